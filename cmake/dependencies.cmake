@@ -1,0 +1,10 @@
+# The Debian packages that dnn-tools builds on; scripts/setup installs them.
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(ZLIB REQUIRED)
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(msgpack-cxx QUIET)  # header-only; Debian 12 ships no CMake file under every name

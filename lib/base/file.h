@@ -1,0 +1,64 @@
+// Files: reading whole or memory-mapped, and writing so that nothing half-written is ever seen under the final name.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace dnn {
+
+// The whole file (or all of standard input for "-"). Throws Environment with the system's reason.
+std::string read_file(const std::string& path);
+
+// A read-only mapping of a file; the bytes live as long as the object. Throws Environment.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  Bytes bytes() const { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// Writes to a temporary name in the same folder; commit() flushes, checks and renames. Without commit() nothing remains.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  void write(Bytes bytes);
+  void write(std::string_view text) { write(as_bytes(text)); }
+  void commit();
+
+ private:
+  std::string path_, temporary_;
+  int fd_ = -1;
+};
+
+// AtomicFile in one call.
+void write_file(const std::string& path, std::string_view text);
+
+// A new private folder under $TMPDIR or /tmp (mode 0700), removed with its contents by the destructor.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::string& parent);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// 64 hexadecimal digits: SHA-256 of the bytes.
+std::string sha256_hex(Bytes bytes);
+
+}  // namespace dnn

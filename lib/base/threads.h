@@ -1,0 +1,68 @@
+// ThreadPool: a fork-join pool whose threads spin briefly between kernels, so that starting a parallel loop costs
+// well under a microsecond; idle threads go to sleep.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace dnn {
+
+class ThreadPool {
+ public:
+  // `n_threads` counts the calling thread; 0 means the processors this process may use.
+  explicit ThreadPool(int n_threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+  // Calls job(context, begin, end) over [0, n) cut into at most size() even ranges, one on the calling thread, and
+  // returns when all are done. One caller at a time. The job must not throw.
+  using Job = void (*)(void* context, int64_t begin, int64_t end);
+  void run(int64_t n, Job job, void* context);
+
+ private:
+  void work(int index);
+  void run_part(int index) const;
+
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<uint64_t> generation_{0};
+  std::atomic<int> pending_{0};
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
+  Job job_ = nullptr;
+  void* context_ = nullptr;
+  int64_t n_ = 0;
+};
+
+// Processors that this process may run on (its affinity mask).
+int available_processors();
+
+// Runs body(i) for i in [0, n) over the pool, each thread a contiguous range.
+template <class Body>
+void parallel_for(ThreadPool& pool, int64_t n, Body&& body) {
+  auto job = [](void* context, int64_t begin, int64_t end) {
+    auto& call = *static_cast<std::remove_reference_t<Body>*>(context);
+    for (int64_t i = begin; i < end; ++i) call(i);
+  };
+  pool.run(n, job, &body);
+}
+
+// Sets flush-to-zero and denormals-are-zero for this thread while the object lives (restored afterwards).
+class FlushDenormals {
+ public:
+  explicit FlushDenormals(bool enable);
+  ~FlushDenormals();
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
+}  // namespace dnn

@@ -1,0 +1,47 @@
+// Patch: one rewrite of a graph as a value: what goes, what comes, why. Passes return patches; the runner in passes/
+// applies, numbers and verifies them, which is what makes bisecting down to a single rewrite possible.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn {
+
+class Patch {
+ public:
+  Patch(const Graph& graph, std::string reason);
+
+  // Ids of values that exist once the patch is applied; valid in this patch's nodes and redirects only.
+  ValueId add_value(std::string name, Type type);       // the name gets a suffix when it is taken
+  ValueId add_constant(std::string name, Tensor tensor);
+  // The new node takes the place of `root`, the last of the nodes it replaces (all its inputs exist there).
+  void add_node(Node node) { added_.push_back(std::move(node)); }
+  void remove_node(NodeId id) { removed_.push_back(id); }
+  // Every reader of `from` reads `to` instead, and `to` keeps `from`'s name as an alias. A graph output keeps its name:
+  // then `to`'s producer makes `from` instead, or, where `to` has no producer or is an output too, an Identity stays.
+  void redirect(ValueId from, ValueId to) { redirects_.emplace_back(from, to); }
+  // The new nodes stand where this node stands; default: the last of the removed nodes.
+  void place_at(NodeId root) { root_ = root; }
+
+  const std::string& reason() const { return reason_; }
+  const std::vector<NodeId>& removed() const { return removed_; }
+  // Applies to `graph`, which may have grown since the patch was made. False (graph unchanged) when an earlier patch of
+  // the same round removed or rewired something this one relies on.
+  bool apply(Graph& graph) const;
+
+ private:
+  ValueId resolve(ValueId id, ValueId first_new) const { return id >= base_ ? id - base_ + first_new : id; }
+
+  std::string reason_;
+  ValueId base_;                        // ids from here on are this patch's own values
+  const Graph* made_for_;
+  std::vector<Value> values_;
+  std::vector<Node> added_;
+  std::vector<NodeId> removed_;
+  std::vector<std::pair<ValueId, ValueId>> redirects_;
+  NodeId root_ = -1;
+};
+
+}  // namespace dnn

@@ -1,0 +1,120 @@
+// Tensor; see tensor.h.
+#include "tensor/tensor.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/text.h"
+
+namespace dnn {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+std::shared_ptr<std::byte> allocate(size_t n) {
+  const size_t rounded = (n + kAlignment) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+}
+
+bool stored_as_byte(DType dtype) { return dtype_size(dtype) == 1; }
+
+}  // namespace
+
+int64_t element_count(const Shape& shape) {
+  int64_t n = 1;
+  for (int64_t extent : shape) {
+    if (extent < 0) fail_malformed("shape ", shape_text(shape), " has a negative extent");
+    if (__builtin_mul_overflow(n, extent, &n) || n > (int64_t{1} << 62)) {
+      fail_malformed("shape ", shape_text(shape), " has too many elements");
+    }
+  }
+  return n;
+}
+
+std::string shape_text(const Shape& shape) { return "[" + join(shape, ",") + "]"; }
+
+std::vector<int64_t> row_major_strides(const Shape& shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)), size_(element_count(shape_)) {
+  if (dtype == DType::String) {
+    strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(size_));
+    return;
+  }
+  if (static_cast<uint64_t>(size_) > (uint64_t{1} << 46) / dtype_size(dtype)) {
+    fail_malformed("a tensor of ", dtype_name(dtype), shape_text(shape_), " does not fit in memory");
+  }
+  own_ = allocate(size_bytes());
+  std::memset(own_.get(), 0, size_bytes());
+  data_ = own_.get();
+}
+
+Tensor Tensor::view(DType dtype, Shape shape, Bytes bytes, std::shared_ptr<const void> owner) {
+  Tensor tensor;
+  tensor.dtype_ = dtype;
+  tensor.shape_ = std::move(shape);
+  tensor.size_ = element_count(tensor.shape_);
+  if (bytes.size() != tensor.size_bytes()) {
+    fail_malformed("tensor ", dtype_name(dtype), shape_text(tensor.shape_), " wants ", tensor.size_bytes(), " bytes, has ",
+                   bytes.size());
+  }
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % dtype_size(dtype) != 0) {  // unaligned in its file: take a copy
+    Tensor copy(dtype, tensor.shape_);
+    std::memcpy(copy.mutable_bytes(), bytes.data(), bytes.size());
+    return copy;
+  }
+  tensor.data_ = bytes.data();
+  tensor.owner_ = std::move(owner);
+  return tensor;
+}
+
+void Tensor::check_type(DType wanted) const {
+  const bool byte_view = stored_as_byte(dtype_) && (wanted == DType::UInt8 || wanted == DType::Int8);
+  if (wanted != dtype_ && !byte_view) {
+    fail_internal("tensor of ", dtype_name(dtype_), " read as ", dtype_name(wanted));
+  }
+}
+
+std::byte* Tensor::mutable_bytes() {
+  if (own_ == nullptr || own_.use_count() > 1) {
+    std::shared_ptr<std::byte> copy = allocate(size_bytes());
+    if (size_ > 0) std::memcpy(copy.get(), data_, size_bytes());
+    own_ = std::move(copy);
+    owner_.reset();
+    data_ = own_.get();
+  }
+  return own_.get();
+}
+
+const std::vector<std::string>& Tensor::strings() const {
+  check_type(DType::String);
+  return *strings_;
+}
+
+std::vector<std::string>& Tensor::mutable_strings() {
+  check_type(DType::String);
+  if (strings_.use_count() > 1) strings_ = std::make_shared<std::vector<std::string>>(*strings_);
+  return *strings_;
+}
+
+Tensor Tensor::reshaped(Shape shape) const {
+  if (element_count(shape) != size_) {
+    fail_internal("reshape of ", shape_text(shape_), " to ", shape_text(shape), " changes the element count");
+  }
+  Tensor result = *this;
+  result.shape_ = std::move(shape);
+  return result;
+}
+
+bool Tensor::identical(const Tensor& other) const {
+  if (dtype_ != other.dtype_ || shape_ != other.shape_) return false;
+  if (dtype_ == DType::String) return *strings_ == *other.strings_;
+  return size_bytes() == 0 || std::memcmp(data_, other.data_, size_bytes()) == 0;
+}
+
+}  // namespace dnn
