@@ -12,9 +12,7 @@ namespace dnn {
 
 using Bytes = std::span<const std::byte>;
 
-inline Bytes as_bytes(std::string_view text) {
-  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
-}
+inline Bytes as_bytes(std::string_view text) { return {reinterpret_cast<const std::byte*>(text.data()), text.size()}; }
 inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 class ByteReader {
@@ -24,7 +22,8 @@ class ByteReader {
   size_t position() const { return position_; }
   size_t remaining() const { return data_.size() - position_; }
   void seek(size_t position) {
-    if (position > data_.size()) fail_malformed(what_, ": offset ", position, " lies beyond its ", data_.size(), " bytes");
+    if (position > data_.size())
+      fail_malformed(what_, ": offset ", position, " lies beyond its ", data_.size(), " bytes");
     position_ = position;
   }
   Bytes take(size_t n) {

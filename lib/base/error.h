@@ -36,19 +36,29 @@ class Error : public std::exception {
 };
 
 template <class... T>
-[[noreturn]] void fail_malformed(const T&... parts) { throw Error(ErrorKind::Malformed, cat(parts...)); }
+[[noreturn]] void fail_malformed(const T&... parts) {
+  throw Error(ErrorKind::Malformed, cat(parts...));
+}
 template <class... T>
-[[noreturn]] void fail_unsupported(const T&... parts) { throw Error(ErrorKind::Unsupported, cat(parts...)); }
+[[noreturn]] void fail_unsupported(const T&... parts) {
+  throw Error(ErrorKind::Unsupported, cat(parts...));
+}
 template <class... T>
-[[noreturn]] void fail_usage(const T&... parts) { throw Error(ErrorKind::Usage, cat(parts...)); }
+[[noreturn]] void fail_usage(const T&... parts) {
+  throw Error(ErrorKind::Usage, cat(parts...));
+}
 template <class... T>
-[[noreturn]] void fail_environment(const T&... parts) { throw Error(ErrorKind::Environment, cat(parts...)); }
+[[noreturn]] void fail_environment(const T&... parts) {
+  throw Error(ErrorKind::Environment, cat(parts...));
+}
 template <class... T>
-[[noreturn]] void fail_internal(const T&... parts) { throw Error(ErrorKind::Internal, cat(parts...)); }
+[[noreturn]] void fail_internal(const T&... parts) {
+  throw Error(ErrorKind::Internal, cat(parts...));
+}
 
 // Invariants of our own code; what a user or a file can cause gets a real error instead.
-#define DNN_CHECK(condition)                                                                     \
-  do {                                                                                           \
+#define DNN_CHECK(condition)                                                                        \
+  do {                                                                                              \
     if (!(condition)) ::dnn::fail_internal(__FILE__, ":", __LINE__, ": check failed: " #condition); \
   } while (0)
 

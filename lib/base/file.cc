@@ -104,7 +104,8 @@ void write_file(const std::string& path, std::string_view text) {
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& parent) : path_(parent + "/dnn-tools.XXXXXX") {
-  if (::mkdtemp(path_.data()) == nullptr) fail_environment(parent, ": cannot make a temporary folder: ", system_reason());
+  if (::mkdtemp(path_.data()) == nullptr)
+    fail_environment(parent, ": cannot make a temporary folder: ", system_reason());
 }
 
 TemporaryFolder::~TemporaryFolder() {

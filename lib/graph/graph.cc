@@ -14,7 +14,8 @@ Type::Type(const Tensor& tensor) : dtype(tensor.dtype()) {
 }
 
 bool Type::fixed() const {
-  return dtype != DType::Undefined && shape && std::all_of(shape->begin(), shape->end(), [](const Dim& d) { return d.fixed(); });
+  return dtype != DType::Undefined && shape &&
+         std::all_of(shape->begin(), shape->end(), [](const Dim& d) { return d.fixed(); });
 }
 
 Shape Type::fixed_shape() const {
@@ -60,9 +61,7 @@ std::vector<float> Node::attribute_floats(std::string_view key, std::vector<floa
   return attribute_or<std::vector<float>>(*this, key, std::move(fallback), "a list of floats");
 }
 
-std::string Node::label() const {
-  return "node '" + name + "' (" + (domain.empty() ? "" : domain + ".") + op + ")";
-}
+std::string Node::label() const { return "node '" + name + "' (" + (domain.empty() ? "" : domain + ".") + op + ")"; }
 
 ValueId Graph::add_value(Value value) {
   values_.push_back(std::move(value));
@@ -157,7 +156,8 @@ void verify(const Graph& graph) {
     if (value.constant) {
       known[static_cast<size_t>(id)] = true;
       if (value.type.dtype != value.constant->dtype() || !(value.type == Type(*value.constant))) {
-        fail_malformed("constant '", value.name, "': declared ", value.type.text(), ", holds ", Type(*value.constant).text());
+        fail_malformed("constant '", value.name, "': declared ", value.type.text(), ", holds ",
+                       Type(*value.constant).text());
       }
     }
   }
@@ -218,7 +218,8 @@ void sort_nodes(Graph& graph) {
         if (value == kNoValue) return;
         const NodeId before = uses.producer[static_cast<size_t>(value)];
         if (before < 0 || state[static_cast<size_t>(before)] == 2) return;
-        if (revisit || state[static_cast<size_t>(before)] == 1) fail_malformed(graph.node(id).label(), ": lies on a cycle");
+        if (revisit || state[static_cast<size_t>(before)] == 1)
+          fail_malformed(graph.node(id).label(), ": lies on a cycle");
         stack.push_back(before);
         ready = false;
       };

@@ -21,7 +21,7 @@ struct Dim {
   int64_t size = -1;
   std::string symbol;
   Dim() = default;
-  Dim(int64_t fixed) : size(fixed) {}                             // NOLINT: implicit on purpose, extents read as numbers
+  Dim(int64_t fixed) : size(fixed) {}  // NOLINT: implicit on purpose, extents read as numbers
   explicit Dim(std::string name) : symbol(std::move(name)) {}
   bool fixed() const { return size >= 0; }
   bool operator==(const Dim&) const = default;
@@ -34,9 +34,9 @@ struct Type {
   Type() = default;
   Type(DType element, std::vector<Dim> dims) : dtype(element), shape(std::move(dims)) {}
   explicit Type(const Tensor& tensor);
-  bool fixed() const;                        // dtype known and every extent fixed
-  Shape fixed_shape() const;                 // throws Unsupported unless every extent is fixed
-  std::string text() const;                  // "float32[batch,3,224,224]", "?" for unknown parts
+  bool fixed() const;         // dtype known and every extent fixed
+  Shape fixed_shape() const;  // throws Unsupported unless every extent is fixed
+  std::string text() const;   // "float32[batch,3,224,224]", "?" for unknown parts
   bool operator==(const Type&) const = default;
 };
 
@@ -47,23 +47,23 @@ using Attributes = std::map<std::string, Attribute>;
 
 using ValueId = int32_t;
 using NodeId = int32_t;
-inline constexpr ValueId kNoValue = -1;    // an optional input or output that is left out
+inline constexpr ValueId kNoValue = -1;  // an optional input or output that is left out
 
 struct Value {
-  std::string name;                        // unique in its graph; the source model's name where it had one
+  std::string name;  // unique in its graph; the source model's name where it had one
   Type type;
-  std::optional<Tensor> constant;          // initializer, or folded by a pass
-  std::vector<std::string> aliases;        // source names of values that passes merged into this one
+  std::optional<Tensor> constant;    // initializer, or folded by a pass
+  std::vector<std::string> aliases;  // source names of values that passes merged into this one
   std::string doc;
 };
 
 struct Node {
-  std::string name;                        // the source model's node name; may be empty
-  std::string op;                          // "Conv"
-  std::string domain;                      // "" for ai.onnx
+  std::string name;    // the source model's node name; may be empty
+  std::string op;      // "Conv"
+  std::string domain;  // "" for ai.onnx
   std::vector<ValueId> inputs, outputs;
   Attributes attributes;
-  std::vector<std::string> sources;        // names of the source nodes this one computes, in order; empty: itself
+  std::vector<std::string> sources;  // names of the source nodes this one computes, in order; empty: itself
   std::string doc;
 
   // Attribute access with a default; a present attribute of another type throws Malformed with the node's name.
@@ -83,7 +83,7 @@ struct Node {
 class Graph {
  public:
   std::string name, doc;
-  std::vector<std::pair<std::string, std::string>> metadata;   // model-level key, text
+  std::vector<std::pair<std::string, std::string>> metadata;  // model-level key, text
   std::string producer;                                       // tool that wrote the source
   std::map<std::string, int64_t> source_opsets;               // domain -> version in the source file
   std::vector<ValueId> inputs, outputs;
@@ -91,9 +91,11 @@ class Graph {
   std::vector<ValueId> captures;
 
   ValueId add_value(Value value);
-  ValueId add_value(std::string name, Type type = {}) { return add_value(Value{std::move(name), std::move(type), {}, {}, {}}); }
+  ValueId add_value(std::string name, Type type = {}) {
+    return add_value(Value{std::move(name), std::move(type), {}, {}, {}});
+  }
   ValueId add_constant(std::string name, Tensor tensor);
-  NodeId add_node(Node node);                                  // appended to the order
+  NodeId add_node(Node node);  // appended to the order
   NodeId insert_node_before(NodeId position, Node node);
   void remove_node(NodeId id);
   void set_order(std::vector<NodeId> order) { order_ = std::move(order); }

@@ -6,8 +6,7 @@
 
 namespace dnn {
 
-Patch::Patch(const Graph& graph, std::string reason)
-    : reason_(std::move(reason)), base_(graph.value_count()), made_for_(&graph) {}
+Patch::Patch(const Graph& graph, std::string reason) : reason_(std::move(reason)), base_(graph.value_count()) {}
 
 ValueId Patch::add_value(std::string name, Type type) {
   values_.push_back(Value{std::move(name), std::move(type), {}, {}, {}});
@@ -60,7 +59,8 @@ bool Patch::apply(Graph& graph) const {
       if (graph.is_output(value)) return false;
       for (NodeId reader : graph.order()) {
         const Node& node = graph.node(reader);
-        if (going.count(reader) == 0 && std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end()) return false;
+        if (going.count(reader) == 0 && std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end())
+          return false;
       }
     }
   }

@@ -14,7 +14,7 @@ class Patch {
   Patch(const Graph& graph, std::string reason);
 
   // Ids of values that exist once the patch is applied; valid in this patch's nodes and redirects only.
-  ValueId add_value(std::string name, Type type);       // the name gets a suffix when it is taken
+  ValueId add_value(std::string name, Type type);  // the name gets a suffix when it is taken
   ValueId add_constant(std::string name, Tensor tensor);
   // The new node takes the place of `root`, the last of the nodes it replaces (all its inputs exist there).
   void add_node(Node node) { added_.push_back(std::move(node)); }
@@ -35,8 +35,7 @@ class Patch {
   ValueId resolve(ValueId id, ValueId first_new) const { return id >= base_ ? id - base_ + first_new : id; }
 
   std::string reason_;
-  ValueId base_;                        // ids from here on are this patch's own values
-  const Graph* made_for_;
+  ValueId base_;  // ids from here on are this patch's own values
   std::vector<Value> values_;
   std::vector<Node> added_;
   std::vector<NodeId> removed_;

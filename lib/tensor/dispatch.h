@@ -60,8 +60,12 @@ template <class T>
 using Compute = typename ComputeType<T>::type;
 
 template <class T>
-Compute<T> widen(T value) { return static_cast<Compute<T>>(value); }
+Compute<T> widen(T value) {
+  return static_cast<Compute<T>>(value);
+}
 template <class T>
-T narrow(Compute<T> value) { return static_cast<T>(value); }
+T narrow(Compute<T> value) {
+  return static_cast<T>(value);
+}
 
 }  // namespace dnn

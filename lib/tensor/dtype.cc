@@ -25,8 +25,8 @@ constexpr Row kRows[] = {
 struct SmallFormat {
   int exponent_bits, mantissa_bits, bias;
   bool has_sign, has_infinity;
-  float largest;      // largest finite value
-  int nan_code;       // -1: the format has no NaN
+  float largest;  // largest finite value
+  int nan_code;   // -1: the format has no NaN
 };
 
 SmallFormat small_format(DType dtype) {
@@ -96,7 +96,8 @@ Half::Half(float value) {
   const uint32_t x = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (x >> 16) & 0x8000u, magnitude = x & 0x7fffffffu;
   if (magnitude >= 0x7f800000u) {  // infinity, NaN (kept quiet, payload's top bits kept)
-    bits = static_cast<uint16_t>(sign | 0x7c00u | (magnitude > 0x7f800000u ? 0x200u | ((magnitude >> 13) & 0x3ffu) : 0u));
+    bits =
+        static_cast<uint16_t>(sign | 0x7c00u | (magnitude > 0x7f800000u ? 0x200u | ((magnitude >> 13) & 0x3ffu) : 0u));
   } else if (magnitude >= 0x477ff000u) {  // rounds to 65536 or more
     bits = static_cast<uint16_t>(sign | 0x7c00u);
   } else if (magnitude < 0x38800000u) {  // subnormal half: let the FPU round at 2^-24
@@ -172,10 +173,12 @@ uint8_t small_float_encode(DType dtype, float value, bool saturate) {
   std::frexp(magnitude, &exponent);
   const int lowest = 1 - f.bias - f.mantissa_bits;  // exponent of the smallest step
   const int step = std::isinf(magnitude) ? 0 : std::max(exponent - 1 - f.mantissa_bits, lowest);
-  const float rounded = std::isinf(magnitude) ? magnitude : std::ldexp(std::nearbyint(std::ldexp(magnitude, -step)), step);
+  const float rounded =
+      std::isinf(magnitude) ? magnitude : std::ldexp(std::nearbyint(std::ldexp(magnitude, -step)), step);
   if (rounded > f.largest) {
     const bool saturates = saturate || f.nan_code < 0;
-    if (!saturates && f.has_infinity) return static_cast<uint8_t>(sign | (((1 << f.exponent_bits) - 1) << f.mantissa_bits));
+    if (!saturates && f.has_infinity)
+      return static_cast<uint8_t>(sign | (((1 << f.exponent_bits) - 1) << f.mantissa_bits));
     if (!saturates) return static_cast<uint8_t>(f.nan_code == 0x7f ? (sign | 0x7f) : f.nan_code);
     return small_float_encode(dtype, sign != 0 ? -f.largest : f.largest, true);
   }

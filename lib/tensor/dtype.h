@@ -14,10 +14,10 @@ enum class DType : uint8_t {
 
 enum class DTypeClass : uint8_t { Float, Signed, Unsigned, Other };
 
-std::string_view dtype_name(DType dtype);            // "float32"; "undefined" for Undefined
-DType dtype_from_name(std::string_view name);        // Undefined when there is no such type
-DType dtype_from_onnx(int64_t code);                 // Undefined when there is no such code
-size_t dtype_size(DType dtype);                      // bytes of one element in memory; 0 for string
+std::string_view dtype_name(DType dtype);      // "float32"; "undefined" for Undefined
+DType dtype_from_name(std::string_view name);  // Undefined when there is no such type
+DType dtype_from_onnx(int64_t code);           // Undefined when there is no such code
+size_t dtype_size(DType dtype);                // bytes of one element in memory; 0 for string
 DTypeClass dtype_class(DType dtype);
 inline bool is_float(DType dtype) { return dtype_class(dtype) == DTypeClass::Float; }
 inline bool is_integer(DType dtype) {
@@ -46,19 +46,33 @@ float small_float_decode(DType dtype, uint8_t code);
 uint8_t small_float_encode(DType dtype, float value, bool saturate);
 
 // The C++ type of a DType and back, for the types that kernels compute in.
-template <class T> inline constexpr DType kDTypeOf = DType::Undefined;
-template <> inline constexpr DType kDTypeOf<float> = DType::Float32;
-template <> inline constexpr DType kDTypeOf<double> = DType::Float64;
-template <> inline constexpr DType kDTypeOf<Half> = DType::Float16;
-template <> inline constexpr DType kDTypeOf<BFloat16> = DType::BFloat16;
-template <> inline constexpr DType kDTypeOf<int8_t> = DType::Int8;
-template <> inline constexpr DType kDTypeOf<int16_t> = DType::Int16;
-template <> inline constexpr DType kDTypeOf<int32_t> = DType::Int32;
-template <> inline constexpr DType kDTypeOf<int64_t> = DType::Int64;
-template <> inline constexpr DType kDTypeOf<uint8_t> = DType::UInt8;
-template <> inline constexpr DType kDTypeOf<uint16_t> = DType::UInt16;
-template <> inline constexpr DType kDTypeOf<uint32_t> = DType::UInt32;
-template <> inline constexpr DType kDTypeOf<uint64_t> = DType::UInt64;
-template <> inline constexpr DType kDTypeOf<bool> = DType::Bool;
+template <class T>
+inline constexpr DType kDTypeOf = DType::Undefined;
+template <>
+inline constexpr DType kDTypeOf<float> = DType::Float32;
+template <>
+inline constexpr DType kDTypeOf<double> = DType::Float64;
+template <>
+inline constexpr DType kDTypeOf<Half> = DType::Float16;
+template <>
+inline constexpr DType kDTypeOf<BFloat16> = DType::BFloat16;
+template <>
+inline constexpr DType kDTypeOf<int8_t> = DType::Int8;
+template <>
+inline constexpr DType kDTypeOf<int16_t> = DType::Int16;
+template <>
+inline constexpr DType kDTypeOf<int32_t> = DType::Int32;
+template <>
+inline constexpr DType kDTypeOf<int64_t> = DType::Int64;
+template <>
+inline constexpr DType kDTypeOf<uint8_t> = DType::UInt8;
+template <>
+inline constexpr DType kDTypeOf<uint16_t> = DType::UInt16;
+template <>
+inline constexpr DType kDTypeOf<uint32_t> = DType::UInt32;
+template <>
+inline constexpr DType kDTypeOf<uint64_t> = DType::UInt64;
+template <>
+inline constexpr DType kDTypeOf<bool> = DType::Bool;
 
 }  // namespace dnn

@@ -60,8 +60,8 @@ Tensor Tensor::view(DType dtype, Shape shape, Bytes bytes, std::shared_ptr<const
   tensor.shape_ = std::move(shape);
   tensor.size_ = element_count(tensor.shape_);
   if (bytes.size() != tensor.size_bytes()) {
-    fail_malformed("tensor ", dtype_name(dtype), shape_text(tensor.shape_), " wants ", tensor.size_bytes(), " bytes, has ",
-                   bytes.size());
+    fail_malformed("tensor ", dtype_name(dtype), shape_text(tensor.shape_), " wants ", tensor.size_bytes(),
+                   " bytes, has ", bytes.size());
   }
   if (reinterpret_cast<uintptr_t>(bytes.data()) % dtype_size(dtype) != 0) {  // unaligned in its file: take a copy
     Tensor copy(dtype, tensor.shape_);

@@ -21,27 +21,30 @@ std::vector<int64_t> row_major_strides(const Shape& shape);
 
 class Tensor {
  public:
-  Tensor() = default;                 // no tensor: dtype() == Undefined
-  Tensor(DType dtype, Shape shape);   // zero-filled (empty strings), 64-byte aligned
+  Tensor() = default;                // no tensor: dtype() == Undefined
+  Tensor(DType dtype, Shape shape);  // zero-filled (empty strings), 64-byte aligned
   // Wraps bytes that `owner` keeps alive (a mapped file); `bytes` must hold exactly the elements.
   static Tensor view(DType dtype, Shape shape, Bytes bytes, std::shared_ptr<const void> owner);
   template <class T>
   static Tensor of(Shape shape, const std::vector<T>& values) {
     Tensor tensor(kDTypeOf<T>, std::move(shape));
-    if (static_cast<int64_t>(values.size()) != tensor.size()) fail_internal("Tensor::of: value count differs from shape");
+    if (static_cast<int64_t>(values.size()) != tensor.size())
+      fail_internal("Tensor::of: value count differs from shape");
     T* out = tensor.mutable_data<T>();
     for (size_t i = 0; i < values.size(); ++i) out[i] = values[i];  // element-wise: vector<bool> has no data()
     return tensor;
   }
   template <class T>
-  static Tensor scalar(T value) { return of<T>({}, {value}); }
+  static Tensor scalar(T value) {
+    return of<T>({}, {value});
+  }
 
   bool defined() const { return dtype_ != DType::Undefined; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return static_cast<int>(shape_.size()); }
   int64_t dim(int axis) const { return shape_[static_cast<size_t>(axis)]; }
-  int64_t size() const { return size_; }                                    // elements
+  int64_t size() const { return size_; }  // elements
   size_t size_bytes() const { return static_cast<size_t>(size_) * dtype_size(dtype_); }
 
   Bytes bytes() const { return {data_, size_bytes()}; }
@@ -58,7 +61,9 @@ class Tensor {
     return reinterpret_cast<T*>(mutable_bytes());
   }
   template <class T>
-  std::span<const T> values() const { return {data<T>(), static_cast<size_t>(size_)}; }
+  std::span<const T> values() const {
+    return {data<T>(), static_cast<size_t>(size_)};
+  }
   const std::vector<std::string>& strings() const;
   std::vector<std::string>& mutable_strings();
 
@@ -74,8 +79,8 @@ class Tensor {
   Shape shape_;
   int64_t size_ = 0;
   const std::byte* data_ = nullptr;
-  std::shared_ptr<const void> owner_;   // keeps data_ alive
-  std::shared_ptr<std::byte> own_;      // the writable allocation, when the bytes are ours
+  std::shared_ptr<const void> owner_;  // keeps data_ alive
+  std::shared_ptr<std::byte> own_;     // the writable allocation, when the bytes are ours
   std::shared_ptr<std::vector<std::string>> strings_;
 };
 

@@ -23,7 +23,7 @@ TEST(Half, EveryCodeSurvivesARoundTrip) {
 }
 
 TEST(Half, RoundsToNearestEven) {
-  EXPECT_EQ(Half(1.0f + 0x1p-11f).bits, Half(1.0f).bits);            // tie, down to even
+  EXPECT_EQ(Half(1.0f + 0x1p-11f).bits, Half(1.0f).bits);                // tie, down to even
   EXPECT_EQ(Half(1.0f + 3 * 0x1p-11f).bits, Half(1.0f + 0x1p-9f).bits);  // tie, up to even
   EXPECT_EQ(Half(65519.996f).bits, 0x7bff);
   EXPECT_EQ(Half(65520.0f).bits, 0x7c00);
