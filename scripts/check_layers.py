@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""check_layers: holds lib/ to the layers of lib/LAYERS, and the sources to the house rules a script can judge.
+
+usage: check_layers.py [ROOT]
+
+One line per breach on stdout, exit 1 if there is any. Breaches: an include that goes up or sideways, a folder that
+LAYERS does not name, a library file that prints, exits or reads the environment (lib/cli, which serves the tools, may),
+a source file above 800 lines, a first line that does not say what the file is, a note to
+self in place of the work.
+"""
+import pathlib
+import re
+import sys
+
+LINE_LIMIT = 800
+FORBIDDEN = {
+    r"\bstd::c(out|err|log)\b|(?<![\w:])(std::)?(printf|puts|perror)\(|fprintf\(std(out|err)": "prints",
+    r"(?<![\w.>])(std::)?(abort|exit|quick_exit)\(": "ends the process",
+    r"\b(secure_)?getenv\(": "reads the environment",
+}
+COMMENT = {".cc": "// ", ".h": "// ", ".def": "// ", ".py": '"""', ".cmake": "# ", ".txt": "# ", "": "# "}
+
+
+def read_layers(path):
+    """{folder: (floor, set of folders it may include, itself among them)} and the breaches inside LAYERS."""
+    layers, breaches = {}, []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        row = re.fullmatch(r"(\d+) (\w+) ->((?: \w+)*)", line.strip())
+        if not row:
+            if line.strip() and not line.startswith("#"):
+                breaches.append(f"lib/LAYERS:{number}: not a row 'floor folder -> folders': {line}")
+            continue
+        floor, folder, below = int(row[1]), row[2], row[3].split()
+        allowed = {folder}
+        for other in below:
+            if other not in layers or layers[other][0] >= floor:
+                breaches.append(f"lib/LAYERS:{number}: {folder} (floor {floor}) builds on {other}, which is not on a floor below")
+            else:
+                allowed |= layers[other][1]
+        layers[folder] = (floor, allowed)
+    return layers, breaches
+
+
+def code_of(text):
+    """The source with comments and string literals blanked, line numbers kept."""
+    blank = lambda match: re.sub(r"[^\n]", " ", match[0])
+    return re.sub(r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.DOTALL)
+
+
+def check_library_file(name, text, layers):
+    folder = name.split("/")[1]
+    for number, line in enumerate(text.splitlines(), 1):
+        include = re.match(r'\s*#\s*include\s+"([^"/]+)/', line)
+        if include and include[1] not in layers:
+            yield f"{name}:{number}: includes from {include[1]}/, a folder that lib/LAYERS does not name"
+        elif include and folder in layers and include[1] not in layers[folder][1]:
+            direction = "sideways" if layers[include[1]][0] == layers[folder][0] else \
+                "up" if layers[include[1]][0] > layers[folder][0] else "past its row"
+            yield f"{name}:{number}: {folder} includes {direction}: {include[1]} is not below it in lib/LAYERS"
+    if folder == "cli":
+        return
+    for number, line in enumerate(code_of(text).splitlines(), 1):
+        for pattern, what in FORBIDDEN.items():
+            if re.search(pattern, line):
+                yield f"{name}:{number}: a library file {what}; throw dnn::Error or return a value"
+
+
+def check_source(name, suffix, text):
+    lines = text.splitlines()
+    if len(lines) > LINE_LIMIT:
+        yield f"{name}: {len(lines)} lines, above {LINE_LIMIT}; split it by noun"
+    first = 1 if lines and lines[0].startswith("#!") else 0
+    if len(lines) <= first or not re.match(re.escape(COMMENT[suffix]) + r"\S+(\s+\S+){2}|" + re.escape('"""') + r"\S", lines[first]):
+        yield f"{name}:{first + 1}: the first line does not say what the file is ({COMMENT[suffix]}one sentence)"
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b", line):
+            yield f"{name}:{number}: a note to self; do it or open an issue"
+
+
+def is_source(path, root):
+    parts = path.relative_to(root).parts
+    if path.suffix in (".cc", ".h", ".def", ".py", ".cmake"):
+        return True
+    return path.name == "CMakeLists.txt" or (path.suffix == "" and parts[0] in ("scripts", ".ci"))
+
+
+def main(root):
+    layers, breaches = read_layers(root / "lib" / "LAYERS")
+    for folder in sorted(p.name for p in (root / "lib").iterdir() if p.is_dir() and p.name != "__pycache__"):
+        if folder not in layers:
+            breaches.append(f"lib/{folder}: a folder that lib/LAYERS does not name")
+    for top in ("lib", "tools", "tests", "bench", "scripts", "cmake", ".ci"):
+        for path in sorted((root / top).rglob("*")):
+            if not path.is_file() or not is_source(path, root):
+                continue
+            name, text = path.relative_to(root).as_posix(), path.read_text(errors="replace")
+            if top == "lib" and path.suffix in (".cc", ".h", ".def") and name.count("/") > 1:
+                breaches += check_library_file(name, text, layers)
+            breaches += check_source(name, path.suffix, text)
+    for breach in breaches:
+        print(breach)
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../..").resolve()))

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""check_tree: every file that a .def table should name is named there, and every row has its file.
+
+usage: check_tree.py [ROOT]
+
+One line per breach on stdout, exit 1 if there is any. A row `DNN_OP(Softmax, nn/softmax)` of lib/ops/ops.def owns
+lib/ops/nn/softmax.cc (or all files of the folder lib/ops/nn/softmax/); the other tables work alike.
+"""
+import pathlib
+import re
+import sys
+
+# (table, macro, position of the file in the row, folder of the files, files there that are no row's)
+TABLES = [
+    ("lib/ops/ops.def", "DNN_OP", 1, "lib/ops", r"lib/ops/[^/]+\.(cc|h)"),
+]
+
+
+def check_table(root, table, macro, position, folder, others):
+    if not (root / table).exists():
+        return
+    owned = set()
+    for number, line in enumerate((root / table).read_text().splitlines(), 1):
+        row = re.match(rf"{macro}\((.*)\)", line)
+        if not row:
+            continue
+        fields = [field.strip() for field in row[1].split(",")]
+        if len(fields) <= position:
+            yield f"{table}:{number}: a row without a file: {line}"
+            continue
+        name = f"{folder}/{fields[position]}"
+        owned.add(name)
+        if not (root / f"{name}.cc").exists() and not (root / name).is_dir():
+            yield f"{table}:{number}: names {fields[position]}, but {name}.cc does not exist"
+    for path in sorted((root / folder).rglob("*.cc")):
+        name = path.relative_to(root).as_posix()
+        if not re.fullmatch(others, name) and name[:-3] not in owned and str(pathlib.PurePosixPath(name).parent) not in owned:
+            yield f"{name}: no row of {table} names it"
+
+
+def main(root):
+    breaches = [breach for row in TABLES for breach in check_table(root, *row)]
+    for breach in breaches:
+        print(breach)
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../..").resolve()))

@@ -1,0 +1,86 @@
+"""check_layers and check_tree find seeded breaches, each with one message, and pass a clean tree."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+LAYERS = "# floors\n1 base ->\n2 tensor -> base\n3 graph -> tensor\n3 stream -> tensor\n4 cli -> stream\n4 ops -> graph\n"
+CLEAN = {
+    "lib/LAYERS": LAYERS,
+    "lib/base/text.h": "// Text helpers for messages.\n#include <string>\n",
+    "lib/graph/graph.h": '// Graph: nodes and values.\n#include "base/text.h"\n#include "tensor/tensor.h"\n',
+    "lib/tensor/tensor.h": "// Tensor: a shaped buffer.\n// may not call exit(1) or std::cout\n",
+    "lib/ops/ops.def": "// The operators, one row each.\nDNN_OP(Softmax, nn/softmax)\nDNN_OP(If, controlflow/if)\n",
+    "lib/ops/op.cc": "// OpDef: what an operator answers.\n",
+    "lib/ops/nn/softmax.cc": '// Softmax along one axis.\nconst char* text = "std::cout << exit(1)";\n',
+    "lib/ops/controlflow/if/if.cc": "// If: one of two subgraphs.\n",
+}
+
+
+class Breaches(unittest.TestCase):
+    def run_on(self, script, files):
+        """The lines that the script prints on a tree of CLEAN with `files` on top, checked against its exit status."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {**CLEAN, **files}.items():
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            done = subprocess.run([sys.executable, SCRIPTS / script, folder], capture_output=True, text=True)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.returncode, 1 if done.stdout else 0)
+        return done.stdout.splitlines()
+
+    def expect(self, script, files, *needles):
+        lines = self.run_on(script, files)
+        self.assertEqual(len(lines), 1, lines)
+        for needle in needles:
+            self.assertIn(needle, lines[0])
+
+    def test_clean_tree_passes(self):
+        self.assertEqual(self.run_on("check_layers.py", {}), [])
+        self.assertEqual(self.run_on("check_tree.py", {}), [])
+
+    def test_include_upward(self):
+        files = {"lib/base/x.cc": '// A file on the ground.\n#include "graph/graph.h"\n'}
+        self.expect("check_layers.py", files, "lib/base/x.cc:2", "up", "graph")
+
+    def test_include_sideways(self):
+        files = {"lib/stream/x.cc": '// A file beside graph.\n#include "graph/graph.h"\n'}
+        self.expect("check_layers.py", files, "lib/stream/x.cc:2", "sideways")
+
+    def test_include_of_unknown_folder(self):
+        files = {"lib/graph/x.cc": '// Includes from nowhere.\n#include "misc/x.h"\n'}
+        self.expect("check_layers.py", files, "lib/graph/x.cc:2", "misc")
+
+    def test_unknown_folder(self):
+        self.expect("check_layers.py", {"lib/misc/x.h": "// A folder nobody listed.\n"}, "lib/misc")
+
+    def test_layers_row_upward(self):
+        self.expect("check_layers.py", {"lib/LAYERS": LAYERS + "1 low -> graph\n"}, "LAYERS:8", "low")
+
+    def test_long_file(self):
+        self.expect("check_layers.py", {"tools/x.cc": "// A tool that only grows.\n" * 801}, "tools/x.cc", "801")
+
+    def test_missing_description(self):
+        self.expect("check_layers.py", {"tests/x.cc": "#include <vector>\n"}, "tests/x.cc:1")
+        self.expect("check_layers.py", {"scripts/x": "#!/bin/sh\nset -e\n"}, "scripts/x:2")
+
+    def test_library_prints_exits_reads_environment(self):
+        for statement in ("std::cerr << 1;", "fprintf(stderr, text);", "std::abort();", "exit(1);", "auto* e = getenv(name);"):
+            self.expect("check_layers.py", {"lib/base/x.cc": f"// A loud file of base.\n{statement}\n"}, "lib/base/x.cc:2")
+            self.assertEqual(self.run_on("check_layers.py", {"lib/cli/x.cc": f"// A file that serves tools.\n{statement}\n"}), [])
+
+    def test_note_to_self(self):
+        self.expect("check_layers.py", {"lib/base/x.cc": "// A file with a wish.\n// TO" "DO: later\n"}, "lib/base/x.cc:2")
+
+    def test_operator_without_row(self):
+        self.expect("check_tree.py", {"lib/ops/nn/relu.cc": "// Relu.\n"}, "lib/ops/nn/relu.cc", "no row")
+
+    def test_row_without_file(self):
+        self.expect("check_tree.py", {"lib/ops/ops.def": CLEAN["lib/ops/ops.def"] + "DNN_OP(Elu, nn/elu)\n"}, "ops.def:4", "nn/elu")
+
+
+if __name__ == "__main__":
+    unittest.main()
