@@ -1,0 +1,30 @@
+// The reference interpreter: runs a graph node by node with the operators' reference kernels. It judges the compiler,
+// folds constants and stands in where an operator has no lowering.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn {
+
+// Called with every value as it is computed (tracing); the tensor is shared, not copied.
+using Observer = std::function<void(const Graph& graph, ValueId id, const Tensor& value)>;
+
+// Outputs of `graph` for `inputs`, both in the graph's order. `captured` are the values that a subgraph reads from
+// around it, by name. Memory: a value is dropped after its last reader. Throws Unsupported naming the operator that is
+// not ours, Malformed where an input does not fit its declared type. Thread-safe.
+std::vector<Tensor> interpret(const Graph& graph, const std::vector<Tensor>& inputs, const Observer& observe = {},
+                              const std::map<std::string, Tensor>& captured = {});
+
+// Outputs of one node for its inputs (null: left out), outside any graph run; subgraphs read `captured`.
+std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Tensor*>& inputs,
+                                   const std::map<std::string, Tensor>& captured = {});
+
+// The same graph computing in float64: every float32 value, constant and Cast target becomes float64. Run it on inputs
+// converted to float64: that is the yardstick other runs are measured against.
+Graph widen_to_float64(const Graph& graph);
+
+}  // namespace dnn

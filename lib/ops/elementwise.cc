@@ -1,0 +1,112 @@
+// Broadcasting, and what all element-wise operators share; see elementwise.h.
+#include "ops/elementwise.h"
+
+#include <algorithm>
+
+namespace dnn {
+
+std::vector<Dim> broadcast_dims(const Node& node, const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  std::vector<Dim> result(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < result.size(); ++i) {  // from the back
+    const Dim da = i < a.size() ? a[a.size() - 1 - i] : Dim(1), db = i < b.size() ? b[b.size() - 1 - i] : Dim(1);
+    Dim& out = result[result.size() - 1 - i];
+    if (da == db) {
+      out = da;
+    } else if (da.size == 1) {
+      out = db;
+    } else if (db.size == 1) {
+      out = da;
+    } else if (da.fixed() && db.fixed()) {
+      fail_malformed(node.label(), ": ", Type(DType::Undefined, a).text(), " and ", Type(DType::Undefined, b).text(),
+                     " do not broadcast");
+    } else {
+      out = da.fixed() ? da : db.fixed() ? db : Dim();
+    }
+  }
+  return result;
+}
+
+Shape broadcast_shape(const Node& node, const Shape& a, const Shape& b) {
+  const std::vector<Dim> da(a.begin(), a.end()), db(b.begin(), b.end());
+  Shape result;
+  for (const Dim& dim : broadcast_dims(node, da, db)) result.push_back(dim.size);
+  return result;
+}
+
+std::vector<std::vector<int64_t>> broadcast_offsets(const Shape& output, const std::vector<Shape>& inputs) {
+  const size_t rank = output.size();
+  const auto n = static_cast<size_t>(element_count(output));
+  std::vector<std::vector<int64_t>> result;
+  for (const Shape& input : inputs) {
+    std::vector<int64_t> stride(rank, 0);
+    const std::vector<int64_t> own = row_major_strides(input);
+    for (size_t i = 0; i < input.size(); ++i) {
+      if (input[i] != 1) stride[rank - input.size() + i] = own[i];
+    }
+    std::vector<int64_t> offsets(n), index(rank, 0);
+    int64_t at = 0;
+    for (size_t i = 0; i < n; ++i) {
+      offsets[i] = at;
+      for (size_t axis = rank; axis-- > 0;) {
+        at += stride[axis];
+        if (++index[axis] < output[axis]) break;
+        at -= stride[axis] * output[axis];
+        index[axis] = 0;
+      }
+    }
+    result.push_back(std::move(offsets));
+  }
+  return result;
+}
+
+namespace {
+void infer_broadcast(InferContext& context, DType dtype) {
+  Type type;
+  type.dtype = dtype;
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < context.inputs.size(); ++i) {
+    if (!context.has_input(i)) continue;
+    if (!context.has_shape(i)) {
+      context.set_output(0, type);
+      return;
+    }
+    dims = broadcast_dims(context.node, dims, *context.inputs[i]->shape);
+  }
+  type.shape = std::move(dims);
+  context.set_output(0, std::move(type));
+}
+}  // namespace
+
+void infer_elementwise(InferContext& context) { infer_broadcast(context, context.input(0).dtype); }
+void infer_comparison(InferContext& context) { infer_broadcast(context, DType::Bool); }
+
+std::vector<loops::Expr> broadcast_indices(const Shape& shape, const std::vector<loops::Expr>& indices) {
+  std::vector<loops::Expr> result;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    result.push_back(shape[i] == 1 ? loops::constant_int(DType::Int64, 0) : indices[indices.size() - shape.size() + i]);
+  }
+  return result;
+}
+
+void emit_map(LowerContext& context, const loops::BufferRef& output,
+              const std::function<loops::Expr(const std::vector<loops::Expr>& indices)>& element) {
+  std::vector<loops::Expr> indices;
+  for (size_t i = 0; i < output->shape.size(); ++i) indices.push_back(loops::variable("d" + std::to_string(i)));
+  loops::Stmt body = loops::store(output, indices, element(indices));
+  for (size_t i = output->shape.size(); i-- > 0;)
+    body = loops::loop("d" + std::to_string(i), output->shape[i], std::move(body));
+  context.emit("map", std::move(body));
+}
+
+void lower_elementwise(LowerContext& context) {
+  const OpDef* op = find_op(context.node.domain, context.node.op);
+  emit_map(context, context.outputs[0], [&](const std::vector<loops::Expr>& indices) {
+    std::vector<loops::Expr> inputs;
+    for (const loops::BufferRef& input : context.inputs) {
+      inputs.push_back(input == nullptr ? loops::Expr() : loops::load(input, broadcast_indices(input->shape, indices)));
+    }
+    return op->element(context.node, inputs);
+  });
+}
+
+}  // namespace dnn

@@ -1,0 +1,200 @@
+// Element-wise operators, written once: a functor template gives the reference kernel (on numbers) and the lowering (on
+// loop expressions), so that both compute the same bits. Broadcasting follows ONNX (multidirectional, numpy's rules).
+#pragma once
+#include <cmath>
+#include <type_traits>
+
+#include "ops/op.h"
+#include "tensor/dispatch.h"
+
+namespace dnn {
+
+// Scalar counterparts of the loop IR's vocabulary; functors call these unqualified.
+namespace elementwise {
+template <class T>
+T select(bool c, T a, T b) {
+  return c ? a : b;
+}
+// a > b ? a : b: a NaN in `a` gives b, a NaN in `b` stays, as x86's maxps.
+template <class T>
+T max(T a, T b) {
+  return a > b ? a : b;
+}
+template <class T>
+T min(T a, T b) {
+  return a < b ? a : b;
+}
+
+#define DNN_SCALAR_MATH(name, call, op)            \
+  inline float name(float x) { return call(x); }   \
+  inline double name(double x) { return call(x); } \
+  inline loops::Expr name(loops::Expr x) { return loops::unary(loops::Op::op, std::move(x)); }
+DNN_SCALAR_MATH(exp, std::exp, Exp)
+DNN_SCALAR_MATH(log, std::log, Log)
+DNN_SCALAR_MATH(sqrt, std::sqrt, Sqrt)
+DNN_SCALAR_MATH(sin, std::sin, Sin)
+DNN_SCALAR_MATH(cos, std::cos, Cos)
+DNN_SCALAR_MATH(tan, std::tan, Tan)
+DNN_SCALAR_MATH(asin, std::asin, Asin)
+DNN_SCALAR_MATH(acos, std::acos, Acos)
+DNN_SCALAR_MATH(atan, std::atan, Atan)
+DNN_SCALAR_MATH(sinh, std::sinh, Sinh)
+DNN_SCALAR_MATH(cosh, std::cosh, Cosh)
+DNN_SCALAR_MATH(tanh, std::tanh, Tanh)
+DNN_SCALAR_MATH(asinh, std::asinh, Asinh)
+DNN_SCALAR_MATH(acosh, std::acosh, Acosh)
+DNN_SCALAR_MATH(atanh, std::atanh, Atanh)
+DNN_SCALAR_MATH(erf, std::erf, Erf)
+DNN_SCALAR_MATH(floor, std::floor, Floor)
+DNN_SCALAR_MATH(ceil, std::ceil, Ceil)
+DNN_SCALAR_MATH(round_even, std::nearbyint, RoundEven)
+#undef DNN_SCALAR_MATH
+using loops::max;
+using loops::min;
+using loops::select;
+template <class T>
+bool is_nan(T x) {
+  return x != x;
+}
+inline loops::Expr is_nan(loops::Expr x) { return loops::unary(loops::Op::IsNan, std::move(x)); }
+// `value` in x's type: a constant of the same dtype.
+template <class T>
+T like(T, double value) {
+  return static_cast<T>(value);
+}
+inline loops::Expr like(const loops::Expr& x, double value) { return loops::constant(x->dtype, value); }
+}  // namespace elementwise
+
+// Shape of a numpy-style broadcast; Malformed (naming the node) when the shapes do not agree.
+Shape broadcast_shape(const Node& node, const Shape& a, const Shape& b);
+// The same on partly known extents.
+std::vector<Dim> broadcast_dims(const Node& node, const std::vector<Dim>& a, const std::vector<Dim>& b);
+// For each output element in row-major order, the offsets of the inputs' elements.
+std::vector<std::vector<int64_t>> broadcast_offsets(const Shape& output, const std::vector<Shape>& inputs);
+
+// infer(): output = broadcast of all inputs, dtype of the first (or bool for comparisons).
+void infer_elementwise(InferContext& context);
+void infer_comparison(InferContext& context);
+// lower() for any operator that has element(): one "map" stage.
+void lower_elementwise(LowerContext& context);
+// The loops of a "map" stage over `output`, its element given by the indices.
+void emit_map(LowerContext& context, const loops::BufferRef& output,
+              const std::function<loops::Expr(const std::vector<loops::Expr>& indices)>& element);
+// Indices into an input of `shape` for output indices, broadcast dims pinned to 0.
+std::vector<loops::Expr> broadcast_indices(const Shape& shape, const std::vector<loops::Expr>& indices);
+
+// Which dtypes a functor's reference kernel covers.
+enum class Domain { Floats, Numbers, Integers, Bools };
+
+namespace internal {
+template <Domain domain, class Body>
+void dispatch_domain(DType dtype, Body&& body) {
+  if constexpr (domain == Domain::Floats) {
+    dispatch_float(dtype, body);
+  } else if constexpr (domain == Domain::Bools) {
+    if (dtype != DType::Bool) fail_unsupported("a bool tensor is needed, not ", dtype_name(dtype));
+    body(TypeTag<bool>{});
+  } else {
+    dispatch_numeric(dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (std::is_same_v<T, bool> || (domain == Domain::Integers && !std::is_integral_v<T>)) {
+        fail_unsupported("no arithmetic on ", dtype_name(dtype), " tensors here");
+      } else {
+        body(tag);
+      }
+    });
+  }
+}
+
+template <class Functor>
+Functor make_functor(const Node& node) {
+  if constexpr (std::is_constructible_v<Functor, const Node&>) {
+    return Functor(node);
+  } else {
+    return Functor();
+  }
+}
+}  // namespace internal
+
+template <class Functor, Domain domain>
+void reference_unary(ReferenceContext& context) {
+  const Functor functor = internal::make_functor<Functor>(context.node);
+  const Tensor& x = context.input(0);
+  internal::dispatch_domain<domain>(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Out = std::conditional_t<std::is_same_v<decltype(functor(widen(T()))), bool>, bool, T>;
+    Tensor y(kDTypeOf<Out>, x.shape());
+    const T* in = x.data<T>();
+    Out* out = y.mutable_data<Out>();
+    for (int64_t i = 0; i < x.size(); ++i) out[i] = static_cast<Out>(functor(widen(in[i])));
+    context.outputs[0] = std::move(y);
+  });
+}
+
+template <class Functor, Domain domain>
+void reference_binary(ReferenceContext& context) {
+  const Functor functor = internal::make_functor<Functor>(context.node);
+  const Tensor &a = context.input(0), &b = context.input(1);
+  if (a.dtype() != b.dtype()) context.fail("inputs of ", dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
+  const Shape shape = broadcast_shape(context.node, a.shape(), b.shape());
+  const bool same = a.shape() == b.shape();
+  const auto offsets = same ? std::vector<std::vector<int64_t>>() : broadcast_offsets(shape, {a.shape(), b.shape()});
+  internal::dispatch_domain<domain>(a.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Out = std::conditional_t<std::is_same_v<decltype(functor(widen(T()), widen(T()))), bool>, bool, T>;
+    Tensor y(kDTypeOf<Out>, shape);
+    const T *pa = a.data<T>(), *pb = b.data<T>();
+    Out* out = y.mutable_data<Out>();
+    const int64_t n = y.size();
+    if (same) {
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Out>(functor(widen(pa[i]), widen(pb[i])));
+    } else {
+      for (int64_t i = 0; i < n; ++i) {
+        const auto at = static_cast<size_t>(i);
+        out[i] = static_cast<Out>(functor(widen(pa[offsets[0][at]]), widen(pb[offsets[1][at]])));
+      }
+    }
+    context.outputs[0] = std::move(y);
+  });
+}
+
+template <class Functor>
+loops::Expr element_unary(const Node& node, const std::vector<loops::Expr>& inputs) {
+  return internal::make_functor<Functor>(node)(inputs[0]);
+}
+template <class Functor>
+loops::Expr element_binary(const Node& node, const std::vector<loops::Expr>& inputs) {
+  return internal::make_functor<Functor>(node)(inputs[0], inputs[1]);
+}
+
+// The OpDef of a one-input functor: struct F { template <class T> auto operator()(T x) const; };
+template <class Functor, Domain domain>
+OpDef unary_op(std::string name, int since) {
+  OpDef op;
+  op.name = std::move(name);
+  op.since = since;
+  op.infer = std::is_same_v<decltype(std::declval<Functor>()(1.0f)), bool> ? infer_comparison : infer_elementwise;
+  op.reference = reference_unary<Functor, domain>;
+  op.lower = lower_elementwise;
+  op.element = element_unary<Functor>;
+  return op;
+}
+
+// The OpDef of a two-input functor; a bool result makes it a comparison.
+template <class Functor, Domain domain>
+OpDef binary_op(std::string name, int since) {
+  OpDef op;
+  op.name = std::move(name);
+  op.since = since;
+  op.min_inputs = op.max_inputs = 2;
+  using Sample =
+      std::conditional_t<domain == Domain::Integers, int32_t, std::conditional_t<domain == Domain::Bools, bool, float>>;
+  op.infer = std::is_same_v<decltype(std::declval<Functor>()(Sample(), Sample())), bool> ? infer_comparison
+                                                                                         : infer_elementwise;
+  op.reference = reference_binary<Functor, domain>;
+  op.lower = lower_elementwise;
+  op.element = element_binary<Functor>;
+  return op;
+}
+
+}  // namespace dnn

@@ -1,0 +1,132 @@
+// Type inference over a graph, with the values that types depend on; see op.h.
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+// Values are carried through inference up to this many elements: shapes, axes, scalars, not activations.
+constexpr int64_t kKnownLimit = 4096;
+
+class Inference {
+ public:
+  explicit Inference(Graph& graph) : graph_(graph), known_(static_cast<size_t>(graph.value_count())) {}
+
+  void run() {
+    for (NodeId id : graph_.order()) {
+      try {
+        visit(graph_.node(id));
+      } catch (Error& e) {
+        if (std::string_view(e.what()).find(graph_.node(id).label()) == std::string_view::npos)
+          e.within(graph_.node(id).label());
+        throw;
+      }
+    }
+  }
+
+ private:
+  const Tensor* known(ValueId id) const {
+    if (id == kNoValue) return nullptr;
+    if (const Tensor* constant = graph_.constant(id)) return constant;
+    const Tensor& value = known_[static_cast<size_t>(id)];
+    return value.defined() ? &value : nullptr;
+  }
+
+  void visit(const Node& node) {
+    const OpDef* op = find_op(node.domain, node.op);
+    if (op == nullptr || op->infer == nullptr) return;
+    check_arity(node, *op);
+    InferContext context{node, {}, {}, std::vector<Type>(node.outputs.size()), std::vector<Tensor>(node.outputs.size()),
+                         {}};
+    for (ValueId input : node.inputs) {
+      context.inputs.push_back(input == kNoValue ? nullptr : &graph_.value(input).type);
+      context.known.push_back(known(input));
+    }
+    context.infer_graph = [](const Graph& body, const std::vector<Type>& inputs) {
+      Graph copy = body;
+      for (size_t i = 0; i < copy.inputs.size() && i < inputs.size(); ++i) copy.value(copy.inputs[i]).type = inputs[i];
+      infer_types(copy);
+      std::vector<Type> outputs;
+      for (ValueId id : copy.outputs) outputs.push_back(copy.value(id).type);
+      return outputs;
+    };
+    op->infer(context);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (context.known_outputs[i].defined()) known_[static_cast<size_t>(node.outputs[i])] = context.known_outputs[i];
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != kNoValue) merge(node, graph_.value(node.outputs[i]), context.outputs[i]);
+    }
+    evaluate(node, *op);
+  }
+
+  static void check_arity(const Node& node, const OpDef& op) {
+    const int n = static_cast<int>(node.inputs.size()), m = static_cast<int>(node.outputs.size());
+    if (n < op.min_inputs || (op.max_inputs >= 0 && n > op.max_inputs)) {
+      fail_malformed(node.label(), ": ", n, " inputs, ", op.min_inputs,
+                     op.max_inputs == op.min_inputs ? "" : " or more", " expected");
+    }
+    if (op.max_outputs >= 0 && m > op.max_outputs)
+      fail_malformed(node.label(), ": ", m, " outputs, at most ", op.max_outputs, " expected");
+  }
+
+  // What inference finds wins over what the file declares, extent by extent; a contradiction of fixed extents is an error.
+  static void merge(const Node& node, Value& value, const Type& found) {
+    Type& type = value.type;
+    if (found.dtype != DType::Undefined) {
+      if (type.dtype != DType::Undefined && type.dtype != found.dtype) {
+        fail_malformed(node.label(), ": output '", value.name, "' is declared ", type.text(), ", but is ",
+                       found.text());
+      }
+      type.dtype = found.dtype;
+    }
+    if (!found.shape) return;
+    if (!type.shape) {
+      type.shape = found.shape;
+      return;
+    }
+    if (type.shape->size() != found.shape->size()) {
+      fail_malformed(node.label(), ": output '", value.name, "' is declared ", type.text(), ", but is ", found.text());
+    }
+    for (size_t i = 0; i < found.shape->size(); ++i) {
+      Dim& declared = (*type.shape)[i];
+      const Dim& dim = (*found.shape)[i];
+      if (declared.fixed() && dim.fixed() && declared.size != dim.size) {
+        fail_malformed(node.label(), ": output '", value.name, "' is declared ", type.text(), ", but is ",
+                       found.text());
+      }
+      if (dim.fixed() || (!declared.fixed() && !dim.symbol.empty())) declared = dim;
+    }
+  }
+
+  // Shape computations: nodes whose inputs are all known. What is known of a shape alone (Shape, Size) infer() gives.
+  void evaluate(const Node& node, const OpDef& op) {
+    if (op.reference == nullptr || !op.deterministic || node.inputs.empty()) return;
+    ReferenceContext context{node, {}, std::vector<Tensor>(node.outputs.size()), {}};
+    for (ValueId input : node.inputs) {
+      const Tensor* value = known(input);
+      if (value == nullptr && input != kNoValue) return;
+      context.inputs.push_back(value);
+    }
+    for (ValueId output : node.outputs) {
+      if (output == kNoValue) continue;
+      const Type& type = graph_.value(output).type;
+      if (!type.fixed() || element_count(type.fixed_shape()) > kKnownLimit) return;
+    }
+    for (const auto& [key, attribute] : node.attributes) {
+      if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute)) return;
+    }
+    op.reference(context);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != kNoValue) known_[static_cast<size_t>(node.outputs[i])] = std::move(context.outputs[i]);
+    }
+  }
+
+  Graph& graph_;
+  std::vector<Tensor> known_;  // by ValueId
+};
+
+}  // namespace
+
+void infer_types(Graph& graph) { Inference(graph).run(); }
+
+}  // namespace dnn

@@ -1,0 +1,105 @@
+// OpDef: everything the suite knows about one operator, in one value: schema, type inference, reference kernel, lowering
+// to loops. An operator is one file of this folder plus its row in ops.def; it names no format and no target.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "loops/ir.h"
+
+namespace dnn {
+
+// What an operator's infer() sees and fills in.
+struct InferContext {
+  const Node& node;
+  std::vector<const Type*> inputs;    // null: left out
+  std::vector<const Tensor*> known;   // values known at compile time, else null
+  std::vector<Type> outputs;          // as many as the node has; left unknown where nothing can be said
+  std::vector<Tensor> known_outputs;  // values that follow from types alone (Shape, Size); else undefined
+  // Types of a subgraph's outputs for these input types (control flow only).
+  std::function<std::vector<Type>(const Graph& body, const std::vector<Type>& inputs)> infer_graph;
+
+  bool has_input(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  const Type& input(size_t i) const;  // Malformed when it is missing
+  const Tensor* known_input(size_t i) const { return i < known.size() ? known[i] : nullptr; }
+  bool has_shape(size_t i) const { return has_input(i) && inputs[i]->shape.has_value(); }
+  // Extents of input i; Malformed unless the shape is known and has `rank` dims (-1: any).
+  const std::vector<Dim>& shape(size_t i, int rank = -1) const;
+  void set_output(size_t i, Type type);
+  // A negative axis counts from the back; Malformed when out of range.
+  int64_t axis(int64_t value, int64_t rank) const;
+  template <class... T>
+  [[noreturn]] void fail(const T&... parts) const {
+    fail_malformed(node.label(), ": ", parts...);
+  }
+};
+
+// What an operator's reference() computes from and into. Inputs agree with the schema; outputs are default tensors.
+struct ReferenceContext {
+  const Node& node;
+  std::vector<const Tensor*> inputs;  // null: left out
+  std::vector<Tensor> outputs;        // as many as the node has; those the node leaves out may stay undefined
+  // Runs a subgraph; the caller has bound its captures.
+  std::function<std::vector<Tensor>(const Graph& body, const std::vector<Tensor>& inputs)> run_graph;
+
+  bool has_input(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  const Tensor& input(size_t i) const;  // Malformed when it is missing
+  bool wants_output(size_t i) const { return node.output(i) != kNoValue; }
+  template <class... T>
+  [[noreturn]] void fail(const T&... parts) const {
+    fail_malformed(node.label(), ": ", parts...);
+  }
+};
+
+// What an operator's lower() writes loops for. Shapes are fixed; buffers carry logical shapes, and whatever layout a
+// pass chose: a lowering uses logical indices only.
+struct LowerContext {
+  struct Stage {
+    std::string pattern;  // for schedules: "map", "conv", "matmul", "pool", "reduce", "row"
+    loops::Stmt body;     // loops named by axis letters; every output element is stored exactly once
+  };
+
+  const Node& node;
+  std::vector<loops::BufferRef> inputs;   // null: left out
+  std::vector<loops::BufferRef> outputs;  // null: left out
+  std::vector<const Tensor*> constants;   // by input: its value when known, else null
+  std::vector<Stage> stages;              // kernels, in order
+  std::vector<loops::BufferRef> temporaries;
+
+  bool has_input(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  const Shape& shape(size_t i) const { return inputs[i]->shape; }
+  const Tensor* constant(size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
+  void emit(std::string pattern, loops::Stmt body) { stages.push_back({std::move(pattern), std::move(body)}); }
+  loops::BufferRef temporary(std::string name, DType dtype, Shape shape);
+};
+
+struct OpDef {
+  std::string name;
+  std::string domain;                  // "" is ai.onnx
+  int since = 1;                       // opset whose semantics this is (the last change up to kIrOpset)
+  int min_inputs = 1, max_inputs = 1;  // max -1: variadic
+  int min_outputs = 1, max_outputs = 1;
+  bool deterministic = true;  // false: never folded or merged (RandomNormal)
+  void (*infer)(InferContext&) = nullptr;
+  void (*reference)(ReferenceContext&) = nullptr;
+  // May leave `stages` empty to say "not for these types or shapes": the interpreter runs the node then.
+  void (*lower)(LowerContext&) = nullptr;
+  // Element-wise operators: the value of one output element from the inputs' elements (already broadcast).
+  loops::Expr (*element)(const Node&, const std::vector<loops::Expr>& inputs) = nullptr;
+  // Multiply-adds (counted as 2) and other arithmetic of one run, from fixed input types; null: outputs' elements.
+  double (*flops)(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) = nullptr;
+};
+
+// The operator of that name, or null. `domain` "" and "ai.onnx" are the same.
+const OpDef* find_op(std::string_view domain, std::string_view name);
+// Every operator, in the order of ops.def.
+const std::vector<OpDef>& all_ops();
+
+// Fills in types of all values from the inputs' types on, and evaluates small integer and shape computations whose
+// values the types depend on (an element limit keeps this to shapes). Operators we do not have leave unknown types.
+// Throws Malformed where a node contradicts its operator or a declared type.
+void infer_types(Graph& graph);
+
+}  // namespace dnn

@@ -1,0 +1,64 @@
+// The operator registry: one call per row of ops.def, so that no linker can drop an operator.
+#include <map>
+
+#include "ops/op.h"
+
+namespace dnn {
+
+#define DNN_OP(name, file) OpDef define_##name();
+#include "ops/ops.def"
+#undef DNN_OP
+
+const std::vector<OpDef>& all_ops() {
+  static const std::vector<OpDef> ops = {
+#define DNN_OP(name, file) define_##name(),
+#include "ops/ops.def"
+#undef DNN_OP
+  };
+  return ops;
+}
+
+const OpDef* find_op(std::string_view domain, std::string_view name) {
+  static const auto index = [] {
+    std::map<std::pair<std::string, std::string>, const OpDef*, std::less<>> map;
+    for (const OpDef& op : all_ops()) map[{op.domain, op.name}] = &op;
+    return map;
+  }();
+  if (domain == "ai.onnx") domain = "";
+  auto found = index.find(std::pair<std::string, std::string>(domain, name));
+  return found == index.end() ? nullptr : found->second;
+}
+
+const Type& InferContext::input(size_t i) const {
+  if (!has_input(i)) fail("input ", i, " is missing");
+  return *inputs[i];
+}
+
+const std::vector<Dim>& InferContext::shape(size_t i, int rank) const {
+  const Type& type = input(i);
+  if (!type.shape) fail("the shape of input ", i, " is not known");
+  if (rank >= 0 && static_cast<int>(type.shape->size()) != rank)
+    fail("input ", i, " is ", type.text(), ", rank ", rank, " expected");
+  return *type.shape;
+}
+
+void InferContext::set_output(size_t i, Type type) {
+  if (i < outputs.size()) outputs[i] = std::move(type);
+}
+
+int64_t InferContext::axis(int64_t value, int64_t rank) const {
+  if (value < -rank || value >= rank) fail("axis ", value, " is out of range for rank ", rank);
+  return value < 0 ? value + rank : value;
+}
+
+const Tensor& ReferenceContext::input(size_t i) const {
+  if (!has_input(i)) fail("input ", i, " is missing");
+  return *inputs[i];
+}
+
+loops::BufferRef LowerContext::temporary(std::string name, DType dtype, Shape shape) {
+  temporaries.push_back(std::make_shared<loops::Buffer>(loops::Buffer{std::move(name), dtype, std::move(shape), {}}));
+  return temporaries.back();
+}
+
+}  // namespace dnn

@@ -1,0 +1,58 @@
+// Window; see window.h. Formulas: ONNX operator text of Conv and MaxPool (output extent, auto_pad, ceil_mode).
+#include "ops/window.h"
+
+#include <algorithm>
+
+namespace dnn {
+
+Window Window::of(const Node& node, const std::vector<int64_t>& input, std::vector<int64_t> kernel) {
+  const size_t rank = input.size();
+  Window w;
+  w.kernel = kernel.empty() ? node.attribute_ints("kernel_shape") : std::move(kernel);
+  w.strides = node.attribute_ints("strides", std::vector<int64_t>(rank, 1));
+  w.dilations = node.attribute_ints("dilations", std::vector<int64_t>(rank, 1));
+  const std::vector<int64_t> pads = node.attribute_ints("pads", std::vector<int64_t>(2 * rank, 0));
+  const std::string auto_pad = node.attribute_string("auto_pad", "NOTSET");
+  if (w.kernel.size() != rank || w.strides.size() != rank || w.dilations.size() != rank || pads.size() != 2 * rank) {
+    fail_malformed(node.label(), ": kernel_shape, strides, dilations and pads must cover the ", rank, " spatial axes");
+  }
+  const bool ceil_mode = node.attribute_int("ceil_mode", 0) != 0;
+  for (size_t i = 0; i < rank; ++i) {
+    if (w.kernel[i] <= 0 || w.strides[i] <= 0 || w.dilations[i] <= 0) {
+      fail_malformed(node.label(), ": kernel_shape, strides and dilations must be positive");
+    }
+    const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;  // input elements one window spans
+    int64_t begin = pads[i], end = pads[rank + i];
+    if (auto_pad == "VALID") begin = end = 0;
+    if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+      const int64_t out = (input[i] + w.strides[i] - 1) / w.strides[i];
+      const int64_t total = std::max<int64_t>(0, (out - 1) * w.strides[i] + reach - input[i]);
+      begin = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      end = total - begin;
+    }
+    const int64_t room = input[i] + begin + end - reach;
+    if (room < 0) {
+      fail_malformed(node.label(), ": a window of ", reach, " does not fit an input of ", input[i], " with padding ",
+                     begin, "+", end);
+    }
+    int64_t out = room / w.strides[i] + 1;
+    if (ceil_mode && room % w.strides[i] != 0 && out * w.strides[i] < input[i] + begin)
+      ++out;  // starts inside input or left pad
+    w.pad_begin.push_back(begin);
+    w.pad_end.push_back(end);
+    w.output.push_back(out);
+  }
+  return w;
+}
+
+std::vector<Dim> window_output(const Node& node, const std::vector<Dim>& input, const std::vector<int64_t>& kernel) {
+  if (std::all_of(input.begin(), input.end(), [](const Dim& d) { return d.fixed(); })) {
+    std::vector<int64_t> extents;
+    for (const Dim& dim : input) extents.push_back(dim.size);
+    const Window w = Window::of(node, extents, kernel);
+    return {w.output.begin(), w.output.end()};
+  }
+  return std::vector<Dim>(input.size());
+}
+
+}  // namespace dnn
