@@ -1,0 +1,78 @@
+"""Builds the .deb, unpacks it into a temporary root, and uses what lies there: tools, manuals, completion, library."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop())
+PROGRAM = """#include "graph/graph.h"
+int main() {
+  dnn::Graph graph;
+  graph.add_value("x");
+  return graph.value_count() == 1 ? 0 : 1;
+}
+"""
+
+
+def run(*command, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        run("cpack", "-G", "DEB", "-B", cls.folder.name, cwd=BUILD)
+        debs = list(pathlib.Path(cls.folder.name).glob("dnn-tools_*_*.deb"))
+        assert len(debs) == 1, debs
+        cls.deb, cls.root = debs[0], pathlib.Path(cls.folder.name, "root")
+        run("dpkg-deb", "-x", cls.deb, cls.root)
+        cls.tools = sorted(path.stem for path in pathlib.Path(__file__).resolve().parents[2].glob("tools/dnn-*.cc"))
+
+    def test_control_file(self):
+        fields = dict(re.findall(r"^ ?([\w-]+): (.*)$", run("dpkg-deb", "-I", self.deb), re.MULTILINE))
+        self.assertEqual(fields["Package"], "dnn-tools")
+        depends = [row.split()[0] for row in fields["Depends"].split(", ")]
+        for package in ("g++", "ocl-icd-libopencl1") + (("libc6", "libstdc++6") if self.tools else ()):
+            self.assertIn(package, depends)
+
+    def test_every_tool_is_there_and_runs(self):
+        self.assertEqual(sorted(path.name for path in (self.root / "usr/bin").glob("*")) if self.tools else [], self.tools)
+        for tool in self.tools:
+            self.assertTrue(run(self.root / "usr/bin" / tool, "--version").startswith(tool + " "), tool)
+            self.assertIn(tool, run(self.root / "usr/bin" / tool, "--help"))
+
+    def test_every_tool_has_its_manual_and_completion(self):
+        for tool in self.tools:
+            page = run("gzip", "-dc", self.root / f"usr/share/man/man1/{tool}.1.gz")
+            self.assertIn(".SH SYNOPSIS", page)
+            link = self.root / "usr/share/bash-completion/completions" / tool
+            self.assertEqual(link.resolve().name, "dnn-tools")
+            self.assertIn(f"{tool}) options='", link.read_text())
+
+    def test_library_links_through_pkg_config(self):
+        if not shutil.which("pkg-config"):
+            self.skipTest("no pkg-config here")
+        flags = run("pkg-config", "--cflags", "--libs", "dnn", env={**os.environ, "PKG_CONFIG_PATH": self.root / "usr/lib/pkgconfig"}).split()
+        source = pathlib.Path(self.folder.name, "program.cc")
+        source.write_text(PROGRAM)
+        run("g++", source, "-o", source.with_suffix(""), *flags)
+        run(source.with_suffix(""))
+
+    def test_licence_is_there(self):
+        self.assertIn("Apache License", (self.root / "usr/share/doc/dnn-tools/copyright").read_text())
+
+
+if __name__ == "__main__":
+    if not shutil.which("dpkg-deb"):
+        print("SKIP: no dpkg-deb here")
+        sys.exit(77)
+    unittest.main()

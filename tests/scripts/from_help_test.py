@@ -1,0 +1,84 @@
+"""from_help: a man page keeps every word of --help, and completion offers every option."""
+import gzip
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "from_help.py"
+HELP = """usage: dnn-fake [OPTION]... MODEL
+
+Prints what the suite knows about one model. Reads '-' as standard
+input.
+
+Options:
+  -o, --output FILE    where the result goes; '-' is standard output, and the
+                       line goes on here
+      --list-things    print the things
+      --level=N        how hard to try
+
+Exit codes:
+  0 done, 2 usage
+
+Examples:
+  dnn-fake model.onnx | jq .
+  dnn-fake --level=3 .hidden.onnx
+"""
+
+
+class FromHelp(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.tool = pathlib.Path(self.folder.name, "dnn-fake")
+        self.tool.write_text(f"#!/bin/sh\n[ \"$1\" = --version ] && echo dnn-fake 1.2.3 && exit\ncat <<'END'\n{HELP}END\n")
+        self.tool.chmod(0o755)
+
+    def make(self, *arguments):
+        return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True)
+
+    def man(self):
+        out = pathlib.Path(self.folder.name, "dnn-fake.1.gz")
+        self.assertEqual(self.make("man", self.tool, out).returncode, 0)
+        return gzip.decompress(out.read_bytes()).decode()
+
+    def test_man_page_has_its_sections(self):
+        page = self.man()
+        self.assertTrue(page.startswith('.TH DNN\\-FAKE 1 "" "dnn\\-fake 1.2.3"'), page.splitlines()[0])
+        for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT CODES", "EXAMPLES"):
+            self.assertIn(f"\n.SH {section}\n", page)
+        self.assertIn("dnn\\-fake \\- Prints what the suite knows about one model\n", page)
+        self.assertEqual(page.count("\n.TP\n"), 3)
+
+    @unittest.skipUnless(shutil.which("groff"), "no groff here")
+    def test_man_page_shows_every_word_of_help(self):
+        done = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-P-cbou"], input=self.man(), capture_output=True, text=True)
+        self.assertEqual(done.stderr, "")
+        shown = " ".join(done.stdout.split()).lower()
+        for word in HELP.replace("usage:", "").lower().split():
+            self.assertIn(word.rstrip(":"), shown)
+        self.assertIn("dnn-fake --level=3 .hidden.onnx", shown)
+
+    def test_bash_completion_offers_options(self):
+        out = pathlib.Path(self.folder.name, "completion")
+        self.assertEqual(self.make("bash", out, self.tool).returncode, 0)
+        line = f'. "{out}"; COMP_WORDS=(dnn-fake --l) COMP_CWORD=1; _dnn_tools; echo "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+        self.assertEqual((done.stdout.split(), done.stderr), (["--level", "--list-things"], ""))
+
+    def test_zsh_completion_names_the_tool(self):
+        out = pathlib.Path(self.folder.name, "_dnn-tools")
+        self.assertEqual(self.make("zsh", out, self.tool).returncode, 0)
+        text = out.read_text()
+        self.assertTrue(text.startswith("#compdef dnn-fake\n"))
+        self.assertIn("dnn-fake) options=(--level --list-things --output -o) ;;", text)
+
+    def test_broken_tool_is_an_error(self):
+        self.tool.write_text("#!/bin/sh\nexit 70\n")
+        self.assertEqual(self.make("man", self.tool, "/dev/null").returncode, 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
