@@ -1,0 +1,95 @@
+// Formats; see format.h.
+#include "formats/format.h"
+
+#include "formats/onnx/onnx.h"
+
+namespace dnn {
+
+std::string ModelSource::base_folder() const {
+  if (path == "-") return "";
+  if (folder) return path;
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> rows = {
+#define DNN_FORMAT(name, extensions, space, trust) {#name, extensions, space::sniff, space::read, space::write, trust},
+#include "formats/formats.def"
+  };
+  return rows;
+}
+
+const Format* find_format(std::string_view name) {
+  for (const Format& format : formats()) {
+    if (name == format.name) return &format;
+  }
+  return nullptr;
+}
+
+const Format* format_for_path(const std::string& path) {
+  for (const Format& format : formats()) {
+    for (const std::string& extension : split(format.extensions, ' ')) {
+      if (ends_with(path, extension)) return &format;
+    }
+  }
+  return nullptr;
+}
+
+ModelSource open_model(const std::string& path) {
+  ModelSource source;
+  source.path = path;
+  std::error_code ignored;
+  if (path != "-" && std::filesystem::is_directory(path, ignored)) {
+    source.folder = true;
+  } else if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
+    auto file = std::make_shared<const MappedFile>(path);
+    source.bytes = file->bytes();
+    source.owner = std::move(file);
+  } else {
+    auto text = std::make_shared<const std::string>(read_file(path));
+    source.bytes = as_bytes(*text);
+    source.owner = std::move(text);
+  }
+  return source;
+}
+
+const Format& sniff_format(const ModelSource& source) {
+  for (const Format& format : formats()) {
+    if (format.sniff(source)) return format;
+  }
+  if (!source.folder && source.bytes.empty()) fail_malformed("the file is empty");
+  if (const Format* expected = format_for_path(source.path)) {
+    fail_malformed("its name says ", expected->name, ", its content does not");
+  }
+  std::vector<std::string> names;
+  for (const Format& format : formats()) names.emplace_back(format.name);
+  fail_unsupported("not a model of a format known here (", join(names), ")");
+}
+
+Graph read_model(const std::string& path) {
+  const ModelSource source = open_model(path);
+  try {
+    return sniff_format(source).read(source);
+  } catch (Error& error) {
+    throw error.within(path);
+  }
+}
+
+void write_model(const Graph& graph, const std::string& path, const WriteOptions& options) {
+  const Format* format = format_for_path(path);
+  if (format == nullptr || format->write == nullptr) {
+    std::vector<std::string> extensions;
+    for (const Format& row : formats()) {
+      if (row.write != nullptr) extensions.emplace_back(row.extensions);
+    }
+    fail_usage(path, ": the name does not say which format to write (", join(extensions), ")");
+  }
+  try {
+    format->write(graph, path, options);
+  } catch (Error& error) {
+    throw error.within(path);
+  }
+}
+
+}  // namespace dnn

@@ -1,0 +1,54 @@
+// Formats: every model file format is one folder here and one row of formats.def; files are recognised by content,
+// never by name. Everything a reader meets is hostile until parsed: sizes and offsets are checked before use.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "graph/graph.h"
+
+namespace dnn {
+
+// What a reader is given: a file's bytes, or a folder (a SavedModel), where `bytes` is empty.
+struct ModelSource {
+  std::string path;  // as the user named it; "-" for standard input
+  bool folder = false;
+  Bytes bytes;
+  std::shared_ptr<const void> owner;  // keeps `bytes` alive; readers may hold on to it
+  // The folder that relative references inside the model start from; empty when it has none (standard input).
+  std::string base_folder() const;
+};
+
+struct WriteOptions {
+  int opset = 17;              // ai.onnx opset of an ONNX file: 7 to 21
+  int ir_version = 0;          // IR version of an ONNX file; 0: 8, or the lowest that its opset and types need
+  bool external_data = false;  // weights in a second file beside the model (always done above 2 GiB)
+};
+
+struct Format {
+  const char* name;
+  const char* extensions;  // space-separated, most common first: ".onnx"
+  bool (*sniff)(const ModelSource& source);
+  Graph (*read)(const ModelSource& source);                                                 // null: cannot
+  void (*write)(const Graph& graph, const std::string& path, const WriteOptions& options);  // null: cannot
+  const char* trust;  // what reading a hostile file may do: "data" never more than fill memory up to its size
+};
+
+const std::vector<Format>& formats();
+// The row of that name, or null.
+const Format* find_format(std::string_view name);
+// The row whose extension ends `path`, or null.
+const Format* format_for_path(const std::string& path);
+
+// Opens a model file or folder ("-": standard input) for sniffing and reading. Throws Environment.
+ModelSource open_model(const std::string& path);
+// The row that recognises the content; throws Malformed or Unsupported when none does.
+const Format& sniff_format(const ModelSource& source);
+
+// Reads a model of any format into the IR, verified. Throws Malformed, Unsupported, Environment with the path in front.
+Graph read_model(const std::string& path);
+// Writes in the format that the extension names. Throws Usage, Unsupported, Environment.
+void write_model(const Graph& graph, const std::string& path, const WriteOptions& options = {});
+
+}  // namespace dnn
