@@ -1,0 +1,74 @@
+// ByteSource and ByteSink: where bytes come from and go to, file descriptors and memory alike.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+namespace dnn {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Reads at least 1 and at most n bytes into `to`, waiting for them; 0 means the end. Throws Environment.
+  virtual size_t read(std::byte* to, size_t n) = 0;
+};
+
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  // Hands over all the bytes. Throws Environment with the system's reason, BrokenPipe when nobody reads any more.
+  virtual void write(Bytes bytes) = 0;
+};
+
+// The reader of a pipe or socket has gone: tools end silently on it.
+class BrokenPipe : public Error {
+ public:
+  explicit BrokenPipe(const std::string& name) : Error(ErrorKind::Environment, name + ": closed by its reader") {}
+};
+
+// A file descriptor that someone else owns; `name` is for errors.
+class FdSource : public ByteSource {
+ public:
+  FdSource(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  size_t read(std::byte* to, size_t n) override;
+
+ private:
+  int fd_;
+  std::string name_;
+};
+
+class FdSink : public ByteSink {
+ public:
+  FdSink(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  void write(Bytes bytes) override;
+
+ private:
+  int fd_;
+  std::string name_;
+};
+
+// Opens a file for reading, or standard input for "-". Throws Environment.
+std::unique_ptr<ByteSource> open_source(const std::string& path);
+
+// Bytes that someone else owns.
+class MemorySource : public ByteSource {
+ public:
+  explicit MemorySource(Bytes bytes) : rest_(bytes) {}
+  size_t read(std::byte* to, size_t n) override;
+
+ private:
+  Bytes rest_;
+};
+
+class StringSink : public ByteSink {
+ public:
+  void write(Bytes bytes) override { text_ += as_text(bytes); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace dnn
