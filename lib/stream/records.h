@@ -1,0 +1,97 @@
+// The records of a stream as C++ values, and as JSON objects; schemas/records/ describes each for other programs.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace dnn::stream {
+
+inline constexpr int kStreamVersion = 1;
+
+// Opens a run. Empty text and absent values mean "not known" and are not written.
+struct Header {
+  std::string tool;                  // "dnn-infer"
+  std::vector<std::string> command;  // the whole command line
+  struct Model {
+    std::string path, sha256, format;
+  } model;
+  std::optional<int> opt;  // optimisation level
+  std::string device, isa, dtype;
+  std::string label_set;     // "imagenet-1k"; class ids are comparable only within one set
+  int64_t label_offset = 0;  // class c of the model is label c - label_offset (1 when the model has a background class)
+  std::string preprocess;    // JSON object text: the whole recipe
+  std::optional<int> batch, threads;
+  std::string shard;             // "2/8": this run holds the second of eight parts of its data set
+  std::string latency_contains;  // what latency_ns covers, in words
+  std::map<std::string, std::string> host;
+  std::vector<Header> inputs;  // headers of the streams that this one was made from: the provenance chain
+};
+
+// One input of the network.
+struct Sample {
+  int64_t id = 0;  // unique within the run
+  std::string path;
+  std::optional<int64_t> truth;  // a label of the header's set (no offset)
+  Tensor tensor;                 // optional: the preprocessed input
+};
+
+struct Prediction {
+  int64_t sample = 0;
+  struct Class {
+    int64_t index = 0;  // the model's own class number; index - label_offset is the label
+    double score = 0;
+    std::string label;
+  };
+  std::vector<Class> top_k;                             // best first
+  std::vector<std::pair<std::string, Tensor>> outputs;  // optional, by the model's output names
+  std::optional<int64_t> latency_ns;                    // of the batch that this sample was in
+  int64_t batch = 1;                                    // samples in that batch
+};
+
+enum class Role : uint8_t { Activation, Parameter, Output, Input };
+std::string_view role_name(Role role);
+
+// One value of the graph, in logical axis order.
+struct TensorRecord {
+  std::string node;               // the node that makes it, after optimisation
+  std::string name;               // the value's name in the source model
+  std::optional<int64_t> sample;  // absent for parameters
+  std::string axes;               // logical axes, as "NCHW"; empty when not known
+  Role role = Role::Activation;
+  bool recomputed = false;  // fusion had removed it; this was computed beside the run
+  Tensor tensor;
+};
+
+// What the machine spent, at one moment.
+struct Usage {
+  int64_t time_ns = 0;  // since the epoch
+  std::optional<double> cpu_percent, gpu_percent;
+  std::optional<int64_t> memory_bytes, gpu_memory_bytes;
+  std::optional<double> energy_mj;
+};
+
+// Closes a run: how many records of each type it holds. Writer fills it in.
+struct End {
+  std::map<std::string, int64_t> records;
+};
+
+using Record = std::variant<Header, Sample, Prediction, TensorRecord, Usage, End>;
+
+std::string_view record_type(const Record& record);  // "header", "sample", ...
+
+// One line of JSON without its newline: bytes as base64, numbers that read back to the same bits, NaN and infinities
+// as the texts "nan", "inf", "-inf".
+std::string record_to_json(const Record& record);
+
+// The record of such a line; nullopt for a type that this version does not know. Unknown keys are skipped.
+// Throws Malformed, and Unsupported for a header of a newer stream version.
+std::optional<Record> record_from_json(std::string_view line);
+
+}  // namespace dnn::stream
