@@ -1,0 +1,64 @@
+// The main of a fuzz target without libFuzzer: runs it on files, and on truncations and byte flips of them.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+constexpr int kTruncations = 32;
+constexpr int kFlips = 64;
+constexpr size_t kLargest = size_t{1} << 20;  // bytes; beyond it a file is run as it is only
+
+// A heap copy of exactly the input's size, so that the address sanitizer sees the first byte past its end.
+void run(const std::string& text) {
+  const std::vector<uint8_t> bytes(text.begin(), text.end());
+  LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+}
+
+void run_with_damage(const std::string& text) {
+  run(text);
+  if (text.empty() || text.size() > kLargest) return;
+  for (int i = 0; i < kTruncations; ++i) {
+    run(text.substr(0, text.size() * static_cast<size_t>(i) / kTruncations));
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < kFlips; ++i) {
+    std::string damaged = text;
+    for (int flips = 1 + i % 4; flips > 0; --flips) {
+      damaged[random() % damaged.size()] ^= static_cast<char>(1U << random() % 8);
+    }
+    run(damaged);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> files;
+  for (int i = 1; i < argc; ++i) {
+    if (std::filesystem::is_regular_file(argv[i])) {
+      files.emplace_back(argv[i]);
+    } else {
+      for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+        if (entry.is_regular_file()) files.push_back(entry.path().string());
+      }
+    }
+  }
+  std::sort(files.begin(), files.end());
+  run("");
+  for (const std::string& file : files) {
+    std::printf("%s\n", file.c_str());
+    std::fflush(stdout);
+    run_with_damage(dnn::read_file(file));
+  }
+  std::printf("%zu inputs, each with %d truncations and %d damaged copies\n", files.size(), kTruncations, kFlips);
+  return 0;
+}
