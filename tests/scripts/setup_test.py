@@ -1,0 +1,114 @@
+"""scripts/setup installs what is missing and nothing else, asks on a terminal, and says what stops it (exit code 5)."""
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+USED = "bash env awk sort sed comm dirname cat cmp grep rm cp mktemp nproc".split()
+PACKAGES = [line.split()[:2] for line in (ROOT / "scripts/packages.txt").read_text().splitlines() if line[0] != "#"]
+BUILD = sorted(package for group, package in PACKAGES if group == "build")
+
+
+class Setup(unittest.TestCase):
+    def setUp(self):
+        """A PATH of its own, where dpkg-query, apt-get, id and sudo are stand-ins and sudo is missing."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.bin, self.log = pathlib.Path(folder.name, "bin"), pathlib.Path(folder.name, "log")
+        self.bin.mkdir()
+        for name in USED:
+            (self.bin / name).symlink_to(shutil.which(name))
+        self.installed(BUILD)
+        self.stand_in("id", "echo 0")
+        self.stand_in("apt-get", f'echo "$@" >> "{self.log}"')
+
+    def stand_in(self, name, text):
+        (self.bin / name).write_text(f"#!{shutil.which('bash')}\n{text}\n")
+        (self.bin / name).chmod(0o755)
+
+    def installed(self, packages):
+        """Packages that dpkg-query reports; one removed package is there with its configuration only."""
+        rows = "".join(f"ii {package}\\n" for package in packages)
+        self.stand_in("dpkg-query", f"printf 'rc libpng-dev\\n{rows}'; exit 1")
+
+    def setup(self, *arguments, **options):
+        return subprocess.run([ROOT / "scripts/setup", "--no-build", *arguments], env={"PATH": str(self.bin)}, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60, **options)
+
+    def asked_of_apt(self):
+        return self.log.read_text() if self.log.exists() else ""
+
+    def test_nothing_missing_installs_nothing(self):
+        done = self.setup()
+        self.assertEqual((done.returncode, self.asked_of_apt(), done.stderr), (0, "", ""))
+
+    def test_installs_exactly_what_is_missing(self):
+        self.installed([package for package in BUILD if package not in ("libpng-dev", "ccache")])
+        self.assertEqual(self.setup().returncode, 0)
+        update, install = self.asked_of_apt().splitlines()
+        self.assertTrue(update.endswith("update"), update)
+        self.assertTrue(install.endswith("--no-install-recommends -o Dpkg::Use-Pty=0 install ccache libpng-dev"), install)
+
+    def test_dev_adds_its_group(self):
+        self.assertEqual(self.setup("--dev").returncode, 0)
+        self.assertIn("clang-format-14", self.asked_of_apt())
+
+    def test_no_install_names_what_is_missing(self):
+        self.installed(BUILD[1:])
+        done = self.setup("--no-install")
+        self.assertEqual((done.returncode, self.asked_of_apt()), (5, ""))
+        self.assertIn(f"apt-get install {BUILD[0]}", done.stderr)
+
+    def test_neither_root_nor_sudo(self):
+        self.installed(BUILD[1:])
+        self.stand_in("id", "echo 1000")
+        done = self.setup()
+        self.assertEqual((done.returncode, self.asked_of_apt()), (5, ""))
+        self.assertIn("needs root", done.stderr)
+
+    def test_sudo_is_used_without_root(self):
+        self.installed(BUILD[1:])
+        self.stand_in("id", "echo 1000")
+        self.stand_in("sudo", f'echo "sudo $1" >> "{self.log}"; shift; exec "$@"')
+        self.assertEqual(self.setup().returncode, 0)
+        self.assertEqual(self.asked_of_apt().count("sudo -n"), 2)
+
+    def test_no_network(self):
+        self.installed(BUILD[1:])
+        self.stand_in("apt-get", '[[ "$*" != *install* ]] || exit 100')
+        done = self.setup()
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("no network?", done.stderr)
+
+    def test_no_debian(self):
+        (self.bin / "apt-get").unlink()
+        done = self.setup()
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("libprotobuf-dev", done.stderr)
+
+    def test_unknown_option(self):
+        self.assertEqual(self.setup("--frobnicate").returncode, 2)
+
+    def answer(self, text):
+        """Exit code and apt-get's arguments of a run on a terminal where a person types `text`."""
+        self.installed(BUILD[1:])
+        controller, terminal = pty.openpty()
+        run = subprocess.Popen([ROOT / "scripts/setup", "--no-build"], env={"PATH": str(self.bin)}, stdin=terminal, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.write(controller, text.encode())
+        code = run.wait(timeout=60)
+        os.close(controller), os.close(terminal)
+        return code, self.asked_of_apt()
+
+    def test_asks_on_a_terminal(self):
+        self.assertEqual(self.answer("n\n"), (1, ""))
+        code, asked = self.answer("y\n")
+        self.assertEqual(code, 0)
+        self.assertIn(f"install {BUILD[0]}", asked)
+
+
+if __name__ == "__main__":
+    unittest.main()
