@@ -1,0 +1,79 @@
+"""README.md, CONTRIBUTING.md and docs/ are true: commands run, links lead somewhere, tables say what the code says."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(sys.argv.pop()).resolve()
+README = (ROOT / "README.md").read_text()
+
+
+def section(text, title):
+    match = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    return match[1] if match else ""
+
+
+def commands(text):
+    """The lines of the sh blocks, continued lines joined."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return [line for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+class Readme(unittest.TestCase):
+    def test_two_commands_name_scripts_that_exist(self):
+        lines = commands(section(README, "Two commands"))
+        self.assertEqual(len(lines), 2, lines)
+        for line in lines:
+            for script in re.findall(r"scripts/[\w-]+", line):
+                self.assertTrue(os.access(ROOT / script, os.X_OK), script)
+
+    def test_five_commands_run_as_they_stand(self):
+        lines = commands(section(README, "Five commands"))
+        if not (BUILD / "bin" / "dnn-infer").exists():
+            self.skipTest("no dnn-infer in this build")
+        self.assertEqual(len(lines), 5, lines)
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "tests").symlink_to(ROOT / "tests")
+            environment = {**os.environ, "PATH": f"{BUILD}/bin:{os.environ['PATH']}", "HOME": folder, "XDG_CACHE_HOME": folder + "/cache"}
+            for line in lines:
+                done = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment,
+                                      capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=120)
+                wanted = int(re.search(r"# exit (\d+)|$", line)[1] or 0)
+                self.assertEqual(done.returncode, wanted, f"{line}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+    def test_table_of_tools_names_tools_that_exist(self):
+        for tool in re.findall(r"^\| `(dnn-[\w-]+)", section(README, "Tools"), re.MULTILINE):
+            self.assertTrue((ROOT / "tools" / f"{tool}.cc").exists(), tool)
+
+    def test_exit_codes_are_those_of_the_library(self):
+        kinds = dict(re.findall(r"^  (\w+) = (\d+),", (ROOT / "lib/base/error.h").read_text(), re.MULTILINE))
+        self.assertEqual(len(kinds), 6, kinds)
+        told = re.findall(r"^\| (\d+) \|", section(README, "Exit codes"), re.MULTILINE)
+        self.assertEqual(sorted(map(int, told)), sorted([0, *map(int, kinds.values())]))
+
+    def test_links_lead_somewhere(self):
+        for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]:
+            for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+                self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
+
+    def test_presets_named_in_contributing_exist(self):
+        presets = re.findall(r'"name": "(\w+)"', (ROOT / "CMakePresets.json").read_text())
+        named = re.search(r"^Presets: (.*?)\. ", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
+        self.assertTrue(named)
+        for name in re.findall(r"`(\w+)`", named[1]):
+            self.assertIn(name, presets)
+
+    def test_packages_are_one_sorted_truth(self):
+        printed = subprocess.run([ROOT / "scripts/setup", "--packages"], capture_output=True, text=True, check=True).stdout
+        rows = [line.split(None, 2) for line in printed.splitlines()]
+        self.assertTrue(all(len(row) == 3 and row[0] in ("build", "dev", "conformance") for row in rows), rows)
+        names = [row[1] for row in rows]
+        self.assertEqual(len(names), len(set(names)))
+
+
+if __name__ == "__main__":
+    unittest.main()
