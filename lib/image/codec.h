@@ -1,0 +1,15 @@
+// The readers behind decode_image, one per format; used by lib/image only.
+#pragma once
+#include "image/image.h"
+
+namespace dnn::codec {
+
+// The image with its pixels allocated, after the size was found to be positive and within the limit.
+Image allocate(int64_t width, int64_t height, const DecodeOptions& options);
+
+Image decode_jpeg(Bytes file, const DecodeOptions& options);
+Image decode_png(Bytes file, const DecodeOptions& options);
+Image decode_bmp(Bytes file, const DecodeOptions& options);
+Image decode_pnm(Bytes file, const DecodeOptions& options);
+
+}  // namespace dnn::codec

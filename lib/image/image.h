@@ -1,0 +1,52 @@
+// Images: decoding files to 8-bit RGB exactly as Pillow's Image.open(path).convert("RGB") does.
+//
+// The contract of lib/image: decode (this header), resize (resize.h), turn into a network's input tensor
+// (preprocess.h), and know what the classes are called (labels.h) and which image shows which (dataset.h). Files are
+// untrusted: sizes are checked before anything is allocated, damage is a Malformed error, and what is valid but not
+// ours is Unsupported. Nothing here keeps state between calls, so all of it may run on many threads at once.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace dnn {
+
+struct Image {
+  int width = 0;
+  int height = 0;
+  std::vector<uint8_t> rgb;  // [height, width, 3], rows without padding
+  std::string warning;       // what the decoder complained about and went on, as Pillow goes on; empty for most
+};
+
+enum class ImageFormat { Unknown, Jpeg, Png, Bmp, Pnm, Gif, Tiff, WebP, Heif, Jpeg2000, JpegXl };
+
+// The format by the first bytes; a file name is never looked at.
+ImageFormat sniff_image(Bytes file);
+std::string_view image_format_name(ImageFormat format);  // "JPEG"; "unknown"
+
+// Where Pillow itself refuses a file as a decompression bomb: twice its MAX_IMAGE_PIXELS.
+inline constexpr int64_t kMaxImagePixels = 178956970;
+
+struct DecodeOptions {
+  int64_t max_pixels = kMaxImagePixels;
+  bool apply_orientation = false;  // turn the image as its EXIF orientation says (Pillow: ImageOps.exif_transpose)
+};
+
+// JPEG (8-bit, every colour space and process of libjpeg-turbo), PNG (all of it), BMP (1 to 32 bits, uncompressed) and
+// PNM (P1 to P6). Alpha, transparent colours, gamma and colour profiles are dropped, not applied, as Pillow does;
+// samples of 16 bits keep their high byte (Pillow does so for colour, and saturates grey at 255, which loses the image).
+// Throws Malformed, or Unsupported for other formats and for more than max_pixels.
+Image decode_image(Bytes file, const DecodeOptions& options = {});
+
+// Reads and decodes `path`; errors start with the path.
+Image read_image(const std::string& path, const DecodeOptions& options = {});
+
+// The EXIF orientation, 1 to 8; 1 when the file has none or the tag is damaged.
+int exif_orientation(Bytes file);
+// The image turned so that it is upright; orientation as EXIF numbers them.
+Image apply_orientation(const Image& image, int orientation);
+
+}  // namespace dnn

@@ -1,0 +1,169 @@
+// JPEG through libjpeg-turbo with its default, exact integer DCT and smooth chroma upsampling, as Pillow uses it.
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h needs FILE
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "base/error.h"
+#include "image/codec.h"
+
+namespace dnn::codec {
+namespace {
+
+// A progressive file may hold any number of scans, each costing a pass over the whole image; real ones hold about ten.
+constexpr int kMaxScans = 500;
+
+struct Failure {
+  jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
+  std::jmp_buf jump;
+  char message[JMSG_LENGTH_MAX];
+  char warning[JMSG_LENGTH_MAX];
+  int code;
+};
+
+Failure* failure_of(j_common_ptr codec) { return reinterpret_cast<Failure*>(codec->err); }
+
+[[noreturn]] void on_error(j_common_ptr codec) {
+  Failure* failure = failure_of(codec);
+  codec->err->format_message(codec, failure->message);
+  failure->code = codec->err->msg_code;
+  std::longjmp(failure->jump, 1);
+}
+
+void on_message(j_common_ptr codec, int level) {
+  if (level >= 0) return;  // a trace
+  Failure* failure = failure_of(codec);
+  if (codec->err->num_warnings++ == 0) codec->err->format_message(codec, failure->warning);
+}
+
+void no_output(j_common_ptr) {}
+
+// The source is the whole file, and it never pretends to go on: at its end the decoder suspends, which is how Pillow
+// tells a truncated file from one that merely lacks its last marker.
+void init_source(j_decompress_ptr) {}
+boolean fill_input(j_decompress_ptr) { return FALSE; }
+void term_source(j_decompress_ptr) {}
+void skip_input(j_decompress_ptr codec, long n) {
+  if (n <= 0) return;
+  jpeg_source_mgr* source = codec->src;
+  const size_t step = std::min(static_cast<size_t>(n), source->bytes_in_buffer);
+  source->next_input_byte += step;
+  source->bytes_in_buffer -= step;
+}
+
+void on_progress(j_common_ptr codec) {
+  auto* decoder = reinterpret_cast<j_decompress_ptr>(codec);
+  if (decoder->input_scan_number <= kMaxScans) return;
+  Failure* failure = failure_of(codec);
+  std::snprintf(failure->message, sizeof failure->message, "more than %d scans", kMaxScans);
+  failure->code = JERR_UNKNOWN_MARKER;
+  std::longjmp(failure->jump, 1);
+}
+
+// Owns the decoder; everything libjpeg may longjmp across lives here or outside, nothing with a destructor between.
+struct Decoder {
+  jpeg_decompress_struct codec{};
+  Failure failure{};
+  jpeg_source_mgr source{};
+  jpeg_progress_mgr progress{};
+  bool created = false;
+  ~Decoder() {
+    if (created) jpeg_destroy_decompress(&codec);
+  }
+};
+
+enum class Outcome { Done, Failed, Truncated };
+
+Outcome open(Decoder& d, Bytes file) {
+  d.codec.err = jpeg_std_error(&d.failure.manager);
+  d.failure.manager.error_exit = on_error;
+  d.failure.manager.emit_message = on_message;
+  d.failure.manager.output_message = no_output;
+  if (setjmp(d.failure.jump) != 0) return Outcome::Failed;
+  jpeg_create_decompress(&d.codec);
+  d.created = true;
+  d.source.init_source = init_source;
+  d.source.fill_input_buffer = fill_input;
+  d.source.skip_input_data = skip_input;
+  d.source.resync_to_restart = jpeg_resync_to_restart;
+  d.source.term_source = term_source;
+  d.source.next_input_byte = reinterpret_cast<const JOCTET*>(file.data());
+  d.source.bytes_in_buffer = file.size();
+  d.codec.src = &d.source;
+  d.progress.progress_monitor = on_progress;
+  d.codec.progress = &d.progress;
+  int status = JPEG_HEADER_TABLES_ONLY;
+  while (status == JPEG_HEADER_TABLES_ONLY) status = jpeg_read_header(&d.codec, FALSE);
+  return status == JPEG_SUSPENDED ? Outcome::Truncated : Outcome::Done;
+}
+
+// Decodes into `rows`, whose stride is width * components.
+Outcome decode(Decoder& d, uint8_t* rows, int n_components) {
+  if (setjmp(d.failure.jump) != 0) return Outcome::Failed;
+  d.codec.out_color_space = n_components == 1 ? JCS_GRAYSCALE : n_components == 3 ? JCS_RGB : JCS_CMYK;
+  if (!jpeg_start_decompress(&d.codec)) return Outcome::Truncated;
+  const size_t stride = static_cast<size_t>(d.codec.output_width) * static_cast<size_t>(n_components);
+  while (d.codec.output_scanline < d.codec.output_height) {
+    JSAMPROW row = rows + d.codec.output_scanline * stride;
+    if (jpeg_read_scanlines(&d.codec, &row, 1) != 1) return Outcome::Truncated;
+  }
+  return Outcome::Done;
+}
+
+void check(const Decoder& d, Outcome outcome) {
+  if (outcome == Outcome::Truncated) fail_malformed("the file ends before the image does");
+  if (outcome == Outcome::Done) return;
+  switch (d.failure.code) {
+    case JERR_SOF_UNSUPPORTED:
+    case JERR_ARITH_NOTIMPL:
+    case JERR_BAD_PRECISION:
+    case JERR_CONVERSION_NOTIMPL: fail_unsupported(d.failure.message);
+    default: fail_malformed(d.failure.message);
+  }
+}
+
+void grey_to_rgb(const std::vector<uint8_t>& grey, Image& image) {
+  for (size_t i = 0; i < grey.size(); ++i) {
+    image.rgb[3 * i] = image.rgb[3 * i + 1] = image.rgb[3 * i + 2] = grey[i];
+  }
+}
+
+// Adobe stores inverted ink, and Pillow takes every four-component file for Adobe's; its CMYK to RGB is (1-c)(1-k) with
+// products of bytes divided by 255 and rounded.
+void inverted_cmyk_to_rgb(const std::vector<uint8_t>& cmyk, Image& image) {
+  for (size_t i = 0; i < image.rgb.size() / 3; ++i) {
+    const int paper = cmyk[4 * i + 3];
+    for (size_t c = 0; c < 3; ++c) {
+      const int product = (255 - cmyk[4 * i + c]) * paper + 128;
+      image.rgb[3 * i + c] = static_cast<uint8_t>(paper - ((product + (product >> 8)) >> 8));
+    }
+  }
+}
+
+}  // namespace
+
+Image decode_jpeg(Bytes file, const DecodeOptions& options) {
+  Decoder d;
+  check(d, open(d, file));
+  const int n_components = d.codec.num_components;
+  if (n_components != 1 && n_components != 3 && n_components != 4) {
+    fail_unsupported("an image of ", n_components, " components");
+  }
+  Image image = allocate(d.codec.image_width, d.codec.image_height, options);
+  if (n_components == 3) {
+    check(d, decode(d, image.rgb.data(), 3));
+  } else {
+    std::vector<uint8_t> samples(image.rgb.size() / 3 * static_cast<size_t>(n_components));
+    check(d, decode(d, samples.data(), n_components));
+    if (n_components == 1) {
+      grey_to_rgb(samples, image);
+    } else {
+      inverted_cmyk_to_rgb(samples, image);
+    }
+  }
+  if (d.failure.manager.num_warnings > 0) image.warning = d.failure.warning;
+  return image;
+}
+
+}  // namespace dnn::codec
