@@ -221,7 +221,11 @@ class Reader {
       graph.outputs.push_back(*id);
     }
     sort_nodes(graph);
-    upgrade(graph, scope.draft.opsets);
+    std::vector<Enclosing> around;  // innermost first
+    for (const Scope* outer = scope.parent; outer != nullptr; outer = outer->parent)
+      around.push_back({outer->draft.graph, nullptr});
+    for (size_t i = 0; i + 1 < around.size(); ++i) around[i].outer = &around[i + 1];
+    upgrade(graph, scope.draft.opsets, around.empty() ? nullptr : around.data());
     verify(graph);
   }
 

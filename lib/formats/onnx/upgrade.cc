@@ -2,5 +2,45 @@
 #include "formats/onnx/upgrade.h"
 
 namespace dnn::onnx {
-void upgrade(Graph&, const std::vector<int>&) {}
+namespace {
+
+// Steps from one version of the operator to the next until the newest; a step may rename the operator.
+void raise(Rewrite& rewrite, int opset) {
+  const std::vector<Version>* versions = versions_of(rewrite.node.op);
+  if (versions == nullptr) rewrite.refuse("no opset of ai.onnx up to ", kIrOpset, " has this operator");
+  if (versions->front().opset > opset) {
+    rewrite.refuse("the operator begins at opset ", versions->front().opset, ", the model is written in ", opset);
+  }
+  while (!rewrite.replaced) {
+    versions = versions_of(rewrite.node.op);
+    const Version* next = nullptr;
+    for (const Version& version : *versions) {
+      if (version.opset > opset && (next == nullptr || version.opset < next->opset)) next = &version;
+    }
+    if (next == nullptr) return;
+    next->up(rewrite);
+    opset = next->opset;
+  }
+}
+
+}  // namespace
+
+void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* outer) {
+  std::unordered_set<std::string> names = value_names(graph);
+  std::vector<NodeId> order;
+  for (NodeId id : std::vector<NodeId>(graph.order())) {
+    if (graph.node(id).domain.empty()) {
+      Rewrite rewrite(graph, outer, names, std::move(graph.node(id)));
+      raise(rewrite, opsets[static_cast<size_t>(id)]);
+      for (Node& node : rewrite.before) order.push_back(graph.add_node(std::move(node)));
+      graph.node(id) = std::move(rewrite.node);
+      order.push_back(id);
+      for (Node& node : rewrite.after) order.push_back(graph.add_node(std::move(node)));
+    } else {
+      order.push_back(id);
+    }
+  }
+  graph.set_order(std::move(order));
+}
+
 }  // namespace dnn::onnx

@@ -2,12 +2,12 @@
 #pragma once
 #include <vector>
 
-#include "graph/graph.h"
+#include "formats/onnx/rewrite.h"
 
 namespace dnn::onnx {
 
-// Rewrites every node of `graph` (not of its subgraphs) from opsets[its id] to kIrOpset; nodes must be sorted.
-// Throws Unsupported naming a node whose old form has no equivalent, Malformed where the old opset has no such operator.
-void upgrade(Graph& graph, const std::vector<int>& opsets);
+// Rewrites every ai.onnx node of `graph` (not of its subgraphs) from opsets[its id] to kIrOpset; nodes must be sorted.
+// Throws Unsupported naming a node whose old form has no equivalent, or whose operator its opset does not have.
+void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* outer);
 
 }  // namespace dnn::onnx
