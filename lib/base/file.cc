@@ -64,7 +64,18 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
+AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // a device or pipe: nothing to replace
+    fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) fail_environment(path, ": cannot write: ", system_reason());
+    return;
+  }
+  std::error_code not_there;
+  const std::filesystem::path target =
+      std::filesystem::canonical(path, not_there);  // a link stays, its file is replaced
+  if (!not_there) path_ = target.string();
+  temporary_ = path_ + ".XXXXXX";
   fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (fd_ < 0) fail_environment(path, ": cannot write: ", system_reason());
   const mode_t mask = ::umask(0);
@@ -75,7 +86,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), temporary_(path +
 AtomicFile::~AtomicFile() {
   if (fd_ < 0) return;
   ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(Bytes bytes) {
@@ -90,9 +101,9 @@ void AtomicFile::write(Bytes bytes) {
 void AtomicFile::commit() {
   const int fd = fd_;
   fd_ = -1;
-  if (::close(fd) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (::close(fd) != 0 || (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
     std::string reason = system_reason();
-    ::unlink(temporary_.c_str());
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
     fail_environment(path_, ": cannot write: ", reason);
   }
 }

@@ -27,6 +27,7 @@ class MappedFile {
 };
 
 // Writes to a temporary name in the same folder; commit() flushes, checks and renames. Without commit() nothing remains.
+// A device or pipe is written directly; a symbolic link stays, the file that it points to is replaced.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);

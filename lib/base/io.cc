@@ -37,7 +37,7 @@ void FdSink::write(Bytes bytes) {
     if (n >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(n));
     } else if (errno == EPIPE) {
-      throw BrokenPipe(name_);
+      throw BrokenPipe(fd_, name_);
     } else if (errno != EINTR) {
       fail_environment(name_, ": cannot write: ", std::strerror(errno));
     }
@@ -49,6 +49,27 @@ std::unique_ptr<ByteSource> open_source(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail_environment(path, ": cannot open: ", std::strerror(errno));
   return std::make_unique<FileSource>(fd, path);
+}
+
+std::string source_name(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+Bytes PeekSource::peek(size_t n) {
+  while (head_.size() < n) {
+    const size_t had = head_.size();
+    head_.resize(n);
+    const size_t got = source_->read(head_.data() + had, n - had);
+    head_.resize(had + got);
+    if (got == 0) break;
+  }
+  return Bytes(head_).first(std::min(n, head_.size()));
+}
+
+size_t PeekSource::read(std::byte* to, size_t n) {
+  if (used_ == head_.size()) return source_->read(to, n);
+  n = std::min(n, head_.size() - used_);
+  std::copy_n(head_.begin() + static_cast<std::ptrdiff_t>(used_), n, to);
+  used_ += n;
+  return n;
 }
 
 size_t MemorySource::read(std::byte* to, size_t n) {

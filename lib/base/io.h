@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -22,10 +23,15 @@ class ByteSink {
   virtual void write(Bytes bytes) = 0;
 };
 
-// The reader of a pipe or socket has gone: tools end silently on it.
+// The reader of a pipe or socket has gone; on standard output, tools end silently.
 class BrokenPipe : public Error {
  public:
-  explicit BrokenPipe(const std::string& name) : Error(ErrorKind::Environment, name + ": closed by its reader") {}
+  BrokenPipe(int fd, const std::string& name)
+      : Error(ErrorKind::Environment, name + ": closed by its reader"), fd_(fd) {}
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
 };
 
 // A file descriptor that someone else owns; `name` is for errors.
@@ -51,6 +57,22 @@ class FdSink : public ByteSink {
 
 // Opens a file for reading, or standard input for "-". Throws Environment.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
+// The path as errors name it: "standard input" for "-".
+std::string source_name(const std::string& path);
+
+// Another source whose first bytes can be looked at before they are read.
+class PeekSource : public ByteSource {
+ public:
+  explicit PeekSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+  // The first n bytes, fewer at the end; to be called before read().
+  Bytes peek(size_t n);
+  size_t read(std::byte* to, size_t n) override;
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::vector<std::byte> head_;
+  size_t used_ = 0;  // of head_
+};
 
 // Bytes that someone else owns.
 class MemorySource : public ByteSource {

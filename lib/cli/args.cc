@@ -1,0 +1,236 @@
+// Args: declaration and parsing; see cli.h.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <deque>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/console.h"
+
+namespace dnn::cli {
+namespace {
+
+std::string main_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
+
+template <class T>
+T parse_integer(const std::string& text, const std::string& name, int64_t low, int64_t high) {
+  int64_t value = 0;
+  if (!parse_int(text, &value)) fail_usage(name, ": '", text, "' is not an integer");
+  if (value < low || value > high) fail_usage(name, ": ", value, " is not within ", low, "..", high);
+  return static_cast<T>(value);
+}
+
+double parse_number(const std::string& text, const std::string& name) {
+  double value = 0;
+  if (!parse_double(text, &value)) fail_usage(name, ": '", text, "' is not a number");
+  return value;
+}
+
+std::string with_default(const std::string& help, const std::string& value) {
+  return value.empty() ? help : cat(help, " (default ", value, ")");
+}
+
+}  // namespace
+
+Args::Args(std::vector<std::string> command) : command_(std::move(command)) {
+  adding_shared_ = true;
+  flag(&console().quiet, "-q,--quiet", "no warnings, no progress");
+  flag(&console().verbose, "-v,--verbose", "say what is done");
+  adding_shared_ = false;
+}
+
+void Args::positional(std::string* value, const std::string& name, const std::string& help) {
+  positionals_.push_back({name, help, 1, 1, [value](const std::string& text) { *value = text; }});
+}
+
+void Args::optional_positional(std::string* value, const std::string& name, const std::string& help) {
+  positionals_.push_back({name, help, 0, 1, [value](const std::string& text) { *value = text; }});
+}
+
+void Args::positionals(std::vector<std::string>* values, const std::string& name, const std::string& help,
+                       size_t minimum) {
+  positionals_.push_back(
+      {name, help, minimum, SIZE_MAX, [values](const std::string& text) { values->push_back(text); }});
+}
+
+void Args::flag(bool* value, const std::string& names, const std::string& help) {
+  add({Row::Kind::Flag, names, "", help, "", adding_shared_, [value](const std::string&) { *value = true; }});
+}
+
+void Args::option(std::string* value, const std::string& names, const std::string& placeholder,
+                  const std::string& help) {
+  add({Row::Kind::Value, names, placeholder, with_default(help, *value), "", adding_shared_,
+       [value](const std::string& text) { *value = text; }});
+}
+
+void Args::option(int* value, const std::string& names, const std::string& placeholder, const std::string& help) {
+  add({Row::Kind::Value, names, placeholder, with_default(help, cat(*value)), "", adding_shared_,
+       [value, name = main_name(names)](const std::string& text) {
+         *value = parse_integer<int>(text, name, INT32_MIN, INT32_MAX);
+       }});
+}
+
+void Args::option(int64_t* value, const std::string& names, const std::string& placeholder, const std::string& help) {
+  add({Row::Kind::Value, names, placeholder, with_default(help, cat(*value)), "", adding_shared_,
+       [value, name = main_name(names)](const std::string& text) {
+         *value = parse_integer<int64_t>(text, name, INT64_MIN, INT64_MAX);
+       }});
+}
+
+void Args::option(uint64_t* value, const std::string& names, const std::string& placeholder, const std::string& help) {
+  add({Row::Kind::Value, names, placeholder, with_default(help, cat(*value)), "", adding_shared_,
+       [value, name = main_name(names)](const std::string& text) {
+         *value = parse_integer<uint64_t>(text, name, 0, INT64_MAX);
+       }});
+}
+
+void Args::option(double* value, const std::string& names, const std::string& placeholder, const std::string& help) {
+  add({Row::Kind::Value, names, placeholder, with_default(help, exact_text(*value)), "", adding_shared_,
+       [value, name = main_name(names)](const std::string& text) { *value = parse_number(text, name); }});
+}
+
+void Args::option(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
+                  const std::string& help) {
+  add({Row::Kind::Value, names, placeholder, help, "", adding_shared_,
+       [value](const std::string& text) { *value = text; }});
+}
+
+void Args::option(std::optional<int64_t>* value, const std::string& names, const std::string& placeholder,
+                  const std::string& help) {
+  add({Row::Kind::Value, names, placeholder, help, "", adding_shared_,
+       [value, name = main_name(names)](const std::string& text) {
+         *value = parse_integer<int64_t>(text, name, INT64_MIN, INT64_MAX);
+       }});
+}
+
+void Args::option(std::optional<double>* value, const std::string& names, const std::string& placeholder,
+                  const std::string& help) {
+  add({Row::Kind::Value, names, placeholder, help, "", adding_shared_,
+       [value, name = main_name(names)](const std::string& text) { *value = parse_number(text, name); }});
+}
+
+void Args::optional_value(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
+                          const std::string& bare, const std::string& help) {
+  add({Row::Kind::OptionalValue, names, placeholder, help, bare, adding_shared_,
+       [value](const std::string& text) { *value = text; }});
+}
+
+void Args::choice(std::string* value, const std::string& names, const std::vector<std::string>& choices,
+                  const std::string& help) {
+  add({Row::Kind::Value, names, join(choices, "|"), with_default(help, *value), "", adding_shared_,
+       [value, choices, name = main_name(names)](const std::string& text) {
+         if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+           fail_usage(name, ": '", text, "' is none of ", join(choices));
+         }
+         *value = text;
+       }});
+}
+
+void Args::list(std::vector<std::string>* values, const std::string& names, const std::string& placeholder,
+                const std::string& help) {
+  add({Row::Kind::List, names, placeholder, help, "", adding_shared_,
+       [values](const std::string& text) { values->push_back(text); }});
+}
+
+void Args::output(std::string* value) {
+  adding_shared_ = true;
+  option(value, "-o,--output", "FILE", "where the result goes; '-' is standard output");
+  adding_shared_ = false;
+}
+
+void Args::threads(int* value) {
+  adding_shared_ = true;
+  add({Row::Kind::Value, "--threads", "N", with_default("threads to use; 0 is one per processor", cat(*value)), "",
+       true, [value](const std::string& text) { *value = parse_integer<int>(text, "--threads", 0, 4096); }});
+  adding_shared_ = false;
+}
+
+void Args::seed(uint64_t* value) {
+  adding_shared_ = true;
+  option(value, "--seed", "N", "start of everything random");
+  adding_shared_ = false;
+}
+
+void Args::device(std::string* value) {
+  adding_shared_ = true;
+  option(value, "--device", "NAME", "where to run: reference, cpu, opencl:0, ...");
+  adding_shared_ = false;
+}
+
+Args::Outcome Args::parse() {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  bool want_help = false, want_version = false;
+  app.add_flag("-h,--help", want_help);
+  app.add_flag("--version", want_version);
+  struct Given {
+    bool flag = false;
+    std::vector<std::string> values;
+  };
+  std::deque<Given> given(rows_.size());  // stable addresses
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    if (row.kind == Row::Kind::Flag) {
+      app.add_flag(row.names, given[i].flag);
+    } else if (row.kind == Row::Kind::OptionalValue) {
+      app.add_flag(row.names + "{" + row.bare + "}", given[i].values)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    } else {
+      app.add_option(row.names, given[i].values)
+          ->allow_extra_args(false)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+  }
+  std::vector<std::string> arguments;
+  app.add_option("arguments", arguments);
+  try {
+    std::vector<std::string> reversed(command_.rbegin(), command_.rend());
+    if (!reversed.empty()) reversed.pop_back();
+    app.parse(std::move(reversed));
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string text = e.what();
+    fail_usage(text.substr(0, text.find(':')), " needs a value");
+  } catch (const CLI::ParseError& e) {
+    std::string text = e.what();
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    fail_usage(text);
+  }
+  if (want_help) return Outcome::Help;
+  if (want_version) return Outcome::Version;
+
+  std::vector<std::string> names = {"--help", "--version"};
+  for (const Row& row : rows_) {
+    for (const std::string& name : split(row.names, ',')) names.push_back(name);
+  }
+  for (const std::string& extra : app.remaining()) {
+    if (extra == "--") continue;  // ended the options
+    if (extra.size() > 1 && extra[0] == '-') {
+      const std::string word = extra.substr(0, extra.find('='));
+      const std::string suggestion = nearest_word(word, names);
+      fail_usage("unknown option '", word, "'", suggestion.empty() ? "" : cat("; did you mean '", suggestion, "'?"));
+    }
+    arguments.push_back(extra);
+  }
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    std::vector<std::string>& values = given[i].values;
+    if (row.kind == Row::Kind::Flag && given[i].flag) values = {""};
+    if (row.kind != Row::Kind::List && values.size() > 1) values = {values.back()};
+    for (const std::string& value : values) row.set(value);
+  }
+  size_t used = 0;
+  size_t still_needed = 0;
+  for (const Positional& p : positionals_) still_needed += p.minimum;
+  for (const Positional& p : positionals_) {
+    still_needed -= p.minimum;
+    const size_t left = arguments.size() - used;
+    const size_t n = std::min(p.maximum, left > still_needed ? left - still_needed : 0);
+    if (n < p.minimum) fail_usage("no ", p.name, " given");
+    for (size_t i = 0; i < n; ++i) p.set(arguments[used++]);
+  }
+  if (used < arguments.size()) fail_usage("unexpected argument '", arguments[used], "'");
+  return Outcome::Work;
+}
+
+}  // namespace dnn::cli

@@ -1,0 +1,118 @@
+// The shape of every tool: options in a struct, `declare` binds them, `work` does the job, run() does all the rest.
+//
+//   static const cli::Tool kTool = {.name = "dnn-x", .summary = "Does x to y.", .examples = {{"dnn-x a.y", "does it"}}};
+//   struct Options { std::string input; int n = 5; };
+//   static void declare(cli::Args& args, Options& o) {
+//     args.positional(&o.input, "FILE", "what to do it to; '-' is standard input");
+//     args.option(&o.n, "-n,--count", "N", "how often");
+//   }
+//   static int work(const Options& o) { ... return 0; }
+//   int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
+//
+// run() parses, prints --help and --version, turns exceptions into one line on stderr and their exit code, and checks
+// that everything written to standard output arrived. It ignores SIGPIPE, so that a dead child or peer is an error
+// with a name; a reader of standard output that went away ends the tool silently with 141. Processes that a tool
+// starts must reset SIGPIPE to its default.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace dnn::cli {
+
+inline constexpr int kExitClosedOutput = 141;  // 128 + SIGPIPE, as a shell reports it
+
+struct Tool {
+  struct Example {
+    std::string command, text;
+  };
+  std::string name;
+  std::string summary;   // one paragraph; its first sentence is the one-line description
+  std::string negative;  // what exit code 1 means here; empty when the tool never answers "no"
+  std::vector<Example> examples = {};
+};
+
+// The options and arguments that a tool binds to its variables. Names are "-o,--output" or "--output"; the variable's
+// value before parsing is the default and appears in --help. Of a repeated option the last counts.
+class Args {
+ public:
+  void positional(std::string* value, const std::string& name, const std::string& help);
+  void optional_positional(std::string* value, const std::string& name, const std::string& help);
+  // All further arguments, at least `minimum`.
+  void positionals(std::vector<std::string>* values, const std::string& name, const std::string& help,
+                   size_t minimum = 1);
+
+  void flag(bool* value, const std::string& names, const std::string& help);
+  void option(std::string* value, const std::string& names, const std::string& placeholder, const std::string& help);
+  void option(int* value, const std::string& names, const std::string& placeholder, const std::string& help);
+  void option(int64_t* value, const std::string& names, const std::string& placeholder, const std::string& help);
+  void option(uint64_t* value, const std::string& names, const std::string& placeholder, const std::string& help);
+  void option(double* value, const std::string& names, const std::string& placeholder, const std::string& help);
+  void option(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
+              const std::string& help);
+  void option(std::optional<int64_t>* value, const std::string& names, const std::string& placeholder,
+              const std::string& help);
+  void option(std::optional<double>* value, const std::string& names, const std::string& placeholder,
+              const std::string& help);
+  // --name or --name=VALUE (never `--name VALUE`); a bare --name sets `bare`.
+  void optional_value(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
+                      const std::string& bare, const std::string& help);
+  // One of `choices`.
+  void choice(std::string* value, const std::string& names, const std::vector<std::string>& choices,
+              const std::string& help);
+  // May be repeated; each use appends.
+  void list(std::vector<std::string>* values, const std::string& names, const std::string& placeholder,
+            const std::string& help);
+
+  // The shared rows. --quiet, --verbose, --help and --version are there without asking.
+  void output(std::string* value);  // -o, --output FILE; "-" is standard output
+  void threads(int* value);         // --threads N; 0 is all processors
+  void seed(uint64_t* value);       // --seed N
+  void device(std::string* value);  // --device NAME
+
+  // What a tool's own parsing may want: the command line as given, program name first.
+  const std::vector<std::string>& command() const { return command_; }
+
+  struct Row {
+    enum class Kind { Flag, Value, OptionalValue, List } kind;
+    std::string names, placeholder, help, bare;
+    bool shared = false;
+    std::function<void(const std::string&)> set;  // called with each value given; throws Usage
+  };
+  struct Positional {
+    std::string name, help;
+    size_t minimum, maximum;
+    std::function<void(const std::string&)> set;
+  };
+
+  // Used by run() and its tests.
+  enum class Outcome { Work, Help, Version };
+  explicit Args(std::vector<std::string> command);
+  Outcome parse();
+  std::string help(const Tool& tool) const;
+
+ private:
+  void add(Row row) { rows_.push_back(std::move(row)); }
+
+  std::vector<std::string> command_;
+  std::vector<Row> rows_;
+  std::vector<Positional> positionals_;
+  bool adding_shared_ = false;
+};
+
+int run_tool(const Tool& tool, int argc, char** argv, const std::function<void(Args&)>& declare,
+             const std::function<int()>& work);
+
+// The whole of a tool's main().
+template <class Options>
+int run(const Tool& tool, int argc, char** argv, void (*declare)(Args&, Options&), int (*work)(const Options&)) {
+  Options options;
+  return run_tool(
+      tool, argc, argv, [&](Args& args) { declare(args, options); }, [&] { return work(options); });
+}
+
+}  // namespace dnn::cli

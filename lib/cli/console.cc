@@ -1,0 +1,75 @@
+// Console and Progress; see console.h.
+#include "cli/console.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace dnn::cli {
+namespace {
+
+// stderr without buffering and without caring whether anybody reads.
+void put(const std::string& text) {
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+bool colored() {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) != 0 && (no_color == nullptr || *no_color == 0) &&
+         (term == nullptr || std::string_view(term) != "dumb");
+}
+
+void put_line(std::string_view kind, const char* color, std::string_view text) {
+  std::string line = console().tool + ": ";
+  if (!kind.empty()) line += colored() ? cat(color, kind, "\033[0m: ") : cat(kind, ": ");
+  line += text;
+  while (!line.empty() && line.back() == '\n') line.pop_back();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  put(line + "\n");
+}
+
+}  // namespace
+
+Console& console() {
+  static Console the_console;
+  return the_console;
+}
+
+void say_error(std::string_view text) { put_line("error", "\033[1;31m", text); }
+void say(std::string_view text) { put_line("", "", text); }
+void warn(std::string_view text) {
+  if (!console().quiet) put_line("warning", "\033[1;33m", text);
+}
+void note(std::string_view text) {
+  if (console().verbose) put_line("", "", text);
+}
+
+Progress::Progress(std::string label, int64_t total)
+    : label_(std::move(label)), total_(total), shown_(!console().quiet && ::isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (shown_) put("\r\033[K");
+}
+
+void Progress::advance(int64_t n) {
+  done_ += n;
+  if (!shown_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - drawn_ < std::chrono::milliseconds(100)) return;
+  drawn_ = now;
+  draw();
+}
+
+void Progress::draw() const {
+  if (total_ <= 0) return put(cat("\r", label_, " ", done_, "\033[K"));
+  constexpr int64_t kCells = 30;
+  const int64_t full = std::min(kCells, kCells * done_ / total_);
+  put(cat("\r", label_, " [", std::string(static_cast<size_t>(full), '#'),
+          std::string(static_cast<size_t>(kCells - full), '.'), "] ", done_, "/", total_, "\033[K"));
+}
+
+}  // namespace dnn::cli

@@ -1,0 +1,127 @@
+// run_tool(): the frame around a tool's work; see cli.h.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <new>
+#include <streambuf>
+
+#include "base/io.h"
+#include "base/version.h"
+#include "cli/cli.h"
+#include "cli/console.h"
+#include "stream/records.h"
+
+namespace dnn::cli {
+namespace {
+
+// std::cout's buffer while a tool runs: failures keep their reason (BrokenPipe, "No space left on device").
+class OutputBuffer : public std::streambuf {
+ public:
+  OutputBuffer() : sink_(STDOUT_FILENO, "standard output") { setp(buffer_.data(), buffer_.data() + buffer_.size()); }
+
+ protected:
+  int_type overflow(int_type c) override {
+    flush();
+    if (!traits_type::eq_int_type(c, traits_type::eof())) {
+      *pptr() = traits_type::to_char_type(c);
+      pbump(1);
+    }
+    return traits_type::not_eof(c);
+  }
+  int sync() override {
+    flush();
+    return 0;
+  }
+
+ private:
+  void flush() {
+    const size_t n = static_cast<size_t>(pptr() - pbase());
+    setp(buffer_.data(), buffer_.data() + buffer_.size());  // what cannot be written is not tried again
+    if (n > 0) sink_.write({reinterpret_cast<const std::byte*>(buffer_.data()), n});
+  }
+
+  FdSink sink_;
+  std::array<char, 1 << 16> buffer_;
+};
+
+// A descriptor 0, 1 or 2 that the caller closed would be given to the next file opened; occupy it with one that
+// fails in the direction that it is for.
+void occupy_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    if (::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+std::string version_text(const Tool& tool) {
+  return cat(tool.name, " ", version(), "\ncommit: ", commit(), "\ncompiler: ", compiler(), "\nfeatures: ", features(),
+             "\nstream version: ", stream::kStreamVersion, "\n");
+}
+
+int run_inside(const Tool& tool, Args& args, const std::function<void(Args&)>& declare,
+               const std::function<int()>& work) {
+  declare(args);
+  switch (args.parse()) {
+    case Args::Outcome::Help: std::cout << args.help(tool); return 0;
+    case Args::Outcome::Version: std::cout << version_text(tool); return 0;
+    case Args::Outcome::Work: break;
+  }
+  return work();
+}
+
+// Every exception's exit code, with its line on stderr.
+int guarded(const Tool& tool, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const BrokenPipe& e) {
+    if (e.fd() == STDOUT_FILENO) return kExitClosedOutput;
+    say_error(e.what());
+    return e.exit_code();
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::Usage) {
+      say_error(cat(e.what(), " (see ", tool.name, " --help)"));
+    } else {
+      say_error(e.what());
+    }
+    return e.exit_code();
+  } catch (const std::bad_alloc&) {
+    say_error("out of memory");
+    return static_cast<int>(ErrorKind::Environment);
+  } catch (const std::exception& e) {
+    say_error(cat("internal error: ", e.what()));
+    return static_cast<int>(ErrorKind::Internal);
+  }
+}
+
+}  // namespace
+
+int run_tool(const Tool& tool, int argc, char** argv, const std::function<void(Args&)>& declare,
+             const std::function<int()>& work) {
+  occupy_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);
+  console() = Console{tool.name};
+  OutputBuffer buffer;
+  std::streambuf* const previous = std::cout.rdbuf(&buffer);
+  const std::ios::iostate previous_exceptions = std::cout.exceptions();
+  std::cout.exceptions(std::ios::badbit | std::ios::failbit);
+
+  Args args(std::vector<std::string>(argv, argv + argc));
+  int code = guarded(tool, [&] { return run_inside(tool, args, declare, work); });
+  std::cout.clear();
+  const int closing = guarded(tool, [] {
+    std::cout.flush();
+    if (::close(STDOUT_FILENO) != 0) fail_environment("standard output: cannot close: ", std::strerror(errno));
+    return 0;
+  });
+  if (closing != 0 && (code == 0 || code == static_cast<int>(ErrorKind::Negative))) code = closing;
+  std::cout.exceptions(previous_exceptions);
+  std::cout.rdbuf(previous);
+  return code;
+}
+
+}  // namespace dnn::cli

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""stream_to_text: one text file per image from a stream's JSON lines (dnn-cat): the five best classes and the time.
+
+usage: stream_to_text.py LINES.jsonl FOLDER
+
+FOLDER/<image>.txt holds five lines "class, score", a blank line and the latency in seconds. Images keep their place
+below the folder that they have in common.
+"""
+import json
+import os
+import sys
+
+
+def main(lines, folder):
+    paths, top, latency_ns = {}, {}, {}
+    with open(lines) as f:
+        for line in f:
+            record = json.loads(line)
+            if record["type"] == "sample":
+                paths[record["id"]] = record.get("path", str(record["id"]))
+            elif record["type"] == "prediction":
+                top[record["sample"]] = record.get("top_k", [])[:5]
+                latency_ns[record["sample"]] = record.get("latency_ns", 0)
+    if not top:
+        sys.exit(f"stream_to_text: error: {lines}: no predictions")
+    full = {i: os.path.normpath("/" + paths.get(i, str(i))) for i in top}
+    common = os.path.commonpath([os.path.dirname(p) for p in full.values()])
+    for i, path in full.items():
+        out = os.path.join(folder, os.path.relpath(path, common) + ".txt")
+        os.makedirs(os.path.dirname(out), exist_ok=True)
+        with open(out, "w") as f:
+            f.writelines(f"{best['class']}, {best['score']:f}\n" for best in top[i])
+            f.write(f"\n{latency_ns[i] / 1e9:f}\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Tests of Makefile.experiments with stand-in tools: resuming, -j, failing cells, launchers, missing tools and devices."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+# Each stand-in notes its call and does the least that the real tool would; FAIL names a word at which it gives up.
+PROLOGUE = """#!/bin/sh
+echo "$(basename $0) $*" >>"$CALLS"
+for word; do case "$FAIL" in ?*) case $word in *$FAIL*) echo "$(basename $0): error: $FAIL is broken" >&2; exit 4;; esac;; esac; done
+"""
+TOOLS = {
+    "dnn-compile": 'while [ "$1" != -o ]; do shift; done; echo package >"$2"',
+    "dnn-infer": 'case "$*" in --list-devices) printf "reference\\tinterpreter\\ncpu\\tgenerated C\\n";; *) echo stream of "$*";; esac',
+    "dnn-eval": 'echo "eval $#: $*"',
+    "dnn-localize": 'echo "first divergent layer: conv"; exit 1',
+    "dnn-convert": 'while [ "$1" != -o ]; do shift; done; echo converted >"$2"',
+    "dnn-cat": """printf '%s\\n' '{"type":"sample","id":0,"path":"imgs/a/x.png"}' '{"type":"sample","id":1,"path":"imgs/b/y.png"}' \
+ '{"type":"prediction","sample":0,"top_k":[{"class":7,"score":1.5},{"class":2,"score":-0.25}],"latency_ns":2500000}' \
+ '{"type":"prediction","sample":1,"top_k":[{"class":3,"score":9}],"latency_ns":1000}'""",
+}
+
+
+class Experiments(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = self.folder.name
+        self.bin, self.out, self.calls = f"{self.root}/bin", f"{self.root}/out", f"{self.root}/calls"
+        os.mkdir(self.bin)
+        for name, body in TOOLS.items():
+            self.script(f"bin/{name}", PROLOGUE + body)
+        for model in ("one", "two"):
+            with open(f"{self.root}/{model}.onnx", "w") as f:
+                f.write(model)
+
+    def script(self, name, text):
+        with open(f"{self.root}/{name}", "w") as f:
+            f.write(text + "\n")
+        os.chmod(f"{self.root}/{name}", 0o755)
+
+    def make(self, *words, fail="", **settings):
+        """Runs make in the project's root over two models, two levels, one device; (status, everything it said)."""
+        settings = {"MODELS": f"{self.root}/one.onnx {self.root}/two.onnx", "INPUT": "images", "OPTS": "0 3",
+                    "DEVICES": "cpu", "OUT": self.out, "BIN": self.bin, **settings}
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k not in settings}
+        done = subprocess.run(["make", "-f", "Makefile.experiments", *words, *(f"{k}={v}" for k, v in settings.items())],
+                              env={**clean, "CALLS": self.calls, "FAIL": fail}, text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+
+    def called(self, tool):
+        """The calls of one tool since the last question."""
+        with open(self.calls) as f:
+            lines = f.read().splitlines()
+        os.remove(self.calls)
+        return [line for line in lines if line.startswith(tool) and "--list-devices" not in line]
+
+    def exists(self, path):
+        return os.path.exists(f"{self.out}/{path}")
+
+    def text(self, path):
+        with open(f"{self.out}/{path}") as f:
+            return f.read()
+
+    def leftovers(self):
+        return [f for _, _, files in os.walk(self.out) for f in files if ".tmp" in f]
+
+    def test_all_makes_the_tree_and_ends_with_the_results(self):
+        status, said = self.make("all")
+        self.assertEqual(status, 0, said)
+        for model in ("one", "two"):
+            for level in (0, 3):
+                self.assertTrue(self.exists(f"{model}/opt{level}/cpu/model.dnnpkg"))
+                self.assertTrue(self.exists(f"{model}/opt{level}/cpu/execution_log.txt"))
+                self.assertIn("--device cpu", self.text(f"{model}/opt{level}/cpu/run.dnns"))
+            self.assertIn("eval 2:", self.text(f"{model}/analysis.txt"))
+            self.assertIn("--json", self.text(f"{model}/analysis.json"))
+        self.assertIn("one/opt0/cpu/run.dnns", self.text("models.txt"))
+        self.assertIn("two/opt0/cpu/run.dnns", self.text("models.txt"))
+        self.assertEqual(said.strip().splitlines()[-1], f"results: {self.out}")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_second_run_makes_nothing_and_a_lost_stream_is_made_again(self):
+        self.assertEqual(self.make("all")[0], 0)
+        self.called("")
+        self.assertEqual(self.make("all")[0], 0)
+        self.assertEqual(self.called("dnn-"), [])
+        os.remove(f"{self.out}/two/opt3/cpu/run.dnns")
+        self.assertEqual(self.make("all")[0], 0)
+        again = self.called("dnn-")
+        self.assertEqual(len([c for c in again if c.startswith("dnn-infer")]), 1)
+        self.assertEqual(len([c for c in again if c.startswith("dnn-eval") and "/one/" in c and "/two/" not in c]), 0)
+
+    def test_changed_settings_make_again_what_depends_on_them(self):
+        self.assertEqual(self.make("all")[0], 0)
+        self.called("")
+        self.assertEqual(self.make("all", INPUT="other")[0], 0)
+        calls = self.called("dnn-")
+        self.assertEqual([len([c for c in calls if c.startswith(t)]) for t in ("dnn-compile", "dnn-infer")], [0, 4])
+        self.assertEqual(self.make("all", INPUT="other", COMPILE_FLAGS="--pass +a,-b")[0], 0)
+        compiles = self.called("dnn-compile")
+        self.assertEqual(len(compiles), 4)
+        self.assertIn("--pass +a,-b", compiles[0])
+
+    def test_parallel(self):
+        status, said = self.make("-j4", "all")
+        self.assertEqual(status, 0, said)
+        self.assertNotIn("jobserver", said)
+        self.assertEqual(len(self.called("dnn-infer")), 4)
+        self.assertEqual(self.leftovers(), [])
+
+    def test_jobs_overlap(self):
+        self.script("slow", 'touch "$CALLS.$$"; n=0; while [ $(ls "$CALLS".* | wc -l) -lt 2 ]; do n=$((n+1)); '
+                    '[ $n -lt 200 ] || exit 9; sleep 0.05; done; exec "$@"')
+        status, said = self.make("-j4", "build", LAUNCHER=f"{self.root}/slow")
+        self.assertEqual(status, 0, said)
+
+    def test_a_failing_cell_stops_no_other_and_is_reported(self):
+        status, said = self.make("all", fail="O3")
+        self.assertNotEqual(status, 0)
+        self.assertIn("2 failed, of 4", said)
+        log = self.text("one/opt3/cpu/error_log.txt")
+        self.assertIn("dnn-compile: error: O3 is broken", log)
+        self.assertIn("exit code: 4", log)
+        self.assertIn("command:", log)
+        self.assertFalse(self.exists("one/opt3/cpu/model.dnnpkg"))
+        self.assertTrue(self.exists("two/opt0/cpu/run.dnns"))
+        self.assertIn("eval 1:", self.text("one/analysis.txt"))
+        self.assertIn(f"results: {self.out}", said)
+        self.assertEqual(self.leftovers(), [])
+        status, said = self.make("all")
+        self.assertEqual(status, 0, said)
+        self.assertFalse(self.exists("one/opt3/cpu/error_log.txt"))
+        self.assertIn("eval 2:", self.text("one/analysis.txt"))
+
+    def test_a_missing_model_fails_but_the_other_runs(self):
+        status, said = self.make("all", MODELS=f"{self.root}/none.onnx {self.root}/one.onnx")
+        self.assertNotEqual(status, 0)
+        self.assertIn("none.onnx", said)
+        self.assertTrue(self.exists("one/opt3/cpu/run.dnns"))
+
+    def test_a_failing_comparison_is_a_failure(self):
+        self.script("bin/dnn-eval", "#!/bin/sh\nexit 1")
+        self.assertNotEqual(self.make("all")[0], 0)
+        self.assertFalse(self.exists("one/analysis.txt"))
+
+    def test_launcher_wraps_each_cell(self):
+        self.script("launch", 'echo "$#" >>"$CALLS.launched"; exec "$@"')
+        self.assertEqual(self.make("execute", LAUNCHER=f"{self.root}/launch")[0], 0)
+        with open(self.calls + ".launched") as f:
+            self.assertEqual(f.read().split(), ["3"] * 8)  # sh -c COMMAND
+
+    def test_a_launcher_that_claims_success_is_not_believed(self):
+        self.script("dead", "exit 0")
+        status, said = self.make("execute", LAUNCHER=f"{self.root}/dead")
+        self.assertNotEqual(status, 0)
+        self.assertIn("no result", self.text("one/opt0/cpu/error_log.txt"))
+
+    def test_a_launcher_that_eats_stdin_harms_nothing(self):
+        self.script("eater", 'cat >/dev/null; exec "$@"')
+        self.assertEqual(self.make("execute", LAUNCHER=f"{self.root}/eater")[0], 0)
+
+    def test_missing_tools_name_setup(self):
+        os.remove(f"{self.bin}/dnn-eval")
+        status, said = self.make("all")
+        self.assertEqual(status, 2)
+        self.assertIn("dnn-eval", said)
+        self.assertIn("scripts/setup", said)
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_absent_devices_are_skipped_with_a_reason(self):
+        status, said = self.make("all", DEVICES="reference cpu opencl:0")
+        self.assertEqual(status, 0, said)
+        self.assertIn("skipped device opencl:0", said)
+        self.assertFalse(self.exists("one/opt0/opencl-0"))
+        self.assertTrue(self.exists("one/opt0/reference/run.dnns"))
+        self.assertFalse(self.exists("one/opt3/reference"))
+        status, said = self.make("execute", DEVICES="tcp://far:7000")
+        self.assertEqual(status, 0, said)
+        self.assertTrue(self.exists("one/opt0/tcp---far-7000/run.dnns"))
+
+    def test_text_files(self):
+        status, said = self.make("execute", TEXT="1")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(self.text("one/opt3/cpu/text/a/x.png.txt"), "7, 1.500000\n2, -0.250000\n\n0.002500\n")
+        self.assertEqual(self.text("one/opt3/cpu/text/b/y.png.txt"), "3, 9.000000\n\n0.000001\n")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_conversions_join_the_matrix(self):
+        status, said = self.make("all", FORMATS="tflite")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(self.text("one_to_tflite/model.tflite"), "converted\n")
+        self.assertTrue(self.exists("two_to_tflite/opt3/cpu/run.dnns"))
+        self.assertIn("eval 4:", self.text("models.txt"))
+
+    def test_localisation_answers_by_exit_1(self):
+        pair = f"{self.root}/one.onnx:{self.root}/two.onnx"
+        status, said = self.make("all", LOCALIZE=pair, LOCALIZE_INPUT="x.png")
+        self.assertEqual(status, 0, said)
+        self.assertIn("first divergent layer", self.text("localize_one_two.txt"))
+        self.script("bin/dnn-localize", "#!/bin/sh\nexit 3")
+        os.remove(f"{self.out}/localize_one_two.txt")
+        self.assertNotEqual(self.make("all", LOCALIZE=pair, LOCALIZE_INPUT="x.png")[0], 0)
+
+    def test_clean_removes_what_it_made_and_nothing_else(self):
+        self.assertEqual(self.make("all")[0], 0)
+        with open(f"{self.out}/notes.txt", "w") as f:
+            f.write("mine")
+        self.assertEqual(self.make("clean")[0], 0)
+        self.assertEqual(os.listdir(self.out), ["notes.txt"])
+
+    def test_without_a_goal_it_explains_itself(self):
+        status, said = self.make()
+        self.assertEqual(status, 0)
+        self.assertIn("Makefile.experiments all", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

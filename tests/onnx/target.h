@@ -1,0 +1,25 @@
+// What runs the conformance cases: one target per device, opened by name.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn::conformance {
+
+class Target {
+ public:
+  virtual ~Target() = default;
+  // How many graphs load() wants at once: compiling many together is cheaper than one by one.
+  virtual size_t batch() const { return 1; }
+  // The graphs of the next run() calls; they live until the next load(). An error of one graph is run()'s to throw.
+  virtual void load(const std::vector<const Graph*>& graphs) = 0;
+  // Outputs of the `graph_i`-th loaded graph. Throws Unsupported to refuse.
+  virtual std::vector<Tensor> run(size_t graph_i, const std::vector<Tensor>& inputs) = 0;
+};
+
+// Throws Usage naming the devices there are.
+std::unique_ptr<Target> open_target(const std::string& device);
+
+}  // namespace dnn::conformance
