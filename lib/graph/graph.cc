@@ -70,7 +70,7 @@ ValueId Graph::add_value(Value value) {
 
 ValueId Graph::add_constant(std::string constant_name, Tensor tensor) {
   Type type(tensor);
-  return add_value(Value{std::move(constant_name), std::move(type), std::move(tensor), {}, {}});
+  return add_value(Value{std::move(constant_name), std::move(type), std::move(tensor), {}, {}, {}});
 }
 
 NodeId Graph::add_node(Node node) {

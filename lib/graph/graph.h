@@ -55,6 +55,7 @@ struct Value {
   std::optional<Tensor> constant;    // initializer, or folded by a pass
   std::vector<std::string> aliases;  // source names of values that passes merged into this one
   std::string doc;
+  std::string layout;  // memory layout that a pass chose, as loops::Layout text; "": row-major
 };
 
 struct Node {
@@ -92,7 +93,7 @@ class Graph {
 
   ValueId add_value(Value value);
   ValueId add_value(std::string name, Type type = {}) {
-    return add_value(Value{std::move(name), std::move(type), {}, {}, {}});
+    return add_value(Value{std::move(name), std::move(type), {}, {}, {}, {}});
   }
   ValueId add_constant(std::string name, Tensor tensor);
   NodeId add_node(Node node);  // appended to the order

@@ -9,13 +9,13 @@ namespace dnn {
 Patch::Patch(const Graph& graph, std::string reason) : reason_(std::move(reason)), base_(graph.value_count()) {}
 
 ValueId Patch::add_value(std::string name, Type type) {
-  values_.push_back(Value{std::move(name), std::move(type), {}, {}, {}});
+  values_.push_back(Value{std::move(name), std::move(type), {}, {}, {}, {}});
   return base_ + static_cast<ValueId>(values_.size()) - 1;
 }
 
 ValueId Patch::add_constant(std::string name, Tensor tensor) {
   Type type(tensor);
-  values_.push_back(Value{std::move(name), std::move(type), std::move(tensor), {}, {}});
+  values_.push_back(Value{std::move(name), std::move(type), std::move(tensor), {}, {}, {}});
   return base_ + static_cast<ValueId>(values_.size()) - 1;
 }
 

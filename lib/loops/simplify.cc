@@ -53,7 +53,7 @@ class Simplifier {
   explicit Simplifier(const Ranges& ranges) : ranges_(ranges) {}
 
   Expr run(const Expr& e) {
-    if (is_index(e) && arithmetic(e->op)) return from_linear(linear(e));
+    if (is_index(e) && arithmetic(e->op)) return from_linear(rejoined(linear(e)));
     if (e->args.empty()) return e;
     std::vector<Expr> args;
     for (const Expr& arg : e->args) args.push_back(run(arg));
@@ -152,6 +152,27 @@ class Simplifier {
     if (op == Op::FloorDiv) result = whole;
     result.add_term(operation, 1);
     return result;
+  }
+
+  // k*c*(e // c) + k*(e % c)  ->  k*e
+  Linear rejoined(Linear a) {
+    for (bool again = true; again;) {
+      again = false;
+      for (const auto& [key, term] : a.terms) {
+        const auto [k, mod] = term;
+        int64_t c = 0;
+        if (mod->op != Op::FloorMod || !constant_value(mod->args[1], &c)) continue;
+        auto whole = a.terms.find(to_text(binary(Op::FloorDiv, mod->args[0], mod->args[1])));
+        if (whole == a.terms.end() || whole->second.first != k * c) continue;
+        const Linear inner = linear(mod->args[0]);
+        a.terms.erase(whole);
+        a.terms.erase(to_text(mod));
+        a.add(inner, k);
+        again = true;
+        break;
+      }
+    }
+    return a;
   }
 
   Expr decide(const Expr& e) {  // comparisons of indices by bounds of their difference

@@ -1,0 +1,352 @@
+// From an optimised graph to a package; see generate.h.
+#include "codegen/generate.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "codegen/memory_plan.h"
+#include "codegen/print.h"
+#include "codegen/schedule.h"
+#include "loops/steps.h"
+#include "ops/op.h"
+
+namespace dnn::codegen {
+namespace {
+
+using loops::BufferRef;
+using loops::Kernel;
+
+// Every pass through the generator is for one instruction set; what the package holds once (plan, constants) must not
+// depend on it, which generate() checks.
+struct Generated {
+  std::vector<Kernel> kernels;  // distinct, in first-use order
+  Package package;              // without codes
+};
+
+ScheduleOptions schedule_options(const GenerateOptions& options, const std::string& isa) {
+  ScheduleOptions result;
+  result.opt = options.opt;
+  result.vector_registers = isa == "avx512" ? 30 : isa == "avx2" ? 7 : 4;
+  return result;
+}
+
+bool compiled_dtype(DType dtype) {
+  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Bool ||
+         (is_integer(dtype) && dtype_bits(dtype) >= 8);
+}
+
+class Generator {
+ public:
+  Generator(const Graph& graph, const GenerateOptions& options, const std::string& isa)
+      : graph_(graph), options_(options), schedule_(schedule_options(options, isa)) {}
+
+  Generated run() {
+    Package& package = result_.package;
+    package.graph = graph_;
+    package.values.resize(static_cast<size_t>(graph_.value_count()));
+    for (ValueId id : graph_.inputs) package.input_types.push_back(graph_.value(id).type);
+    for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
+    place_values();
+    for (NodeId id : graph_.order()) visit(id);
+    plan_arena();
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr int64_t kUnplanned = -1;
+
+  const loops::Layout& layout_of(ValueId id) {
+    auto [entry, fresh] = layouts_.try_emplace(id);
+    if (fresh) entry->second = loops::Layout::parse(graph_.value(id).layout);
+    return entry->second;
+  }
+
+  bool fixed(ValueId id) const {
+    const Type& type = graph_.value(id).type;
+    return type.fixed() && type.dtype != DType::String && dtype_size(type.dtype) > 0;
+  }
+
+  int64_t bytes_of(ValueId id) {
+    const Type& type = graph_.value(id).type;
+    return layout_of(id).element_count(type.fixed_shape()) * static_cast<int64_t>(dtype_size(type.dtype));
+  }
+
+  // Inputs and outputs are the caller's memory, constants the package's, the rest lies in the arena or, where shapes are
+  // not known before the run, in slots.
+  void place_values() {
+    std::vector<Placement>& places = result_.package.values;
+    auto place = [&](ValueId id, Argument::Kind kind, int64_t at) {
+      Placement& placement = places[static_cast<size_t>(id)];
+      if (placement.where.kind == Argument::Kind::None) placement = {{kind, at, id}, graph_.value(id).layout};
+    };
+    for (size_t i = 0; i < graph_.inputs.size(); ++i)
+      place(graph_.inputs[i], Argument::Kind::Input, static_cast<int64_t>(i));
+    for (NodeId node : graph_.order()) {
+      for (ValueId id : graph_.node(node).outputs) {
+        if (id == kNoValue || graph_.constant(id) != nullptr) continue;
+        const auto output = std::find(graph_.outputs.begin(), graph_.outputs.end(), id);
+        if (output != graph_.outputs.end() && fixed(id) && graph_.value(id).layout.empty()) {
+          place(id, Argument::Kind::Output, output - graph_.outputs.begin());
+        } else if (fixed(id)) {
+          place(id, Argument::Kind::Arena, kUnplanned);
+        } else {
+          place(id, Argument::Kind::Slot, result_.package.slots++);
+        }
+      }
+    }
+  }
+
+  // The value as an argument of a step; constants are added to the package in the layout asked for.
+  Argument argument(ValueId id, const loops::Layout& layout) {
+    if (id == kNoValue) return {};
+    if (graph_.constant(id) != nullptr && !graph_.is_input(id))
+      return {Argument::Kind::Constant, constant(id, layout), id};
+    return result_.package.values[static_cast<size_t>(id)].where;
+  }
+
+  int64_t constant(ValueId id, const loops::Layout& layout) {
+    const auto key = std::make_pair(id, layout.text());
+    auto found = constants_.find(key);
+    if (found != constants_.end()) return found->second;
+    const Tensor& tensor = *graph_.constant(id);
+    result_.package.constants.push_back(layout.row_major() ? tensor : loops::pack(tensor, layout));
+    const auto index = static_cast<int64_t>(result_.package.constants.size()) - 1;
+    constants_[key] = index;
+    if (layout.row_major())
+      result_.package.values[static_cast<size_t>(id)] = {{Argument::Kind::Constant, index, id}, ""};
+    return index;
+  }
+
+  void visit(NodeId id) {
+    const Node& node = graph_.node(id);
+    const OpDef* op = find_op(node.domain, node.op);
+    if (op == nullptr) {
+      fail_unsupported(node.label(), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
+                       " is not supported");
+    }
+    const bool all_fixed = std::all_of(node.inputs.begin(), node.inputs.end(),
+                                       [&](ValueId v) { return v == kNoValue || compilable(v); }) &&
+                           std::all_of(node.outputs.begin(), node.outputs.end(),
+                                       [&](ValueId v) { return v == kNoValue || compilable(v); });
+    if (op->lower != nullptr && all_fixed && lower(id, *op)) return;
+    for (ValueId v : node.outputs) {
+      if (v != kNoValue && !graph_.value(v).layout.empty())
+        fail_internal(node.label(), ": an interpreted node makes a laid-out value");
+    }
+    Step step;
+    step.node = id;
+    for (ValueId v : node.inputs) step.arguments.push_back(argument(v, {}));
+    for (ValueId v : node.outputs) step.arguments.push_back(argument(v, {}));
+    add_step(std::move(step));
+  }
+
+  bool compilable(ValueId id) const { return fixed(id) && compiled_dtype(graph_.value(id).type.dtype); }
+
+  BufferRef buffer(ValueId id, std::string name) {
+    const Type& type = graph_.value(id).type;
+    const bool is_constant = graph_.constant(id) != nullptr && !graph_.is_input(id);
+    return std::make_shared<loops::Buffer>(
+        loops::Buffer{std::move(name), type.dtype, type.fixed_shape(), is_constant ? loops::Layout() : layout_of(id)});
+  }
+
+  bool lower(NodeId id, const OpDef& op) {
+    const Node& node = graph_.node(id);
+    LowerContext context{node, {}, {}, {}, {}, {}};
+    std::map<std::string, ValueId> values;  // by buffer name
+    std::set<const loops::Buffer*> packable;
+    std::map<ValueId, BufferRef> seen;  // a value read twice is one buffer
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId v = node.inputs[i];
+      context.constants.push_back(v == kNoValue ? nullptr : graph_.constant(v));
+      if (v == kNoValue) {
+        context.inputs.push_back(nullptr);
+        continue;
+      }
+      BufferRef& b = seen[v];
+      if (b == nullptr) {
+        b = buffer(v, cat("x", i));
+        values[b->name] = v;
+        if (graph_.constant(v) != nullptr && !graph_.is_input(v)) packable.insert(b.get());
+      }
+      context.inputs.push_back(b);
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId v = node.outputs[i];
+      context.outputs.push_back(v == kNoValue ? nullptr : buffer(v, cat("y", i)));
+      if (v != kNoValue) values[cat("y", i)] = v;
+    }
+    op.lower(context);
+    if (context.stages.empty()) return false;
+    std::map<std::string, int> temporaries;
+    for (const BufferRef& t : context.temporaries) {
+      const int64_t bytes = t->layout.element_count(t->shape) * static_cast<int64_t>(dtype_size(t->dtype));
+      temporaries[t->name] = static_cast<int>(temporary_.size());
+      temporary_.push_back({bytes, -1, -1});
+    }
+    for (LowerContext::Stage& stage : context.stages) {
+      Kernel kernel;
+      kernel.pattern = stage.pattern;
+      kernel.comment = comment(node, stage.pattern);
+      kernel.body = std::move(stage.body);
+      std::set<const loops::Buffer*> listed;
+      for (const bool stores : {true, false}) {
+        for (const loops::Access& access : loops::accesses(kernel.body)) {
+          if (access.buffer->scope == loops::Scope::Global && access.is_store == stores &&
+              listed.insert(access.buffer.get()).second) {
+            kernel.arguments.push_back(access.buffer);
+          }
+        }
+      }
+      std::string lowered = loops::to_text(kernel);
+      for (const BufferRef& b : kernel.arguments) lowered += packable.count(b.get()) != 0 ? " packable " + b->name : "";
+      kernel = schedule(kernel, packable);
+      Step step;
+      step.node = id;
+      for (const BufferRef& b : kernel.arguments) {
+        auto value = values.find(b->name);
+        if (value == values.end()) {
+          step.arguments.push_back({Argument::Kind::Arena, -2 - temporaries.at(b->name), kNoValue});
+        } else {
+          step.arguments.push_back(argument(value->second, b->layout));
+        }
+        step.bytes +=
+            static_cast<double>(b->layout.element_count(b->shape)) * static_cast<double>(dtype_size(b->dtype));
+      }
+      step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? flops(node, op) : 0;
+      step.kernel = intern(std::move(kernel), lowered);
+      add_step(std::move(step));
+    }
+    return true;
+  }
+
+  Kernel schedule(const Kernel& kernel, const std::set<const loops::Buffer*>& packable) const {
+    return schedule_cpu(kernel, packable, schedule_);
+  }
+
+  std::string comment(const Node& node, const std::string& pattern) const {
+    std::vector<std::string> types;
+    for (ValueId v : node.inputs) types.push_back(v == kNoValue ? "-" : graph_.value(v).type.text());
+    std::vector<std::string> outputs;
+    for (ValueId v : node.outputs) outputs.push_back(v == kNoValue ? "-" : graph_.value(v).type.text());
+    return node.op + " (" + pattern + "): " + join(types, " ") + " -> " + join(outputs, " ");
+  }
+
+  double flops(const Node& node, const OpDef& op) const {
+    std::vector<Shape> inputs, outputs;
+    double elements = 0;
+    for (ValueId v : node.inputs) inputs.push_back(v == kNoValue ? Shape() : graph_.value(v).type.fixed_shape());
+    for (ValueId v : node.outputs) {
+      outputs.push_back(v == kNoValue ? Shape() : graph_.value(v).type.fixed_shape());
+      elements += v == kNoValue ? 0 : static_cast<double>(element_count(outputs.back()));
+    }
+    return op.flops == nullptr ? elements : op.flops(node, inputs, outputs);
+  }
+
+  // Kernels that compute the same (their text before scheduling is equal) are one, whatever the instruction set.
+  int32_t intern(Kernel kernel, const std::string& text) {
+    auto [entry, fresh] = kernel_index_.try_emplace(text, static_cast<int32_t>(result_.kernels.size()));
+    if (fresh) {
+      kernel.name = kernel.pattern + "_" + sha256_hex(as_bytes(text)).substr(0, 12);
+      result_.package.kernels.push_back({kernel.name, kernel.pattern});
+      result_.kernels.push_back(std::move(kernel));
+    }
+    return entry->second;
+  }
+
+  void add_step(Step step) {
+    const int now = static_cast<int>(result_.package.steps.size());
+    for (const Argument& a : step.arguments) {
+      if (a.kind != Argument::Kind::Arena) continue;
+      Lifetime& life = a.value == kNoValue
+                           ? temporary_[static_cast<size_t>(-2 - a.at)]
+                           : lives_.try_emplace(a.value, Lifetime{bytes_of(a.value), now, now}).first->second;
+      if (life.first < 0) life.first = now;
+      life.last = now;
+    }
+    result_.package.steps.push_back(std::move(step));
+  }
+
+  void plan_arena() {
+    Package& package = result_.package;
+    const int end = static_cast<int>(package.steps.size());
+    for (ValueId id : graph_.outputs) {  // a laid-out or repeated output is copied out at the end
+      if (auto life = lives_.find(id); life != lives_.end()) life->second.last = end;
+    }
+    std::vector<Lifetime> all = temporary_;
+    std::vector<ValueId> ids;
+    for (const auto& [id, life] : lives_) {
+      ids.push_back(id);
+      all.push_back(life);
+    }
+    const std::vector<int64_t> offsets = plan_memory(all, &package.arena_bytes);
+    for (size_t i = 0; i < ids.size(); ++i)
+      package.values[static_cast<size_t>(ids[i])].where.at = offsets[temporary_.size() + i];
+    for (Step& step : package.steps) {
+      for (Argument& a : step.arguments) {
+        if (a.kind != Argument::Kind::Arena) continue;
+        a.at = a.value == kNoValue ? offsets[static_cast<size_t>(-2 - a.at)]
+                                   : package.values[static_cast<size_t>(a.value)].where.at;
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const GenerateOptions& options_;
+  ScheduleOptions schedule_;
+  Generated result_;
+  std::map<ValueId, loops::Layout> layouts_;
+  std::map<std::pair<ValueId, std::string>, int64_t> constants_;
+  std::map<std::string, int32_t> kernel_index_;
+  std::map<ValueId, Lifetime> lives_;
+  std::vector<Lifetime> temporary_;
+};
+
+const Vocabulary& vocabulary_of(const std::string& target) {
+  if (target == "c") return c_vocabulary();
+  fail_usage("there is no code generator for ", target);
+}
+
+// Whether two passes for different instruction sets made the same plan, so that one package can hold both codes.
+bool same_plan(const Package& a, const Package& b) {
+  if (a.steps.size() != b.steps.size() || a.constants.size() != b.constants.size() || a.arena_bytes != b.arena_bytes)
+    return false;
+  for (size_t i = 0; i < a.steps.size(); ++i) {
+    if (a.steps[i].kernel != b.steps[i].kernel || a.steps[i].arguments.size() != b.steps[i].arguments.size())
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Package generate(const Graph& graph, const GenerateOptions& options) {
+  const Vocabulary& vocabulary = vocabulary_of(options.target);
+  Package package;
+  for (size_t i = 0; i < options.isas.size(); ++i) {
+    Generated generated = Generator(graph, options, options.isas[i]).run();
+    Code code;
+    code.isa = options.isas[i];
+    for (const Kernel& kernel : generated.kernels) {
+      const std::string text = print_kernel(kernel, vocabulary);
+      code.source += std::string(kUnitDivider) + vocabulary.prelude(text) + "\n" + text;
+      code.tasks.push_back(task_count(kernel));
+    }
+    if (i == 0) {
+      package = std::move(generated.package);
+    } else if (!same_plan(package, generated.package)) {
+      fail_internal("the plans for ", options.isas[0], " and ", options.isas[i], " differ");
+    }
+    package.codes.push_back(std::move(code));
+  }
+  return package;
+}
+
+std::string emit_loops(const Graph& graph, const GenerateOptions& options, const std::string& isa) {
+  std::string text;
+  for (const Kernel& kernel : Generator(graph, options, isa).run().kernels) text += loops::to_text(kernel) + "\n";
+  return text;
+}
+
+}  // namespace dnn::codegen

@@ -1,0 +1,17 @@
+// Static planning of activation memory: values that are never alive at once share bytes of one arena.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace dnn::codegen {
+
+struct Lifetime {
+  int64_t bytes;
+  int first, last;  // steps, inclusive
+};
+
+// Byte offsets (64-aligned), largest values placed first, each at the lowest offset free during its life; `arena_bytes`
+// receives the total.
+std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* arena_bytes);
+
+}  // namespace dnn::codegen

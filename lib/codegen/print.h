@@ -1,0 +1,48 @@
+// Printing scheduled kernels as source text: one C-like printer, and a vocabulary per language (C, OpenCL C, CUDA C).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "loops/ir.h"
+
+namespace dnn::codegen {
+
+// What differs between the C-like languages.
+class Vocabulary {
+ public:
+  virtual ~Vocabulary() = default;
+  // Text before kernels: the types and helper functions, named <operation>_<type> (max_f32, exp_f32x16), that occur in
+  // their text `kernels`.
+  virtual std::string prelude(const std::string& kernels) const = 0;
+  // The function's opening, up to where the task index `task` (of `tasks`) is defined; and its closing.
+  virtual std::string open(const loops::Kernel& kernel, int64_t tasks) const = 0;
+  virtual std::string close() const = 0;
+  virtual std::string index_type() const = 0;
+  virtual std::string scalar_type(DType dtype) const = 0;
+  // A local array's declaration.
+  virtual std::string local_array(const std::string& type, const std::string& name, int64_t n) const = 0;
+  // Lanes that the language's vectors may have for a dtype; 1: none.
+  virtual bool has_vector(DType dtype, int64_t lanes) const = 0;
+  virtual std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const = 0;
+  virtual std::string store_vector(DType dtype, int64_t lanes, const std::string& pointer,
+                                   const std::string& value) const = 0;
+  // A vector out of its lanes' values; `lane` reads one of them.
+  virtual std::string make_vector(DType dtype, int64_t lanes, const std::vector<std::string>& values) const = 0;
+  virtual std::string lane(const std::string& vector, int64_t i) const = 0;
+  virtual std::string fma(DType dtype, int64_t lanes, const std::string& a, const std::string& b,
+                          const std::string& c) const = 0;
+  virtual std::string unroll_hint(int64_t factor) const = 0;
+};
+
+const Vocabulary& c_vocabulary();
+const Vocabulary& opencl_vocabulary();
+const Vocabulary& cuda_vocabulary();
+
+// "f32", "f64x8", "i64": how helper functions name a type; lanes 1 is a scalar.
+std::string type_suffix(DType dtype, int64_t lanes);
+
+// The kernel's function, without prelude. Its tasks are the product of the outermost parallel loops' extents.
+std::string print_kernel(const loops::Kernel& kernel, const Vocabulary& vocabulary);
+int64_t task_count(const loops::Kernel& kernel);
+
+}  // namespace dnn::codegen

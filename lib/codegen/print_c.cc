@@ -1,0 +1,167 @@
+// The C vocabulary: GNU C vector extensions, so that gcc and clang compile one text for every instruction set.
+#include "codegen/print.h"
+
+#include "base/text.h"
+
+namespace dnn::codegen {
+namespace {
+
+struct ScalarRow {
+  DType dtype;
+  const char* c_type;
+};
+constexpr ScalarRow kScalars[] = {
+    {DType::Float32, "float"},   {DType::Float64, "double"},  {DType::Int8, "int8_t"},   {DType::Int16, "int16_t"},
+    {DType::Int32, "int32_t"},   {DType::Int64, "int64_t"},   {DType::UInt8, "uint8_t"}, {DType::UInt16, "uint16_t"},
+    {DType::UInt32, "uint32_t"}, {DType::UInt64, "uint64_t"}, {DType::Bool, "uint8_t"},
+};
+
+// Helpers for one float type: C math calls on scalars, lane by lane on vectors.
+constexpr const char* kMath[] = {"exp",  "log",  "sqrt", "sin",   "cos",   "tan",   "asin", "acos",  "atan",
+                                 "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",  "floor", "ceil"};
+
+std::string scalar_helpers(const std::string& t, const std::string& c, const std::string& f) {
+  std::string text;
+  auto add = [&](const std::string& line) { text += line + "\n"; };
+  for (const char* name : kMath) {
+    add(cat("static inline ", c, " ", name, "_", t, "(", c, " x) { return ", name, f, "(x); }"));
+  }
+  add(cat("static inline ", c, " abs_", t, "(", c, " x) { return fabs", f, "(x); }"));
+  add(cat("static inline ", c, " round_even_", t, "(", c, " x) { return nearbyint", f, "(x); }"));
+  add(cat("static inline ", c, " pow_", t, "(", c, " x, ", c, " y) { return pow", f, "(x, y); }"));
+  add(cat("static inline ", c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return fmod", f, "(x, y); }"));
+  add(cat("static inline ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }"));
+  add(cat("static inline ", c, " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }"));
+  add(cat("static inline int is_nan_", t, "(", c, " x) { return x != x; }"));
+  add(cat("static inline int is_inf_", t, "(", c, " x) { return isinf(x) != 0; }"));
+  add(cat("static inline ", c, " inf_", t, "(void) { return (", c, ")INFINITY; }"));
+  add(cat("static inline ", c, " nan_", t, "(void) { return (", c, ")NAN; }"));
+  return text;
+}
+
+std::string integer_helpers(const std::string& t, const std::string& c) {
+  return cat("static inline ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n", "static inline ", c,
+             " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }\n", "static inline ", c, " abs_", t, "(", c,
+             " x) { return (", c, ")(x < 0 ? -x : x); }\n", "static inline ", c, " trunc_mod_", t, "(", c, " x, ", c,
+             " y) { return (", c, ")(x % y); }\n");
+}
+
+std::string vector_helpers(DType dtype, int64_t lanes) {
+  const std::string v = type_suffix(dtype, lanes), s = type_suffix(dtype, 1);
+  const std::string c = dtype == DType::Float64 ? "double" : "float",
+                    mask = dtype == DType::Float64 ? "int64_t" : "int32_t";
+  const size_t bytes = static_cast<size_t>(lanes) * dtype_size(dtype);
+  std::string text;
+  auto add = [&](const std::string& line) { text += line + "\n"; };
+  add(cat("typedef ", c, " ", v, " __attribute__((vector_size(", bytes, ")));"));
+  add(cat("typedef ", c, " ", v, "_in_memory __attribute__((vector_size(", bytes, "), aligned(", dtype_size(dtype),
+          "), may_alias));"));
+  add(cat("typedef ", mask, " ", v, "_mask __attribute__((vector_size(", bytes, ")));"));
+  add(cat("static inline ", v, " splat_", v, "(", c, " x) { return x - (", v, "){0}; }"));
+  add(cat("static inline ", v, " select_", v, "(", v, "_mask m, ", v, " a, ", v, " b) { return (", v, ")((m & (", v,
+          "_mask)a) | (~m & (", v, "_mask)b)); }"));
+  add(cat("static inline ", v, " abs_", v, "(", v, " x) { return (", v, ")((", v, "_mask)x & ~(", v, "_mask)splat_", v,
+          "(-0.0f)); }"));
+  add(cat("static inline ", v, "_mask is_nan_", v, "(", v, " x) { return x != x; }"));
+  std::vector<std::string> names(std::begin(kMath), std::end(kMath));
+  names.emplace_back("round_even");
+  for (const std::string& name : names) {
+    add(cat("static inline ", v, " ", name, "_", v, "(", v, " x) { for (int i = 0; i < ", lanes, "; ++i) x[i] = ", name,
+            "_", s, "(x[i]); return x; }"));
+  }
+  for (const char* name : {"pow", "trunc_mod"}) {
+    add(cat("static inline ", v, " ", name, "_", v, "(", v, " x, ", v, " y) { for (int i = 0; i < ", lanes,
+            "; ++i) x[i] = ", name, "_", s, "(x[i], y[i]); return x; }"));
+  }
+  if (dtype == DType::Float32 && lanes == 16) {
+    add("#if defined(__AVX512F__)");
+    // The instructions by builtin: <immintrin.h> would take longer to parse than most kernels to compile.
+    add("#if defined(__clang__)");
+    add("static inline f32x16 max_f32x16(f32x16 a, f32x16 b) { return __builtin_ia32_maxps512(a, b, 4); }");
+    add("static inline f32x16 min_f32x16(f32x16 a, f32x16 b) { return __builtin_ia32_minps512(a, b, 4); }");
+    add("#else");
+    add("static inline f32x16 max_f32x16(f32x16 a, f32x16 b) { return __builtin_ia32_maxps512_mask(a, b, a, -1, 4); }");
+    add("static inline f32x16 min_f32x16(f32x16 a, f32x16 b) { return __builtin_ia32_minps512_mask(a, b, a, -1, 4); }");
+    add("#endif");
+    add("#else");
+  }
+  add(cat("static inline ", v, " max_", v, "(", v, " a, ", v, " b) { return select_", v, "(a > b, a, b); }"));
+  add(cat("static inline ", v, " min_", v, "(", v, " a, ", v, " b) { return select_", v, "(a < b, a, b); }"));
+  if (dtype == DType::Float32 && lanes == 16) add("#endif");
+  return text;
+}
+
+class CVocabulary : public Vocabulary {
+ public:
+  std::string prelude(const std::string& kernels) const override {
+    std::string text =
+        "#include <math.h>\n#include <stdint.h>\n"
+        "static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }\n"
+        "static inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }\n";
+    auto occurs = [&](const std::string& suffix) { return kernels.find(suffix) != std::string::npos; };
+    for (const ScalarRow& row : kScalars) {
+      const std::string suffix = type_suffix(row.dtype, 1);
+      if (is_integer(row.dtype) && occurs("_" + suffix + "(")) text += integer_helpers(suffix, row.c_type);
+    }
+    if (occurs("f32")) text += scalar_helpers("f32", "float", "f");
+    if (occurs("f64")) text += scalar_helpers("f64", "double", "");
+    for (DType dtype : {DType::Float32, DType::Float64}) {
+      for (int64_t lanes : {2, 4, 8, 16}) {
+        const std::string suffix = type_suffix(dtype, lanes);
+        if (occurs(suffix + " ") || occurs(suffix + "_") || occurs(suffix + "(") || occurs(suffix + ")"))
+          text += vector_helpers(dtype, lanes);
+      }
+    }
+    return text;
+  }
+
+  std::string open(const loops::Kernel& kernel, int64_t) const override {
+    std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
+    text += "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
+    for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+      const std::string type = scalar_type(kernel.arguments[i]->dtype);
+      text += cat("  ", type, "* restrict const ", kernel.arguments[i]->name, " = (", type, "*)args[", i, "];\n");
+    }
+    return text + "  for (int64_t task = begin; task < end; ++task) {\n";
+  }
+  std::string close() const override { return "  }\n}\n"; }
+  std::string index_type() const override { return "int64_t"; }
+  std::string scalar_type(DType dtype) const override {
+    for (const ScalarRow& row : kScalars) {
+      if (row.dtype == dtype) return row.c_type;
+    }
+    fail_internal("C has no type for ", dtype_name(dtype));
+  }
+  std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {
+    return cat(type, " ", name, "[", n, "] __attribute__((aligned(64)));");
+  }
+  bool has_vector(DType dtype, int64_t lanes) const override {
+    return (dtype == DType::Float32 || dtype == DType::Float64) &&
+           (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
+  }
+  std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const override {
+    return "(*(const " + type_suffix(dtype, lanes) + "_in_memory*)(" + pointer + "))";
+  }
+  std::string store_vector(DType dtype, int64_t lanes, const std::string& pointer,
+                           const std::string& value) const override {
+    return "*(" + type_suffix(dtype, lanes) + "_in_memory*)(" + pointer + ") = " + value;
+  }
+  std::string make_vector(DType dtype, int64_t lanes, const std::vector<std::string>& values) const override {
+    return "((" + type_suffix(dtype, lanes) + "){" + join(values) + "})";
+  }
+  std::string lane(const std::string& vector, int64_t i) const override { return cat(vector, "[", i, "]"); }
+  // Compiled with -ffp-contract=fast where fused operations are allowed, which is where the IR holds any.
+  std::string fma(DType, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
+    return "(" + a + " * " + b + " + " + c + ")";
+  }
+  std::string unroll_hint(int64_t factor) const override { return cat("#pragma GCC unroll ", factor); }
+};
+
+}  // namespace
+
+const Vocabulary& c_vocabulary() {
+  static const CVocabulary vocabulary;
+  return vocabulary;
+}
+
+}  // namespace dnn::codegen

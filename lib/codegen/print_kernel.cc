@@ -1,0 +1,521 @@
+// The C-like printer: loop IR to source text, vector and unrolled loops expanded; see print.h.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "codegen/print.h"
+#include "loops/simplify.h"
+#include "loops/steps.h"
+
+namespace dnn::codegen {
+namespace {
+
+using namespace loops;
+
+// The text of an expression, and whether it is a vector of the current loop's lanes.
+struct Text {
+  std::string code;
+  bool vector = false;
+};
+
+std::string float_text(DType dtype, double value) {
+  const std::string suffix = dtype == DType::Float64 ? "" : "f";
+  if (std::isnan(value)) return dtype == DType::Float64 ? "nan_f64()" : "nan_f32()";
+  if (std::isinf(value))
+    return (value < 0 ? "-" : "") + std::string(dtype == DType::Float64 ? "inf_f64()" : "inf_f32()");
+  char buffer[64];
+  if (value == std::floor(value) && std::fabs(value) < 1e6) {
+    std::snprintf(buffer, sizeof buffer, "%.1f", value);
+  } else {
+    std::snprintf(buffer, sizeof buffer, "%a",
+                  dtype == DType::Float64 ? value : static_cast<double>(static_cast<float>(value)));
+  }
+  return (std::signbit(value) ? "(" : "") + std::string(buffer) + suffix + (std::signbit(value) ? ")" : "");
+}
+
+std::string helper_name(Op op) {
+  switch (op) {
+    case Op::Exp: return "exp";
+    case Op::Log: return "log";
+    case Op::Sqrt: return "sqrt";
+    case Op::Abs: return "abs";
+    case Op::Sin: return "sin";
+    case Op::Cos: return "cos";
+    case Op::Tan: return "tan";
+    case Op::Asin: return "asin";
+    case Op::Acos: return "acos";
+    case Op::Atan: return "atan";
+    case Op::Sinh: return "sinh";
+    case Op::Cosh: return "cosh";
+    case Op::Tanh: return "tanh";
+    case Op::Asinh: return "asinh";
+    case Op::Acosh: return "acosh";
+    case Op::Atanh: return "atanh";
+    case Op::Erf: return "erf";
+    case Op::Floor: return "floor";
+    case Op::Ceil: return "ceil";
+    case Op::RoundEven: return "round_even";
+    case Op::IsNan: return "is_nan";
+    case Op::IsInf: return "is_inf";
+    case Op::Min: return "min";
+    case Op::Max: return "max";
+    case Op::Pow: return "pow";
+    case Op::TruncMod: return "trunc_mod";
+    default: return "";
+  }
+}
+
+std::string infix(Op op) {
+  switch (op) {
+    case Op::Add: return "+";
+    case Op::Sub: return "-";
+    case Op::Mul: return "*";
+    case Op::Div: return "/";
+    case Op::And: return "&";
+    case Op::Or: return "|";
+    case Op::Xor: return "^";
+    case Op::ShiftLeft: return "<<";
+    case Op::ShiftRight: return ">>";
+    case Op::Eq: return "==";
+    case Op::Ne: return "!=";
+    case Op::Lt: return "<";
+    case Op::Le: return "<=";
+    default: return "";
+  }
+}
+
+class Printer {
+ public:
+  Printer(const Kernel& kernel, const Vocabulary& vocabulary) : kernel_(kernel), words_(vocabulary) {}
+
+  std::string run() {
+    Stmt body = simplify(kernel_.body);
+    std::vector<Stmt> parallel;
+    while (body->kind == StmtKind::For && body->loop == LoopKind::Parallel) {
+      parallel.push_back(body);
+      body = body->children[0];
+    }
+    int64_t tasks = 1;
+    for (const Stmt& l : parallel) tasks *= l->extent;
+    out_ = words_.open(kernel_, tasks);
+    depth_ = 2;
+    int64_t inner = tasks;
+    for (size_t i = 0; i < parallel.size(); ++i) {
+      inner /= parallel[i]->extent;
+      std::string value = "task";
+      if (inner > 1) value = cat(value, " / ", inner);
+      if (i > 0) value = cat(inner > 1 ? "(" + value + ")" : value, " % ", parallel[i]->extent);
+      line(cat("const ", words_.index_type(), " ", parallel[i]->variable, " = ", value, ";"));
+      ranges_[parallel[i]->variable] = {0, parallel[i]->extent - 1};
+    }
+    find_registers(body);
+    statement(body);
+    return out_ + words_.close();
+  }
+
+ private:
+  // A local that lives in registers: every access has constant indices after unrolling, but for one lane position.
+  struct Registers {
+    int lane_position = -1;  // -1: scalars
+    int64_t lanes = 1;
+  };
+
+  void line(const std::string& text) { out_ += std::string(static_cast<size_t>(depth_) * 2, ' ') + text + "\n"; }
+
+  // ---- which locals are registers -----------------------------------------------------------------------------------
+  void find_registers(const Stmt& body) {
+    std::set<std::string> unrolled;
+    std::map<std::string, int64_t> vectors;
+    std::set<const Buffer*> arrays;
+    std::map<const Buffer*, Registers> found;
+    std::function<void(const BufferRef&, const std::vector<Expr>&)> access = [&](const BufferRef& b,
+                                                                                 const std::vector<Expr>& at) {
+      if (b->scope != Scope::Local) return;
+      int lane_position = -1;
+      int64_t lanes = 1;
+      for (size_t i = 0; i < at.size(); ++i) {
+        int64_t value = 0;
+        if (constant_value(at[i], &value)) continue;
+        if (at[i]->op == Op::Variable && vectors.count(at[i]->name) != 0 && lane_position < 0) {
+          lane_position = static_cast<int>(i);
+          lanes = vectors[at[i]->name];
+        } else if (!only_uses(at[i], unrolled)) {
+          arrays.insert(b.get());
+        }
+      }
+      if (lane_position >= 0 &&
+          (lanes != b->shape[static_cast<size_t>(lane_position)] || !words_.has_vector(b->dtype, lanes))) {
+        arrays.insert(b.get());
+      }
+      auto [entry, fresh] = found.try_emplace(b.get(), Registers{lane_position, lanes});
+      if (!fresh && (entry->second.lane_position != lane_position || entry->second.lanes != lanes))
+        arrays.insert(b.get());
+    };
+    std::function<void(const Expr&)> expression = [&](const Expr& e) {
+      if (e->op == Op::Load) access(e->buffer, e->args);
+      for (const Expr& arg : e->args) expression(arg);
+    };
+    std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
+      for (const Expr& e : s->indices) expression(e);
+      if (s->value.defined()) expression(s->value);
+      if (s->kind == StmtKind::Store) access(s->buffer, s->indices);
+      if (s->kind == StmtKind::For && s->loop == LoopKind::Unrolled) unrolled.insert(s->variable);
+      if (s->kind == StmtKind::For && s->loop == LoopKind::Vector) vectors[s->variable] = s->extent;
+      for (const Stmt& child : s->children) visit(child);
+      if (s->kind == StmtKind::For) {
+        unrolled.erase(s->variable);
+        vectors.erase(s->variable);
+      }
+    };
+    visit(body);
+    for (const auto& [buffer, registers] : found) {
+      if (arrays.count(buffer) == 0) registers_[buffer] = registers;
+    }
+  }
+
+  static bool only_uses(const Expr& e, const std::set<std::string>& variables) {
+    if (e->op == Op::Variable) return variables.count(e->name) != 0;
+    if (e->op == Op::Load) return false;
+    return std::all_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return only_uses(a, variables); });
+  }
+
+  std::string register_name(const Buffer& buffer, const Registers& registers, const std::vector<Expr>& indices) const {
+    std::string name = buffer.name;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (static_cast<int>(i) == registers.lane_position) continue;
+      int64_t value = 0;
+      if (!constant_value(indices[i], &value))
+        fail_internal("codegen: ", buffer.name, " is read at ", to_text(indices[i]));
+      name += "_" + std::to_string(value);
+    }
+    return name;
+  }
+
+  // ---- statements -----------------------------------------------------------------------------------------------------
+  void statement(const Stmt& s) {
+    switch (s->kind) {
+      case StmtKind::Block:
+        for (const Stmt& child : s->children) statement(child);
+        return;
+      case StmtKind::Alloc: declare(*s->buffer); return;
+      case StmtKind::If: {
+        line("if (" + print(s->value).code + ") {");
+        nested(s->children[0]);
+        if (s->children.size() > 1) {
+          line("} else {");
+          nested(s->children[1]);
+        }
+        line("}");
+        return;
+      }
+      case StmtKind::For: for_loop(s); return;
+      case StmtKind::Store: assign(s); return;
+    }
+  }
+
+  void nested(const Stmt& s) {
+    ++depth_;
+    statement(s);
+    --depth_;
+  }
+
+  void for_loop(const Stmt& s) {
+    const std::string& v = s->variable;
+    if (s->loop == LoopKind::Vector && lane_.empty()) {
+      lane_ = v;
+      lanes_ = s->extent;
+      statement(s->children[0]);
+      lane_.clear();
+      lanes_ = 1;
+      return;
+    }
+    if (s->loop == LoopKind::Unrolled || s->loop == LoopKind::Vector) {
+      for (int64_t i = 0; i < s->extent; ++i) {
+        Ranges ranges = ranges_;
+        if (!lane_.empty()) ranges[lane_] = {0, lanes_ - 1};
+        statement(simplify(substitute(s->children[0], {{v, constant_int(DType::Int64, i)}}), ranges));
+      }
+      return;
+    }
+    ranges_[v] = {0, s->extent - 1};
+    line(cat("for (", words_.index_type(), " ", v, " = 0; ", v, " < ", s->extent, "; ++", v, ") {"));
+    nested(s->children[0]);
+    line("}");
+    ranges_.erase(v);
+  }
+
+  void declare(const Buffer& buffer) {
+    auto found = registers_.find(&buffer);
+    const std::string scalar = words_.scalar_type(buffer.dtype);
+    if (found == registers_.end()) {
+      line(words_.local_array(scalar, buffer.name, std::max<int64_t>(1, buffer.layout.element_count(buffer.shape))));
+      return;
+    }
+    const Registers& registers = found->second;
+    const std::string type = registers.lane_position < 0 ? scalar : type_suffix(buffer.dtype, registers.lanes);
+    std::vector<std::string> names = {buffer.name};
+    for (size_t i = 0; i < buffer.shape.size(); ++i) {
+      if (static_cast<int>(i) == registers.lane_position) continue;
+      std::vector<std::string> longer;
+      for (const std::string& name : names) {
+        for (int64_t j = 0; j < buffer.shape[i]; ++j) longer.push_back(cat(name, "_", j));
+      }
+      names = std::move(longer);
+    }
+    line(type + " " + join(names) + ";");
+  }
+
+  void assign(const Stmt& s) {
+    const Buffer& buffer = *s->buffer;
+    auto found = registers_.find(&buffer);
+    Text value = print(s->value);
+    if (found != registers_.end()) {
+      const std::string name = register_name(buffer, found->second, s->indices);
+      const bool wants_vector = found->second.lane_position >= 0;
+      if (value.vector && !wants_vector) fail_internal("codegen: scalar ", name, " is given a vector");
+      line(name + " = " + (wants_vector ? splat(value, buffer.dtype) : value.code) + ";");
+      return;
+    }
+    const Expr offset = offset_of(buffer, s->indices);
+    int64_t step = 0;
+    const bool moves = !lane_.empty() && uses_variable(offset, lane_);
+    if (!moves) {
+      if (value.vector) fail_internal("codegen: ", buffer.name, ": all lanes are stored to one element");
+      line(buffer.name + "[" + print(offset).code + "] = " + value.code + ";");
+      return;
+    }
+    Ranges ranges = ranges_;
+    ranges[lane_] = {0, lanes_ - 1};
+    if (linear_coefficient(offset, lane_, ranges, &step) && step == 1 && words_.has_vector(buffer.dtype, lanes_)) {
+      line(words_.store_vector(buffer.dtype, lanes_, pointer(buffer, at_lane(offset, 0)), splat(value, buffer.dtype)) +
+           ";");
+      return;
+    }
+    if (!value.vector) {
+      for (int64_t i = 0; i < lanes_; ++i) {
+        const std::string element = lanewise(s->value, i);
+        line(buffer.name + "[" + print(at_lane(offset, i)).code + "] = " + element + ";");
+      }
+      return;
+    }
+    line("{");
+    ++depth_;
+    line("const " + type_suffix(buffer.dtype, lanes_) + " value = " + value.code + ";");
+    for (int64_t i = 0; i < lanes_; ++i) {
+      line(buffer.name + "[" + print(at_lane(offset, i)).code + "] = " + words_.lane("value", i) + ";");
+    }
+    --depth_;
+    line("}");
+  }
+
+  // ---- expressions ----------------------------------------------------------------------------------------------------
+  Expr offset_of(const Buffer& buffer, const std::vector<Expr>& indices) const {
+    Ranges ranges = ranges_;
+    if (!lane_.empty()) ranges[lane_] = {0, lanes_ - 1};
+    return simplify(flat_offset(buffer, indices), ranges);
+  }
+
+  Expr at_lane(const Expr& e, int64_t i) const {
+    return simplify(substitute(e, {{lane_, constant_int(DType::Int64, i)}}), ranges_);
+  }
+
+  std::string pointer(const Buffer& buffer, const Expr& offset) {
+    return buffer.name + " + (" + print(offset).code + ")";
+  }
+
+  std::string splat(const Text& value, DType dtype) const {
+    return value.vector ? value.code : "splat_" + type_suffix(dtype, lanes_) + "(" + value.code + ")";
+  }
+
+  // The expression's value in one lane, as a scalar.
+  std::string lanewise(const Expr& e, int64_t i) {
+    const Expr one = at_lane(e, i);
+    const std::string lane = lane_;
+    const int64_t lanes = lanes_;
+    lane_.clear();
+    lanes_ = 1;
+    std::string code = print_lane_element(one, i);
+    lane_ = lane;
+    lanes_ = lanes;
+    return code;
+  }
+
+  // Registers hold vectors even when one lane is wanted.
+  std::string print_lane_element(const Expr& e, int64_t i) {
+    lane_element_ = i;
+    std::string code = print(e).code;
+    lane_element_ = -1;
+    return code;
+  }
+
+  Text gather(const Expr& e) {
+    std::vector<std::string> values;
+    for (int64_t i = 0; i < lanes_; ++i) values.push_back(lanewise(e, i));
+    return {words_.make_vector(e->dtype, lanes_, values), true};
+  }
+
+  bool lane_dependent(const Expr& e) const {
+    if (lane_.empty()) return false;
+    if (e->op == Op::Variable) return e->name == lane_;
+    if (e->op == Op::Load) {
+      auto found = registers_.find(e->buffer.get());
+      if (found != registers_.end()) return found->second.lane_position >= 0;
+    }
+    return std::any_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return lane_dependent(a); });
+  }
+
+  // Index arithmetic that varies by lane has no vector form here.
+  bool needs_lanewise(const Expr& e) const {
+    if (!lane_dependent(e)) return false;
+    if (e->op == Op::Load) return false;  // decides for itself
+    if (!words_.has_vector(e->dtype == DType::Bool ? DType::Float32 : e->dtype, lanes_)) return true;
+    if (e->op == Op::Cast || e->op == Op::Variable || e->op == Op::IsInf) return true;
+    if (e->op == Op::Select && lane_dependent(e->args[0]) && !float_condition(e->args[0])) return true;
+    return false;
+  }
+
+  // A condition on float values: it has a vector mask. (One on indices guards its loads and is split by lanes.)
+  static bool float_condition(const Expr& e) {
+    switch (e->op) {
+      case Op::Lt:
+      case Op::Le:
+      case Op::Eq:
+      case Op::Ne: return e->args[0]->dtype == DType::Float32 || e->args[0]->dtype == DType::Float64;
+      case Op::IsNan: return true;
+      case Op::And:
+      case Op::Or: return float_condition(e->args[0]) && float_condition(e->args[1]);
+      default: return false;
+    }
+  }
+
+  static bool has_guarded_load(const Expr& e) {
+    if (e->op == Op::Load && e->buffer->scope == Scope::Global) return true;
+    return std::any_of(e->args.begin(), e->args.end(), has_guarded_load);
+  }
+
+  Text print(const Expr& e) {
+    if (needs_lanewise(e)) return gather(e);
+    switch (e->op) {
+      case Op::Constant:
+        if (is_float(e->dtype)) return {float_text(e->dtype, e->f)};
+        return {e->dtype == DType::Int64 && (e->i > 2147483647 || e->i < -2147483647) ? cat(e->i, "L") : cat(e->i)};
+      case Op::Variable: return {e->name};
+      case Op::Load: return print_load(e);
+      case Op::Cast: return {"((" + words_.scalar_type(e->dtype) + ")" + print(e->args[0]).code + ")"};
+      case Op::Neg: {
+        const Text a = print(e->args[0]);
+        return {"(-" + a.code + ")", a.vector};
+      }
+      case Op::Not: {
+        const Text a = print(e->args[0]);
+        return {(e->dtype == DType::Bool && !a.vector ? "(!" : "(~") + a.code + ")", a.vector};
+      }
+      case Op::Select: return print_select(e);
+      case Op::Fma: {
+        Text a = print(e->args[0]), b = print(e->args[1]), c = print(e->args[2]);
+        const bool vector = a.vector || b.vector || c.vector;
+        if (vector && !a.vector && !b.vector) a = {splat(a, e->dtype), true};
+        if (vector && !c.vector) c = {splat(c, e->dtype), true};
+        return {words_.fma(e->dtype, vector ? lanes_ : 1, a.code, b.code, c.code), vector};
+      }
+      case Op::FloorDiv:
+      case Op::FloorMod: {
+        Interval range{};
+        const bool plain = bounds(e->args[0], ranges_, &range) && range.low >= 0;
+        const std::string a = print(e->args[0]).code, b = print(e->args[1]).code;
+        if (plain) return {"(" + a + (e->op == Op::FloorDiv ? " / " : " % ") + b + ")"};
+        return {(e->op == Op::FloorDiv ? "floor_div(" : "floor_mod(") + a + ", " + b + ")"};
+      }
+      default: break;
+    }
+    std::vector<Text> args;
+    bool vector = false;
+    for (const Expr& arg : e->args) {
+      args.push_back(print(arg));
+      vector = vector || args.back().vector;
+    }
+    const DType operand = e->args[0]->dtype;
+    const std::string symbol = infix(e->op);
+    if (!symbol.empty()) {
+      const bool comparison = e->op == Op::Eq || e->op == Op::Ne || e->op == Op::Lt || e->op == Op::Le;
+      if (vector && comparison) {
+        for (Text& arg : args) arg = {splat(arg, operand), true};
+      }
+      const bool logical = e->dtype == DType::Bool && !vector && (e->op == Op::And || e->op == Op::Or);
+      return {"(" + args[0].code + " " + (logical ? symbol + symbol : symbol) + " " + args[1].code + ")", vector};
+    }
+    std::vector<std::string> codes;
+    for (Text& arg : args) codes.push_back(vector ? splat(arg, operand) : arg.code);
+    return {helper_name(e->op) + "_" + type_suffix(operand, vector ? lanes_ : 1) + "(" + join(codes) + ")", vector};
+  }
+
+  Text print_load(const Expr& e) {
+    const Buffer& buffer = *e->buffer;
+    auto found = registers_.find(&buffer);
+    if (found != registers_.end()) {
+      const std::string name = register_name(buffer, found->second, e->args);
+      if (found->second.lane_position < 0) return {name};
+      if (lane_element_ >= 0) return {words_.lane(name, lane_element_)};
+      return {name, true};
+    }
+    const Expr offset = offset_of(buffer, e->args);
+    if (lane_.empty() || !uses_variable(offset, lane_)) return {buffer.name + "[" + print(offset).code + "]"};
+    Ranges ranges = ranges_;
+    ranges[lane_] = {0, lanes_ - 1};
+    int64_t step = 0;
+    if (linear_coefficient(offset, lane_, ranges, &step) && step == 1 && words_.has_vector(buffer.dtype, lanes_)) {
+      return {words_.load_vector(buffer.dtype, lanes_, pointer(buffer, at_lane(offset, 0))), true};
+    }
+    return gather(e);
+  }
+
+  Text print_select(const Expr& e) {
+    const Text condition = print(e->args[0]);
+    Text yes = print(e->args[1]), no = print(e->args[2]);
+    const bool vector = condition.vector || yes.vector || no.vector;
+    if (!vector) return {"(" + condition.code + " ? " + yes.code + " : " + no.code + ")"};
+    yes = {splat(yes, e->dtype), true};
+    no = {splat(no, e->dtype), true};
+    if (!condition.vector) return {"(" + condition.code + " ? " + yes.code + " : " + no.code + ")", true};
+    return {"select_" + type_suffix(e->dtype, lanes_) + "(" + condition.code + ", " + yes.code + ", " + no.code + ")",
+            true};
+  }
+
+  const Kernel& kernel_;
+  const Vocabulary& words_;
+  std::string out_;
+  int depth_ = 0;
+  Ranges ranges_;
+  std::string lane_;  // variable of the vector loop we are in
+  int64_t lanes_ = 1;
+  int64_t lane_element_ = -1;  // printing one lane as a scalar
+  std::map<const Buffer*, Registers> registers_;
+};
+
+}  // namespace
+
+std::string type_suffix(DType dtype, int64_t lanes) {
+  std::string base;
+  switch (dtype) {
+    case DType::Float32: base = "f32"; break;
+    case DType::Float64: base = "f64"; break;
+    case DType::Bool: base = "u8"; break;
+    default: base = cat(dtype_class(dtype) == DTypeClass::Unsigned ? "u" : "i", dtype_bits(dtype));
+  }
+  return lanes > 1 ? cat(base, "x", lanes) : base;
+}
+
+int64_t task_count(const Kernel& kernel) {
+  int64_t tasks = 1;
+  for (Stmt s = simplify(kernel.body); s->kind == StmtKind::For && s->loop == LoopKind::Parallel; s = s->children[0]) {
+    tasks *= s->extent;
+  }
+  return tasks;
+}
+
+std::string print_kernel(const Kernel& kernel, const Vocabulary& vocabulary) {
+  return Printer(kernel, vocabulary).run();
+}
+
+}  // namespace dnn::codegen

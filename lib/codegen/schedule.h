@@ -1,0 +1,25 @@
+// Schedules: how a lowered kernel's loops run on a kind of machine. A schedule recognises the kernel's pattern and loop
+// names, asks what may be done, and applies the steps of loops/steps.h; its parameters are data.
+#pragma once
+#include <set>
+#include <string>
+
+#include "loops/ir.h"
+
+namespace dnn::codegen {
+
+// What a schedule may assume and choose.
+struct ScheduleOptions {
+  int opt = 0;         // level: from 3 on reductions may be reordered by blocks and products contracted
+  int64_t lanes = 16;  // elements of the vector loops
+  int64_t vector_registers =
+      32;                       // registers of 64 bytes that a tile may count on (avx512 32; avx2's 16 of 32 bytes: 8)
+  int64_t parallel_tasks = 64;  // enough tasks to balance any thread count we expect
+};
+
+// Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the
+// kernel then names new buffers (same name) in their place.
+loops::Kernel schedule_cpu(const loops::Kernel& kernel, const std::set<const loops::Buffer*>& packable,
+                           const ScheduleOptions& options);
+
+}  // namespace dnn::codegen

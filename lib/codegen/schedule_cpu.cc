@@ -1,0 +1,276 @@
+// CPU schedules: vector loops over contiguous elements, register tiles for reductions, parallel outer loops.
+#include <algorithm>
+
+#include "codegen/schedule.h"
+#include "loops/simplify.h"
+#include "loops/steps.h"
+
+namespace dnn::codegen {
+namespace {
+
+using namespace loops;
+
+Ranges loop_ranges(const Stmt& stmt) {
+  Ranges ranges;
+  std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
+    if (s->kind == StmtKind::For) ranges[s->variable] = {0, s->extent - 1};
+    for (const Stmt& child : s->children) visit(child);
+  };
+  visit(stmt);
+  return ranges;
+}
+
+Stmt replace_buffer(const Stmt& stmt, const Buffer* from, const BufferRef& to) {
+  return rewrite_expressions(
+      stmt, [&](const Expr& e) { return e->op == Op::Load && e->buffer.get() == from ? load(to, e->args) : e; });
+}
+
+class CpuSchedule {
+ public:
+  CpuSchedule(const Kernel& kernel, const std::set<const Buffer*>& packable, const ScheduleOptions& options)
+      : kernel_(kernel), body_(kernel.body), packable_(packable), options_(options), dtype_(output()->dtype) {}
+
+  Kernel run() {
+    const bool vectors = dtype_ == DType::Float32 || dtype_ == DType::Float64;
+    if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "m") >= 2) {
+      convolution();
+    } else if (kernel_.pattern == "matmul" && vectors) {
+      matmul();
+    } else {
+      elementwise();
+    }
+    if (options_.opt >= 3) body_ = contract_fma(body_);
+    mark_parallel();
+    kernel_.body = simplify(body_);
+    return kernel_;
+  }
+
+ private:
+  BufferRef output() const {
+    for (const Access& access : accesses(kernel_.body)) {
+      if (access.is_store && access.buffer->scope == Scope::Global) return access.buffer;
+    }
+    fail_internal("kernel ", kernel_.name, " stores nothing");
+  }
+
+  int64_t lanes() const { return dtype_ == DType::Float64 ? std::min<int64_t>(8, options_.lanes) : options_.lanes; }
+
+  // Splits v into vector loops of `width` lanes and, for what is left, of half as many, and so on; returns their names.
+  std::vector<std::string> vector_split(const std::string& v, int64_t width) {
+    std::vector<std::string> names;
+    std::string rest = v;
+    for (int64_t w = width; w >= 2; w /= 2) {
+      const int64_t extent = loop_extent(body_, rest);
+      if (extent < w) continue;
+      body_ = split(body_, rest, w);
+      names.push_back(rest + "_i");
+      if (extent % w == 0) break;
+      rest += "_t";
+    }
+    return names;
+  }
+
+  // Gives constants that v indexes off their innermost axis a layout in which v's blocks lie innermost.
+  void pack_constants(const std::string& v, int64_t width) {
+    const Ranges ranges = loop_ranges(body_);
+    for (const Access& access : accesses(body_)) {
+      if (packable_.count(access.buffer.get()) == 0 || !access.buffer->layout.row_major()) continue;
+      int64_t step = 0;
+      const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
+      if (!uses_variable(offset, v) || (linear_coefficient(offset, v, ranges, &step) && step == 1)) continue;
+      for (size_t axis = 0; axis < access.indices.size(); ++axis) {
+        int64_t coefficient = 0;
+        if (!linear_coefficient(access.indices[axis], v, ranges, &coefficient) || coefficient != 1) continue;
+        auto packed = std::make_shared<Buffer>(*access.buffer);
+        packed->layout.block(static_cast<int>(axis), width);
+        replace(access.buffer.get(), packed);
+        break;
+      }
+    }
+  }
+
+  void replace(const Buffer* from, const BufferRef& to) {
+    body_ = replace_buffer(body_, from, to);
+    for (BufferRef& argument : kernel_.arguments) {
+      if (argument.get() == from) argument = to;
+    }
+  }
+
+  // m (output channels) in vectors, the last output axis in a register tile: each input element is one broadcast.
+  void convolution() {
+    const std::string column = last_output_axis();
+    pack_constants("m", lanes());
+    const std::vector<std::string> vectors = vector_split("m", lanes());
+    const int64_t wide = loop_extent(body_, "m_o");
+    for (const std::string& v : vectors) body_ = move_inside(v, column);
+    int64_t across = 1;
+    if (wide % 2 == 0 && wide >= 2) {
+      across = 2;
+      body_ = split(body_, "m_o", 2);
+      body_ = move_inside("m_o_i", column);
+    }
+    const int64_t tile = tile_width(loop_extent(body_, column), across);
+    if (tile > 1) body_ = split(body_, column, tile);
+    for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
+    if (across > 1) body_ = jam(body_, "m_o_i", LoopKind::Unrolled);
+    if (tile > 1) {
+      body_ = jam(body_, column + "_i", LoopKind::Unrolled);
+      body_ = jam(body_, column + "_t", LoopKind::Unrolled);
+    }
+  }
+
+  // j (output columns) in vectors, i (rows) in a register tile.
+  void matmul() {
+    pack_constants("j", lanes());
+    const std::vector<std::string> vectors = vector_split("j", lanes());
+    const int64_t rows = loop_extent(body_, "i");
+    const int64_t tile = rows >= 2 ? tile_width(rows, 1) : 1;
+    if (tile > 1) {
+      for (const std::string& v : vectors) body_ = move_inside(v, "i");
+      body_ = split(body_, "i", tile);
+    }
+    for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
+    if (tile > 1) {
+      body_ = jam(body_, "i_i", LoopKind::Unrolled);
+      body_ = jam(body_, "i_t", LoopKind::Unrolled);
+    }
+  }
+
+  std::string last_output_axis() const {
+    std::string name = "o0";
+    for (int i = 0; loop_extent(body_, cat("o", i)) > 0; ++i) name = cat("o", i);
+    return name;
+  }
+
+  // Columns of a tile: as many accumulators as registers allow beside `across` weight vectors and a broadcast, the
+  // tiles as even as possible.
+  int64_t tile_width(int64_t extent, int64_t across) const {
+    const int64_t per_vector = dtype_ == DType::Float64 && lanes() == 16 ? 2 : 1;
+    const int64_t most = std::max<int64_t>(1, (options_.vector_registers / per_vector - across - 1) / across);
+    if (extent <= most) return extent;
+    const int64_t tiles = (extent + most - 1) / most;
+    for (int64_t t = most; t * 2 > most; --t) {
+      if (extent % t == 0) return t;
+    }
+    return (extent + tiles - 1) / tiles;
+  }
+
+  // Moves the loop over v directly inside the loop over `inner` (both of one perfect nest).
+  Stmt move_inside(const std::string& v, const std::string& inner) {
+    return at_loop(body_, v, [&](const Stmt& l) {
+      std::vector<std::string> order;
+      for (const std::string& name : nest_variables(l)) {
+        if (name != v) order.push_back(name);
+        if (name == inner) {
+          order.push_back(v);
+          break;
+        }
+      }
+      return reorder(l, order);
+    });
+  }
+
+  // Loops in the order of the output's memory, the innermost in vectors where every access allows it.
+  void elementwise() {
+    fuse_contiguous();
+    const std::vector<std::string> nest = nest_variables(body_);
+    if (nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
+    const std::string& v = nest.back();
+    if (loop_extent(body_, v) < 4 || !vectorises(v)) return;
+    const std::vector<std::string> vectors = vector_split(v, lanes());
+    for (const std::string& name : vectors) body_ = jam(body_, name, LoopKind::Vector);
+  }
+
+  // Every access moves by 0 or 1 element with v, and no condition or index arithmetic hangs on it.
+  bool vectorises(const std::string& v) const {
+    const Ranges ranges = loop_ranges(body_);
+    for (const Access& access : accesses(body_)) {
+      if (access.buffer->scope == Scope::Local) continue;
+      int64_t step = 0;
+      const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
+      if (!linear_coefficient(offset, v, ranges, &step) || step < 0 || step > 1) return false;
+      if (access.is_store && step != 1) return false;
+      if (access.buffer->dtype != dtype_) return false;
+    }
+    bool plain = true;
+    rewrite_expressions(body_, [&](const Expr& e) {
+      if (e->op == Op::Select && index_condition(e->args[0]) && uses_variable(e->args[0], v)) plain = false;
+      if (e->op == Op::Cast && uses_variable(e, v)) plain = false;
+      return e;
+    });
+    return plain;
+  }
+
+  static bool index_condition(const Expr& e) {
+    if (e->dtype == DType::Int64) return true;
+    return std::any_of(e->args.begin(), e->args.end(), [](const Expr& a) { return index_condition(a); });
+  }
+
+  // Joins neighbouring loops that every access runs through as one.
+  void fuse_contiguous() {
+    if (kernel_.pattern != "map") return;
+    for (bool again = true; again;) {
+      again = false;
+      const std::vector<std::string> nest = nest_variables(body_);
+      for (size_t i = nest.size(); i-- > 1 && !again;) {
+        if (!one_run(nest[i - 1], nest[i])) continue;
+        body_ = simplify(fuse(body_, nest[i - 1], nest[i]));
+        again = true;
+      }
+    }
+  }
+
+  bool one_run(const std::string& a, const std::string& b) const {
+    const Ranges ranges = loop_ranges(body_);
+    const int64_t extent = loop_extent(body_, b);
+    for (const Access& access : accesses(body_)) {
+      int64_t step_a = 0, step_b = 0;
+      const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
+      if (!linear_coefficient(offset, a, ranges, &step_a) || !linear_coefficient(offset, b, ranges, &step_b))
+        return false;
+      if (step_a != step_b * extent) return false;
+    }
+    bool plain = true;  // index arithmetic outside of accesses (conditions, casts) keeps its loops
+    rewrite_expressions(body_, [&](const Expr& e) {
+      if ((e->op == Op::Select || e->op == Op::Cast) &&
+          (uses_variable(e->args[0], a) || uses_variable(e->args[0], b)) && index_condition(e->args[0])) {
+        plain = false;
+      }
+      return e;
+    });
+    return plain;
+  }
+
+  // Outer loops become tasks until there are enough of them.
+  void mark_parallel() {
+    int64_t tasks = 1;
+    for (const std::string& v : nest_variables(body_)) {
+      const int64_t extent = loop_extent(body_, v);
+      if (tasks >= options_.parallel_tasks || top_kind(v) != LoopKind::Serial) break;
+      body_ = with_kind(body_, v, LoopKind::Parallel);
+      tasks *= extent;
+    }
+  }
+
+  LoopKind top_kind(const std::string& v) const {
+    for (Stmt s = body_; s->kind == StmtKind::For; s = s->children[0]) {
+      if (s->variable == v) return s->loop;
+    }
+    return LoopKind::Unrolled;
+  }
+
+  Kernel kernel_;
+  Stmt body_;
+  const std::set<const Buffer*>& packable_;
+  const ScheduleOptions& options_;
+  DType dtype_;
+};
+
+}  // namespace
+
+loops::Kernel schedule_cpu(const loops::Kernel& kernel, const std::set<const loops::Buffer*>& packable,
+                           const ScheduleOptions& options) {
+  return CpuSchedule(kernel, packable, options).run();
+}
+
+}  // namespace dnn::codegen

@@ -1,0 +1,128 @@
+// Building printed C kernels; see build_c.h.
+#include "compile/build_c.h"
+
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "base/threads.h"
+
+namespace dnn {
+namespace {
+
+constexpr double kCompileLimit_s = 300;
+
+std::string find_compiler(const BuildOptions& options) {
+  if (!options.compiler.empty()) return options.compiler;
+  static const std::string found = [] {
+    for (const char* name : {"cc", "gcc", "clang", "clang-14"}) {
+      try {
+        if (run_process({name, "--version"}, "", 20).exit_code == 0) return std::string(name);
+      } catch (const Error&) {
+        continue;
+      }
+    }
+    return std::string();
+  }();
+  if (found.empty()) fail_environment("no C compiler found (cc, gcc, clang): install gcc, or name one with --compiler");
+  return found;
+}
+
+std::vector<std::string> flags(const std::string& isa, bool contract) {
+  std::vector<std::string> result = {"-std=gnu11",
+                                     "-O2",
+                                     "-fPIC",
+                                     "-fno-math-errno",
+                                     "-fno-trapping-math",
+                                     "-w",
+                                     contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
+  if (isa == "avx2") result.insert(result.end(), {"-mavx2", "-mfma"});
+  if (isa == "avx512") {
+    result.insert(result.end(), {"-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl",
+                                 "-mprefer-vector-width=512"});
+  }
+  return result;
+}
+
+std::vector<std::string> units(const std::string& source) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  while (true) {
+    const size_t end = source.find(kUnitDivider, begin);
+    parts.push_back(source.substr(begin, end == std::string::npos ? end : end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + kUnitDivider.size();
+  }
+}
+
+std::string run_compiler(const std::vector<std::string>& argv, const std::string& folder) {
+  const ProcessResult result = run_process(argv, folder, kCompileLimit_s);
+  if (result.timed_out) return cat(argv[0], " did not finish within ", kCompileLimit_s, " s");
+  if (result.exit_code != 0) return cat(argv[0], " failed with exit code ", result.exit_code, ":\n", result.output);
+  return {};
+}
+
+}  // namespace
+
+std::string compiler_identity(const BuildOptions& options) {
+  const std::string compiler = find_compiler(options);
+  const ProcessResult result = run_process({compiler, "--version"}, "", 20);
+  if (result.exit_code != 0) fail_environment("compiler ", compiler, " does not run: ", result.output);
+  return split(result.output, '\n')[0];
+}
+
+void build_code(Code& code, const BuildOptions& options) {
+  const std::string compiler = find_compiler(options), identity = compiler_identity(options);
+  const std::vector<std::string> common = flags(code.isa, options.contract);
+  std::vector<std::string> parts = units(code.source);
+  if (parts.size() > 1) parts.erase(parts.begin());  // nothing stands before the first divider
+  TemporaryFolder folder(std::filesystem::temp_directory_path().string());
+  std::vector<std::string> objects(parts.size());
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::string failure;
+  auto work = [&] {
+    for (size_t i = next++; i < parts.size(); i = next++) {
+      try {
+        const std::string& text = parts[i];
+        const std::string key = sha256_hex(as_bytes(identity + "\n" + join(common, " ") + "\n" + text));
+        const std::string cached = options.cache_folder.empty() ? "" : options.cache_folder + "/" + key + ".o";
+        if (!cached.empty() && std::filesystem::exists(cached)) {
+          objects[i] = cached;
+          continue;
+        }
+        const std::string base = folder.path() + "/" + std::to_string(i);
+        write_file(base + ".c", text);
+        std::vector<std::string> argv = {compiler};
+        argv.insert(argv.end(), common.begin(), common.end());
+        argv.insert(argv.end(), {"-c", base + ".c", "-o", base + ".o"});
+        const std::string problem = run_compiler(argv, folder.path());
+        if (!problem.empty()) throw Error(ErrorKind::Environment, problem);
+        objects[i] = base + ".o";
+        if (!cached.empty()) write_file(cached, read_file(base + ".o"));
+      } catch (const Error& e) {
+        std::lock_guard lock(mutex);
+        if (failure.empty()) failure = e.what();
+        next = parts.size();
+      }
+    }
+  };
+  const int jobs = options.jobs > 0 ? options.jobs : available_processors();
+  std::vector<std::thread> threads;
+  for (int j = 1; j < jobs; ++j) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (!failure.empty()) fail_environment(failure);
+  const std::string shared = folder.path() + "/kernels.so";
+  std::vector<std::string> argv = {compiler, "-shared", "-Wl,--build-id=none", "-s", "-o", shared};
+  argv.insert(argv.end(), objects.begin(), objects.end());
+  argv.emplace_back("-lm");
+  const std::string problem = run_compiler(argv, folder.path());
+  if (!problem.empty()) fail_environment(problem);
+  code.binary = read_file(shared);
+}
+
+}  // namespace dnn

@@ -1,0 +1,24 @@
+// Building printed C kernels into shared objects with the system's compiler, in parallel and cached by content.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "package/package.h"
+
+namespace dnn {
+
+struct BuildOptions {
+  std::string compiler;      // "" looks for cc, gcc, clang
+  std::string cache_folder;  // object files by content; "" for none
+  int jobs = 0;              // compilers at once; 0: as many as processors
+  bool contract = false;     // allow fused multiply-add (-O3 and up)
+};
+
+// Name and version of the compiler that build_code() would use: "gcc (Debian 12.2.0) 12.2.0". Throws Environment when
+// there is none, saying what to install.
+std::string compiler_identity(const BuildOptions& options);
+
+// Fills in code.binary from code.source: one object per kernel, linked into one shared object.
+void build_code(Code& code, const BuildOptions& options);
+
+}  // namespace dnn

@@ -1,0 +1,33 @@
+// Compiling: a graph through the passes of a level and the code generator of a device into a package.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compile/build_c.h"
+#include "graph/graph.h"
+#include "package/package.h"
+
+namespace dnn {
+
+struct CompileOptions {
+  int opt = 3;                    // 0 to 4
+  std::string device = "cpu";     // its kind decides the target
+  bool float64 = false;           // widen the model: the yardstick
+  std::vector<std::string> isas;  // for C; empty: the host's best and x86-64
+  std::string pass_changes;       // "+name,-name"
+  int64_t stop_after = -1;        // patches to apply at most; -1: all
+  BuildOptions build;
+  // Called after each pass with its name and graph, and with the codes: what --emit writes.
+  std::function<void(const std::string& stage, const std::string& text)> emit;
+};
+
+// The package of `graph` (types inferred here; every shape that kernels need must be fixed). Throws Unsupported naming
+// an operator that is not ours, Usage for an unknown pass, Environment when no compiler is there.
+Package compile(const Graph& graph, const CompileOptions& options);
+
+// Instruction sets a package gets by default: the plain fallback and the best of this processor.
+std::vector<std::string> default_isas();
+
+}  // namespace dnn

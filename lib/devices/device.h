@@ -1,0 +1,64 @@
+// Devices: where a package runs. One interface, one file and one row of devices.def per kind of device.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interp/interpreter.h"
+#include "package/package.h"
+
+namespace dnn {
+
+struct DeviceOptions {
+  int threads = 0;  // including the caller's; 0: the processors this process may use
+  std::string isa;  // force one of the package's codes; "": the best that the processor has
+};
+
+struct StepProfile {
+  int64_t time_ns = 0;  // total over the profiled runs
+  int64_t runs = 0;
+};
+
+// A package loaded on a device. Not thread-safe; different sessions are independent.
+class Session {
+ public:
+  virtual ~Session() = default;
+  const Package& package() const { return *package_; }
+  // Instruction set or device name that the run really uses.
+  virtual std::string isa() const { return {}; }
+  virtual int threads() const { return 1; }
+
+  // One inference: inputs in the graph's order and of its types, outputs in its order. The outputs belong to the caller.
+  virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;
+  // The same, with every value of the package's graph shown as it is made (row-major). The outputs are the same bits.
+  virtual std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) = 0;
+  // While on, run() adds up the time of each step; steps are those of the package.
+  virtual void enable_profile(bool) {}
+  virtual std::vector<StepProfile> profile() const { return {}; }
+
+ protected:
+  explicit Session(std::shared_ptr<const Package> package) : package_(std::move(package)) {}
+  // Throws Malformed unless the inputs fit the package's input types.
+  void check_inputs(const std::vector<Tensor>& inputs) const;
+  std::shared_ptr<const Package> package_;
+};
+
+struct Device {
+  const char* kind;    // "cpu"
+  const char* usage;   // "cpu", "opencl:N"
+  const char* target;  // code generator's target, "" for a device that needs no code
+  // `index` is the N of "kind:N" ("" when left out). Throws Environment saying what to install when it is not here.
+  std::unique_ptr<Session> (*open)(std::shared_ptr<const Package> package, const std::string& index,
+                                   const DeviceOptions& options);
+  // One line per device of this kind that is here: "name<tab>description"; empty when there is none.
+  std::vector<std::string> (*list)();
+};
+
+const std::vector<Device>& devices();
+// The row for "cpu", "opencl:0", "reference:f64"; Usage error with the nearest name otherwise. `index` gets what follows
+// the colon.
+const Device& find_device(const std::string& name, std::string* index = nullptr);
+std::unique_ptr<Session> open_session(const std::string& device, std::shared_ptr<const Package> package,
+                                      const DeviceOptions& options = {});
+
+}  // namespace dnn

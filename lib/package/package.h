@@ -1,0 +1,74 @@
+// Package: a compiled model as data: graph, execution plan, kernels' code, packed constants. One .dnnpkg file holds one;
+// devices run it. See file.h for the file, schemas/package.fbs for its format.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn {
+
+// How the package came to be; the same facts give the same bytes.
+struct PackageInfo {
+  std::string model_path, model_sha256, model_format;
+  int opt = 0;
+  std::string target;               // "c", "opencl", "cuda"
+  std::string compiler;             // "gcc 12.2.0", with the flags that decide bits
+  std::vector<std::string> passes;  // names, in the order they ran
+  std::string dtype = "float32";    // float64: a widened model
+  std::string tool_version;
+};
+
+// Where a kernel finds one of its buffers.
+struct Argument {
+  enum class Kind : uint8_t { Arena, Constant, Input, Output, Slot, None };
+  Kind kind = Kind::None;
+  int64_t at = 0;            // Arena: byte offset; Constant, Input, Output, Slot: index
+  ValueId value = kNoValue;  // the graph value it is, or kNoValue for a temporary
+};
+
+// One launch, or one node left to the interpreter.
+struct Step {
+  int32_t kernel = -1;              // index into Package::kernels; -1: interpret `node`
+  NodeId node = -1;                 // node of Package::graph that this step computes (a part of)
+  std::vector<Argument> arguments;  // kernel: in its argument order; interpreted: inputs, then outputs
+  double flops = 0, bytes = 0;      // arithmetic, and memory traffic if each buffer moves once
+};
+
+struct KernelInfo {
+  std::string name;  // symbol in every code
+  std::string pattern;
+};
+
+// In a code's source, stands before each unit: a kernel with all it needs, which is compiled apart.
+inline constexpr std::string_view kUnitDivider = "\n// ---- kernel ----\n";
+
+// The kernels for one target and instruction set.
+struct Code {
+  std::string isa;  // "x86-64", "avx2", "avx512"; "" for opencl and cuda
+  std::string source;
+  std::string binary;          // ELF shared object; empty where the driver compiles the source
+  std::vector<int64_t> tasks;  // by kernel: its parallel iterations
+};
+
+// A value's place and form in memory.
+struct Placement {
+  Argument where;
+  std::string layout;  // loops::Layout text; "" row-major
+};
+
+struct Package {
+  PackageInfo info;
+  Graph graph;  // after the passes
+  std::vector<KernelInfo> kernels;
+  std::vector<Step> steps;
+  std::vector<Tensor> constants;  // as kernels read them: packed 1-D, or row-major for the interpreter
+  std::vector<Placement> values;  // by ValueId of `graph`; None: never materialised
+  std::vector<Type> input_types, output_types;
+  int64_t arena_bytes = 0;
+  int32_t slots = 0;  // tensors of run-time shape, held outside the arena
+  std::vector<Code> codes;
+};
+
+}  // namespace dnn

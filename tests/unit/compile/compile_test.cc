@@ -1,0 +1,75 @@
+// Compiled packages against the interpreter: the same bits at -O0.
+#include "compile/compile.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "devices/device.h"
+
+namespace dnn {
+namespace {
+
+Tensor random_tensor(Shape shape, uint32_t seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  Tensor tensor(DType::Float32, std::move(shape));
+  for (int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = uniform(engine);
+  return tensor;
+}
+
+struct ConvCase {
+  int64_t n, c, m, size, kernel, stride, pad, group;
+};
+
+Graph conv_graph(const ConvCase& k) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", Type(DType::Float32, {k.n, k.c, k.size, k.size + 1}));
+  const ValueId w = graph.add_constant("w", random_tensor({k.m, k.c / k.group, k.kernel, k.kernel}, 1));
+  const ValueId b = graph.add_constant("b", random_tensor({k.m}, 2));
+  const ValueId c = graph.add_value("c"), r = graph.add_value("r"), y = graph.add_value("y");
+  graph.inputs = {x};
+  graph.outputs = {y};
+  Node conv;
+  conv.name = "conv";
+  conv.op = "Conv";
+  conv.inputs = {x, w, b};
+  conv.outputs = {c};
+  conv.attributes["pads"] = std::vector<int64_t>(4, k.pad);
+  conv.attributes["strides"] = std::vector<int64_t>(2, k.stride);
+  conv.attributes["group"] = k.group;
+  graph.add_node(conv);
+  Node relu;
+  relu.op = "Relu";
+  relu.inputs = {c};
+  relu.outputs = {r};
+  graph.add_node(relu);
+  Node add;
+  add.op = "Add";
+  add.inputs = {r, c};
+  add.outputs = {y};
+  graph.add_node(add);
+  return graph;
+}
+
+TEST(Compile, O0EqualsTheInterpreterToTheBit) {
+  for (const ConvCase& k :
+       {ConvCase{1, 3, 16, 9, 3, 1, 1, 1}, ConvCase{2, 8, 42, 7, 3, 2, 1, 1}, ConvCase{1, 16, 33, 6, 1, 1, 0, 1},
+        ConvCase{1, 12, 24, 8, 5, 2, 2, 4}, ConvCase{1, 20, 20, 11, 3, 1, 1, 20}}) {
+    const Graph graph = conv_graph(k);
+    CompileOptions options;
+    options.opt = 0;
+    const Tensor x = random_tensor({k.n, k.c, k.size, k.size + 1}, 7);
+    const Tensor expected = interpret(graph, {x})[0];
+    auto package = std::make_shared<Package>(compile(graph, options));
+    for (const std::string& isa : default_isas()) {
+      for (int threads : {1, 3}) {
+        const Tensor actual = open_session("cpu", package, {threads, isa})->run({x})[0];
+        EXPECT_TRUE(actual.identical(expected)) << isa << " m=" << k.m << " group=" << k.group;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dnn
