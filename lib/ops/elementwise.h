@@ -56,13 +56,79 @@ template <class T>
 bool is_nan(T x) {
   return x != x;
 }
-inline loops::Expr is_nan(loops::Expr x) { return loops::unary(loops::Op::IsNan, std::move(x)); }
+inline loops::Expr is_nan(loops::Expr x) {
+  return is_float(x->dtype) ? loops::unary(loops::Op::IsNan, std::move(x)) : loops::constant_int(DType::Bool, 0);
+}
+inline bool is_inf(float x) { return std::isinf(x); }
+inline bool is_inf(double x) { return std::isinf(x); }
+inline loops::Expr is_inf(loops::Expr x) { return loops::unary(loops::Op::IsInf, std::move(x)); }
+// Integers wrap: the most negative one is its own absolute value.
+template <class T>
+T abs(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::fabs(x);
+  if constexpr (std::is_signed_v<T>) return x < 0 ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)) : x;
+  return x;
+}
+inline loops::Expr abs(loops::Expr x) { return loops::unary(loops::Op::Abs, std::move(x)); }
+inline float pow(float x, float y) { return std::pow(x, y); }
+inline double pow(double x, double y) { return std::pow(x, y); }
+inline loops::Expr pow(loops::Expr x, loops::Expr y) {
+  return loops::binary(loops::Op::Pow, std::move(x), std::move(y));
+}
+// Sums, differences and products; integers wrap.
+template <class T>
+T add(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+template <class T>
+T subtract(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  else
+    return a - b;
+}
+template <class T>
+T multiply(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else
+    return a * b;
+}
 // `value` in x's type: a constant of the same dtype.
 template <class T>
 T like(T, double value) {
   return static_cast<T>(value);
 }
 inline loops::Expr like(const loops::Expr& x, double value) { return loops::constant(x->dtype, value); }
+// The larger and the smaller value; a NaN in either gives NaN.
+template <class T>
+T maximum(T a, T b) {
+  return select(a > b || is_nan(a), a, b);
+}
+template <class T>
+T minimum(T a, T b) {
+  return select(a < b || is_nan(a), a, b);
+}
+// log(1 + x) without losing a small x: the quotient log(w)/(w - 1) is accurate where w = 1 + x is not (Goldberg, 1991,
+// theorem 4).
+template <class T>
+T log1p(T x) {
+  const T one = like(x, 1), w = one + x;
+  return select(w == one, x, log(w) * x / (w - one));
+}
+template <class T>
+T sigmoid(T x) {
+  const T one = like(x, 1);
+  return one / (one + exp(-x));
+}
+// log(1 + exp(x)), which does not overflow.
+template <class T>
+T softplus(T x) {
+  return max(like(x, 0), x) + log1p(exp(-abs(x)));
+}
 }  // namespace elementwise
 
 // Shape of a numpy-style broadcast; Malformed (naming the node) when the shapes do not agree.
@@ -75,8 +141,13 @@ std::vector<std::vector<int64_t>> broadcast_offsets(const Shape& output, const s
 // infer(): output = broadcast of all inputs, dtype of the first (or bool for comparisons).
 void infer_elementwise(InferContext& context);
 void infer_comparison(InferContext& context);
-// lower() for any operator that has element(): one "map" stage.
+// lower() for any operator that has element(): one "map" stage. Nothing where an input or the output is of a type that
+// generated code does not compute in (see compiled_dtype).
 void lower_elementwise(LowerContext& context);
+// The same where the output is float or bool: compiled integer arithmetic may not wrap, so it is left to the reference.
+void lower_float_elementwise(LowerContext& context);
+// float32, float64, bool and the whole-byte integers: what the loop IR computes in.
+bool compiled_dtype(DType dtype);
 // The loops of a "map" stage over `output`, its element given by the indices.
 void emit_map(LowerContext& context, const loops::BufferRef& output,
               const std::function<loops::Expr(const std::vector<loops::Expr>& indices)>& element);
@@ -105,6 +176,11 @@ void dispatch_domain(DType dtype, Body&& body) {
     });
   }
 }
+
+// A type of the domain, to ask a functor for its result type.
+template <Domain domain>
+using SampleOf =
+    std::conditional_t<domain == Domain::Integers, int32_t, std::conditional_t<domain == Domain::Bools, bool, float>>;
 
 template <class Functor>
 Functor make_functor(const Node& node) {
@@ -158,6 +234,45 @@ void reference_binary(ReferenceContext& context) {
   });
 }
 
+// One input after another is folded in: struct F { T operator()(T so_far, T next) const; T finish(T all, double n) const; }
+template <class Functor, Domain domain>
+void reference_variadic(ReferenceContext& context) {
+  const Functor functor = internal::make_functor<Functor>(context.node);
+  Shape shape;
+  for (size_t i = 0; i < context.inputs.size(); ++i) {
+    if (context.input(i).dtype() != context.input(0).dtype()) {
+      context.fail("inputs of ", dtype_name(context.input(0).dtype()), " and ", dtype_name(context.input(i).dtype()));
+    }
+    shape = broadcast_shape(context.node, shape, context.input(i).shape());
+  }
+  internal::dispatch_domain<domain>(context.input(0).dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    Tensor y(kDTypeOf<T>, shape);
+    std::vector<Compute<T>> all(static_cast<size_t>(y.size()));
+    for (size_t k = 0; k < context.inputs.size(); ++k) {
+      const Tensor& x = context.input(k);
+      const T* in = x.data<T>();
+      const auto offsets = x.shape() == shape ? std::vector<int64_t>() : broadcast_offsets(shape, {x.shape()})[0];
+      for (size_t i = 0; i < all.size(); ++i) {
+        const Compute<T> next = widen(in[offsets.empty() ? static_cast<int64_t>(i) : offsets[i]]);
+        all[i] = k == 0 ? next : functor(all[i], next);
+      }
+    }
+    T* out = y.mutable_data<T>();
+    const auto n = static_cast<double>(context.inputs.size());
+    for (size_t i = 0; i < all.size(); ++i) out[i] = static_cast<T>(functor.finish(all[i], n));
+    context.outputs[0] = std::move(y);
+  });
+}
+
+template <class Functor>
+loops::Expr element_variadic(const Node& node, const std::vector<loops::Expr>& inputs) {
+  const Functor functor = internal::make_functor<Functor>(node);
+  loops::Expr all = inputs[0];
+  for (size_t k = 1; k < inputs.size(); ++k) all = functor(all, inputs[k]);
+  return functor.finish(all, static_cast<double>(inputs.size()));
+}
+
 template <class Functor>
 loops::Expr element_unary(const Node& node, const std::vector<loops::Expr>& inputs) {
   return internal::make_functor<Functor>(node)(inputs[0]);
@@ -173,10 +288,26 @@ OpDef unary_op(std::string name, int since) {
   OpDef op;
   op.name = std::move(name);
   op.since = since;
-  op.infer = std::is_same_v<decltype(std::declval<Functor>()(1.0f)), bool> ? infer_comparison : infer_elementwise;
+  using Sample = internal::SampleOf<domain>;
+  constexpr bool test = std::is_same_v<decltype(std::declval<Functor>()(Sample())), bool>;
+  op.infer = test ? infer_comparison : infer_elementwise;
   op.reference = reference_unary<Functor, domain>;
-  op.lower = lower_elementwise;
+  op.lower = domain == Domain::Numbers && !test ? lower_float_elementwise : lower_elementwise;
   op.element = element_unary<Functor>;
+  return op;
+}
+
+// The OpDef of a functor that folds any number of inputs.
+template <class Functor, Domain domain>
+OpDef variadic_op(std::string name, int since) {
+  OpDef op;
+  op.name = std::move(name);
+  op.since = since;
+  op.max_inputs = -1;
+  op.infer = infer_elementwise;
+  op.reference = reference_variadic<Functor, domain>;
+  op.lower = lower_float_elementwise;
+  op.element = element_variadic<Functor>;
   return op;
 }
 
@@ -187,12 +318,11 @@ OpDef binary_op(std::string name, int since) {
   op.name = std::move(name);
   op.since = since;
   op.min_inputs = op.max_inputs = 2;
-  using Sample =
-      std::conditional_t<domain == Domain::Integers, int32_t, std::conditional_t<domain == Domain::Bools, bool, float>>;
-  op.infer = std::is_same_v<decltype(std::declval<Functor>()(Sample(), Sample())), bool> ? infer_comparison
-                                                                                         : infer_elementwise;
+  using Sample = internal::SampleOf<domain>;
+  constexpr bool test = std::is_same_v<decltype(std::declval<Functor>()(Sample(), Sample())), bool>;
+  op.infer = test ? infer_comparison : infer_elementwise;
   op.reference = reference_binary<Functor, domain>;
-  op.lower = lower_elementwise;
+  op.lower = domain == Domain::Numbers && !test ? lower_float_elementwise : lower_elementwise;
   op.element = element_binary<Functor>;
   return op;
 }

@@ -1,4 +1,4 @@
-// Add, Sub, Mul, Div: the two-operand arithmetic of ONNX with broadcasting.
+// Add, Sub, Mul, Div: the two-operand arithmetic of ONNX with broadcasting. Integers wrap.
 #include "ops/elementwise.h"
 
 namespace dnn {
@@ -7,19 +7,19 @@ namespace {
 struct Plus {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(a + b);
+    return elementwise::add(a, b);
   }
 };
 struct Minus {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(a - b);
+    return elementwise::subtract(a, b);
   }
 };
 struct Times {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(a * b);
+    return elementwise::multiply(a, b);
   }
 };
 struct Over {
@@ -29,7 +29,7 @@ struct Over {
     if constexpr (std::is_integral_v<T>) {
       if (b == 0) fail_malformed("Div: integer division by zero");
       if constexpr (std::is_signed_v<T>) {
-        if (b == -1) return static_cast<T>(T(0) - a);
+        if (b == -1) return elementwise::subtract(T(0), a);
       }
     }
     return static_cast<T>(a / b);
@@ -41,12 +41,6 @@ struct Over {
 OpDef define_Add() { return binary_op<Plus, Domain::Numbers>("Add", 14); }
 OpDef define_Sub() { return binary_op<Minus, Domain::Numbers>("Sub", 14); }
 OpDef define_Mul() { return binary_op<Times, Domain::Numbers>("Mul", 14); }
-OpDef define_Div() {
-  OpDef op = binary_op<Over, Domain::Numbers>("Div", 14);
-  op.lower = [](LowerContext& context) {  // integer division by zero must not trap in compiled code
-    if (is_float(context.inputs[0]->dtype)) lower_elementwise(context);
-  };
-  return op;
-}
+OpDef define_Div() { return binary_op<Over, Domain::Numbers>("Div", 14); }
 
 }  // namespace dnn

@@ -1,0 +1,66 @@
+// Equal, Greater, GreaterOrEqual, Less, LessOrEqual with broadcasting.
+#include "ops/elementwise.h"
+
+namespace dnn {
+namespace {
+
+struct Same {
+  template <class T>
+  auto operator()(T a, T b) const {
+    return a == b;
+  }
+};
+struct Above {
+  template <class T>
+  auto operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct NotBelow {
+  template <class T>
+  auto operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+struct Below {
+  template <class T>
+  auto operator()(T a, T b) const {
+    return a < b;
+  }
+};
+struct NotAbove {
+  template <class T>
+  auto operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+
+void reference_equal(ReferenceContext& context) {
+  const Tensor &a = context.input(0), &b = context.input(1);
+  if (a.dtype() != b.dtype()) context.fail("inputs of ", dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
+  if (a.dtype() == DType::Bool) return reference_binary<Same, Domain::Bools>(context);
+  if (a.dtype() != DType::String) return reference_binary<Same, Domain::Numbers>(context);
+  const Shape shape = broadcast_shape(context.node, a.shape(), b.shape());
+  const auto offsets = broadcast_offsets(shape, {a.shape(), b.shape()});
+  Tensor y(DType::Bool, shape);
+  bool* out = y.mutable_data<bool>();
+  for (int64_t i = 0; i < y.size(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    out[i] = a.strings()[static_cast<size_t>(offsets[0][at])] == b.strings()[static_cast<size_t>(offsets[1][at])];
+  }
+  context.outputs[0] = std::move(y);
+}
+
+}  // namespace
+
+OpDef define_Equal() {
+  OpDef op = binary_op<Same, Domain::Numbers>("Equal", 19);
+  op.reference = reference_equal;
+  return op;
+}
+OpDef define_Greater() { return binary_op<Above, Domain::Numbers>("Greater", 13); }
+OpDef define_GreaterOrEqual() { return binary_op<NotBelow, Domain::Numbers>("GreaterOrEqual", 16); }
+OpDef define_Less() { return binary_op<Below, Domain::Numbers>("Less", 13); }
+OpDef define_LessOrEqual() { return binary_op<NotAbove, Domain::Numbers>("LessOrEqual", 16); }
+
+}  // namespace dnn
