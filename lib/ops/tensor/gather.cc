@@ -1,0 +1,94 @@
+// Gather: slices of a tensor along one axis, by index.
+#include "ops/elementwise.h"
+#include "ops/movement.h"
+
+namespace dnn {
+namespace {
+
+// data: [A..., n, B...], indices: [I...] -> [A..., I..., B...]
+template <class Extents>
+Extents gathered(const Extents& data, const Extents& indices, size_t axis) {
+  const auto split = data.begin() + static_cast<std::ptrdiff_t>(axis);
+  Extents out(data.begin(), split);
+  out.insert(out.end(), indices.begin(), indices.end());
+  out.insert(out.end(), split + 1, data.end());
+  return out;
+}
+
+size_t gather_axis(const Node& node, size_t rank) {
+  if (rank == 0) fail_malformed(node.label(), ": a scalar has no axis to gather from");
+  return static_cast<size_t>(checked_axes(node, {node.attribute_int("axis", 0)}, rank)[0]);
+}
+
+void infer(InferContext& context) {
+  Type type;
+  type.dtype = context.input(0).dtype;
+  if (context.has_shape(0)) {
+    const size_t axis = gather_axis(context.node, context.shape(0).size());
+    if (context.has_shape(1)) type.shape = gathered(context.shape(0), context.shape(1), axis);
+  }
+  context.set_output(0, std::move(type));
+}
+
+// The indices, counted from the front and in range.
+std::vector<int64_t> checked_indices(const Node& node, const Tensor& tensor, int64_t extent) {
+  std::vector<int64_t> indices = int_values(node, tensor);
+  for (int64_t& index : indices) index = checked_index(node, index, extent);
+  return indices;
+}
+
+void reference(ReferenceContext& context) {
+  const Tensor &data = context.input(0), &indices = context.input(1);
+  const size_t axis = gather_axis(context.node, data.shape().size());
+  const std::vector<int64_t> at = checked_indices(context.node, indices, data.shape()[axis]);
+  const Shape rows = {static_cast<int64_t>(at.size())};
+  const std::vector<int64_t> stride = row_major_strides(data.shape());
+  const Tensor y = pick(data, gathered(data.shape(), rows, axis), [&](size_t i, int64_t index) {
+    return (i == axis ? at[static_cast<size_t>(index)] : index) * stride[i];
+  });
+  context.outputs[0] = y.reshaped(gathered(data.shape(), indices.shape(), axis));
+}
+
+// Only where the indices are known: loops cannot refuse one that is out of range.
+void lower(LowerContext& context) {
+  using namespace loops;
+  const BufferRef data = context.inputs[0], y = context.outputs[0];
+  if (!has_loops(y) || context.constant(1) == nullptr) return;
+  const size_t axis = gather_axis(context.node, data->shape.size()), rank = context.shape(1).size();
+  const Tensor& tensor = *context.constant(1);
+  const std::vector<int64_t> at = checked_indices(context.node, tensor, data->shape[axis]);
+  // Evenly spaced indices are part of the loops, others are read.
+  const int64_t step = at.size() > 1 ? at[1] - at[0] : 0;
+  bool even = true, counted_from_back = false;
+  for (size_t i = 0; i < at.size(); ++i) even = even && at[i] == at[0] + static_cast<int64_t>(i) * step;
+  for (int64_t index : to_int64s(tensor)) counted_from_back = counted_from_back || index < 0;
+  emit_map(context, y, [&](const std::vector<Expr>& d) {
+    const auto first = d.begin() + static_cast<std::ptrdiff_t>(axis), last = first + static_cast<std::ptrdiff_t>(rank);
+    const std::vector<Expr> within(first, last);
+    std::vector<Expr> source(d.begin(), first);
+    if (even) {
+      const Expr flat = reshaped_indices({static_cast<int64_t>(at.size())}, context.shape(1), within)[0];
+      source.push_back(flat * step + at[0]);
+    } else {
+      const Expr index = cast(DType::Int64, load(context.inputs[1], within));
+      source.push_back(counted_from_back ? loops::select(index < 0, index + data->shape[axis], index) : index);
+    }
+    source.insert(source.end(), last, d.end());
+    return load(data, source);
+  });
+}
+
+}  // namespace
+
+OpDef define_Gather() {
+  OpDef op;
+  op.name = "Gather";
+  op.since = 13;
+  op.min_inputs = op.max_inputs = 2;
+  op.infer = infer;
+  op.reference = reference;
+  op.lower = lower;
+  return op;
+}
+
+}  // namespace dnn
