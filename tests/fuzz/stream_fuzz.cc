@@ -1,0 +1,25 @@
+// The stream reader on hostile bytes: only Malformed and Unsupported may escape, and what it reads can be written.
+#include <cstdlib>
+
+#include "stream/stream.h"
+#include "stream/text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace dnn;
+  MemorySource source({reinterpret_cast<const std::byte*>(data), size});
+  stream::Reader reader(source, "fuzz");
+  StringSink sink;
+  stream::Writer writer(sink, 64);
+  try {
+    while (const std::optional<stream::Record> record = reader.next()) {
+      writer.write(*record);
+      stream::record_to_text(*record);
+      const std::string line = stream::record_to_json(*record);
+      const std::optional<stream::Record> back = stream::record_from_json(line);
+      if (!back || stream::record_to_json(*back) != line) std::abort();
+    }
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+  }
+  return 0;
+}
