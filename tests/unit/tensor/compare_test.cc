@@ -1,0 +1,75 @@
+// Distances on values small enough to check by hand, and at the edges of the number line.
+#include "tensor/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace dnn {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+const float kNan = std::nanf("");
+
+TEST(Compare, ByHand) {
+  const Distance d = compare(Tensor::of<float>({3}, {3, -4, 0}), Tensor::of<float>({3, 1}, {3, -3.5f, 1}));
+  EXPECT_EQ(d.n, 3);
+  EXPECT_EQ(d.n_different, 2);
+  EXPECT_EQ(d.max_abs, 1);
+  EXPECT_EQ(d.max_abs_index, 2);
+  EXPECT_EQ(d.largest, 4);
+  EXPECT_EQ(d.relative(), 0.25);
+  EXPECT_DOUBLE_EQ(d.l2(), std::sqrt(1.25));
+  EXPECT_DOUBLE_EQ(d.cosine(), 23 / (5 * std::sqrt(9 + 12.25 + 1)));
+}
+
+TEST(Compare, NothingDiffers) {
+  const Tensor t = Tensor::of<float>({3}, {kNan, kInf, -0.0f});
+  const Distance d = compare(t, Tensor::of<float>({3}, {kNan, kInf, 0.0f}));
+  EXPECT_EQ(d.n_different, 0);
+  EXPECT_EQ(d.max_abs, 0);
+  EXPECT_EQ(d.max_abs_index, -1);
+  EXPECT_EQ(d.relative(), 0);
+  EXPECT_EQ(d.max_ulp, 0u);
+}
+
+TEST(Compare, NanAndInfinityAgainstNumbersAreInfinitelyFar) {
+  for (float odd : {kNan, kInf, -kInf}) {
+    EXPECT_EQ(compare(Tensor::of<float>({2}, {1, odd}), Tensor::of<float>({2}, {1, 2})).max_abs, kInf);
+    EXPECT_EQ(compare(Tensor::of<float>({2}, {1, 2}), Tensor::of<float>({2}, {1, odd})).max_abs_index, 1);
+  }
+  EXPECT_EQ(compare(Tensor::of<float>({1}, {kInf}), Tensor::of<float>({1}, {-kInf})).max_abs, kInf);
+}
+
+TEST(Compare, ZeroReference) {
+  const Distance d = compare(Tensor::of<float>({1}, {0}), Tensor::of<float>({1}, {1e-9f}));
+  EXPECT_EQ(d.relative(), kInf);
+  EXPECT_EQ(d.cosine(), 0);
+}
+
+TEST(Compare, UlpsOnlyBetweenEqualFloatTypes) {
+  EXPECT_EQ(compare(Tensor::of<float>({1}, {1}), Tensor::of<double>({1}, {1})).max_ulp, std::nullopt);
+  EXPECT_EQ(compare(Tensor::of<int32_t>({1}, {1}), Tensor::of<int32_t>({1}, {2})).max_ulp, std::nullopt);
+  EXPECT_EQ(compare(Tensor::of<Half>({1}, {Half(1.0f)}), Tensor::of<Half>({1}, {Half(1.0f + 0x1p-9f)})).max_ulp, 2u);
+}
+
+TEST(Compare, SizesMustBeEqual) {
+  EXPECT_THROW(compare(Tensor::of<float>({1}, {1}), Tensor::of<float>({2}, {1, 1})), Error);
+}
+
+TEST(Ulp, CountsRepresentableValues) {
+  EXPECT_EQ(ulp_distance(1.0f, std::nextafter(1.0f, 2.0f)), 1u);
+  EXPECT_EQ(ulp_distance(-0.0f, 0.0f), 0u);
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  EXPECT_EQ(ulp_distance(-tiny, tiny), 2u);
+  EXPECT_EQ(ulp_distance(std::numeric_limits<float>::max(), kInf), 1u);
+  EXPECT_EQ(ulp_distance(-kInf, kInf), 2u * 0x7f800000u);
+  EXPECT_EQ(ulp_distance(-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()),
+            2 * 0x7ff0000000000000u);
+  EXPECT_EQ(ulp_distance(kNan, kNan), 0u);
+  EXPECT_EQ(ulp_distance(kNan, 1.0f), std::numeric_limits<uint64_t>::max());
+}
+
+}  // namespace
+}  // namespace dnn
