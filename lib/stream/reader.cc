@@ -105,7 +105,8 @@ std::optional<Record> Reader::read_record() {
     ++s.n_records;
 
     const std::string type(text_at(map, "type"));
-    if (type != "header" && !s.in_run) fail_malformed("a ", quoted(type), " record outside a run: no header before it");
+    if (type != "header" && !s.in_run)
+      fail_malformed("a ", dnn::quoted(type), " record outside a run: no header before it");
     if (type != "tensor" && !s.split.is_null()) {
       fail_malformed("tensor '", text_at(s.split, "name"), "': its parts are interrupted");
     }
@@ -161,7 +162,7 @@ std::optional<Record> Reader::next() {
 
 Error Reader::truncation() const {
   const State& s = *state_;
-  std::string where = s.end > s.begin ? cat("ends within a record, ", s.end - s.begin, " bytes behind byte ", s.offset)
+  std::string where = s.end > s.begin ? cat("ends ", s.end - s.begin, " bytes into the record at byte ", s.offset)
                       : !s.any_run    ? std::string("empty")
                                       : std::string("a run has no `end`");
   return Error(ErrorKind::Malformed, cat(name_, ": truncated: ", where, " (", s.n_records, " records arrived)"));

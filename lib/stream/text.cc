@@ -12,7 +12,7 @@ namespace {
 
 // quoted() without its quotes: what a hostile file says cannot steer the terminal.
 std::string plain(const std::string& text) {
-  const std::string q = quoted(text);
+  const std::string q = dnn::quoted(text);
   return q.substr(1, q.size() - 2);
 }
 
