@@ -1,0 +1,68 @@
+// Evaluation: the records of any number of runs in, one report out: every metric of each run and of each pair of runs.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "metrics/metric.h"
+
+namespace dnn::metrics {
+
+struct RunReport {
+  stream::Header header;
+  int64_t n_samples = 0, n_predictions = 0;
+  int64_t n_judged = 0;  // predictions whose sample has a truth
+  Values values;
+};
+
+// Two runs' best labels for a sample, where they differ.
+struct Disagreement {
+  std::string sample;
+  int64_t base_label = 0, other_label = 0;
+};
+
+struct PairReport {
+  size_t base = 0, other = 0;  // in Report::runs
+  int64_t n_common = 0;        // samples that both runs hold
+  Values values;
+  std::vector<Disagreement> disagreements;
+  // The sample whose outputs exceed `tolerance` by the largest factor: its largest difference, and what was allowed.
+  std::string worst_sample;
+  double worst_difference = 0, worst_allowed = 0;
+  std::string note;  // why something could not be compared
+};
+
+struct Report {
+  std::vector<RunReport> runs;
+  std::vector<PairReport> pairs;  // every two runs, the earlier as base
+};
+
+// What an output element may differ by: atol + rtol * (the sample's largest element in the reference output).
+struct Tolerance {
+  double atol = 0, rtol = 0;
+};
+
+// Memory: the labels, and full outputs where the streams hold them, of each sample of each run.
+class Evaluation {
+ public:
+  explicit Evaluation(Tolerance tolerance = {});
+  ~Evaluation();
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+
+  // Takes the records of streams in their order. A header opens a run, or continues one that it is another shard of.
+  // Throws Malformed for a prediction before any header.
+  void add(stream::Record record);
+  Report finish();
+
+ private:
+  struct RunState;
+  void open(stream::Header header);
+  PairReport meet(size_t base, size_t other) const;
+
+  Tolerance tolerance_;
+  std::vector<std::unique_ptr<RunState>> runs_;
+  RunState* current_ = nullptr;
+};
+
+}  // namespace dnn::metrics

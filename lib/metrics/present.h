@@ -1,0 +1,21 @@
+// Presentation of a report: aligned tables for people, JSON for programs.
+#pragma once
+#include <string>
+
+#include "metrics/evaluation.h"
+
+namespace dnn::metrics {
+
+std::string run_letter(size_t run_i);  // "A".."Z", then "R27", ...
+
+// Tables no wider than 100 columns, then notes; ends with a newline.
+std::string report_table(const Report& report);
+
+// {"metrics": {key: {unit, better, text}}, "runs": [...], "pairs": [...]} on one line; values that are not defined are
+// absent, infinities are the texts "inf" and "-inf".
+std::string report_json(const Report& report);
+
+// Tab-separated: key, scope, unit, better, text.
+std::string metrics_list();
+
+}  // namespace dnn::metrics

@@ -1,0 +1,259 @@
+// Runs in, reports out, with every value checked by hand.
+#include "metrics/evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "metrics/bounds.h"
+#include "metrics/present.h"
+#include "metrics/quantiles.h"
+
+namespace dnn::metrics {
+namespace {
+
+using stream::Header;
+using stream::Prediction;
+using stream::Record;
+using stream::Sample;
+
+Header header(const std::string& model, const std::string& label_set = "set", int64_t offset = 0) {
+  Header h;
+  h.tool = "test";
+  h.model.path = model;
+  h.label_set = label_set;
+  h.label_offset = offset;
+  return h;
+}
+
+// Classes best first, with falling scores.
+Prediction prediction(int64_t sample, const std::vector<int64_t>& classes, std::optional<int64_t> latency_ns = {},
+                      int64_t batch = 1) {
+  Prediction p;
+  p.sample = sample;
+  for (size_t i = 0; i < classes.size(); ++i) p.top_k.push_back({classes[i], 10.0 - static_cast<double>(i), ""});
+  p.latency_ns = latency_ns;
+  p.batch = batch;
+  return p;
+}
+
+Report report_of(const std::vector<Record>& records, Tolerance tolerance = {}) {
+  Evaluation evaluation(tolerance);
+  for (const Record& record : records) evaluation.add(record);
+  return evaluation.finish();
+}
+
+TEST(Evaluation, AccuracyCountsJudgedSamplesOnly) {
+  const Report report =
+      report_of({header("m"), Sample{0, "a", 7, {}}, Sample{1, "b", 2, {}}, Sample{2, "c", {}, {}},
+                 Sample{3, "d", 9, {}}, prediction(0, {7, 1, 2, 3, 4}), prediction(1, {1, 0, 3, 4, 2}),
+                 prediction(2, {1, 2, 3, 4, 5}), prediction(3, {1, 2, 3, 4, 5, 9})});
+  const RunReport& run = report.runs.at(0);
+  EXPECT_EQ(run.n_predictions, 4);
+  EXPECT_EQ(run.n_judged, 3);
+  EXPECT_DOUBLE_EQ(run.values.at("top1_accuracy"), 100.0 / 3);
+  EXPECT_DOUBLE_EQ(run.values.at("top5_accuracy"), 200.0 / 3);
+  EXPECT_FALSE(run.values.contains("latency_mean"));
+  EXPECT_FALSE(run.values.contains("throughput"));
+}
+
+TEST(Evaluation, WhatIsNotDefinedIsNotStated) {
+  const Report short_lists = report_of({header("m"), Sample{0, "a", 1, {}}, prediction(0, {1, 2, 3})});
+  EXPECT_EQ(short_lists.runs[0].values.at("top1_accuracy"), 100);
+  EXPECT_FALSE(short_lists.runs[0].values.contains("top5_accuracy"));
+  const Report no_truth = report_of({header("m"), Sample{0, "a", {}, {}}, prediction(0, {1, 2, 3})});
+  EXPECT_TRUE(no_truth.runs[0].values.empty());
+}
+
+TEST(Evaluation, LatencyAndThroughputByHand) {
+  std::vector<Record> records = {header("m")};
+  for (int64_t i = 1; i <= 5; ++i) records.emplace_back(prediction(i, {0}, i * 1'000'000));
+  const Values values = report_of(records).runs.at(0).values;
+  EXPECT_DOUBLE_EQ(values.at("latency_mean"), 3);
+  EXPECT_DOUBLE_EQ(values.at("latency_std"), std::sqrt(2.5));
+  EXPECT_DOUBLE_EQ(values.at("latency_min"), 1);
+  EXPECT_DOUBLE_EQ(values.at("latency_max"), 5);
+  EXPECT_DOUBLE_EQ(values.at("latency_median"), 3);
+  EXPECT_DOUBLE_EQ(values.at("latency_p90"), 4.6);  // numpy.percentile([1, 2, 3, 4, 5], 90)
+  EXPECT_DOUBLE_EQ(values.at("latency_p99"), 4.96);
+  EXPECT_DOUBLE_EQ(values.at("throughput"), 5 / 0.015);
+
+  // A batch of 4 in 8 ms and one of 1 in 4 ms: 5 samples in 12 ms.
+  records = {header("m")};
+  for (int64_t i = 0; i < 4; ++i) records.emplace_back(prediction(i, {0}, 8'000'000, 4));
+  records.emplace_back(prediction(4, {0}, 4'000'000, 1));
+  EXPECT_DOUBLE_EQ(report_of(records).runs.at(0).values.at("throughput"), 5 / 0.012);
+}
+
+TEST(Evaluation, PairsMeetByPathAndAgreeByLabel) {
+  const Report report =
+      report_of({header("a"), Sample{0, "x/1.png", {}, {}}, Sample{1, "x/2.png", {}, {}}, Sample{2, "x/3.png", {}, {}},
+                 prediction(0, {1, 2, 3}, 2'000'000), prediction(1, {4, 5, 6}, 2'000'000), prediction(2, {7, 8, 9}),
+                 header("b"), Sample{5, "x/2.png", {}, {}}, Sample{6, "x/1.png", {}, {}},
+                 prediction(5, {5, 4, 9}, 3'000'000), prediction(6, {1, 2, 3}, 3'000'000)});
+  ASSERT_EQ(report.pairs.size(), 1u);
+  const PairReport& pair = report.pairs[0];
+  EXPECT_EQ(pair.n_common, 2);
+  EXPECT_EQ(pair.values.at("top1_agreement"), 50);
+  EXPECT_DOUBLE_EQ(pair.values.at("topk_agreement"), 100 * (1 + 2.0 / 3) / 2);
+  EXPECT_DOUBLE_EQ(pair.values.at("kendall_tau"), 0);  // 1 and -1
+  EXPECT_DOUBLE_EQ(pair.values.at("time_change"), 50);
+  ASSERT_EQ(pair.disagreements.size(), 1u);
+  EXPECT_EQ(pair.disagreements[0].sample, "x/2.png");
+  EXPECT_EQ(pair.disagreements[0].base_label, 4);
+  EXPECT_EQ(pair.disagreements[0].other_label, 5);
+  EXPECT_FALSE(pair.values.contains("output_max_abs"));
+}
+
+TEST(Evaluation, EveryTwoRunsArePaired) {
+  std::vector<Record> records;
+  for (int run = 0; run < 4; ++run) {
+    records.emplace_back(header("m"));
+    records.emplace_back(prediction(0, {run / 2}));
+  }
+  const Report report = report_of(records);
+  ASSERT_EQ(report.pairs.size(), 6u);
+  for (const PairReport& pair : report.pairs) {
+    EXPECT_LT(pair.base, pair.other);
+    EXPECT_EQ(pair.values.at("top1_agreement"), pair.base / 2 == pair.other / 2 ? 100 : 0);
+  }
+}
+
+TEST(Evaluation, ABackgroundClassIsHandledByTheLabelSetOnce) {
+  Prediction plain = prediction(0, {3, 5}), shifted = prediction(0, {4, 6});
+  plain.outputs = {{"out", Tensor::of<float>({1, 3}, {1, 2, 3})}};
+  shifted.outputs = {{"softmax", Tensor::of<float>({1, 4}, {99, 1, 2, 3.5f})}};
+  const Report report = report_of({header("a", "imagenet-1k"), Sample{0, "i.png", 3, {}}, plain,
+                                   header("b", "imagenet-1k", 1), Sample{0, "i.png", 3, {}}, shifted});
+  EXPECT_EQ(report.runs[0].values.at("top1_accuracy"), 100);
+  EXPECT_EQ(report.runs[1].values.at("top1_accuracy"), 100);
+  EXPECT_EQ(report.pairs[0].values.at("top1_agreement"), 100);
+  EXPECT_EQ(report.pairs[0].values.at("output_max_abs"), 0.5);
+  EXPECT_EQ(report.pairs[0].note, "");
+
+  const Report other_set =
+      report_of({header("a", "imagenet-1k"), prediction(0, {3, 5}), header("b", "coco"), prediction(0, {3, 5})});
+  EXPECT_FALSE(other_set.pairs[0].values.contains("top1_agreement"));
+  EXPECT_NE(other_set.pairs[0].note, "");
+}
+
+TEST(Evaluation, OutputsComeFromPredictionsAndFromTraces) {
+  const Tensor a = Tensor::of<float>({2}, {1, -4}), b = Tensor::of<float>({2}, {1, -4.5f});
+  Prediction with_outputs = prediction(0, {0});
+  with_outputs.outputs = {{"out", a}};
+  const stream::TensorRecord traced{"n", "out", 0, "", stream::Role::Output, false, b};
+  for (const std::vector<Record>& second :
+       {std::vector<Record>{traced, prediction(0, {0})}, std::vector<Record>{prediction(0, {0}), traced}}) {
+    std::vector<Record> records = {header("a"), Sample{0, "p", {}, {}}, with_outputs, header("b"),
+                                   Sample{0, "p", {}, {}}};
+    records.insert(records.end(), second.begin(), second.end());
+    const Report report = report_of(records, {0.1, 0.1});
+    const Values& values = report.pairs[0].values;
+    EXPECT_EQ(values.at("output_max_abs"), 0.5);
+    EXPECT_EQ(values.at("output_max_rel"), 0.125);
+    EXPECT_EQ(values.at("output_l2"), 0.5);
+    EXPECT_EQ(values.at("output_max_ulp"), 1 << 20);
+    EXPECT_NEAR(values.at("output_cosine"), 19 / std::sqrt(17.0 * 21.25), 1e-15);
+    EXPECT_EQ(report.pairs[0].worst_sample, "p");
+    EXPECT_DOUBLE_EQ(report.pairs[0].worst_allowed, 0.5);
+  }
+}
+
+TEST(Evaluation, SamplesMeetBelowTheirCommonFolder) {
+  const Report report =
+      report_of({header("a"), Sample{0, "/here/imgs/cat/1.png", {}, {}}, Sample{1, "/here/imgs/dog/1.png", {}, {}},
+                 prediction(0, {1}), prediction(1, {2}), header("b"), Sample{0, "there/dog/1.png", {}, {}},
+                 Sample{1, "there/cat/1.png", {}, {}}, prediction(0, {2}), prediction(1, {1})});
+  EXPECT_EQ(report.pairs[0].n_common, 2);
+  EXPECT_EQ(report.pairs[0].values.at("top1_agreement"), 100);
+}
+
+TEST(Evaluation, ShardsAreOneRun) {
+  Header first = header("m"), second = header("m"), other_level = header("m");
+  first.shard = "1/2";
+  second.shard = other_level.shard = "2/2";
+  other_level.opt = 4;
+  const Report report = report_of({first, Sample{0, "a", 1, {}}, prediction(0, {1}), second, Sample{0, "b", 2, {}},
+                                   prediction(0, {3}), other_level, Sample{0, "b", 2, {}}, prediction(0, {2})});
+  ASSERT_EQ(report.runs.size(), 2u);
+  EXPECT_EQ(report.runs[0].n_predictions, 2);
+  EXPECT_EQ(report.runs[0].values.at("top1_accuracy"), 50);
+  EXPECT_EQ(report.pairs[0].n_common, 1);
+}
+
+TEST(Evaluation, RepeatedPredictionsCountForTimeButMeetOnce) {
+  const Report report =
+      report_of({header("a"), prediction(0, {1}, 1), prediction(0, {1}, 3), header("b"), prediction(0, {1})});
+  EXPECT_DOUBLE_EQ(report.runs[0].values.at("latency_mean"), 2e-6);
+  EXPECT_EQ(report.pairs[0].n_common, 1);
+}
+
+TEST(Bounds, NameBoundValueAndLimit) {
+  Prediction a = prediction(0, {1, 2}), b = prediction(0, {2, 1});
+  a.outputs = {{"o", Tensor::of<float>({1}, {2})}};
+  b.outputs = {{"o", Tensor::of<float>({1}, {3})}};
+  const std::vector<Record> records = {header("a"), Sample{0, "p", 1, {}}, a, header("b"), Sample{0, "p", 1, {}}, b};
+  const auto lines = [&](const Bounds& bounds) { return missed(report_of(records, bounds.tolerance()), bounds); };
+  EXPECT_TRUE(lines({}).empty());
+  EXPECT_TRUE(lines({.min_accuracy = 0, .max_disagreement = 100, .atol = 1, .rtol = {}}).empty());
+  EXPECT_TRUE(lines({.min_accuracy = {}, .max_disagreement = {}, .atol = {}, .rtol = 0.5}).empty());
+  EXPECT_EQ(
+      lines({.min_accuracy = 50, .max_disagreement = 99, .atol = 0.5, .rtol = 0.125}),
+      (std::vector<std::string>{"--min-accuracy: run B has a top-1 accuracy of 0 %, the limit is 50 %",
+                                "--max-disagreement: B against A differs on 100 % of 1 samples, the limit is 99 %",
+                                "--atol/--rtol: B against A differs by 1 on \"p\", the limit there is 0.75"}));
+}
+
+TEST(Bounds, WhatCannotBeJudgedIsMissed) {
+  const Bounds all = {.min_accuracy = 0, .max_disagreement = 100, .atol = 1, .rtol = {}};
+  EXPECT_EQ(missed(report_of({header("a"), prediction(0, {1})}), all).size(), 2u);
+  EXPECT_EQ(missed(report_of({header("a"), prediction(0, {1}), header("b"), prediction(1, {1})}), all).size(), 4u);
+  Prediction odd = prediction(0, {1});
+  odd.outputs = {{"o", Tensor::of<float>({1}, {std::nanf("")})}};
+  Prediction fine = odd;
+  fine.outputs = {{"o", Tensor::of<float>({1}, {1})}};
+  const Bounds loose = {.min_accuracy = {}, .max_disagreement = {}, .atol = 1e30, .rtol = {}};
+  EXPECT_EQ(missed(report_of({header("a"), fine, header("b"), odd}, loose.tolerance()), loose).size(), 1u);
+}
+
+TEST(Metrics, EveryValueStatedHasARow) {
+  Prediction p = prediction(0, {1, 2, 3, 4, 5}, 5);
+  p.outputs = {{"o", Tensor::of<float>({1}, {2})}};
+  const std::vector<Record> run = {header("a"), Sample{0, "p", 1, {}}, p, p};
+  std::vector<Record> both = run;
+  both.insert(both.end(), run.begin(), run.end());
+  const Report report = report_of(both);
+  std::set<std::string> stated, rows_of;
+  for (const auto& [key, value] : report.runs[0].values) stated.insert(key);
+  for (const auto& [key, value] : report.pairs[0].values) stated.insert(key);
+  for (const Row& row : rows()) rows_of.emplace(row.key);
+  EXPECT_EQ(stated, rows_of);
+}
+
+TEST(Quantiles, ExactWhileShortAndCloseWhenLong) {
+  Quantiles quantiles;
+  std::vector<double> values;
+  std::mt19937_64 random(3);
+  std::lognormal_distribution<double> distribution(1, 1);
+  for (size_t i = 0; i < Quantiles::kExact; ++i) {
+    values.push_back(distribution(random));
+    quantiles.add(values.back());
+  }
+  auto exact = [&](double q) {
+    std::sort(values.begin(), values.end());
+    const double position = q * static_cast<double>(values.size() - 1);
+    const auto low = static_cast<size_t>(position);
+    const size_t high = std::min(low + 1, values.size() - 1);
+    return values[low] + (position - static_cast<double>(low)) * (values[high] - values[low]);
+  };
+  for (double q : {0.0, 0.25, 0.5, 0.99, 1.0}) EXPECT_DOUBLE_EQ(quantiles.at(q), exact(q));
+  for (size_t i = 0; i < 50000; ++i) {
+    values.push_back(distribution(random));
+    quantiles.add(values.back());
+  }
+  for (double q : {0.0, 0.01, 0.5, 0.9, 0.999, 1.0}) EXPECT_NEAR(quantiles.at(q), exact(q), exact(q) / 1000) << q;
+}
+
+}  // namespace
+}  // namespace dnn::metrics
