@@ -33,7 +33,7 @@ def check_table(root, table, macro, position, folder, others):
         owned.add(name)
         if not (root / f"{name}.cc").exists() and not (root / name).is_dir():
             yield f"{table}:{number}: names {fields[position]}, but {name}.cc does not exist"
-    for path in sorted((root / folder).rglob("*.cc")):
+    for path in sorted((root / folder).rglob("*.cc")) if others else []:
         name = path.relative_to(root).as_posix()
         if not re.fullmatch(others, name) and name[:-3] not in owned and str(pathlib.PurePosixPath(name).parent) not in owned:
             yield f"{name}: no row of {table} names it"
