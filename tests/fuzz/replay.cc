@@ -1,7 +1,9 @@
 // The main of a fuzz target without libFuzzer: runs it on files, and on truncations and byte flips of them.
+// usage: fuzz_x FILE|FOLDER...   or   fuzz_x --data FOLDER...   with folders of DNN_TEST_DATA, searched through all levels
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -13,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
+constexpr int kSkipped = 77;
 constexpr int kTruncations = 32;
 constexpr int kFlips = 64;
 constexpr size_t kLargest = size_t{1} << 20;  // bytes; beyond it a file is run as it is only
@@ -43,11 +46,18 @@ void run_with_damage(const std::string& text) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> files;
-  for (int i = 1; i < argc; ++i) {
-    if (std::filesystem::is_regular_file(argv[i])) {
-      files.emplace_back(argv[i]);
+  const bool outside = argc > 1 && std::string(argv[1]) == "--data";
+  const char* data = std::getenv("DNN_TEST_DATA");
+  if (outside && data == nullptr) {
+    std::printf("SKIP: DNN_TEST_DATA is not set\n");
+    return kSkipped;
+  }
+  for (int i = outside ? 2 : 1; i < argc; ++i) {
+    const std::string path = outside ? std::string(data) + "/" + argv[i] : argv[i];
+    if (std::filesystem::is_regular_file(path)) {
+      files.push_back(path);
     } else {
-      for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
         if (entry.is_regular_file()) files.push_back(entry.path().string());
       }
     }
