@@ -4,10 +4,26 @@
 #include <algorithm>
 
 namespace dnn {
+namespace {
+
+// Far above any network, and products of two stay far below overflow.
+constexpr int64_t kParameterLimit = int64_t{1} << 30;
+
+void check_limits(const Node& node, const char* name, const std::vector<int64_t>& values) {
+  for (int64_t value : values) {
+    if (value > kParameterLimit || value < -kParameterLimit)
+      fail_malformed(node.label(), ": ", name, " ", value, " is beyond the limit of ", kParameterLimit);
+  }
+}
+
+int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+}  // namespace
 
 Window Window::of(const Node& node, const std::vector<int64_t>& input, std::vector<int64_t> kernel) {
   const size_t rank = input.size();
   Window w;
+  w.input = input;
   w.kernel = kernel.empty() ? node.attribute_ints("kernel_shape") : std::move(kernel);
   w.strides = node.attribute_ints("strides", std::vector<int64_t>(rank, 1));
   w.dilations = node.attribute_ints("dilations", std::vector<int64_t>(rank, 1));
@@ -16,6 +32,10 @@ Window Window::of(const Node& node, const std::vector<int64_t>& input, std::vect
   if (w.kernel.size() != rank || w.strides.size() != rank || w.dilations.size() != rank || pads.size() != 2 * rank) {
     fail_malformed(node.label(), ": kernel_shape, strides, dilations and pads must cover the ", rank, " spatial axes");
   }
+  check_limits(node, "kernel_shape", w.kernel);
+  check_limits(node, "strides", w.strides);
+  check_limits(node, "dilations", w.dilations);
+  check_limits(node, "pads", pads);
   const bool ceil_mode = node.attribute_int("ceil_mode", 0) != 0;
   for (size_t i = 0; i < rank; ++i) {
     if (w.kernel[i] <= 0 || w.strides[i] <= 0 || w.dilations[i] <= 0) {
@@ -45,14 +65,37 @@ Window Window::of(const Node& node, const std::vector<int64_t>& input, std::vect
   return w;
 }
 
-std::vector<Dim> window_output(const Node& node, const std::vector<Dim>& input, const std::vector<int64_t>& kernel) {
-  if (std::all_of(input.begin(), input.end(), [](const Dim& d) { return d.fixed(); })) {
-    std::vector<int64_t> extents;
-    for (const Dim& dim : input) extents.push_back(dim.size);
-    const Window w = Window::of(node, extents, kernel);
-    return {w.output.begin(), w.output.end()};
+Window::Taps Window::taps(size_t axis, int64_t o, int64_t before, int64_t after) const {
+  const int64_t start = position(axis, o, 0);
+  const int64_t first = std::max<int64_t>(0, -floor_quotient(start + before, dilations[axis]));
+  const int64_t last = std::min(kernel[axis], floor_quotient(input[axis] + after - 1 - start, dilations[axis]) + 1);
+  return {std::min(first, kernel[axis]), std::max(last, std::min(first, kernel[axis]))};
+}
+
+bool Window::clipped(size_t axis) const {
+  return output[axis] > 0 &&
+         (position(axis, 0, 0) < 0 || position(axis, output[axis] - 1, kernel[axis] - 1) >= input[axis]);
+}
+
+loops::Expr inside_window(const Window& window, const std::vector<loops::Expr>& positions) {
+  loops::Expr inside;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    if (!window.clipped(i)) continue;
+    const loops::Expr within = positions[i] >= 0 && positions[i] < window.input[i];
+    inside = inside.defined() ? inside && within : within;
   }
-  return std::vector<Dim>(input.size());
+  return inside;
+}
+
+std::vector<Dim> window_output(const Node& node, const std::vector<Dim>& input, const std::vector<int64_t>& kernel) {
+  std::vector<int64_t> extents;
+  for (const Dim& dim : input) extents.push_back(dim.fixed() ? dim.size : kParameterLimit * 4);  // any that fits
+  const Window w = Window::of(node, extents, kernel);
+  std::vector<Dim> output(input.size());
+  for (size_t i = 0; i < input.size(); ++i) {
+    if (input[i].fixed()) output[i] = w.output[i];
+  }
+  return output;
 }
 
 }  // namespace dnn

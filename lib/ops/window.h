@@ -8,12 +8,29 @@ namespace dnn {
 
 struct Window {
   std::vector<int64_t> kernel, strides, dilations, pad_begin, pad_end;  // one entry per spatial axis
-  std::vector<int64_t> output;                                          // output extents
+  std::vector<int64_t> input, output;                                   // extents
 
   // From a node's attributes; `input` are the spatial extents, `kernel` wins over the attribute when not empty.
   // auto_pad SAME_UPPER puts the odd padding at the end, SAME_LOWER at the beginning. Throws Malformed.
   static Window of(const Node& node, const std::vector<int64_t>& input, std::vector<int64_t> kernel);
+
+  size_t rank() const { return kernel.size(); }
+  // Input position of kernel tap k at output o; it may lie outside of the input.
+  int64_t position(size_t axis, int64_t o, int64_t k) const {
+    return o * strides[axis] + k * dilations[axis] - pad_begin[axis];
+  }
+  // The taps [first, last) at output o that lie between -before and input + after.
+  struct Taps {
+    int64_t first, last;
+    int64_t count() const { return last - first; }
+  };
+  Taps taps(size_t axis, int64_t o, int64_t before = 0, int64_t after = 0) const;
+  // Whether some output's taps along this axis lie outside of the input.
+  bool clipped(size_t axis) const;
 };
+
+// The same in loops: whether `position` lies in an extent, an undefined expression when it always does.
+loops::Expr inside_window(const Window& window, const std::vector<loops::Expr>& positions);
 
 // Output extents for partly known input extents: unknown stays unknown.
 std::vector<Dim> window_output(const Node& node, const std::vector<Dim>& input, const std::vector<int64_t>& kernel);

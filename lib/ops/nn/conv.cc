@@ -2,6 +2,7 @@
 //
 // Reduction order (reference, and compiled at -O0): input channel of the group, then the kernel's axes, outermost first;
 // the bias is added last. Padding contributes products with zero, as if the input were padded.
+#include "ops/outputs.h"
 #include "ops/window.h"
 #include "tensor/dispatch.h"
 
@@ -14,6 +15,8 @@ std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, sh
 void infer(InferContext& context) {
   Type type;
   type.dtype = context.input(0).dtype;
+  expect_dtype(context, 1, type.dtype);
+  expect_dtype(context, 2, type.dtype);
   if (context.has_shape(0) && context.has_shape(1)) {
     const auto &x = context.shape(0), &w = context.shape(1);
     if (x.size() < 3 || x.size() != w.size())
@@ -26,6 +29,11 @@ void infer(InferContext& context) {
     }
     if (w[0].fixed() && w[0].size % group != 0)
       context.fail("weight ", context.input(1).text(), " does not divide into ", group, " groups");
+    if (context.has_shape(2)) {
+      const Dim bias = context.shape(2, 1)[0];
+      if (bias.fixed() && w[0].fixed() && bias.size != w[0].size)
+        context.fail("bias ", context.input(2).text(), " does not fit weight ", context.input(1).text());
+    }
     std::vector<int64_t> kernel;
     for (size_t i = 2; i < w.size(); ++i) {
       if (w[i].fixed()) kernel.push_back(w[i].size);
@@ -44,12 +52,10 @@ void infer(InferContext& context) {
 template <class T>
 Tensor convolve(const ReferenceContext& context) {
   const Tensor &x = context.input(0), &w = context.input(1);
+  Tensor y = allocate_output(context, infer);
   const Window window = Window::of(context.node, spatial(x.shape()), spatial(w.shape()));
   const int64_t group = context.node.attribute_int("group", 1);
   const size_t rank = window.kernel.size();
-  Shape shape = {x.dim(0), w.dim(0)};
-  shape.insert(shape.end(), window.output.begin(), window.output.end());
-  Tensor y(x.dtype(), shape);
   const int64_t c_per_group = w.dim(1), m_per_group = w.dim(0) / group;
   const std::vector<int64_t> x_stride = row_major_strides(x.shape());
   const int64_t positions = element_count(window.output), taps = element_count(window.kernel);
@@ -112,20 +118,17 @@ void lower(LowerContext& context) {
   const Expr n = variable("n"), g = variable("g"), m = variable("m"), c = variable("c");
   const Expr channel = group == 1 ? m : g * m_per_group + m;
   std::vector<Expr> x_index = {n, group == 1 ? c : g * c_per_group + c}, w_index = {channel, c}, y_index = {n, channel};
-  Expr inside;
+  std::vector<Expr> positions;
   for (size_t i = 0; i < rank; ++i) {
     const Expr o = variable(cat("o", i)), k = variable(cat("k", i));
     const Expr position = o * window.strides[i] + k * window.dilations[i] - window.pad_begin[i];
-    const int64_t extent = x->shape[i + 2];
-    if (window.pad_begin[i] > 0 || window.pad_end[i] > 0) {
-      const Expr within = position >= 0 && position < extent;
-      inside = inside.defined() ? inside && within : within;
-    }
+    positions.push_back(position);
     x_index.push_back(position);
     w_index.push_back(k);
     y_index.push_back(o);
   }
   Expr value = load(x, x_index);
+  const Expr inside = inside_window(window, positions);
   if (inside.defined()) value = loops::select(inside, value, constant(x->dtype, 0));
   const BufferRef sum = local_buffer("sum", x->dtype);
   Stmt reduce = store(sum, {}, load(sum, {}) + value * load(w, w_index));
