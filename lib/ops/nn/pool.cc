@@ -1,0 +1,313 @@
+// MaxPool, AveragePool, LpPool: pooling over any number of spatial axes, with strides, dilations, padding, ceil_mode.
+//
+// Order (reference, and compiled at -O0): the kernel's axes, outermost first. MaxPool starts at the lowest value and
+// keeps `best > x ? best : x`; AveragePool sums, then divides by the number of taps that count; LpPool sums |x|^p (x*x
+// for p = 2), then takes the root (sqrt for p = 2). Taps in the padding are never read; a window that lies wholly in
+// it gives the lowest value, 0/0 and 0. Taps beyond the padding (ceil_mode) never count.
+#include <cmath>
+#include <limits>
+
+#include "ops/outputs.h"
+#include "ops/window.h"
+#include "tensor/dispatch.h"
+
+namespace dnn {
+namespace {
+
+enum class Kind : uint8_t { Max, Average, Lp };
+
+// x: [N, C, D...] -> y: [N, C, O...]
+std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
+
+void infer(InferContext& context) {
+  Type type;
+  type.dtype = context.input(0).dtype;
+  if (context.has_shape(0)) {
+    const auto& x = context.shape(0);
+    if (x.size() < 3) context.fail("input ", context.input(0).text(), " has no spatial axes");
+    std::vector<Dim> out = {x[0], x[1]};
+    for (const Dim& dim : window_output(context.node, {x.begin() + 2, x.end()}, {})) out.push_back(dim);
+    type.shape = std::move(out);
+  }
+  Type indices = type;
+  indices.dtype = DType::Int64;
+  context.set_output(0, std::move(type));
+  context.set_output(1, std::move(indices));
+}
+
+// Calls body(plane, output position) for each window of each plane, after `at` was set to the window's indices.
+template <class Body>
+void for_each_window(const Window& window, int64_t planes, std::vector<int64_t>& at, const Body& body) {
+  const int64_t positions = element_count(window.output);
+  for (int64_t plane = 0; plane < planes; ++plane) {
+    std::fill(at.begin(), at.end(), 0);
+    for (int64_t p = 0; p < positions; ++p) {
+      body(plane, p);
+      for (size_t i = at.size(); i-- > 0;) {
+        if (++at[i] < window.output[i]) break;
+        at[i] = 0;
+      }
+    }
+  }
+}
+
+// The taps of one window that lie in the input, as offsets into a plane; body(offset) in order.
+class WindowReader {
+ public:
+  explicit WindowReader(const Window& window)
+      : window_(window), stride_(row_major_strides(window.input)), taps_(window.rank()), tap_(window.rank()) {}
+
+  template <class Body>
+  void operator()(const std::vector<int64_t>& at, const Body& body) {
+    const size_t last = taps_.size() - 1;
+    int64_t offset = 0;
+    for (size_t i = 0; i <= last; ++i) {
+      taps_[i] = window_.taps(i, at[i]);
+      if (taps_[i].count() == 0) return;
+      tap_[i] = taps_[i].first;
+      offset += window_.position(i, at[i], tap_[i]) * stride_[i];
+    }
+    const int64_t run = taps_[last].count(), step = window_.dilations[last];
+    for (;;) {
+      for (int64_t k = 0; k < run; ++k) body(offset + k * step);
+      size_t i = last;
+      while (i-- > 0) {
+        offset += window_.dilations[i] * stride_[i];
+        if (++tap_[i] < taps_[i].last) break;
+        offset -= taps_[i].count() * window_.dilations[i] * stride_[i];
+        tap_[i] = taps_[i].first;
+      }
+      if (i == static_cast<size_t>(-1)) return;
+    }
+  }
+
+ private:
+  const Window& window_;
+  std::vector<int64_t> stride_;
+  std::vector<Window::Taps> taps_;
+  std::vector<int64_t> tap_;
+};
+
+template <class T>
+T lowest() {
+  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
+  return std::numeric_limits<T>::lowest();
+}
+
+// Index of a plane's element in column-major order (storage_order 1).
+int64_t column_major(int64_t offset, const std::vector<int64_t>& extents) {
+  int64_t result = 0, step = element_count(extents);
+  for (size_t i = extents.size(); i-- > 0;) {
+    step /= extents[i];
+    result += offset % extents[i] * step;
+    offset /= extents[i];
+  }
+  return result;
+}
+
+template <class T>
+void pool_max(ReferenceContext& context, const Window& window) {
+  const Tensor& x = context.input(0);
+  Tensor y = allocate_output(context, infer), indices;
+  int64_t* index = nullptr;
+  if (context.wants_output(1)) {
+    indices = Tensor(DType::Int64, y.shape());
+    index = indices.mutable_data<int64_t>();
+  }
+  const bool columns = context.node.attribute_int("storage_order", 0) != 0;
+  const int64_t plane_size = element_count(window.input);
+  const T* in = x.data<T>();
+  T* out = y.mutable_data<T>();
+  std::vector<int64_t> at(window.rank());
+  WindowReader read(window);
+  for_each_window(window, x.dim(0) * x.dim(1), at, [&](int64_t plane, int64_t) {
+    const T* image = in + plane * plane_size;
+    Compute<T> best = lowest<Compute<T>>();
+    int64_t first = -1;  // of the largest so far
+    read(at, [&](int64_t offset) {
+      const Compute<T> value = widen(image[offset]);
+      if (first < 0 || !(best >= value)) first = offset;
+      best = best > value ? best : value;
+    });
+    *out++ = narrow<T>(best);
+    if (index == nullptr) return;
+    *index++ = first < 0 ? -1 : plane * plane_size + (columns ? column_major(first, window.input) : first);
+  });
+  context.outputs[0] = std::move(y);
+  if (index != nullptr) context.outputs[1] = std::move(indices);
+}
+
+// How many taps count at output position o of an axis (AveragePool's divisor).
+int64_t counted(const Window& window, bool include_padding, size_t axis, int64_t o) {
+  return include_padding ? window.taps(axis, o, window.pad_begin[axis], window.pad_end[axis]).count()
+                         : window.taps(axis, o).count();
+}
+
+template <class T, class Gather, class Finish>
+void pool_sum(ReferenceContext& context, const Window& window, const Gather& gather, const Finish& finish) {
+  const Tensor& x = context.input(0);
+  Tensor y = allocate_output(context, infer);
+  const int64_t plane_size = element_count(window.input);
+  const T* in = x.data<T>();
+  T* out = y.mutable_data<T>();
+  std::vector<int64_t> at(window.rank());
+  WindowReader read(window);
+  for_each_window(window, x.dim(0) * x.dim(1), at, [&](int64_t plane, int64_t) {
+    const T* image = in + plane * plane_size;
+    Compute<T> sum = 0;
+    read(at, [&](int64_t offset) { sum += gather(widen(image[offset])); });
+    *out++ = narrow<T>(finish(sum, at));
+  });
+  context.outputs[0] = std::move(y);
+}
+
+int64_t lp_power(const Node& node) {
+  const int64_t p = node.attribute_int("p", 2);
+  if (p < 1) fail_malformed(node.label(), ": p ", p, " must be at least 1");
+  return p;
+}
+
+template <Kind kind>
+void reference(ReferenceContext& context) {
+  const Tensor& x = context.input(0);
+  infer_outputs(context, infer);
+  const Window window = Window::of(context.node, spatial(x.shape()), {});
+  if constexpr (kind == Kind::Max) {
+    if (x.dtype() == DType::Int8) return pool_max<int8_t>(context, window);
+    if (x.dtype() == DType::UInt8) return pool_max<uint8_t>(context, window);
+  }
+  dispatch_float(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using C = Compute<T>;
+    if constexpr (kind == Kind::Max) {
+      pool_max<T>(context, window);
+    } else if constexpr (kind == Kind::Average) {
+      const bool include = context.node.attribute_int("count_include_pad", 0) != 0;
+      pool_sum<T>(
+          context, window, [](C value) { return value; },
+          [&](C sum, const std::vector<int64_t>& at) {
+            C count = 1;
+            for (size_t i = 0; i < at.size(); ++i) count *= static_cast<C>(counted(window, include, i, at[i]));
+            return sum / count;
+          });
+    } else {
+      const int64_t p = lp_power(context.node);
+      const C power = static_cast<C>(p), root = C(1) / static_cast<C>(p);
+      pool_sum<T>(
+          context, window,
+          [&](C value) {
+            return p == 1 ? std::fabs(value) : p == 2 ? value * value : std::pow(std::fabs(value), power);
+          },
+          [&](C sum, const std::vector<int64_t>&) {
+            return p == 1 ? sum : p == 2 ? std::sqrt(sum) : std::pow(sum, root);
+          });
+    }
+  });
+}
+
+// The same count as an index expression of o; a constant where every output counts the same.
+loops::Expr count_expression(const Window& window, bool include_padding, size_t axis, const loops::Expr& o) {
+  using namespace loops;
+  const int64_t before = include_padding ? window.pad_begin[axis] : 0,
+                after = include_padding ? window.pad_end[axis] : 0;
+  bool same = true;
+  const int64_t n = window.output[axis], first = n == 0 ? 0 : counted(window, include_padding, axis, 0);
+  for (int64_t i = 1; i < n && same; ++i) same = counted(window, include_padding, axis, i) == first;
+  if (same) return constant_int(DType::Int64, first);
+  const Expr start = o * window.strides[axis] - window.pad_begin[axis];
+  const Expr zero = constant_int(DType::Int64, 0), kernel = constant_int(DType::Int64, window.kernel[axis]);
+  const int64_t d = window.dilations[axis], limit = window.input[axis] + after;
+  const Expr low = min(max(zero, floordiv(d - 1 - before - start, d)), kernel);
+  const Expr high = min(kernel, floordiv(limit - 1 - start, d) + 1);
+  return max(high, low) - low;
+}
+
+// Loops n, c, the output axes o0.., the kernel's axes k0..
+template <Kind kind>
+void lower(LowerContext& context) {
+  using namespace loops;
+  const BufferRef x = context.inputs[0], y = context.outputs[0];
+  const DType dtype = x->dtype;
+  const bool real = dtype == DType::Float32 || dtype == DType::Float64;
+  if (y == nullptr || (!real && !(kind == Kind::Max && (dtype == DType::Int8 || dtype == DType::UInt8)))) return;
+  if (context.outputs.size() > 1 && context.outputs[1] != nullptr) return;
+  const Window window = Window::of(context.node, spatial(x->shape), {});
+  const size_t rank = window.rank();
+  const Expr n = variable("n"), c = variable("c");
+  std::vector<Expr> x_index = {n, c}, y_index = {n, c}, positions;
+  for (size_t i = 0; i < rank; ++i) {
+    const Expr o = variable(cat("o", i)), k = variable(cat("k", i));
+    positions.push_back(o * window.strides[i] + k * window.dilations[i] - window.pad_begin[i]);
+    x_index.push_back(positions.back());
+    y_index.push_back(o);
+  }
+  const int64_t p = kind == Kind::Lp ? lp_power(context.node) : 0;
+  Expr value = load(x, x_index), start = constant(dtype, 0);
+  if (kind == Kind::Max) {
+    start = real                   ? constant(dtype, -std::numeric_limits<double>::infinity())
+            : dtype == DType::Int8 ? constant_int(dtype, -128)
+                                   : constant_int(dtype, 0);
+  }
+  const Expr inside = inside_window(window, positions);
+  if (inside.defined()) value = loops::select(inside, value, start);
+  if (p == 2) value = value * value;
+  if (p == 1 || p > 2) value = unary(Op::Abs, value);
+  if (p > 2) value = binary(Op::Pow, value, constant(dtype, static_cast<double>(p)));
+  const BufferRef sum = local_buffer(kind == Kind::Max ? "best" : "sum", dtype);
+  const Expr so_far = load(sum, {});
+  Stmt reduce = store(sum, {}, kind == Kind::Max ? loops::max(so_far, value) : so_far + value);
+  for (size_t i = rank; i-- > 0;) reduce = loop(cat("k", i), window.kernel[i], std::move(reduce));
+  Expr result = so_far;
+  if (kind == Kind::Average) {
+    if (element_count(window.kernel) >= int64_t{1} << 24) return;  // counts below that multiply exactly in any order
+    const bool include = context.node.attribute_int("count_include_pad", 0) != 0;
+    Expr count = constant(dtype, 1);
+    double fixed = 1;
+    bool varies = false;
+    for (size_t i = 0; i < rank; ++i) {
+      const Expr axis = count_expression(window, include, i, variable(cat("o", i)));
+      int64_t number = 0;
+      if (constant_value(axis, &number)) {
+        fixed *= static_cast<double>(number);
+      } else {
+        count = varies ? count * cast(dtype, axis) : cast(dtype, axis);
+        varies = true;
+      }
+    }
+    result = result / (!varies ? constant(dtype, fixed) : fixed == 1 ? count : count * constant(dtype, fixed));
+  }
+  if (p == 2) result = unary(Op::Sqrt, result);
+  if (p > 2) {
+    const double root = dtype == DType::Float64 ? 1.0 / static_cast<double>(p) : double{1.0f / static_cast<float>(p)};
+    result = binary(Op::Pow, result, constant(dtype, root));
+  }
+  Stmt body = block({alloc(sum), store(sum, {}, start), std::move(reduce), store(y, y_index, result)});
+  for (size_t i = rank; i-- > 0;) body = loop(cat("o", i), window.output[i], std::move(body));
+  context.emit("pool", loop("n", x->shape[0], loop("c", x->shape[1], std::move(body))));
+}
+
+double flops(const Node& node, const std::vector<Shape>&, const std::vector<Shape>& outputs) {
+  return static_cast<double>(element_count(node.attribute_ints("kernel_shape"))) *
+         static_cast<double>(element_count(outputs[0]));
+}
+
+template <Kind kind>
+OpDef pool(std::string name) {
+  OpDef op;
+  op.name = std::move(name);
+  op.since = 22;
+  op.max_outputs = kind == Kind::Max ? 2 : 1;
+  op.infer = infer;
+  op.reference = reference<kind>;
+  op.lower = lower<kind>;
+  op.flops = flops;
+  return op;
+}
+
+}  // namespace
+
+OpDef define_MaxPool() { return pool<Kind::Max>("MaxPool"); }
+OpDef define_AveragePool() { return pool<Kind::Average>("AveragePool"); }
+OpDef define_LpPool() { return pool<Kind::Lp>("LpPool"); }
+
+}  // namespace dnn
