@@ -1,0 +1,155 @@
+// Softmax, LogSoftmax, Hardmax: along one axis.
+//
+// Order (reference, and compiled at -O0), along the axis from 0 on: the largest (`best > x ? best : x` from the lowest
+// value on), then e = exp(x - largest) and their sum, then e / sum, or (x - largest) - log(sum). Hardmax is 1 at the first
+// largest element.
+#include <cmath>
+#include <limits>
+
+#include "ops/outputs.h"
+#include "tensor/dispatch.h"
+
+namespace dnn {
+namespace {
+
+enum class Kind : uint8_t { Soft, LogSoft, Hard };
+
+void infer(InferContext& context) {
+  expect_float(context, 0);
+  const int64_t axis = context.node.attribute_int("axis", -1);
+  if (context.has_shape(0) && !context.shape(0).empty())
+    context.axis(axis, static_cast<int64_t>(context.shape(0).size()));
+  context.set_output(0, context.input(0));
+}
+
+// Rows along `axis`: `outer` x `inner` of them, each of `size` elements `inner` apart.
+struct Rows {
+  int64_t outer = 1, size = 1, inner = 1;
+  Rows(const Node& node, const Shape& shape) {
+    if (shape.empty()) return;
+    const auto rank = static_cast<int64_t>(shape.size());
+    int64_t axis = node.attribute_int("axis", -1);
+    if (axis < 0) axis += rank;
+    for (int64_t i = 0; i < rank; ++i) {
+      (i < axis ? outer : i == axis ? size : inner) *= shape[static_cast<size_t>(i)];
+    }
+  }
+};
+
+template <Kind kind, class T>
+void row(const T* in, T* out, int64_t size, int64_t step) {
+  using C = Compute<T>;
+  C best = -std::numeric_limits<C>::infinity();
+  int64_t first = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    const C x = widen(in[i * step]);
+    if (i == 0 || !(best >= x)) first = i;
+    best = best > x ? best : x;
+  }
+  if constexpr (kind == Kind::Hard) {
+    for (int64_t i = 0; i < size; ++i) out[i * step] = narrow<T>(i == first ? C(1) : C(0));
+  } else {
+    C sum = 0;
+    for (int64_t i = 0; i < size; ++i) sum += std::exp(widen(in[i * step]) - best);
+    if constexpr (kind == Kind::Soft) {
+      for (int64_t i = 0; i < size; ++i) out[i * step] = narrow<T>(std::exp(widen(in[i * step]) - best) / sum);
+    } else {
+      const C shift = std::log(sum);
+      for (int64_t i = 0; i < size; ++i) out[i * step] = narrow<T>((widen(in[i * step]) - best) - shift);
+    }
+  }
+}
+
+template <Kind kind>
+void reference(ReferenceContext& context) {
+  const Tensor& x = context.input(0);
+  Tensor y = allocate_output(context, infer);
+  const Rows rows(context.node, x.shape());
+  dispatch_float(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* in = x.data<T>();
+    T* out = y.mutable_data<T>();
+    for (int64_t o = 0; o < rows.outer && rows.size > 0; ++o) {
+      for (int64_t i = 0; i < rows.inner; ++i) {
+        const int64_t start = o * rows.size * rows.inner + i;
+        row<kind, T>(in + start, out + start, rows.size, rows.inner);
+      }
+    }
+  });
+  context.outputs[0] = std::move(y);
+}
+
+// Rows up to this long keep their exponentials; longer ones compute them twice.
+constexpr int64_t kKeptRow = 4096;
+
+// Loops d0.. over all other axes, then r0, r1, r2 along the row.
+template <Kind kind>
+void lower(LowerContext& context) {
+  using namespace loops;
+  const BufferRef x = context.inputs[0], y = context.outputs[0];
+  const DType dtype = x->dtype;
+  if (dtype != DType::Float32 && dtype != DType::Float64) return;
+  const auto rank = static_cast<int64_t>(x->shape.size());
+  if (rank == 0) return;
+  int64_t axis = context.node.attribute_int("axis", -1);
+  if (axis < 0) axis += rank;
+  const auto indices = [&](const char* along) {
+    std::vector<Expr> result;
+    for (int64_t i = 0; i < rank; ++i) result.push_back(variable(i == axis ? along : cat("d", i)));
+    return result;
+  };
+  const int64_t size = x->shape[static_cast<size_t>(axis)];
+  const bool kept = kind == Kind::Soft && size <= kKeptRow;
+  const BufferRef best = local_buffer("best", dtype), sum = local_buffer("sum", dtype),
+                  power = local_buffer("power", dtype, {size});
+  const auto shifted = [&](const char* along) { return load(x, indices(along)) - load(best, {}); };
+  const Expr r1 = variable("r1"), r2 = variable("r2");
+  std::vector<Stmt> body = {alloc(best), alloc(sum)};
+  if (kept) body.push_back(alloc(power));
+  body.push_back(store(best, {}, constant(dtype, -std::numeric_limits<double>::infinity())));
+  body.push_back(loop("r0", size, store(best, {}, loops::max(load(best, {}), load(x, indices("r0"))))));
+  body.push_back(store(sum, {}, constant(dtype, 0)));
+  const Expr e = unary(Op::Exp, shifted("r1"));
+  if (kept) {
+    body.push_back(loop("r1", size, block({store(power, {r1}, e), store(sum, {}, load(sum, {}) + load(power, {r1}))})));
+  } else {
+    body.push_back(loop("r1", size, store(sum, {}, load(sum, {}) + e)));
+  }
+  Expr result;
+  if (kind == Kind::Soft) {
+    result = (kept ? load(power, {r2}) : unary(Op::Exp, shifted("r2"))) / load(sum, {});
+  } else {
+    body.push_back(store(sum, {}, unary(Op::Log, load(sum, {}))));
+    result = shifted("r2") - load(sum, {});
+  }
+  body.push_back(loop("r2", size, store(y, indices("r2"), result)));
+  Stmt nest = block(std::move(body));
+  for (int64_t i = rank; i-- > 0;) {
+    if (i != axis) nest = loop(cat("d", i), x->shape[static_cast<size_t>(i)], std::move(nest));
+  }
+  context.emit("row", std::move(nest));
+}
+
+double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>&) {
+  return 4.0 * static_cast<double>(element_count(inputs[0]));
+}
+
+template <Kind kind>
+OpDef softmax(std::string name) {
+  OpDef op;
+  op.name = std::move(name);
+  op.since = 13;
+  op.infer = infer;
+  op.reference = reference<kind>;
+  if (kind != Kind::Hard) op.lower = lower<kind>;
+  op.flops = flops;
+  return op;
+}
+
+}  // namespace
+
+OpDef define_Softmax() { return softmax<Kind::Soft>("Softmax"); }
+OpDef define_LogSoftmax() { return softmax<Kind::LogSoft>("LogSoftmax"); }
+OpDef define_Hardmax() { return softmax<Kind::Hard>("Hardmax"); }
+
+}  // namespace dnn
