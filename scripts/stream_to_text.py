@@ -29,7 +29,7 @@ def main(lines, folder):
         out = os.path.join(folder, os.path.relpath(path, common) + ".txt")
         os.makedirs(os.path.dirname(out), exist_ok=True)
         with open(out, "w") as f:
-            f.writelines(f"{best['class']}, {best['score']:f}\n" for best in top[i])
+            f.writelines(f"{best['class']}, {float(best['score']):f}\n" for best in top[i])
             f.write(f"\n{latency_ns[i] / 1e9:f}\n")
 
 

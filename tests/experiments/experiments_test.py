@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests of Makefile.experiments with stand-in tools: resuming, -j, failing cells, launchers, missing tools and devices."""
+import json
 import os
 import subprocess
 import tempfile
@@ -13,12 +14,20 @@ for word; do case "$FAIL" in ?*) case $word in *$FAIL*) echo "$(basename $0): er
 TOOLS = {
     "dnn-compile": 'while [ "$1" != -o ]; do shift; done; echo package >"$2"',
     "dnn-infer": 'case "$*" in --list-devices) printf "reference\\tinterpreter\\ncpu\\tgenerated C\\n";; *) echo stream of "$*";; esac',
-    "dnn-eval": 'echo "eval $#: $*"',
+    "dnn-eval": 'n=0; for w; do case $w in --json=*) cp "$REPORT" "${w#--json=}";; *.dnns) n=$((n+1));; esac; done; echo "eval $n: $*"',
     "dnn-localize": 'echo "first divergent layer: conv"; exit 1',
     "dnn-convert": 'while [ "$1" != -o ]; do shift; done; echo converted >"$2"',
     "dnn-cat": """printf '%s\\n' '{"type":"sample","id":0,"path":"imgs/a/x.png"}' '{"type":"sample","id":1,"path":"imgs/b/y.png"}' \
  '{"type":"prediction","sample":0,"top_k":[{"class":7,"score":1.5},{"class":2,"score":-0.25}],"latency_ns":2500000}' \
- '{"type":"prediction","sample":1,"top_k":[{"class":3,"score":9}],"latency_ns":1000}'""",
+ '{"type":"prediction","sample":1,"top_k":[{"class":3,"score":"nan"}],"latency_ns":1000}'""",
+}
+REPORT = {
+    "runs": [{"run": "A", "header": {"model": {"path": "m/one.onnx"}, "opt": 0, "device": "cpu"},
+              "values": {"top1_accuracy": 93.8888, "latency_median": 1.25}},
+             {"run": "B", "header": {"model": {"path": "m/one.onnx"}, "opt": 3, "device": "opencl:0"}, "values": {}},
+             {"run": "C", "header": {}, "values": {}}],
+    "pairs": [{"base": "A", "run": "B", "values": {"top1_agreement": 99.5, "output_max_rel": 2e-6, "time_change": -40.04}},
+              {"base": "B", "run": "C", "values": {"top1_agreement": 1}}],
 }
 
 
@@ -31,6 +40,8 @@ class Experiments(unittest.TestCase):
         os.mkdir(self.bin)
         for name, body in TOOLS.items():
             self.script(f"bin/{name}", PROLOGUE + body)
+        with open(f"{self.root}/report.json", "w") as f:
+            json.dump(REPORT, f)
         for model in ("one", "two"):
             with open(f"{self.root}/{model}.onnx", "w") as f:
                 f.write(model)
@@ -46,7 +57,7 @@ class Experiments(unittest.TestCase):
                     "DEVICES": "cpu", "OUT": self.out, "BIN": self.bin, **settings}
         clean = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k not in settings}
         done = subprocess.run(["make", "-f", "Makefile.experiments", *words, *(f"{k}={v}" for k, v in settings.items())],
-                              env={**clean, "CALLS": self.calls, "FAIL": fail}, text=True, timeout=60,
+                              env={**clean, "CALLS": self.calls, "FAIL": fail, "REPORT": f"{self.root}/report.json"}, text=True, timeout=60,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.returncode, done.stdout
 
@@ -76,10 +87,13 @@ class Experiments(unittest.TestCase):
                 self.assertTrue(self.exists(f"{model}/opt{level}/cpu/execution_log.txt"))
                 self.assertIn("--device cpu", self.text(f"{model}/opt{level}/cpu/run.dnns"))
             self.assertIn("eval 2:", self.text(f"{model}/analysis.txt"))
-            self.assertIn("--json", self.text(f"{model}/analysis.json"))
+            self.assertEqual(self.text(f"{model}/analysis.json"), json.dumps(REPORT))
         self.assertIn("one/opt0/cpu/run.dnns", self.text("models.txt"))
         self.assertIn("two/opt0/cpu/run.dnns", self.text("models.txt"))
         self.assertEqual(said.strip().splitlines()[-1], f"results: {self.out}")
+        self.assertRegex(said, r"(?m)^one +-O0 +cpu +93.89 +- +1.250 +- +- +- +-$")
+        self.assertRegex(said, r"(?m)^one +-O3 +opencl:0 +- +- +- +- +99.50 +2.0e-06 +-40.0$")
+        self.assertRegex(said, r"(?m)^\? +- +- +- +- +- +- +- +- +-$")
         self.assertEqual(self.leftovers(), [])
 
     def test_a_second_run_makes_nothing_and_a_lost_stream_is_made_again(self):
@@ -142,9 +156,17 @@ class Experiments(unittest.TestCase):
         self.assertTrue(self.exists("one/opt3/cpu/run.dnns"))
 
     def test_a_failing_comparison_is_a_failure(self):
-        self.script("bin/dnn-eval", "#!/bin/sh\nexit 1")
-        self.assertNotEqual(self.make("all")[0], 0)
+        whole = TOOLS["dnn-eval"]
+        self.script("bin/dnn-eval", PROLOGUE + whole + "; exit 1")
+        status, said = self.make("all", EVAL_FLAGS="--max-disagreement=0")
+        self.assertNotEqual(status, 0)
+        self.assertIn("dnn-eval said 1", said)
+        self.assertIn("--max-disagreement=0", self.text("one/analysis.txt.failed"))
         self.assertFalse(self.exists("one/analysis.txt"))
+        self.assertTrue(self.exists("two/analysis.txt.failed"))
+        self.script("bin/dnn-eval", PROLOGUE + whole)
+        self.assertEqual(self.make("all", EVAL_FLAGS="--max-disagreement=0")[0], 0)
+        self.assertFalse(self.exists("one/analysis.txt.failed"))
 
     def test_launcher_wraps_each_cell(self):
         self.script("launch", 'echo "$#" >>"$CALLS.launched"; exec "$@"')
@@ -185,7 +207,7 @@ class Experiments(unittest.TestCase):
         status, said = self.make("execute", TEXT="1")
         self.assertEqual(status, 0, said)
         self.assertEqual(self.text("one/opt3/cpu/text/a/x.png.txt"), "7, 1.500000\n2, -0.250000\n\n0.002500\n")
-        self.assertEqual(self.text("one/opt3/cpu/text/b/y.png.txt"), "3, 9.000000\n\n0.000001\n")
+        self.assertEqual(self.text("one/opt3/cpu/text/b/y.png.txt"), "3, nan\n\n0.000001\n")
         self.assertEqual(self.leftovers(), [])
 
     def test_conversions_join_the_matrix(self):
