@@ -10,7 +10,8 @@
 #include "codegen/print.h"
 #include "codegen/schedule.h"
 #include "loops/steps.h"
-#include "ops/op.h"
+#include "ops/elementwise.h"
+#include "ops/lowering.h"
 
 namespace dnn::codegen {
 namespace {
@@ -30,11 +31,6 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   result.opt = options.opt;
   result.vector_registers = isa == "avx512" ? 30 : isa == "avx2" ? 7 : 4;
   return result;
-}
-
-bool compiled_dtype(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Bool ||
-         (is_integer(dtype) && dtype_bits(dtype) >= 8);
 }
 
 class Generator {
@@ -144,41 +140,24 @@ class Generator {
 
   bool compilable(ValueId id) const { return fixed(id) && compiled_dtype(graph_.value(id).type.dtype); }
 
-  BufferRef buffer(ValueId id, std::string name) {
-    const Type& type = graph_.value(id).type;
-    const bool is_constant = graph_.constant(id) != nullptr && !graph_.is_input(id);
-    return std::make_shared<loops::Buffer>(
-        loops::Buffer{std::move(name), type.dtype, type.fixed_shape(), is_constant ? loops::Layout() : layout_of(id)});
-  }
-
   bool lower(NodeId id, const OpDef& op) {
     const Node& node = graph_.node(id);
-    LowerContext context{node, {}, {}, {}, {}, {}};
+    LowerContext context = lower_node(graph_, node);
+    if (context.stages.empty()) return false;
     std::map<std::string, ValueId> values;  // by buffer name
     std::set<const loops::Buffer*> packable;
-    std::map<ValueId, BufferRef> seen;  // a value read twice is one buffer
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId v = node.inputs[i];
-      context.constants.push_back(v == kNoValue ? nullptr : graph_.constant(v));
-      if (v == kNoValue) {
-        context.inputs.push_back(nullptr);
-        continue;
-      }
-      BufferRef& b = seen[v];
-      if (b == nullptr) {
-        b = buffer(v, cat("x", i));
-        values[b->name] = v;
-        if (graph_.constant(v) != nullptr && !graph_.is_input(v)) packable.insert(b.get());
-      }
-      context.inputs.push_back(b);
+      if (v == kNoValue || context.inputs[i] == nullptr) continue;
+      values[context.inputs[i]->name] = v;
+      if (graph_.constant(v) != nullptr && !graph_.is_input(v)) packable.insert(context.inputs[i].get());
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const ValueId v = node.outputs[i];
-      context.outputs.push_back(v == kNoValue ? nullptr : buffer(v, cat("y", i)));
-      if (v != kNoValue) values[cat("y", i)] = v;
+      if (v == kNoValue) continue;
+      values[context.outputs[i]->name] = v;
+      if (context.outputs[i]->layout.has_halo()) clear_border(id, v, context.outputs[i]);
     }
-    op.lower(context);
-    if (context.stages.empty()) return false;
     std::map<std::string, int> temporaries;
     for (const BufferRef& t : context.temporaries) {
       const int64_t bytes = t->layout.element_count(t->shape) * static_cast<int64_t>(dtype_size(t->dtype));
@@ -219,6 +198,47 @@ class Generator {
       add_step(std::move(step));
     }
     return true;
+  }
+
+  // A step that zeroes the border of a value's layout, before the step that makes the value.
+  void clear_border(NodeId id, ValueId v, const BufferRef& y) {
+    std::vector<loops::Stmt> parts;
+    const size_t rank = y->shape.size();
+    std::vector<loops::Expr> at;
+    for (size_t axis = 0; axis < rank; ++axis) at.push_back(loops::variable(cat("d", axis)));
+    // Axis by axis: the elements below and above it, over all of the axes after it (borders included) and the inside of
+    // those before it.
+    for (size_t axis = 0; axis < rank; ++axis) {
+      const int64_t low = y->layout.halo_low(static_cast<int>(axis)),
+                    high = y->layout.halo_high(static_cast<int>(axis));
+      for (const auto& [begin, count] : {std::pair(-low, low), std::pair(y->shape[axis], high)}) {
+        if (count == 0) continue;
+        std::vector<loops::Expr> index = at;
+        index[axis] = at[axis] + begin;
+        for (size_t later = axis + 1; later < rank; ++later)
+          index[later] = at[later] - y->layout.halo_low(static_cast<int>(later));
+        loops::Stmt body = loops::store(y, index, loops::constant(y->dtype, 0));
+        for (size_t a = rank; a-- > 0;) {
+          const int extra = static_cast<int>(a);
+          const int64_t extent = a < axis    ? y->shape[a]
+                                 : a == axis ? count
+                                             : y->shape[a] + y->layout.halo_low(extra) + y->layout.halo_high(extra);
+          body = loops::loop(cat("d", a), extent, std::move(body));
+        }
+        parts.push_back(std::move(body));
+      }
+    }
+    Kernel kernel;
+    kernel.pattern = "border";
+    kernel.comment = "zero border of " + graph_.value(v).type.text() + " layout " + y->layout.text();
+    kernel.arguments = {y};
+    kernel.body = loops::block(std::move(parts));
+    const std::string lowered = loops::to_text(kernel);
+    Step step;
+    step.node = id;
+    step.arguments.push_back(argument(v, y->layout));
+    step.kernel = intern(schedule(kernel, {}), lowered);
+    add_step(std::move(step));
   }
 
   Kernel schedule(const Kernel& kernel, const std::set<const loops::Buffer*>& packable) const {

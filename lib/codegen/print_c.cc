@@ -140,7 +140,8 @@ class CVocabulary : public Vocabulary {
            (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
   }
   std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const override {
-    return "(*(const " + type_suffix(dtype, lanes) + "_in_memory*)(" + pointer + "))";
+    const std::string type = type_suffix(dtype, lanes);
+    return "((" + type + ")*(const " + type + "_in_memory*)(" + pointer + "))";
   }
   std::string store_vector(DType dtype, int64_t lanes, const std::string& pointer,
                            const std::string& value) const override {

@@ -31,9 +31,16 @@ class CpuSchedule {
       : kernel_(kernel), body_(kernel.body), packable_(packable), options_(options), dtype_(output()->dtype) {}
 
   Kernel run() {
+    drop_guards();
+    body_ = simplify(body_);
     const bool vectors = dtype_ == DType::Float32 || dtype_ == DType::Float64;
-    if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "m") >= 2) {
+    if (kernel_.pattern == "border") {
+      // A few rows of zeros: as they stand.
+    } else if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "m") >= 2) {
       convolution();
+    } else if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "g") >= 8 && loop_extent(body_, "m") == 0 &&
+               loop_extent(body_, "c") == 0 && blocked("g")) {
+      depthwise();
     } else if (kernel_.pattern == "matmul" && vectors) {
       matmul();
     } else {
@@ -70,23 +77,47 @@ class CpuSchedule {
     return names;
   }
 
-  // Gives constants that v indexes off their innermost axis a layout in which v's blocks lie innermost.
-  void pack_constants(const std::string& v, int64_t width) {
-    const Ranges ranges = loop_ranges(body_);
+  // Gives constants that v indexes a layout in which v's blocks of `width` lie innermost, padded to whole blocks.
+  void pack_constants(const std::string& v, int64_t width, const std::string& inner = "", int64_t inner_width = 1) {
     for (const Access& access : accesses(body_)) {
       if (packable_.count(access.buffer.get()) == 0 || !access.buffer->layout.row_major()) continue;
-      int64_t step = 0;
-      const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
-      if (!uses_variable(offset, v) || (linear_coefficient(offset, v, ranges, &step) && step == 1)) continue;
-      for (size_t axis = 0; axis < access.indices.size(); ++axis) {
-        int64_t coefficient = 0;
-        if (!linear_coefficient(access.indices[axis], v, ranges, &coefficient) || coefficient != 1) continue;
-        auto packed = std::make_shared<Buffer>(*access.buffer);
-        packed->layout.block(static_cast<int>(axis), width);
-        replace(access.buffer.get(), packed);
-        break;
+      loops::Layout layout;
+      for (const auto& [name, block] : {std::pair(inner, inner_width), std::pair(v, width)}) {
+        for (size_t axis = 0; axis < access.indices.size(); ++axis) {
+          if (access.indices[axis]->op == Op::Variable && access.indices[axis]->name == name) {
+            layout.block(static_cast<int>(axis), block);
+          }
+        }
       }
+      if (layout.row_major() || (layout.text() == cat(access.indices.size() - 1, "/", width) &&
+                                 access.buffer->shape.back() % width == 0 && access.indices.size() == 1)) {
+        continue;
+      }
+      auto packed = std::make_shared<Buffer>(*access.buffer);
+      packed->layout = layout;
+      replace(access.buffer.get(), packed);
     }
+  }
+
+  // A zero that guards a read outside the tensor is not needed where the tensor's border holds that zero.
+  void drop_guards() {
+    const Ranges ranges = loop_ranges(body_);
+    body_ = rewrite_expressions(body_, [&](const Expr& e) {
+      if (e->op != Op::Select || e->args[1]->op != Op::Load || e->args[2]->op != Op::Constant || e->args[2]->f != 0 ||
+          e->args[2]->i != 0 || !e->args[1]->buffer->layout.has_halo()) {
+        return e;
+      }
+      const Expr& read = e->args[1];
+      const Buffer& buffer = *read->buffer;
+      for (size_t axis = 0; axis < read->args.size(); ++axis) {
+        const int a = static_cast<int>(axis);
+        Interval range{};
+        if (!bounds(simplify(read->args[axis], ranges), ranges, &range)) return e;
+        if (range.low < -buffer.layout.halo_low(a) || range.high >= buffer.shape[axis] + buffer.layout.halo_high(a))
+          return e;
+      }
+      return read;
+    });
   }
 
   void replace(const Buffer* from, const BufferRef& to) {
@@ -96,11 +127,44 @@ class CpuSchedule {
     }
   }
 
+  // v in vectors: padded to whole blocks where the buffers have room, else in narrowing vectors at the end.
+  std::vector<std::string> vectors_over(const std::string& v) {
+    if (room_for_padding(body_, v, lanes())) {
+      body_ = split_padded(body_, v, lanes());
+      return {v + "_i"};
+    }
+    return vector_split(v, lanes());
+  }
+
+  bool blocked(const std::string& v) const {  // whether v runs along a blocked axis of some activation
+    for (const Access& access : accesses(body_)) {
+      for (size_t axis = 0; axis < access.indices.size(); ++axis) {
+        if (access.buffer->layout.block_of(static_cast<int>(axis)) > 1 && packable_.count(access.buffer.get()) == 0 &&
+            uses_variable(access.indices[axis], v)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   // m (output channels) in vectors, the last output axis in a register tile: each input element is one broadcast.
   void convolution() {
     const std::string column = last_output_axis();
-    pack_constants("m", lanes());
-    const std::vector<std::string> vectors = vector_split("m", lanes());
+    const int64_t channels = loop_extent(body_, "c");
+    const bool blocks = options_.opt >= 3 && blocked("c") && channels >= lanes();
+    pack_constants("m", lanes(), blocks ? "c" : "", blocks ? lanes() : 1);
+    if (blocks) {
+      body_ = split(body_, "c", lanes());
+      body_ = at_loop(body_, "c_o", [&](const Stmt& l) {
+        std::vector<std::string> inside = nest_variables(l->children[0]);
+        if (inside.size() < 2 || inside[0] != "c_i") return l;
+        std::vector<std::string> order(inside.begin() + 1, inside.end());
+        order.emplace_back("c_i");
+        return loop(l->variable, l->extent, reorder(l->children[0], order), l->loop);
+      });
+    }
+    const std::vector<std::string> vectors = vectors_over("m");
     const int64_t wide = loop_extent(body_, "m_o");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
     int64_t across = 1;
@@ -109,31 +173,56 @@ class CpuSchedule {
       body_ = split(body_, "m_o", 2);
       body_ = move_inside("m_o_i", column);
     }
+    register_tile(column, vectors, across > 1 ? "m_o_i" : "", across);
+  }
+
+  // Depthwise: the channel itself in vectors, taps unrolled over a tile of columns.
+  void depthwise() {
+    const std::string column = last_output_axis();
+    pack_constants("g", lanes());
+    const std::vector<std::string> vectors = vectors_over("g");
+    for (const std::string& v : vectors) body_ = move_inside(v, column);
+    register_tile(column, vectors, "", 2);
+    for (const char* tap : {"k0", "k1"}) {
+      if (loop_extent(body_, tap) <= 3) body_ = with_kind(body_, tap, LoopKind::Unrolled);
+    }
+  }
+
+  // Columns times vectors of accumulators in registers.
+  void register_tile(const std::string& column, const std::vector<std::string>& vectors, const std::string& across_loop,
+                     int64_t across) {
     const int64_t tile = tile_width(loop_extent(body_, column), across);
     if (tile > 1) body_ = split(body_, column, tile);
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
-    if (across > 1) body_ = jam(body_, "m_o_i", LoopKind::Unrolled);
+    if (!across_loop.empty()) body_ = jam(body_, across_loop, LoopKind::Unrolled);
     if (tile > 1) {
       body_ = jam(body_, column + "_i", LoopKind::Unrolled);
       body_ = jam(body_, column + "_t", LoopKind::Unrolled);
     }
   }
 
-  // j (output columns) in vectors, i (rows) in a register tile.
+  // j (output columns) in vectors, i (rows) in a register tile; one row alone is tiled across columns.
   void matmul() {
     pack_constants("j", lanes());
-    const std::vector<std::string> vectors = vector_split("j", lanes());
-    const int64_t rows = loop_extent(body_, "i");
-    const int64_t tile = rows >= 2 ? tile_width(rows, 1) : 1;
-    if (tile > 1) {
+    const std::vector<std::string> vectors = vectors_over("j");
+    const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
+    int64_t across = 1;
+    for (int64_t width : rows >= 2 ? std::vector<int64_t>{2} : std::vector<int64_t>{8, 7, 6, 5, 4, 3, 2}) {
+      if (wide % width == 0 && wide >= width && width + 1 < options_.vector_registers) {
+        across = width;
+        break;
+      }
+    }
+    if (across > 1) body_ = split(body_, "j_o", across);
+    if (rows >= 2) {
       for (const std::string& v : vectors) body_ = move_inside(v, "i");
-      body_ = split(body_, "i", tile);
+      if (across > 1) body_ = move_inside("j_o_i", "i");
+      // The columns outermost, so that a block of the weights stays in cache over the rows.
+      register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
+      return;
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
-    if (tile > 1) {
-      body_ = jam(body_, "i_i", LoopKind::Unrolled);
-      body_ = jam(body_, "i_t", LoopKind::Unrolled);
-    }
+    if (across > 1) body_ = jam(body_, "j_o_i", LoopKind::Unrolled);
   }
 
   std::string last_output_axis() const {
@@ -172,6 +261,7 @@ class CpuSchedule {
 
   // Loops in the order of the output's memory, the innermost in vectors where every access allows it.
   void elementwise() {
+    if (blocked_channels()) return;
     fuse_contiguous();
     const std::vector<std::string> nest = nest_variables(body_);
     if (nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
@@ -179,6 +269,52 @@ class CpuSchedule {
     if (loop_extent(body_, v) < 4 || !vectorises(v)) return;
     const std::vector<std::string> vectors = vector_split(v, lanes());
     for (const std::string& name : vectors) body_ = jam(body_, name, LoopKind::Vector);
+  }
+
+  // Outputs with blocked channels: the block's lanes in vectors, innermost. False when the loops do not allow it.
+  bool blocked_channels() {
+    const BufferRef y = output();
+    const bool floats = dtype_ == DType::Float32 || dtype_ == DType::Float64;
+    for (const Access& access : accesses(body_)) {
+      if (!access.is_store || access.buffer->scope == Scope::Local || !floats) continue;
+      for (size_t axis = 0; axis < access.indices.size(); ++axis) {
+        const int64_t width = y->layout.block_of(static_cast<int>(axis));
+        if (width == 1) continue;
+        const Ranges ranges = loop_ranges(body_);
+        for (const std::string& v : nest_variables(body_)) {
+          int64_t step = 0;
+          if (!linear_coefficient(access.indices[axis], v, ranges, &step) || step != 1) continue;
+          return block_loop(v, width);
+        }
+      }
+    }
+    return false;
+  }
+
+  bool block_loop(const std::string& v, int64_t width) {
+    const std::string innermost = nest_variables(body_).back();
+    const Stmt before = body_;
+    const Kernel kernel_before = kernel_;
+    pack_constants(v, width);
+    const int64_t extent = loop_extent(body_, v);
+    if (room_for_padding(body_, v, width)) {
+      body_ = split_padded(body_, v, width);
+    } else if (extent % width == 0) {
+      body_ = split(body_, v, width);
+    } else {
+      body_ = before;
+      kernel_ = kernel_before;
+      return false;
+    }
+    if (innermost != v) body_ = move_inside(v + "_i", innermost);
+    body_ = simplify(body_);
+    if (loop_extent(body_, v + "_i") == 0 || !vectorises(v + "_i")) {
+      body_ = before;
+      kernel_ = kernel_before;
+      return false;
+    }
+    body_ = jam(body_, v + "_i", LoopKind::Vector);
+    return true;
   }
 
   // Every access moves by 0 or 1 element with v, and no condition or index arithmetic hangs on it.

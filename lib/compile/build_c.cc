@@ -61,8 +61,13 @@ std::vector<std::string> units(const std::string& source) {
 std::string run_compiler(const std::vector<std::string>& argv, const std::string& folder) {
   const ProcessResult result = run_process(argv, folder, kCompileLimit_s);
   if (result.timed_out) return cat(argv[0], " did not finish within ", kCompileLimit_s, " s");
-  if (result.exit_code != 0) return cat(argv[0], " failed with exit code ", result.exit_code, ":\n", result.output);
-  return {};
+  if (result.exit_code == 0) return {};
+  std::string reason;
+  for (const std::string& line : split(result.output, '\n')) {
+    if (reason.empty() || (line.find("error") != std::string::npos && reason.find("error") == std::string::npos))
+      reason = line;
+  }
+  return cat(argv[0], " failed with exit code ", result.exit_code, ": ", reason);
 }
 
 }  // namespace

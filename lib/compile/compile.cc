@@ -5,6 +5,7 @@
 #include "codegen/generate.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "passes/pass.h"
 
 namespace dnn {
 
@@ -18,6 +19,12 @@ Package compile(const Graph& source, const CompileOptions& options) {
   Graph graph = options.float64 ? widen_to_float64(source) : source;
   infer_types(graph);
   verify(graph);
+  PassOptions pass_options;
+  pass_options.opt = options.opt;
+  pass_options.float64 = options.float64;
+  pass_options.changes = options.pass_changes;
+  pass_options.stop_after = options.stop_after;
+  const std::vector<PassLog> log = run_passes(graph, pass_options);
   Package package;
   if (options.device == "cpu") {
     codegen::GenerateOptions generate;
@@ -34,6 +41,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
     for (ValueId id : graph.inputs) package.input_types.push_back(graph.value(id).type);
     for (ValueId id : graph.outputs) package.output_types.push_back(graph.value(id).type);
   }
+  for (const PassLog& entry : log) package.info.passes.push_back(entry.name);
   package.info.opt = options.opt;
   package.info.dtype = options.float64 ? "float64" : "float32";
   return package;

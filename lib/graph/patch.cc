@@ -86,6 +86,7 @@ bool Patch::apply(Graph& graph) const {
     }
   }
   for (NodeId id : removed_) graph.remove_node(id);
+  for (const auto& [id, layout] : layouts_) graph.value(resolve(id, first_new)).layout = layout;
   for (const auto& [from, raw_to] : redirects_) {
     const ValueId to = resolve(raw_to, first_new);
     const Uses uses(graph);

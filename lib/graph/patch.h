@@ -22,6 +22,8 @@ class Patch {
   // Every reader of `from` reads `to` instead, and `to` keeps `from`'s name as an alias. A graph output keeps its name:
   // then `to`'s producer makes `from` instead, or, where `to` has no producer or is an output too, an Identity stays.
   void redirect(ValueId from, ValueId to) { redirects_.emplace_back(from, to); }
+  // Gives a value a memory layout (loops::Layout text).
+  void set_layout(ValueId id, std::string layout) { layouts_.emplace_back(id, std::move(layout)); }
   // The new nodes stand where this node stands; default: the last of the removed nodes.
   void place_at(NodeId root) { root_ = root; }
 
@@ -40,6 +42,7 @@ class Patch {
   std::vector<Node> added_;
   std::vector<NodeId> removed_;
   std::vector<std::pair<ValueId, ValueId>> redirects_;
+  std::vector<std::pair<ValueId, std::string>> layouts_;
   NodeId root_ = -1;
 };
 

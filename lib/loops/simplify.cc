@@ -296,13 +296,21 @@ bool bounds(const Expr& e, const Ranges& ranges, Interval* result) {
 
 Expr simplify(const Expr& expr, const Ranges& ranges) { return Simplifier(ranges).run(expr); }
 
+namespace {
+// Locals end with the loop around them: such a loop stays even when it runs once.
+bool opens_scope(const Stmt& body) {
+  if (body->kind == StmtKind::Alloc) return true;
+  return body->kind == StmtKind::Block && std::any_of(body->children.begin(), body->children.end(), opens_scope);
+}
+}  // namespace
+
 Stmt simplify(const Stmt& stmt, const Ranges& ranges) {
   switch (stmt->kind) {
     case StmtKind::For: {
       if (stmt->extent <= 0) return block({});
       Ranges inner = ranges;
       inner[stmt->variable] = {0, stmt->extent - 1};
-      if (stmt->extent == 1 && stmt->loop != LoopKind::Vector) {
+      if (stmt->extent == 1 && stmt->loop != LoopKind::Vector && !opens_scope(stmt->children[0])) {
         return simplify(substitute(stmt->children[0], {{stmt->variable, constant_int(DType::Int64, 0)}}), ranges);
       }
       Stmt body = simplify(stmt->children[0], inner);

@@ -221,13 +221,22 @@ Stmt inline_consumer(const Stmt& producer, const BufferRef& t, const Stmt& consu
     if (s->kind == StmtKind::Store && s->buffer == t) {
       std::map<std::string, Expr> at;
       for (size_t i = 0; i < variables.size(); ++i) at[variables[i]] = s->indices[i];
+      int reads = 0;
+      rewrite(target->value, [&](const Expr& e) {
+        reads += e->op == Op::Load && e->buffer == t ? 1 : 0;
+        return e;
+      });
+      // A value read more than once gets a name, so that it is computed once.
+      const BufferRef once = local_buffer(t->name + "_element", t->dtype);
+      const bool direct = reads <= 1 || s->value->op == Op::Load;
       Expr value = rewrite(target->value, [&](const Expr& e) {
-        if (e->op == Op::Load && e->buffer == t) return s->value;
+        if (e->op == Op::Load && e->buffer == t) return direct ? s->value : load(once, {});
         if (e->op != Op::Variable) return e;
         auto found = at.find(e->name);
         return found == at.end() ? e : found->second;
       });
-      return store(target->buffer, s->indices, std::move(value));
+      Stmt result = store(target->buffer, s->indices, std::move(value));
+      return direct ? result : block({alloc(once), store(once, {}, s->value), std::move(result)});
     }
     if (s->children.empty()) return s;
     std::vector<Stmt> children;

@@ -43,6 +43,7 @@ Stmt at_loop(const Stmt& stmt, const std::string& v, const std::function<Stmt(co
 Stmt with_kind(const Stmt& stmt, const std::string& v, LoopKind kind);
 
 // producer: t[i..] = e   and   consumer: y[d..] = g(t[d..], ..)   ->   y[i..] = g(e, ..)
+// (through a local where g reads t more than once)
 // `consumer` is a map nest over y's extents whose only reads of t are at its own indices. Refused otherwise.
 Stmt inline_consumer(const Stmt& producer, const BufferRef& t, const Stmt& consumer);
 // Whether inline_consumer() may be applied.

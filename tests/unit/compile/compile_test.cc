@@ -71,5 +71,38 @@ TEST(Compile, O0EqualsTheInterpreterToTheBit) {
   }
 }
 
+// Largest difference relative to the largest expected value.
+double relative_error(const Tensor& actual, const Tensor& expected) {
+  const std::vector<double> a = to_doubles(actual), b = to_doubles(expected);
+  double worst = 0, largest = 0;
+  for (size_t i = 0; i < b.size(); ++i) {
+    worst = std::max(worst, std::abs(a[i] - b[i]));
+    largest = std::max(largest, std::abs(b[i]));
+  }
+  return worst / largest;
+}
+
+TEST(Compile, HigherLevelsStayWithinRounding) {
+  for (const ConvCase& k :
+       {ConvCase{1, 3, 16, 9, 3, 1, 1, 1}, ConvCase{2, 16, 48, 17, 3, 2, 1, 1}, ConvCase{1, 40, 24, 6, 1, 1, 0, 1},
+        ConvCase{1, 12, 24, 8, 5, 2, 2, 4}, ConvCase{1, 20, 20, 19, 3, 1, 1, 20}}) {
+    const Graph graph = conv_graph(k);
+    const Tensor x = random_tensor({k.n, k.c, k.size, k.size + 1}, 7);
+    const Tensor expected = interpret(graph, {x})[0];
+    for (int opt = 1; opt <= 4; ++opt) {
+      CompileOptions options;
+      options.opt = opt;
+      auto package = std::make_shared<Package>(compile(graph, options));
+      for (const std::string& isa : default_isas()) {
+        const Tensor one = open_session("cpu", package, {1, isa})->run({x})[0];
+        EXPECT_LT(relative_error(one, expected), 2e-6)
+            << "O" << opt << " " << isa << " m=" << k.m << " group=" << k.group;
+        EXPECT_TRUE(one.identical(open_session("cpu", package, {3, isa})->run({x})[0]))
+            << "threads change bits at O" << opt;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dnn

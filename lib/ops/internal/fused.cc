@@ -1,0 +1,104 @@
+// dnn.Fused: an operator and the element-wise operators that follow it, as one kernel. Attribute `body` is their graph;
+// its inputs are the node's inputs in order, its nodes a chain whose last makes the only output. Made by fuse-ops.
+#include <map>
+
+#include "loops/steps.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+const Graph& body_of(const Node& node) {
+  auto found = node.attributes.find("body");
+  const auto* body =
+      found == node.attributes.end() ? nullptr : std::get_if<std::shared_ptr<const Graph>>(&found->second);
+  if (body == nullptr) fail_malformed(node.label(), ": attribute 'body' is missing");
+  return **body;
+}
+
+void infer(InferContext& context) {
+  std::vector<Type> types;
+  for (size_t i = 0; i < context.inputs.size(); ++i) types.push_back(context.input(i));
+  context.set_output(0, context.infer_graph(body_of(context.node), types).at(0));
+}
+
+void reference(ReferenceContext& context) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < context.inputs.size(); ++i) inputs.push_back(context.input(i));
+  context.outputs[0] = context.run_graph(body_of(context.node), inputs).at(0);
+}
+
+// The first node's stages, each later node's map inlined where the value before it is stored.
+void lower(LowerContext& context) {
+  const Graph& body = body_of(context.node);
+  std::map<ValueId, loops::BufferRef> buffers;
+  std::map<ValueId, const Tensor*> constants;
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    buffers[body.inputs[i]] = context.inputs[i];
+    constants[body.inputs[i]] = context.constant(i);
+  }
+  std::vector<LowerContext::Stage> stages;
+  loops::BufferRef made;  // by the node before
+  for (NodeId id : body.order()) {
+    const Node& node = body.node(id);
+    const OpDef* op = find_op(node.domain, node.op);
+    if (op == nullptr || op->lower == nullptr) return;
+    LowerContext part{node, {}, {}, {}, {}, {}};
+    for (ValueId v : node.inputs) {
+      part.inputs.push_back(v == kNoValue ? nullptr : buffers.at(v));
+      part.constants.push_back(v == kNoValue ? nullptr : constants[v]);
+    }
+    const ValueId v = node.outputs.at(0);
+    if (v == body.outputs[0]) {
+      buffers[v] = context.outputs[0];
+    } else {
+      const Type& type = body.value(v).type;
+      buffers[v] = std::make_shared<loops::Buffer>(loops::Buffer{cat("t", id), type.dtype, type.fixed_shape(), {}});
+    }
+    part.outputs.push_back(buffers[v]);
+    op->lower(part);
+    if (part.stages.empty()) return;
+    if (made == nullptr) {
+      stages = std::move(part.stages);
+      context.temporaries = std::move(part.temporaries);
+    } else {
+      if (part.stages.size() != 1 || !loops::can_inline_consumer(made, part.stages[0].body)) return;
+      for (LowerContext::Stage& stage : stages)
+        stage.body = loops::inline_consumer(stage.body, made, part.stages[0].body);
+    }
+    made = buffers[v];
+  }
+  context.stages = std::move(stages);
+}
+
+double flops(const Node& node, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
+  const Graph& body = body_of(node);
+  const Node& first = body.node(body.order().at(0));
+  const OpDef* op = find_op(first.domain, first.op);
+  const double chain = static_cast<double>(body.order().size() - 1) * static_cast<double>(element_count(outputs[0]));
+  std::vector<Shape> first_inputs;
+  for (ValueId v : first.inputs) {
+    for (size_t i = 0; i < body.inputs.size(); ++i) {
+      if (body.inputs[i] == v) first_inputs.push_back(inputs[i]);
+    }
+  }
+  const double own = op == nullptr || op->flops == nullptr ? static_cast<double>(element_count(outputs[0]))
+                                                           : op->flops(first, first_inputs, outputs);
+  return own + chain;
+}
+
+}  // namespace
+
+OpDef define_Fused() {
+  OpDef op;
+  op.name = "Fused";
+  op.domain = kInternalDomain;
+  op.max_inputs = -1;
+  op.infer = infer;
+  op.reference = reference;
+  op.lower = lower;
+  op.flops = flops;
+  return op;
+}
+
+}  // namespace dnn

@@ -1,0 +1,187 @@
+// alter-op-layout: memory layouts for the whole graph at once. Values around convolutions and poolings get their channels
+// blocked by 16 (one vector), and the zero border that the convolutions reading them pad with; kernels index logically,
+// so nothing else changes. A padded convolution's graph input is first copied into a bordered value.
+#include <algorithm>
+#include <set>
+
+#include "loops/layout.h"
+#include "ops/lowering.h"
+#include "ops/window.h"
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace dnn {
+namespace {
+
+constexpr int64_t kBlock = 16;
+constexpr int64_t kLeastChannels = 8;  // below, blocks would be mostly padding
+
+// The node that decides a kernel's loops: the first of a fused chain. `outer` maps its inputs to the graph's values.
+struct Anchor {
+  const Node* node;
+  std::vector<ValueId> inputs;
+};
+
+Anchor anchor_of(const Node& node) {
+  if (node.domain != kInternalDomain || node.op != "Fused") return {&node, node.inputs};
+  const Graph& body = **std::get_if<std::shared_ptr<const Graph>>(&node.attributes.at("body"));
+  const Node& first = body.node(body.order().at(0));
+  std::vector<ValueId> inputs;
+  for (ValueId v : first.inputs) {
+    const auto at = std::find(body.inputs.begin(), body.inputs.end(), v);
+    inputs.push_back(at == body.inputs.end() ? kNoValue : node.inputs[static_cast<size_t>(at - body.inputs.begin())]);
+  }
+  return {&first, inputs};
+}
+
+bool spatial(const Node& node) {
+  static const std::set<std::string, std::less<>> names = {
+      "Conv",   "MaxPool",      "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LRN", "BatchNormalization",
+      "Resize", "ConvTranspose"};
+  return node.domain.empty() && names.count(node.op) != 0;
+}
+
+bool channel_concat(const Graph& graph, const Node& node) {
+  return is_op(node, "Concat") && graph.value(node.outputs[0]).type.fixed() &&
+         graph.value(node.outputs[0]).type.shape->size() == 4 &&
+         (node.attribute_int("axis", 0) == 1 || node.attribute_int("axis", 0) == -3);
+}
+
+class Chooser {
+ public:
+  explicit Chooser(const Graph& graph) : graph_(graph), uses_(graph) {}
+
+  std::vector<Patch> run() {
+    for (NodeId id : graph_.order()) spread(id);
+    for (bool again = true; again;) {  // element-wise operands share their result's layout
+      const size_t before = blocked_.size();
+      for (NodeId id : graph_.order()) share(id);
+      again = blocked_.size() != before;
+    }
+    Patch patch(graph_, "layouts");
+    for (NodeId id : graph_.order()) borders(id, &patch);
+    for (ValueId v : blocked_) layouts_[v].block(1, kBlock);
+    bool changed = false;
+    for (auto& [v, layout] : layouts_) {
+      if (graph_.value(v).layout == layout.text()) continue;
+      patch.set_layout(v, layout.text());
+      changed = true;
+    }
+    return changed || copies_ ? std::vector<Patch>{std::move(patch)} : std::vector<Patch>();
+  }
+
+ private:
+  // A 4-D float value that a kernel makes and only kernels read or the device unpacks.
+  bool may_change(ValueId v) const {
+    if (v == kNoValue || graph_.is_output(v) || graph_.is_input(v) || graph_.constant(v) != nullptr) return false;
+    const Type& type = graph_.value(v).type;
+    const NodeId producer = uses_.producer[static_cast<size_t>(v)];
+    return type.fixed() && (type.dtype == DType::Float32 || type.dtype == DType::Float64) && type.shape->size() == 4 &&
+           producer >= 0 && lowers(producer);
+  }
+
+  bool lowers(NodeId id) const {
+    auto [entry, fresh] = lowers_.try_emplace(id, false);
+    if (fresh) entry->second = can_lower(graph_, graph_.node(id));
+    return entry->second;
+  }
+
+  void block(ValueId v) {
+    if (may_change(v) && (*graph_.value(v).type.shape)[1].size >= kLeastChannels) blocked_.insert(v);
+  }
+
+  void spread(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Anchor anchor = anchor_of(node);
+    const bool concat = channel_concat(graph_, *anchor.node) || channel_concat(graph_, node);
+    if (!spatial(*anchor.node) && !concat) return;
+    if (!anchor.inputs.empty()) block(anchor.inputs[0]);
+    if (concat) {
+      for (ValueId v : node.inputs) block(v);
+    }
+    block(node.outputs[0]);
+  }
+
+  void share(NodeId id) {
+    const Node& node = graph_.node(id);
+    const OpDef* op = find_op(node.domain, node.op);
+    const bool fused = node.domain == kInternalDomain && node.op == "Fused";
+    if (op == nullptr || (op->element == nullptr && !fused)) return;
+    if (fused && !spatial(*anchor_of(node).node)) {
+      const OpDef* first = find_op("", anchor_of(node).node->op);
+      if (first == nullptr || first->element == nullptr) return;
+    }
+    const ValueId y = node.outputs[0];
+    bool any = blocked_.count(y) != 0;
+    for (ValueId v : node.inputs) any = any || (v != kNoValue && blocked_.count(v) != 0 && same_channels(v, y));
+    if (!any) return;
+    block(y);
+    for (ValueId v : node.inputs) {
+      if (v != kNoValue && may_change(v) && same_channels(v, y)) block(v);
+    }
+  }
+
+  bool same_channels(ValueId a, ValueId b) const {
+    const auto &x = graph_.value(a).type.shape, &y = graph_.value(b).type.shape;
+    return x && y && x->size() == 4 && y->size() == 4 && (*x)[1] == (*y)[1];
+  }
+
+  // The border that a convolution pads its input with.
+  void borders(NodeId id, Patch* patch) {
+    const Node& node = graph_.node(id);
+    const Anchor anchor = anchor_of(node);
+    if (!is_op(*anchor.node, "Conv") || anchor.inputs.size() < 2 || !lowers(id)) return;
+    const ValueId x = anchor.inputs[0], w = anchor.inputs[1];
+    const Type& type = graph_.value(x).type;
+    if (!type.fixed() || type.shape->size() != 4 || !graph_.value(w).type.fixed()) return;
+    const Shape xs = type.fixed_shape(), ws = graph_.value(w).type.fixed_shape();
+    const Window window = Window::of(*anchor.node, {xs[2], xs[3]}, {ws[2], ws[3]});
+    int64_t low[2], high[2];
+    for (size_t i = 0; i < 2; ++i) {
+      const int64_t last = (window.output[i] - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] -
+                           window.pad_begin[i];
+      low[i] = window.pad_begin[i];
+      high[i] = std::max<int64_t>(0, last - (xs[i + 2] - 1));
+    }
+    if (low[0] == 0 && low[1] == 0 && high[0] == 0 && high[1] == 0) return;
+    if (may_change(x)) {
+      layouts_[x].halo(2, low[0], high[0]).halo(3, low[1], high[1]);
+    } else if (graph_.is_input(x) && graph_.value(x).type.dtype != DType::Undefined) {
+      loops::Layout layout;
+      if (xs[1] >= kLeastChannels) layout.block(1, kBlock);
+      layout.halo(2, low[0], high[0]).halo(3, low[1], high[1]);
+      const ValueId copy = patch->add_value(graph_.value(x).name + ".bordered", type);
+      patch->set_layout(copy, layout.text());
+      Node identity;
+      identity.op = "Identity";
+      identity.name = node.name + ".border";
+      identity.inputs = {x};
+      identity.outputs = {copy};
+      Node reader = node;
+      reader.sources = sources_of(node);
+      std::replace(reader.inputs.begin(), reader.inputs.end(), x, copy);
+      patch->add_node(std::move(identity));
+      patch->add_node(std::move(reader));
+      patch->remove_node(id);
+      copies_ = true;
+    }
+  }
+
+  const Graph& graph_;
+  Uses uses_;
+  std::set<ValueId> blocked_;
+  std::map<ValueId, loops::Layout> layouts_;
+  mutable std::map<NodeId, bool> lowers_;
+  bool copies_ = false;
+};
+
+}  // namespace
+
+std::vector<Patch> alter_op_layout(const Graph& graph, const PassContext&) {
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    if (!graph.value(v).layout.empty()) return {};  // chosen once, for all
+  }
+  return Chooser(graph).run();
+}
+
+}  // namespace dnn

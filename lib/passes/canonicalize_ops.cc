@@ -1,0 +1,110 @@
+// canonicalize-ops: one spelling for what can be written several ways, and nothing for what does nothing.
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace dnn {
+namespace {
+
+bool same_fixed_type(const Graph& graph, ValueId a, ValueId b) {
+  return graph.value(a).type.fixed() && graph.value(a).type == graph.value(b).type;
+}
+
+void bypass(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
+  const Node& node = graph.node(id);
+  const ValueId x = node.inputs[0], y = node.outputs[0];
+  if (graph.is_output(y) && (graph.is_input(x) || graph.constant(x) != nullptr || graph.is_output(x))) return;
+  Patch patch(graph, node.label() + " does nothing");
+  patch.remove_node(id);
+  patch.redirect(y, x);
+  patches->push_back(std::move(patch));
+}
+
+// `node` becomes a Reshape of `from` to its own output's shape.
+void to_reshape(const Graph& graph, NodeId id, ValueId from, const std::string& why, std::vector<Patch>* patches) {
+  const Node& node = graph.node(id);
+  const Shape shape = graph.value(node.outputs[0]).type.fixed_shape();
+  Patch patch(graph, node.label() + " " + why);
+  Node reshape;
+  reshape.name = node.name;
+  reshape.sources = node.sources;
+  reshape.op = "Reshape";
+  reshape.attributes["allowzero"] = int64_t{1};
+  reshape.inputs = {from, patch.add_constant(graph.value(node.outputs[0]).name + ".shape",
+                                             Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape))};
+  reshape.outputs = {node.outputs[0]};
+  patch.add_node(std::move(reshape));
+  patch.remove_node(id);
+  patches->push_back(std::move(patch));
+}
+
+std::vector<int64_t> permutation(const Graph& graph, const Node& node) {
+  std::vector<int64_t> perm = node.attribute_ints("perm");
+  const Type& type = graph.value(node.inputs[0]).type;
+  if (perm.empty() && type.shape) {
+    for (size_t i = type.shape->size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  }
+  return perm;
+}
+
+void transpose(const Graph& graph, const Uses& uses, NodeId id, std::vector<Patch>* patches) {
+  const Node& node = graph.node(id);
+  const std::vector<int64_t> perm = permutation(graph, node);
+  if (perm.empty()) return;
+  bool identity = true;
+  for (size_t i = 0; i < perm.size(); ++i) identity = identity && perm[i] == static_cast<int64_t>(i);
+  if (identity) return bypass(graph, id, patches);
+  const NodeId before = uses.producer[static_cast<size_t>(node.inputs[0])];
+  if (before < 0 || !is_op(graph.node(before), "Transpose")) return;
+  const std::vector<int64_t> first = permutation(graph, graph.node(before));
+  if (first.size() != perm.size()) return;
+  std::vector<int64_t> both;
+  for (int64_t axis : perm) both.push_back(first[static_cast<size_t>(axis)]);
+  Patch patch(graph, node.label() + " merged with " + graph.node(before).label());
+  Node merged = node;
+  merged.inputs = {graph.node(before).inputs[0]};
+  merged.attributes["perm"] = both;
+  merged.sources = sources_of(node);
+  patch.add_node(std::move(merged));
+  patch.remove_node(id);
+  patches->push_back(std::move(patch));
+}
+
+}  // namespace
+
+std::vector<Patch> canonicalize_ops(const Graph& graph, const PassContext&) {
+  std::vector<Patch> patches;
+  const Uses uses(graph);
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) continue;
+    if (node.op == "Transpose") transpose(graph, uses, id, &patches);
+    const bool reshape = node.op == "Reshape",
+               shapes = node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
+    if ((!reshape && !shapes) || !graph.value(node.outputs[0]).type.fixed() ||
+        !graph.value(node.inputs[0]).type.fixed())
+      continue;
+    if (same_fixed_type(graph, node.inputs[0], node.outputs[0])) {
+      bypass(graph, id, &patches);
+    } else if (shapes) {
+      to_reshape(graph, id, node.inputs[0], "written as Reshape", &patches);
+    } else if (const NodeId before = uses.producer[static_cast<size_t>(node.inputs[0])];
+               before >= 0 && is_op(graph.node(before), "Reshape")) {
+      to_reshape(graph, id, graph.node(before).inputs[0], "merged with " + graph.node(before).label(), &patches);
+    }
+  }
+  return patches;
+}
+
+std::vector<Patch> canonicalize_cast(const Graph& graph, const PassContext&) {
+  std::vector<Patch> patches;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (is_op(node, "Cast") && graph.value(node.inputs[0]).type.dtype == graph.value(node.outputs[0]).type.dtype &&
+        graph.value(node.inputs[0]).type.dtype != DType::Undefined) {
+      bypass(graph, id, &patches);
+    }
+  }
+  return patches;
+}
+
+}  // namespace dnn

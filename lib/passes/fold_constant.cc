@@ -1,0 +1,47 @@
+// fold-constant: nodes whose inputs are all constants are computed now, by the interpreter.
+#include "interp/interpreter.h"
+#include "ops/op.h"
+#include "passes/pass.h"
+
+namespace dnn {
+namespace {
+
+// Results above this many elements are folded only when they are no larger than the inputs (a transposed weight, not a
+// tensor that Expand blows up).
+constexpr int64_t kAlwaysFold = 1 << 16;
+
+}  // namespace
+
+std::vector<Patch> fold_constant(const Graph& graph, const PassContext&) {
+  std::vector<Patch> patches;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    const OpDef* op = find_op(node.domain, node.op);
+    if (op == nullptr || op->reference == nullptr || !op->deterministic || !captured_values(graph, node).empty())
+      continue;
+    std::vector<const Tensor*> inputs;
+    int64_t elements = 0;
+    bool constant = true;
+    for (ValueId v : node.inputs) {
+      inputs.push_back(v == kNoValue ? nullptr : graph.constant(v));
+      constant = constant && (v == kNoValue || (inputs.back() != nullptr && !graph.is_input(v)));
+      if (inputs.back() != nullptr) elements += inputs.back()->size();
+    }
+    if (!constant) continue;
+    for (ValueId v : node.outputs) constant = constant && (v == kNoValue || !graph.is_output(v));
+    if (!constant) continue;
+    const std::vector<Tensor> results = interpret_node(node, inputs);
+    Patch patch(graph, node.label() + " computed");
+    patch.remove_node(id);
+    bool worth_it = true;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == kNoValue || !results[i].defined()) continue;
+      worth_it = worth_it && (results[i].size() <= kAlwaysFold || results[i].size() <= elements);
+      patch.redirect(node.outputs[i], patch.add_constant(graph.value(node.outputs[i]).name + ".folded", results[i]));
+    }
+    if (worth_it) patches.push_back(std::move(patch));
+  }
+  return patches;
+}
+
+}  // namespace dnn

@@ -1,0 +1,51 @@
+// Passes: rewrites of a graph, one file and one row of passes.def each. A pass looks at a graph and returns patches; the
+// runner applies and numbers them, verifies the graph after each pass, and logs what happened.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/patch.h"
+
+namespace dnn {
+
+struct PassContext {
+  int opt = 0;  // the level being compiled for
+  bool float64 = false;
+};
+
+struct Pass {
+  int level;          // lowest level that runs it
+  const char* name;   // "fuse-ops"
+  const char* alias;  // the name in the published ablation studies, "" when they have none
+  std::vector<Patch> (*run)(const Graph& graph, const PassContext& context);
+  const char* help;  // one line
+};
+
+// In the order they run.
+const std::vector<Pass>& passes();
+
+struct PassLog {
+  std::string name;
+  int patches = 0;  // applied
+  double time_ms = 0;
+};
+
+struct PassOptions {
+  int opt = 3;
+  bool float64 = false;
+  // "+name,-name", applied to the level's own set; "only:name,name" replaces it. Names or aliases.
+  std::string changes;
+  int64_t stop_after = -1;  // patches to apply in all; -1: no limit
+  std::function<void(const std::string& pass, const Graph& graph)> after_pass;
+  std::function<void(int64_t number, const std::string& pass, const Patch& patch)> on_patch;
+};
+
+// Runs the chosen passes over `graph`, each until it finds nothing more; types are inferred anew after each change.
+// Throws Usage for an unknown name, Internal naming the pass when one breaks the graph.
+std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options);
+
+// Names of the passes that these options choose, in order.
+std::vector<std::string> chosen_passes(const PassOptions& options);
+
+}  // namespace dnn

@@ -1,0 +1,108 @@
+// The pass runner; see pass.h.
+#include <algorithm>
+#include <chrono>
+
+#include "ops/op.h"
+#include "passes/pass.h"
+
+namespace dnn {
+
+#define DNN_PASS(level, name, function, alias, help) \
+  std::vector<Patch> function(const Graph& graph, const PassContext& context);
+#include "passes/passes.def"
+#undef DNN_PASS
+
+const std::vector<Pass>& passes() {
+  static const std::vector<Pass> rows = {
+#define DNN_PASS(level, name, function, alias, help) {level, name, alias, function, help},
+#include "passes/passes.def"
+#undef DNN_PASS
+  };
+  return rows;
+}
+
+namespace {
+
+// A pass that keeps finding work this often is not converging.
+constexpr int kMaxRounds = 1000;
+
+std::string canonical_name(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Pass& pass : passes()) {
+    if (name == pass.name || (name == pass.alias && !name.empty())) return pass.name;
+    known.emplace_back(pass.name);
+  }
+  const std::string near = nearest_word(name, known);
+  fail_usage("there is no pass '", name, "'", near.empty() ? "" : "; did you mean " + near + "?",
+             " (see --list-passes)");
+}
+
+std::vector<const Pass*> choose(const PassOptions& options) {
+  std::vector<std::string> names;
+  std::string changes = options.changes;
+  if (starts_with(changes, "only:")) {
+    for (const std::string& name : split(changes.substr(5), ',')) {
+      if (!name.empty()) names.push_back(canonical_name(name));
+    }
+  } else {
+    for (const Pass& pass : passes()) {
+      if (pass.level <= options.opt) names.emplace_back(pass.name);
+    }
+    for (const std::string& change : changes.empty() ? std::vector<std::string>() : split(changes, ',')) {
+      if (change.size() < 2 || (change[0] != '+' && change[0] != '-'))
+        fail_usage("--pass ", changes, ": write +name or -name");
+      const std::string name = canonical_name(change.substr(1));
+      names.erase(std::remove(names.begin(), names.end(), name), names.end());
+      if (change[0] == '+') names.push_back(name);
+    }
+  }
+  std::vector<const Pass*> chosen;
+  for (const Pass& pass : passes()) {
+    if (std::find(names.begin(), names.end(), pass.name) != names.end()) chosen.push_back(&pass);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<std::string> chosen_passes(const PassOptions& options) {
+  std::vector<std::string> names;
+  for (const Pass* pass : choose(options)) names.emplace_back(pass->name);
+  return names;
+}
+
+std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
+  std::vector<PassLog> log;
+  const PassContext context{options.opt, options.float64};
+  int64_t number = 0;
+  for (const Pass* pass : choose(options)) {
+    const auto start = std::chrono::steady_clock::now();
+    PassLog entry{pass->name, 0, 0};
+    try {
+      for (int round = 0;; ++round) {
+        if (round == kMaxRounds) fail_internal("it does not come to an end");
+        int applied = 0;
+        for (const Patch& patch : pass->run(graph, context)) {
+          if (options.stop_after >= 0 && number >= options.stop_after) break;
+          if (!patch.apply(graph)) continue;
+          ++applied;
+          ++number;
+          if (options.on_patch) options.on_patch(number, pass->name, patch);
+        }
+        if (applied == 0) break;
+        entry.patches += applied;
+        remove_dead_nodes(graph);
+        infer_types(graph);
+        verify(graph);
+      }
+    } catch (Error& e) {
+      throw Error(ErrorKind::Internal, cat("pass ", pass->name, ": ", e.what()));
+    }
+    entry.time_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    log.push_back(entry);
+    if (options.after_pass) options.after_pass(pass->name, graph);
+  }
+  return log;
+}
+
+}  // namespace dnn

@@ -1,0 +1,94 @@
+// simplify-inference: what only training needs goes. BatchNormalization with constant statistics becomes
+// y = x * s + t with s = scale / sqrt(var + epsilon), t = B - mean * s (computed in float64, rounded once).
+#include <cmath>
+
+#include "passes/pass.h"
+
+namespace dnn {
+namespace {
+
+bool constants_present(const Graph& graph, const Node& node, size_t first, size_t last) {
+  for (size_t i = first; i <= last; ++i) {
+    if (graph.constant(node.input(i)) == nullptr) return false;
+  }
+  return true;
+}
+
+Node arithmetic(const std::string& op, const std::string& name, ValueId a, ValueId b, ValueId y) {
+  Node node;
+  node.op = op;
+  node.name = name;
+  node.inputs = {a, b};
+  node.outputs = {y};
+  return node;
+}
+
+void batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
+  const Node& node = graph.node(id);
+  const Type& x = graph.value(node.inputs[0]).type;
+  if (node.attribute_int("training_mode", 0) != 0 || !x.shape || x.shape->size() < 2 ||
+      !constants_present(graph, node, 1, 4))
+    return;
+  for (size_t i = 1; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) return;
+  }
+  const double epsilon = static_cast<double>(node.attribute_float("epsilon", 1e-5f));
+  const std::vector<double> scale = to_doubles(*graph.constant(node.inputs[1])),
+                            shift = to_doubles(*graph.constant(node.inputs[2])),
+                            mean = to_doubles(*graph.constant(node.inputs[3])),
+                            var = to_doubles(*graph.constant(node.inputs[4]));
+  const size_t channels = scale.size();
+  if (shift.size() != channels || mean.size() != channels || var.size() != channels) return;
+  Shape shape = {static_cast<int64_t>(channels)};
+  shape.insert(shape.end(), x.shape->size() - 2, 1);  // [C, 1, ...] broadcasts along channels
+  Tensor s(DType::Float64, shape), t(DType::Float64, shape);
+  for (size_t c = 0; c < channels; ++c) {
+    const double factor = scale[c] / std::sqrt(var[c] + epsilon);
+    s.mutable_data<double>()[c] = factor;
+    t.mutable_data<double>()[c] = shift[c] - mean[c] * factor;
+  }
+  Patch patch(graph, node.label() + " to scale and shift");
+  const std::string base = graph.value(node.outputs[0]).name;
+  const ValueId sv = patch.add_constant(base + ".scale", convert(s, x.dtype)),
+                tv = patch.add_constant(base + ".shift", convert(t, x.dtype));
+  const ValueId scaled = patch.add_value(base + ".scaled", graph.value(node.outputs[0]).type);
+  Node mul = arithmetic("Mul", node.name, node.inputs[0], sv, scaled),
+       add = arithmetic("Add", node.name, scaled, tv, node.outputs[0]);
+  mul.sources = add.sources = node.sources.empty() ? std::vector<std::string>{node.name} : node.sources;
+  patch.add_node(std::move(mul));
+  patch.add_node(std::move(add));
+  patch.remove_node(id);
+  patches->push_back(std::move(patch));
+}
+
+// Dropout in inference and Identity hand their input on.
+void pass_through(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
+  const Node& node = graph.node(id);
+  if (node.op == "Dropout") {
+    if (node.output(1) != kNoValue) return;
+    if (const Tensor* training = graph.constant(node.input(2));
+        node.input(2) != kNoValue && (training == nullptr || to_int64s(*training)[0] != 0))
+      return;
+  }
+  const ValueId x = node.inputs[0], y = node.outputs[0];
+  if (graph.is_output(y) && (graph.is_input(x) || graph.constant(x) != nullptr || graph.is_output(x))) return;
+  Patch patch(graph, node.label() + " removed");
+  patch.remove_node(id);
+  patch.redirect(y, x);
+  patches->push_back(std::move(patch));
+}
+
+}  // namespace
+
+std::vector<Patch> simplify_inference(const Graph& graph, const PassContext&) {
+  std::vector<Patch> patches;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (!node.domain.empty()) continue;
+    if (node.op == "BatchNormalization") batch_norm(graph, id, &patches);
+    if (node.op == "Dropout" || node.op == "Identity") pass_through(graph, id, &patches);
+  }
+  return patches;
+}
+
+}  // namespace dnn
