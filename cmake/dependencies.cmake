@@ -5,6 +5,7 @@ find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(Protobuf REQUIRED)
+find_package(ONNX QUIET)  # after Protobuf, whose targets it names; for dnn-convert --check
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(msgpack-cxx QUIET)  # header-only; Debian 12 ships no CMake file under every name

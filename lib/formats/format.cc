@@ -2,6 +2,7 @@
 #include "formats/format.h"
 
 #include "formats/onnx/onnx.h"
+#include "formats/text/text.h"
 
 namespace dnn {
 
@@ -54,10 +55,15 @@ ModelSource open_model(const std::string& path) {
   return source;
 }
 
-const Format& sniff_format(const ModelSource& source) {
+const Format* recognise(const ModelSource& source) {
   for (const Format& format : formats()) {
-    if (format.sniff(source)) return format;
+    if (format.sniff(source)) return &format;
   }
+  return nullptr;
+}
+
+const Format& sniff_format(const ModelSource& source) {
+  if (const Format* format = recognise(source)) return *format;
   if (!source.folder && source.bytes.empty()) fail_malformed("the file is empty");
   if (const Format* expected = format_for_path(source.path)) {
     fail_malformed("its name says ", expected->name, ", its content does not");
@@ -67,14 +73,26 @@ const Format& sniff_format(const ModelSource& source) {
   fail_unsupported("not a model of a format known here (", join(names), ")");
 }
 
-Graph read_model(const std::string& path) {
-  const ModelSource source = open_model(path);
+ModelSource read_source(ByteSource& from, const std::string& path) {
+  auto text = std::make_shared<std::string>();
+  std::vector<std::byte> buffer(size_t{1} << 16);
+  while (const size_t n = from.read(buffer.data(), buffer.size())) text->append(as_text({buffer.data(), n}));
+  ModelSource source;
+  source.path = path;
+  source.bytes = as_bytes(*text);
+  source.owner = std::move(text);
+  return source;
+}
+
+Graph read_model(const ModelSource& source) {
   try {
     return sniff_format(source).read(source);
   } catch (Error& error) {
-    throw error.within(path);
+    throw error.within(source_name(source.path));
   }
 }
+
+Graph read_model(const std::string& path) { return read_model(open_model(path)); }
 
 void write_model(const Graph& graph, const std::string& path, const WriteOptions& options) {
   const Format* format = format_for_path(path);

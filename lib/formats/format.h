@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/io.h"
 #include "graph/graph.h"
 
 namespace dnn {
@@ -41,13 +42,18 @@ const Format* find_format(std::string_view name);
 // The row whose extension ends `path`, or null.
 const Format* format_for_path(const std::string& path);
 
+// The rest of a source as a model; `path` is how errors name it.
+ModelSource read_source(ByteSource& source, const std::string& path);
 // Opens a model file or folder ("-": standard input) for sniffing and reading. Throws Environment.
 ModelSource open_model(const std::string& path);
-// The row that recognises the content; throws Malformed or Unsupported when none does.
+// The row that recognises the content, or null.
+const Format* recognise(const ModelSource& source);
+// The same; throws Malformed or Unsupported when none does.
 const Format& sniff_format(const ModelSource& source);
 
 // Reads a model of any format into the IR, verified. Throws Malformed, Unsupported, Environment with the path in front.
 Graph read_model(const std::string& path);
+Graph read_model(const ModelSource& source);
 // Writes in the format that the extension names. Throws Usage, Unsupported, Environment.
 void write_model(const Graph& graph, const std::string& path, const WriteOptions& options = {});
 

@@ -34,6 +34,7 @@ std::string to_text(const Graph& graph, const TextOptions& options = {});
 // The verified graph. Throws Malformed with the line number.
 Graph parse_graph(std::string_view text);
 
+std::string attribute_text(const Attribute& attribute, const TextOptions& options = {});
 // Names as the text form writes them: bare or quoted.
 std::string name_text(std::string_view name);
 // "float32[batch,3]" with symbols quoted where needed; "?" for what is unknown.

@@ -119,6 +119,7 @@ class Printer {
            tensor_text(tensor, options_);
   }
 
+ public:
   std::string attribute_text(const Attribute& attribute, const std::string& indent) const {
     struct Visitor {
       const Printer& printer;
@@ -144,6 +145,7 @@ class Printer {
     return std::visit(Visitor{*this, indent}, attribute);
   }
 
+ private:
   const TextOptions& options_;
 };
 
@@ -163,6 +165,10 @@ std::string type_text(const Type& type) {
                                         : name_text(dim.symbol));
   }
   return out + "[" + join(dims, ",") + "]";
+}
+
+std::string attribute_text(const Attribute& attribute, const TextOptions& options) {
+  return Printer(options).attribute_text(attribute, "");
 }
 
 std::string to_text(const Graph& graph, const TextOptions& options) {

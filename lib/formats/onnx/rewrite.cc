@@ -2,6 +2,7 @@
 #include "formats/onnx/rewrite.h"
 
 #include <unordered_map>
+#include <utility>
 
 #include "formats/onnx/steps.h"
 
@@ -79,8 +80,9 @@ std::unordered_set<std::string> value_names(const Graph& graph) {
   return names;
 }
 
-Rewrite::Rewrite(Graph& graph, const Enclosing* outer, std::unordered_set<std::string>& names, Node subject)
-    : node(std::move(subject)), graph_(graph), outer_(outer), names_(names) {
+Rewrite::Rewrite(Graph& graph, const Enclosing* outer, std::unordered_set<std::string>& names, Node subject,
+                 std::function<void()> learn_types)
+    : node(std::move(subject)), graph_(graph), outer_(outer), names_(names), learn_types_(std::move(learn_types)) {
   for (ValueId id : node.outputs) {
     if (id == kNoValue) continue;
     stem_ = graph.value(id).name;
@@ -88,11 +90,28 @@ Rewrite::Rewrite(Graph& graph, const Enclosing* outer, std::unordered_set<std::s
   }
 }
 
-DType Rewrite::dtype(ValueId id) const { return id == kNoValue ? DType::Undefined : graph_.value(id).type.dtype; }
+const Type& Rewrite::type(ValueId id) const {
+  const Type& known = graph_.value(id).type;
+  if (learn_types_ != nullptr && (known.dtype == DType::Undefined || !known.shape)) {
+    const std::function<void()> learn = std::exchange(learn_types_, nullptr);
+    learn();
+  }
+  return graph_.value(id).type;
+}
+
+DType Rewrite::dtype(ValueId id) const { return id == kNoValue ? DType::Undefined : type(id).dtype; }
 
 int Rewrite::rank(ValueId id) const {
-  if (id == kNoValue || !graph_.value(id).type.shape) return -1;
-  return static_cast<int>(graph_.value(id).type.shape->size());
+  return id == kNoValue || !type(id).shape ? -1 : static_cast<int>(type(id).shape->size());
+}
+
+int Rewrite::rank_like_output() const {
+  const int known = rank(node.input(0));
+  return known >= 0 ? known : rank(node.output(0));
+}
+
+std::string Rewrite::label() const {
+  return node.name.empty() ? cat("node of '", stem_, "' (", node.op, ")") : node.label();
 }
 
 const Tensor* Rewrite::constant(ValueId id) const {
@@ -165,11 +184,11 @@ std::pair<ValueId, ValueId> Rewrite::detach_output(std::string_view hint) {
 
 void Rewrite::add_after(std::string_view op, std::vector<ValueId> inputs, ValueId output, Attributes attributes) {
   Node added;
+  added.name = cat(graph_.value(inputs[0]).name, "_", op);
   added.op = op;
   added.inputs = std::move(inputs);
   added.attributes = std::move(attributes);
   added.outputs = {output};
-  added.name = cat(graph_.value(output).name, "_", op);
   if (!node.sources.empty()) {
     added.sources = node.sources;
   } else if (!node.name.empty()) {

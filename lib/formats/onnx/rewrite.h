@@ -2,6 +2,7 @@
 // between versions are functions over it (rows of versions.def), run upwards by upgrade.cc and downwards by downgrade.cc.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -19,7 +20,9 @@ struct Enclosing {
 
 class Rewrite {
  public:
-  Rewrite(Graph& graph, const Enclosing* outer, std::unordered_set<std::string>& names, Node subject);
+  // `learn_types`, where given, is called once when the type of a value is asked for and not known.
+  Rewrite(Graph& graph, const Enclosing* outer, std::unordered_set<std::string>& names, Node subject,
+          std::function<void()> learn_types = nullptr);
 
   Node node;                        // the node itself
   std::vector<Node> before, after;  // written in the IR's opset
@@ -28,7 +31,8 @@ class Rewrite {
   // What is known of values.
   DType dtype(ValueId id) const;  // Undefined when unknown
   int rank(ValueId id) const;     // -1 when unknown
-  const Type& type(ValueId id) const { return graph_.value(id).type; }
+  int rank_like_output() const;   // of input 0 of an operator whose output 0 has the same rank
+  const Type& type(ValueId id) const;
   const Tensor* constant(ValueId id) const;  // null when it has no constant value
   // The constant integers of input `i`; refuses the node when they are computed at run time.
   std::vector<int64_t> constant_ints(size_t i, std::string_view what) const;
@@ -55,14 +59,16 @@ class Rewrite {
   std::optional<T> take(const std::string& key);
   void drop(const std::string& key) { node.attributes.erase(key); }
 
-  // Throws Unsupported / Malformed with the node's label.
+  // "node 'conv1' (Conv)"; by its output where it has no name.
+  std::string label() const;
+  // Throws Unsupported / Malformed with the label.
   template <class... T>
   [[noreturn]] void refuse(const T&... reason) const {
-    fail_unsupported(node.label(), ": ", reason...);
+    fail_unsupported(label(), ": ", reason...);
   }
   template <class... T>
   [[noreturn]] void malformed(const T&... reason) const {
-    fail_malformed(node.label(), ": ", reason...);
+    fail_malformed(label(), ": ", reason...);
   }
 
  private:
@@ -70,6 +76,7 @@ class Rewrite {
   const Enclosing* outer_;
   std::unordered_set<std::string>& names_;
   std::string stem_;
+  mutable std::function<void()> learn_types_;
 };
 
 template <class T>

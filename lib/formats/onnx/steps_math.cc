@@ -121,8 +121,9 @@ void softmax_from_flattened(Rewrite& rewrite) {
   const int64_t axis = rewrite.take<int64_t>("axis").value_or(1);
   const ValueId x = rewrite.node.input(0);
   const int rank = rewrite.rank(x);
-  rewrite.node.attributes["axis"] = int64_t{-1};
-  if (axis == -1 || (rank > 0 && axis == rank - 1)) return;
+  const bool last = axis == -1 || (rank > 0 && axis == rank - 1);
+  rewrite.node.attributes["axis"] = last ? axis : int64_t{-1};
+  if (last) return;
   const ValueId shape = rewrite.add_before("Shape", {x}, {}, Type(DType::Int64, {rank < 0 ? Dim() : Dim(rank)}));
   const ValueId matrix = rewrite.add_before("Flatten", {x}, {{"axis", axis}}, Type(rewrite.dtype(x), {Dim(), Dim()}));
   rewrite.set_input(0, matrix);
@@ -133,7 +134,7 @@ void softmax_from_flattened(Rewrite& rewrite) {
 void softmax_to_flattened(Rewrite& rewrite) {
   const int64_t axis = rewrite.take<int64_t>("axis").value_or(-1);
   const ValueId x = rewrite.node.input(0);
-  const int rank = rewrite.rank(x);
+  const int rank = rewrite.rank_like_output();
   if (axis == -1 || axis == rank - 1) {
     rewrite.node.attributes["axis"] = rank < 0 ? int64_t{-1} : int64_t{rank - 1};
     return;
@@ -145,7 +146,7 @@ void softmax_to_flattened(Rewrite& rewrite) {
   if (at < 0 || at >= rank) rewrite.malformed("axis ", axis, " of a tensor of rank ", rank);
   std::swap(perm[static_cast<size_t>(at)], perm.back());
   Type turned = rewrite.type(x);
-  std::swap((*turned.shape)[static_cast<size_t>(at)], turned.shape->back());
+  if (turned.shape) std::swap((*turned.shape)[static_cast<size_t>(at)], turned.shape->back());
   rewrite.set_input(0, rewrite.add_before("Transpose", {x}, {{"perm", perm}}, turned));
   rewrite.node.attributes["axis"] = int64_t{rank - 1};
   const auto [back, output] = rewrite.detach_output("turned");

@@ -215,9 +215,40 @@ void dropout_ratio_to_attribute(Rewrite& rewrite) {
 }
 
 void pool_no_dilations(Rewrite& rewrite) { only_ones(rewrite, "dilations", 19); }
-void pool_no_ceil_mode(Rewrite& rewrite) { only(rewrite, "ceil_mode", 0, 10); }
+
+namespace {
+
+// Rounding up is padding at the end, by what the last window needs; windows that begin in that padding do not count.
+void ceil_mode_to_pads(Rewrite& rewrite) {
+  if (rewrite.take<int64_t>("ceil_mode").value_or(0) == 0) return;
+  const Type type = rewrite.type(rewrite.node.input(0));
+  const std::vector<int64_t> kernel = rewrite.node.attribute_ints("kernel_shape");
+  const size_t n = kernel.size();
+  std::vector<int64_t> pads = rewrite.node.attribute_ints("pads", std::vector<int64_t>(2 * n, 0));
+  const std::vector<int64_t> ones(n, 1), strides = rewrite.node.attribute_ints("strides", ones),
+                                         dilations = rewrite.node.attribute_ints("dilations", ones);
+  const std::string auto_pad = rewrite.node.attribute_string("auto_pad", "NOTSET");
+  if (auto_pad != "NOTSET" || rewrite.node.attribute_int("count_include_pad", 0) != 0 || !type.shape ||
+      type.shape->size() != n + 2 || pads.size() != 2 * n || strides.size() != n || dilations.size() != n) {
+    rewrite.refuse("ceil_mode = 1 needs opset 10");
+  }
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t size = (*type.shape)[i + 2].size, window = dilations[i] * (kernel[i] - 1) + 1;
+    if (size < 0 || strides[i] <= 0) rewrite.refuse("ceil_mode = 1 over an unknown extent needs opset 10");
+    const int64_t padded = size + pads[i] + pads[i + n];
+    if (padded < window) rewrite.malformed("a window of ", window, " does not fit into ", padded);
+    int64_t last = (padded - window + strides[i] - 1) / strides[i] * strides[i];  // where the last window begins
+    if (last >= size + pads[i]) last -= strides[i];
+    pads[i + n] += std::max<int64_t>(0, last + window - padded);
+  }
+  rewrite.node.attributes["pads"] = pads;
+}
+
+}  // namespace
+
+void pool_no_ceil_mode(Rewrite& rewrite) { ceil_mode_to_pads(rewrite); }
 void pool_plain(Rewrite& rewrite) {
-  only(rewrite, "ceil_mode", 0, 10);
+  ceil_mode_to_pads(rewrite);
   only_ones(rewrite, "dilations", 10);
 }
 void max_pool_no_indices(Rewrite& rewrite) {

@@ -82,7 +82,10 @@ void unsqueeze_positive_axes(Rewrite& rewrite) {
 
 void positive_axis_attribute(Rewrite& rewrite) {
   const auto axis = rewrite.take<int64_t>("axis");
-  if (axis) rewrite.node.attributes["axis"] = positive(rewrite, *axis, rewrite.rank(rewrite.node.input(0)));
+  if (!axis) return;
+  const bool same_rank = rewrite.node.op != "Flatten" && rewrite.node.op != "ArgMax" && rewrite.node.op != "ArgMin";
+  const int rank = same_rank ? rewrite.rank_like_output() : rewrite.rank(rewrite.node.input(0));
+  rewrite.node.attributes["axis"] = positive(rewrite, *axis, rank);
 }
 
 void gather_positive_indices(Rewrite& rewrite) {
@@ -325,6 +328,22 @@ void constant_of_shape_folded(Rewrite& rewrite) {
                 element.size_bytes());
   }
   rewrite.become("Identity", {rewrite.add_constant("filled", filled)});
+}
+
+// Before opset 11 the branches agree in every shape.
+void if_equal_shapes(Rewrite& rewrite) {
+  const auto branch = [&](const char* key) -> const Graph* {
+    const auto found = rewrite.node.attributes.find(key);
+    const auto* body =
+        found == rewrite.node.attributes.end() ? nullptr : std::get_if<std::shared_ptr<const Graph>>(&found->second);
+    return body == nullptr ? nullptr : body->get();
+  };
+  const Graph *yes = branch("then_branch"), *no = branch("else_branch");
+  if (yes == nullptr || no == nullptr) rewrite.malformed("a branch is missing");
+  for (size_t i = 0; i < std::min(yes->outputs.size(), no->outputs.size()); ++i) {
+    const auto &a = yes->value(yes->outputs[i]).type.shape, &b = no->value(no->outputs[i]).type.shape;
+    if (a && b && *a != *b) rewrite.refuse("branches of different shapes need opset 11");
+  }
 }
 
 void optional_needs_input(Rewrite& rewrite) {

@@ -1,6 +1,8 @@
 // Upgrades; see upgrade.h.
 #include "formats/onnx/upgrade.h"
 
+#include "ops/op.h"
+
 namespace dnn::onnx {
 namespace {
 
@@ -23,6 +25,24 @@ void raise(Rewrite& rewrite, int opset) {
   }
 }
 
+// Infers the types of what the nodes upgraded so far make.
+void learn_types(Graph& graph, const std::vector<NodeId>& order) {
+  Graph so_far = graph;
+  so_far.set_order(order);
+  so_far.outputs.clear();
+  try {
+    infer_types(so_far);
+  } catch (const Error&) {
+    return;  // the nodes contradict each other; whoever runs the model says so
+  }
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    Type& type = graph.value(id).type;
+    const Type& inferred = so_far.value(id).type;
+    if (type.dtype == DType::Undefined) type.dtype = inferred.dtype;
+    if (!type.shape) type.shape = inferred.shape;
+  }
+}
+
 }  // namespace
 
 void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* outer) {
@@ -30,7 +50,7 @@ void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* oute
   std::vector<NodeId> order;
   for (NodeId id : std::vector<NodeId>(graph.order())) {
     if (graph.node(id).domain.empty()) {
-      Rewrite rewrite(graph, outer, names, std::move(graph.node(id)));
+      Rewrite rewrite(graph, outer, names, std::move(graph.node(id)), [&] { learn_types(graph, order); });
       raise(rewrite, opsets[static_cast<size_t>(id)]);
       for (Node& node : rewrite.before) order.push_back(graph.add_node(std::move(node)));
       graph.node(id) = std::move(rewrite.node);

@@ -1,10 +1,281 @@
-// Graph to ModelProto; see onnx.h.
+// Graph to ModelProto: nodes in their form of the asked opset, constants as initializers or external data.
+#include <climits>
+#include <functional>
+#include <set>
+
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <schemas/onnx.pb.h>
+
+#include "base/version.h"
 #include "formats/onnx/attribute_proto.h"
+#include "formats/onnx/downgrade.h"
 #include "formats/onnx/onnx.h"
+#include "formats/onnx/tensor_proto.h"
+#include "ops/op.h"
 
 namespace dnn::onnx {
-std::string to_bytes(const Graph&, const WriteOptions&) { fail_unsupported("ONNX writing"); }
-void write(const Graph& graph, const std::string& path, const WriteOptions& options) {
-  write_file(path, to_bytes(graph, options));
+namespace {
+
+constexpr uint64_t kExternalFrom = 1024;                     // smaller constants stay in the model file
+constexpr uint64_t kSingleFileBytes = uint64_t{2000} << 20;  // protobuf ends at 2 GiB
+
+// Where a constant's bytes go: into its TensorProto, or elsewhere.
+using Store = std::function<void(const Tensor& tensor, TensorProto* proto)>;
+
+int lowest_ir_version(int opset) {
+  static constexpr std::pair<int, int> kFirstOpset[] = {{28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9},
+                                                        {15, 8},  {12, 7},  {11, 6},  {10, 5},  {9, 4}};
+  for (const auto& [first, version] : kFirstOpset) {
+    if (opset >= first) return version;
+  }
+  return 3;
 }
+
+int lowest_ir_version(DType dtype) {
+  switch (dtype) {
+    case DType::Float8E4M3FN:
+    case DType::Float8E4M3FNUZ:
+    case DType::Float8E5M2:
+    case DType::Float8E5M2FNUZ: return 9;
+    case DType::UInt4:
+    case DType::Int4: return 10;
+    case DType::Float4E2M1: return 11;
+    case DType::Float8E8M0: return 12;
+    case DType::UInt2:
+    case DType::Int2: return 13;
+    case DType::Float6E2M3:
+    case DType::Float6E3M2: return 14;
+    default: return 3;
+  }
+}
+
+void write_type(const Type& type, TypeProto* proto) {
+  TypeProto::Tensor* tensor = proto->mutable_tensor_type();
+  tensor->set_elem_type(static_cast<int>(type.dtype));
+  if (!type.shape) return;
+  TensorShapeProto* shape = tensor->mutable_shape();
+  for (const Dim& dim : *type.shape) {
+    TensorShapeProto::Dimension* extent = shape->add_dim();
+    if (dim.fixed()) {
+      extent->set_dim_value(dim.size);
+    } else if (!dim.symbol.empty()) {
+      extent->set_dim_param(dim.symbol);
+    }
+  }
+}
+
+class GraphWriter {
+ public:
+  GraphWriter(const Store& store, std::map<std::string, int64_t>& domains, int ir_version)
+      : store_(store), domains_(domains), ir_version_(ir_version) {}
+
+  // `types`: the graph whose values' types are declared, by id; ids beyond it get none.
+  void write(const Graph& graph, const Graph& types, GraphProto* proto, bool top) {
+    proto->set_name(graph.name.empty() && top ? "graph" : graph.name);
+    if (!graph.doc.empty()) proto->set_doc_string(graph.doc);
+    std::vector<bool> declared(static_cast<size_t>(graph.value_count()), false);
+    const auto type_of = [&](ValueId id) -> const Type& {
+      static const Type kUnknown;
+      return id < types.value_count() ? types.value(id).type : kUnknown;
+    };
+    const auto declare = [&](ValueId id, const Type& type, ValueInfoProto* info) {
+      declared[static_cast<size_t>(id)] = true;
+      info->set_name(graph.value(id).name);
+      if (!graph.value(id).doc.empty()) info->set_doc_string(graph.value(id).doc);
+      if (type.dtype != DType::Undefined) write_type(type, info->mutable_type());
+    };
+    for (ValueId id : graph.inputs) declare(id, type_of(id), proto->add_input());
+    for (ValueId id : graph.captures) declared[static_cast<size_t>(id)] = true;
+    const auto constant = [&](ValueId id) {
+      if (id == kNoValue || declared[static_cast<size_t>(id)] || graph.constant(id) == nullptr) return;
+      if (graph.value(id).name.empty()) fail_unsupported("a constant without a name cannot be written");
+      if (ir_version_ < 4 && top) declare(id, graph.value(id).type, proto->add_input());
+      declared[static_cast<size_t>(id)] = true;
+      TensorProto* tensor = proto->add_initializer();
+      tensor->set_name(graph.value(id).name);
+      if (!graph.value(id).doc.empty()) tensor->set_doc_string(graph.value(id).doc);
+      store_(*graph.constant(id), tensor);
+    };
+    std::vector<ValueId> produced;
+    for (NodeId id : graph.order()) {
+      const Node& node = graph.node(id);
+      for (ValueId value : node.inputs) constant(value);
+      for (ValueId value : captured_values(graph, node)) constant(value);
+      write_node(graph, types, id, proto->add_node());
+      for (ValueId value : node.outputs) {
+        if (value != kNoValue) produced.push_back(value);
+      }
+    }
+    for (ValueId id : graph.outputs) {
+      constant(id);
+      const Type& type = type_of(id).dtype != DType::Undefined ? type_of(id) : graph.value(id).type;
+      if (top && type.dtype == DType::Undefined)
+        fail_unsupported("the element type of graph output '", graph.value(id).name, "' is not known");
+      declare(id, type, proto->add_output());
+    }
+    for (ValueId id : produced) {
+      const bool worth = type_of(id).dtype != DType::Undefined || !graph.value(id).doc.empty();
+      if (!declared[static_cast<size_t>(id)] && worth) declare(id, type_of(id), proto->add_value_info());
+    }
+  }
+
+ private:
+  void write_node(const Graph& graph, const Graph& types, NodeId id, NodeProto* proto) {
+    const Node& node = graph.node(id);
+    if (node.domain == kInternalDomain) fail_unsupported(node.label(), ": ONNX has no such operator");
+    const auto name_of = [&](ValueId value) { return value == kNoValue ? std::string() : graph.value(value).name; };
+    for (ValueId value : node.inputs) proto->add_input(name_of(value));
+    for (ValueId value : node.outputs) proto->add_output(name_of(value));
+    if (!node.name.empty()) proto->set_name(unused_name(node.name));
+    proto->set_op_type(node.op);
+    if (!node.domain.empty()) proto->set_domain(node.domain);
+    if (!node.doc.empty()) proto->set_doc_string(node.doc);
+    if (!node.domain.empty()) domains_.try_emplace(node.domain, 1);
+    for (const auto& [key, value] : node.attributes) {
+      AttributeProto* attribute = proto->add_attribute();
+      write_attribute(key, value, attribute);
+      if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&value)) {
+        write(**body, declared_types(types, id, key, **body), attribute->mutable_g(), false);
+      }
+    }
+  }
+
+  // ONNX Runtime wants every node's name once.
+  std::string unused_name(const std::string& wanted) {
+    std::string name = wanted;
+    for (int n = 1; !node_names_.insert(name).second; ++n) name = cat(wanted, "_", n);
+    return name;
+  }
+
+  // The body as it was before downgrading, where the node is an original one.
+  static const Graph& declared_types(const Graph& types, NodeId id, const std::string& key, const Graph& fallback) {
+    if (id >= types.node_slots()) return fallback;
+    const auto found = types.node(id).attributes.find(key);
+    if (found == types.node(id).attributes.end()) return fallback;
+    const auto* body = std::get_if<std::shared_ptr<const Graph>>(&found->second);
+    return body == nullptr ? fallback : **body;
+  }
+
+  const Store& store_;
+  std::map<std::string, int64_t>& domains_;
+  int ir_version_;
+  std::set<std::string> node_names_;
+};
+
+// What the values' types say, and what they imply; a contradiction leaves the rest unknown.
+void learn_types(Graph& graph) {
+  try {
+    infer_types(graph);
+  } catch (const Error&) {
+    return;
+  }
+}
+
+ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store& store) {
+  if (options.opset < 7 || options.opset > kIrOpset) {
+    fail_usage("opset ", options.opset, " cannot be written: 7 to ", kIrOpset, " can");
+  }
+  Graph work = graph;
+  learn_types(work);
+  downgrade(work, options.opset, nullptr);
+  verify(work);
+  int needed = lowest_ir_version(options.opset);
+  for (ValueId id = 0; id < work.value_count(); ++id)
+    needed = std::max(needed, lowest_ir_version(work.value(id).type.dtype));
+  const int ir_version = options.ir_version != 0 ? options.ir_version : std::max(8, needed);
+  if (ir_version < needed || ir_version > 14)
+    fail_unsupported("opset ", options.opset, " and the model's types need IR version ", needed, " to 14, not ",
+                     ir_version);
+  ModelProto model;
+  model.set_ir_version(ir_version);
+  model.set_producer_name("dnn-tools");
+  model.set_producer_version(version());
+  for (const auto& [key, text] : graph.metadata) {
+    StringStringEntryProto* entry = model.add_metadata_props();
+    entry->set_key(key);
+    entry->set_value(text);
+  }
+  std::map<std::string, int64_t> domains;
+  GraphWriter(store, domains, ir_version).write(work, graph, model.mutable_graph(), true);
+  domains[""] = options.opset;
+  for (const auto& [domain, written] : domains) {
+    OperatorSetIdProto* import = model.add_opset_import();
+    import->set_domain(domain);
+    const auto known = graph.source_opsets.find(domain);
+    import->set_version(domain.empty() || known == graph.source_opsets.end() ? written : known->second);
+  }
+  return model;
+}
+
+uint64_t constant_bytes(const Graph& graph) {
+  uint64_t n = 0;
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    if (const Tensor* tensor = graph.constant(id); tensor != nullptr && tensor->dtype() != DType::String)
+      n += packed_size(tensor->dtype(), tensor->size());
+  }
+  return n;
+}
+
+// protobuf's output straight into a file that appears when it is complete.
+class FileStream : public google::protobuf::io::CopyingOutputStream {
+ public:
+  explicit FileStream(AtomicFile& file) : file_(file) {}
+  bool Write(const void* data, int size) override {
+    file_.write(Bytes(static_cast<const std::byte*>(data), static_cast<size_t>(size)));
+    return true;
+  }
+
+ private:
+  AtomicFile& file_;
+};
+
+}  // namespace
+
+std::string to_bytes(const Graph& graph, const WriteOptions& options) {
+  const ModelProto model = to_proto(graph, options, write_tensor);
+  if (model.ByteSizeLong() > INT_MAX) fail_unsupported("an ONNX file ends at 2 GiB; ask for external data");
+  return model.SerializeAsString();
+}
+
+void write(const Graph& graph, const std::string& path, const WriteOptions& options) {
+  const bool external = options.external_data || constant_bytes(graph) > kSingleFileBytes;
+  const std::string data_path = path + ".data";
+  std::unique_ptr<AtomicFile> data;
+  uint64_t at = 0;
+  const Store store = [&](const Tensor& tensor, TensorProto* proto) {
+    if (!external || tensor.dtype() == DType::String || packed_size(tensor.dtype(), tensor.size()) < kExternalFrom) {
+      write_tensor(tensor, proto);
+      return;
+    }
+    if (data == nullptr) data = std::make_unique<AtomicFile>(data_path);
+    const std::string bytes = packed_bytes(tensor);
+    const uint64_t alignment = bytes.size() < size_t{1} << 20 ? 64 : 4096;  // large ones can be mapped on their own
+    const std::string padding((alignment - at % alignment) % alignment, '\0');
+    data->write(padding);
+    data->write(bytes);
+    at += padding.size();
+    proto->set_data_type(static_cast<int32_t>(tensor.dtype()));
+    for (int64_t extent : tensor.shape()) proto->add_dims(extent);
+    proto->set_data_location(1);
+    const auto entry = [&](const char* key, const std::string& value) {
+      StringStringEntryProto* added = proto->add_external_data();
+      added->set_key(key);
+      added->set_value(value);
+    };
+    entry("location", std::filesystem::path(data_path).filename().string());
+    entry("offset", std::to_string(at));
+    entry("length", std::to_string(bytes.size()));
+    at += bytes.size();
+  };
+  const ModelProto model = to_proto(graph, options, store);
+  if (model.ByteSizeLong() > INT_MAX)
+    fail_unsupported("an ONNX file ends at 2 GiB, which the model's attributes exceed");
+  if (data != nullptr) data->commit();
+  AtomicFile file(path);
+  FileStream stream(file);
+  google::protobuf::io::CopyingOutputStreamAdaptor adaptor(&stream, 1 << 20);
+  if (!model.SerializeToZeroCopyStream(&adaptor) || !adaptor.Flush()) fail_environment(path, ": cannot write");
+  file.commit();
+}
+
 }  // namespace dnn::onnx

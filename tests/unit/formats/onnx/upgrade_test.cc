@@ -72,12 +72,12 @@ TEST(Upgrade, AttributesThatBecameInputs) {
 TEST(Upgrade, SoftmaxOfOpset12SeesAMatrix) {
   check({
       {7, "input x: float32[2,1000]\ny = Softmax(x)\noutput y\n",
-       "input x: float32[2,1000]\ny = Softmax(x) {axis = -1}\noutput y\n"},
+       "input x: float32[2,1000]\ny = Softmax(x) {axis = 1}\noutput y\n"},
       {12, "input x\ny = LogSoftmax(x) {axis = -1}\noutput y\n", "input x\ny = LogSoftmax(x) {axis = -1}\noutput y\n"},
       {9, "input x: float32[1,10,1,1]\ny = Softmax(x)\noutput y\n",
        "input x: float32[1,10,1,1]\ny_Shape: int64[4] = Shape(x) @y_Shape\ny_Flatten: float32[?,?] = Flatten(x) "
        "@y_Flatten {axis = 1}\n"
-       "y_rows = Softmax(y_Flatten) {axis = -1}\ny = Reshape(y_rows, y_Shape) @y_Reshape\noutput y\n"},
+       "y_rows = Softmax(y_Flatten) {axis = -1}\ny = Reshape(y_rows, y_Shape) @y_rows_Reshape\noutput y\n"},
       {13, "input x\ny = Softmax(x) {axis = 1}\noutput y\n", "input x\ny = Softmax(x) {axis = 1}\noutput y\n"},
   });
 }
@@ -154,7 +154,8 @@ TEST(Upgrade, RefusesByName) {
        {"input x\ny = Gelu(x) @g\noutput y\n",
         "node 'g' (Gelu): the operator begins at opset 20, the model is written in 13"}},
       {13,
-       {"input x\ny = Nothing(x)\noutput y\n", "node '' (Nothing): no opset of ai.onnx up to 28 has this operator"}},
+       {"input x\ny = Nothing(x)\noutput y\n",
+        "node of 'y' (Nothing): no opset of ai.onnx up to 28 has this operator"}},
       {10,
        {"input x\ninput s\ny = Resize(x, s) @r\noutput y\n",
         "node 'r' (Resize): nearest with scales computed at run time may grow or shrink and has no newer form"}},

@@ -1,0 +1,16 @@
+// The judgement of libonnx's checker on an ONNX file, in a library of its own: only dnn-convert loads libonnx.
+#pragma once
+#include <string>
+
+namespace dnn::onnx {
+
+struct CheckResult {
+  enum class Verdict { Valid, Invalid, CannotJudge } verdict;
+  std::string reason;  // of anything but Valid
+};
+
+// Debian's libonnx 1.12 judges files up to IR version 8 and opset 17. CannotJudge too where it was not built in.
+// Throws Environment when the file cannot be read.
+CheckResult check_file(const std::string& path, int opset);
+
+}  // namespace dnn::onnx

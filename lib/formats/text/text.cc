@@ -1,0 +1,28 @@
+// The text form as a model format; see text.h.
+#include "formats/text/text.h"
+
+#include "graph/text.h"
+
+namespace dnn::text {
+
+bool sniff(const ModelSource& source) {
+  std::string_view text = as_text(source.bytes);
+  while (!text.empty()) {
+    const size_t blank = text.find_first_not_of(" \t\r\n");
+    if (blank == std::string_view::npos) return false;
+    text.remove_prefix(blank);
+    if (text[0] != '#') break;
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end);
+  }
+  return starts_with(text, "graph ") || starts_with(text, "graph{");
+}
+
+Graph read(const ModelSource& source) { return parse_graph(as_text(source.bytes)); }
+
+void write(const Graph& graph, const std::string& path, const WriteOptions&) {
+  write_file(path, to_text(graph, {.inline_elements = 32, .inline_all = true}));
+}
+
+}  // namespace dnn::text

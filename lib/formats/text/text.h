@@ -1,0 +1,13 @@
+// The text form of graphs as a model format: the row of formats.def.
+#pragma once
+#include "formats/format.h"
+
+namespace dnn::text {
+
+// True when the first word behind blanks and comments is "graph".
+bool sniff(const ModelSource& source);
+Graph read(const ModelSource& source);
+// With every constant, so that the file is the whole model.
+void write(const Graph& graph, const std::string& path, const WriteOptions& options);
+
+}  // namespace dnn::text

@@ -1,0 +1,83 @@
+// dnn-convert: reads a model of any format and writes it in another format, version or shape.
+#include <cstdio>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "formats/format.h"
+#include "formats/onnx/check/check.h"
+#include "graph/bind.h"
+#include "ops/op.h"
+
+namespace {
+
+using namespace dnn;
+
+const cli::Tool kTool = {
+    .name = "dnn-convert",
+    .summary =
+        "Reads a model and writes it in another format, operator version or shape. What the model is, its content "
+        "tells; what it becomes, the name of the output: .onnx, or .txt for the text form with every constant.",
+    .negative = "--check finds the written file invalid",
+    .examples = {{"dnn-convert old.onnx -o new.onnx --opset 17", "upgraded to opset 17"},
+                 {"dnn-convert model.onnx -o fixed.onnx --shape x:1x3x224x224", "every extent fixed"},
+                 {"dnn-convert model.onnx -o model.txt", "as text, to be read, edited and converted back"}}};
+
+struct Options {
+  std::string input, output;
+  WriteOptions write;
+  std::vector<std::string> shapes;
+  bool check = false;
+  bool list_formats = false;
+};
+
+void declare(cli::Args& args, Options& o) {
+  args.optional_positional(&o.input, "MODEL", "the model; '-' is standard input");
+  args.output(&o.output);
+  args.option(&o.write.opset, "--opset", "N", "ONNX opset to write, 7 to 28");
+  args.option(&o.write.ir_version, "--ir-version", "N",
+              "ONNX IR version to write; 0 is 8, or what opset and types need");
+  args.flag(&o.write.external_data, "--external-data", "ONNX weights in OUTPUT.data (always so above 2 GiB)");
+  args.list(&o.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
+  args.flag(&o.check, "--check", "have libonnx's checker judge the ONNX file that was written");
+  args.flag(&o.list_formats, "--list-formats", "list name, extensions, read and write, trust of the formats, and stop");
+}
+
+int list_formats() {
+  cli::Output output("-", cli::Output::Content::Text);
+  for (const Format& format : formats()) {
+    output.write(cat(format.name, "\t", format.extensions, "\t", format.read != nullptr ? "read" : "-", "\t",
+                     format.write != nullptr ? "write" : "-", "\t", format.trust, "\n"));
+  }
+  output.commit();
+  return 0;
+}
+
+int check(const std::string& path) {
+  const Graph written = read_model(path);
+  const onnx::CheckResult result = onnx::check_file(path, static_cast<int>(written.source_opsets.at("")));
+  if (result.verdict == onnx::CheckResult::Verdict::CannotJudge)
+    fail_unsupported(path, ": cannot be checked: ", result.reason);
+  if (result.verdict == onnx::CheckResult::Verdict::Valid) return 0;
+  throw Error(ErrorKind::Negative, path + ": libonnx: " + result.reason);
+}
+
+int work(const Options& o) {
+  if (o.list_formats) return list_formats();
+  if (o.input.empty()) fail_usage("which model? give its file, or '-' for standard input");
+  if (o.output.empty() || o.output == "-") fail_usage("where to? give a file with -o, whose name says the format");
+  const Format* target = format_for_path(o.output);
+  if (o.check && (target == nullptr || target->name != std::string("onnx"))) fail_usage("--check is for ONNX files");
+  Graph graph = read_model(o.input);
+  try {
+    for (const std::string& shape : o.shapes) bind_shape(graph, shape);
+    if (!o.shapes.empty()) infer_types(graph);
+  } catch (Error& error) {
+    throw error.within(o.input);
+  }
+  write_model(graph, o.output, o.write);
+  return o.check ? check(o.output) : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
