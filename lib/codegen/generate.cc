@@ -36,7 +36,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
 class Generator {
  public:
   Generator(const Graph& graph, const GenerateOptions& options, const std::string& isa)
-      : graph_(graph), options_(options), schedule_(schedule_options(options, isa)) {}
+      : graph_(graph), schedule_(schedule_options(options, isa)) {}
 
   Generated run() {
     Package& package = result_.package;
@@ -313,7 +313,6 @@ class Generator {
   }
 
   const Graph& graph_;
-  const GenerateOptions& options_;
   ScheduleOptions schedule_;
   Generated result_;
   std::map<ValueId, loops::Layout> layouts_;
