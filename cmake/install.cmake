@@ -56,7 +56,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
   "Small programs over one library; what passes between them is a file or a stream of msgpack records.")
 # dnn-compile runs the system's compiler on the kernels that it writes; the OpenCL loader is opened when a device asks.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++, ocl-icd-libopencl1")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "gcc | c-compiler, libc6-dev | libc-dev, ocl-icd-libopencl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "jq")
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)

@@ -39,8 +39,20 @@ def check_table(root, table, macro, position, folder, others):
             yield f"{name}: no row of {table} names it"
 
 
+def check_passes(root):
+    """Every file of lib/passes but the runner defines a function that a row of passes.def names; files may share rows."""
+    folder = root / "lib/passes"
+    if not (folder / "passes.def").exists():
+        return
+    rows = re.findall(r"^DNN_PASS\(\d+, \"[^\"]*\", (\w+),", (folder / "passes.def").read_text(), re.MULTILINE)
+    for path in sorted(folder.rglob("*.cc")):
+        defined = re.findall(r"^std::vector<Patch> (\w+)\(const Graph&", path.read_text(), re.MULTILINE)
+        if path.name != "run.cc" and not set(defined) & set(rows):
+            yield f"{path.relative_to(root).as_posix()}: no row of lib/passes/passes.def names a pass of it"
+
+
 def main(root):
-    breaches = [breach for row in TABLES for breach in check_table(root, *row)]
+    breaches = [breach for row in TABLES for breach in check_table(root, *row)] + list(check_passes(root))
     for breach in breaches:
         print(breach)
     return 1 if breaches else 0

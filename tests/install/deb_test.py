@@ -41,7 +41,7 @@ class Package(unittest.TestCase):
         fields = dict(re.findall(r"^ ?([\w-]+): (.*)$", run("dpkg-deb", "-I", self.deb), re.MULTILINE))
         self.assertEqual(fields["Package"], "dnn-tools")
         depends = [row.split()[0] for row in fields["Depends"].split(", ")]
-        for package in ("g++", "ocl-icd-libopencl1") + (("libc6", "libstdc++6") if self.tools else ()):
+        for package in ("gcc", "libc6-dev", "ocl-icd-libopencl1") + (("libc6", "libstdc++6") if self.tools else ()):
             self.assertIn(package, depends)
 
     def test_every_tool_is_there_and_runs(self):

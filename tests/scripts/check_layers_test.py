@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
-LAYERS = "# floors\n1 base ->\n2 tensor -> base\n3 graph -> tensor\n3 stream -> tensor\n4 cli -> stream\n4 ops -> graph\n"
+LAYERS = "# floors\n1 base ->\n2 tensor -> base\n3 graph -> tensor\n3 stream -> tensor\n4 cli -> stream\n4 ops -> graph\n5 passes -> ops\n"
 CLEAN = {
     "lib/LAYERS": LAYERS,
     "lib/base/text.h": "// Text helpers for messages.\n#include <string>\n",
@@ -15,6 +15,9 @@ CLEAN = {
     "lib/ops/ops.def": "// The operators, one row each.\nDNN_OP(Softmax, nn/softmax)\nDNN_OP(If, controlflow/if)\n",
     "lib/ops/op.cc": "// OpDef: what an operator answers.\n",
     "lib/ops/nn/softmax.cc": '// Softmax along one axis.\nconst char* text = "std::cout << exit(1)";\n',
+    "lib/passes/passes.def": '// The passes, in order.\nDNN_PASS(1, "fuse-ops", fuse_ops, "OpFusion", "fuses")\n',
+    "lib/passes/fuse_ops.cc": "// Fusion: neighbours become one kernel.\nstd::vector<Patch> fuse_ops(const Graph& graph, const PassContext&) {\n",
+    "lib/passes/run.cc": "// The runner of passes.\n",
     "lib/ops/controlflow/if/if.cc": "// If: one of two subgraphs.\n",
 }
 
@@ -58,7 +61,7 @@ class Breaches(unittest.TestCase):
         self.expect("check_layers.py", {"lib/misc/x.h": "// A folder nobody listed.\n"}, "lib/misc")
 
     def test_layers_row_upward(self):
-        self.expect("check_layers.py", {"lib/LAYERS": LAYERS + "1 low -> graph\n"}, "LAYERS:8", "low")
+        self.expect("check_layers.py", {"lib/LAYERS": LAYERS + "1 low -> graph\n"}, "LAYERS:9", "low")
 
     def test_long_file(self):
         self.expect("check_layers.py", {"tools/x.cc": "// A tool that only grows.\n" * 801}, "tools/x.cc", "801")
@@ -80,6 +83,10 @@ class Breaches(unittest.TestCase):
 
     def test_row_without_file(self):
         self.expect("check_tree.py", {"lib/ops/ops.def": CLEAN["lib/ops/ops.def"] + "DNN_OP(Elu, nn/elu)\n"}, "ops.def:4", "nn/elu")
+
+    def test_pass_without_row(self):
+        files = {"lib/passes/fold.cc": "// Folding.\nstd::vector<Patch> fold(const Graph& graph, const PassContext&) {\n"}
+        self.expect("check_tree.py", files, "lib/passes/fold.cc", "passes.def")
 
 
 if __name__ == "__main__":
