@@ -2,8 +2,10 @@
 """Tests of Makefile.experiments with stand-in tools: resuming, -j, failing cells, launchers, missing tools and devices."""
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 # Each stand-in notes its call and does the least that the real tool would; FAIL names a word at which it gives up.
@@ -53,13 +55,17 @@ class Experiments(unittest.TestCase):
 
     def make(self, *words, fail="", **settings):
         """Runs make in the project's root over two models, two levels, one device; (status, everything it said)."""
+        with self.start(*words, fail=fail, **settings) as process:
+            said, _ = process.communicate(timeout=300)
+        return process.returncode, said
+
+    def start(self, *words, fail="", **settings):
         settings = {"MODELS": f"{self.root}/one.onnx {self.root}/two.onnx", "INPUT": "images", "OPTS": "0 3",
                     "DEVICES": "cpu", "OUT": self.out, "BIN": self.bin, **settings}
         clean = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k not in settings}
-        done = subprocess.run(["make", "-f", "Makefile.experiments", *words, *(f"{k}={v}" for k, v in settings.items())],
-                              env={**clean, "CALLS": self.calls, "FAIL": fail, "REPORT": f"{self.root}/report.json"}, text=True, timeout=60,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        return done.returncode, done.stdout
+        return subprocess.Popen(["make", "-f", "Makefile.experiments", *words, *(f"{k}={v}" for k, v in settings.items())],
+                                env={**clean, "CALLS": self.calls, "FAIL": fail, "REPORT": f"{self.root}/report.json"},
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
     def called(self, tool):
         """The calls of one tool since the last question."""
@@ -148,6 +154,23 @@ class Experiments(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertFalse(self.exists("one/opt3/cpu/error_log.txt"))
         self.assertIn("eval 2:", self.text("one/analysis.txt"))
+
+    def test_a_killed_run_leaves_no_half_result_and_is_taken_up_again(self):
+        self.script("bin/dnn-infer", PROLOGUE + 'case "$*" in --list-devices) ;; *) echo half; sleep 100;; esac')
+        with self.start("all") as process:
+            half = f"{self.out}/one/opt0/cpu/run.dnns.tmp"
+            deadline = time.monotonic() + 60
+            while not (os.path.exists(half) and os.path.getsize(half)) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        self.assertFalse(self.exists("one/opt0/cpu/run.dnns"))
+        self.assertTrue(self.leftovers())
+        self.script("bin/dnn-infer", PROLOGUE + TOOLS["dnn-infer"])
+        status, said = self.make("all")
+        self.assertEqual(status, 0, said)
+        self.assertIn("stream of", self.text("one/opt0/cpu/run.dnns"))
+        self.assertEqual(self.leftovers(), [])
 
     def test_a_missing_model_fails_but_the_other_runs(self):
         status, said = self.make("all", MODELS=f"{self.root}/none.onnx {self.root}/one.onnx")
