@@ -20,9 +20,12 @@ class Reference : public Target {
 
 }  // namespace
 
+std::unique_ptr<Target> open_loops();
+
 std::unique_ptr<Target> open_target(const std::string& device) {
   if (device == "reference") return std::make_unique<Reference>();
-  fail_usage("no device ", quoted(device), " here; there is: reference");
+  if (device == "loops") return open_loops();
+  fail_usage("no device ", quoted(device), " here; there are: reference, loops");
 }
 
 }  // namespace dnn::conformance

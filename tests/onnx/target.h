@@ -17,8 +17,11 @@ class Target {
   virtual void load(const std::vector<const Graph*>& graphs) = 0;
   // Outputs of the `graph_i`-th loaded graph. Throws Unsupported to refuse.
   virtual std::vector<Tensor> run(size_t graph_i, const std::vector<Tensor>& inputs) = 0;
+  // A line for the end of the output: how much of the runs was the device's own.
+  virtual std::string summary() const { return {}; }
 };
 
+// "reference" is the interpreter; "loops" is the same, and each node's lowering must give the same bits.
 // Throws Usage naming the devices there are.
 std::unique_ptr<Target> open_target(const std::string& device);
 
