@@ -1,8 +1,8 @@
 // Softmax, LogSoftmax, Hardmax: along one axis.
 //
 // Order (reference, and compiled at -O0), along the axis from 0 on: the largest (`best > x ? best : x` from the lowest
-// value on), then e = exp(x - largest) and their sum, then e / sum, or (x - largest) - log(sum). Hardmax is 1 at the first
-// largest element.
+// value on), then e = exp(x - largest) and their sum, then e / sum, or (x - largest) - log(sum). 16-bit floats are rounded
+// after each of these steps, as in the operators' ONNX function bodies. Hardmax is 1 at the first largest element.
 #include <cmath>
 #include <limits>
 
@@ -49,13 +49,14 @@ void row(const T* in, T* out, int64_t size, int64_t step) {
   if constexpr (kind == Kind::Hard) {
     for (int64_t i = 0; i < size; ++i) out[i * step] = narrow<T>(i == first ? C(1) : C(0));
   } else {
+    const auto rounded = [](C value) { return widen(narrow<T>(value)); };
+    const auto shifted = [&](int64_t i) { return rounded(widen(in[i * step]) - best); };
     C sum = 0;
-    for (int64_t i = 0; i < size; ++i) sum += std::exp(widen(in[i * step]) - best);
-    if constexpr (kind == Kind::Soft) {
-      for (int64_t i = 0; i < size; ++i) out[i * step] = narrow<T>(std::exp(widen(in[i * step]) - best) / sum);
-    } else {
-      const C shift = std::log(sum);
-      for (int64_t i = 0; i < size; ++i) out[i * step] = narrow<T>((widen(in[i * step]) - best) - shift);
+    for (int64_t i = 0; i < size; ++i) sum += rounded(std::exp(shifted(i)));
+    sum = rounded(sum);
+    const C shift = rounded(std::log(sum));
+    for (int64_t i = 0; i < size; ++i) {
+      out[i * step] = narrow<T>(kind == Kind::Soft ? rounded(std::exp(shifted(i))) / sum : shifted(i) - shift);
     }
   }
 }
