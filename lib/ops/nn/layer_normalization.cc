@@ -4,10 +4,12 @@
 // (x - mean)^2, / n; r = 1 / sqrt(variance + epsilon); y = (x - mean) * r * scale + B. RMSNormalization takes
 // variance = sum(x * x) / n and y = x * r * scale. 16-bit floats are computed in float32 and rounded once, except that
 // the normalised value is rounded to their type before it is scaled, as stash_type 1 asks.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/elementwise.h"
 #include "ops/outputs.h"
+#include "ops/rows.h"
 
 namespace dnn {
 namespace {
@@ -133,7 +135,7 @@ void reference(ReferenceContext& context) {
   context.outputs[0] = std::move(y);
 }
 
-// Loops d0.. over the rows; then r0.., s0.., t0.. along the row's axes.
+// Loops d0.. over the rows; then r.., s.., t.. along the row's axes.
 void lower(LowerContext& context) {
   using namespace loops;
   const BufferRef x = context.inputs[0], y = context.outputs[0];
@@ -147,49 +149,41 @@ void lower(LowerContext& context) {
   }
   const bool rms = context.node.op == "RMSNormalization";
   const size_t rank = x->shape.size(), axis = row_axis(context.node, rank);
-  const auto indices = [&](const char* along) {
-    std::vector<Expr> result;
-    for (size_t i = 0; i < rank; ++i) result.push_back(variable(i < axis ? cat("d", i) : cat(along, i - axis)));
-    return result;
-  };
-  const auto along_row = [&](const char* along, Stmt body) {
-    for (size_t i = rank; i-- > axis;) body = loop(cat(along, i - axis), x->shape[i], std::move(body));
-    return body;
-  };
-  const int64_t size = element_count({x->shape.begin() + static_cast<std::ptrdiff_t>(axis), x->shape.end()});
-  const Expr n = constant(dtype, static_cast<double>(size)), zero = constant(dtype, 0);
+  std::vector<bool> in_row(rank, false);
+  std::fill(in_row.begin() + static_cast<std::ptrdiff_t>(axis), in_row.end(), true);
+  const RowLoops rows(x->shape, in_row);
+  const Expr n = constant(dtype, static_cast<double>(rows.size())), zero = constant(dtype, 0);
   const Expr epsilon = constant(dtype, context.node.attribute_float("epsilon", 1e-5f));
   const BufferRef mean = local_buffer("mean", dtype), inverse = local_buffer("inverse", dtype);
   const auto deviation = [&](const char* along) {
-    const Expr value = load(x, indices(along));
+    const Expr value = load(x, rows.indices(along));
     return rms ? value : value - load(mean, {});
   };
   std::vector<Stmt> body;
   if (!rms) {
-    body = {alloc(mean), store(mean, {}, zero), along_row("r", store(mean, {}, load(mean, {}) + load(x, indices("r")))),
+    body = {alloc(mean), store(mean, {}, zero),
+            rows.along("r", store(mean, {}, load(mean, {}) + load(x, rows.indices("r")))),
             store(mean, {}, load(mean, {}) / n)};
   }
   const Expr d = deviation("s");
   body.push_back(alloc(inverse));
   body.push_back(store(inverse, {}, zero));
-  body.push_back(along_row("s", store(inverse, {}, load(inverse, {}) + d * d)));
+  body.push_back(rows.along("s", store(inverse, {}, load(inverse, {}) + d * d)));
   body.push_back(store(inverse, {}, constant(dtype, 1) / unary(Op::Sqrt, load(inverse, {}) / n + epsilon)));
-  const std::vector<Expr> at = indices("t");
+  const std::vector<Expr> at = rows.indices("t");
   const auto parameter = [&](size_t i) {
     return load(context.inputs[i], broadcast_indices(context.inputs[i]->shape, at));
   };
   Expr result = deviation("t") * load(inverse, {}) * parameter(1);
   if (context.has_input(2)) result = result + parameter(2);
-  body.push_back(along_row("t", store(y, at, result)));
+  body.push_back(rows.along("t", store(y, at, result)));
   for (size_t i = 1; i < context.outputs.size(); ++i) {
     if (context.outputs[i] == nullptr) continue;
     std::vector<Expr> index(rank, constant_int(DType::Int64, 0));
     for (size_t k = 0; k < axis; ++k) index[k] = variable(cat("d", k));
     body.push_back(store(context.outputs[i], index, load(i == 1 ? mean : inverse, {})));
   }
-  Stmt nest = block(std::move(body));
-  for (size_t i = axis; i-- > 0;) nest = loop(cat("d", i), x->shape[i], std::move(nest));
-  context.emit("row", std::move(nest));
+  context.emit("row", rows.around(block(std::move(body))));
 }
 
 double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>&) {

@@ -44,6 +44,35 @@ TEST(LayerNormalization, RefusesScalesThatDoNotFit) {
   EXPECT_THROW(run_reference(test_node("LayerNormalization", {&x, &deep}), {&x, &deep}), Error);
 }
 
+TEST(GroupNormalization, LowersToTheReferencesBits) {
+  for (const DType dtype : {DType::Float32, DType::Float64}) {
+    for (const Shape& shape : {Shape{2, 6, 3, 4}, Shape{2, 6}, Shape{1, 6, 5}}) {
+      const Tensor x = random_tensor(dtype, shape, 1), scale = random_tensor(dtype, {6}, 2),
+                   bias = random_tensor(dtype, {6}, 3);
+      const std::vector<const Tensor*> inputs = {&x, &scale, &bias};
+      check_lowering(test_node("InstanceNormalization", inputs, {{"epsilon", 0.01f}}), inputs);
+      for (int64_t groups : {1, 2, 3, 6}) {
+        check_lowering(test_node("GroupNormalization", inputs, {{"num_groups", groups}}), inputs);
+      }
+      EXPECT_THROW(run_reference(test_node("GroupNormalization", inputs, {{"num_groups", int64_t{4}}}), inputs), Error);
+    }
+  }
+}
+
+TEST(AxesNormalization, LowersToTheReferencesBits) {
+  for (const DType dtype : {DType::Float32, DType::Float64}) {
+    Tensor x = random_tensor(dtype, {2, 3, 4, 5}, 1);
+    for (int64_t axis : {0, 1, -1}) {
+      for (int64_t p : {1, 2}) check_lowering(test_node("LpNormalization", {&x}, {{"axis", axis}, {"p", p}}), {&x});
+    }
+    check_lowering(test_node("MeanVarianceNormalization", {&x}), {&x});
+    check_lowering(test_node("MeanVarianceNormalization", {&x}, {{"axes", std::vector<int64_t>{-1, 1}}}), {&x});
+  }
+  const Tensor zeros(DType::Float32, {2, 2});
+  const Node node = test_node("LpNormalization", {&zeros});
+  EXPECT_EQ(to_doubles(check_lowering(node, {&zeros})[0]), (std::vector<double>{0, 0, 0, 0}));
+}
+
 TEST(Softmax, LowersToTheReferencesBits) {
   for (const DType dtype : {DType::Float32, DType::Float64}) {
     const Tensor x = random_tensor(dtype, {3, 4, 5}, 1), line = random_tensor(dtype, {6}, 1),
