@@ -33,19 +33,17 @@ struct MatrixView {
   MatrixView transposed() const { return {data, column_stride, row_stride}; }
 };
 
-// Calls store(i, j, sum over k of a(i, k) * b(k, j)) for i < m, j < n.
-template <class S, class A, class B, class Store>
-void multiply(int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a, const MatrixView<B>& b, const Store& store) {
+// Calls store(i, j, sum over k of a(i, k) * b(k, j)) for i < m, j < n, where gather(k, first, width, out) writes
+// b(k, first) .. b(k, first + width - 1).
+template <class S, class A, class Gather, class Store>
+void multiply_panels(int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a, const Gather& gather,
+                     const Store& store) {
   constexpr int64_t kColumns = 32;  // of b at a time, gathered into a panel that all rows of a reuse
   std::vector<S> panel(static_cast<size_t>(m > 0 ? depth * std::min(kColumns, n) : 0));
   S sums[kColumns];
   for (int64_t j0 = 0; j0 < n && m > 0; j0 += kColumns) {
     const int64_t width = std::min(kColumns, n - j0);
-    for (int64_t k = 0; k < depth; ++k) {
-      const B* row = b.data + k * b.row_stride + j0 * b.column_stride;
-      for (int64_t j = 0; j < width; ++j)
-        panel[static_cast<size_t>(k * width + j)] = static_cast<S>(widen(row[j * b.column_stride]));
-    }
+    for (int64_t k = 0; k < depth; ++k) gather(k, j0, width, panel.data() + k * width);
     for (int64_t i = 0; i < m; ++i) {
       std::fill(sums, sums + kColumns, S(0));
       const A* left = a.data + i * a.row_stride;
@@ -64,6 +62,16 @@ void multiply(int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a, const
       for (int64_t j = 0; j < width; ++j) store(i, j0 + j, sums[j]);
     }
   }
+}
+
+// The same for b in memory.
+template <class S, class A, class B, class Store>
+void multiply(int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a, const MatrixView<B>& b, const Store& store) {
+  const auto gather = [&](int64_t k, int64_t first, int64_t width, S* out) {
+    const B* row = b.data + k * b.row_stride + first * b.column_stride;
+    for (int64_t j = 0; j < width; ++j) out[j] = static_cast<S>(widen(row[j * b.column_stride]));
+  };
+  multiply_panels<S>(m, n, depth, a, gather, store);
 }
 
 }  // namespace dnn

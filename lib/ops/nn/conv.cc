@@ -2,8 +2,8 @@
 //
 // Reduction order (reference, and compiled at -O0): input channel of the group, then the kernel's axes, outermost first;
 // the bias is added last. Padding contributes products with zero, as if the input were padded.
+#include "ops/convolve.h"
 #include "ops/outputs.h"
-#include "ops/window.h"
 #include "tensor/dispatch.h"
 
 namespace dnn {
@@ -13,97 +13,31 @@ namespace {
 std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
 void infer(InferContext& context) {
-  Type type;
-  type.dtype = context.input(0).dtype;
-  expect_dtype(context, 1, type.dtype);
-  expect_dtype(context, 2, type.dtype);
-  if (context.has_shape(0) && context.has_shape(1)) {
-    const auto &x = context.shape(0), &w = context.shape(1);
-    if (x.size() < 3 || x.size() != w.size())
-      context.fail("input ", context.input(0).text(), " and weight ", context.input(1).text(), " disagree in rank");
-    const int64_t group = context.node.attribute_int("group", 1);
-    if (group < 1) context.fail("group ", group, " must be at least 1");
-    if (x[1].fixed() && w[1].fixed() && x[1].size != w[1].size * group) {
-      context.fail("weight ", context.input(1).text(), " with group ", group, " does not fit input ",
-                   context.input(0).text());
-    }
-    if (w[0].fixed() && w[0].size % group != 0)
-      context.fail("weight ", context.input(1).text(), " does not divide into ", group, " groups");
-    if (context.has_shape(2)) {
-      const Dim bias = context.shape(2, 1)[0];
-      if (bias.fixed() && w[0].fixed() && bias.size != w[0].size)
-        context.fail("bias ", context.input(2).text(), " does not fit weight ", context.input(1).text());
-    }
-    std::vector<int64_t> kernel;
-    for (size_t i = 2; i < w.size(); ++i) {
-      if (w[i].fixed()) kernel.push_back(w[i].size);
-    }
-    std::vector<Dim> out = {x[0], w[0]};
-    if (kernel.size() == w.size() - 2) {
-      for (const Dim& dim : window_output(context.node, {x.begin() + 2, x.end()}, kernel)) out.push_back(dim);
-    } else {
-      out.resize(x.size());
-    }
-    type.shape = std::move(out);
-  }
-  context.set_output(0, std::move(type));
+  const DType dtype = context.input(0).dtype;
+  expect_dtype(context, 1, dtype);
+  expect_dtype(context, 2, dtype);
+  context.set_output(0, infer_convolution(context, 0, 1, 2, dtype));
 }
 
 template <class T>
-Tensor convolve(const ReferenceContext& context) {
+Tensor compute(const ReferenceContext& context) {
   const Tensor &x = context.input(0), &w = context.input(1);
   Tensor y = allocate_output(context, infer);
   const Window window = Window::of(context.node, spatial(x.shape()), spatial(w.shape()));
-  const int64_t group = context.node.attribute_int("group", 1);
-  const size_t rank = window.kernel.size();
-  const int64_t c_per_group = w.dim(1), m_per_group = w.dim(0) / group;
-  const std::vector<int64_t> x_stride = row_major_strides(x.shape());
-  const int64_t positions = element_count(window.output), taps = element_count(window.kernel);
-  // Input offset of every (output position, kernel tap), -1 in the padding.
-  std::vector<int64_t> offset(static_cast<size_t>(positions * taps));
-  std::vector<int64_t> at(rank), tap(rank);
-  for (int64_t p = 0; p < positions; ++p) {
-    for (int64_t rest = p, i = static_cast<int64_t>(rank) - 1; i >= 0;
-         rest /= window.output[static_cast<size_t>(i)], --i) {
-      at[static_cast<size_t>(i)] = rest % window.output[static_cast<size_t>(i)];
-    }
-    for (int64_t k = 0; k < taps; ++k) {
-      int64_t sum = 0;
-      for (int64_t rest = k, i = static_cast<int64_t>(rank) - 1; i >= 0;
-           rest /= window.kernel[static_cast<size_t>(i)], --i) {
-        const auto a = static_cast<size_t>(i);
-        const int64_t position =
-            at[a] * window.strides[a] + rest % window.kernel[a] * window.dilations[a] - window.pad_begin[a];
-        if (position < 0 || position >= x.dim(static_cast<int>(a) + 2)) sum = -1;
-        if (sum >= 0) sum += position * x_stride[a + 2];
-      }
-      offset[static_cast<size_t>(p * taps + k)] = sum;
-    }
-  }
-  const T *in = x.data<T>(), *weight = w.data<T>(), *bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
+  const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
+  const int64_t channels = y.dim(1), positions = element_count(window.output);
   T* out = y.mutable_data<T>();
-  for (int64_t n = 0; n < x.dim(0); ++n) {
-    for (int64_t m = 0; m < w.dim(0); ++m) {
-      const T* image = in + n * x_stride[0] + m / m_per_group * c_per_group * x_stride[1];
-      const T* filter = weight + m * c_per_group * taps;
-      for (int64_t p = 0; p < positions; ++p) {
-        Compute<T> sum = 0;
-        for (int64_t c = 0; c < c_per_group; ++c) {
-          for (int64_t k = 0; k < taps; ++k) {
-            const int64_t o = offset[static_cast<size_t>(p * taps + k)];
-            sum += (o < 0 ? Compute<T>(0) : widen(image[c * x_stride[1] + o])) * widen(filter[c * taps + k]);
-          }
-        }
-        *out++ = narrow<T>(bias == nullptr ? sum : sum + widen(bias[m]));
-      }
-    }
-  }
+  convolve<Compute<T>>(x.data<T>(), x.shape(), w.data<T>(), w.shape(), window, context.node.attribute_int("group", 1),
+                       [&](int64_t n, int64_t m, int64_t position, Compute<T> sum) {
+                         out[(n * channels + m) * positions + position] =
+                             narrow<T>(bias == nullptr ? sum : sum + widen(bias[m]));
+                       });
   return y;
 }
 
 void reference(ReferenceContext& context) {
   dispatch_float(context.input(0).dtype(),
-                 [&](auto tag) { context.outputs[0] = convolve<typename decltype(tag)::type>(context); });
+                 [&](auto tag) { context.outputs[0] = compute<typename decltype(tag)::type>(context); });
 }
 
 // Loops n, g, m, then the output axes o0.., reduction c, k0..: what schedules name.
