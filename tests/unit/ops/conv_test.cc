@@ -1,0 +1,74 @@
+// Conv and ConvTranspose: lowering against reference, and what they refuse.
+#include "unit/ops/lowering_check.h"
+
+namespace dnn {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+TEST(Conv, LowersToTheReferencesBits) {
+  for (const DType dtype : {DType::Float32, DType::Float64}) {
+    for (int64_t group : {1, 2, 4}) {
+      const Tensor x = random_tensor(dtype, {2, 4, 7, 6}, 1), w = random_tensor(dtype, {8, 4 / group, 3, 2}, 2),
+                   bias = random_tensor(dtype, {8}, 3);
+      for (const Attributes& form : {Attributes{}, Attributes{{"pads", Ints{1, 0, 2, 1}}, {"strides", Ints{2, 1}}},
+                                     Attributes{{"auto_pad", "SAME_UPPER"}, {"strides", Ints{2, 3}}},
+                                     Attributes{{"pads", Ints{4, 4, 4, 4}}, {"dilations", Ints{3, 4}}}}) {
+        Attributes attributes = form;
+        attributes["group"] = group;
+        check_lowering(test_node("Conv", {&x, &w, &bias}, attributes), {&x, &w, &bias});
+      }
+    }
+  }
+}
+
+TEST(ConvTranspose, LowersToTheReferencesBits) {
+  for (const DType dtype : {DType::Float32, DType::Float64}) {
+    for (int64_t group : {1, 2}) {
+      const Tensor x = random_tensor(dtype, {2, 4, 3, 5}, 1), w = random_tensor(dtype, {4, 3, 3, 2}, 2),
+                   bias = random_tensor(dtype, {3 * group}, 3);
+      for (const Attributes& form :
+           {Attributes{}, Attributes{{"pads", Ints{1, 0, 0, 1}}, {"strides", Ints{2, 3}}},
+            Attributes{{"auto_pad", "SAME_LOWER"}, {"strides", Ints{2, 2}}},
+            Attributes{{"output_shape", Ints{9, 12}}, {"strides", Ints{2, 2}}},
+            Attributes{{"dilations", Ints{2, 3}}, {"strides", Ints{3, 2}}, {"output_padding", Ints{2, 1}}}}) {
+        Attributes attributes = form;
+        attributes["group"] = group;
+        check_lowering(test_node("ConvTranspose", {&x, &w, &bias}, attributes), {&x, &w, &bias});
+      }
+    }
+  }
+}
+
+// The transposed convolution is the adjoint of the convolution: <Conv(x), y> = <x, ConvTranspose(y)>.
+TEST(ConvTranspose, IsTheAdjointOfConv) {
+  const Tensor x = random_tensor(DType::Float64, {1, 4, 8, 7}, 1), w = random_tensor(DType::Float64, {6, 2, 3, 2}, 2);
+  const Attributes form = {
+      {"group", int64_t{2}}, {"pads", Ints{1, 0, 2, 1}}, {"strides", Ints{2, 3}}, {"dilations", Ints{2, 1}}};
+  const Tensor forward = run_reference(test_node("Conv", {&x, &w}, form), {&x, &w})[0];
+  const Tensor y = random_tensor(DType::Float64, forward.shape(), 3);
+  Attributes back_form = form;  // the input rows that no window reaches
+  back_form["output_padding"] = Ints{8 - ((forward.dim(2) - 1) * 2 + 5 - 3), 7 - ((forward.dim(3) - 1) * 3 + 2 - 1)};
+  const Tensor back = run_reference(test_node("ConvTranspose", {&y, &w}, back_form), {&y, &w})[0];
+  ASSERT_EQ(back.shape(), x.shape());
+  double left = 0, right = 0;
+  for (int64_t i = 0; i < y.size(); ++i) left += forward.data<double>()[i] * y.data<double>()[i];
+  for (int64_t i = 0; i < x.size(); ++i) right += x.data<double>()[i] * back.data<double>()[i];
+  EXPECT_NEAR(left, right, 1e-12);
+}
+
+TEST(Conv, RefusesShapesThatDoNotFit) {
+  const Tensor x(DType::Float32, {1, 4, 5, 5}), w(DType::Float32, {6, 3, 3, 3}), flat(DType::Float32, {6, 4, 3}),
+      ok(DType::Float32, {6, 4, 3, 3}), bias(DType::Float32, {5}), half(DType::Float16, {6, 4, 3, 3});
+  for (const std::vector<const Tensor*>& inputs :
+       {std::vector<const Tensor*>{&x, &w}, {&x, &flat}, {&x, &ok, &bias}, {&x, &half}}) {
+    EXPECT_THROW(run_reference(test_node("Conv", inputs), inputs), Error);
+    EXPECT_THROW(run_reference(test_node("ConvTranspose", inputs), inputs), Error);
+  }
+  EXPECT_THROW(run_reference(test_node("Conv", {&x, &ok}, {{"kernel_shape", Ints{2, 2}}}), {&x, &ok}), Error);
+  const int64_t huge = int64_t{1} << 62;
+  EXPECT_THROW(run_reference(test_node("Conv", {&x, &ok}, {{"group", huge}}), {&x, &ok}), Error);
+}
+
+}  // namespace
+}  // namespace dnn
