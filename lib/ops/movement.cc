@@ -145,6 +145,37 @@ Tensor pick(const Tensor& x, const Shape& output, const PickSource& source, cons
   return y;
 }
 
+Tensor take(const Tensor& x, const Shape& output, const std::vector<int64_t>& offsets, int64_t block) {
+  Tensor y(x.dtype(), output);
+  DNN_CHECK(y.size() == static_cast<int64_t>(offsets.size()) * block);
+  if (y.size() == 0) return y;
+  dispatch_storage(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* in = elements<T>(x);
+    T* out = mutable_elements<T>(y);
+    for (int64_t offset : offsets) {
+      DNN_CHECK(offset == kFill || (offset >= 0 && offset + block <= x.size()));
+      if (offset != kFill) std::copy_n(in + offset, block, out);
+      out += block;
+    }
+  });
+  return y;
+}
+
+void put(const Tensor& updates, const std::vector<int64_t>& offsets, int64_t block, Tensor* y) {
+  DNN_CHECK(updates.dtype() == y->dtype() && updates.size() == static_cast<int64_t>(offsets.size()) * block);
+  dispatch_storage(y->dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* in = elements<T>(updates);
+    T* out = mutable_elements<T>(*y);
+    for (int64_t offset : offsets) {
+      DNN_CHECK(offset >= 0 && offset + block <= y->size());
+      std::copy_n(in, block, out + offset);
+      in += block;
+    }
+  });
+}
+
 void copy_elements(const Tensor& from, int64_t source, Tensor* to, int64_t target, int64_t n) {
   DNN_CHECK(from.dtype() == to->dtype() && source >= 0 && target >= 0 && source + n <= from.size() &&
             target + n <= to->size());

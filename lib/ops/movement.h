@@ -30,6 +30,10 @@ using PickSource = std::function<int64_t(size_t axis, int64_t index)>;
 // The tensor of `output` shape whose elements lie in x where `source` says; any dtype. `fill` (null: zero, "") is a
 // one-element tensor of x's dtype.
 Tensor pick(const Tensor& x, const Shape& output, const PickSource& source, const Tensor* fill = nullptr);
+// The tensor of `output` shape made of runs of `block` elements of x, run i from offset offsets[i] on; kFill: zeros, "".
+Tensor take(const Tensor& x, const Shape& output, const std::vector<int64_t>& offsets, int64_t block = 1);
+// The inverse: copies run i of `updates` to offset offsets[i] of y, in order; same dtype.
+void put(const Tensor& updates, const std::vector<int64_t>& offsets, int64_t block, Tensor* y);
 // Elements source .. source + n of `from` into `to` from `target` on; same dtype, in range.
 void copy_elements(const Tensor& from, int64_t source, Tensor* to, int64_t target, int64_t n);
 
