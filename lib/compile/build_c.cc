@@ -84,6 +84,7 @@ void build_code(Code& code, const BuildOptions& options) {
   const std::vector<std::string> common = flags(code.isa, options.contract);
   std::vector<std::string> parts = units(code.source);
   if (parts.size() > 1) parts.erase(parts.begin());  // nothing stands before the first divider
+  if (!options.cache_folder.empty()) std::filesystem::create_directories(options.cache_folder);
   TemporaryFolder folder(std::filesystem::temp_directory_path().string());
   std::vector<std::string> objects(parts.size());
   std::atomic<size_t> next{0};

@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 #include "codegen/generate.h"
+#include "graph/text.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -15,6 +16,23 @@ std::vector<std::string> default_isas() {
   return isas;
 }
 
+namespace {
+
+// Constants that kernels read packed need no second copy in the graph: they become captures, which the package holds.
+void drop_packed_constants(Package& package) {
+  constexpr size_t kSmall_bytes = 1024;
+  for (ValueId id = 0; id < package.graph.value_count(); ++id) {
+    Value& value = package.graph.value(id);
+    const bool row_major = package.values[static_cast<size_t>(id)].where.kind == Argument::Kind::Constant;
+    if (!value.constant || row_major || value.constant->size_bytes() <= kSmall_bytes || package.graph.is_output(id))
+      continue;
+    value.constant.reset();
+    package.graph.captures.push_back(id);
+  }
+}
+
+}  // namespace
+
 Package compile(const Graph& source, const CompileOptions& options) {
   Graph graph = options.float64 ? widen_to_float64(source) : source;
   infer_types(graph);
@@ -24,6 +42,12 @@ Package compile(const Graph& source, const CompileOptions& options) {
   pass_options.float64 = options.float64;
   pass_options.changes = options.pass_changes;
   pass_options.stop_after = options.stop_after;
+  if (options.emit) {
+    options.emit("00-source.txt", to_text(graph));
+    pass_options.after_pass = [&, n = 0](const std::string& pass, const Graph& after) mutable {
+      options.emit(cat(++n < 10 ? "0" : "", n, "-", pass, ".txt"), to_text(after));
+    };
+  }
   const std::vector<PassLog> log = run_passes(graph, pass_options);
   Package package;
   if (options.device == "cpu") {
@@ -31,17 +55,24 @@ Package compile(const Graph& source, const CompileOptions& options) {
     generate.opt = options.opt;
     generate.isas = options.isas.empty() ? default_isas() : options.isas;
     package = codegen::generate(graph, generate);
+    if (options.emit) {
+      for (const std::string& isa : generate.isas)
+        options.emit("loops-" + isa + ".txt", codegen::emit_loops(graph, generate, isa));
+      for (const Code& code : package.codes) options.emit("kernels-" + code.isa + ".c", code.source);
+    }
     BuildOptions build = options.build;
     build.contract = options.opt >= 3;
     package.info.compiler = compiler_identity(build);
     for (Code& code : package.codes) build_code(code, build);
     package.info.target = "c";
+    drop_packed_constants(package);
   } else {
     package.graph = graph;
     for (ValueId id : graph.inputs) package.input_types.push_back(graph.value(id).type);
     for (ValueId id : graph.outputs) package.output_types.push_back(graph.value(id).type);
   }
   for (const PassLog& entry : log) package.info.passes.push_back(entry.name);
+  package.source = source;
   package.info.opt = options.opt;
   package.info.dtype = options.float64 ? "float64" : "float32";
   return package;

@@ -60,7 +60,8 @@ struct Placement {
 
 struct Package {
   PackageInfo info;
-  Graph graph;  // after the passes
+  Graph source;  // as it was read, shapes bound
+  Graph graph;   // after the passes
   std::vector<KernelInfo> kernels;
   std::vector<Step> steps;
   std::vector<Tensor> constants;  // as kernels read them: packed 1-D, or row-major for the interpreter

@@ -5,7 +5,10 @@
 
 #include <random>
 
+#include "base/file.h"
 #include "devices/device.h"
+#include "graph/text.h"
+#include "package/file.h"
 
 namespace dnn {
 namespace {
@@ -16,6 +19,13 @@ Tensor random_tensor(Shape shape, uint32_t seed) {
   Tensor tensor(DType::Float32, std::move(shape));
   for (int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = uniform(engine);
   return tensor;
+}
+
+CompileOptions cached_options(int opt) {
+  CompileOptions options;
+  options.opt = opt;
+  options.build.cache_folder = DNN_TEST_CACHE;
+  return options;
 }
 
 struct ConvCase {
@@ -57,8 +67,7 @@ TEST(Compile, O0EqualsTheInterpreterToTheBit) {
        {ConvCase{1, 3, 16, 9, 3, 1, 1, 1}, ConvCase{2, 8, 42, 7, 3, 2, 1, 1}, ConvCase{1, 16, 33, 6, 1, 1, 0, 1},
         ConvCase{1, 12, 24, 8, 5, 2, 2, 4}, ConvCase{1, 20, 20, 11, 3, 1, 1, 20}}) {
     const Graph graph = conv_graph(k);
-    CompileOptions options;
-    options.opt = 0;
+    const CompileOptions options = cached_options(0);
     const Tensor x = random_tensor({k.n, k.c, k.size, k.size + 1}, 7);
     const Tensor expected = interpret(graph, {x})[0];
     auto package = std::make_shared<Package>(compile(graph, options));
@@ -82,6 +91,41 @@ double relative_error(const Tensor& actual, const Tensor& expected) {
   return worst / largest;
 }
 
+TEST(Package, ReadsBackWhatWasWritten) {
+  const Graph graph = conv_graph({1, 8, 16, 6, 3, 1, 1, 1});
+  const Package package = compile(graph, cached_options(3));
+  TemporaryFolder folder(::testing::TempDir());
+  const PackageKey key = load_or_make_key(folder.path() + "/key");
+  const std::string path = folder.path() + "/a.dnnpkg";
+  write_package(package, path, key);
+  write_package(package, folder.path() + "/b.dnnpkg", key);
+  EXPECT_EQ(read_file(path), read_file(folder.path() + "/b.dnnpkg"));
+  const OpenedPackage opened = read_package(path, key);
+  EXPECT_TRUE(opened.trusted);
+  EXPECT_FALSE(read_package(path, PackageKey{std::string(32, 'x')}).trusted);
+  const Tensor x = random_tensor({1, 8, 6, 7}, 3);
+  const Tensor before = open_session("cpu", std::make_shared<Package>(package))->run({x})[0];
+  EXPECT_TRUE(open_session("cpu", opened.package)->run({x})[0].identical(before));
+  EXPECT_EQ(to_text(opened.package->source, {.inline_all = true}), to_text(package.source, {.inline_all = true}));
+}
+
+TEST(Package, EveryTruncationIsMalformed) {
+  const Package package = compile(conv_graph({1, 3, 4, 4, 3, 1, 1, 1}), cached_options(0));
+  TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/a.dnnpkg", cut = folder.path() + "/cut.dnnpkg";
+  write_package(package, path, {});
+  const std::string whole = read_file(path);
+  for (size_t size = 0; size < whole.size(); size += 1 + whole.size() / 97) {
+    write_file(cut, whole.substr(0, size));
+    try {
+      read_package(cut, {});
+      ADD_FAILURE() << "cut at " << size << " of " << whole.size();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed) << e.what();
+    }
+  }
+}
+
 TEST(Compile, HigherLevelsStayWithinRounding) {
   for (const ConvCase& k :
        {ConvCase{1, 3, 16, 9, 3, 1, 1, 1}, ConvCase{2, 16, 48, 17, 3, 2, 1, 1}, ConvCase{1, 40, 24, 6, 1, 1, 0, 1},
@@ -90,8 +134,7 @@ TEST(Compile, HigherLevelsStayWithinRounding) {
     const Tensor x = random_tensor({k.n, k.c, k.size, k.size + 1}, 7);
     const Tensor expected = interpret(graph, {x})[0];
     for (int opt = 1; opt <= 4; ++opt) {
-      CompileOptions options;
-      options.opt = opt;
+      const CompileOptions options = cached_options(opt);
       auto package = std::make_shared<Package>(compile(graph, options));
       for (const std::string& isa : default_isas()) {
         const Tensor one = open_session("cpu", package, {1, isa})->run({x})[0];

@@ -1,0 +1,34 @@
+// Opening "a model or a package": what every tool that runs something takes as its argument.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compile/compile.h"
+#include "package/file.h"
+
+namespace dnn {
+
+struct OpenOptions {
+  CompileOptions compile;                                // for a model, and for a package whose code may not run here
+  std::vector<std::string> shapes;                       // "NAME:1x3x224x224", see graph/bind.h
+  int64_t batch = 1;                                     // what a symbolic or unknown first extent of an input becomes
+  std::string cache_folder;                              // compiled packages and kernels; "" for no cache
+  std::string key_path;                                  // this user's signing key; "" for none
+  bool trust = false;                                    // run a package's code without this user's signature
+  std::function<void(const std::string& message)> note;  // what happened, for --verbose; may be empty
+};
+
+// A package file, loaded and, where its code is not trusted, compiled anew from the graph it holds; or a model file of
+// any format, compiled (through the cache). Throws as read_model, read_package and compile do.
+std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& options);
+
+// Reads and compiles a model, shapes bound, with its facts in the package's info.
+Package compile_file(const std::string& path, const OpenOptions& options);
+
+// $XDG_CACHE_HOME/dnn-tools and $XDG_CONFIG_HOME/dnn-tools/key, or their places under `home`, from the three values.
+std::string default_cache_folder(const char* xdg_cache_home, const char* home);
+std::string default_key_path(const char* xdg_config_home, const char* home);
+
+}  // namespace dnn

@@ -1,0 +1,289 @@
+// .dnnpkg files; see file.h and schemas/package.fbs.
+#include "package/file.h"
+
+#include <openssl/crypto.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "base/file.h"
+#include "package/graph_fb.h"
+
+namespace dnn {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+constexpr char kMagic[8] = {'D', 'N', 'N', 'P', 'K', 'G', 0, 1};
+constexpr size_t kHead = 48;  // magic, manifest size, HMAC
+constexpr size_t kAlign = 64;
+constexpr uint32_t kVersion = 1;
+
+using Digest = std::array<unsigned char, 32>;
+
+Digest sign(Bytes manifest, const PackageKey& key) {
+  Digest digest{};
+  if (key.secret.empty()) return digest;
+  unsigned n = 0;
+  HMAC(EVP_sha256(), key.secret.data(), static_cast<int>(key.secret.size()),
+       reinterpret_cast<const unsigned char*>(manifest.data()), manifest.size(), digest.data(), &n);
+  return digest;
+}
+
+size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+// Blobs in the order they are stored. Their offsets depend on the manifest's size and that on the offsets' presence, not
+// their values, so the manifest is built twice.
+class BlobStore {
+ public:
+  explicit BlobStore(size_t first_offset) : next_(first_offset) {}
+  std::pair<size_t, size_t> add(Bytes bytes) {
+    if (bytes.empty()) return {kHead, 0};
+    auto [entry, fresh] = seen_.try_emplace({bytes.data(), bytes.size()}, next_);
+    if (fresh) {
+      blobs_.push_back(bytes);
+      next_ = aligned(next_ + bytes.size());
+    }
+    return {entry->second, bytes.size()};
+  }
+  const std::vector<Bytes>& blobs() const { return blobs_; }
+
+ private:
+  size_t next_;
+  std::map<std::pair<const std::byte*, size_t>, size_t> seen_;
+  std::vector<Bytes> blobs_;
+};
+
+std::string code_digest(const Code& code) { return sha256_hex(as_bytes(code.source + '\0' + code.binary)); }
+
+fb::Argument argument(const Argument& a) { return fb::Argument(a.at, a.value, static_cast<uint8_t>(a.kind)); }
+
+std::string build_manifest(const Package& p, BlobStore& blobs) {
+  FlatBufferBuilder b(1 << 16);
+  b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
+  const StoreBlob put = [&](Bytes bytes) {
+    const auto [offset, size] = blobs.add(bytes);
+    return fb::CreateBlob(b, offset, size);
+  };
+  const PackageInfo& i = p.info;
+  const auto path = b.CreateString(i.model_path), sha = b.CreateString(i.model_sha256),
+             format = b.CreateString(i.model_format), target = b.CreateString(i.target),
+             compiler = b.CreateString(i.compiler), dtype = b.CreateString(i.dtype),
+             version = b.CreateString(i.tool_version);
+  const auto names = b.CreateVectorOfStrings(i.passes);
+  const auto info = fb::CreateInfo(b, path, sha, format, i.opt, target, compiler, names, dtype, version);
+  std::vector<Offset<fb::Kernel>> kernels;
+  for (const KernelInfo& k : p.kernels) {
+    const auto name = b.CreateString(k.name), pattern = b.CreateString(k.pattern);
+    kernels.push_back(fb::CreateKernel(b, name, pattern));
+  }
+  std::vector<Offset<fb::Step>> steps;
+  for (const Step& s : p.steps) {
+    std::vector<fb::Argument> arguments;
+    for (const Argument& a : s.arguments) arguments.push_back(argument(a));
+    const auto list = b.CreateVectorOfStructs(arguments);
+    steps.push_back(fb::CreateStep(b, s.kernel, s.node, list, s.flops, s.bytes));
+  }
+  std::vector<Offset<fb::Code>> codes;
+  for (const Code& c : p.codes) {
+    const auto isa = b.CreateString(c.isa), digest = b.CreateString(code_digest(c));
+    const auto source = put(as_bytes(c.source));
+    const auto binary = put(as_bytes(c.binary));
+    const auto tasks = b.CreateVector(c.tasks);
+    codes.push_back(fb::CreateCode(b, isa, source, binary, digest, tasks));
+  }
+  std::vector<Offset<fb::Placement>> values;
+  for (const Placement& v : p.values) {
+    const auto layout = b.CreateString(v.layout);
+    const fb::Argument where = argument(v.where);
+    values.push_back(fb::CreatePlacement(b, &where, layout));
+  }
+  std::vector<Offset<fb::Tensor>> constants;
+  for (const Tensor& t : p.constants) constants.push_back(pack_tensor(b, t, put));
+  const auto graph = pack_graph(b, p.graph, put);
+  const auto source = pack_graph(b, p.source, put);
+  const auto ks = b.CreateVector(kernels);
+  const auto ss = b.CreateVector(steps);
+  const auto cs = b.CreateVector(constants);
+  const auto vs = b.CreateVector(values);
+  const auto code = b.CreateVector(codes);
+  b.Finish(fb::CreateManifest(b, kVersion, info, source, graph, ks, ss, cs, vs, p.arena_bytes, p.slots, code));
+  return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
+}
+
+// Checks what devices rely on: indices in range, arena offsets inside the arena with room for their values.
+void check(const Package& p) {
+  auto fail = [](const auto&... parts) { fail_malformed("the plan is damaged: ", parts...); };
+  auto check_argument = [&](const Argument& a) {
+    const auto in = [&](size_t n) { return a.at >= 0 && static_cast<size_t>(a.at) < n; };
+    if (a.value < kNoValue || a.value >= p.graph.value_count()) fail("an argument names value ", a.value);
+    switch (a.kind) {
+      case Argument::Kind::Arena:
+        if (a.at < 0 || a.at > p.arena_bytes) fail("arena offset ", a.at);
+        return;
+      case Argument::Kind::Constant:
+        if (!in(p.constants.size())) fail("constant ", a.at);
+        return;
+      case Argument::Kind::Input:
+        if (!in(p.graph.inputs.size())) fail("input ", a.at);
+        return;
+      case Argument::Kind::Output:
+        if (!in(p.graph.outputs.size())) fail("output ", a.at);
+        return;
+      case Argument::Kind::Slot:
+        if (!in(static_cast<size_t>(p.slots))) fail("slot ", a.at);
+        return;
+      case Argument::Kind::None: return;
+    }
+    fail("argument kind ", static_cast<int>(a.kind));
+  };
+  if (p.arena_bytes < 0 || p.arena_bytes > (int64_t{1} << 40) || p.slots < 0 || p.slots > (1 << 24))
+    fail("arena of ", p.arena_bytes, " bytes");
+  if (static_cast<int>(p.values.size()) > p.graph.value_count()) fail(p.values.size(), " placements");
+  for (const Placement& v : p.values) check_argument(v.where);
+  for (const Step& s : p.steps) {
+    if (s.kernel < -1 || s.kernel >= static_cast<int32_t>(p.kernels.size())) fail("kernel ", s.kernel);
+    if (s.node < 0 || s.node >= p.graph.node_slots() || !p.graph.alive(s.node)) fail("node ", s.node);
+    for (const Argument& a : s.arguments) check_argument(a);
+  }
+  for (const Code& c : p.codes) {
+    if (c.tasks.size() != p.kernels.size()) fail("code ", c.isa, " has ", c.tasks.size(), " task counts");
+  }
+}
+
+}  // namespace
+
+bool looks_like_package(Bytes first) {
+  return first.size() >= sizeof kMagic && std::memcmp(first.data(), kMagic, sizeof kMagic) == 0;
+}
+
+PackageKey load_or_make_key(const std::string& path) {
+  if (std::filesystem::exists(path)) {
+    PackageKey key{read_file(path)};
+    if (key.secret.size() != 32) fail_environment(path, ": is not a 32-byte key; remove it to have a new one made");
+    return key;
+  }
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  PackageKey key{std::string(32, '\0')};
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(key.secret.data()), 32) != 1)
+    fail_environment("no random bytes for a key");
+  const mode_t mask = ::umask(0077);
+  write_file(path, key.secret);
+  ::umask(mask);
+  return key;
+}
+
+void write_package(const Package& package, const std::string& path, const PackageKey& key) {
+  BlobStore sizing(0);
+  const size_t manifest_size = build_manifest(package, sizing).size();
+  BlobStore blobs(aligned(kHead + manifest_size));
+  const std::string manifest = build_manifest(package, blobs);
+  DNN_CHECK(manifest.size() == manifest_size);
+  AtomicFile file(path);
+  const uint64_t size = manifest.size();
+  const Digest digest = sign(as_bytes(manifest), key);
+  file.write(std::string_view(kMagic, sizeof kMagic));
+  file.write(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
+  file.write(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
+  file.write(manifest);
+  size_t at = kHead + manifest.size();
+  for (Bytes blob : blobs.blobs()) {
+    file.write(std::string(aligned(at) - at, '\0'));
+    file.write(blob);
+    at = aligned(at) + blob.size();
+  }
+  file.commit();
+}
+
+OpenedPackage read_package(const std::string& path, const PackageKey& key) {
+  auto file = std::make_shared<const MappedFile>(path);
+  try {
+    const Bytes bytes = file->bytes();
+    ByteReader reader(bytes, "package");
+    if (!looks_like_package(reader.take(sizeof kMagic))) fail_malformed("not a package of this version");
+    const uint64_t size = reader.u64();
+    const Bytes digest = reader.take(32);
+    const Bytes manifest = reader.take(size);
+    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, 1 << 28);
+    if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
+    const fb::Manifest* m = fb::GetManifest(manifest.data());
+    if (m->version() > kVersion)
+      fail_unsupported("package version ", m->version(), " is newer than this tool's ", kVersion);
+    const LoadBlob load = [&](const fb::Blob* blob) {
+      if (blob == nullptr) fail_malformed("a blob is missing");
+      ByteReader at(bytes, "package");
+      at.seek(blob->offset());
+      return at.take(blob->size());
+    };
+    auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
+    OpenedPackage opened;
+    opened.package = std::make_shared<Package>();
+    Package& p = *opened.package;
+    if (const fb::Info* i = m->info()) {
+      p.info = {text(i->model_path()),
+                text(i->model_sha256()),
+                text(i->model_format()),
+                i->opt(),
+                text(i->target()),
+                text(i->compiler()),
+                {},
+                text(i->dtype()),
+                text(i->tool_version())};
+      if (i->passes() != nullptr) {
+        for (const auto* pass : *i->passes()) p.info.passes.push_back(pass->str());
+      }
+    }
+    p.source = unpack_graph(m->source(), load, file);
+    p.graph = unpack_graph(m->graph(), load, file);
+    auto take_argument = [](const fb::Argument& a) {
+      return Argument{static_cast<Argument::Kind>(a.kind()), a.at(), a.value()};
+    };
+    if (m->kernels() != nullptr) {
+      for (const auto* k : *m->kernels()) p.kernels.push_back({text(k->name()), text(k->pattern())});
+    }
+    if (m->steps() != nullptr) {
+      for (const auto* s : *m->steps()) {
+        Step step{s->kernel(), s->node(), {}, s->flops(), s->bytes()};
+        if (s->arguments() != nullptr) {
+          for (const auto* a : *s->arguments()) step.arguments.push_back(take_argument(*a));
+        }
+        p.steps.push_back(std::move(step));
+      }
+    }
+    if (m->constants() != nullptr) {
+      for (const auto* t : *m->constants()) p.constants.push_back(unpack_tensor(t, load, file));
+    }
+    if (m->values() != nullptr) {
+      for (const auto* v : *m->values()) {
+        if (v->where() == nullptr) fail_malformed("a placement is missing");
+        p.values.push_back({take_argument(*v->where()), text(v->layout())});
+      }
+    }
+    p.values.resize(static_cast<size_t>(p.graph.value_count()));
+    p.arena_bytes = m->arena_bytes();
+    p.slots = m->slots();
+    opened.trusted = !key.secret.empty() && CRYPTO_memcmp(sign(manifest, key).data(), digest.data(), 32) == 0;
+    if (m->codes() != nullptr) {
+      for (const auto* c : *m->codes()) {
+        Code code{text(c->isa()), std::string(as_text(load(c->source()))), std::string(as_text(load(c->binary()))), {}};
+        if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", code.isa, " is damaged");
+        if (c->tasks() != nullptr) code.tasks.assign(c->tasks()->begin(), c->tasks()->end());
+        p.codes.push_back(std::move(code));
+      }
+    }
+    for (ValueId id : p.graph.inputs) p.input_types.push_back(p.graph.value(id).type);
+    for (ValueId id : p.graph.outputs) p.output_types.push_back(p.graph.value(id).type);
+    check(p);
+    return opened;
+  } catch (Error& e) {
+    e.within(path);
+    throw;
+  }
+}
+
+}  // namespace dnn

@@ -1,0 +1,32 @@
+// .dnnpkg files: writing a package whole, and opening one by mapping it: weights are read when they are used.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "package/package.h"
+
+namespace dnn {
+
+// Native code is run only when the file carries an HMAC under this user's own key.
+struct PackageKey {
+  std::string secret;  // 32 bytes; empty: no key, so nothing is trusted and files are written unsigned
+};
+
+// The key in `path`, made (mode 0600) when the file is not there. Throws Environment.
+PackageKey load_or_make_key(const std::string& path);
+
+// Writes atomically. The same package and key give the same bytes. Throws Environment.
+void write_package(const Package& package, const std::string& path, const PackageKey& key);
+
+struct OpenedPackage {
+  std::shared_ptr<Package> package;
+  bool trusted = false;  // signed with the key: its code may run
+};
+
+// Throws Malformed for anything damaged (all offsets, indices and sizes are checked before use), Unsupported for a newer
+// version, Environment when the file cannot be read.
+OpenedPackage read_package(const std::string& path, const PackageKey& key);
+
+bool looks_like_package(Bytes first);  // 8 bytes are enough
+
+}  // namespace dnn

@@ -1,0 +1,104 @@
+// dnn-compile: compiles a model into a package for a device.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "base/cpu.h"
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/console.h"
+#include "compile/explain.h"
+#include "compile/open.h"
+#include "devices/device.h"
+#include "passes/pass.h"
+
+namespace {
+
+using namespace dnn;
+
+const cli::Tool kTool = {
+    .name = "dnn-compile",
+    .summary =
+        "Compiles a model into a package: the graph after the passes of an optimisation level, kernels for a device, "
+        "and "
+        "packed weights in one file that dnn-infer maps into memory. The same input gives the same bytes.",
+    .negative = "",
+    .examples = {{"dnn-compile -O3 --device cpu model.onnx -o model.dnnpkg", "the usual case"},
+                 {"dnn-compile -O4 --pass=-fuse-ops --emit out/ model.onnx -o m.dnnpkg",
+                  "one pass off, every stage written to out/"},
+                 {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
+
+struct Options {
+  std::string model, output, device = "cpu", level = "3", isas, passes, emit, compiler;
+  std::vector<std::string> shapes;
+  int64_t batch = 1, stop_after = -1;
+  bool list_passes = false, explain = false;
+};
+
+void declare(cli::Args& args, Options& o) {
+  args.optional_positional(&o.model, "MODEL", "a model file of any format that dnn-convert --list-formats names");
+  args.choice(&o.level, "-O,--opt", {"0", "1", "2", "3", "4"}, "optimisation level");
+  args.list(&o.shapes, "--shape", "NAME:DIMS", "extents of an input, as x:1x3x224x224");
+  args.option(&o.batch, "--batch", "N", "what an open batch extent becomes");
+  args.option(&o.isas, "--isa", "LIST",
+              "instruction sets to build, as avx512,x86-64; default: this processor's best and x86-64");
+  args.option(&o.passes, "--pass", "CHANGES",
+              "passes on or off, as +fuse-ops,-fold-constant; only:NAMES for these alone");
+  args.option(&o.stop_after, "--stop-after", "N", "apply the first N rewrites only");
+  args.option(&o.emit, "--emit", "DIR", "write the graph after each pass, the loops and the kernels' sources");
+  args.flag(&o.explain, "--explain", "print the steps of the package: kernel, node, arithmetic, memory traffic");
+  args.option(&o.compiler, "--compiler", "PROGRAM", "the C compiler to use");
+  args.flag(&o.list_passes, "--list-passes", "print the passes, tab-separated, and stop");
+  args.device(&o.device);
+  args.output(&o.output);
+}
+
+int work(const Options& o) {
+  if (o.list_passes) {
+    for (const Pass& pass : passes())
+      std::cout << "O" << pass.level << '\t' << pass.name << '\t' << pass.alias << '\t' << pass.help << '\n';
+    return 0;
+  }
+  if (o.model.empty()) fail_usage("a MODEL is needed (see --help)");
+  if (o.output.empty() && !o.explain && o.emit.empty()) fail_usage("say where the package goes: -o FILE");
+  OpenOptions open;
+  std::string index;
+  open.compile.device = find_device(o.device, &index).kind;
+  open.compile.float64 = index == "f64";
+  open.compile.opt = o.level[0] - '0';
+  open.compile.pass_changes = o.passes;
+  open.compile.stop_after = o.stop_after;
+  open.compile.build.compiler = o.compiler;
+  open.shapes = o.shapes;
+  open.batch = o.batch;
+  if (!o.isas.empty()) {
+    for (const std::string& isa : split(o.isas, ',')) {
+      const std::vector<std::string>& known = known_isas();
+      if (std::find(known.begin(), known.end(), isa) == known.end())
+        fail_usage("--isa ", isa, ": choose from ", join(known));
+      open.compile.isas.push_back(isa);
+    }
+  }
+  const std::string cache = default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
+  if (!cache.empty()) open.compile.build.cache_folder = cache + "/objects";
+  if (!o.emit.empty()) {
+    std::filesystem::create_directories(o.emit);
+    open.compile.emit = [&](const std::string& file, const std::string& text) {
+      write_file(o.emit + "/" + file, text);
+    };
+  }
+  const Package package = compile_file(o.model, open);
+  if (o.explain) std::cout << explain(package);
+  if (!o.output.empty() && o.output != "-") {
+    const std::string key = default_key_path(std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+    write_package(package, o.output, key.empty() ? PackageKey() : load_or_make_key(key));
+    cli::note(cat(o.output, ": ", package.kernels.size(), " kernels, ", package.steps.size(), " steps, arena of ",
+                  package.arena_bytes / 1024, " KiB"));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
