@@ -51,13 +51,13 @@ Window Window::of(const Node& node, const std::vector<int64_t>& input, std::vect
       end = total - begin;
     }
     const int64_t room = input[i] + begin + end - reach;
-    if (room < 0) {
+    int64_t out = floor_quotient(room, w.strides[i]) + 1;
+    // ceil_mode adds a window that starts in the input or its left padding
+    if (ceil_mode && room % w.strides[i] != 0 && out * w.strides[i] < input[i] + begin) ++out;
+    if (out < 1) {
       fail_malformed(node.label(), ": a window of ", reach, " does not fit an input of ", input[i], " with padding ",
                      begin, "+", end);
     }
-    int64_t out = room / w.strides[i] + 1;
-    if (ceil_mode && room % w.strides[i] != 0 && out * w.strides[i] < input[i] + begin)
-      ++out;  // starts inside input or left pad
     w.pad_begin.push_back(begin);
     w.pad_end.push_back(end);
     w.output.push_back(out);

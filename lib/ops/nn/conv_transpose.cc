@@ -43,6 +43,8 @@ struct Form {
       const int64_t full = strides[i] * (input[i] - 1) + extra[i] + reach;
       if (given || same) {
         output.push_back(given ? asked[i] : input[i] * strides[i]);
+        if (same && !given && full < output[i])
+          fail_unsupported(node.label(), ": auto_pad ", auto_pad, " of a kernel that spans less than a stride");
         const int64_t total = std::max<int64_t>(0, full - output[i]);
         pad_begin.push_back(auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2);
       } else {

@@ -19,6 +19,7 @@ std::vector<Attributes> windows_2d() {
           window({3, 3}, {2, 2}, {0, 0, 0, 0}, {1, 1}, true),
           window({2, 3}, {1, 2}, {2, 1, 1, 3}, {3, 2}, true),
           window({2, 2}, {5, 4}, {1, 1, 1, 1}, {1, 1}, true),
+          window({4, 5}, {3, 4}, {0, 0, 0, 0}, {2, 2}, true),  // larger than the input
           {{"kernel_shape", Ints{3, 4}}, {"auto_pad", "SAME_LOWER"}, {"strides", Ints{2, 3}}}};
 }
 
