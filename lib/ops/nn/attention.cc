@@ -43,7 +43,8 @@ Heads heads_of(const InferContext& context, size_t i, const char* attribute) {
 }
 
 void agree(const InferContext& context, const Dim& a, const Dim& b, const char* what) {
-  if (a.fixed() && b.fixed() && a.size != b.size) context.fail("inputs disagree in ", what, ": ", a.size, " and ", b.size);
+  if (a.fixed() && b.fixed() && a.size != b.size)
+    context.fail("inputs disagree in ", what, ": ", a.size, " and ", b.size);
 }
 
 // What the first dims (batch, heads, length) of a past are, checked.
@@ -77,7 +78,8 @@ void infer(InferContext& context) {
       fail_unsupported(context.node.label(), ": Attention of ", dtype_name(dtype), " and ",
                        dtype_name(context.input(i).dtype), " tensors together");
   }
-  if (context.has_input(kPastKey) != context.has_input(kPastValue)) context.fail("past key and past value come together");
+  if (context.has_input(kPastKey) != context.has_input(kPastValue))
+    context.fail("past key and past value come together");
   if (context.has_input(kPastKey) && context.has_input(kValidKeys))
     context.fail("a past and a count of valid keys do not go together");
   expect_dtype(context, kValidKeys, DType::Int64);
@@ -156,7 +158,8 @@ struct Kernel {
   static C rounded(C value) { return widen(narrow<T>(value)); }
 
   explicit Kernel(ReferenceContext& c) : context(c), node(c.node), types(infer_outputs(c, infer)) {
-    const Shape scores_shape = types[3].fixed_shape(), key_shape = types[1].fixed_shape(), value_shape = types[2].fixed_shape();
+    const Shape scores_shape = types[3].fixed_shape(), key_shape = types[1].fixed_shape(),
+                value_shape = types[2].fixed_shape();
     batch = scores_shape[0], heads = scores_shape[1], queries = scores_shape[2], keys = scores_shape[3];
     kv_heads = key_shape[1], size = key_shape[3], value_size = value_shape[3];
     const int64_t past = c.has_input(kPastKey) ? c.input(kPastKey).dim(2) : 0;
@@ -203,7 +206,8 @@ struct Kernel {
     bool any = false;
     for (int64_t j = 0; j < keys; ++j) {
       const int64_t ahead = j - (std::min(first, kFar) + i);  // how far the key lies after the query
-      const bool hidden = (causal && ahead > 0) || (left >= 0 && -ahead > left) || (right >= 0 && ahead > right) || j >= valid;
+      const bool hidden =
+          (causal && ahead > 0) || (left >= 0 && -ahead > left) || (right >= 0 && ahead > right) || j >= valid;
       C number = 0;
       if (!mask.empty() || mask_columns == 0) {
         const int64_t row = (b * heads + h) * queries + i;
@@ -236,7 +240,8 @@ struct Kernel {
 
   void run() {
     const bool wants_scores = context.wants_output(3);
-    Tensor y(kDTypeOf<T>, {batch, heads, queries, value_size}), scores(kDTypeOf<T>, {batch, heads, queries, wants_scores ? keys : 0});
+    Tensor y(kDTypeOf<T>, {batch, heads, queries, value_size}),
+        scores(kDTypeOf<T>, {batch, heads, queries, wants_scores ? keys : 0});
     T *out = y.mutable_data<T>(), *shown = scores.mutable_data<T>();
     std::vector<C> q(static_cast<size_t>(queries * size)), k(static_cast<size_t>(keys * size));
     std::vector<C> logits(static_cast<size_t>(queries * keys)), bias(static_cast<size_t>(keys));
@@ -249,9 +254,8 @@ struct Kernel {
         scaled(query.data<T>() + (b * heads + h) * queries * size, q);
         scaled(key.data<T>() + group * keys * size, k);
         const MatrixView<C> left_view{q.data(), size, 1}, right_view{k.data(), size, 1};
-        multiply<C>(queries, keys, size, left_view, right_view.transposed(), [&](int64_t i, int64_t j, C sum) {
-          logits[static_cast<size_t>(i * keys + j)] = rounded(sum);
-        });
+        multiply<C>(queries, keys, size, left_view, right_view.transposed(),
+                    [&](int64_t i, int64_t j, C sum) { logits[static_cast<size_t>(i * keys + j)] = rounded(sum); });
         for (int64_t i = 0; i < queries; ++i) {
           C* row = logits.data() + i * keys;
           const auto show = [&](int64_t when) {
@@ -261,7 +265,8 @@ struct Kernel {
           };
           show(0);
           if (softcap > 0) {
-            for (int64_t j = 0; j < keys; ++j) row[j] = rounded(rounded(std::tanh(rounded(row[j] / softcap))) * softcap);
+            for (int64_t j = 0; j < keys; ++j)
+              row[j] = rounded(rounded(std::tanh(rounded(row[j] / softcap))) * softcap);
           }
           show(1);
           const bool any = fill_bias(b, h, i, bias);
@@ -325,7 +330,8 @@ void reference(ReferenceContext& context) {
 }
 
 double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
-  const double keys = inputs[kKey].size() == 4 ? static_cast<double>(inputs[kKey][2]) : static_cast<double>(inputs[kKey][1]);
+  const double keys =
+      inputs[kKey].size() == 4 ? static_cast<double>(inputs[kKey][2]) : static_cast<double>(inputs[kKey][1]);
   return 2.0 * keys * static_cast<double>(element_count(inputs[kQuery]) + element_count(outputs[0]));
 }
 

@@ -46,9 +46,9 @@ void infer(InferContext& context) {
     for (size_t i = 1; i < 3; ++i) {
       if (!context.has_shape(i)) continue;
       const auto& cache = context.shape(i, by_id ? 2 : 3);
-      const bool fits = (!cache.back().fixed() || cache.back().size == form.turned / 2) &&
-                        (by_id || !context.input(i).fixed() ||
-                         (cache[0].size == form.batch && cache[1].size == form.length));
+      const bool fits =
+          (!cache.back().fixed() || cache.back().size == form.turned / 2) &&
+          (by_id || !context.input(i).fixed() || (cache[0].size == form.batch && cache[1].size == form.length));
       if (!fits) context.fail("cache ", context.input(i).text(), " does not fit ", x.text());
     }
     if (context.has_shape(3) && context.input(3).fixed() &&
@@ -77,7 +77,8 @@ void compute(ReferenceContext& context, Tensor& y) {
       }
       for (int64_t h = 0; h < form.heads; ++h) {
         const int64_t start =
-            (form.heads_first ? (b * form.heads + h) * form.length + s : (b * form.length + s) * form.heads + h) * form.size;
+            (form.heads_first ? (b * form.heads + h) * form.length + s : (b * form.length + s) * form.heads + h) *
+            form.size;
         for (int64_t i = 0; i < half; ++i) {
           const int64_t first = start + (interleaved ? 2 * i : i), second = first + (interleaved ? 1 : half);
           const C cosine = widen(cosines[row * half + i]), sine = widen(sines[row * half + i]);

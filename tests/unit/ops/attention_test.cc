@@ -25,7 +25,8 @@ TEST(Attention, IsSoftmaxOfScaledProducts) {
 }
 
 TEST(Attention, GivesZerosToAQueryThatSeesNothing) {
-  const Tensor q = random_tensor(DType::Float32, {1, 1, 2, 2}, 1), mask = Tensor::of<bool>({2, 2}, {false, false, true, false});
+  const Tensor q = random_tensor(DType::Float32, {1, 1, 2, 2}, 1),
+               mask = Tensor::of<bool>({2, 2}, {false, false, true, false});
   const Tensor y = run_reference(test_node("Attention", {&q, &q, &q, &mask}), {&q, &q, &q, &mask})[0];
   EXPECT_EQ(to_doubles(y)[0], 0);
   EXPECT_EQ(to_doubles(y)[1], 0);
@@ -38,22 +39,28 @@ TEST(Attention, RefusesShapesThatDoNotFit) {
   EXPECT_THROW(run_reference(test_node("Attention", {&q, &k, &k}), {&q, &k, &k}), Error);
   EXPECT_THROW(run_reference(test_node("Attention", {&q, &ok, &ok, &mask}), {&q, &ok, &ok, &mask}), Error);
   EXPECT_THROW(run_reference(test_node("Attention", {&flat, &flat, &flat}), {&flat, &flat, &flat}), Error);
-  EXPECT_THROW(run_reference(test_node("Attention", {&q, &ok, &ok, nullptr, &ok}), {&q, &ok, &ok, nullptr, &ok}), Error);
+  EXPECT_THROW(run_reference(test_node("Attention", {&q, &ok, &ok, nullptr, &ok}), {&q, &ok, &ok, nullptr, &ok}),
+               Error);
   const std::vector<const Tensor*> hidden = {&q, &ok, &ok, nullptr, nullptr, nullptr, &counts};
-  for (double value : to_doubles(run_reference(test_node("Attention", hidden, {{"is_causal", int64_t{1}}}), hidden)[0])) EXPECT_EQ(value, 0);
+  for (double value : to_doubles(run_reference(test_node("Attention", hidden, {{"is_causal", int64_t{1}}}), hidden)[0]))
+    EXPECT_EQ(value, 0);
 }
 
 TEST(RotaryEmbedding, TurnsPairsByTheirAngle) {
   const double angle = 0.3;
-  const Tensor x = Tensor::of<double>({1, 1, 1, 4}, {1, 2, 3, 4}), cosine = Tensor::of<double>({3, 2}, {0, 0, 0, 0, std::cos(angle), 1}),
-               sine = Tensor::of<double>({3, 2}, {0, 0, 0, 0, std::sin(angle), 0}), id = Tensor::of<int64_t>({1, 1}, {2}),
-               outside = Tensor::of<int64_t>({1, 1}, {3});
-  const std::vector<double> y = to_doubles(run_reference(test_node("RotaryEmbedding", {&x, &cosine, &sine, &id}), {&x, &cosine, &sine, &id})[0]);
+  const Tensor x = Tensor::of<double>({1, 1, 1, 4}, {1, 2, 3, 4}),
+               cosine = Tensor::of<double>({3, 2}, {0, 0, 0, 0, std::cos(angle), 1}),
+               sine = Tensor::of<double>({3, 2}, {0, 0, 0, 0, std::sin(angle), 0}),
+               id = Tensor::of<int64_t>({1, 1}, {2}), outside = Tensor::of<int64_t>({1, 1}, {3});
+  const std::vector<double> y =
+      to_doubles(run_reference(test_node("RotaryEmbedding", {&x, &cosine, &sine, &id}), {&x, &cosine, &sine, &id})[0]);
   EXPECT_DOUBLE_EQ(y[0], std::cos(angle) * 1 - std::sin(angle) * 3);
   EXPECT_DOUBLE_EQ(y[2], std::sin(angle) * 1 + std::cos(angle) * 3);
   EXPECT_EQ(y[1], 2);
   EXPECT_EQ(y[3], 4);
-  EXPECT_THROW(run_reference(test_node("RotaryEmbedding", {&x, &cosine, &sine, &outside}), {&x, &cosine, &sine, &outside}), Error);
+  EXPECT_THROW(
+      run_reference(test_node("RotaryEmbedding", {&x, &cosine, &sine, &outside}), {&x, &cosine, &sine, &outside}),
+      Error);
 }
 
 }  // namespace
