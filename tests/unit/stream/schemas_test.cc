@@ -56,7 +56,8 @@ TEST(Schemas, EveryRecordHasOne) {
 
 TEST(Schemas, ExamplesSurviveMsgpackAndJson) {
   for (const Record& kind : example_run()) {
-    for (const Json& example : schema_of(record_type(kind))["examples"]) {
+    const Json schema = schema_of(record_type(kind));
+    for (const Json& example : schema["examples"]) {
       const std::optional<Record> record = record_from_json(example.dump());
       ASSERT_TRUE(record.has_value());
       EXPECT_EQ(record->index(), kind.index());
@@ -81,8 +82,9 @@ TEST(Schemas, DescribeExactlyTheKeysThatAreWritten) {
   std::map<std::string, std::set<std::string>> seen;
   for (const Record& record : example_run()) {
     const std::string type(record_type(record));
-    check_keys(Json::parse(record_to_json(record)), schema_of(type), "", &seen[type]);
-    for (const Json& example : schema_of(type)["examples"]) check_keys(example, schema_of(type), "", &seen[type]);
+    const Json schema = schema_of(type);
+    check_keys(Json::parse(record_to_json(record)), schema, "", &seen[type]);
+    for (const Json& example : schema["examples"]) check_keys(example, schema, "", &seen[type]);
   }
   for (auto& [type, keys] : seen) {
     std::set<std::string> described;
