@@ -21,6 +21,12 @@ struct Reader::State {
   std::vector<std::pair<std::string, Tensor>> outputs;
 
   std::optional<Json> assemble(Json map);
+  void forget_parts() {
+    split = nullptr;
+    split_data = {};
+    sample_tensor = {};
+    outputs.clear();
+  }
 };
 
 namespace {
@@ -63,7 +69,7 @@ std::optional<Json> Reader::State::assemble(Json map) {
   if (split_data.size() < split_total) return std::nullopt;
   split["data"] = Json::binary(std::move(split_data));
   split_data = {};
-  return std::exchange(split, nullptr);
+  return std::exchange(split, Json());
 }
 
 Reader::Reader(ByteSource& source, std::string name)
@@ -107,6 +113,7 @@ std::optional<Record> Reader::read_record() {
     const std::string type(text_at(map, "type"));
     if (type != "header" && !s.in_run)
       fail_malformed("a ", dnn::quoted(type), " record outside a run: no header before it");
+    if (type == "header") s.forget_parts();  // of a run that was cut off
     if (type != "tensor" && !s.split.is_null()) {
       fail_malformed("tensor '", text_at(s.split, "name"), "': its parts are interrupted");
     }

@@ -125,6 +125,24 @@ TEST(Stream, LargeTensorsTravelInPartsAndReturnToTheirRecords) {
   for (size_t i = 0; i < records.size(); ++i) EXPECT_EQ(reading.lines[i], record_to_json(records[i]));
 }
 
+TEST(Stream, PartsOfARunThatWasCutOffStayOutOfTheNext) {
+  Sample bare{1, "b", {}, {}};
+  const std::string next = written({Header{}, bare, End{}});
+  Sample with_tensor{0, "a", {}, Tensor::of<uint8_t>({8}, std::vector<uint8_t>(8))};
+  const std::string split = written({Header{}, with_tensor}, 4);  // header, two parts, sample
+  size_t begin = 0;
+  for (int n_records = 1; n_records <= 3; ++n_records) {
+    MsgpackScanner scanner;
+    ASSERT_TRUE(scanner.complete(as_bytes(split).subspan(begin)));
+    begin += scanner.size();
+    const Reading reading = reading_of(split.substr(0, begin) + next);
+    EXPECT_EQ(reading.exit_code, 0) << reading.error;
+    EXPECT_TRUE(reading.truncated);
+    ASSERT_EQ(reading.lines.size(), 4u);
+    EXPECT_EQ(reading.lines[2], record_to_json(bare));
+  }
+}
+
 TEST(Stream, PartsOutOfOrderAreDamage) {
   auto part = [](uint64_t offset, uint64_t total, size_t n) {
     return packed({{"type", "tensor"},
