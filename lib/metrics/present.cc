@@ -98,8 +98,9 @@ std::vector<Column> run_columns(const Report& report) {
   for (size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
     const stream::Header& h = run.header;
-    const std::string cells[] = {run_letter(i), model_name(h),  h.opt ? cat("-O", *h.opt) : "", plain(h.device),
-                                 plain(h.isa),  plain(h.dtype), cat(run.n_predictions),         cat(run.n_judged)};
+    const std::string cells[] = {
+        run_letter(i), model_name(h),  h.opt ? cat("-O", *h.opt) : "", plain(h.device),
+        plain(h.isa),  plain(h.dtype), cat(run.n_predictions),         run.n_judged == 0 ? "" : cat(run.n_judged)};
     for (size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
   }
   std::erase_if(columns, [](const Column& column) { return column.empty(); });
