@@ -1,6 +1,9 @@
 // The reference interpreter; see interpreter.h.
 #include "interp/interpreter.h"
 
+#include <set>
+#include <string_view>
+
 #include "ops/op.h"
 
 namespace dnn {
@@ -138,7 +141,9 @@ Graph widen_to_float64(const Graph& graph) {
   for (NodeId id : wide.order()) {
     for (auto& [key, attribute] : wide.node(id).attributes) {
       if (auto* number = std::get_if<int64_t>(&attribute)) {  // Cast.to, RandomNormal.dtype and their kind
-        if ((key == "to" || key == "dtype" || key == "output_dtype") && *number == kFloat) *number = kDouble;
+        static const std::set<std::string_view> kTypes = {"to",         "dtype",     "output_dtype",
+                                                          "stash_type", "precision", "softmax_precision"};
+        if (kTypes.count(key) != 0 && *number == kFloat) *number = kDouble;
       } else if (auto* tensor = std::get_if<Tensor>(&attribute)) {
         if (tensor->dtype() == DType::Float32) *tensor = convert(*tensor, DType::Float64);
       } else if (auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute)) {

@@ -28,8 +28,9 @@ void infer(InferContext& context) {
     expect_float(context, i);
     expect_dtype(context, i, context.input(0).dtype);
   }
-  if (context.node.attribute_int("stash_type", 1) != static_cast<int64_t>(DType::Float32))
-    fail_unsupported(context.node.label(), ": stash_type other than float32");
+  const DType stash = dtype_from_onnx(context.node.attribute_int("stash_type", 1));
+  if (stash != DType::Float32 && stash != DType::Float64)
+    fail_unsupported(context.node.label(), ": stash_type ", dtype_name(stash), ": only float32 is supported");
   if (context.has_shape(0)) {
     const auto& x = context.shape(0);
     if (x.size() < 2) context.fail("input ", context.input(0).text(), " has no channels");
