@@ -13,32 +13,11 @@ Type infer_convolution(const InferContext& context, size_t x, size_t w, size_t b
 template <class S, class T, class W, class Store>
 void convolve(const T* x, const Shape& x_shape, const W* w, const Shape& w_shape, const Window& window, int64_t group,
               const Store& store) {
-  const size_t rank = window.rank();
   const int64_t c_per_group = w_shape[1], m_per_group = w_shape[0] / group;
   const int64_t positions = element_count(window.output), taps = element_count(window.kernel);
   const int64_t plane = element_count(window.input), depth = c_per_group * taps;
   if (positions == 0 || m_per_group == 0) return;
-  // Input offset of every (tap, output position), -1 in the padding.
-  std::vector<int64_t> offsets(static_cast<size_t>(element_count({taps, positions})));
-  const std::vector<int64_t> strides = row_major_strides(window.input);
-  std::vector<int64_t> at(rank, 0), tap(rank, 0);
-  const auto advance = [](std::vector<int64_t>& index, const std::vector<int64_t>& extents) {
-    for (size_t i = index.size(); i-- > 0;) {
-      if (++index[i] < extents[i]) return;
-      index[i] = 0;
-    }
-  };
-  int64_t* to = offsets.data();
-  for (int64_t k = 0; k < taps; ++k, advance(tap, window.kernel)) {
-    for (int64_t p = 0; p < positions; ++p, advance(at, window.output)) {
-      int64_t offset = 0;
-      for (size_t i = 0; i < rank && offset >= 0; ++i) {
-        const int64_t position = window.position(i, at[i], tap[i]);
-        offset = position < 0 || position >= window.input[i] ? -1 : offset + position * strides[i];
-      }
-      *to++ = offset;
-    }
-  }
+  const std::vector<int64_t> offsets = window.tap_offsets();
   for (int64_t n = 0; n < x_shape[0]; ++n) {
     for (int64_t g = 0; g < group; ++g) {
       const T* image = x + (n * x_shape[1] + g * c_per_group) * plane;

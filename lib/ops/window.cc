@@ -72,6 +72,28 @@ Window::Taps Window::taps(size_t axis, int64_t o, int64_t before, int64_t after)
   return {std::min(first, kernel[axis]), std::max(last, std::min(first, kernel[axis]))};
 }
 
+std::vector<int64_t> Window::tap_offsets() const {
+  std::vector<int64_t> offsets(static_cast<size_t>(element_count({element_count(kernel), element_count(output)})));
+  const std::vector<int64_t> step = row_major_strides(input);
+  std::vector<int64_t> at(rank(), 0), tap(rank(), 0);
+  for (int64_t& to : offsets) {
+    for (size_t i = 0; i < rank() && to >= 0; ++i) {
+      const int64_t place = position(i, at[i], tap[i]);
+      to = place < 0 || place >= input[i] ? -1 : to + place * step[i];
+    }
+    bool whole = true;  // the outputs, last axis first, and after a whole round of them the taps
+    for (size_t i = rank(); whole && i-- > 0;) {
+      whole = ++at[i] == output[i];
+      if (whole) at[i] = 0;
+    }
+    for (size_t i = rank(); whole && i-- > 0;) {
+      whole = ++tap[i] == kernel[i];
+      if (whole) tap[i] = 0;
+    }
+  }
+  return offsets;
+}
+
 bool Window::clipped(size_t axis) const {
   return output[axis] > 0 &&
          (position(axis, 0, 0) < 0 || position(axis, output[axis] - 1, kernel[axis] - 1) >= input[axis]);

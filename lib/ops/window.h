@@ -25,6 +25,8 @@ struct Window {
     int64_t count() const { return last - first; }
   };
   Taps taps(size_t axis, int64_t o, int64_t before = 0, int64_t after = 0) const;
+  // Input offset (row-major) of every (kernel tap, output position), tap by tap; -1 outside of the input.
+  std::vector<int64_t> tap_offsets() const;
   // Whether some output's taps along this axis lie outside of the input.
   bool clipped(size_t axis) const;
 };
