@@ -31,8 +31,7 @@ void infer(InferContext& context) {
     if (context.has_shape(0)) {
       const auto& x = context.shape(0, 3);
       const int64_t taps = element_count(window.kernel), positions = element_count(window.output);
-      if (x[1].fixed() && x[1].size % taps != 0)
-        context.fail(x[1].size, " rows do not divide into blocks of ", taps);
+      if (x[1].fixed() && x[1].size % taps != 0) context.fail(x[1].size, " rows do not divide into blocks of ", taps);
       if (x[2].fixed() && x[2].size != positions)
         context.fail(x[2].size, " columns for ", positions, " blocks of ", shape_text(window.kernel), " in ",
                      shape_text(window.input));

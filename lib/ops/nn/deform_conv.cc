@@ -54,11 +54,12 @@ void compute(ReferenceContext& context, Tensor& y) {
   using C = Compute<T>;
   const Tensor &x = context.input(0), &w = context.input(1);
   const Window window = Window::of(context.node, {x.dim(2), x.dim(3)}, {w.dim(2), w.dim(3)});
-  const int64_t group = context.node.attribute_int("group", 1), offset_groups = context.node.attribute_int("offset_group", 1);
+  const int64_t group = context.node.attribute_int("group", 1),
+                offset_groups = context.node.attribute_int("offset_group", 1);
   const int64_t channels = x.dim(1), c_per_group = w.dim(1), c_per_offset = channels / offset_groups;
   const int64_t taps = w.dim(2) * w.dim(3), height = x.dim(2), width = x.dim(3), positions = y.dim(2) * y.dim(3);
   const T *in = x.data<T>(), *weight = w.data<T>(), *offset = context.input(2).data<T>();
-  const T *bias = context.has_input(3) ? context.input(3).data<T>() : nullptr;
+  const T* bias = context.has_input(3) ? context.input(3).data<T>() : nullptr;
   const T* mask = context.has_input(4) ? context.input(4).data<T>() : nullptr;
   T* out = y.mutable_data<T>();
   std::vector<C> samples(static_cast<size_t>(channels * taps));
@@ -71,7 +72,8 @@ void compute(ReferenceContext& context, Tensor& y) {
           const C at_y = static_cast<C>(window.position(0, p / y.dim(3), k / w.dim(3))) + dy;
           const C at_x = static_cast<C>(window.position(1, p % y.dim(3), k % w.dim(3))) + dx;
           const C value = sample(in + (n * channels + c) * height * width, height, width, at_y, at_x);
-          samples[static_cast<size_t>(c * taps + k)] = mask == nullptr ? value : value * widen(mask[tap * positions + p]);
+          samples[static_cast<size_t>(c * taps + k)] =
+              mask == nullptr ? value : value * widen(mask[tap * positions + p]);
         }
       }
       for (int64_t m = 0; m < w.dim(0); ++m) {

@@ -30,9 +30,8 @@ std::vector<Dim> unpooled(const Node& node, const std::vector<Dim>& x) {
       shape.emplace_back();
       continue;
     }
-    const int64_t extent = x[i + 2].size > kParameterLimit
-                               ? -1
-                               : (x[i + 2].size - 1) * strides[i] - pads[i] - pads[rank + i] + kernel[i];
+    const int64_t extent =
+        x[i + 2].size > kParameterLimit ? -1 : (x[i + 2].size - 1) * strides[i] - pads[i] - pads[rank + i] + kernel[i];
     if (extent < 0) fail_malformed(node.label(), ": axis ", i + 2, " has no extent to go back to");
     shape.emplace_back(extent);
   }
@@ -57,7 +56,8 @@ void infer(InferContext& context) {
       shape.assign(x.size(), Dim());
       if (asked != nullptr) {
         const std::vector<int64_t> extents = to_int64s(*asked);
-        if (extents.size() != x.size()) context.fail("output_shape has ", extents.size(), " extents for ", x.size(), " axes");
+        if (extents.size() != x.size())
+          context.fail("output_shape has ", extents.size(), " extents for ", x.size(), " axes");
         for (size_t i = 0; i < extents.size(); ++i) {
           if (least[i].fixed() && (extents[i] < least[i].size || (i < 2 && extents[i] != least[i].size)))
             context.fail("output_shape ", shape_text(extents), " is smaller than the unpooled ",

@@ -10,7 +10,8 @@ TEST(MaxUnpool, UndoesMaxPool) {
   const Tensor x = random_tensor(DType::Float32, {2, 3, 6, 8});
   const Attributes window = {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}};
   const std::vector<Tensor> pooled = run_reference(test_node("MaxPool", {&x}, window, 2), {&x});
-  const Tensor back = run_reference(test_node("MaxUnpool", {&pooled[0], &pooled[1]}, window), {&pooled[0], &pooled[1]})[0];
+  const Tensor back =
+      run_reference(test_node("MaxUnpool", {&pooled[0], &pooled[1]}, window), {&pooled[0], &pooled[1]})[0];
   ASSERT_EQ(back.shape(), x.shape());
   int64_t kept = 0;
   for (int64_t i = 0; i < x.size(); ++i) {
@@ -38,9 +39,11 @@ TEST(Col2Im, AddsColumnsAsConvTransposeDoes) {
   const Tensor expected = run_reference(test_node("ConvTranspose", {&x, &w}, form), {&x, &w})[0];
   Tensor columns(DType::Float64, {1, 6, 12});
   for (int64_t k = 0; k < 6; ++k) {
-    for (int64_t p = 0; p < 12; ++p) columns.mutable_data<double>()[k * 12 + p] = w.data<double>()[k] * x.data<double>()[p];
+    for (int64_t p = 0; p < 12; ++p)
+      columns.mutable_data<double>()[k * 12 + p] = w.data<double>()[k] * x.data<double>()[p];
   }
-  const Tensor image = Tensor::of<int64_t>({2}, {expected.dim(2), expected.dim(3)}), block = Tensor::of<int64_t>({2}, {2, 3});
+  const Tensor image = Tensor::of<int64_t>({2}, {expected.dim(2), expected.dim(3)}),
+               block = Tensor::of<int64_t>({2}, {2, 3});
   const std::vector<const Tensor*> inputs = {&columns, &image, &block};
   const Tensor y = run_reference(test_node("Col2Im", inputs, form), inputs)[0];
   ASSERT_EQ(y.shape(), expected.shape());
@@ -63,7 +66,8 @@ TEST(DeformConv, IsAConvolutionWithoutOffsets) {
   Tensor lost = still;  // NaN and far offsets sample nothing
   for (int64_t i = 0; i < lost.size(); ++i) lost.mutable_data<double>()[i] = i % 2 == 0 ? std::nan("") : 1e300;
   const std::vector<const Tensor*> nowhere = {&x, &w, &lost};
-  for (double value : to_doubles(run_reference(test_node("DeformConv", nowhere, with_groups), nowhere)[0])) EXPECT_EQ(value, 0);
+  for (double value : to_doubles(run_reference(test_node("DeformConv", nowhere, with_groups), nowhere)[0]))
+    EXPECT_EQ(value, 0);
   const Tensor wrong(DType::Float64, {2, 6, expected.dim(2), expected.dim(3)});
   const std::vector<const Tensor*> misfit = {&x, &w, &wrong};
   EXPECT_THROW(run_reference(test_node("DeformConv", misfit, with_groups), misfit), Error);
