@@ -74,8 +74,9 @@ void bind_shape(Graph& graph, std::string_view text) {
     return;
   }
   const std::vector<Dim> declared = *value.type.shape;
+  const std::string given = type_text(value.type);
   const auto disagree = [&] {
-    fail_usage("input ", value.name, " is ", type_text(value.type), ", which ", text, " contradicts");
+    fail_usage("input ", graph.value(id).name, " is ", given, ", which ", text, " contradicts");
   };
   if (declared.size() != spec.sizes.size()) disagree();
   for (size_t i = 0; i < declared.size(); ++i) {

@@ -1,4 +1,5 @@
 // ModelProto to Graph: names resolved across subgraphs, functions inlined, initializers and Constant nodes as constants.
+#include <algorithm>
 #include <climits>
 #include <unordered_map>
 #include <unordered_set>
@@ -220,6 +221,8 @@ class Reader {
       if (!id) fail_malformed("graph output '", output.name(), "' is not produced");
       graph.outputs.push_back(*id);
     }
+    std::sort(graph.captures.begin(), graph.captures.end(),
+              [&](ValueId a, ValueId b) { return graph.value(a).name < graph.value(b).name; });
     sort_nodes(graph);
     std::vector<Enclosing> around;  // innermost first
     for (const Scope* outer = scope.parent; outer != nullptr; outer = outer->parent)
@@ -303,10 +306,30 @@ class Reader {
     }
   }
 
+  // Nodes that the body becomes, calls within it inlined; counted before any is made.
+  int64_t inlined_size(const FunctionProto& function, int depth) {
+    if (depth > kMaxFunctionDepth) {
+      fail_malformed("functions nest deeper than ", kMaxFunctionDepth, ", or call themselves");
+    }
+    const auto [known, fresh] = inlined_sizes_.try_emplace(&function, 0);
+    if (!fresh && known->second > 0) return known->second;
+    int64_t n = 1;
+    for (const NodeProto& node : function.node()) {
+      const auto called = functions_.find(function_key(node.domain(), node.op_type(), node.overload()));
+      n += called == functions_.end() ? 1 : inlined_size(*called->second, depth + 1);
+      if (n > kMaxInlinedNodes) n = kMaxInlinedNodes + 1;
+    }
+    inlined_sizes_[&function] = n;
+    return n;
+  }
+
   // Puts the function's body into the caller's graph, its values and nodes named "<call>/<name>".
   void inline_function(const FunctionProto& function, const NodeProto& call, const Node& node, Scope& scope) {
-    if (function_depth_ >= kMaxFunctionDepth)
+    if (function_depth_ == 0) {
+      spend(inlined_size(function, 1), 0);
+    } else if (function_depth_ >= kMaxFunctionDepth) {
       fail_malformed("functions nest deeper than ", kMaxFunctionDepth, ", or call themselves");
+    }
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size()) {
       fail_malformed("the call has more inputs or outputs than the function");
     }
@@ -327,8 +350,7 @@ class Reader {
                 scope.source.empty() ? called : scope.source,
                 &arguments,
                 {}};
-    spend(function.node_size(),
-          function.ByteSizeLong() + 2 * inner.prefix.size() * static_cast<size_t>(function.node_size()));
+    spend(0, function.ByteSizeLong() + 2 * inner.prefix.size() * static_cast<size_t>(function.node_size()));
     for (int i = 0; i < function.input_size(); ++i)
       inner.values[function.input(i)] = node.input(static_cast<size_t>(i));
     std::vector<std::pair<std::string, ValueId>> passed_through;  // outputs that are inputs, or given twice
@@ -362,6 +384,7 @@ class Reader {
   ModelProto& model_;
   ExternalFiles files_;
   std::map<std::string, const FunctionProto*> functions_;
+  std::map<const FunctionProto*, int64_t> inlined_sizes_;
   int function_depth_ = 0;
   int64_t inlined_nodes_ = 0;
   size_t inlined_bytes_ = 0;

@@ -7,6 +7,9 @@
 namespace dnn::onnx::steps {
 namespace {
 
+constexpr int64_t kLargestExtent = int64_t{1} << 24;  // of what is made out of attributes
+constexpr int64_t kMaxRank = 64;
+
 void only(Rewrite& rewrite, const char* key, int64_t allowed, int since) {
   const int64_t value = rewrite.take<int64_t>(key).value_or(allowed);
   if (value != allowed) rewrite.refuse(key, " = ", value, " needs opset ", since);
@@ -90,6 +93,7 @@ void group_norm_scale_per_channel(Rewrite& rewrite) {
 void decompose_group_norm(Rewrite& rewrite) {
   const int64_t groups = rewrite.node.attribute_int("num_groups", 0);
   const std::vector<ValueId> in = rewrite.node.inputs;
+  if (groups > kLargestExtent) rewrite.malformed("num_groups = ", groups);
   const int rank = rewrite.rank(in.empty() ? kNoValue : in[0]);
   if (rank < 2 || in.size() != 3 || groups <= 0)
     rewrite.refuse("GroupNormalization of a tensor of unknown rank needs opset 21");
@@ -124,6 +128,7 @@ Moments normalise(Rewrite& rewrite, ValueId x, bool centre) {
   if (axis >= 0 && rank < 0)
     rewrite.refuse("axis ", axis, " of a tensor of unknown rank needs opset ",
                    versions_of(rewrite.node.op)->front().opset);
+  if (rank >= 0 ? axis >= rank || axis < -rank : axis < -kMaxRank) rewrite.malformed("axis ", axis, " is out of range");
   std::vector<int64_t> axes;
   for (int64_t i = axis < 0 ? axis : axis - rank; i < 0; ++i) axes.push_back(i);
   const ValueId axes_id = rewrite.add_ints("axes", axes);
@@ -232,9 +237,15 @@ void ceil_mode_to_pads(Rewrite& rewrite) {
       type.shape->size() != n + 2 || pads.size() != 2 * n || strides.size() != n || dilations.size() != n) {
     rewrite.refuse("ceil_mode = 1 needs opset 10");
   }
+  const auto too_large = [](int64_t value) { return value < 0 || value > kLargestExtent; };
+  for (const std::vector<int64_t>& list : {kernel, pads, strides, dilations}) {
+    if (std::any_of(list.begin(), list.end(), too_large))
+      rewrite.malformed("a window's extent is negative or above ", kLargestExtent);
+  }
   for (size_t i = 0; i < n; ++i) {
     const int64_t size = (*type.shape)[i + 2].size, window = dilations[i] * (kernel[i] - 1) + 1;
-    if (size < 0 || strides[i] <= 0) rewrite.refuse("ceil_mode = 1 over an unknown extent needs opset 10");
+    if (size < 0 || size > INT32_MAX || strides[i] == 0)
+      rewrite.refuse("ceil_mode = 1 over an unknown extent needs opset 10");
     const int64_t padded = size + pads[i] + pads[i + n];
     if (padded < window) rewrite.malformed("a window of ", window, " does not fit into ", padded);
     int64_t last = (padded - window + strides[i] - 1) / strides[i] * strides[i];  // where the last window begins
@@ -306,7 +317,8 @@ void quantize_no_blocks(Rewrite& rewrite) {
   const DType dtype = dtype_from_onnx(*wanted);
   if (dtype == DType::UInt8) return;  // what a left-out zero point means
   const Type& scale = rewrite.type(rewrite.node.input(1));
-  if (!is_integer(dtype) || !scale.fixed()) rewrite.refuse("output_dtype needs opset 21");
+  if (!is_integer(dtype) || !scale.fixed() || element_count(scale.fixed_shape()) > kLargestExtent)
+    rewrite.refuse("output_dtype needs opset 21");
   rewrite.set_input(2, rewrite.add_constant("zero_point", Tensor(dtype, scale.fixed_shape())));
 }
 void quantize_no_precision(Rewrite& rewrite) { only(rewrite, "precision", 0, 23); }
