@@ -148,7 +148,7 @@ void infer_range(InferContext& context) {
   Type type(context.input(0).dtype, {Dim()});
   const Tensor* inputs[] = {context.known_input(0), context.known_input(1), context.known_input(2)};
   if (inputs[0] != nullptr && inputs[1] != nullptr && inputs[2] != nullptr) {
-    with_range(context.node, inputs, [&](auto, auto, auto, int64_t n) { type.shape = std::vector<Dim>{n}; });
+    with_range(context.node, inputs, [&](auto, auto, auto, int64_t n) { type.shape = std::vector<Dim>{Dim(n)}; });
   }
   context.set_output(0, std::move(type));
 }
