@@ -114,6 +114,10 @@ std::string Rewrite::label() const {
   return node.name.empty() ? cat("node of '", stem_, "' (", node.op, ")") : node.label();
 }
 
+bool Rewrite::is_read(ValueId id) const {
+  return graph_.is_output(id) || !Uses(graph_).readers[static_cast<size_t>(id)].empty();
+}
+
 const Tensor* Rewrite::constant(ValueId id) const {
   if (id == kNoValue) return nullptr;
   if (const Tensor* tensor = graph_.constant(id)) return tensor;

@@ -34,6 +34,7 @@ class Rewrite {
   int rank_like_output() const;   // of input 0 of an operator whose output 0 has the same rank
   const Type& type(ValueId id) const;
   const Tensor* constant(ValueId id) const;  // null when it has no constant value
+  bool is_read(ValueId id) const;            // by another node, a subgraph, or as an output of the graph
   // The constant integers of input `i`; refuses the node when they are computed at run time.
   std::vector<int64_t> constant_ints(size_t i, std::string_view what) const;
 

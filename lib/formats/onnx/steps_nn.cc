@@ -188,9 +188,14 @@ void decompose_rms_norm(Rewrite& rewrite) {
   rewrite.become("Mul", {moments.normal, in[1]});
 }
 
-// A mask that is read stays in the type of the data before opset 10; what readers get is the newer bool.
+// Before opset 10 the mask has the type of the data; one that nothing reads goes.
 void dropout_mask_to_bool(Rewrite& rewrite) {
-  if (rewrite.node.output(1) == kNoValue) return;
+  const ValueId mask = rewrite.node.output(1);
+  if (mask == kNoValue) return;
+  if (!rewrite.is_read(mask)) {
+    rewrite.node.outputs.resize(1);
+    return;
+  }
   rewrite.refuse("a Dropout mask in the type of the data (opset 9 and older) has no newer form");
 }
 
