@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <optional>
 #include <set>
 
 #include <CLI/CLI.hpp>
@@ -44,9 +43,9 @@ bool is_random(const Case& test) {
   });
 }
 
-Outcome run_case(const Case& test, const Graph& graph, size_t graph_i, Target& target) {
-  for (const DataSet& data : read_data_sets(test, graph.inputs.size(), graph.outputs.size())) {
-    const std::vector<Tensor> outputs = target.run(graph_i, data.inputs);
+Outcome run_case(const Case& test, const Graph& graph, const std::vector<DataSet>& sets, size_t job_i, Target& target) {
+  for (const DataSet& data : sets) {
+    const std::vector<Tensor> outputs = target.run(job_i, data.inputs);
     if (outputs.size() != data.outputs.size())
       return {Verdict::Wrong, cat(outputs.size(), " outputs, expected ", data.outputs.size())};
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -65,21 +64,25 @@ Outcome run_case(const Case& test, const Graph& graph, size_t graph_i, Target& t
 // Cases [begin, end), loaded into the target together.
 void run_batch(const std::vector<Case>& cases, size_t begin, size_t end, Target& target,
                std::vector<Outcome>& outcomes) {
-  std::vector<std::optional<Graph>> graphs(end - begin);
-  std::vector<const Graph*> loaded;
+  std::vector<Graph> graphs(end - begin);
+  std::vector<std::vector<DataSet>> sets(end - begin);
+  std::vector<Target::Job> jobs;
+  std::vector<size_t> loaded;  // by job: its case
   for (size_t i = begin; i < end; ++i) {
     try {
-      graphs[i - begin] = read_graph(cases[i]);
-      loaded.push_back(&*graphs[i - begin]);
+      Graph& graph = graphs[i - begin] = read_graph(cases[i]);
+      sets[i - begin] = read_data_sets(cases[i], graph.inputs.size(), graph.outputs.size());
+      jobs.push_back({&graph, sets[i - begin][0].inputs});
+      loaded.push_back(i);
     } catch (const std::exception& e) {
       outcomes[i] = failed(e);
     }
   }
-  target.load(loaded);
-  for (size_t i = begin, graph_i = 0; i < end; ++i) {
-    if (!graphs[i - begin]) continue;
+  target.load(jobs);
+  for (size_t job_i = 0; job_i < jobs.size(); ++job_i) {
+    const size_t i = loaded[job_i];
     try {
-      outcomes[i] = run_case(cases[i], *graphs[i - begin], graph_i++, target);
+      outcomes[i] = run_case(cases[i], graphs[i - begin], sets[i - begin], job_i, target);
     } catch (const std::exception& e) {
       outcomes[i] = failed(e);
     }
@@ -134,8 +137,11 @@ int run(const Options& options) {
   std::erase_if(cases, [&](const Case& test) { return !wanted(test, options); });
   std::vector<Outcome> outcomes(cases.size());
   const std::unique_ptr<Target> target = open_target(options.device);
-  for (size_t begin = 0; begin < cases.size(); begin += target->batch())
-    run_batch(cases, begin, std::min(cases.size(), begin + target->batch()), *target, outcomes);
+  for (size_t begin = 0, end = 0; begin < cases.size(); begin = end) {
+    end = begin + 1;  // whole networks run alone
+    while (cases[begin].kind != "light" && end < cases.size() && end - begin < target->batch()) ++end;
+    run_batch(cases, begin, end, *target, outcomes);
+  }
 
   std::map<std::string, Count> operators, kinds;
   std::string refusals;

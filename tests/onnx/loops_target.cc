@@ -82,10 +82,10 @@ class NodeLoops {
 
 class Loops : public Target {
  public:
-  void load(const std::vector<const Graph*>& graphs) override { graphs_ = graphs; }
+  void load(const std::vector<Job>& jobs) override { jobs_ = &jobs; }
 
-  std::vector<Tensor> run(size_t graph_i, const std::vector<Tensor>& inputs) override {
-    const Graph& graph = *graphs_[graph_i];
+  std::vector<Tensor> run(size_t job_i, const std::vector<Tensor>& inputs) override {
+    const Graph& graph = *(*jobs_)[job_i].graph;
     std::vector<Tensor> values(static_cast<size_t>(graph.value_count()));
     for (ValueId id = 0; id < graph.value_count(); ++id) {
       if (const Tensor* constant = graph.constant(id)) values[static_cast<size_t>(id)] = *constant;
@@ -128,7 +128,7 @@ class Loops : public Target {
     if (flops <= kMaxFlops && NodeLoops(node, inputs, outputs, known).check(*op)) ++n_lowered_;
   }
 
-  std::vector<const Graph*> graphs_;
+  const std::vector<Job>* jobs_ = nullptr;
   int n_nodes_ = 0, n_lowered_ = 0;
 };
 

@@ -9,23 +9,27 @@ namespace {
 
 class Reference : public Target {
  public:
-  void load(const std::vector<const Graph*>& graphs) override { graphs_ = graphs; }
-  std::vector<Tensor> run(size_t graph_i, const std::vector<Tensor>& inputs) override {
-    return interpret(*graphs_[graph_i], inputs);
+  void load(const std::vector<Job>& jobs) override { jobs_ = &jobs; }
+  std::vector<Tensor> run(size_t job_i, const std::vector<Tensor>& inputs) override {
+    return interpret(*(*jobs_)[job_i].graph, inputs);
   }
 
  private:
-  std::vector<const Graph*> graphs_;
+  const std::vector<Job>* jobs_ = nullptr;
 };
 
 }  // namespace
 
 std::unique_ptr<Target> open_loops();
+std::unique_ptr<Target> open_cpu(int opt);
 
 std::unique_ptr<Target> open_target(const std::string& device) {
   if (device == "reference") return std::make_unique<Reference>();
   if (device == "loops") return open_loops();
-  fail_usage("no device ", quoted(device), " here; there are: reference, loops");
+  for (int opt = 0; opt <= 4; ++opt) {
+    if (device == cat("cpu-O", opt)) return open_cpu(opt);
+  }
+  fail_usage("no device ", quoted(device), " here; there are: reference, loops, cpu-O0 to cpu-O4");
 }
 
 }  // namespace dnn::conformance
