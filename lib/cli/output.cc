@@ -9,7 +9,7 @@ Output::Output(const std::string& path, Content content) : standard_output_(STDO
   if (path != "-") {
     file_ = std::make_unique<AtomicFile>(path);
   } else if (content == Content::Binary && ::isatty(STDOUT_FILENO) != 0) {
-    fail_usage("the result is binary and would go to the terminal: pipe to dnn-cat, redirect, or use --output");
+    fail_usage("the result is binary and would go to the terminal: pipe to dnn-cat, redirect, or use -o");
   }
 }
 

@@ -28,7 +28,7 @@ struct Header {
   int64_t label_offset = 0;  // class c of the model is label c - label_offset (1 when the model has a background class)
   std::string preprocess;    // JSON object text: the whole recipe
   std::optional<int> batch, threads;
-  std::string shard;             // "2/8": this run holds the second of eight parts of its data set
+  std::string shard;             // "2/8": this run holds every eighth sample of its data set, from the third on
   std::string latency_contains;  // what latency_ns covers, in words
   std::map<std::string, std::string> host;
   std::vector<Header> inputs;  // headers of the streams that this one was made from: the provenance chain

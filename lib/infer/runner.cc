@@ -1,0 +1,312 @@
+// Runner; see runner.h.
+#include "infer/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "infer/prefetch.h"
+#include "infer/trace.h"
+
+namespace dnn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Outputs that differ by less than this, relative to the largest, do not depend on the input.
+constexpr double kNoVariation = 1e-6;
+
+}  // namespace
+
+std::vector<stream::Prediction::Class> best_classes(const Tensor& scores, int k, const LabelSet* labels) {
+  const std::vector<double> values = to_doubles(scores);
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const size_t n = std::min(static_cast<size_t>(std::max(k, 0)), order.size());
+  const auto better = [&](size_t a, size_t b) {
+    if (std::isnan(values[a]) != std::isnan(values[b])) return std::isnan(values[b]);
+    if (values[a] != values[b] && !std::isnan(values[a])) return values[a] > values[b];
+    return a < b;
+  };
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n), order.end(), better);
+  std::vector<stream::Prediction::Class> best;
+  for (size_t i = 0; i < n; ++i) {
+    const auto index = static_cast<int64_t>(order[i]);
+    best.push_back({index, values[order[i]], labels != nullptr && index < labels->size() ? labels->label(index) : ""});
+  }
+  return best;
+}
+
+std::string latency_contains(const RunOptions& options) {
+  std::string text =
+      "one run of the network on a batch in memory, from its inputs to its outputs; not decoding and preprocessing";
+  if (options.decode_threads > 0) text += ", which other threads do meanwhile";
+  if (options.profile) text += "; with a clock read around each step";
+  return text;
+}
+
+struct Runner::Batch {
+  std::vector<LoadedSample> samples;
+  std::vector<Tensor> inputs;  // by slot, of the whole batch
+  int64_t first = 0;           // samples before this batch
+};
+
+struct Runner::State {
+  std::unique_ptr<Prefetch> prefetch;
+  std::exception_ptr source_failure;  // what ended the samples; thrown when those before it are done
+  std::optional<int64_t> count;
+  std::vector<std::unique_ptr<metrics::RunMetric>> metrics = metrics::make_run_metrics();
+  Clock::time_point start;
+  bool warm = false;
+  // The first sample's inputs and scores, and how far others go away from them.
+  std::vector<Tensor> first_inputs;
+  std::vector<double> first_scores;
+  bool inputs_vary = false;
+  double variation = 0, largest = 0;
+};
+
+Runner::Runner(Session& session, const BatchPlan& plan, RunOptions options, stream::Writer& writer,
+               std::function<void(const std::string&)> warn, std::function<void(int64_t)> progress)
+    : session_(session),
+      plan_(plan),
+      options_(std::move(options)),
+      writer_(writer),
+      warn_(std::move(warn)),
+      progress_(std::move(progress)),
+      state_(std::make_unique<State>()) {
+  const Graph& graph = session_.package().graph;
+  std::vector<std::string> names;
+  for (ValueId id : graph.outputs) names.push_back(graph.value(id).name);
+  if (options_.outputs.empty()) {
+    outputs_.resize(names.size());
+    std::iota(outputs_.begin(), outputs_.end(), size_t{0});
+  }
+  for (const std::string& name : options_.outputs) {
+    const auto it = std::find(names.begin(), names.end(), name);
+    if (it == names.end()) fail_usage("--output ", name, ": the model's outputs are ", join(names));
+    outputs_.push_back(static_cast<size_t>(it - names.begin()));
+  }
+}
+
+Runner::~Runner() = default;
+
+// Whether a value of a run is one sample's share, cut along the first axis.
+Tensor Runner::slice(const Tensor& value, size_t i) const {
+  if (!plan_.batched || plan_.batch == 1) return value;
+  Shape shape = value.shape();
+  shape[0] = 1;
+  Tensor part(value.dtype(), shape);
+  if (value.dtype() == DType::String) {
+    const auto n = static_cast<size_t>(part.size());
+    std::copy_n(value.strings().begin() + static_cast<std::ptrdiff_t>(i * n), n, part.mutable_strings().begin());
+  } else if (part.size_bytes() > 0) {
+    std::memcpy(part.mutable_bytes(), value.bytes().data() + i * part.size_bytes(), part.size_bytes());
+  }
+  return part;
+}
+
+// Reads the next batch; a last one that is not full is filled up with its last sample. False at the end.
+bool Runner::fill(Batch* batch) {
+  batch->samples.clear();
+  batch->first = summary_.n_samples;
+  while (static_cast<int64_t>(batch->samples.size()) < plan_.batch && !state_->source_failure) {
+    std::optional<LoadedSample> sample;
+    try {
+      sample = state_->prefetch->next();
+    } catch (...) {
+      state_->source_failure = std::current_exception();
+    }
+    if (!sample) break;
+    if (!sample->warning.empty()) warn_(sample->warning);
+    if (sample->error) {
+      warn_(cat(sample->error->what(), "; skipped"));
+      ++summary_.n_failed;
+      if (!summary_.first_failure) summary_.first_failure = sample->error->kind();
+      progress_(1);
+      continue;
+    }
+    batch->samples.push_back(std::move(*sample));
+  }
+  if (batch->samples.empty()) return false;
+  batch->inputs.clear();
+  for (size_t slot = 0; slot < plan_.slots.size(); ++slot) {
+    const auto part = [&](int64_t i) -> const Tensor& {
+      return batch->samples[std::min(static_cast<size_t>(i), batch->samples.size() - 1)].inputs[slot];
+    };
+    if (plan_.batch == 1) {
+      batch->inputs.push_back(part(0));
+      continue;
+    }
+    Shape shape = plan_.slots[slot].shape;
+    shape[0] = plan_.batch;
+    Tensor whole(plan_.slots[slot].dtype, shape);
+    for (int64_t i = 0; i < plan_.batch; ++i) {
+      const Tensor& one = part(i);
+      if (one.dtype() == DType::String) {
+        std::copy(one.strings().begin(), one.strings().end(), whole.mutable_strings().begin() + i * one.size());
+      } else if (one.size_bytes() > 0) {
+        std::memcpy(whole.mutable_bytes() + static_cast<size_t>(i) * one.size_bytes(), one.bytes().data(),
+                    one.size_bytes());
+      }
+    }
+    batch->inputs.push_back(std::move(whole));
+  }
+  return true;
+}
+
+void Runner::warm_up(const Batch& batch) {
+  if (state_->warm) return;
+  for (int64_t i = 0; i < options_.warmup; ++i) session_.run(batch.inputs);
+  session_.enable_profile(options_.profile);
+  state_->start = Clock::now();
+  state_->warm = true;
+}
+
+bool Runner::more_runs(int64_t done) const {
+  if (done < options_.iterations) return true;
+  if (options_.duration_s <= 0) return false;
+  const auto total = static_cast<double>(std::max<int64_t>(state_->count.value_or(1), 1));
+  const double share = static_cast<double>(summary_.n_samples + summary_.n_failed) / total;
+  return seconds_since(state_->start) < options_.duration_s * share;
+}
+
+void Runner::infer(const Batch& batch) {
+  write_samples(batch);
+  summary_.n_samples += static_cast<int64_t>(batch.samples.size());
+  for (int64_t done = 0; done == 0 || more_runs(done); ++done) {
+    const Clock::time_point start = Clock::now();
+    const std::vector<Tensor> outputs = session_.run(batch.inputs);
+    const int64_t latency_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    ++summary_.n_runs;
+    metrics::Outcome outcome;
+    outcome.latency_ns = latency_ns;
+    outcome.batch = static_cast<int64_t>(batch.samples.size());
+    for (const auto& metric : state_->metrics) metric->add(outcome);
+    if (done == 0) {
+      write_predictions(batch, outputs, latency_ns);
+    } else {
+      write_repeat(batch, latency_ns);
+    }
+  }
+  if (options_.trace) write_trace(batch);
+}
+
+void Runner::write_samples(const Batch& batch) {
+  for (const LoadedSample& loaded : batch.samples) {
+    stream::Sample sample;
+    sample.id = loaded.id;
+    sample.path = loaded.path;
+    sample.truth = loaded.truth;
+    const bool several = plan_.slots.size() > 1;
+    if (options_.sample_tensors && !several && !loaded.inputs.empty()) sample.tensor = loaded.inputs[0];
+    writer_.write(sample);
+    if (!options_.sample_tensors || !several) continue;
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      stream::TensorRecord record;
+      record.name = plan_.slots[i].name;
+      record.sample = loaded.id;
+      record.role = stream::Role::Input;
+      record.tensor = loaded.inputs[i];
+      writer_.write(record);
+    }
+  }
+}
+
+void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, int64_t latency_ns) {
+  const Package& package = session_.package();
+  for (size_t i = 0; i < batch.samples.size(); ++i) {
+    stream::Prediction prediction;
+    prediction.sample = batch.samples[i].id;
+    prediction.latency_ns = latency_ns;
+    prediction.batch = static_cast<int64_t>(batch.samples.size());
+    for (size_t o : outputs_) {
+      const Tensor output = slice(outputs[o], i);
+      if (o == outputs_[0] && output.dtype() != DType::String) {
+        const int64_t extent = output.rank() == 0 ? 1 : *std::max_element(output.shape().begin(), output.shape().end());
+        if (extent == output.size())  // a list of scores
+          prediction.top_k = best_classes(output, options_.top_k, options_.labels ? &*options_.labels : nullptr);
+        watch_variation(batch.samples[i].inputs, output);
+      }
+      if (options_.full_outputs)
+        prediction.outputs.emplace_back(package.graph.value(package.graph.outputs[o]).name, output);
+    }
+    writer_.write(prediction);
+    progress_(1);
+  }
+}
+
+void Runner::write_repeat(const Batch& batch, int64_t latency_ns) {
+  for (const LoadedSample& sample : batch.samples) {
+    stream::Prediction prediction;
+    prediction.sample = sample.id;
+    prediction.latency_ns = latency_ns;
+    prediction.batch = static_cast<int64_t>(batch.samples.size());
+    writer_.write(prediction);
+  }
+}
+
+void Runner::write_trace(const Batch& batch) {
+  for (const stream::TensorRecord& whole : trace_run(session_, batch.inputs)) {
+    const bool divides =
+        !plan_.batched || plan_.batch == 1 || (whole.tensor.rank() > 0 && whole.tensor.dim(0) == plan_.batch);
+    for (size_t i = 0; i < (divides ? batch.samples.size() : 1); ++i) {
+      stream::TensorRecord record = whole;
+      if (divides) {
+        record.sample = batch.samples[i].id;
+        record.tensor = slice(whole.tensor, i);
+      }
+      writer_.write(record);
+    }
+  }
+}
+
+void Runner::watch_variation(const std::vector<Tensor>& sample_inputs, const Tensor& output) {
+  State& s = *state_;
+  const std::vector<double> scores = to_doubles(output);
+  for (double score : scores) {
+    if (!std::isfinite(score)) summary_.outputs_finite = false;
+    s.largest = std::max(s.largest, std::isfinite(score) ? std::abs(score) : 0.0);
+  }
+  if (s.first_inputs.empty()) {
+    s.first_inputs = sample_inputs;
+    s.first_scores = scores;
+    return;
+  }
+  for (size_t i = 0; i < sample_inputs.size() && !s.inputs_vary; ++i) {
+    s.inputs_vary = !sample_inputs[i].identical(s.first_inputs[i]);
+  }
+  for (size_t i = 0; i < std::min(scores.size(), s.first_scores.size()); ++i) {
+    const double difference = std::abs(scores[i] - s.first_scores[i]);
+    if (std::isfinite(difference)) s.variation = std::max(s.variation, difference);
+  }
+}
+
+RunSummary Runner::run(SampleSource& source) {
+  State& s = *state_;
+  s.count = source.count();
+  if (options_.duration_s > 0 && !s.count)
+    fail_usage(
+        "--duration shares the time among the samples, and how many a stream holds is not known: use --iterations");
+  // A stream's samples need no decoding, and a thread that waits for standard input could not be stopped.
+  s.prefetch = std::make_unique<Prefetch>(source, s.count ? options_.decode_threads : 0,
+                                          static_cast<size_t>(plan_.batch + 2 * std::max(options_.decode_threads, 1)));
+  s.start = Clock::now();
+  const Clock::time_point begin = s.start;
+  Batch batch;
+  while (fill(&batch)) {
+    warm_up(batch);
+    infer(batch);
+  }
+  s.prefetch.reset();
+  summary_.wall_s = seconds_since(begin);
+  for (const auto& metric : s.metrics) metric->result(&summary_.latency);
+  summary_.outputs_vary = !s.inputs_vary || s.variation > kNoVariation * s.largest;
+  if (s.source_failure) std::rethrow_exception(s.source_failure);
+  return std::move(summary_);
+}
+
+}  // namespace dnn

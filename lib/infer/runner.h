@@ -1,0 +1,84 @@
+// Runner: samples through a session in batches, into the records of a stream and the figures of the run.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/device.h"
+#include "infer/sample_source.h"
+#include "metrics/metric.h"
+#include "stream/stream.h"
+
+namespace dnn {
+
+struct RunOptions {
+  int top_k = 5;
+  std::vector<std::string> outputs;  // graph outputs by name; empty: all. The first is the one that top_k ranks
+  bool full_outputs = false;         // predictions hold the outputs
+  bool sample_tensors = false;       // samples hold the inputs, so that the stream can be another run's input
+  bool trace = false;                // every value of the source model as a tensor record
+  int64_t warmup = 0;                // untimed runs of the first batch
+  int64_t iterations = 1;            // timed runs of each batch
+  double duration_s = 0;             // go on until then, each batch its share; wants a source of known count
+  bool profile = false;              // time each step of the timed runs
+  int decode_threads = 1;            // 0: decode between the runs
+  std::optional<LabelSet> labels;    // fitted to the network
+};
+
+struct RunSummary {
+  int64_t n_samples = 0;  // that went through the network
+  int64_t n_failed = 0;   // that could not be read
+  int64_t n_runs = 0;     // timed runs of the session
+  std::optional<ErrorKind> first_failure;
+  double wall_s = 0;
+  metrics::Values latency;   // latency_mean, ..., throughput, as dnn-eval states them; of runs, in ms
+  bool outputs_vary = true;  // false when different samples gave the same outputs up to rounding
+  bool outputs_finite = true;
+};
+
+// What latency_ns covers, for the header.
+std::string latency_contains(const RunOptions& options);
+
+class Runner {
+ public:
+  // `warn` gets one line for each sample that fails or that the decoder complained about; `progress` the samples done.
+  // Throws Usage for an output that is not there.
+  Runner(Session& session, const BatchPlan& plan, RunOptions options, stream::Writer& writer,
+         std::function<void(const std::string&)> warn, std::function<void(int64_t)> progress);
+  ~Runner();
+
+  // All samples of `source`, each as a sample record and its predictions. Repeated runs of a batch write predictions of
+  // the latency alone. Where the source fails, everything before is written and its error thrown.
+  RunSummary run(SampleSource& source);
+
+ private:
+  struct Batch;
+  bool fill(Batch* batch);
+  void warm_up(const Batch& batch);
+  void infer(const Batch& batch);
+  void write_samples(const Batch& batch);
+  void write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, int64_t latency_ns);
+  void write_repeat(const Batch& batch, int64_t latency_ns);
+  void write_trace(const Batch& batch);
+  bool more_runs(int64_t done) const;
+  void watch_variation(const std::vector<Tensor>& sample_inputs, const Tensor& output);
+  Tensor slice(const Tensor& value, size_t i) const;
+
+  struct State;
+  Session& session_;
+  const BatchPlan& plan_;
+  const RunOptions options_;
+  stream::Writer& writer_;
+  std::function<void(const std::string&)> warn_;
+  std::function<void(int64_t)> progress_;
+  std::vector<size_t> outputs_;  // indices into the graph's outputs
+  RunSummary summary_;
+  std::unique_ptr<State> state_;
+};
+
+// The classes of the best k elements, best first: ties by the lower index, NaN last.
+std::vector<stream::Prediction::Class> best_classes(const Tensor& scores, int k, const LabelSet* labels);
+
+}  // namespace dnn

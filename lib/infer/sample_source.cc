@@ -1,0 +1,411 @@
+// Where samples come from; see sample_source.h.
+#include "infer/sample_source.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "graph/tensor_text.h"
+#include "image/image.h"
+#include "stream/stream.h"
+#include "tensor/npy.h"
+
+namespace dnn {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Samples whose arrays are in memory already.
+class ReadySource : public SampleSource {
+ public:
+  explicit ReadySource(std::vector<LoadedSample> samples) : samples_(std::move(samples)) {}
+  std::optional<int64_t> count() const override { return static_cast<int64_t>(samples_.size()); }
+  std::optional<Load> next() override {
+    if (next_ == samples_.size()) return std::nullopt;
+    return [sample = std::move(samples_[next_++])] { return sample; };
+  }
+
+ private:
+  std::vector<LoadedSample> samples_;
+  size_t next_ = 0;
+};
+
+LoadedSample load_image(int64_t id, const Sample& entry, const Preprocess& preprocess, const InputSlot& slot) {
+  LoadedSample sample;
+  sample.id = id;
+  sample.path = entry.path;
+  sample.truth = entry.truth;
+  Image image;
+  try {
+    image = read_image(entry.path, {.apply_orientation = preprocess.apply_orientation});
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::Internal) throw;
+    sample.error = e;
+    return sample;
+  }
+  if (!image.warning.empty()) sample.warning = entry.path + ": " + image.warning;
+  try {
+    const Tensor tensor = to_tensor(image, preprocess);
+    sample.inputs = {slot.dtype == tensor.dtype() ? tensor : convert(tensor, slot.dtype)};
+  } catch (Error& e) {
+    e.within(entry.path);
+    throw;
+  }
+  return sample;
+}
+
+class ImageSource : public SampleSource {
+ public:
+  ImageSource(std::vector<std::pair<int64_t, Sample>> entries, Preprocess preprocess, InputSlot slot)
+      : entries_(std::move(entries)), preprocess_(std::move(preprocess)), slot_(std::move(slot)) {}
+  std::optional<int64_t> count() const override { return static_cast<int64_t>(entries_.size()); }
+  std::optional<Load> next() override {
+    if (next_ == entries_.size()) return std::nullopt;
+    const auto& [id, entry] = entries_[next_++];
+    return [this, id = id, &entry = entry] { return load_image(id, entry, preprocess_, slot_); };
+  }
+
+ private:
+  const std::vector<std::pair<int64_t, Sample>> entries_;
+  const Preprocess preprocess_;
+  const InputSlot slot_;
+  size_t next_ = 0;
+};
+
+// The samples of a stream as they arrive. A sample is complete when the next one begins.
+class StreamSource : public SampleSource {
+ public:
+  StreamSource(std::unique_ptr<ByteSource> bytes, std::string name, const BatchPlan& plan, int64_t first_id,
+               Shard shard)
+      : bytes_(std::move(bytes)),
+        name_(name),
+        reader_(*bytes_, name),
+        slots_(plan.slots),
+        next_id_(first_id),
+        shard_(shard) {
+    while (std::optional<stream::Record> record = reader_.next()) {
+      if (auto* header = std::get_if<stream::Header>(&*record)) {
+        headers_.push_back(std::move(*header));
+      } else {
+        ahead_ = std::move(record);
+        break;
+      }
+    }
+  }
+  std::vector<stream::Header> provenance() const override { return headers_; }
+
+  std::optional<Load> next() override {
+    while (std::optional<LoadedSample> sample = read_one()) {
+      if (sample->id % shard_.count == shard_.index) return [s = std::move(*sample)] { return s; };
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<stream::Record> take() {
+    if (!ahead_) return reader_.next();
+    std::optional<stream::Record> record = std::move(ahead_);
+    ahead_.reset();
+    return record;
+  }
+
+  std::optional<LoadedSample> read_one() {
+    std::optional<stream::Sample> current;
+    std::vector<Tensor> inputs(slots_.size());
+    while (std::optional<stream::Record> record = take()) {
+      if (auto* sample = std::get_if<stream::Sample>(&*record)) {
+        if (current) {
+          ahead_ = std::move(record);
+          break;
+        }
+        current = std::move(*sample);
+      } else if (auto* tensor = std::get_if<stream::TensorRecord>(&*record)) {
+        if (tensor->role != stream::Role::Input || !current || tensor->sample != current->id) continue;
+        for (size_t i = 0; i < slots_.size(); ++i) {
+          if (slots_[i].name == tensor->name) inputs[i] = std::move(tensor->tensor);
+        }
+      }
+    }
+    if (!current) {
+      if (reader_.truncated()) throw reader_.truncation();
+      return std::nullopt;
+    }
+    if (current->tensor.defined() && slots_.size() == 1 && !inputs[0].defined()) inputs[0] = std::move(current->tensor);
+    LoadedSample sample;
+    sample.id = next_id_++;
+    sample.path = current->path;
+    sample.truth = current->truth;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const std::string what = cat(name_, ": sample ", current->id);
+      if (!inputs[i].defined()) {
+        fail_malformed(what, ": no tensor for input '", slots_[i].name, "'; write the stream with --sample-tensors");
+      }
+      std::vector<Tensor> cut = cut_samples(inputs[i], slots_[i], what);
+      if (cut.size() != 1) fail_malformed(what, ": holds ", cut.size(), " samples");
+      sample.inputs.push_back(std::move(cut[0]));
+    }
+    return sample;
+  }
+
+  std::unique_ptr<ByteSource> bytes_;
+  std::string name_;
+  stream::Reader reader_;
+  std::vector<InputSlot> slots_;
+  int64_t next_id_;
+  Shard shard_;
+  std::vector<stream::Header> headers_;
+  std::optional<stream::Record> ahead_;
+};
+
+class Chain : public SampleSource {
+ public:
+  explicit Chain(std::vector<std::unique_ptr<SampleSource>> parts) : parts_(std::move(parts)) {}
+  std::optional<int64_t> count() const override {
+    int64_t total = 0;
+    for (const auto& part : parts_) {
+      const std::optional<int64_t> n = part->count();
+      if (!n) return std::nullopt;
+      total += *n;
+    }
+    return total;
+  }
+  std::vector<stream::Header> provenance() const override {
+    std::vector<stream::Header> all;
+    for (const auto& part : parts_) {
+      for (stream::Header& header : part->provenance()) all.push_back(std::move(header));
+    }
+    return all;
+  }
+  std::optional<Load> next() override {
+    for (; at_ < parts_.size(); ++at_) {
+      if (std::optional<Load> load = parts_[at_]->next()) return load;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<std::unique_ptr<SampleSource>> parts_;
+  size_t at_ = 0;
+};
+
+enum class Kind { Images, ImageList, Array, Archive, Stream };
+
+bool has_extension(const std::string& path, std::initializer_list<const char*> extensions) {
+  std::string extension = fs::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+}
+
+// What a file is by its first bytes; a text file is a list of images.
+Kind kind_of(const std::string& path) {
+  if (path == "-") return Kind::Stream;
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return Kind::Images;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return Kind::Stream;  // a pipe is read but once
+  PeekSource file(open_source(path));
+  const Bytes head = file.peek(64);
+  if (is_npy(head)) return Kind::Array;
+  if (is_npz(head)) return Kind::Archive;
+  if (stream::looks_like_stream(head)) return Kind::Stream;
+  if (sniff_image(head) != ImageFormat::Unknown) return Kind::Images;
+  return has_extension(path, {".txt", ".lst", ".list", ".tsv"}) ? Kind::ImageList : Kind::Images;
+}
+
+struct Named {
+  std::string name, path;  // name "": a plain input
+};
+
+// "x=a.npy" names an input unless a file of that whole name exists.
+Named parse_input(const std::string& text) {
+  const size_t equals = text.find('=');
+  std::error_code ignored;
+  if (equals == std::string::npos || equals == 0 || fs::exists(text, ignored)) return {"", text};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+class Builder {
+ public:
+  Builder(const SourceOptions& options, const BatchPlan& plan) : o_(options), plan_(plan) {}
+
+  std::unique_ptr<SampleSource> build() {
+    std::vector<std::pair<std::string, Tensor>> named;
+    std::vector<std::string> named_paths;
+    for (const std::string& text : o_.inputs) {
+      const Named input = parse_input(text);
+      if (!input.name.empty()) {
+        slot_of(input.name, input.path);
+        named.emplace_back(input.name, read_array(input.path));
+        named_paths.push_back(input.path);
+        continue;
+      }
+      add(input.path);
+    }
+    if (!named.empty() && stream_) fail_usage(named_paths[0], ": a stream must be the last input");
+    if (!named.empty()) add_arrays(named, join(named_paths, ","));
+    return std::make_unique<Chain>(std::move(parts_));
+  }
+
+ private:
+  void add(const std::string& path) {
+    if (stream_) fail_usage(path, ": a stream must be the last input");
+    switch (kind_of(path)) {
+      case Kind::Images: return add_images(list_images({path}));
+      case Kind::ImageList: return add_images(read_image_list(path, o_.labels ? *o_.labels : LabelSet()));
+      case Kind::Array:
+        if (plan_.slots.size() != 1) {
+          fail_usage(path, ": the model has ", plan_.slots.size(), " inputs: say which this is, NAME=", path);
+        }
+        return add_arrays({{plan_.slots[0].name, read_array(path)}}, path);
+      case Kind::Archive: return add_archive(path);
+      case Kind::Stream:
+        stream_ = true;
+        parts_.push_back(
+            std::make_unique<StreamSource>(open_source(path), source_name(path), plan_, next_id_, o_.shard));
+        return;
+    }
+  }
+
+  size_t slot_of(const std::string& name, const std::string& path) const {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      if (plan_.slots[i].name == name) return i;
+      names.push_back(plan_.slots[i].name);
+    }
+    fail_usage(path, ": the model has no input '", name, "'; it has ", join(names));
+  }
+
+  static Tensor read_array(const std::string& path) {
+    const std::string file = read_file(path);
+    try {
+      return parse_npy(as_bytes(file));
+    } catch (Error& e) {
+      e.within(path);
+      throw;
+    }
+  }
+
+  void add_archive(const std::string& path) {
+    std::vector<std::pair<std::string, Tensor>> arrays;
+    const std::string file = read_file(path);
+    try {
+      arrays = parse_npz(as_bytes(file));
+    } catch (Error& e) {
+      e.within(path);
+      throw;
+    }
+    if (arrays.size() == 1 && plan_.slots.size() == 1) arrays[0].first = plan_.slots[0].name;
+    add_arrays(arrays, path);
+  }
+
+  void add_arrays(const std::vector<std::pair<std::string, Tensor>>& arrays, const std::string& path) {
+    std::vector<std::vector<Tensor>> by_slot(plan_.slots.size());
+    for (const auto& [name, array] : arrays) {
+      const size_t i = slot_of(name, path);
+      by_slot[i] = cut_samples(array, plan_.slots[i], path);
+    }
+    std::vector<LoadedSample> samples(by_slot.empty() ? 0 : by_slot[0].size());
+    for (size_t i = 0; i < by_slot.size(); ++i) {
+      if (by_slot[i].empty()) fail_usage(path, ": no array for input '", plan_.slots[i].name, "'");
+      if (by_slot[i].size() != samples.size()) {
+        fail_malformed(path, ": ", samples.size(), " samples for input '", plan_.slots[0].name, "', ",
+                       by_slot[i].size(), " for '", plan_.slots[i].name, "'");
+      }
+      for (size_t s = 0; s < samples.size(); ++s) samples[s].inputs.push_back(std::move(by_slot[i][s]));
+    }
+    std::vector<LoadedSample> kept;
+    for (size_t s = 0; s < samples.size(); ++s) {
+      samples[s].id = next_id_++;
+      samples[s].path = samples.size() == 1 ? path : cat(path, "[", s, "]");
+      if (in_shard(samples[s].id)) kept.push_back(std::move(samples[s]));
+    }
+    parts_.push_back(std::make_unique<ReadySource>(std::move(kept)));
+  }
+
+  void add_images(std::vector<Sample> images) {
+    if (!o_.preprocess) {
+      fail_usage("images want a preprocessing: --preprocess ", join(preprocess_names(), "|"), ", or spell it out");
+    }
+    if (plan_.slots.size() != 1) fail_usage("images are for models with one input; this one has ", plan_.slots.size());
+    const InputSlot& slot = plan_.slots[0];
+    if (o_.preprocess->shape() != slot.shape) {
+      fail_usage("the preprocessing makes ", shape_text(o_.preprocess->shape()), ", input '", slot.name, "' wants ",
+                 shape_text(slot.shape));
+    }
+    if (o_.labels) find_truth(&images, *o_.labels, o_.truth);
+    std::vector<std::pair<int64_t, Sample>> entries;
+    for (Sample& image : images) {
+      if (image.truth) *image.truth -= o_.label_offset;
+      const int64_t id = next_id_++;
+      if (in_shard(id)) entries.emplace_back(id, std::move(image));
+    }
+    parts_.push_back(std::make_unique<ImageSource>(std::move(entries), *o_.preprocess, slot));
+  }
+
+  bool in_shard(int64_t id) const { return id % o_.shard.count == o_.shard.index; }
+
+  const SourceOptions& o_;
+  const BatchPlan& plan_;
+  std::vector<std::unique_ptr<SampleSource>> parts_;
+  int64_t next_id_ = 0;
+  bool stream_ = false;  // how many samples it holds is not known, so nothing can be numbered behind it
+};
+
+std::unique_ptr<SampleSource> generated(const SourceOptions& o, const BatchPlan& plan) {
+  std::vector<LoadedSample> samples;
+  for (int64_t id = 0; id < o.fill_count; ++id) {
+    if (id % o.shard.count != o.shard.index) continue;
+    LoadedSample sample;
+    sample.id = id;
+    sample.path = o.fill == "random" ? cat("random:", o.seed, ":", id) : cat(o.fill, ":", id);
+    for (size_t i = 0; i < plan.slots.size(); ++i) {
+      const InputSlot& slot = plan.slots[i];
+      if (slot.dtype == DType::String) fail_unsupported("input '", slot.name, "': --fill makes no strings");
+      if (o.fill == "random") {
+        const uint64_t place = static_cast<uint64_t>(id) * plan.slots.size() + i;
+        sample.inputs.push_back(random_tensor(slot.dtype, slot.shape, o.seed + place * 0x9e3779b97f4a7c15u));
+      } else {
+        Tensor tensor(DType::Float32, slot.shape);
+        float* values = tensor.mutable_data<float>();
+        std::fill(values, values + tensor.size(), o.fill == "ones" ? 1.0f : 0.0f);
+        sample.inputs.push_back(convert(tensor, slot.dtype));
+      }
+    }
+    samples.push_back(std::move(sample));
+  }
+  return std::make_unique<ReadySource>(std::move(samples));
+}
+
+}  // namespace
+
+Shard Shard::parse(const std::string& text) {
+  Shard shard;
+  const std::vector<std::string> parts = split(text, '/');
+  if (parts.size() != 2 || !parse_int(parts[0], &shard.index) || !parse_int(parts[1], &shard.count) ||
+      shard.count < 1 || shard.index < 0 || shard.index >= shard.count) {
+    fail_usage("--shard: '", text, "' is not of the form i/n with 0 <= i < n");
+  }
+  return shard;
+}
+
+std::string Shard::text() const { return count == 1 ? "" : cat(index, "/", count); }
+
+bool names_images(const std::vector<std::string>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [](const std::string& text) {
+    const Named input = parse_input(text);
+    if (!input.name.empty()) return false;
+    const Kind kind = kind_of(input.path);
+    return kind == Kind::Images || kind == Kind::ImageList;
+  });
+}
+
+std::unique_ptr<SampleSource> open_samples(const SourceOptions& options, const BatchPlan& plan) {
+  if (!options.fill.empty()) {
+    if (!options.inputs.empty()) fail_usage("--fill generates the inputs, so ", options.inputs[0], " has no use");
+    return generated(options, plan);
+  }
+  if (options.inputs.empty()) fail_usage("no INPUT given: images, folders, arrays, a stream, or --fill random");
+  return Builder(options, plan).build();
+}
+
+}  // namespace dnn

@@ -1,0 +1,131 @@
+// What is decided before a run; see setup.h.
+#include "infer/setup.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/cpu.h"
+#include "base/threads.h"
+
+namespace dnn {
+namespace {
+
+std::string metadata_of(const Package& package, std::string_view key) {
+  for (const auto& [name, text] : package.source.metadata) {
+    if (name == key) return text;
+  }
+  return "";
+}
+
+bool anything_in(const PreprocessOptions& o) {
+  const std::string all = o.resize + o.filter + o.scale + o.mean + o.std + o.channels + o.layout + o.pass_order;
+  return !all.empty();
+}
+
+std::string milliseconds(const metrics::Values& values, const char* key) {
+  const auto it = values.find(key);
+  if (it == values.end()) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", it->second);
+  return text;
+}
+
+}  // namespace
+
+std::optional<Preprocess> choose_preprocess(const Package& package, const BatchPlan& plan, const std::string& name,
+                                            const PreprocessOptions& spelled_out, bool apply_orientation) {
+  const std::string stored = metadata_of(package, "preprocess");
+  if (name.empty() && stored.empty() && !anything_in(spelled_out)) return std::nullopt;
+  if (plan.slots.size() != 1) fail_usage("images are for models with one input; this one has ", plan.slots.size());
+  const InputSlot& slot = plan.slots[0];
+  if (slot.shape.size() != 4 || slot.shape[0] != 1 || (slot.shape[1] != 3 && slot.shape[3] != 3)) {
+    fail_unsupported("input '", slot.name, "' is ", shape_text(slot.shape), ", which no RGB image fits");
+  }
+  const Layout layout = slot.shape[1] == 3 ? Layout::Nchw : Layout::Nhwc;
+  const size_t height_axis = layout == Layout::Nchw ? 2 : 1;
+  const auto height = static_cast<int>(slot.shape[height_axis]), width = static_cast<int>(slot.shape[height_axis + 1]);
+  Preprocess preprocess;
+  if (name.empty() && !stored.empty() && stored[0] == '{') {
+    preprocess = preprocess_from_json(stored);
+  } else {
+    const std::string base = !name.empty() ? name : !stored.empty() ? stored : "none";
+    preprocess = named_preprocess(base, height, width, layout);
+  }
+  apply_options(spelled_out, &preprocess);
+  preprocess.apply_orientation = preprocess.apply_orientation || apply_orientation;
+  return preprocess;
+}
+
+int64_t class_count(const Package& package, const BatchPlan& plan, const std::string& output) {
+  for (size_t i = 0; i < package.output_types.size(); ++i) {
+    if (!output.empty() && package.graph.value(package.graph.outputs[i]).name != output) continue;
+    if (!package.output_types[i].fixed()) return 0;
+    Shape shape = package.output_types[i].fixed_shape();
+    if (plan.batched && !shape.empty()) shape[0] = 1;
+    const int64_t extent = shape.empty() ? 1 : *std::max_element(shape.begin(), shape.end());
+    return extent == element_count(shape) ? extent : 0;
+  }
+  return 0;
+}
+
+RunLabels choose_labels(const std::string& path, const std::vector<std::string>& inputs, int64_t n_classes) {
+  RunLabels labels;
+  if (!path.empty()) {
+    const LabelSet set = LabelSet::read(path);
+    labels.name = set.name();
+    labels.set = set.for_outputs(n_classes);
+    labels.offset = labels.set->has_background() ? 1 : 0;
+    return labels;
+  }
+  if (!names_images(inputs)) return labels;
+  for (const std::string& input : inputs) {
+    if (!std::filesystem::is_directory(input)) return labels;
+  }
+  LabelSet folders = labels_of_folders(list_images(inputs));
+  if (folders.size() != n_classes || n_classes < 2) return labels;
+  labels.name = folders.name();
+  labels.set = std::move(folders);
+  return labels;
+}
+
+stream::Header make_header(const Session& session, const BatchPlan& plan, const std::string& device,
+                           const RunLabels& labels, const std::optional<Preprocess>& preprocess, const Shard& shard) {
+  const PackageInfo& info = session.package().info;
+  stream::Header header;
+  header.model = {info.model_path, info.model_sha256, info.model_format};
+  header.opt = info.opt;
+  header.device = device;
+  header.isa = session.isa();
+  header.dtype = info.dtype;
+  header.label_set = labels.name;
+  header.label_offset = labels.offset;
+  if (preprocess) header.preprocess = to_json(*preprocess);
+  header.batch = static_cast<int>(plan.batch);
+  header.threads = session.threads();
+  header.shard = shard.text();
+  header.host["cpu"] = cpu_name();
+  header.host["processors"] = std::to_string(available_processors());
+  return header;
+}
+
+std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan) {
+  const metrics::Values& v = summary.latency;
+  char rates[96] = "";
+  if (const auto it = v.find("throughput"); it != v.end())
+    std::snprintf(rates, sizeof rates, ", %.1f samples/s in the network", it->second);
+  char wall[32];
+  std::snprintf(wall, sizeof wall, "%.2f", summary.wall_s);
+  std::vector<std::string> lines = {
+      cat(summary.n_samples, " samples in ", wall, " s; ", summary.n_runs, " timed runs of batch ", plan.batch, rates)};
+  if (summary.n_runs == 0) return lines;
+  const auto ms = [&](const char* key) { return milliseconds(v, key); };
+  lines.push_back(cat("latency ms: mean ", ms("latency_mean"), ", std ", ms("latency_std"), ", min ", ms("latency_min"),
+                      ", median ", ms("latency_median"), ", p90 ", ms("latency_p90"), ", p95 ", ms("latency_p95"),
+                      ", p99 ", ms("latency_p99"), ", max ", ms("latency_max")));
+  return lines;
+}
+
+bool wants_float64(const std::string& device) { return ends_with(device, ":f64"); }
+
+}  // namespace dnn
