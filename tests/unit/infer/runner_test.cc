@@ -77,8 +77,8 @@ Ran run(int64_t batch, SampleSource& source, const RunOptions& options) {
   StringSink sink;
   stream::Writer writer(sink);
   writer.write(stream::Header());
-  Runner runner(*session, plan, options, writer, [&](const std::string& line) { ran.warnings.push_back(line); },
-                [](int64_t) {});
+  Runner runner(
+      *session, plan, options, writer, [&](const std::string& line) { ran.warnings.push_back(line); }, [](int64_t) {});
   ran.summary = runner.run(source);
   writer.end();
   MemorySource bytes(as_bytes(sink.text()));
@@ -98,8 +98,8 @@ TEST(BestClasses, TiesGoToTheLowerIndexAndNaNIsLast) {
 TEST(Plan, IsBatchedOnlyWhenAllFirstExtentsAgree) {
   EXPECT_TRUE(plan_batch(*package_of(network(3))).batched);
   EXPECT_EQ(plan_batch(*package_of(network(3))).slots[0].shape, (Shape{1, 2}));
-  const BatchPlan whole =
-      plan_batch(*package_of("graph \"g\" {\n opset 17\n input x: float32[3,2]\n y: float32[2,3] = Transpose(x)\n output y\n}\n"));
+  const BatchPlan whole = plan_batch(
+      *package_of("graph \"g\" {\n opset 17\n input x: float32[3,2]\n y: float32[2,3] = Transpose(x)\n output y\n}\n"));
   EXPECT_FALSE(whole.batched);
   EXPECT_EQ(whole.slots[0].shape, (Shape{3, 2}));
 }

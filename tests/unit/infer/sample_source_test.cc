@@ -108,7 +108,8 @@ TEST_F(Folder, NamedArraysBelongTogether) {
 
 TEST_F(Folder, NamedArraysMustStackEquallyMany) {
   SourceOptions options;
-  options.inputs = {"x=" + array("x.npy", Tensor(DType::Float32, {2, 2})), "y=" + array("y.npy", Tensor(DType::Float32, {3, 2}))};
+  options.inputs = {"x=" + array("x.npy", Tensor(DType::Float32, {2, 2})),
+                    "y=" + array("y.npy", Tensor(DType::Float32, {3, 2}))};
   const BatchPlan plan = plan_of({kSlot, {"y", DType::Float32, {1, 2}}});
   EXPECT_EQ(kind_of_failure([&] { open_samples(options, plan); }), ErrorKind::Malformed);
 }
