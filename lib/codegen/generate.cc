@@ -30,6 +30,15 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   ScheduleOptions result;
   result.opt = options.opt;
   result.vector_registers = isa == "avx512" ? 30 : isa == "avx2" ? 7 : 4;
+  if (options.target == "opencl") {
+    result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
+    result.widest_tile = 1;
+    result.parallel_tasks = 512;
+  }
+  if (options.target == "cuda") {
+    result.lanes = 1;
+    result.parallel_tasks = int64_t{1} << 20;
+  }
   return result;
 }
 
@@ -324,6 +333,8 @@ class Generator {
 
 const Vocabulary& vocabulary_of(const std::string& target) {
   if (target == "c") return c_vocabulary();
+  if (target == "opencl") return opencl_vocabulary();
+  if (target == "cuda") return cuda_vocabulary();
   fail_usage("there is no code generator for ", target);
 }
 
@@ -347,11 +358,17 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
     Generated generated = Generator(graph, options, options.isas[i]).run();
     Code code;
     code.isa = options.isas[i];
+    std::string all;
     for (const Kernel& kernel : generated.kernels) {
       const std::string text = print_kernel(kernel, vocabulary);
-      code.source += std::string(kUnitDivider) + vocabulary.prelude(text) + "\n" + text;
       code.tasks.push_back(task_count(kernel));
+      if (options.target == "c") {  // units that compile apart
+        code.source += std::string(kUnitDivider) + vocabulary.prelude(text) + "\n" + text;
+      } else {
+        all += "\n" + text;
+      }
     }
+    if (options.target != "c") code.source = vocabulary.prelude(all) + all;
     if (i == 0) {
       package = std::move(generated.package);
     } else if (!same_plan(package, generated.package)) {

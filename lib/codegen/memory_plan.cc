@@ -8,7 +8,7 @@
 namespace dnn::codegen {
 
 std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* arena_bytes) {
-  constexpr int64_t kAlign = 64;
+  constexpr int64_t kAlign = 512;  // what OpenCL devices ask of sub-buffers
   std::vector<size_t> by_size(values.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),

@@ -10,7 +10,7 @@ struct Lifetime {
   int first, last;  // steps, inclusive
 };
 
-// Byte offsets (64-aligned), largest values placed first, each at the lowest offset free during its life; `arena_bytes`
+// Byte offsets (512-aligned), largest values placed first, each at the lowest offset free during its life; `arena_bytes`
 // receives the total.
 std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* arena_bytes);
 

@@ -31,7 +31,6 @@ class Vocabulary {
   virtual std::string lane(const std::string& vector, int64_t i) const = 0;
   virtual std::string fma(DType dtype, int64_t lanes, const std::string& a, const std::string& b,
                           const std::string& c) const = 0;
-  virtual std::string unroll_hint(int64_t factor) const = 0;
 };
 
 const Vocabulary& c_vocabulary();

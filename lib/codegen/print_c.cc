@@ -155,7 +155,6 @@ class CVocabulary : public Vocabulary {
   std::string fma(DType, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
     return "(" + a + " * " + b + " + " + c + ")";
   }
-  std::string unroll_hint(int64_t factor) const override { return cat("#pragma GCC unroll ", factor); }
 };
 
 }  // namespace

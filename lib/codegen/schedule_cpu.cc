@@ -33,7 +33,7 @@ class CpuSchedule {
   Kernel run() {
     drop_guards();
     body_ = simplify(body_);
-    const bool vectors = dtype_ == DType::Float32 || dtype_ == DType::Float64;
+    const bool vectors = lanes() > 1 && (dtype_ == DType::Float32 || dtype_ == DType::Float64);
     if (kernel_.pattern == "border") {
       // A few rows of zeros: as they stand.
     } else if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "m") >= 2) {
@@ -168,7 +168,7 @@ class CpuSchedule {
     const int64_t wide = loop_extent(body_, "m_o");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
     int64_t across = 1;
-    if (wide % 2 == 0 && wide >= 2) {
+    if (wide % 2 == 0 && wide >= 2 && options_.widest_tile >= 2) {
       across = 2;
       body_ = split(body_, "m_o", 2);
       body_ = move_inside("m_o_i", column);
@@ -207,7 +207,7 @@ class CpuSchedule {
     const std::vector<std::string> vectors = vectors_over("j");
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
     int64_t across = 1;
-    for (int64_t width : rows >= 2 ? std::vector<int64_t>{2} : std::vector<int64_t>{8, 7, 6, 5, 4, 3, 2}) {
+    for (int64_t width : rows >= 2 ? std::vector<int64_t>{options_.widest_tile} : std::vector<int64_t>{8, 7, 6, 5, 4, 3, 2}) {
       if (wide % width == 0 && wide >= width && width + 1 < options_.vector_registers) {
         across = width;
         break;
@@ -264,7 +264,7 @@ class CpuSchedule {
     if (blocked_channels()) return;
     fuse_contiguous();
     const std::vector<std::string> nest = nest_variables(body_);
-    if (nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
+    if (lanes() == 1 || nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
     const std::string& v = nest.back();
     if (loop_extent(body_, v) < 4 || !vectorises(v)) return;
     const std::vector<std::string> vectors = vector_split(v, lanes());
@@ -274,7 +274,7 @@ class CpuSchedule {
   // Outputs with blocked channels: the block's lanes in vectors, innermost. False when the loops do not allow it.
   bool blocked_channels() {
     const BufferRef y = output();
-    const bool floats = dtype_ == DType::Float32 || dtype_ == DType::Float64;
+    const bool floats = lanes() > 1 && (dtype_ == DType::Float32 || dtype_ == DType::Float64);
     for (const Access& access : accesses(body_)) {
       if (!access.is_store || access.buffer->scope == Scope::Local || !floats) continue;
       for (size_t axis = 0; axis < access.indices.size(); ++axis) {

@@ -31,6 +31,12 @@ void drop_packed_constants(Package& package) {
   }
 }
 
+// The code generator's target for a kind of device; "" for the devices that interpret.
+std::string target_of(const std::string& device) {
+  if (device == "cpu") return "c";
+  return device == "opencl" || device == "cuda" ? device : "";
+}
+
 }  // namespace
 
 Package compile(const Graph& source, const CompileOptions& options) {
@@ -50,21 +56,27 @@ Package compile(const Graph& source, const CompileOptions& options) {
   }
   const std::vector<PassLog> log = run_passes(graph, pass_options);
   Package package;
-  if (options.device == "cpu") {
+  const std::string target = target_of(options.device);
+  if (!target.empty()) {
     codegen::GenerateOptions generate;
     generate.opt = options.opt;
-    generate.isas = options.isas.empty() ? default_isas() : options.isas;
+    generate.target = target;
+    generate.isas = target != "c" ? std::vector<std::string>{""} : options.isas.empty() ? default_isas() : options.isas;
     package = codegen::generate(graph, generate);
     if (options.emit) {
-      for (const std::string& isa : generate.isas)
-        options.emit("loops-" + isa + ".txt", codegen::emit_loops(graph, generate, isa));
-      for (const Code& code : package.codes) options.emit("kernels-" + code.isa + ".c", code.source);
+      for (const std::string& isa : generate.isas) {
+        options.emit(cat("loops-", isa.empty() ? target : isa, ".txt"), codegen::emit_loops(graph, generate, isa));
+      }
+      const std::string extension = target == "c" ? ".c" : target == "opencl" ? ".cl" : ".cu";
+      for (const Code& code : package.codes) options.emit(cat("kernels-", code.isa.empty() ? target : code.isa, extension), code.source);
     }
-    BuildOptions build = options.build;
-    build.contract = options.opt >= 3;
-    package.info.compiler = compiler_identity(build);
-    for (Code& code : package.codes) build_code(code, build);
-    package.info.target = "c";
+    if (target == "c") {
+      BuildOptions build = options.build;
+      build.contract = options.opt >= 3;
+      package.info.compiler = compiler_identity(build);
+      for (Code& code : package.codes) build_code(code, build);
+    }
+    package.info.target = target;
     drop_packed_constants(package);
   } else {
     package.graph = graph;

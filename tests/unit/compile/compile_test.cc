@@ -147,5 +147,21 @@ TEST(Compile, HigherLevelsStayWithinRounding) {
   }
 }
 
+TEST(Compile, OpenClAgrees) {
+  if (find_device("opencl").list().empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  for (const ConvCase& k : {ConvCase{1, 3, 16, 9, 3, 1, 1, 1}, ConvCase{2, 16, 48, 17, 3, 2, 1, 1}, ConvCase{1, 20, 20, 19, 3, 1, 1, 20}}) {
+    const Graph graph = conv_graph(k);
+    const Tensor x = random_tensor({k.n, k.c, k.size, k.size + 1}, 7);
+    const Tensor expected = interpret(graph, {x})[0];
+    for (int opt : {0, 3}) {
+      CompileOptions options = cached_options(opt);
+      options.device = "opencl";
+      const Tensor actual = open_session("opencl:0", std::make_shared<Package>(compile(graph, options)))->run({x})[0];
+      EXPECT_LT(relative_error(actual, expected), 2e-6) << "O" << opt << " m=" << k.m << " group=" << k.group;
+      if (opt == 0) EXPECT_TRUE(actual.identical(expected)) << "m=" << k.m << " group=" << k.group;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dnn

@@ -1,0 +1,95 @@
+// The CUDA C++ vocabulary: one thread per task, scalars only; schedules for GPUs make no vector loops.
+#include "base/text.h"
+#include "codegen/print.h"
+
+namespace dnn::codegen {
+namespace {
+
+std::string cuda_type(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return "float";
+    case DType::Float64: return "double";
+    case DType::Int8: return "signed char";
+    case DType::Int16: return "short";
+    case DType::Int32: return "int";
+    case DType::Int64: return "long long";
+    case DType::UInt8:
+    case DType::Bool: return "unsigned char";
+    case DType::UInt16: return "unsigned short";
+    case DType::UInt32: return "unsigned int";
+    case DType::UInt64: return "unsigned long long";
+    default: fail_internal("CUDA C++ has no type for ", dtype_name(dtype));
+  }
+}
+
+constexpr const char* kMath[] = {"exp",  "log",  "sqrt",  "sin",   "cos",   "tan", "asin",  "acos", "atan",
+                                 "sinh", "cosh", "tanh",  "asinh", "acosh", "atanh", "erf", "floor", "ceil"};
+
+std::string float_helpers(const std::string& t, const std::string& c, const std::string& f) {
+  std::string text;
+  auto add = [&](const std::string& line) { text += "__device__ __forceinline__ " + line + "\n"; };
+  for (const char* name : kMath) add(cat(c, " ", name, "_", t, "(", c, " x) { return ", name, f, "(x); }"));
+  add(cat(c, " abs_", t, "(", c, " x) { return fabs", f, "(x); }"));
+  add(cat(c, " round_even_", t, "(", c, " x) { return rint", f, "(x); }"));
+  add(cat(c, " pow_", t, "(", c, " x, ", c, " y) { return pow", f, "(x, y); }"));
+  add(cat(c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return fmod", f, "(x, y); }"));
+  add(cat(c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }"));
+  add(cat(c, " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }"));
+  add(cat("bool is_nan_", t, "(", c, " x) { return x != x; }"));
+  add(cat("bool is_inf_", t, "(", c, " x) { return isinf(x); }"));
+  add(cat(c, " inf_", t, "() { return __int_as_float(0x7f800000); }"));
+  add(cat(c, " nan_", t, "() { return __int_as_float(0x7fffffff); }"));
+  return text;
+}
+
+class CudaVocabulary : public Vocabulary {
+ public:
+  std::string prelude(const std::string&) const override {
+    std::string text =
+        "__device__ __forceinline__ long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }\n"
+        "__device__ __forceinline__ long long floor_mod(long long a, long long b) { return a - floor_div(a, b) * b; }\n";
+    for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64}) {
+      const std::string t = type_suffix(dtype, 1), c = cuda_type(dtype);
+      text += cat("__device__ __forceinline__ ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n",
+                  "__device__ __forceinline__ ", c, " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }\n",
+                  "__device__ __forceinline__ ", c, " abs_", t, "(", c, " x) { return x < 0 ? -x : x; }\n",
+                  "__device__ __forceinline__ ", c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return x % y; }\n");
+    }
+    return text + float_helpers("f32", "float", "f") + float_helpers("f64", "double", "");
+  }
+
+  std::string open(const loops::Kernel& kernel, int64_t tasks) const override {
+    std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
+    std::vector<std::string> arguments;
+    for (const loops::BufferRef& b : kernel.arguments) arguments.push_back(cuda_type(b->dtype) + "* __restrict__ " + b->name);
+    return text + "extern \"C\" __global__ void " + kernel.name + "(" + join(arguments) +
+           ") {\n  const long long task = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n  if (task < " + std::to_string(tasks) + ") {\n";
+  }
+  std::string close() const override { return "  }\n}\n"; }
+  std::string index_type() const override { return "long long"; }
+  std::string scalar_type(DType dtype) const override { return cuda_type(dtype); }
+  std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {
+    return cat(type, " ", name, "[", n, "];");
+  }
+  bool has_vector(DType, int64_t) const override { return false; }
+  std::string load_vector(DType, int64_t, const std::string&) const override { fail_internal("CUDA kernels have no vector loops"); }
+  std::string store_vector(DType, int64_t, const std::string&, const std::string&) const override {
+    fail_internal("CUDA kernels have no vector loops");
+  }
+  std::string make_vector(DType, int64_t, const std::vector<std::string>&) const override {
+    fail_internal("CUDA kernels have no vector loops");
+  }
+  std::string lane(const std::string&, int64_t) const override { fail_internal("CUDA kernels have no vector loops"); }
+  std::string fma(DType dtype, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
+    return (dtype == DType::Float64 ? "fma(" : "fmaf(") + a + ", " + b + ", " + c + ")";
+  }
+};
+
+}  // namespace
+
+const Vocabulary& cuda_vocabulary() {
+  static const CudaVocabulary vocabulary;
+  return vocabulary;
+}
+
+}  // namespace dnn::codegen

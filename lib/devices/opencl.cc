@@ -1,0 +1,235 @@
+// OpenCL devices: a package's kernels built by the driver, one work-item per task, in one arena buffer.
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include <map>
+#include <utility>
+
+#include "devices/planned.h"
+#include "loops/layout.h"
+
+namespace dnn {
+namespace {
+
+void check(cl_int status, const char* what) {
+  if (status != CL_SUCCESS) fail_environment("OpenCL: ", what, " failed with ", status);
+}
+
+template <class T, cl_int (*release)(T)>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(T handle) : handle_(handle) {}
+  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Handle() {
+    if (handle_ != nullptr) release(handle_);
+  }
+  T get() const { return handle_; }
+
+ private:
+  T handle_ = nullptr;
+};
+using Context = Handle<cl_context, clReleaseContext>;
+using Queue = Handle<cl_command_queue, clReleaseCommandQueue>;
+using Memory = Handle<cl_mem, clReleaseMemObject>;
+using Program = Handle<cl_program, clReleaseProgram>;
+using ClKernel = Handle<cl_kernel, clReleaseKernel>;
+
+struct FoundDevice {
+  cl_platform_id platform;
+  cl_device_id device;
+};
+
+// All devices of all platforms, in the loader's order: the N of opencl:N.
+std::vector<FoundDevice> find_devices() {
+  std::vector<FoundDevice> found;
+  cl_uint n_platforms = 0;
+  if (clGetPlatformIDs(0, nullptr, &n_platforms) != CL_SUCCESS || n_platforms == 0) return found;
+  std::vector<cl_platform_id> platforms(n_platforms);
+  check(clGetPlatformIDs(n_platforms, platforms.data(), nullptr), "listing platforms");
+  for (cl_platform_id platform : platforms) {
+    cl_uint n_devices = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n_devices) != CL_SUCCESS) continue;
+    std::vector<cl_device_id> devices(n_devices);
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n_devices, devices.data(), nullptr), "listing devices");
+    for (cl_device_id device : devices) found.push_back({platform, device});
+  }
+  return found;
+}
+
+std::string device_text(cl_device_id device, cl_device_info what) {
+  size_t n = 0;
+  if (clGetDeviceInfo(device, what, 0, nullptr, &n) != CL_SUCCESS || n == 0) return {};
+  std::string text(n, '\0');
+  check(clGetDeviceInfo(device, what, n, text.data(), nullptr), "asking a device");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+class OpenClSession : public PlannedSession {
+ public:
+  OpenClSession(std::shared_ptr<const Package> package, cl_device_id device)
+      : PlannedSession(std::move(package)), device_(device), name_(device_text(device, CL_DEVICE_NAME)) {
+    if (package_->info.target != "opencl" || package_->codes.empty()) {
+      fail_usage("the package holds ", package_->info.target.empty() ? "no" : package_->info.target, " code; compile it with --device opencl");
+    }
+    cl_int status = 0;
+    context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
+    check(status, "making a context");
+    queue_ = Queue(clCreateCommandQueue(context_.get(), device_, 0, &status));
+    check(status, "making a queue");
+    build();
+    allocate();
+  }
+
+  std::string isa() const override { return name_; }
+
+ private:
+  void build() {
+    const std::string& source = package_->codes[0].source;
+    const char* text = source.c_str();
+    const size_t length = source.size();
+    cl_int status = 0;
+    program_ = Program(clCreateProgramWithSource(context_.get(), 1, &text, &length, &status));
+    check(status, "making a program");
+    cl_device_fp_config config = 0;
+    clGetDeviceInfo(device_, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, nullptr);
+    std::string options = "-cl-std=CL1.2";
+    if (package_->info.opt >= 3) {
+      options += " -DDNN_CONTRACT -cl-denorms-are-zero";
+    } else if ((config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0) {
+      options += " -cl-fp32-correctly-rounded-divide-sqrt";
+    }
+    if (clBuildProgram(program_.get(), 1, &device_, options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
+      size_t n = 0;
+      clGetProgramBuildInfo(program_.get(), device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &n);
+      std::string log(n, '\0');
+      clGetProgramBuildInfo(program_.get(), device_, CL_PROGRAM_BUILD_LOG, n, log.data(), nullptr);
+      const size_t error = log.find("error");
+      fail_environment("OpenCL device ", name_, " does not build the kernels: ",
+                       log.substr(error == std::string::npos ? 0 : error, 200));
+    }
+    for (const Step& step : package_->steps) {  // a kernel object per step: its arguments are set once
+      if (step.kernel < 0) {
+        kernels_.emplace_back();
+        continue;
+      }
+      kernels_.emplace_back(clCreateKernel(program_.get(), package_->kernels[static_cast<size_t>(step.kernel)].name.c_str(), &status));
+      check(status, "finding a kernel");
+    }
+  }
+
+  Memory buffer(size_t bytes, const void* contents) {
+    cl_int status = 0;
+    const cl_mem_flags flags = contents == nullptr ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
+    Memory memory(clCreateBuffer(context_.get(), flags, std::max<size_t>(bytes, 1), const_cast<void*>(contents), &status));
+    check(status, "allocating memory");
+    return memory;
+  }
+
+  void allocate() {
+    arena_ = buffer(static_cast<size_t>(package_->arena_bytes), nullptr);
+    for (const Tensor& constant : package_->constants) {
+      const bool numeric = constant.size_bytes() > 0;
+      constants_.push_back(numeric ? buffer(constant.size_bytes(), constant.bytes().data()) : buffer(1, nullptr));
+    }
+    for (const Type& type : package_->input_types) inputs_.push_back(buffer(bytes_of(type), nullptr));
+    for (const Type& type : package_->output_types) outputs_.push_back(type.fixed() ? buffer(bytes_of(type), nullptr) : Memory());
+    for (size_t i = 0; i < package_->steps.size(); ++i) {
+      const Step& step = package_->steps[i];
+      for (size_t a = 0; step.kernel >= 0 && a < step.arguments.size(); ++a) {
+        cl_mem memory = memory_of(step.arguments[a]);
+        check(clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a), sizeof memory, &memory), "setting an argument");
+      }
+    }
+  }
+
+  static size_t bytes_of(const Type& type) {
+    return static_cast<size_t>(element_count(type.fixed_shape())) * dtype_size(type.dtype);
+  }
+
+  cl_mem memory_of(const Argument& a) {
+    const auto at = static_cast<size_t>(a.at);
+    switch (a.kind) {
+      case Argument::Kind::Arena: return part_of_arena(a.at);
+      case Argument::Kind::Constant: return constants_[at].get();
+      case Argument::Kind::Input: return inputs_[at].get();
+      case Argument::Kind::Output: return outputs_[at].get();
+      default: fail_internal("a kernel argument has no memory");
+    }
+  }
+
+  // From the offset to the arena's end: kernels address within their value.
+  cl_mem part_of_arena(int64_t offset) {
+    auto [entry, fresh] = parts_.try_emplace(offset);
+    if (fresh) {
+      cl_buffer_region region{static_cast<size_t>(offset), static_cast<size_t>(package_->arena_bytes - offset)};
+      cl_int status = 0;
+      entry->second = Memory(clCreateSubBuffer(arena_.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+      check(status, "dividing the arena");
+    }
+    return entry->second.get();
+  }
+
+  void launch(size_t i) override {
+    const auto kernel = static_cast<size_t>(package_->steps[i].kernel);
+    const auto tasks = static_cast<size_t>(package_->codes[0].tasks[kernel]);
+    const size_t one = 1;
+    check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &tasks, &one, 0, nullptr, nullptr), "launching a kernel");
+  }
+  void finish() override { check(clFinish(queue_.get()), "waiting"); }
+  void upload_inputs() override {
+    for (size_t i = 0; i < inputs_.size(); ++i) write(inputs_[i].get(), 0, inputs()[i].bytes().data(), inputs()[i].size_bytes());
+  }
+  void read_arena(int64_t offset, std::byte* to, size_t bytes) override { read(arena_.get(), static_cast<size_t>(offset), to, bytes); }
+  void write_arena(int64_t offset, const std::byte* from, size_t bytes) override {
+    write(arena_.get(), static_cast<size_t>(offset), from, bytes);
+  }
+  void read_output(size_t i) override { read(outputs_[i].get(), 0, output(i).mutable_bytes(), output(i).size_bytes()); }
+  void write_output(size_t i) override { write(outputs_[i].get(), 0, output(i).bytes().data(), output(i).size_bytes()); }
+
+  void read(cl_mem memory, size_t offset, void* to, size_t bytes) {
+    if (bytes == 0) return;
+    check(clEnqueueReadBuffer(queue_.get(), memory, CL_TRUE, offset, bytes, to, 0, nullptr, nullptr), "reading memory");
+  }
+  void write(cl_mem memory, size_t offset, const void* from, size_t bytes) {
+    if (bytes == 0) return;
+    check(clEnqueueWriteBuffer(queue_.get(), memory, CL_TRUE, offset, bytes, from, 0, nullptr, nullptr), "writing memory");
+  }
+
+  cl_device_id device_;
+  std::string name_;
+  Context context_;
+  Queue queue_;
+  Program program_;
+  std::vector<ClKernel> kernels_;  // by step
+  Memory arena_;
+  std::vector<Memory> constants_, inputs_, outputs_;
+  std::map<int64_t, Memory> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, const std::string& index, const DeviceOptions&) {
+  const std::vector<FoundDevice> found = find_devices();
+  int64_t n = 0;
+  if (!index.empty() && !parse_int(index, &n)) fail_usage("device opencl:", index, ": a number is needed");
+  if (n < 0 || n >= static_cast<int64_t>(found.size())) {
+    fail_environment("device opencl:", n, ": no such device (", found.size(), " found); install an OpenCL driver (pocl-opencl-icd runs on the CPU), see --list-devices");
+  }
+  return std::make_unique<OpenClSession>(std::move(package), found[static_cast<size_t>(n)].device);
+}
+
+std::vector<std::string> opencl_list() {
+  std::vector<std::string> lines;
+  for (const FoundDevice& found : find_devices()) {
+    lines.push_back(cat("opencl:", lines.size(), "\t", device_text(found.device, CL_DEVICE_NAME), ", ", device_text(found.device, CL_DEVICE_VERSION)));
+  }
+  return lines;
+}
+
+}  // namespace dnn

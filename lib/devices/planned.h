@@ -1,0 +1,47 @@
+// What devices with a memory plan share: values of the package's graph found by their placement, and nodes without a
+// kernel run by the interpreter on values fetched from and stored to the device.
+#pragma once
+#include <vector>
+
+#include "devices/device.h"
+
+namespace dnn {
+
+class PlannedSession : public Session {
+ public:
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) final { return execute(inputs, {}); }
+  std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) final { return execute(inputs, observe); }
+  void enable_profile(bool on) final { profiling_ = on; }
+  std::vector<StepProfile> profile() const final { return profile_; }
+
+ protected:
+  explicit PlannedSession(std::shared_ptr<const Package> package);
+
+  // Runs a step's kernel.
+  virtual void launch(size_t step) = 0;
+  // Waits until what was launched is done (profiling, fetching).
+  virtual void finish() {}
+  // Inputs have changed: make them visible to kernels.
+  virtual void upload_inputs() {}
+  // Physical bytes of a value that lies in the arena, or of output `index`, to host memory and back.
+  virtual void read_arena(int64_t offset, std::byte* to, size_t bytes) = 0;
+  virtual void write_arena(int64_t offset, const std::byte* from, size_t bytes) = 0;
+  virtual void read_output(size_t index) { (void)index; }
+  virtual void write_output(size_t index) { (void)index; }
+
+  const std::vector<Tensor>& inputs() const { return *inputs_; }
+  Tensor& output(size_t index) { return outputs_[index]; }
+
+ private:
+  std::vector<Tensor> execute(const std::vector<Tensor>& inputs, const Observer& observe);
+  Tensor fetch(ValueId id);
+  void interpret_step(const Step& step);
+  const Placement& place(ValueId id) const { return package_->values[static_cast<size_t>(id)]; }
+
+  const std::vector<Tensor>* inputs_ = nullptr;
+  std::vector<Tensor> outputs_, slots_;
+  bool profiling_ = false;
+  std::vector<StepProfile> profile_;
+};
+
+}  // namespace dnn
