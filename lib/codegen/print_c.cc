@@ -46,6 +46,44 @@ std::string integer_helpers(const std::string& t, const std::string& c) {
              " y) { return (", c, ")(x % y); }\n");
 }
 
+// The Horner form of a polynomial in `x`, lowest coefficient first.
+std::string polynomial(const std::string& x, const std::vector<std::string>& coefficients) {
+  std::string text = coefficients.back();
+  for (size_t i = coefficients.size() - 1; i-- > 0;) text = "(" + text + ") * " + x + " + " + coefficients[i];
+  return text;
+}
+
+// exp, erf and tanh of float vectors to about 2 ulp (results below 2^-126 become 0). exp: reduction by multiples of
+// ln 2 in two parts (Cody and Waite, Software Manual for the Elementary Functions, 1980, chapter 6); the polynomials
+// are minimax fits of our own: (e^r - 1 - r) / r^2, erf(x) / x - 1 in x^2 below 0.93, log erfc above, tanh below 0.55.
+std::string vector_math(const std::string& v) {
+  const std::string exp_terms = polynomial(
+      "r", {"0x1.0p-1f", "0x1.555556p-3f", "0x1.55547ep-5f", "0x1.11108cp-7f", "0x1.6d97ecp-10f", "0x1.a1a42ep-13f"});
+  const std::string erf_small =
+      polynomial("s", {"0x1.06eba8p-3f", "-0x1.812744p-2f", "0x1.ce2e1cp-4f", "-0x1.b80ff2p-6f", "0x1.54d428p-8f",
+                       "-0x1.aaa2bep-11f", "0x1.5e05e2p-14f"});
+  const std::string erf_large = polynomial(
+      "t", {"0x1.60443ap-14f", "-0x1.21040ap+0f", "-0x1.45027ep-1f", "-0x1.b2ab84p-4f", "0x1.7a1e0ap-6f",
+            "-0x1.7ddbb6p-9f", "-0x1.27a732p-14f", "0x1.bd560ap-14f", "-0x1.325fcap-16f", "0x1.30de92p-20f"});
+  const std::string tanh_small =
+      polynomial("s", {"-0x1.55554ap-2f", "0x1.110cb0p-3f", "-0x1.b91368p-5f", "0x1.58824ep-6f", "-0x1.96ce2ep-8f"});
+  return cat("static inline ", v, " exp_", v, "(", v, " x) {\n  const ", v, " c = max_", v, "(splat_", v,
+             "(-87.0f), min_", v, "(splat_", v, "(89.0f), x));\n  const ", v,
+             " t = c * 0x1.715476p+0f + 12582912.0f, n = t - 12582912.0f;\n  const ", v,
+             " r = (c - n * 0.693359375f) + n * 0x1.bd0106p-13f;\n  const ", v, " p = ", exp_terms, ";\n  const ", v,
+             " power = (", v, ")(((", v,
+             "_mask)t - (0x4b400000 - 126)) << 23);\n  return (p * r * r + r + 1.0f) * power * 2.0f;\n}\n",
+             "static inline ", v, " with_sign_of_", v, "(", v, " size, ", v, " x) { const ", v, "_mask sign = (", v,
+             "_mask)splat_", v, "(-0.0f); return (", v, ")(((", v, "_mask)size & ~sign) | ((", v,
+             "_mask)x & sign)); }\n", "static inline ", v, " erf_", v, "(", v, " x) {\n  const ", v,
+             " s = x * x, t = min_", v, "(splat_", v, "(4.0f), abs_", v, "(x));\n  const ", v, " small = x + x * (",
+             erf_small, ");\n  const ", v, " large = 1.0f - exp_", v, "(", erf_large, ");\n  return select_", v,
+             "(t < 0.93f, small, with_sign_of_", v, "(large, x));\n}\n", "static inline ", v, " tanh_", v, "(", v,
+             " x) {\n  const ", v, " s = x * x, t = abs_", v, "(x);\n  const ", v, " small = x + x * s * (", tanh_small,
+             ");\n  const ", v, " large = 1.0f - 2.0f / (exp_", v, "(t + t) + 1.0f);\n  return select_", v,
+             "(t < 0.55f, small, with_sign_of_", v, "(large, x));\n}\n");
+}
+
 std::string vector_helpers(DType dtype, int64_t lanes) {
   const std::string v = type_suffix(dtype, lanes), s = type_suffix(dtype, 1);
   const std::string c = dtype == DType::Float64 ? "double" : "float",
@@ -63,11 +101,15 @@ std::string vector_helpers(DType dtype, int64_t lanes) {
   add(cat("static inline ", v, " abs_", v, "(", v, " x) { return (", v, ")((", v, "_mask)x & ~(", v, "_mask)splat_", v,
           "(-0.0f)); }"));
   add(cat("static inline ", v, "_mask is_nan_", v, "(", v, " x) { return x != x; }"));
+  const bool own_math = dtype == DType::Float32;  // exp, erf and tanh in vectors, where DNN_VECTOR_MATH allows them
   std::vector<std::string> names(std::begin(kMath), std::end(kMath));
   names.emplace_back("round_even");
   for (const std::string& name : names) {
+    const bool guarded = own_math && (name == "exp" || name == "erf" || name == "tanh");
+    if (guarded) add("#ifndef DNN_VECTOR_MATH");
     add(cat("static inline ", v, " ", name, "_", v, "(", v, " x) { for (int i = 0; i < ", lanes, "; ++i) x[i] = ", name,
             "_", s, "(x[i]); return x; }"));
+    if (guarded) add("#endif");
   }
   for (const char* name : {"pow", "trunc_mod"}) {
     add(cat("static inline ", v, " ", name, "_", v, "(", v, " x, ", v, " y) { for (int i = 0; i < ", lanes,
@@ -88,6 +130,7 @@ std::string vector_helpers(DType dtype, int64_t lanes) {
   add(cat("static inline ", v, " max_", v, "(", v, " a, ", v, " b) { return select_", v, "(a > b, a, b); }"));
   add(cat("static inline ", v, " min_", v, "(", v, " a, ", v, " b) { return select_", v, "(a < b, a, b); }"));
   if (dtype == DType::Float32 && lanes == 16) add("#endif");
+  if (own_math) text += "#ifdef DNN_VECTOR_MATH\n" + vector_math(v) + "#endif\n";
   return text;
 }
 

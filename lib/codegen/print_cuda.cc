@@ -22,8 +22,8 @@ std::string cuda_type(DType dtype) {
   }
 }
 
-constexpr const char* kMath[] = {"exp",  "log",  "sqrt",  "sin",   "cos",   "tan", "asin",  "acos", "atan",
-                                 "sinh", "cosh", "tanh",  "asinh", "acosh", "atanh", "erf", "floor", "ceil"};
+constexpr const char* kMath[] = {"exp",  "log",  "sqrt", "sin",   "cos",   "tan",   "asin", "acos",  "atan",
+                                 "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",  "floor", "ceil"};
 
 std::string float_helpers(const std::string& t, const std::string& c, const std::string& f) {
   std::string text;
@@ -46,9 +46,12 @@ class CudaVocabulary : public Vocabulary {
  public:
   std::string prelude(const std::string&) const override {
     std::string text =
-        "__device__ __forceinline__ long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }\n"
-        "__device__ __forceinline__ long long floor_mod(long long a, long long b) { return a - floor_div(a, b) * b; }\n";
-    for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64}) {
+        "__device__ __forceinline__ long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < "
+        "0) != (b < 0)); }\n"
+        "__device__ __forceinline__ long long floor_mod(long long a, long long b) { return a - floor_div(a, b) * b; "
+        "}\n";
+    for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16,
+                        DType::UInt32, DType::UInt64}) {
       const std::string t = type_suffix(dtype, 1), c = cuda_type(dtype);
       text += cat("__device__ __forceinline__ ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n",
                   "__device__ __forceinline__ ", c, " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }\n",
@@ -61,9 +64,11 @@ class CudaVocabulary : public Vocabulary {
   std::string open(const loops::Kernel& kernel, int64_t tasks) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
     std::vector<std::string> arguments;
-    for (const loops::BufferRef& b : kernel.arguments) arguments.push_back(cuda_type(b->dtype) + "* __restrict__ " + b->name);
+    for (const loops::BufferRef& b : kernel.arguments)
+      arguments.push_back(cuda_type(b->dtype) + "* __restrict__ " + b->name);
     return text + "extern \"C\" __global__ void " + kernel.name + "(" + join(arguments) +
-           ") {\n  const long long task = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n  if (task < " + std::to_string(tasks) + ") {\n";
+           ") {\n  const long long task = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n  if (task < " +
+           std::to_string(tasks) + ") {\n";
   }
   std::string close() const override { return "  }\n}\n"; }
   std::string index_type() const override { return "long long"; }
@@ -72,7 +77,9 @@ class CudaVocabulary : public Vocabulary {
     return cat(type, " ", name, "[", n, "];");
   }
   bool has_vector(DType, int64_t) const override { return false; }
-  std::string load_vector(DType, int64_t, const std::string&) const override { fail_internal("CUDA kernels have no vector loops"); }
+  std::string load_vector(DType, int64_t, const std::string&) const override {
+    fail_internal("CUDA kernels have no vector loops");
+  }
   std::string store_vector(DType, int64_t, const std::string&, const std::string&) const override {
     fail_internal("CUDA kernels have no vector loops");
   }
@@ -80,7 +87,8 @@ class CudaVocabulary : public Vocabulary {
     fail_internal("CUDA kernels have no vector loops");
   }
   std::string lane(const std::string&, int64_t) const override { fail_internal("CUDA kernels have no vector loops"); }
-  std::string fma(DType dtype, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
+  std::string fma(DType dtype, int64_t, const std::string& a, const std::string& b,
+                  const std::string& c) const override {
     return (dtype == DType::Float64 ? "fma(" : "fmaf(") + a + ", " + b + ", " + c + ")";
   }
 };

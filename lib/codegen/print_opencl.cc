@@ -54,9 +54,10 @@ std::string float_helpers(DType dtype, int64_t lanes) {
 
 std::string integer_helpers(DType dtype) {
   const std::string t = type_suffix(dtype, 1), c = opencl_type(dtype);
-  return cat("inline ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n", "inline ", c, " min_", t, "(", c, " a, ", c,
-             " b) { return a < b ? a : b; }\n", "inline ", c, " abs_", t, "(", c, " x) { return x < 0 ? -x : x; }\n", "inline ", c,
-             " trunc_mod_", t, "(", c, " x, ", c, " y) { return x % y; }\n");
+  return cat("inline ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n", "inline ", c, " min_", t,
+             "(", c, " a, ", c, " b) { return a < b ? a : b; }\n", "inline ", c, " abs_", t, "(", c,
+             " x) { return x < 0 ? -x : x; }\n", "inline ", c, " trunc_mod_", t, "(", c, " x, ", c,
+             " y) { return x % y; }\n");
 }
 
 class OpenClVocabulary : public Vocabulary {
@@ -69,7 +70,8 @@ class OpenClVocabulary : public Vocabulary {
         "#ifdef DNN_CONTRACT\n#pragma OPENCL FP_CONTRACT ON\n#else\n#pragma OPENCL FP_CONTRACT OFF\n#endif\n"
         "inline long floor_div(long a, long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }\n"
         "inline long floor_mod(long a, long b) { return a - floor_div(a, b) * b; }\n";
-    for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64}) {
+    for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16,
+                        DType::UInt32, DType::UInt64}) {
       if (occurs("_" + type_suffix(dtype, 1) + "(")) text += integer_helpers(dtype);
     }
     for (DType dtype : {DType::Float32, DType::Float64}) {
@@ -83,8 +85,10 @@ class OpenClVocabulary : public Vocabulary {
   std::string open(const loops::Kernel& kernel, int64_t) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
     std::vector<std::string> arguments;
-    for (const loops::BufferRef& b : kernel.arguments) arguments.push_back("__global " + opencl_type(b->dtype) + "* restrict " + b->name);
-    return text + "__kernel void " + kernel.name + "(" + join(arguments) + ") {\n  const long task = get_global_id(0);\n  {\n";
+    for (const loops::BufferRef& b : kernel.arguments)
+      arguments.push_back("__global " + opencl_type(b->dtype) + "* restrict " + b->name);
+    return text + "__kernel void " + kernel.name + "(" + join(arguments) +
+           ") {\n  const long task = get_global_id(0);\n  {\n";
   }
   std::string close() const override { return "  }\n}\n"; }
   std::string index_type() const override { return "long"; }
@@ -93,7 +97,8 @@ class OpenClVocabulary : public Vocabulary {
     return cat(type, " ", name, "[", n, "];");
   }
   bool has_vector(DType dtype, int64_t lanes) const override {
-    return (dtype == DType::Float32 || dtype == DType::Float64) && (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
+    return (dtype == DType::Float32 || dtype == DType::Float64) &&
+           (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
   }
   std::string load_vector(DType, int64_t lanes, const std::string& pointer) const override {
     return cat("vload", lanes, "(0, ", pointer, ")");
@@ -104,7 +109,9 @@ class OpenClVocabulary : public Vocabulary {
   std::string make_vector(DType dtype, int64_t lanes, const std::vector<std::string>& values) const override {
     return "((" + type_suffix(dtype, lanes) + ")(" + join(values) + "))";
   }
-  std::string lane(const std::string& vector, int64_t i) const override { return vector + ".s" + std::string(1, "0123456789abcdef"[i]); }
+  std::string lane(const std::string& vector, int64_t i) const override {
+    return vector + ".s" + std::string(1, "0123456789abcdef"[i]);
+  }
   // Built with DNN_CONTRACT where fused operations are allowed, which is where the IR holds any.
   std::string fma(DType, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
     return "(" + a + " * " + b + " + " + c + ")";

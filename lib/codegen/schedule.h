@@ -14,7 +14,7 @@ struct ScheduleOptions {
   int64_t lanes = 16;  // elements of the vector loops
   int64_t vector_registers =
       32;                       // registers of 64 bytes that a tile may count on (avx512 32; avx2's 16 of 32 bytes: 8)
-  int64_t widest_tile = 2;        // vectors across in a register tile of several rows
+  int64_t widest_tile = 2;      // vectors across in a register tile of several rows
   int64_t parallel_tasks = 64;  // enough tasks to balance any thread count we expect
 };
 

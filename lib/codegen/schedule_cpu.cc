@@ -207,7 +207,8 @@ class CpuSchedule {
     const std::vector<std::string> vectors = vectors_over("j");
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
     int64_t across = 1;
-    for (int64_t width : rows >= 2 ? std::vector<int64_t>{options_.widest_tile} : std::vector<int64_t>{8, 7, 6, 5, 4, 3, 2}) {
+    for (int64_t width :
+         rows >= 2 ? std::vector<int64_t>{options_.widest_tile} : std::vector<int64_t>{8, 7, 6, 5, 4, 3, 2}) {
       if (wide % width == 0 && wide >= width && width + 1 < options_.vector_registers) {
         across = width;
         break;

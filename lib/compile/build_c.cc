@@ -39,6 +39,7 @@ std::vector<std::string> flags(const std::string& isa, bool contract) {
                                      "-fno-trapping-math",
                                      "-w",
                                      contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
+  if (contract) result.emplace_back("-DDNN_VECTOR_MATH");
   if (isa == "avx2") result.insert(result.end(), {"-mavx2", "-mfma"});
   if (isa == "avx512") {
     result.insert(result.end(), {"-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl",

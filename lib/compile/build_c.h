@@ -11,7 +11,7 @@ struct BuildOptions {
   std::string compiler;      // "" looks for cc, gcc, clang
   std::string cache_folder;  // object files by content; "" for none
   int jobs = 0;              // compilers at once; 0: as many as processors
-  bool contract = false;     // allow fused multiply-add (-O3 and up)
+  bool contract = false;     // allow fused multiply-add and our own vector exp, erf, tanh (-O3 and up)
 };
 
 // Name and version of the compiler that build_code() would use: "gcc (Debian 12.2.0) 12.2.0". Throws Environment when

@@ -68,7 +68,8 @@ Package compile(const Graph& source, const CompileOptions& options) {
         options.emit(cat("loops-", isa.empty() ? target : isa, ".txt"), codegen::emit_loops(graph, generate, isa));
       }
       const std::string extension = target == "c" ? ".c" : target == "opencl" ? ".cl" : ".cu";
-      for (const Code& code : package.codes) options.emit(cat("kernels-", code.isa.empty() ? target : code.isa, extension), code.source);
+      for (const Code& code : package.codes)
+        options.emit(cat("kernels-", code.isa.empty() ? target : code.isa, extension), code.source);
     }
     if (target == "c") {
       BuildOptions build = options.build;

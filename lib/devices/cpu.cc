@@ -121,8 +121,12 @@ class CpuSession : public PlannedSession {
     pool_.run(code_.tasks[static_cast<size_t>(step.kernel)], job, &call);
   }
 
-  void read_arena(int64_t offset, std::byte* to, size_t bytes) override { std::memcpy(to, arena_data_ + offset, bytes); }
-  void write_arena(int64_t offset, const std::byte* from, size_t bytes) override { std::memcpy(arena_data_ + offset, from, bytes); }
+  void read_arena(int64_t offset, std::byte* to, size_t bytes) override {
+    std::memcpy(to, arena_data_ + offset, bytes);
+  }
+  void write_arena(int64_t offset, const std::byte* from, size_t bytes) override {
+    std::memcpy(arena_data_ + offset, from, bytes);
+  }
 
   const Code& code_;
   SharedObject object_;

@@ -75,7 +75,8 @@ class OpenClSession : public PlannedSession {
   OpenClSession(std::shared_ptr<const Package> package, cl_device_id device)
       : PlannedSession(std::move(package)), device_(device), name_(device_text(device, CL_DEVICE_NAME)) {
     if (package_->info.target != "opencl" || package_->codes.empty()) {
-      fail_usage("the package holds ", package_->info.target.empty() ? "no" : package_->info.target, " code; compile it with --device opencl");
+      fail_usage("the package holds ", package_->info.target.empty() ? "no" : package_->info.target,
+                 " code; compile it with --device opencl");
     }
     cl_int status = 0;
     context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
@@ -110,15 +111,16 @@ class OpenClSession : public PlannedSession {
       std::string log(n, '\0');
       clGetProgramBuildInfo(program_.get(), device_, CL_PROGRAM_BUILD_LOG, n, log.data(), nullptr);
       const size_t error = log.find("error");
-      fail_environment("OpenCL device ", name_, " does not build the kernels: ",
-                       log.substr(error == std::string::npos ? 0 : error, 200));
+      fail_environment("OpenCL device ", name_,
+                       " does not build the kernels: ", log.substr(error == std::string::npos ? 0 : error, 200));
     }
     for (const Step& step : package_->steps) {  // a kernel object per step: its arguments are set once
       if (step.kernel < 0) {
         kernels_.emplace_back();
         continue;
       }
-      kernels_.emplace_back(clCreateKernel(program_.get(), package_->kernels[static_cast<size_t>(step.kernel)].name.c_str(), &status));
+      kernels_.emplace_back(
+          clCreateKernel(program_.get(), package_->kernels[static_cast<size_t>(step.kernel)].name.c_str(), &status));
       check(status, "finding a kernel");
     }
   }
@@ -126,7 +128,8 @@ class OpenClSession : public PlannedSession {
   Memory buffer(size_t bytes, const void* contents) {
     cl_int status = 0;
     const cl_mem_flags flags = contents == nullptr ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
-    Memory memory(clCreateBuffer(context_.get(), flags, std::max<size_t>(bytes, 1), const_cast<void*>(contents), &status));
+    Memory memory(
+        clCreateBuffer(context_.get(), flags, std::max<size_t>(bytes, 1), const_cast<void*>(contents), &status));
     check(status, "allocating memory");
     return memory;
   }
@@ -138,12 +141,14 @@ class OpenClSession : public PlannedSession {
       constants_.push_back(numeric ? buffer(constant.size_bytes(), constant.bytes().data()) : buffer(1, nullptr));
     }
     for (const Type& type : package_->input_types) inputs_.push_back(buffer(bytes_of(type), nullptr));
-    for (const Type& type : package_->output_types) outputs_.push_back(type.fixed() ? buffer(bytes_of(type), nullptr) : Memory());
+    for (const Type& type : package_->output_types)
+      outputs_.push_back(type.fixed() ? buffer(bytes_of(type), nullptr) : Memory());
     for (size_t i = 0; i < package_->steps.size(); ++i) {
       const Step& step = package_->steps[i];
       for (size_t a = 0; step.kernel >= 0 && a < step.arguments.size(); ++a) {
         cl_mem memory = memory_of(step.arguments[a]);
-        check(clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a), sizeof memory, &memory), "setting an argument");
+        check(clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a), sizeof memory, &memory),
+              "setting an argument");
       }
     }
   }
@@ -169,7 +174,8 @@ class OpenClSession : public PlannedSession {
     if (fresh) {
       cl_buffer_region region{static_cast<size_t>(offset), static_cast<size_t>(package_->arena_bytes - offset)};
       cl_int status = 0;
-      entry->second = Memory(clCreateSubBuffer(arena_.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+      entry->second =
+          Memory(clCreateSubBuffer(arena_.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
       check(status, "dividing the arena");
     }
     return entry->second.get();
@@ -179,18 +185,24 @@ class OpenClSession : public PlannedSession {
     const auto kernel = static_cast<size_t>(package_->steps[i].kernel);
     const auto tasks = static_cast<size_t>(package_->codes[0].tasks[kernel]);
     const size_t one = 1;
-    check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &tasks, &one, 0, nullptr, nullptr), "launching a kernel");
+    check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &tasks, &one, 0, nullptr, nullptr),
+          "launching a kernel");
   }
   void finish() override { check(clFinish(queue_.get()), "waiting"); }
   void upload_inputs() override {
-    for (size_t i = 0; i < inputs_.size(); ++i) write(inputs_[i].get(), 0, inputs()[i].bytes().data(), inputs()[i].size_bytes());
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      write(inputs_[i].get(), 0, inputs()[i].bytes().data(), inputs()[i].size_bytes());
   }
-  void read_arena(int64_t offset, std::byte* to, size_t bytes) override { read(arena_.get(), static_cast<size_t>(offset), to, bytes); }
+  void read_arena(int64_t offset, std::byte* to, size_t bytes) override {
+    read(arena_.get(), static_cast<size_t>(offset), to, bytes);
+  }
   void write_arena(int64_t offset, const std::byte* from, size_t bytes) override {
     write(arena_.get(), static_cast<size_t>(offset), from, bytes);
   }
   void read_output(size_t i) override { read(outputs_[i].get(), 0, output(i).mutable_bytes(), output(i).size_bytes()); }
-  void write_output(size_t i) override { write(outputs_[i].get(), 0, output(i).bytes().data(), output(i).size_bytes()); }
+  void write_output(size_t i) override {
+    write(outputs_[i].get(), 0, output(i).bytes().data(), output(i).size_bytes());
+  }
 
   void read(cl_mem memory, size_t offset, void* to, size_t bytes) {
     if (bytes == 0) return;
@@ -198,7 +210,8 @@ class OpenClSession : public PlannedSession {
   }
   void write(cl_mem memory, size_t offset, const void* from, size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueWriteBuffer(queue_.get(), memory, CL_TRUE, offset, bytes, from, 0, nullptr, nullptr), "writing memory");
+    check(clEnqueueWriteBuffer(queue_.get(), memory, CL_TRUE, offset, bytes, from, 0, nullptr, nullptr),
+          "writing memory");
   }
 
   cl_device_id device_;
@@ -214,12 +227,14 @@ class OpenClSession : public PlannedSession {
 
 }  // namespace
 
-std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, const std::string& index, const DeviceOptions&) {
+std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, const std::string& index,
+                                     const DeviceOptions&) {
   const std::vector<FoundDevice> found = find_devices();
   int64_t n = 0;
   if (!index.empty() && !parse_int(index, &n)) fail_usage("device opencl:", index, ": a number is needed");
   if (n < 0 || n >= static_cast<int64_t>(found.size())) {
-    fail_environment("device opencl:", n, ": no such device (", found.size(), " found); install an OpenCL driver (pocl-opencl-icd runs on the CPU), see --list-devices");
+    fail_environment("device opencl:", n, ": no such device (", found.size(),
+                     " found); install an OpenCL driver (pocl-opencl-icd runs on the CPU), see --list-devices");
   }
   return std::make_unique<OpenClSession>(std::move(package), found[static_cast<size_t>(n)].device);
 }
@@ -227,7 +242,8 @@ std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, con
 std::vector<std::string> opencl_list() {
   std::vector<std::string> lines;
   for (const FoundDevice& found : find_devices()) {
-    lines.push_back(cat("opencl:", lines.size(), "\t", device_text(found.device, CL_DEVICE_NAME), ", ", device_text(found.device, CL_DEVICE_VERSION)));
+    lines.push_back(cat("opencl:", lines.size(), "\t", device_text(found.device, CL_DEVICE_NAME), ", ",
+                        device_text(found.device, CL_DEVICE_VERSION)));
   }
   return lines;
 }

@@ -19,7 +19,8 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const Argument& where = place(graph.outputs[i]).where;
     const bool direct = where.kind == Argument::Kind::Output && where.at == static_cast<int64_t>(i);
-    outputs_.push_back(direct ? Tensor(package_->output_types[i].dtype, package_->output_types[i].fixed_shape()) : Tensor());
+    outputs_.push_back(direct ? Tensor(package_->output_types[i].dtype, package_->output_types[i].fixed_shape())
+                              : Tensor());
   }
   inputs_ = &inputs;
   upload_inputs();
@@ -64,7 +65,10 @@ Tensor PlannedSession::fetch(ValueId id) {
   switch (where.kind) {
     case Argument::Kind::Slot: return slots_[at];
     case Argument::Kind::Input: return (*inputs_)[at];
-    case Argument::Kind::Output: finish(); read_output(at); return outputs_[at];
+    case Argument::Kind::Output:
+      finish();
+      read_output(at);
+      return outputs_[at];
     case Argument::Kind::Constant: return package_->constants[at];
     case Argument::Kind::Arena: break;
     case Argument::Kind::None: return value.constant ? *value.constant : Tensor();

@@ -10,7 +10,9 @@ namespace dnn {
 class PlannedSession : public Session {
  public:
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) final { return execute(inputs, {}); }
-  std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) final { return execute(inputs, observe); }
+  std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) final {
+    return execute(inputs, observe);
+  }
   void enable_profile(bool on) final { profiling_ = on; }
   std::vector<StepProfile> profile() const final { return profile_; }
 

@@ -23,6 +23,8 @@ class Inference {
     }
   }
 
+  std::vector<Tensor> take_known() { return std::move(known_); }
+
  private:
   const Tensor* known(ValueId id) const {
     if (id == kNoValue) return nullptr;
@@ -128,5 +130,11 @@ class Inference {
 }  // namespace
 
 void infer_types(Graph& graph) { Inference(graph).run(); }
+
+std::vector<Tensor> infer_known_values(Graph& graph) {
+  Inference inference(graph);
+  inference.run();
+  return inference.take_known();
+}
 
 }  // namespace dnn

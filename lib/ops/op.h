@@ -101,5 +101,7 @@ const std::vector<OpDef>& all_ops();
 // values the types depend on (an element limit keeps this to shapes). Operators we do not have leave unknown types.
 // Throws Malformed where a node contradicts its operator or a declared type.
 void infer_types(Graph& graph);
+// The same, returning the values that came to be known on the way, by ValueId (undefined: not known).
+std::vector<Tensor> infer_known_values(Graph& graph);
 
 }  // namespace dnn

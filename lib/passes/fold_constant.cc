@@ -1,4 +1,5 @@
-// fold-constant: nodes whose inputs are all constants are computed now, by the interpreter.
+// fold-constant: nodes whose inputs are all constants are computed now, by the interpreter; and what follows from
+// shapes alone becomes a constant.
 #include "interp/interpreter.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -14,6 +15,8 @@ constexpr int64_t kAlwaysFold = 1 << 16;
 
 std::vector<Patch> fold_constant(const Graph& graph, const PassContext&) {
   std::vector<Patch> patches;
+  Graph copy = graph;  // what types alone decide (Shape and what is computed from it)
+  const std::vector<Tensor> known = infer_known_values(copy);
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     const OpDef* op = find_op(node.domain, node.op);
@@ -26,6 +29,15 @@ std::vector<Patch> fold_constant(const Graph& graph, const PassContext&) {
       inputs.push_back(v == kNoValue ? nullptr : graph.constant(v));
       constant = constant && (v == kNoValue || (inputs.back() != nullptr && !graph.is_input(v)));
       if (inputs.back() != nullptr) elements += inputs.back()->size();
+    }
+    if (!constant && node.outputs.size() == 1 && !graph.is_output(node.outputs[0]) && op->deterministic &&
+        known[static_cast<size_t>(node.outputs[0])].defined()) {
+      Patch patch(graph, node.label() + " follows from shapes");
+      patch.remove_node(id);
+      patch.redirect(node.outputs[0], patch.add_constant(graph.value(node.outputs[0]).name + ".folded",
+                                                         known[static_cast<size_t>(node.outputs[0])]));
+      patches.push_back(std::move(patch));
+      continue;
     }
     if (!constant) continue;
     for (ValueId v : node.outputs) constant = constant && (v == kNoValue || !graph.is_output(v));

@@ -1,4 +1,6 @@
-// fuse-ops: a node whose lowering is one run of loops takes in the element-wise nodes that alone read its result.
+// fuse-ops: a node that lowers to loops takes in the element-wise nodes behind it, as long as only the last result is
+// read elsewhere.
+#include <algorithm>
 #include <set>
 
 #include "ops/lowering.h"
@@ -7,6 +9,9 @@
 
 namespace dnn {
 namespace {
+
+// Longer groups would keep more values in registers than there are.
+constexpr size_t kMostNodes = 24;
 
 bool float_type(const Type& type) {
   return type.fixed() && (type.dtype == DType::Float32 || type.dtype == DType::Float64);
@@ -17,25 +22,45 @@ bool elementwise(const Node& node) {
   return op != nullptr && op->element != nullptr && node.outputs.size() == 1;
 }
 
-// The nodes of the chain that starts at `first`, at least two, or nothing.
-std::vector<NodeId> chain_from(const Graph& graph, const Uses& uses, NodeId first) {
-  std::vector<NodeId> chain = {first};
+// The head and the element-wise nodes behind it that can be one kernel: the longest run, in the graph's order, of which
+// only the last value is read outside. At least two, or nothing.
+std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId first, const std::set<NodeId>& taken) {
   const Node& head = graph.node(first);
   if (head.outputs.size() != 1 || !float_type(graph.value(head.outputs[0]).type) || !can_lower(graph, head)) return {};
-  while (true) {
-    const ValueId value = graph.node(chain.back()).outputs[0];
-    const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(value)];
-    if (readers.size() != 1 || graph.is_output(value)) break;
-    const Node& next = graph.node(readers[0]);
-    if (!elementwise(next) || !can_lower(graph, next) || graph.value(next.outputs[0]).type != graph.value(value).type)
+  const Type& type = graph.value(head.outputs[0]).type;
+  std::vector<NodeId> group = {first};
+  std::set<NodeId> members = {first};
+  size_t best = 1;
+  const std::vector<NodeId>& order = graph.order();
+  std::vector<NodeId> frontier = uses.readers[static_cast<size_t>(head.outputs[0])];
+  auto position = [&](NodeId id) { return std::find(order.begin(), order.end(), id) - order.begin(); };
+  while (!frontier.empty() && group.size() < kMostNodes) {
+    const auto next = std::min_element(frontier.begin(), frontier.end(),
+                                       [&](NodeId a, NodeId b) { return position(a) < position(b); });
+    const NodeId id = *next;
+    frontier.erase(std::remove(frontier.begin(), frontier.end(), id), frontier.end());
+    const Node& node = graph.node(id);
+    if (taken.count(id) != 0 || !elementwise(node) || !can_lower(graph, node) ||
+        graph.value(node.outputs[0]).type != type)
       break;
-    bool compiled_operands = true;
-    for (ValueId v : next.inputs)
-      compiled_operands = compiled_operands && (v == kNoValue || graph.value(v).type.fixed());
-    if (!compiled_operands) break;
-    chain.push_back(readers[0]);
+    bool fixed = true;
+    for (ValueId v : node.inputs) fixed = fixed && (v == kNoValue || graph.value(v).type.fixed());
+    if (!fixed) break;
+    group.push_back(id);
+    members.insert(id);
+    for (NodeId reader : uses.readers[static_cast<size_t>(node.outputs[0])]) {
+      if (members.count(reader) == 0) frontier.push_back(reader);
+    }
+    bool closed = true;  // nobody outside reads what all but the last make
+    for (size_t i = 0; closed && i + 1 < group.size(); ++i) {
+      const ValueId v = graph.node(group[i]).outputs[0];
+      closed = !graph.is_output(v);
+      for (NodeId reader : uses.readers[static_cast<size_t>(v)]) closed = closed && members.count(reader) != 0;
+    }
+    if (closed) best = group.size();
   }
-  return chain.size() < 2 ? std::vector<NodeId>() : chain;
+  group.resize(best);
+  return best < 2 ? std::vector<NodeId>() : group;
 }
 
 Patch fuse(const Graph& graph, const std::vector<NodeId>& chain) {
@@ -91,11 +116,8 @@ std::vector<Patch> fuse_ops(const Graph& graph, const PassContext&) {
   std::set<NodeId> taken;
   for (NodeId id : graph.order()) {
     if (taken.count(id) != 0 || graph.node(id).domain == kInternalDomain) continue;
-    const std::vector<NodeId> chain = chain_from(graph, uses, id);
+    const std::vector<NodeId> chain = group_from(graph, uses, id, taken);
     if (chain.empty()) continue;
-    bool free = true;
-    for (NodeId member : chain) free = free && taken.count(member) == 0;
-    if (!free) continue;
     taken.insert(chain.begin(), chain.end());
     patches.push_back(fuse(graph, chain));
   }

@@ -1,8 +1,9 @@
 // dnn.Fused: an operator and the element-wise operators that follow it, as one kernel. Attribute `body` is their graph;
-// its inputs are the node's inputs in order, its nodes a chain whose last makes the only output. Made by fuse-ops.
+// its inputs are the node's inputs in order; all nodes but the first are element-wise, and the last makes the only output. Made by fuse-ops.
 #include <map>
 
 #include "loops/steps.h"
+#include "ops/elementwise.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -28,7 +29,7 @@ void reference(ReferenceContext& context) {
   context.outputs[0] = context.run_graph(body_of(context.node), inputs).at(0);
 }
 
-// The first node's stages, each later node's map inlined where the value before it is stored.
+// The first node's stages, with the element-wise rest inlined where its result is stored.
 void lower(LowerContext& context) {
   const Graph& body = body_of(context.node);
   std::map<ValueId, loops::BufferRef> buffers;
@@ -37,38 +38,49 @@ void lower(LowerContext& context) {
     buffers[body.inputs[i]] = context.inputs[i];
     constants[body.inputs[i]] = context.constant(i);
   }
-  std::vector<LowerContext::Stage> stages;
-  loops::BufferRef made;  // by the node before
-  for (NodeId id : body.order()) {
-    const Node& node = body.node(id);
-    const OpDef* op = find_op(node.domain, node.op);
-    if (op == nullptr || op->lower == nullptr) return;
-    LowerContext part{node, {}, {}, {}, {}, {}};
-    for (ValueId v : node.inputs) {
-      part.inputs.push_back(v == kNoValue ? nullptr : buffers.at(v));
-      part.constants.push_back(v == kNoValue ? nullptr : constants[v]);
-    }
-    const ValueId v = node.outputs.at(0);
-    if (v == body.outputs[0]) {
-      buffers[v] = context.outputs[0];
-    } else {
-      const Type& type = body.value(v).type;
-      buffers[v] = std::make_shared<loops::Buffer>(loops::Buffer{cat("t", id), type.dtype, type.fixed_shape(), {}});
-    }
-    part.outputs.push_back(buffers[v]);
-    op->lower(part);
-    if (part.stages.empty()) return;
-    if (made == nullptr) {
-      stages = std::move(part.stages);
-      context.temporaries = std::move(part.temporaries);
-    } else {
-      if (part.stages.size() != 1 || !loops::can_inline_consumer(made, part.stages[0].body)) return;
-      for (LowerContext::Stage& stage : stages)
-        stage.body = loops::inline_consumer(stage.body, made, part.stages[0].body);
-    }
-    made = buffers[v];
+  const Node& head = body.node(body.order().at(0));
+  const OpDef* op = find_op(head.domain, head.op);
+  const ValueId made = head.outputs.at(0);
+  const Type& type = body.value(made).type;
+  if (op == nullptr || op->lower == nullptr || !type.fixed()) return;
+  const auto result = std::make_shared<const loops::Buffer>(
+      loops::Buffer{"t0", type.dtype, type.fixed_shape(), {}, loops::Scope::Global});
+  LowerContext part{head, {}, {result}, {}, {}, {}};
+  for (ValueId v : head.inputs) {
+    part.inputs.push_back(v == kNoValue ? nullptr : buffers.at(v));
+    part.constants.push_back(v == kNoValue ? nullptr : constants[v]);
   }
-  context.stages = std::move(stages);
+  op->lower(part);
+  if (part.stages.empty()) return;
+
+  LowerContext rest{context.node, {}, {}, {}, {}, {}};
+  bool all_elementwise = true;
+  emit_map(rest, context.outputs[0], [&](const std::vector<loops::Expr>& indices) {
+    std::map<ValueId, loops::Expr> values;
+    values[made] = loops::load(result, broadcast_indices(result->shape, indices));
+    for (NodeId id : body.order()) {
+      const Node& node = body.node(id);
+      const OpDef* next = find_op(node.domain, node.op);
+      if (&node == &head) continue;
+      all_elementwise = all_elementwise && next != nullptr && next->element != nullptr;
+      if (!all_elementwise) return values[made];
+      std::vector<loops::Expr> inputs;
+      for (ValueId v : node.inputs) {
+        auto known = values.find(v);
+        inputs.push_back(v == kNoValue ? loops::Expr()
+                         : known != values.end()
+                             ? known->second
+                             : loops::load(buffers.at(v), broadcast_indices(buffers.at(v)->shape, indices)));
+      }
+      values[node.outputs.at(0)] = next->element(node, inputs);
+    }
+    return values.at(body.outputs[0]);
+  });
+  if (!all_elementwise || !loops::can_inline_consumer(result, rest.stages[0].body)) return;
+  context.stages = std::move(part.stages);
+  context.temporaries = std::move(part.temporaries);
+  for (LowerContext::Stage& stage : context.stages)
+    stage.body = loops::inline_consumer(stage.body, result, rest.stages[0].body);
 }
 
 double flops(const Node& node, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
