@@ -1,0 +1,149 @@
+// Scheduling steps keep what a kernel computes: evaluated before and after, to the bit.
+#include "loops/steps.h"
+
+#include <gtest/gtest.h>
+
+#include "loops/simplify.h"
+
+namespace dnn::loops {
+namespace {
+
+BufferRef global(std::string name, Shape shape, Layout layout = {}) {
+  return std::make_shared<const Buffer>(
+      Buffer{std::move(name), DType::Float32, std::move(shape), std::move(layout), Scope::Global});
+}
+
+// y[i, j] = sum over k of a[i, k] * b[k, j], with a local accumulator.
+struct MatMul {
+  BufferRef a = global("a", {5, 7}), b = global("b", {7, 6}), y = global("y", {5, 6});
+  Stmt body() const {
+    const Expr i = variable("i"), j = variable("j"), k = variable("k");
+    const BufferRef sum = local_buffer("sum", DType::Float32);
+    Stmt reduce = loop("k", 7, store(sum, {}, load(sum, {}) + load(a, {i, k}) * load(b, {k, j})));
+    Stmt one = block(
+        {alloc(sum), store(sum, {}, constant(DType::Float32, 0)), std::move(reduce), store(y, {i, j}, load(sum, {}))});
+    return loop("i", 5, loop("j", 6, std::move(one)));
+  }
+  std::vector<Tensor> arguments() const {
+    std::vector<Tensor> tensors;
+    for (const BufferRef& buffer : {a, b, y}) {
+      Tensor t(DType::Float32, {element_count(buffer->shape)});
+      for (int64_t n = 0; n < t.size(); ++n)
+        t.mutable_data<float>()[n] = static_cast<float>((n * 37 + 11) % 23) / 7.0f - 1.5f;
+      tensors.push_back(std::move(t));
+    }
+    return tensors;
+  }
+  Tensor result(const Stmt& stmt) const {
+    Kernel kernel;
+    kernel.name = "test";
+    kernel.arguments = {a, b, y};
+    kernel.body = stmt;
+    std::vector<Tensor> tensors = arguments();
+    evaluate(kernel, tensors);
+    return tensors[2];
+  }
+};
+
+TEST(Steps, SplitWithATail) {
+  const MatMul m;
+  const Stmt after = split(m.body(), "j", 4);
+  EXPECT_EQ(loop_extent(after, "j_o"), 1);
+  EXPECT_EQ(loop_extent(after, "j_t"), 2);
+  EXPECT_TRUE(m.result(after).identical(m.result(m.body())));
+}
+
+TEST(Steps, JamMovesALoopInsideTheReduction) {
+  const MatMul m;
+  Stmt after = split(m.body(), "j", 3);
+  after = jam(after, "j_i", LoopKind::Vector);
+  const std::string text = to_text(after);
+  EXPECT_NE(text.find("local sum: float32[3]"), std::string::npos) << text;
+  EXPECT_LT(text.find("for k"), text.find("vector j_i < 3:\n        sum[j_i] = sum[j_i] +")) << text;
+  EXPECT_TRUE(m.result(after).identical(m.result(m.body())));
+}
+
+TEST(Steps, ATileOfTwoLoops) {
+  const MatMul m;
+  Stmt after = split(split(m.body(), "i", 2), "j", 4);
+  after = jam(after, "j_i", LoopKind::Vector);
+  after = jam(after, "j_t", LoopKind::Vector);
+  EXPECT_TRUE(m.result(simplify(after)).identical(m.result(m.body())));
+}
+
+TEST(Steps, ReorderFuseAndPartition) {
+  const MatMul m;
+  const Tensor expected = m.result(m.body());
+  EXPECT_TRUE(m.result(reorder(m.body(), {"j", "i"})).identical(expected));
+  EXPECT_TRUE(m.result(fuse(m.body(), "i", "j")).identical(expected));
+  EXPECT_TRUE(m.result(simplify(fuse(m.body(), "i", "j"))).identical(expected));
+  EXPECT_TRUE(m.result(partition(m.body(), "i", 2)).identical(expected));
+  EXPECT_THROW(reorder(m.body(), {"k", "i"}), Error);
+}
+
+TEST(Steps, PaddedSplitNeedsRoom) {
+  const MatMul m;
+  EXPECT_FALSE(room_for_padding(m.body(), "j", 4));
+  EXPECT_TRUE(room_for_padding(m.body(), "j", 3));
+  EXPECT_THROW(split_padded(m.body(), "j", 4), Error);
+}
+
+TEST(Steps, InlineConsumerComputesASharedValueOnce) {
+  const MatMul m;
+  const BufferRef z = global("z", {5, 6});
+  const Expr d0 = variable("d0"), d1 = variable("d1");
+  const Expr t = load(m.y, {d0, d1});
+  const Stmt square = loop("d0", 5, loop("d1", 6, store(z, {d0, d1}, t * t)));
+  ASSERT_TRUE(can_inline_consumer(m.y, square));
+  const Stmt fused = inline_consumer(m.body(), m.y, square);
+  Kernel kernel;
+  kernel.name = "fused";
+  kernel.arguments = {m.a, m.b, z};
+  kernel.body = fused;
+  std::vector<Tensor> tensors = m.arguments();
+  evaluate(kernel, tensors);
+  const Tensor product = m.result(m.body());
+  for (int64_t i = 0; i < product.size(); ++i) {
+    EXPECT_EQ(tensors[2].data<float>()[i], product.data<float>()[i] * product.data<float>()[i]);
+  }
+  // Reading the neighbour's element cannot be inlined.
+  const Stmt shifted = loop("d0", 5, loop("d1", 6, store(z, {d0, d1}, load(m.y, {d1, d0}))));
+  EXPECT_FALSE(can_inline_consumer(m.y, shifted));
+}
+
+TEST(Simplify, ResolvesBlocksUnderRanges) {
+  const Ranges ranges = {{"o", {0, 3}}, {"i", {0, 15}}};
+  const Expr flat = variable("o") * 16 + variable("i");
+  EXPECT_EQ(to_text(simplify(floordiv(flat, 16), ranges)), "o");
+  EXPECT_EQ(to_text(simplify(floormod(flat, 16), ranges)), "i");
+  EXPECT_EQ(to_text(simplify(floordiv(flat, 16) * 16 + floormod(flat, 16), {})), "i + o * 16");
+  EXPECT_EQ(to_text(simplify(flat < 64, ranges)), "1");
+  EXPECT_EQ(to_text(simplify(flat < 63, ranges)), "i + o * 16 < 63");
+  int64_t step = 0;
+  EXPECT_TRUE(linear_coefficient(flat, "o", ranges, &step));
+  EXPECT_EQ(step, 16);
+  EXPECT_FALSE(linear_coefficient(floordiv(variable("i"), 3), "i", ranges, &step));
+}
+
+TEST(Simplify, NegativeHaloIndicesDivideDown) {
+  const Ranges ranges = {{"h", {0, 7}}};
+  EXPECT_EQ(to_text(simplify(floordiv(variable("h") * 4 - 4, 4), ranges)), "h - 1");
+}
+
+TEST(Layout, PacksAndUnpacks) {
+  const Shape shape = {2, 5, 3, 4};
+  Tensor t(DType::Float32, shape);
+  for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = static_cast<float>(i);
+  for (const char* text : {"", "1/4", "1/4,h2+1+2", "p0.2.3.1", "1/2,0/2"}) {
+    const Layout layout = Layout::parse(text);
+    EXPECT_EQ(layout.text(), text);
+    EXPECT_TRUE(unpack(pack(t, layout), shape, layout).identical(t)) << text;
+  }
+  const Layout blocked = Layout::parse("1/4,h2+1+2");
+  EXPECT_EQ(blocked.element_count(shape), 2 * 2 * 6 * 4 * 4);
+  EXPECT_EQ(blocked.capacity(shape, 1), 8);
+  EXPECT_THROW(Layout::parse("1/x"), Error);
+}
+
+}  // namespace
+}  // namespace dnn::loops

@@ -1,0 +1,204 @@
+// Passes on small graphs in text: what each does, that it leaves the outputs alone, and that the table is consistent.
+#include "passes/pass.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "graph/text.h"
+#include "interp/interpreter.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+Graph typed(const char* text) {
+  Graph graph = parse_graph(text);
+  infer_types(graph);
+  return graph;
+}
+
+// Operators in order, fused ones by their members.
+std::string ops_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    const auto* body =
+        node.op == "Fused" ? std::get_if<std::shared_ptr<const Graph>>(&node.attributes.at("body")) : nullptr;
+    names.push_back(body == nullptr ? node.op : "{" + ops_of(**body) + "}");
+  }
+  return join(names, " ");
+}
+
+Tensor ramp(const Type& type) {
+  Tensor t(type.dtype, type.fixed_shape());
+  for (int64_t i = 0; i < t.size(); ++i)
+    t.mutable_data<float>()[i] = static_cast<float>((i * 29 + 5) % 31) / 11.0f - 1.2f;
+  return t;
+}
+
+// Runs the passes and checks that the outputs stay within rounding of float32.
+Graph optimised(const Graph& graph, const std::string& changes) {
+  Graph after = graph;
+  PassOptions options;
+  options.opt = 4;
+  options.changes = changes;
+  run_passes(after, options);
+  std::vector<Tensor> inputs;
+  for (ValueId id : graph.inputs) inputs.push_back(ramp(graph.value(id).type));
+  const std::vector<Tensor> before = interpret(graph, inputs), now = interpret(after, inputs);
+  for (size_t i = 0; i < before.size(); ++i) {
+    const std::vector<double> a = to_doubles(before[i]), b = to_doubles(now[i]);
+    EXPECT_EQ(a.size(), b.size());
+    for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 2e-5 * (1 + std::abs(a[k])));
+  }
+  return after;
+}
+
+constexpr const char* kBlock = R"(graph "block" {
+  opset 13
+  input x: float32[1,4,6,6]
+  const w: float32[4,4,3,3] = random(1)
+  const s: float32[4] = {1.5, 0.5, 2, 1}
+  const b: float32[4] = {0.1, -0.2, 0.3, 0}
+  const m: float32[4] = {0.2, 0.1, -0.1, 0}
+  const v: float32[4] = {1, 2, 0.5, 1}
+  c = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+  n = BatchNormalization(c, s, b, m, v) @bn
+  i = Identity(n) @identity
+  sig = Sigmoid(i) @sigmoid
+  p = Mul(i, sig) @swish
+  y = Add(p, x) @residual
+  output y
+})";
+
+TEST(Passes, SimplifyInference) {
+  EXPECT_EQ(ops_of(optimised(typed(kBlock), "only:simplify-inference")), "Conv Mul Add Sigmoid Mul Add");
+}
+
+TEST(Passes, FoldScaleAxis) {
+  EXPECT_EQ(ops_of(optimised(typed(kBlock), "only:SimplifyInference,FoldScaleAxis")), "Conv Sigmoid Mul Add");
+}
+
+TEST(Passes, FuseOpsTakesTheWholeGroup) {
+  const Graph after = optimised(typed(kBlock), "only:simplify-inference,fold-scale-axis,fuse-ops");
+  EXPECT_EQ(ops_of(after), "{Conv Sigmoid Mul Add}");
+  EXPECT_EQ(after.node(after.order()[0]).sources,
+            (std::vector<std::string>{"conv", "bn", "sigmoid", "swish", "residual"}));
+}
+
+TEST(Passes, FuseOpsStopsAtAValueReadElsewhere) {
+  const Graph graph = typed(R"(graph "g" {
+    opset 13
+    input x: float32[2,3]
+    a = Exp(x) @a
+    b = Neg(a) @b
+    c = Abs(b) @c
+    output b
+    output c
+  })");
+  EXPECT_EQ(ops_of(optimised(graph, "only:fuse-ops")), "{Exp Neg} Abs");
+}
+
+TEST(Passes, FoldConstantAndShapes) {
+  const Graph graph = typed(R"(graph "g" {
+    opset 13
+    input x: float32[2,3,4]
+    const one: int64[1] = {-1}
+    const zero: int64[] = {0}
+    const axis0: int64[1] = {0}
+    s = Shape(x) @shape
+    n = Gather(s, zero) @gather
+    axes = Unsqueeze(n, axis0) @unsqueeze
+    t = Concat(axes, one) @concat {axis = 0}
+    y = Reshape(x, t) @reshape
+    output y
+  })");
+  EXPECT_EQ(ops_of(optimised(graph, "only:fold-constant")), "Reshape");
+}
+
+TEST(Passes, CommonSubexpressionsAndCanonicalOps) {
+  const Graph graph = typed(R"(graph "g" {
+    opset 13
+    input x: float32[2,3]
+    a = Exp(x) @a
+    b = Exp(x) @b
+    c = Add(a, b) @c
+    d = Transpose(c) @d {perm = [1, 0]}
+    y = Transpose(d) @e {perm = [1, 0]}
+    output y
+  })");
+  EXPECT_EQ(ops_of(optimised(graph, "only:eliminate-common-subexpr")), "Exp Add Transpose Transpose");
+  EXPECT_EQ(ops_of(optimised(graph, "only:canonicalize-ops,eliminate-common-subexpr")), "Exp Add");
+}
+
+TEST(Passes, CombineParallelConvolutions) {
+  const Graph graph = typed(R"(graph "g" {
+    opset 13
+    input x: float32[1,3,5,5]
+    const w1: float32[4,3,1,1] = random(1)
+    const w2: float32[6,3,1,1] = random(2)
+    a = Conv(x, w1) @a
+    b = Conv(x, w2) @b
+    output a
+    output b
+  })");
+  EXPECT_EQ(ops_of(optimised(graph, "only:CombineParallelConv2D")), "Conv Split");
+}
+
+TEST(Passes, AlterOpLayoutBordersWhatConvolutionsPad) {
+  Graph graph = typed(R"(graph "g" {
+    opset 13
+    input x: float32[1,3,8,8]
+    const w1: float32[16,3,3,3] = random(1)
+    const w2: float32[16,16,3,3] = random(2)
+    a = Conv(x, w1) @a {pads = [1, 1, 1, 1]}
+    b = Conv(a, w2) @b {pads = [1, 1, 1, 1]}
+    y = Relu(b) @y
+    output y
+  })");
+  const Graph after = optimised(graph, "only:alter-op-layout");
+  EXPECT_EQ(ops_of(after), "Identity Conv Conv Relu");
+  EXPECT_EQ(after.value(after.find_value("x.bordered")).layout, "h2+1+1,h3+1+1");
+  EXPECT_EQ(after.value(after.find_value("a")).layout, "1/16,h2+1+1,h3+1+1");
+  EXPECT_EQ(after.value(after.find_value("b")).layout, "1/16");
+  EXPECT_EQ(after.value(after.find_value("y")).layout, "");
+}
+
+TEST(Passes, StopAfterCountsRewrites) {
+  for (int64_t n : {0, 1, 2}) {
+    Graph graph = typed(kBlock);
+    PassOptions options;
+    options.opt = 3;
+    options.stop_after = n;
+    int64_t seen = 0;
+    options.on_patch = [&](int64_t number, const std::string&, const Patch&) { seen = number; };
+    run_passes(graph, options);
+    EXPECT_EQ(seen, n);
+  }
+}
+
+TEST(Passes, NamesAliasesAndMistakes) {
+  PassOptions options;
+  options.opt = 1;
+  options.changes = "+FoldConstant,-fuse-ops";
+  EXPECT_EQ(chosen_passes(options),
+            (std::vector<std::string>{"simplify-inference", "canonicalize-ops", "canonicalize-cast", "fold-constant"}));
+  options.changes = "+fuse-op";
+  try {
+    chosen_passes(options);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Usage);
+    EXPECT_NE(std::string(e.what()).find("fuse-ops"), std::string::npos);
+  }
+  std::set<std::string> names;
+  for (const Pass& pass : passes()) {
+    EXPECT_TRUE(names.insert(pass.name).second) << pass.name;
+    EXPECT_GE(pass.level, 1);
+    EXPECT_LE(pass.level, 4);
+  }
+}
+
+}  // namespace
+}  // namespace dnn
