@@ -1,0 +1,150 @@
+// Element-wise operators: lowerings against the reference, and the values that are easy to get wrong.
+#include <limits>
+
+#include "unit/ops/lowering_check.h"
+
+namespace dnn {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+
+Tensor floats(const std::vector<float>& values) {
+  return Tensor::of<float>({static_cast<int64_t>(values.size())}, values);
+}
+
+Tensor run(const std::string& op, const std::vector<const Tensor*>& inputs, Attributes attributes = {}) {
+  return run_reference(test_node(op, inputs, std::move(attributes)), inputs)[0];
+}
+
+ErrorKind kind_of(const std::string& op, const std::vector<const Tensor*>& inputs, Attributes attributes = {}) {
+  try {
+    run(op, inputs, std::move(attributes));
+  } catch (const Error& e) {
+    return e.kind();
+  }
+  return ErrorKind::Internal;
+}
+
+TEST(Elementwise, UnaryLoopsGiveTheReferencesBits) {
+  const Tensor edges =
+      floats({0.0f, -0.0f, 1, -1, 0.5f, -0.5f, 2.5f, -3.5f, 88, -88, 1e30f, -1e30f, 1e-30f, kInf, kNan});
+  const Tensor wide = convert(edges, DType::Float64);
+  for (const char* op :
+       {"Abs",   "Atan",        "Ceil",           "Celu",   "Elu",     "Erf",       "Exp",      "Floor",
+        "Gelu",  "HardSigmoid", "HardSwish",      "IsInf",  "IsNaN",   "LeakyRelu", "Neg",      "Reciprocal",
+        "Relu",  "Round",       "Selu",           "Shrink", "Sigmoid", "Sign",      "Softplus", "Softsign",
+        "Swish", "Tanh",        "ThresholdedRelu"}) {
+    for (const Tensor* x : {&edges, &wide}) check_lowering(test_node(op, {x}), {x});
+  }
+  // The sign of Mish's NaN is open: the compiler orders the operands of its product.
+  const Tensor finite = floats({0.0f, 1, -1, 20, -20, 88, -88, 1e30f, -1e30f, 1e-30f});
+  check_lowering(test_node("Mish", {&finite}), {&finite});
+  const Tensor unit = random_tensor(DType::Float32, {64});
+  for (const char* op : {"Acos", "Asin", "Asinh", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan"})
+    check_lowering(test_node(op, {&unit}), {&unit});
+}
+
+TEST(Elementwise, ActivationsStayFiniteAndKeepNan) {
+  const Tensor x = floats({-1000, 1000, kNan});
+  for (const char* op :
+       {"Sigmoid", "Softplus", "Mish", "Swish", "Celu", "Elu", "Selu", "HardSigmoid", "HardSwish", "Gelu"}) {
+    const Tensor y = run(op, {&x});
+    EXPECT_TRUE(std::isfinite(y.data<float>()[0])) << op;
+    EXPECT_TRUE(std::isfinite(y.data<float>()[1])) << op;
+    EXPECT_TRUE(std::isnan(y.data<float>()[2])) << op;
+  }
+}
+
+TEST(Elementwise, SoftplusKeepsSmallValues) {
+  const Tensor x = floats({-20});
+  EXPECT_FLOAT_EQ(run("Softplus", {&x}).data<float>()[0], 2.0611537e-09f);
+}
+
+TEST(Elementwise, MaxAndMinPropagateNan) {
+  const Tensor a = floats({kNan, 1, 2}), b = floats({1, kNan, 3});
+  for (const char* op : {"Max", "Min"}) {
+    const std::vector<Tensor> y = check_lowering(test_node(op, {&a, &b}), {&a, &b});
+    EXPECT_TRUE(std::isnan(y[0].data<float>()[0])) << op;
+    EXPECT_TRUE(std::isnan(y[0].data<float>()[1])) << op;
+  }
+}
+
+TEST(Elementwise, ClipTakesTheUpperBoundLast) {
+  const Tensor x = floats({-5, 0, 5, kNan}), low = Tensor::scalar<float>(3), high = Tensor::scalar<float>(1);
+  const Tensor y = check_lowering(test_node("Clip", {&x, &low, &high}), {&x, &low, &high})[0];
+  EXPECT_EQ(y.data<float>()[0], 1);
+  EXPECT_EQ(y.data<float>()[2], 1);
+  EXPECT_TRUE(std::isnan(y.data<float>()[3]));
+  check_lowering(test_node("Clip", {&x, nullptr, &high}), {&x, nullptr, &high});
+}
+
+TEST(Elementwise, IntegersWrapAndNeverTrap) {
+  constexpr int32_t kLow = std::numeric_limits<int32_t>::min(), kHigh = std::numeric_limits<int32_t>::max();
+  const Tensor a = Tensor::of<int32_t>({3}, {kLow, kHigh, kLow}), b = Tensor::of<int32_t>({3}, {-1, 1, kLow});
+  EXPECT_EQ(to_int64s(run("Add", {&a, &b})), (std::vector<int64_t>{kHigh, kLow, 0}));
+  EXPECT_EQ(to_int64s(run("Mul", {&a, &b})), (std::vector<int64_t>{kLow, kHigh, 0}));
+  EXPECT_EQ(to_int64s(run("Div", {&a, &b})), (std::vector<int64_t>{kLow, kHigh, 1}));
+  EXPECT_EQ(to_int64s(run("Mod", {&a, &b})), (std::vector<int64_t>{0, 0, 0}));
+  EXPECT_EQ(to_int64s(run("Neg", {&a})), (std::vector<int64_t>{kLow, -int64_t{kHigh}, kLow}));
+  EXPECT_EQ(to_int64s(run("Abs", {&a})), (std::vector<int64_t>{kLow, kHigh, kLow}));
+  const Tensor zero = Tensor::scalar<int32_t>(0);
+  EXPECT_EQ(kind_of("Div", {&a, &zero}), ErrorKind::Malformed);
+  EXPECT_EQ(kind_of("Mod", {&a, &zero}), ErrorKind::Malformed);
+  const Tensor big = Tensor::of<uint16_t>({1}, {65535});
+  EXPECT_EQ(to_int64s(run("Mul", {&big, &big})), (std::vector<int64_t>{1}));
+}
+
+TEST(Elementwise, ModFollowsTheDivisorOrTheDividend) {
+  const Tensor a = floats({-7, 7, -7, 5}), b = floats({3, -3, -3, kInf});
+  EXPECT_EQ(to_doubles(run("Mod", {&a, &b})), (std::vector<double>{2, -2, -1, 5}));
+  EXPECT_EQ(to_doubles(run("Mod", {&a, &b}, {{"fmod", int64_t{1}}})), (std::vector<double>{-1, 1, -1, 5}));
+}
+
+TEST(Elementwise, PowOfIntegers) {
+  const Tensor base = Tensor::of<int32_t>({5}, {2, -1, 1, 3, 3}),
+               exponent = Tensor::of<int64_t>({5}, {10, -3, -5, -1, 40});
+  const auto wrapped = static_cast<int32_t>(static_cast<uint32_t>(12157665459056928801u));  // 3^40 modulo 2^32
+  EXPECT_EQ(to_int64s(run("Pow", {&base, &exponent})), (std::vector<int64_t>{1024, -1, 1, 0, wrapped}));
+  const Tensor zero = Tensor::scalar<int32_t>(0), minus = Tensor::scalar<int32_t>(-1);
+  EXPECT_EQ(kind_of("Pow", {&zero, &minus}), ErrorKind::Malformed);
+}
+
+TEST(Elementwise, ShiftsBeyondTheWidth) {
+  const Tensor x = Tensor::of<int8_t>({4}, {-128, 64, -1, 1}), by = Tensor::of<int8_t>({4}, {7, 8, -1, 7});
+  EXPECT_EQ(to_int64s(run("BitShift", {&x, &by}, {{"direction", std::string("RIGHT")}})),
+            (std::vector<int64_t>{-1, 0, -1, 0}));
+  EXPECT_EQ(to_int64s(run("BitShift", {&x, &by}, {{"direction", std::string("LEFT")}})),
+            (std::vector<int64_t>{0, 0, 0, -128}));
+  EXPECT_EQ(kind_of("BitShift", {&x, &by}), ErrorKind::Malformed);
+}
+
+TEST(Elementwise, WhereMovesAnyType) {
+  const Tensor condition = Tensor::of<bool>({2, 1}, {true, false});
+  Tensor x(DType::String, {3}), y(DType::String, {});
+  x.mutable_strings() = {"a", "b", "c"};
+  y.mutable_strings() = {"-"};
+  EXPECT_EQ(run("Where", {&condition, &x, &y}).strings(), (std::vector<std::string>{"a", "b", "c", "-", "-", "-"}));
+  const Tensor a = random_tensor(DType::Int64, {2, 3}), b = random_tensor(DType::Int64, {3}, 2);
+  check_lowering(test_node("Where", {&condition, &a, &b}), {&condition, &a, &b});
+}
+
+TEST(Elementwise, BroadcastsBinaryAndComparisons) {
+  const Tensor a = random_tensor(DType::Float32, {2, 1, 4}), b = random_tensor(DType::Float32, {3, 1}, 2);
+  for (const char* op :
+       {"Sub", "Div", "Pow", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "Sum", "Mean"})
+    EXPECT_EQ(check_lowering(test_node(op, {&a, &b}), {&a, &b})[0].shape(), (Shape{2, 3, 4})) << op;
+  const Tensor x = random_tensor(DType::Bool, {5}), y = random_tensor(DType::Bool, {5}, 2);
+  for (const char* op : {"And", "Or", "Xor"}) check_lowering(test_node(op, {&x, &y}), {&x, &y});
+  const Tensor odd = random_tensor(DType::Float32, {5});
+  EXPECT_EQ(kind_of("Add", {&a, &odd}), ErrorKind::Malformed);
+  EXPECT_EQ(kind_of("PRelu", {&odd, &a}), ErrorKind::Malformed);  // the slope may not widen the result
+}
+
+TEST(Elementwise, SixteenBitFloatsAreLeftToTheReference) {
+  const Tensor x = random_tensor(DType::Float16, {4});
+  const std::vector<Tensor> y = run_reference(test_node("Exp", {&x}), {&x});
+  EXPECT_TRUE(run_lowered(test_node("Exp", {&x}), {&x}, y).context.stages.empty());
+}
+
+}  // namespace
+}  // namespace dnn
