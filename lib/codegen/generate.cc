@@ -144,6 +144,8 @@ class Generator {
     step.node = id;
     for (ValueId v : node.inputs) step.arguments.push_back(argument(v, {}));
     for (ValueId v : node.outputs) step.arguments.push_back(argument(v, {}));
+    // What its subgraphs capture must live as long as it runs.
+    for (ValueId v : captured_values(graph_, node)) step.arguments.push_back(argument(v, {}));
     add_step(std::move(step));
   }
 

@@ -32,7 +32,7 @@ struct Argument {
 struct Step {
   int32_t kernel = -1;              // index into Package::kernels; -1: interpret `node`
   NodeId node = -1;                 // node of Package::graph that this step computes (a part of)
-  std::vector<Argument> arguments;  // kernel: in its argument order; interpreted: inputs, then outputs
+  std::vector<Argument> arguments;  // kernel: in its argument order; interpreted: inputs, outputs, captures
   double flops = 0, bytes = 0;      // arithmetic, and memory traffic if each buffer moves once
 };
 
