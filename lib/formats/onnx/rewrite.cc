@@ -138,6 +138,7 @@ std::vector<int64_t> Rewrite::constant_ints(size_t i, std::string_view what) con
 }
 
 ValueId Rewrite::add_value(std::string_view hint, Type type) {
+  if (type.dtype == DType::Undefined) type.shape.reset();  // files cannot keep a shape without an element type
   const std::string wanted = cat(stem_, "_", hint);
   std::string name = wanted;
   for (int n = 1; !names_.insert(name).second; ++n) name = cat(wanted, "_", n);
