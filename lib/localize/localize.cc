@@ -1,0 +1,306 @@
+// Comparing two runs; see localize.h.
+#include "localize/localize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "infer/trace.h"
+#include "tensor/compare.h"
+
+namespace dnn {
+namespace {
+
+using Records = std::vector<stream::TensorRecord>;
+
+std::map<std::string_view, const stream::TensorRecord*> by_value_name(const Records& records) {
+  std::map<std::string_view, const stream::TensorRecord*> found;
+  for (const stream::TensorRecord& record : records) found[record.name] = &record;
+  return found;
+}
+
+double relative_error(double difference_squares, double reference_squares, double max_abs) {
+  if (max_abs == 0) return 0;
+  if (std::isinf(max_abs) || reference_squares == 0) return std::numeric_limits<double>::infinity();
+  return std::sqrt(difference_squares / reference_squares);
+}
+
+}  // namespace
+
+// The distance's size, for choosing among axis orders.
+std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const Tensor& b) {
+  if (sum->order.empty()) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const AxisOrder& order : axis_orders(a.shape(), b.shape())) {
+      const double size = compare(a, reordered(b, order, a.shape())).difference_squares;
+      if (!sum->order.empty() && !(size < best)) continue;
+      sum->order = order;
+      best = size;
+    }
+    sum->result.transposed = !std::is_sorted(sum->order.begin(), sum->order.end());
+  }
+  const std::vector<AxisOrder> possible = axis_orders(a.shape(), b.shape());
+  if (std::find(possible.begin(), possible.end(), sum->order) == possible.end()) return std::nullopt;
+  const Distance d = compare(a, reordered(b, sum->order, a.shape()));
+  LayerResult& r = sum->result;
+  ++r.n_samples;
+  r.max_abs = std::max(r.max_abs, d.max_abs);
+  r.largest = std::max(r.largest, d.largest);
+  sum->difference_squares += d.difference_squares;
+  sum->reference_squares += d.reference_squares;
+  return d.max_abs;
+}
+
+void Localizer::add(const Records& source, const Records& target) {
+  if (n_samples_++ == 0) {
+    source_ = layers_of(source, source_graph_);
+    target_ = layers_of(target, target_graph_);
+    for (const LayerPair& pair : line_up(source_, target_)) {
+      Sum sum;
+      sum.pair = pair;
+      sum.result.source = pair.source;
+      sum.result.target = pair.target;
+      sum.result.by = pair.by;
+      sums_.push_back(std::move(sum));
+    }
+  }
+  const auto left = by_value_name(source), right = by_value_name(target);
+  for (Sum& sum : sums_) {
+    const auto a = left.find(source_[sum.pair.source].name), b = right.find(target_[sum.pair.target].name);
+    if (a == left.end() || b == right.end()) continue;
+    if (!compare_pair(&sum, a->second->tensor, b->second->tensor)) continue;
+    sum.result.recomputed = sum.result.recomputed || a->second->recomputed || b->second->recomputed;
+  }
+}
+
+// The nearest lined-up layers that source layer `layer_i` is computed from, as indices into `layers`.
+void Localizer::find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const {
+  std::set<size_t> visited;
+  std::vector<size_t> open = source_[layer_i].inputs;
+  while (!open.empty()) {
+    const size_t next = open.back();
+    open.pop_back();
+    if (!visited.insert(next).second) continue;
+    const auto at = std::lower_bound(layers.begin(), layers.end(), next,
+                                     [](const LayerResult& r, size_t i) { return r.source < i; });
+    if (at != layers.end() && at->source == next) {
+      found->push_back(static_cast<size_t>(at - layers.begin()));
+    } else {
+      open.insert(open.end(), source_[next].inputs.begin(), source_[next].inputs.end());
+    }
+  }
+}
+
+// Drops pairs made by order that diverge although all layers computed from them agree.
+void Localizer::withdraw(std::vector<LayerResult>* layers) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::vector<int> agreeing(layers->size(), 0), diverging(layers->size(), 0);
+    for (const LayerResult& layer : *layers) {
+      std::vector<size_t> inputs;
+      find_inputs(*layers, layer.source, &inputs);
+      for (size_t input : inputs) ++(layer.diverges ? diverging : agreeing)[input];
+    }
+    for (size_t i = layers->size(); i-- > 0;) {
+      const LayerResult& layer = (*layers)[i];
+      if (layer.by != LayerPair::By::Order || !layer.diverges || agreeing[i] == 0 || diverging[i] > 0) continue;
+      layers->erase(layers->begin() + static_cast<std::ptrdiff_t>(i));
+      ++n_withdrawn_;
+      changed = true;
+      break;
+    }
+  }
+}
+
+LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
+  LocalizeReport report;
+  for (const Sum& sum : sums_) {
+    LayerResult r = sum.result;
+    if (r.n_samples == 0) continue;
+    r.error = relative_error(sum.difference_squares, sum.reference_squares, r.max_abs);
+    r.diverges = r.max_abs > tolerance.atol + tolerance.rtol * r.largest;
+    report.layers.push_back(r);
+  }
+  if (report.layers.empty())
+    throw Error(ErrorKind::Negative, n_samples_ == 0 ? "the two have no sample in common"
+                                                     : "no layer of the one could be lined up with one of the other");
+  withdraw(&report.layers);
+  for (LayerResult& r : report.layers) {
+    std::vector<size_t> inputs;
+    find_inputs(report.layers, r.source, &inputs);
+    bool input_diverges = false;
+    for (size_t input : inputs) {
+      r.input_error = std::max(r.input_error, report.layers[input].error);
+      input_diverges = input_diverges || report.layers[input].diverges;
+    }
+    r.added = r.error > r.input_error ? r.error - r.input_error : 0;
+    r.makes = r.diverges && !input_diverges;
+    report.n_diverging += r.diverges ? 1 : 0;
+    if (r.diverges && !report.first) report.first = static_cast<size_t>(&r - report.layers.data());
+  }
+  report.n_samples = n_samples_;
+  report.n_withdrawn = n_withdrawn_;
+  if (source_graph_ != nullptr && target_graph_ != nullptr) {
+    std::vector<LayerPair> pairs;
+    for (const LayerResult& r : report.layers) pairs.push_back({r.source, r.target, r.by});
+    report.differences =
+        compare_parameters(*source_graph_, source_, *target_graph_, target_, pairs, tolerance, &report.n_parameters);
+  }
+  report.source = std::move(source_);
+  report.target = std::move(target_);
+  return report;
+}
+
+void compare_sessions(Session& source, SampleSource& source_samples, Session& target, SampleSource& target_samples,
+                      Localizer* localizer, const std::function<void(const std::string&)>& warn,
+                      const std::function<void()>& done) {
+  while (true) {
+    const auto load_a = source_samples.next(), load_b = target_samples.next();
+    if (load_a.has_value() != load_b.has_value())
+      fail_usage("the inputs hold more samples for one model than the other");
+    if (!load_a) return;
+    const LoadedSample a = (*load_a)(), b = (*load_b)();
+    if (!a.warning.empty()) warn(a.warning);
+    if (a.error || b.error) {
+      warn(cat((a.error ? *a.error : *b.error).what(), "; skipped"));
+    } else {
+      localizer->add(trace_run(source, a.inputs), trace_run(target, b.inputs));
+    }
+    done();
+  }
+}
+
+namespace {
+
+// A trace, one sample's values at a time.
+class TraceReader {
+ public:
+  explicit TraceReader(stream::Reader& reader) : reader_(reader) {}
+
+  // All values of a sample, under a key that tells samples apart. nullopt at the end.
+  std::optional<std::pair<std::string, Records>> next() {
+    while (ready_.empty() && !ended_) read_block();
+    if (ready_.empty()) return std::nullopt;
+    auto result = std::move(ready_.front());
+    ready_.erase(ready_.begin());
+    return result;
+  }
+  bool had_tensors() const { return had_tensors_; }
+  const std::optional<Error>& failure() const { return failure_; }
+
+ private:
+  // Samples come before the values of their batch, so a sample after values begins the next batch.
+  void read_block() {
+    bool has_values = false;
+    while (true) {
+      std::optional<stream::Record> record;
+      if (held_) {
+        record = std::move(held_);
+        held_.reset();
+      } else {
+        try {
+          record = reader_.next();
+        } catch (const Error& e) {
+          if (e.kind() != ErrorKind::Malformed) throw;
+          failure_ = e;
+        }
+      }
+      if (!record) {
+        ended_ = true;
+        if (!failure_ && reader_.truncated()) failure_ = reader_.truncation();
+        break;
+      }
+      if (std::holds_alternative<stream::Header>(*record) && ++n_runs_ > 1)
+        fail_usage("a trace holds several runs: give one");
+      if (const auto* sample = std::get_if<stream::Sample>(&*record)) {
+        if (has_values) {
+          held_ = std::move(record);
+          break;
+        }
+        keys_[sample->id] = key_of(*sample);
+        continue;
+      }
+      auto* tensor = std::get_if<stream::TensorRecord>(&*record);
+      if (tensor == nullptr || tensor->role == stream::Role::Parameter) continue;
+      had_tensors_ = true;
+      has_values = has_values || tensor->role != stream::Role::Input;
+      Records& records = values_of(tensor->sample);
+      // Inputs may be there twice: as the sample's and as the trace's.
+      std::erase_if(records, [&](const stream::TensorRecord& other) { return other.name == tensor->name; });
+      records.push_back(std::move(*tensor));
+    }
+    for (auto& [key, records] : block_) {
+      if (!records.empty()) ready_.emplace_back(key, std::move(records));
+    }
+    block_.clear();
+  }
+
+  std::string key_of(const stream::Sample& sample) {
+    const std::string name = sample.path.empty() ? cat("#", sample.id) : sample.path;
+    return cat(name, '\n', seen_[name]++);
+  }
+  Records& values_of(std::optional<int64_t> sample) {
+    std::string key;
+    if (sample) {
+      const auto found = keys_.find(*sample);
+      key = found == keys_.end() ? cat("#", *sample, "\n0") : found->second;
+    }
+    for (auto& [other, records] : block_) {
+      if (other == key) return records;
+    }
+    block_.emplace_back(key, Records());
+    return block_.back().second;
+  }
+
+  stream::Reader& reader_;
+  std::optional<stream::Record> held_;
+  std::vector<std::pair<std::string, Records>> block_, ready_;
+  std::map<int64_t, std::string> keys_;
+  std::map<std::string, int> seen_;
+  std::optional<Error> failure_;
+  int n_runs_ = 0;
+  bool ended_ = false, had_tensors_ = false;
+};
+
+}  // namespace
+
+std::optional<Error> compare_traces(stream::Reader& source, stream::Reader& target, Localizer* localizer) {
+  TraceReader a(source), b(target);
+  std::map<std::string, Records> waiting_a, waiting_b;
+  bool more_a = true, more_b = true;
+  while (more_a || more_b) {
+    auto left = a.next(), right = b.next();
+    more_a = left.has_value();
+    more_b = right.has_value();
+    if (left) {
+      if (right && right->first == left->first) {
+        localizer->add(left->second, right->second);
+        continue;
+      }
+      const auto met = waiting_b.find(left->first);
+      if (met != waiting_b.end()) {
+        localizer->add(left->second, met->second);
+        waiting_b.erase(met);
+      } else {
+        waiting_a.insert(std::move(*left));
+      }
+    }
+    if (right) {
+      const auto met = waiting_a.find(right->first);
+      if (met != waiting_a.end()) {
+        localizer->add(met->second, right->second);
+        waiting_a.erase(met);
+      } else {
+        waiting_b.insert(std::move(*right));
+      }
+    }
+  }
+  const std::optional<Error>& failure = a.failure() ? a.failure() : b.failure();
+  if (!failure && (!a.had_tensors() || !b.had_tensors()))
+    fail_malformed("the ", a.had_tensors() ? "target" : "source", " holds no values: is it of dnn-infer --trace?");
+  return failure;
+}
+
+}  // namespace dnn

@@ -1,0 +1,82 @@
+// Localizer: two runs of the same samples, compared layer by layer; which layers diverge, and which of them makes it.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "devices/device.h"
+#include "infer/sample_source.h"
+#include "localize/lineup.h"
+#include "localize/parameters.h"
+#include "stream/stream.h"
+
+namespace dnn {
+
+// A lined-up layer over all samples. Errors are relative: ||source - target|| / ||source|| over all elements.
+struct LayerResult {
+  size_t source = 0, target = 0;  // indices into the report's layers
+  LayerPair::By by = LayerPair::By::Name;
+  bool transposed = false;  // the target holds it in another axis order
+  bool recomputed = false;  // on a side that fused it away: not what that side's run went on with
+  int64_t n_samples = 0;
+  double max_abs = 0;      // infinite where one side alone is NaN or infinite
+  double largest = 0;      // largest finite |element| of the source
+  double error = 0;        // infinite against an all-zero source
+  double input_error = 0;  // the largest of the nearest lined-up layers that it is computed from
+  double added = 0;        // what error has above input_error; 0 when it has less
+  bool diverges = false;   // max_abs above the tolerance
+  bool makes = false;      // it diverges and none of the layers behind input_error does
+};
+
+struct LocalizeReport {
+  std::vector<Layer> source, target;  // all layers of both, in execution order
+  std::vector<LayerResult> layers;    // the lined-up ones, in the source's execution order
+  std::optional<size_t> first;        // of layers: the first that diverges
+  int64_t n_samples = 0;
+  int64_t n_diverging = 0;
+  int64_t n_withdrawn =
+      0;  // lined up by order only, unlike each other while all that follows agrees: not the same value
+  int64_t n_parameters = 0;                      // compared
+  std::vector<ParameterDifference> differences;  // of nodes' parameters and attributes, in the source's order
+};
+
+class Localizer {
+ public:
+  // The source models behind the records, which must outlive this; null where there are traces only.
+  Localizer(const Graph* source, const Graph* target) : source_graph_(source), target_graph_(target) {}
+  // The values of one sample on both sides. The first lines the layers up; values of other shapes later on are left out.
+  void add(const std::vector<stream::TensorRecord>& source, const std::vector<stream::TensorRecord>& target);
+  // Throws Negative when nothing could be compared.
+  LocalizeReport finish(const ParameterTolerance& tolerance);
+
+ private:
+  struct Sum {
+    LayerPair pair;
+    AxisOrder order;
+    LayerResult result;
+    double difference_squares = 0, reference_squares = 0;
+  };
+  std::optional<double> compare_pair(Sum* sum, const Tensor& a, const Tensor& b);
+  void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
+  void withdraw(std::vector<LayerResult>* layers);
+
+  const Graph *source_graph_, *target_graph_;
+  std::vector<Layer> source_, target_;
+  std::vector<Sum> sums_;
+  int64_t n_samples_ = 0, n_withdrawn_ = 0;
+};
+
+// Two sessions on their samples, which must be the same ones in the same order. A sample that one side cannot read is
+// skipped and told to `warn`; `done` is called after each.
+void compare_sessions(Session& source, SampleSource& source_samples, Session& target, SampleSource& target_samples,
+                      Localizer* localizer, const std::function<void(const std::string&)>& warn,
+                      const std::function<void()>& done);
+
+// Two streams of dnn-infer --trace. Samples are the same when their paths and their places among those of that path
+// are; only those of one side alone are held in memory. Returns what ended a stream early, after all that arrived was
+// used. Throws Malformed for a stream without any tensor.
+std::optional<Error> compare_traces(stream::Reader& source, stream::Reader& target, Localizer* localizer);
+
+}  // namespace dnn

@@ -1,0 +1,200 @@
+// Presentation of a localisation; see present.h.
+#include "localize/present.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace dnn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+// Text from a file as it may go to a terminal.
+std::string plain(const std::string& text) {
+  const std::string q = dnn::quoted(text);
+  return q.substr(1, q.size() - 2);
+}
+
+// A layer by its node's name, or by its value's where the node has none.
+std::string called(const Layer& layer) { return plain(layer.node.empty() ? layer.name : layer.node); }
+
+std::vector<size_t> ranked(const LocalizeReport& report, const std::string& sort) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < report.layers.size(); ++i) {
+    if (report.layers[i].diverges) rows.push_back(i);
+  }
+  if (sort == "order") return rows;
+  const auto key = [&](size_t i) { return sort == "added" ? report.layers[i].added : report.layers[i].error; };
+  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) { return key(a) > key(b); });
+  return rows;
+}
+
+using Row = std::vector<std::string>;
+
+// Rows under their titles, each column aligned to the left or the right.
+std::string table(const std::vector<Row>& rows, const std::vector<bool>& left) {
+  std::vector<size_t> widths(rows[0].size(), 0);
+  for (const Row& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const Row& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string space(widths[i] - row[i].size(), ' ');
+      line += (i == 0 ? "" : "  ") + (left[i] ? row[i] + space : space + row[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string parameter_text(const ParameterDifference& d) {
+  if (d.input < 0) return cat(plain(d.source), ": ", plain(d.relation));
+  const std::string& name = d.source.empty() ? d.target : d.source;
+  const Shape& shape = d.source.empty() ? d.target_shape : d.source_shape;
+  std::string text = cat(plain(name), " ", shape_text(shape));
+  if (!d.source.empty() && !d.target.empty() && (d.source != d.target || d.source_shape != d.target_shape))
+    text += cat(" | ", plain(d.target), " ", shape_text(d.target_shape));
+  text += ": " + d.relation;
+  if (d.max_abs > 0) text += cat(", max abs ", number_text(d.max_abs));
+  return text;
+}
+
+std::string counts_line(const LocalizeReport& report) {
+  int64_t by[3] = {0, 0, 0};
+  for (const LayerResult& r : report.layers) ++by[static_cast<size_t>(r.by)];
+  std::string text = cat(report.layers.size(), " layers lined up, of ", report.source.size(), " and ",
+                         report.target.size(), ": ", by[0], " by name, ", by[1], " by place, ", by[2], " by order");
+  if (report.n_withdrawn > 0) text += cat(" (", report.n_withdrawn, " more taken back: what follows them agrees)");
+  return text + "\n";
+}
+
+std::string first_lines(const LocalizeReport& report, const LayerResult& r) {
+  const Layer &a = report.source[r.source], &b = report.target[r.target];
+  std::string out = cat("first divergent layer: ", called(a));
+  if (!a.op.empty()) out += cat(" (", plain(a.op), ")");
+  out += cat("\n  value ", plain(a.name), " ", shape_text(a.shape));
+  if (b.name != a.name || b.node != a.node || b.shape != a.shape)
+    out += cat("; in the target ", called(b), ", value ", plain(b.name), " ", shape_text(b.shape));
+  out += cat("\n  max abs ", number_text(r.max_abs), " of ", number_text(r.largest), ", relative L2 ",
+             number_text(r.error), ", of its inputs ", number_text(r.input_error), "\n");
+  for (const ParameterDifference& d : report.differences) {
+    if (d.layer == r.source) out += cat("  ", d.input < 0 ? "attribute " : "parameter ", parameter_text(d), "\n");
+  }
+  return out;
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
+
+Json layer_json(const LocalizeReport& report, const LayerResult& r) {
+  const auto side = [](const Layer& layer) {
+    return Json{{"name", layer.name}, {"node", layer.node}, {"op", layer.op}, {"shape", layer.shape}};
+  };
+  return {{"source", side(report.source[r.source])},
+          {"target", side(report.target[r.target])},
+          {"by", by_name(r.by)},
+          {"transposed", r.transposed},
+          {"recomputed", r.recomputed},
+          {"samples", r.n_samples},
+          {"max_abs", number(r.max_abs)},
+          {"largest", number(r.largest)},
+          {"error", number(r.error)},
+          {"input_error", number(r.input_error)},
+          {"added", number(r.added)},
+          {"diverges", r.diverges},
+          {"makes", r.makes}};
+}
+
+}  // namespace
+
+std::string localize_table(const LocalizeReport& report, const LocalizePresentation& how) {
+  std::string out = cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n", report.n_samples,
+                        report.n_samples == 1 ? " sample; " : " samples; ", counts_line(report));
+  if (!report.first) {
+    out += "no layer diverges\n";
+  } else {
+    out += first_lines(report, report.layers[*report.first]);
+    const std::vector<size_t> rows = ranked(report, how.sort);
+    const size_t n = how.top == 0 ? rows.size() : std::min(rows.size(), static_cast<size_t>(how.top));
+    std::vector<Row> cells = {{"", "layer", "op", "max abs", "rel L2", "of inputs", "added", "", ""}};
+    bool recomputed = false;
+    for (size_t i = 0; i < n; ++i) {
+      const LayerResult& r = report.layers[rows[i]];
+      const Layer &a = report.source[r.source], &b = report.target[r.target];
+      recomputed = recomputed || r.recomputed;
+      const std::string other = called(a) == called(b) ? "" : called(b);
+      if (!other.empty()) cells[0].back() = "in the target";
+      cells.push_back({cat(i + 1), called(a) + (r.recomputed ? " *" : ""), plain(a.op), number_text(r.max_abs),
+                       number_text(r.error), number_text(r.input_error), number_text(r.added),
+                       r.makes       ? "makes it"
+                       : r.added > 0 ? "adds"
+                                     : "passes on",
+                       other});
+    }
+    const std::string order = how.sort == "order" ? "in order of execution" : "by " + how.sort;
+    out += cat("\n", report.n_diverging, " of ", report.layers.size(), " layers diverge, ", order,
+               n < rows.size() ? cat(" (the first ", n, ")") : "", ":\n");
+    out += table(cells, {false, true, true, false, false, false, false, true, true});
+    if (recomputed) out += "* fused away on one side, and computed beside its run\n";
+  }
+  if (!report.differences.empty()) {
+    const size_t n =
+        how.top == 0 ? report.differences.size() : std::min(report.differences.size(), static_cast<size_t>(how.top));
+    out +=
+        cat("\nnot the same, of ", report.n_parameters, " parameters and the attributes of lined-up nodes",
+            n < report.differences.size() ? cat(" (the first ", n, " of ", report.differences.size(), ")") : "", ":\n");
+    for (size_t i = 0; i < n; ++i) {
+      const ParameterDifference& d = report.differences[i];
+      out += cat("  ", called(report.source[d.layer]), ": ", parameter_text(d), "\n");
+    }
+  } else if (report.n_parameters > 0) {
+    out += cat("\nall ", report.n_parameters, " parameters of lined-up nodes are the same\n");
+  }
+  return out;
+}
+
+std::string localize_json(const LocalizeReport& report, const LocalizePresentation& how) {
+  Json json = {{"source", how.source},
+               {"target", how.target},
+               {"samples", report.n_samples},
+               {"source_layers", report.source.size()},
+               {"target_layers", report.target.size()},
+               {"diverging", report.n_diverging},
+               {"withdrawn", report.n_withdrawn},
+               {"first", report.first ? layer_json(report, report.layers[*report.first]) : Json(nullptr)},
+               {"ranked", Json::array()},
+               {"layers", Json::array()},
+               {"parameters_compared", report.n_parameters},
+               {"parameters", Json::array()}};
+  for (size_t i : ranked(report, how.sort)) json["ranked"].push_back(report.source[report.layers[i].source].name);
+  for (const LayerResult& r : report.layers) json["layers"].push_back(layer_json(report, r));
+  for (const ParameterDifference& d : report.differences) {
+    Json entry = {{"layer", report.source[d.layer].name}, {"node", d.node}, {"relation", d.relation}};
+    if (d.input < 0) {
+      entry["attribute"] = d.source;
+    } else {
+      entry["input"] = d.input;
+      entry["source"] = d.source;
+      entry["target"] = d.target;
+      entry["source_shape"] = d.source_shape;
+      entry["target_shape"] = d.target_shape;
+      entry["max_abs"] = number(d.max_abs);
+    }
+    json["parameters"].push_back(std::move(entry));
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace dnn

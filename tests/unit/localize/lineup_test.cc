@@ -1,0 +1,200 @@
+// Lining layers up: by name and alias, by place, by order, in the axis order that fits.
+#include "localize/lineup.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/text.h"
+#include "interp/interpreter.h"
+#include "localize/localize.h"
+
+namespace dnn {
+namespace {
+
+Layer layer(const std::string& name, const std::string& op, const Shape& shape) {
+  Layer result;
+  result.name = name;
+  result.op = op;
+  result.shape = shape;
+  return result;
+}
+
+std::string pairs_text(const std::vector<Layer>& a, const std::vector<Layer>& b) {
+  std::string text;
+  for (const LayerPair& pair : line_up(a, b))
+    text += cat(a[pair.source].name, "=", b[pair.target].name, ":", by_name(pair.by), " ");
+  return text;
+}
+
+TEST(LineUp, ByNameThenAliasAndOnlyWhereShapesFit) {
+  const std::vector<Layer> a = {layer("x", "Conv", {1, 4, 8, 8}), layer("y", "Relu", {1, 4, 8, 8}),
+                                layer("z", "MatMul", {1, 10})};
+  std::vector<Layer> b = {layer("z", "MatMul", {1, 12}), layer("x", "Conv", {1, 4, 8, 8}),
+                          layer("fused", "Relu", {1, 4, 8, 8})};
+  b[2].aliases = {"y"};
+  EXPECT_EQ(pairs_text(a, b), "x=x:name y=fused:name ");
+}
+
+TEST(LineUp, InputsAndOutputsByPlace) {
+  std::vector<Layer> a = {layer("in", "", {1, 3, 8, 8}), layer("out", "Softmax", {1, 10})};
+  std::vector<Layer> b = {layer("image", "", {1, 8, 8, 3}), layer("scores", "Identity", {1, 10})};
+  a[0].role = b[0].role = stream::Role::Input;
+  a[1].role = b[1].role = stream::Role::Output;
+  EXPECT_EQ(pairs_text(a, b), "in=image:place out=scores:place ");
+}
+
+TEST(LineUp, ByOrderBetweenAnchorsPreferringTheSameOperator) {
+  const Shape shape = {1, 4, 8, 8}, channels_last = {1, 8, 8, 4};
+  const std::vector<Layer> a = {layer("c1", "Conv", shape), layer("b1", "BatchNormalization", shape),
+                                layer("r1", "Relu", shape), layer("anchor", "MaxPool", shape),
+                                layer("c2", "Conv", shape)};
+  const std::vector<Layer> b = {layer("p", "Conv", channels_last), layer("q", "Relu", channels_last),
+                                layer("anchor", "MaxPool", shape), layer("s", "Conv", channels_last)};
+  EXPECT_EQ(pairs_text(a, b), "c1=p:order r1=q:order anchor=anchor:name c2=s:order ");
+}
+
+TEST(LineUp, OperatorsWithWeightsAreNotLinedUpWithOthers) {
+  EXPECT_EQ(pairs_text({layer("a", "Conv", {1, 4})}, {layer("b", "Relu", {1, 4})}), "");
+  EXPECT_EQ(pairs_text({layer("a", "Clip", {1, 4})}, {layer("b", "Relu", {1, 4})}), "a=b:order ");
+}
+
+TEST(AxisOrders, ChannelsMoveAndExtentsOfOneDoNotCount) {
+  EXPECT_EQ(axis_orders({1, 4, 1, 1}, {1, 4}), (std::vector<AxisOrder>{{0}}));
+  EXPECT_EQ(axis_orders({1, 3, 5, 7}, {1, 5, 7, 3}), (std::vector<AxisOrder>{{2, 0, 1}}));
+  EXPECT_EQ(axis_orders({2, 3, 5, 7}, {2, 5, 7, 3}), (std::vector<AxisOrder>{{0, 3, 1, 2}}));
+  EXPECT_TRUE(axis_orders({1, 3, 5, 7}, {1, 7, 5, 3}).empty());
+  EXPECT_EQ(axis_orders({1, 4, 4, 4}, {1, 4, 4, 4}).front(), (AxisOrder{0, 1, 2}));
+  EXPECT_EQ(axis_orders({}, {1}), (std::vector<AxisOrder>{{0}}));
+}
+
+TEST(AxisOrders, ReorderedHoldsTheElementsWhereTheFirstHasThem) {
+  const Tensor last = Tensor::of<float>({1, 2, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  const Tensor first = reordered(last, {2, 0, 1}, {1, 3, 2, 2});
+  EXPECT_TRUE(first.identical(Tensor::of<float>({1, 3, 2, 2}, {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11})));
+}
+
+// ------------------------------------------------------------------------------------------ whole networks
+
+std::vector<stream::TensorRecord> trace_of(const Graph& graph, const Tensor& input) {
+  std::vector<stream::TensorRecord> records;
+  interpret(graph, {input}, [&](const Graph&, ValueId id, const Tensor& tensor) {
+    stream::TensorRecord record;
+    record.name = graph.value(id).name;
+    record.role = graph.is_output(id) ? stream::Role::Output : stream::Role::Activation;
+    record.tensor = tensor;
+    records.push_back(record);
+  });
+  return records;
+}
+
+LocalizeReport localized(const std::string& a_text, const std::string& b_text, double rtol = 1e-4) {
+  const Graph a = parse_graph(a_text), b = parse_graph(b_text);
+  Localizer localizer(&a, &b);
+  for (const float sign : {1.0f, -1.0f}) {
+    const Tensor x = Tensor::of<float>({1, 4}, {sign, 2, -3 * sign, 4});
+    localizer.add(trace_of(a, x), trace_of(b, x));
+  }
+  return localizer.finish({.atol = 0, .rtol = rtol});
+}
+
+const char* const kRight = R"(graph "g" {
+  opset 17
+  input x: float32[1,4]
+  const w: float32[4] = {1, 2, 3, 4}
+  const v: float32[4] = {2, 2, 2, 2}
+  a: float32[1,4] = Mul(x, w) @scale
+  b: float32[1,4] = Neg(a) @negate
+  c: float32[1,4] = Add(b, v) @shift
+  output c
+})";
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  text.replace(text.find(what), what.size(), by);
+  return text;
+}
+
+TEST(Localizer, TellsTheLayerThatMakesAnErrorFromThoseThatPassItOn) {
+  const LocalizeReport report = localized(kRight, replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 5}"));
+  ASSERT_TRUE(report.first.has_value());
+  const LayerResult& first = report.layers[*report.first];
+  EXPECT_EQ(report.source[first.source].node, "scale");
+  EXPECT_TRUE(first.makes);
+  EXPECT_EQ(first.max_abs, 4);
+  EXPECT_EQ(first.largest, 16);
+  EXPECT_EQ(first.added, first.error);
+  EXPECT_EQ(report.n_diverging, 3);
+  EXPECT_EQ(report.n_samples, 2);
+  const LayerResult& negate = report.layers[*report.first + 1];
+  EXPECT_FALSE(negate.makes);
+  EXPECT_EQ(negate.input_error, first.error);
+  EXPECT_EQ(negate.added, 0);
+  EXPECT_EQ(report.n_parameters, 2);
+  ASSERT_EQ(report.differences.size(), 1u);
+  EXPECT_EQ(report.differences[0].source, "w");
+  EXPECT_EQ(report.differences[0].relation, "different");
+  EXPECT_EQ(report.differences[0].max_abs, 1);
+}
+
+TEST(Localizer, SecondFaultIsSeenBehindTheFirst) {
+  const std::string wrong =
+      replaced(replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 4.01}"), "{2, 2, 2, 2}", "{9, 9, 9, 9}");
+  const LocalizeReport report = localized(kRight, wrong);
+  const LayerResult& last = report.layers.back();
+  EXPECT_EQ(report.source[last.source].node, "shift");
+  EXPECT_GT(last.added, 0.5 * last.error);
+}
+
+TEST(Localizer, EqualNetworksAndErrorsWithinTheToleranceDoNotDiverge) {
+  EXPECT_FALSE(localized(kRight, kRight).first.has_value());
+  const std::string near = replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 4.0001}");
+  EXPECT_FALSE(localized(kRight, near).first.has_value());
+  EXPECT_TRUE(localized(kRight, near, 1e-6).first.has_value());
+}
+
+TEST(Localizer, WithdrawsPairsByOrderWhoseFollowersAgree) {
+  // The same function by other steps: the inner values have one shape and nothing to do with each other.
+  const std::string other = replaced(replaced(kRight, "a: float32[1,4] = Mul(x, w)", "p: float32[1,4] = Neg(x)"),
+                                     "b: float32[1,4] = Neg(a)", "b: float32[1,4] = Mul(p, w)");
+  const LocalizeReport report = localized(kRight, other);
+  EXPECT_FALSE(report.first.has_value());
+  EXPECT_EQ(report.n_withdrawn, 1);
+}
+
+TEST(Localizer, NothingInCommonIsAnAnswer) {
+  Localizer localizer(nullptr, nullptr);
+  EXPECT_THROW(localizer.finish({}), Error);
+}
+
+TEST(ParameterRelation, HintsAtWhatAConverterDid) {
+  Tensor kernel(DType::Float32, {2, 3, 2, 2});
+  for (int i = 0; i < 24; ++i) kernel.mutable_data<float>()[i] = static_cast<float>(i * i % 23);
+  const auto element = [&](int o, int c, int y, int x) { return kernel.data<float>()[((o * 3 + c) * 2 + y) * 2 + x]; };
+  std::vector<float> rotated, mirrored_channels, hwio, hwio_rotated;
+  for (int o = 0; o < 2; ++o)
+    for (int c = 0; c < 3; ++c)
+      for (int y = 0; y < 2; ++y)
+        for (int x = 0; x < 2; ++x) {
+          rotated.push_back(element(o, c, 1 - y, 1 - x));
+          mirrored_channels.push_back(element(o, 2 - c, y, x));
+        }
+  for (int y = 0; y < 2; ++y)
+    for (int x = 0; x < 2; ++x)
+      for (int c = 0; c < 3; ++c)
+        for (int o = 0; o < 2; ++o) {
+          hwio.push_back(element(o, c, y, x));
+          hwio_rotated.push_back(element(o, c, 1 - y, 1 - x));
+        }
+  const auto relation = [&](const Shape& shape, const std::vector<float>& values) {
+    return parameter_relation(kernel, Tensor::of<float>(shape, values), {});
+  };
+  EXPECT_EQ(parameter_relation(kernel, kernel, {}), "");
+  EXPECT_EQ(relation({2, 3, 2, 2}, rotated), "kernel rotated by 180 degrees");
+  EXPECT_EQ(relation({2, 3, 2, 2}, mirrored_channels), "channels reversed");
+  EXPECT_EQ(relation({2, 2, 3, 2}, hwio), "axes permuted");
+  EXPECT_EQ(relation({2, 2, 3, 2}, hwio_rotated), "axes permuted, kernel rotated by 180 degrees");
+  rotated[5] += 1;
+  EXPECT_EQ(relation({2, 3, 2, 2}, rotated), "different");
+  EXPECT_EQ(parameter_relation(kernel, Tensor(DType::Float32, {2, 3, 2}), {}), "of another size");
+}
+
+}  // namespace
+}  // namespace dnn

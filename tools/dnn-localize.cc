@@ -1,0 +1,149 @@
+// dnn-localize: finds the layer in which two networks, or two runs of one, part from each other.
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/console.h"
+#include "cli/output.h"
+#include "compile/open.h"
+#include "infer/setup.h"
+#include "localize/present.h"
+
+namespace {
+
+using namespace dnn;
+
+const cli::Tool kTool = {
+    .name = "dnn-localize",
+    .summary =
+        "Finds the layer in which two networks part. Runs SOURCE and TARGET on the same inputs, or reads two traces of "
+        "dnn-infer, lines their layers up by name, place and order, and names the first that diverges in SOURCE's "
+        "order; then each diverging layer with its error (relative, L2), that of its inputs, and what it adds; then "
+        "the parameters and attributes that are not the same. A trace has no wiring: there the layer before counts as "
+        "the input.",
+    .negative = "a layer diverges, or nothing could be lined up",
+    .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
+                 {"dnn-localize -O0 --json=parting.json a.onnx b.onnx x.npy", "the whole report for a program"},
+                 {"dnn-localize reference.dnns opencl.dnns", "two streams of dnn-infer --trace"}}};
+
+struct Options {
+  std::string source, target, device = "cpu", preprocess, sort = "divergence";
+  std::optional<std::string> level, json;
+  std::vector<std::string> inputs, shapes;
+  PreprocessOptions spelled_out;
+  ParameterTolerance tolerance;
+  int64_t top = 20;
+  int threads = 0;
+  bool trust = false;
+};
+
+void declare(cli::Args& args, Options& o) {
+  args.positional(&o.source, "SOURCE", "a model, a package, or a trace: what is right");
+  args.positional(&o.target, "TARGET", "the same of what is doubted");
+  args.positionals(&o.inputs, "INPUT", "for models, as for dnn-infer: images, folders, lists, .npy, .npz", 0);
+  args.option(&o.level, "-O,--opt", "0..4", "optimisation level of models (default 0)");
+  args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
+  args.list(&o.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
+  args.option(&o.tolerance.atol, "--atol", "X",
+              "a layer diverges when an element differs by more than X + R times the layer's largest");
+  args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol");
+  args.choice(&o.sort, "--sort", {"divergence", "added", "order"}, "by error, by what a layer adds, by execution");
+  args.option(&o.top, "--top", "N", "rows of each table; 0 for all");
+  args.optional_value(&o.json, "--json", "FILE", "-",
+                      "the report as JSON, instead of the tables or into FILE beside them");
+  args.flag(&o.trust, "--trust", "run the code of a package that another user made");
+  args.device(&o.device);
+  args.threads(&o.threads);
+}
+
+// Whether `path` is something else than a trace. What cannot be looked at twice, a pipe, is believed to be one; so is an
+// empty file, a trace that was cut off at once.
+bool is_model(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return true;
+  if (!std::filesystem::is_regular_file(path) || std::filesystem::file_size(path) == 0) return false;
+  return !stream::looks_like_stream(MappedFile(path).bytes());
+}
+
+OpenOptions open_options(const Options& o) {
+  OpenOptions open;
+  open.compile.device = find_device(o.device).kind;
+  open.compile.float64 = wants_float64(o.device);
+  int64_t level = 0;
+  if (o.level && (!parse_int(*o.level, &level) || level < 0 || level > 4))
+    fail_usage("-O ", *o.level, ": choose from 0 to 4");
+  open.compile.opt = static_cast<int>(level);
+  open.shapes = o.shapes;
+  open.trust = o.trust;
+  open.cache_folder = default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
+  if (!open.cache_folder.empty()) open.compile.build.cache_folder = open.cache_folder + "/objects";
+  open.key_path = default_key_path(std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  open.note = [](const std::string& message) { cli::note(message); };
+  return open;
+}
+
+// A network ready to run, with the samples as it wants them.
+struct Side {
+  Side(const Options& o, const std::string& path)
+      : session(open_session(o.device, open_package(path, open_options(o)), {.threads = o.threads, .isa = {}})),
+        plan(plan_batch(session->package())) {
+    if (plan.batch != 1)
+      fail_usage(path, ": its batch is fixed at ", plan.batch, "; layers are compared sample by sample");
+    if (o.level && *o.level != std::to_string(session->package().info.opt))
+      fail_usage(path, ": compiled at -O", session->package().info.opt, ", -O", *o.level, " is asked for");
+    SourceOptions options;
+    options.inputs = o.inputs;
+    if (names_images(o.inputs))
+      options.preprocess = choose_preprocess(session->package(), plan, o.preprocess, o.spelled_out, false);
+    samples = open_samples(options, plan);
+  }
+  std::unique_ptr<Session> session;
+  BatchPlan plan;
+  std::unique_ptr<SampleSource> samples;
+};
+
+LocalizeReport localize_models(const Options& o) {
+  Side source(o, o.source), target(o, o.target);
+  Localizer localizer(&source.session->package().source, &target.session->package().source);
+  cli::Progress progress("samples", source.samples->count().value_or(0));
+  compare_sessions(*source.session, *source.samples, *target.session, *target.samples, &localizer, cli::warn,
+                   [&] { progress.advance(); });
+  return localizer.finish(o.tolerance);
+}
+
+LocalizeReport localize_traces(const Options& o, std::optional<Error>* cut_off) {
+  for (const std::string& path : {o.source, o.target}) {
+    if (is_model(path)) fail_usage(path, " is no trace, and there is no INPUT to run a model on");
+  }
+  const std::unique_ptr<ByteSource> a = open_source(o.source), b = open_source(o.target);
+  stream::Reader source(*a, source_name(o.source)), target(*b, source_name(o.target));
+  Localizer localizer(nullptr, nullptr);
+  *cut_off = compare_traces(source, target, &localizer);
+  try {
+    return localizer.finish(o.tolerance);
+  } catch (const Error&) {
+    if (*cut_off) throw **cut_off;
+    throw;
+  }
+}
+
+int work(const Options& o) {
+  if (o.top < 0) fail_usage("--top ", o.top, " is less than 0");
+  std::optional<Error> cut_off;
+  const LocalizeReport report = o.inputs.empty() ? localize_traces(o, &cut_off) : localize_models(o);
+  const LocalizePresentation how = {o.source, o.target, o.sort, o.top};
+  if (o.json) {
+    cli::Output output(*o.json, cli::Output::Content::Text);
+    output.write(localize_json(report, how));
+    output.commit();
+  }
+  if (o.json != "-") std::cout << localize_table(report, how);
+  std::cout.flush();
+  if (cut_off) throw *cut_off;
+  return report.first ? static_cast<int>(ErrorKind::Negative) : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
