@@ -21,15 +21,17 @@ class Reference : public Target {
 }  // namespace
 
 std::unique_ptr<Target> open_loops();
-std::unique_ptr<Target> open_cpu(int opt);
+std::unique_ptr<Target> open_compiled(const std::string& device, int opt);
 
 std::unique_ptr<Target> open_target(const std::string& device) {
   if (device == "reference") return std::make_unique<Reference>();
   if (device == "loops") return open_loops();
   for (int opt = 0; opt <= 4; ++opt) {
-    if (device == cat("cpu-O", opt)) return open_cpu(opt);
+    for (const char* kind : {"cpu", "opencl"}) {
+      if (device == cat(kind, "-O", opt)) return open_compiled(kind, opt);
+    }
   }
-  fail_usage("no device ", quoted(device), " here; there are: reference, loops, cpu-O0 to cpu-O4");
+  fail_usage("no device ", quoted(device), "; there are: reference, loops, cpu-O0 to cpu-O4, opencl-O0 to opencl-O4");
 }
 
 }  // namespace dnn::conformance

@@ -1,4 +1,4 @@
-// The targets "cpu-O0" to "cpu-O4": cases compiled to C, many in one package, and run on the device cpu.
+// The targets "cpu-O0" to "cpu-O4" and "opencl-O0" to "opencl-O4": cases compiled many to a package, and run on the device.
 #include <exception>
 
 #include "base/cpu.h"
@@ -65,7 +65,8 @@ class Bundle {
     for (const Step& step : package->steps) (step.kernel >= 0 ? n_kernels : n_interpreted) += 1;
     DeviceOptions device;
     device.threads = 1;
-    const std::vector<Tensor> outputs = open_session("cpu", package, device)->run(inputs);
+    const std::vector<Tensor> outputs =
+        open_session(options.device == "opencl" ? "opencl:0" : options.device, package, device)->run(inputs);
     size_t at = 0;
     for (size_t i : members) {
       const size_t n = jobs[i].graph->outputs.size();
@@ -78,9 +79,10 @@ class Bundle {
   int n_kernels = 0, n_interpreted = 0;
 };
 
-class Cpu : public Target {
+class Compiled : public Target {
  public:
-  explicit Cpu(int opt) : cache_(std::filesystem::temp_directory_path().string()) {
+  Compiled(const std::string& device, int opt) : cache_(std::filesystem::temp_directory_path().string()) {
+    options_.device = device;
     options_.opt = opt;
     options_.isas = {opt < 3 ? std::string("x86-64") : supported_isas().back()};
     options_.build.cache_folder = cache_.path();
@@ -146,6 +148,9 @@ class Cpu : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> open_cpu(int opt) { return std::make_unique<Cpu>(opt); }
+std::unique_ptr<Target> open_compiled(const std::string& device, int opt) {
+  if (find_device(device).list().empty()) fail_environment("there is no ", device, " device on this machine");
+  return std::make_unique<Compiled>(device, opt);
+}
 
 }  // namespace dnn::conformance
