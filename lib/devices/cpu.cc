@@ -15,26 +15,31 @@ namespace {
 
 using KernelFunction = void (*)(void* const* args, int64_t begin, int64_t end);
 
-// A shared object loaded from memory: nothing is left on disk.
+// A shared object loaded from memory: nothing is left on disk. Its memory file stays open as long as it is loaded: dlopen
+// takes a path that it has loaded before for the same object, and the number of a closed file is given out again.
 class SharedObject {
  public:
   explicit SharedObject(const std::string& binary) {
-    const int fd = ::memfd_create("dnn-kernels", MFD_CLOEXEC);
-    if (fd < 0) fail_environment("cannot make a memory file: ", std::strerror(errno));
+    fd_ = ::memfd_create("dnn-kernels", MFD_CLOEXEC);
+    if (fd_ < 0) fail_environment("cannot make a memory file: ", std::strerror(errno));
     size_t done = 0;
     while (done < binary.size()) {
-      const ssize_t n = ::write(fd, binary.data() + done, binary.size() - done);
+      const ssize_t n = ::write(fd_, binary.data() + done, binary.size() - done);
       if (n <= 0) {
-        ::close(fd);
+        ::close(fd_);
         fail_environment("cannot write a memory file: ", std::strerror(errno));
       }
       done += static_cast<size_t>(n);
     }
-    handle_ = ::dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
-    ::close(fd);
-    if (handle_ == nullptr) fail_malformed("the package's code does not load: ", ::dlerror());
+    handle_ = ::dlopen(("/proc/self/fd/" + std::to_string(fd_)).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ != nullptr) return;
+    ::close(fd_);
+    fail_malformed("the package's code does not load: ", ::dlerror());
   }
-  ~SharedObject() { ::dlclose(handle_); }
+  ~SharedObject() {
+    ::dlclose(handle_);
+    ::close(fd_);
+  }
   SharedObject(const SharedObject&) = delete;
   SharedObject& operator=(const SharedObject&) = delete;
 
@@ -45,6 +50,7 @@ class SharedObject {
   }
 
  private:
+  int fd_ = -1;
   void* handle_ = nullptr;
 };
 

@@ -147,6 +147,18 @@ TEST(Compile, HigherLevelsStayWithinRounding) {
   }
 }
 
+TEST(Compile, SessionsSideBySideRunTheirOwnCode) {
+  const Tensor x = random_tensor({1, 3, 9, 10}, 7);
+  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<Tensor> expected;
+  for (const int64_t m : {4, 5, 6}) {
+    const Graph graph = conv_graph({1, 3, m, 9, 3, 1, 1, 1});
+    expected.push_back(interpret(graph, {x})[0]);
+    sessions.push_back(open_session("cpu", std::make_shared<Package>(compile(graph, cached_options(0)))));
+  }
+  for (size_t i = 0; i < sessions.size(); ++i) EXPECT_TRUE(sessions[i]->run({x})[0].identical(expected[i])) << i;
+}
+
 TEST(Compile, OpenClAgrees) {
   if (find_device("opencl").list().empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
   for (const ConvCase& k :
