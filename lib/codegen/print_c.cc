@@ -1,6 +1,8 @@
 // The C vocabulary: GNU C vector extensions, so that gcc and clang compile one text for every instruction set.
 #include "codegen/print.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace dnn::codegen {
@@ -20,11 +22,20 @@ constexpr ScalarRow kScalars[] = {
 constexpr const char* kMath[] = {"exp",  "log",  "sqrt", "sin",   "cos",   "tan",   "asin", "acos",  "atan",
                                  "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",  "floor", "ceil"};
 
+// Functions with a vector form of our own for float, which DNN_VECTOR_MATH chooses.
+constexpr std::string_view kOwnMath[] = {"exp", "erf", "tanh"};
+bool has_own_math(std::string_view name) {
+  return std::find(std::begin(kOwnMath), std::end(kOwnMath), name) != std::end(kOwnMath);
+}
+
 std::string scalar_helpers(const std::string& t, const std::string& c, const std::string& f) {
   std::string text;
   auto add = [&](const std::string& line) { text += line + "\n"; };
   for (const char* name : kMath) {
+    const bool guarded = t == "f32" && has_own_math(name);
+    if (guarded) add("#ifndef DNN_VECTOR_MATH");
     add(cat("static inline ", c, " ", name, "_", t, "(", c, " x) { return ", name, f, "(x); }"));
+    if (guarded) add("#endif");
   }
   add(cat("static inline ", c, " abs_", t, "(", c, " x) { return fabs", f, "(x); }"));
   add(cat("static inline ", c, " round_even_", t, "(", c, " x) { return nearbyint", f, "(x); }"));
@@ -101,11 +112,11 @@ std::string vector_helpers(DType dtype, int64_t lanes) {
   add(cat("static inline ", v, " abs_", v, "(", v, " x) { return (", v, ")((", v, "_mask)x & ~(", v, "_mask)splat_", v,
           "(-0.0f)); }"));
   add(cat("static inline ", v, "_mask is_nan_", v, "(", v, " x) { return x != x; }"));
-  const bool own_math = dtype == DType::Float32;  // exp, erf and tanh in vectors, where DNN_VECTOR_MATH allows them
+  const bool own_math = dtype == DType::Float32;
   std::vector<std::string> names(std::begin(kMath), std::end(kMath));
   names.emplace_back("round_even");
   for (const std::string& name : names) {
-    const bool guarded = own_math && (name == "exp" || name == "erf" || name == "tanh");
+    const bool guarded = own_math && has_own_math(name);
     if (guarded) add("#ifndef DNN_VECTOR_MATH");
     add(cat("static inline ", v, " ", name, "_", v, "(", v, " x) { for (int i = 0; i < ", lanes, "; ++i) x[i] = ", name,
             "_", s, "(x[i]); return x; }"));
@@ -148,14 +159,23 @@ class CVocabulary : public Vocabulary {
     }
     if (occurs("f32")) text += scalar_helpers("f32", "float", "f");
     if (occurs("f64")) text += scalar_helpers("f64", "double", "");
+    const bool scalar_math = std::any_of(std::begin(kOwnMath), std::end(kOwnMath),
+                                         [&](std::string_view name) { return occurs(cat(name, "_f32(")); });
     for (DType dtype : {DType::Float32, DType::Float64}) {
       for (int64_t lanes : {2, 4, 8, 16}) {
         const std::string suffix = type_suffix(dtype, lanes);
-        if (occurs(suffix + " ") || occurs(suffix + "_") || occurs(suffix + "(") || occurs(suffix + ")"))
+        if (occurs(suffix + " ") || occurs(suffix + "_") || occurs(suffix + "(") || occurs(suffix + ")") ||
+            (scalar_math && suffix == "f32x4")) {
           text += vector_helpers(dtype, lanes);
+        }
       }
     }
-    return text;
+    if (!scalar_math) return text;
+    // An element's bits must not hang on whether it falls into a vector or into the rest after the last one.
+    text += "#ifdef DNN_VECTOR_MATH\n";
+    for (std::string_view name : kOwnMath)
+      text += cat("static inline float ", name, "_f32(float x) { return ", name, "_f32x4(splat_f32x4(x))[0]; }\n");
+    return text + "#endif\n";
   }
 
   std::string open(const loops::Kernel& kernel, int64_t) const override {
