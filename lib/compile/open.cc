@@ -55,7 +55,7 @@ Package compile_file(const std::string& path, const OpenOptions& options) {
     e.within(path);
     throw;
   }
-  package.info.model_path = path;
+  package.info.model_path = std::filesystem::path(path).filename().string();
   package.info.model_format = format.name;
   package.info.model_sha256 = source.folder ? "" : sha256_hex(source.bytes);
   package.info.tool_version = version();
@@ -85,7 +85,11 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   const ModelSource source = open_model(path);
   const bool cacheable =
       !options.cache_folder.empty() && !source.folder && path != "-" && !options.compile.emit && !key.secret.empty();
-  if (!cacheable) return std::make_shared<Package>(compile_file(path, options));
+  if (!cacheable) {
+    auto package = std::make_shared<Package>(compile_file(path, options));
+    package->info.model_path = path;
+    return package;
+  }
   const std::string cached = options.cache_folder + "/" + cache_key(sha256_hex(source.bytes), options) + ".dnnpkg";
   if (std::filesystem::exists(cached)) {
     try {
@@ -102,6 +106,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   auto package = std::make_shared<Package>(compile_file(path, options));
   std::filesystem::create_directories(options.cache_folder);
   write_package(*package, cached, key);
+  package->info.model_path = path;
   return package;
 }
 

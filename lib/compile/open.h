@@ -24,7 +24,8 @@ struct OpenOptions {
 // any format, compiled (through the cache). Throws as read_model, read_package and compile do.
 std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& options);
 
-// Reads and compiles a model, shapes bound, with its facts in the package's info.
+// Reads and compiles a model, shapes bound, with its facts in the package's info; of its path the file name alone, so that
+// the same model gives the same package wherever it lies.
 Package compile_file(const std::string& path, const OpenOptions& options);
 
 // $XDG_CACHE_HOME/dnn-tools and $XDG_CONFIG_HOME/dnn-tools/key, or their places under `home`, from the three values.

@@ -11,7 +11,8 @@ namespace dnn {
 
 // How the package came to be; the same facts give the same bytes.
 struct PackageInfo {
-  std::string model_path, model_sha256, model_format;
+  std::string model_path;  // in a file its name alone; of an opened model the path it was opened by
+  std::string model_sha256, model_format;
   int opt = 0;
   std::string target;               // "c", "opencl", "cuda"
   std::string compiler;             // "gcc 12.2.0", with the flags that decide bits

@@ -1,0 +1,320 @@
+// What a level promises: the same bits on any run, at any number of threads, at any place in a batch, traced or not; at
+// -O0 the interpreter's bits on every instruction set; the same bytes of a package for the same inputs.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include "base/cpu.h"
+#include "base/file.h"
+#include "compile/open.h"
+#include "devices/device.h"
+#include "formats/format.h"
+#include "graph/bind.h"
+#include "graph/text.h"
+#include "infer/trace.h"
+
+namespace dnn {
+namespace {
+
+// Each has one input x: [N, ...]; extents are no multiples of a vector's, so that every kernel has a tail.
+struct Net {
+  const char* name;
+  bool exact;  // computes with + - * / sqrt and comparisons alone
+  const char* text;
+};
+
+const Net kNets[] = {
+    {"residual", true, R"(graph "residual" {
+       opset 28
+       input x: float32[N,5,7,9]
+       const w1: float32[19,5,3,3] = random(1)
+       const s: float32[19] = random(2)
+       const b: float32[19] = random(3)
+       const m: float32[19] = random(4)
+       const v: float32[19] = {1, 2, 0.5, 0.75, 1.25, 1, 3, 0.9, 1.1, 2, 1, 0.6, 0.7, 0.8, 2.5, 1, 1, 4, 0.3}
+       const w2: float32[19,19,1,1] = random(5)
+       c = Conv(x, w1) @c {pads = [1, 1, 1, 1]}
+       n = BatchNormalization(c, s, b, m, v) @n
+       r = Relu(n) @r
+       d = Conv(r, w2) @d
+       y = Add(d, r) @y
+       output y
+     })"},
+    {"depthwise", true, R"(graph "depthwise" {
+       opset 28
+       input x: float32[N,21,9,7]
+       const w1: float32[21,1,3,3] = random(1)
+       const b1: float32[21] = random(2)
+       const w2: float32[12,7,3,3] = random(3)
+       const low: float32[] = {0}
+       const high: float32[] = {6}
+       d = Conv(x, w1, b1) @d {pads = [1, 1, 1, 1], strides = [2, 2], group = 21}
+       r = Clip(d, low, high) @r
+       y = Conv(r, w2) @y {pads = [0, 1, 1, 0], group = 3}
+       output y
+     })"},
+    {"pools", true, R"(graph "pools" {
+       opset 28
+       input x: float32[N,18,9,11]
+       p = MaxPool(x) @p {kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]}
+       a = AveragePool(p) @a {kernel_shape = [2, 3], pads = [1, 1, 0, 1]}
+       g = GlobalAveragePool(a) @g
+       m = GlobalMaxPool(a) @m
+       y = Concat(g, m) @y {axis = 1}
+       output y
+     })"},
+    {"dense", true, R"(graph "dense" {
+       opset 28
+       input x: float32[N,6,37]
+       const w1: float32[37,21] = random(1)
+       const w2: float32[13,126] = random(2)
+       const b2: float32[13] = random(3)
+       const row: int64[2] = {0, -1}
+       const small: float32[] = {0.001}
+       const columns: int64[1] = {1}
+       h = MatMul(x, w1) @h
+       t = Reshape(h, row) @t
+       g = Gemm(t, w2, b2) @g {transB = 1, alpha = 0.5}
+       m = ReduceMean(g, columns) @m {keepdims = 1}
+       d = Sub(g, m) @d
+       q = Mul(d, d) @q
+       e = ReduceMean(q, columns) @e {keepdims = 1}
+       f = Add(e, small) @f
+       s = Sqrt(f) @s
+       y = Div(d, s) @y
+       output y
+     })"},
+    {"activations", false, R"(graph "activations" {
+       opset 28
+       input x: float32[N,5,7,3]
+       const third: float32[] = {0.3}
+       a = Sigmoid(x) @a
+       b = Mul(x, a) @b
+       c = Tanh(b) @c
+       d = Erf(x) @d
+       e = Add(c, d) @e
+       f = Exp(e) @f
+       g = Elu(x) @g
+       h = Mul(f, g) @h
+       i = Abs(h) @i
+       j = Pow(i, third) @j
+       y = HardSwish(j) @y
+       output y
+     })"},
+    {"softmax", false, R"(graph "softmax" {
+       opset 28
+       input x: float32[N,3,7,21]
+       const w: float32[21,11] = random(1)
+       const scale: float32[11] = random(2)
+       a = MatMul(x, w) @a
+       n = LayerNormalization(a, scale) @n
+       y = Softmax(n) @y {axis = -1}
+       z = Softmax(n) @z {axis = 1}
+       output y
+       output z
+     })"},
+};
+
+constexpr int kBatch = 3;
+
+Graph graph_of(const Net& net, int64_t batch) {
+  Graph graph = parse_graph(net.text);
+  bind_symbol(graph, "N", batch);
+  return graph;
+}
+
+Graph sample_graph(int64_t batch) {
+  Graph graph = read_model("sample/shapes.onnx");
+  for (ValueId id : graph.inputs) {
+    if (graph.constant(id) != nullptr) continue;
+    const Dim first = (*graph.value(id).type.shape)[0];
+    if (!first.fixed()) bind_symbol(graph, first.symbol, batch);
+  }
+  return graph;
+}
+
+Tensor random_input(const Graph& graph, uint32_t seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> uniform(-2, 2);
+  Tensor tensor(DType::Float32, graph.value(graph.inputs.at(0)).type.fixed_shape());
+  for (int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = uniform(engine);
+  return tensor;
+}
+
+// Sample `i` of a batch, alone.
+Tensor sample(const Tensor& batch, int64_t i) {
+  Shape shape = batch.shape();
+  shape[0] = 1;
+  Tensor one(batch.dtype(), shape);
+  std::memcpy(one.mutable_bytes(), batch.bytes().data() + static_cast<size_t>(i) * one.size_bytes(), one.size_bytes());
+  return one;
+}
+
+// Sample i of the result is sample (i + by) of `batch`.
+Tensor rotated(const Tensor& batch, int64_t by) {
+  Tensor result(batch.dtype(), batch.shape());
+  const int64_t n = batch.dim(0);
+  const size_t bytes = batch.size_bytes() / static_cast<size_t>(n);
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(result.mutable_bytes() + static_cast<size_t>(i) * bytes,
+                batch.bytes().data() + static_cast<size_t>((i + by) % n) * bytes, bytes);
+  }
+  return result;
+}
+
+std::shared_ptr<const Package> compiled(const Graph& graph, int opt, std::vector<std::string> isas,
+                                        const std::string& device = "cpu") {
+  CompileOptions options;
+  options.opt = opt;
+  options.device = device;
+  options.isas = std::move(isas);
+  options.build.cache_folder = DNN_TEST_CACHE;
+  return std::make_shared<Package>(compile(graph, options));
+}
+
+void expect_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected, const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    if (actual[i].identical(expected[i])) continue;
+    const std::vector<double> a = to_doubles(actual[i]), b = to_doubles(expected[i]);
+    ASSERT_EQ(a.size(), b.size()) << what;
+    size_t n = 0, first = a.size();
+    for (size_t k = 0; k < a.size(); ++k) {
+      if (a[k] == b[k]) continue;
+      first = std::min(first, k);
+      ++n;
+    }
+    ADD_FAILURE() << what << ": output " << i << " differs in " << n << " of " << a.size() << " elements, first in "
+                  << first;
+  }
+}
+
+// Runs, places in the batch and tracing. `first` is what the same package gave before, or empty to be filled.
+void expect_steady(Session& session, std::vector<Tensor>* first, const std::string& what) {
+  const Tensor x = random_input(session.package().graph, 1);
+  const std::vector<Tensor> outputs = session.run({x});
+  if (first->empty()) *first = outputs;
+  expect_same(outputs, *first, what);
+  expect_same(session.run({x}), *first, what + ", again");
+  expect_same(session.trace({x}, [](const Graph&, ValueId, const Tensor&) {}), *first, what + ", traced");
+  for (int64_t by = 1; by < x.dim(0); ++by) {
+    std::vector<Tensor> expected;
+    for (const Tensor& t : *first) expected.push_back(rotated(t, by));
+    expect_same(session.run({rotated(x, by)}), expected, cat(what, ", batch turned by ", by));
+  }
+}
+
+// The same over numbers of threads, for each instruction set.
+void expect_steady(const std::shared_ptr<const Package>& package, const std::string& what) {
+  for (const std::string& isa : supported_isas()) {
+    std::vector<Tensor> first;
+    for (int threads : {1, 2, 4}) {
+      const std::unique_ptr<Session> session = open_session("cpu", package, {threads, isa});
+      EXPECT_EQ(session->isa(), isa);
+      EXPECT_EQ(session->threads(), threads);
+      expect_steady(*session, &first, cat(what, " ", isa, ", ", threads, " threads"));
+    }
+  }
+}
+
+TEST(Promises, SameBitsOnAnyRunThreadsPlaceAndTraced) {
+  for (const Net& net : kNets) {
+    for (int opt : {0, 1, 3, 4}) {
+      expect_steady(compiled(graph_of(net, kBatch), opt, supported_isas()), cat(net.name, " -O", opt));
+    }
+  }
+}
+
+TEST(Promises, SameBitsOnOpenCl) {
+  if (find_device("opencl").list().empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  for (const Net& net : kNets) {
+    if (net.name != std::string("residual") && net.name != std::string("activations")) continue;
+    std::vector<Tensor> first;
+    const std::unique_ptr<Session> session = open_session("opencl:0", compiled(graph_of(net, kBatch), 3, {}, "opencl"));
+    expect_steady(*session, &first, cat(net.name, " -O3 opencl"));
+  }
+}
+
+TEST(Promises, SameBitsAloneAndInABatch) {
+  for (const Net& net : kNets) {
+    for (int opt : {0, 3}) {
+      const auto one = compiled(graph_of(net, 1), opt, default_isas());
+      const auto many = compiled(graph_of(net, kBatch), opt, default_isas());
+      const Tensor x = random_input(many->graph, 2);
+      for (const std::string& isa : default_isas()) {
+        const std::unique_ptr<Session> alone = open_session("cpu", one, {1, isa});
+        const std::vector<Tensor> batch = open_session("cpu", many, {1, isa})->run({x});
+        for (int64_t i = 0; i < kBatch; ++i) {
+          std::vector<Tensor> expected;
+          for (const Tensor& t : batch) expected.push_back(sample(t, i));
+          expect_same(alone->run({sample(x, i)}), expected, cat(net.name, " -O", opt, " ", isa, ", sample ", i));
+        }
+      }
+    }
+  }
+}
+
+TEST(Promises, O0IsTheInterpreterOnEveryInstructionSet) {
+  for (const Net& net : kNets) {
+    const Graph graph = graph_of(net, 2);
+    const auto package = compiled(graph, 0, supported_isas());
+    const Tensor x = random_input(package->graph, 3);
+    std::vector<Tensor> expected;
+    if (net.exact) expected = interpret(graph, {x});
+    for (const std::string& isa : supported_isas()) {
+      const std::vector<Tensor> outputs = open_session("cpu", package, {2, isa})->run({x});
+      if (expected.empty()) expected = outputs;
+      expect_same(outputs, expected, cat(net.name, " ", isa));
+    }
+  }
+}
+
+TEST(Promises, OfTheSample) {
+  for (int opt : {0, 3, 4}) {
+    const auto package = compiled(sample_graph(2), opt, supported_isas());
+    expect_steady(package, cat("sample -O", opt));
+    if (opt != 0) continue;
+    const Tensor x = random_input(package->graph, 1);
+    const std::vector<Tensor> expected = interpret(package->source, {x});
+    for (const std::string& isa : supported_isas())
+      expect_same(open_session("cpu", package, {2, isa})->run({x}), expected, "sample -O0 " + isa);
+  }
+}
+
+TEST(Promises, ATraceOfTheSourceChangesNothing) {
+  const auto package = compiled(sample_graph(1), 3, default_isas());
+  const Tensor x = random_input(package->graph, 4);
+  const std::unique_ptr<Session> session = open_session("cpu", package);
+  const std::vector<Tensor> before = session->run({x});
+  const std::vector<stream::TensorRecord> records = trace_run(*session, {x});
+  size_t n_recomputed = 0;
+  for (const stream::TensorRecord& record : records) n_recomputed += record.recomputed ? 1 : 0;
+  EXPECT_GT(n_recomputed, 0u);
+  EXPECT_LT(n_recomputed, records.size());
+  expect_same(session->run({x}), before, "after a trace");
+}
+
+TEST(Promises, SameInputsGiveTheSameBytes) {
+  TemporaryFolder folder(::testing::TempDir());
+  const PackageKey key = load_or_make_key(folder.path() + "/key");
+  std::string first;
+  for (const char* name : {"a", "b/c"}) {
+    const std::string here = folder.path() + "/" + name;
+    std::filesystem::create_directories(here);
+    std::filesystem::copy_file("sample/shapes.onnx", here + "/shapes.onnx");
+    OpenOptions options;
+    options.compile.opt = 3;
+    options.compile.isas = {"x86-64"};
+    options.compile.build.jobs = first.empty() ? 2 : 1;
+    options.compile.build.cache_folder = first.empty() ? std::string() : here + "/cache";
+    write_package(compile_file(here + "/shapes.onnx", options), here + "/shapes.dnnpkg", key);
+    const std::string bytes = read_file(here + "/shapes.dnnpkg");
+    if (first.empty()) first = bytes;
+    EXPECT_TRUE(bytes == first) << "in " << name;
+  }
+}
+
+}  // namespace
+}  // namespace dnn
