@@ -29,6 +29,7 @@ struct Generated {
 ScheduleOptions schedule_options(const GenerateOptions& options, const std::string& isa) {
   ScheduleOptions result;
   result.opt = options.opt;
+  result.reassociate = options.fast_math;
   result.vector_registers = isa == "avx512" ? 30 : isa == "avx2" ? 7 : 4;
   if (options.target == "opencl") {
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
@@ -355,6 +356,7 @@ bool same_plan(const Package& a, const Package& b) {
 
 Package generate(const Graph& graph, const GenerateOptions& options) {
   const Vocabulary& vocabulary = vocabulary_of(options.target);
+  const std::string define = options.fast_math ? "#define DNN_FAST_MATH\n" : "";
   Package package;
   for (size_t i = 0; i < options.isas.size(); ++i) {
     Generated generated = Generator(graph, options, options.isas[i]).run();
@@ -365,12 +367,12 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
       const std::string text = print_kernel(kernel, vocabulary);
       code.tasks.push_back(task_count(kernel));
       if (options.target == "c") {  // units that compile apart
-        code.source += std::string(kUnitDivider) + vocabulary.prelude(text) + "\n" + text;
+        code.source += std::string(kUnitDivider) + define + vocabulary.prelude(text) + "\n" + text;
       } else {
         all += "\n" + text;
       }
     }
-    if (options.target != "c") code.source = vocabulary.prelude(all) + all;
+    if (options.target != "c") code.source = define + vocabulary.prelude(all) + all;
     if (i == 0) {
       package = std::move(generated.package);
     } else if (!same_plan(package, generated.package)) {

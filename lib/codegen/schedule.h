@@ -10,8 +10,9 @@ namespace dnn::codegen {
 
 // What a schedule may assume and choose.
 struct ScheduleOptions {
-  int opt = 0;         // level: from 3 on reductions may be reordered by blocks and products contracted
-  int64_t lanes = 16;  // elements of the vector loops
+  int opt = 0;               // level: from 3 on reductions may be reordered by blocks and products contracted
+  bool reassociate = false;  // sums may be taken in another order
+  int64_t lanes = 16;        // elements of the vector loops
   int64_t vector_registers =
       32;                       // registers of 64 bytes that a tile may count on (avx512 32; avx2's 16 of 32 bytes: 8)
   int64_t widest_tile = 2;      // vectors across in a register tile of several rows

@@ -1,6 +1,7 @@
 // CPU schedules: vector loops over contiguous elements, register tiles for reductions, parallel outer loops.
 #include <algorithm>
 
+#include "codegen/inner_loops.h"
 #include "codegen/schedule.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
@@ -9,16 +10,6 @@ namespace dnn::codegen {
 namespace {
 
 using namespace loops;
-
-Ranges loop_ranges(const Stmt& stmt) {
-  Ranges ranges;
-  std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
-    if (s->kind == StmtKind::For) ranges[s->variable] = {0, s->extent - 1};
-    for (const Stmt& child : s->children) visit(child);
-  };
-  visit(stmt);
-  return ranges;
-}
 
 Stmt replace_buffer(const Stmt& stmt, const Buffer* from, const BufferRef& to) {
   return rewrite_expressions(
@@ -61,21 +52,6 @@ class CpuSchedule {
   }
 
   int64_t lanes() const { return dtype_ == DType::Float64 ? std::min<int64_t>(8, options_.lanes) : options_.lanes; }
-
-  // Splits v into vector loops of `width` lanes and, for what is left, of half as many, and so on; returns their names.
-  std::vector<std::string> vector_split(const std::string& v, int64_t width) {
-    std::vector<std::string> names;
-    std::string rest = v;
-    for (int64_t w = width; w >= 2; w /= 2) {
-      const int64_t extent = loop_extent(body_, rest);
-      if (extent < w) continue;
-      body_ = split(body_, rest, w);
-      names.push_back(rest + "_i");
-      if (extent % w == 0) break;
-      rest += "_t";
-    }
-    return names;
-  }
 
   // Gives constants that v indexes a layout in which v's blocks of `width` lie innermost, padded to whole blocks.
   void pack_constants(const std::string& v, int64_t width, const std::string& inner = "", int64_t inner_width = 1) {
@@ -133,7 +109,9 @@ class CpuSchedule {
       body_ = split_padded(body_, v, lanes());
       return {v + "_i"};
     }
-    return vector_split(v, lanes());
+    std::vector<std::string> names;
+    body_ = vector_split(body_, v, lanes(), &names);
+    return names;
   }
 
   bool blocked(const std::string& v) const {  // whether v runs along a blocked axis of some activation
@@ -267,8 +245,12 @@ class CpuSchedule {
     const std::vector<std::string> nest = nest_variables(body_);
     if (lanes() == 1 || nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
     const std::string& v = nest.back();
-    if (loop_extent(body_, v) < 4 || !vectorises(v)) return;
-    const std::vector<std::string> vectors = vector_split(v, lanes());
+    if (loop_extent(body_, v) < 4 || !vectorises(body_, v, dtype_, loop_ranges(body_))) {
+      body_ = vectorise_inner(body_, dtype_, lanes(), options_.reassociate);
+      return;
+    }
+    std::vector<std::string> vectors;
+    body_ = vector_split(body_, v, lanes(), &vectors);
     for (const std::string& name : vectors) body_ = jam(body_, name, LoopKind::Vector);
   }
 
@@ -309,38 +291,13 @@ class CpuSchedule {
     }
     if (innermost != v) body_ = move_inside(v + "_i", innermost);
     body_ = simplify(body_);
-    if (loop_extent(body_, v + "_i") == 0 || !vectorises(v + "_i")) {
+    if (loop_extent(body_, v + "_i") == 0 || !vectorises(body_, v + "_i", dtype_, loop_ranges(body_))) {
       body_ = before;
       kernel_ = kernel_before;
       return false;
     }
     body_ = jam(body_, v + "_i", LoopKind::Vector);
     return true;
-  }
-
-  // Every access moves by 0 or 1 element with v, and no condition or index arithmetic hangs on it.
-  bool vectorises(const std::string& v) const {
-    const Ranges ranges = loop_ranges(body_);
-    for (const Access& access : accesses(body_)) {
-      if (access.buffer->scope == Scope::Local) continue;
-      int64_t step = 0;
-      const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
-      if (!linear_coefficient(offset, v, ranges, &step) || step < 0 || step > 1) return false;
-      if (access.is_store && step != 1) return false;
-      if (access.buffer->dtype != dtype_) return false;
-    }
-    bool plain = true;
-    rewrite_expressions(body_, [&](const Expr& e) {
-      if (e->op == Op::Select && index_condition(e->args[0]) && uses_variable(e->args[0], v)) plain = false;
-      if (e->op == Op::Cast && uses_variable(e, v)) plain = false;
-      return e;
-    });
-    return plain;
-  }
-
-  static bool index_condition(const Expr& e) {
-    if (e->dtype == DType::Int64) return true;
-    return std::any_of(e->args.begin(), e->args.end(), [](const Expr& a) { return index_condition(a); });
   }
 
   // Joins neighbouring loops that every access runs through as one.

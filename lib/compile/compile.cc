@@ -1,6 +1,8 @@
 // Compiling; see compile.h.
 #include "compile/compile.h"
 
+#include <algorithm>
+
 #include "base/cpu.h"
 #include "codegen/generate.h"
 #include "graph/text.h"
@@ -61,6 +63,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
     codegen::GenerateOptions generate;
     generate.opt = options.opt;
     generate.target = target;
+    generate.fast_math = std::any_of(log.begin(), log.end(), [](const PassLog& p) { return p.name == "fast-math"; });
     generate.isas = target != "c" ? std::vector<std::string>{""} : options.isas.empty() ? default_isas() : options.isas;
     package = codegen::generate(graph, generate);
     if (options.emit) {

@@ -69,6 +69,27 @@ void transpose(const Graph& graph, const Uses& uses, NodeId id, std::vector<Patc
   patches->push_back(std::move(patch));
 }
 
+// x to the power of 2 is x times x.
+void square(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
+  const Node& node = graph.node(id);
+  const Tensor* exponent = graph.constant(node.inputs[1]);
+  const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
+  if (exponent == nullptr || exponent->size() != 1 || to_doubles(*exponent)[0] != 2 || x.dtype != y.dtype ||
+      !same_fixed_type(graph, node.inputs[0], node.outputs[0])) {
+    return;
+  }
+  Patch patch(graph, node.label() + " written as Mul");
+  Node product;
+  product.name = node.name;
+  product.sources = sources_of(node);
+  product.op = "Mul";
+  product.inputs = {node.inputs[0], node.inputs[0]};
+  product.outputs = {node.outputs[0]};
+  patch.add_node(std::move(product));
+  patch.remove_node(id);
+  patches->push_back(std::move(patch));
+}
+
 }  // namespace
 
 std::vector<Patch> canonicalize_ops(const Graph& graph, const PassContext&) {
@@ -78,6 +99,7 @@ std::vector<Patch> canonicalize_ops(const Graph& graph, const PassContext&) {
     const Node& node = graph.node(id);
     if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) continue;
     if (node.op == "Transpose") transpose(graph, uses, id, &patches);
+    if (node.op == "Pow" && is_float(graph.value(node.outputs[0]).type.dtype)) square(graph, id, &patches);
     const bool reshape = node.op == "Reshape",
                shapes = node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
     if ((!reshape && !shapes) || !graph.value(node.outputs[0]).type.fixed() ||

@@ -1,5 +1,5 @@
-// fast-math: changes no node; its presence among the passes lets the code generator approximate exp, tanh and erf and
-// reassociate reductions.
+// fast-math: changes no node. Where it is among the passes, compile() lets the code generator take shorter approximations of
+// exp, tanh and erf (2e-5, codegen/print_c.cc) and sums in another order (codegen/inner_loops.h).
 #include "passes/pass.h"
 
 namespace dnn {

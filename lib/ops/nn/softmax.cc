@@ -83,7 +83,7 @@ void reference(ReferenceContext& context) {
 // Rows up to this long keep their exponentials; longer ones compute them twice.
 constexpr int64_t kKeptRow = 4096;
 
-// Loops d0.. over all other axes, then r0, r1, r2 along the row.
+// Loops d0.. over all other axes, then r0, r1, s1, r2 along the row, each of one statement so that it can run in vectors.
 template <Kind kind>
 void lower(LowerContext& context) {
   using namespace loops;
@@ -112,7 +112,8 @@ void lower(LowerContext& context) {
   body.push_back(store(sum, {}, constant(dtype, 0)));
   const Expr e = unary(Op::Exp, shifted("r1"));
   if (kept) {
-    body.push_back(loop("r1", size, block({store(power, {r1}, e), store(sum, {}, load(sum, {}) + load(power, {r1}))})));
+    body.push_back(loop("r1", size, store(power, {r1}, e)));
+    body.push_back(loop("s1", size, store(sum, {}, load(sum, {}) + load(power, {variable("s1")}))));
   } else {
     body.push_back(loop("r1", size, store(sum, {}, load(sum, {}) + e)));
   }
