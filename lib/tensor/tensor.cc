@@ -2,7 +2,6 @@
 #include "tensor/tensor.h"
 
 #include <cstdlib>
-#include <new>
 
 #include "base/text.h"
 
@@ -11,10 +10,20 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-std::shared_ptr<std::byte> allocate(size_t n) {
+constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
+
+// Refuses what no machine holds, so that the size in bytes can be computed.
+void check_size(DType dtype, const Shape& shape, int64_t size) {
+  const uint64_t element = dtype == DType::String ? sizeof(std::string) : dtype_size(dtype);
+  if (static_cast<uint64_t>(size) > kMaxBytes / element)
+    fail_malformed("a tensor of ", dtype_name(dtype), shape_text(shape), " does not fit in memory");
+}
+
+std::shared_ptr<std::byte> allocate(size_t n, DType dtype, const Shape& shape) {
   const size_t rounded = (n + kAlignment) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, rounded);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr)
+    fail_environment("not enough memory for a tensor of ", dtype_name(dtype), shape_text(shape), ", ", n, " bytes");
   return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
 }
 
@@ -24,32 +33,36 @@ bool stored_as_byte(DType dtype) { return dtype_size(dtype) == 1; }
 
 int64_t element_count(const Shape& shape) {
   int64_t n = 1;
+  bool empty = false;
   for (int64_t extent : shape) {
     if (extent < 0) fail_malformed("shape ", shape_text(shape), " has a negative extent");
-    if (__builtin_mul_overflow(n, extent, &n) || n > (int64_t{1} << 62)) {
+    empty = empty || extent == 0;
+    // An extent of 0 does not excuse the others: strides are products of some of them.
+    if (extent != 0 && (__builtin_mul_overflow(n, extent, &n) || n > (int64_t{1} << 62))) {
       fail_malformed("shape ", shape_text(shape), " has too many elements");
     }
   }
-  return n;
+  return empty ? 0 : n;
 }
 
 std::string shape_text(const Shape& shape) { return "[" + join(shape, ",") + "]"; }
 
 std::vector<int64_t> row_major_strides(const Shape& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  for (size_t i = shape.size(); i-- > 1;) {
+    if (__builtin_mul_overflow(strides[i], shape[i], &strides[i - 1]))
+      fail_malformed("shape ", shape_text(shape), " has too many elements");
+  }
   return strides;
 }
 
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)), size_(element_count(shape_)) {
+  check_size(dtype, shape_, size_);
   if (dtype == DType::String) {
     strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(size_));
     return;
   }
-  if (static_cast<uint64_t>(size_) > (uint64_t{1} << 46) / dtype_size(dtype)) {
-    fail_malformed("a tensor of ", dtype_name(dtype), shape_text(shape_), " does not fit in memory");
-  }
-  own_ = allocate(size_bytes());
+  own_ = allocate(size_bytes(), dtype, shape_);
   std::memset(own_.get(), 0, size_bytes());
   data_ = own_.get();
 }
@@ -59,6 +72,7 @@ Tensor Tensor::view(DType dtype, Shape shape, Bytes bytes, std::shared_ptr<const
   tensor.dtype_ = dtype;
   tensor.shape_ = std::move(shape);
   tensor.size_ = element_count(tensor.shape_);
+  check_size(dtype, tensor.shape_, tensor.size_);
   if (bytes.size() != tensor.size_bytes()) {
     fail_malformed("tensor ", dtype_name(dtype), shape_text(tensor.shape_), " wants ", tensor.size_bytes(),
                    " bytes, has ", bytes.size());
@@ -82,7 +96,7 @@ void Tensor::check_type(DType wanted) const {
 
 std::byte* Tensor::mutable_bytes() {
   if (own_ == nullptr || own_.use_count() > 1) {
-    std::shared_ptr<std::byte> copy = allocate(size_bytes());
+    std::shared_ptr<std::byte> copy = allocate(size_bytes(), dtype_, shape_);
     if (size_ > 0) std::memcpy(copy.get(), data_, size_bytes());
     own_ = std::move(copy);
     owner_.reset();
