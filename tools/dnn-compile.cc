@@ -1,13 +1,14 @@
 // dnn-compile: compiles a model into a package for a device.
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "base/cpu.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/console.h"
+#include "cli/output.h"
 #include "compile/explain.h"
 #include "compile/open.h"
 #include "devices/device.h"
@@ -62,6 +63,7 @@ int work(const Options& o) {
   }
   if (o.model.empty()) fail_usage("a MODEL is needed (see --help)");
   if (o.output.empty() && !o.explain && o.emit.empty()) fail_usage("say where the package goes: -o FILE");
+  if (o.output == "-" && o.explain) fail_usage("--explain and the package cannot both go to standard output");
   OpenOptions open;
   std::string index;
   open.compile.device = find_device(o.device, &index).kind;
@@ -83,16 +85,20 @@ int work(const Options& o) {
   const std::string cache = default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
   if (!cache.empty()) open.compile.build.cache_folder = cache + "/objects";
   if (!o.emit.empty()) {
-    std::filesystem::create_directories(o.emit);
+    make_folders(o.emit);
     open.compile.emit = [&](const std::string& file, const std::string& text) {
       write_file(o.emit + "/" + file, text);
     };
   }
+  open.key_path = default_key_path(std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  open.warn = cli::warn;
+  std::optional<cli::Output> output;
+  if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);
   const Package package = compile_file(o.model, open);
   if (o.explain) std::cout << explain(package);
-  if (!o.output.empty() && o.output != "-") {
-    const std::string key = default_key_path(std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
-    write_package(package, o.output, key.empty() ? PackageKey() : load_or_make_key(key));
+  if (output) {
+    write_package(package, *output, usable_key(open));
+    output->commit();
     cli::note(cat(o.output, ": ", package.kernels.size(), " kernels, ", package.steps.size(), " steps, arena of ",
                   package.arena_bytes / 1024, " KiB"));
   }

@@ -79,7 +79,8 @@ OpenOptions open_options(const Options& o) {
   open.cache_folder = default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
   if (!open.cache_folder.empty()) open.compile.build.cache_folder = open.cache_folder + "/objects";
   open.key_path = default_key_path(std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
-  open.note = [](const std::string& message) { cli::note(message); };
+  open.note = cli::note;
+  open.warn = cli::warn;
   return open;
 }
 

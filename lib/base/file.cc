@@ -114,6 +114,12 @@ void write_file(const std::string& path, std::string_view text) {
   file.commit();
 }
 
+void make_folders(const std::string& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) fail_environment(path, ": cannot make the folder: ", failure.message());
+}
+
 TemporaryFolder::TemporaryFolder(const std::string& parent) : path_(parent + "/dnn-tools.XXXXXX") {
   if (::mkdtemp(path_.data()) == nullptr)
     fail_environment(parent, ": cannot make a temporary folder: ", system_reason());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/io.h"
 
 namespace dnn {
 
@@ -28,13 +29,13 @@ class MappedFile {
 
 // Writes to a temporary name in the same folder; commit() flushes, checks and renames. Without commit() nothing remains.
 // A device or pipe is written directly; a symbolic link stays, the file that it points to is replaced.
-class AtomicFile {
+class AtomicFile : public ByteSink {
  public:
   explicit AtomicFile(const std::string& path);
-  ~AtomicFile();
+  ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
-  void write(Bytes bytes);
+  void write(Bytes bytes) override;
   void write(std::string_view text) { write(as_bytes(text)); }
   void commit();
 
@@ -45,6 +46,9 @@ class AtomicFile {
 
 // AtomicFile in one call.
 void write_file(const std::string& path, std::string_view text);
+
+// The folder with those above it, where they are not there yet. Throws Environment.
+void make_folders(const std::string& path);
 
 // A new private folder under $TMPDIR or /tmp (mode 0700), removed with its contents by the destructor.
 class TemporaryFolder {

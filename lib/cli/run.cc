@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <streambuf>
@@ -91,6 +92,9 @@ int guarded(const Tool& tool, const std::function<int()>& body) {
     return e.exit_code();
   } catch (const std::bad_alloc&) {
     say_error("out of memory");
+    return static_cast<int>(ErrorKind::Environment);
+  } catch (const std::filesystem::filesystem_error& e) {
+    say_error(cat(e.path1().string(), ": ", e.code().message()));
     return static_cast<int>(ErrorKind::Environment);
   } catch (const std::exception& e) {
     say_error(cat("internal error: ", e.what()));

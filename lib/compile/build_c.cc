@@ -76,7 +76,10 @@ std::string run_compiler(const std::vector<std::string>& argv, const std::string
 std::string compiler_identity(const BuildOptions& options) {
   const std::string compiler = find_compiler(options);
   const ProcessResult result = run_process({compiler, "--version"}, "", 20);
-  if (result.exit_code != 0) fail_environment("compiler ", compiler, " does not run: ", result.output);
+  if (result.exit_code != 0) {
+    fail_environment("compiler ", compiler, " does not run: ", compiler, " --version exits with ", result.exit_code,
+                     ": ", split(result.output, '\n')[0], "; name another with --compiler");
+  }
   return split(result.output, '\n')[0];
 }
 
@@ -85,19 +88,29 @@ void build_code(Code& code, const BuildOptions& options) {
   const std::vector<std::string> common = flags(code.isa, options.contract);
   std::vector<std::string> parts = units(code.source);
   if (parts.size() > 1) parts.erase(parts.begin());  // nothing stands before the first divider
-  if (!options.cache_folder.empty()) std::filesystem::create_directories(options.cache_folder);
   TemporaryFolder folder(std::filesystem::temp_directory_path().string());
   std::vector<std::string> objects(parts.size());
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::string failure;
+  // A cache that cannot be written, on a full disk say, costs time but is no failure.
+  std::atomic<bool> store{!options.cache_folder.empty()};
+  auto if_possible = [&](const auto& keep) {
+    try {
+      keep();
+    } catch (const Error& e) {
+      if (store.exchange(false) && options.warn) options.warn(cat("working without the cache: ", e.what()));
+    }
+  };
+  if (store) if_possible([&] { make_folders(options.cache_folder); });
   auto work = [&] {
     for (size_t i = next++; i < parts.size(); i = next++) {
       try {
         const std::string& text = parts[i];
         const std::string key = sha256_hex(as_bytes(identity + "\n" + join(common, " ") + "\n" + text));
         const std::string cached = options.cache_folder.empty() ? "" : options.cache_folder + "/" + key + ".o";
-        if (!cached.empty() && std::filesystem::exists(cached)) {
+        std::error_code ignored;
+        if (!cached.empty() && std::filesystem::exists(cached, ignored)) {
           objects[i] = cached;
           continue;
         }
@@ -109,8 +122,8 @@ void build_code(Code& code, const BuildOptions& options) {
         const std::string problem = run_compiler(argv, folder.path());
         if (!problem.empty()) throw Error(ErrorKind::Environment, problem);
         objects[i] = base + ".o";
-        if (!cached.empty()) write_file(cached, read_file(base + ".o"));
-      } catch (const Error& e) {
+        if (store) if_possible([&] { write_file(cached, read_file(base + ".o")); });
+      } catch (const std::exception& e) {
         std::lock_guard lock(mutex);
         if (failure.empty()) failure = e.what();
         next = parts.size();

@@ -1,5 +1,6 @@
 // Building printed C kernels into shared objects with the system's compiler, in parallel and cached by content.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct BuildOptions {
   std::string cache_folder;  // object files by content; "" for none
   int jobs = 0;              // compilers at once; 0: as many as processors
   bool contract = false;     // allow fused multiply-add and our own vector exp, erf, tanh (-O3 and up)
+  std::function<void(const std::string& message)> warn;  // when the cache cannot be written; may be empty, any thread
 };
 
 // Name and version of the compiler that build_code() would use: "gcc (Debian 12.2.0) 12.2.0". Throws Environment when

@@ -1,6 +1,7 @@
 // Opening a model or a package; see open.h.
 #include "compile/open.h"
 
+#include <atomic>
 #include <filesystem>
 
 #include "base/file.h"
@@ -13,6 +14,16 @@ namespace {
 
 void note(const OpenOptions& options, const std::string& message) {
   if (options.note) options.note(message);
+}
+
+// With a `warn` that can be called and speaks once: one line is enough for a cache that cannot be written.
+OpenOptions warning_once(const OpenOptions& options) {
+  OpenOptions result = options;
+  result.warn = [said = std::make_shared<std::atomic<bool>>(false), warn = options.warn](const std::string& message) {
+    if (warn && !said->exchange(true)) warn(message);
+  };
+  result.compile.build.warn = result.warn;
+  return result;
 }
 
 // Extents that nothing names: the first of an input is the batch, others must be given.
@@ -41,30 +52,45 @@ std::string cache_key(const std::string& sha256, const OpenOptions& o) {
   return sha256_hex(as_bytes(text));
 }
 
-}  // namespace
-
-Package compile_file(const std::string& path, const OpenOptions& options) {
-  const ModelSource source = open_model(path);
-  const Format& format = sniff_format(source);
-  Graph graph = read_model(path);
+Package compile_source(const ModelSource& source, const OpenOptions& options) {
+  Graph graph = read_model(source);
   bind_inputs(graph, options);
   Package package;
   try {
     package = compile(graph, options.compile);
   } catch (Error& e) {
-    e.within(path);
-    throw;
+    throw e.within(source_name(source.path));
   }
-  package.info.model_path = std::filesystem::path(path).filename().string();
-  package.info.model_format = format.name;
+  package.info.model_path = std::filesystem::path(source.path).filename().string();
+  package.info.model_format = sniff_format(source).name;
   package.info.model_sha256 = source.folder ? "" : sha256_hex(source.bytes);
   package.info.tool_version = version();
   return package;
 }
 
-std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& options) {
-  const PackageKey key = options.key_path.empty() ? PackageKey() : load_or_make_key(options.key_path);
-  if (path != "-" && !std::filesystem::is_directory(path)) {
+}  // namespace
+
+PackageKey usable_key(const OpenOptions& options) {
+  if (options.key_path.empty()) return {};
+  try {
+    return load_or_make_key(options.key_path);
+  } catch (const Error& e) {
+    std::error_code ignored;
+    if (std::filesystem::exists(options.key_path, ignored)) throw;
+    if (options.warn) options.warn(cat("no key to sign packages with, so they will be compiled anew: ", e.what()));
+    return {};
+  }
+}
+
+Package compile_file(const std::string& path, const OpenOptions& options) {
+  return compile_source(open_model(path), warning_once(options));
+}
+
+std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& given) {
+  const OpenOptions options = warning_once(given);
+  const PackageKey key = usable_key(options);
+  std::error_code ignored;
+  if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
     const MappedFile file(path);
     if (looks_like_package(file.bytes())) {
       OpenedPackage opened = read_package(path, key);
@@ -73,7 +99,12 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
       CompileOptions again = options.compile;
       again.opt = opened.package->info.opt;
       again.float64 = opened.package->info.dtype == "float64";
-      auto package = std::make_shared<Package>(compile(opened.package->source, again));
+      std::shared_ptr<Package> package;
+      try {
+        package = std::make_shared<Package>(compile(opened.package->source, again));
+      } catch (Error& e) {
+        throw e.within(path);
+      }
       const std::vector<std::string> passes = package->info.passes;
       const std::string compiler = package->info.compiler;
       package->info = opened.package->info;
@@ -83,15 +114,18 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
     }
   }
   const ModelSource source = open_model(path);
-  const bool cacheable =
-      !options.cache_folder.empty() && !source.folder && path != "-" && !options.compile.emit && !key.secret.empty();
+  if (!source.folder && looks_like_package(source.bytes))
+    fail_usage(source_name(path), ": a package is mapped into memory, so it must be a file");
+  // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
+  const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
+  const bool cacheable = !options.cache_folder.empty() && whole && path != "-" && !key.secret.empty();
   if (!cacheable) {
-    auto package = std::make_shared<Package>(compile_file(path, options));
+    auto package = std::make_shared<Package>(compile_source(source, options));
     package->info.model_path = path;
     return package;
   }
   const std::string cached = options.cache_folder + "/" + cache_key(sha256_hex(source.bytes), options) + ".dnnpkg";
-  if (std::filesystem::exists(cached)) {
+  if (std::filesystem::exists(cached, ignored)) {
     try {
       OpenedPackage opened = read_package(cached, key);
       if (opened.trusted) {
@@ -103,9 +137,13 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
       note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
     }
   }
-  auto package = std::make_shared<Package>(compile_file(path, options));
-  std::filesystem::create_directories(options.cache_folder);
-  write_package(*package, cached, key);
+  auto package = std::make_shared<Package>(compile_source(source, options));
+  try {
+    make_folders(options.cache_folder);
+    write_package(*package, cached, key);
+  } catch (const Error& e) {
+    options.warn(cat("working without the cache: ", e.what()));
+  }
   package->info.model_path = path;
   return package;
 }

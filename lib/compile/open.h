@@ -18,7 +18,11 @@ struct OpenOptions {
   std::string key_path;                                  // this user's signing key; "" for none
   bool trust = false;                                    // run a package's code without this user's signature
   std::function<void(const std::string& message)> note;  // what happened, for --verbose; may be empty
+  std::function<void(const std::string& message)> warn;  // one line when cache or key cannot be kept; may be empty
 };
+
+// This user's key; empty, and a warning, where there is none and none can be kept.
+PackageKey usable_key(const OpenOptions& options);
 
 // A package file, loaded and, where its code is not trusted, compiled anew from the graph it holds; or a model file of
 // any format, compiled (through the cache). Throws as read_model, read_package and compile do.

@@ -106,7 +106,8 @@ void write_model(const Graph& graph, const std::string& path, const WriteOptions
   try {
     format->write(graph, path, options);
   } catch (Error& error) {
-    throw error.within(path);
+    if (error.kind() != ErrorKind::Environment) error.within(path);  // those name the file that failed themselves
+    throw;
   }
 }
 

@@ -1,12 +1,15 @@
 // .dnnpkg files; see file.h and schemas/package.fbs.
 #include "package/file.h"
 
+#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -116,7 +119,7 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
 }
 
-// Checks what devices rely on: indices in range, arena offsets inside the arena with room for their values.
+// Checks what devices rely on: indices in range, arena offsets inside the arena.
 void check(const Package& p) {
   auto fail = [](const auto&... parts) { fail_malformed("the plan is damaged: ", parts...); };
   auto check_argument = [&](const Argument& a) {
@@ -144,7 +147,6 @@ void check(const Package& p) {
   };
   if (p.arena_bytes < 0 || p.arena_bytes > (int64_t{1} << 40) || p.slots < 0 || p.slots > (1 << 24))
     fail("arena of ", p.arena_bytes, " bytes");
-  if (static_cast<int>(p.values.size()) > p.graph.value_count()) fail(p.values.size(), " placements");
   for (const Placement& v : p.values) check_argument(v.where);
   for (const Step& s : p.steps) {
     if (s.kernel < -1 || s.kernel >= static_cast<int32_t>(p.kernels.size())) fail("kernel ", s.kernel);
@@ -156,6 +158,12 @@ void check(const Package& p) {
   }
 }
 
+PackageKey read_key(const std::string& path) {
+  PackageKey key{read_file(path)};
+  if (key.secret.size() != 32) fail_environment(path, ": is not a 32-byte key; remove it to have a new one made");
+  return key;
+}
+
 }  // namespace
 
 bool looks_like_package(Bytes first) {
@@ -163,123 +171,136 @@ bool looks_like_package(Bytes first) {
 }
 
 PackageKey load_or_make_key(const std::string& path) {
-  if (std::filesystem::exists(path)) {
-    PackageKey key{read_file(path)};
-    if (key.secret.size() != 32) fail_environment(path, ": is not a 32-byte key; remove it to have a new one made");
-    return key;
-  }
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return read_key(path);
+  make_folders(std::filesystem::path(path).parent_path().string());
   PackageKey key{std::string(32, '\0')};
   if (RAND_bytes(reinterpret_cast<unsigned char*>(key.secret.data()), 32) != 1)
     fail_environment("no random bytes for a key");
-  const mode_t mask = ::umask(0077);
-  write_file(path, key.secret);
-  ::umask(mask);
-  return key;
+  // A link, unlike a rename, never replaces the key that another process made meanwhile and has signed with.
+  std::string temporary = path + ".XXXXXX";
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);  // mode 0600
+  if (fd < 0) fail_environment(path, ": cannot write: ", std::strerror(errno));
+  const bool written = ::write(fd, key.secret.data(), key.secret.size()) == static_cast<ssize_t>(key.secret.size());
+  const bool closed = ::close(fd) == 0;
+  const bool linked = written && closed && ::link(temporary.c_str(), path.c_str()) == 0;
+  const int reason = errno;
+  ::unlink(temporary.c_str());
+  if (linked) return key;
+  if (written && closed && reason == EEXIST) return read_key(path);
+  fail_environment(path, ": cannot write: ", std::strerror(reason));
 }
 
-void write_package(const Package& package, const std::string& path, const PackageKey& key) {
+void write_package(const Package& package, ByteSink& to, const PackageKey& key) {
   BlobStore sizing(0);
   const size_t manifest_size = build_manifest(package, sizing).size();
   BlobStore blobs(aligned(kHead + manifest_size));
   const std::string manifest = build_manifest(package, blobs);
   DNN_CHECK(manifest.size() == manifest_size);
-  AtomicFile file(path);
   const uint64_t size = manifest.size();
   const Digest digest = sign(as_bytes(manifest), key);
-  file.write(std::string_view(kMagic, sizeof kMagic));
-  file.write(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
-  file.write(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
-  file.write(manifest);
+  to.write(as_bytes(std::string_view(kMagic, sizeof kMagic)));
+  to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(&size), sizeof size)));
+  to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size())));
+  to.write(as_bytes(manifest));
   size_t at = kHead + manifest.size();
   for (Bytes blob : blobs.blobs()) {
-    file.write(std::string(aligned(at) - at, '\0'));
-    file.write(blob);
+    to.write(as_bytes(std::string(aligned(at) - at, '\0')));
+    to.write(blob);
     at = aligned(at) + blob.size();
   }
+}
+
+void write_package(const Package& package, const std::string& path, const PackageKey& key) {
+  AtomicFile file(path);
+  write_package(package, file, key);
   file.commit();
 }
 
+OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key) {
+  ByteReader reader(bytes, "package");
+  if (!looks_like_package(reader.take(sizeof kMagic))) fail_malformed("not a package of this version");
+  const uint64_t size = reader.u64();
+  const Bytes digest = reader.take(32);
+  const Bytes manifest = reader.take(size);
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, 1 << 28);
+  if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
+  const fb::Manifest* m = fb::GetManifest(manifest.data());
+  if (m->version() > kVersion)
+    fail_unsupported("package version ", m->version(), " is newer than this tool's ", kVersion);
+  const LoadBlob load = [&](const fb::Blob* blob) {
+    if (blob == nullptr) fail_malformed("a blob is missing");
+    ByteReader at(bytes, "package");
+    at.seek(blob->offset());
+    return at.take(blob->size());
+  };
+  auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
+  OpenedPackage opened;
+  opened.package = std::make_shared<Package>();
+  Package& p = *opened.package;
+  if (const fb::Info* i = m->info()) {
+    p.info = {text(i->model_path()),
+              text(i->model_sha256()),
+              text(i->model_format()),
+              i->opt(),
+              text(i->target()),
+              text(i->compiler()),
+              {},
+              text(i->dtype()),
+              text(i->tool_version())};
+    if (i->passes() != nullptr) {
+      for (const auto* pass : *i->passes()) p.info.passes.push_back(pass->str());
+    }
+  }
+  p.source = unpack_graph(m->source(), load, owner);
+  p.graph = unpack_graph(m->graph(), load, owner);
+  auto take_argument = [](const fb::Argument& a) {
+    return Argument{static_cast<Argument::Kind>(a.kind()), a.at(), a.value()};
+  };
+  if (m->kernels() != nullptr) {
+    for (const auto* k : *m->kernels()) p.kernels.push_back({text(k->name()), text(k->pattern())});
+  }
+  if (m->steps() != nullptr) {
+    for (const auto* s : *m->steps()) {
+      Step step{s->kernel(), s->node(), {}, s->flops(), s->bytes()};
+      if (s->arguments() != nullptr) {
+        for (const auto* a : *s->arguments()) step.arguments.push_back(take_argument(*a));
+      }
+      p.steps.push_back(std::move(step));
+    }
+  }
+  if (m->constants() != nullptr) {
+    for (const auto* t : *m->constants()) p.constants.push_back(unpack_tensor(t, load, owner));
+  }
+  if (m->values() != nullptr) {
+    for (const auto* v : *m->values()) {
+      if (v->where() == nullptr) fail_malformed("a placement is missing");
+      p.values.push_back({take_argument(*v->where()), text(v->layout())});
+    }
+  }
+  if (static_cast<int>(p.values.size()) > p.graph.value_count()) fail_malformed(p.values.size(), " placements");
+  p.values.resize(static_cast<size_t>(p.graph.value_count()));
+  p.arena_bytes = m->arena_bytes();
+  p.slots = m->slots();
+  opened.trusted = !key.secret.empty() && CRYPTO_memcmp(sign(manifest, key).data(), digest.data(), 32) == 0;
+  if (m->codes() != nullptr) {
+    for (const auto* c : *m->codes()) {
+      Code code{text(c->isa()), std::string(as_text(load(c->source()))), std::string(as_text(load(c->binary()))), {}};
+      if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", code.isa, " is damaged");
+      if (c->tasks() != nullptr) code.tasks.assign(c->tasks()->begin(), c->tasks()->end());
+      p.codes.push_back(std::move(code));
+    }
+  }
+  for (ValueId id : p.graph.inputs) p.input_types.push_back(p.graph.value(id).type);
+  for (ValueId id : p.graph.outputs) p.output_types.push_back(p.graph.value(id).type);
+  check(p);
+  return opened;
+}
+
 OpenedPackage read_package(const std::string& path, const PackageKey& key) {
-  auto file = std::make_shared<const MappedFile>(path);
+  const auto file = std::make_shared<const MappedFile>(path);
   try {
-    const Bytes bytes = file->bytes();
-    ByteReader reader(bytes, "package");
-    if (!looks_like_package(reader.take(sizeof kMagic))) fail_malformed("not a package of this version");
-    const uint64_t size = reader.u64();
-    const Bytes digest = reader.take(32);
-    const Bytes manifest = reader.take(size);
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, 1 << 28);
-    if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
-    const fb::Manifest* m = fb::GetManifest(manifest.data());
-    if (m->version() > kVersion)
-      fail_unsupported("package version ", m->version(), " is newer than this tool's ", kVersion);
-    const LoadBlob load = [&](const fb::Blob* blob) {
-      if (blob == nullptr) fail_malformed("a blob is missing");
-      ByteReader at(bytes, "package");
-      at.seek(blob->offset());
-      return at.take(blob->size());
-    };
-    auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
-    OpenedPackage opened;
-    opened.package = std::make_shared<Package>();
-    Package& p = *opened.package;
-    if (const fb::Info* i = m->info()) {
-      p.info = {text(i->model_path()),
-                text(i->model_sha256()),
-                text(i->model_format()),
-                i->opt(),
-                text(i->target()),
-                text(i->compiler()),
-                {},
-                text(i->dtype()),
-                text(i->tool_version())};
-      if (i->passes() != nullptr) {
-        for (const auto* pass : *i->passes()) p.info.passes.push_back(pass->str());
-      }
-    }
-    p.source = unpack_graph(m->source(), load, file);
-    p.graph = unpack_graph(m->graph(), load, file);
-    auto take_argument = [](const fb::Argument& a) {
-      return Argument{static_cast<Argument::Kind>(a.kind()), a.at(), a.value()};
-    };
-    if (m->kernels() != nullptr) {
-      for (const auto* k : *m->kernels()) p.kernels.push_back({text(k->name()), text(k->pattern())});
-    }
-    if (m->steps() != nullptr) {
-      for (const auto* s : *m->steps()) {
-        Step step{s->kernel(), s->node(), {}, s->flops(), s->bytes()};
-        if (s->arguments() != nullptr) {
-          for (const auto* a : *s->arguments()) step.arguments.push_back(take_argument(*a));
-        }
-        p.steps.push_back(std::move(step));
-      }
-    }
-    if (m->constants() != nullptr) {
-      for (const auto* t : *m->constants()) p.constants.push_back(unpack_tensor(t, load, file));
-    }
-    if (m->values() != nullptr) {
-      for (const auto* v : *m->values()) {
-        if (v->where() == nullptr) fail_malformed("a placement is missing");
-        p.values.push_back({take_argument(*v->where()), text(v->layout())});
-      }
-    }
-    p.values.resize(static_cast<size_t>(p.graph.value_count()));
-    p.arena_bytes = m->arena_bytes();
-    p.slots = m->slots();
-    opened.trusted = !key.secret.empty() && CRYPTO_memcmp(sign(manifest, key).data(), digest.data(), 32) == 0;
-    if (m->codes() != nullptr) {
-      for (const auto* c : *m->codes()) {
-        Code code{text(c->isa()), std::string(as_text(load(c->source()))), std::string(as_text(load(c->binary()))), {}};
-        if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", code.isa, " is damaged");
-        if (c->tasks() != nullptr) code.tasks.assign(c->tasks()->begin(), c->tasks()->end());
-        p.codes.push_back(std::move(code));
-      }
-    }
-    for (ValueId id : p.graph.inputs) p.input_types.push_back(p.graph.value(id).type);
-    for (ValueId id : p.graph.outputs) p.output_types.push_back(p.graph.value(id).type);
-    check(p);
-    return opened;
+    return parse_package(file->bytes(), file, key);
   } catch (Error& e) {
     e.within(path);
     throw;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/io.h"
 #include "package/package.h"
 
 namespace dnn {
@@ -15,7 +16,8 @@ struct PackageKey {
 // The key in `path`, made (mode 0600) when the file is not there. Throws Environment.
 PackageKey load_or_make_key(const std::string& path);
 
-// Writes atomically. The same package and key give the same bytes. Throws Environment.
+// The same package and key give the same bytes. Throws what `to` throws; with a path writes atomically (Environment).
+void write_package(const Package& package, ByteSink& to, const PackageKey& key);
 void write_package(const Package& package, const std::string& path, const PackageKey& key);
 
 struct OpenedPackage {
@@ -26,6 +28,9 @@ struct OpenedPackage {
 // Throws Malformed for anything damaged (all offsets, indices and sizes are checked before use), Unsupported for a newer
 // version, Environment when the file cannot be read.
 OpenedPackage read_package(const std::string& path, const PackageKey& key);
+
+// The same of a file's bytes, which `owner` keeps in memory. Errors do not name the file.
+OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key);
 
 bool looks_like_package(Bytes first);  // 8 bytes are enough
 

@@ -1,6 +1,7 @@
 // Graph to ModelProto: nodes in their form of the asked opset, constants as initializers or external data.
 #include <climits>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -220,13 +221,23 @@ uint64_t constant_bytes(const Graph& graph) {
 class FileStream : public google::protobuf::io::CopyingOutputStream {
  public:
   explicit FileStream(AtomicFile& file) : file_(file) {}
+  // Nothing may be thrown here: protobuf flushes in a destructor. The failure waits for finish().
   bool Write(const void* data, int size) override {
-    file_.write(Bytes(static_cast<const std::byte*>(data), static_cast<size_t>(size)));
-    return true;
+    if (failure_) return false;
+    try {
+      file_.write(Bytes(static_cast<const std::byte*>(data), static_cast<size_t>(size)));
+    } catch (const Error& error) {
+      failure_ = error;
+    }
+    return !failure_;
+  }
+  void finish() const {
+    if (failure_) throw *failure_;
   }
 
  private:
   AtomicFile& file_;
+  std::optional<Error> failure_;
 };
 
 }  // namespace
@@ -274,7 +285,9 @@ void write(const Graph& graph, const std::string& path, const WriteOptions& opti
   AtomicFile file(path);
   FileStream stream(file);
   google::protobuf::io::CopyingOutputStreamAdaptor adaptor(&stream, 1 << 20);
-  if (!model.SerializeToZeroCopyStream(&adaptor) || !adaptor.Flush()) fail_environment(path, ": cannot write");
+  const bool whole = model.SerializeToZeroCopyStream(&adaptor) && adaptor.Flush();
+  stream.finish();
+  if (!whole) fail_internal("protobuf does not write the model");
   file.commit();
 }
 

@@ -1,0 +1,67 @@
+// Fuzz target: the package reader on hostile bytes, as they come and signed with this user's key, as if they were ours.
+// What is read writes the same bytes again and again, and its source graph goes as far as a compilation's first step.
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "fuzz/fuzz.h"
+#include "graph/text.h"
+#include "ops/op.h"
+#include "package/file.h"
+
+namespace {
+
+using namespace dnn;
+
+constexpr size_t kSizeAt = 8, kDigestAt = 16, kHead = 48;  // see schemas/package.fbs
+
+const PackageKey& key() {
+  static const PackageKey the_key{std::string(32, 'k')};
+  return the_key;
+}
+
+std::string written(const Package& package) {
+  StringSink sink;
+  write_package(package, sink, key());
+  return sink.text();
+}
+
+// The bytes with a signature that holds, where they have room for one.
+std::string signed_copy(std::string bytes) {
+  if (bytes.size() < kHead) return bytes;
+  uint64_t size = 0;
+  std::memcpy(&size, bytes.data() + kSizeAt, sizeof size);
+  if (size > bytes.size() - kHead) return bytes;
+  unsigned n = 0;
+  HMAC(EVP_sha256(), key().secret.data(), static_cast<int>(key().secret.size()),
+       reinterpret_cast<const unsigned char*>(bytes.data()) + kHead, size,
+       reinterpret_cast<unsigned char*>(bytes.data()) + kDigestAt, &n);
+  return bytes;
+}
+
+void check(const std::string& bytes, bool may_be_trusted) {
+  fuzz::refuse_or_accept([&] {
+    const auto owner = std::make_shared<const std::string>(bytes);
+    const OpenedPackage opened = parse_package(as_bytes(*owner), owner, key());
+    if (opened.trusted && !may_be_trusted) std::abort();
+    const std::string once = written(*opened.package);
+    const auto again = std::make_shared<const std::string>(once);
+    const OpenedPackage reread = parse_package(as_bytes(*again), again, key());
+    if (!reread.trusted || written(*reread.package) != once) std::abort();
+    Graph source = opened.package->source;
+    to_text(source, {.inline_elements = 32, .inline_all = true});
+    infer_types(source);
+  });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  check(bytes, false);
+  check(signed_copy(bytes), true);
+  return 0;
+}
