@@ -126,6 +126,19 @@ inline Lowered run_lowered(const Node& node, const std::vector<const Tensor*>& i
   return result;
 }
 
+// The same bits, but for the sign and payload of NaNs: neither IEEE 754 nor C++ says which operand's an operation keeps.
+inline bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.identical(b)) return true;
+  const bool floating = a.dtype() == DType::Float32 || a.dtype() == DType::Float64;
+  if (!floating || a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  const std::vector<double> x = to_doubles(a), y = to_doubles(b);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!(std::isnan(x[i]) && std::isnan(y[i])) && (x[i] != y[i] || std::signbit(x[i]) != std::signbit(y[i])))
+      return false;
+  }
+  return true;
+}
+
 // The node's reference() and lower() agree to the bit; adds a failure where they do not, or where lower() has no stages.
 // Returns reference()'s outputs. `constant`: lower() is told the inputs' values.
 inline std::vector<Tensor> check_lowering(const Node& node, const std::vector<const Tensor*>& inputs,
@@ -135,10 +148,10 @@ inline std::vector<Tensor> check_lowering(const Node& node, const std::vector<co
   EXPECT_FALSE(lowered.context.stages.empty()) << node.op << " is not lowered";
   if (lowered.context.stages.empty()) return expected;
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (!expected[i].defined() || expected[i].identical(lowered.outputs[i])) continue;
+    if (!expected[i].defined() || same_bits(expected[i], lowered.outputs[i])) continue;
     const std::vector<double> want = to_doubles(expected[i]), got = to_doubles(lowered.outputs[i]);
     size_t at = 0;
-    while (at + 1 < want.size() && want[at] == got[at]) ++at;
+    while (at + 1 < want.size() && (want[at] == got[at] || (std::isnan(want[at]) && std::isnan(got[at])))) ++at;
     ADD_FAILURE() << node.op << " output " << i << " " << shape_text(expected[i].shape()) << " differs at element "
                   << at << ": reference " << exact_text(want[at]) << ", lowered " << exact_text(got[at]) << "\n"
                   << loops::to_text(lowered.context.stages[0].body);
