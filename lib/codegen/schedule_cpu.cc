@@ -32,6 +32,8 @@ class CpuSchedule {
     } else if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "g") >= 8 && loop_extent(body_, "m") == 0 &&
                loop_extent(body_, "c") == 0 && blocked("g")) {
       depthwise();
+    } else if (kernel_.pattern == "winograd" && vectors && loop_extent(body_, "v") >= 2) {
+      for (const std::string& v : vectors_over("v")) body_ = jam(body_, v, LoopKind::Vector);
     } else if (kernel_.pattern == "matmul" && vectors) {
       matmul();
     } else {

@@ -7,6 +7,7 @@
 #include "loops/layout.h"
 #include "ops/lowering.h"
 #include "ops/window.h"
+#include "ops/winograd.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -23,7 +24,7 @@ struct Anchor {
 };
 
 Anchor anchor_of(const Node& node) {
-  if (node.domain != kInternalDomain || node.op != "Fused") return {&node, node.inputs};
+  if (!is_fused(node)) return {&node, node.inputs};
   const Graph& body = **std::get_if<std::shared_ptr<const Graph>>(&node.attributes.at("body"));
   const Node& first = body.node(body.order().at(0));
   std::vector<ValueId> inputs;
@@ -38,7 +39,7 @@ bool spatial(const Node& node) {
   static const std::set<std::string, std::less<>> names = {
       "Conv",   "MaxPool",      "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LRN", "BatchNormalization",
       "Resize", "ConvTranspose"};
-  return node.domain.empty() && names.count(node.op) != 0;
+  return (node.domain.empty() && names.count(node.op) != 0) || is_winograd(node);
 }
 
 bool channel_concat(const Graph& graph, const Node& node) {
@@ -105,7 +106,7 @@ class Chooser {
   void share(NodeId id) {
     const Node& node = graph_.node(id);
     const OpDef* op = find_op(node.domain, node.op);
-    const bool fused = node.domain == kInternalDomain && node.op == "Fused";
+    const bool fused = is_fused(node);
     if (op == nullptr || (op->element == nullptr && !fused)) return;
     if (fused && !spatial(*anchor_of(node).node)) {
       const OpDef* first = find_op("", anchor_of(node).node->op);
@@ -126,23 +127,40 @@ class Chooser {
     return x && y && x->size() == 4 && y->size() == 4 && (*x)[1] == (*y)[1];
   }
 
-  // The border that a convolution pads its input with.
-  void borders(NodeId id, Patch* patch) {
-    const Node& node = graph_.node(id);
-    const Anchor anchor = anchor_of(node);
-    if (!is_op(*anchor.node, "Conv") || anchor.inputs.size() < 2 || !lowers(id)) return;
-    const ValueId x = anchor.inputs[0], w = anchor.inputs[1];
-    const Type& type = graph_.value(x).type;
-    if (!type.fixed() || type.shape->size() != 4 || !graph_.value(w).type.fixed()) return;
-    const Shape xs = type.fixed_shape(), ws = graph_.value(w).type.fixed_shape();
-    const Window window = Window::of(*anchor.node, {xs[2], xs[3]}, {ws[2], ws[3]});
-    int64_t low[2], high[2];
+  // Elements that a convolution reads below and above its input, by spatial axis; false for other nodes.
+  bool border_of(const Node& node, const Shape& x, const Type& weights, int64_t low[2], int64_t high[2]) const {
+    if (is_winograd(node)) {
+      const std::vector<int64_t> pads = node.attribute_ints("pads", {0, 0, 0, 0});
+      for (size_t i = 0; i < 2; ++i) {
+        const int64_t output = x[i + 2] + pads[i] + pads[i + 2] - (winograd::kKernel - 1);
+        const int64_t last = (winograd::tiles(output) - 1) * winograd::kOut + winograd::kIn - 1 - pads[i];
+        low[i] = pads[i];
+        high[i] = std::max<int64_t>(0, last - (x[i + 2] - 1));
+      }
+      return true;
+    }
+    if (!is_op(node, "Conv") || !weights.fixed()) return false;
+    const Shape ws = weights.fixed_shape();
+    const Window window = Window::of(node, {x[2], x[3]}, {ws[2], ws[3]});
     for (size_t i = 0; i < 2; ++i) {
       const int64_t last = (window.output[i] - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] -
                            window.pad_begin[i];
       low[i] = window.pad_begin[i];
-      high[i] = std::max<int64_t>(0, last - (xs[i + 2] - 1));
+      high[i] = std::max<int64_t>(0, last - (x[i + 2] - 1));
     }
+    return true;
+  }
+
+  void borders(NodeId id, Patch* patch) {
+    const Node& node = graph_.node(id);
+    const Anchor anchor = anchor_of(node);
+    if (anchor.inputs.size() < 2 || !lowers(id)) return;
+    const ValueId x = anchor.inputs[0];
+    const Type& type = graph_.value(x).type;
+    if (!type.fixed() || type.shape->size() != 4) return;
+    const Shape xs = type.fixed_shape();
+    int64_t low[2], high[2];
+    if (!border_of(*anchor.node, xs, graph_.value(anchor.inputs[1]).type, low, high)) return;
     if (low[0] == 0 && low[1] == 0 && high[0] == 0 && high[1] == 0) return;
     if (may_change(x)) {
       layouts_[x].halo(2, low[0], high[0]).halo(3, low[1], high[1]);

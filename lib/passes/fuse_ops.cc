@@ -115,7 +115,7 @@ std::vector<Patch> fuse_ops(const Graph& graph, const PassContext&) {
   const Uses uses(graph);
   std::set<NodeId> taken;
   for (NodeId id : graph.order()) {
-    if (taken.count(id) != 0 || graph.node(id).domain == kInternalDomain) continue;
+    if (taken.count(id) != 0 || is_fused(graph.node(id))) continue;
     const std::vector<NodeId> chain = group_from(graph, uses, id, taken);
     if (chain.empty()) continue;
     taken.insert(chain.begin(), chain.end());

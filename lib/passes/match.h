@@ -18,6 +18,9 @@ inline NodeId only_reader(const Graph& graph, const Uses& uses, ValueId value) {
 
 inline bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
+inline bool is_fused(const Node& node) { return node.domain == kInternalDomain && node.op == "Fused"; }
+inline bool is_winograd(const Node& node) { return node.domain == kInternalDomain && node.op == "WinogradConv"; }
+
 // Names of the source nodes that a node computes.
 inline std::vector<std::string> sources_of(const Node& node) {
   return node.sources.empty() ? std::vector<std::string>{node.name} : node.sources;

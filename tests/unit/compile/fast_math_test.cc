@@ -1,4 +1,5 @@
-// exp, tanh, erf and softmax of compiled code against libm in double precision: close to rounding at -O3, to 2e-5 at -O4.
+// What -O4 approximates: exp, tanh, erf and softmax against libm in double precision (close to rounding at -O3, to 2e-5 at
+// -O4), convolutions by Winograd's algorithm.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,6 +7,7 @@
 #include "compile/compile.h"
 #include "devices/device.h"
 #include "graph/text.h"
+#include "interp/interpreter.h"
 
 namespace dnn {
 namespace {
@@ -63,6 +65,37 @@ TEST(FastMath, SoftmaxOfLongRows) {
         const double expected = std::exp(static_cast<double>(x.data<float>()[at])) / sum;
         EXPECT_NEAR(y.data<float>()[at], expected, bound * expected) << "O" << opt << " at " << at;
       }
+    }
+  }
+}
+
+// A convolution that -O4 computes by Winograd's algorithm, with an element-wise end and a second one behind it.
+TEST(FastMath, WinogradOnEveryInstructionSet) {
+  for (const auto& [height, width] : {std::pair(17, 30), std::pair(16, 16)}) {
+    const Graph graph = parse_graph(cat("graph \"g\" {\n opset 28\n input x: float32[2,20,", height, ",", width, R"(]
+      const w: float32[24,20,3,3] = random(1)
+      const b: float32[24] = random(2)
+      const v: float32[18,24,3,3] = random(3)
+      c = Conv(x, w, b) @first {pads = [1, 1, 1, 1]}
+      r = Relu(c)
+      y = Conv(r, v) @second {pads = [0, 1, 0, 0]}
+      output y
+    })"));
+    Tensor x(DType::Float32, {2, 20, height, width});
+    for (int64_t i = 0; i < x.size(); ++i)
+      x.mutable_data<float>()[i] = static_cast<float>((i * 37 + 11) % 101) / 50.0f - 1;
+    const std::vector<double> expected = to_doubles(interpret(graph, {x})[0]);
+    CompileOptions options;
+    options.opt = 4;
+    options.build.cache_folder = DNN_TEST_CACHE;
+    auto package = std::make_shared<Package>(compile(graph, options));
+    EXPECT_NE(to_text(package->graph).find("WinogradConv"), std::string::npos);
+    double largest = 0;
+    for (double y : expected) largest = std::max(largest, std::abs(y));
+    for (const std::string& isa : default_isas()) {
+      const std::vector<double> actual = to_doubles(open_session("cpu", package, {2, isa})->run({x})[0]);
+      ASSERT_EQ(actual.size(), expected.size());
+      for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-5 * largest) << isa << " " << i;
     }
   }
 }

@@ -1,0 +1,55 @@
+// dnn.WinogradConv against Conv, and its lowering against its reference.
+#include "ops/winograd.h"
+#include "unit/ops/lowering_check.h"
+
+namespace dnn {
+namespace {
+
+struct Case {
+  Shape x;
+  int64_t m;
+  std::vector<int64_t> pads;
+};
+
+// Extents with and without tiles that hang over the end, uneven pads, several images.
+const Case kCases[] = {{{1, 16, 8, 8}, 16, {1, 1, 1, 1}},
+                       {{2, 5, 7, 9}, 3, {1, 1, 1, 1}},
+                       {{1, 3, 6, 13}, 4, {0, 0, 0, 0}},
+                       {{1, 4, 10, 5}, 2, {0, 2, 1, 0}}};
+
+Node winograd_node(const Tensor& x, const Tensor& u, const Tensor* bias, const std::vector<int64_t>& pads) {
+  Node node = test_node(
+      "WinogradConv", bias == nullptr ? std::vector<const Tensor*>{&x, &u} : std::vector<const Tensor*>{&x, &u, bias});
+  node.domain = kInternalDomain;
+  node.attributes["pads"] = pads;
+  return node;
+}
+
+TEST(Winograd, ComputesTheConvolution) {
+  for (const Case& k : kCases) {
+    const Tensor x = random_tensor(DType::Float32, k.x, 1), w = random_tensor(DType::Float32, {k.m, k.x[1], 3, 3}, 2),
+                 b = random_tensor(DType::Float32, {k.m}, 3), u = winograd::transform_weights(w);
+    ASSERT_EQ(u.shape(), (Shape{36, k.x[1], k.m}));
+    Node conv = test_node("Conv", {&x, &w, &b});
+    conv.attributes["pads"] = k.pads;
+    const Tensor expected = run_reference(conv, {&x, &w, &b})[0];
+    const Tensor actual = run_reference(winograd_node(x, u, &b, k.pads), {&x, &u, &b})[0];
+    ASSERT_EQ(actual.shape(), expected.shape());
+    const std::vector<double> want = to_doubles(expected), got = to_doubles(actual);
+    double largest = 0;
+    for (double y : want) largest = std::max(largest, std::abs(y));
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5 * largest) << i;
+  }
+}
+
+TEST(Winograd, LowersToTheReferencesBits) {
+  for (const Case& k : kCases) {
+    const Tensor x = random_tensor(DType::Float32, k.x, 1), u = random_tensor(DType::Float32, {36, k.x[1], k.m}, 2),
+                 b = random_tensor(DType::Float32, {k.m}, 3);
+    check_lowering(winograd_node(x, u, &b, k.pads), {&x, &u, &b});
+    check_lowering(winograd_node(x, u, nullptr, k.pads), {&x, &u});
+  }
+}
+
+}  // namespace
+}  // namespace dnn
