@@ -91,9 +91,10 @@ struct Evaluation::RunState {
   };
   std::unordered_map<int64_t, Seen> samples;
   std::unordered_map<int64_t, Outputs> early_outputs;  // outputs of a trace that came before their prediction
-  // The first outcome of each sample.
+  // The first outcome of each sample; its latency is the mean over the sample's repeated runs.
   std::vector<std::string> keys;
   std::vector<Outcome> outcomes;
+  std::vector<std::pair<int64_t, int64_t>> timings;  // sum of a sample's latencies, and how many
   std::unordered_map<std::string, size_t> by_key;
 
   void add(const stream::Sample& sample) {
@@ -128,9 +129,15 @@ struct Evaluation::RunState {
     outcome.batch = prediction.batch;
     for (const auto& metric : metrics) metric->add(outcome);
     std::string key = key_of(prediction.sample);
-    if (!by_key.emplace(key, outcomes.size()).second) return;
-    keys.push_back(std::move(key));
-    outcomes.push_back(std::move(outcome));
+    const auto [entry, fresh] = by_key.emplace(key, outcomes.size());
+    if (fresh) {
+      keys.push_back(std::move(key));
+      outcomes.push_back(std::move(outcome));
+      timings.emplace_back(0, 0);
+    }
+    if (!prediction.latency_ns) return;
+    auto& [total_ns, runs] = timings[entry->second];
+    outcomes[entry->second].latency_ns = (total_ns += *prediction.latency_ns) / ++runs;
   }
 
   std::string key_of(int64_t sample) const {

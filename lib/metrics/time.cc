@@ -1,4 +1,5 @@
-// Change of the mean latency per sample between two runs, over the samples that both timed.
+// Change of the mean latency per sample between two runs, over the samples that both timed; a sample run
+// repeatedly counts with the mean of its runs.
 #include "metrics/metric.h"
 
 namespace dnn::metrics {
