@@ -11,6 +11,9 @@
 //     output y
 //   }
 //
+// Lines behind the outputs may give a value more: alias y "name in the source", describe y "what it is", layout y "1/16"
+// (a memory layout, loops/layout.h).
+//
 // Constants: {1, 2.5}; {0, ...} repeats the last element; base64 "..." is the bytes in memory; random(SEED) is uniform in
 // [-1, 1) for floats and 0 or 1 for integers, understood but never printed; sha256 "..." stands for a constant too large
 // to print, and is refused when parsed. _ is a left-out input or output. Attributes tell their type by their form: 1, 1.0,

@@ -475,6 +475,10 @@ class Parser {
       advance();
       const ValueId id = use(names);
       graph.value(id).aliases.push_back(take_text());
+    } else if (word == "layout") {
+      advance();
+      const ValueId id = use(names);
+      graph.value(id).layout = take_text();
     } else if (word == "describe") {
       advance();
       const ValueId id = use(names);

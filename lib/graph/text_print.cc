@@ -9,9 +9,9 @@ namespace dnn {
 namespace {
 
 bool is_bare(std::string_view name) {
-  static const std::set<std::string_view> kKeywords = {"alias",  "capture",  "const", "describe", "doc",
-                                                       "from",   "graph",    "input", "metadata", "opset",
-                                                       "output", "producer", "_"};
+  static const std::set<std::string_view> kKeywords = {"alias", "capture", "const",    "describe", "doc",
+                                                       "from",  "graph",   "input",    "layout",   "metadata",
+                                                       "opset", "output",  "producer", "_"};
   return !name.empty() && kKeywords.count(name) == 0 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            std::string_view("_./-+").find(static_cast<char>(c)) != std::string_view::npos;
@@ -50,36 +50,40 @@ class Printer {
     if (!graph.doc.empty()) line("doc " + dnn::quoted(graph.doc));
     for (const auto& [key, text] : graph.metadata) line("metadata " + dnn::quoted(key) + " " + dnn::quoted(text));
     std::vector<bool> shown(static_cast<size_t>(graph.value_count()), false);
+    std::vector<ValueId> order;  // as the text defines them
+    const auto show = [&](ValueId id) {
+      if (id == kNoValue || shown[static_cast<size_t>(id)]) return false;
+      shown[static_cast<size_t>(id)] = true;
+      order.push_back(id);
+      return true;
+    };
     for (ValueId id : graph.inputs) {
       line("input " + value_text(graph, id));
-      shown[static_cast<size_t>(id)] = true;
+      show(id);
     }
     for (ValueId id : graph.captures) {
       line("capture " + value_text(graph, id));
-      shown[static_cast<size_t>(id)] = true;
+      show(id);
     }
     const auto show_constant = [&](ValueId id) {
-      if (id == kNoValue || shown[static_cast<size_t>(id)] || graph.constant(id) == nullptr) return;
-      shown[static_cast<size_t>(id)] = true;
+      if (id == kNoValue || graph.constant(id) == nullptr || !show(id)) return;
       line("const " + value_text(graph, id) + " = " + tensor_text(*graph.constant(id), options_));
     };
     for (NodeId id : graph.order()) {
       const Node& node = graph.node(id);
       for (ValueId value : node.inputs) show_constant(value);
       for (ValueId value : captured_values(graph, node)) show_constant(value);
-      for (ValueId value : node.outputs) {
-        if (value != kNoValue) shown[static_cast<size_t>(value)] = true;
-      }
+      for (ValueId value : node.outputs) show(value);
       line(node_text(graph, node, inner));
     }
     for (ValueId id : graph.outputs) {
       show_constant(id);
       line("output " + name_text(graph.value(id).name));
     }
-    for (ValueId id = 0; id < graph.value_count(); ++id) {
-      if (!shown[static_cast<size_t>(id)]) continue;
+    for (ValueId id : order) {
       const Value& value = graph.value(id);
       for (const std::string& alias : value.aliases) line("alias " + name_text(value.name) + " " + dnn::quoted(alias));
+      if (!value.layout.empty()) line("layout " + name_text(value.name) + " " + dnn::quoted(value.layout));
       if (!value.doc.empty()) line("describe " + name_text(value.name) + " " + dnn::quoted(value.doc));
     }
     return out + indent + "}";

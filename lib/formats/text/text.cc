@@ -19,7 +19,12 @@ bool sniff(const ModelSource& source) {
   return starts_with(text, "graph ") || starts_with(text, "graph{");
 }
 
-Graph read(const ModelSource& source) { return parse_graph(as_text(source.bytes)); }
+Graph read(const ModelSource& source) {
+  Graph graph = parse_graph(as_text(source.bytes));
+  // Layouts are what passes chose (--emit prints them); a model that is read begins without.
+  for (ValueId id = 0; id < graph.value_count(); ++id) graph.value(id).layout.clear();
+  return graph;
+}
 
 void write(const Graph& graph, const std::string& path, const WriteOptions&) {
   write_file(path, to_text(graph, {.inline_elements = 32, .inline_all = true}));

@@ -32,6 +32,7 @@ constexpr char kTiny[] = R"(graph "tiny" {
   output y
   output c
   alias y "was z"
+  layout y "1/16,h2+1+1"
   describe y "the answer"
 }
 )";
