@@ -50,11 +50,11 @@ std::string scalar_helpers(const std::string& t, const std::string& c, const std
   return text;
 }
 
-std::string integer_helpers(const std::string& t, const std::string& c) {
+std::string integer_helpers(const std::string& t, const std::string& c, bool is_signed) {
   return cat("static inline ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n", "static inline ", c,
              " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }\n", "static inline ", c, " abs_", t, "(", c,
-             " x) { return (", c, ")(x < 0 ? -x : x); }\n", "static inline ", c, " trunc_mod_", t, "(", c, " x, ", c,
-             " y) { return (", c, ")(x % y); }\n");
+             " x) { return ", is_signed ? "(" + c + ")(x < 0 ? -x : x)" : "x", "; }\n", "static inline ", c,
+             " trunc_mod_", t, "(", c, " x, ", c, " y) { return (", c, ")(x % y); }\n");
 }
 
 // The Horner form of a polynomial in `x`, lowest coefficient first.
@@ -182,7 +182,8 @@ class CVocabulary : public Vocabulary {
     auto occurs = [&](const std::string& suffix) { return kernels.find(suffix) != std::string::npos; };
     for (const ScalarRow& row : kScalars) {
       const std::string suffix = type_suffix(row.dtype, 1);
-      if (is_integer(row.dtype) && occurs("_" + suffix + "(")) text += integer_helpers(suffix, row.c_type);
+      if (is_integer(row.dtype) && occurs("_" + suffix + "("))
+        text += integer_helpers(suffix, row.c_type, dtype_class(row.dtype) == DTypeClass::Signed);
     }
     if (occurs("f32")) text += scalar_helpers("f32", "float", "f");
     if (occurs("f64")) text += scalar_helpers("f64", "double", "");

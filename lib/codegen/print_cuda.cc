@@ -53,10 +53,12 @@ class CudaVocabulary : public Vocabulary {
     for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16,
                         DType::UInt32, DType::UInt64}) {
       const std::string t = type_suffix(dtype, 1), c = cuda_type(dtype);
+      const bool is_signed = dtype_class(dtype) == DTypeClass::Signed;
       text += cat("__device__ __forceinline__ ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n",
                   "__device__ __forceinline__ ", c, " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }\n",
-                  "__device__ __forceinline__ ", c, " abs_", t, "(", c, " x) { return x < 0 ? -x : x; }\n",
-                  "__device__ __forceinline__ ", c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return x % y; }\n");
+                  "__device__ __forceinline__ ", c, " abs_", t, "(", c,
+                  is_signed ? " x) { return x < 0 ? -x : x; }\n" : " x) { return x; }\n", "__device__ __forceinline__ ",
+                  c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return x % y; }\n");
     }
     return text + float_helpers("f32", "float", "f") + float_helpers("f64", "double", "");
   }

@@ -103,6 +103,10 @@ class Printer {
     int64_t inner = tasks;
     for (size_t i = 0; i < parallel.size(); ++i) {
       inner /= parallel[i]->extent;
+      if (parallel[i]->extent == 1) {
+        body = substitute(body, {{parallel[i]->variable, constant(DType::Int64, 0)}});
+        continue;
+      }
       std::string value = "task";
       if (inner > 1) value = cat(value, " / ", inner);
       if (i > 0) value = cat(inner > 1 ? "(" + value + ")" : value, " % ", parallel[i]->extent);

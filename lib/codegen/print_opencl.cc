@@ -54,10 +54,11 @@ std::string float_helpers(DType dtype, int64_t lanes) {
 
 std::string integer_helpers(DType dtype) {
   const std::string t = type_suffix(dtype, 1), c = opencl_type(dtype);
+  const bool is_signed = dtype_class(dtype) == DTypeClass::Signed;
   return cat("inline ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n", "inline ", c, " min_", t,
              "(", c, " a, ", c, " b) { return a < b ? a : b; }\n", "inline ", c, " abs_", t, "(", c,
-             " x) { return x < 0 ? -x : x; }\n", "inline ", c, " trunc_mod_", t, "(", c, " x, ", c,
-             " y) { return x % y; }\n");
+             is_signed ? " x) { return x < 0 ? -x : x; }\n" : " x) { return x; }\n", "inline ", c, " trunc_mod_", t,
+             "(", c, " x, ", c, " y) { return x % y; }\n");
 }
 
 class OpenClVocabulary : public Vocabulary {
