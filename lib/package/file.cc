@@ -263,6 +263,7 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
   if (m->steps() != nullptr) {
     for (const auto* s : *m->steps()) {
       Step step{s->kernel(), s->node(), {}, s->flops(), s->bytes()};
+      check_alignment(s->arguments(), alignof(fb::Argument));
       if (s->arguments() != nullptr) {
         for (const auto* a : *s->arguments()) step.arguments.push_back(take_argument(*a));
       }
@@ -287,6 +288,7 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
     for (const auto* c : *m->codes()) {
       Code code{text(c->isa()), std::string(as_text(load(c->source()))), std::string(as_text(load(c->binary()))), {}};
       if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", code.isa, " is damaged");
+      check_alignment(c->tasks(), sizeof(int64_t));
       if (c->tasks() != nullptr) code.tasks.assign(c->tasks()->begin(), c->tasks()->end());
       p.codes.push_back(std::move(code));
     }

@@ -12,6 +12,7 @@ std::string text(const flatbuffers::String* s) { return s == nullptr ? std::stri
 template <class Vector>
 auto numbers(const Vector* v) {
   using T = typename Vector::return_type;
+  check_alignment(v, sizeof(T));
   return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
 }
 

@@ -7,6 +7,14 @@
 
 namespace dnn {
 
+// FlatBuffers' verifier looks at the alignment of a vector's length alone. Throws Malformed where elements are off
+// theirs; the builder does not align an empty vector.
+template <class Vector>
+void check_alignment(const Vector* v, size_t bytes) {
+  if (v != nullptr && v->size() > 0 && reinterpret_cast<uintptr_t>(v->Data()) % bytes != 0)
+    fail_malformed("a list of ", v->size(), " elements of ", bytes, " bytes is not aligned");
+}
+
 // Places bytes in the file's blob area; equal memory is stored once.
 using StoreBlob = std::function<flatbuffers::Offset<fb::Blob>(Bytes bytes)>;
 // The bytes of a blob, bounds-checked.
