@@ -82,15 +82,13 @@ int work(const Options& o) {
       open.compile.isas.push_back(isa);
     }
   }
-  const std::string cache = default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
-  if (!cache.empty()) open.compile.build.cache_folder = cache + "/objects";
+  use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   if (!o.emit.empty()) {
     make_folders(o.emit);
     open.compile.emit = [&](const std::string& file, const std::string& text) {
       write_file(o.emit + "/" + file, text);
     };
   }
-  open.key_path = default_key_path(std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   open.warn = cli::warn;
   std::optional<cli::Output> output;
   if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);

@@ -1,7 +1,4 @@
 // dnn-infer: runs a model or a package on images, arrays or a stream, and writes predictions as a stream.
-#include <sys/utsname.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
@@ -28,27 +25,26 @@ const cli::Tool kTool = {
                  {"dnn-infer --trace -O0 model.onnx x=input.npy > trace.dnns", "every value, by its source name"}}};
 
 struct Options {
-  std::string model, output = "-", device = "cpu", isa, passes, preprocess, labels, fill, shard = "0/1";
-  std::optional<std::string> level;
-  std::vector<std::string> inputs, shapes;
-  std::optional<int64_t> batch;
+  std::string model, output = "-", preprocess, labels, shard = "0/1";
+  NetworkOptions network;
   PreprocessOptions spelled_out;
+  SourceOptions source;
   RunOptions run;
-  uint64_t seed = 0;
+  std::optional<int64_t> decode_threads;
   int threads = 0;
-  bool exif = false, trust = false, list_devices = false;
+  bool exif = false, list_devices = false;
   std::vector<std::string> command;
 };
 
 void declare(cli::Args& args, Options& o) {
   o.command = args.command();
   args.optional_positional(&o.model, "MODEL", "a model of any format, or a package of dnn-compile");
-  args.positionals(&o.inputs, "INPUT", "images, folders, lists .txt, [NAME=]FILE.npy, FILE.npz, a stream, -", 0);
-  args.option(&o.level, "-O,--opt", "0..4", "optimisation level of a model (default 3; reference 0)");
-  args.option(&o.passes, "--pass", "CHANGES", "passes on or off, as +fuse-ops,-fold-constant");
-  args.list(&o.shapes, "--shape", "NAME:DIMS", "extents that the model leaves open, as x:1x3x224x224");
-  args.option(&o.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
-  args.option(&o.isa, "--isa", "NAME", cat("force the instruction set: ", join(known_isas(), ", ")));
+  args.positionals(&o.source.inputs, "INPUT", "images, folders, lists .txt, [NAME=]FILE.npy, FILE.npz, a stream, -", 0);
+  args.option(&o.network.level, "-O,--opt", "0..4", "optimisation level of a model (default 3; reference 0)");
+  args.option(&o.network.passes, "--pass", "CHANGES", "passes on or off, as +fuse-ops,-fold-constant");
+  args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that the model leaves open, as x:1x3x224x224");
+  args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
+  args.option(&o.network.isa, "--isa", "NAME", cat("force the instruction set: ", join(known_isas(), ", ")));
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
   args.option(&o.spelled_out.resize, "--resize", "HOW", "none, stretch, crop or crop:SHORTSIDE");
   args.option(&o.spelled_out.filter, "--filter", "NAME", "nearest, bilinear or bicubic");
@@ -60,7 +56,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.spelled_out.layout, "--layout", "LAYOUT", "nchw or nhwc; default: the model's");
   args.flag(&o.exif, "--exif", "turn images as their EXIF orientation says");
   args.option(&o.labels, "--labels", "FILE", "the classes, one a line, a synset id first where known");
-  args.option(&o.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones or random (--seed)");
+  args.option(&o.source.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones or random (--seed)");
   args.option(&o.shard, "--shard", "I/N", "every N-th sample, from the I-th on");
   args.option(&o.run.top_k, "--top-k", "K", "classes of each prediction");
   args.list(&o.run.outputs, "--output", "NAME", "only this output of the model; the first named is ranked");
@@ -70,84 +66,15 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.run.warmup, "--warmup", "N", "untimed runs before the first");
   args.option(&o.run.iterations, "-n,--iterations", "N", "timed runs of each batch");
   args.option(&o.run.duration_s, "-t,--duration", "S", "repeat each batch until S seconds in all are over");
-  args.option(&o.run.decode_threads, "--decode-threads", "N", "threads that decode ahead; 0 decodes between the runs");
+  args.option(&o.decode_threads, "--decode-threads", "N",
+              "threads that decode ahead, 0: none (default: 1 if one is free)");
   args.flag(&o.run.profile, "--profile", "a table of the package's steps on standard error");
-  args.flag(&o.trust, "--trust", "run the code of a package that another user made");
+  args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
-  args.device(&o.device);
+  args.device(&o.network.device);
   args.threads(&o.threads);
-  args.seed(&o.seed);
+  args.seed(&o.source.seed);
   args.option(&o.output, "-o", "FILE", "where the stream goes; '-' is standard output");
-}
-
-OpenOptions open_options(const Options& o) {
-  OpenOptions open;
-  open.compile.device = find_device(o.device).kind;
-  open.compile.float64 = wants_float64(o.device);
-  int64_t level = open.compile.device == std::string("reference") ? 0 : 3;
-  if (o.level && (!parse_int(*o.level, &level) || level < 0 || level > 4))
-    fail_usage("-O ", *o.level, ": choose from 0 to 4");
-  open.compile.opt = static_cast<int>(level);
-  open.compile.pass_changes = o.passes;
-  if (!o.isa.empty()) {
-    const std::vector<std::string>& known = known_isas();
-    if (std::find(known.begin(), known.end(), o.isa) == known.end())
-      fail_usage("--isa ", o.isa, ": choose from ", join(known));
-    open.compile.isas = {o.isa};
-  }
-  open.shapes = o.shapes;
-  open.batch = o.batch.value_or(1);
-  if (open.batch < 1) fail_usage("--batch ", open.batch, " is less than 1");
-  open.trust = o.trust;
-  open.cache_folder = default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
-  if (!open.cache_folder.empty()) open.compile.build.cache_folder = open.cache_folder + "/objects";
-  open.key_path = default_key_path(std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
-  open.note = cli::note;
-  open.warn = cli::warn;
-  return open;
-}
-
-// What was asked for must be what a ready-made package is.
-void check_package(const Options& o, const Package& package, const BatchPlan& plan) {
-  if (o.level && *o.level != std::to_string(package.info.opt))
-    fail_usage(o.model, ": compiled at -O", package.info.opt, ", -O", *o.level, " is asked for");
-  if (wants_float64(o.device) && package.info.dtype != "float64")
-    fail_usage(o.model, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
-  if (o.batch && *o.batch != plan.batch)
-    fail_usage("--batch ", *o.batch, ": the model's batch is fixed at ", plan.batch);
-}
-
-SourceOptions source_options(const Options& o, const std::optional<Preprocess>& preprocess, const RunLabels& labels,
-                             const BatchPlan& plan) {
-  SourceOptions source;
-  source.inputs = o.inputs;
-  source.fill = o.fill;
-  source.seed = o.seed;
-  source.fill_count = plan.batch;
-  source.shard = Shard::parse(o.shard);
-  source.preprocess = preprocess;
-  source.labels = labels.set;
-  source.label_offset = labels.offset;
-  return source;
-}
-
-// Header facts that only a program knows, and what the samples of a stream bring along.
-void complete_header(const Options& o, const SampleSource& source, stream::Header* header) {
-  header->tool = kTool.name;
-  header->command = o.command;
-  header->latency_contains = latency_contains(o.run);
-  header->inputs = source.provenance();
-  if (!header->inputs.empty()) {
-    const stream::Header& origin = header->inputs.front();
-    if (header->preprocess.empty()) header->preprocess = origin.preprocess;
-    if (header->label_set.empty()) {
-      header->label_set = origin.label_set;
-      header->label_offset = origin.label_offset;
-    }
-  }
-  utsname system{};
-  if (::uname(&system) == 0) header->host["kernel"] = cat(system.sysname, " ", system.release, " ", system.machine);
-  if (const char* node = std::getenv("SLURMD_NODENAME")) header->host["node"] = node;
 }
 
 // Warnings and figures; the exit code.
@@ -170,28 +97,47 @@ int work(const Options& o) {
     return 0;
   }
   if (o.model.empty()) fail_usage("no MODEL given");
-  if (!o.fill.empty() && o.fill != "zeros" && o.fill != "ones" && o.fill != "random")
-    fail_usage("--fill: '", o.fill, "' is none of zeros, ones, random");
+  if (!o.source.fill.empty() && o.source.fill != "zeros" && o.source.fill != "ones" && o.source.fill != "random")
+    fail_usage("--fill: '", o.source.fill, "' is none of zeros, ones, random");
   cli::Output output(o.output, cli::Output::Content::Binary);
-  const std::shared_ptr<const Package> package = open_package(o.model, open_options(o));
+  OpenOptions open = open_options(o.network);
+  use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  open.note = cli::note;
+  open.warn = cli::warn;
+  const std::shared_ptr<const Package> package = open_package(o.model, open);
   const BatchPlan plan = plan_batch(*package);
-  check_package(o, *package, plan);
-  const std::unique_ptr<Session> session = open_session(o.device, package, {.threads = o.threads, .isa = o.isa});
+  check_package(o.model, o.network, *package, plan);
+  const std::unique_ptr<Session> session =
+      open_session(o.network.device, package, {.threads = o.threads, .isa = o.network.isa});
 
-  std::optional<Preprocess> preprocess;
-  if (o.fill.empty() && names_images(o.inputs))
-    preprocess = choose_preprocess(*package, plan, o.preprocess, o.spelled_out, o.exif);
+  SourceOptions source_options = o.source;
+  const bool images = o.source.fill.empty() && names_images(o.source.inputs);
+  if (images) {
+    source_options.preprocess = choose_preprocess(*package, plan, o.preprocess, o.spelled_out, o.exif);
+  } else if (!o.preprocess.empty() || o.spelled_out.any() || o.exif) {
+    cli::warn("no INPUT is an image, so the preprocessing that is asked for has no effect");
+  }
   const std::string ranked = o.run.outputs.empty() ? "" : o.run.outputs[0];
-  const RunLabels labels = choose_labels(o.labels, o.inputs, class_count(*package, plan, ranked));
-  const std::unique_ptr<SampleSource> source = open_samples(source_options(o, preprocess, labels, plan), plan);
+  const RunLabels labels = choose_labels(o.labels, o.source.inputs, class_count(*package, plan, ranked));
+  source_options.fill_count = plan.batch;
+  source_options.shard = Shard::parse(o.shard);
+  source_options.labels = labels.set;
+  source_options.label_offset = labels.offset;
+  const std::unique_ptr<SampleSource> source = open_samples(source_options, plan);
 
   stream::Writer writer(output);
   RunOptions options = o.run;
   options.labels = labels.set;
+  options.decode_threads = decode_threads(o.decode_threads, *session);
   cli::Progress progress("inference", source->count().value_or(0));
   Runner runner(*session, plan, options, writer, cli::warn, [&](int64_t n) { progress.advance(n); });
-  stream::Header header = make_header(*session, plan, o.device, labels, preprocess, Shard::parse(o.shard));
-  complete_header(o, *source, &header);
+  stream::Header header =
+      make_header(*session, plan, o.network.device, labels, source_options.preprocess, source_options.shard);
+  inherit(source->provenance(), &header);
+  header.tool = kTool.name;
+  header.command = o.command;
+  header.latency_contains = latency_contains(options);
+  if (const char* node = std::getenv("SLURMD_NODENAME")) header.host["node"] = node;
   writer.write(header);
   const RunSummary summary = runner.run(*source);
   writer.end();

@@ -76,9 +76,7 @@ OpenOptions open_options(const Options& o) {
   open.compile.opt = static_cast<int>(level);
   open.shapes = o.shapes;
   open.trust = o.trust;
-  open.cache_folder = default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
-  if (!open.cache_folder.empty()) open.compile.build.cache_folder = open.cache_folder + "/objects";
-  open.key_path = default_key_path(std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   open.note = cli::note;
   open.warn = cli::warn;
   return open;

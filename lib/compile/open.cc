@@ -148,6 +148,12 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   return package;
 }
 
+void use_folders(OpenOptions* options, const char* xdg_cache_home, const char* xdg_config_home, const char* home) {
+  options->cache_folder = default_cache_folder(xdg_cache_home, home);
+  if (!options->cache_folder.empty()) options->compile.build.cache_folder = options->cache_folder + "/objects";
+  options->key_path = default_key_path(xdg_config_home, home);
+}
+
 std::string default_cache_folder(const char* xdg_cache_home, const char* home) {
   if (xdg_cache_home != nullptr && *xdg_cache_home == '/') return std::string(xdg_cache_home) + "/dnn-tools";
   return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/dnn-tools";

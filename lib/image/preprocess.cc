@@ -132,6 +132,10 @@ Preprocess named_preprocess(std::string_view name, int height, int width, Layout
   fail_usage("preprocessing '", name, "' is none of ", join(preprocess_names()));
 }
 
+bool PreprocessOptions::any() const {
+  return !(resize + filter + scale + mean + std + channels + layout + pass_order).empty();
+}
+
 void apply_options(const PreprocessOptions& options, Preprocess* preprocess) {
   Preprocess p = *preprocess;
   if (!options.resize.empty()) {

@@ -66,6 +66,8 @@ struct PreprocessOptions {
   std::string channels;    // "rgb" or "bgr"
   std::string layout;      // "nchw" or "nhwc"
   std::string pass_order;  // "pillow13" or "pillow12"
+
+  bool any() const;  // whether something is given
 };
 // Throws Usage, naming the option.
 void apply_options(const PreprocessOptions& options, Preprocess* preprocess);

@@ -1,6 +1,8 @@
 // What is decided before a run; see setup.h.
 #include "infer/setup.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -18,11 +20,6 @@ std::string metadata_of(const Package& package, std::string_view key) {
   return "";
 }
 
-bool anything_in(const PreprocessOptions& o) {
-  const std::string all = o.resize + o.filter + o.scale + o.mean + o.std + o.channels + o.layout + o.pass_order;
-  return !all.empty();
-}
-
 std::string milliseconds(const metrics::Values& values, const char* key) {
   const auto it = values.find(key);
   if (it == values.end()) return "-";
@@ -33,10 +30,48 @@ std::string milliseconds(const metrics::Values& values, const char* key) {
 
 }  // namespace
 
+OpenOptions open_options(const NetworkOptions& o) {
+  OpenOptions open;
+  open.compile.device = find_device(o.device).kind;
+  open.compile.float64 = wants_float64(o.device);
+  int64_t level = open.compile.device == std::string("reference") ? 0 : 3;
+  if (o.level && (!parse_int(*o.level, &level) || level < 0 || level > 4))
+    fail_usage("-O ", *o.level, ": choose from 0 to 4");
+  open.compile.opt = static_cast<int>(level);
+  open.compile.pass_changes = o.passes;
+  if (!o.isa.empty()) {
+    const std::vector<std::string>& known = known_isas();
+    if (std::find(known.begin(), known.end(), o.isa) == known.end())
+      fail_usage("--isa ", o.isa, ": choose from ", join(known));
+    open.compile.isas = {o.isa};
+  }
+  open.shapes = o.shapes;
+  open.batch = o.batch.value_or(1);
+  if (open.batch < 1) fail_usage("--batch ", open.batch, " is less than 1");
+  open.trust = o.trust;
+  return open;
+}
+
+void check_package(const std::string& path, const NetworkOptions& o, const Package& package, const BatchPlan& plan) {
+  if (o.level && *o.level != std::to_string(package.info.opt))
+    fail_usage(path, ": compiled at -O", package.info.opt, ", -O", *o.level, " is asked for");
+  if (wants_float64(o.device) && package.info.dtype != "float64")
+    fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
+  if (o.batch && *o.batch != plan.batch)
+    fail_usage("--batch ", *o.batch, ": the model's batch is fixed at ", plan.batch);
+}
+
+int decode_threads(const std::optional<int64_t>& asked, const Session& session) {
+  constexpr int64_t kMost = 1024;
+  if (!asked) return session.threads() < available_processors() ? 1 : 0;
+  if (*asked < 0 || *asked > kMost) fail_usage("--decode-threads ", *asked, ": choose from 0 to ", kMost);
+  return static_cast<int>(*asked);
+}
+
 std::optional<Preprocess> choose_preprocess(const Package& package, const BatchPlan& plan, const std::string& name,
                                             const PreprocessOptions& spelled_out, bool apply_orientation) {
   const std::string stored = metadata_of(package, "preprocess");
-  if (name.empty() && stored.empty() && !anything_in(spelled_out)) return std::nullopt;
+  if (name.empty() && stored.empty() && !spelled_out.any()) return std::nullopt;
   if (plan.slots.size() != 1) fail_usage("images are for models with one input; this one has ", plan.slots.size());
   const InputSlot& slot = plan.slots[0];
   if (slot.shape.size() != 4 || slot.shape[0] != 1 || (slot.shape[1] != 3 && slot.shape[3] != 3)) {
@@ -106,7 +141,19 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
   header.shard = shard.text();
   header.host["cpu"] = cpu_name();
   header.host["processors"] = std::to_string(available_processors());
+  utsname system{};
+  if (::uname(&system) == 0) header.host["kernel"] = cat(system.sysname, " ", system.release, " ", system.machine);
   return header;
+}
+
+void inherit(std::vector<stream::Header> inputs, stream::Header* header) {
+  header->inputs = std::move(inputs);
+  if (header->inputs.empty()) return;
+  const stream::Header& origin = header->inputs.front();
+  if (header->preprocess.empty()) header->preprocess = origin.preprocess;
+  if (!header->label_set.empty()) return;
+  header->label_set = origin.label_set;
+  header->label_offset = origin.label_offset;
 }
 
 std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan) {

@@ -4,10 +4,31 @@
 #include <string>
 #include <vector>
 
+#include "compile/open.h"
 #include "infer/runner.h"
 #include "infer/sample_source.h"
 
 namespace dnn {
+
+// What a user says of the network to run; texts as on a command line, empty where not given.
+struct NetworkOptions {
+  std::string device = "cpu", isa, passes;
+  std::optional<std::string> level;  // default 3; reference 0
+  std::vector<std::string> shapes;
+  std::optional<int64_t> batch;
+  bool trust = false;
+};
+
+// The same as options for open_package; folders and log sinks are the caller's. Throws Usage.
+OpenOptions open_options(const NetworkOptions& options);
+
+// Throws Usage unless a ready-made package, from `path`, is what is asked for.
+void check_package(const std::string& path, const NetworkOptions& options, const Package& package,
+                   const BatchPlan& plan);
+
+// Threads that decode ahead: as asked, or else one where the network leaves a processor free, so that the two do not
+// compete. Throws Usage.
+int decode_threads(const std::optional<int64_t>& asked, const Session& session);
 
 // The preprocessing of images for the network's only input, whose layout and size it follows: the one of that name, or
 // where `name` is empty "none" with what is spelled out, or what the model's metadata "preprocess" holds (a name or the
@@ -31,6 +52,9 @@ RunLabels choose_labels(const std::string& path, const std::vector<std::string>&
 // The facts of a run that the package, the session and the options tell; `device` as the user named it.
 stream::Header make_header(const Session& session, const BatchPlan& plan, const std::string& device,
                            const RunLabels& labels, const std::optional<Preprocess>& preprocess, const Shard& shard);
+
+// Adds the headers of the streams that the samples come from, and what they say of the samples.
+void inherit(std::vector<stream::Header> inputs, stream::Header* header);
 
 // Two lines: what was done, and the latency's mean, spread, extremes and percentiles in ms.
 std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan);
