@@ -35,7 +35,8 @@ struct Named {
 };
 constexpr std::array<Named<ResizeMode>, 3> kResizeModes = {
     {{"none", ResizeMode::None}, {"crop", ResizeMode::ShortCrop}, {"stretch", ResizeMode::Stretch}}};
-constexpr std::array<Named<Channels>, 2> kChannels = {{{"rgb", Channels::Rgb}, {"bgr", Channels::Bgr}}};
+constexpr std::array<Named<Channels>, 3> kChannels = {
+    {{"rgb", Channels::Rgb}, {"bgr", Channels::Bgr}, {"grey", Channels::Grey}}};
 constexpr std::array<Named<Layout>, 2> kLayouts = {{{"nchw", Layout::Nchw}, {"nhwc", Layout::Nhwc}}};
 constexpr std::array<Named<PassOrder>, 2> kPassOrders = {
     {{"pillow13", PassOrder::Pillow13}, {"pillow12", PassOrder::Pillow12}}};
@@ -82,6 +83,9 @@ void check(const Preprocess& p) {
   for (float std : p.std) {
     if (std == 0) fail_usage("a std of 0");
   }
+  const auto varies = [](const std::array<float, 3>& v) { return v[0] != v[1] || v[0] != v[2]; };
+  if (p.channels == Channels::Grey && (varies(p.mean) || varies(p.std)))
+    fail_usage("a grey image has one channel: one mean and one std are wanted");
   if (p.resize == ResizeMode::None ? p.height < 0 || p.width < 0 : p.height <= 0 || p.width <= 0) {
     fail_usage("an input of ", p.height, "x", p.width, " pixels");
   }
@@ -91,6 +95,17 @@ void check(const Preprocess& p) {
   if (p.resize == ResizeMode::ShortCrop && p.short_side < std::max(p.height, p.width)) {
     fail_usage("a short side of ", p.short_side, " pixels is less than the crop of ", p.height, "x", p.width);
   }
+}
+
+// Pillow's "L" of RGB (Convert.c, L24), in all three channels, so that a resize treats it as it would one.
+Image grey(const Image& image) {
+  Image result = image;
+  for (size_t i = 0; i + 2 < result.rgb.size(); i += 3) {
+    uint8_t* pixel = result.rgb.data() + i;
+    const uint32_t sum = pixel[0] * 19595U + pixel[1] * 38470U + pixel[2] * 7471U + 0x8000U;
+    std::fill_n(pixel, 3, static_cast<uint8_t>(sum >> 16));
+  }
+  return result;
 }
 
 // A JSON number that prints as the shortest decimal of the float and reads back to it.
@@ -103,7 +118,7 @@ double as_double(float value) {
 }  // namespace
 
 Shape Preprocess::shape() const {
-  return layout == Layout::Nchw ? Shape{1, 3, height, width} : Shape{1, height, width, 3};
+  return layout == Layout::Nchw ? Shape{1, n_channels(), height, width} : Shape{1, height, width, n_channels()};
 }
 
 std::vector<std::string_view> preprocess_names() {
@@ -229,7 +244,10 @@ Preprocess preprocess_from_json(std::string_view text) {
   }
 }
 
-Image fit(const Image& image, const Preprocess& p) {
+Image fit(const Image& given, const Preprocess& p) {
+  const bool is_grey = p.channels == Channels::Grey;
+  const Image one = is_grey ? grey(given) : Image{};
+  const Image& image = is_grey ? one : given;
   const ImageSize from{image.width, image.height};
   const ImageSize wanted{p.width, p.height};
   switch (p.resize) {
@@ -249,11 +267,13 @@ Image fit(const Image& image, const Preprocess& p) {
 }
 
 void to_tensor(const Image& image, const Preprocess& p, std::span<float> out) {
-  const Image fitted = p.resize == ResizeMode::None ? Image{} : fit(image, p);
-  const Image& source = p.resize == ResizeMode::None ? image : fitted;
-  if (p.resize == ResizeMode::None && p.height != 0) fit(image, p);
-  if (out.size() != source.rgb.size()) {
-    fail_internal("an image of ", source.rgb.size(), " values into a slot of ", out.size());
+  const bool as_it_is = p.resize == ResizeMode::None && p.channels != Channels::Grey;
+  const Image fitted = as_it_is ? Image{} : fit(image, p);
+  const Image& source = as_it_is ? image : fitted;
+  if (as_it_is && p.height != 0) fit(image, p);
+  const auto n_channels = static_cast<size_t>(p.n_channels());
+  if (out.size() != source.rgb.size() / 3 * n_channels) {
+    fail_internal("an image of ", source.rgb.size() / 3, " pixels into a slot of ", out.size());
   }
   // A byte has 256 values, so the arithmetic is done once for each.
   std::array<std::array<float, 256>, 3> table;
@@ -266,10 +286,10 @@ void to_tensor(const Image& image, const Preprocess& p, std::span<float> out) {
   const size_t n_pixels = source.rgb.size() / 3;
   const uint8_t* rgb = source.rgb.data();
   const bool planar = p.layout == Layout::Nchw;
-  for (size_t c = 0; c < 3; ++c) {
+  for (size_t c = 0; c < n_channels; ++c) {
     const uint8_t* from = rgb + (p.channels == Channels::Bgr ? 2 - c : c);
     float* to = out.data() + (planar ? c * n_pixels : c);
-    const size_t step = planar ? 1 : 3;
+    const size_t step = planar ? 1 : n_channels;
     for (size_t i = 0; i < n_pixels; ++i) to[i * step] = table[c][from[3 * i]];
   }
 }

@@ -23,7 +23,11 @@ enum class ResizeMode {
   ShortCrop,  // the short side to short_side, then the centre
   Stretch,    // both sides to the network's size, whatever that does to the shape
 };
-enum class Channels { Rgb, Bgr };
+enum class Channels {
+  Rgb,
+  Bgr,
+  Grey,  // one: Pillow's convert("RGB").convert("L"), before the resize
+};
 enum class Layout { Nchw, Nhwc };
 
 struct Preprocess {
@@ -43,7 +47,8 @@ struct Preprocess {
   std::array<float, 3> std{1, 1, 1};
 
   bool operator==(const Preprocess&) const = default;
-  // Shape of one preprocessed image, [1, 3, H, W] or [1, H, W, 3].
+  int n_channels() const { return channels == Channels::Grey ? 1 : 3; }
+  // Shape of one preprocessed image, [1, C, H, W] or [1, H, W, C].
   Shape shape() const;
 };
 
@@ -80,7 +85,7 @@ Preprocess preprocess_from_json(std::string_view json);  // throws Malformed
 Image fit(const Image& image, const Preprocess& preprocess);
 // fit() and the arithmetic, as float32 of shape(); throws Usage when a None resize meets another size.
 Tensor to_tensor(const Image& image, const Preprocess& preprocess);
-// The same into one slot of a batch: `out` holds exactly height * width * 3 values.
+// The same into one slot of a batch: `out` holds exactly height * width * n_channels() values.
 void to_tensor(const Image& image, const Preprocess& preprocess, std::span<float> out);
 
 }  // namespace dnn

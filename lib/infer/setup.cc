@@ -74,10 +74,11 @@ std::optional<Preprocess> choose_preprocess(const Package& package, const BatchP
   if (name.empty() && stored.empty() && !spelled_out.any()) return std::nullopt;
   if (plan.slots.size() != 1) fail_usage("images are for models with one input; this one has ", plan.slots.size());
   const InputSlot& slot = plan.slots[0];
-  if (slot.shape.size() != 4 || slot.shape[0] != 1 || (slot.shape[1] != 3 && slot.shape[3] != 3)) {
-    fail_unsupported("input '", slot.name, "' is ", shape_text(slot.shape), ", which no RGB image fits");
-  }
-  const Layout layout = slot.shape[1] == 3 ? Layout::Nchw : Layout::Nhwc;
+  const auto has = [&](int64_t channels) { return slot.shape[1] == channels || slot.shape[3] == channels; };
+  if (slot.shape.size() != 4 || slot.shape[0] != 1 || (!has(3) && !has(1)))
+    fail_unsupported("input '", slot.name, "' is ", shape_text(slot.shape), ", which no RGB or grey image fits");
+  const bool grey = !has(3);
+  const Layout layout = slot.shape[1] == (grey ? 1 : 3) ? Layout::Nchw : Layout::Nhwc;
   const size_t height_axis = layout == Layout::Nchw ? 2 : 1;
   const auto height = static_cast<int>(slot.shape[height_axis]), width = static_cast<int>(slot.shape[height_axis + 1]);
   Preprocess preprocess;
@@ -85,9 +86,16 @@ std::optional<Preprocess> choose_preprocess(const Package& package, const BatchP
     preprocess = preprocess_from_json(stored);
   } else {
     const std::string base = !name.empty() ? name : !stored.empty() ? stored : "none";
+    if (grey && base != "none")
+      fail_usage("preprocessing '", base, "' is for RGB, input '", slot.name,
+                 "' is grey: spell it out (--scale, --mean)");
     preprocess = named_preprocess(base, height, width, layout);
+    if (grey) preprocess.channels = Channels::Grey;
   }
   apply_options(spelled_out, &preprocess);
+  if (grey != (preprocess.channels == Channels::Grey))
+    fail_usage("input '", slot.name, "' is ", shape_text(slot.shape), ": the channels cannot be ",
+               grey ? "those of colour" : "grey");
   preprocess.apply_orientation = preprocess.apply_orientation || apply_orientation;
   return preprocess;
 }

@@ -32,7 +32,7 @@ int decode_threads(const std::optional<int64_t>& asked, const Session& session);
 
 // The preprocessing of images for the network's only input, whose layout and size it follows: the one of that name, or
 // where `name` is empty "none" with what is spelled out, or what the model's metadata "preprocess" holds (a name or the
-// JSON of to_json); nullopt when nothing says. Throws Usage, Unsupported for an input that no RGB image fits.
+// JSON of to_json); nullopt when nothing says. Throws Usage, Unsupported for an input that neither an RGB nor a grey image fits.
 std::optional<Preprocess> choose_preprocess(const Package& package, const BatchPlan& plan, const std::string& name,
                                             const PreprocessOptions& spelled_out, bool apply_orientation);
 

@@ -131,5 +131,34 @@ TEST(Preprocess, OptionsOverrideANamedOne) {
   }
 }
 
+// One channel: Pillow 13's convert("L") of the same pixels, and its bilinear resize of that.
+TEST(Preprocess, GreyIsPillowsL) {
+  Image colours;
+  colours.width = 6;
+  colours.height = 1;
+  colours.rgb = {255, 0, 0, 0, 255, 0, 0, 0, 255, 1, 2, 3, 254, 253, 1, 77, 200, 131};
+  Preprocess p = named_preprocess("none", 1, 6, Layout::Nchw);
+  p.channels = Channels::Grey;
+  EXPECT_EQ(p.shape(), (Shape{1, 1, 1, 6}));
+  EXPECT_EQ(to_doubles(to_tensor(colours, p)), (std::vector<double>{76, 150, 29, 2, 225, 155}));
+
+  Image drawn;
+  drawn.width = 8;
+  drawn.height = 6;
+  for (int i = 0; i < 8 * 6 * 3; ++i)
+    drawn.rgb.push_back(static_cast<uint8_t>(i / 3 % 8 * 37 + i / 24 * 101 + i % 3 * 59));
+  p = named_preprocess("none", 3, 4, Layout::Nhwc);
+  p.channels = Channels::Grey;
+  p.resize = ResizeMode::Stretch;
+  EXPECT_EQ(p.shape(), (Shape{1, 3, 4, 1}));
+  EXPECT_EQ(to_doubles(to_tensor(drawn, p)),
+            (std::vector<double>{112, 132, 137, 112, 119, 129, 140, 118, 134, 119, 137, 130}));
+
+  EXPECT_EQ(preprocess_from_json(to_json(p)), p);
+  PreprocessOptions three_means;
+  three_means.mean = "1,2,3";
+  EXPECT_THROW(apply_options(three_means, &p), Error);
+}
+
 }  // namespace
 }  // namespace dnn
