@@ -103,6 +103,11 @@ struct Side {
 };
 
 LocalizeReport localize_models(const Options& o) {
+  for (const std::string& path : {o.source, o.target}) {
+    if (std::filesystem::is_regular_file(path) && stream::looks_like_stream(MappedFile(path).bytes()))
+      fail_usage(path,
+                 " is a trace: it takes no INPUT, and is compared with another trace (dnn-infer --trace makes one)");
+  }
   Side source(o, o.source), target(o, o.target);
   Localizer localizer(&source.session->package().source, &target.session->package().source);
   cli::Progress progress("samples", source.samples->count().value_or(0));
