@@ -1,10 +1,12 @@
 // dnn-cat: shows streams as JSON lines or text and packs JSON lines into a stream again; shows and compares models.
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "compile/explain.h"
 #include "formats/format.h"
 #include "graph/diff.h"
 #include "graph/text.h"
 #include "ops/op.h"
+#include "package/file.h"
 #include "stream/stream.h"
 #include "stream/text.h"
 
@@ -16,7 +18,8 @@ const cli::Tool kTool = {
     .name = "dnn-cat",
     .summary =
         "Shows a stream as JSON lines or as readable text, packs JSON lines into a stream again, and shows or compares "
-        "models. Several files are read one after another. A stream that was cut off is shown as far as it goes; exit "
+        "models; shows packages either way. Several files are read one after another. A stream that was cut off is "
+        "shown as far as it goes; exit "
         "code 3 says so.",
     .negative = "--diff finds a difference",
     .examples = {{"dnn-infer model.onnx images/ | dnn-cat", "one line of JSON for each record"},
@@ -37,7 +40,8 @@ struct Options {
 };
 
 void declare(cli::Args& args, Options& o) {
-  args.positionals(&o.inputs, "FILE", "streams or models, or JSON lines with --from-json; '-' is standard input", 0);
+  args.positionals(&o.inputs, "FILE",
+                   "streams, packages or models, or JSON lines with --from-json; '-' is standard input", 0);
   args.flag(&o.text, "--text", "readable text instead of JSON lines (models are always text)");
   args.flag(&o.from_json, "--from-json", "read JSON lines, write a stream");
   args.flag(&o.diff, "--diff", "compare two models; exit code 1 if they differ");
@@ -62,6 +66,12 @@ std::optional<Error> show(const std::string& path, const Options& o, cli::Output
   }
   PeekSource source(open_source(path));
   if (const Bytes first = source.peek(16); !first.empty() && !stream::looks_like_stream(first)) {
+    if (looks_like_package(first)) {
+      if (path == "-") fail_usage("a package is mapped into memory: give its file's name, not a pipe");
+      const Package package = *read_package(path, {}).package;
+      output.write(o.text ? package_to_text(package) : package_to_json(package));
+      return {};
+    }
     show_model(path == "-" ? read_source(source, path) : open_model(path), o, output);
     return {};
   }

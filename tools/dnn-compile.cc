@@ -48,7 +48,9 @@ void declare(cli::Args& args, Options& o) {
               "passes on or off, as +fuse-ops,-fold-constant; only:NAMES for these alone");
   args.option(&o.stop_after, "--stop-after", "N", "apply the first N rewrites only");
   args.option(&o.emit, "--emit", "DIR", "write the graph after each pass, the loops and the kernels' sources");
-  args.flag(&o.explain, "--explain", "print the steps of the package: kernel, node, arithmetic, memory traffic");
+  args.flag(
+      &o.explain, "--explain",
+      "print what each pass changed, and the steps of the package: kernel, source nodes, arithmetic, memory traffic");
   args.option(&o.compiler, "--compiler", "PROGRAM", "the C compiler to use");
   args.flag(&o.list_passes, "--list-passes", "print the passes, tab-separated, and stop");
   args.device(&o.device);
@@ -92,8 +94,10 @@ int work(const Options& o) {
   open.warn = cli::warn;
   std::optional<cli::Output> output;
   if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);
+  std::string changes;
+  if (o.explain) open.compile.on_passes = [&](const std::vector<PassLog>& log) { changes = explain_passes(log); };
   const Package package = compile_file(o.model, open);
-  if (o.explain) std::cout << explain(package);
+  if (o.explain) std::cout << changes << "\n" << explain(package);
   if (output) {
     write_package(package, *output, usable_key(open));
     output->commit();

@@ -68,7 +68,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.run.duration_s, "-t,--duration", "S", "repeat each batch until S seconds in all are over");
   args.option(&o.decode_threads, "--decode-threads", "N",
               "threads that decode ahead, 0: none (default: 1 if one is free)");
-  args.flag(&o.run.profile, "--profile", "a table of the package's steps on standard error");
+  args.flag(&o.run.profile, "--profile", "a table of the package's steps and what bounds them");
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
   args.device(&o.network.device);
@@ -142,7 +142,11 @@ int work(const Options& o) {
   const RunSummary summary = runner.run(*source);
   writer.end();
   output.commit();
-  if (o.run.profile) std::cerr << profile_table(*package, session->profile());
+  if (o.run.profile) {
+    std::optional<Peaks> peaks;
+    if (open.compile.device == "cpu") peaks = measure_peaks(session->isa(), session->threads());
+    std::cerr << profile_table(*package, session->profile(), peaks);
+  }
   return report(summary, plan);
 }
 

@@ -57,6 +57,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
     };
   }
   const std::vector<PassLog> log = run_passes(graph, pass_options);
+  if (options.on_passes) options.on_passes(log);
   Package package;
   const std::string target = target_of(options.device);
   if (!target.empty()) {

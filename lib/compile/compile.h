@@ -8,6 +8,7 @@
 #include "compile/build_c.h"
 #include "graph/graph.h"
 #include "package/package.h"
+#include "passes/pass.h"
 
 namespace dnn {
 
@@ -19,6 +20,7 @@ struct CompileOptions {
   std::string pass_changes;       // "+name,-name"
   int64_t stop_after = -1;        // patches to apply at most; -1: all
   BuildOptions build;
+  std::function<void(const std::vector<PassLog>& log)> on_passes;  // what the passes did
   // Called after each pass with its name and graph, and with the codes: what --emit writes.
   std::function<void(const std::string& stage, const std::string& text)> emit;
 };

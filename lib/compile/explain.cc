@@ -2,10 +2,113 @@
 #include "compile/explain.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "graph/text.h"
 
 namespace dnn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> sources_of(const Node& node) {
+  return node.sources.empty() ? std::vector<std::string>{node.name} : node.sources;
+}
+
+std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json values_json(const Graph& graph, const std::vector<ValueId>& ids) {
+  Json list = Json::array();
+  for (ValueId id : ids) list.push_back({{"name", graph.value(id).name}, {"type", graph.value(id).type.text()}});
+  return list;
+}
+
+int64_t constant_bytes(const Package& package) {
+  int64_t total = 0;
+  for (const Tensor& constant : package.constants) total += static_cast<int64_t>(constant.size_bytes());
+  return total;
+}
+
+}  // namespace
+
+std::string explain_passes(const std::vector<PassLog>& log) {
+  std::string text = "pass\tlevel\tpatches\tremoved\tadded\tfused\tlayouts\tms\n";
+  for (const PassLog& entry : log) {
+    int level = 0;
+    for (const Pass& pass : passes()) {
+      if (pass.name == entry.name) level = pass.level;
+    }
+    char ms[32];
+    std::snprintf(ms, sizeof ms, "%.2f", entry.time_ms);
+    text += cat(entry.name, "\tO", level, "\t", entry.patches, "\t", entry.removed, "\t", entry.added, "\t",
+                entry.fused, "\t", entry.layouts, "\t", ms, "\n");
+  }
+  return text;
+}
+
+std::string package_to_json(const Package& package) {
+  const PackageInfo& info = package.info;
+  std::string out =
+      line({{"type", "package"},
+            {"model", {{"path", info.model_path}, {"sha256", info.model_sha256}, {"format", info.model_format}}},
+            {"opt", info.opt},
+            {"target", info.target},
+            {"dtype", info.dtype},
+            {"compiler", info.compiler},
+            {"tool_version", info.tool_version},
+            {"passes", info.passes},
+            {"inputs", values_json(package.graph, package.graph.inputs)},
+            {"outputs", values_json(package.graph, package.graph.outputs)},
+            {"arena_bytes", package.arena_bytes},
+            {"constants", package.constants.size()},
+            {"constant_bytes", constant_bytes(package)}});
+  for (const Code& code : package.codes) {
+    out += line({{"type", "code"},
+                 {"isa", code.isa},
+                 {"source_bytes", code.source.size()},
+                 {"source_sha256", sha256_hex(as_bytes(code.source))},
+                 {"binary_bytes", code.binary.size()},
+                 {"binary_sha256", code.binary.empty() ? "" : sha256_hex(as_bytes(code.binary))}});
+  }
+  for (size_t i = 0; i < package.kernels.size(); ++i) {
+    Json tasks = Json::object();
+    for (const Code& code : package.codes) tasks[code.isa] = code.tasks[i];
+    out += line({{"type", "kernel"},
+                 {"name", package.kernels[i].name},
+                 {"pattern", package.kernels[i].pattern},
+                 {"tasks", tasks}});
+  }
+  for (size_t i = 0; i < package.steps.size(); ++i) {
+    const Step& step = package.steps[i];
+    const Node& node = package.graph.node(step.node);
+    out += line(
+        {{"type", "step"},
+         {"id", i},
+         {"kernel", step.kernel < 0 ? Json(nullptr) : Json(package.kernels[static_cast<size_t>(step.kernel)].name)},
+         {"op", node.op},
+         {"node", node.name},
+         {"sources", sources_of(node)},
+         {"flops", step.flops},
+         {"bytes", step.bytes}});
+  }
+  return out;
+}
+
+std::string package_to_text(const Package& package) {
+  const PackageInfo& info = package.info;
+  std::string out =
+      cat("package of ", dnn::quoted(info.model_path), " (", info.model_format, ", sha256 ", info.model_sha256, ")\n-O",
+          info.opt, " for ", info.target.empty() ? "the interpreter" : info.target, ", ", info.dtype, ", by dnn-tools ",
+          info.tool_version, info.compiler.empty() ? "" : " with " + info.compiler, "\n");
+  for (const Code& code : package.codes) {
+    out += cat("code ", code.isa.empty() ? info.target : code.isa, ": source ", code.source.size(), " bytes, sha256 ",
+               sha256_hex(as_bytes(code.source)).substr(0, 16), ", binary ", code.binary.size(), " bytes\n");
+  }
+  out += cat(package.constants.size(), " constants of ", constant_bytes(package), " bytes\n\n", explain(package), "\n");
+  return out + to_text(package.graph);
+}
 
 std::string explain(const Package& package) {
   std::string text = "step\tkernel\tnode\tsources\tmflop\tkib\tflop_per_byte\n";
@@ -17,9 +120,7 @@ std::string explain(const Package& package) {
     std::snprintf(numbers, sizeof numbers, "%.3f\t%.1f\t%.2f", step.flops / 1e6, step.bytes / 1024,
                   step.bytes > 0 ? step.flops / step.bytes : 0);
     const std::string kernel = step.kernel < 0 ? "interpreted" : package.kernels[static_cast<size_t>(step.kernel)].name;
-    text +=
-        cat(i, "\t", kernel, "\t", node.op, " ", node.name, "\t",
-            join(node.sources.empty() ? std::vector<std::string>{node.name} : node.sources, "+"), "\t", numbers, "\n");
+    text += cat(i, "\t", kernel, "\t", node.op, " ", node.name, "\t", join(sources_of(node), "+"), "\t", numbers, "\n");
     flops += step.flops;
     bytes += step.bytes;
   }

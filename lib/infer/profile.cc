@@ -1,16 +1,17 @@
 // The profile's table; see profile.h.
 #include "infer/profile.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace dnn {
 namespace {
 
-std::string line(const char* time_us, const char* share, const char* gflops, const char* gbytes,
-                 const std::string& kernel, const std::string& node) {
-  char numbers[96];
-  std::snprintf(numbers, sizeof numbers, "%12s %7s %9s %8s  ", time_us, share, gflops, gbytes);
-  return cat(numbers, kernel, "  ", node, "\n");
+std::string line(const std::vector<std::string>& numbers, const std::string& kernel, const std::string& node) {
+  char text[128];
+  std::snprintf(text, sizeof text, "%12s %7s %9s %8s %10s  %-12s  ", numbers[0].c_str(), numbers[1].c_str(),
+                numbers[2].c_str(), numbers[3].c_str(), numbers[4].c_str(), numbers[5].c_str());
+  return cat(text, kernel, "  ", node, "\n");
 }
 
 std::string number(const char* format, double value) {
@@ -21,9 +22,18 @@ std::string number(const char* format, double value) {
 
 std::string rate(double amount, double ns) { return ns > 0 && amount > 0 ? number("%.1f", amount / ns) : "-"; }
 
+// "compute 63%": the limit that a step of so much work meets first, and how near it came.
+std::string bound(double flops, double bytes, double ns, const std::optional<Peaks>& peaks) {
+  if (!peaks || ns <= 0 || (flops <= 0 && bytes <= 0)) return "-";
+  const double compute_ns = flops / peaks->gflops, memory_ns = bytes / peaks->gbytes_per_s;
+  return cat(compute_ns >= memory_ns ? "compute " : "memory ",
+             number("%.0f", 100 * std::max(compute_ns, memory_ns) / ns), "%");
+}
+
 }  // namespace
 
-std::string profile_table(const Package& package, const std::vector<StepProfile>& profile) {
+std::string profile_table(const Package& package, const std::vector<StepProfile>& profile,
+                          const std::optional<Peaks>& peaks) {
   double total_ns = 0, flops = 0, bytes = 0;
   const auto mean_ns = [&](size_t i) {
     return profile[i].runs == 0 ? 0.0 : static_cast<double>(profile[i].time_ns) / static_cast<double>(profile[i].runs);
@@ -34,18 +44,25 @@ std::string profile_table(const Package& package, const std::vector<StepProfile>
     flops += package.steps[i].flops;
     bytes += package.steps[i].bytes;
   }
-  std::string out = line("us/run", "%", "GFLOP/s", "GB/s", "kernel", "node");
+  const auto row = [&](double f, double b, double ns, const std::string& kernel, const std::string& node) {
+    return line({number("%.1f", ns / 1e3), number("%.1f", total_ns > 0 ? 100 * ns / total_ns : 0), rate(f, ns),
+                 rate(b, ns), number("%.1f", b / 1024), bound(f, b, ns, peaks)},
+                kernel, node);
+  };
+  std::string out;
+  if (peaks) {
+    out = cat("peaks measured on ", peaks->threads, peaks->threads == 1 ? " thread of " : " threads of ", peaks->isa,
+              ": ", number("%.1f", peaks->gflops), " GFLOP/s of float32 multiply-add, ",
+              number("%.1f", peaks->gbytes_per_s), " GB/s of memory\n");
+  }
+  out += line({"us/run", "%", "GFLOP/s", "GB/s", "KiB", "bound"}, "kernel", "node");
   for (size_t i = 0; i < n; ++i) {
     const Step& step = package.steps[i];
-    const double ns = mean_ns(i);
     const Node& node = package.graph.node(step.node);
-    out += line(number("%.1f", ns / 1e3).c_str(), number("%.1f", total_ns > 0 ? 100 * ns / total_ns : 0).c_str(),
-                rate(step.flops, ns).c_str(), rate(step.bytes, ns).c_str(),
-                step.kernel < 0 ? "interpreted" : package.kernels[static_cast<size_t>(step.kernel)].name, node.label());
+    out += row(step.flops, step.bytes, mean_ns(i),
+               step.kernel < 0 ? "interpreted" : package.kernels[static_cast<size_t>(step.kernel)].name, node.label());
   }
-  out += line(number("%.1f", total_ns / 1e3).c_str(), "100.0", rate(flops, total_ns).c_str(),
-              rate(bytes, total_ns).c_str(), "all steps", "");
-  return out;
+  return out + row(flops, bytes, total_ns, "all steps", "");
 }
 
 }  // namespace dnn

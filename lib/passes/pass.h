@@ -27,7 +27,10 @@ const std::vector<Pass>& passes();
 
 struct PassLog {
   std::string name;
-  int patches = 0;  // applied
+  int patches = 0;             // applied
+  int removed = 0, added = 0;  // nodes
+  int fused = 0;               // source nodes that fused nodes compute, above those before
+  int layouts = 0;             // values whose memory layout changed
   double time_ms = 0;
 };
 

@@ -71,13 +71,35 @@ std::vector<std::string> chosen_passes(const PassOptions& options) {
   return names;
 }
 
+namespace {
+
+// Adds what became of the nodes and layouts of `before`.
+void count_changes(const Graph& before, const Graph& after, PassLog* log) {
+  const auto is_alive = [](const Graph& graph, NodeId id) { return id < graph.node_slots() && graph.alive(id); };
+  for (NodeId id = 0; id < after.node_slots(); ++id) {
+    const bool was = is_alive(before, id), is = is_alive(after, id);
+    log->removed += was && !is ? 1 : 0;
+    log->added += is && !was ? 1 : 0;
+    if (was && before.node(id).op == "Fused") log->fused -= static_cast<int>(before.node(id).sources.size());
+    if (is && after.node(id).op == "Fused") log->fused += static_cast<int>(after.node(id).sources.size());
+  }
+  for (ValueId id = 0; id < after.value_count(); ++id) {
+    const std::string& layout = after.value(id).layout;
+    if (id < before.value_count() ? before.value(id).layout != layout : !layout.empty()) ++log->layouts;
+  }
+}
+
+}  // namespace
+
 std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
   std::vector<PassLog> log;
   const PassContext context{options.opt, options.float64};
   int64_t number = 0;
   for (const Pass* pass : choose(options)) {
     const auto start = std::chrono::steady_clock::now();
-    PassLog entry{pass->name, 0, 0};
+    PassLog entry;
+    entry.name = pass->name;
+    const Graph before = graph;
     try {
       for (int round = 0;; ++round) {
         if (round == kMaxRounds) fail_internal("it does not come to an end");
@@ -98,6 +120,7 @@ std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
     } catch (Error& e) {
       throw Error(ErrorKind::Internal, cat("pass ", pass->name, ": ", e.what()));
     }
+    count_changes(before, graph, &entry);
     entry.time_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     log.push_back(entry);
     if (options.after_pass) options.after_pass(pass->name, graph);

@@ -1,0 +1,97 @@
+// Measuring peaks; see peaks.h.
+#include "devices/peaks.h"
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace dnn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kFlopTime = std::chrono::milliseconds(20), kByteTime = std::chrono::milliseconds(25);
+constexpr int kAccumulators = 12;  // enough chains to hide the latency of a multiply-add
+constexpr int64_t kRounds = 2000;  // between looks at the clock
+constexpr size_t kBufferBytes = size_t{32} << 20;
+
+// Floating-point operations of one call. The compiler contracts to fused operations where the target has them; each lane
+// tends to 1, so that no value becomes denormal or infinite.
+template <class V>
+[[gnu::always_inline]] inline double multiply_add(float* sink) {
+  V a[kAccumulators], factor = V{} + 0.5f, term = V{} + 0.5f;
+#pragma GCC unroll 12  // all three loops, or the accumulators lie in memory
+  for (int i = 0; i < kAccumulators; ++i) a[i] = V{} + *sink + static_cast<float>(i);
+  for (int64_t round = 0; round < kRounds; ++round) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kAccumulators; ++i) a[i] = a[i] * factor + term;
+    asm volatile("" : "+m"(*sink));  // no round is left out
+  }
+  V sum = V{};
+#pragma GCC unroll 12
+  for (int i = 0; i < kAccumulators; ++i) sum += a[i];
+  *sink = sum[0] * 1e-30f;
+  return 2.0 * kAccumulators * kRounds * static_cast<double>(sizeof(V) / sizeof(float));
+}
+
+using Lanes4 = float __attribute__((vector_size(16)));
+using Lanes8 = float __attribute__((vector_size(32)));
+using Lanes16 = float __attribute__((vector_size(64)));
+
+double plain(float* sink) { return multiply_add<Lanes4>(sink); }
+[[gnu::target("avx2,fma"), gnu::optimize("fp-contract=fast")]] double avx2(float* sink) {
+  return multiply_add<Lanes8>(sink);
+}
+[[gnu::target("avx512f,fma"), gnu::optimize("fp-contract=fast")]] double avx512(float* sink) {
+  return multiply_add<Lanes16>(sink);
+}
+
+// Sum over the threads of amount per nanosecond.
+double together(int threads, const std::function<double()>& rate) {
+  std::vector<double> rates(static_cast<size_t>(threads), 0);
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < rates.size(); ++i) others.emplace_back([&, i] { rates[i] = rate(); });
+  rates[0] = rate();
+  double sum = 0;
+  for (std::thread& thread : others) thread.join();
+  for (double r : rates) sum += r;
+  return sum;
+}
+
+// The best of the spans between two looks at the clock, until `time` is over: others may disturb, nothing helps.
+double best_rate(std::chrono::nanoseconds time, const std::function<double()>& work) {
+  double best = 0;
+  for (const Clock::time_point end = Clock::now() + time; Clock::now() < end;) {
+    const Clock::time_point start = Clock::now();
+    const double amount = work();
+    const double ns = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+    if (ns > 0 && amount / ns > best) best = amount / ns;
+  }
+  return best;
+}
+
+}  // namespace
+
+Peaks measure_peaks(const std::string& isa, int threads) {
+  Peaks peaks;
+  peaks.isa = isa;
+  peaks.threads = threads;
+  double (*const kernel)(float*) = isa == "avx512" ? avx512 : isa == "avx2" ? avx2 : plain;
+  peaks.gflops = together(threads, [&] {
+    float sink = 0;
+    return best_rate(kFlopTime, [&] { return kernel(&sink); });
+  });
+  peaks.gbytes_per_s = together(threads, [&] {
+    std::vector<char> from(kBufferBytes, 1), to(kBufferBytes, 2);
+    return best_rate(kByteTime, [&] {
+      std::memcpy(to.data(), from.data(), kBufferBytes);
+      asm volatile("" : : "r"(to.data()) : "memory");
+      return 2.0 * kBufferBytes;
+    });
+  });
+  return peaks;
+}
+
+}  // namespace dnn
