@@ -7,6 +7,10 @@
 #include <openssl/rand.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -23,7 +27,7 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
 constexpr char kMagic[8] = {'D', 'N', 'N', 'P', 'K', 'G', 0, 1};
-constexpr size_t kHead = 48;  // magic, manifest size, HMAC
+constexpr size_t kHead = 56;  // magic, manifest size, HMAC, checksum
 constexpr size_t kAlign = 64;
 constexpr uint32_t kVersion = 1;
 
@@ -38,6 +42,9 @@ Digest sign(Bytes manifest, const PackageKey& key) {
   return digest;
 }
 
+// Finds damage, not malice; never 0.
+uint64_t checksum(Bytes bytes) { return std::max<uint64_t>(1, XXH3_64bits(bytes.data(), bytes.size())); }
+
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 // Blobs in the order they are stored. Their offsets depend on the manifest's size and that on the offsets' presence, not
@@ -45,20 +52,25 @@ size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 class BlobStore {
  public:
   explicit BlobStore(size_t first_offset) : next_(first_offset) {}
-  std::pair<size_t, size_t> add(Bytes bytes) {
-    if (bytes.empty()) return {kHead, 0};
-    auto [entry, fresh] = seen_.try_emplace({bytes.data(), bytes.size()}, next_);
+  struct Place {
+    size_t offset, size;
+    uint64_t checksum;
+  };
+  Place add(Bytes bytes) {
+    if (bytes.empty()) return {kHead, 0, 0};
+    auto [entry, fresh] = seen_.try_emplace({bytes.data(), bytes.size()}, Place{next_, bytes.size(), 0});
     if (fresh) {
+      entry->second.checksum = checksum(bytes);
       blobs_.push_back(bytes);
       next_ = aligned(next_ + bytes.size());
     }
-    return {entry->second, bytes.size()};
+    return entry->second;
   }
   const std::vector<Bytes>& blobs() const { return blobs_; }
 
  private:
   size_t next_;
-  std::map<std::pair<const std::byte*, size_t>, size_t> seen_;
+  std::map<std::pair<const std::byte*, size_t>, Place> seen_;
   std::vector<Bytes> blobs_;
 };
 
@@ -70,8 +82,8 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   FlatBufferBuilder b(1 << 16);
   b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
   const StoreBlob put = [&](Bytes bytes) {
-    const auto [offset, size] = blobs.add(bytes);
-    return fb::CreateBlob(b, offset, size);
+    const BlobStore::Place place = blobs.add(bytes);
+    return fb::CreateBlob(b, place.offset, place.size, place.checksum);
   };
   const PackageInfo& i = p.info;
   const auto path = b.CreateString(i.model_path), sha = b.CreateString(i.model_sha256),
@@ -202,6 +214,8 @@ void write_package(const Package& package, ByteSink& to, const PackageKey& key) 
   to.write(as_bytes(std::string_view(kMagic, sizeof kMagic)));
   to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(&size), sizeof size)));
   to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size())));
+  const uint64_t sum = checksum(as_bytes(manifest));
+  to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(&sum), sizeof sum)));
   to.write(as_bytes(manifest));
   size_t at = kHead + manifest.size();
   for (Bytes blob : blobs.blobs()) {
@@ -222,7 +236,9 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
   if (!looks_like_package(reader.take(sizeof kMagic))) fail_malformed("not a package of this version");
   const uint64_t size = reader.u64();
   const Bytes digest = reader.take(32);
+  const uint64_t sum = reader.u64();
   const Bytes manifest = reader.take(size);
+  if (checksum(manifest) != sum) fail_malformed("the manifest is damaged");
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, 1 << 28);
   if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
   const fb::Manifest* m = fb::GetManifest(manifest.data());
@@ -232,7 +248,10 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
     if (blob == nullptr) fail_malformed("a blob is missing");
     ByteReader at(bytes, "package");
     at.seek(blob->offset());
-    return at.take(blob->size());
+    const Bytes content = at.take(blob->size());
+    if (blob->xxh3() != 0 && checksum(content) != blob->xxh3())
+      fail_malformed("the ", content.size(), " bytes at ", blob->offset(), " are damaged");
+    return content;
   };
   auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
   OpenedPackage opened;

@@ -3,6 +3,9 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -16,7 +19,7 @@ namespace {
 
 using namespace dnn;
 
-constexpr size_t kSizeAt = 8, kDigestAt = 16, kHead = 48;  // see schemas/package.fbs
+constexpr size_t kSizeAt = 8, kDigestAt = 16, kSumAt = 48, kHead = 56;  // see schemas/package.fbs
 
 const PackageKey& key() {
   static const PackageKey the_key{std::string(32, 'k')};
@@ -29,12 +32,14 @@ std::string written(const Package& package) {
   return sink.text();
 }
 
-// The bytes with a signature that holds, where they have room for one.
+// The bytes with a signature and a checksum that hold, where they have room for them.
 std::string signed_copy(std::string bytes) {
   if (bytes.size() < kHead) return bytes;
   uint64_t size = 0;
   std::memcpy(&size, bytes.data() + kSizeAt, sizeof size);
   if (size > bytes.size() - kHead) return bytes;
+  const uint64_t sum = XXH3_64bits(bytes.data() + kHead, size);
+  std::memcpy(bytes.data() + kSumAt, &sum, sizeof sum);
   unsigned n = 0;
   HMAC(EVP_sha256(), key().secret.data(), static_cast<int>(key().secret.size()),
        reinterpret_cast<const unsigned char*>(bytes.data()) + kHead, size,

@@ -126,6 +126,48 @@ TEST(Package, EveryTruncationIsMalformed) {
   }
 }
 
+TEST(Package, EveryFlippedBitIsMalformedOrMeansNothing) {
+  const Package package = compile(conv_graph({1, 3, 4, 4, 3, 1, 1, 1}), cached_options(0));
+  TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/a.dnnpkg";
+  const PackageKey key{std::string(32, 'k')};
+  write_package(package, path, key);
+  const std::string whole = read_file(path);
+  int refused = 0, n = 0;
+  for (size_t at = 0; at < whole.size(); at += 1 + whole.size() / 499, ++n) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << (at % 8)));
+    const auto owner = std::make_shared<const std::string>(flipped);
+    try {
+      const OpenedPackage opened = parse_package(as_bytes(*owner), owner, key);
+      if (at >= 16 && at < 48) {
+        EXPECT_FALSE(opened.trusted) << "bit flipped in the signature, at " << at;
+      } else {  // the zeros between blobs
+        EXPECT_EQ(to_text(opened.package->source, {.inline_all = true}), to_text(package.source, {.inline_all = true}));
+        EXPECT_EQ(whole[at], 0) << at;
+      }
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed) << e.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, n * 9 / 10);
+}
+
+TEST(Package, AnInstructionSetThatIsNotHereIsTheEnvironments) {
+  auto package = std::make_shared<Package>(compile(conv_graph({1, 3, 4, 4, 3, 1, 1, 1}), cached_options(0)));
+  for (Code& code : package->codes) code.isa = "x99-99";
+  for (const char* forced : {"", "x99-99"}) {
+    try {
+      open_session("cpu", package, {1, forced});
+      ADD_FAILURE() << "opened";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Environment);
+      EXPECT_NE(std::string(e.what()).find("x99-99"), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(Compile, HigherLevelsStayWithinRounding) {
   for (const ConvCase& k :
        {ConvCase{1, 3, 16, 9, 3, 1, 1, 1}, ConvCase{2, 16, 48, 17, 3, 2, 1, 1}, ConvCase{1, 40, 24, 6, 1, 1, 0, 1},
