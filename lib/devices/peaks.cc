@@ -17,8 +17,8 @@ constexpr int kAccumulators = 12;  // enough chains to hide the latency of a mul
 constexpr int64_t kRounds = 2000;  // between looks at the clock
 constexpr size_t kBufferBytes = size_t{32} << 20;
 
-// Floating-point operations of one call. The compiler contracts to fused operations where the target has them; each lane
-// tends to 1, so that no value becomes denormal or infinite.
+// Floating-point operations of one call. This file alone is compiled with -ffp-contract=fast, so operations are fused
+// where the target can; each lane tends to 1, so that no value becomes denormal or infinite.
 template <class V>
 [[gnu::always_inline]] inline double multiply_add(float* sink) {
   V a[kAccumulators], factor = V{} + 0.5f, term = V{} + 0.5f;
@@ -41,12 +41,8 @@ using Lanes8 = float __attribute__((vector_size(32)));
 using Lanes16 = float __attribute__((vector_size(64)));
 
 double plain(float* sink) { return multiply_add<Lanes4>(sink); }
-[[gnu::target("avx2,fma"), gnu::optimize("fp-contract=fast")]] double avx2(float* sink) {
-  return multiply_add<Lanes8>(sink);
-}
-[[gnu::target("avx512f,fma"), gnu::optimize("fp-contract=fast")]] double avx512(float* sink) {
-  return multiply_add<Lanes16>(sink);
-}
+[[gnu::target("avx2,fma")]] double avx2(float* sink) { return multiply_add<Lanes8>(sink); }
+[[gnu::target("avx512f,fma")]] double avx512(float* sink) { return multiply_add<Lanes16>(sink); }
 
 // Sum over the threads of amount per nanosecond.
 double together(int threads, const std::function<double()>& rate) {
