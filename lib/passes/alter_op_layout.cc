@@ -59,8 +59,8 @@ class Chooser {
       for (NodeId id : graph_.order()) share(id);
       again = blocked_.size() != before;
     }
+    for (NodeId id : graph_.order()) borders(id);
     Patch patch(graph_, "layouts");
-    for (NodeId id : graph_.order()) borders(id, &patch);
     for (ValueId v : blocked_) layouts_[v].block(1, kBlock);
     bool changed = false;
     for (auto& [v, layout] : layouts_) {
@@ -68,7 +68,8 @@ class Chooser {
       patch.set_layout(v, layout.text());
       changed = true;
     }
-    return changed || copies_ ? std::vector<Patch>{std::move(patch)} : std::vector<Patch>();
+    if (changed) copies_.insert(copies_.begin(), std::move(patch));
+    return std::move(copies_);
   }
 
  private:
@@ -151,7 +152,7 @@ class Chooser {
     return true;
   }
 
-  void borders(NodeId id, Patch* patch) {
+  void borders(NodeId id) {
     const Node& node = graph_.node(id);
     const Anchor anchor = anchor_of(node);
     if (anchor.inputs.size() < 2 || !lowers(id)) return;
@@ -168,8 +169,10 @@ class Chooser {
       loops::Layout layout;
       if (xs[1] >= kLeastChannels) layout.block(1, kBlock);
       layout.halo(2, low[0], high[0]).halo(3, low[1], high[1]);
-      const ValueId copy = patch->add_value(graph_.value(x).name + ".bordered", type);
-      patch->set_layout(copy, layout.text());
+      Patch patch(graph_,
+                  "border of " + graph_.value(x).name + " for " + node.label());  // stands where the reader does
+      const ValueId copy = patch.add_value(graph_.value(x).name + ".bordered", type);
+      patch.set_layout(copy, layout.text());
       Node identity;
       identity.op = "Identity";
       identity.name = node.name + ".border";
@@ -178,10 +181,10 @@ class Chooser {
       Node reader = node;
       reader.sources = sources_of(node);
       std::replace(reader.inputs.begin(), reader.inputs.end(), x, copy);
-      patch->add_node(std::move(identity));
-      patch->add_node(std::move(reader));
-      patch->remove_node(id);
-      copies_ = true;
+      patch.add_node(std::move(identity));
+      patch.add_node(std::move(reader));
+      patch.remove_node(id);
+      copies_.push_back(std::move(patch));
     }
   }
 
@@ -190,7 +193,7 @@ class Chooser {
   std::set<ValueId> blocked_;
   std::map<ValueId, loops::Layout> layouts_;
   mutable std::map<NodeId, bool> lowers_;
-  bool copies_ = false;
+  std::vector<Patch> copies_;  // of graph inputs
 };
 
 }  // namespace
