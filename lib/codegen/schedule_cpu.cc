@@ -16,6 +16,24 @@ Stmt replace_buffer(const Stmt& stmt, const Buffer* from, const BufferRef& to) {
       stmt, [&](const Expr& e) { return e->op == Op::Load && e->buffer.get() == from ? load(to, e->args) : e; });
 }
 
+// Whether `condition`, of loop variables alone, fails only where an index of `read` lies outside of the tensor.
+bool guards_extents(const Expr& condition, const Expr& read, const Ranges& ranges) {
+  int64_t value = 0;
+  if (constant_value(simplify(condition, ranges), &value)) return value != 0;
+  if (condition->op == Op::And)
+    return guards_extents(condition->args[0], read, ranges) && guards_extents(condition->args[1], read, ranges);
+  if ((condition->op != Op::Lt && condition->op != Op::Le) || condition->args[0]->dtype != DType::Int64) return false;
+  const Expr one = constant_int(DType::Int64, condition->op == Op::Lt ? 1 : 0);
+  const Expr slack = condition->args[1] - condition->args[0] - one;  // the condition fails where this is negative
+  for (size_t axis = 0; axis < read->args.size(); ++axis) {
+    const Expr last = constant_int(DType::Int64, read->buffer->shape[axis] - 1);
+    for (const Expr& inside : {read->args[axis], last - read->args[axis]}) {
+      if (constant_value(simplify(slack - inside, ranges), &value) && value >= 0) return true;
+    }
+  }
+  return false;
+}
+
 class CpuSchedule {
  public:
   CpuSchedule(const Kernel& kernel, const std::set<const Buffer*>& packable, const ScheduleOptions& options)
@@ -94,7 +112,7 @@ class CpuSchedule {
         if (range.low < -buffer.layout.halo_low(a) || range.high >= buffer.shape[axis] + buffer.layout.halo_high(a))
           return e;
       }
-      return read;
+      return guards_extents(e->args[0], read, ranges) ? read : e;
     });
   }
 

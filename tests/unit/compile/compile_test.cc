@@ -189,6 +189,27 @@ TEST(Compile, HigherLevelsStayWithinRounding) {
   }
 }
 
+// What selects between a value and 0 is no guard of a border, whatever border the value has.
+TEST(Compile, BordersReplaceTheirOwnGuardsOnly) {
+  for (const char* node : {"ThresholdedRelu(a) {alpha = 0.25}", "Trilu(a)", "Relu(a)", "Pad(a, pads)"}) {
+    const Graph graph = parse_graph(cat(R"(graph "both read a value with a border" {
+  opset 28
+  input x: float32[1,3,6,7]
+  const pads: int64[8] = {0, 0, 1, 0, 0, 0, 1, -1}
+  const w1: float32[16,3,3,3] = random(1)
+  const w2: float32[16,16,3,3] = random(2)
+  a = Conv(x, w1) {pads = [1, 1, 1, 1]}
+  b = Conv(a, w2) {pads = [1, 1, 1, 1]}
+  y = )",
+                                        node, "\n  output y\n  output b\n}\n"));
+    const Tensor x = random_tensor({1, 3, 6, 7}, 5);
+    const std::vector<Tensor> expected = interpret(graph, {x});
+    const std::vector<Tensor> actual =
+        open_session("cpu", std::make_shared<Package>(compile(graph, cached_options(3))))->run({x});
+    for (size_t i = 0; i < 2; ++i) EXPECT_LT(relative_error(actual[i], expected[i]), 2e-6) << node << " " << i;
+  }
+}
+
 TEST(Compile, SessionsSideBySideRunTheirOwnCode) {
   const Tensor x = random_tensor({1, 3, 9, 10}, 7);
   std::vector<std::unique_ptr<Session>> sessions;
