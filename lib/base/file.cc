@@ -48,7 +48,8 @@ std::string read_file(const std::string& path) {
 }
 
 MappedFile::MappedFile(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Not blocking, so that a pipe is refused and not waited for.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail_environment(path, ": cannot open: ", system_reason());
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_environment(path, ": cannot stat: ", system_reason());

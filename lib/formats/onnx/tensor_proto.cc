@@ -130,10 +130,10 @@ Tensor from_external(DType dtype, const Shape& shape, const TensorProto& proto, 
   return from_raw(dtype, shape, file->bytes().subspan(static_cast<size_t>(offset), n), file);
 }
 
-// Both with links resolved.
+// Both with links resolved; absolute first, for weakly_canonical leaves a relative path that is not there relative.
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  const std::filesystem::path real = std::filesystem::weakly_canonical(path);
-  const std::filesystem::path root = std::filesystem::weakly_canonical(folder);
+  const std::filesystem::path real = std::filesystem::weakly_canonical(std::filesystem::absolute(path));
+  const std::filesystem::path root = std::filesystem::weakly_canonical(std::filesystem::absolute(folder));
   return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
 }
 
