@@ -41,12 +41,12 @@ void declare(cli::Args& args, Options& o) {
       &o.disagreements, "--disagreements",
       "instead of the table, one tab-separated line per sample and pair whose best labels differ: base, run, sample, "
       "base's label, run's label");
-  args.option(&o.bounds.min_accuracy, "--min-accuracy", "P", "least top-1 accuracy of every run, in percent");
+  args.option(&o.bounds.min_accuracy, "--min-accuracy", "P", "least top-1 accuracy of every run, in percent", 0);
   args.option(&o.bounds.max_disagreement, "--max-disagreement", "P",
-              "most samples on which two runs' best labels differ, in percent");
+              "most samples on which two runs' best labels differ, in percent", 0);
   args.option(&o.bounds.atol, "--atol", "X",
-              "two runs' outputs may differ by X + R times the sample's largest reference output");
-  args.option(&o.bounds.rtol, "--rtol", "R", "see --atol; each is 0 when only the other is given");
+              "two runs' outputs may differ by X + R times the sample's largest reference output", 0);
+  args.option(&o.bounds.rtol, "--rtol", "R", "see --atol; each is 0 when only the other is given", 0);
   args.flag(&o.list_metrics, "--list-metrics", "print the metrics, tab-separated: key, scope, unit, better, meaning");
 }
 

@@ -58,14 +58,14 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.labels, "--labels", "FILE", "the classes, one a line, a synset id first where known");
   args.option(&o.source.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones or random (--seed)");
   args.option(&o.shard, "--shard", "I/N", "every N-th sample, from the I-th on");
-  args.option(&o.run.top_k, "--top-k", "K", "classes of each prediction");
+  args.option(&o.run.top_k, "--top-k", "K", "classes of each prediction", 0);
   args.list(&o.run.outputs, "--output", "NAME", "only this output of the model; the first named is ranked");
   args.flag(&o.run.full_outputs, "--outputs", "predictions hold the outputs in full");
   args.flag(&o.run.sample_tensors, "--sample-tensors", "samples hold the input tensors, for a next dnn-infer");
   args.flag(&o.run.trace, "--trace", "every value of the source model");
-  args.option(&o.run.warmup, "--warmup", "N", "untimed runs before the first");
-  args.option(&o.run.iterations, "-n,--iterations", "N", "timed runs of each batch");
-  args.option(&o.run.duration_s, "-t,--duration", "S", "repeat each batch until S seconds in all are over");
+  args.option(&o.run.warmup, "--warmup", "N", "untimed runs before the first", 0);
+  args.option(&o.run.iterations, "-n,--iterations", "N", "timed runs of each batch", 1);
+  args.option(&o.run.duration_s, "-t,--duration", "S", "repeat each batch until S seconds in all are over", 0);
   args.option(&o.decode_threads, "--decode-threads", "N",
               "threads that decode ahead, 0: none (default: 1 if one is free)");
   args.flag(&o.run.profile, "--profile", "a table of the package's steps and what bounds them");

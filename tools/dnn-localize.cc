@@ -47,10 +47,10 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
   args.list(&o.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X",
-              "a layer diverges when an element differs by more than X + R times the layer's largest");
-  args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol");
+              "a layer diverges when an element differs by more than X + R times the layer's largest", 0);
+  args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
   args.choice(&o.sort, "--sort", {"divergence", "added", "order"}, "by error, by what a layer adds, by execution");
-  args.option(&o.top, "--top", "N", "rows of each table; 0 for all");
+  args.option(&o.top, "--top", "N", "rows of each table; 0 for all", 0);
   args.optional_value(&o.json, "--json", "FILE", "-",
                       "the report as JSON, instead of the tables or into FILE beside them");
   args.flag(&o.trust, "--trust", "run the code of a package that another user made");
@@ -133,7 +133,6 @@ LocalizeReport localize_traces(const Options& o, std::optional<Error>* cut_off) 
 }
 
 int work(const Options& o) {
-  if (o.top < 0) fail_usage("--top ", o.top, " is less than 0");
   std::optional<Error> cut_off;
   const LocalizeReport report = o.inputs.empty() ? localize_traces(o, &cut_off) : localize_models(o);
   const LocalizePresentation how = {o.source, o.target, o.sort, o.top};

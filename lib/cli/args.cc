@@ -1,6 +1,7 @@
 // Args: declaration and parsing; see cli.h.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 #include "base/text.h"
@@ -16,13 +17,16 @@ template <class T>
 T parse_integer(const std::string& text, const std::string& name, int64_t low, int64_t high) {
   int64_t value = 0;
   if (!parse_int(text, &value)) fail_usage(name, ": '", text, "' is not an integer");
+  if (value < low && low > INT32_MIN && high >= INT32_MAX) fail_usage(name, ": ", value, " is less than ", low);
   if (value < low || value > high) fail_usage(name, ": ", value, " is not within ", low, "..", high);
   return static_cast<T>(value);
 }
 
-double parse_number(const std::string& text, const std::string& name) {
+double parse_number(const std::string& text, const std::string& name, double least) {
   double value = 0;
   if (!parse_double(text, &value)) fail_usage(name, ": '", text, "' is not a number");
+  if (!std::isfinite(value)) fail_usage(name, ": '", text, "' is not a finite number");
+  if (value < least) fail_usage(name, ": ", text, " is less than ", exact_text(least));
   return value;
 }
 
@@ -63,17 +67,19 @@ void Args::option(std::string* value, const std::string& names, const std::strin
        [value](const std::string& text) { *value = text; }});
 }
 
-void Args::option(int* value, const std::string& names, const std::string& placeholder, const std::string& help) {
+void Args::option(int* value, const std::string& names, const std::string& placeholder, const std::string& help,
+                  int least) {
   add({Row::Kind::Value, names, placeholder, with_default(help, cat(*value)), "", adding_shared_,
-       [value, name = main_name(names)](const std::string& text) {
-         *value = parse_integer<int>(text, name, INT32_MIN, INT32_MAX);
+       [value, least, name = main_name(names)](const std::string& text) {
+         *value = parse_integer<int>(text, name, least, INT32_MAX);
        }});
 }
 
-void Args::option(int64_t* value, const std::string& names, const std::string& placeholder, const std::string& help) {
+void Args::option(int64_t* value, const std::string& names, const std::string& placeholder, const std::string& help,
+                  int64_t least) {
   add({Row::Kind::Value, names, placeholder, with_default(help, cat(*value)), "", adding_shared_,
-       [value, name = main_name(names)](const std::string& text) {
-         *value = parse_integer<int64_t>(text, name, INT64_MIN, INT64_MAX);
+       [value, least, name = main_name(names)](const std::string& text) {
+         *value = parse_integer<int64_t>(text, name, least, INT64_MAX);
        }});
 }
 
@@ -84,9 +90,10 @@ void Args::option(uint64_t* value, const std::string& names, const std::string& 
        }});
 }
 
-void Args::option(double* value, const std::string& names, const std::string& placeholder, const std::string& help) {
+void Args::option(double* value, const std::string& names, const std::string& placeholder, const std::string& help,
+                  double least) {
   add({Row::Kind::Value, names, placeholder, with_default(help, exact_text(*value)), "", adding_shared_,
-       [value, name = main_name(names)](const std::string& text) { *value = parse_number(text, name); }});
+       [value, least, name = main_name(names)](const std::string& text) { *value = parse_number(text, name, least); }});
 }
 
 void Args::option(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
@@ -104,9 +111,9 @@ void Args::option(std::optional<int64_t>* value, const std::string& names, const
 }
 
 void Args::option(std::optional<double>* value, const std::string& names, const std::string& placeholder,
-                  const std::string& help) {
+                  const std::string& help, double least) {
   add({Row::Kind::Value, names, placeholder, help, "", adding_shared_,
-       [value, name = main_name(names)](const std::string& text) { *value = parse_number(text, name); }});
+       [value, least, name = main_name(names)](const std::string& text) { *value = parse_number(text, name, least); }});
 }
 
 void Args::optional_value(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
@@ -221,12 +228,14 @@ Args::Outcome Args::parse() {
   }
   size_t used = 0;
   size_t still_needed = 0;
-  for (const Positional& p : positionals_) still_needed += p.minimum;
+  for (const Positional& p : positionals_) {
+    still_needed += p.minimum;
+    if (still_needed > arguments.size()) fail_usage("no ", p.name, " given");
+  }
   for (const Positional& p : positionals_) {
     still_needed -= p.minimum;
     const size_t left = arguments.size() - used;
-    const size_t n = std::min(p.maximum, left > still_needed ? left - still_needed : 0);
-    if (n < p.minimum) fail_usage("no ", p.name, " given");
+    const size_t n = std::min(p.maximum, left - still_needed);
     for (size_t i = 0; i < n; ++i) p.set(arguments[used++]);
   }
   if (used < arguments.size()) fail_usage("unexpected argument '", arguments[used], "'");

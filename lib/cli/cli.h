@@ -16,6 +16,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,7 +38,8 @@ struct Tool {
 };
 
 // The options and arguments that a tool binds to its variables. Names are "-o,--output" or "--output"; the variable's
-// value before parsing is the default and appears in --help. Of a repeated option the last counts.
+// value before parsing is the default and appears in --help. Of a repeated option the last counts. Numbers are finite and
+// not below `least`.
 class Args {
  public:
   void positional(std::string* value, const std::string& name, const std::string& help);
@@ -48,16 +50,19 @@ class Args {
 
   void flag(bool* value, const std::string& names, const std::string& help);
   void option(std::string* value, const std::string& names, const std::string& placeholder, const std::string& help);
-  void option(int* value, const std::string& names, const std::string& placeholder, const std::string& help);
-  void option(int64_t* value, const std::string& names, const std::string& placeholder, const std::string& help);
+  void option(int* value, const std::string& names, const std::string& placeholder, const std::string& help,
+              int least = INT32_MIN);
+  void option(int64_t* value, const std::string& names, const std::string& placeholder, const std::string& help,
+              int64_t least = INT64_MIN);
   void option(uint64_t* value, const std::string& names, const std::string& placeholder, const std::string& help);
-  void option(double* value, const std::string& names, const std::string& placeholder, const std::string& help);
+  void option(double* value, const std::string& names, const std::string& placeholder, const std::string& help,
+              double least = std::numeric_limits<double>::lowest());
   void option(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
               const std::string& help);
   void option(std::optional<int64_t>* value, const std::string& names, const std::string& placeholder,
               const std::string& help);
   void option(std::optional<double>* value, const std::string& names, const std::string& placeholder,
-              const std::string& help);
+              const std::string& help, double least = std::numeric_limits<double>::lowest());
   // --name or --name=VALUE (never `--name VALUE`); a bare --name sets `bare`.
   void optional_value(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
                       const std::string& bare, const std::string& help);

@@ -25,9 +25,9 @@ Args::Outcome parse(std::vector<std::string> words, Options* o) {
   args.positional(&o->model, "MODEL", "a model");
   args.positionals(&o->inputs, "INPUT", "images", 0);
   args.flag(&o->fast, "--fast", "faster");
-  args.option(&o->opt, "-O,--opt", "N", "level");
+  args.option(&o->opt, "-O,--opt", "N", "level", -1);
   args.option(&o->scale, "--scale", "X", "factor");
-  args.option(&o->atol, "--atol", "X", "bound");
+  args.option(&o->atol, "--atol", "X", "bound", 0);
   args.optional_value(&o->json, "--json", "FILE", "-", "as JSON");
   args.choice(&o->layout, "--layout", {"NCHW", "NHWC"}, "axes");
   args.list(&o->outputs, "--output-name", "NAME", "outputs");
@@ -98,8 +98,12 @@ TEST(Args, RefusalsNameTheThingAndTheWayOut) {
   EXPECT_EQ(refusal({"m", "--threads"}), "--threads needs a value");
   EXPECT_EQ(refusal({"m", "--threads", "-1"}), "--threads: -1 is not within 0..4096");
   EXPECT_EQ(refusal({"m", "--opt", "x"}), "--opt: 'x' is not an integer");
-  EXPECT_EQ(refusal({"m", "--opt", "99999999999"}), "--opt: 99999999999 is not within -2147483648..2147483647");
+  EXPECT_EQ(refusal({"m", "--opt", "99999999999"}), "--opt: 99999999999 is not within -1..2147483647");
   EXPECT_EQ(refusal({"m", "--scale", "1,5"}), "--scale: '1,5' is not a number");
+  EXPECT_EQ(refusal({"m", "--scale", "nan"}), "--scale: 'nan' is not a finite number");
+  EXPECT_EQ(refusal({"m", "--scale", "inf"}), "--scale: 'inf' is not a finite number");
+  EXPECT_EQ(refusal({"m", "--atol", "-1"}), "--atol: -1 is less than 0");
+  EXPECT_EQ(refusal({"m", "--opt", "-3"}), "--opt: -3 is less than -1");
   EXPECT_EQ(refusal({"m", "--layout", "CHW"}), "--layout: 'CHW' is none of NCHW, NHWC");
 }
 
