@@ -41,12 +41,12 @@ void declare(cli::Args& args, Options& o) {
   args.optional_positional(&o.model, "MODEL", "a model file of any format that dnn-convert --list-formats names");
   args.choice(&o.level, "-O,--opt", {"0", "1", "2", "3", "4"}, "optimisation level");
   args.list(&o.shapes, "--shape", "NAME:DIMS", "extents of an input, as x:1x3x224x224");
-  args.option(&o.batch, "--batch", "N", "what an open batch extent becomes");
+  args.option(&o.batch, "--batch", "N", "what an open batch extent becomes", 1);
   args.option(&o.isas, "--isa", "LIST",
               "instruction sets to build, as avx512,x86-64; default: this processor's best and x86-64");
   args.option(&o.passes, "--pass", "CHANGES",
               "passes on or off, as +fuse-ops,-fold-constant; only:NAMES for these alone");
-  args.option(&o.stop_after, "--stop-after", "N", "apply the first N rewrites only");
+  args.option(&o.stop_after, "--stop-after", "N", "apply the first N rewrites only; -1 for all", -1);
   args.option(&o.emit, "--emit", "DIR", "write the graph after each pass, the loops and the kernels' sources");
   args.flag(
       &o.explain, "--explain",
@@ -63,7 +63,7 @@ int work(const Options& o) {
       std::cout << "O" << pass.level << '\t' << pass.name << '\t' << pass.alias << '\t' << pass.help << '\n';
     return 0;
   }
-  if (o.model.empty()) fail_usage("a MODEL is needed (see --help)");
+  if (o.model.empty()) fail_usage("no MODEL given");
   if (o.output.empty() && !o.explain && o.emit.empty()) fail_usage("say where the package goes: -o FILE");
   if (o.output == "-" && o.explain) fail_usage("--explain and the package cannot both go to standard output");
   OpenOptions open;

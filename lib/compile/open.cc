@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 
 #include "base/file.h"
 #include "base/version.h"
@@ -29,10 +30,18 @@ OpenOptions warning_once(const OpenOptions& options) {
 // Extents that nothing names: the first of an input is the batch, others must be given.
 void bind_inputs(Graph& graph, const OpenOptions& options) {
   for (const std::string& spec : options.shapes) bind_shape(graph, spec);
+  bool taken = false;
+  std::optional<int64_t> fixed_at;
   for (ValueId id : graph.inputs) {
     if (graph.constant(id) != nullptr) continue;
     Type& type = graph.value(id).type;
-    if (!type.shape || type.shape->empty() || (*type.shape)[0].fixed()) continue;
+    if (!type.shape || type.shape->empty()) continue;
+    if ((*type.shape)[0].fixed()) {
+      taken = taken || (*type.shape)[0].size == options.batch;
+      if (!fixed_at) fixed_at = (*type.shape)[0].size;
+      continue;
+    }
+    taken = true;
     const std::string symbol = (*type.shape)[0].symbol;
     if (symbol.empty()) {
       (*type.shape)[0] = Dim(options.batch);
@@ -40,6 +49,8 @@ void bind_inputs(Graph& graph, const OpenOptions& options) {
       bind_symbol(graph, symbol, options.batch);
     }
   }
+  if (options.batch != 1 && !taken && fixed_at)
+    fail_usage("--batch ", options.batch, ": the model's batch is fixed at ", *fixed_at);
 }
 
 // Everything that decides a package's bytes, as a cache key.
@@ -106,10 +117,11 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
         throw e.within(path);
       }
       const std::vector<std::string> passes = package->info.passes;
-      const std::string compiler = package->info.compiler;
+      const std::string compiler = package->info.compiler, target = package->info.target;
       package->info = opened.package->info;
       package->info.passes = passes;
       package->info.compiler = compiler;
+      package->info.target = target;
       return package;
     }
   }

@@ -18,26 +18,46 @@ const std::vector<Device>& devices() {
   return rows;
 }
 
+namespace {
+
+// Whether what follows a device's colon is what its usage, "cpu[:f64]" or "opencl:N", has there.
+bool allowed(const Device& device, const std::string& after) {
+  if (ends_with(device.usage, "[:f64]")) return after == "f64";
+  int64_t n = 0;
+  return parse_int(after, &n) && n >= 0;
+}
+
+}  // namespace
+
 const Device& find_device(const std::string& name, std::string* index) {
   const size_t colon = name.find(':');
   const std::string kind = name.substr(0, colon);
   std::vector<std::string> kinds;
   for (const Device& device : devices()) {
     if (kind == device.kind) {
-      if (index != nullptr) *index = colon == std::string::npos ? "" : name.substr(colon + 1);
+      const std::string after = colon == std::string::npos ? "" : name.substr(colon + 1);
+      if (colon != std::string::npos && !allowed(device, after))
+        fail_usage("device ", name, ": write it as ", device.usage);
+      if (index != nullptr) *index = after;
       return device;
     }
     kinds.emplace_back(device.kind);
   }
   const std::string near = nearest_word(kind, kinds);
   fail_usage("device ", name, ": there is no such kind of device", near.empty() ? "" : "; did you mean " + near + "?",
-             " (see --list-devices)");
+             " (see dnn-infer --list-devices)");
 }
 
 std::unique_ptr<Session> open_session(const std::string& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options) {
   std::string index;
   const Device& row = find_device(device, &index);
+  for (const Device& other : devices()) {
+    if (package->info.target == other.target && package->info.target != row.target) {
+      fail_usage("the package is for ", other.kind, ", ", device, " is asked for: give --device ", other.kind,
+                 ", or compile it with --device ", row.kind);
+    }
+  }
   return row.open(std::move(package), index, options);
 }
 

@@ -8,7 +8,9 @@
 #include <filesystem>
 
 #include "base/cpu.h"
+#include "base/file.h"
 #include "base/threads.h"
+#include "graph/bind.h"
 
 namespace dnn {
 namespace {
@@ -57,6 +59,12 @@ void check_package(const std::string& path, const NetworkOptions& o, const Packa
     fail_usage(path, ": compiled at -O", package.info.opt, ", -O", *o.level, " is asked for");
   if (wants_float64(o.device) && package.info.dtype != "float64")
     fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
+  std::error_code not_there;
+  if (!o.passes.empty() && std::filesystem::is_regular_file(path, not_there) &&
+      looks_like_package(MappedFile(path).bytes()))
+    fail_usage(path, " is compiled already: --pass is for models");
+  Graph source = package.source;
+  for (const std::string& shape : o.shapes) bind_shape(source, shape);
   if (o.batch && *o.batch != plan.batch)
     fail_usage("--batch ", *o.batch, ": the model's batch is fixed at ", plan.batch);
 }

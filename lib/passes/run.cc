@@ -34,7 +34,7 @@ std::string canonical_name(const std::string& name) {
   }
   const std::string near = nearest_word(name, known);
   fail_usage("there is no pass '", name, "'", near.empty() ? "" : "; did you mean " + near + "?",
-             " (see --list-passes)");
+             " (see dnn-compile --list-passes)");
 }
 
 std::vector<const Pass*> choose(const PassOptions& options) {
