@@ -32,7 +32,7 @@ struct Options {
 
 void declare(cli::Args& args, Options& o) {
   args.optional_positional(&o.input, "MODEL", "the model; '-' is standard input");
-  args.output(&o.output);
+  args.option(&o.output, "-o,--output", "FILE", "where the result goes; its name says the format");
   args.option(&o.write.opset, "--opset", "N", "ONNX opset to write, 7 to 28");
   args.option(&o.write.ir_version, "--ir-version", "N",
               "ONNX IR version to write; 0 is 8, or what opset and types need");

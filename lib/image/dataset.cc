@@ -91,6 +91,9 @@ std::vector<Sample> read_image_list(const std::string& path, const LabelSet& lab
     if (cut != std::string::npos) {
       const std::string name = line.substr(cut + 1);
       sample.truth = class_of(name, labels);
+      if (!sample.truth && labels.size() == 0)
+        fail_malformed(path, ":", line_number, ": no labels to know class ", quoted(name),
+                       " by: give them with --labels");
       if (!sample.truth)
         fail_malformed(path, ":", line_number, ": label set '", labels.name(), "' has no class ", quoted(name));
       line.resize(cut);
