@@ -21,6 +21,7 @@ TOOLS = {
     "dnn-convert": 'while [ "$1" != -o ]; do shift; done; echo converted >"$2"',
     "dnn-cat": """printf '%s\\n' '{"type":"sample","id":0,"path":"imgs/a/x.png"}' '{"type":"sample","id":1,"path":"imgs/b/y.png"}' \
  '{"type":"prediction","sample":0,"top_k":[{"class":7,"score":1.5},{"class":2,"score":-0.25}],"latency_ns":2500000}' \
+ '{"type":"prediction","sample":0,"top_k":[],"latency_ns":3500000}' \
  '{"type":"prediction","sample":1,"top_k":[{"class":3,"score":"nan"}],"latency_ns":1000}'""",
 }
 REPORT = {
@@ -173,9 +174,11 @@ class Experiments(unittest.TestCase):
         self.assertEqual(self.leftovers(), [])
 
     def test_a_missing_model_fails_but_the_other_runs(self):
+        self.script("bin/dnn-compile", PROLOGUE + "[ -e \"$4\" ] || { echo no $4 >&2; exit 5; }; " + TOOLS["dnn-compile"])
         status, said = self.make("all", MODELS=f"{self.root}/none.onnx {self.root}/one.onnx")
         self.assertNotEqual(status, 0)
-        self.assertIn("none.onnx", said)
+        self.assertIn("2 failed, of 4", said)
+        self.assertIn("none.onnx", self.text("none/opt0/cpu/error_log.txt"))
         self.assertTrue(self.exists("one/opt3/cpu/run.dnns"))
 
     def test_a_failing_comparison_is_a_failure(self):
@@ -226,10 +229,25 @@ class Experiments(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertTrue(self.exists("one/opt0/tcp---far-7000/run.dnns"))
 
+    def test_nothing_to_do_is_a_failure(self):
+        for settings in ({"DEVICES": "opencl:0"}, {"MODELS": ""}, {"OPTS": ""}):
+            status, said = self.make("all", **settings)
+            self.assertEqual(status, 2)
+            self.assertIn("nothing to do", said)
+
+    def test_a_folder_that_make_would_cut_into_words_is_refused(self):
+        os.makedirs(f"{self.root}/my/one")
+        for out in (f"{self.root}/my out", f"{self.root}/it's", f'{self.root}/a"b', ""):
+            for goal in ("clean", "all"):
+                status, said = self.make(goal, OUT=out)
+                self.assertEqual(status, 2)
+                self.assertIn("one folder is wanted", said)
+        self.assertTrue(os.path.exists(f"{self.root}/my/one"))
+
     def test_text_files(self):
         status, said = self.make("execute", TEXT="1")
         self.assertEqual(status, 0, said)
-        self.assertEqual(self.text("one/opt3/cpu/text/a/x.png.txt"), "7, 1.500000\n2, -0.250000\n\n0.002500\n")
+        self.assertEqual(self.text("one/opt3/cpu/text/a/x.png.txt"), "7, 1.500000\n2, -0.250000\n\n0.003000\n")
         self.assertEqual(self.text("one/opt3/cpu/text/b/y.png.txt"), "3, nan\n\n0.000001\n")
         self.assertEqual(self.leftovers(), [])
 
