@@ -76,7 +76,11 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   const std::filesystem::path target =
       std::filesystem::canonical(path, not_there);  // a link stays, its file is replaced
   if (!not_there) path_ = target.string();
-  temporary_ = path_ + ".XXXXXX";
+  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+  fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  nameless_ = fd_ >= 0;
+  if (nameless_) return;
+  temporary_ = path_ + ".XXXXXX";  // a file system without files that have no name
   fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (fd_ < 0) fail_environment(path, ": cannot write: ", system_reason());
   const mode_t mask = ::umask(0);
@@ -99,7 +103,21 @@ void AtomicFile::write(Bytes bytes) {
   }
 }
 
+// rename() wants a name to start from.
+void AtomicFile::name_it() {
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  for (int i = 0; temporary_.empty(); ++i) {
+    const std::string name = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(i);
+    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+    } else if (errno != EEXIST) {
+      fail_environment(path_, ": cannot write: ", system_reason());
+    }
+  }
+}
+
 void AtomicFile::commit() {
+  if (nameless_) name_it();
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0 || (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)) {

@@ -27,7 +27,8 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// Writes to a temporary name in the same folder; commit() flushes, checks and renames. Without commit() nothing remains.
+// Writes to a file without a name in the same folder, which commit() checks and puts in its place: without commit() nothing
+// remains, however the process ends. Where the file system has no such files, it has a temporary name until then.
 // A device or pipe is written directly; a symbolic link stays, the file that it points to is replaced.
 class AtomicFile : public ByteSink {
  public:
@@ -40,8 +41,11 @@ class AtomicFile : public ByteSink {
   void commit();
 
  private:
+  void name_it();
+
   std::string path_, temporary_;
   int fd_ = -1;
+  bool nameless_ = false;
 };
 
 // AtomicFile in one call.

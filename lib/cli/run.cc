@@ -108,6 +108,7 @@ int run_tool(const Tool& tool, int argc, char** argv, const std::function<void(A
              const std::function<int()>& work) {
   occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then an error with a name, too
   console() = Console{tool.name};
   OutputBuffer buffer;
   std::streambuf* const previous = std::cout.rdbuf(&buffer);
