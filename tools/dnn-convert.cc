@@ -27,7 +27,7 @@ struct Options {
   WriteOptions write;
   std::vector<std::string> shapes;
   bool check = false;
-  bool list_formats = false;
+  bool list_formats = false, list_ops = false;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -40,6 +40,8 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
   args.flag(&o.check, "--check", "have libonnx's checker judge the ONNX file that was written");
   args.flag(&o.list_formats, "--list-formats", "list name, extensions, read and write, trust of the formats, and stop");
+  args.flag(&o.list_ops, "--list-ops",
+            "list the operators that run, with their domains where not ONNX's own, and stop");
 }
 
 int list_formats() {
@@ -47,6 +49,17 @@ int list_formats() {
   for (const Format& format : formats()) {
     output.write(cat(format.name, "\t", format.extensions, "\t", format.read != nullptr ? "read" : "-", "\t",
                      format.write != nullptr ? "write" : "-", "\t", format.trust, "\n"));
+  }
+  output.commit();
+  return 0;
+}
+
+int list_ops() {
+  cli::Output output("-", cli::Output::Content::Text);
+  for (const OpDef& op : all_ops()) {
+    const std::string domain = op.domain;
+    if (op.reference != nullptr && domain != kInternalDomain)
+      output.write(cat(domain.empty() ? "" : domain + ".", op.name, "\n"));
   }
   output.commit();
   return 0;
@@ -63,6 +76,7 @@ int check(const std::string& path) {
 
 int work(const Options& o) {
   if (o.list_formats) return list_formats();
+  if (o.list_ops) return list_ops();
   if (o.input.empty()) fail_usage("which model? give its file, or '-' for standard input");
   if (o.output.empty() || o.output == "-") fail_usage("where to? give a file with -o, whose name says the format");
   const Format* target = format_for_path(o.output);

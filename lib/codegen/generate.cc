@@ -9,6 +9,7 @@
 #include "codegen/memory_plan.h"
 #include "codegen/print.h"
 #include "codegen/schedule.h"
+#include "graph/locate.h"
 #include "loops/steps.h"
 #include "ops/elementwise.h"
 #include "ops/lowering.h"
@@ -129,8 +130,8 @@ class Generator {
     const Node& node = graph_.node(id);
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr) {
-      fail_unsupported(node.label(), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
-                       " is not supported");
+      fail_unsupported(label_in(graph_, node), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
+                       " is not supported (see dnn-convert --list-ops)");
     }
     const bool all_fixed = std::all_of(node.inputs.begin(), node.inputs.end(),
                                        [&](ValueId v) { return v == kNoValue || compilable(v); }) &&

@@ -61,7 +61,10 @@ std::vector<float> Node::attribute_floats(std::string_view key, std::vector<floa
   return attribute_or<std::vector<float>>(*this, key, std::move(fallback), "a list of floats");
 }
 
-std::string Node::label() const { return "node '" + name + "' (" + (domain.empty() ? "" : domain + ".") + op + ")"; }
+std::string Node::label() const {
+  const std::string type = (domain.empty() ? "" : domain + ".") + op;
+  return name.empty() ? "unnamed node (" + type + ")" : "node '" + name + "' (" + type + ")";
+}
 
 ValueId Graph::add_value(Value value) {
   values_.push_back(std::move(value));

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "graph/locate.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -82,7 +83,13 @@ class Run {
     std::map<std::string, Tensor> around;
     for (ValueId id : captured_values(graph_, node)) around[graph_.value(id).name] = get(id);
     if (!around.empty()) around.insert(captured_.begin(), captured_.end());
-    std::vector<Tensor> outputs = interpret_node(node, inputs, around.empty() ? captured_ : around);
+    std::vector<Tensor> outputs;
+    try {
+      outputs = interpret_node(node, inputs, around.empty() ? captured_ : around);
+    } catch (Error& e) {
+      locate(e, graph_, node);
+      throw;
+    }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != kNoValue) set(node.outputs[i], std::move(outputs[i]));
     }
@@ -105,7 +112,7 @@ std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Ten
   const OpDef* op = find_op(node.domain, node.op);
   if (op == nullptr || op->reference == nullptr) {
     fail_unsupported(node.label(), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
-                     " is not supported; dnn-convert --list-ops lists those that are");
+                     " is not supported (see dnn-convert --list-ops)");
   }
   const int n = static_cast<int>(inputs.size());
   if (n < op->min_inputs || (op->max_inputs >= 0 && n > op->max_inputs)) {

@@ -1,4 +1,5 @@
 // Type inference over a graph, with the values that types depend on; see op.h.
+#include "graph/locate.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -16,8 +17,7 @@ class Inference {
       try {
         visit(graph_.node(id));
       } catch (Error& e) {
-        if (std::string_view(e.what()).find(graph_.node(id).label()) == std::string_view::npos)
-          e.within(graph_.node(id).label());
+        locate(e, graph_, graph_.node(id));
         throw;
       }
     }

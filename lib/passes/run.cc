@@ -89,6 +89,20 @@ void count_changes(const Graph& before, const Graph& after, PassLog* log) {
   }
 }
 
+// What a pass finds wrong with the graph it reads was wrong before it; what fails after it is the pass's fault.
+struct BadModel {
+  Error error;
+};
+
+std::vector<Patch> patches_of(const Pass& pass, const Graph& graph, const PassContext& context) {
+  try {
+    return pass.run(graph, context);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::Malformed || e.kind() == ErrorKind::Unsupported) throw BadModel{e};
+    throw;
+  }
+}
+
 }  // namespace
 
 std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
@@ -104,7 +118,7 @@ std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
       for (int round = 0;; ++round) {
         if (round == kMaxRounds) fail_internal("it does not come to an end");
         int applied = 0;
-        for (const Patch& patch : pass->run(graph, context)) {
+        for (const Patch& patch : patches_of(*pass, graph, context)) {
           if (options.stop_after >= 0 && number >= options.stop_after) break;
           if (!patch.apply(graph)) continue;
           ++applied;
@@ -117,6 +131,8 @@ std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
         infer_types(graph);
         verify(graph);
       }
+    } catch (const BadModel& bad) {
+      throw bad.error;
     } catch (Error& e) {
       throw Error(ErrorKind::Internal, cat("pass ", pass->name, ": ", e.what()));
     }

@@ -172,7 +172,8 @@ TEST(Loop, RefusesABodyThatDoesNotFit) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::Malformed);
-    EXPECT_STREQ(e.what(), "node '' (Loop): a body of 3 inputs and 3 outputs for 2 inputs and 2 outputs");
+    EXPECT_STREQ(e.what(),
+                 "value 'last': unnamed node (Loop): a body of 3 inputs and 3 outputs for 2 inputs and 2 outputs");
   }
 }
 

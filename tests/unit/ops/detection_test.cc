@@ -56,7 +56,7 @@ TEST(GridSample, TypesAndRefusals) {
       grid(DType::Float32, {Dim(std::string("N")), 4, 5, 2});
   EXPECT_EQ(inferred(infer_node("GridSample", 2), {x, grid}), Texts{"float32[N,3,4,5]"});
   EXPECT_EQ(inferred(infer_node("GridSample", 2), {x, Type(DType::Float32, {1, 4, 5, 3})}),
-            Texts{"node '' (GridSample): grid float32[1,4,5,3] does not fit input float32[N,3,8,9]"});
+            Texts{"unnamed node (GridSample): grid float32[1,4,5,3] does not fit input float32[N,3,8,9]"});
 }
 
 TEST(AffineGrid, IdentityGivesTheGridItself) {
@@ -89,9 +89,9 @@ TEST(RoiAlign, RefusesHostileRegions) {
   auto refuse = [&](const Tensor& rois, const Tensor& index) {
     return refusal(test_node("RoiAlign", {&x, &rois, &index}), {&x, &rois, &index});
   };
-  EXPECT_EQ(refuse(huge, batch), "node '' (RoiAlign): 1e+30 x 1e+30 samples for one output");
-  EXPECT_EQ(refuse(nan, batch), "node '' (RoiAlign): rois that are not finite");
-  EXPECT_EQ(refuse(fine, other), "node '' (RoiAlign): batch index 1 of 1");
+  EXPECT_EQ(refuse(huge, batch), "unnamed node (RoiAlign): 1e+30 x 1e+30 samples for one output");
+  EXPECT_EQ(refuse(nan, batch), "unnamed node (RoiAlign): rois that are not finite");
+  EXPECT_EQ(refuse(fine, other), "unnamed node (RoiAlign): batch index 1 of 1");
 }
 
 TEST(NonMaxSuppression, TiesNaNsAndDefaults) {

@@ -36,7 +36,7 @@ TEST(TopK, TiesNaNsAndRefusals) {
   EXPECT_EQ(to_int64s(y[1]), (Ints{1, 2, 4}));
   y = run_reference(test_node("TopK", {&x, &two}, {{"largest", int64_t{0}}}, 2), {&x, &two});
   EXPECT_EQ(to_int64s(y[1]), (Ints{0, 3, 2}));
-  EXPECT_EQ(refusal(test_node("TopK", {&x, &six}, {}, 2), {&x, &six}), "node '' (TopK): K [6] of an extent of 5");
+  EXPECT_EQ(refusal(test_node("TopK", {&x, &six}, {}, 2), {&x, &six}), "unnamed node (TopK): K [6] of an extent of 5");
   EXPECT_EQ(inferred(infer_node("TopK", 2, {{"axis", int64_t{0}}}, 2), {floats({5, Dim(std::string("N"))}), two}),
             (Texts{"float32[3,N]", "int64[3,N]"}));
 }
@@ -74,7 +74,7 @@ TEST(Trilu, LoopsKeepEitherTriangle) {
   const Tensor far = Tensor::scalar<int64_t>(INT64_MAX);
   EXPECT_EQ(values_of(test_node("Trilu", {&x, &far}), {&x, &far}), V(24, 0));
   const Tensor row = ints({1});
-  EXPECT_EQ(refusal(test_node("Trilu", {&row}), {&row}), "node '' (Trilu): input int64[1] is not a matrix");
+  EXPECT_EQ(refusal(test_node("Trilu", {&row}), {&row}), "unnamed node (Trilu): input int64[1] is not a matrix");
 }
 
 TEST(CenterCropPad, LoopsCropAndPad) {
@@ -109,14 +109,14 @@ TEST(Scatter, RefusesWhatDoesNotFit) {
   const Tensor x = Tensor::of<float>({2}, {0, 0}), far = ints({2}), by = Tensor::of<float>({1}, {1}),
                two = Tensor::of<float>({2}, {1, 1}), near = ints({1});
   EXPECT_EQ(refusal(test_node("ScatterElements", {&x, &far, &by}), {&x, &far, &by}),
-            "node '' (ScatterElements): index 2 is out of range for an extent of 2");
+            "unnamed node (ScatterElements): index 2 is out of range for an extent of 2");
   EXPECT_EQ(refusal(test_node("ScatterElements", {&x, &near, &two}), {&x, &near, &two}),
-            "node '' (ScatterElements): updates float32[2], float32[1] expected");
+            "unnamed node (ScatterElements): updates float32[2], float32[1] expected");
   const Tensor tuple = Tensor::of<int64_t>({1, 2}, {0, 0});
   EXPECT_EQ(refusal(test_node("ScatterND", {&x, &tuple, &by}), {&x, &tuple, &by}),
-            "node '' (ScatterND): indices [1,2] do not fit data [2]");
+            "unnamed node (ScatterND): indices [1,2] do not fit data [2]");
   EXPECT_EQ(refusal(test_node("GatherND", {&x, &tuple}), {&x, &tuple}),
-            "node '' (GatherND): indices [1,2] do not fit data [2]");
+            "unnamed node (GatherND): indices [1,2] do not fit data [2]");
 }
 
 TEST(GatherND, BatchesAndTypes) {
@@ -132,7 +132,7 @@ TEST(Compress, RefusesConditionsBeyondTheEnd) {
   const Tensor x = ints({1, 2}), condition = Tensor::of<bool>({3}, {true, false, true}),
                shorter = Tensor::of<bool>({1}, {true});
   EXPECT_EQ(refusal(test_node("Compress", {&x, &condition}), {&x, &condition}),
-            "node '' (Compress): condition holds beyond an extent of 2");
+            "unnamed node (Compress): condition holds beyond an extent of 2");
   EXPECT_EQ(values_of(test_node("Compress", {&x, &shorter}), {&x, &shorter}), (V{1}));
 }
 
@@ -148,7 +148,7 @@ TEST(TensorScatter, LinearModeRefusesToWriteBeyondTheEnd) {
   const Tensor past = random_tensor(DType::Float32, {1, 3, 1}), update = random_tensor(DType::Float32, {1, 2, 1}, 2),
                at = ints({2});
   EXPECT_EQ(refusal(test_node("TensorScatter", {&past, &update, &at}), {&past, &update, &at}),
-            "node '' (TensorScatter): write index 2 for 2 of 3 places");
+            "unnamed node (TensorScatter): write index 2 for 2 of 3 places");
   const Node wrap = test_node("TensorScatter", {&past, &update, &at}, {{"mode", std::string("circular")}});
   const Tensor y = run_reference(wrap, {&past, &update, &at})[0];
   EXPECT_EQ(y.data<float>()[0], update.data<float>()[1]);

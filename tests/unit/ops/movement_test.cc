@@ -48,9 +48,9 @@ TEST(Reshape, TypesKeepWhatIsNotKnown) {
   EXPECT_EQ(shape({n, 512, 2, 1}, {-1, 512}), "float32[?,512]");
   EXPECT_EQ(shape({n, 3, 16}, {0, 3, 4, -1}), "float32[N,3,4,4]");
   EXPECT_EQ(shape({0, 3}, {3, 0}, {{"allowzero", int64_t{1}}}), "float32[3,0]");
-  EXPECT_EQ(shape({2, 3}, {}), "node '' (Reshape): ?[2,3] does not reshape to []");
-  EXPECT_EQ(shape({2, 3}, {4, -1}), "node '' (Reshape): ?[2,3] does not reshape to [4,-1]");
-  EXPECT_EQ(shape({2, 3}, {-1, -1}), "node '' (Reshape): two extents of -1 in [-1,-1]");
+  EXPECT_EQ(shape({2, 3}, {}), "unnamed node (Reshape): ?[2,3] does not reshape to []");
+  EXPECT_EQ(shape({2, 3}, {4, -1}), "unnamed node (Reshape): ?[2,3] does not reshape to [4,-1]");
+  EXPECT_EQ(shape({2, 3}, {-1, -1}), "unnamed node (Reshape): two extents of -1 in [-1,-1]");
   EXPECT_EQ(inferred(infer_node("Reshape", 2), {floats({2, 3}), Type(DType::Int64, {3})}), Texts{"float32[?,?,?]"});
 }
 
@@ -92,7 +92,7 @@ TEST(Squeeze, TypesValuesRefusals) {
   EXPECT_EQ(moved(test_node("Squeeze", {&x, &axes}), {&x, &axes}).shape(), (Shape{2, 3}));
   const Tensor wrong = ints({0});
   EXPECT_EQ(refusal(test_node("Squeeze", {&x, &wrong}), {&x, &wrong}),
-            "node '' (Squeeze): axis 0 of ?[2,1,3,1] is not of extent 1");
+            "unnamed node (Squeeze): axis 0 of ?[2,1,3,1] is not of extent 1");
 }
 
 TEST(Unsqueeze, TypesValuesRefusals) {
@@ -101,7 +101,8 @@ TEST(Unsqueeze, TypesValuesRefusals) {
             Texts{"float32[1,N,2,1]"});
   const Tensor x = counting({2, 3});
   EXPECT_EQ(moved(test_node("Unsqueeze", {&x, &axes}), {&x, &axes}).shape(), (Shape{1, 2, 3, 1}));
-  EXPECT_EQ(refusal(test_node("Unsqueeze", {&x, &twice}), {&x, &twice}), "node '' (Unsqueeze): axis 0 is given twice");
+  EXPECT_EQ(refusal(test_node("Unsqueeze", {&x, &twice}), {&x, &twice}),
+            "unnamed node (Unsqueeze): axis 0 is given twice");
 }
 
 TEST(Transpose, MovesEveryDtype) {
@@ -119,7 +120,7 @@ TEST(Transpose, MovesEveryDtype) {
             Texts{"float32[3,N,2]"});
   const Tensor x = counting({2, 2, 2});
   EXPECT_EQ(refusal(test_node("Transpose", {&x}, {{"perm", Ints{0, 0, 1}}}), {&x}),
-            "node '' (Transpose): axis 0 is given twice");
+            "unnamed node (Transpose): axis 0 is given twice");
 }
 
 TEST(DepthToSpace, InvertsSpaceToDepth) {
@@ -140,7 +141,7 @@ TEST(Concat, JoinsAlongAnAxis) {
   EXPECT_EQ(inferred(infer_node("Concat", 2, axis), {floats({n, 2, 3}), floats({4, 5, 3})}), Texts{"float32[4,7,3]"});
   EXPECT_EQ(inferred(infer_node("Concat", 2, axis), {floats({1, n, 3}), floats({1, 5, 3})}), Texts{"float32[1,?,3]"});
   EXPECT_EQ(inferred(infer_node("Concat", 2, axis), {floats({1, 2, 3}), floats({1, 5, 4})}),
-            Texts{"node '' (Concat): ?[1,2,3] and ?[1,5,4] differ beside axis 1"});
+            Texts{"unnamed node (Concat): ?[1,2,3] and ?[1,5,4] differ beside axis 1"});
   const Tensor a = random_tensor(DType::Float32, {2, 1, 3}), b = random_tensor(DType::Float32, {2, 4, 3}, 2),
                none(DType::Float32, {2, 0, 3});
   const Tensor y = moved(test_node("Concat", {&a, &none, &b}, axis), {&a, &none, &b});
@@ -177,10 +178,10 @@ TEST(Slice, EmptyResultAndRefusals) {
   const Tensor x = counting({3}), one = ints({1}), zero = ints({0});
   EXPECT_EQ(run_reference(test_node("Slice", {&x, &one, &one}), {&x, &one, &one})[0].shape(), (Shape{0}));
   EXPECT_EQ(refusal(test_node("Slice", {&x, &zero, &one, &zero, &zero}), {&x, &zero, &one, &zero, &zero}),
-            "node '' (Slice): a step of 0");
+            "unnamed node (Slice): a step of 0");
   const Tensor both = ints({0, 0});
   EXPECT_EQ(refusal(test_node("Slice", {&x, &both, &both, &both}), {&x, &both, &both, &both}),
-            "node '' (Slice): axis 0 is given twice");
+            "unnamed node (Slice): axis 0 is given twice");
 }
 
 TEST(Split, EvenUnevenAndGiven) {
@@ -197,7 +198,7 @@ TEST(Split, EvenUnevenAndGiven) {
   EXPECT_EQ(inferred(node, {floats({Dim(std::string("N")), 7}), sizes}),
             (Texts{"float32[N,4]", "float32[N,0]", "float32[N,3]"}));
   const Tensor wrong = ints({4, 4, -1});
-  EXPECT_EQ(refusal(node, {&x, &wrong}), "node '' (Split): split [4,4,-1] of an extent of 7");
+  EXPECT_EQ(refusal(node, {&x, &wrong}), "unnamed node (Split): split [4,4,-1] of an extent of 7");
 }
 
 TEST(Gather, IndicesKnownOrNot) {
@@ -216,7 +217,7 @@ TEST(Gather, IndicesKnownOrNot) {
             Texts{"float32[N,2,3]"});
   const Tensor far = ints({5});
   EXPECT_EQ(refusal(test_node("Gather", {&x, &far}, axis), {&x, &far}),
-            "node '' (Gather): index 5 is out of range for an extent of 5");
+            "unnamed node (Gather): index 5 is out of range for an extent of 5");
 }
 
 TEST(Expand, BroadcastsBothWays) {
@@ -237,7 +238,7 @@ TEST(Tile, RepeatsByAxis) {
   EXPECT_EQ(y.data<float>()[6 * 3 + 4], 4);
   const Tensor none = ints({0, 1}), negative = ints({-1, 1});
   EXPECT_EQ(run_reference(test_node("Tile", {&x, &none}), {&x, &none})[0].shape(), (Shape{0, 3}));
-  EXPECT_EQ(refusal(test_node("Tile", {&x, &negative}), {&x, &negative}), "node '' (Tile): repeats [-1,1]");
+  EXPECT_EQ(refusal(test_node("Tile", {&x, &negative}), {&x, &negative}), "unnamed node (Tile): repeats [-1,1]");
 }
 
 std::vector<double> padded(const std::string& mode, const Ints& pads, int64_t n = 4) {
@@ -272,7 +273,7 @@ TEST(Pad, FillValueAxesAndTypes) {
             Texts{"float32[N,6]"});
   const Tensor wrong = ints({7});
   EXPECT_EQ(refusal(test_node("Pad", {&x, &pads, &wrong, &axes}), {&x, &pads, &wrong, &axes}),
-            "node '' (Pad): constant_value int64[1] for data of float32");
+            "unnamed node (Pad): constant_value int64[1] for data of float32");
   const Tensor huge = ints({INT64_MAX, INT64_MAX}), cut = ints({-5, 1});
   EXPECT_NE(refusal(test_node("Pad", {&x, &huge, nullptr, &axes}), {&x, &huge, nullptr, &axes}).find("pads"),
             std::string::npos);

@@ -123,7 +123,7 @@ TEST(Resize, RefusesWhatMakesNoSense) {
     }
     return std::string();
   };
-  const std::string node = "node '' (Resize): ";
+  const std::string node = "unnamed node (Resize): ";
   EXPECT_EQ(refusal(nullptr, &to, settings("lanczos")), node + "mode \"lanczos\"");
   EXPECT_EQ(refusal(nullptr, nullptr, {}), node + "one of scales and sizes must be given");
   EXPECT_EQ(refusal(&negative, nullptr, {}), node + "scale -2 is not positive");
