@@ -30,15 +30,17 @@ void list_folder(const std::string& folder, std::vector<Sample>* samples) {
   fs::recursive_directory_iterator entry(folder, error);
   if (error) fail_environment(folder, ": cannot list: ", error.message());
   std::vector<std::string> paths;
+  std::string at = folder;  // what was looked at last: an error does not say
   for (const fs::recursive_directory_iterator end; entry != end; entry.increment(error)) {
+    at = entry->path().string();
     if (hidden(entry->path())) {
       entry.disable_recursion_pending();
     } else if (entry->is_regular_file(error) && has_image_extension(entry->path())) {
       paths.push_back(entry->path().string());
     }
-    if (error) fail_environment(folder, ": cannot list: ", error.message());
+    if (error) fail_environment(at, ": cannot list: ", error.message());
   }
-  if (error) fail_environment(folder, ": cannot list: ", error.message());
+  if (error) fail_environment(at, ": cannot list: ", error.message());
   if (paths.empty()) fail_usage(folder, ": no images (", join(kExtensions, " "), ") in this folder");
   std::sort(paths.begin(), paths.end());
   for (std::string& path : paths) samples->push_back({std::move(path), std::nullopt});
