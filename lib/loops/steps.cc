@@ -44,7 +44,9 @@ bool room_for_padding(const Stmt& stmt, const std::string& v, int64_t factor) {
       const Expr& e = access.indices[axis];
       if (!uses_variable(e, v)) continue;
       if (e->op != Op::Variable) return false;
-      if (access.buffer->layout.capacity(access.buffer->shape, static_cast<int>(axis)) < padded) return false;
+      const Layout& layout = access.buffer->layout;
+      if (layout.capacity(access.buffer->shape, static_cast<int>(axis)) < padded) return false;
+      if (access.is_store && layout.halo_high(static_cast<int>(axis)) > 0) return false;  // a border keeps its zeros
     }
   }
   return true;

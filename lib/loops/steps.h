@@ -13,7 +13,8 @@ namespace dnn::loops {
 Stmt split(const Stmt& stmt, const std::string& v, int64_t factor);
 
 // for v < E: S(v)   ->   for v_o < ceil(E/f): for v_i < f: S(v_o*f + v_i)
-// Runs iterations past E: refused unless every buffer that S indexes with v has room for them (padded layouts).
+// Runs iterations past E: refused unless every buffer that S indexes with v has room for them (padded layouts), which
+// for those that S stores to must not be a border.
 Stmt split_padded(const Stmt& stmt, const std::string& v, int64_t factor);
 // Whether split_padded() may be applied.
 bool room_for_padding(const Stmt& stmt, const std::string& v, int64_t factor);

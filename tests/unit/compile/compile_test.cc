@@ -210,6 +210,25 @@ TEST(Compile, BordersReplaceTheirOwnGuardsOnly) {
   }
 }
 
+// A product whose last vector would just fit into the border behind its rows.
+TEST(Compile, VectorsDoNotSpillIntoBorders) {
+  const Graph graph = parse_graph(R"(graph "rows of 15 and a border of 1" {
+  opset 28
+  input x: float32[1,3,6,15]
+  const w1: float32[16,3,1,1] = random(1)
+  const m: float32[15,15] = random(2)
+  const w2: float32[16,16,3,3] = random(3)
+  a = Conv(x, w1)
+  b = MatMul(a, m)
+  c = Sigmoid(b)
+  y = Conv(c, w2) {pads = [1, 1, 1, 1]}
+  output y
+})");
+  const Tensor x = random_tensor({1, 3, 6, 15}, 5);
+  const Tensor actual = open_session("cpu", std::make_shared<Package>(compile(graph, cached_options(3))))->run({x})[0];
+  EXPECT_LT(relative_error(actual, interpret(graph, {x})[0]), 2e-6);
+}
+
 TEST(Compile, SessionsSideBySideRunTheirOwnCode) {
   const Tensor x = random_tensor({1, 3, 9, 10}, 7);
   std::vector<std::unique_ptr<Session>> sessions;

@@ -88,6 +88,17 @@ TEST(Steps, PaddedSplitNeedsRoom) {
   EXPECT_THROW(split_padded(m.body(), "j", 4), Error);
 }
 
+TEST(Steps, PaddedSplitReadsBordersButKeepsThem) {
+  const BufferRef bordered = global("a", {2, 6}, Layout().halo(1, 1, 2)),
+                  blocked = global("b", {2, 6}, Layout().block(1, 4));
+  const auto copy = [](const BufferRef& from, const BufferRef& to) {
+    const Expr i = variable("i"), j = variable("j");
+    return loop("i", 2, loop("j", 6, store(to, {i, j}, load(from, {i, j}))));
+  };
+  EXPECT_TRUE(room_for_padding(copy(bordered, blocked), "j", 4));
+  EXPECT_FALSE(room_for_padding(copy(blocked, bordered), "j", 4));
+}
+
 TEST(Steps, InlineConsumerComputesASharedValueOnce) {
   const MatMul m;
   const BufferRef z = global("z", {5, 6});
