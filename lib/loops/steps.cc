@@ -131,6 +131,13 @@ class Jam {
       case StmtKind::For:
         if (s->loop == LoopKind::Serial || s->loop == LoopKind::Parallel) return rebuild(*s, {push(s->children[0])});
         break;
+      case StmtKind::If:  // what it declares grows too
+        if (accesses(if_then(s->value, block({}))).empty() && !uses_variable(s->value, v_)) {
+          std::vector<Stmt> children;
+          for (const Stmt& child : s->children) children.push_back(push(child));
+          return rebuild(*s, std::move(children));
+        }
+        break;
       default: break;
     }
     return loop(v_, extent_, grow(s), kind_);
@@ -219,6 +226,7 @@ Stmt inline_consumer(const Stmt& producer, const BufferRef& t, const Stmt& consu
   std::vector<std::string> variables;
   Stmt target;
   map_nest(consumer, &variables, &target);
+  int named = 0;
   std::function<Stmt(const Stmt&)> visit = [&](const Stmt& s) -> Stmt {
     if (s->kind == StmtKind::Store && s->buffer == t) {
       std::map<std::string, Expr> at;
@@ -229,7 +237,7 @@ Stmt inline_consumer(const Stmt& producer, const BufferRef& t, const Stmt& consu
         return e;
       });
       // A value read more than once gets a name, so that it is computed once.
-      const BufferRef once = local_buffer(t->name + "_element", t->dtype);
+      const BufferRef once = local_buffer(t->name + "_element" + (named == 0 ? "" : std::to_string(named)), t->dtype);
       const bool direct = reads <= 1 || s->value->op == Op::Load;
       Expr value = rewrite(target->value, [&](const Expr& e) {
         if (e->op == Op::Load && e->buffer == t) return direct ? s->value : load(once, {});
@@ -238,6 +246,7 @@ Stmt inline_consumer(const Stmt& producer, const BufferRef& t, const Stmt& consu
         return found == at.end() ? e : found->second;
       });
       Stmt result = store(target->buffer, s->indices, std::move(value));
+      named += direct ? 0 : 1;
       return direct ? result : block({alloc(once), store(once, {}, s->value), std::move(result)});
     }
     if (s->children.empty()) return s;
