@@ -74,10 +74,7 @@ class OpenClSession : public PlannedSession {
  public:
   OpenClSession(std::shared_ptr<const Package> package, cl_device_id device)
       : PlannedSession(std::move(package)), device_(device), name_(device_text(device, CL_DEVICE_NAME)) {
-    if (package_->info.target != "opencl" || package_->codes.empty()) {
-      fail_usage("the package holds ", package_->info.target.empty() ? "no" : package_->info.target,
-                 " code; compile it with --device opencl");
-    }
+    if (package_->codes.empty()) fail_usage("the package holds no code; compile it with --device opencl");
     cl_int status = 0;
     context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
     check(status, "making a context");
@@ -147,7 +144,7 @@ class OpenClSession : public PlannedSession {
       const Step& step = package_->steps[i];
       for (size_t a = 0; step.kernel >= 0 && a < step.arguments.size(); ++a) {
         cl_mem memory = memory_of(step.arguments[a]);
-        check(clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a), sizeof memory, &memory),
+        check(clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a), sizeof(cl_mem), &memory),
               "setting an argument");
       }
     }
@@ -231,10 +228,10 @@ std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, con
                                      const DeviceOptions&) {
   const std::vector<FoundDevice> found = find_devices();
   int64_t n = 0;
-  if (!index.empty() && !parse_int(index, &n)) fail_usage("device opencl:", index, ": a number is needed");
-  if (n < 0 || n >= static_cast<int64_t>(found.size())) {
-    fail_environment("device opencl:", n, ": no such device (", found.size(),
-                     " found); install an OpenCL driver (pocl-opencl-icd runs on the CPU), see --list-devices");
+  parse_int(index, &n);
+  if (found.empty()) fail_environment("no OpenCL device found; install a driver (pocl-opencl-icd runs on the CPU)");
+  if (n >= static_cast<int64_t>(found.size())) {
+    fail_environment("device opencl:", n, ": no such device, ", found.size(), " found (see dnn-infer --list-devices)");
   }
   return std::make_unique<OpenClSession>(std::move(package), found[static_cast<size_t>(n)].device);
 }
