@@ -13,7 +13,7 @@
 namespace dnn {
 namespace {
 
-constexpr double kCompileLimit_s = 300;
+constexpr double kCompileSeconds = 300;
 
 std::string find_compiler(const BuildOptions& options) {
   if (!options.compiler.empty()) return options.compiler;
@@ -60,8 +60,8 @@ std::vector<std::string> units(const std::string& source) {
 }
 
 std::string run_compiler(const std::vector<std::string>& argv, const std::string& folder) {
-  const ProcessResult result = run_process(argv, folder, kCompileLimit_s);
-  if (result.timed_out) return cat(argv[0], " did not finish within ", kCompileLimit_s, " s");
+  const ProcessResult result = run_process(argv, folder, kCompileSeconds);
+  if (result.timed_out) return cat(argv[0], " did not finish within ", kCompileSeconds, " s");
   if (result.exit_code == 0) return {};
   std::string reason;
   for (const std::string& line : split(result.output, '\n')) {

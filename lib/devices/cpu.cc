@@ -90,8 +90,8 @@ class CpuSession : public PlannedSession {
     constexpr size_t kPage = 4096;
     const auto bytes = static_cast<size_t>(package_->arena_bytes);
     if (bytes >= kPage * 1024) {
-      const uintptr_t first = (reinterpret_cast<uintptr_t>(arena_data_) + kPage - 1) / kPage * kPage;
-      ::madvise(reinterpret_cast<void*>(first), bytes - kPage, MADV_HUGEPAGE);
+      const uintptr_t beyond = reinterpret_cast<uintptr_t>(arena_data_) % kPage;
+      ::madvise(arena_data_ + (beyond == 0 ? 0 : kPage - beyond), bytes - kPage, MADV_HUGEPAGE);
     }
   }
 

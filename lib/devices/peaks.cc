@@ -33,7 +33,8 @@ template <class V>
 #pragma GCC unroll 12
   for (int i = 0; i < kAccumulators; ++i) sum += a[i];
   *sink = sum[0] * 1e-30f;
-  return 2.0 * kAccumulators * kRounds * static_cast<double>(sizeof(V) / sizeof(float));
+  constexpr int64_t kLanes = sizeof(V) / sizeof(float);
+  return static_cast<double>(2 * kAccumulators * kRounds * kLanes);
 }
 
 using Lanes4 = float __attribute__((vector_size(16)));

@@ -177,8 +177,11 @@ Weights resample::compute_weights(int in_size, int out_size, int out_begin, int 
   int widest = 0;
   for (int i = out_begin; i < out_end; ++i) {
     const double centre = (i + 0.5) * scale;
+    // Towards zero, as Pillow does.
+    // NOLINTBEGIN(bugprone-incorrect-roundings)
     const int first = std::max(static_cast<int>(centre - support + 0.5), 0);
     const int n = std::min(static_cast<int>(centre + support + 0.5), in_size) - first;
+    // NOLINTEND(bugprone-incorrect-roundings)
     windows.push_back({first, n});
     widest = std::max(widest, n);
   }

@@ -75,7 +75,7 @@ class ImageSource : public SampleSource {
 // The samples of a stream as they arrive. A sample is complete when the next one begins.
 class StreamSource : public SampleSource {
  public:
-  StreamSource(std::unique_ptr<ByteSource> bytes, std::string name, const BatchPlan& plan, int64_t first_id,
+  StreamSource(std::unique_ptr<ByteSource> bytes, const std::string& name, const BatchPlan& plan, int64_t first_id,
                Shard shard)
       : bytes_(std::move(bytes)),
         name_(name),

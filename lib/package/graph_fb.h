@@ -1,9 +1,10 @@
 // Graphs to and from their FlatBuffers form; tensors' bytes go through a blob store.
 #pragma once
+#include <schemas/package_generated.h>
+
 #include <functional>
 
 #include "graph/graph.h"
-#include "package_generated.h"
 
 namespace dnn {
 

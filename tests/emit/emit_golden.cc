@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kIsa = "avx2";
 constexpr int kLevels[] = {0, 3};
 constexpr const char* kPreludeNet = "softmax";  // whose preludes are goldens too
-constexpr double kCompileLimit_s = 300;
+constexpr double kCompileSeconds = 300;
 constexpr uint32_t kSeed = 7;
 
 struct Net {
@@ -116,7 +116,7 @@ int compile_c(const std::string& folder) {
         argv.push_back(cat(scratch.path(), "/", n++, ".c"));
         write_file(argv.back(), unit);
       }
-      const ProcessResult result = run_process(argv, scratch.path(), kCompileLimit_s);
+      const ProcessResult result = run_process(argv, scratch.path(), kCompileSeconds);
       if (result.exit_code == 0 && !result.timed_out) continue;
       std::cout << "FAIL " << net.name << " -O" << opt << ":\n" << result.output;
       ++n_failed;

@@ -78,8 +78,8 @@ void lower(LowerContext& context) {
 }
 
 double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
-  const double per_output = 2.0 * static_cast<double>(element_count(inputs[1]) / std::max<int64_t>(1, inputs[1][0]));
-  return per_output * static_cast<double>(element_count(outputs[0]));
+  const int64_t per_output = element_count(inputs[1]) / std::max<int64_t>(1, inputs[1][0]);
+  return 2.0 * static_cast<double>(per_output) * static_cast<double>(element_count(outputs[0]));
 }
 
 }  // namespace

@@ -206,8 +206,8 @@ void lower(LowerContext& context) {
 }
 
 double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>&) {
-  const double per_input = 2.0 * static_cast<double>(element_count(inputs[1]) / std::max<int64_t>(1, inputs[1][0]));
-  return per_input * static_cast<double>(element_count(inputs[0]));
+  const int64_t per_input = element_count(inputs[1]) / std::max<int64_t>(1, inputs[1][0]);
+  return 2.0 * static_cast<double>(per_input) * static_cast<double>(element_count(inputs[0]));
 }
 
 }  // namespace

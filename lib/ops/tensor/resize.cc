@@ -256,7 +256,7 @@ E tap_weight(const Settings& settings, const Axis& axis, const Footprint& footpr
   using elementwise::select;
   const E base = ceil_of(x) - 1.0;
   const E place = tap + static_cast<double>(footprint.first);
-  const E weight = filter(settings, abs_of((place - (x - base)) * footprint.stretch));
+  E weight = filter(settings, abs_of((place - (x - base)) * footprint.stretch));
   if (!settings.exclude_outside) return weight;
   const E index = base + place;
   const E inside = select(index < like(x, static_cast<double>(axis.in)), weight, like(x, 0));
@@ -398,7 +398,7 @@ void reference(ReferenceContext& context) {
 }
 
 // (o * a + b) // c that gives nearest_index() for every o, where there is one.
-bool exact_index(const Settings& settings, const Axis& axis, loops::Expr o, loops::Expr* result) {
+bool exact_index(const Settings& settings, const Axis& axis, const loops::Expr& o, loops::Expr* result) {
   const int64_t common = std::gcd(axis.in, axis.out), p = axis.in / common, q = axis.out / common;
   for (const auto& [a, b, c] :
        {std::array<int64_t, 3>{p, 0, q}, {2 * p, p - 1, 2 * q}, {2 * p, p, 2 * q}, {p, q - 1, q}}) {

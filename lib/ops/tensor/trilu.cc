@@ -43,7 +43,8 @@ void lower(LowerContext& context) {
   const bool upper = context.node.attribute_int("upper", 1) != 0;
   const int64_t k = diagonal(context.node, context.constant(1), x->shape);
   emit_map(context, y, [&](const std::vector<Expr>& d) {
-    const Expr edge = d[d.size() - 2] + k, column = d.back();
+    const Expr edge = d[d.size() - 2] + k;
+    const Expr& column = d.back();
     return loops::select(upper ? column >= edge : column <= edge, load(x, d), constant(x->dtype, 0));
   });
 }

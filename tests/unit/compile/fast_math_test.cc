@@ -26,7 +26,7 @@ double error_of(const std::string& op, double (*exact)(double), int opt) {
   constexpr int64_t kCount = 4003;  // no multiple of a vector
   Tensor x(DType::Float32, {kCount});
   for (int64_t i = 0; i < kCount; ++i) {
-    const double t = static_cast<double>(i - kCount / 2) / (kCount / 2.0);
+    const double t = 2.0 * static_cast<double>(i) / kCount - 1;
     x.mutable_data<float>()[i] = static_cast<float>(60 * t * t * t);
   }
   const Tensor y = run(op, x, opt);

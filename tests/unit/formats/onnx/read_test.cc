@@ -400,7 +400,7 @@ TEST(Read, SniffingKnowsONNXFromItsCousins) {
   EXPECT_TRUE(sniffs(model));
   EXPECT_TRUE(sniffs(model.substr(0, model.size() / 2)));
   EXPECT_FALSE(sniffs(std::string("\x0a\x10\x0a\x01x\x12\x05", 7) + "Const\x1a\x01y"));  // GraphDef
-  EXPECT_FALSE(sniffs("\x08\x01\x12\x04\x0a\x02\x22\x00"));                              // SavedModel
+  EXPECT_FALSE(sniffs(std::string("\x08\x01\x12\x04\x0a\x02\x22\x00", 8)));              // SavedModel
   EXPECT_FALSE(sniffs("graph {}"));
   EXPECT_FALSE(sniffs(""));
 }
