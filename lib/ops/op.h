@@ -75,6 +75,17 @@ struct LowerContext {
   loops::BufferRef temporary(std::string name, DType dtype, Shape shape);
 };
 
+// What an operator's permute() rewrites: the node is to compute on tensors whose axes stand in another order.
+struct PermuteContext {
+  Node node;                             // its attributes are rewritten in place
+  std::vector<int64_t> perm;             // axis i of a permuted tensor is axis perm[i] of the model's
+  std::vector<const Tensor*> constants;  // by input; null: not known
+  std::map<size_t, Tensor> replaced;     // inputs that become these constants; the next index adds one
+
+  // Where the model's axis, which may count from the back, lies in a permuted tensor. Malformed when out of range.
+  int64_t moved(int64_t axis) const;
+};
+
 struct OpDef {
   std::string name;
   std::string domain;                  // "" is ai.onnx
@@ -90,6 +101,10 @@ struct OpDef {
   loops::Expr (*element)(const Node&, const std::vector<loops::Expr>& inputs) = nullptr;
   // Multiply-adds (counted as 2) and other arithmetic of one run, from fixed input types; null: outputs' elements.
   double (*flops)(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) = nullptr;
+  // Rewrites the node for permuted axes of its first `permuted_inputs` inputs (-1: all) and of its outputs of that rank; false:
+  // cannot for this permutation. See permute.h for the usual ones.
+  bool (*permute)(PermuteContext&) = nullptr;
+  int permuted_inputs = 1;
 };
 
 // The operator of that name, or null. `domain` "" and "ai.onnx" are the same.

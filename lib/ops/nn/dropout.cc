@@ -2,6 +2,7 @@
 // ONNX does not define, and is refused.
 #include "ops/elementwise.h"
 #include "ops/outputs.h"
+#include "ops/permute.h"
 
 namespace dnn {
 namespace {
@@ -64,6 +65,7 @@ OpDef define_Dropout() {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.permute = permute_nothing;
   op.flops = [](const Node&, const std::vector<Shape>&, const std::vector<Shape>&) { return 0.0; };
   return op;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ops/outputs.h"
+#include "ops/permute.h"
 #include "tensor/dispatch.h"
 
 namespace dnn {
@@ -145,6 +146,7 @@ OpDef softmax(std::string name) {
   op.reference = reference<kind>;
   if (kind != Kind::Hard) op.lower = lower<kind>;
   op.flops = flops;
+  op.permute = permute_axis<-1>;
   return op;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/outputs.h"
+#include "ops/permute.h"
 #include "ops/quantization.h"
 
 namespace dnn {
@@ -120,6 +121,7 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
   op.max_inputs = 3;
   op.infer = infer;
   op.reference = reference;
+  op.permute = permute_quantized_axis;
   return op;
 }
 

@@ -1,5 +1,6 @@
 // ArgMax and ArgMin: the position of the largest or smallest element along an axis; the first NaN counts as both.
 #include "ops/elementwise.h"
+#include "ops/permute.h"
 #include "ops/reduce.h"
 
 namespace dnn {
@@ -104,6 +105,7 @@ OpDef arg_op(std::string name) {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.permute = permute_reduced_axis;
   return op;
 }
 

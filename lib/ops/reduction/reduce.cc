@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ops/elementwise.h"
+#include "ops/permute.h"
 
 namespace dnn {
 namespace {
@@ -250,6 +251,7 @@ OpDef reduce_op(std::string name, int since) {
   op.reference = reference<Functor, domain>;
   op.lower = lower<Functor>;
   op.flops = flops;
+  op.permute = permute_reduced_axes;
   return op;
 }
 

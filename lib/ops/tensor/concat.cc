@@ -1,5 +1,6 @@
 // Concat: tensors one after another along an axis.
 #include "ops/movement.h"
+#include "ops/permute.h"
 
 namespace dnn {
 namespace {
@@ -114,6 +115,8 @@ OpDef define_Concat() {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.permute = permute_axis<0>;
+  op.permuted_inputs = -1;
   return op;
 }
 

@@ -1,6 +1,7 @@
 // Pad: a border around a tensor, constant or made of its own elements. Negative pads cut, before any border is made.
 #include "ops/elementwise.h"
 #include "ops/movement.h"
+#include "ops/permute.h"
 
 namespace dnn {
 namespace {
@@ -196,6 +197,7 @@ OpDef define_Pad() {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.permute = permute_pads;
   return op;
 }
 

@@ -1,6 +1,7 @@
 // Reshape, Flatten, Squeeze, Unsqueeze: the same elements in the same order under another shape.
 #include "ops/elementwise.h"
 #include "ops/movement.h"
+#include "ops/permute.h"
 
 namespace dnn {
 namespace {
@@ -210,7 +211,11 @@ OpDef define(std::string name, int min_inputs, int max_inputs, void (*infer)(Inf
 
 OpDef define_Reshape() { return define("Reshape", 2, 2, infer_reshape, reference_reshape); }
 OpDef define_Flatten() { return define("Flatten", 1, 1, infer_flatten, reference_flatten); }
-OpDef define_Squeeze() { return define("Squeeze", 1, 2, infer_squeeze, reference_squeeze); }
+OpDef define_Squeeze() {
+  OpDef op = define("Squeeze", 1, 2, infer_squeeze, reference_squeeze);
+  op.permute = permute_squeezed_axes;
+  return op;
+}
 OpDef define_Unsqueeze() { return define("Unsqueeze", 2, 2, infer_unsqueeze, reference_unsqueeze); }
 
 }  // namespace dnn

@@ -10,6 +10,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/movement.h"
+#include "ops/permute.h"
 
 namespace dnn {
 namespace {
@@ -546,6 +547,7 @@ OpDef define_Resize() {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.permute = permute_listed_axes;
   op.flops = flops;
   return op;
 }

@@ -1,6 +1,7 @@
 // Slice and Split: parts of a tensor along its axes.
 #include "ops/elementwise.h"
 #include "ops/movement.h"
+#include "ops/permute.h"
 
 namespace dnn {
 namespace {
@@ -239,6 +240,7 @@ OpDef define_Slice() {
   op.infer = infer_slice;
   op.reference = reference_slice;
   op.lower = lower_slice;
+  op.permute = permute_sliced_axes;
   return op;
 }
 
@@ -251,6 +253,7 @@ OpDef define_Split() {
   op.infer = infer_split;
   op.reference = reference_split;
   op.lower = lower_split;
+  op.permute = permute_axis<0>;
   return op;
 }
 

@@ -1,0 +1,173 @@
+// Moving Transposes: how many stay and where, that outputs keep every bit, and which names survive.
+#include "layout/settle.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "graph/text.h"
+#include "interp/interpreter.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+std::string ops_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
+  return join(names, " ");
+}
+
+std::vector<Tensor> ramps(const Graph& graph) {
+  std::vector<Tensor> inputs;
+  for (ValueId id : graph.inputs) {
+    Tensor t(DType::Float32, graph.value(id).type.fixed_shape());
+    for (int64_t i = 0; i < t.size(); ++i)
+      t.mutable_data<float>()[i] = static_cast<float>((i * 29 + 5) % 31) / 11 - 1.2f;
+    inputs.push_back(std::move(t));
+  }
+  return inputs;
+}
+
+// Settles the graph; its values whose names begin with "_" are invented ones. Outputs must keep every bit.
+Graph settled(const std::string& body) {
+  Graph graph = parse_graph("graph \"g\" {\n  opset 21\n" + body + "}");
+  infer_types(graph);
+  const std::vector<Tensor> before = interpret(graph, ramps(graph));
+  Graph after = graph;
+  std::set<ValueId> unnamed;
+  for (ValueId v = 0; v < after.value_count(); ++v) {
+    if (after.value(v).name[0] == '_') unnamed.insert(v);
+  }
+  settle_transposes(after, unnamed);
+  infer_types(after);
+  verify(after);
+  const std::vector<Tensor> now = interpret(after, ramps(after));
+  EXPECT_EQ(before.size(), now.size());
+  for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(before[i].identical(now[i])) << to_text(after);
+  for (size_t i = 0; i < graph.outputs.size(); ++i)
+    EXPECT_EQ(graph.value(graph.outputs[i]).name, after.value(after.outputs[i]).name);
+  return after;
+}
+
+// A convolution of a channels-last value, as readers of such formats write it.
+std::string conv(const std::string& x, const std::string& y) {
+  return "  _" + y + "_in = Transpose(" + x + ") {perm = [0, 3, 1, 2]}\n  _" + y + "_out = Conv(_" + y +
+         "_in, w) {pads = [1, 1, 1, 1]}\n  " + y + " = Transpose(_" + y + "_out) {perm = [0, 2, 3, 1]}\n";
+}
+
+constexpr const char* kHead = "  input x: float32[1,4,4,4]\n  const w: float32[4,4,3,3] = random(1)\n";
+
+TEST(Settle, OneTransposeAtEachEndOfAChain) {
+  const Graph g = settled(kHead + conv("x", "a") + "  r = Relu(a)\n" + conv("r", "y") + "  output y\n");
+  EXPECT_EQ(ops_of(g), "Transpose Conv Relu Conv Transpose");
+  EXPECT_NE(g.find_value("a"), kNoValue);
+  EXPECT_NE(g.find_value("r"), kNoValue);
+}
+
+TEST(Settle, ResidualBranchesShareAnOrder) {
+  const Graph g = settled(std::string(kHead) + "  const low: float32[] = {0}\n  const high: float32[] = {6}\n" +
+                          conv("x", "a") + conv("a", "b") + R"(  s = Add(a, b)
+  t = Clip(s, low, high)
+)" + conv("t", "c") + "  z = Add(c, t)\n  k = Concat(z, t, a) {axis = 3}\n  y = Relu(k)\n  output y\n");
+  EXPECT_EQ(ops_of(g), "Transpose Conv Conv Add Clip Conv Add Concat Relu Transpose");
+}
+
+TEST(Settle, ConstantsOfFewerAxesFollow) {
+  const Graph g =
+      settled(std::string(kHead) + "  const b: float32[4] = {1, 2, 3, 4}\n  const m: float32[4,1,4] = random(3)\n" +
+              conv("x", "a") + "  c = Add(a, b)\n  d = Mul(m, c)\n" + conv("d", "y") + "  output y\n");
+  EXPECT_EQ(ops_of(g), "Transpose Conv Add Mul Conv Transpose");
+  EXPECT_EQ(g.constant(g.node(g.order()[2]).inputs[1])->shape(), (Shape{1, 4, 1, 1}));
+}
+
+TEST(Settle, AxesAreRenumbered) {
+  const Graph g = settled(std::string(kHead) + R"(  const axes: int64[2] = {1, -2}
+  const pads: int64[8] = {0, 1, 2, 0, 0, 0, 1, 0}
+  const start: int64[1] = {1}
+  const end: int64[1] = {3}
+  const last: int64[1] = {3}
+)" + conv("x", "a") + R"(  p = Pad(a, pads)
+  s = Slice(p, start, end, last)
+  m = Softmax(s) {axis = -1}
+  l, r = Split(m) {axis = 3, num_outputs = 2}
+  e = Sub(l, r)
+  y = ReduceMean(e, axes) {keepdims = 0}
+  output y
+)");
+  EXPECT_EQ(ops_of(g), "Transpose Conv Pad Slice Softmax Split Sub ReduceMean");
+}
+
+TEST(Settle, AReductionThatWouldReorderWhatItKeepsIsLeft) {
+  const Graph g = settled(kHead + conv("x", "a") +
+                          "  const axis: int64[1] = {3}\n  y = ReduceSum(a, axis) {keepdims = 0}\n  output y\n");
+  EXPECT_EQ(ops_of(g), "Transpose Conv ReduceSum");  // over channels: height and width keep their order
+  const Graph h = settled(kHead + conv("x", "a") +
+                          "  const axis: int64[1] = {1}\n  y = ReduceSum(a, axis) {keepdims = 0}\n  output y\n");
+  EXPECT_EQ(ops_of(h), "Transpose Conv Transpose ReduceSum");  // over height: [W, C] would become [C, W]
+}
+
+TEST(Settle, OutputsInTheMiddleKeepTheirOrder) {
+  const Graph g =
+      settled(kHead + conv("x", "a") + "  r = Relu(a)\n" + conv("r", "y") + "  output r\n  output y\n  output a\n");
+  const std::string ops = ops_of(g);  // one for the input, one for each output
+  EXPECT_EQ(std::count(ops.begin(), ops.end(), 'T'), 4) << ops;
+}
+
+TEST(Settle, TransposesOfTheModelsOwnStay) {
+  const Graph g = settled(
+      "  input x: float32[2,3,4]\n  a = Transpose(x) {perm = [1, 0, 2]}\n  b = Transpose(a) {perm = [1, 0, 2]}\n  y = "
+      "Transpose(b)\n  z = Relu(b)\n  output y\n  output z\n");
+  EXPECT_EQ(ops_of(g), "Relu Transpose");
+}
+
+TEST(Settle, AReshapeOfSingleExtentsNeedsNoOrder) {
+  const Graph g = settled(R"(  input x: float32[1,1,1,6]
+  const w: float32[5,6,1,1] = random(2)
+  const shape: int64[2] = {1, -1}
+  i = Transpose(x) {perm = [0, 3, 1, 2]}
+  _c = Conv(i, w)
+  c = Transpose(_c) {perm = [0, 2, 3, 1]}
+  y = Reshape(c, shape)
+  output y
+)");
+  EXPECT_EQ(ops_of(g), "Transpose Conv Reshape");
+}
+
+TEST(Settle, QuantisedWeightsAreReorderedAsStored) {
+  const Graph g = settled(R"(  input x: float32[1,5,5,2]
+  const w: int8[1,3,3,2] = random(2)
+  const scale: float32[2] = {0.5, 0.25}
+  const zero: int8[2] = {0, 0}
+  d = DequantizeLinear(w, scale, zero) {axis = 3}
+  _w = Transpose(d) {perm = [3, 0, 1, 2]}
+  _x = Transpose(x) {perm = [0, 3, 1, 2]}
+  _c = Conv(_x, _w) {group = 2}
+  c = Transpose(_c) {perm = [0, 2, 3, 1]}
+  output c
+)");
+  EXPECT_EQ(ops_of(g), "DequantizeLinear Transpose Conv Transpose");
+  const Node& dequantize = g.node(g.order()[0]);
+  EXPECT_EQ(g.value(dequantize.inputs[0]).type.text(), "int8[2,1,3,3]");
+  EXPECT_EQ(dequantize.attribute_int("axis", -1), 0);
+}
+
+TEST(Settle, SubgraphsReadTheirNamesInTheModelsOrder) {
+  const Graph g = settled(kHead + conv("x", "a") + R"(  r = Relu(a)
+  const yes: bool[] = {true}
+  y = If(yes) {then_branch = graph "t" {
+    capture r
+    t = Neg(r)
+    output t
+  }, else_branch = graph "e" {
+    capture r
+    e = Exp(r)
+    output e
+  }}
+  output y
+)");
+  EXPECT_NE(ops_of(g).find("If"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dnn
