@@ -1,4 +1,7 @@
 // plan_batch() and cut_samples(): how samples and arrays map to a network's inputs.
+#include <algorithm>
+#include <cmath>
+
 #include "infer/sample_source.h"
 
 namespace dnn {
@@ -15,7 +18,31 @@ std::optional<int64_t> common_first_extent(const std::vector<Type>& types) {
   return common;
 }
 
+// Fills in scale and zero point where every reader of the input dequantises it alike, per tensor.
+void find_quantization(const Graph& graph, ValueId input, InputSlot* slot) {
+  const Uses uses(graph);
+  for (NodeId id : uses.readers[static_cast<size_t>(input)]) {
+    const Node& node = graph.node(id);
+    const Tensor *scale = graph.constant(node.input(1)), *zero_point = graph.constant(node.input(2));
+    if (node.op != "DequantizeLinear" || node.inputs[0] != input || scale == nullptr || scale->size() != 1) return;
+    slot->scale = to_doubles(*scale)[0];
+    slot->zero_point = zero_point == nullptr ? 0 : to_int64s(*zero_point)[0];
+  }
+}
+
 }  // namespace
+
+Tensor fit(const Tensor& tensor, const InputSlot& slot) {
+  if (slot.dtype == tensor.dtype()) return tensor;
+  if (!is_float(tensor.dtype()) || !(slot.scale > 0) || !is_integer(slot.dtype)) return convert(tensor, slot.dtype);
+  const int bits = dtype_bits(slot.dtype);
+  const bool sign = dtype_class(slot.dtype) == DTypeClass::Signed;
+  const double low = sign ? -std::ldexp(1.0, bits - 1) : 0, high = std::ldexp(1.0, sign ? bits - 1 : bits) - 1;
+  std::vector<double> values = to_doubles(tensor);
+  for (double& x : values)
+    x = std::clamp(std::nearbyint(x / slot.scale) + static_cast<double>(slot.zero_point), low, high);
+  return convert(Tensor::of<double>(tensor.shape(), values), slot.dtype);
+}
 
 BatchPlan plan_batch(const Package& package) {
   BatchPlan plan;
@@ -34,6 +61,7 @@ BatchPlan plan_batch(const Package& package) {
       throw;
     }
     if (plan.batched) slot.shape[0] = 1;
+    if (is_integer(slot.dtype)) find_quantization(package.source, package.source.inputs[i], &slot);
     plan.slots.push_back(std::move(slot));
   }
   return plan;

@@ -46,7 +46,7 @@ LoadedSample load_image(int64_t id, const Sample& entry, const Preprocess& prepr
   if (!image.warning.empty()) sample.warning = entry.path + ": " + image.warning;
   try {
     const Tensor tensor = to_tensor(image, preprocess);
-    sample.inputs = {slot.dtype == tensor.dtype() ? tensor : convert(tensor, slot.dtype)};
+    sample.inputs = {fit(tensor, slot)};
   } catch (Error& e) {
     e.within(entry.path);
     throw;

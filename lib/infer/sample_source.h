@@ -25,7 +25,12 @@ struct InputSlot {
   std::string name;
   DType dtype = DType::Undefined;
   Shape shape;
+  // An integer input that the network dequantises first takes real numbers r as round(r / scale) + zero_point; 0: it does not.
+  double scale = 0;
+  int64_t zero_point = 0;
 };
+// Real numbers as the slot wants them: quantised where it says so, rounded to even and saturated, else cast.
+Tensor fit(const Tensor& tensor, const InputSlot& slot);
 
 // How samples map to runs of a package.
 struct BatchPlan {
