@@ -3,6 +3,7 @@
 
 #include "formats/onnx/onnx.h"
 #include "formats/text/text.h"
+#include "formats/tflite/tflite.h"
 
 namespace dnn {
 

@@ -1,0 +1,138 @@
+// Element by element, reductions, products of matrices.
+#include <algorithm>
+
+#include "formats/tflite/imports.h"
+
+namespace dnn::tflite {
+namespace {
+
+void unary(Op& op, const char* name, Attributes attributes = {}) {
+  op.define(0, op.emit(name, {op.real(0)}, std::move(attributes)));
+}
+
+void binary(Op& op, const char* name) { op.define(0, op.emit(name, {op.real(0), op.real(1)})); }
+
+void reduction(Op& op, const char* name) {
+  const auto keep = static_cast<int64_t>(op.options<ReducerOptions>()->keep_dims());
+  op.define(0, op.emit(name, {op.real(0), op.list(op.ints(1))}, {{"keepdims", keep}}));
+}
+
+void arg_extreme(Op& op, const char* name) {
+  const std::vector<int64_t> axis = op.ints(1);
+  if (axis.size() != 1) op.fail(axis.size(), " axes");
+  ValueId y = op.emit(name, {op.real(0)}, {{"axis", axis[0]}, {"keepdims", int64_t{0}}});
+  if (op.output_dtype(0) != DType::Int64) y = op.to_dtype(y, op.output_dtype(0));
+  op.define_raw(0, y);
+}
+
+std::vector<int64_t> swapped_last(Op& op, size_t i) {
+  std::vector<int64_t> perm;
+  for (size_t axis = 0; axis < op.shape(i).size(); ++axis) perm.push_back(static_cast<int64_t>(axis));
+  if (perm.size() < 2) op.fail("an operand of rank ", perm.size());
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return perm;
+}
+
+}  // namespace
+
+template <char sign>
+void arithmetic(Op& op) {
+  const char* name = sign == '+' ? "Add" : sign == '-' ? "Sub" : sign == '*' ? "Mul" : "Div";
+  const ValueId y = op.emit(name, {op.real(0), op.real(1)});
+  op.define(0, op.activated(y, op.options<ArithmeticOptions>()->activation()));
+}
+template void arithmetic<'+'>(Op&);
+template void arithmetic<'-'>(Op&);
+template void arithmetic<'*'>(Op&);
+template void arithmetic<'/'>(Op&);
+
+void abs(Op& op) { unary(op, "Abs"); }
+void ceil(Op& op) { unary(op, "Ceil"); }
+void cos(Op& op) { unary(op, "Cos"); }
+void elu(Op& op) { unary(op, "Elu"); }
+void exp(Op& op) { unary(op, "Exp"); }
+void floor(Op& op) { unary(op, "Floor"); }
+void hard_swish(Op& op) { unary(op, "HardSwish"); }
+void log(Op& op) { unary(op, "Log"); }
+void logical_not(Op& op) { unary(op, "Not"); }
+void logistic(Op& op) { unary(op, "Sigmoid"); }
+void neg(Op& op) { unary(op, "Neg"); }
+void relu(Op& op) { unary(op, "Relu"); }
+void round(Op& op) { unary(op, "Round"); }
+void sign(Op& op) { unary(op, "Sign"); }
+void sin(Op& op) { unary(op, "Sin"); }
+void sqrt(Op& op) { unary(op, "Sqrt"); }
+void tanh(Op& op) { unary(op, "Tanh"); }
+void relu6(Op& op) { op.define(0, op.activated(op.real(0), Activation::RELU6)); }
+void relu_n1_to_1(Op& op) { op.define(0, op.activated(op.real(0), Activation::RELU_N1_TO_1)); }
+void leaky_relu(Op& op) { unary(op, "LeakyRelu", {{"alpha", op.options<LeakyReluOptions>()->alpha()}}); }
+void gelu(Op& op) {
+  unary(op, "Gelu", {{"approximate", std::string(op.options<GeluOptions>()->approximate() ? "tanh" : "none")}});
+}
+void rsqrt(Op& op) { op.define(0, op.emit("Reciprocal", {op.emit("Sqrt", {op.real(0)})})); }
+void square(Op& op) { op.define(0, op.emit("Mul", {op.real(0), op.real(0)})); }
+void squared_difference(Op& op) {
+  const ValueId d = op.emit("Sub", {op.real(0), op.real(1)});
+  op.define(0, op.emit("Mul", {d, d}));
+}
+
+void equal(Op& op) { binary(op, "Equal"); }
+void greater(Op& op) { binary(op, "Greater"); }
+void greater_equal(Op& op) { binary(op, "GreaterOrEqual"); }
+void less(Op& op) { binary(op, "Less"); }
+void less_equal(Op& op) { binary(op, "LessOrEqual"); }
+void logical_and(Op& op) { binary(op, "And"); }
+void logical_or(Op& op) { binary(op, "Or"); }
+void maximum(Op& op) { binary(op, "Max"); }
+void minimum(Op& op) { binary(op, "Min"); }
+void not_equal(Op& op) { op.define(0, op.emit("Not", {op.emit("Equal", {op.real(0), op.real(1)})})); }
+void pow(Op& op) { binary(op, "Pow"); }
+void prelu(Op& op) { binary(op, "PRelu"); }
+void select(Op& op) { op.define(0, op.emit("Where", {op.raw(0), op.real(1), op.real(2)})); }
+
+void mean(Op& op) { reduction(op, "ReduceMean"); }
+void sum(Op& op) { reduction(op, "ReduceSum"); }
+void reduce_max(Op& op) { reduction(op, "ReduceMax"); }
+void reduce_min(Op& op) { reduction(op, "ReduceMin"); }
+void reduce_prod(Op& op) { reduction(op, "ReduceProd"); }
+void arg_max(Op& op) { arg_extreme(op, "ArgMax"); }
+void arg_min(Op& op) { arg_extreme(op, "ArgMin"); }
+
+void cast(Op& op) { op.define_raw(0, op.to_dtype(op.raw(0), op.output_dtype(0))); }
+
+// QUANTIZE and DEQUANTIZE: between real numbers, 16-bit ones and quantised ones, by the tensors' own scales.
+void convert_numbers(Op& op) {
+  ValueId x = op.real(0);
+  if (x == op.raw(0) && op.output_dtype(0) == DType::Float32) x = op.to_dtype(x, DType::Float32);
+  op.define(0, x);
+}
+
+// Weights are [units, inputs]; all axes but the last are the batch.
+void fully_connected(Op& op) {
+  const auto* o = op.options<FullyConnectedOptions>();
+  if (o->weights_format() != 0) op.refuse("weights in shuffled order are not read");
+  const std::vector<int64_t> x = op.shape(0), w = op.shape(1);
+  if (w.size() != 2) op.fail("weights of shape ", shape_text(w));
+  ValueId y;
+  if (o->keep_num_dims() && x.size() != 2) {
+    y = op.emit("MatMul", {op.real(0), op.transpose(op.real(1), {1, 0})});
+    if (op.has_input(2)) y = op.emit("Add", {y, op.real(2)});
+  } else {
+    ValueId flat = op.real(0);
+    if (x.size() != 2 || (x[1] >= 0 && x[1] != w[1])) flat = op.emit("Reshape", {flat, op.list({-1, w[1]})});
+    std::vector<ValueId> inputs = {flat, op.real(1)};
+    if (op.has_input(2)) inputs.push_back(op.real(2));
+    y = op.emit("Gemm", std::move(inputs), {{"transB", int64_t{1}}});
+  }
+  op.define(0, op.activated(y, o->activation()));
+}
+
+void batch_matmul(Op& op) {
+  const auto* o = op.options<BatchMatMulOptions>();
+  ValueId a = op.real(0), b = op.real(1);
+  if (o->adj_x()) a = op.transpose(a, swapped_last(op, 0));
+  if (o->adj_y()) b = op.transpose(b, swapped_last(op, 1));
+  op.define(0, op.emit("MatMul", {a, b}));
+}
+
+}  // namespace dnn::tflite

@@ -1,0 +1,176 @@
+// The container: tensors, constants and operators of subgraph 0; see tflite.h.
+#include "formats/tflite/tflite.h"
+
+#include <map>
+
+#include "formats/tflite/import.h"
+#include "ops/op.h"
+
+namespace dnn::tflite {
+namespace {
+
+// A FlatBuffer may be nested this deep, and name this many tables; more is damage.
+constexpr int kMaxDepth = 64, kMaxTables = 1 << 24;
+
+std::string operator_name(const OperatorCode& code, int builtin) {
+  if (builtin == 32) return "CUSTOM '" + text(code.custom_code()) + "'";
+  for (const OpRow& row : op_rows()) {
+    if (row.code == builtin) return row.name;
+  }
+  return cat("operator ", builtin);
+}
+
+class Reader {
+ public:
+  explicit Reader(const ModelSource& source) {
+    draft_.bytes = source.bytes;
+    draft_.owner = source.owner;
+  }
+
+  Graph read() {
+    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(draft_.bytes.data()), draft_.bytes.size(),
+                                   kMaxDepth, kMaxTables);
+    if (!VerifyModelBuffer(verifier)) fail_malformed("not a TFLite FlatBuffer, or damaged");
+    draft_.model = GetModel(draft_.bytes.data());
+    const Model& model = *draft_.model;
+    if (model.version() != 3) fail_unsupported("schema version ", model.version(), "; 3 is read");
+    if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0) fail_malformed("the file holds no graph");
+    if (model.subgraphs()->size() > 1)
+      fail_unsupported(model.subgraphs()->size(), " subgraphs: control flow is not read");
+    draft_.subgraph = model.subgraphs()->Get(0);
+    Graph& graph = draft_.graph;
+    graph.name = text(draft_.subgraph->name());
+    graph.producer = "tflite";
+    if (!text(model.description()).empty()) graph.producer += ": " + text(model.description());
+    read_tensors();
+    read_inputs();
+    if (draft_.subgraph->operators() != nullptr) {
+      for (const Operator* op : *draft_.subgraph->operators()) read_operator(*op);
+    }
+    read_outputs();
+    infer_types(graph);
+    settle_transposes(graph, draft_.unnamed);
+    remove_dead_nodes(graph);
+    infer_types(graph);
+    verify(graph);
+    return std::move(graph);
+  }
+
+ private:
+  const Tensor& tensor(int32_t index) const {
+    const auto* tensors = draft_.subgraph->tensors();
+    if (tensors == nullptr || index < 0 || static_cast<size_t>(index) >= tensors->size())
+      fail_malformed("there is no tensor ", index);
+    return *tensors->Get(static_cast<flatbuffers::uoffset_t>(index));
+  }
+
+  // The bytes of a constant; empty where the tensor is computed.
+  Bytes content(const Tensor& tensor) const {
+    const auto* buffers = draft_.model->buffers();
+    if (buffers == nullptr || tensor.buffer() >= buffers->size())
+      fail_malformed("tensor '", text(tensor.name()), "': there is no buffer ", tensor.buffer());
+    const Buffer& buffer = *buffers->Get(tensor.buffer());
+    if (buffer.offset() > 1) {
+      if (buffer.offset() > draft_.bytes.size() || buffer.size() > draft_.bytes.size() - buffer.offset())
+        fail_malformed("tensor '", text(tensor.name()), "': its bytes lie behind the end of the file");
+      return draft_.bytes.subspan(buffer.offset(), buffer.size());
+    }
+    if (buffer.data() == nullptr) return {};
+    return {reinterpret_cast<const std::byte*>(buffer.data()->Data()), buffer.data()->size()};
+  }
+
+  dnn::Tensor load(const Tensor& tensor, Bytes bytes) const {
+    const DType dtype = dtype_of(tensor.type());
+    const std::string name = text(tensor.name());
+    if (tensor.sparsity() != nullptr) fail_unsupported("tensor '", name, "': sparse weights are not read");
+    if (dtype_bits(dtype) != static_cast<int>(8 * dtype_size(dtype)))
+      fail_unsupported("tensor '", name, "': packed ", dtype_name(dtype), " is not read");
+    Shape shape;
+    for (int32_t extent : numbers(tensor.shape())) shape.push_back(extent);
+    const int64_t n = element_count(shape);
+    if (n > static_cast<int64_t>(bytes.size()) || static_cast<size_t>(n) * dtype_size(dtype) != bytes.size())
+      fail_malformed("tensor '", name, "': ", bytes.size(), " bytes for ", dtype_name(dtype), shape_text(shape));
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % dtype_size(dtype) == 0)
+      return dnn::Tensor::view(dtype, shape, bytes, draft_.owner);
+    dnn::Tensor copy(dtype, shape);
+    if (!bytes.empty()) std::memcpy(copy.mutable_bytes(), bytes.data(), bytes.size());
+    return copy;
+  }
+
+  void read_tensors() {
+    const size_t n = draft_.subgraph->tensors() == nullptr ? 0 : draft_.subgraph->tensors()->size();
+    draft_.values.assign(n, kNoValue);
+    draft_.reals.assign(n, kNoValue);
+    for (size_t i = 0; i < n; ++i) {
+      const Tensor& t = tensor(static_cast<int32_t>(i));
+      const Bytes bytes = content(t);
+      if (bytes.empty()) continue;
+      const ValueId v = draft_.add_value(text(t.name()), false);
+      draft_.graph.value(v).constant = load(t, bytes);
+      draft_.graph.value(v).type = Type(*draft_.graph.value(v).constant);
+      draft_.values[i] = v;
+    }
+  }
+
+  // The extents of an input: an open one is a symbol of its own, the first of them the batch.
+  std::vector<Dim> extents(const Tensor& tensor) const {
+    const std::vector<int32_t> shape = numbers(tensor.shape()), signature = numbers(tensor.shape_signature());
+    std::vector<Dim> dims;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const bool open = signature.size() == shape.size() && signature[i] < 0;
+      if (shape[i] < 0) fail_malformed("input '", text(tensor.name()), "': an extent of ", shape[i]);
+      if (open) {
+        dims.emplace_back(i == 0 ? std::string("batch") : cat(text(tensor.name()), "_dim", i));
+      } else {
+        dims.emplace_back(shape[i]);
+      }
+    }
+    return dims;
+  }
+
+  void read_inputs() {
+    for (int32_t index : numbers(draft_.subgraph->inputs())) {
+      const Tensor& t = tensor(index);
+      ValueId& v = draft_.values[static_cast<size_t>(index)];
+      if (v != kNoValue) fail_malformed("input '", text(t.name()), "' is given twice, or holds a constant");
+      v = draft_.add_value(text(t.name()), false);
+      draft_.graph.value(v).type = Type(dtype_of(t.type()), extents(t));
+      draft_.graph.inputs.push_back(v);
+    }
+  }
+
+  void read_operator(const Operator& op) {
+    const auto* codes = draft_.model->operator_codes();
+    if (codes == nullptr || op.opcode_index() >= codes->size())
+      fail_malformed("there is no operator code ", op.opcode_index());
+    const OperatorCode& code = *codes->Get(op.opcode_index());
+    const int builtin = std::max<int>(code.deprecated_builtin_code(), code.builtin_code());
+    Op context(draft_, op, operator_name(code, builtin));
+    for (const OpRow& row : op_rows()) {
+      if (row.code == builtin) return row.import(context);
+    }
+    context.refuse("this operator is not read");
+  }
+
+  void read_outputs() {
+    for (int32_t index : numbers(draft_.subgraph->outputs())) {
+      const Tensor& t = tensor(index);
+      const ValueId v = draft_.values[static_cast<size_t>(index)];
+      if (v == kNoValue) fail_malformed("output '", text(t.name()), "' is not computed");
+      draft_.graph.outputs.push_back(v);
+    }
+    if (draft_.graph.outputs.empty()) fail_malformed("the graph has no outputs");
+  }
+
+  Draft draft_;
+};
+
+}  // namespace
+
+bool sniff(const ModelSource& source) {
+  return source.bytes.size() >= 8 && std::memcmp(source.bytes.data() + 4, ModelIdentifier(), 4) == 0;
+}
+
+Graph read(const ModelSource& source) { return Reader(source).read(); }
+
+}  // namespace dnn::tflite
