@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "convert/convert.h"
 #include "formats/format.h"
 #include "formats/onnx/check/check.h"
 #include "graph/bind.h"
@@ -16,9 +17,11 @@ const cli::Tool kTool = {
     .name = "dnn-convert",
     .summary =
         "Reads a model and writes it in another format, operator version or shape. What the model is, its content "
-        "tells; what it becomes, the name of the output: .onnx, or .txt for the text form with every constant.",
+        "tells; what it becomes, the name of the output: .onnx, .tflite, or .txt for the text form with every "
+        "constant.",
     .negative = "--check finds the written file invalid",
     .examples = {{"dnn-convert old.onnx -o new.onnx --opset 17", "upgraded to opset 17"},
+                 {"dnn-convert model.onnx -o model.tflite", "for TFLite: channels last, batch norms folded"},
                  {"dnn-convert model.onnx -o fixed.onnx --shape x:1x3x224x224", "every extent fixed"},
                  {"dnn-convert model.onnx -o model.txt", "as text, to be read, edited and converted back"}}};
 
@@ -88,7 +91,7 @@ int work(const Options& o) {
   } catch (Error& error) {
     throw error.within(o.input);
   }
-  write_model(graph, o.output, o.write);
+  convert_model(std::move(graph), o.output, o.write);
   return o.check ? check(o.output) : 0;
 }
 

@@ -16,7 +16,8 @@ std::string ModelSource::base_folder() const {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> rows = {
-#define DNN_FORMAT(name, extensions, space, trust) {#name, extensions, space::sniff, space::read, space::write, trust},
+#define DNN_FORMAT(name, extensions, space, trust, passes) \
+  {#name, extensions, space::sniff, space::read, space::write, trust, passes},
 #include "formats/formats.def"
   };
   return rows;

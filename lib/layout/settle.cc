@@ -207,13 +207,13 @@ class Settler {
     for (const auto& [id, t] : transparent_) {
       const Node& node = graph_.node(id);
       const ValueId top = find(t.any);
-      const auto [at, fresh] = index.try_emplace(top, static_cast<int>(groups_.size()));
-      if (fresh) groups_.emplace_back();
-      groups_[static_cast<size_t>(at->second)].nodes.push_back(id);
+      const int n = index.try_emplace(top, static_cast<int>(groups_.size())).first->second;
+      if (n == static_cast<int>(groups_.size())) groups_.emplace_back();
+      groups_[static_cast<size_t>(n)].nodes.push_back(id);
       const auto enter = [&](ValueId v) {
         int& g = group_[static_cast<size_t>(v)];
-        if (g < 0) groups_[static_cast<size_t>(at->second)].values.push_back(v);
-        g = at->second;
+        if (g < 0) groups_[static_cast<size_t>(n)].values.push_back(v);
+        g = n;
       };
       for (size_t i : t.inputs) enter(node.inputs[i]);
       for (size_t i : t.outputs) enter(node.outputs[i]);
@@ -480,7 +480,20 @@ class Settler {
     for (ValueId v : graph_.outputs) hold(view(v).root, view(v).perm, v);
     for (NodeId id : transposes_) graph_.remove_node(id);
     graph_.set_order(std::move(order_));
+    name();
     release();
+  }
+
+  // An invented value takes the name of a model's that is the same in an order that nothing wants.
+  void name() {
+    for (const auto& [root, holder] : homes_) {
+      if (named(holder) || graph_.is_output(holder)) continue;
+      for (ValueId v : aliases_[static_cast<size_t>(root)]) {
+        if (v == holder || !named(v) || taken_.count(v) != 0 || pinned_.count(v) != 0) continue;
+        std::swap(graph_.value(v).name, graph_.value(holder).name);
+        break;
+      }
+    }
   }
 
   // Constants that nothing reads any more give up their bytes, and their name to the one in another order.

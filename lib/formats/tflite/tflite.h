@@ -10,6 +10,10 @@ bool sniff(const ModelSource& source);
 // tensor stays one: QuantizeLinear makes it, DequantizeLinear stands before what computes with it. An operator without a
 // counterpart, or with options that have none, is Unsupported, by its name and output.
 Graph read(const ModelSource& source);
-inline constexpr auto write = nullptr;  // not yet
+// The graph as TFLite, channels last, activations at the end of what makes their input; the same bytes for the same graph. A
+// node or value that TFLite cannot express is Unsupported, by name. 64-bit integers inside become 32-bit ones.
+void write(const Graph& graph, const std::string& path, const WriteOptions& options);
+// The bytes that write() puts into the file.
+std::string to_bytes(const Graph& graph);
 
 }  // namespace dnn::tflite

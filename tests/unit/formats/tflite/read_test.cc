@@ -59,7 +59,8 @@ TEST(TfliteRead, ConvolutionsWorkOnChannelsFirst) {
 TEST(TfliteRead, ConvolutionEqualsItsDefinition) {
   const dnn::Tensor x = dnn::Tensor::of<float>({1, 5, 5, 2}, counting(50));
   const dnn::Tensor y = interpret(read_bytes(conv_file()), {x})[0];
-  const std::vector<float> w = counting(36);
+  const std::vector<float> weights = counting(36);
+  const float* w = weights.data();
   ASSERT_EQ(y.shape(), (Shape{1, 3, 3, 2}));
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
@@ -70,8 +71,7 @@ TEST(TfliteRead, ConvolutionEqualsItsDefinition) {
             const int row = 2 * i + h - 1, column = 2 * j + k - 1;
             if (row < 0 || row > 4 || column < 0 || column > 4) continue;
             for (int c = 0; c < 2; ++c)
-              sum +=
-                  x.data<float>()[(row * 5 + column) * 2 + c] * w[static_cast<size_t>(((o * 3 + h) * 3 + k) * 2 + c)];
+              sum += x.data<float>()[(row * 5 + column) * 2 + c] * w[((o * 3 + h) * 3 + k) * 2 + c];
           }
         }
         EXPECT_EQ(y.data<float>()[(i * 3 + j) * 2 + o], std::clamp(sum, 0.0f, 6.0f)) << i << " " << j << " " << o;
