@@ -85,7 +85,7 @@ int32_t File::tensor(ValueId v) {
   return at->second = computed(value.name, type);
 }
 
-void File::op(int code, int version, std::vector<int32_t> inputs, std::vector<int32_t> outputs,
+void File::op(int code, int version, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
               const OptionsRef& options) {
   const auto [at, fresh] = codes_of_.try_emplace({code, version}, static_cast<uint32_t>(codes_.size()));
   if (fresh) codes_.push_back(CreateOperatorCode(builder_, static_cast<int8_t>(std::min(code, 127)), 0, version, code));

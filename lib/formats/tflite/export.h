@@ -32,7 +32,7 @@ class File {
   int32_t constant(const std::string& name, const dnn::Tensor& value);
   int32_t ints(const std::string& name, const std::vector<int64_t>& values);
   int32_t computed(const std::string& name, const Type& type);
-  void op(int code, int version, std::vector<int32_t> inputs, std::vector<int32_t> outputs,
+  void op(int code, int version, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
           const OptionsRef& options = {});
   // The whole file; the bytes live as long as this.
   Bytes finish();
@@ -87,9 +87,9 @@ class Export {
     return file_.constant(graph().value(node_.inputs[i]).name, value);
   }
   int32_t step(const char* what, const Type& type) { return file_.computed(name(what), type); }
-  void op(int code, std::vector<int32_t> inputs, std::vector<int32_t> outputs, const OptionsRef& options = {},
-          int version = 1) {
-    file_.op(code, version, std::move(inputs), std::move(outputs), options);
+  void op(int code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+          const OptionsRef& options = {}, int version = 1) {
+    file_.op(code, version, inputs, outputs, options);
   }
 
   template <class... T>

@@ -1,4 +1,4 @@
-// Moving elements.
+// Writing what moves elements: shapes, slices, borders, joined and cut tensors.
 #include <algorithm>
 #include <climits>
 
@@ -32,7 +32,7 @@ void write_concat(Export& e) {
   std::vector<int32_t> inputs;
   for (size_t i = 0; i < e.node().inputs.size(); ++i) inputs.push_back(e.input(i));
   const auto axis = static_cast<int>(e.node().attribute_int("axis", 0));
-  e.op(2, std::move(inputs), {e.output()}, {10, CreateConcatenationOptions(e.builder(), axis)});
+  e.op(2, inputs, {e.output()}, {10, CreateConcatenationOptions(e.builder(), axis)});
 }
 
 void write_expand(Export& e) {
@@ -143,10 +143,10 @@ void write_split(Export& e) {
   }
   const auto n = static_cast<int>(outputs.size());
   if (std::all_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size == sizes[0] && size >= 0; })) {
-    e.op(49, {scalar(e, axis), e.input(0)}, std::move(outputs), {35, CreateSplitOptions(e.builder(), n)});
+    e.op(49, {scalar(e, axis), e.input(0)}, outputs, {35, CreateSplitOptions(e.builder(), n)});
   } else {
     const int32_t list = e.ints(sizes);
-    e.op(102, {e.input(0), list, scalar(e, axis)}, std::move(outputs), {79, CreateSplitOptions(e.builder(), n)});
+    e.op(102, {e.input(0), list, scalar(e, axis)}, outputs, {79, CreateSplitOptions(e.builder(), n)});
   }
 }
 

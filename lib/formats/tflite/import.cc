@@ -58,11 +58,13 @@ int Op::tensor_of(const std::vector<int32_t>& list, size_t i, const char* what) 
 }
 
 const Tensor& Op::input_tensor(size_t i) const {
-  return *draft_.subgraph->tensors()->Get(static_cast<flatbuffers::uoffset_t>(tensor_of(inputs_, i, "input")));
+  const auto at = static_cast<flatbuffers::uoffset_t>(tensor_of(inputs_, i, "input"));
+  return *draft_.subgraph->tensors()->Get(at);
 }
 
 const Tensor& Op::output_tensor(size_t i) const {
-  return *draft_.subgraph->tensors()->Get(static_cast<flatbuffers::uoffset_t>(tensor_of(outputs_, i, "output")));
+  const auto at = static_cast<flatbuffers::uoffset_t>(tensor_of(outputs_, i, "output"));
+  return *draft_.subgraph->tensors()->Get(at);
 }
 
 ValueId Op::raw(size_t i) {

@@ -36,7 +36,7 @@ std::vector<dnn::Tensor> ramps(const Graph& graph) {
 // Written and read again, the graph gives the same outputs, but for the last bits.
 Graph round_trip(const std::string& body) {
   const Graph graph = graph_of(body);
-  const Graph again = read_bytes(to_bytes(graph));
+  Graph again = read_bytes(to_bytes(graph));
   const std::vector<dnn::Tensor> inputs = ramps(graph), before = interpret(graph, inputs),
                                  now = interpret(again, inputs);
   EXPECT_EQ(before.size(), now.size());
