@@ -1,8 +1,11 @@
 // dnn-convert: reads a model of any format and writes it in another format, version or shape.
 #include <cstdio>
+#include <cstdlib>
 
 #include "cli/cli.h"
+#include "cli/console.h"
 #include "cli/output.h"
+#include "compile/open.h"
 #include "convert/convert.h"
 #include "formats/format.h"
 #include "formats/onnx/check/check.h"
@@ -19,7 +22,7 @@ const cli::Tool kTool = {
         "Reads a model and writes it in another format, operator version or shape. What the model is, its content "
         "tells; what it becomes, the name of the output: .onnx, .tflite, or .txt for the text form with every "
         "constant.",
-    .negative = "--check finds the written file invalid",
+    .negative = "the outputs differ by more than --tolerance, or --check finds the written file invalid",
     .examples = {{"dnn-convert old.onnx -o new.onnx --opset 17", "upgraded to opset 17"},
                  {"dnn-convert model.onnx -o model.tflite", "for TFLite: channels last, batch norms folded"},
                  {"dnn-convert model.onnx -o fixed.onnx --shape x:1x3x224x224", "every extent fixed"},
@@ -30,6 +33,9 @@ struct Options {
   WriteOptions write;
   std::vector<std::string> shapes;
   bool check = false;
+  ConvertOptions convert;
+  bool no_certificate = false;
+  std::string certificate;
   bool list_formats = false, list_ops = false;
 };
 
@@ -41,6 +47,15 @@ void declare(cli::Args& args, Options& o) {
               "ONNX IR version to write; 0 is 8, or what opset and types need");
   args.flag(&o.write.external_data, "--external-data", "ONNX weights in OUTPUT.data (always so above 2 GiB)");
   args.list(&o.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
+  args.option(&o.convert.certificate.probes, "--probes", "N", "seeded inputs on which source and target are compared",
+              1);
+  args.seed(&o.convert.certificate.seed);
+  args.option(
+      &o.convert.tolerance, "--tolerance", "X",
+      "largest difference of their outputs, relative to the source's largest; above, exit 1 and nothing is written", 0);
+  args.flag(&o.convert.keep, "--keep", "write above the tolerance too");
+  args.option(&o.certificate, "--certificate", "FILE", "what the comparison measured, as JSON");
+  args.flag(&o.no_certificate, "--no-certificate", "compare nothing");
   args.flag(&o.check, "--check", "have libonnx's checker judge the ONNX file that was written");
   args.flag(&o.list_formats, "--list-formats", "list name, extensions, read and write, trust of the formats, and stop");
   args.flag(&o.list_ops, "--list-ops",
@@ -91,7 +106,16 @@ int work(const Options& o) {
   } catch (Error& error) {
     throw error.within(o.input);
   }
-  convert_model(std::move(graph), o.output, o.write);
+  ConvertOptions convert = o.convert;
+  convert.write = o.write;
+  convert.certify = !o.no_certificate;
+  convert.warn = [](const std::string& message) { cli::warn(message); };
+  OpenOptions folders;
+  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  convert.certificate.compile.build.cache_folder = folders.compile.build.cache_folder;
+  const std::optional<Certificate> certificate = convert_model(graph, o.output, convert);
+  if (certificate && !cli::console().quiet) cli::say(certificate->text());
+  if (certificate && !o.certificate.empty()) write_file(o.certificate, certificate->json() + "\n");
   return o.check ? check(o.output) : 0;
 }
 

@@ -1,20 +1,52 @@
 // Converting; see convert.h.
 #include "convert/convert.h"
 
+#include <algorithm>
+
 #include "ops/op.h"
 #include "passes/pass.h"
 
 namespace dnn {
+namespace {
 
-void convert_model(Graph graph, const std::string& path, const WriteOptions& options) {
+Graph prepared(const Graph& source, const Format* format) {
+  Graph graph = source;
+  const auto stale = [](const auto& entry) { return entry.first == kCertificateKey; };
+  graph.metadata.erase(std::remove_if(graph.metadata.begin(), graph.metadata.end(), stale), graph.metadata.end());
+  if (format == nullptr || *format->passes == 0) return graph;
+  infer_types(graph);
+  PassOptions passes;
+  passes.changes = std::string("only:") + format->passes;
+  run_passes(graph, passes);
+  return graph;
+}
+
+}  // namespace
+
+std::optional<Certificate> convert_model(const Graph& source, const std::string& path, const ConvertOptions& options) {
   const Format* format = format_for_path(path);
-  if (format != nullptr && *format->passes != 0) {
-    PassOptions passes;
-    infer_types(graph);
-    passes.changes = std::string("only:") + format->passes;
-    run_passes(graph, passes);
+  Graph target = prepared(source, format);
+  std::optional<Certificate> certificate;
+  std::string without;  // why there is none
+  if (options.certify && format != nullptr) {
+    try {  // the file as a reader sees it, from memory
+      const auto bytes = std::make_shared<const std::string>(format->to_bytes(target, options.write));
+      certificate = certify(source, format->read({"-", false, as_bytes(*bytes), bytes}), options.certificate);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Unsupported) throw;
+      without = error.what();
+    }
   }
-  write_model(graph, path, options);
+  if (certificate) {
+    if (!(certificate->max_relative() <= options.tolerance) && !options.keep) {
+      throw Error(ErrorKind::Negative,
+                  cat(path, ": not written, above the tolerance of ", options.tolerance, ": ", certificate->text()));
+    }
+    target.metadata.emplace_back(kCertificateKey, certificate->json());
+  }
+  write_model(target, path, options.write);
+  if (!without.empty() && options.warn) options.warn("no certificate: " + without);
+  return certificate;
 }
 
 }  // namespace dnn

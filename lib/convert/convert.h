@@ -1,13 +1,27 @@
-// Converting: a graph as a format can hold it.
+// Converting: a graph as a format can hold it, with the proof that it still computes the same.
 #pragma once
+#include <functional>
+#include <optional>
 #include <string>
 
+#include "convert/certificate.h"
 #include "formats/format.h"
 
 namespace dnn {
 
+struct ConvertOptions {
+  WriteOptions write;
+  bool certify = true;
+  CertifyOptions certificate;
+  double tolerance = 1e-4;                               // of Certificate::max_relative(); above, nothing is written
+  bool keep = false;                                     // unless this is set
+  std::function<void(const std::string& message)> warn;  // why there is no certificate; may be empty
+};
+
 // Writes the graph in the format that the path names, after that format's passes (batch norms folded into the convolutions in
-// front of them where the format has none). Throws what they and write_model() throw.
-void convert_model(Graph graph, const std::string& path, const WriteOptions& options);
+// front of them where the format has none). The certificate is of the file as it is read back; it goes into the file's
+// metadata where that can be. None where an operator or dtype cannot run here, which is warned of. Throws Negative above
+// the tolerance, and what reading and writing throw.
+std::optional<Certificate> convert_model(const Graph& source, const std::string& path, const ConvertOptions& options);
 
 }  // namespace dnn

@@ -17,7 +17,7 @@ std::string ModelSource::base_folder() const {
 const std::vector<Format>& formats() {
   static const std::vector<Format> rows = {
 #define DNN_FORMAT(name, extensions, space, trust, passes) \
-  {#name, extensions, space::sniff, space::read, space::write, trust, passes},
+  {#name, extensions, space::sniff, space::read, space::write, space::to_bytes, trust, passes},
 #include "formats/formats.def"
   };
   return rows;

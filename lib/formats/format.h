@@ -33,6 +33,8 @@ struct Format {
   bool (*sniff)(const ModelSource& source);
   Graph (*read)(const ModelSource& source);                                                 // null: cannot
   void (*write)(const Graph& graph, const std::string& path, const WriteOptions& options);  // null: cannot
+  // What write() would put into one file.
+  std::string (*to_bytes)(const Graph& graph, const WriteOptions& options);
   const char* trust;   // what reading a hostile file may do: "data" never more than fill memory up to its size
   const char* passes;  // names of passes, "a,b": what the format cannot hold, folded before it is written
 };

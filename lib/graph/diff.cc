@@ -240,8 +240,10 @@ class Comparison {
   }
 
   void compare_metadata() {
-    const std::map<std::string, std::string> left(a_.metadata.begin(), a_.metadata.end()),
+    std::map<std::string, std::string> left(a_.metadata.begin(), a_.metadata.end()),
         right(b_.metadata.begin(), b_.metadata.end());
+    left.erase(kCertificateKey);
+    right.erase(kCertificateKey);
     for (const auto& [key, text] : left) {
       const auto found = right.find(key);
       if (found == right.end()) {

@@ -15,6 +15,8 @@ namespace dnn {
 // The ai.onnx opset whose operator semantics the IR has; readers upgrade older models to it.
 inline constexpr int kIrOpset = 28;
 inline constexpr std::string_view kInternalDomain = "dnn";
+// Metadata key of what a conversion measured (convert/certificate.h); graph_difference() leaves it out.
+inline constexpr const char* kCertificateKey = "dnn-tools.certificate";
 
 // One extent: fixed (size >= 0), a named symbol ("batch"), or unknown (size -1, no symbol).
 struct Dim {

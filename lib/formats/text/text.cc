@@ -26,8 +26,12 @@ Graph read(const ModelSource& source) {
   return graph;
 }
 
-void write(const Graph& graph, const std::string& path, const WriteOptions&) {
-  write_file(path, to_text(graph, {.inline_elements = 32, .inline_all = true}));
+std::string to_bytes(const Graph& graph, const WriteOptions&) {
+  return to_text(graph, {.inline_elements = 32, .inline_all = true});
+}
+
+void write(const Graph& graph, const std::string& path, const WriteOptions& options) {
+  write_file(path, to_bytes(graph, options));
 }
 
 }  // namespace dnn::text

@@ -110,13 +110,21 @@ Bytes File::finish() {
   const std::vector<flatbuffers::Offset<SignatureDef>> signatures = {
       CreateSignatureDef(builder_, named_inputs, named_outputs, key)};
   const auto name = builder_.CreateString(graph_.name.empty() ? "main" : graph_.name);
+  std::vector<flatbuffers::Offset<Metadata>> metadata;
+  for (const auto& [label, text] : graph_.metadata) {
+    const auto data = builder_.CreateVector(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+    buffers_.push_back(CreateBuffer(builder_, data));
+    const auto name_of_it = builder_.CreateString(label);
+    metadata.push_back(CreateMetadata(builder_, name_of_it, static_cast<uint32_t>(buffers_.size()) - 1));
+  }
+  const auto metadata_list = builder_.CreateVector(metadata);
   const std::vector<flatbuffers::Offset<SubGraph>> subgraphs = {
       CreateSubGraph(builder_, builder_.CreateVector(tensors_), builder_.CreateVector(inputs),
                      builder_.CreateVector(outputs), builder_.CreateVector(ops_), name)};
   const auto description = builder_.CreateString("dnn-tools");
   FinishModelBuffer(
       builder_, CreateModel(builder_, 3, builder_.CreateVector(codes_), builder_.CreateVector(subgraphs), description,
-                            builder_.CreateVector(buffers_), 0, 0, builder_.CreateVector(signatures)));
+                            builder_.CreateVector(buffers_), 0, metadata_list, builder_.CreateVector(signatures)));
   return {reinterpret_cast<const std::byte*>(builder_.GetBufferPointer()), builder_.GetSize()};
 }
 

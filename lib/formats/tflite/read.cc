@@ -42,6 +42,7 @@ class Reader {
     graph.name = text(draft_.subgraph->name());
     graph.producer = "tflite";
     if (!text(model.description()).empty()) graph.producer += ": " + text(model.description());
+    read_metadata();
     read_tensors();
     read_inputs();
     if (draft_.subgraph->operators() != nullptr) {
@@ -95,6 +96,20 @@ class Reader {
     dnn::Tensor copy(dtype, shape);
     if (!bytes.empty()) std::memcpy(copy.mutable_bytes(), bytes.data(), bytes.size());
     return copy;
+  }
+
+  // Entries that are text; others are structures of their own.
+  void read_metadata() {
+    if (draft_.model->metadata() == nullptr || draft_.model->buffers() == nullptr) return;
+    for (const Metadata* entry : *draft_.model->metadata()) {
+      if (entry->buffer() >= draft_.model->buffers()->size()) fail_malformed("metadata in buffer ", entry->buffer());
+      const auto* data = draft_.model->buffers()->Get(entry->buffer())->data();
+      if (data == nullptr) continue;
+      const std::string text(reinterpret_cast<const char*>(data->Data()), data->size());
+      const auto printable = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; };
+      if (std::all_of(text.begin(), text.end(), printable))
+        draft_.graph.metadata.emplace_back(tflite::text(entry->name()), text);
+    }
   }
 
   void read_tensors() {

@@ -14,6 +14,6 @@ Graph read(const ModelSource& source);
 // node or value that TFLite cannot express is Unsupported, by name. 64-bit integers inside become 32-bit ones.
 void write(const Graph& graph, const std::string& path, const WriteOptions& options);
 // The bytes that write() puts into the file.
-std::string to_bytes(const Graph& graph);
+std::string to_bytes(const Graph& graph, const WriteOptions& options = {});
 
 }  // namespace dnn::tflite

@@ -73,7 +73,7 @@ void write_nodes(const Graph& graph, File& file) {
 
 }  // namespace
 
-std::string to_bytes(const Graph& source) {
+std::string to_bytes(const Graph& source, const WriteOptions&) {
   const Graph graph = prepared(source);
   File file(graph);
   write_nodes(graph, file);

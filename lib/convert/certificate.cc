@@ -1,0 +1,167 @@
+// Running source and target on the same inputs; see certificate.h.
+#include "convert/certificate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "devices/device.h"
+#include "graph/bind.h"
+#include "graph/tensor_text.h"
+#include "interp/interpreter.h"
+
+namespace dnn {
+namespace {
+
+void fix_extents(Graph& graph) {
+  for (ValueId v : graph.inputs) {
+    if (!graph.value(v).type.shape) continue;
+    for (size_t i = 0; i < graph.value(v).type.shape->size(); ++i) {
+      const Dim dim = (*graph.value(v).type.shape)[i];
+      if (dim.fixed()) continue;
+      if (dim.symbol.empty()) {
+        (*graph.value(v).type.shape)[i] = Dim(1);
+      } else {
+        bind_symbol(graph, dim.symbol, 1);
+      }
+    }
+  }
+}
+
+// Uniform in [-1, 1), small integers over their range, 32 and 64-bit ones 0 or 1.
+Tensor probe_input(const Type& type, uint64_t seed) {
+  const Shape shape = type.fixed_shape();
+  const int bits = dtype_bits(type.dtype);
+  if (!is_integer(type.dtype) || bits > 16) return random_tensor(type.dtype, shape, seed);
+  std::vector<double> values = to_doubles(random_tensor(DType::Float32, shape, seed));
+  const double lift = dtype_class(type.dtype) == DTypeClass::Signed ? 0 : 1;
+  for (double& x : values) x = std::floor((x + lift) * std::ldexp(1.0, bits - 1));
+  return convert(Tensor::of<double>(shape, values), type.dtype);
+}
+
+// Where a graph runs: compiled, or on the interpreter where there is no compiler.
+class Runner {
+ public:
+  Runner(const Graph& graph, CompileOptions options) : graph_(graph) {
+    options.opt = 0;
+    options.device = "cpu";
+    options.isas = {default_isas().back()};  // -O0 gives the same bits on all of them
+    try {
+      session_ = open_session("cpu", std::make_shared<const Package>(compile(graph, options)));
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Environment) throw;
+    }
+  }
+  bool compiled() const { return session_ != nullptr; }
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) {
+    return session_ ? session_->run(inputs) : interpret(graph_, inputs);
+  }
+
+ private:
+  const Graph& graph_;
+  std::unique_ptr<Session> session_;
+};
+
+// Representable float32 numbers between two; infinite for a NaN beside a number.
+double ulps(double a, double b) {
+  if (std::isnan(a) && std::isnan(b)) return 0;
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::infinity();
+  const auto place = [](double x) {
+    const auto f = static_cast<float>(x);
+    int32_t bits;
+    std::memcpy(&bits, &f, sizeof bits);
+    return bits < 0 ? -static_cast<int64_t>(bits & INT32_MAX) : static_cast<int64_t>(bits);
+  };
+  return static_cast<double>(std::llabs(place(a) - place(b)));
+}
+
+size_t best(const std::vector<double>& values) {
+  return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
+void compare(const Tensor& source, const Tensor& target, Certificate::Output* output) {
+  if (source.shape() != target.shape() || source.dtype() != target.dtype()) {
+    fail_malformed("output '", output->name, "' is ", Type(source).text(), " in the source, ", Type(target).text(),
+                   " in the target");
+  }
+  const std::vector<double> a = to_doubles(source), b = to_doubles(target);
+  double largest = 0, absolute = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const bool differ = a[i] != b[i] && !(std::isnan(a[i]) && std::isnan(b[i]));
+    const double d = std::abs(a[i] - b[i]);
+    if (differ) absolute = std::max(absolute, std::isnan(d) ? std::numeric_limits<double>::infinity() : d);
+    if (std::isfinite(a[i])) largest = std::max(largest, std::abs(a[i]));
+    output->max_ulp = std::max(output->max_ulp, ulps(a[i], b[i]));
+  }
+  output->max_absolute = std::max(output->max_absolute, absolute);
+  output->max_relative = std::max(output->max_relative, absolute == 0 ? 0 : absolute / std::max(largest, 1e-30));
+  if (a.empty() || best(a) == best(b)) ++output->same_top1;
+}
+
+}  // namespace
+
+double Certificate::max_relative() const {
+  double most = 0;
+  for (const Output& output : outputs) most = std::max(most, output.max_relative);
+  return most;
+}
+
+std::string Certificate::text() const {
+  std::vector<std::string> parts;
+  for (const Output& o : outputs) {
+    char figures[160];
+    std::snprintf(figures, sizeof figures,
+                  "at most %.2g apart (%.2g of the largest, %.0f ULP), top-1 equal on %lld of %d", o.max_absolute,
+                  o.max_relative, o.max_ulp, static_cast<long long>(o.same_top1), probes);
+    parts.push_back(cat(quoted(o.name), " ", figures));
+  }
+  char time[32];
+  std::snprintf(time, sizeof time, "%.2f", time_s);
+  return cat("certificate: ", probes, " probes on ", device, " in ", time, " s: ", join(parts, "; "));
+}
+
+std::string Certificate::json() const {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Output& o : outputs) {
+    list.push_back({{"name", o.name},
+                    {"max_absolute", o.max_absolute},
+                    {"max_relative", o.max_relative},
+                    {"max_ulp", o.max_ulp},
+                    {"same_top1", o.same_top1}});
+  }
+  return nlohmann::ordered_json({{"probes", probes}, {"seed", seed}, {"device", device}, {"outputs", list}}).dump();
+}
+
+Certificate certify(Graph source, Graph target, const CertifyOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  fix_extents(source);
+  fix_extents(target);
+  if (source.inputs.size() != target.inputs.size() || source.outputs.size() != target.outputs.size())
+    fail_malformed("the source has ", source.inputs.size(), " inputs and ", source.outputs.size(),
+                   " outputs, the target ", target.inputs.size(), " and ", target.outputs.size());
+  Runner before(source, options.compile), after(target, options.compile);
+  Certificate certificate;
+  certificate.probes = options.probes;
+  certificate.seed = options.seed;
+  certificate.device = before.compiled() && after.compiled() ? "cpu -O0" : "reference";
+  for (ValueId v : source.outputs) certificate.outputs.push_back({.name = source.value(v).name});
+  for (int probe = 0; probe < options.probes; ++probe) {
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < source.inputs.size(); ++i) {
+      const Type &type = source.value(source.inputs[i]).type, &other = target.value(target.inputs[i]).type;
+      if (!(type == other))
+        fail_malformed("input ", i, " is ", type.text(), " in the source, ", other.text(), " in the target");
+      const uint64_t seed = options.seed + static_cast<uint64_t>(probe) * 1000003 + i;
+      inputs.push_back(probe_input(type, seed));
+    }
+    const std::vector<Tensor> a = before.run(inputs), b = after.run(inputs);
+    for (size_t i = 0; i < a.size(); ++i) compare(a[i], b[i], &certificate.outputs[i]);
+  }
+  certificate.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return certificate;
+}
+
+}  // namespace dnn

@@ -1,0 +1,41 @@
+// Certificates: how far a converted model's outputs are from its source's, on probe inputs, both compiled at -O0.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compile/compile.h"
+#include "graph/graph.h"
+
+namespace dnn {
+
+struct CertifyOptions {
+  int probes = 8;  // seeded inputs
+  uint64_t seed = 0;
+  CompileOptions compile;  // where kernels are cached
+};
+
+struct Certificate {
+  struct Output {
+    std::string name;                                        // in the source
+    double max_absolute = 0, max_relative = 0, max_ulp = 0;  // relative to the source output's largest magnitude
+    int64_t same_top1 = 0;                                   // probes whose first largest element is in the same place
+  };
+  int probes = 0;
+  uint64_t seed = 0;
+  std::string device;  // "cpu -O0", or "reference" where no compiler is
+  std::vector<Output> outputs;
+  double time_s = 0;
+
+  double max_relative() const;  // over the outputs; a NaN beside a number is infinitely far
+  std::string text() const;     // one line
+  // {"probes": 8, "seed": 0, "device": ..., "outputs": [{"name": ..., "max_absolute": ...}]}; without the time, so that
+  // the same conversion says the same.
+  std::string json() const;
+};
+
+// Runs both on the same inputs, uniform in [-1, 1), integers over their range; open extents are 1. Throws Malformed where
+// inputs or outputs differ in number, dtype or shape, and what compiling and running throw.
+Certificate certify(Graph source, Graph target, const CertifyOptions& options);
+
+}  // namespace dnn

@@ -1,0 +1,131 @@
+// Conversions and their certificates: what is measured, where it is written, and what happens above the tolerance.
+#include "convert/convert.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "base/file.h"
+#include "graph/text.h"
+
+namespace dnn {
+namespace {
+
+// A convolution whose batch norm a format without batch norms folds into it.
+constexpr const char* kNetwork = R"(graph "net" {
+  opset 17
+  input x: float32[n,3,8,8]
+  const w: float32[4,3,3,3] = random(1)
+  const s: float32[4] = {1.1, 0.7, 1.3, 0.9}
+  const b: float32[4] = {0.1, 0.2, -0.3, 0}
+  const m: float32[4] = {0.2, 0.1, -0.1, 0}
+  const v: float32[4] = {1.7, 2.1, 0.6, 1.2}
+  const f: float32[5,4] = random(2)
+  const e: int64[2] = {2, 3}
+  c = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+  n = BatchNormalization(c, s, b, m, v) @norm
+  r = Relu(n)
+  p = ReduceMean(r, e) {keepdims = 0}
+  y = Gemm(p, f) {transB = 1}
+  output y
+})";
+
+std::string metadata(const Graph& graph, const std::string& key) {
+  for (const auto& [name, text] : graph.metadata) {
+    if (name == key) return text;
+  }
+  return "";
+}
+
+ConvertOptions options() {
+  ConvertOptions o;
+  o.certificate.probes = 3;
+  o.certificate.compile.build.cache_folder = DNN_TEST_CACHE;
+  return o;
+}
+
+TEST(Convert, TheCertificateIsInTheFile) {
+  const TemporaryFolder folder(testing::TempDir());
+  for (const std::string name : {"net.tflite", "net.onnx", "net.txt"}) {
+    const std::string path = folder.path() + "/" + name;
+    const std::optional<Certificate> certificate = convert_model(parse_graph(kNetwork), path, options());
+    ASSERT_TRUE(certificate) << name;
+    ASSERT_EQ(certificate->outputs.size(), 1u);
+    EXPECT_EQ(certificate->outputs[0].name, "y");
+    EXPECT_EQ(certificate->outputs[0].same_top1, 3);
+    EXPECT_LT(certificate->max_relative(), 1e-5) << name;
+    EXPECT_EQ(certificate->max_relative() > 0, name == "net.tflite") << "only there the batch norm is folded";
+    EXPECT_EQ(metadata(read_model(path), kCertificateKey), certificate->json()) << name;
+  }
+}
+
+TEST(Convert, TheSameConversionGivesTheSameBytes) {
+  const TemporaryFolder folder(testing::TempDir());
+  const std::string a = folder.path() + "/a.tflite", b = folder.path() + "/b.tflite";
+  convert_model(parse_graph(kNetwork), a, options());
+  convert_model(parse_graph(kNetwork), b, options());
+  EXPECT_EQ(read_file(a), read_file(b));
+}
+
+TEST(Convert, AboveTheToleranceNothingIsWritten) {
+  const TemporaryFolder folder(testing::TempDir());
+  const std::string path = folder.path() + "/net.tflite";
+  write_file(path, "what was there");
+  ConvertOptions o = options();
+  o.tolerance = 0;
+  try {
+    convert_model(parse_graph(kNetwork), path, o);
+    FAIL() << "written";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Negative);
+    EXPECT_NE(std::string(e.what()).find("not written, above the tolerance of 0"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(read_file(path), "what was there");
+  o.keep = true;
+  EXPECT_TRUE(convert_model(parse_graph(kNetwork), path, o));
+  EXPECT_NE(read_file(path), "what was there");
+}
+
+TEST(Convert, WhatCannotRunHasNoCertificate) {
+  const TemporaryFolder folder(testing::TempDir());
+  std::string said;
+  ConvertOptions o = options();
+  o.warn = [&](const std::string& message) { said = message; };
+  const std::string path = folder.path() + "/net.txt";
+  const Graph graph = parse_graph(
+      "graph \"g\" {\n  opset 17\n  input x: float32[2]\n  y: float32[2] = org.Unheard(x) @odd\n  output y\n}\n");
+  EXPECT_FALSE(convert_model(graph, path, o));
+  EXPECT_NE(said.find("no certificate: "), std::string::npos) << said;
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+Graph scaled(const std::string& by) {
+  return parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[4]\n  const k: float32[4] = " + by +
+                     "\n  y = Mul(x, k)\n  output y\n}\n");
+}
+
+TEST(Certificate, MeasuresDifferences) {
+  CertifyOptions o = options().certificate;
+  const Certificate same = certify(scaled("{1, 1, 1, 1}"), scaled("{1, 1, 1, 1}"), o);
+  EXPECT_EQ(same.max_relative(), 0);
+  EXPECT_EQ(same.outputs[0].max_ulp, 0);
+  const Certificate near = certify(scaled("{1, 1, 1, 1}"), scaled("{1.0000001, 1, 1, 1}"), o);
+  EXPECT_GT(near.max_relative(), 0);
+  EXPECT_LT(near.max_relative(), 3e-7);
+  EXPECT_GE(near.outputs[0].max_ulp, 1);
+  EXPECT_LE(near.outputs[0].max_ulp, 2);  // below a power of two one step becomes two
+  const Certificate other = certify(scaled("{1, 1, 1, 1}"), scaled("{-1, -1, -1, -1}"), o);
+  EXPECT_DOUBLE_EQ(other.max_relative(), 2);
+  EXPECT_LT(other.outputs[0].same_top1, 3);
+  const Certificate not_a_number = certify(scaled("{1, 1, 1, 1}"), scaled("{nan, 1, 1, 1}"), o);
+  EXPECT_TRUE(std::isinf(not_a_number.max_relative()));
+}
+
+TEST(Certificate, RefusesOtherInterfaces) {
+  const Graph other = parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[5]\n  y = Relu(x)\n  output y\n}\n");
+  EXPECT_THROW(certify(scaled("{1, 1, 1, 1}"), other, options().certificate), Error);
+}
+
+}  // namespace
+}  // namespace dnn
