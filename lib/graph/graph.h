@@ -78,7 +78,7 @@ struct Node {
   bool has_attribute(std::string_view key) const { return attributes.find(std::string(key)) != attributes.end(); }
   ValueId input(size_t i) const { return i < inputs.size() ? inputs[i] : kNoValue; }
   ValueId output(size_t i) const { return i < outputs.size() ? outputs[i] : kNoValue; }
-  // "node 'conv1' (Conv)", or by its first output when it has no name.
+  // "node 'conv1' (Conv)"; "unnamed node (Conv)" where it has none: see graph/locate.h for its place then.
   std::string label() const;
 };
 
