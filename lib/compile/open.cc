@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "compile/cache.h"
 #include "formats/format.h"
 #include "graph/bind.h"
 
@@ -142,6 +143,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
       OpenedPackage opened = read_package(cached, key);
       if (opened.trusted) {
         note(options, "from the cache: " + cached);
+        touch_cached(cached);
         opened.package->info.model_path = path;
         return opened.package;
       }
@@ -153,6 +155,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   try {
     make_folders(options.cache_folder);
     write_package(*package, cached, key);
+    trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
   } catch (const Error& e) {
     options.warn(cat("working without the cache: ", e.what()));
   }

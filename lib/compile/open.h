@@ -15,6 +15,7 @@ struct OpenOptions {
   std::vector<std::string> shapes;                       // "NAME:1x3x224x224", see graph/bind.h
   int64_t batch = 1;                                     // what a symbolic or unknown first extent of an input becomes
   std::string cache_folder;                              // compiled packages and kernels; "" for no cache
+  int64_t cache_limit_bytes = int64_t{4} << 30;          // packages there beyond this go, the longest unused first
   std::string key_path;                                  // this user's signing key; "" for none
   bool trust = false;                                    // run a package's code without this user's signature
   std::function<void(const std::string& message)> note;  // what happened, for --verbose; may be empty

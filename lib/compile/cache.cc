@@ -1,0 +1,44 @@
+// Keeping the cache small; see cache.h.
+#include "compile/cache.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+namespace dnn {
+
+namespace fs = std::filesystem;
+
+void touch_cached(const std::string& path) {
+  std::error_code ignored;
+  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+}
+
+void trim_cache(const std::string& folder, int64_t limit_bytes, const std::string& keep) {
+  struct Entry {
+    fs::file_time_type used;
+    int64_t bytes;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  int64_t total = 0;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
+    if (at->path().extension() != ".dnnpkg") continue;
+    std::error_code gone;
+    const auto bytes = static_cast<int64_t>(at->file_size(gone));
+    const fs::file_time_type used = at->last_write_time(gone);
+    if (gone) continue;
+    entries.push_back({used, bytes, at->path()});
+    total += bytes;
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (total <= limit_bytes) return;
+    if (entry.path == fs::path(keep)) continue;
+    std::error_code stays;
+    if (fs::remove(entry.path, stays)) total -= entry.bytes;
+  }
+}
+
+}  // namespace dnn
