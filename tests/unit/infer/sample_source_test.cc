@@ -37,7 +37,7 @@ ErrorKind kind_of_failure(const std::function<void()>& action) {
 class Folder : public testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& content) {
-    const std::string path = folder_.path() + "/" + name;
+    std::string path = folder_.path() + "/" + name;
     write_file(path, content);
     return path;
   }

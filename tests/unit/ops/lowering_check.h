@@ -42,7 +42,7 @@ inline loops::Stmt count_stores(const loops::Stmt& stmt, const std::vector<loops
                                 const std::vector<loops::BufferRef>& counters) {
   std::vector<loops::Stmt> children;
   for (const loops::Stmt& child : stmt->children) children.push_back(count_stores(child, outputs, counters));
-  const loops::Stmt same = loops::rebuild(*stmt, std::move(children));
+  loops::Stmt same = loops::rebuild(*stmt, std::move(children));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (stmt->kind != loops::StmtKind::Store || stmt->buffer != outputs[i]) continue;
     const loops::Expr count = loops::load(counters[i], stmt->indices) + 1;
@@ -143,7 +143,7 @@ inline bool same_bits(const Tensor& a, const Tensor& b) {
 // Returns reference()'s outputs. `constant`: lower() is told the inputs' values.
 inline std::vector<Tensor> check_lowering(const Node& node, const std::vector<const Tensor*>& inputs,
                                           bool constant = false) {
-  const std::vector<Tensor> expected = run_reference(node, inputs);
+  std::vector<Tensor> expected = run_reference(node, inputs);
   const Lowered lowered = run_lowered(node, inputs, expected, constant);
   EXPECT_FALSE(lowered.context.stages.empty()) << node.op << " is not lowered";
   if (lowered.context.stages.empty()) return expected;
