@@ -1,4 +1,5 @@
 // dnn-convert: reads a model of any format and writes it in another format, version or shape.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -31,6 +32,7 @@ const cli::Tool kTool = {
 struct Options {
   std::string input, output;
   WriteOptions write;
+  std::optional<int64_t> opset, ir_version;
   std::vector<std::string> shapes;
   bool check = false;
   ConvertOptions convert;
@@ -42,9 +44,8 @@ struct Options {
 void declare(cli::Args& args, Options& o) {
   args.optional_positional(&o.input, "MODEL", "the model; '-' is standard input");
   args.option(&o.output, "-o,--output", "FILE", "where the result goes; its name says the format");
-  args.option(&o.write.opset, "--opset", "N", "ONNX opset to write, 7 to 28");
-  args.option(&o.write.ir_version, "--ir-version", "N",
-              "ONNX IR version to write; 0 is 8, or what opset and types need");
+  args.option(&o.opset, "--opset", "N", "ONNX opset to write, 7 to 28; left out, 17");
+  args.option(&o.ir_version, "--ir-version", "N", "ONNX IR version to write; left out, 8 or what opset and types need");
   args.flag(&o.write.external_data, "--external-data", "ONNX weights in OUTPUT.data (always so above 2 GiB)");
   args.list(&o.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
   args.option(&o.convert.certificate.probes, "--probes", "N", "seeded inputs on which source and target are compared",
@@ -92,13 +93,26 @@ int check(const std::string& path) {
   throw Error(ErrorKind::Negative, path + ": libonnx: " + result.reason);
 }
 
+WriteOptions write_options(const Options& o) {
+  WriteOptions write = o.write;
+  const auto number = [](int64_t n) { return static_cast<int>(std::clamp<int64_t>(n, INT32_MIN, INT32_MAX)); };
+  if (o.opset) write.opset = number(*o.opset);
+  if (o.ir_version) write.ir_version = number(*o.ir_version);
+  return write;
+}
+
 int work(const Options& o) {
   if (o.list_formats) return list_formats();
   if (o.list_ops) return list_ops();
   if (o.input.empty()) fail_usage("which model? give its file, or '-' for standard input");
   if (o.output.empty() || o.output == "-") fail_usage("where to? give a file with -o, whose name says the format");
   const Format* target = format_for_path(o.output);
-  if (o.check && (target == nullptr || target->name != std::string("onnx"))) fail_usage("--check is for ONNX files");
+  const bool onnx = target == nullptr || target->name == std::string("onnx");
+  if (o.check && (target == nullptr || !onnx)) fail_usage("--check is for ONNX files");
+  if (!onnx && (o.opset || o.ir_version || o.write.external_data))
+    fail_usage("--opset, --ir-version and --external-data are for ONNX files");
+  if (o.no_certificate && !o.certificate.empty())
+    fail_usage("--no-certificate leaves nothing for --certificate to write");
   Graph graph = read_model(o.input);
   try {
     for (const std::string& shape : o.shapes) bind_shape(graph, shape);
@@ -107,7 +121,7 @@ int work(const Options& o) {
     throw error.within(o.input);
   }
   ConvertOptions convert = o.convert;
-  convert.write = o.write;
+  convert.write = write_options(o);
   convert.certify = !o.no_certificate;
   convert.warn = [](const std::string& message) { cli::warn(message); };
   OpenOptions folders;

@@ -34,8 +34,9 @@ struct Certificate {
   std::string json() const;
 };
 
-// Runs both on the same inputs, uniform in [-1, 1), integers over their range; open extents are 1. Throws Malformed where
-// inputs or outputs differ in number, dtype or shape, and what compiling and running throw.
+// Runs both on the same inputs, uniform in [-1, 1), integers over their range; open extents are 1. Throws Unsupported
+// where the source does not run on them, Malformed where inputs or outputs differ in number, dtype or shape, and what
+// compiling and running the target throw.
 Certificate certify(Graph source, Graph target, const CertifyOptions& options);
 
 }  // namespace dnn

@@ -32,15 +32,16 @@ std::optional<Certificate> convert_model(const Graph& source, const std::string&
     try {  // the file as a reader sees it, from memory
       const auto bytes = std::make_shared<const std::string>(format->to_bytes(target, options.write));
       certificate = certify(source, format->read({"-", false, as_bytes(*bytes), bytes}), options.certificate);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Unsupported) throw;
+    } catch (Error& error) {
+      if (error.kind() != ErrorKind::Unsupported) throw error.within(path);
       without = error.what();
     }
   }
   if (certificate) {
     if (!(certificate->max_relative() <= options.tolerance) && !options.keep) {
       throw Error(ErrorKind::Negative,
-                  cat(path, ": not written, above the tolerance of ", options.tolerance, ": ", certificate->text()));
+                  cat(path, ": not written, above the tolerance of ", options.tolerance,
+                      " (--tolerance allows more, --keep writes it all the same): ", certificate->text()));
     }
     target.metadata.emplace_back(kCertificateKey, certificate->json());
   }

@@ -100,6 +100,21 @@ TEST(Convert, WhatCannotRunHasNoCertificate) {
   EXPECT_TRUE(std::filesystem::exists(path));
 }
 
+// A window of 3 over open extents cannot run on extents of 1; that is no reason not to convert.
+TEST(Convert, OpenExtentsThatCannotBeOneHaveNoCertificate) {
+  const TemporaryFolder folder(testing::TempDir());
+  std::string said;
+  ConvertOptions o = options();
+  o.warn = [&](const std::string& message) { said = message; };
+  const std::string path = folder.path() + "/net.onnx";
+  const Graph graph = parse_graph(
+      "graph \"g\" {\n  opset 17\n  input x: float32[1,2,h,w]\n  const k: float32[2,2,3,3] = random(1)\n  y = Conv(x, "
+      "k)\n  output y\n}\n");
+  EXPECT_FALSE(convert_model(graph, path, o));
+  EXPECT_NE(said.find("fix them with --shape"), std::string::npos) << said;
+  EXPECT_EQ(read_model(path).outputs.size(), 1u);
+}
+
 Graph scaled(const std::string& by) {
   return parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[4]\n  const k: float32[4] = " + by +
                      "\n  y = Mul(x, k)\n  output y\n}\n");
