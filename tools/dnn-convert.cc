@@ -67,7 +67,7 @@ int list_formats() {
   cli::Output output("-", cli::Output::Content::Text);
   for (const Format& format : formats()) {
     output.write(cat(format.name, "\t", format.extensions, "\t", format.read != nullptr ? "read" : "-", "\t",
-                     format.write != nullptr ? "write" : "-", "\t", format.trust, "\n"));
+                     format.to_files != nullptr ? "write" : "-", "\t", format.trust, "\n"));
   }
   output.commit();
   return 0;

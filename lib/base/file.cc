@@ -127,6 +127,36 @@ void AtomicFile::commit() {
   }
 }
 
+AtomicFolder::AtomicFolder(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
+  std::error_code not_there;
+  const std::filesystem::path target = std::filesystem::canonical(path, not_there);
+  if (!not_there) path_ = target.string();  // a link stays, its folder is replaced
+  temporary_ = path_ + ".XXXXXX";
+  if (::mkdtemp(temporary_.data()) == nullptr) fail_environment(path, ": cannot make the folder: ", system_reason());
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::chmod(temporary_.c_str(), 0777 & ~mask);
+}
+
+AtomicFolder::~AtomicFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
+}
+
+void AtomicFolder::add(const std::string& name, Bytes bytes) {
+  const std::filesystem::path file = std::filesystem::path(temporary_) / name;
+  make_folders(file.parent_path().string());
+  write_file(file.string(), as_text(bytes));
+}
+
+void AtomicFolder::commit() {
+  // Swapped, so that there is a whole folder under the name at any time; then the older one is the temporary one.
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) return;
+  std::error_code failure;
+  if (errno != ENOENT) std::filesystem::remove_all(path_, failure);  // a file system that cannot swap
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_environment(path_, ": cannot write: ", system_reason());
+}
+
 void write_file(const std::string& path, std::string_view text) {
   AtomicFile file(path);
   file.write(text);

@@ -48,6 +48,22 @@ class AtomicFile : public ByteSink {
   bool nameless_ = false;
 };
 
+// The same for a folder: its files are written into a new one beside it, which commit() puts in its place, whole.
+class AtomicFolder {
+ public:
+  // What is there already goes with commit(); the caller sees to it that it may.
+  explicit AtomicFolder(const std::string& path);
+  ~AtomicFolder();
+  AtomicFolder(const AtomicFolder&) = delete;
+  AtomicFolder& operator=(const AtomicFolder&) = delete;
+  // `name` is relative to the folder; folders on the way are made.
+  void add(const std::string& name, Bytes bytes);
+  void commit();
+
+ private:
+  std::string path_, temporary_;
+};
+
 // AtomicFile in one call.
 void write_file(const std::string& path, std::string_view text);
 

@@ -30,8 +30,10 @@ std::optional<Certificate> convert_model(const Graph& source, const std::string&
   std::string without;  // why there is none
   if (options.certify && format != nullptr) {
     try {  // the file as a reader sees it, from memory
-      const auto bytes = std::make_shared<const std::string>(format->to_bytes(target, options.write));
-      certificate = certify(source, format->read({"-", false, as_bytes(*bytes), bytes}), options.certificate);
+      ModelSource written = model_in_memory(path, format->to_files(target, options.write));
+      const Graph back = format->read(written);
+      written = {};
+      certificate = certify(source, back, options.certificate);
     } catch (Error& error) {
       if (error.kind() != ErrorKind::Unsupported) throw error.within(path);
       without = error.what();

@@ -1,23 +1,68 @@
 // Formats; see format.h.
 #include "formats/format.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "formats/onnx/onnx.h"
 #include "formats/text/text.h"
 #include "formats/tflite/tflite.h"
 
 namespace dnn {
 
-std::string ModelSource::base_folder() const {
-  if (path == "-") return "";
-  if (folder) return path;
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
+namespace {
+
+const ModelFile* find_file(const ModelFiles& files, const std::string& suffix) {
+  const auto at =
+      std::find_if(files.begin(), files.end(), [&](const ModelFile& file) { return file.suffix == suffix; });
+  return at == files.end() ? nullptr : &*at;
+}
+
+// Whether a name inside a folder stays there.
+bool stays_inside(const std::string& name) {
+  const std::filesystem::path path(name);
+  return !name.empty() && name.find('\0') == std::string::npos && !path.is_absolute() &&
+         std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
+}
+
+// "dir/" and "dir" are the same model.
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+bool ModelSource::has(const std::string& name) const {
+  if (!folder || !stays_inside(name)) return false;
+  if (files != nullptr) return find_file(*files, "/" + name) != nullptr;
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(std::filesystem::path(path) / name, ignored);
+}
+
+SharedBytes ModelSource::inside(const std::string& name) const {
+  if (!has(name)) fail_malformed("there is no file ", quoted(name), " in the folder");
+  if (files != nullptr) return {as_bytes(find_file(*files, "/" + name)->bytes), files};
+  auto file = std::make_shared<const MappedFile>((std::filesystem::path(path) / name).string());
+  const Bytes content = file->bytes();
+  return {content, std::move(file)};
+}
+
+ModelSource model_in_memory(const std::string& path, ModelFiles files) {
+  ModelSource source;
+  source.path = path;
+  source.files = std::make_shared<const ModelFiles>(std::move(files));
+  source.owner = source.files;
+  const ModelFile* own = find_file(*source.files, "");
+  source.folder = own == nullptr;
+  if (own != nullptr) source.bytes = as_bytes(own->bytes);
+  return source;
 }
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> rows = {
 #define DNN_FORMAT(name, extensions, space, trust, passes) \
-  {#name, extensions, space::sniff, space::read, space::write, space::to_bytes, trust, passes},
+  {#name, extensions, space::sniff, space::read, space::to_files, trust, passes},
 #include "formats/formats.def"
   };
   return rows;
@@ -96,21 +141,47 @@ Graph read_model(const ModelSource& source) {
 
 Graph read_model(const std::string& path) { return read_model(open_model(path)); }
 
+namespace {
+
+void write_folder(const Format& format, const std::string& path, const ModelFiles& files) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_empty(path, ignored) &&
+      !format.sniff(open_model(path)))
+    fail_usage(path, ": exists, and is no ", format.name, " that could be replaced");
+  AtomicFolder folder(path);
+  for (const ModelFile& file : files) folder.add(file.suffix.substr(1), as_bytes(file.bytes));
+  folder.commit();
+}
+
+}  // namespace
+
 void write_model(const Graph& graph, const std::string& path, const WriteOptions& options) {
   const Format* format = format_for_path(path);
-  if (format == nullptr || format->write == nullptr) {
+  if (format == nullptr || format->to_files == nullptr) {
     std::vector<std::string> extensions;
     for (const Format& row : formats()) {
-      if (row.write != nullptr) extensions.emplace_back(row.extensions);
+      if (row.to_files != nullptr) extensions.emplace_back(row.extensions);
     }
     fail_usage(path, ": the name does not say which format to write (", join(extensions), ")");
   }
+  const std::string name = without_slashes(path);
+  WriteOptions named = options;
+  named.file_name = std::filesystem::path(name).filename().string();
+  ModelFiles files;
   try {
-    format->write(graph, path, options);
+    files = format->to_files(graph, named);
   } catch (Error& error) {
-    if (error.kind() != ErrorKind::Environment) error.within(path);  // those name the file that failed themselves
-    throw;
+    throw error.within(path);
   }
+  if (find_file(files, "") == nullptr) return write_folder(*format, name, files);
+  // The model's own file comes last: it names the others.
+  std::stable_partition(files.begin(), files.end(), [](const ModelFile& file) { return !file.suffix.empty(); });
+  std::vector<std::unique_ptr<AtomicFile>> written;
+  for (const ModelFile& file : files) {
+    written.push_back(std::make_unique<AtomicFile>(name + file.suffix));
+    written.back()->write(file.bytes);
+  }
+  for (const std::unique_ptr<AtomicFile>& file : written) file->commit();
 }
 
 }  // namespace dnn

@@ -11,30 +11,48 @@
 
 namespace dnn {
 
+// One file of a model that is written. Its path is the model's with `suffix` behind it: "" is the model's own file, ".data" one
+// beside it, "/saved_model.pb" one in the folder that the model is.
+struct ModelFile {
+  std::string suffix;
+  std::string bytes;
+};
+using ModelFiles = std::vector<ModelFile>;
+
+// Bytes, and what keeps them alive; readers may hold on to it.
+struct SharedBytes {
+  Bytes bytes;
+  std::shared_ptr<const void> owner;
+};
+
 // What a reader is given: a file's bytes, or a folder (a SavedModel), where `bytes` is empty.
 struct ModelSource {
   std::string path;  // as the user named it; "-" for standard input
   bool folder = false;
   Bytes bytes;
-  std::shared_ptr<const void> owner;  // keeps `bytes` alive; readers may hold on to it
-  // The folder that relative references inside the model start from; empty when it has none (standard input).
-  std::string base_folder() const;
+  std::shared_ptr<const void> owner;        // keeps `bytes` alive; readers may hold on to it
+  std::shared_ptr<const ModelFiles> files;  // a model in memory: the file system is not looked at then
+
+  // Whether the folder holds a file of that name ("variables/variables.index").
+  bool has(const std::string& name) const;
+  // A file of the folder, mapped. Throws Malformed where it is missing or lies outside.
+  SharedBytes inside(const std::string& name) const;
 };
 
 struct WriteOptions {
   int opset = 17;              // ai.onnx opset of an ONNX file: 7 to 21
   int ir_version = 0;          // IR version of an ONNX file; 0: 8, or the lowest that its opset and types need
   bool external_data = false;  // weights in a second file beside the model (always done above 2 GiB)
+  std::string file_name = "model.onnx";  // the model's own, which the second file's is made from
 };
 
 struct Format {
   const char* name;
   const char* extensions;  // space-separated, most common first: ".onnx"
   bool (*sniff)(const ModelSource& source);
-  Graph (*read)(const ModelSource& source);                                                 // null: cannot
-  void (*write)(const Graph& graph, const std::string& path, const WriteOptions& options);  // null: cannot
-  // What write() would put into one file.
-  std::string (*to_bytes)(const Graph& graph, const WriteOptions& options);
+  Graph (*read)(const ModelSource& source);  // null: cannot
+  // The same bytes for the same graph and options. Null: cannot.
+  ModelFiles (*to_files)(const Graph& graph, const WriteOptions& options);
   const char* trust;   // what reading a hostile file may do: "data" never more than fill memory up to its size
   const char* passes;  // names of passes, "a,b": what the format cannot hold, folded before it is written
 };
@@ -45,6 +63,8 @@ const Format* find_format(std::string_view name);
 // The row whose extension ends `path`, or null.
 const Format* format_for_path(const std::string& path);
 
+// Files that were written, to be read where they are; `path` is the model's.
+ModelSource model_in_memory(const std::string& path, ModelFiles files);
 // The rest of a source as a model; `path` is how errors name it.
 ModelSource read_source(ByteSource& source, const std::string& path);
 // Opens a model file or folder ("-": standard input) for sniffing and reading. Throws Environment.
@@ -57,7 +77,8 @@ const Format& sniff_format(const ModelSource& source);
 // Reads a model of any format into the IR, verified. Throws Malformed, Unsupported, Environment with the path in front.
 Graph read_model(const std::string& path);
 Graph read_model(const ModelSource& source);
-// Writes in the format that the extension names. Throws Usage, Unsupported, Environment.
+// Writes in the format that the path names ("dir/": a folder). A file appears when it is complete; a folder too, and an older
+// model there goes, but no folder that is something else. Throws Usage, Unsupported, Environment.
 void write_model(const Graph& graph, const std::string& path, const WriteOptions& options = {});
 
 }  // namespace dnn

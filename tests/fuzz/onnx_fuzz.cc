@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const dnn::Graph graph = dnn::onnx::read(source);
     const std::string text = dnn::to_text(graph, {.inline_elements = 32, .inline_all = true});
     if (dnn::to_text(dnn::parse_graph(text), {.inline_elements = 32, .inline_all = true}) != text) __builtin_trap();
-    dnn::onnx::to_bytes(graph, {.opset = 7});
+    dnn::onnx::to_files(graph, {.opset = 7});
   } catch (const dnn::Error& e) {
     if (e.kind() != dnn::ErrorKind::Malformed && e.kind() != dnn::ErrorKind::Unsupported) throw;
   }

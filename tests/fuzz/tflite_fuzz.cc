@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const dnn::Graph graph = dnn::tflite::read(source);
     const std::string text = dnn::to_text(graph, {.inline_elements = 32, .inline_all = true});
     if (dnn::to_text(dnn::parse_graph(text), {.inline_elements = 32, .inline_all = true}) != text) __builtin_trap();
-    const std::string written = dnn::tflite::to_bytes(graph);
+    const std::string written = dnn::tflite::to_files(graph)[0].bytes;
     const auto again =
         std::make_shared<dnn::Tensor>(dnn::DType::UInt8, dnn::Shape{static_cast<int64_t>(written.size())});
     std::memcpy(again->mutable_bytes(), written.data(), written.size());

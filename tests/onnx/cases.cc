@@ -16,7 +16,9 @@ Tensor read_tensor_file(const std::string& path) {
   onnx::TensorProto proto;
   if (!proto.ParseFromArray(file.bytes().data(), static_cast<int>(file.bytes().size())))
     fail_malformed(path, ": not a TensorProto");
-  onnx::ExternalFiles none("");
+  ModelSource nowhere;
+  nowhere.path = "-";
+  onnx::ExternalFiles none(nowhere);
   return onnx::read_tensor(proto, none);
 }
 

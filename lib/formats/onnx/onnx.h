@@ -10,9 +10,7 @@ namespace dnn::onnx {
 bool sniff(const ModelSource& source);
 // The IR graph, upgraded to kIrOpset, model-local functions inlined, verified.
 Graph read(const ModelSource& source);
-// Same bytes for the same graph and options; a node that the opset cannot express is Unsupported, by name.
-void write(const Graph& graph, const std::string& path, const WriteOptions& options);
-// The bytes that write() would put into one file.
-std::string to_bytes(const Graph& graph, const WriteOptions& options);
+// A node that the opset cannot express is Unsupported, by name.
+ModelFiles to_files(const Graph& graph, const WriteOptions& options);
 
 }  // namespace dnn::onnx

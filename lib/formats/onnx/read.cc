@@ -96,7 +96,7 @@ struct Scope {
 
 class Reader {
  public:
-  Reader(ModelProto& model, const std::string& path) : model_(model), files_(path) {}
+  Reader(ModelProto& model, const ModelSource& source) : model_(model), files_(source) {}
 
   Graph read() {
     const Opsets opsets = read_opsets(model_.opset_import());
@@ -434,7 +434,7 @@ Graph read(const ModelSource& source) {
     fail_malformed("damaged or truncated ONNX file (", source.bytes.size(), " bytes)");
   }
   if (!model.has_graph()) fail_malformed("the ONNX file has no graph");
-  return Reader(model, source.path).read();
+  return Reader(model, source).read();
 }
 
 }  // namespace dnn::onnx

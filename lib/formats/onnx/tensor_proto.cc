@@ -119,15 +119,15 @@ Tensor from_external(DType dtype, const Shape& shape, const TensorProto& proto, 
     }
     (is_offset ? offset : length) = number;
   }
-  const std::shared_ptr<const MappedFile> file = files.open(location);
-  const size_t size = file->bytes().size();
+  const SharedBytes file = files.open(location);
+  const size_t size = file.bytes.size();
   if (static_cast<uint64_t>(offset) > size)
     fail_malformed(location, ": offset ", offset, " lies beyond its ", size, " bytes");
   const uint64_t n = length < 0 ? wanted : static_cast<uint64_t>(length);
   if (n > size - static_cast<uint64_t>(offset)) {
     fail_malformed(location, ": ", n, " bytes expected at offset ", offset, ", the file ends at ", size);
   }
-  return from_raw(dtype, shape, file->bytes().subspan(static_cast<size_t>(offset), n), file);
+  return from_raw(dtype, shape, file.bytes.subspan(static_cast<size_t>(offset), n), file.owner);
 }
 
 // Both with links resolved; absolute first, for weakly_canonical leaves a relative path that is not there relative.
@@ -139,7 +139,7 @@ bool lies_in(const std::filesystem::path& path, const std::filesystem::path& fol
 
 }  // namespace
 
-std::shared_ptr<const MappedFile> ExternalFiles::open(const std::string& location) {
+SharedBytes ExternalFiles::open(const std::string& location) {
   const std::filesystem::path relative(location);
   if (location.empty()) fail_malformed("external data without a location");
   if (location.find('\0') != std::string::npos || relative.is_absolute() ||
@@ -149,15 +149,24 @@ std::shared_ptr<const MappedFile> ExternalFiles::open(const std::string& locatio
   if (model_path_.empty() || model_path_ == "-") {
     fail_malformed("the model has external data (", quoted(location), "): read it from its file, not from a stream");
   }
-  std::shared_ptr<const MappedFile>& file = files_[location];
-  if (file == nullptr) {
-    const std::filesystem::path folder = std::filesystem::path(model_path_).parent_path();
-    const std::filesystem::path path = folder / relative;
+  const auto known = files_.find(location);
+  if (known != files_.end()) return known->second;
+  const std::filesystem::path folder = std::filesystem::path(model_path_).parent_path();
+  const std::filesystem::path path = folder / relative;
+  SharedBytes& file = files_[location];
+  if (memory_ != nullptr) {
+    for (const ModelFile& part : *memory_) {
+      if (path == model_path_ + part.suffix) file = {as_bytes(part.bytes), memory_};
+    }
+    if (file.owner == nullptr) fail_malformed("external data location ", quoted(location), " is not in memory");
+  } else {
     if (!lies_in(path, folder.empty() ? "." : folder) &&
         !lies_in(path, std::filesystem::weakly_canonical(model_path_).parent_path())) {
       fail_malformed("external data location ", quoted(location), " leaves the model's folder through a link");
     }
-    file = std::make_shared<const MappedFile>(path.string());
+    auto mapped = std::make_shared<const MappedFile>(path.string());
+    const Bytes content = mapped->bytes();
+    file = {content, std::move(mapped)};
   }
   return file;
 }

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/file.h"
+#include "formats/format.h"
 #include "tensor/tensor.h"
 
 namespace dnn::onnx {
@@ -16,13 +16,14 @@ class SparseTensorProto;
 // name nor through a link, except to the folder of the file that the model's own name links to.
 class ExternalFiles {
  public:
-  // "-" or "" means that the model has no place (standard input): every lookup is refused.
-  explicit ExternalFiles(std::string model_path) : model_path_(std::move(model_path)) {}
-  std::shared_ptr<const MappedFile> open(const std::string& location);
+  // A model from standard input has no place: every lookup is refused.
+  explicit ExternalFiles(const ModelSource& model) : model_path_(model.path), memory_(model.files) {}
+  SharedBytes open(const std::string& location);
 
  private:
   std::string model_path_;
-  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
+  std::shared_ptr<const ModelFiles> memory_;
+  std::map<std::string, SharedBytes> files_;
 };
 
 // Takes the payload out of `proto` where that saves a copy. Throws Malformed with the tensor's name.

@@ -1,10 +1,8 @@
 // Graph to ModelProto: nodes in their form of the asked opset, constants as initializers or external data.
 #include <climits>
 #include <functional>
-#include <optional>
 #include <set>
 
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <schemas/onnx.pb.h>
 
 #include "base/version.h"
@@ -17,6 +15,7 @@
 namespace dnn::onnx {
 namespace {
 
+constexpr const char* kDataSuffix = ".data";
 constexpr uint64_t kExternalFrom = 1024;                     // smaller constants stay in the model file
 constexpr uint64_t kSingleFileBytes = uint64_t{2000} << 20;  // protobuf ends at 2 GiB
 
@@ -217,54 +216,19 @@ uint64_t constant_bytes(const Graph& graph) {
   return n;
 }
 
-// protobuf's output straight into a file that appears when it is complete.
-class FileStream : public google::protobuf::io::CopyingOutputStream {
- public:
-  explicit FileStream(AtomicFile& file) : file_(file) {}
-  // Nothing may be thrown here: protobuf flushes in a destructor. The failure waits for finish().
-  bool Write(const void* data, int size) override {
-    if (failure_) return false;
-    try {
-      file_.write(Bytes(static_cast<const std::byte*>(data), static_cast<size_t>(size)));
-    } catch (const Error& error) {
-      failure_ = error;
-    }
-    return !failure_;
-  }
-  void finish() const {
-    if (failure_) throw *failure_;
-  }
-
- private:
-  AtomicFile& file_;
-  std::optional<Error> failure_;
-};
-
 }  // namespace
 
-std::string to_bytes(const Graph& graph, const WriteOptions& options) {
-  const ModelProto model = to_proto(graph, options, write_tensor);
-  if (model.ByteSizeLong() > INT_MAX) fail_unsupported("an ONNX file ends at 2 GiB; ask for external data");
-  return model.SerializeAsString();
-}
-
-void write(const Graph& graph, const std::string& path, const WriteOptions& options) {
+ModelFiles to_files(const Graph& graph, const WriteOptions& options) {
   const bool external = options.external_data || constant_bytes(graph) > kSingleFileBytes;
-  const std::string data_path = path + ".data";
-  std::unique_ptr<AtomicFile> data;
-  uint64_t at = 0;
+  std::string data;
   const Store store = [&](const Tensor& tensor, TensorProto* proto) {
     if (!external || tensor.dtype() == DType::String || packed_size(tensor.dtype(), tensor.size()) < kExternalFrom) {
       write_tensor(tensor, proto);
       return;
     }
-    if (data == nullptr) data = std::make_unique<AtomicFile>(data_path);
     const std::string bytes = packed_bytes(tensor);
     const uint64_t alignment = bytes.size() < size_t{1} << 20 ? 64 : 4096;  // large ones can be mapped on their own
-    const std::string padding((alignment - at % alignment) % alignment, '\0');
-    data->write(padding);
-    data->write(bytes);
-    at += padding.size();
+    data.resize((data.size() + alignment - 1) / alignment * alignment);
     proto->set_data_type(static_cast<int32_t>(tensor.dtype()));
     for (int64_t extent : tensor.shape()) proto->add_dims(extent);
     proto->set_data_location(1);
@@ -273,22 +237,17 @@ void write(const Graph& graph, const std::string& path, const WriteOptions& opti
       added->set_key(key);
       added->set_value(value);
     };
-    entry("location", std::filesystem::path(data_path).filename().string());
-    entry("offset", std::to_string(at));
+    entry("location", options.file_name + kDataSuffix);
+    entry("offset", std::to_string(data.size()));
     entry("length", std::to_string(bytes.size()));
-    at += bytes.size();
+    data += bytes;
   };
   const ModelProto model = to_proto(graph, options, store);
   if (model.ByteSizeLong() > INT_MAX)
     fail_unsupported("an ONNX file ends at 2 GiB, which the model's attributes exceed");
-  if (data != nullptr) data->commit();
-  AtomicFile file(path);
-  FileStream stream(file);
-  google::protobuf::io::CopyingOutputStreamAdaptor adaptor(&stream, 1 << 20);
-  const bool whole = model.SerializeToZeroCopyStream(&adaptor) && adaptor.Flush();
-  stream.finish();
-  if (!whole) fail_internal("protobuf does not write the model");
-  file.commit();
+  ModelFiles files = {{"", model.SerializeAsString()}};
+  if (!data.empty()) files.push_back({kDataSuffix, std::move(data)});
+  return files;
 }
 
 }  // namespace dnn::onnx

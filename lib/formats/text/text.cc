@@ -26,12 +26,8 @@ Graph read(const ModelSource& source) {
   return graph;
 }
 
-std::string to_bytes(const Graph& graph, const WriteOptions&) {
-  return to_text(graph, {.inline_elements = 32, .inline_all = true});
-}
-
-void write(const Graph& graph, const std::string& path, const WriteOptions& options) {
-  write_file(path, to_bytes(graph, options));
+ModelFiles to_files(const Graph& graph, const WriteOptions&) {
+  return {{"", to_text(graph, {.inline_elements = 32, .inline_all = true})}};
 }
 
 }  // namespace dnn::text

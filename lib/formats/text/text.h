@@ -8,7 +8,6 @@ namespace dnn::text {
 bool sniff(const ModelSource& source);
 Graph read(const ModelSource& source);
 // With every constant, so that the file is the whole model.
-void write(const Graph& graph, const std::string& path, const WriteOptions& options);
-std::string to_bytes(const Graph& graph, const WriteOptions& options);
+ModelFiles to_files(const Graph& graph, const WriteOptions& options);
 
 }  // namespace dnn::text

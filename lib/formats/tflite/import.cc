@@ -5,14 +5,6 @@
 
 namespace dnn::tflite {
 
-ValueId Draft::add_value(const std::string& wanted, bool invented) {
-  std::string name = wanted.empty() ? "tensor" : wanted;
-  for (int n = 1; !names.insert(name).second; ++n) name = cat(wanted.empty() ? "tensor" : wanted, "_", n);
-  const ValueId v = graph.add_value(name);
-  if (invented) unnamed.insert(v);
-  return v;
-}
-
 DType dtype_of(TensorType type) {
   switch (type) {
     case TensorType::FLOAT32: return DType::Float32;
@@ -40,35 +32,45 @@ bool quantized(const Tensor& tensor) {
          tensor.quantization()->scale()->size() > 0 && is_integer(dtype_of(tensor.type()));
 }
 
-Op::Op(Draft& draft, const Operator& op, std::string type)
-    : draft_(draft), op_(op), type_(std::move(type)), inputs_(numbers(op.inputs())), outputs_(numbers(op.outputs())) {}
-
-std::string Op::label() const {
-  std::string name;
-  const auto* tensors = draft_.subgraph->tensors();
-  if (!outputs_.empty() && outputs_[0] >= 0 && tensors != nullptr && static_cast<size_t>(outputs_[0]) < tensors->size())
-    name = text(tensors->Get(static_cast<flatbuffers::uoffset_t>(outputs_[0]))->name());
-  return cat(type_, " '", name, "'");
+namespace {
+// The name of an operator's first output, which the operator has none of its own; empty where there is none.
+std::string first_output(const Source& source, const Operator& op) {
+  const std::vector<int32_t> outputs = numbers(op.outputs());
+  const auto* tensors = source.subgraph->tensors();
+  if (outputs.empty() || outputs[0] < 0 || tensors == nullptr || static_cast<size_t>(outputs[0]) >= tensors->size())
+    return {};
+  return text(tensors->Get(static_cast<flatbuffers::uoffset_t>(outputs[0]))->name());
 }
+}  // namespace
+
+Op::Op(Source& source, const Operator& op, std::string type)
+    : Steps(source.draft, first_output(source, op)),
+      source_(source),
+      op_(op),
+      type_(std::move(type)),
+      inputs_(numbers(op.inputs())),
+      outputs_(numbers(op.outputs())) {}
+
+std::string Op::label() const { return cat(type_, " '", name(), "'"); }
 
 int Op::tensor_of(const std::vector<int32_t>& list, size_t i, const char* what) const {
   if (i >= list.size() || list[i] < 0) fail("there is no ", what, " ", i);
-  if (static_cast<size_t>(list[i]) >= draft_.values.size()) fail("there is no tensor ", list[i]);
+  if (static_cast<size_t>(list[i]) >= source_.values.size()) fail("there is no tensor ", list[i]);
   return list[i];
 }
 
 const Tensor& Op::input_tensor(size_t i) const {
   const auto at = static_cast<flatbuffers::uoffset_t>(tensor_of(inputs_, i, "input"));
-  return *draft_.subgraph->tensors()->Get(at);
+  return *source_.subgraph->tensors()->Get(at);
 }
 
 const Tensor& Op::output_tensor(size_t i) const {
   const auto at = static_cast<flatbuffers::uoffset_t>(tensor_of(outputs_, i, "output"));
-  return *draft_.subgraph->tensors()->Get(at);
+  return *source_.subgraph->tensors()->Get(at);
 }
 
 ValueId Op::raw(size_t i) {
-  const ValueId v = draft_.values[static_cast<size_t>(tensor_of(inputs_, i, "input"))];
+  const ValueId v = source_.values[static_cast<size_t>(tensor_of(inputs_, i, "input"))];
   if (v == kNoValue) fail("input ", i, " is used before it is computed");
   return v;
 }
@@ -83,12 +85,8 @@ std::vector<ValueId> Op::quantization(const Tensor& tensor, Attributes* attribut
   const bool per_axis = scale.size() > 1;
   const Shape shape = per_axis ? Shape{static_cast<int64_t>(scale.size())} : Shape{};
   if (per_axis) (*attributes)["axis"] = static_cast<int64_t>(q.quantized_dimension());
-  const std::string name = text(tensor.name());
   const auto constant = [&](const char* what, dnn::Tensor values) {
-    const ValueId v = draft_.add_value(cat(name, ".", what), true);
-    draft_.graph.value(v).type = Type(values);
-    draft_.graph.value(v).constant = std::move(values);
-    return v;
+    return source_.draft.add_constant(cat(text(tensor.name()), ".", what), std::move(values), Draft::Name::Invented);
   };
   std::vector<ValueId> result = {constant("scale", dnn::Tensor::of<float>(shape, scale))};
   const DType dtype = dtype_of(tensor.type());
@@ -105,7 +103,7 @@ ValueId Op::real(size_t i) {
   const ValueId v = raw(i);
   const Tensor& tensor = input_tensor(i);
   if (!quantized(tensor)) return v;
-  ValueId& real = draft_.reals[static_cast<size_t>(inputs_[i])];
+  ValueId& real = source_.reals[static_cast<size_t>(inputs_[i])];
   if (real == kNoValue) {
     Attributes attributes;
     std::vector<ValueId> inputs = quantization(tensor, &attributes);
@@ -115,7 +113,7 @@ ValueId Op::real(size_t i) {
   return real;
 }
 
-const dnn::Tensor* Op::constant(size_t i) { return draft_.graph.constant(raw(i)); }
+const dnn::Tensor* Op::constant(size_t i) { return source_.draft.graph.constant(raw(i)); }
 
 std::vector<int64_t> Op::ints(size_t i) {
   const dnn::Tensor* tensor = constant(i);
@@ -148,41 +146,6 @@ bool Op::same_quantization(size_t input, size_t output) const {
          p.scale()->size() == 1;
 }
 
-std::vector<ValueId> Op::emit_many(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
-                                   size_t outputs) {
-  Node node;
-  node.op = op;
-  node.name = text(output_tensor(0).name());
-  node.inputs = std::move(inputs);
-  node.attributes = std::move(attributes);
-  for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(draft_.add_value(cat(node.name, "/", op), true));
-  std::vector<ValueId> result = node.outputs;
-  draft_.graph.add_node(std::move(node));
-  return result;
-}
-
-ValueId Op::emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes) {
-  return emit_many(op, std::move(inputs), std::move(attributes), 1)[0];
-}
-
-ValueId Op::list(const std::vector<int64_t>& values) {
-  const ValueId v = draft_.add_value(text(output_tensor(0).name()) + "/list", true);
-  draft_.graph.value(v).constant = dnn::Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values);
-  draft_.graph.value(v).type = Type(*draft_.graph.value(v).constant);
-  return v;
-}
-
-ValueId Op::number(float value) {
-  const ValueId v = draft_.add_value(text(output_tensor(0).name()) + "/number", true);
-  draft_.graph.value(v).constant = dnn::Tensor::scalar(value);
-  draft_.graph.value(v).type = Type(*draft_.graph.value(v).constant);
-  return v;
-}
-
-ValueId Op::transpose(ValueId v, const Permutation& perm) { return emit("Transpose", {v}, {{"perm", perm}}); }
-
-ValueId Op::to_dtype(ValueId v, DType dtype) { return emit("Cast", {v}, {{"to", static_cast<int64_t>(dtype)}}); }
-
 ValueId Op::activated(ValueId v, Activation activation) {
   switch (activation) {
     case Activation::NONE: return v;
@@ -207,15 +170,8 @@ void Op::define(size_t i, ValueId v) {
 
 void Op::define_raw(size_t i, ValueId v) {
   const auto index = static_cast<size_t>(tensor_of(outputs_, i, "output"));
-  if (draft_.values[index] != kNoValue) fail("output ", i, " is computed twice, or a constant or input");
-  if (draft_.unnamed.count(v) == 0 || draft_.graph.constant(v) != nullptr) v = emit("Identity", {v});
-  std::string name = text(output_tensor(i).name());
-  if (name.empty()) name = "tensor";
-  std::string free = name;
-  for (int n = 1; !draft_.names.insert(free).second; ++n) free = cat(name, "_", n);
-  draft_.graph.value(v).name = free;
-  draft_.unnamed.erase(v);
-  draft_.values[index] = v;
+  if (source_.values[index] != kNoValue) fail("output ", i, " is computed twice, or a constant or input");
+  source_.values[index] = named(v, text(output_tensor(i).name()));
 }
 
 }  // namespace dnn::tflite

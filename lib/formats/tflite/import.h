@@ -2,27 +2,21 @@
 #pragma once
 #include <schemas/tflite_generated.h>
 
-#include <set>
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "layout/settle.h"
+#include "formats/draft.h"
 
 namespace dnn::tflite {
 
 // A file while it is read.
-struct Draft {
+struct Source {
   const Model* model = nullptr;
   const SubGraph* subgraph = nullptr;
   Bytes bytes;                        // of the file: options are verified against them
   std::shared_ptr<const void> owner;  // keeps `bytes` alive
-  Graph graph;
+  Draft draft;
   std::vector<ValueId> values, reals;  // by tensor: its value, and the same dequantised; kNoValue: not yet
-  std::set<std::string> names;
-  std::set<ValueId> unnamed;  // values that the file does not have
-
-  ValueId add_value(const std::string& wanted, bool invented);
 };
 
 // A copy of a FlatBuffer's numbers, which need not be aligned; empty where there are none.
@@ -35,9 +29,9 @@ std::vector<T> numbers(const flatbuffers::Vector<T>* vector) {
 
 inline std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
 
-class Op {
+class Op : public Steps {
  public:
-  Op(Draft& draft, const Operator& op, std::string type);
+  Op(Source& source, const Operator& op, std::string type);
 
   size_t input_count() const { return inputs_.size(); }
   size_t output_count() const { return outputs_.size(); }
@@ -61,19 +55,11 @@ class Op {
   const T* options() const {
     const auto* table = reinterpret_cast<const T*>(op_.builtin_options());
     if (table == nullptr) fail("its options are missing");
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(draft_.bytes.data()), draft_.bytes.size());
+    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(source_.bytes.data()), source_.bytes.size());
     if (!table->Verify(verifier)) fail("its options are damaged");
     return table;
   }
 
-  // A new node of one output, which has no name of its own yet.
-  ValueId emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {});
-  std::vector<ValueId> emit_many(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
-                                 size_t outputs);
-  ValueId list(const std::vector<int64_t>& values);
-  ValueId number(float value);
-  ValueId transpose(ValueId v, const Permutation& perm);
-  ValueId to_dtype(ValueId v, DType dtype);
   ValueId activated(ValueId v, Activation activation);
   // Output i is `v`: of real numbers, quantised where the tensor is; or of the tensor's own dtype.
   void define(size_t i, ValueId v);
@@ -95,7 +81,7 @@ class Op {
   const Tensor& output_tensor(size_t i) const;
   std::vector<ValueId> quantization(const Tensor& tensor, Attributes* attributes);
 
-  Draft& draft_;
+  Source& source_;
   const Operator& op_;
   std::string type_;
   std::vector<int32_t> inputs_, outputs_;

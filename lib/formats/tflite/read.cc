@@ -4,7 +4,6 @@
 #include <map>
 
 #include "formats/tflite/import.h"
-#include "ops/op.h"
 
 namespace dnn::tflite {
 namespace {
@@ -23,43 +22,38 @@ std::string operator_name(const OperatorCode& code, int builtin) {
 class Reader {
  public:
   explicit Reader(const ModelSource& source) {
-    draft_.bytes = source.bytes;
-    draft_.owner = source.owner;
+    source_.bytes = source.bytes;
+    source_.owner = source.owner;
   }
 
   Graph read() {
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(draft_.bytes.data()), draft_.bytes.size(),
+    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(source_.bytes.data()), source_.bytes.size(),
                                    kMaxDepth, kMaxTables);
     if (!VerifyModelBuffer(verifier)) fail_malformed("not a TFLite FlatBuffer, or damaged");
-    draft_.model = GetModel(draft_.bytes.data());
-    const Model& model = *draft_.model;
+    source_.model = GetModel(source_.bytes.data());
+    const Model& model = *source_.model;
     if (model.version() != 3) fail_unsupported("schema version ", model.version(), "; 3 is read");
     if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0) fail_malformed("the file holds no graph");
     if (model.subgraphs()->size() > 1)
       fail_unsupported(model.subgraphs()->size(), " subgraphs: control flow is not read");
-    draft_.subgraph = model.subgraphs()->Get(0);
-    Graph& graph = draft_.graph;
-    graph.name = text(draft_.subgraph->name());
+    source_.subgraph = model.subgraphs()->Get(0);
+    Graph& graph = source_.draft.graph;
+    graph.name = text(source_.subgraph->name());
     graph.producer = "tflite";
     if (!text(model.description()).empty()) graph.producer += ": " + text(model.description());
     read_metadata();
     read_tensors();
     read_inputs();
-    if (draft_.subgraph->operators() != nullptr) {
-      for (const Operator* op : *draft_.subgraph->operators()) read_operator(*op);
+    if (source_.subgraph->operators() != nullptr) {
+      for (const Operator* op : *source_.subgraph->operators()) read_operator(*op);
     }
     read_outputs();
-    infer_types(graph);
-    settle_transposes(graph, draft_.unnamed);
-    remove_dead_nodes(graph);
-    infer_types(graph);
-    verify(graph);
-    return std::move(graph);
+    return source_.draft.finish();
   }
 
  private:
   const Tensor& tensor(int32_t index) const {
-    const auto* tensors = draft_.subgraph->tensors();
+    const auto* tensors = source_.subgraph->tensors();
     if (tensors == nullptr || index < 0 || static_cast<size_t>(index) >= tensors->size())
       fail_malformed("there is no tensor ", index);
     return *tensors->Get(static_cast<flatbuffers::uoffset_t>(index));
@@ -67,14 +61,14 @@ class Reader {
 
   // The bytes of a constant; empty where the tensor is computed.
   Bytes content(const Tensor& tensor) const {
-    const auto* buffers = draft_.model->buffers();
+    const auto* buffers = source_.model->buffers();
     if (buffers == nullptr || tensor.buffer() >= buffers->size())
       fail_malformed("tensor '", text(tensor.name()), "': there is no buffer ", tensor.buffer());
     const Buffer& buffer = *buffers->Get(tensor.buffer());
     if (buffer.offset() > 1) {
-      if (buffer.offset() > draft_.bytes.size() || buffer.size() > draft_.bytes.size() - buffer.offset())
+      if (buffer.offset() > source_.bytes.size() || buffer.size() > source_.bytes.size() - buffer.offset())
         fail_malformed("tensor '", text(tensor.name()), "': its bytes lie behind the end of the file");
-      return draft_.bytes.subspan(buffer.offset(), buffer.size());
+      return source_.bytes.subspan(buffer.offset(), buffer.size());
     }
     if (buffer.data() == nullptr) return {};
     return {reinterpret_cast<const std::byte*>(buffer.data()->Data()), buffer.data()->size()};
@@ -92,7 +86,7 @@ class Reader {
     if (n > static_cast<int64_t>(bytes.size()) || static_cast<size_t>(n) * dtype_size(dtype) != bytes.size())
       fail_malformed("tensor '", name, "': ", bytes.size(), " bytes for ", dtype_name(dtype), shape_text(shape));
     if (reinterpret_cast<uintptr_t>(bytes.data()) % dtype_size(dtype) == 0)
-      return dnn::Tensor::view(dtype, shape, bytes, draft_.owner);
+      return dnn::Tensor::view(dtype, shape, bytes, source_.owner);
     dnn::Tensor copy(dtype, shape);
     if (!bytes.empty()) std::memcpy(copy.mutable_bytes(), bytes.data(), bytes.size());
     return copy;
@@ -100,30 +94,30 @@ class Reader {
 
   // Entries that are text; others are structures of their own.
   void read_metadata() {
-    if (draft_.model->metadata() == nullptr || draft_.model->buffers() == nullptr) return;
-    for (const Metadata* entry : *draft_.model->metadata()) {
-      if (entry->buffer() >= draft_.model->buffers()->size()) fail_malformed("metadata in buffer ", entry->buffer());
-      const auto* data = draft_.model->buffers()->Get(entry->buffer())->data();
+    if (source_.model->metadata() == nullptr || source_.model->buffers() == nullptr) return;
+    for (const Metadata* entry : *source_.model->metadata()) {
+      if (entry->buffer() >= source_.model->buffers()->size()) fail_malformed("metadata in buffer ", entry->buffer());
+      const auto* data = source_.model->buffers()->Get(entry->buffer())->data();
       if (data == nullptr) continue;
       const std::string text(reinterpret_cast<const char*>(data->Data()), data->size());
       const auto printable = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; };
       if (std::all_of(text.begin(), text.end(), printable))
-        draft_.graph.metadata.emplace_back(tflite::text(entry->name()), text);
+        source_.draft.graph.metadata.emplace_back(tflite::text(entry->name()), text);
     }
   }
 
   void read_tensors() {
-    const size_t n = draft_.subgraph->tensors() == nullptr ? 0 : draft_.subgraph->tensors()->size();
-    draft_.values.assign(n, kNoValue);
-    draft_.reals.assign(n, kNoValue);
+    const size_t n = source_.subgraph->tensors() == nullptr ? 0 : source_.subgraph->tensors()->size();
+    source_.values.assign(n, kNoValue);
+    source_.reals.assign(n, kNoValue);
     for (size_t i = 0; i < n; ++i) {
       const Tensor& t = tensor(static_cast<int32_t>(i));
       const Bytes bytes = content(t);
       if (bytes.empty()) continue;
-      const ValueId v = draft_.add_value(text(t.name()), false);
-      draft_.graph.value(v).constant = load(t, bytes);
-      draft_.graph.value(v).type = Type(*draft_.graph.value(v).constant);
-      draft_.values[i] = v;
+      const ValueId v = source_.draft.add_value(text(t.name()), Draft::Name::Given);
+      source_.draft.graph.value(v).constant = load(t, bytes);
+      source_.draft.graph.value(v).type = Type(*source_.draft.graph.value(v).constant);
+      source_.values[i] = v;
     }
   }
 
@@ -144,23 +138,23 @@ class Reader {
   }
 
   void read_inputs() {
-    for (int32_t index : numbers(draft_.subgraph->inputs())) {
+    for (int32_t index : numbers(source_.subgraph->inputs())) {
       const Tensor& t = tensor(index);
-      ValueId& v = draft_.values[static_cast<size_t>(index)];
+      ValueId& v = source_.values[static_cast<size_t>(index)];
       if (v != kNoValue) fail_malformed("input '", text(t.name()), "' is given twice, or holds a constant");
-      v = draft_.add_value(text(t.name()), false);
-      draft_.graph.value(v).type = Type(dtype_of(t.type()), extents(t));
-      draft_.graph.inputs.push_back(v);
+      v = source_.draft.add_value(text(t.name()), Draft::Name::Given);
+      source_.draft.graph.value(v).type = Type(dtype_of(t.type()), extents(t));
+      source_.draft.graph.inputs.push_back(v);
     }
   }
 
   void read_operator(const Operator& op) {
-    const auto* codes = draft_.model->operator_codes();
+    const auto* codes = source_.model->operator_codes();
     if (codes == nullptr || op.opcode_index() >= codes->size())
       fail_malformed("there is no operator code ", op.opcode_index());
     const OperatorCode& code = *codes->Get(op.opcode_index());
     const int builtin = std::max<int>(code.deprecated_builtin_code(), code.builtin_code());
-    Op context(draft_, op, operator_name(code, builtin));
+    Op context(source_, op, operator_name(code, builtin));
     for (const OpRow& row : op_rows()) {
       if (row.code == builtin) return row.import(context);
     }
@@ -168,16 +162,16 @@ class Reader {
   }
 
   void read_outputs() {
-    for (int32_t index : numbers(draft_.subgraph->outputs())) {
+    for (int32_t index : numbers(source_.subgraph->outputs())) {
       const Tensor& t = tensor(index);
-      const ValueId v = draft_.values[static_cast<size_t>(index)];
+      const ValueId v = source_.values[static_cast<size_t>(index)];
       if (v == kNoValue) fail_malformed("output '", text(t.name()), "' is not computed");
-      draft_.graph.outputs.push_back(v);
+      source_.draft.graph.outputs.push_back(v);
     }
-    if (draft_.graph.outputs.empty()) fail_malformed("the graph has no outputs");
+    if (source_.draft.graph.outputs.empty()) fail_malformed("the graph has no outputs");
   }
 
-  Draft draft_;
+  Source source_;
 };
 
 }  // namespace

@@ -12,8 +12,6 @@ bool sniff(const ModelSource& source);
 Graph read(const ModelSource& source);
 // The graph as TFLite, channels last, activations at the end of what makes their input; the same bytes for the same graph. A
 // node or value that TFLite cannot express is Unsupported, by name. 64-bit integers inside become 32-bit ones.
-void write(const Graph& graph, const std::string& path, const WriteOptions& options);
-// The bytes that write() puts into the file.
-std::string to_bytes(const Graph& graph, const WriteOptions& options = {});
+ModelFiles to_files(const Graph& graph, const WriteOptions& options = {});
 
 }  // namespace dnn::tflite

@@ -73,18 +73,11 @@ void write_nodes(const Graph& graph, File& file) {
 
 }  // namespace
 
-std::string to_bytes(const Graph& source, const WriteOptions&) {
+ModelFiles to_files(const Graph& source, const WriteOptions&) {
   const Graph graph = prepared(source);
   File file(graph);
   write_nodes(graph, file);
-  return std::string(as_text(file.finish()));
-}
-
-void write(const Graph& source, const std::string& path, const WriteOptions&) {
-  const Graph graph = prepared(source);
-  File file(graph);
-  write_nodes(graph, file);
-  write_file(path, as_text(file.finish()));
+  return {{"", std::string(as_text(file.finish()))}};
 }
 
 }  // namespace dnn::tflite

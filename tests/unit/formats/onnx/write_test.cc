@@ -128,7 +128,7 @@ TEST(Downgrade, RefusesByName) {
 TEST(Write, InternalOperatorsAreRefused) {
   const Graph graph = parse_graph("graph {\n input x: float32[1]\n y: float32[1] = dnn::Packed(x) @p\n output y\n}");
   try {
-    to_bytes(graph, {});
+    to_files(graph, {});
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "node 'p' (dnn.Packed): ONNX has no such operator");
@@ -144,7 +144,7 @@ std::string essence(Graph graph) {
 }
 
 Graph through_bytes(const Graph& graph, const WriteOptions& options) {
-  const std::string bytes = to_bytes(graph, options);
+  const std::string bytes = to_files(graph, options)[0].bytes;
   ModelSource source;
   source.path = "-";
   source.bytes = as_bytes(bytes);
@@ -166,7 +166,7 @@ TEST(Write, EveryElementTypeReadsBack) {
     EXPECT_TRUE(back.constant(back.outputs[i])->identical(*graph.constant(graph.outputs[i])))
         << back.value(back.outputs[i]).name;
   }
-  EXPECT_THROW(to_bytes(graph, {.opset = kIrOpset, .ir_version = 8}), Error);
+  EXPECT_THROW(to_files(graph, {.opset = kIrOpset, .ir_version = 8}), Error);
 }
 
 TEST(Write, ExternalDataReadsBack) {
@@ -215,7 +215,7 @@ TEST(TestData, EveryModelReadsAndSurvivesWriting) {
     const WriteOptions newest{.opset = kIrOpset};
     const Graph back = through_bytes(graph, newest);
     EXPECT_EQ(essence(back), essence(graph));
-    EXPECT_EQ(to_bytes(back, newest), to_bytes(graph, newest));
+    EXPECT_EQ(to_files(back, newest)[0].bytes, to_files(graph, newest)[0].bytes);
   }
   EXPECT_GT(n_models, 80);
   EXPECT_LE(n_refused, 1);
