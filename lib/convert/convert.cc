@@ -28,7 +28,9 @@ std::optional<Certificate> convert_model(const Graph& source, const std::string&
   Graph target = prepared(source, format);
   std::optional<Certificate> certificate;
   std::string without;  // why there is none
-  if (options.certify && format != nullptr) {
+  if (source.outputs.empty() && format != nullptr && format->holds == Holds::Graph)
+    fail_unsupported("the source holds weights and no graph, which ", format->name, " needs");
+  if (options.certify && format != nullptr && format->holds == Holds::Graph) {
     try {  // the file as a reader sees it, from memory
       ModelSource written = model_in_memory(path, format->to_files(target, options.write));
       const Graph back = format->read(written);

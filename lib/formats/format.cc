@@ -61,8 +61,8 @@ ModelSource model_in_memory(const std::string& path, ModelFiles files) {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> rows = {
-#define DNN_FORMAT(name, extensions, space, trust, passes) \
-  {#name, extensions, space::sniff, space::read, space::to_files, trust, passes},
+#define DNN_FORMAT(name, extensions, space, trust, passes, holds) \
+  {#name, extensions, space::sniff, space::read, space::to_files, trust, passes, Holds::holds},
 #include "formats/formats.def"
   };
   return rows;

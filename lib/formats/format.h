@@ -46,6 +46,8 @@ struct WriteOptions {
   std::string file_name = "model.onnx";  // the model's own, which the second file's is made from
 };
 
+enum class Holds { Graph, Weights };
+
 struct Format {
   const char* name;
   const char* extensions;  // space-separated, most common first: ".onnx"
@@ -55,6 +57,7 @@ struct Format {
   ModelFiles (*to_files)(const Graph& graph, const WriteOptions& options);
   const char* trust;   // what reading a hostile file may do: "data" never more than fill memory up to its size
   const char* passes;  // names of passes, "a,b": what the format cannot hold, folded before it is written
+  Holds holds;         // weights: a graph that is read has constants only, and of one that is written only they are
 };
 
 const std::vector<Format>& formats();
