@@ -60,7 +60,8 @@ void declare(cli::Args& args, Options& o) {
 int work(const Options& o) {
   if (o.list_passes) {
     for (const Pass& pass : passes())
-      std::cout << "O" << pass.level << '\t' << pass.name << '\t' << pass.alias << '\t' << pass.help << '\n';
+      std::cout << (pass.level == kConversionLevel ? "-" : cat("O", pass.level)) << '\t' << pass.name << '\t'
+                << pass.alias << '\t' << pass.help << '\n';
     return 0;
   }
   if (o.model.empty()) fail_usage("no MODEL given");

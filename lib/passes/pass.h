@@ -14,8 +14,11 @@ struct PassContext {
   bool float64 = false;
 };
 
+// The level of passes that no optimisation level runs: formats ask for them by name (formats.def).
+inline constexpr int kConversionLevel = 9;
+
 struct Pass {
-  int level;          // lowest level that runs it
+  int level;          // lowest level that runs it, or kConversionLevel
   const char* name;   // "fuse-ops"
   const char* alias;  // the name in the published ablation studies, "" when they have none
   std::vector<Patch> (*run)(const Graph& graph, const PassContext& context);
