@@ -75,6 +75,16 @@ void read_zip64(Bytes extra, ZipArchive::Entry* entry) {
   }
 }
 
+void check_crc(Bytes content, uint32_t expected) {
+  uLong crc = 0;
+  for (size_t at = 0; at < content.size();) {
+    const auto n = static_cast<uInt>(std::min<size_t>(content.size() - at, 1u << 30));
+    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(content.data()) + at, n);
+    at += n;
+  }
+  if (crc != expected) fail_malformed("wrong checksum");
+}
+
 }  // namespace
 
 ZipArchive::ZipArchive(Bytes file) : file_(file) {
@@ -147,18 +157,25 @@ std::string ZipArchive::read(const Entry& entry, uint64_t max_size) const {
     } else {
       fail_unsupported("compression method ", entry.method);
     }
-    uLong crc = 0;
-    for (size_t at = 0; at < content.size();) {
-      const auto n = static_cast<uInt>(std::min<size_t>(content.size() - at, 1u << 30));
-      crc = ::crc32(crc, reinterpret_cast<const Bytef*>(content.data()) + at, n);
-      at += n;
-    }
-    if (crc != entry.crc32) fail_malformed("wrong checksum");
+    check_crc(as_bytes(content), entry.crc32);
   } catch (Error& e) {
     e.within(cat("zip: entry ", quoted(entry.name)));
     throw;
   }
   return content;
+}
+
+Bytes ZipArchive::stored(const Entry& entry) const {
+  const Bytes bytes = packed(entry);
+  try {
+    if (entry.method != kStored) fail_unsupported("compression method ", entry.method, "; it must be stored as it is");
+    if (entry.size != bytes.size()) fail_malformed("stored with ", bytes.size(), " bytes for ", entry.size);
+    check_crc(bytes, entry.crc32);
+  } catch (Error& e) {
+    e.within(cat("zip: entry ", quoted(entry.name)));
+    throw;
+  }
+  return bytes;
 }
 
 std::string inflate(Bytes packed, uint64_t size, bool raw) {

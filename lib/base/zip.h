@@ -29,6 +29,8 @@ class ZipArchive {
   // The content, checked against size and CRC. Throws Malformed, Unsupported for other methods and for encryption, and
   // Unsupported above `max_size`.
   std::string read(const Entry& entry, uint64_t max_size = uint64_t{1} << 40) const;
+  // The content of a stored entry as a view of the file, checked likewise; Unsupported for a deflated one.
+  Bytes stored(const Entry& entry) const;
 
  private:
   Bytes file_;

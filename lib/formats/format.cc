@@ -7,6 +7,7 @@
 #include "formats/onnx/onnx.h"
 #include "formats/text/text.h"
 #include "formats/tflite/tflite.h"
+#include "formats/torch/weights.h"
 
 namespace dnn {
 
