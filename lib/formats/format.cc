@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "formats/keras/keras.h"
 #include "formats/onnx/onnx.h"
 #include "formats/text/text.h"
 #include "formats/tflite/tflite.h"

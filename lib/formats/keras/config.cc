@@ -1,0 +1,275 @@
+// Configurations of all dialects; see config.h.
+#include "formats/keras/config.h"
+
+#include <functional>
+#include <set>
+
+namespace dnn::keras {
+namespace {
+
+constexpr int kMaxDepth = 120;
+constexpr size_t kMaxText = size_t{8} << 20;
+
+const Json& field(const Json& object, const char* key, const char* what) {
+  if (!object.is_object()) fail_malformed(what, ": not an object");
+  const auto found = object.find(key);
+  if (found == object.end()) fail_malformed(what, ": has no '", key, "'");
+  return *found;
+}
+
+std::string text_of(const Json& object, const char* key, const std::string& fallback) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : fallback;
+}
+
+// ["name", 0, 0], as Keras 1 and 2 refer to tensors and all dialects to inputs and outputs.
+bool is_plain_ref(const Json& v) {
+  return v.is_array() && v.size() >= 3 && v[0].is_string() && v[1].is_number_integer() && v[2].is_number_integer();
+}
+
+Json tensor_json(const Json& plain) { return {{"tensor", Json::array({plain[0], plain[1], plain[2]})}}; }
+
+// Keras 3's tensors in the form of config.h.
+Json arguments(const Json& v) {
+  if (v.is_object() && text_of(v, "class_name", "") == "__keras_tensor__") {
+    const Json& history = field(field(v, "config", "tensor"), "keras_history", "tensor");
+    if (!is_plain_ref(history)) fail_malformed("a tensor whose history is none");
+    return tensor_json(history);
+  }
+  if (!v.is_structured()) return v;
+  Json result = v.is_array() ? Json::array() : Json::object();
+  for (const auto& [key, item] : v.items()) {
+    if (v.is_array()) {
+      result.push_back(arguments(item));
+    } else {
+      result[key] = arguments(item);
+    }
+  }
+  return result;
+}
+
+// Keyword arguments of Keras 2, where a tensor is a list that begins with a layer's name.
+Json keywords(const Json& v, const std::set<std::string>& layers) {
+  if (is_plain_ref(v) && layers.count(v[0].get<std::string>()) != 0) return tensor_json(v);
+  if (!v.is_structured()) return v;
+  Json result = v.is_array() ? Json::array() : Json::object();
+  for (const auto& [key, item] : v.items()) {
+    if (v.is_array()) {
+      result.push_back(keywords(item, layers));
+    } else {
+      result[key] = keywords(item, layers);
+    }
+  }
+  return result;
+}
+
+// A call of Keras 1 or 2: a list of [layer, call, output, keywords].
+CallConfig old_call(const Json& entries, const std::set<std::string>& layers) {
+  CallConfig call;
+  const Json list = is_plain_ref(entries) ? Json::array({entries}) : entries;
+  Json tensors = Json::array();
+  if (!list.is_array() && !list.is_object()) fail_malformed("an inbound node that is no list");
+  for (const Json& entry : list) {
+    if (!entry.is_array() || entry.size() < 3 || !entry[0].is_string())
+      fail_malformed("an inbound node that is no list");
+    if (entry[0] == "_CONSTANT_VALUE") {
+      tensors.push_back(entry[2]);
+    } else if (is_plain_ref(entry)) {
+      tensors.push_back(tensor_json(entry));
+    } else {
+      fail_malformed("an inbound node that names no tensor");
+    }
+    if (entry.size() > 3 && entry[3].is_object()) {
+      for (const auto& [key, value] : entry[3].items()) call.kwargs[key] = keywords(value, layers);
+    }
+  }
+  if (tensors.size() == 1) {
+    call.args.push_back(tensors[0]);
+  } else if (!tensors.empty()) {
+    call.args.push_back(std::move(tensors));
+  }
+  return call;
+}
+
+std::vector<CallConfig> calls_of(const Json& nodes, const std::set<std::string>& layers) {
+  std::vector<CallConfig> calls;
+  if (!nodes.is_array()) fail_malformed("inbound nodes that are no list");
+  for (const Json& node : nodes) {
+    if (!node.is_object() || node.find("args") == node.end()) {
+      calls.push_back(old_call(node, layers));
+      continue;
+    }
+    CallConfig call;
+    call.args = arguments(node["args"]);
+    if (!call.args.is_array()) fail_malformed("arguments that are no list");
+    const auto kwargs = node.find("kwargs");
+    if (kwargs != node.end()) call.kwargs = arguments(*kwargs);
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+// input_layers or output_layers: one reference, a list of them, or a dictionary.
+void collect_refs(const Json& v, std::vector<TensorRef>* out) {
+  if (is_plain_ref(v)) {
+    out->push_back(tensor_of(tensor_json(v)));
+    return;
+  }
+  if (!v.is_structured()) fail_malformed("an input or output that names no layer");
+  for (const Json& item : v) collect_refs(item, out);
+}
+
+bool is_model(const Json& layer) {
+  const std::string name = text_of(layer, "class_name", "");
+  if (name != "Sequential" && name != "Functional" && name != "Model") return false;
+  const auto config = layer.find("config");
+  return config != layer.end() && (config->is_array() || config->find("layers") != config->end());
+}
+
+// The models that Keras 2 nests have a call of their own in front of those that the file lists.
+void settle_calls(Model& model) {
+  const std::set<std::string> none;
+  std::map<std::string, size_t> by_name;
+  for (size_t i = 0; i < model.layers.size(); ++i) by_name.emplace(model.layers[i].name, i);
+  std::set<std::string> from_zero;
+  const auto note = [&](const TensorRef& ref) {
+    if (ref.call == 0) from_zero.insert(ref.layer);
+  };
+  for (const Layer& layer : model.layers) {
+    for (const CallConfig& call : layer.calls) {
+      for (const TensorRef& ref : tensors_of(call)) note(ref);
+    }
+  }
+  for (const TensorRef& ref : model.outputs) note(ref);
+  const auto shifted = [&](const std::string& name) {
+    const auto found = by_name.find(name);
+    return found != by_name.end() && model.layers[found->second].model != nullptr && from_zero.count(name) == 0;
+  };
+  const std::function<void(Json&)> shift = [&](Json& v) {
+    if (is_tensor(v)) {
+      Json& ref = v["tensor"];
+      if (shifted(ref[0].get<std::string>())) ref[1] = ref[1].get<int64_t>() - 1;
+    } else if (v.is_structured()) {
+      for (Json& item : v) shift(item);
+    }
+  };
+  for (Layer& layer : model.layers) {
+    for (CallConfig& call : layer.calls) {
+      shift(call.args);
+      shift(call.kwargs);
+    }
+  }
+  for (TensorRef& ref : model.outputs) {
+    if (shifted(ref.layer)) --ref.call;
+  }
+}
+
+}  // namespace
+
+Model::Model() = default;
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+Json parse_json(std::string_view text, const char* what) {
+  if (text.size() > kMaxText)
+    fail_unsupported(what, ": ", text.size(), " bytes of JSON, at most ", kMaxText, " are read");
+  const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > kMaxDepth) fail_malformed(what, ": JSON nested deeper than ", kMaxDepth);
+    return true;
+  };
+  try {
+    return Json::parse(text, shallow);
+  } catch (const Json::exception& e) {
+    fail_malformed(what, ": not JSON: ", e.what());
+  }
+}
+
+bool is_tensor(const Json& argument) {
+  if (!argument.is_object() || argument.size() != 1) return false;
+  const auto found = argument.find("tensor");
+  return found != argument.end() && is_plain_ref(*found);
+}
+
+TensorRef tensor_of(const Json& argument) {
+  const Json& ref = argument.at("tensor");
+  return {ref[0].get<std::string>(), ref[1].get<int64_t>(), ref[2].get<int64_t>()};
+}
+
+std::vector<TensorRef> tensors_of(const CallConfig& call) {
+  std::vector<TensorRef> result;
+  const std::function<void(const Json&)> visit = [&](const Json& v) {
+    if (is_tensor(v)) {
+      result.push_back(tensor_of(v));
+    } else if (v.is_structured()) {
+      for (const Json& item : v) visit(item);
+    }
+  };
+  visit(call.args);
+  visit(call.kwargs);
+  return result;
+}
+
+Model model_of(Json root) {
+  const std::string kind = text_of(root, "class_name", "");
+  Model model;
+  model.sequential = kind == "Sequential";
+  if (!is_model(root)) {
+    if (kind.empty()) fail_malformed("the configuration names no class");
+    fail_unsupported("model class '", kind, "' is a program of its own; Sequential and Functional models are read");
+  }
+  Json& config = root["config"];
+  Json layers;
+  if (config.is_array()) {  // Keras 1
+    layers.swap(config);
+  } else {
+    layers.swap(config["layers"]);
+    model.name = text_of(config, "name", "");
+    if (config.find("build_input_shape") != config.end()) model.input_shape = config["build_input_shape"];
+  }
+  if (!layers.is_array()) fail_malformed("layers that are no list");
+  std::set<std::string> names;
+  for (const Json& layer : layers) {
+    field(layer, "class_name", "layer");
+    const Json& own = field(layer, "config", "layer");
+    const std::string name = text_of(layer, "name", own.is_object() ? text_of(own, "name", "") : "");
+    if (!name.empty() && !names.insert(name).second) fail_malformed("two layers are called '", name, "'");
+  }
+  for (Json& json : layers) {
+    Layer layer;
+    layer.class_name = text_of(json, "class_name", "");
+    layer.module = text_of(json, "module", "");
+    layer.name = text_of(json, "name", "");
+    if (layer.class_name.empty()) fail_malformed("a layer without a class");
+    const auto nodes = json.find("inbound_nodes");
+    if (nodes != json.end() && !model.sequential) {
+      try {
+        layer.calls = calls_of(*nodes, names);
+      } catch (Error& error) {
+        throw error.within(layer.label());
+      }
+    }
+    if (is_model(json)) {
+      if (layer.name.empty()) layer.name = text_of(json["config"], "name", "");
+      layer.model = std::make_unique<Model>(model_of(std::move(json)));
+    } else {
+      layer.config = std::move(json["config"]);
+      if (!layer.config.is_object()) fail_malformed(layer.label(), ": its configuration is no object");
+      if (layer.name.empty()) layer.name = text_of(layer.config, "name", "");
+      const auto built = json.find("build_config");
+      if (model.layers.empty() && model.input_shape.is_null() && built != json.end() && built->is_object() &&
+          built->find("input_shape") != built->end())
+        model.input_shape = (*built)["input_shape"];
+    }
+    if (layer.name.empty()) layer.name = cat(layer.class_name, "_", model.layers.size());
+    model.layers.push_back(std::move(layer));
+  }
+  if (!model.sequential) {
+    collect_refs(field(config, "input_layers", "model"), &model.inputs);
+    collect_refs(field(config, "output_layers", "model"), &model.outputs);
+  }
+  settle_calls(model);
+  return model;
+}
+
+}  // namespace dnn::keras

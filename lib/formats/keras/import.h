@@ -1,0 +1,122 @@
+// What importing one call of a Keras layer needs: its options, weights and inputs, and steps to build nodes from.
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/draft.h"
+#include "formats/keras/archive.h"
+#include "formats/keras/config.h"
+
+namespace dnn::keras {
+
+// A model while it is read.
+struct Session {
+  Draft draft;
+  int version = 2;
+  bool flips_kernels = false;
+  // Constants made of weights, by layer and role: a shared layer's are made once.
+  std::map<std::pair<const Layer*, std::string>, ValueId> constants;
+  size_t calls = 0;
+};
+
+// One call of a layer.
+class Call : public Steps {
+ public:
+  // `args` and `kwargs` as in CallConfig, tensors replaced by {"value": id}.
+  Call(Session& session, const Layer& layer, std::string name, Json args, Json kwargs);
+
+  const Layer& layer() const { return layer_; }
+  int version() const { return session_.version; }
+  bool flips_kernels() const { return session_.flips_kernels; }
+
+  // Input tensors, in order; `x` is the only one.
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  ValueId x() const;
+  // Extents of a value; -1: open. Unsupported where even the rank is unknown.
+  std::vector<int64_t> shape(ValueId v) const;
+  int64_t rank(ValueId v) const { return static_cast<int64_t>(shape(v).size()); }
+  DType dtype(ValueId v) const { return draft().graph.value(v).type.dtype; }
+  // Floating-point inputs of another dtype become that one.
+  void cast_inputs(DType dtype);
+
+  // Options of the layer. Malformed where one is of another kind than asked for.
+  bool has(const char* key) const;  // and not null
+  const Json& option(const char* key) const;
+  std::string text(const char* key, const std::string& fallback) const;
+  bool flag(const char* key, bool fallback) const;
+  double number(const char* key, double fallback) const;
+  int64_t integer(const char* key, int64_t fallback) const;
+  int64_t axis(const char* key, int64_t fallback, int64_t rank) const;  // not negative, below rank
+  // A number or a list of `n` numbers.
+  std::vector<int64_t> integers(const char* key, size_t n, int64_t fallback) const;
+  std::vector<int64_t> list_option(const char* key) const;  // any length
+  bool channels_first() const;
+
+  // The weight of that place among the layer's, as a constant; `role` is its name where the file has none. Malformed when it is
+  // missing. `arrange` gives the tensor in the order that the IR wants.
+  template <class Arrange>
+  ValueId weight(size_t i, const char* role, const Arrange& arrange) {
+    const Tensor& tensor = stored(i, role);
+    const auto [at, fresh] = session_.constants.try_emplace({&layer_, role}, kNoValue);
+    if (fresh) at->second = add_weight(i, role, arrange(tensor));
+    return at->second;
+  }
+  ValueId weight(size_t i, const char* role) {
+    return weight(i, role, [](const Tensor& t) { return t; });
+  }
+  bool has_weight(size_t i) const { return i < layer_.weights.size(); }
+  const Tensor& stored(size_t i, const char* role) const;
+  // A constant that the layer stands for but the file does not hold.
+  ValueId constant(const char* role, Tensor tensor);
+
+  // A new node whose output's type is inferred; see Steps.
+  ValueId emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {});
+  std::vector<ValueId> emit_many(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+                                 size_t outputs);
+  ValueId transpose(ValueId v, const Permutation& perm) { return emit("Transpose", {v}, {{"perm", perm}}); }
+  ValueId scalar(double value, ValueId like);  // of that value's dtype
+  // The activation that an option names: a name, or a layer.
+  ValueId activated(ValueId v, const Json& activation);
+  ValueId activated(ValueId v) { return has("activation") ? activated(v, option("activation")) : v; }
+
+  const Json& args() const { return args_; }
+  const Json& kwargs() const { return kwargs_; }
+
+  template <class... T>
+  [[noreturn]] void refuse(const T&... parts) const {
+    fail_unsupported(layer_.label(), ": ", parts...);
+  }
+  template <class... T>
+  [[noreturn]] void fail(const T&... parts) const {
+    fail_malformed(layer_.label(), ": ", parts...);
+  }
+
+ private:
+  ValueId add_weight(size_t i, const char* role, Tensor tensor);
+  void infer(const std::vector<ValueId>& outputs);
+
+  Session& session_;
+  const Layer& layer_;
+  Json args_, kwargs_;
+  std::vector<ValueId> inputs_;
+};
+
+// True for {"value": id}, as args() and kwargs() name a tensor.
+bool is_value(const Json& argument);
+ValueId value_of(const Json& argument);
+
+// One row per layer class, from layers.def.
+struct LayerRow {
+  const char* name;
+  ValueId (*import)(Call&);
+};
+const std::vector<LayerRow>& layer_rows();
+// The same for Keras 3's operations and tf_keras' TFOpLambda layers, from operations.def.
+const LayerRow* find_layer(const std::string& class_name);
+
+// Applies an activation by its name; see Call::activated.
+ValueId apply_activation(Call& call, ValueId v, const std::string& name);
+
+}  // namespace dnn::keras

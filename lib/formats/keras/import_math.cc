@@ -1,0 +1,250 @@
+// Activations, merges of several inputs, products of matrices, and layers that rest at inference.
+#include <algorithm>
+#include <cmath>
+
+#include "formats/keras/layers.h"
+
+namespace dnn::keras {
+namespace {
+
+// Inputs of one rank: those of a lower one get axes of extent 1 behind the batch.
+std::vector<ValueId> aligned(Call& call) {
+  std::vector<ValueId> inputs = call.inputs();
+  if (inputs.empty()) call.fail("it has no inputs");
+  int64_t most = 0;
+  for (ValueId v : inputs) most = std::max(most, call.rank(v));
+  for (ValueId& v : inputs) {
+    std::vector<int64_t> axes;
+    for (int64_t i = 1; i <= most - call.rank(v); ++i) axes.push_back(i);
+    if (!axes.empty()) v = call.emit("Unsqueeze", {v, call.list(axes)});
+  }
+  return inputs;
+}
+
+ValueId folded(Call& call, const char* op) {
+  const std::vector<ValueId> inputs = aligned(call);
+  ValueId y = inputs[0];
+  for (size_t i = 1; i < inputs.size(); ++i) y = call.emit(op, {y, inputs[i]});
+  return y;
+}
+
+ValueId clip(Call& call, ValueId v, double low, double high) {
+  return call.emit("Clip", {v, call.scalar(low, v), call.scalar(high, v)});
+}
+
+ValueId leaky(Call& call, ValueId v, double slope) {
+  return call.emit("LeakyRelu", {v}, {{"alpha", static_cast<float>(slope)}});
+}
+
+ValueId concatenated(Call& call, const char* key) {
+  const std::vector<ValueId>& inputs = call.inputs();
+  if (inputs.empty()) call.fail("it has no inputs");
+  return call.emit("Concat", inputs, {{"axis", call.axis(key, -1, call.rank(inputs[0]))}});
+}
+
+// x over its length along an axis.
+ValueId unit(Call& call, ValueId v, int64_t axis, double least) {
+  const ValueId squares = call.emit("ReduceSumSquare", {v, call.list({axis})}, {{"keepdims", int64_t{1}}});
+  return call.emit("Div", {v, call.emit("Sqrt", {call.emit("Max", {squares, call.scalar(least, v)})})});
+}
+
+std::vector<int64_t> swapped(int64_t rank) {
+  std::vector<int64_t> perm;
+  for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return perm;
+}
+
+}  // namespace
+
+ValueId apply_activation(Call& call, ValueId v, const std::string& name) {
+  const auto simple = [&](const char* op) { return call.emit(op, {v}); };
+  if (name == "linear") return v;
+  if (name == "relu") return simple("Relu");
+  if (name == "relu6") return clip(call, v, 0, 6);
+  if (name == "sigmoid") return simple("Sigmoid");
+  if (name == "tanh") return simple("Tanh");
+  if (name == "softmax") return call.emit("Softmax", {v}, {{"axis", int64_t{-1}}});
+  if (name == "log_softmax") return call.emit("LogSoftmax", {v}, {{"axis", int64_t{-1}}});
+  if (name == "swish" || name == "silu") return call.emit("Mul", {v, simple("Sigmoid")});
+  if (name == "gelu") return call.emit("Gelu", {v}, {{"approximate", std::string("none")}});
+  if (name == "elu") return simple("Elu");
+  if (name == "selu") return simple("Selu");
+  if (name == "celu") return simple("Celu");
+  if (name == "softplus") return simple("Softplus");
+  if (name == "softsign") return simple("Softsign");
+  if (name == "exponential") return simple("Exp");
+  if (name == "mish") return simple("Mish");
+  if (name == "leaky_relu") return leaky(call, v, 0.2);
+  if (name == "hard_sigmoid")
+    return call.emit("HardSigmoid", {v}, {{"alpha", call.version() < 3 ? 0.2f : 1.0f / 6}, {"beta", 0.5f}});
+  if (name == "hard_silu" || name == "hard_swish") return simple("HardSwish");
+  if (name == "hard_tanh") return clip(call, v, -1, 1);
+  if (name == "tanh_shrink") return call.emit("Sub", {v, simple("Tanh")});
+  if (name == "log_sigmoid") return call.emit("Neg", {call.emit("Softplus", {simple("Neg")})});
+  call.refuse("activation '", name, "' is not read");
+}
+
+ValueId import_activation(Call& call) {
+  const ValueId v = call.x();
+  return call.activated(v);
+}
+
+// A threshold keeps what lies above it; what lies below falls off with the slope.
+ValueId import_relu(Call& call) {
+  const ValueId v = call.x();
+  const double slope = call.number("negative_slope", call.number("alpha", 0)), threshold = call.number("threshold", 0);
+  const bool bounded = call.has("max_value");
+  const double most = call.number("max_value", 0);
+  if (threshold == 0 && slope == 0) return bounded ? clip(call, v, 0, most) : call.emit("Relu", {v});
+  ValueId y;
+  if (threshold == 0) {
+    y = leaky(call, v, slope);
+  } else {
+    const ValueId at = call.scalar(threshold, v);
+    const ValueId below = call.emit("Mul", {call.emit("Sub", {v, at}), call.scalar(slope, v)});
+    y = call.emit("Where", {call.emit("Greater", {v, at}), v, below});
+  }
+  return bounded ? call.emit("Min", {y, call.scalar(most, v)}) : y;
+}
+
+ValueId import_leaky_relu(Call& call) {
+  return leaky(call, call.x(), call.number("negative_slope", call.number("alpha", 0.3)));
+}
+
+ValueId import_elu(Call& call) {
+  return call.emit("Elu", {call.x()}, {{"alpha", static_cast<float>(call.number("alpha", 1))}});
+}
+
+ValueId import_thresholded_relu(Call& call) {
+  return call.emit("ThresholdedRelu", {call.x()}, {{"alpha", static_cast<float>(call.number("theta", 1))}});
+}
+
+ValueId import_prelu(Call& call) {
+  const ValueId v = call.x();
+  return call.emit("PRelu", {v, call.weight(0, "alpha")});
+}
+
+ValueId import_softmax(Call& call) {
+  const ValueId v = call.x();
+  return call.emit("Softmax", {v}, {{"axis", call.axis("axis", -1, call.rank(v))}});
+}
+
+ValueId import_identity(Call& call) { return call.emit("Identity", {call.x()}); }
+
+ValueId import_dropout(Call& call) {
+  const ValueId v = call.x();
+  const double rate = call.number("rate", call.number("p", 0.5));
+  return call.emit("Dropout", {v, call.store("rate", Tensor::scalar(static_cast<float>(rate)))});
+}
+
+ValueId import_add(Call& call) {
+  const std::vector<ValueId> inputs = aligned(call);
+  return inputs.size() == 2 ? call.emit("Add", inputs) : call.emit("Sum", inputs);
+}
+ValueId import_average(Call& call) { return call.emit("Mean", aligned(call)); }
+ValueId import_maximum(Call& call) { return call.emit("Max", aligned(call)); }
+ValueId import_minimum(Call& call) { return call.emit("Min", aligned(call)); }
+ValueId import_multiply(Call& call) { return folded(call, "Mul"); }
+ValueId import_subtract(Call& call) {
+  if (call.inputs().size() != 2) call.fail(call.inputs().size(), " inputs, not 2");
+  return folded(call, "Sub");
+}
+ValueId import_concatenate(Call& call) { return concatenated(call, "axis"); }
+
+ValueId import_merge(Call& call) {
+  const std::string mode = call.text("mode", "sum");
+  if (mode == "sum") return import_add(call);
+  if (mode == "mul") return import_multiply(call);
+  if (mode == "ave") return import_average(call);
+  if (mode == "max") return import_maximum(call);
+  if (mode == "concat") return concatenated(call, "concat_axis");
+  call.refuse("mode '", mode, "' is not read");
+}
+
+// For each sample, the products summed over one axis of each input.
+ValueId import_dot(Call& call) {
+  if (call.inputs().size() != 2) call.fail(call.inputs().size(), " inputs, not 2");
+  ValueId a = call.inputs()[0], b = call.inputs()[1];
+  const int64_t ranks[] = {call.rank(a), call.rank(b)};
+  std::vector<int64_t> axes = call.has("axes") ? call.list_option("axes") : std::vector<int64_t>{-1};
+  if (axes.size() == 1) axes.push_back(axes[0]);
+  if (axes.size() != 2) call.fail(axes.size(), " axes");
+  for (size_t i : {0, 1}) {
+    if (axes[i] < 0) axes[i] += ranks[i];
+    if (axes[i] < 1 || axes[i] >= ranks[i]) call.fail("axis ", axes[i], " of rank ", ranks[i]);
+  }
+  if (call.flag("normalize", false)) {
+    a = unit(call, a, axes[0], 1e-12);
+    b = unit(call, b, axes[1], 1e-12);
+  }
+  if (ranks[0] == 2 && ranks[1] == 2)
+    return call.emit("ReduceSum", {call.emit("Mul", {a, b}), call.list({1})}, {{"keepdims", int64_t{1}}});
+  if (ranks[0] != 3 || ranks[1] != 3) call.refuse("inputs of ranks ", ranks[0], " and ", ranks[1]);
+  if (axes[0] == 1) a = call.transpose(a, swapped(3));
+  if (axes[1] == 2) b = call.transpose(b, swapped(3));
+  return call.emit("MatMul", {a, b});
+}
+
+ValueId import_dense(Call& call) {
+  const ValueId v = call.x();
+  const bool bias = call.flag("use_bias", call.flag("bias", true));
+  if (call.stored(0, "kernel").rank() != 2)
+    call.fail("a kernel of shape ", shape_text(call.stored(0, "kernel").shape()));
+  const ValueId kernel = call.weight(0, "kernel");
+  if (call.rank(v) == 2) {
+    std::vector<ValueId> inputs = {v, kernel};
+    if (bias) inputs.push_back(call.weight(1, "bias"));
+    return call.activated(call.emit("Gemm", std::move(inputs)));
+  }
+  const ValueId product = call.emit("MatMul", {v, kernel});
+  return call.activated(bias ? call.emit("Add", {product, call.weight(1, "bias")}) : product);
+}
+
+// Query, value and key as [N, T, D]; kernels are [D, heads, size], the last one [heads, size, D].
+ValueId import_multi_head_attention(Call& call) {
+  const std::vector<ValueId>& inputs = call.inputs();
+  if (inputs.size() < 2 || inputs.size() > 3) call.refuse(inputs.size(), " inputs; query, value and key are read");
+  for (const char* key : {"use_causal_mask", "return_attention_scores"}) {
+    const auto found = call.kwargs().find(key);
+    if (found != call.kwargs().end() && found->is_boolean() && found->get<bool>()) call.refuse("option ", key);
+  }
+  const auto index = [&](const char* part, const char* old, const char* what, int64_t number) -> size_t {
+    const auto& weights = call.layer().weights;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      if (weights[i].role == cat(old, "/", what) || weights[i].role == cat(part, "/", number)) return i;
+    }
+    return weights.size();
+  };
+  const auto projected = [&](ValueId v, const char* part, const char* old, bool out) {
+    const size_t i = index(part, old, "kernel", 0), b = index(part, old, "bias", 1);
+    const Tensor& kernel = call.stored(i, part);
+    if (kernel.rank() != 3 || call.rank(v) != 3) call.refuse("attention over more than one axis");
+    const int64_t in = out ? kernel.dim(0) * kernel.dim(1) : kernel.dim(0);
+    const int64_t units = out ? kernel.dim(2) : kernel.dim(1) * kernel.dim(2);
+    const std::string role = cat(old, "/kernel"), bias_role = cat(old, "/bias");
+    ValueId y = call.emit("MatMul", {v, call.weight(i, role.c_str(), [&](const Tensor& t) {
+                                       return t.reshaped({in, units});
+                                     })});
+    if (call.has_weight(b)) {
+      y = call.emit("Add",
+                    {y, call.weight(b, bias_role.c_str(), [&](const Tensor& t) { return t.reshaped({units}); })});
+    }
+    if (out) return y;
+    const ValueId heads = call.emit("Reshape", {y, call.list({0, 0, kernel.dim(1), kernel.dim(2)})});
+    return call.transpose(heads, {0, 2, 1, 3});
+  };
+  const ValueId query = projected(inputs[0], "query_dense", "query", false);
+  const ValueId key = projected(inputs[inputs.size() - 1], "key_dense", "key", false);
+  const ValueId value = projected(inputs[1], "value_dense", "value", false);
+  const int64_t size = call.shape(query)[3];
+  if (size < 1) call.fail("heads of size ", size);
+  const ValueId scaled = call.emit("Mul", {query, call.scalar(1 / std::sqrt(static_cast<double>(size)), query)});
+  const ValueId scores = call.emit("MatMul", {scaled, call.transpose(key, swapped(4))});
+  const ValueId mixed = call.emit("MatMul", {call.emit("Softmax", {scores}, {{"axis", int64_t{-1}}}), value});
+  const ValueId rows = call.transpose(mixed, {0, 2, 1, 3});
+  const ValueId flat = call.emit("Reshape", {rows, call.list({0, 0, call.shape(value)[1] * call.shape(value)[3]})});
+  return projected(flat, "output_dense", "attention_output", true);
+}
+
+}  // namespace dnn::keras

@@ -1,0 +1,275 @@
+// Running a model's layers once, to build the graph; see keras.h.
+#include <functional>
+#include <map>
+#include <set>
+
+#include "base/zip.h"
+#include "formats/keras/import.h"
+#include "formats/keras/keras.h"
+#include "formats/wire/hdf5.h"
+
+namespace dnn::keras {
+namespace {
+
+// Calls of layers, nested models' counted as often as they are called; more is no model but an attack.
+constexpr size_t kMaxCalls = 100000;
+
+// The floating-point type that a layer computes in.
+DType compute_dtype(const Layer& layer) {
+  const auto found = layer.config.find("dtype");
+  if (found == layer.config.end() || found->is_null()) return DType::Float32;
+  Json name = *found;
+  if (name.is_object()) {
+    const auto config = name.find("config");
+    name = config != name.end() && config->is_object() && config->contains("name") ? Json((*config)["name"]) : Json();
+  }
+  if (!name.is_string()) fail_unsupported(layer.label(), ": its dtype policy is not read");
+  const auto text = name.get<std::string>();
+  const DType dtype = dtype_from_name(text);
+  if (dtype == DType::Undefined) fail_unsupported(layer.label(), ": computes as '", text, "', which is not read");
+  return is_float(dtype) ? dtype : DType::Float32;
+}
+
+class Reader {
+ public:
+  explicit Reader(Archive archive) : archive_(std::move(archive)) {
+    session_.version = archive_.version;
+    session_.flips_kernels = archive_.flips_kernels;
+  }
+
+  Graph read() {
+    Graph& graph = session_.draft.graph;
+    Model& model = archive_.model;
+    graph.name = model.name;
+    graph.producer = archive_.producer;
+    graph.metadata = archive_.metadata;
+    graph.inputs = model.sequential ? sequential_input(model) : functional_inputs(model);
+    for (ValueId v : run(model, graph.inputs, "", 0)) {
+      if (graph.is_input(v) || graph.is_output(v) || graph.constant(v) != nullptr)
+        v = session_.draft.rename(v, graph.value(v).name + "_output", "");
+      graph.outputs.push_back(v);
+    }
+    if (graph.outputs.empty()) fail_malformed("the model has no outputs");
+    return session_.draft.finish();
+  }
+
+ private:
+  // A graph input of a batch shape.
+  ValueId add_input(const std::string& name, const Json& shape, const Json& dtype) {
+    if (!shape.is_array() || shape.size() > 16) fail_malformed("input '", name, "': its shape is no list");
+    Type type;
+    type.shape.emplace();
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i].is_null()) {
+        type.shape->emplace_back(i == 0 ? std::string("batch") : cat(name, "_dim", i));
+      } else if (shape[i].is_number_integer() && shape[i].get<int64_t>() >= 0 && shape[i].get<int64_t>() <= INT32_MAX) {
+        type.shape->emplace_back(shape[i].get<int64_t>());
+      } else {
+        fail_malformed("input '", name, "': its shape is ", shape.dump(-1, ' ', true, Json::error_handler_t::replace));
+      }
+    }
+    type.dtype = dtype.is_string() ? dtype_from_name(dtype.get<std::string>()) : DType::Float32;
+    if (type.dtype == DType::Undefined || type.dtype == DType::String)
+      fail_unsupported("input '", name, "': of a dtype that is not read");
+    const ValueId v = session_.draft.add_value(name, Draft::Name::Given);
+    session_.draft.graph.value(v).type = std::move(type);
+    return v;
+  }
+
+  static const Json& shape_of(const Json& config) {
+    static const Json none;
+    for (const char* key : {"batch_shape", "batch_input_shape"}) {
+      const auto found = config.find(key);
+      if (found != config.end() && !found->is_null()) return *found;
+    }
+    return none;
+  }
+
+  static const Json& dtype_of(const Json& config) {
+    static const Json none;
+    for (const char* key : {"dtype", "input_dtype"}) {
+      const auto found = config.find(key);
+      if (found != config.end() && found->is_string()) return *found;
+    }
+    return none;
+  }
+
+  std::vector<ValueId> sequential_input(const Model& model) {
+    const Layer* first = model.layers.empty() ? nullptr : &model.layers[0];
+    const Model* inner = &model;
+    for (int depth = 0; first != nullptr && first->model != nullptr && depth < 64; ++depth) {
+      inner = first->model.get();
+      first = inner->layers.empty() ? nullptr : &inner->layers[0];
+    }
+    if (first == nullptr) fail_malformed("the model has no layers");
+    const bool input = first->class_name == "InputLayer";
+    Json shape = shape_of(first->config);
+    if (shape.is_null()) shape = model.input_shape;
+    if (shape.is_null()) shape = inner->input_shape;
+    if (shape.is_null()) fail_unsupported("the model was never built: the file does not say its input's shape");
+    if (shape.is_object() && shape.size() == 1) shape = *shape.begin();
+    return {add_input(input ? first->name : first->name + "_input", shape, input ? dtype_of(first->config) : Json())};
+  }
+
+  std::vector<ValueId> functional_inputs(const Model& model) {
+    std::vector<ValueId> result;
+    for (const TensorRef& ref : model.inputs) {
+      const Layer* layer = nullptr;
+      for (const Layer& candidate : model.layers) {
+        if (candidate.name == ref.layer) layer = &candidate;
+      }
+      if (layer == nullptr || layer->class_name != "InputLayer")
+        fail_malformed("input '", ref.layer, "' is no input layer");
+      result.push_back(add_input(layer->name, shape_of(layer->config), dtype_of(layer->config)));
+    }
+    return result;
+  }
+
+  // What a layer gives for these arguments.
+  std::vector<ValueId> call_layer(const Layer& layer, const std::string& name, Json args, Json kwargs, int depth) {
+    if (++session_.calls > kMaxCalls) fail_unsupported("more than ", kMaxCalls, " calls of layers");
+    if (layer.model != nullptr) {
+      const Call arguments(session_, layer, name, std::move(args), std::move(kwargs));
+      return run(*layer.model, arguments.inputs(), name + "/", depth + 1);
+    }
+    if (layer.class_name == "Lambda") fail_unsupported(layer.label(), ": holds Python code, which is not run");
+    const LayerRow* row = find_layer(layer.class_name);
+    if (row == nullptr) fail_unsupported(layer.label(), ": this layer class is not read");
+    const DType dtype = compute_dtype(layer);
+    Call call(session_, layer, name, std::move(args), std::move(kwargs));
+    call.cast_inputs(dtype);
+    const ValueId y = row->import(call);
+    return {session_.draft.rename(y, name, name)};
+  }
+
+  std::vector<ValueId> run(const Model& model, const std::vector<ValueId>& inputs, const std::string& prefix,
+                           int depth) {
+    if (depth > 64) fail_unsupported("models nested deeper than 64");
+    return model.sequential ? run_sequential(model, inputs, prefix, depth)
+                            : run_functional(model, inputs, prefix, depth);
+  }
+
+  static Json argument(ValueId v) { return {{"value", v}}; }
+
+  std::vector<ValueId> run_sequential(const Model& model, const std::vector<ValueId>& inputs, const std::string& prefix,
+                                      int depth) {
+    std::vector<ValueId> values = inputs;
+    for (const Layer& layer : model.layers) {
+      if (layer.class_name == "InputLayer") continue;
+      if (values.size() != 1) fail_malformed(layer.label(), ": it takes one input, ", values.size(), " come");
+      values = call_layer(layer, prefix + layer.name, Json::array({argument(values[0])}), Json::object(), depth);
+    }
+    return values;
+  }
+
+  using Place = std::pair<size_t, int64_t>;  // layer, call
+
+  // Calls in an order in which each finds what it reads, the file's where that is one.
+  static std::vector<Place> call_order(const Model& model, const std::map<std::string, size_t>& by_name) {
+    std::map<Place, size_t> missing;
+    std::map<Place, std::vector<Place>> readers;
+    std::set<Place> ready;
+    for (size_t i = 0; i < model.layers.size(); ++i) {
+      const Layer& layer = model.layers[i];
+      for (size_t c = 0; c < layer.calls.size(); ++c) {
+        const Place here = {i, static_cast<int64_t>(c)};
+        std::set<Place> from;
+        for (const TensorRef& ref : tensors_of(layer.calls[c])) {
+          const auto found = by_name.find(ref.layer);
+          if (found == by_name.end())
+            fail_malformed(layer.label(), ": reads of layer '", ref.layer, "', which is missing");
+          const Layer& source = model.layers[found->second];
+          if (source.class_name == "InputLayer") continue;
+          if (ref.call < 0 || ref.call >= static_cast<int64_t>(source.calls.size()))
+            fail_malformed(layer.label(), ": reads call ", ref.call, " of layer '", ref.layer, "', which is missing");
+          from.insert({found->second, ref.call});
+        }
+        for (const Place& place : from) readers[place].push_back(here);
+        missing[here] = from.size();
+        if (from.empty()) ready.insert(here);
+      }
+    }
+    std::vector<Place> order;
+    while (!ready.empty()) {
+      const Place here = *ready.begin();
+      ready.erase(ready.begin());
+      order.push_back(here);
+      for (const Place& reader : readers[here]) {
+        if (--missing[reader] == 0) ready.insert(reader);
+      }
+    }
+    if (order.size() != missing.size()) fail_malformed("layers that wait for each other");
+    return order;
+  }
+
+  std::vector<ValueId> run_functional(const Model& model, const std::vector<ValueId>& inputs, const std::string& prefix,
+                                      int depth) {
+    std::map<std::string, size_t> by_name;
+    for (size_t i = 0; i < model.layers.size(); ++i) by_name.emplace(model.layers[i].name, i);
+    if (inputs.size() != model.inputs.size())
+      fail_malformed("model '", model.name, "': ", inputs.size(), " inputs come, ", model.inputs.size(), " expected");
+    std::map<Place, std::vector<ValueId>> values;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto found = by_name.find(model.inputs[i].layer);
+      if (found == by_name.end()) fail_malformed("input layer '", model.inputs[i].layer, "' is missing");
+      values[{found->second, 0}] = {inputs[i]};
+    }
+    const auto value = [&](const TensorRef& ref) {
+      const auto found = by_name.find(ref.layer);
+      if (found == by_name.end()) fail_malformed("layer '", ref.layer, "' is missing");
+      const bool input = model.layers[found->second].class_name == "InputLayer";
+      const auto made = values.find({found->second, input ? 0 : ref.call});
+      if (made == values.end() || ref.output < 0 || ref.output >= static_cast<int64_t>(made->second.size()))
+        fail_malformed("layer '", ref.layer, "' has no output ", ref.output, " of call ", ref.call);
+      return made->second[static_cast<size_t>(ref.output)];
+    };
+    const std::function<Json(const Json&)> resolve = [&](const Json& v) -> Json {
+      if (is_tensor(v)) return argument(value(tensor_of(v)));
+      if (!v.is_structured()) return v;
+      Json result = v.is_array() ? Json::array() : Json::object();
+      for (const auto& [key, item] : v.items()) {
+        if (v.is_array()) {
+          result.push_back(resolve(item));
+        } else {
+          result[key] = resolve(item);
+        }
+      }
+      return result;
+    };
+    for (const Place& place : call_order(model, by_name)) {
+      const Layer& layer = model.layers[place.first];
+      const CallConfig& call = layer.calls[static_cast<size_t>(place.second)];
+      const std::string name = place.second == 0 ? prefix + layer.name : cat(prefix, layer.name, "_call", place.second);
+      values[place] = call_layer(layer, name, resolve(call.args), resolve(call.kwargs), depth);
+    }
+    std::vector<ValueId> outputs;
+    for (const TensorRef& ref : model.outputs) outputs.push_back(value(ref));
+    return outputs;
+  }
+
+  Archive archive_;
+  Session session_;
+};
+
+}  // namespace
+
+bool sniff(const ModelSource& source) {
+  if (source.bytes.size() < 4 || std::memcmp(source.bytes.data(), "PK\3\4", 4) != 0) return false;
+  try {
+    return ZipArchive(source.bytes).find("config.json") != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Graph read(const ModelSource& source) { return Reader(open_zip(source)).read(); }
+
+}  // namespace dnn::keras
+
+namespace dnn::keras_h5 {
+
+bool sniff(const ModelSource& source) { return hdf5::is_hdf5(source.bytes); }
+
+Graph read(const ModelSource& source) { return keras::Reader(keras::open_h5(source)).read(); }
+
+}  // namespace dnn::keras_h5
