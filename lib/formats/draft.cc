@@ -1,6 +1,7 @@
 // Drafts of graphs; see draft.h.
 #include "formats/draft.h"
 
+#include "layout/fold_flatten.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -35,6 +36,7 @@ ValueId Draft::rename(ValueId v, const std::string& wanted, const std::string& n
 Graph Draft::finish() {
   infer_types(graph);
   settle_transposes(graph, unnamed);
+  fold_flattens(graph);
   remove_dead_nodes(graph);
   infer_types(graph);
   verify(graph);

@@ -1,6 +1,7 @@
 // Channels last; see channels_last.h.
 #include "layout/channels_last.h"
 
+#include "layout/fold_flatten.h"
 #include "layout/settle.h"
 
 namespace dnn {
@@ -31,6 +32,8 @@ class Mover {
     }
     graph_.set_order(std::move(order_));
     settle_transposes(graph_, unnamed_);
+    fold_flattens(graph_);
+    remove_dead_nodes(graph_);
   }
 
  private:

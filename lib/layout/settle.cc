@@ -3,12 +3,14 @@
 // Every value is seen as a root, which a node other than Transpose makes, in some order of axes. A set of values that
 // operators tie together is in one order, {} at first, the model's own; each set in turn takes the order that leaves the
 // fewest changes, until none gains. What a root's readers need in another order than it is made in costs a Transpose each.
+// A Reshape that splits and merges axes stands between two orders: its output's decides in which it reads (AxisBlocks).
 #include "layout/settle.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 
+#include "layout/axis_blocks.h"
 #include "ops/movement.h"
 #include "ops/op.h"
 #include "ops/permute.h"
@@ -17,6 +19,7 @@ namespace dnn {
 namespace {
 
 constexpr int kMaxRounds = 16;
+constexpr int kMaxChained = 1 << 17;  // steps along Reshapes in all, so that a hostile graph ends, too
 
 // Permutations are kept normal: the identity is {}.
 Permutation normal(Permutation p) {
@@ -76,7 +79,8 @@ class Settler {
   struct Transparent {
     size_t rank = 0;
     std::vector<size_t> inputs, outputs;
-    ValueId any = kNoValue;  // one of those values
+    ValueId any = kNoValue;            // one of those values
+    std::optional<AxisBlocks> blocks;  // of a Reshape: only its output is in that order
   };
 
   struct Group {
@@ -120,7 +124,24 @@ class Settler {
     return type.fixed() && element_count(type.fixed_shape()) == 1;
   }
 
+  // A Reshape, Flatten, Squeeze or Unsqueeze of extents that are known well enough.
+  bool describe_reshape(NodeId id, Transparent* out) const {
+    const Node& node = graph_.node(id);
+    const bool reshapes =
+        node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
+    if (!reshapes || !node.domain.empty()) return false;
+    const Type &x = graph_.value(node.inputs[0]).type, &y = graph_.value(node.outputs[0]).type;
+    if (!x.shape || !y.shape) return false;
+    out->blocks = AxisBlocks::of(*x.shape, *y.shape);
+    if (!out->blocks) return false;
+    out->rank = y.shape->size();
+    out->outputs = {0};
+    out->any = node.outputs[0];
+    return true;
+  }
+
   bool describe(NodeId id, Transparent* out) const {
+    if (describe_reshape(id, out)) return true;
     const Node& node = graph_.node(id);
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr || (op->permute == nullptr && op->element == nullptr)) return false;
@@ -160,7 +181,14 @@ class Settler {
     context->perm = full(perm, transparent_.at(id).rank);
     for (ValueId v : node.inputs) context->constants.push_back(v == kNoValue ? nullptr : graph_.constant(v));
     context->constants.resize(std::max<size_t>(context->constants.size(), 5));
+    if (transparent_.at(id).blocks)
+      return transparent_.at(id).blocks->backward(perm) && open_extents(node.outputs[0]) <= 1;
     return op->permute == nullptr || op->permute(*context);
+  }
+
+  int64_t open_extents(ValueId v) const {
+    const auto& shape = *graph_.value(v).type.shape;
+    return std::count_if(shape.begin(), shape.end(), [](const Dim& dim) { return !dim.fixed(); });
   }
 
   void tie() {
@@ -192,6 +220,10 @@ class Settler {
         if (v == kNoValue) continue;
         const bool tied =
             found != transparent_.end() && std::find(t.inputs.begin(), t.inputs.end(), i) != t.inputs.end();
+        if (found != transparent_.end() && t.blocks && i == 0) {
+          reshaped_[v].push_back(id);
+          continue;
+        }
         (tied ? in_order_ : reshape && i == 0 ? flexible_ : opaque_)[static_cast<size_t>(v)] = true;
       }
       if (found == transparent_.end()) continue;
@@ -223,7 +255,7 @@ class Settler {
   // A Reshape whose result depends on its input's elements alone, not on its extents: no extent is copied.
   bool plain_reshape(const Node& node) const {
     const Tensor* shape = graph_.constant(node.input(1));
-    if (shape == nullptr || !graph_.value(node.inputs[0]).type.fixed()) return false;
+    if (shape == nullptr) return false;
     const std::vector<int64_t> extents = to_int64s(*shape);
     return std::find(extents.begin(), extents.end(), 0) == extents.end();
   }
@@ -241,13 +273,11 @@ class Settler {
   bool alike(ValueId root, const Permutation& p, const Permutation& q) const {
     const Type& type = graph_.value(root).type;
     if (p == q) return true;
-    if (!type.fixed()) return false;
-    const Shape shape = type.fixed_shape();
+    if (!type.shape) return false;
     const auto order = [&](const Permutation& perm) {
-      Permutation axes = full(perm, shape.size());
-      axes.erase(
-          std::remove_if(axes.begin(), axes.end(), [&](int64_t a) { return shape[static_cast<size_t>(a)] == 1; }),
-          axes.end());
+      Permutation axes = full(perm, type.shape->size());
+      const auto single = [&](int64_t a) { return (*type.shape)[static_cast<size_t>(a)].size == 1; };
+      axes.erase(std::remove_if(axes.begin(), axes.end(), single), axes.end());
       return axes;
     };
     return order(p) == order(q);
@@ -263,6 +293,12 @@ class Settler {
       if (opaque_[at] || pinned_.count(v) != 0 || (flexible_[at] && !alike(root, p, home)))
         result.try_emplace(p, false);
       if (in_order_[at]) result[compose(p, order_of(v))] = true;
+      const auto reshapes = reshaped_.find(v);
+      if (reshapes == reshaped_.end()) continue;
+      for (NodeId id : reshapes->second) {
+        const auto back = transparent_.at(id).blocks->backward(order_of(graph_.node(id).outputs[0]));
+        if (back && !alike(root, compose(p, *back), home)) result.try_emplace(compose(p, *back), false);
+      }
     }
     return result;
   }
@@ -298,6 +334,14 @@ class Settler {
         }
       }
     }
+    for (NodeId id : group.nodes) {  // what the input of a Reshape is in already
+      const Transparent& t = transparent_.at(id);
+      if (!t.blocks) continue;
+      const View& x = view(graph_.node(id).inputs[0]);
+      const Permutation home = made(x.root);
+      const auto there = t.blocks->forward(x.perm.empty() ? home : compose(inverse(x.perm), home));
+      if (there) result.insert(*there);
+    }
     return result;
   }
 
@@ -308,13 +352,74 @@ class Settler {
     });
   }
 
+  // The roots whose readers a group's order matters to.
+  void add_roots(const Group& group, std::set<ValueId>* roots) const {
+    for (ValueId v : group.values) roots->insert(view(v).root);
+    for (NodeId id : group.nodes) {
+      if (transparent_.at(id).blocks) roots->insert(view(graph_.node(id).inputs[0]).root);
+    }
+  }
+
+  // Orders for this group and those that Reshapes tie to it, as far as they lead.
+  std::map<size_t, Permutation> chain(size_t first, const Permutation& candidate) {
+    constexpr size_t kMaxGroups = 64;  // longer chains turn in parts
+    std::map<size_t, Permutation> plan;
+    std::vector<std::pair<size_t, Permutation>> todo = {{first, candidate}};
+    while (!todo.empty() && plan.size() < kMaxGroups && ++chained_ < kMaxChained) {
+      const auto [at, perm] = std::move(todo.back());
+      todo.pop_back();
+      const Group& group = groups_[at];
+      if (plan.count(at) != 0 || !possible(group, perm)) continue;
+      plan[at] = perm;
+      for (NodeId id : group.nodes) {
+        const Transparent& t = transparent_.at(id);
+        if (!t.blocks) continue;
+        const View& x = view(graph_.node(id).inputs[0]);
+        const auto back = t.blocks->backward(perm);
+        if (back && made_in_order_.count(x.root) != 0) todo.emplace_back(group_of(x.root), compose(x.perm, *back));
+      }
+      for (ValueId root : group.values) {
+        if (made_in_order_.count(root) == 0) continue;
+        for (ValueId v : aliases_[static_cast<size_t>(root)]) {
+          const auto reshapes = reshaped_.find(v);
+          if (reshapes == reshaped_.end()) continue;
+          const Permutation& own = view(v).perm;
+          for (NodeId id : reshapes->second) {
+            const auto there = transparent_.at(id).blocks->forward(own.empty() ? perm : compose(inverse(own), perm));
+            if (there) todo.emplace_back(group_of(graph_.node(id).outputs[0]), *there);
+          }
+        }
+      }
+    }
+    return plan;
+  }
+
+  size_t group_of(ValueId v) const { return static_cast<size_t>(group_[static_cast<size_t>(v)]); }
+
+  // Takes the orders of `plan` where that leaves fewer changes.
+  bool gains(const std::map<size_t, Permutation>& plan) {
+    std::set<ValueId> roots;
+    for (const auto& [at, perm] : plan) add_roots(groups_[at], &roots);
+    const std::pair<int, int> before = cost(roots);
+    std::map<size_t, Permutation> old;
+    const auto take = [&](const std::map<size_t, Permutation>& orders) {
+      for (const auto& [at, perm] : orders) groups_[at].perm = perm;
+    };
+    for (const auto& [at, perm] : plan) old[at] = groups_[at].perm;
+    take(plan);
+    if (cost(roots) < before) return true;
+    take(old);
+    return false;
+  }
+
+  // Each group by itself, then each with those that hang on it by Reshapes.
   void search() {
     bool gained = true;
     for (int round = 0; gained && round < kMaxRounds; ++round) {
       gained = false;
       for (Group& group : groups_) {
         std::set<ValueId> roots;
-        for (ValueId v : group.values) roots.insert(view(v).root);
+        add_roots(group, &roots);
         Permutation best = group.perm;
         std::pair<int, int> least = cost(roots);
         for (const Permutation& candidate : candidates(group)) {
@@ -326,6 +431,13 @@ class Settler {
           gained = true;
         }
         group.perm = best;
+      }
+      for (size_t at = 0; at < groups_.size(); ++at) {
+        for (const Permutation& candidate : candidates(groups_[at])) {
+          if (candidate == groups_[at].perm) continue;
+          const std::map<size_t, Permutation> plan = chain(at, candidate);
+          if (plan.size() > 1) gained = gains(plan) || gained;
+        }
       }
     }
   }
@@ -419,7 +531,46 @@ class Settler {
     return operands_[key] = made;
   }
 
+  // A Reshape whose output is in order `q`: it reads its input as it is made, where the elements lie as it wants them.
+  void place_reshape(NodeId id, const AxisBlocks& blocks, const Permutation& q) {
+    const ValueId v = graph_.node(id).inputs[0];
+    const View at = view(v);
+    const Permutation home_perm = made(at.root), wanted = compose(at.perm, *blocks.backward(q));
+    const bool as_made = alike(at.root, wanted, home_perm);
+    const ValueId x = as_made ? home(at.root) : hold(at.root, wanted);
+    const Permutation perm = as_made ? home_perm : wanted;
+    // the order of x, seen from the model's input
+    const Permutation seen = at.perm.empty() ? perm : compose(inverse(at.perm), perm);
+    Node& node = graph_.node(id);
+    node.inputs[0] = x;
+    if (stays(node, blocks, q, seen)) return;
+    std::vector<int64_t> extents;
+    for (int64_t axis : full(q, blocks.out_rank)) {
+      const Dim& dim = (*graph_.value(node.outputs[0]).type.shape)[static_cast<size_t>(axis)];
+      extents.push_back(dim.fixed() ? dim.size : -1);
+    }
+    node.op = "Reshape";
+    node.attributes.clear();
+    const ValueId list = graph_.add_constant(graph_.unused_value_name(graph_.value(node.outputs[0]).name + ".extents"),
+                                             Tensor::of<int64_t>({static_cast<int64_t>(extents.size())}, extents));
+    graph_.node(id).inputs = {x, list};
+  }
+
+  // Whether the node as it is makes the output in order `q` of its input in order `seen`.
+  bool stays(const Node& node, const AxisBlocks& blocks, const Permutation& q, const Permutation& seen) const {
+    if (!q.empty()) return false;
+    if (seen.empty() || (node.op == "Reshape" && plain_reshape(node))) return true;
+    if (node.op != "Flatten") return false;
+    auto axis = node.attribute_int("axis", 1);
+    if (axis < 0) axis += static_cast<int64_t>(blocks.in_rank);
+    for (int64_t i = 0; i < axis; ++i) {
+      if (seen[static_cast<size_t>(i)] >= axis) return false;
+    }
+    return true;
+  }
+
   void place_transparent(NodeId id, const Transparent& t) {
+    if (t.blocks) return place_reshape(id, *t.blocks, order_of(t.any));
     const Permutation perm = order_of(t.any);
     PermuteContext context;
     if (!rewritten(id, perm, &context)) fail_internal(graph_.node(id).label(), ": cannot be reordered after all");
@@ -518,11 +669,13 @@ class Settler {
   std::vector<std::vector<ValueId>> aliases_;  // by root: the values that are views of it, itself among them
   std::set<NodeId> transposes_;
   std::map<NodeId, Transparent> transparent_;
-  std::vector<bool> opaque_, flexible_, in_order_;  // by ValueId: how it is read
-  std::set<ValueId> made_in_order_;                 // roots that transparent nodes make
-  std::set<ValueId> pinned_;                        // must stay as they are, under their names
+  std::map<ValueId, std::vector<NodeId>> reshaped_;  // what Reshapes of `transparent_` read, and which they are
+  std::vector<bool> opaque_, flexible_, in_order_;   // by ValueId: how it is read
+  std::set<ValueId> made_in_order_;                  // roots that transparent nodes make
+  std::set<ValueId> pinned_;                         // must stay as they are, under their names
   std::vector<Group> groups_;
   std::vector<int> group_;  // by ValueId; -1: none
+  int chained_ = 0;
 
   std::map<ValueId, ValueId> homes_;
   std::map<std::pair<ValueId, Permutation>, ValueId> held_, operands_;

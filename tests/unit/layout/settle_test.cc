@@ -134,6 +134,43 @@ TEST(Settle, AReshapeOfSingleExtentsNeedsNoOrder) {
   EXPECT_EQ(ops_of(g), "Transpose Conv Reshape");
 }
 
+TEST(Settle, AChannelShuffleKeepsItsOwnTransposeOnly) {
+  // As many channels as rows and columns, in groups as large as there are groups: extents tell nothing.
+  const Graph g = settled(kHead + conv("x", "a") + R"(  r = Relu(a)
+  const split: int64[5] = {1, 4, 4, 2, 2}
+  const merge: int64[4] = {0, 4, 4, -1}
+  s = Reshape(r, split)
+  t = Transpose(s) {perm = [0, 1, 2, 4, 3]}
+  m = Reshape(t, merge)
+)" + conv("m", "b") + "  y = Relu(b)\n" +
+                          conv("y", "z") + "  output z\n");
+  EXPECT_EQ(ops_of(g), "Transpose Conv Relu Reshape Transpose Reshape Conv Relu Conv Transpose");
+}
+
+TEST(Settle, ReshapesMoveTheirAxes) {
+  const Graph g = settled(kHead + conv("x", "a") + R"(  const rows: int64[3] = {1, 16, 4}
+  const back: int64[4] = {1, 4, 4, 4}
+  const axis: int64[1] = {1}
+  s = Reshape(a, rows)
+  p = Softmax(s) {axis = 1}
+  q = Reshape(p, back)
+  u = Unsqueeze(q, axis)
+  v = Squeeze(u, axis)
+)" + conv("v", "y") + "  output y\n");
+  EXPECT_EQ(ops_of(g), "Transpose Conv Reshape Softmax Reshape Reshape Reshape Conv Transpose");
+}
+
+TEST(Settle, AHeadOfSingleExtentsNeedsNoOrder) {
+  for (const std::string& head :
+       {std::string("  y = Flatten(p)\n"), std::string("  const axes: int64[2] = {1, 2}\n  y = Squeeze(p, axes)\n"),
+        std::string("  const to: int64[2] = {-1, 4}\n  y = Reshape(p, to)\n")}) {
+    const Graph g =
+        settled(kHead + conv("x", "a") + "  const hw: int64[2] = {1, 2}\n  p = ReduceMean(a, hw) {keepdims = 1}\n" +
+                head + "  output y\n");
+    EXPECT_EQ(ops_of(g).find("Transpose", 1), std::string::npos) << ops_of(g);
+  }
+}
+
 TEST(Settle, QuantisedWeightsAreReorderedAsStored) {
   const Graph g = settled(R"(  input x: float32[1,5,5,2]
   const w: int8[1,3,3,2] = random(2)
