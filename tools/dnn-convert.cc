@@ -8,10 +8,10 @@
 #include "cli/output.h"
 #include "compile/open.h"
 #include "convert/convert.h"
+#include "convert/list.h"
+#include "convert/surgery.h"
 #include "formats/format.h"
 #include "formats/onnx/check/check.h"
-#include "graph/bind.h"
-#include "ops/op.h"
 
 namespace {
 
@@ -27,13 +27,16 @@ const cli::Tool kTool = {
     .examples = {{"dnn-convert old.onnx -o new.onnx --opset 17", "upgraded to opset 17"},
                  {"dnn-convert model.onnx -o model.tflite", "for TFLite: channels last, batch norms folded"},
                  {"dnn-convert model.onnx -o fixed.onnx --shape x:1x3x224x224", "every extent fixed"},
+                 {"dnn-convert model.onnx -o half.onnx --dtype float16", "float16 inside, float32 outside"},
+                 {"dnn-convert model.onnx -o open.onnx --batch n --rename x=input", "any batch, another input name"},
                  {"dnn-convert model.onnx -o model.txt", "as text, to be read, edited and converted back"}}};
 
 struct Options {
   std::string input, output;
   WriteOptions write;
   std::optional<int64_t> opset, ir_version;
-  std::vector<std::string> shapes;
+  Surgery surgery;
+  std::string dtype, io_dtype = "float32";
   bool check = false;
   ConvertOptions convert;
   bool no_certificate = false;
@@ -47,13 +50,25 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.opset, "--opset", "N", "ONNX opset to write, 7 to 28; left out, 17");
   args.option(&o.ir_version, "--ir-version", "N", "ONNX IR version to write; left out, 8 or what opset and types need");
   args.flag(&o.write.external_data, "--external-data", "ONNX weights in OUTPUT.data (always so above 2 GiB)");
-  args.list(&o.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
+  args.list(&o.surgery.outputs, "--outputs", "NAME[,NAME]", "cut: only what these values, or nodes, need");
+  args.list(&o.surgery.inputs, "--inputs", "NAME[,NAME]", "cut: these values become the inputs");
+  args.list(&o.surgery.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
+  args.option(&o.surgery.batch, "--batch", "N|NAME",
+              "the first extent of every input, or a name to leave it open under");
+  args.list(&o.surgery.input_layouts, "--input-layout", "NAME:NHWC", "or NCHW: the order of axes of an input");
+  args.list(&o.surgery.renames, "--rename", "OLD=NEW", "another name for an input, output, other value or node");
+  args.choice(&o.dtype, "--dtype", {"float16", "float32"},
+              "of constants and arithmetic (TFLite: of the weights alone)");
+  args.choice(&o.io_dtype, "--io-dtype", {"float32", "float16"}, "of inputs and outputs, with --dtype");
+  args.flag(&o.convert.fold_batch_norms, "--fold-batch-norms", "into the convolutions before them, in every format");
   args.option(&o.convert.certificate.probes, "--probes", "N", "seeded inputs on which source and target are compared",
               1);
   args.seed(&o.convert.certificate.seed);
   args.option(
       &o.convert.tolerance, "--tolerance", "X",
-      "largest difference of their outputs, relative to the source's largest; above, exit 1 and nothing is written", 0);
+      "largest difference of their outputs, relative to the source's largest; above, exit 1 and nothing is written "
+      "(default 1e-04; with float16, 5e-02)",
+      0);
   args.flag(&o.convert.keep, "--keep", "write above the tolerance too");
   args.option(&o.certificate, "--certificate", "FILE", "what the comparison measured, as JSON");
   args.flag(&o.no_certificate, "--no-certificate", "compare nothing");
@@ -63,23 +78,9 @@ void declare(cli::Args& args, Options& o) {
             "list the operators that run, with their domains where not ONNX's own, and stop");
 }
 
-int list_formats() {
+int print(const std::string& table) {
   cli::Output output("-", cli::Output::Content::Text);
-  for (const Format& format : formats()) {
-    output.write(cat(format.name, "\t", format.extensions, "\t", format.read != nullptr ? "read" : "-", "\t",
-                     format.to_files != nullptr ? "write" : "-", "\t", format.trust, "\n"));
-  }
-  output.commit();
-  return 0;
-}
-
-int list_ops() {
-  cli::Output output("-", cli::Output::Content::Text);
-  for (const OpDef& op : all_ops()) {
-    const std::string domain = op.domain;
-    if (op.reference != nullptr && domain != kInternalDomain)
-      output.write(cat(domain.empty() ? "" : domain + ".", op.name, "\n"));
-  }
+  output.write(table);
   output.commit();
   return 0;
 }
@@ -102,8 +103,8 @@ WriteOptions write_options(const Options& o) {
 }
 
 int work(const Options& o) {
-  if (o.list_formats) return list_formats();
-  if (o.list_ops) return list_ops();
+  if (o.list_formats) return print(list_formats());
+  if (o.list_ops) return print(list_ops());
   if (o.input.empty()) fail_usage("which model? give its file, or '-' for standard input");
   if (o.output.empty() || o.output == "-") fail_usage("where to? give a file with -o, whose name says the format");
   const Format* target = format_for_path(o.output);
@@ -115,13 +116,14 @@ int work(const Options& o) {
     fail_usage("--no-certificate leaves nothing for --certificate to write");
   Graph graph = read_model(o.input);
   try {
-    for (const std::string& shape : o.shapes) bind_shape(graph, shape);
-    if (!o.shapes.empty()) infer_types(graph);
+    operate(graph, o.surgery);
   } catch (Error& error) {
     throw error.within(o.input);
   }
   ConvertOptions convert = o.convert;
   convert.write = write_options(o);
+  if (!o.dtype.empty()) convert.dtype = o.dtype == "float16" ? DType::Float16 : DType::Float32;
+  convert.io_dtype = o.io_dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.certify = !o.no_certificate;
   convert.warn = [](const std::string& message) { cli::warn(message); };
   OpenOptions folders;

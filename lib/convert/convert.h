@@ -9,11 +9,18 @@
 
 namespace dnn {
 
+// Where no tolerance is given: two computations in float32 differ by less; one in float16, with roundings of 5e-4 in each
+// layer, by less than the other.
+inline constexpr double kTolerance = 1e-4, kTolerance16 = 5e-2;
+
 struct ConvertOptions {
   WriteOptions write;
+  bool fold_batch_norms = false;    // also where the format has them; see surgery.h
+  std::optional<DType> dtype;       // float16 or float32: what is computed in, where the format can; else the weights'
+  DType io_dtype = DType::Float32;  // of inputs and outputs, with a dtype
   bool certify = true;
   CertifyOptions certificate;
-  double tolerance = 1e-4;                               // of Certificate::max_relative(); above, nothing is written
+  std::optional<double> tolerance;                       // of Certificate::max_relative(); above, nothing is written
   bool keep = false;                                     // unless this is set
   std::function<void(const std::string& message)> warn;  // why there is no certificate; may be empty
 };

@@ -12,8 +12,9 @@ class Inference {
  public:
   explicit Inference(Graph& graph) : graph_(graph), known_(static_cast<size_t>(graph.value_count())) {}
 
-  void run() {
+  void run(const std::function<void(NodeId id)>& before = {}) {
     for (NodeId id : graph_.order()) {
+      if (before) before(id);
       try {
         visit(graph_.node(id));
       } catch (Error& e) {
@@ -129,7 +130,7 @@ class Inference {
 
 }  // namespace
 
-void infer_types(Graph& graph) { Inference(graph).run(); }
+void infer_types(Graph& graph, const std::function<void(NodeId id)>& before) { Inference(graph).run(before); }
 
 std::vector<Tensor> infer_known_values(Graph& graph) {
   Inference inference(graph);

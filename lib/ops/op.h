@@ -114,8 +114,9 @@ const std::vector<OpDef>& all_ops();
 
 // Fills in types of all values from the inputs' types on, and evaluates small integer and shape computations whose
 // values the types depend on (an element limit keeps this to shapes). Operators we do not have leave unknown types.
-// Throws Malformed where a node contradicts its operator or a declared type.
-void infer_types(Graph& graph);
+// Throws Malformed where a node contradicts its operator or a declared type. `before` is called before each node, whose
+// inputs' types are known by then; it may give the node other constants as inputs and other attributes.
+void infer_types(Graph& graph, const std::function<void(NodeId id)>& before = {});
 // The same, returning the values that came to be known on the way, by ValueId (undefined: not known).
 std::vector<Tensor> infer_known_values(Graph& graph);
 

@@ -35,7 +35,8 @@ size_t room_for(const Graph& graph) {
 
 }  // namespace
 
-File::File(const Graph& graph) : graph_(graph), builder_(room_for(graph)) {
+File::File(const Graph& graph, bool float16_weights)
+    : graph_(graph), float16_weights_(float16_weights), builder_(room_for(graph)) {
   buffers_.push_back(CreateBuffer(builder_));
 }
 
@@ -61,6 +62,12 @@ int32_t File::constant(const std::string& name, const dnn::Tensor& value) {
     bool fits = true;
     for (int64_t x : value.values<int64_t>()) fits = fits && x >= INT_MIN && x <= INT_MAX;
     if (fits) return constant(name, convert(value, DType::Int32));
+  }
+  if (float16_weights_ && value.dtype() == DType::Float32 && value.size() > 1) {
+    const int32_t narrow = constant(name + "/float16", convert(value, DType::Float16));
+    const int32_t wide = computed(name, Type(value));
+    op(6, 3, {narrow}, {wide});
+    return wide;
   }
   const Bytes bytes = value.bytes();
   builder_.ForceVectorAlignment(bytes.size(), 1, 16);

@@ -23,7 +23,8 @@ struct OptionsRef {
 // A file while it is written. Tensors are indices into it; -1 stands for one that is left out.
 class File {
  public:
-  explicit File(const Graph& graph);
+  // With `float16_weights`, float32 constants are float16 in the file, and DEQUANTIZE widens them.
+  File(const Graph& graph, bool float16_weights);
 
   const Graph& graph() const { return graph_; }
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
@@ -41,6 +42,7 @@ class File {
   int32_t add(const std::string& name, const Type& type, uint32_t buffer);
 
   const Graph& graph_;
+  const bool float16_weights_;
   flatbuffers::FlatBufferBuilder builder_;
   std::map<ValueId, int32_t> tensors_of_;
   std::map<std::pair<int, int>, uint32_t> codes_of_;

@@ -73,9 +73,9 @@ void write_nodes(const Graph& graph, File& file) {
 
 }  // namespace
 
-ModelFiles to_files(const Graph& source, const WriteOptions&) {
+ModelFiles to_files(const Graph& source, const WriteOptions& options) {
   const Graph graph = prepared(source);
-  File file(graph);
+  File file(graph, options.float16_weights);
   write_nodes(graph, file);
   return {{"", std::string(as_text(file.finish()))}};
 }

@@ -1,0 +1,60 @@
+// Surgery: changes of a model that its user asks for, on the graph between reading and writing; a file per operation.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn {
+
+// As on a command line; what is left empty changes nothing. All names are the source's: of values, or of nodes for what
+// they make first. A name that is not there is a Usage error, with the nearest one that is.
+struct Surgery {
+  std::vector<std::string> outputs, inputs;  // cut: the graph between these; empty: its own
+  std::vector<std::string> shapes;           // "NAME:1x3x224x224", see graph/bind.h
+  std::string batch;                         // "8", or a name for one that is left open
+  std::vector<std::string> input_layouts;    // "NAME:NHWC" or "NAME:NCHW"
+  std::vector<std::string> renames;          // "OLD=NEW"
+
+  bool any() const;
+};
+
+// In the order of the fields. Throws Usage, Unsupported naming a node that stands in the way.
+void operate(Graph& graph, const Surgery& surgery);
+
+// cut.cc: the graph from `inputs` (which become its inputs, whatever made them before) to `outputs`; either may be empty.
+// Throws Usage where an output needs an input that is not named.
+void cut(Graph& graph, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+
+// set_batch.cc: the first extent of every input becomes a number, or open under a name, and all that follows from it. Shapes
+// that a Reshape, Expand, Resize or the operands of a Concat write out are rewritten; another node that computes for the one
+// batch alone is Unsupported, by name.
+void set_batch(Graph& graph, std::string_view batch);
+
+// input_layout.cc: "NAME:NHWC" or "NAME:NCHW" of an input with four axes. What it is now, its readers tell: a convolution or
+// pooling reads channels first. At most one Transpose is added; one that is there already may go.
+void set_input_layout(Graph& graph, std::string_view spec);
+
+// rename.cc: "OLD=NEW", of a value, or of a node where no value has the name.
+void rename(Graph& graph, std::string_view spec);
+
+// fold_batch_norms.cc: BatchNormalization behind a convolution or Gemm that it alone reads, into weights and bias. Returns how
+// many.
+int fold_batch_norms(Graph& graph);
+
+// to_dtype.cc: constants and arithmetic of float32 and float16 in one of the two, with Casts around what must stay: operators
+// that ONNX has for float32 alone, and inputs and outputs, which become or stay `io`. Returns the constants with numbers
+// beyond float16, which become its largest. Types must be inferred.
+std::vector<std::string> to_dtype(Graph& graph, DType dtype, DType io);
+
+// names.cc: the value of that name, or what a node of that name makes first. Throws Usage with the nearest name; `what` says
+// which argument it is.
+ValueId named_value(const Graph& graph, const std::string& name, std::string_view what);
+// The index of the graph's input of that name.
+size_t named_input(const Graph& graph, const std::string& name);
+// "A:B" as A and B, at the last `separator`. Throws Usage, with the form that is wanted.
+std::pair<std::string, std::string> pair_of(std::string_view spec, char separator, std::string_view form);
+
+}  // namespace dnn
