@@ -50,6 +50,7 @@ std::optional<Certificate> convert_model(const Graph& source, const std::string&
     fail_unsupported("the source holds weights and no graph, which ", format->name, " needs");
   if (options.certify && format != nullptr && format->holds == Holds::Graph) {
     try {  // the file as a reader sees it, from memory
+      if (format->read == nullptr) fail_unsupported("what is written as ", format->name, " cannot be read here yet");
       ModelSource written = model_in_memory(path, format->to_files(target, options.write));
       const Graph back = format->read(written);
       written = {};

@@ -9,6 +9,7 @@
 #include "formats/text/text.h"
 #include "formats/tflite/tflite.h"
 #include "formats/torch/weights.h"
+#include "formats/torch/write.h"
 
 namespace dnn {
 

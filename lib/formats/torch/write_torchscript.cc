@@ -1,0 +1,180 @@
+// TorchScript: the program as the text of one class's forward(), the tensors as its attributes under their dotted names.
+#include <algorithm>
+
+#include "formats/torch/export.h"
+#include "formats/torch/signature.h"
+#include "formats/torch/storage.h"
+#include "formats/torch/write.h"
+#include "ops/op.h"
+
+namespace dnn::torch {
+namespace {
+
+std::string literal(double value) {
+  std::string text = exact_text(value);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program) {
+    for (const Call& call : program.calls) {
+      for (const Arg& arg : call.args) {
+        if (const auto* one = std::get_if<TensorArg>(&arg)) hold(one->var);
+        if (const auto* many = std::get_if<std::vector<VarId>>(&arg))
+          std::for_each(many->begin(), many->end(), [&](VarId v) { hold(v); });
+      }
+    }
+    for (VarId v : program.outputs) hold(v);
+  }
+
+  const std::vector<VarId>& attributes() const { return attributes_; }
+  const std::vector<VarId>& constants() const { return constants_; }
+
+  std::string text() const {
+    std::string out = "class Net(Module):\n";
+    out += "  __parameters__ = [" + keys(Role::Parameter) + "]\n";
+    out += "  __buffers__ = [" + keys(Role::Buffer) + "]\n";
+    for (VarId v : attributes_) out += "  __annotations__[" + dnn::quoted(program_.var(v).key) + "] = Tensor\n";
+    out += "  def forward(self: __torch__.Net";
+    for (VarId v : program_.inputs) out += ",\n    " + program_.var(v).name + ": Tensor";
+    out += ") -> " + result_type() + ":\n";
+    for (const Call& call : program_.calls) out += "    " + statement(call) + "\n";
+    return out + "    return " + result() + "\n";
+  }
+
+ private:
+  void hold(VarId v) {
+    const Role role = program_.var(v).role;
+    if (role == Role::None || !held_.insert(v).second) return;
+    if (role == Role::Constant) {
+      places_[v] = constants_.size();
+      constants_.push_back(v);
+    } else {
+      attributes_.push_back(v);
+    }
+  }
+
+  std::string keys(Role role) const {
+    std::string list;
+    for (VarId v : attributes_) {
+      if (program_.var(v).role == role) list += dnn::quoted(program_.var(v).key) + ", ";
+    }
+    return list;
+  }
+
+  std::string reference(VarId v) const {
+    const Var& var = program_.var(v);
+    if (var.role == Role::None) return var.name;
+    if (var.role == Role::Constant) return cat("CONSTANTS.c", places_.at(v));
+    return is_identifier(var.key) ? "self." + var.key : "getattr(self, " + dnn::quoted(var.key) + ")";
+  }
+
+  std::string item(const Item& item) const { return item.fixed() ? cat(item.number) : reference(item.var); }
+
+  std::string argument(const Arg& arg) const {
+    if (const auto* t = std::get_if<TensorArg>(&arg)) return reference(t->var);
+    if (const auto* i = std::get_if<Item>(&arg)) return item(*i);
+    if (const auto* d = std::get_if<double>(&arg)) return literal(*d);
+    if (const auto* b = std::get_if<bool>(&arg)) return *b ? "True" : "False";
+    if (const auto* s = std::get_if<std::string>(&arg)) return dnn::quoted(*s);
+    if (const auto* t = std::get_if<DType>(&arg)) return cat(scalar_type(*t));
+    std::vector<std::string> parts;
+    if (const auto* list = std::get_if<Items>(&arg)) {
+      for (const Item& i : *list) parts.push_back(item(i));
+      return parts.empty() ? "annotate(List[int], [])" : "[" + join(parts) + "]";
+    }
+    if (const auto* list = std::get_if<std::vector<VarId>>(&arg)) {
+      for (VarId v : *list) parts.push_back(reference(v));
+      return "[" + join(parts) + "]";
+    }
+    return "None";
+  }
+
+  std::string statement(const Call& call) const {
+    std::string out;
+    for (VarId v : call.outputs) out += program_.var(v).name + (call.outputs.size() > 1 || call.list ? ", " : " ");
+    const std::string_view name = call.signature->name;
+    out += "= torch." + std::string(name == "sym_size" ? "size" : name) + "(";
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      if (i > 0) out += ", ";
+      if (i >= call.signature->positional) out += call.signature->arguments[i] + "=";
+      out += argument(call.args[i]);
+    }
+    return out + ")";
+  }
+
+  std::string result_type() const {
+    if (program_.outputs.size() == 1) return "Tensor";
+    return "Tuple[" + join(std::vector<std::string>(program_.outputs.size(), "Tensor")) + "]";
+  }
+
+  std::string result() const {
+    std::vector<std::string> parts;
+    for (VarId v : program_.outputs) parts.push_back(reference(v));
+    return parts.size() == 1 ? parts[0] : "(" + join(parts) + ")";
+  }
+
+  const Program& program_;
+  std::set<VarId> held_;
+  std::vector<VarId> attributes_, constants_;
+  std::map<VarId, size_t> places_;
+};
+
+}  // namespace
+
+std::string torchscript_text(const Program& program) { return Printer(program).text(); }
+
+}  // namespace dnn::torch
+
+namespace dnn::torchscript {
+
+ModelFiles to_files(const Graph& source, const WriteOptions&) {
+  using namespace dnn::torch;  // NOLINT(google-build-using-namespace): the family's shared parts
+  Graph graph = source;
+  infer_types(graph);
+  const Program program = to_program(graph);
+  const Printer printer(program);
+  const std::string root = "net/";
+  ZipWriter zip(kStorageAlignment);
+
+  pickle::Writer object;
+  StorageWriter tensors(zip, root + "data/");
+  object.global("__torch__", "Net");
+  object.empty_tuple();
+  object.new_object();
+  object.empty_dict();
+  object.mark();
+  for (VarId v : printer.attributes()) {
+    const Var& var = program.var(v);
+    object.string(var.key);
+    tensors.put(object, var.tensor, var.role == Role::Parameter);
+  }
+  object.set_items();
+  object.build();
+
+  pickle::Writer list;
+  StorageWriter constants(zip, root + "constants/");
+  list.mark();
+  for (VarId v : printer.constants()) constants.put(list, program.var(v).tensor, false);
+  list.tuple();
+
+  zip.add(root + "data.pkl", object.finish());
+  zip.add(root + "constants.pkl", list.finish());
+  zip.add(root + "code/__torch__.py", printer.text());
+  zip.add(root + "extra/" + kSignatureKey, signature_json(graph));
+  for (const auto& [key, text] : graph.metadata) {
+    if (key != kSignatureKey) zip.add(root + "extra/" + key, text);
+  }
+  zip.add(root + "version", "10\n");
+  return {{"", zip.bytes()}};
+}
+
+}  // namespace dnn::torchscript

@@ -1,0 +1,141 @@
+// ATen programs and TorchScript: what each row of exports.def writes, names, state, extents that stay open, refusals.
+#include "formats/torch/export.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/file.h"
+#include "base/zip.h"
+#include "formats/torch/write.h"
+#include "graph/text.h"
+
+namespace dnn::torch {
+namespace {
+
+Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 28\n" + body + "\n}\n"); }
+
+// The statements of forward().
+std::string forward(const std::string& body) {
+  const std::string text = torchscript_text(to_program(graph_of(body)));
+  std::string lines;
+  bool inside = false;
+  for (const std::string& line : split(text, '\n')) {
+    if (inside && !line.empty()) lines += line.substr(line.find_first_not_of(' ')) + "\n";
+    inside = inside || line.find(") -> ") != std::string::npos;
+  }
+  return lines;
+}
+
+struct Case {
+  std::string op, body, text;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  bool answer = false;
+  for (const std::string& line : split(read_file("unit/formats/torch/export_cases.txt"), '\n')) {
+    if (line.empty() || line[0] == '#') continue;
+    if (starts_with(line, "== ")) {
+      all.push_back({line.substr(3), "", ""});
+      answer = false;
+    } else if (line == "--") {
+      answer = true;
+    } else {
+      (answer ? all.back().text : all.back().body) += line + "\n";
+    }
+  }
+  return all;
+}
+
+std::string refusal(const std::string& body) {
+  try {
+    to_program(graph_of(body));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Unsupported) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "not refused: " << body;
+  return "";
+}
+
+TEST(TorchExport, EachRowWritesWhatPyTorchRuns) {
+  std::set<std::string> covered;
+  for (const Case& c : cases()) {
+    EXPECT_EQ(forward(c.body), c.text) << c.body;
+    covered.insert(c.op);
+  }
+  for (const ExportRow& row : export_rows()) EXPECT_EQ(covered.count(row.op), 1u) << row.op;
+}
+
+TEST(TorchExport, TheClassHoldsParametersAndBuffersUnderTheirNames) {
+  const std::string text = torchscript_text(to_program(graph_of(R"(
+    input "images:0": float32[n,1,4,4]
+    const "features.0.weight": float32[2,1,1,1] = {1, 2}
+    const bn.weight: float32[2] = {1, 2}
+    const bn.bias: float32[2] = {1, 2}
+    const bn.running_mean: float32[2] = {1, 2}
+    const bn.running_var: float32[2] = {1, 2}
+    const half: float32[] = {0.5}
+    const table: int64[2] = {1, 0}
+    "/conv/out" = Conv("images:0", "features.0.weight")
+    "1" = BatchNormalization("/conv/out", bn.weight, bn.bias, bn.running_mean, bn.running_var)
+    return = Pow("1", half)
+    y = Gather(return, table) {axis = 1}
+    output y)")));
+  EXPECT_EQ(text, R"(class Net(Module):
+  __parameters__ = ["features.0.weight", "bn.weight", "bn.bias", ]
+  __buffers__ = ["bn.running_mean", "bn.running_var", ]
+  __annotations__["features.0.weight"] = Tensor
+  __annotations__["bn.weight"] = Tensor
+  __annotations__["bn.bias"] = Tensor
+  __annotations__["bn.running_mean"] = Tensor
+  __annotations__["bn.running_var"] = Tensor
+  def forward(self: __torch__.Net,
+    images_0: Tensor) -> Tensor:
+    conv_out = torch.conv2d(images_0, getattr(self, "features.0.weight"), None, [1, 1], [0, 0], [1, 1], 1)
+    _1 = torch.batch_norm(conv_out, getattr(self, "bn.weight"), getattr(self, "bn.bias"), getattr(self, "bn.running_mean"), getattr(self, "bn.running_var"), False, 0.1, 1e-05, False)
+    return_1 = torch.pow(_1, 0.5)
+    y = torch.index_select(return_1, 1, CONSTANTS.c0)
+    return y
+)");
+}
+
+TEST(TorchExport, NodesWithoutACounterpartAreRefusedByName) {
+  EXPECT_EQ(refusal("input x: float32[2,3]\ny = NonZero(x) @picks\noutput y"),
+            "node 'picks' (NonZero) has no counterpart in PyTorch that can be written");
+  EXPECT_EQ(refusal("input x: float32[2,3,n,4]\nconst w: float32[1,3,2,2] = random(1)\ny = Conv(x, w) @c {auto_pad = "
+                    "\"SAME_UPPER\", strides = [2, 2]}\noutput y"),
+            "node 'c' (Conv) cannot be written for PyTorch: its spatial extents are open; fix them with --shape");
+  EXPECT_EQ(refusal("input x: float32[2,3]\ninput s: int64[2]\ny = Reshape(x, s) @r\noutput y"),
+            "node 'r' (Reshape) cannot be written for PyTorch: its shape is computed from data");
+}
+
+TEST(TorchScript, TheArchiveIsCompleteAndAligned) {
+  Graph graph = graph_of(
+      "input x: float32[2,3]\nconst fc.weight: float32[2,3] = {1, 2, 3, 4, 5, 6}\nconst k: float32[2] = {1, 2}\n"
+      "h = Gemm(x, fc.weight) {transB = 1}\ny = Add(h, k)\noutput y");
+  graph.metadata.emplace_back("labels", "cat\ndog");
+  const ModelFiles files = torchscript::to_files(graph, {});
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].suffix, "");
+  EXPECT_EQ(torchscript::to_files(graph, {})[0].bytes, files[0].bytes);
+  const ZipArchive zip(as_bytes(files[0].bytes));
+  std::vector<std::string> names;
+  for (const ZipArchive::Entry& entry : zip.entries()) {
+    names.push_back(entry.name);
+    EXPECT_EQ((reinterpret_cast<const char*>(zip.packed(entry).data()) - files[0].bytes.data()) % 64, 0) << entry.name;
+  }
+  EXPECT_EQ(
+      join(names, " "),
+      "net/data/0 net/data/1 net/data.pkl net/constants.pkl net/code/__torch__.py net/extra/dnn-tools.signature.json "
+      "net/extra/labels net/version");
+  EXPECT_EQ(zip.read(*zip.find("net/extra/labels")), "cat\ndog");
+  EXPECT_EQ(zip.read(*zip.find("net/extra/dnn-tools.signature.json")),
+            R"({"name":"g","inputs":[{"name":"x","dtype":"float32","shape":[2,3]}],)"
+            R"("outputs":[{"name":"y","dtype":"float32","shape":[2,2]}]})");
+  EXPECT_EQ(zip.read(*zip.find("net/version")), "10\n");
+}
+
+}  // namespace
+}  // namespace dnn::torch
