@@ -6,6 +6,7 @@
 
 #include "formats/keras/keras.h"
 #include "formats/onnx/onnx.h"
+#include "formats/tensorflow/tensorflow.h"
 #include "formats/text/text.h"
 #include "formats/tflite/tflite.h"
 #include "formats/torch/weights.h"

@@ -1,0 +1,37 @@
+// Fuzz target: tables and tensor bundles. The first byte chooses: the rest as a table; or as records (lengths of key and value, a byte
+// each, then both), which become a table with sound checksums, whose entries are read from the input as their shard.
+#include "formats/wire/bundle.h"
+
+#include "base/error.h"
+#include "formats/wire/table.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const dnn::Bytes bytes(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
+  try {
+    std::map<std::string, std::string> entries;
+    if (data[0] % 2 == 0) {
+      entries = dnn::read_table(bytes);
+      if (dnn::read_table(dnn::as_bytes(dnn::write_table(entries))) != entries) __builtin_trap();
+    } else {
+      dnn::ByteReader reader(bytes, "records");
+      while (reader.remaining() > 2) {
+        const size_t key = reader.u8(), value = reader.u8();
+        const std::string name(dnn::as_text(reader.take(key)));
+        entries[name] = dnn::as_text(reader.take(value));
+      }
+    }
+    const std::string index = dnn::write_table(entries);
+    dnn::TensorBundle bundle(dnn::as_bytes(index), [&](int, int) { return dnn::SharedBytes{bytes, nullptr}; });
+    for (const auto& [key, value] : entries) {
+      try {
+        if (bundle.has(key)) bundle.read(key);
+      } catch (const dnn::Error& e) {
+        if (e.kind() != dnn::ErrorKind::Malformed && e.kind() != dnn::ErrorKind::Unsupported) throw;
+      }
+    }
+  } catch (const dnn::Error& e) {
+    if (e.kind() != dnn::ErrorKind::Malformed && e.kind() != dnn::ErrorKind::Unsupported) throw;
+  }
+  return 0;
+}
