@@ -40,13 +40,13 @@ std::string index_of(std::string& shard) {
   dnn::tensorflow::BundleHeaderProto header;
   header.set_num_shards(1);
   std::map<std::string, std::string> entries = {{"", header.SerializeAsString()}};
-  for (int i = 0; i < 8; ++i) {  // float32[4 * i] each
+  for (size_t i = 0; i < 8; ++i) {  // float32[4 * i] each
     dnn::tensorflow::BundleEntryProto entry;
     entry.set_dtype(dnn::tensorflow::DT_FLOAT);
-    entry.mutable_shape()->add_dim()->set_size(4 * i);
-    entry.set_size(16 * i);
-    if (static_cast<size_t>(16 * i) > shard.size()) break;
-    entry.set_crc32c(dnn::masked_crc32c(dnn::crc32c(dnn::as_bytes(shard).first(static_cast<size_t>(16 * i)))));
+    entry.mutable_shape()->add_dim()->set_size(static_cast<int64_t>(4 * i));
+    entry.set_size(static_cast<int64_t>(16 * i));
+    if (16 * i > shard.size()) break;
+    entry.set_crc32c(dnn::masked_crc32c(dnn::crc32c(dnn::as_bytes(shard).first(16 * i))));
     entries[std::to_string(i)] = entry.SerializeAsString();
   }
   entries["_CHECKPOINTABLE_OBJECT_GRAPH"] = add_objects(&shard).SerializeAsString();

@@ -111,7 +111,7 @@ Edge File::parameter(ValueId v, const Tensor& value) {
   TensorShapeProto& shape = *handle.attr("shape").mutable_shape();
   for (int64_t extent : value.shape()) shape.add_dim()->set_size(extent);
   add(std::move(handle));
-  const Edge read =
+  Edge read =
       add(NodeBuilder("ReadVariableOp", free_name(name + "/Read/ReadVariableOp")).in(name).type("dtype", dtype));
   variables_.push_back({name, read, value, not_trained_.count(v) == 0});
   return read;

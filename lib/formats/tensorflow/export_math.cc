@@ -57,7 +57,7 @@ NodeBuilder& reduction(Export& e, NodeBuilder& node, const Edge& x) {
       .flag("keep_dims", e.node().attribute_int("keepdims", 1) != 0);
 }
 
-bool has_no_T(const std::string& op) { return op == "LogicalAnd" || op == "LogicalOr" || op == "LogicalNot"; }
+bool untyped(const std::string& op) { return op == "LogicalAnd" || op == "LogicalOr" || op == "LogicalNot"; }
 
 // A bias of [units] from a constant that broadcasts to [rows, units]; nothing when it varies over rows.
 std::optional<Tensor> row_bias(const Tensor& c, int64_t units, double beta) {
@@ -82,7 +82,7 @@ Tensor scaled(const Tensor& tensor, double by) {
 void write_unary(Export& e) {
   NodeBuilder node = e.last(e.as());
   node.in(e.input(0));
-  if (!has_no_T(e.as())) node.type("T", e.dtype(0));
+  if (!untyped(e.as())) node.type("T", e.dtype(0));
   e.finish(std::move(node));
 }
 
@@ -91,7 +91,7 @@ void write_binary(Export& e) {
   if (op == "RealDiv" && is_integer(e.type(0).dtype)) op = "TruncateDiv";
   NodeBuilder node = e.last(op);
   node.in({e.input(0), e.input(1)});
-  if (!has_no_T(op)) node.type("T", e.dtype(0));
+  if (!untyped(op)) node.type("T", e.dtype(0));
   e.finish(std::move(node));
 }
 

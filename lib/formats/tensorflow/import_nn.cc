@@ -40,7 +40,7 @@ std::vector<int64_t> spatial(Op& op, const std::string& key, const Layout& layou
   if (all.empty()) return {1, 1};
   if (all.size() != 4) op.fail("attribute ", key, " has ", all.size(), " entries, not 4");
   if (all[0] != 1 || all[layout.c()] != 1) op.refuse(key, " over batch or channels");
-  const std::vector<int64_t> result = {all[layout.h()], all[layout.w()]};
+  std::vector<int64_t> result = {all[layout.h()], all[layout.w()]};
   if (result[0] < 1 || result[1] < 1 || result[0] > INT32_MAX || result[1] > INT32_MAX)
     op.fail("attribute ", key, " is ", shape_text(all));
   return result;
@@ -82,7 +82,7 @@ void set_padding(Op& op, const Layout& layout, const std::vector<int64_t>& x, co
 }
 
 std::vector<int64_t> kernel_shape(Op& op, ValueId weight) {
-  const std::vector<int64_t> w = op.shape(weight);
+  std::vector<int64_t> w = op.shape(weight);
   if (w.size() != 4 || *std::min_element(w.begin(), w.end()) < 1) op.refuse("weights of shape ", shape_text(w));
   return w;
 }
