@@ -23,6 +23,7 @@ Graph prepared(const Graph& source, const Format* format, const ConvertOptions& 
     infer_types(graph);
     PassOptions passes;
     passes.changes = std::string("only:") + format->passes;
+    passes.keep_storage = true;
     run_passes(graph, passes);
   }
   if (!options.dtype || (options.dtype == DType::Float16 && halves_weights(format))) return graph;

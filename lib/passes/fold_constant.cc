@@ -11,15 +11,24 @@ namespace {
 // tensor that Expand blows up).
 constexpr int64_t kAlwaysFold = 1 << 16;
 
+// What makes real numbers of quantised or 16-bit ones.
+bool widens(const Graph& graph, const Node& node) {
+  if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) return false;
+  const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
+  return node.op == "DequantizeLinear" ||
+         (node.op == "Cast" && is_float(x.dtype) && dtype_size(x.dtype) < dtype_size(y.dtype));
+}
+
 }  // namespace
 
-std::vector<Patch> fold_constant(const Graph& graph, const PassContext&) {
+std::vector<Patch> fold_constant(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches;
   Graph copy = graph;  // what types alone decide (Shape and what is computed from it)
   const std::vector<Tensor> known = infer_known_values(copy);
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     const OpDef* op = find_op(node.domain, node.op);
+    if (context.keep_storage && widens(graph, node)) continue;
     if (op == nullptr || op->reference == nullptr || !op->deterministic || !captured_values(graph, node).empty())
       continue;
     std::vector<const Tensor*> inputs;

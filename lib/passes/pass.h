@@ -12,6 +12,7 @@ namespace dnn {
 struct PassContext {
   int opt = 0;  // the level being compiled for
   bool float64 = false;
+  bool keep_storage = false;  // constants stay in the few bits that the model keeps them in
 };
 
 // The level of passes that no optimisation level runs: formats ask for them by name (formats.def).
@@ -40,6 +41,7 @@ struct PassLog {
 struct PassOptions {
   int opt = 3;
   bool float64 = false;
+  bool keep_storage = false;
   // "+name,-name", applied to the level's own set; "only:name,name" replaces it. Names or aliases.
   std::string changes;
   int64_t stop_after = -1;  // patches to apply in all; -1: no limit

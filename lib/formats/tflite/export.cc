@@ -3,6 +3,8 @@
 
 #include <climits>
 
+#include "ops/quantization.h"
+
 namespace dnn::tflite {
 namespace {
 
@@ -35,12 +37,19 @@ size_t room_for(const Graph& graph) {
 
 }  // namespace
 
-File::File(const Graph& graph, bool float16_weights)
-    : graph_(graph), float16_weights_(float16_weights), builder_(room_for(graph)) {
+File::File(const Graph& graph, const Plan& plan, bool float16_weights)
+    : graph_(graph), plan_(plan), float16_weights_(float16_weights), builder_(room_for(graph)) {
   buffers_.push_back(CreateBuffer(builder_));
 }
 
-int32_t File::add(const std::string& name, const Type& type, uint32_t buffer) {
+const Scales& File::scales(ValueId v) const {
+  const auto found = plan_.scales.find(v);
+  if (found == plan_.scales.end())
+    fail_unsupported("value '", graph_.value(v).name, "' is quantised, but in what scale is not known");
+  return found->second;
+}
+
+int32_t File::add(const std::string& name, const Type& type, uint32_t buffer, const Scales* scales) {
   if (!type.shape) fail_unsupported("value '", name, "': its rank is not known");
   std::vector<int32_t> shape, signature;
   bool open = false;
@@ -53,11 +62,17 @@ int32_t File::add(const std::string& name, const Type& type, uint32_t buffer) {
   const auto text = builder_.CreateString(name);
   const auto extents = builder_.CreateVector(shape);
   const flatbuffers::Offset<flatbuffers::Vector<int32_t>> marks = open ? builder_.CreateVector(signature) : 0;
-  tensors_.push_back(CreateTensor(builder_, extents, type_of(type.dtype), buffer, text, 0, false, 0, marks));
+  flatbuffers::Offset<Quantization> quantization = 0;
+  if (scales != nullptr) {
+    quantization = CreateQuantization(builder_, 0, 0, builder_.CreateVector(scales->scale),
+                                      builder_.CreateVector(scales->zero_point), 0, 0, scales->axis);
+  }
+  extents_.push_back(shape);
+  tensors_.push_back(CreateTensor(builder_, extents, type_of(type.dtype), buffer, text, quantization, false, 0, marks));
   return static_cast<int32_t>(tensors_.size()) - 1;
 }
 
-int32_t File::constant(const std::string& name, const dnn::Tensor& value) {
+int32_t File::constant(const std::string& name, const dnn::Tensor& value, const Scales* scales) {
   if (value.dtype() == DType::Int64) {
     bool fits = true;
     for (int64_t x : value.values<int64_t>()) fits = fits && x >= INT_MIN && x <= INT_MAX;
@@ -73,23 +88,27 @@ int32_t File::constant(const std::string& name, const dnn::Tensor& value) {
   builder_.ForceVectorAlignment(bytes.size(), 1, 16);
   const auto data = builder_.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   buffers_.push_back(CreateBuffer(builder_, data));
-  return add(name, Type(value), static_cast<uint32_t>(buffers_.size()) - 1);
+  return add(name, Type(value), static_cast<uint32_t>(buffers_.size()) - 1, scales);
 }
 
 int32_t File::ints(const std::string& name, const std::vector<int64_t>& values) {
   return constant(name, dnn::Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values));
 }
 
-int32_t File::computed(const std::string& name, const Type& type) { return add(name, type, 0); }
+int32_t File::computed(const std::string& name, const Type& type, const Scales* scales) {
+  return add(name, type, 0, scales);
+}
 
 int32_t File::tensor(ValueId v) {
   const auto [at, fresh] = tensors_of_.try_emplace(v, -1);
   if (!fresh) return at->second;
   const Value& value = graph_.value(v);
-  if (value.constant) return at->second = constant(value.name, *value.constant);
+  const auto known = plan_.scales.find(v);
+  const Scales* scales = known == plan_.scales.end() ? nullptr : &known->second;
+  if (value.constant) return at->second = constant(value.name, *value.constant, scales);
   Type type = value.type;
   if (type.dtype == DType::Int64 && !graph_.is_input(v) && !graph_.is_output(v)) type.dtype = DType::Int32;
-  return at->second = computed(value.name, type);
+  return at->second = computed(value.name, type, scales);
 }
 
 void File::op(int code, int version, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
@@ -152,6 +171,123 @@ std::vector<int64_t> extents(const Export& e, const Type& type) {
 std::vector<int64_t> Export::shape(size_t i) const { return extents(*this, type(i)); }
 std::vector<int64_t> Export::output_shape(size_t i) const { return extents(*this, output_type(i)); }
 
-int32_t Export::number(double value) { return store("number", convert(dnn::Tensor::scalar(value), type(0).dtype)); }
+int32_t Export::number(double value) {
+  if (!quantized()) return store("number", convert(dnn::Tensor::scalar(value), type(0).dtype));
+  const Scales& scales = *input_scales();
+  const int64_t stored = quantized_number(value, scales.scale[0], scales.zero_point[0], type(0).dtype);
+  return file_.constant(name("number"), convert(dnn::Tensor::scalar(stored), type(0).dtype), &scales);
+}
+
+Export::Export(File& file, const Node& node, const PlannedNode& planned) : file_(file), node_(node), planned_(planned) {
+  if (!quantized()) return;
+  const Scales& wanted = file_.scales(planned_.output);
+  const bool several =
+      node.op == "Concat" || node.op == "Max" || node.op == "Min";  // these bring inputs to the output's
+  if (planned_.row->on_quantized == OnQuantized::Fixed) own_ = fixed_scales(node.op, output_type().dtype);
+  if (planned_.row->on_quantized == OnQuantized::Same && !several) own_ = file_.scales(value(0));
+  if (own_ && *own_ == wanted) own_.reset();
+}
+
+const Scales* Export::output_scales() const {
+  if (!quantized()) return nullptr;
+  return own_ ? &*own_ : &file_.scales(planned_.output);
+}
+
+int32_t Export::requantized(const std::string& to_name, int32_t from, const Type& type, const Scales& to) {
+  const int32_t result = file_.computed(to_name, type, &to);
+  op(114, {from}, {result});
+  return result;
+}
+
+int32_t Export::input(size_t i) {
+  const int32_t tensor = file_.tensor(value(i));
+  if (widens(i)) return widened(i, tensor);
+  const bool joins = quantized() && planned_.row->on_quantized == OnQuantized::Same && node_.op != "Pad" &&
+                     (node_.op == "Max" || node_.op == "Min" || (node_.op == "Concat" && type(i).dtype == DType::Int8));
+  if (!joins || file_.scales(value(i)) == *output_scales()) return tensor;
+  return requantized(name("rescaled"), tensor, type(i), *output_scales());
+}
+
+int32_t Export::output(size_t i) {
+  if (i > 0) return file_.tensor(node_.outputs[i]);
+  if (!own_) return file_.tensor(planned_.output);
+  if (own_output_ < 0) own_output_ = file_.computed(name("unscaled"), output_type(), &*own_);
+  return own_output_;
+}
+
+void Export::finish() {
+  DNN_CHECK(planned_.activation == Activation::NONE || took_activation_);
+  if (own_output_ >= 0) op(114, {own_output_}, {file_.tensor(planned_.output)});
+}
+
+bool Export::widens(size_t i) const { return value(i) != node_.input(i) && type(i).dtype == DType::Float16; }
+
+// As the format's converter writes 16-bit weights: DEQUANTIZE in front of the operator.
+int32_t Export::widened(size_t i, int32_t tensor) {
+  Type type(DType::Float32, {});
+  for (int32_t extent : file_.extents(tensor)) type.shape->emplace_back(extent);
+  const int32_t result = file_.computed(graph().value(node_.inputs[i]).name, type);
+  op(6, {tensor}, {result}, {}, 3);
+  return result;
+}
+
+int32_t Export::store_input(size_t i, const dnn::Tensor& tensor, int axis) {
+  const ValueId v = value(i);
+  if (widens(i)) return widened(i, file_.constant(graph().value(v).name, tensor));
+  if (v == node_.input(i)) return file_.constant(graph().value(v).name, tensor);
+  const Scales scales = file_.scales(v).along(file_.scales(v).single() ? 0 : axis);
+  return file_.constant(graph().value(v).name, tensor, &scales);
+}
+
+int32_t Export::bias(size_t i, int64_t units, const dnn::Tensor* row) {
+  const bool given = has_input(i), stored = given && value(i) != node_.input(i);
+  const std::string own = given ? graph().value(value(i)).name : name("bias");
+  if (widens(i)) return store_input(i, *row);
+  if (!quantized()) return file_.constant(own, row == nullptr ? dnn::Tensor(type(0).dtype, {units}) : *row);
+  if (stored) return file_.constant(own, *row, &file_.scales(value(i)));
+  const Scales &x = file_.scales(value(0)), &w = file_.scales(value(1));
+  Scales scales;
+  std::vector<int64_t> numbers;
+  for (int64_t u = 0; u < units; ++u) {
+    const auto at = static_cast<size_t>(u);
+    const float scale = x.scale[0] * w.scale[w.single() ? 0 : at];
+    if (!w.single() || u == 0) scales.scale.push_back(scale);
+    numbers.push_back(row == nullptr ? 0 : quantized_number(to_doubles(*row)[at], scale, 0, DType::Int32));
+  }
+  scales.zero_point.assign(scales.scale.size(), 0);
+  return file_.constant(own, convert(dnn::Tensor::of<int64_t>({units}, numbers), DType::Int32), &scales);
+}
+
+void Export::define_dequantized() {
+  const dnn::Tensor& stored = known(0, "32-bit input");
+  const Scales& scales = file_.scales(node_.inputs[0]);
+  std::vector<double> values = to_doubles(stored);
+  int64_t inner = 1;
+  for (int axis = stored.rank() - 1; !scales.single() && axis > scales.axis; --axis) inner *= stored.dim(axis);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t at = scales.single() ? 0 : i / static_cast<size_t>(inner) % scales.scale.size();
+    values[i] = (values[i] - static_cast<double>(scales.zero_point[at])) * static_cast<double>(scales.scale[at]);
+  }
+  const dnn::Tensor real = convert(dnn::Tensor::of<double>(stored.shape(), values), DType::Float32);
+  file_.define(planned_.output, file_.constant(graph().value(planned_.output).name, real));
+}
+
+int32_t Export::step(const char* what, const Type& type) {
+  Type stored = type;
+  if (quantized()) stored.dtype = this->type(0).dtype;
+  return file_.computed(name(what), stored, input_scales());
+}
+
+int32_t Export::last_step(const char* what, const Type& type) {
+  return file_.computed(name(what), type, output_scales());
+}
+
+// Versions of operators that came to take signed 8-bit numbers later.
+void Export::op(int code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+                const OptionsRef& options, int version) {
+  if (quantized() && type(0).dtype == DType::Int8)
+    version = std::max(version, code == 3 || code == 4 ? 3 : code == 9 ? 4 : code == 67 ? 3 : 2);
+  file_.op(code, version, inputs, outputs, options);
+}
 
 }  // namespace dnn::tflite

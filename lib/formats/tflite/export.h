@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/tflite/plan.h"
 #include "graph/graph.h"
 #include "layout/settle.h"
 
@@ -24,30 +25,37 @@ struct OptionsRef {
 class File {
  public:
   // With `float16_weights`, float32 constants are float16 in the file, and DEQUANTIZE widens them.
-  File(const Graph& graph, bool float16_weights);
+  File(const Graph& graph, const Plan& plan, bool float16_weights);
 
   const Graph& graph() const { return graph_; }
+  // Of a value that holds quantised numbers; Unsupported where they are not known.
+  const Scales& scales(ValueId v) const;
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
   // The tensor of a value: 64-bit integers that the file holds are written as 32-bit ones, as TFLite's kernels want.
   int32_t tensor(ValueId v);
-  int32_t constant(const std::string& name, const dnn::Tensor& value);
+  int32_t constant(const std::string& name, const dnn::Tensor& value, const Scales* scales = nullptr);
   int32_t ints(const std::string& name, const std::vector<int64_t>& values);
-  int32_t computed(const std::string& name, const Type& type);
+  int32_t computed(const std::string& name, const Type& type, const Scales* scales = nullptr);
+  const std::vector<int32_t>& extents(int32_t tensor) const { return extents_[static_cast<size_t>(tensor)]; }
+  // The tensor of `v` is this one.
+  void define(ValueId v, int32_t tensor) { tensors_of_[v] = tensor; }
   void op(int code, int version, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
           const OptionsRef& options = {});
   // The whole file; the bytes live as long as this.
   Bytes finish();
 
  private:
-  int32_t add(const std::string& name, const Type& type, uint32_t buffer);
+  int32_t add(const std::string& name, const Type& type, uint32_t buffer, const Scales* scales);
 
   const Graph& graph_;
+  const Plan& plan_;
   const bool float16_weights_;
   flatbuffers::FlatBufferBuilder builder_;
   std::map<ValueId, int32_t> tensors_of_;
   std::map<std::pair<int, int>, uint32_t> codes_of_;
   std::vector<flatbuffers::Offset<Buffer>> buffers_;
   std::vector<flatbuffers::Offset<Tensor>> tensors_;
+  std::vector<std::vector<int32_t>> extents_;  // by tensor
   std::vector<flatbuffers::Offset<OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<Operator>> ops_;
 };
@@ -55,44 +63,50 @@ class File {
 // One node while it is written.
 class Export {
  public:
-  Export(File& file, const Node& node, Activation activation, ValueId output)
-      : file_(file), node_(node), activation_(activation), output_(output) {}
+  Export(File& file, const Node& node, const PlannedNode& planned);
+  // The output is a constant: what DequantizeLinear makes of a constant.
+  void define_dequantized();
+  // Ends the operator: what has a scale of its own is brought to the output's.
+  void finish();
 
   const Node& node() const { return node_; }
+  bool quantized() const { return planned_.quantized; }
   const Graph& graph() const { return file_.graph(); }
   flatbuffers::FlatBufferBuilder& builder() { return file_.builder(); }
   // An activation that the next node is and this one may do at the end; takes it.
   Activation activation() {
     took_activation_ = true;
-    return activation_;
+    return planned_.activation;
   }
   bool took_activation() const { return took_activation_; }
 
   bool has_input(size_t i) const { return node_.input(i) != kNoValue; }
-  int32_t input(size_t i) { return file_.tensor(node_.inputs[i]); }
-  int32_t output(size_t i = 0) { return file_.tensor(i == 0 ? output_ : node_.outputs[i]); }
-  const dnn::Tensor* constant(size_t i) const { return graph().constant(node_.input(i)); }
+  int32_t input(size_t i);
+  int32_t output(size_t i = 0);
+  const dnn::Tensor* constant(size_t i) const { return graph().constant(value(i)); }
   // A constant input; Unsupported where it is computed.
   const dnn::Tensor& known(size_t i, const char* what) const;
   std::vector<int64_t> known_ints(size_t i, const char* what) const { return to_int64s(known(i, what)); }
-  const Type& type(size_t i) const { return graph().value(node_.inputs[i]).type; }
-  const Type& output_type(size_t i = 0) const { return graph().value(i == 0 ? output_ : node_.outputs[i]).type; }
+  const Type& type(size_t i) const { return graph().value(value(i)).type; }
+  const Type& output_type(size_t i = 0) const {
+    return graph().value(i == 0 ? planned_.output : node_.outputs[i]).type;
+  }
   // Extents of input i; -1: open. Unsupported where the rank is unknown.
   std::vector<int64_t> shape(size_t i) const;
   std::vector<int64_t> output_shape(size_t i = 0) const;
 
   int32_t ints(const std::vector<int64_t>& values) { return file_.ints(name("list"), values); }
-  int32_t number(double value);  // a scalar of input 0's dtype
+  int32_t number(double value);  // a scalar of input 0's dtype and scale
   int32_t store(const char* what, const dnn::Tensor& value) { return file_.constant(name(what), value); }
-  // A rearranged constant input, under its own name.
-  int32_t store_input(size_t i, const dnn::Tensor& value) {
-    return file_.constant(graph().value(node_.inputs[i]).name, value);
-  }
-  int32_t step(const char* what, const Type& type) { return file_.computed(name(what), type); }
+  // A rearranged constant input, under its own name; `axis`: where its units lie now, which its scales are of.
+  int32_t store_input(size_t i, const dnn::Tensor& value, int axis = 0);
+  // The bias of `units` units: input i as `row`, or zeros without one. Among quantised numbers the format's 32-bit ones.
+  int32_t bias(size_t i, int64_t units, const dnn::Tensor* row);
+  // A tensor between two operators: in the scale of input 0, or of the output.
+  int32_t step(const char* what, const Type& type);
+  int32_t last_step(const char* what, const Type& type);
   void op(int code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
-          const OptionsRef& options = {}, int version = 1) {
-    file_.op(code, version, inputs, outputs, options);
-  }
+          const OptionsRef& options = {}, int version = 1);
 
   template <class... T>
   [[noreturn]] void refuse(const T&... parts) const {
@@ -100,12 +114,22 @@ class Export {
   }
 
  private:
-  std::string name(const char* what) const { return graph().value(output_).name + "/" + what; }
+  std::string name(const char* what) const { return graph().value(planned_.output).name + "/" + what; }
+  // What is read in place of input i: the stored integers of a quantised one.
+  ValueId value(size_t i) const {
+    return i < planned_.inputs.size() && planned_.inputs[i] != kNoValue ? planned_.inputs[i] : node_.input(i);
+  }
+  const Scales* input_scales() const { return quantized() ? &file_.scales(value(0)) : nullptr; }
+  const Scales* output_scales() const;
+  bool widens(size_t i) const;
+  int32_t widened(size_t i, int32_t tensor);
+  int32_t requantized(const std::string& to_name, int32_t from, const Type& type, const Scales& to);
 
   File& file_;
   const Node& node_;
-  const Activation activation_;
-  const ValueId output_;
+  const PlannedNode& planned_;
+  std::optional<Scales> own_;  // the scale that the operator insists on, where it is not the output's
+  int32_t own_output_ = -1;
   bool took_activation_ = false;
 };
 
@@ -114,6 +138,7 @@ struct ExportRow {
   const char* domain;
   const char* op;
   bool fuses;
+  OnQuantized on_quantized;
   void (*write)(Export&);
 };
 const std::vector<ExportRow>& export_rows();

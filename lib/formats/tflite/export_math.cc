@@ -16,7 +16,7 @@ void arithmetic(Export& e, int code, int options) {
 
 // a op b into a new tensor of the output's type, or into the output.
 int32_t step(Export& e, int code, int options, int32_t a, int32_t b, bool last) {
-  const int32_t y = last ? e.output() : e.step("step", e.output_type());
+  const int32_t y = last ? e.output() : e.last_step("step", e.output_type());
   e.op(code, {a, b}, {y}, options == 0 ? OptionsRef() : OptionsRef(options, CreateArithmeticOptions(e.builder())));
   return y;
 }
@@ -31,7 +31,7 @@ void along_axis(Export& e, int64_t axis, const Write& write) {
   for (int64_t i = 0; i < rank; ++i) perm.push_back(i == axis ? rank - 1 : i == rank - 1 ? axis : i);
   Type type = e.output_type();
   std::swap((*type.shape)[static_cast<size_t>(axis)], (*type.shape)[static_cast<size_t>(rank - 1)]);
-  const int32_t x = e.step("swapped", type), y = e.step("result", type), order = e.ints(perm);
+  const int32_t x = e.step("swapped", type), y = e.last_step("result", type), order = e.ints(perm);
   e.op(39, {e.input(0), order}, {x}, {26, CreateAnyTable(e.builder())});
   write(x, y);
   e.op(39, {y, order}, {e.output()}, {26, CreateAnyTable(e.builder())});
@@ -144,7 +144,26 @@ void write_sum(Export& e) {
   for (size_t i = 1; i < n; ++i) y = step(e, 0, 11, y, e.input(i), i + 1 == n);
 }
 
-void write_cast(Export& e) { e.op(53, {e.input(0)}, {e.output()}); }
+// Weights kept in 16 bits are dequantised, as the format's own converter writes it.
+void write_cast(Export& e) {
+  const bool weights = e.constant(0) != nullptr && e.type(0).dtype == DType::Float16;
+  if (weights && e.output_type().dtype == DType::Float32) return e.op(6, {e.input(0)}, {e.output()}, {}, 3);
+  e.op(53, {e.input(0)}, {e.output()});
+}
+
+void write_quantize(Export& e) {
+  const bool again = !is_float(e.type(0).dtype);
+  e.op(114, {e.input(0)}, {e.output()}, {}, again ? 2 : 1);
+}
+
+// TFLite dequantises no 32-bit numbers: those are constants, and written as real ones.
+void write_dequantize(Export& e) {
+  if (e.type(0).dtype == DType::Int32) {
+    e.define_dequantized();
+  } else {
+    e.op(6, {e.input(0)}, {e.output()}, {}, 2);
+  }
+}
 
 void write_clip(Export& e) {
   const double infinite = std::numeric_limits<double>::infinity();
@@ -244,8 +263,9 @@ void write_gemm(Export& e) {
   if (e.has_input(2)) {
     const std::optional<dnn::Tensor> row = row_bias(e.known(2, "bias"), weights.dim(0), beta);
     if (!row) e.refuse("a bias of shape ", shape_text(e.shape(2)));
-    bias = e.store_input(2, *row);
+    bias = e.bias(2, weights.dim(0), &*row);
   }
+  if (e.quantized() && (alpha != 1 || beta != 1)) e.refuse("factors alpha and beta of quantised numbers");
   const int32_t w = e.store_input(1, scaled(weights, alpha));
   e.op(9, {e.input(0), w, bias}, {e.output()}, {8, CreateFullyConnectedOptions(e.builder(), e.activation())});
 }
@@ -261,7 +281,7 @@ void write_matmul(Export& e) {
   }
   if (rank < 2 || e.shape(1).size() < 2) e.refuse("an operand of rank 1");
   const Activation activation = e.activation();
-  const int32_t y = activation == Activation::NONE ? e.output() : e.step("product", e.output_type());
+  const int32_t y = activation == Activation::NONE ? e.output() : e.last_step("product", e.output_type());
   e.op(126, {e.input(0), e.input(1)}, {y}, {101, CreateBatchMatMulOptions(e.builder())});
   if (activation == Activation::NONE) return;
   e.op(activation == Activation::RELU ? 19 : activation == Activation::RELU6 ? 21 : 20, {y}, {e.output()});

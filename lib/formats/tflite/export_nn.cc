@@ -67,8 +67,8 @@ int32_t padded(Export& e, const Sliding& s, double fill) {
 }
 
 int32_t bias_of(Export& e, size_t i, int64_t units) {
-  if (!e.has_input(i)) return e.store("bias", dnn::Tensor(e.type(0).dtype, {units}));
-  return e.input(i);
+  if (e.has_input(i) && !e.quantized()) return e.input(i);
+  return e.bias(i, units, e.has_input(i) ? &e.known(i, "bias") : nullptr);
 }
 
 int i32(int64_t value) { return static_cast<int>(value); }
@@ -89,7 +89,7 @@ void write_conv(Export& e) {
   const int64_t group = e.node().attribute_int("group", 1), out = w.dim(0);
   const int32_t in = padded(e, s, 0), bias = bias_of(e, 2, out);
   if (group == x[3] && group > 1 && w.dim(1) == 1) {  // [C * m, 1, H, W] as [1, H, W, C * m]
-    const int32_t weights = e.store_input(1, transposed(w, {1, 2, 3, 0}));
+    const int32_t weights = e.store_input(1, transposed(w, {1, 2, 3, 0}), 3);
     e.op(4, {in, weights, bias}, {e.output()},
          {2, CreateDepthwiseConv2DOptions(e.builder(), s.padding, i32(s.strides[1]), i32(s.strides[0]),
                                           i32(out / group), e.activation(), i32(s.dilations[1]), i32(s.dilations[0]))});
@@ -127,7 +127,7 @@ void write_conv_transpose(Export& e) {
   const int32_t size = e.ints(whole);
   Type type = e.output_type();
   for (size_t i = 1; i < 3; ++i) (*type.shape)[i] = Dim(whole[i]);
-  const int32_t result = cut ? e.step("whole", type) : e.output();
+  const int32_t result = cut ? e.last_step("whole", type) : e.output();
   e.op(67, {size, weights, e.input(0), bias}, {result},
        {49, CreateTransposeConvOptions(e.builder(), Padding::VALID, i32(strides[1]), i32(strides[0]))}, 3);
   if (cut) {
@@ -175,6 +175,7 @@ void write_average_pool(Export& e) {
           static_cast<float>(static_cast<double>(all) / static_cast<double>(std::max<int64_t>(1, counted))));
     }
   }
+  if (!even && e.quantized()) e.refuse("windows over quantised numbers that reach past the border unevenly");
   const int32_t in = padded(e, s, 0), result = even ? e.output() : e.step("mean", e.output_type());
   const Activation activation = e.activation();
   e.op(1, {in}, {result},

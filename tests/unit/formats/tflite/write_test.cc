@@ -108,6 +108,9 @@ const std::vector<Case>& cases() {
       {"Clip", "  const low: float32[] = {0}\n  const high: float32[] = {6}\n  y = Clip(x, low, high)"},
       {"Concat", "  a = Neg(x)\n  y = Concat(x, a) {axis = 1}"},
       {"Cos", "  y = Cos(x)"},
+      {"DequantizeLinear",
+       "  const s: float32[] = {0.25}\n  const z: uint8[] = {3}\n  q = QuantizeLinear(x, s, z)\n  d = "
+       "DequantizeLinear(q, s, z)\n  y = Exp(d)"},
       {"Div", "  const c: float32[7] = {1, 2, 3, 4, 5, 6, 7}\n  y = Div(x, c)"},
       {"Elu", "  y = Elu(x)"},
       {"Equal", "  y = Equal(x, one)"},
@@ -148,6 +151,7 @@ const std::vector<Case>& cases() {
       {"Pad",
        "  const p: int64[4] = {2, 1, 3, 0}\n  const a: int64[2] = {3, -2}\n  y = Pad(x, p, _, a) {mode = \"reflect\"}"},
       {"Pow", "  a = Abs(x)\n  y = Pow(a, one)"},
+      {"QuantizeLinear", "  const s: float32[] = {0.25}\n  const z: int8[] = {3}\n  y = QuantizeLinear(x, s, z)"},
       {"Reciprocal", "  a = Exp(x)\n  y = Reciprocal(a)"},
       {"ReduceMax", "  const a: int64[1] = {1}\n  y = ReduceMax(x, a)"},
       {"ReduceMean", "  y = GlobalAveragePool(x)"},
