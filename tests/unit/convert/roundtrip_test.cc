@@ -124,7 +124,9 @@ class Canonical {
     return made;
   }
 
-  std::string sum(std::string a, std::string b) { return say("Add", {std::min(a, b), std::max(a, b)}, ""); }
+  std::string sum(const std::string& a, const std::string& b) {
+    return say("Add", {std::min(a, b), std::max(a, b)}, "");
+  }
 
   std::string product(const Node& node) {
     const Tensor* weight = graph_.constant(node.inputs[1]);
@@ -143,7 +145,7 @@ class Canonical {
     const bool spatial = starts_with(node.op, "Reduce") && inputs.size() == 2 && graph_.constant(node.inputs[1]) &&
                          to_int64s(*graph_.constant(node.inputs[1])) == std::vector<int64_t>{2, 3};
     if (spatial) {
-      const std::string reduced = say(node.op, {inputs[0]}, "2 3 keepdims");
+      std::string reduced = say(node.op, {inputs[0]}, "2 3 keepdims");
       if (node.attribute_int("keepdims", 1) != 0) return reduced;
       return say("Reshape", {reduced}, graph_.value(node.outputs[0]).type.text());
     }
