@@ -1,5 +1,6 @@
 // Compiled packages against the interpreter: the same bits at -O0.
 #include "compile/compile.h"
+#include "cache.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ Tensor random_tensor(Shape shape, uint32_t seed) {
 CompileOptions cached_options(int opt) {
   CompileOptions options;
   options.opt = opt;
-  options.build.cache_folder = DNN_TEST_CACHE;
+  options.build.cache_folder = test_cache();
   return options;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cache.h"
 #include "compile/compile.h"
 #include "devices/device.h"
 #include "graph/text.h"
@@ -17,7 +18,7 @@ Tensor run(const std::string& op, const Tensor& x, int opt) {
                                       "]\n y = ", op, "(x) @y\n output y\n}"));
   CompileOptions options;
   options.opt = opt;
-  options.build.cache_folder = DNN_TEST_CACHE;
+  options.build.cache_folder = test_cache();
   return open_session("cpu", std::make_shared<Package>(compile(graph, options)))->run({x})[0];
 }
 
@@ -88,7 +89,7 @@ TEST(FastMath, WinogradOnEveryInstructionSet) {
     const std::vector<double> expected = to_doubles(interpret(graph, {x})[0]);
     CompileOptions options;
     options.opt = 4;
-    options.build.cache_folder = DNN_TEST_CACHE;
+    options.build.cache_folder = test_cache();
     auto package = std::make_shared<Package>(compile(graph, options));
     EXPECT_NE(to_text(package->graph).find("WinogradConv"), std::string::npos);
     double largest = 0;

@@ -8,6 +8,7 @@
 
 #include "base/cpu.h"
 #include "base/file.h"
+#include "cache.h"
 #include "compile/open.h"
 #include "devices/device.h"
 #include "formats/format.h"
@@ -170,7 +171,7 @@ std::shared_ptr<const Package> compiled(const Graph& graph, int opt, std::vector
   options.opt = opt;
   options.device = device;
   options.isas = std::move(isas);
-  options.build.cache_folder = DNN_TEST_CACHE;
+  options.build.cache_folder = test_cache();
   return std::make_shared<Package>(compile(graph, options));
 }
 

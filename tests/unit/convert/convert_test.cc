@@ -1,5 +1,6 @@
 // Conversions and their certificates: what is measured, where it is written, and what happens above the tolerance.
 #include "convert/convert.h"
+#include "cache.h"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +42,7 @@ std::string metadata(const Graph& graph, const std::string& key) {
 ConvertOptions options() {
   ConvertOptions o;
   o.certificate.probes = 3;
-  o.certificate.compile.build.cache_folder = DNN_TEST_CACHE;
+  o.certificate.compile.build.cache_folder = test_cache();
   return o;
 }
 
