@@ -144,7 +144,7 @@ ValueId Modules::transpose(const std::string& name, ValueId x, std::vector<int64
   return op("Transpose", name, {x}, {{"perm", std::move(perm)}});
 }
 
-ValueId Modules::reshape(const std::string& name, ValueId x, std::vector<int64_t> shape) {
+ValueId Modules::reshape(const std::string& name, ValueId x, const std::vector<int64_t>& shape) {
   return op("Reshape", name, {x, ints(name + ".shape", shape)});
 }
 

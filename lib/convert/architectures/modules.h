@@ -58,7 +58,7 @@ class Modules {
   ValueId mul(const std::string& name, ValueId a, ValueId b) { return op("Mul", name, {a, b}); }
   ValueId concat(const std::string& name, std::vector<ValueId> parts, int64_t axis = 1);
   ValueId transpose(const std::string& name, ValueId x, std::vector<int64_t> perm);
-  ValueId reshape(const std::string& name, ValueId x, std::vector<int64_t> shape);
+  ValueId reshape(const std::string& name, ValueId x, const std::vector<int64_t>& shape);
   ValueId slice(const std::string& name, ValueId x, int64_t axis, int64_t from, int64_t to, int64_t step = 1);
 
   // A node of one output, called `name`.

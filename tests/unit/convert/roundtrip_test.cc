@@ -119,7 +119,7 @@ class Canonical {
 
   std::string say(const std::string& op, const std::vector<std::string>& inputs, const std::string& attributes) {
     const std::string line = cat(op, "(", join(inputs), ") ", attributes);
-    const std::string made = "%" + sha256_hex(as_bytes(line)).substr(0, 8);
+    std::string made = "%" + sha256_hex(as_bytes(line)).substr(0, 8);
     text_ += made + " = " + line + "\n";
     return made;
   }
