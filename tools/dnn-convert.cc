@@ -7,6 +7,7 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "compile/open.h"
+#include "convert/architectures/architecture.h"
 #include "convert/convert.h"
 #include "convert/list.h"
 #include "convert/surgery.h"
@@ -35,13 +36,14 @@ struct Options {
   std::string input, output;
   WriteOptions write;
   std::optional<int64_t> opset, ir_version;
+  std::string architecture;
   Surgery surgery;
   std::string dtype, io_dtype = "float32";
   bool check = false;
   ConvertOptions convert;
   bool no_certificate = false;
   std::string certificate;
-  bool list_formats = false, list_ops = false;
+  bool list_formats = false, list_ops = false, list_architectures = false;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -50,6 +52,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.opset, "--opset", "N", "ONNX opset to write, 7 to 28; left out, 17");
   args.option(&o.ir_version, "--ir-version", "N", "ONNX IR version to write; left out, 8 or what opset and types need");
   args.flag(&o.write.external_data, "--external-data", "ONNX weights in OUTPUT.data (always so above 2 GiB)");
+  args.option(&o.architecture, "--architecture", "NAME",
+              "the network that weights without a graph belong to; left out, their names tell");
   args.list(&o.surgery.outputs, "--outputs", "NAME[,NAME]", "cut: only what these values, or nodes, need");
   args.list(&o.surgery.inputs, "--inputs", "NAME[,NAME]", "cut: these values become the inputs");
   args.list(&o.surgery.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
@@ -76,6 +80,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.list_formats, "--list-formats", "list name, extensions, read and write, trust of the formats, and stop");
   args.flag(&o.list_ops, "--list-ops",
             "list the operators that run, with their domains where not ONNX's own, and stop");
+  args.flag(&o.list_architectures, "--list-architectures", "list the networks that state dicts are put onto, and stop");
 }
 
 int print(const std::string& table) {
@@ -105,6 +110,7 @@ WriteOptions write_options(const Options& o) {
 int work(const Options& o) {
   if (o.list_formats) return print(list_formats());
   if (o.list_ops) return print(list_ops());
+  if (o.list_architectures) return print(list_architectures());
   if (o.input.empty()) fail_usage("which model? give its file, or '-' for standard input");
   if (o.output.empty() || o.output == "-") fail_usage("where to? give a file with -o, whose name says the format");
   const Format* target = format_for_path(o.output);
@@ -116,6 +122,9 @@ int work(const Options& o) {
     fail_usage("--no-certificate leaves nothing for --certificate to write");
   Graph graph = read_model(o.input);
   try {
+    const bool wants_graph = target == nullptr || target->holds == Holds::Graph;
+    if (!o.architecture.empty() || (graph.outputs.empty() && wants_graph))
+      graph = build_architecture(graph, o.architecture);
     operate(graph, o.surgery);
   } catch (Error& error) {
     throw error.within(o.input);

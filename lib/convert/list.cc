@@ -1,6 +1,7 @@
 // Tables of formats and operators; see list.h.
 #include "convert/list.h"
 
+#include "convert/architectures/architecture.h"
 #include "formats/format.h"
 #include "ops/op.h"
 
@@ -22,6 +23,12 @@ std::string list_ops() {
     if (op.reference != nullptr && domain != kInternalDomain)
       text += cat(domain.empty() ? "" : domain + ".", op.name, "\n");
   }
+  return text;
+}
+
+std::string list_architectures() {
+  std::string text;
+  for (const Architecture& row : architectures()) text += cat(row.name, "\t", row.image_size, "\t", row.help, "\n");
   return text;
 }
 

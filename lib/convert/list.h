@@ -8,5 +8,7 @@ namespace dnn {
 std::string list_formats();
 // Operators that run, with their domains where not ONNX's own.
 std::string list_ops();
+// Name of each architecture, the extent of its images, and what it covers.
+std::string list_architectures();
 
 }  // namespace dnn

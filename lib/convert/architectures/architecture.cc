@@ -15,6 +15,7 @@ const std::vector<Architecture>& architectures() {
 }
 
 Graph build_architecture(const Graph& weights, const std::string& name) {
+  if (!weights.outputs.empty()) fail_usage("it has a graph already; an architecture is for weights without one");
   Modules modules(weights);
   std::vector<std::string> names;
   for (const Architecture& row : architectures()) {
@@ -31,8 +32,7 @@ Graph build_architecture(const Graph& weights, const std::string& name) {
     }
   }
   if (!name.empty()) fail_usage("there is no architecture ", quoted(name), "; there are ", join(names));
-  fail_unsupported("its parameters are of no architecture known here (", join(names),
-                   "); put them onto the graph of another model with --weights");
+  fail_unsupported("its parameters are of no architecture known here (", join(names), ")");
 }
 
 }  // namespace dnn
