@@ -167,6 +167,14 @@ std::string Builder::extent_text(const Item& item) const {
   return item.fixed() ? cat(item.number) : program_.var(item.var).extent;
 }
 
+Dim Builder::dim(const Item& item) const {
+  if (item.fixed()) return {item.number};
+  for (const auto& [model, own] : program_.symbols) {
+    if (own == program_.var(item.var).extent && !model.empty()) return Dim(model);
+  }
+  return {};
+}
+
 Item Builder::arithmetic(const std::string& op, const Item& a, const Item& b) {
   if (a.fixed() && b.fixed()) {
     constexpr int64_t kLimit = int64_t{1} << 31;

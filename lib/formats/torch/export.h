@@ -20,6 +20,7 @@ class Builder {
   // The variable of a value; of a list of integers, a tensor made of it.
   VarId var(ValueId v);
   const Type& var_type(VarId var) const { return program_.var(var).type; }
+  void set_type(VarId var, Type type) { program_.vars[static_cast<size_t>(var)].type = std::move(type); }
   void set(ValueId v, VarId var) { vars_of_[v] = var; }
   // A list (or single number) of integers that are constants or extents; nothing where it is computed otherwise.
   std::optional<Items> items(ValueId v);
@@ -39,6 +40,8 @@ class Builder {
   // An open extent as text over the program's symbols.
   std::string symbol(const Dim& dim);
   std::string extent_text(const Item& item) const;
+  // What an element of a list says of an extent: its number, the model's symbol, or nothing.
+  Dim dim(const Item& item) const;
 
   // The program, with the graph's outputs.
   Program finish();
@@ -99,6 +102,7 @@ class Export {
   void define(VarId var) { builder_.set(node_.outputs[0], var); }
   void define_items(Items items);
   VarId store(const char* what, const Tensor& value) { return builder_.constant(name(what), value); }
+  VarId output_var() { return builder_.var(node_.outputs[0]); }
   // A variable for output i that a call is to fill.
   VarId output(size_t i = 0);
 

@@ -62,11 +62,22 @@ bool keeps(const Export& e) { return e.node().attribute_int("keepdims", 1) != 0;
 
 void reduce(Export& e, const std::string& op, VarId x) { e.define(op, {tensor(x), ints(reduced_axes(e)), keeps(e)}); }
 
+Type broadcast(const Type& a, const Type& b) {
+  std::vector<Dim> x = a.shape.value_or(std::vector<Dim>()), y = b.shape.value_or(std::vector<Dim>());
+  if (x.size() < y.size()) std::swap(x, y);
+  for (size_t i = 1; i <= y.size(); ++i) {
+    Dim& dim = x[x.size() - i];
+    if (dim == Dim(1)) dim = y[y.size() - i];
+  }
+  return {a.dtype, std::move(x)};
+}
+
 void fold(Export& e, const std::string& op) {
   VarId y = e.input(0);
   const size_t n = e.node().inputs.size();
   if (n == 1) return e.define(y);
-  for (size_t i = 1; i + 1 < n; ++i) y = e.step(op, {tensor(y), tensor(e.input(i))}, "part", Type(e.dtype(), {}));
+  for (size_t i = 1; i + 1 < n; ++i)
+    y = e.step(op, {tensor(y), tensor(e.input(i))}, "part", broadcast(e.builder().var_type(y), e.type(i)));
   e.define(op, {tensor(y), tensor(e.input(n - 1))});
 }
 
@@ -157,7 +168,7 @@ void write_sum(Export& e) { fold(e, "add.Tensor"); }
 void write_mean(Export& e) {
   VarId y = e.input(0);
   for (size_t i = 1; i < e.node().inputs.size(); ++i)
-    y = e.step("add.Tensor", {tensor(y), tensor(e.input(i))}, "sum", e.output_type());
+    y = e.step("add.Tensor", {tensor(y), tensor(e.input(i))}, "sum", broadcast(e.builder().var_type(y), e.type(i)));
   e.define("div.Scalar", {tensor(y), static_cast<double>(e.node().inputs.size())});
 }
 

@@ -37,7 +37,37 @@ std::optional<Items> fixed_output(const Export& e) {
   return Items(shape.begin(), shape.end());
 }
 
-void reshape(Export& e, VarId x, Items shape) { e.define("reshape", {tensor(x), std::move(shape)}); }
+// The extents that a list stands for, where the model's types leave them open; one -1 takes what is left over.
+Type reshaped(Export& e, const Type& type, const Items& shape) {
+  std::vector<Dim> dims, open = type.shape.value_or(std::vector<Dim>());
+  int64_t fixed = 1;
+  size_t rest = shape.size();
+  for (const Item& item : shape) {
+    dims.push_back(e.builder().dim(item));
+    if (item == Item(-1)) {
+      rest = dims.size() - 1;
+      dims.back() = Dim();
+    } else if (dims.back().fixed()) {
+      fixed *= std::max<int64_t>(1, dims.back().size);
+    } else {
+      const auto same = std::find(open.begin(), open.end(), dims.back());
+      if (dims.back().symbol.empty() || same == open.end()) return {type.dtype, std::move(dims)};
+      open.erase(same);
+    }
+  }
+  int64_t given = 1;
+  for (const Dim& dim : open) {
+    if (!dim.fixed()) return {type.dtype, std::move(dims)};
+    given *= dim.size;
+  }
+  if (rest < dims.size() && given % fixed == 0) dims[rest] = Dim(given / fixed);
+  return {type.dtype, std::move(dims)};
+}
+
+void reshape(Export& e, VarId x, const Items& shape) {
+  e.define("reshape", {tensor(x), shape});
+  if (!e.output_type().fixed()) e.builder().set_type(e.output_var(), reshaped(e, e.builder().var_type(x), shape));
+}
 
 VarId permuted(Export& e, VarId x, const Type& type, const Numbers& perm, const char* what) {
   Type result = type;
@@ -103,7 +133,7 @@ void write_reshape(Export& e) {
   const auto computed = std::count_if(shape.begin(), shape.end(), [](const Item& item) { return !item.fixed(); });
   const bool rest = std::any_of(shape.begin(), shape.end(), [](const Item& item) { return item == Item(-1); });
   if (computed == 0 && !rest && fixed_output(e)) shape = *fixed_output(e);
-  reshape(e, e.input(0), std::move(shape));
+  reshape(e, e.input(0), shape);
 }
 
 void write_flatten(Export& e) {
@@ -301,7 +331,7 @@ void write_gather(Export& e) {
   for (int64_t i = 0; i < axis; ++i) shape.push_back(e.builder().extent(x, i));
   for (size_t i = 0; i < indices.size(); ++i) shape.push_back(e.builder().extent(e.input(1), static_cast<int64_t>(i)));
   for (int64_t i = axis + 1; i < rank; ++i) shape.push_back(e.builder().extent(x, i));
-  reshape(e, rows, std::move(shape));
+  reshape(e, rows, shape);
 }
 
 void write_gather_elements(Export& e) {

@@ -17,8 +17,9 @@ bool sniff(const ModelSource& source);
 // The tensors of a state dict, or of the one in a checkpoint ("state_dict", "model", ...), without the "module." that
 // DataParallel puts in front. Unsupported for a pickled object that needs its Python class, by the class's name.
 Graph read(const ModelSource& source);
-// Not written yet.
-constexpr ModelFiles (*to_files)(const Graph&, const WriteOptions&) = nullptr;  // NOLINT(readability-identifier-naming)
+// The parameters and buffers of a network, or all of a graph that is weights only, as torch.save writes a state dict: what
+// torch.load takes with weights_only and with mmap.
+ModelFiles to_files(const Graph& graph, const WriteOptions& options);
 
 }  // namespace dnn::statedict
 
@@ -27,7 +28,7 @@ namespace dnn::safetensors {
 // True when the length in front fits the file and is followed by JSON.
 bool sniff(const ModelSource& source);
 Graph read(const ModelSource& source);
-// Not written yet.
-constexpr ModelFiles (*to_files)(const Graph&, const WriteOptions&) = nullptr;  // NOLINT(readability-identifier-naming)
+// The same tensors; the graph's metadata beside them.
+ModelFiles to_files(const Graph& graph, const WriteOptions& options);
 
 }  // namespace dnn::safetensors

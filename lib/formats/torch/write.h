@@ -23,3 +23,14 @@ inline bool sniff(const ModelSource&) { return false; }
 constexpr Graph (*read)(const ModelSource&) = nullptr;  // NOLINT(readability-identifier-naming)
 
 }  // namespace dnn::torchscript
+
+namespace dnn::pt2 {
+
+// An exported program that torch.export.load of PyTorch 2.8 and later takes, the tensors under the source's names. Open extents
+// stay open. Unsupported, by name, for a node that PyTorch cannot express.
+ModelFiles to_files(const Graph& graph, const WriteOptions& options);
+// Not read yet.
+inline bool sniff(const ModelSource&) { return false; }
+constexpr Graph (*read)(const ModelSource&) = nullptr;  // NOLINT(readability-identifier-naming)
+
+}  // namespace dnn::pt2
