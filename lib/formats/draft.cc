@@ -1,6 +1,7 @@
 // Drafts of graphs; see draft.h.
 #include "formats/draft.h"
 
+#include "layout/borders.h"
 #include "layout/fold_flatten.h"
 #include "ops/op.h"
 
@@ -36,6 +37,7 @@ ValueId Draft::rename(ValueId v, const std::string& wanted, const std::string& n
 Graph Draft::finish() {
   infer_types(graph);
   settle_transposes(graph, unnamed);
+  fold_pads(graph);
   fold_flattens(graph);
   remove_dead_nodes(graph);
   infer_types(graph);

@@ -1,0 +1,91 @@
+// Pads into attributes; see borders.h.
+#include "layout/borders.h"
+
+#include <algorithm>
+#include <cfloat>
+
+namespace dnn {
+namespace {
+
+struct Borders {
+  std::vector<int64_t> pads;  // of the spatial axes: begins, then ends
+  double value = 0;
+};
+
+// What a Pad adds around the spatial axes; nothing where it does more than that, or what is not known.
+std::optional<Borders> borders_of(const Graph& graph, const Node& pad) {
+  const Type& type = graph.value(pad.inputs[0]).type;
+  const Tensor* list = graph.constant(pad.input(1));
+  if (pad.op != "Pad" || !pad.domain.empty() || pad.attribute_string("mode", "constant") != "constant" || !type.shape ||
+      !is_float(type.dtype) || list == nullptr || pad.input(3) != kNoValue)
+    return std::nullopt;
+  Borders result;
+  if (pad.input(2) != kNoValue) {
+    const Tensor* value = graph.constant(pad.input(2));
+    if (value == nullptr || value->size() != 1) return std::nullopt;
+    result.value = to_doubles(*value)[0];
+  }
+  const size_t rank = type.shape->size();
+  const std::vector<int64_t> pads = to_int64s(*list);
+  if (rank < 3 || pads.size() != 2 * rank) return std::nullopt;
+  for (size_t i = 0; i < pads.size(); ++i) {
+    if (pads[i] < 0 || (i % rank < 2 && pads[i] != 0)) return std::nullopt;
+    if (i % rank >= 2) result.pads.push_back(pads[i]);
+  }
+  return result;
+}
+
+bool same_everywhere(const std::vector<int64_t>& list, int64_t wanted) {
+  return std::all_of(list.begin(), list.end(), [&](int64_t x) { return x == wanted; });
+}
+
+// Whether a node computes the same with these borders among its own.
+bool can_take(const Graph& graph, const Node& node, ValueId padded, const Borders& borders) {
+  if (!node.domain.empty() || node.inputs[0] != padded ||
+      std::count(node.inputs.begin(), node.inputs.end(), padded) != 1)
+    return false;
+  const std::string border = node.attribute_string("auto_pad", "NOTSET");
+  if (border != "NOTSET" && border != "VALID") return false;
+  const std::vector<int64_t> own = node.attribute_ints("pads"), kernel = node.attribute_ints("kernel_shape");
+  if (!own.empty() && own.size() != borders.pads.size()) return false;
+  if (node.op == "Conv") return borders.value == 0;
+  if (kernel.size() * 2 != borders.pads.size() || node.attribute_int("ceil_mode", 0) != 0 || !same_everywhere(own, 0) ||
+      !same_everywhere(node.attribute_ints("dilations"), 1))
+    return false;
+  // Every window holds an element of the tensor.
+  for (size_t i = 0; i < borders.pads.size(); ++i) {
+    if (borders.pads[i] >= kernel[i % kernel.size()]) return false;
+  }
+  if (node.op == "AveragePool") return borders.value == 0;
+  const bool lowest = borders.value <= (graph.value(padded).type.dtype == DType::Float16 ? -65504.0 : -FLT_MAX);
+  return node.op == "MaxPool" && node.outputs.size() == 1 && lowest;
+}
+
+void take(Node& node, ValueId x, const Borders& borders) {
+  std::vector<int64_t> pads = node.attribute_ints("pads", std::vector<int64_t>(borders.pads.size(), 0));
+  for (size_t i = 0; i < pads.size(); ++i) pads[i] += borders.pads[i];
+  node.inputs[0] = x;
+  node.attributes["pads"] = pads;
+  node.attributes.erase("auto_pad");
+  if (node.op == "AveragePool") node.attributes["count_include_pad"] = int64_t{1};
+}
+
+}  // namespace
+
+void fold_pads(Graph& graph) {
+  const Uses uses(graph);
+  for (const NodeId id : std::vector<NodeId>(graph.order())) {
+    const Node& pad = graph.node(id);
+    if (pad.op != "Pad" || graph.is_output(pad.outputs[0])) continue;
+    const std::optional<Borders> borders = borders_of(graph, pad);
+    const ValueId padded = pad.outputs[0], x = pad.inputs[0];
+    const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(padded)];
+    if (!borders || !std::all_of(readers.begin(), readers.end(),
+                                 [&](NodeId r) { return can_take(graph, graph.node(r), padded, *borders); }))
+      continue;
+    for (NodeId reader : readers) take(graph.node(reader), x, *borders);
+    graph.remove_node(id);
+  }
+}
+
+}  // namespace dnn

@@ -1,0 +1,12 @@
+// Borders that formats write as operators of their own: TensorFlow, Keras and TFLite pad by layers, ONNX and PyTorch by attributes.
+#pragma once
+#include "graph/graph.h"
+
+namespace dnn {
+
+// Pads with zeros go into the convolutions that alone read them, and into average poolings, whose mean then counts them; pads
+// with the lowest number into max poolings. The outputs stay the same to the bit, but for the sign of a zero and where an
+// infinite weight would meet a border. Types must be inferred.
+void fold_pads(Graph& graph);
+
+}  // namespace dnn

@@ -1,0 +1,69 @@
+// Pads that go into what reads them, and those that may not.
+#include "layout/borders.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/text.h"
+#include "interp/interpreter.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+// The operators that are left; what they compute stays the same to the bit.
+std::string folded(const std::string& body) {
+  Graph before = parse_graph(R"(graph "g" {
+  opset 21
+  input x: float32[1,2,7,7]
+  const w: float32[3,2,3,3] = random(1)
+  const border: int64[8] = {0, 0, 1, 2, 0, 0, 2, 1}
+  const channels: int64[8] = {0, 1, 1, 1, 0, 0, 1, 1}
+  const wide: int64[8] = {0, 0, 3, 3, 0, 0, 3, 3}
+  const one: float32[] = {1}
+  const zero: float32[] = {0}
+  const lowest: float32[] = {-inf}
+)" + body + "\n}\n");
+  infer_types(before);
+  Graph after = before;
+  fold_pads(after);
+  infer_types(after);
+  verify(after);
+  std::vector<float> values(98);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 29 + 5) % 31) / 11 - 1.2f;
+  const std::vector<Tensor> inputs = {Tensor::of<float>({1, 2, 7, 7}, values)};
+  const std::vector<Tensor> a = interpret(before, inputs), b = interpret(after, inputs);
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].identical(b[i])) << body;
+  std::vector<std::string> ops;
+  for (NodeId id : after.order()) ops.push_back(after.node(id).op);
+  return join(ops, " ");
+}
+
+TEST(FoldPads, GoIntoConvolutionsAndPoolings) {
+  EXPECT_EQ(folded("  p = Pad(x, border, zero)\n  y = Conv(p, w) {strides = [2, 2], pads = [0, 1, 1, 0]}\n  output y"),
+            "Conv");
+  EXPECT_EQ(folded("  p = Pad(x, border)\n  y = AveragePool(p) {kernel_shape = [3, 3]}\n  output y"), "AveragePool");
+  EXPECT_EQ(
+      folded("  p = Pad(x, border, lowest)\n  y = MaxPool(p) {kernel_shape = [3, 3], strides = [2, 2]}\n  output y"),
+      "MaxPool");
+  EXPECT_EQ(folded("  p = Pad(x, border)\n  a = Conv(p, w)\n  b = Conv(p, w)\n  y = Add(a, b)\n  output y"),
+            "Conv Conv Add");
+}
+
+TEST(FoldPads, StayWhereTheyMeanSomethingElse) {
+  EXPECT_EQ(folded("  p = Pad(x, border, one)\n  y = Conv(p, w)\n  output y"), "Pad Conv");
+  EXPECT_EQ(folded("  p = Pad(x, border, zero)\n  y = MaxPool(p) {kernel_shape = [3, 3]}\n  output y"), "Pad MaxPool");
+  EXPECT_EQ(folded("  p = Pad(x, border)\n  y = Conv(p, w)\n  output p\n  output y"), "Pad Conv");
+  EXPECT_EQ(folded("  p = Pad(x, border)\n  a = Conv(p, w)\n  b = Relu(p)\n  output a\n  output b"), "Pad Conv Relu");
+  EXPECT_EQ(folded("  p = Pad(x, border) {mode = \"reflect\"}\n  y = Conv(p, w)\n  output y"), "Pad Conv");
+  EXPECT_EQ(folded("  p = Pad(x, channels)\n  y = MaxPool(p) {kernel_shape = [3, 3]}\n  output y"), "Pad MaxPool");
+  EXPECT_EQ(folded("  p = Pad(x, wide)\n  y = AveragePool(p) {kernel_shape = [3, 3]}\n  output y"), "Pad AveragePool");
+  EXPECT_EQ(
+      folded("  p = Pad(x, border)\n  y = AveragePool(p) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}\n  output y"),
+      "Pad AveragePool");
+  EXPECT_EQ(
+      folded("  p = Pad(x, border)\n  y = MaxPool(p) {kernel_shape = [2, 2], auto_pad = \"SAME_UPPER\"}\n  output y"),
+      "Pad MaxPool");
+}
+
+}  // namespace
+}  // namespace dnn
