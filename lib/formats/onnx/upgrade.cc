@@ -1,6 +1,7 @@
 // Upgrades; see upgrade.h.
 #include "formats/onnx/upgrade.h"
 
+#include "formats/onnx/contrib.h"
 #include "ops/op.h"
 
 namespace dnn::onnx {
@@ -49,9 +50,14 @@ void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* oute
   std::unordered_set<std::string> names = value_names(graph);
   std::vector<NodeId> order;
   for (NodeId id : std::vector<NodeId>(graph.order())) {
-    if (graph.node(id).domain.empty()) {
+    const bool contrib = graph.node(id).domain == kContribDomain;
+    if (graph.node(id).domain.empty() || contrib) {
       Rewrite rewrite(graph, outer, names, std::move(graph.node(id)), [&] { learn_types(graph, order); });
-      raise(rewrite, opsets[static_cast<size_t>(id)]);
+      if (contrib) {
+        expand_contrib(rewrite);
+      } else {
+        raise(rewrite, opsets[static_cast<size_t>(id)]);
+      }
       for (Node& node : rewrite.before) order.push_back(graph.add_node(std::move(node)));
       graph.node(id) = std::move(rewrite.node);
       order.push_back(id);

@@ -33,6 +33,10 @@ struct Plan {
 // stand next to what computes. The same numbers come out.
 void move_quantized(Graph& graph);
 
+// Where unsigned numbers meet signed weights: all quantised numbers signed, by zero points 128 lower. Inputs and outputs stay
+// what they are. Unchanged where something else sees the numbers.
+void make_signed(Graph& graph);
+
 Plan make_plan(const Graph& graph);
 
 }  // namespace dnn::tflite

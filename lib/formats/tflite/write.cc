@@ -21,6 +21,7 @@ namespace {
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
+  make_signed(graph);
   to_channels_last(graph);
   move_quantized(graph);
   return graph;

@@ -146,8 +146,8 @@ TEST(Upgrade, ChangedDefaultsAreSpelledOut) {
 }
 
 TEST(Upgrade, OtherDomainsPassThrough) {
-  check({{11, "input x\ny = com.microsoft::QLinearAdd(x) {axes = [1]}\noutput y\n",
-          "input x\ny = com.microsoft::QLinearAdd(x) {axes = [1]}\noutput y\n"}});
+  check({{11, "input x\ny = com.microsoft::FusedMatMul(x) {axes = [1]}\noutput y\n",
+          "input x\ny = com.microsoft::FusedMatMul(x) {axes = [1]}\noutput y\n"}});
 }
 
 TEST(Upgrade, RefusesByName) {

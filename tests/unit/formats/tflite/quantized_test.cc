@@ -200,6 +200,28 @@ TEST(TfliteQuantized, ARealBiasIsQuantized) {
   EXPECT_EQ(stored[1], -16);
 }
 
+TEST(TfliteQuantized, UnsignedNumbersBesideSignedWeightsBecomeSigned) {
+  const std::string file = round_trip(R"(  input x: uint8[1,2,4,4]
+  const s: float32[] = {0.03}
+  const z: uint8[] = {120}
+  const w: int8[2,2,3,3] = random(1)
+  const ws: float32[2] = {0.01, 0.02}
+  d = DequantizeLinear(x, s, z)
+  dw = DequantizeLinear(w, ws) {axis = 0}
+  c = Conv(d, dw) @conv
+  q = QuantizeLinear(c, s, z)
+  e = DequantizeLinear(q, s, z)
+  f = Relu(e)
+  y = QuantizeLinear(f, s, z)
+  output y
+)");
+  EXPECT_EQ(codes_of(file), "114 39 3 19 114 39");  // QUANTIZE TRANSPOSE CONV_2D RELU QUANTIZE TRANSPOSE
+  EXPECT_EQ(tensor_of(file, "x")->type(), TensorType::UINT8);
+  EXPECT_EQ(tensor_of(file, "y")->type(), TensorType::UINT8);
+  EXPECT_EQ(tensor_of(file, "q")->type(), TensorType::INT8);
+  EXPECT_EQ(tensor_of(file, "q")->quantization()->zero_point()->Get(0), -8);
+}
+
 TEST(TfliteQuantized, TwoScalesOfOneValueAreRefused) {
   try {
     bytes_of(graph_of(R"(  input x: int8[2,6]
