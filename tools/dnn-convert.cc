@@ -10,6 +10,7 @@
 #include "convert/architectures/architecture.h"
 #include "convert/convert.h"
 #include "convert/list.h"
+#include "convert/probes.h"
 #include "convert/surgery.h"
 #include "formats/format.h"
 #include "formats/onnx/check/check.h"
@@ -41,6 +42,7 @@ struct Options {
   std::string dtype, io_dtype = "float32";
   bool check = false;
   ConvertOptions convert;
+  ProbeOptions probe;
   bool no_certificate = false;
   std::string certificate;
   bool list_formats = false, list_ops = false, list_architectures = false;
@@ -68,6 +70,9 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.convert.certificate.probes, "--probes", "N", "seeded inputs on which source and target are compared",
               1);
   args.seed(&o.convert.certificate.seed);
+  args.list(&o.probe.inputs, "--probe", "INPUT",
+            "in their place: images, folders, .npy, .npz, streams, as dnn-infer's");
+  args.preprocess(&o.probe.preprocess, &o.probe.spelled_out, &o.probe.apply_orientation);
   args.option(
       &o.convert.tolerance, "--tolerance", "X",
       "largest difference of their outputs, relative to the source's largest; above, exit 1 and nothing is written "
@@ -79,7 +84,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.check, "--check", "have libonnx's checker judge the ONNX file that was written");
   args.flag(&o.list_formats, "--list-formats", "list name, extensions, read and write, trust of the formats, and stop");
   args.flag(&o.list_ops, "--list-ops",
-            "list the operators that run, with their domains where not ONNX's own, and stop");
+            "list operator, infer, reference, lower, and read and write by format, tab-separated, and stop");
   args.flag(&o.list_architectures, "--list-architectures", "list the networks that state dicts are put onto, and stop");
 }
 
@@ -118,8 +123,8 @@ int work(const Options& o) {
   if (o.check && (target == nullptr || !onnx)) fail_usage("--check is for ONNX files");
   if (!onnx && (o.opset || o.ir_version || o.write.external_data))
     fail_usage("--opset, --ir-version and --external-data are for ONNX files");
-  if (o.no_certificate && !o.certificate.empty())
-    fail_usage("--no-certificate leaves nothing for --certificate to write");
+  if (o.no_certificate && (!o.certificate.empty() || !o.probe.inputs.empty()))
+    fail_usage("--no-certificate leaves nothing for --certificate to write and --probe to try");
   Graph graph = read_model(o.input);
   try {
     const bool wants_graph = target == nullptr || target->holds == Holds::Graph;
@@ -134,6 +139,7 @@ int work(const Options& o) {
   if (!o.dtype.empty()) convert.dtype = o.dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.io_dtype = o.io_dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.certify = !o.no_certificate;
+  if (!o.probe.inputs.empty()) convert.certificate.given = read_probes(graph, o.probe);
   convert.warn = [](const std::string& message) { cli::warn(message); };
   OpenOptions folders;
   use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));

@@ -45,16 +45,7 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that the model leaves open, as x:1x3x224x224");
   args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
   args.option(&o.network.isa, "--isa", "NAME", cat("force the instruction set: ", join(known_isas(), ", ")));
-  args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
-  args.option(&o.spelled_out.resize, "--resize", "HOW", "none, stretch, crop or crop:SHORTSIDE");
-  args.option(&o.spelled_out.filter, "--filter", "NAME", "nearest, bilinear or bicubic");
-  args.option(&o.spelled_out.pass_order, "--resize-compat", "P", "pillow13 or pillow12: the order of the two passes");
-  args.option(&o.spelled_out.scale, "--scale", "A[/B]", "times A, divided by B");
-  args.option(&o.spelled_out.mean, "--mean", "M[,M,M]", "then less M, by channel of the tensor");
-  args.option(&o.spelled_out.std, "--std", "S[,S,S]", "then divided by S");
-  args.option(&o.spelled_out.channels, "--channels", "ORDER", "rgb or bgr");
-  args.option(&o.spelled_out.layout, "--layout", "LAYOUT", "nchw or nhwc; default: the model's");
-  args.flag(&o.exif, "--exif", "turn images as their EXIF orientation says");
+  args.preprocess(&o.preprocess, &o.spelled_out, &o.exif);
   args.option(&o.labels, "--labels", "FILE", "the classes, one a line, a synset id first where known");
   args.option(&o.source.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones or random (--seed)");
   args.option(&o.shard, "--shard", "I/N", "every N-th sample, from the I-th on");

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "image/preprocess.h"
 
 namespace dnn::cli {
 
@@ -78,6 +79,9 @@ class Args {
   void threads(int* value);         // --threads N; 0 is all processors
   void seed(uint64_t* value);       // --seed N
   void device(std::string* value);  // --device NAME
+
+  // How images become inputs: --preprocess, what is spelled out over it, --exif.
+  void preprocess(std::string* name, PreprocessOptions* spelled_out, bool* exif);
 
   // What a tool's own parsing may want: the command line as given, program name first.
   const std::vector<std::string>& command() const { return command_; }

@@ -16,25 +16,6 @@
 namespace dnn {
 namespace {
 
-// Open extents become 1; whether there were any.
-bool fix_extents(Graph& graph) {
-  bool open = false;
-  for (ValueId v : graph.inputs) {
-    if (!graph.value(v).type.shape) continue;
-    for (size_t i = 0; i < graph.value(v).type.shape->size(); ++i) {
-      const Dim dim = (*graph.value(v).type.shape)[i];
-      if (dim.fixed()) continue;
-      open = true;
-      if (dim.symbol.empty()) {
-        (*graph.value(v).type.shape)[i] = Dim(1);
-      } else {
-        bind_symbol(graph, dim.symbol, 1);
-      }
-    }
-  }
-  return open;
-}
-
 // Uniform in [-1, 1), small integers over their range, 32 and 64-bit ones 0 or 1.
 Tensor probe_input(const Type& type, uint64_t seed) {
   const Shape shape = type.fixed_shape();
@@ -113,6 +94,24 @@ void compare(const Tensor& source, const Tensor& target, Certificate::Output* ou
 
 }  // namespace
 
+bool fix_open_extents(Graph& graph) {
+  bool open = false;
+  for (ValueId v : graph.inputs) {
+    if (!graph.value(v).type.shape) continue;
+    for (size_t i = 0; i < graph.value(v).type.shape->size(); ++i) {
+      const Dim dim = (*graph.value(v).type.shape)[i];
+      if (dim.fixed()) continue;
+      open = true;
+      if (dim.symbol.empty()) {
+        (*graph.value(v).type.shape)[i] = Dim(1);
+      } else {
+        bind_symbol(graph, dim.symbol, 1);
+      }
+    }
+  }
+  return open;
+}
+
 double Certificate::max_relative() const {
   double most = 0;
   for (const Output& output : outputs) most = std::max(most, output.max_relative);
@@ -142,28 +141,33 @@ std::string Certificate::json() const {
                     {"max_ulp", o.max_ulp},
                     {"same_top1", o.same_top1}});
   }
-  return nlohmann::ordered_json({{"probes", probes}, {"seed", seed}, {"device", device}, {"outputs", list}}).dump();
+  return nlohmann::ordered_json({{"probes", probes},
+                                 {"seed", seed ? nlohmann::ordered_json(*seed) : nlohmann::ordered_json()},
+                                 {"device", device},
+                                 {"outputs", list}})
+      .dump();
 }
 
 Certificate certify(Graph source, Graph target, const CertifyOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const bool open = fix_extents(source);
-  fix_extents(target);
+  const bool open = fix_open_extents(source);
+  fix_open_extents(target);
   if (source.inputs.size() != target.inputs.size() || source.outputs.size() != target.outputs.size())
     fail_malformed("the source has ", source.inputs.size(), " inputs and ", source.outputs.size(),
                    " outputs, the target ", target.inputs.size(), " and ", target.outputs.size());
   Certificate certificate;
-  certificate.probes = options.probes;
-  certificate.seed = options.seed;
+  certificate.probes = options.given.empty() ? options.probes : static_cast<int>(options.given.size());
+  if (options.given.empty()) certificate.seed = options.seed;
   for (ValueId v : source.outputs) certificate.outputs.push_back({.name = source.value(v).name});
   std::vector<std::vector<Tensor>> inputs, expected;
   bool compiled = false;
   try {
     Runner before(source, options.compile);
     compiled = before.compiled();
-    for (int probe = 0; probe < options.probes; ++probe) {
+    for (int probe = 0; probe < certificate.probes; ++probe) {
       inputs.emplace_back();
-      for (size_t i = 0; i < source.inputs.size(); ++i) {
+      if (!options.given.empty()) inputs.back() = options.given[static_cast<size_t>(probe)];
+      for (size_t i = inputs.back().size(); i < source.inputs.size(); ++i) {
         const uint64_t seed = options.seed + static_cast<uint64_t>(probe) * 1000003 + i;
         inputs.back().push_back(probe_input(source.value(source.inputs[i]).type, seed));
       }

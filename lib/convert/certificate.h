@@ -1,6 +1,7 @@
 // Certificates: how far a converted model's outputs are from its source's, on probe inputs, both compiled at -O0.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace dnn {
 struct CertifyOptions {
   int probes = 8;  // seeded inputs
   uint64_t seed = 0;
-  CompileOptions compile;  // where kernels are cached
+  std::vector<std::vector<Tensor>> given;  // inputs in place of seeded ones, see probes.h
+  CompileOptions compile;                  // where kernels are cached
 };
 
 struct Certificate {
@@ -22,19 +24,22 @@ struct Certificate {
     int64_t same_top1 = 0;                                   // probes whose first largest element is in the same place
   };
   int probes = 0;
-  uint64_t seed = 0;
-  std::string device;  // "cpu -O0", or "reference" where no compiler is
+  std::optional<uint64_t> seed;  // none: the inputs were given
+  std::string device;            // "cpu -O0", or "reference" where no compiler is
   std::vector<Output> outputs;
   double time_s = 0;
 
   double max_relative() const;  // over the outputs; a NaN beside a number is infinitely far
   std::string text() const;     // one line
-  // {"probes": 8, "seed": 0, "device": ..., "outputs": [{"name": ..., "max_absolute": ...}]}; without the time, so that
+  // {"probes": 8, "seed": 0 (null: given inputs), "device": ..., "outputs": [{"name": ..., "max_absolute": ...}]}; without the time, so that
   // the same conversion says the same.
   std::string json() const;
 };
 
-// Runs both on the same inputs, uniform in [-1, 1), integers over their range; open extents are 1. Throws Unsupported
+// Open extents of the inputs become 1, in the graph's types too; whether there were any.
+bool fix_open_extents(Graph& graph);
+
+// Runs both on the same inputs, given ones or uniform in [-1, 1), integers over their range; open extents are 1. Throws Unsupported
 // where the source does not run on them, Malformed where inputs or outputs differ in number, dtype or shape, and what
 // compiling and running the target throw.
 Certificate certify(Graph source, Graph target, const CertifyOptions& options);

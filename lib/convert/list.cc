@@ -1,11 +1,49 @@
 // Tables of formats and operators; see list.h.
 #include "convert/list.h"
 
+#include <map>
+#include <set>
+
 #include "convert/architectures/architecture.h"
 #include "formats/format.h"
+#include "formats/operators.h"
 #include "ops/op.h"
 
 namespace dnn {
+namespace {
+
+using Support = std::map<std::string, FormatOperator>;  // by name
+
+struct Column {
+  std::string format;
+  Support ours, own;
+};
+
+// A name may have several rows: one that reads, one that writes.
+void add(Support& support, const FormatOperator& row) {
+  FormatOperator& sum = support[row.name];
+  sum.reads = sum.reads || row.reads;
+  sum.writes = sum.writes || row.writes;
+}
+
+std::vector<Column> columns() {
+  std::vector<Column> result;
+  for (const Format& format : formats()) {
+    const std::vector<FormatOperator> rows = format_operators(format);
+    if (rows.empty()) continue;
+    result.push_back({format.name, {}, {}});
+    for (const FormatOperator& row : rows) add(row.ours ? result.back().ours : result.back().own, row);
+  }
+  return result;
+}
+
+std::string cell(const Support& support, const std::string& name) {
+  const auto found = support.find(name);
+  if (found == support.end()) return "-";
+  return cat(found->second.reads ? "r" : "", found->second.writes ? "w" : "");
+}
+
+}  // namespace
 
 std::string list_formats() {
   std::string text;
@@ -17,11 +55,24 @@ std::string list_formats() {
 }
 
 std::string list_ops() {
-  std::string text;
+  const std::vector<Column> formats = columns();
+  std::string text = "operator\tinfer\treference\tlower";
+  for (const Column& column : formats) text += "\t" + column.format;
+  text += "\n";
+  const auto has = [](bool there) { return there ? "yes" : "-"; };
   for (const OpDef& op : all_ops()) {
-    const std::string domain = op.domain;
-    if (op.reference != nullptr && domain != kInternalDomain)
-      text += cat(domain.empty() ? "" : domain + ".", op.name, "\n");
+    if (op.domain == kInternalDomain) continue;
+    text += cat(op.domain.empty() ? "" : op.domain + ".", op.name, "\t", has(op.infer != nullptr), "\t",
+                has(op.reference != nullptr), "\t", has(op.lower != nullptr || op.element != nullptr));
+    for (const Column& column : formats) text += "\t" + (op.domain.empty() ? cell(column.ours, op.name) : "-");
+    text += "\n";
+  }
+  for (const Column& owner : formats) {
+    for (const auto& [name, row] : owner.own) {
+      text += cat(owner.format, ":", name, "\t-\t-\t-");
+      for (const Column& column : formats) text += "\t" + (column.format == owner.format ? cell(owner.own, name) : "-");
+      text += "\n";
+    }
   }
   return text;
 }

@@ -6,7 +6,8 @@ namespace dnn {
 
 // Name, extensions, "read", "write" or "-", trust of each format.
 std::string list_formats();
-// Operators that run, with their domains where not ONNX's own.
+// The support matrix, a heading and a row per operator: whether its types are inferred, it runs on the interpreter and is lowered to
+// loops, and which formats read ("r") and write ("w") it. A format's own names for operators follow, as "tflite:CONV_2D".
 std::string list_ops();
 // Name of each architecture, the extent of its images, and what it covers.
 std::string list_architectures();

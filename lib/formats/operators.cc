@@ -1,0 +1,60 @@
+// The tables of the formats' operators, read for their names; see operators.h.
+#include "formats/operators.h"
+
+#include <set>
+
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+using Operators = std::vector<FormatOperator>;
+
+// Every version of every operator is read, and what there is at the IR's opset written.
+Operators onnx_operators() {
+  std::set<std::string> read;
+#define DNN_ONNX_VERSION(op, version, up, down) read.insert(#op);
+#include "formats/onnx/versions.def"
+  Operators rows;
+  for (const OpDef& op : all_ops()) {
+    if (!op.domain.empty()) continue;
+    rows.push_back({op.name, true, true, true});
+    read.erase(op.name);
+  }
+  for (const std::string& name : read) rows.push_back({name, false, true, false});
+  return rows;
+}
+
+Operators tflite_operators() {
+  Operators rows;
+#define DNN_TFLITE_OP(name, code, function) rows.push_back({#name, false, true, false});
+#include "formats/tflite/ops.def"
+#define DNN_TFLITE_EXPORT(domain, op, fuses, function) rows.push_back({#op, true, false, true});
+#include "formats/tflite/exports.def"
+  return rows;
+}
+
+Operators keras_operators() {
+  Operators rows;
+#define DNN_KERAS_LAYER(name, function) rows.push_back({#name, false, true, false});
+#include "formats/keras/layers.def"
+  return rows;
+}
+
+struct Row {
+  const char* format;
+  Operators (*operators)();
+};
+constexpr Row kRows[] = {
+    {"onnx", onnx_operators}, {"tflite", tflite_operators}, {"keras", keras_operators}, {"h5", keras_operators}};
+
+}  // namespace
+
+std::vector<FormatOperator> format_operators(const Format& format) {
+  for (const Row& row : kRows) {
+    if (format.name == std::string(row.format)) return row.operators();
+  }
+  return {};
+}
+
+}  // namespace dnn
