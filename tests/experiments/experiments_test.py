@@ -258,6 +258,21 @@ class Experiments(unittest.TestCase):
         self.assertTrue(self.exists("two_to_tflite/opt3/cpu/run.dnns"))
         self.assertIn("eval 4:", self.text("models.txt"))
 
+    def test_the_grid_is_printed_and_kept(self):
+        self.script("check", '#!/bin/sh\necho "check $*" >>"$CALLS"; echo "| model | source |"; exit ${VERDICT:-1}')
+        settings = {"CHECK_CONVERSIONS": f"{self.root}/check", "CONVERTERS": "dnn tf2onnx", "GRID_FLAGS": "--samples 2"}
+        status, said = self.make("grid", **settings)
+        self.assertEqual(status, 0, said)
+        self.assertIn("| model | source |", said)
+        self.assertEqual(self.text("grid.md"), "| model | source |\n")
+        call = self.called("check")[0]
+        for words in (f"{self.root}/two.onnx", "--converters dnn tf2onnx --grid", "--samples 2", f"--json {self.out}/grid.json"):
+            self.assertIn(words, call)
+        self.script("check", "#!/bin/sh\nexit 2")
+        self.assertNotEqual(self.make("grid", **settings)[0], 0)
+        self.assertEqual(self.make("clean")[0], 0)
+        self.assertFalse(self.exists("grid.md"))
+
     def test_localisation_answers_by_exit_1(self):
         pair = f"{self.root}/one.onnx:{self.root}/two.onnx"
         status, said = self.make("all", LOCALIZE=pair, LOCALIZE_INPUT="x.png")

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""run_keras: .keras and .h5 models in Keras 3, or, with DNN_KERAS=tf_keras, in tf_keras (Keras 2)."""
+import importlib
+import os
+
+import adapter
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+NAME = os.environ.get("DNN_KERAS", "keras")
+try:
+    keras = importlib.import_module(NAME)
+except ImportError as error:
+    adapter.absent(str(error))
+
+
+def count_transposes(model):
+    count = 0
+    for layer in getattr(model, "layers", []):
+        count += type(layer).__name__ in ("Permute", "Transpose") + 0
+        count += count_transposes(layer)
+    return count
+
+
+def load(path):
+    model = keras.models.load_model(path, compile=False)
+    tensors = model.inputs
+    shapes = [([None if d is None else int(d) for d in t.shape], str(getattr(t.dtype, "name", t.dtype))) for t in tensors]
+
+    def run(arrays):
+        arrays = [a.astype(t) for a, (_, t) in zip(arrays, shapes)]
+        got = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
+        flat = list(got.values()) if isinstance(got, dict) else got if isinstance(got, (list, tuple)) else [got]
+        return [y.numpy() for y in flat]
+
+    return f"{NAME} {keras.__version__}", shapes, run, count_transposes(model)
+
+
+if __name__ == "__main__":
+    adapter.main(load)

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""run_tflite: TFLite files in tf.lite's interpreter, with its reference kernels' resolver and no delegate."""
+import os
+
+import adapter
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+try:
+    import tensorflow as tf
+except ImportError as error:
+    adapter.absent(str(error))
+
+
+def load(path):
+    kind = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = tf.lite.Interpreter(path, experimental_op_resolver_type=kind, num_threads=2)
+    interpreter.allocate_tensors()
+    inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
+    shapes = [(i["shape"].tolist(), i["dtype"].__name__) for i in inputs]
+
+    def run(arrays):
+        for i, a in zip(inputs, arrays):
+            scale, zero = i["quantization"]
+            if scale and a.dtype.kind == "f" and i["dtype"] != a.dtype:
+                info = tf.as_dtype(i["dtype"])
+                a = (a / scale).round() + zero
+                a = a.clip(info.min, info.max)
+            interpreter.set_tensor(i["index"], a.astype(i["dtype"]))
+        interpreter.invoke()
+        return [interpreter.get_tensor(o["index"]) for o in outputs]
+
+    transposes = sum(op["op_name"] == "TRANSPOSE" for op in interpreter._get_ops_details())
+    return f"tf.lite {tf.__version__}", shapes, run, transposes
+
+
+if __name__ == "__main__":
+    adapter.main(load)
