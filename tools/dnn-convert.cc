@@ -144,7 +144,7 @@ int work(const Options& o) {
   OpenOptions folders;
   use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   convert.certificate.compile.build.cache_folder = folders.compile.build.cache_folder;
-  const std::optional<Certificate> certificate = convert_model(graph, o.output, convert);
+  const std::optional<Certificate> certificate = convert_model(std::move(graph), o.output, convert);
   if (certificate && !cli::console().quiet) cli::say(certificate->text());
   if (certificate && !o.certificate.empty()) write_file(o.certificate, certificate->json() + "\n");
   return o.check ? check(o.output) : 0;

@@ -148,30 +148,24 @@ std::string Certificate::json() const {
       .dump();
 }
 
-Certificate certify(Graph source, Graph target, const CertifyOptions& options) {
+Yardstick::Yardstick(Graph source, const CertifyOptions& options) : compile_(options.compile) {
   const auto start = std::chrono::steady_clock::now();
   const bool open = fix_open_extents(source);
-  fix_open_extents(target);
-  if (source.inputs.size() != target.inputs.size() || source.outputs.size() != target.outputs.size())
-    fail_malformed("the source has ", source.inputs.size(), " inputs and ", source.outputs.size(),
-                   " outputs, the target ", target.inputs.size(), " and ", target.outputs.size());
-  Certificate certificate;
-  certificate.probes = options.given.empty() ? options.probes : static_cast<int>(options.given.size());
-  if (options.given.empty()) certificate.seed = options.seed;
-  for (ValueId v : source.outputs) certificate.outputs.push_back({.name = source.value(v).name});
-  std::vector<std::vector<Tensor>> inputs, expected;
-  bool compiled = false;
+  blank_.probes = options.given.empty() ? options.probes : static_cast<int>(options.given.size());
+  if (options.given.empty()) blank_.seed = options.seed;
+  for (ValueId v : source.outputs) blank_.outputs.push_back({.name = source.value(v).name});
+  for (ValueId v : source.inputs) input_types_.push_back(source.value(v).type);
   try {
-    Runner before(source, options.compile);
-    compiled = before.compiled();
-    for (int probe = 0; probe < certificate.probes; ++probe) {
-      inputs.emplace_back();
-      if (!options.given.empty()) inputs.back() = options.given[static_cast<size_t>(probe)];
-      for (size_t i = inputs.back().size(); i < source.inputs.size(); ++i) {
+    Runner before(source, compile_);
+    compiled_ = before.compiled();
+    for (int probe = 0; probe < blank_.probes; ++probe) {
+      inputs_.emplace_back();
+      if (!options.given.empty()) inputs_.back() = options.given[static_cast<size_t>(probe)];
+      for (size_t i = inputs_.back().size(); i < source.inputs.size(); ++i) {
         const uint64_t seed = options.seed + static_cast<uint64_t>(probe) * 1000003 + i;
-        inputs.back().push_back(probe_input(source.value(source.inputs[i]).type, seed));
+        inputs_.back().push_back(probe_input(input_types_[i], seed));
       }
-      expected.push_back(before.run(inputs.back()));
+      expected_.push_back(before.run(inputs_.back()));
     }
   } catch (
       const Error& e) {  // the source's own trouble, open extents that cannot be 1 mostly, is no fault of the target
@@ -179,22 +173,37 @@ Certificate certify(Graph source, Graph target, const CertifyOptions& options) {
     fail_unsupported("the source does not run on probes",
                      open ? ", with 1 for each open extent (fix them with --shape)" : "", ": ", e.what());
   }
-  for (size_t i = 0; i < source.inputs.size(); ++i) {
-    const Type &type = source.value(source.inputs[i]).type, &other = target.value(target.inputs[i]).type;
+  blank_.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Certificate Yardstick::judge(Graph target) const {
+  const auto start = std::chrono::steady_clock::now();
+  fix_open_extents(target);
+  Certificate certificate = blank_;
+  if (input_types_.size() != target.inputs.size() || certificate.outputs.size() != target.outputs.size())
+    fail_malformed("source and target differ in their inputs or outputs: ", input_types_.size(), " and ",
+                   certificate.outputs.size(), " in the source, ", target.inputs.size(), " and ", target.outputs.size(),
+                   " in the target");
+  for (size_t i = 0; i < input_types_.size(); ++i) {
+    const Type &type = input_types_[i], &other = target.value(target.inputs[i]).type;
     if (type.shape != other.shape || !alike(type.dtype, other.dtype))
       fail_malformed("input ", i, " is ", type.text(), " in the source, ", other.text(), " in the target");
   }
-  Runner after(target, options.compile);
-  certificate.device = compiled && after.compiled() ? "cpu -O0" : "reference";
-  for (size_t probe = 0; probe < inputs.size(); ++probe) {
+  Runner after(target, compile_);
+  certificate.device = compiled_ && after.compiled() ? "cpu -O0" : "reference";
+  for (size_t probe = 0; probe < inputs_.size(); ++probe) {
     std::vector<Tensor> given;
-    for (size_t i = 0; i < inputs[probe].size(); ++i)
-      given.push_back(convert(inputs[probe][i], target.value(target.inputs[i]).type.dtype));
+    for (size_t i = 0; i < inputs_[probe].size(); ++i)
+      given.push_back(convert(inputs_[probe][i], target.value(target.inputs[i]).type.dtype));
     const std::vector<Tensor> outputs = after.run(given);
-    for (size_t i = 0; i < outputs.size(); ++i) compare(expected[probe][i], outputs[i], &certificate.outputs[i]);
+    for (size_t i = 0; i < outputs.size(); ++i) compare(expected_[probe][i], outputs[i], &certificate.outputs[i]);
   }
-  certificate.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  certificate.time_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return certificate;
+}
+
+Certificate certify(Graph source, Graph target, const CertifyOptions& options) {
+  return Yardstick(std::move(source), options).judge(std::move(target));
 }
 
 }  // namespace dnn

@@ -39,9 +39,25 @@ struct Certificate {
 // Open extents of the inputs become 1, in the graph's types too; whether there were any.
 bool fix_open_extents(Graph& graph);
 
-// Runs both on the same inputs, given ones or uniform in [-1, 1), integers over their range; open extents are 1. Throws Unsupported
-// where the source does not run on them, Malformed where inputs or outputs differ in number, dtype or shape, and what
-// compiling and running the target throw.
+// The source's half of a certificate: what it computes on the probes, so that the source itself need not stay in memory.
+class Yardstick {
+ public:
+  // Runs the source on given inputs, or uniform ones in [-1, 1), integers over their range; open extents are 1. Throws Unsupported
+  // where it does not run on them.
+  Yardstick(Graph source, const CertifyOptions& options);
+  // Runs the target on the same inputs. Throws Malformed where inputs or outputs differ in number, dtype or shape, and what
+  // compiling and running the target throw.
+  Certificate judge(Graph target) const;
+
+ private:
+  CompileOptions compile_;
+  Certificate blank_;
+  bool compiled_ = false;
+  std::vector<Type> input_types_;
+  std::vector<std::vector<Tensor>> inputs_, expected_;
+};
+
+// Both halves.
 Certificate certify(Graph source, Graph target, const CertifyOptions& options);
 
 }  // namespace dnn

@@ -13,8 +13,15 @@ namespace {
 // A format that keeps float16 weights for float32 arithmetic, and has no float16 arithmetic.
 bool halves_weights(const Format* format) { return format != nullptr && format->name == std::string("tflite"); }
 
-Graph prepared(const Graph& source, const Format* format, const ConvertOptions& options) {
-  Graph graph = source;
+// What passes replaced need not stay in memory.
+void forget_unread_constants(Graph& graph) {
+  const Uses uses(graph);
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    if (uses.readers[static_cast<size_t>(v)].empty() && !graph.is_output(v)) graph.value(v).constant.reset();
+  }
+}
+
+Graph prepared(Graph graph, const Format* format, const ConvertOptions& options) {
   const auto stale = [](const auto& entry) { return entry.first == kCertificateKey; };
   graph.metadata.erase(std::remove_if(graph.metadata.begin(), graph.metadata.end(), stale), graph.metadata.end());
   if (options.fold_batch_norms || options.dtype) infer_types(graph);
@@ -25,6 +32,7 @@ Graph prepared(const Graph& source, const Format* format, const ConvertOptions& 
     passes.changes = std::string("only:") + format->passes;
     passes.keep_storage = true;
     run_passes(graph, passes);
+    if (format->holds == Holds::Graph) forget_unread_constants(graph);
   }
   if (!options.dtype || (options.dtype == DType::Float16 && halves_weights(format))) return graph;
   const std::vector<std::string> beyond = to_dtype(graph, *options.dtype, options.io_dtype);
@@ -35,7 +43,7 @@ Graph prepared(const Graph& source, const Format* format, const ConvertOptions& 
 
 }  // namespace
 
-std::optional<Certificate> convert_model(const Graph& source, const std::string& path, const ConvertOptions& given) {
+std::optional<Certificate> convert_model(Graph source, const std::string& path, const ConvertOptions& given) {
   const Format* format = format_for_path(path);
   ConvertOptions options = given;
   if (given.dtype == DType::Float16 && halves_weights(format)) {
@@ -44,21 +52,34 @@ std::optional<Certificate> convert_model(const Graph& source, const std::string&
     options.write.float16_weights = true;
   }
   const double tolerance = given.tolerance.value_or(given.dtype == DType::Float16 ? kTolerance16 : kTolerance);
-  Graph target = prepared(source, format, options);
-  std::optional<Certificate> certificate;
-  std::string without;  // why there is none
-  if (source.outputs.empty() && format != nullptr && format->holds == Holds::Graph)
+  const bool whole = format != nullptr && format->holds == Holds::Graph;
+  if (source.outputs.empty() && whole)
     fail_unsupported("the source holds weights and no graph, which ", format->name, " needs");
-  if (options.certify && format != nullptr && format->holds == Holds::Graph) {
+  std::optional<Yardstick> yardstick;
+  std::string without;  // why there is no certificate
+  const auto excuse = [&](Error& error) {
+    if (error.kind() != ErrorKind::Unsupported) throw error.within(path);
+    without = error.what();
+  };
+  if (options.certify && whole && format->to_files != nullptr) {
+    try {
+      yardstick.emplace(source, options.certificate);
+    } catch (Error& error) {
+      excuse(error);
+    }
+  }
+  Graph target = prepared(std::move(source), format, options);
+  source = Graph();
+  std::optional<Certificate> certificate;
+  if (yardstick) {
     try {  // the file as a reader sees it, from memory
       if (format->read == nullptr) fail_unsupported("what is written as ", format->name, " cannot be read here yet");
       ModelSource written = model_in_memory(path, format->to_files(target, options.write));
-      const Graph back = format->read(written);
+      Graph back = format->read(written);
       written = {};
-      certificate = certify(source, back, options.certificate);
+      certificate = yardstick->judge(std::move(back));
     } catch (Error& error) {
-      if (error.kind() != ErrorKind::Unsupported) throw error.within(path);
-      without = error.what();
+      excuse(error);
     }
   }
   if (certificate) {

@@ -29,6 +29,6 @@ struct ConvertOptions {
 // front of them where the format has none). The certificate is of the file as it is read back; it goes into the file's
 // metadata where that can be. None where an operator or dtype cannot run here, which is warned of. Throws Negative above
 // the tolerance, and what reading and writing throw.
-std::optional<Certificate> convert_model(const Graph& source, const std::string& path, const ConvertOptions& options);
+std::optional<Certificate> convert_model(Graph source, const std::string& path, const ConvertOptions& options);
 
 }  // namespace dnn

@@ -13,7 +13,7 @@ using Operators = std::vector<FormatOperator>;
 // Every version of every operator is read, and what there is at the IR's opset written.
 Operators onnx_operators() {
   std::set<std::string> read;
-#define DNN_ONNX_VERSION(op, version, up, down) read.insert(#op);
+#define DNN_ONNX_VERSION(op, ...) read.insert(#op);
 #include "formats/onnx/versions.def"
   Operators rows;
   for (const OpDef& op : all_ops()) {
@@ -27,17 +27,34 @@ Operators onnx_operators() {
 
 Operators tflite_operators() {
   Operators rows;
-#define DNN_TFLITE_OP(name, code, function) rows.push_back({#name, false, true, false});
+#define DNN_TFLITE_OP(name, ...) rows.push_back({#name, false, true, false});
 #include "formats/tflite/ops.def"
-#define DNN_TFLITE_EXPORT(domain, op, fuses, function) rows.push_back({#op, true, false, true});
+#define DNN_TFLITE_EXPORT(domain, op, ...) rows.push_back({#op, true, false, true});
 #include "formats/tflite/exports.def"
   return rows;
 }
 
 Operators keras_operators() {
   Operators rows;
-#define DNN_KERAS_LAYER(name, function) rows.push_back({#name, false, true, false});
+#define DNN_KERAS_LAYER(name, ...) rows.push_back({#name, false, true, false});
 #include "formats/keras/layers.def"
+  return rows;
+}
+
+Operators tensorflow_operators() {
+  Operators rows;
+#define DNN_TENSORFLOW_OP(name, outputs, function, ...) \
+  if (#function != std::string("refused")) rows.push_back({#name, false, true, false});
+#include "formats/tensorflow/ops.def"
+#define DNN_TENSORFLOW_EXPORT(domain, op, ...) rows.push_back({#op, true, false, true});
+#include "formats/tensorflow/exports.def"
+  return rows;
+}
+
+Operators torch_operators() {
+  Operators rows;
+#define DNN_TORCH_EXPORT(op, ...) rows.push_back({#op, true, false, true});
+#include "formats/torch/exports.def"
   return rows;
 }
 
@@ -45,8 +62,10 @@ struct Row {
   const char* format;
   Operators (*operators)();
 };
-constexpr Row kRows[] = {
-    {"onnx", onnx_operators}, {"tflite", tflite_operators}, {"keras", keras_operators}, {"h5", keras_operators}};
+constexpr Row kRows[] = {{"onnx", onnx_operators},          {"tflite", tflite_operators},
+                         {"keras", keras_operators},        {"h5", keras_operators},
+                         {"torchscript", torch_operators},  {"savedmodel", tensorflow_operators},
+                         {"graphdef", tensorflow_operators}};
 
 }  // namespace
 

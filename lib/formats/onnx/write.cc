@@ -216,12 +216,85 @@ uint64_t constant_bytes(const Graph& graph) {
   return n;
 }
 
+// Bytes of constants from this size on are appended to the file where protobuf would copy them into its message first.
+constexpr uint64_t kAppendFrom = uint64_t{64} << 10;
+
+void append_varint(std::string& out, uint64_t number) {
+  for (; number >= 128; number >>= 7) out += static_cast<char>(number | 128);
+  out += static_cast<char>(number);
+}
+
+uint64_t field_size(uint64_t length) {  // of a field below 16, tag and length included
+  std::string varint;
+  append_varint(varint, length);
+  return 1 + varint.size() + length;
+}
+
+// A field of bytes; what follows is `length` bytes.
+void append_field(std::string& out, int field, uint64_t length) {
+  out += static_cast<char>(field << 3 | 2);
+  append_varint(out, length);
+}
+
+using Large = std::map<TensorProto*, Tensor>;
+
+// The model with the raw data of `large` initializers of its graph, which lack it: the graph last, they last in it.
+std::string serialized(ModelProto& model, const Large& large) {
+  GraphProto graph;
+  graph.Swap(model.mutable_graph());
+  model.clear_graph();
+  google::protobuf::RepeatedPtrField<TensorProto> tensors;
+  tensors.Swap(graph.mutable_initializer());
+  std::map<const TensorProto*, Bytes> appended;
+  for (TensorProto& proto : tensors) {
+    if (const auto found = large.find(&proto); found != large.end()) appended[&proto] = found->second.bytes();
+  }
+  for (const auto& [proto, tensor] : large) {  // those of subgraphs
+    if (appended.count(proto) == 0) proto->set_raw_data(packed_bytes(tensor));
+  }
+  const auto data_of = [&](const TensorProto& proto) {
+    const auto found = appended.find(&proto);
+    return found == appended.end() ? Bytes() : found->second;
+  };
+  const auto size_of = [&](const TensorProto& proto) {
+    const uint64_t n = data_of(proto).size();
+    return proto.ByteSizeLong() + (n == 0 ? 0 : field_size(n));
+  };
+  uint64_t graph_size = graph.ByteSizeLong();
+  for (const TensorProto& proto : tensors) graph_size += field_size(size_of(proto));
+  const uint64_t size = model.ByteSizeLong() + field_size(graph_size);
+  if (size > INT_MAX) fail_unsupported("an ONNX file ends at 2 GiB, which the model's attributes exceed");
+  std::string out;
+  out.reserve(size);
+  model.AppendToString(&out);
+  append_field(out, ModelProto::kGraphFieldNumber, graph_size);
+  graph.AppendToString(&out);
+  for (const TensorProto& proto : tensors) {
+    append_field(out, GraphProto::kInitializerFieldNumber, size_of(proto));
+    proto.AppendToString(&out);
+    const Bytes data = data_of(proto);
+    if (data.empty()) continue;
+    append_field(out, TensorProto::kRawDataFieldNumber, data.size());
+    out += as_text(data);
+  }
+  DNN_CHECK(out.size() == size);
+  return out;
+}
+
 }  // namespace
 
 ModelFiles to_files(const Graph& graph, const WriteOptions& options) {
   const bool external = options.external_data || constant_bytes(graph) > kSingleFileBytes;
   std::string data;
+  Large large;
   const Store store = [&](const Tensor& tensor, TensorProto* proto) {
+    if (!external && tensor.dtype() != DType::String && dtype_bits(tensor.dtype()) % 8 == 0 &&
+        tensor.size_bytes() >= kAppendFrom) {
+      proto->set_data_type(static_cast<int32_t>(tensor.dtype()));
+      for (int64_t extent : tensor.shape()) proto->add_dims(extent);
+      large[proto] = tensor;
+      return;
+    }
     if (!external || tensor.dtype() == DType::String || packed_size(tensor.dtype(), tensor.size()) < kExternalFrom) {
       write_tensor(tensor, proto);
       return;
@@ -242,10 +315,9 @@ ModelFiles to_files(const Graph& graph, const WriteOptions& options) {
     entry("length", std::to_string(bytes.size()));
     data += bytes;
   };
-  const ModelProto model = to_proto(graph, options, store);
-  if (model.ByteSizeLong() > INT_MAX)
-    fail_unsupported("an ONNX file ends at 2 GiB, which the model's attributes exceed");
-  ModelFiles files = {{"", model.SerializeAsString()}};
+  ModelProto model = to_proto(graph, options, store);
+  ModelFiles files;  // a list of initializers would be copied
+  files.push_back({"", serialized(model, large)});
   if (!data.empty()) files.push_back({kDataSuffix, std::move(data)});
   return files;
 }
