@@ -174,7 +174,9 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
     if (key != kSignatureKey) zip.add(root + "extra/" + key, text);
   }
   zip.add(root + "version", "10\n");
-  return {{"", zip.bytes()}};
+  ModelFiles files;  // a list of initializers would be copied
+  files.push_back({"", zip.bytes()});
+  return files;
 }
 
 }  // namespace dnn::torchscript
