@@ -16,7 +16,7 @@ except ImportError as error:
 def count_transposes(model):
     count = 0
     for layer in getattr(model, "layers", []):
-        count += type(layer).__name__ in ("Permute", "Transpose") + 0
+        count += int(type(layer).__name__ in ("Permute", "Transpose"))
         count += count_transposes(layer)
     return count
 
