@@ -36,6 +36,16 @@ class Nets(unittest.TestCase):
             self.assertEqual(make_nets("-o", f"{folder}/a", "shufflenet_v2_x1_0")[0], 0)
             self.assertEqual(os.stat(f"{folder}/a/shufflenet_v2_x1_0.onnx").st_mtime_ns, when)
 
+    def test_a_zoo_has_each_kind_of_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([PYTHON, "scripts/make-zoo", "torch", "--images", "", "-o", folder, "small"], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertNotIn("left out", done.stdout)
+            self.assertEqual(sorted(os.listdir(f"{folder}/small")),
+                             ["frozen.pt", "inputs.npz", "model.onnx", "outputs.npz", "scripted.pt", "traced.pt", "weights.pth"])
+            self.assertRegex(done.stdout, r"[2-8] labels on 8 photos")
+
     def test_unknown_nets_are_refused(self):
         status, _, errors = make_nets("-o", "/nonexistent", "lenet")
         self.assertEqual(status, 2)
