@@ -12,7 +12,7 @@ constexpr char kSignature[] = "\x89HDF\r\n\x1a\n";
 constexpr int kMaxTreeLevel = 32;
 constexpr size_t kMaxName = 65535;
 // What may be read out of a file is twice its size, and this for small ones that are compressed well.
-constexpr uint64_t kFreeBytes = uint64_t{1} << 27;
+constexpr uint64_t kFreeBytes = uint64_t{1} << 25;
 
 enum MessageType { kLinkInfo = 0x02, kLink = 0x06, kContinuation = 0x10, kSymbolTable = 0x11 };
 

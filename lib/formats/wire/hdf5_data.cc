@@ -399,7 +399,13 @@ Tensor Object::read_chunks(Bytes layout, const Datatype& type, const Shape& shap
     const bool defined = fill_version == 3 ? (flags & 0x20) != 0 : fill_version == 1 || value.u8() != 0;
     if (defined && value.remaining() >= 4 && value.u32() == type.size) {
       const Bytes element = value.take(type.size);
-      for (uint64_t i = 0; i < total; i += type.size) std::memcpy(out + i, element.data(), type.size);
+      const auto zero = [](std::byte b) { return b == std::byte{0}; };
+      uint64_t filled = std::min<uint64_t>(total, std::all_of(element.begin(), element.end(), zero) ? 0 : type.size);
+      if (filled > 0) std::memcpy(out, element.data(), type.size);
+      for (uint64_t n = 0; filled > 0 && filled < total; filled += n) {  // what is there once more
+        n = std::min(filled, total - filled);
+        std::memcpy(out + filled, out, n);
+      }
     }
   }
   std::vector<uint64_t> open = {tree};
