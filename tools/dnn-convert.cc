@@ -23,8 +23,8 @@ const cli::Tool kTool = {
     .name = "dnn-convert",
     .summary =
         "Reads a model and writes it in another format, operator version or shape. What the model is, its content "
-        "tells; what it becomes, the name of the output: .onnx, .tflite, .pb or FOLDER/ for TensorFlow, or .txt for "
-        "the text form with every constant.",
+        "tells; what it becomes, the name of the output: .onnx, .tflite, .keras or .h5, .pb or FOLDER/ for "
+        "TensorFlow, .pt for TorchScript, or .txt for the text form with every constant.",
     .negative = "the outputs differ by more than --tolerance, or --check finds the written file invalid",
     .examples = {{"dnn-convert old.onnx -o new.onnx --opset 17", "upgraded to opset 17"},
                  {"dnn-convert model.onnx -o model.tflite", "for TFLite: channels last, batch norms folded"},

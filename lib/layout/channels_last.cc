@@ -9,8 +9,8 @@ namespace {
 
 bool insists(const Node& node) {
   static const std::set<std::string, std::less<>> names = {
-      "AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace", "GlobalLpPool", "LRN", "LpPool",
-      "MaxPool",     "SpaceToDepth"};
+      "AveragePool",        "BatchNormalization",    "Conv", "ConvTranspose", "DepthToSpace", "GlobalLpPool",
+      "GroupNormalization", "InstanceNormalization", "LRN",  "LpPool",        "MaxPool",      "SpaceToDepth"};
   const bool resizes = node.op == "Resize" && node.attribute_ints("axes") == std::vector<int64_t>{2, 3};
   return node.domain.empty() && (names.count(node.op) != 0 || resizes);
 }

@@ -1,4 +1,4 @@
-// Fuzz target: .h5 and .keras files; what is read prints and parses back.
+// Fuzz target: .h5 and .keras files; what is read prints and parses back, and what is written of it can be read.
 #include "formats/keras/keras.h"
 
 #include "fuzz/fuzz.h"
@@ -19,5 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const dnn::Graph graph = zip ? dnn::keras::read(source) : dnn::keras_h5::read(source);
     const std::string text = dnn::to_text(graph, {.inline_elements = 32, .inline_all = true});
     if (dnn::to_text(dnn::parse_graph(text), {.inline_elements = 32, .inline_all = true}) != text) __builtin_trap();
+    const dnn::ModelFiles files = zip ? dnn::keras_h5::to_files(graph, {}) : dnn::keras::to_files(graph, {});
+    dnn::read_model(dnn::model_in_memory("-", files));
   });
 }

@@ -18,6 +18,13 @@ int major_version(const std::string& version) {
   return known && number >= 1 ? static_cast<int>(std::min<int64_t>(number, 3)) : 2;
 }
 
+void read_metadata(const Json& json, Archive* archive) {
+  if (!json.is_object()) return;
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_string()) archive->metadata.emplace_back(key, value.get<std::string>());
+  }
+}
+
 // A text attribute, or "" where it is missing.
 std::string text_or(const hdf5::Object& object, const char* name) {
   return object.has_attribute(name) ? object.text(name) : "";
@@ -108,26 +115,6 @@ void load_h5(const hdf5::Object& root, Model& model) {
   }
 }
 
-// "conv2d" for Conv2D, as Keras makes paths of class names.
-std::string snake_case(const std::string& name) {
-  std::string first, second;
-  const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
-  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
-  std::string word;
-  for (char c : name) {
-    if (upper(c) || lower(c) || (c >= '0' && c <= '9') || c == '_') word.push_back(c);
-  }
-  for (size_t i = 0; i < word.size(); ++i) {  // a capital that small letters follow begins a word
-    if (i > 0 && upper(word[i]) && i + 1 < word.size() && lower(word[i + 1]) && first.size() > 0) first.push_back('_');
-    first.push_back(word[i]);
-  }
-  for (size_t i = 0; i < first.size(); ++i) {  // so does one behind a small letter
-    if (i > 0 && upper(first[i]) && lower(first[i - 1])) second.push_back('_');
-    second.push_back(upper(first[i]) ? static_cast<char>(first[i] - 'A' + 'a') : first[i]);
-  }
-  return second;
-}
-
 // vars/0, vars/1, ... of a group, then those of the groups inside.
 void collect_vars(const hdf5::Object& group, const std::string& prefix, int depth, std::vector<Weight>* out) {
   if (depth > 8) fail_unsupported("weights nested deeper than 8 groups");
@@ -172,6 +159,25 @@ void load_layers(const hdf5::Object& group, Model& model, int depth) {
 
 }  // namespace
 
+std::string snake_case(const std::string& name) {
+  std::string first, second;
+  const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  std::string word;
+  for (char c : name) {
+    if (upper(c) || lower(c) || (c >= '0' && c <= '9') || c == '_') word.push_back(c);
+  }
+  for (size_t i = 0; i < word.size(); ++i) {  // a capital that small letters follow begins a word
+    if (i > 0 && upper(word[i]) && i + 1 < word.size() && lower(word[i + 1]) && first.size() > 0) first.push_back('_');
+    first.push_back(word[i]);
+  }
+  for (size_t i = 0; i < first.size(); ++i) {  // so does one behind a small letter
+    if (i > 0 && upper(first[i]) && lower(first[i - 1])) second.push_back('_');
+    second.push_back(upper(first[i]) ? static_cast<char>(first[i] - 'A' + 'a') : first[i]);
+  }
+  return second;
+}
+
 Archive open_h5(const ModelSource& source) {
   hdf5::File file(source.bytes, source.owner);
   const hdf5::Object root = file.root();
@@ -189,9 +195,7 @@ Archive open_h5(const ModelSource& source) {
   archive.version = version.empty() ? 1 : major_version(version);
   archive.producer = "keras " + version;
   archive.flips_kernels = text_or(root, "backend") == "theano";
-  for (std::string_view name : root.attribute_names()) {
-    if (starts_with(name, "dnn-tools.")) archive.metadata.emplace_back(name, root.text(name));
-  }
+  if (root.has_attribute(kMetadataKey)) read_metadata(parse_json(root.text(kMetadataKey), kMetadataKey), &archive);
   load_h5(*weights, archive.model);
   return archive;
 }
@@ -214,12 +218,7 @@ Archive open_zip(const ModelSource& source) {
       archive.version = major_version(version->get<std::string>());
       archive.producer = "keras " + version->get<std::string>();
     }
-    if (json.is_object()) {
-      for (const auto& [key, value] : json.items()) {
-        if (starts_with(key, "dnn-tools.") && value.is_string())
-          archive.metadata.emplace_back(key, value.get<std::string>());
-      }
-    }
+    if (json.is_object() && json.contains(kMetadataKey)) read_metadata(json[kMetadataKey], &archive);
   }
   if (zip.find("model.weights.h5") == nullptr && zip.find("model.weights.json") != nullptr)
     fail_unsupported("weights in several files (model.weights.json); save the model without max_shard_size");

@@ -7,6 +7,12 @@
 
 namespace dnn::keras {
 
+// Where dnn-tools keeps a model's metadata in these files.
+inline constexpr const char* kMetadataKey = "dnn-tools.metadata";
+
+// "conv2d" for Conv2D: the name that paths of weights in a .keras file are made of.
+std::string snake_case(const std::string& name);
+
 struct Archive {
   Model model;
   int version = 2;             // of the Keras that wrote it: 1, 2 or 3

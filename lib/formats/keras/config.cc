@@ -18,6 +18,7 @@ const Json& field(const Json& object, const char* key, const char* what) {
 }
 
 std::string text_of(const Json& object, const char* key, const std::string& fallback) {
+  if (!object.is_object()) return fallback;
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : fallback;
 }
@@ -240,6 +241,11 @@ Model model_of(Json root) {
     layer.class_name = text_of(json, "class_name", "");
     layer.module = text_of(json, "module", "");
     layer.name = text_of(json, "name", "");
+    const auto source = json.find(kSourceKey);
+    if (source != json.end()) {
+      layer.source_node = text_of(*source, "node", "");
+      layer.source_value = text_of(*source, "value", "");
+    }
     if (layer.class_name.empty()) fail_malformed("a layer without a class");
     const auto nodes = json.find("inbound_nodes");
     if (nodes != json.end() && !model.sequential) {

@@ -11,6 +11,9 @@ namespace dnn::keras {
 
 using Json = nlohmann::json;
 
+// Beside a layer's configuration dnn-tools keeps the source's names of its node and result, where they had to be changed.
+inline constexpr const char* kSourceKey = "dnn-tools.source";
+
 // Text as JSON. Malformed where it is none or is nested too deeply, Unsupported where it is far longer than a model's.
 Json parse_json(std::string_view text, const char* what);
 
@@ -35,6 +38,7 @@ struct Model;
 
 struct Layer {
   std::string class_name, name, module;
+  std::string source_node, source_value;  // names that a file of dnn-tools keeps; empty: the layer's own
   Json config;
   std::vector<CallConfig> calls;
   std::unique_ptr<Model> model;  // of a layer that is a model itself

@@ -183,9 +183,14 @@ ValueId import_normalization(Call& call) {
   const std::vector<double> mean = statistic("mean", 0);
   std::vector<double> deviation = statistic("variance", 1);
   for (double& v : deviation) v = std::max(static_cast<double>(std::sqrt(static_cast<float>(v))), 1e-7);
-  const ValueId shifted = call.emit("Sub", {x, call.constant("mean", convert(Tensor::of<double>(shape, mean), dtype))});
-  const Tensor by = convert(Tensor::of<double>(shape, deviation), dtype);
-  return call.emit("Div", {shifted, call.constant("deviation", by)});
+  const auto all = [](const std::vector<double>& values, double wanted) {
+    return std::all_of(values.begin(), values.end(), [&](double v) { return v == wanted; });
+  };
+  ValueId y = x;
+  if (!all(mean, 0)) y = call.emit("Sub", {y, call.constant("mean", convert(Tensor::of<double>(shape, mean), dtype))});
+  if (!all(deviation, 1))
+    y = call.emit("Div", {y, call.constant("deviation", convert(Tensor::of<double>(shape, deviation), dtype))});
+  return y;
 }
 
 ValueId import_rescaling(Call& call) {

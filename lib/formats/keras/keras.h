@@ -9,8 +9,9 @@ bool sniff(const ModelSource& source);
 // The model as an IR graph, verified: of Keras 3 or tf_keras. Inputs and outputs keep the file's order of axes; layers name
 // nodes and their results. A layer without a counterpart is Unsupported by its name, as is code (Lambda).
 Graph read(const ModelSource& source);
-// Not written yet.
-constexpr ModelFiles (*to_files)(const Graph&, const WriteOptions&) = nullptr;  // NOLINT(readability-identifier-naming)
+// The graph as layers of Keras 3, channels last, the same bytes for the same graph; operations of Keras 3 where no layer does.
+// What neither does is Unsupported, by the node's name.
+ModelFiles to_files(const Graph& graph, const WriteOptions& options);
 
 }  // namespace dnn::keras
 
@@ -20,7 +21,7 @@ namespace dnn::keras_h5 {
 bool sniff(const ModelSource& source);
 // The same, of Keras 1 to 3.
 Graph read(const ModelSource& source);
-// Not written yet.
-constexpr ModelFiles (*to_files)(const Graph&, const WriteOptions&) = nullptr;  // NOLINT(readability-identifier-naming)
+// The graph as layers that Keras 3 and tf_keras both have; see keras::to_files().
+ModelFiles to_files(const Graph& graph, const WriteOptions& options);
 
 }  // namespace dnn::keras_h5

@@ -6,6 +6,7 @@
 #include "base/zip.h"
 #include "formats/keras/import.h"
 #include "formats/keras/keras.h"
+#include "formats/keras/operations.h"
 #include "formats/wire/hdf5.h"
 
 namespace dnn::keras {
@@ -120,7 +121,8 @@ class Reader {
       }
       if (layer == nullptr || layer->class_name != "InputLayer")
         fail_malformed("input '", ref.layer, "' is no input layer");
-      result.push_back(add_input(layer->name, shape_of(layer->config), dtype_of(layer->config)));
+      result.push_back(add_input(layer->source_value.empty() ? layer->name : layer->source_value,
+                                 shape_of(layer->config), dtype_of(layer->config)));
     }
     return result;
   }
@@ -133,13 +135,23 @@ class Reader {
       return run(*layer.model, arguments.inputs(), name + "/", depth + 1);
     }
     if (layer.class_name == "Lambda") fail_unsupported(layer.label(), ": holds Python code, which is not run");
-    const LayerRow* row = find_layer(layer.class_name);
-    if (row == nullptr) fail_unsupported(layer.label(), ": this layer class is not read");
-    const DType dtype = compute_dtype(layer);
-    Call call(session_, layer, name, std::move(args), std::move(kwargs));
-    call.cast_inputs(dtype);
-    const ValueId y = row->import(call);
-    return {session_.draft.rename(y, name, name)};
+    const bool operates = is_operation(layer);
+    const OperationRow* operation = operates ? find_operation(layer) : nullptr;
+    const LayerRow* row = operates ? nullptr : find_layer(layer.class_name);
+    if (row == nullptr && operation == nullptr) {
+      const auto function = layer.config.find("function");
+      if (operates && function != layer.config.end() && function->is_string())
+        fail_unsupported(layer.label(), ": the function ", function->get<std::string>(), " is not read");
+      fail_unsupported(layer.label(), ": this ", operates ? "operation" : "layer class", " is not read");
+    }
+    const bool first = name == layer.name;
+    Call call(session_, layer, first && !layer.source_node.empty() ? layer.source_node : name, std::move(args),
+              std::move(kwargs));
+    if (!operates) call.cast_inputs(compute_dtype(layer));
+    ValueId y = operates ? operation->import(call, operation->detail) : row->import(call);
+    if (session_.draft.unnamed.count(y) == 0 || session_.draft.graph.constant(y) != nullptr)
+      y = call.emit("Identity", {y});
+    return {call.named(y, first && !layer.source_value.empty() ? layer.source_value : name)};
   }
 
   std::vector<ValueId> run(const Model& model, const std::vector<ValueId>& inputs, const std::string& prefix,

@@ -1,0 +1,141 @@
+// Writing Keras: the graph with channels last, node by node, as layers; see keras.h.
+#include <algorithm>
+
+#include "formats/keras/export.h"
+#include "formats/keras/keras.h"
+#include "layout/channels_last.h"
+#include "ops/op.h"
+
+namespace dnn::keras {
+namespace {
+
+// Activations that layers take by name, with the operator that each is in the IR.
+const char* activation_name(const Node& node, Dialect dialect) {
+  static const std::map<std::string, const char*, std::less<>> names = {
+      {"Relu", "relu"},         {"Sigmoid", "sigmoid"},   {"Tanh", "tanh"},       {"Selu", "selu"},
+      {"Softplus", "softplus"}, {"Softsign", "softsign"}, {"Exp", "exponential"}, {"Mish", "mish"}};
+  if (!node.domain.empty()) return nullptr;
+  const auto found = names.find(node.op);
+  if (found != names.end()) return found->second;
+  if (node.op == "Elu" && node.attribute_float("alpha", 1) == 1) return "elu";
+  if (node.op == "Gelu" && node.attribute_string("approximate", "none") == "none") return "gelu";
+  if (node.op == "Softmax" && node.attribute_int("axis", -1) == -1) return "softmax";
+  if (node.op == "HardSwish" && dialect == Dialect::Keras3) return "hard_silu";
+  return nullptr;
+}
+
+// What follows a node under its own name: the layer's activation, where the model was one of Keras before.
+FollowingActivation following(const Plan& plan, const Node& node) {
+  const Graph& graph = plan.graph();
+  const ValueId v = node.outputs[0];
+  const std::vector<NodeId>& readers = plan.uses().readers[static_cast<size_t>(v)];
+  if (node.name.empty() || graph.is_output(v) || readers.empty() || readers.size() > 2) return {};
+  const Node& next = graph.node(readers[0]);
+  if (next.name != node.name) return {};
+  if (readers.size() == 1) {
+    const char* name = activation_name(next, plan.dialect());
+    return name == nullptr ? FollowingActivation() : FollowingActivation{name, next.outputs[0], readers};
+  }
+  const Node& product = graph.node(readers[1]);
+  if (next.op != "Sigmoid" || product.op != "Mul" || product.name != node.name) return {};
+  if (std::find(product.inputs.begin(), product.inputs.end(), next.outputs[0]) == product.inputs.end()) return {};
+  if (graph.is_output(next.outputs[0]) || plan.uses().readers[static_cast<size_t>(next.outputs[0])].size() != 1)
+    return {};
+  return {"swish", product.outputs[0], readers};
+}
+
+void add_inputs(Plan& plan) {
+  for (ValueId v : plan.graph().inputs) {
+    const Value& value = plan.graph().value(v);
+    if (!value.type.shape || value.type.shape->empty())
+      fail_unsupported("input '", value.name, "' has no axis for the batch, which Keras wants");
+    WrittenLayer layer;
+    layer.class_name = "InputLayer";
+    layer.type = value.type;
+    plan.define(v, plan.add(std::move(layer), value.name));
+  }
+}
+
+// Sigmoid(x) of which only x * Sigmoid(x) is made: written with that product, as an activation.
+NodeId swish_of(const Plan& plan, const Node& node) {
+  if (node.op != "Sigmoid" || plan.graph().is_output(node.outputs[0])) return -1;
+  const std::vector<NodeId>& readers = plan.uses().readers[static_cast<size_t>(node.outputs[0])];
+  if (readers.size() != 1) return -1;
+  const Node& next = plan.graph().node(readers[0]);
+  const bool product = next.domain.empty() && next.op == "Mul" &&
+                       ((next.inputs[0] == node.inputs[0] && next.inputs[1] == node.outputs[0]) ||
+                        (next.inputs[1] == node.inputs[0] && next.inputs[0] == node.outputs[0]));
+  return product ? readers[0] : -1;
+}
+
+// Outputs are layers of their own: an input that is one, or one value that is two, goes through a layer that does nothing.
+void add_outputs(Plan& plan) {
+  std::set<LayerId> used;
+  for (ValueId v : plan.graph().outputs) {
+    const LayerId made = plan.maker(v);
+    if (made < 0)
+      fail_unsupported("output '", plan.graph().value(v).name, "' is constant, which a Keras model cannot give");
+    if (plan.layers()[static_cast<size_t>(made)].class_name != "InputLayer" && used.insert(made).second) continue;
+    WrittenLayer layer;
+    layer.class_name = "Activation";
+    layer.config["activation"] = "linear";
+    layer.type = plan.graph().value(v).type;
+    layer.args.push_back(Export::tensor(made));
+    plan.define(v, plan.add(std::move(layer), plan.graph().value(v).name));
+  }
+}
+
+}  // namespace
+
+Plan plan_model(const Graph& graph, Dialect dialect) {
+  Plan plan(graph, dialect);
+  add_inputs(plan);
+  std::set<NodeId> done;
+  for (NodeId id : graph.order()) {
+    if (done.count(id) != 0) continue;
+    const Node& node = graph.node(id);
+    if (const NodeId product = swish_of(plan, node); product >= 0) {
+      Export context(plan, graph.node(product), {});
+      const LayerId x = plan.maker(node.inputs[0]);
+      if (x < 0) context.refuse("its input is a constant, for which no layer stands");
+      context.result(context.layer("Activation", {{"activation", "swish"}}, {x}, graph.value(node.outputs[0]).type));
+      done.insert(product);
+      continue;
+    }
+    const ExportRow* row = find_export(node);
+    if (row == nullptr) fail_unsupported(node.label(), " has no counterpart in Keras that can be written");
+    Export context(plan, node, row->fuses ? following(plan, node) : FollowingActivation());
+    row->write(context);
+    if (context.took_activation()) done.insert(context.activation().nodes.begin(), context.activation().nodes.end());
+    done.insert(context.absorbed().begin(), context.absorbed().end());
+  }
+  add_outputs(plan);
+  plan.order_as_keras();
+  return plan;
+}
+
+namespace {
+Graph prepared(const Graph& source) {
+  Graph graph = source;
+  infer_types(graph);
+  to_channels_last(graph);
+  infer_types(graph);
+  return graph;
+}
+}  // namespace
+
+ModelFiles to_files(const Graph& source, const WriteOptions&) {
+  const Graph graph = prepared(source);
+  return {{"", write_zip(plan_model(graph, Dialect::Keras3))}};
+}
+
+}  // namespace dnn::keras
+
+namespace dnn::keras_h5 {
+
+ModelFiles to_files(const Graph& source, const WriteOptions&) {
+  const Graph graph = keras::prepared(source);
+  return {{"", keras::write_h5(keras::plan_model(graph, keras::Dialect::Keras2))}};
+}
+
+}  // namespace dnn::keras_h5
