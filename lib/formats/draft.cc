@@ -10,7 +10,7 @@ namespace dnn {
 std::string Draft::free_name(const std::string& wanted) {
   const std::string base = wanted.empty() ? "tensor" : wanted;
   std::string name = base;
-  for (int n = 1; !names.insert(name).second; ++n) name = cat(base, "_", n);
+  for (int& n = suffixes[base]; !names.insert(name).second;) name = cat(base, "_", ++n);
   return name;
 }
 

@@ -1,5 +1,6 @@
 // A graph while a reader makes it: names that stay unique, and the steps that importing an operator takes in every format.
 #pragma once
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct Draft {
   Graph graph;
   std::set<std::string> names;  // of all values
   std::set<ValueId> unnamed;    // values with invented names
+
+  std::map<std::string, int> suffixes;  // the last one tried, by name
 
   // A value called `wanted`, or like it where that is taken.
   ValueId add_value(const std::string& wanted, Name name);

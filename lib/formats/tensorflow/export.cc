@@ -61,7 +61,7 @@ File::File(const Graph& graph, bool variables) : graph_(graph), keep_variables_(
 std::string File::free_name(const std::string& wanted) {
   const std::string base = legal(wanted);
   std::string name = base;
-  for (int n = 1; !names_.insert(name).second; ++n) name = cat(base, "_", n);
+  for (int& n = suffixes_[base]; !names_.insert(name).second;) name = cat(base, "_", ++n);
   return name;
 }
 
@@ -75,8 +75,11 @@ Edge File::add(NodeBuilder node) {
   const size_t size = node.def().ByteSizeLong();
   if (out_.size() + size > INT_MAX - (1 << 16))
     fail_unsupported("a GraphDef of more than 2 GiB, which TensorFlow cannot read; write a SavedModel");
-  google::protobuf::io::StringOutputStream sink(&out_);
-  google::protobuf::io::CodedOutputStream stream(&sink);
+  using google::protobuf::io::CodedOutputStream;
+  const size_t before = out_.size(), head = 1 + CodedOutputStream::VarintSize32(static_cast<uint32_t>(size));
+  out_.resize(before + head + size);
+  google::protobuf::io::ArrayOutputStream sink(out_.data() + before, static_cast<int>(head + size));
+  CodedOutputStream stream(&sink);
   stream.SetSerializationDeterministic(true);
   stream.WriteTag(0x0a);  // GraphDef.node
   stream.WriteVarint32(static_cast<uint32_t>(size));

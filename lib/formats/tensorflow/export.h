@@ -108,6 +108,7 @@ class File {
   std::map<ValueId, Edge> edges_;
   std::map<ValueId, std::string> names_of_;
   std::set<std::string> names_;
+  std::map<std::string, int> suffixes_;  // the last one tried, by name
   std::vector<std::string> output_names_;
   std::set<ValueId> leaves_;
   std::set<ValueId> not_trained_, written_;

@@ -153,6 +153,7 @@ std::vector<ValueId> Op::emit_many(const std::string& op, std::vector<ValueId> i
       def->reference(reference);
     }
     for (Tensor& tensor : reference.outputs) result.push_back(store(op, std::move(tensor)));
+    source_.made[result[0]] = {op, inputs};
     if (reforms(op) && (draft().unnamed.count(inputs[0]) == 0 || source_.derived.count(inputs[0]) != 0))
       source_.derived[result[0]] = inputs[0];
     return result;

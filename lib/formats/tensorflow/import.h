@@ -29,9 +29,14 @@ struct Item {
 struct Source {
   Draft draft;
   std::map<ValueId, std::vector<Dim>> extents;  // lists and scalars of integers that are known in part
-  std::map<ValueId, ValueId> derived;           // folded constants: the constant that they are another form of
-  std::map<NodeId, ValueId> biases;             // Adds that a convolution or product may take in: the bias, of rank 1
-  int64_t room = 0;                             // elements that constants may yet be larger than the file
+  struct Made {
+    std::string op;
+    std::vector<ValueId> inputs;
+  };
+  std::map<ValueId, Made> made;        // folded constants: what would have computed them
+  std::map<ValueId, ValueId> derived;  // folded constants: the constant that they are another form of
+  std::map<NodeId, ValueId> biases;    // Adds that a convolution or product may take in: the bias, of rank 1
+  int64_t room = 0;                    // elements that constants may yet be larger than the file
 
   // SpaceToBatchND and the convolutions behind one, by what they make: see batch_to_space().
   struct Spaced {

@@ -9,7 +9,7 @@ namespace dnn::tensorflow {
 namespace {
 
 // Functions that call functions could spell out any number of nodes.
-constexpr int64_t kMaxNodes = 200'000;
+constexpr int64_t kMaxNodes = 50'000;
 constexpr int kMaxDepth = 64;
 
 bool control(const std::string& ref) { return !ref.empty() && ref[0] == '^'; }
@@ -312,6 +312,7 @@ Item Walk::read_variable(const Item& handle) {
   if (variable.value == kNoValue) {
     Tensor tensor = around_.load(variable.key);
     if (tensor.dtype() == DType::String) fail_unsupported("texts are not read");
+    source_.room += 4 * tensor.size();
     variable.value = source_.draft.add_constant(variable.name, std::move(tensor), Draft::Name::Given);
   }
   return Item::of(variable.value);
