@@ -188,6 +188,16 @@ void Op::mark_bias(ValueId v, ValueId bias) {
   if (draft().graph.node(last).output(0) == v) source_.biases[last] = bias;
 }
 
+const Node* Op::maker(ValueId v) const {
+  const Graph& graph = draft().graph;
+  const std::vector<NodeId>& order = graph.order();
+  for (size_t back = 1; back <= 32 && back <= order.size(); ++back) {
+    const Node& node = graph.node(order[order.size() - back]);
+    if (std::find(node.outputs.begin(), node.outputs.end(), v) != node.outputs.end()) return &node;
+  }
+  return nullptr;
+}
+
 void Op::define(size_t i, ValueId v) {
   Draft& draft = this->draft();
   if (draft.unnamed.count(v) != 0 && draft.graph.constant(v) == nullptr)

@@ -90,6 +90,9 @@ class Op : public Steps {
   std::vector<int64_t> shape(ValueId v) const;
   int64_t rank(ValueId v) const { return static_cast<int64_t>(shape(v).size()); }
 
+  // The node that makes `v`, where it is one of the last; null otherwise.
+  const Node* maker(ValueId v) const;
+
   // Attributes; Malformed where one is of another type.
   bool has(const std::string& key) const { return node_.attr().count(key) != 0; }
   int64_t integer(const std::string& key, int64_t fallback) const;

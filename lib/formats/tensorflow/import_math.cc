@@ -57,6 +57,24 @@ void log1p(Op& op) {
   op.define(0, op.emit("Log", {op.emit("Add", {x, op.scalar(1, op.dtype(x))})}));
 }
 
+// 1 - erf(x) as 1 + erf(-x), where a minus in x goes, as Gelu is spelt elsewhere.
+void erfc(Op& op) {
+  const ValueId x = op.in(0);
+  ValueId minus = kNoValue;
+  const Node* made = op.maker(x);
+  if (made != nullptr && made->op == "Mul") {
+    for (size_t i : {0, 1}) {
+      const Node* negative = op.maker(made->inputs[i]);
+      if (negative == nullptr || negative->op != "Neg") continue;
+      const ValueId factor = made->inputs[1 - i], inner = negative->inputs[0];
+      minus = op.emit("Mul", {inner, factor});
+      break;
+    }
+  }
+  if (minus == kNoValue) minus = op.emit("Neg", {x});
+  op.define(0, op.emit("Add", {op.scalar(1, op.dtype(x)), op.emit("Erf", {minus})}));
+}
+
 void expm1(Op& op) {
   const ValueId x = op.in(0);
   op.define(0, op.emit("Sub", {op.emit("Exp", {x}), op.scalar(1, op.dtype(x))}));

@@ -17,6 +17,7 @@ void clip_by_value(Op& op);
 void cumsum(Op& op);
 void divide_no_nan(Op& op);
 void einsum(Op& op);
+void erfc(Op& op);
 void expm1(Op& op);
 void floor_div(Op& op);
 void floor_mod(Op& op);

@@ -136,6 +136,20 @@ TEST(TensorflowRead, BatchNormalizationThatIsSpeltOutIsPutBackTogether) {
   }
 }
 
+// Keras' Gelu: 0.5 * x * erfc(-x * sqrt(0.5)), as other frameworks spell it.
+TEST(TensorflowRead, ErfcIsErf) {
+  const Graph graph = read_nodes({placeholder("x", {5}), constant("c", Tensor::scalar(0.70710678f)),
+                                  node("Neg", "n", {"x"}), node("Mul", "m", {"n", "c"}), node("Erfc", "y", {"m"})});
+  EXPECT_EQ(ops_of(graph), "Mul Erf Add");
+  const Graph plain = read_nodes({placeholder("x", {5}), node("Erfc", "y", {"x"})});
+  const Tensor x = ramp({5});
+  const std::vector<double> y = run(graph, {x}), z = run(plain, {x}), at = to_doubles(x);
+  for (size_t i = 0; i < y.size(); ++i) {
+    EXPECT_NEAR(y[i], std::erfc(-at[i] * 0.70710678), 1e-6);
+    EXPECT_NEAR(z[i], std::erfc(at[i]), 1e-6);
+  }
+}
+
 // A batch that is not known goes through Shape, StridedSlice and Pack; Reshape still needs no computed shape.
 TEST(TensorflowRead, ShapesComputedOnTheWayAreFollowed) {
   const Graph graph =
