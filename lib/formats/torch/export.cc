@@ -289,9 +289,19 @@ Program to_program(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
   Builder builder(graph);
+  const std::map<NodeId, Dense> dense = dense_layers(graph);
+  std::set<NodeId> done;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (builder.known(node)) continue;
+    if (builder.known(node) || done.count(id) != 0) continue;
+    if (const auto layer = dense.find(id); layer != dense.end()) {
+      const auto& [weight, bias, add] = layer->second;
+      Export context(builder, add < 0 ? node : graph.node(add));
+      context.define("linear", {tensor(builder.var(node.inputs[0])), tensor(builder.var(weight)),
+                                bias == kNoValue ? none() : tensor(builder.var(bias))});
+      if (add >= 0) done.insert(add);
+      continue;
+    }
     const auto row = std::find_if(export_rows().begin(), export_rows().end(),
                                   [&](const ExportRow& r) { return node.domain.empty() && node.op == r.op; });
     if (row == export_rows().end())

@@ -239,7 +239,7 @@ void write_hard_sigmoid(Export& e) {
 
 void write_prelu(Export& e) {
   const VarId x = e.input(0), slope = e.input(1);
-  const Type& type = e.builder().var_type(slope);
+  const Type type = e.builder().var_type(slope);
   if (type.fixed() && type.shape->size() == 1 && (e.rank(0) > 1 || type.shape->at(0).size == 1)) {
     const int64_t n = type.shape->at(0).size, channels = e.rank(0) > 1 ? e.shape(0)[1] : 1;
     if (n == 1 || (n == channels && (e.rank(0) == 2 || e.constant(1)->rank() > 1)))

@@ -75,18 +75,18 @@ Sliding sliding(const Export& e, Numbers kernel, int64_t largest_share) {
   return s;
 }
 
-// Input 0 inside its border, filled with `fill`.
-VarId padded(Export& e, const Sliding& s, double fill) {
-  if (!s.bordered()) return e.input(0);
+// x, of input 0's extents, inside its border, filled with `fill`.
+VarId padded(Export& e, const Sliding& s, VarId x, double fill) {
+  if (!s.bordered()) return x;
   Numbers pad;  // last axis first
-  Type type = e.type(0);
+  Type type = e.builder().var_type(x);
   for (size_t i = s.begin.size(); i-- > 0;) {
     pad.insert(pad.end(), {s.begin[i], s.end[i]});
     Dim& dim = (*type.shape)[i + 2];
     dim = dim.fixed() ? Dim(dim.size + s.begin[i] + s.end[i]) : Dim();
   }
-  const Arg value = is_float(e.dtype()) ? Arg(fill) : number(static_cast<int64_t>(fill));
-  return e.step("constant_pad_nd", {tensor(e.input(0)), ints(pad), value}, "padded", type);
+  const Arg value = is_float(type.dtype) ? Arg(fill) : number(static_cast<int64_t>(fill));
+  return e.step("constant_pad_nd", {tensor(x), ints(pad), value}, "padded", type);
 }
 
 std::string over(const char* name, size_t axes, const char* overload = "") { return cat(name, axes, "d", overload); }
@@ -105,14 +105,24 @@ Type with_extent(const Type& type, size_t axis, const Dim& extent) {
 
 }  // namespace
 
+std::string convolution(Export& e, VarId x, size_t weight, VarId w, Arg bias, std::vector<Arg>* args) {
+  const Numbers extents = e.shape(weight);
+  if (!e.type(weight).fixed() || extents.size() < 3) e.refuse("a weight of ", e.type(weight).text());
+  const Sliding s = sliding(e, {extents.begin() + 2, extents.end()}, 0);
+  *args = {tensor(padded(e, s, x, 0)),
+           tensor(w),
+           std::move(bias),
+           ints(s.strides),
+           ints(s.padding),
+           ints(s.dilations),
+           number(e.node().attribute_int("group", 1))};
+  return over("conv", s.kernel.size());
+}
+
 void write_conv(Export& e) {
-  const Numbers w = e.shape(1);
-  if (!e.type(1).fixed() || w.size() < 3) e.refuse("a weight of ", e.type(1).text());
-  const Sliding s = sliding(e, {w.begin() + 2, w.end()}, 0);
-  const VarId x = padded(e, s, 0);
-  e.define(over("conv", s.kernel.size()),
-           {tensor(x), tensor(e.input(1)), e.optional(2), ints(s.strides), ints(s.padding), ints(s.dilations),
-            number(e.node().attribute_int("group", 1))});
+  std::vector<Arg> args;
+  const std::string op = convolution(e, e.input(0), 1, e.input(1), e.optional(2), &args);
+  e.define(op, std::move(args));
 }
 
 void write_conv_transpose(Export& e) {
@@ -169,7 +179,7 @@ void write_max_pool(Export& e) {
   const Sliding s = sliding(e, {}, 2);
   const bool real = is_float(e.dtype());
   if (!real && s.bordered()) e.refuse("a border of integers");
-  const VarId x = padded(e, s, -std::numeric_limits<double>::infinity());
+  const VarId x = padded(e, s, e.input(0), -std::numeric_limits<double>::infinity());
   e.define(over("max_pool", s.kernel.size()),
            {tensor(x), ints(s.kernel), ints(s.strides), ints(s.padding), ints(s.dilations), s.ceil});
 }
@@ -181,7 +191,7 @@ void write_average_pool(Export& e) {
     e.refuse("a dilated window");
   const bool count_padding = e.node().attribute_int("count_include_pad", 0) != 0;
   const std::string op = over("avg_pool", s.kernel.size());
-  const VarId x = padded(e, s, 0);
+  const VarId x = padded(e, s, e.input(0), 0);
   std::vector<Arg> args = {tensor(x), ints(s.kernel), ints(s.strides), ints(s.padding), s.ceil, count_padding};
   if (!s.bordered()) return e.define(op, args);
   const Window w = window_of(e, s.kernel);

@@ -90,6 +90,8 @@ void write_topk(Export& e);
 void write_where(Export& e);
 
 // export_nn.cc
+// The call that convolves x, of input 0's extents, with w, of input `weight`'s; the node says how. Its name, and its arguments.
+std::string convolution(Export& e, VarId x, size_t weight, VarId w, Arg bias, std::vector<Arg>* args);
 void write_average_pool(Export& e);
 void write_batch_normalization(Export& e);
 void write_conv(Export& e);
@@ -105,6 +107,8 @@ void write_rms_normalization(Export& e);
 
 // export_quantization.cc
 void write_dequantize_linear(Export& e);
+void write_qlinear_conv(Export& e);
+void write_qlinear_matmul(Export& e);
 void write_quantize_linear(Export& e);
 
 // export_shape.cc

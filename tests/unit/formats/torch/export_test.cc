@@ -101,6 +101,35 @@ TEST(TorchExport, TheClassHoldsParametersAndBuffersUnderTheirNames) {
 )");
 }
 
+TEST(TorchExport, LayersOfAnExporterHaveTheirModulesNames) {
+  EXPECT_EQ(module_path("/layer1/layer1.0/conv1/Conv"), "layer1.0.conv1");
+  EXPECT_EQ(module_path("/features/features.0/features.0.0/Conv"), "features.0.0");
+  EXPECT_EQ(module_path("/encoder/layers/encoder_layer_0/mlp/mlp.0/MatMul"), "encoder.layers.encoder_layer_0.mlp.0");
+  EXPECT_EQ(module_path("/fc/Gemm"), "fc");
+  EXPECT_EQ(module_path("/Conv"), "");
+  EXPECT_EQ(module_path("conv1/Conv2D"), "");
+  EXPECT_EQ(module_path(""), "");
+}
+
+// Neither a weight that two layers share nor one whose name is another tensor's is renamed; the shared one is not turned either.
+TEST(TorchExport, SharedWeightsStayAsTheyAre) {
+  EXPECT_EQ(forward(R"(input x: float32[2,3]
+    const "onnx::MatMul_1": float32[3,3] = random(1)
+    const "onnx::MatMul_2": float32[3,4] = random(2)
+    const b.weight: float32[4] = {1, 2, 3, 4}
+    p = MatMul(x, "onnx::MatMul_1") @/a/MatMul
+    q = MatMul(p, "onnx::MatMul_1") @/a/MatMul_1
+    r = MatMul(q, "onnx::MatMul_2") @/b/MatMul
+    y = Mul(r, b.weight)
+    output y)"),
+            R"(p = torch.matmul(x, getattr(self, "onnx::MatMul_1"))
+q = torch.matmul(p, getattr(self, "onnx::MatMul_1"))
+r = torch.linear(q, getattr(self, "onnx::MatMul_2"))
+y = torch.mul(r, getattr(self, "b.weight"))
+return y
+)");
+}
+
 TEST(TorchExport, NodesWithoutACounterpartAreRefusedByName) {
   EXPECT_EQ(refusal("input x: float32[2,3]\ny = NonZero(x) @picks\noutput y"),
             "node 'picks' (NonZero) has no counterpart in PyTorch that can be written");
