@@ -333,7 +333,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
   zip.add(root + "byteorder", "little");
   zip.add(root + ".data/version", "6\n");
   zip.add(root + "archive_version", "0");
-  return {{"", zip.bytes()}};
+  return single_file(zip.bytes());
 }
 
 }  // namespace dnn::pt2

@@ -174,9 +174,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
     if (key != kSignatureKey) zip.add(root + "extra/" + key, text);
   }
   zip.add(root + "version", "10\n");
-  ModelFiles files;  // a list of initializers would be copied
-  files.push_back({"", zip.bytes()});
-  return files;
+  return single_file(zip.bytes());
 }
 
 }  // namespace dnn::torchscript

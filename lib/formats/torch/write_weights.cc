@@ -6,6 +6,7 @@
 #include "formats/torch/parameters.h"
 #include "formats/torch/storage.h"
 #include "formats/torch/weights.h"
+#include "formats/torch/write.h"
 #include "ops/op.h"
 
 namespace dnn::torch {
@@ -72,7 +73,7 @@ ModelFiles to_files(const Graph& graph, const WriteOptions&) {
   zip.add(root + "data.pkl", pickle.finish());
   zip.add(root + "byteorder", "little");
   zip.add(root + "version", "3\n");
-  return {{"", zip.bytes()}};
+  return torch::single_file(zip.bytes());
 }
 
 }  // namespace dnn::statedict
@@ -101,7 +102,7 @@ ModelFiles to_files(const Graph& graph, const WriteOptions&) {
   for (int i = 0; i < 8; ++i) file += static_cast<char>(uint64_t{text.size()} >> (8 * i) & 0xff);
   file += text;
   for (const auto& [name, tensor] : state) file += as_text(tensor.bytes());
-  return {{"", std::move(file)}};
+  return torch::single_file(std::move(file));
 }
 
 }  // namespace dnn::safetensors
