@@ -14,6 +14,7 @@
 #include "convert/surgery.h"
 #include "formats/format.h"
 #include "formats/onnx/check/check.h"
+#include "formats/shaped.h"
 
 namespace {
 
@@ -125,7 +126,7 @@ int work(const Options& o) {
     fail_usage("--opset, --ir-version and --external-data are for ONNX files");
   if (o.no_certificate && (!o.certificate.empty() || !o.probe.inputs.empty()))
     fail_usage("--no-certificate leaves nothing for --certificate to write and --probe to try");
-  Graph graph = read_model(o.input);
+  Graph graph = read_model(open_model(o.input), o.surgery.shapes);
   try {
     const bool wants_graph = target == nullptr || target->holds == Holds::Graph;
     if (!o.architecture.empty() || (graph.outputs.empty() && wants_graph))

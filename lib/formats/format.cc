@@ -9,8 +9,9 @@
 #include "formats/tensorflow/tensorflow.h"
 #include "formats/text/text.h"
 #include "formats/tflite/tflite.h"
+#include "formats/torch/pt2.h"
+#include "formats/torch/torchscript.h"
 #include "formats/torch/weights.h"
-#include "formats/torch/write.h"
 
 namespace dnn {
 

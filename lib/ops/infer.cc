@@ -1,6 +1,7 @@
 // Type inference over a graph, with the values that types depend on; see op.h.
 #include "graph/locate.h"
 #include "ops/op.h"
+#include "ops/type_inference.h"
 
 namespace dnn {
 namespace {
@@ -26,7 +27,13 @@ class Inference {
 
   std::vector<Tensor> take_known() { return std::move(known_); }
 
- private:
+  // Visits the nodes at the end of the order that were not there before.
+  void update() {
+    known_.resize(static_cast<size_t>(graph_.value_count()));
+    const std::vector<NodeId>& order = graph_.order();
+    while (next_ < order.size()) visit(graph_.node(order[next_++]));
+  }
+
   const Tensor* known(ValueId id) const {
     if (id == kNoValue) return nullptr;
     if (const Tensor* constant = graph_.constant(id)) return constant;
@@ -34,6 +41,7 @@ class Inference {
     return value.defined() ? &value : nullptr;
   }
 
+ private:
   void visit(const Node& node) {
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr || op->infer == nullptr) return;
@@ -126,11 +134,21 @@ class Inference {
 
   Graph& graph_;
   std::vector<Tensor> known_;  // by ValueId
+  size_t next_ = 0;            // in the order: where update() goes on
 };
 
 }  // namespace
 
 void infer_types(Graph& graph, const std::function<void(NodeId id)>& before) { Inference(graph).run(before); }
+
+struct TypeInference::State : Inference {
+  using Inference::Inference;
+};
+
+TypeInference::TypeInference(Graph& graph) : state_(std::make_unique<State>(graph)) {}
+TypeInference::~TypeInference() = default;
+void TypeInference::update() { state_->update(); }
+const Tensor* TypeInference::known(ValueId id) const { return state_->known(id); }
 
 std::vector<Tensor> infer_known_values(Graph& graph) {
   Inference inference(graph);

@@ -1,7 +1,10 @@
 // Torch's zip; see archive.h.
 #include "formats/torch/archive.h"
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "formats/torch/signature.h"
 
 namespace dnn::torch {
 namespace {
@@ -54,6 +57,17 @@ Bytes Archive::bytes(const std::string& record) {
 }
 
 bool Archive::big_endian() const { return has("byteorder") && text("byteorder") == "big"; }
+
+void read_extras(const Archive& archive, Graph* graph) {
+  constexpr std::string_view kFolder = "extra/";
+  for (const std::string& record : archive.records(kFolder, "")) {
+    const std::string key = record.substr(kFolder.size());
+    if (key.empty() || key == kSignatureKey) continue;
+    const std::string text = archive.text(record);
+    const auto printable = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; };
+    if (std::all_of(text.begin(), text.end(), printable)) graph->metadata.emplace_back(key, text);
+  }
+}
 
 bool is_zip(Bytes bytes) { return starts_with(as_text(bytes.first(std::min<size_t>(bytes.size(), 4))), "PK\3\4"); }
 

@@ -41,6 +41,9 @@ class Archive {
   std::shared_ptr<Kept> kept_;
 };
 
+// The archive's extra files that are text, as metadata of the graph; our own signature aside.
+void read_extras(const Archive& archive, Graph* graph);
+
 // Whether the bytes are a zip at all.
 bool is_zip(Bytes bytes);
 // Whether the bytes are a zip of torch's with this record; never throws.

@@ -111,11 +111,7 @@ void check_weight_global(std::string_view module, std::string_view name) {
 
 TensorTable::TensorTable(const pickle::Tree& tree, Load load, std::shared_ptr<const void> owner, bool swapped,
                          size_t file_bytes)
-    : tree_(tree),
-      load_(std::move(load)),
-      owner_(std::move(owner)),
-      swapped_(swapped),
-      budget_(2 * file_bytes + kSmall) {}
+    : tree_(tree), load_(std::move(load)), strided_(std::move(owner), swapped, file_bytes) {}
 
 bool TensorTable::is_tensor(Ref ref) const {
   if (ref == kNone || !tree_.is(ref, Kind::Call)) return false;
@@ -150,12 +146,23 @@ StoredTensor TensorTable::rebuild(Ref ref) {
   const std::vector<int64_t> sizes = integers(arguments[2], "a tensor's shape");
   const std::vector<int64_t> strides = integers(arguments[3], "a tensor's strides");
   StoredTensor result;
-  result.values = strided(storage(arguments[0]), tree_.integer(arguments[1], "a tensor's offset"), sizes, strides);
+  const Storage from = storage(arguments[0]);
+  result.values =
+      strided_.read(from.dtype, from.bytes, tree_.integer(arguments[1], "a tensor's offset"), sizes, strides);
   if (callee == "torch._utils _rebuild_qtensor") {
     if (arguments.size() < 5) fail_malformed("pickle: a quantised tensor without its scale");
     quantize(arguments[4], &result);
   }
   return result;
+}
+
+Shape TensorTable::shape(Ref ref) const {
+  const std::vector<Ref>& arguments = tree_[tree_[ref].items[1]].items;
+  if (tree_.callee(ref) == "torch._utils _rebuild_parameter" && !arguments.empty()) return shape(arguments[0]);
+  if (arguments.size() < 4) fail_malformed("pickle: a tensor with ", arguments.size(), " arguments");
+  Shape sizes = integers(arguments[2], "a tensor's shape");
+  element_count(sizes);
+  return sizes;
 }
 
 TensorTable::Storage TensorTable::storage(Ref ref) {
@@ -179,10 +186,13 @@ TensorTable::Storage TensorTable::storage(Ref ref) {
   return result;
 }
 
-Tensor TensorTable::strided(const Storage& storage, int64_t offset, const std::vector<int64_t>& sizes,
+StridedTensors::StridedTensors(std::shared_ptr<const void> owner, bool swapped, size_t file_bytes)
+    : owner_(std::move(owner)), swapped_(swapped), budget_(2 * file_bytes + kSmall) {}
+
+Tensor StridedTensors::read(DType dtype, Bytes storage, int64_t offset, const std::vector<int64_t>& sizes,
                             const std::vector<int64_t>& strides) {
-  const size_t size = dtype_size(storage.dtype);
-  const auto available = static_cast<int64_t>(storage.bytes.size() / size);
+  const size_t size = dtype_size(dtype);
+  const auto available = static_cast<int64_t>(storage.size() / size);
   if (sizes.size() != strides.size() || sizes.size() > 64)
     fail_malformed("a tensor of shape ", shape_text(sizes), " with ", strides.size(), " strides");
   const int64_t n = element_count(sizes);
@@ -196,18 +206,18 @@ Tensor TensorTable::strided(const Storage& storage, int64_t offset, const std::v
   }
   if (offset < 0 || (n > 0 && last >= available))
     fail_malformed("a tensor of shape ", shape_text(sizes), " at ", offset, " leaves its storage of ", available);
-  if (n == 0) return Tensor(storage.dtype, sizes);
-  const std::byte* first = storage.bytes.data() + static_cast<size_t>(offset) * size;
+  if (n == 0) return Tensor(dtype, sizes);
+  const std::byte* first = storage.data() + static_cast<size_t>(offset) * size;
   const size_t n_bytes = static_cast<size_t>(n) * size;
   const bool plain = contiguous(sizes, strides);
   const size_t alignment = std::min<size_t>(size, 8);
   if (plain && !swapped_ && reinterpret_cast<uintptr_t>(first) % alignment == 0)
-    return Tensor::view(storage.dtype, sizes, {first, n_bytes}, owner_);
+    return Tensor::view(dtype, sizes, {first, n_bytes}, owner_);
   if (n > available && n_bytes > kSmall)
     fail_malformed("a tensor of shape ", shape_text(sizes), " in a storage of ", available);
   if (n_bytes > budget_) fail_malformed("its tensors overlap so much that they are larger than the file");
   budget_ -= n_bytes;
-  Tensor copy(storage.dtype, sizes);
+  Tensor copy(dtype, sizes);
   std::byte* out = copy.mutable_bytes();
   if (plain) {
     std::memcpy(out, first, n_bytes);

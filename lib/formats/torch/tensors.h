@@ -23,6 +23,22 @@ struct StoredTensor {
 // Throws Unsupported unless the global is one that weights need: tensors, storages, dictionaries.
 void check_weight_global(std::string_view module, std::string_view name);
 
+// Tensors as parts of storages, by offset and strides.
+class StridedTensors {
+ public:
+  // `owner` keeps the storages alive; `swapped`: numbers stand in the other order of bytes. What must be copied is together not much
+  // more than the file.
+  StridedTensors(std::shared_ptr<const void> owner, bool swapped, size_t file_bytes);
+  // Throws Malformed where the tensor leaves its storage.
+  Tensor read(DType dtype, Bytes storage, int64_t offset, const std::vector<int64_t>& sizes,
+              const std::vector<int64_t>& strides);
+
+ private:
+  std::shared_ptr<const void> owner_;
+  bool swapped_;
+  size_t budget_;  // bytes that may still be copied
+};
+
 class TensorTable {
  public:
   using Load = std::function<Bytes(const std::string& key)>;
@@ -31,6 +47,8 @@ class TensorTable {
 
   // Whether the value is a tensor or a parameter that wraps one.
   bool is_tensor(pickle::Ref ref) const;
+  // Its shape alone, which needs no storage.
+  Shape shape(pickle::Ref ref) const;
   // It. Throws Malformed where it does not fit its storage, Unsupported for kinds that the IR lacks.
   const StoredTensor& tensor(pickle::Ref ref);
 
@@ -41,16 +59,12 @@ class TensorTable {
   };
   StoredTensor rebuild(pickle::Ref ref);
   Storage storage(pickle::Ref ref);
-  Tensor strided(const Storage& storage, int64_t offset, const std::vector<int64_t>& sizes,
-                 const std::vector<int64_t>& strides);
   std::vector<int64_t> integers(pickle::Ref ref, std::string_view what) const;
   void quantize(pickle::Ref quantizer, StoredTensor* tensor);
 
   const pickle::Tree& tree_;
   Load load_;
-  std::shared_ptr<const void> owner_;
-  bool swapped_;
-  size_t budget_;  // bytes that may still be copied
+  StridedTensors strided_;
   std::unordered_map<pickle::Ref, StoredTensor> done_;
   std::unordered_map<std::string, Bytes> storages_;
 };

@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "formats/torch/export.h"
+#include "formats/torch/pt2.h"
 #include "formats/torch/signature.h"
 #include "formats/torch/storage.h"
+#include "formats/torch/torchscript.h"
 #include "formats/torch/write.h"
 #include "ops/op.h"
 

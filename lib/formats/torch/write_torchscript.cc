@@ -4,6 +4,7 @@
 #include "formats/torch/export.h"
 #include "formats/torch/signature.h"
 #include "formats/torch/storage.h"
+#include "formats/torch/torchscript.h"
 #include "formats/torch/write.h"
 #include "ops/op.h"
 

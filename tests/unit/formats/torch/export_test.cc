@@ -7,6 +7,8 @@
 
 #include "base/file.h"
 #include "base/zip.h"
+#include "formats/torch/pt2.h"
+#include "formats/torch/torchscript.h"
 #include "formats/torch/write.h"
 #include "graph/text.h"
 

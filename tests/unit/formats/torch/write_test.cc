@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/zip.h"
+#include "formats/torch/pt2.h"
+#include "formats/torch/torchscript.h"
 #include "formats/torch/weights.h"
 #include "formats/torch/write.h"
 #include "graph/text.h"

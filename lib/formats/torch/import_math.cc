@@ -1,0 +1,310 @@
+// Element by element, reductions, products of matrices.
+#include <algorithm>
+#include <cmath>
+
+#include "formats/torch/imports.h"
+
+namespace dnn::torch {
+namespace {
+
+// The wider of two element types: a float over an integer, more bits over fewer.
+DType wider(DType a, DType b) {
+  if (a == DType::Undefined || b == DType::Undefined || a == b) return a == DType::Undefined ? b : a;
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  if (a == DType::Bool || b == DType::Bool) return a == DType::Bool ? b : a;
+  return dtype_size(a) >= dtype_size(b) ? a : b;
+}
+
+// Two operands of one type, as torch promotes them: a Python number takes the tensor's.
+std::pair<ValueId, ValueId> operands(Op& op, size_t a, size_t b) {
+  if (!op.is_tensor(b)) {
+    const ValueId x = op.tensor(a), y = op.number_like(b, x);
+    const DType dtype = wider(op.type(x).dtype, op.type(y).dtype);
+    return {op.type(x).dtype == dtype || op.type(x).dtype == DType::Undefined ? x : op.to_dtype(x, dtype), y};
+  }
+  if (!op.is_tensor(a)) {
+    const ValueId y = op.tensor(b), x = op.number_like(a, y);
+    const DType dtype = wider(op.type(x).dtype, op.type(y).dtype);
+    return {x, op.type(y).dtype == dtype || op.type(y).dtype == DType::Undefined ? y : op.to_dtype(y, dtype)};
+  }
+  ValueId x = op.tensor(a), y = op.tensor(b);
+  const DType p = op.type(x).dtype, q = op.type(y).dtype;
+  if (p == DType::Undefined || q == DType::Undefined || p == q) return {x, y};
+  const bool scalar_x = op.type(x).shape && op.type(x).shape->empty(),
+             scalar_y = op.type(y).shape && op.type(y).shape->empty();
+  DType dtype = wider(p, q);
+  if (is_float(p) == is_float(q) && scalar_x != scalar_y) dtype = scalar_x ? q : p;  // a tensor without axes gives way
+  if (p != dtype) x = op.to_dtype(x, dtype);
+  if (q != dtype) y = op.to_dtype(y, dtype);
+  return {x, y};
+}
+
+std::vector<int64_t> axes_of(Op& op, size_t i, ValueId x) {
+  std::vector<int64_t> axes;
+  if (!op.has(i)) return axes;
+  for (int64_t axis : op.ints(i)) axes.push_back(op.axis(axis, x));
+  return axes;
+}
+
+ValueId to_float(Op& op, ValueId x) {
+  const DType dtype = op.type(x).dtype;
+  return dtype == DType::Undefined || is_float(dtype) ? x : op.to_dtype(x, DType::Float32);
+}
+
+}  // namespace
+
+Any unary(Op& op) { return op.like(0, op.emit(op.row().op, {op.tensor(0)})); }
+Any unary_real(Op& op) { return op.result(op.emit(op.row().op, {to_float(op, op.tensor(0))})); }
+Any relu(Op& op) {
+  const Quantizer* q = op.quantizer(0);
+  const ValueId y = op.emit("Relu", {op.tensor(0)});
+  return q == nullptr ? op.result(y) : op.quantized(y, *q);
+}
+
+Any arithmetic(Op& op) {
+  std::string name = op.row().op;
+  auto [x, y] = operands(op, 0, 1);
+  ValueId left = x, right = y;
+  if (op.has(2) && op.real(2) != 1) {
+    ValueId& scaled = right;
+    if (name == "Rsub") {
+      left = op.emit("Mul", {left, op.scalar(op.real(2), op.type(left).dtype)});
+    } else {
+      scaled = op.emit("Mul", {scaled, op.scalar(op.real(2), op.type(scaled).dtype)});
+    }
+  }
+  if (name == "Rsub") {
+    name = "Sub";
+    std::swap(left, right);
+  }
+  return op.result(op.emit(name, {left, right}));
+}
+
+Any divide(Op& op) {
+  auto [x, y] = operands(op, 0, 1);
+  const std::string rounding = op.has(2) ? op.text(2) : "";
+  const bool integers = is_integer(op.type(x).dtype);
+  if (rounding == "floor")
+    return op.result(integers ? op.emit("Div", {x, y}) : op.emit("Floor", {op.emit("Div", {x, y})}));
+  if (rounding == "trunc") {
+    if (integers) return op.result(op.emit("Div", {x, y}));
+    const ValueId quotient = op.emit("Div", {x, y});
+    return op.result(op.emit("Mul", {op.emit("Sign", {quotient}), op.emit("Floor", {op.emit("Abs", {quotient})})}));
+  }
+  return op.result(op.emit("Div", {to_float(op, x), to_float(op, y)}));
+}
+
+Any floor_divide(Op& op) {
+  auto [x, y] = operands(op, 0, 1);
+  const ValueId quotient = op.emit("Div", {x, y});
+  return op.result(is_integer(op.type(x).dtype) ? quotient : op.emit("Floor", {quotient}));
+}
+
+Any comparison(Op& op) {
+  auto [x, y] = operands(op, 0, 1);
+  return op.result(op.emit(op.row().op, {x, y}));
+}
+Any not_equal(Op& op) {
+  auto [x, y] = operands(op, 0, 1);
+  return op.result(op.emit("Not", {op.emit("Equal", {x, y})}));
+}
+Any logical(Op& op) {
+  return op.result(
+      op.emit(op.row().op, {op.to_dtype(op.tensor(0), DType::Bool), op.to_dtype(op.tensor(1), DType::Bool)}));
+}
+Any logical_not(Op& op) { return op.result(op.emit("Not", {op.to_dtype(op.tensor(0), DType::Bool)})); }
+
+Any power(Op& op) {
+  auto [x, y] = operands(op, 0, 1);
+  if (op.argument(1).get<int64_t>() != nullptr && op.integer(1) == 2) return op.result(op.emit("Mul", {x, x}));
+  return op.result(op.emit("Pow", {x, y}));
+}
+Any square(Op& op) {
+  const ValueId x = op.tensor(0);
+  return op.result(op.emit("Mul", {x, x}));
+}
+Any rsqrt(Op& op) { return op.result(op.emit("Reciprocal", {op.emit("Sqrt", {op.tensor(0)})})); }
+
+Any clamp(Op& op) {
+  const Quantizer* q = op.quantizer(0);
+  const ValueId x = op.tensor(0);
+  std::vector<ValueId> inputs = {x};
+  for (size_t i = 1; i <= 2; ++i) inputs.push_back(op.has(i) ? op.number_like(i, x) : kNoValue);
+  const ValueId y = op.emit("Clip", std::move(inputs));
+  return q == nullptr ? op.result(y) : op.quantized(y, *q);
+}
+Any clamp_min(Op& op) {
+  const ValueId x = op.tensor(0);
+  return op.result(op.emit("Clip", {x, op.number_like(1, x)}));
+}
+Any clamp_max(Op& op) {
+  const ValueId x = op.tensor(0);
+  return op.result(op.emit("Clip", {x, kNoValue, op.number_like(1, x)}));
+}
+Any relu6(Op& op) {
+  const Quantizer* q = op.quantizer(0);
+  const ValueId x = op.tensor(0);
+  const DType dtype = op.type(x).dtype == DType::Undefined ? DType::Float32 : op.type(x).dtype;
+  const ValueId y = op.emit("Clip", {x, op.scalar(0, dtype), op.scalar(6, dtype)});
+  return q == nullptr ? op.result(y) : op.quantized(y, *q);
+}
+Any quantized_relu6(Op& op) { return relu6(op); }
+Any hardsigmoid(Op& op) {
+  return op.result(op.emit("HardSigmoid", {op.tensor(0)}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}}));
+}
+Any silu(Op& op) {
+  const ValueId x = op.tensor(0);
+  return op.result(op.emit("Mul", {x, op.emit("Sigmoid", {x})}));
+}
+Any gelu(Op& op) {
+  Attributes attributes;
+  if (op.text(1) != "none") attributes["approximate"] = op.text(1);
+  return op.result(op.emit("Gelu", {op.tensor(0)}, std::move(attributes)));
+}
+Any elu(Op& op) {
+  if (op.real(2) != 1 || op.real(3) != 1) op.refuse("a scaled elu is not read");
+  return op.result(op.emit("Elu", {op.tensor(0)}, {{"alpha", static_cast<float>(op.real(1))}}));
+}
+Any celu(Op& op) { return op.result(op.emit("Celu", {op.tensor(0)}, {{"alpha", static_cast<float>(op.real(1))}})); }
+Any leaky_relu(Op& op) {
+  return op.result(op.emit("LeakyRelu", {op.tensor(0)}, {{"alpha", static_cast<float>(op.real(1))}}));
+}
+Any glu(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(1), x);
+  const std::vector<ValueId> halves = op.emit_many("Split", {x}, {{"axis", axis}, {"num_outputs", int64_t{2}}}, 2);
+  return op.result(op.emit("Mul", {halves[0], op.emit("Sigmoid", {halves[1]})}));
+}
+// log(1 + exp(beta x)) / beta; above the threshold x itself, which float32 gives anyway.
+Any softplus(Op& op) {
+  const ValueId x = op.tensor(0);
+  const double beta = op.real(1);
+  if (beta == 1) return op.result(op.emit("Softplus", {x}));
+  const ValueId scale = op.scalar(beta, op.type(x).dtype);
+  return op.result(op.emit("Div", {op.emit("Softplus", {op.emit("Mul", {x, scale})}), scale}));
+}
+// One slope per channel, which is axis 1.
+Any prelu(Op& op) {
+  const ValueId x = op.tensor(0);
+  ValueId slope = op.tensor(1);
+  const size_t rank = op.rank(x);
+  if (op.rank(slope) == 1 && rank > 2 && op.extent(slope, 0) != 1) {
+    std::vector<int64_t> shape(rank - 1, 1);
+    shape[0] = op.extent(slope, 0);
+    slope = op.reshape(slope, shape);
+  }
+  return op.result(op.emit("PRelu", {x, slope}));
+}
+
+Any softmax(Op& op) {
+  ValueId x = op.tensor(0);
+  if (std::string(op.row().name)[0] != '_' && op.has(2) && op.dtype(2) != op.type(x).dtype)
+    x = op.to_dtype(x, op.dtype(2));
+  return op.result(op.emit(op.row().op, {x}, {{"axis", op.integer(1)}}));
+}
+
+Any reduce(Op& op) {
+  const Quantizer* q = op.quantizer(0);
+  ValueId x = op.tensor(0);
+  const std::string name = op.row().op;
+  if (name == "ReduceMean" || name == "ReduceSum") {
+    // mean(self, dtype) has its dtype where the axes stand.
+    const bool whole = op.has(1) && !op.argument(1).list() && op.argument(1).get<int64_t>() == nullptr;
+    if (whole) op.refuse("its axes are ", kind_of(op.argument(1)));
+    if (op.has(3)) x = op.to_dtype(x, op.dtype(3));
+  }
+  const std::vector<int64_t> axes = axes_of(op, 1, x);
+  std::vector<ValueId> inputs = {x};
+  if (!axes.empty()) inputs.push_back(op.list(axes));
+  const bool keep = op.has(2) && op.flag(2);
+  const ValueId y = op.emit(name, std::move(inputs), {{"keepdims", int64_t{keep ? 1 : 0}}});
+  return q == nullptr ? op.result(y) : op.quantized(y, *q);
+}
+
+Any arg_extreme(Op& op) {
+  ValueId x = op.tensor(0);
+  if (!op.has(1)) {
+    x = op.reshape(x, std::vector<int64_t>{-1});
+    return op.result(op.emit(op.row().op, {x}, {{"axis", int64_t{0}}, {"keepdims", int64_t{0}}}));
+  }
+  const bool keep = op.flag(2);
+  return op.result(op.emit(op.row().op, {x}, {{"axis", op.integer(1)}, {"keepdims", int64_t{keep ? 1 : 0}}}));
+}
+
+// max(x), max(x, other), max(x, dim): values and their places.
+Any extreme(Op& op) {
+  const std::string name = op.row().op;
+  if (op.is_tensor(1)) {
+    auto [x, y] = operands(op, 0, 1);
+    return op.result(op.emit(name == "ReduceMax" ? "Max" : "Min", {x, y}));
+  }
+  const ValueId x = op.tensor(0);
+  if (!op.has(1)) return op.result(op.emit(name, {x}, {{"keepdims", int64_t{0}}}));
+  const int64_t axis = op.axis(op.integer(1), x), keep = op.flag(2) ? 1 : 0;
+  const ValueId values = op.emit(name, {x, op.list({axis})}, {{"keepdims", keep}});
+  const ValueId places = op.emit(name == "ReduceMax" ? "ArgMax" : "ArgMin", {x}, {{"axis", axis}, {"keepdims", keep}});
+  return op.result_many({values, places}, true);
+}
+
+Any matmul(Op& op) { return op.result(op.emit("MatMul", {op.tensor(0), op.tensor(1)})); }
+
+// x * transposed weight + bias; one Gemm where x is a matrix.
+ValueId affine(Op& op, ValueId x, ValueId weight, ValueId bias) {
+  if (!op.type(x).shape && op.type(weight).shape && op.rank(weight) == 2)
+    op.importer().guess_input(x, {Dim(std::string("batch")), Dim(op.extent(weight, 1))});
+  if (op.rank(weight) != 2) op.refuse("weights of rank ", op.rank(weight));
+  if (op.rank(x) == 2) {
+    std::vector<ValueId> inputs = {x, weight};
+    if (bias != kNoValue) inputs.push_back(bias);
+    return op.emit("Gemm", std::move(inputs), {{"transB", int64_t{1}}});
+  }
+  const ValueId y = op.emit("MatMul", {x, op.transpose(weight, {1, 0})});
+  return bias == kNoValue ? y : op.emit("Add", {y, bias});
+}
+
+Any linear(Op& op) { return op.result(affine(op, op.tensor(0), op.tensor(1), op.has(2) ? op.tensor(2) : kNoValue)); }
+
+// beta * self + alpha * (mat1 mat2); of a transposed weight, as exported programs have it, a Gemm of the weight itself.
+Any addmm(Op& op) {
+  const ValueId c = op.tensor(0), a = op.tensor(1), b = op.tensor(2);
+  const auto beta = static_cast<float>(op.real(3)), alpha = static_cast<float>(op.real(4));
+  if (op.type(a).shape && op.rank(a) != 2) {
+    if (alpha != 1 || beta != 1) op.refuse("alpha and beta are not read for a batch of matrices");
+    return op.result(op.emit("Add", {op.emit("MatMul", {a, b}), c}));
+  }
+  Attributes attributes;
+  ValueId weight = b;
+  const Graph& graph = op.importer().draft.graph;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.op != "Transpose" || node.outputs[0] != b || graph.constant(node.inputs[0]) == nullptr) continue;
+    if (node.attribute_ints("perm") != std::vector<int64_t>{1, 0}) continue;
+    weight = node.inputs[0];
+    attributes["transB"] = int64_t{1};
+  }
+  if (alpha != 1) attributes["alpha"] = alpha;
+  if (beta != 1) attributes["beta"] = beta;
+  return op.result(op.emit("Gemm", {a, weight, c}, std::move(attributes)));
+}
+
+Any einsum(Op& op) {
+  std::string equation = op.text(0);
+  equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+  return op.result(op.emit("Einsum", op.tensors(1), {{"equation", equation}}));
+}
+
+Any where(Op& op) {
+  if (!op.has(1) || !op.has(2)) op.refuse("the indices of what is not zero are not read");
+  const ValueId condition = op.tensor(0);
+  auto [x, y] = operands(op, 1, 2);
+  return op.result(op.emit(
+      "Where", {op.type(condition).dtype == DType::Bool ? condition : op.to_dtype(condition, DType::Bool), x, y}));
+}
+Any masked_fill(Op& op) {
+  const ValueId x = op.tensor(0), mask = op.tensor(1);
+  const ValueId value = op.number_like(2, x);
+  return op.result(
+      op.emit("Where", {op.type(mask).dtype == DType::Bool ? mask : op.to_dtype(mask, DType::Bool), value, x}));
+}
+
+}  // namespace dnn::torch

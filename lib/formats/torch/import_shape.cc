@@ -1,0 +1,365 @@
+// Moving elements, making tensors, types.
+#include <algorithm>
+
+#include "formats/torch/imports.h"
+
+namespace dnn::torch {
+namespace {
+
+std::vector<int64_t> identity_perm(size_t rank) {
+  std::vector<int64_t> perm;
+  for (size_t i = 0; i < rank; ++i) perm.push_back(static_cast<int64_t>(i));
+  return perm;
+}
+
+// A tensor of one value; its shape may have open extents.
+Any filled(Op& op, const std::vector<Any>& shape, double value, DType dtype) {
+  const Tensor one = convert(Tensor::of<double>({1}, {value}), dtype);
+  return op.result(op.emit("ConstantOfShape", {op.ints_value(shape)}, {{"value", one}}));
+}
+
+DType dtype_or(Op& op, size_t i, DType fallback) { return op.has(i) ? op.dtype(i) : fallback; }
+
+DType dtype_of_number(const Any& number) {
+  if (number.get<bool>() != nullptr) return DType::Bool;
+  return number.get<int64_t>() != nullptr ? DType::Int64 : DType::Float32;
+}
+
+Any filled_like(Op& op, double value, DType dtype) {
+  const ValueId x = op.tensor(0);
+  if (dtype == DType::Undefined) dtype = DType::Float32;
+  const Tensor one = convert(Tensor::of<double>({1}, {value}), dtype);
+  return op.result(op.emit("ConstantOfShape", {op.emit("Shape", {x})}, {{"value", one}}));
+}
+
+}  // namespace
+
+Any same(Op& op) { return op.argument(0); }
+Any same_value(Op& op) {
+  const auto* cell = op.argument(0).get<Any::Tensor>();
+  if (cell == nullptr) return op.argument(0);
+  Any copy = op.result(op.importer().value_of(*cell, op.label()));
+  (*copy.get<Any::Tensor>())->quantizer = (*cell)->quantizer;
+  return copy;
+}
+
+Any view(Op& op) {
+  if (!op.argument(1).list()) op.refuse("a view of another type is not read");
+  return op.like(0, op.reshape(op.tensor(0), op.items(1)));
+}
+Any view_as(Op& op) {
+  const ValueId x = op.tensor(0), other = op.tensor(1);
+  std::vector<Any> shape;
+  for (size_t i = 0; i < op.rank(other); ++i) shape.push_back(op.importer().extent(other, static_cast<int64_t>(i)));
+  return op.like(0, op.reshape(x, shape));
+}
+
+Any flatten(Op& op) {
+  const ValueId x = op.tensor(0);
+  const auto rank = static_cast<int64_t>(op.rank(x));
+  const int64_t first = op.axis(op.integer(1), x), last = op.axis(op.integer(2), x);
+  if (first > last) op.fail("axes ", first, " to ", last);
+  if (first == last && rank > 0) return op.argument(0);
+  if (first == 1 && last == rank - 1) return op.like(0, op.emit("Flatten", {x}, {{"axis", int64_t{1}}}));
+  std::vector<Any> shape;
+  for (int64_t i = 0; i < first; ++i) shape.push_back(op.importer().extent(x, i));
+  shape.emplace_back(int64_t{-1});
+  for (int64_t i = last + 1; i < rank; ++i) shape.push_back(op.importer().extent(x, i));
+  return op.like(0, op.reshape(x, shape));
+}
+Any unflatten(Op& op) {
+  const ValueId x = op.tensor(0);
+  const auto rank = static_cast<int64_t>(op.rank(x));
+  const int64_t axis = op.axis(op.integer(1), x);
+  std::vector<Any> shape;
+  for (int64_t i = 0; i < axis; ++i) shape.push_back(op.importer().extent(x, i));
+  for (const Any& size : op.items(2)) shape.push_back(size);
+  for (int64_t i = axis + 1; i < rank; ++i) shape.push_back(op.importer().extent(x, i));
+  return op.like(0, op.reshape(x, shape));
+}
+
+Any permute(Op& op) {
+  const ValueId x = op.tensor(0);
+  std::vector<int64_t> perm;
+  for (int64_t axis : op.ints(1)) perm.push_back(op.axis(axis, x));
+  std::vector<int64_t> sorted = perm;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != identity_perm(perm.size())) op.fail("axes ", shape_text(perm));
+  return op.like(0, op.transpose(x, perm));
+}
+Any transpose(Op& op) {
+  const ValueId x = op.tensor(0);
+  std::vector<int64_t> perm = identity_perm(op.rank(x));
+  if (perm.empty()) return op.argument(0);
+  std::swap(perm[static_cast<size_t>(op.axis(op.integer(1), x))], perm[static_cast<size_t>(op.axis(op.integer(2), x))]);
+  return op.like(0, op.transpose(x, perm));
+}
+Any transpose_all(Op& op) {
+  const ValueId x = op.tensor(0);
+  std::vector<int64_t> perm = identity_perm(op.rank(x));
+  if (perm.size() < 2) return op.argument(0);
+  std::reverse(perm.begin(), perm.end());
+  return op.like(0, op.transpose(x, perm));
+}
+
+Any squeeze(Op& op) {
+  const ValueId x = op.tensor(0);
+  std::vector<int64_t> axes;
+  if (op.has(1)) {
+    for (int64_t axis : op.ints(1)) {
+      if (op.extent(x, axis) == 1) axes.push_back(op.axis(axis, x));
+    }
+  } else {
+    for (size_t i = 0; i < op.rank(x); ++i) {
+      if (op.extent(x, static_cast<int64_t>(i)) == 1) axes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  return axes.empty() ? op.argument(0) : op.like(0, op.squeeze(x, axes));
+}
+Any unsqueeze(Op& op) { return op.like(0, op.unsqueeze(op.tensor(0), {op.integer(1)})); }
+
+Any select(Op& op) {
+  const ValueId x = op.tensor(0);
+  const ValueId at = op.store("index", Tensor::scalar(op.integer(2)));
+  return op.like(0, op.emit("Gather", {x, at}, {{"axis", op.integer(1)}}));
+}
+
+Any slice(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.integer(1), step = op.integer(4);
+  if (step < 1) op.fail("a step of ", step);
+  const bool from_start = !op.has(2) || (op.argument(2).get<int64_t>() != nullptr && op.integer(2) == 0);
+  const bool to_end = !op.has(3) || (op.argument(3).get<int64_t>() != nullptr && op.integer(3) == INT64_MAX);
+  if (from_start && to_end && step == 1) return op.argument(0);
+  const ValueId start = from_start ? op.list({0}) : op.ints_value({op.argument(2)});
+  const ValueId end = to_end ? op.list({INT64_MAX}) : op.ints_value({op.argument(3)});
+  return op.like(0, op.emit("Slice", {x, start, end, op.list({axis}), op.list({step})}));
+}
+Any narrow(Op& op) {
+  const int64_t start = op.integer(2);
+  return op.like(0, op.slice(op.tensor(0), op.integer(1), start, start + op.integer(3)));
+}
+
+namespace {
+
+Any split_into(Op& op, ValueId x, int64_t axis, const std::vector<int64_t>& sizes) {
+  if (sizes.empty() || sizes.size() > 4096) op.fail(sizes.size(), " parts");
+  const std::vector<ValueId> parts = op.emit_many("Split", {x, op.list(sizes)}, {{"axis", axis}}, sizes.size());
+  std::vector<Any> items;
+  for (ValueId part : parts) items.push_back(op.like(0, part));
+  return make_list(std::move(items));
+}
+
+std::vector<int64_t> equal_parts(Op& op, int64_t extent, int64_t size) {
+  if (size < 1 || extent / size > 4096) op.fail("parts of ", size, " of ", extent);
+  std::vector<int64_t> sizes;
+  for (int64_t at = 0; at < extent; at += size) sizes.push_back(std::min(size, extent - at));
+  return sizes;
+}
+
+}  // namespace
+
+Any chunk(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(2), x), n = op.integer(1);
+  if (n < 1) op.fail(n, " chunks");
+  const int64_t extent = op.extent(x, axis);
+  return split_into(op, x, axis, equal_parts(op, extent, std::max<int64_t>(1, (extent + n - 1) / n)));
+}
+Any split_tensor(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(2), x);
+  if (op.argument(1).list()) return split_into(op, x, axis, op.ints(1));
+  return split_into(op, x, axis, equal_parts(op, op.extent(x, axis), op.integer(1)));
+}
+Any unbind(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(1), x), n = op.extent(x, axis);
+  if (n > 4096) op.fail(n, " parts");
+  std::vector<Any> items;
+  for (int64_t i = 0; i < n; ++i) {
+    const ValueId at = op.store("index", Tensor::scalar(i));
+    items.push_back(op.like(0, op.emit("Gather", {x, at}, {{"axis", axis}})));
+  }
+  return make_list(std::move(items));
+}
+
+Any cat_tensors(Op& op) {
+  const std::vector<ValueId> inputs = op.tensors(0);
+  if (inputs.empty()) op.fail("no tensors");
+  const int64_t axis = op.integer(1);
+  const auto* first = op.items(0)[0].get<Any::Tensor>();
+  const auto quantizer = (*first)->quantizer;
+  const ValueId y = inputs.size() == 1 ? op.emit("Identity", inputs) : op.emit("Concat", inputs, {{"axis", axis}});
+  return quantizer == nullptr ? op.result(y) : op.quantized(y, *quantizer);
+}
+Any stack(Op& op) {
+  std::vector<ValueId> inputs;
+  const int64_t axis = op.integer(1);
+  for (ValueId v : op.tensors(0)) inputs.push_back(op.unsqueeze(v, {axis}));
+  if (inputs.empty()) op.fail("no tensors");
+  return op.result(op.emit("Concat", std::move(inputs), {{"axis", axis}}));
+}
+
+Any expand(Op& op) {
+  const ValueId x = op.tensor(0);
+  std::vector<Any> shape = op.items(1);
+  const size_t extra = shape.size() - std::min(shape.size(), op.rank(x));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const auto* n = shape[i].get<int64_t>();
+    if (n != nullptr && *n == -1 && i >= extra) shape[i] = int64_t{1};  // Expand broadcasts both ways: 1 keeps
+  }
+  return op.view(0, op.emit("Expand", {x, op.ints_value(shape)}));
+}
+Any expand_as(Op& op) { return op.view(0, op.emit("Expand", {op.tensor(0), op.emit("Shape", {op.tensor(1)})})); }
+Any repeat(Op& op) {
+  ValueId x = op.tensor(0);
+  std::vector<Any> repeats = op.items(1);
+  const size_t rank = op.rank(x);
+  if (repeats.size() < rank) repeats.insert(repeats.begin(), rank - repeats.size(), Any(int64_t{1}));
+  if (repeats.size() > rank) {
+    std::vector<int64_t> axes;
+    for (size_t i = 0; i < repeats.size() - rank; ++i) axes.push_back(static_cast<int64_t>(i));
+    x = op.unsqueeze(x, axes);
+  }
+  return op.result(op.emit("Tile", {x, op.ints_value(repeats)}));
+}
+
+namespace {
+
+// torch lists pads from the last axis: left, right, top, bottom.
+Any padded(Op& op, const std::vector<int64_t>& pads, const std::string& mode, ValueId value) {
+  const ValueId x = op.tensor(0);
+  const size_t rank = op.rank(x), n = pads.size() / 2;
+  if (pads.size() % 2 != 0 || n > rank) op.fail(pads.size(), " pads for ", op.type(x).text());
+  std::vector<int64_t> ends(2 * rank);
+  for (size_t i = 0; i < n; ++i) {
+    ends[rank - 1 - i] = pads[2 * i];
+    ends[2 * rank - 1 - i] = pads[2 * i + 1];
+  }
+  std::vector<ValueId> inputs = {x, op.list(ends)};
+  if (value != kNoValue) inputs.push_back(value);
+  Attributes attributes;
+  if (mode != "constant") attributes["mode"] = mode;
+  return op.like(0, op.emit("Pad", std::move(inputs), std::move(attributes)));
+}
+
+}  // namespace
+
+Any constant_pad(Op& op) {
+  const ValueId value = op.real(2) == 0 ? kNoValue : op.number_like(2, op.tensor(0));
+  return padded(op, op.ints(1), "constant", value);
+}
+Any pad(Op& op) {
+  const std::string mode = op.text(2);
+  if (mode == "constant")
+    return padded(op, op.ints(1), mode, op.has(3) && op.real(3) != 0 ? op.number_like(3, op.tensor(0)) : kNoValue);
+  if (mode == "reflect") return padded(op, op.ints(1), "reflect", kNoValue);
+  if (mode == "replicate") return padded(op, op.ints(1), "edge", kNoValue);
+  if (mode == "circular") return padded(op, op.ints(1), "wrap", kNoValue);
+  op.refuse("mode ", dnn::quoted(mode), " is not read");
+}
+Any edge_pad(Op& op) { return padded(op, op.ints(1), op.row().op, kNoValue); }
+
+Any roll(Op& op) {
+  ValueId x = op.tensor(0);
+  const std::vector<int64_t> shifts = op.ints(1), axes = op.ints(2);
+  if (axes.empty() || axes.size() != shifts.size())
+    op.refuse(shifts.size(), " shifts along ", axes.size(), " axes are not read");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = op.axis(axes[i], x);
+    int64_t shift = shifts[i];
+    if (op.fixed(x, axis) && op.extent(x, axis) > 0) shift %= op.extent(x, axis);
+    if (shift == 0) continue;
+    // The last `shift` elements come first.
+    const ValueId tail = op.slice(x, axis, -shift, INT64_MAX), head = op.slice(x, axis, 0, -shift);
+    x = op.emit("Concat", {tail, head}, {{"axis", axis}});
+  }
+  return op.result(x);
+}
+Any flip(Op& op) {
+  const ValueId x = op.tensor(0);
+  const std::vector<int64_t> axes = op.ints(1);
+  const size_t n = axes.size();
+  return op.result(
+      op.emit("Slice", {x, op.list(std::vector<int64_t>(n, -1)), op.list(std::vector<int64_t>(n, INT64_MIN)),
+                        op.list(axes), op.list(std::vector<int64_t>(n, -1))}));
+}
+
+// x[:, i]: one tensor of indices, the other axes whole.
+Any index(Op& op) {
+  const ValueId x = op.tensor(0);
+  const std::vector<Any>& places = op.items(1);
+  size_t axis = places.size();
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i].none()) continue;
+    if (axis != places.size()) op.refuse("indices along more than one axis are not read");
+    axis = i;
+  }
+  if (axis == places.size()) return op.argument(0);
+  const auto* cell = places[axis].get<Any::Tensor>();
+  if (cell == nullptr) op.fail("an index is ", kind_of(places[axis]));
+  const ValueId at = op.importer().real_of(*cell, op, op.label());
+  const DType dtype = op.type(at).dtype;
+  if (dtype != DType::Int64 && dtype != DType::Int32) op.refuse("an index of ", dtype_name(dtype), " is not read");
+  return op.result(op.emit("Gather", {x, at}, {{"axis", static_cast<int64_t>(axis)}}));
+}
+Any index_select(Op& op) {
+  return op.result(op.emit("Gather", {op.tensor(0), op.tensor(2)}, {{"axis", op.integer(1)}}));
+}
+Any gather(Op& op) {
+  return op.result(op.emit("GatherElements", {op.tensor(0), op.tensor(2)}, {{"axis", op.integer(1)}}));
+}
+Any embedding(Op& op) { return op.result(op.emit("Gather", {op.tensor(0), op.tensor(1)}, {{"axis", int64_t{0}}})); }
+
+namespace {
+Any cast_to(Op& op, DType dtype) {
+  const ValueId x = op.tensor(0);
+  if (op.type(x).dtype == dtype) return op.argument(0);
+  return op.result(op.to_dtype(x, dtype));
+}
+}  // namespace
+
+// to(dtype), to(device, dtype), to(other): the int is the dtype.
+Any to(Op& op) {
+  if (op.has(7)) return cast_to(op, op.dtype(7));
+  if (op.is_tensor(1)) return cast_to(op, op.type(op.tensor(1)).dtype);
+  for (size_t i = 1; i <= 2; ++i) {
+    if (op.has(i) && op.argument(i).get<int64_t>() != nullptr) return cast_to(op, op.dtype(i));
+  }
+  return op.argument(0);
+}
+Any to_copy(Op& op) { return op.has(1) ? cast_to(op, op.dtype(1)) : same_value(op); }
+Any type_as(Op& op) { return cast_to(op, op.type(op.tensor(1)).dtype); }
+
+Any zeros(Op& op) { return filled(op, op.items(0), 0, dtype_or(op, 1, DType::Float32)); }
+Any ones(Op& op) { return filled(op, op.items(0), 1, dtype_or(op, 1, DType::Float32)); }
+Any full(Op& op) { return filled(op, op.items(0), op.real(1), dtype_or(op, 2, dtype_of_number(op.argument(1)))); }
+Any zeros_like(Op& op) { return filled_like(op, 0, dtype_or(op, 1, op.type(op.tensor(0)).dtype)); }
+Any ones_like(Op& op) { return filled_like(op, 1, dtype_or(op, 1, op.type(op.tensor(0)).dtype)); }
+Any full_like(Op& op) { return filled_like(op, op.real(1), dtype_or(op, 2, op.type(op.tensor(0)).dtype)); }
+Any new_zeros(Op& op) { return filled(op, op.items(1), 0, dtype_or(op, 2, op.type(op.tensor(0)).dtype)); }
+Any new_ones(Op& op) { return filled(op, op.items(1), 1, dtype_or(op, 2, op.type(op.tensor(0)).dtype)); }
+Any new_full(Op& op) { return filled(op, op.items(1), op.real(2), dtype_or(op, 3, op.type(op.tensor(0)).dtype)); }
+Any fill(Op& op) { return filled_like(op, op.real(1), op.type(op.tensor(0)).dtype); }
+
+// arange(end), arange(start, end), arange(start, end, step); in programs, what stands behind may have moved to the front.
+Any arange(Op& op) {
+  const bool one = !op.has(1);
+  for (size_t i = 0; i < 3; ++i) {
+    if (op.has(i) && op.argument(i).get<Any::Symbolic>() != nullptr)
+      op.refuse("a length that depends on an input's open extent; fix it with --shape");
+  }
+  const double start = one || !op.has(0) ? 0 : op.real(0), end = one ? op.real(0) : op.real(1),
+               step = op.has(2) ? op.real(2) : 1;
+  const double n = std::max(0.0, (end - start) / step);
+  if (!(n < 1e6)) op.fail("a range of ", n, " elements");
+  std::vector<double> values;
+  for (int64_t i = 0; static_cast<double>(i) < n; ++i) values.push_back(start + static_cast<double>(i) * step);
+  const bool real_number = op.argument(0).get<double>() != nullptr || op.argument(1).get<double>() != nullptr;
+  const DType dtype = dtype_or(op, 3, real_number ? DType::Float32 : DType::Int64);
+  return op.result(
+      op.store("range", convert(Tensor::of<double>({static_cast<int64_t>(values.size())}, values), dtype)));
+}
+
+}  // namespace dnn::torch

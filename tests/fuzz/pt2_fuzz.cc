@@ -1,0 +1,40 @@
+// Fuzz target: exported programs. An archive goes to the reader as it is; other input is the JSON graph of a small archive
+// around it. Only Malformed and Unsupported may escape.
+#include "formats/torch/pt2.h"
+
+#include "base/zip_write.h"
+#include "formats/torch/archive.h"
+
+namespace {
+
+constexpr const char* kConfig =
+    R"({"config":{"w":{"path_name":"weight_0","is_param":true,"use_pickle":false,"tensor_meta":{"dtype":7,"sizes":)"
+    R"([{"as_int":4},{"as_int":3},{"as_int":3},{"as_int":3}],"strides":[{"as_int":27},{"as_int":9},{"as_int":3},{"as_int":1}],)"
+    R"("storage_offset":{"as_int":0},"requires_grad":true,"layout":7}}}})";
+
+std::string archive(std::string_view json) {
+  dnn::ZipWriter zip;
+  zip.add("net/models/model.json", std::string(json));
+  zip.add("net/data/weights/model_weights_config.json", kConfig);
+  zip.add("net/data/weights/weight_0", std::string(432, '\1'));
+  return zip.bytes();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const bool zip = dnn::torch::is_zip(dnn::as_bytes(input));
+  const auto file = std::make_shared<const std::string>(zip ? std::string(input) : archive(input));
+  dnn::ModelSource source;
+  source.path = "-";
+  source.bytes = dnn::as_bytes(*file);
+  source.owner = file;
+  if (!dnn::pt2::sniff(source)) return 0;
+  try {
+    dnn::pt2::read(source);
+  } catch (const dnn::Error& e) {
+    if (e.kind() != dnn::ErrorKind::Malformed && e.kind() != dnn::ErrorKind::Unsupported) throw;
+  }
+  return 0;
+}
