@@ -109,7 +109,7 @@ int work(const Options& o) {
     cli::warn("no INPUT is an image, so the preprocessing that is asked for has no effect");
   }
   const std::string ranked = o.run.outputs.empty() ? "" : o.run.outputs[0];
-  const RunLabels labels = choose_labels(o.labels, o.source.inputs, class_count(*package, plan, ranked));
+  const RunLabels labels = choose_labels(*package, o.labels, o.source.inputs, class_count(*package, plan, ranked));
   source_options.fill_count = plan.batch;
   source_options.shard = Shard::parse(o.shard);
   source_options.labels = labels.set;

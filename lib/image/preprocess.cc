@@ -211,6 +211,16 @@ std::string to_json(const Preprocess& p) {
   return json.dump();
 }
 
+Preprocess preprocess_from_json(std::string_view text, const Preprocess& base) {
+  try {
+    Json whole = Json::parse(to_json(base));
+    whole.update(Json::parse(text));
+    return preprocess_from_json(whole.dump());
+  } catch (const nlohmann::json::exception& e) {
+    fail_malformed("preprocessing: ", e.what());
+  }
+}
+
 Preprocess preprocess_from_json(std::string_view text) {
   try {
     const Json json = Json::parse(text);

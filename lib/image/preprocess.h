@@ -80,6 +80,8 @@ void apply_options(const PreprocessOptions& options, Preprocess* preprocess);
 // One line of JSON that holds every field, and back; floats read back to the same bits.
 std::string to_json(const Preprocess& preprocess);
 Preprocess preprocess_from_json(std::string_view json);  // throws Malformed
+// The same for a description that may leave fields out: those are `base`'s.
+Preprocess preprocess_from_json(std::string_view json, const Preprocess& base);
 
 // The image resized and cropped as `preprocess` says, still bytes.
 Image fit(const Image& image, const Preprocess& preprocess);

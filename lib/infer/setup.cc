@@ -91,7 +91,10 @@ std::optional<Preprocess> choose_preprocess(const Package& package, const BatchP
   const auto height = static_cast<int>(slot.shape[height_axis]), width = static_cast<int>(slot.shape[height_axis + 1]);
   Preprocess preprocess;
   if (name.empty() && !stored.empty() && stored[0] == '{') {
-    preprocess = preprocess_from_json(stored);
+    preprocess = preprocess_from_json(stored, named_preprocess("none", height, width, layout));
+    preprocess.height = height;
+    preprocess.width = width;
+    preprocess.layout = layout;  // which another format may have exchanged
   } else {
     const std::string base = !name.empty() ? name : !stored.empty() ? stored : "none";
     if (grey && base != "none")
@@ -120,7 +123,8 @@ int64_t class_count(const Package& package, const BatchPlan& plan, const std::st
   return 0;
 }
 
-RunLabels choose_labels(const std::string& path, const std::vector<std::string>& inputs, int64_t n_classes) {
+RunLabels choose_labels(const Package& package, const std::string& path, const std::vector<std::string>& inputs,
+                        int64_t n_classes) {
   RunLabels labels;
   if (!path.empty()) {
     const LabelSet set = LabelSet::read(path);
@@ -128,6 +132,15 @@ RunLabels choose_labels(const std::string& path, const std::vector<std::string>&
     labels.set = set.for_outputs(n_classes);
     labels.offset = labels.set->has_background() ? 1 : 0;
     return labels;
+  }
+  if (const std::string stored = metadata_of(package, "labels"); !stored.empty()) {
+    LabelSet own = LabelSet::parse(stored, "model");
+    if (own.size() == n_classes) {
+      labels.name = own.name();
+      labels.offset = own.has_background() ? 1 : 0;
+      labels.set = std::move(own);
+      return labels;
+    }
   }
   if (!names_images(inputs)) return labels;
   for (const std::string& input : inputs) {

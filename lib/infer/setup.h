@@ -31,8 +31,8 @@ void check_package(const std::string& path, const NetworkOptions& options, const
 int decode_threads(const std::optional<int64_t>& asked, const Session& session);
 
 // The preprocessing of images for the network's only input, whose layout and size it follows: the one of that name, or
-// where `name` is empty "none" with what is spelled out, or what the model's metadata "preprocess" holds (a name or the
-// JSON of to_json); nullopt when nothing says. Throws Usage, Unsupported for an input that neither an RGB nor a grey image fits.
+// where `name` is empty "none" with what is spelled out, or what the model's metadata "preprocess" holds (a name or fields of
+// the JSON of to_json); nullopt when nothing says. Throws Usage, Unsupported for an input that neither an RGB nor a grey image fits.
 std::optional<Preprocess> choose_preprocess(const Package& package, const BatchPlan& plan, const std::string& name,
                                             const PreprocessOptions& spelled_out, bool apply_orientation);
 
@@ -45,9 +45,10 @@ struct RunLabels {
 // Classes of an output: its one extent that is not 1, the batch aside.
 int64_t class_count(const Package& package, const BatchPlan& plan, const std::string& output);
 
-// The labels in `path` fitted to the network. Without a path the names of the images' folders, sorted, where they are as
-// many as the network has classes.
-RunLabels choose_labels(const std::string& path, const std::vector<std::string>& inputs, int64_t n_classes);
+// The labels in `path` fitted to the network. Without a path those of the model's metadata "labels" (as in a label file), or the
+// names of the images' folders, sorted, where they are as many as the network has classes.
+RunLabels choose_labels(const Package& package, const std::string& path, const std::vector<std::string>& inputs,
+                        int64_t n_classes);
 
 // The facts of a run that the package, the session and the options tell; `device` as the user named it.
 stream::Header make_header(const Session& session, const BatchPlan& plan, const std::string& device,

@@ -3,6 +3,7 @@
 
 #include <climits>
 
+#include "formats/tflite/metadata.h"
 #include "ops/quantization.h"
 
 namespace dnn::tflite {
@@ -142,6 +143,13 @@ Bytes File::finish() {
     buffers_.push_back(CreateBuffer(builder_, data));
     const auto name_of_it = builder_.CreateString(label);
     metadata.push_back(CreateMetadata(builder_, name_of_it, static_cast<uint32_t>(buffers_.size()) - 1));
+  }
+  if (const std::string structure = metadata_of(graph_); !structure.empty()) {
+    builder_.ForceVectorAlignment(structure.size(), 1, 16);
+    const auto data = builder_.CreateVector(reinterpret_cast<const uint8_t*>(structure.data()), structure.size());
+    buffers_.push_back(CreateBuffer(builder_, data));
+    const auto label = builder_.CreateString(kMetadataName);
+    metadata.push_back(CreateMetadata(builder_, label, static_cast<uint32_t>(buffers_.size()) - 1));
   }
   const auto metadata_list = builder_.CreateVector(metadata);
   const std::vector<flatbuffers::Offset<SubGraph>> subgraphs = {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "formats/tflite/import.h"
+#include "formats/tflite/metadata.h"
 
 namespace dnn::tflite {
 namespace {
@@ -92,18 +93,27 @@ class Reader {
     return copy;
   }
 
-  // Entries that are text; others are structures of their own.
+  // Entries that are text, and the format's own structure; others are of other tools.
   void read_metadata() {
     if (source_.model->metadata() == nullptr || source_.model->buffers() == nullptr) return;
+    Bytes structure;
     for (const Metadata* entry : *source_.model->metadata()) {
       if (entry->buffer() >= source_.model->buffers()->size()) fail_malformed("metadata in buffer ", entry->buffer());
       const auto* data = source_.model->buffers()->Get(entry->buffer())->data();
       if (data == nullptr) continue;
+      if (tflite::text(entry->name()) == kMetadataName) {
+        structure = {reinterpret_cast<const std::byte*>(data->Data()), data->size()};
+        continue;
+      }
       const std::string text(reinterpret_cast<const char*>(data->Data()), data->size());
-      const auto printable = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; };
+      const bool any_language = tflite::text(entry->name()) == "labels";
+      const auto printable = [&](char c) {
+        return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || (any_language && static_cast<uint8_t>(c) >= 0x80);
+      };
       if (std::all_of(text.begin(), text.end(), printable))
         source_.draft.graph.metadata.emplace_back(tflite::text(entry->name()), text);
     }
+    if (!structure.empty()) tflite::read_metadata(structure, source_.bytes, &source_.draft.graph);
   }
 
   void read_tensors() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "formats/tflite/exports.h"
+#include "formats/tflite/metadata.h"
 #include "formats/tflite/tflite.h"
 #include "layout/channels_last.h"
 #include "ops/op.h"
@@ -76,6 +77,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions& options) {
   write_nodes(graph, plan, file);
   ModelFiles files;  // a list of initializers would be copied
   files.push_back({"", moved_out(file.finish())});
+  files[0].bytes += archive_of(graph);
   return files;
 }
 

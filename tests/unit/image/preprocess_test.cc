@@ -160,5 +160,17 @@ TEST(Preprocess, GreyIsPillowsL) {
   EXPECT_THROW(apply_options(three_means, &p), Error);
 }
 
+TEST(Preprocess, FieldsThatAreLeftOutAreTheBases) {
+  const Preprocess base = named_preprocess("none", 8, 6, Layout::Nhwc);
+  const Preprocess p = preprocess_from_json(R"({"resize": "stretch", "mean": [127.5, 127.5, 127.5]})", base);
+  EXPECT_EQ(p.resize, ResizeMode::Stretch);
+  EXPECT_EQ(p.mean[2], 127.5f);
+  EXPECT_EQ(p.height, 8);
+  EXPECT_EQ(p.layout, Layout::Nhwc);
+  EXPECT_THROW(preprocess_from_json(R"({"mean": 3})", base), Error);
+  EXPECT_THROW(preprocess_from_json("[]", base), Error);
+  EXPECT_THROW(preprocess_from_json("{", base), Error);
+}
+
 }  // namespace
 }  // namespace dnn
