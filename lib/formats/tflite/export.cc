@@ -250,6 +250,7 @@ int32_t Export::store_input(size_t i, const dnn::Tensor& tensor, int axis) {
 int32_t Export::bias(size_t i, int64_t units, const dnn::Tensor* row) {
   const bool given = has_input(i), stored = given && value(i) != node_.input(i);
   const std::string own = given ? graph().value(value(i)).name : name("bias");
+  if (row != nullptr && row->size() != units) refuse("a bias of ", row->size(), " numbers for ", units, " units");
   if (widens(i)) return store_input(i, *row);
   if (!quantized()) return file_.constant(own, row == nullptr ? dnn::Tensor(type(0).dtype, {units}) : *row);
   if (stored) return file_.constant(own, *row, &file_.scales(value(i)));

@@ -91,6 +91,19 @@ std::string content_of(Bytes file, const std::string& name) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<uint8_t>(text[i]);
+    const size_t length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+    if (length == 0 || i + length > text.size()) return false;
+    for (size_t k = 1; k < length; ++k) {
+      if ((static_cast<uint8_t>(text[i + k]) & 0xc0) != 0x80) return false;
+    }
+    i += length;
+  }
+  return true;
+}
+
 void read_metadata(Bytes metadata, Bytes file, Graph* graph) {
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(metadata.data()), metadata.size());
   if (metadata.size() < 8 || !meta::VerifyModelMetadataBuffer(verifier)) fail_malformed(kMetadataName, " is damaged");
@@ -106,7 +119,8 @@ void read_metadata(Bytes metadata, Bytes file, Graph* graph) {
   if (entry_of(*graph, "labels").empty() && outputs != nullptr && outputs->size() > 0) {
     const std::string name = label_file_of(*outputs->Get(0));
     const std::string labels = name.empty() ? "" : content_of(file, name);
-    if (!labels.empty() && labels.find('\0') == std::string::npos) graph->metadata.emplace_back("labels", labels);
+    if (!labels.empty() && labels.find('\0') == std::string::npos && is_utf8(labels))
+      graph->metadata.emplace_back("labels", labels);
   }
 }
 

@@ -2,6 +2,7 @@
 // files behind the model) and the IR's entries "preprocess" and "labels" (graph/graph.h).
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "graph/graph.h"
@@ -9,6 +10,9 @@
 namespace dnn::tflite {
 
 inline constexpr const char* kMetadataName = "TFLITE_METADATA";
+
+// Whether each byte belongs to a character of UTF-8's form.
+bool is_utf8(std::string_view text);
 
 // Adds what `metadata` and the archive at the end of `file` hold and the graph does not say yet. Throws Malformed where the
 // FlatBuffer is damaged; labels whose file is missing or damaged are left out.

@@ -110,7 +110,7 @@ class Reader {
       const auto printable = [&](char c) {
         return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || (any_language && static_cast<uint8_t>(c) >= 0x80);
       };
-      if (std::all_of(text.begin(), text.end(), printable))
+      if (std::all_of(text.begin(), text.end(), printable) && is_utf8(text))
         source_.draft.graph.metadata.emplace_back(tflite::text(entry->name()), text);
     }
     if (!structure.empty()) tflite::read_metadata(structure, source_.bytes, &source_.draft.graph);

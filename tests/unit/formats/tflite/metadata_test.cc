@@ -54,6 +54,11 @@ TEST(TfliteMetadata, TheFormatsOwnFormSaysTheSame) {
   EXPECT_EQ(entry_of(told, "labels"), "");
 }
 
+TEST(TfliteMetadata, CharactersOfUtf8) {
+  EXPECT_TRUE(is_utf8("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x9f"));
+  for (const char* text : {"\xff", "\xc3", "\xc3(", "\xe2\x82", "\x80"}) EXPECT_FALSE(is_utf8(text)) << text;
+}
+
 TEST(TfliteMetadata, NothingToSayWritesNothing) {
   EXPECT_EQ(metadata_of(described("", "")), "");
   EXPECT_EQ(archive_of(described(kTorch, "")), "");
