@@ -43,6 +43,8 @@ void write_nodes(Graph& graph, const Plan& plan, File& file) {
     Export context(file, graph.node(id), planned->second);
     planned->second.row->write(context);
     context.finish();
+    const std::string& op = graph.node(id).op;
+    if (op == "DequantizeLinear" || op == "Cast") continue;  // others may take what it reads as it is stored
     for (ValueId v : graph.node(id).inputs) {
       const dnn::Tensor* constant = graph.constant(v);
       if (constant == nullptr || constant->size_bytes() < kLarge || graph.is_output(v)) continue;
