@@ -10,7 +10,15 @@ namespace {
 struct Borders {
   std::vector<int64_t> pads;  // of the spatial axes: begins, then ends
   double value = 0;
+  bool below = false;  // no element of the tensor is less than the value
 };
+
+// Whether a node makes nothing below zero.
+bool makes_no_negatives(const Graph& graph, const Node& node) {
+  if (!node.domain.empty()) return false;
+  const Tensor* low = node.op == "Clip" ? graph.constant(node.input(1)) : nullptr;
+  return node.op == "Relu" || (low != nullptr && low->size() == 1 && to_doubles(*low)[0] >= 0);
+}
 
 // What a Pad adds around the spatial axes; nothing where it does more than that, or what is not known.
 std::optional<Borders> borders_of(const Graph& graph, const Node& pad) {
@@ -58,7 +66,7 @@ bool can_take(const Graph& graph, const Node& node, ValueId padded, const Border
   }
   if (node.op == "AveragePool") return borders.value == 0;
   const bool lowest = borders.value <= (graph.value(padded).type.dtype == DType::Float16 ? -65504.0 : -FLT_MAX);
-  return node.op == "MaxPool" && node.outputs.size() == 1 && lowest;
+  return node.op == "MaxPool" && node.outputs.size() == 1 && (lowest || borders.below);
 }
 
 void take(Node& node, ValueId x, const Borders& borders) {
@@ -77,8 +85,10 @@ void fold_pads(Graph& graph) {
   for (const NodeId id : std::vector<NodeId>(graph.order())) {
     const Node& pad = graph.node(id);
     if (pad.op != "Pad" || graph.is_output(pad.outputs[0])) continue;
-    const std::optional<Borders> borders = borders_of(graph, pad);
+    std::optional<Borders> borders = borders_of(graph, pad);
     const ValueId padded = pad.outputs[0], x = pad.inputs[0];
+    const NodeId maker = uses.producer[static_cast<size_t>(x)];
+    if (borders && maker >= 0) borders->below = borders->value <= 0 && makes_no_negatives(graph, graph.node(maker));
     const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(padded)];
     if (!borders || !std::all_of(readers.begin(), readers.end(),
                                  [&](NodeId r) { return can_take(graph, graph.node(r), padded, *borders); }))

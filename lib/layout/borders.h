@@ -5,7 +5,7 @@
 namespace dnn {
 
 // Pads with zeros go into the convolutions that alone read them, and into average poolings, whose mean then counts them; pads
-// with the lowest number into max poolings. The outputs stay the same to the bit, but for the sign of a zero and where an
+// with the lowest number, or with zeros around what has nothing below, into max poolings. The outputs stay the same to the bit, but for the sign of a zero and where an
 // infinite weight would meet a border. Types must be inferred.
 void fold_pads(Graph& graph);
 

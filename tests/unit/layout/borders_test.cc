@@ -45,6 +45,8 @@ TEST(FoldPads, GoIntoConvolutionsAndPoolings) {
   EXPECT_EQ(
       folded("  p = Pad(x, border, lowest)\n  y = MaxPool(p) {kernel_shape = [3, 3], strides = [2, 2]}\n  output y"),
       "MaxPool");
+  EXPECT_EQ(folded("  r = Relu(x)\n  p = Pad(r, border)\n  y = MaxPool(p) {kernel_shape = [3, 3]}\n  output y"),
+            "Relu MaxPool");
   EXPECT_EQ(folded("  p = Pad(x, border)\n  a = Conv(p, w)\n  b = Conv(p, w)\n  y = Add(a, b)\n  output y"),
             "Conv Conv Add");
 }
@@ -52,6 +54,8 @@ TEST(FoldPads, GoIntoConvolutionsAndPoolings) {
 TEST(FoldPads, StayWhereTheyMeanSomethingElse) {
   EXPECT_EQ(folded("  p = Pad(x, border, one)\n  y = Conv(p, w)\n  output y"), "Pad Conv");
   EXPECT_EQ(folded("  p = Pad(x, border, zero)\n  y = MaxPool(p) {kernel_shape = [3, 3]}\n  output y"), "Pad MaxPool");
+  EXPECT_EQ(folded("  r = Relu(x)\n  p = Pad(r, border, one)\n  y = MaxPool(p) {kernel_shape = [3, 3]}\n  output y"),
+            "Relu Pad MaxPool");
   EXPECT_EQ(folded("  p = Pad(x, border)\n  y = Conv(p, w)\n  output p\n  output y"), "Pad Conv");
   EXPECT_EQ(folded("  p = Pad(x, border)\n  a = Conv(p, w)\n  b = Relu(p)\n  output a\n  output b"), "Pad Conv Relu");
   EXPECT_EQ(folded("  p = Pad(x, border) {mode = \"reflect\"}\n  y = Conv(p, w)\n  output y"), "Pad Conv");
