@@ -27,7 +27,9 @@ Graph read(const ModelSource& source) {
 }
 
 ModelFiles to_files(const Graph& graph, const WriteOptions&) {
-  return {{"", to_text(graph, {.inline_elements = 32, .inline_all = true})}};
+  ModelFiles files;  // a list of initializers would be copied
+  files.push_back({"", to_text(graph, {.inline_elements = 32, .inline_all = true})});
+  return files;
 }
 
 }  // namespace dnn::text
