@@ -227,6 +227,13 @@ void write_binary(Export& e) {
     }
   }
   if (e.keras3() && value.size() <= static_cast<int64_t>(kListed)) return by_operation(e);
+  if (keeps && op == "Mul" && e.output_shape().size() == 4 && per_channel(value) &&
+      value.size() == e.output_shape()[3]) {
+    // A factor per channel, as ConvNeXt's LayerScale: a depthwise convolution over windows of one element.
+    const Json config = {{"kernel_size", Json::array({1, 1})}, {"use_bias", false}, {"data_format", "channels_last"}};
+    return e.result(e.layer("DepthwiseConv2D", config, {x}, e.output_type(),
+                            {{"depthwise_kernel", e.source_name(*side), value.reshaped({1, 1, value.size(), 1})}}));
+  }
   if (keeps && value.dtype() == DType::Float32 && op == "Add")
     return e.result(add_constant(e, x, e.output_type(), value, e.source_name(*side)));
   if (keeps && value.dtype() == DType::Float32 && op == "Sub" && *side == 1)

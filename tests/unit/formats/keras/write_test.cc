@@ -104,6 +104,7 @@ TEST(KerasWrite, LayersComputeTheSameWhenReadBack) {
       {kImage, "  const s: float32[4,1,1] = random(1)\n  y = PRelu(x, s)"},
       {kImage, "  y = Softmax(x) {axis = 1}"},
       {kImage, "  const c: float32[4,1,1] = random(1)\n  y = Add(x, c)"},
+      {"  input x: float32[N,4,6,20]\n", "  const c: float32[20] = random(1)\n  y = Mul(x, c)"},
       {kImage, "  const c: float32[1,4,6,7] = random(1)\n  y = Add(c, x)"},
       {kImage, "  const c: float32[] = {3}\n  y = Sub(c, x)"},
       {kImage, "  const c: float32[] = {4}\n  y = Div(x, c)"},
