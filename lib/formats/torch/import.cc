@@ -216,8 +216,8 @@ Any Importer::call(const std::string& op, std::vector<Any> arguments, const std:
     if (i >= n_positional) {
       const std::string& keyword = keywords[i - n_positional];
       auto found = std::find_if(schema.begin(), schema.end(), [&](const Parameter& p) { return p.name == keyword; });
-      if (found == schema.end() && keyword == "self")
-        found = schema.begin();  // what dropout() calls input, dropout_() does not
+      if (found == schema.end() && (keyword == "self" || (keyword == "input" && schema[0].name == "self")))
+        found = schema.begin();  // what one overload calls input, another calls self
       if (found == schema.end()) {
         if (arguments[i].none() || keyword == "non_blocking" || keyword == "copy" || keyword == "pin_memory") continue;
         fail_unsupported("torch.", op, " at ", where, ": argument '", keyword, "' is not read");

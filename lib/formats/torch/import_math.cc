@@ -162,7 +162,10 @@ Any gelu(Op& op) {
   return op.result(op.emit("Gelu", {op.tensor(0)}, std::move(attributes)));
 }
 Any elu(Op& op) {
-  if (op.real(2) != 1 || op.real(3) != 1) op.refuse("a scaled elu is not read");
+  if (op.real(3) != 1) op.refuse("an elu with a scaled input is not read");
+  if (op.real(2) != 1)
+    return op.result(op.emit("Selu", {op.tensor(0)},
+                             {{"alpha", static_cast<float>(op.real(1))}, {"gamma", static_cast<float>(op.real(2))}}));
   return op.result(op.emit("Elu", {op.tensor(0)}, {{"alpha", static_cast<float>(op.real(1))}}));
 }
 Any celu(Op& op) { return op.result(op.emit("Celu", {op.tensor(0)}, {{"alpha", static_cast<float>(op.real(1))}})); }
@@ -305,6 +308,54 @@ Any masked_fill(Op& op) {
   const ValueId value = op.number_like(2, x);
   return op.result(
       op.emit("Where", {op.type(mask).dtype == DType::Bool ? mask : op.to_dtype(mask, DType::Bool), value, x}));
+}
+
+Any test(Op& op) { return op.result(op.emit(op.row().op, {op.tensor(0)})); }
+
+// Of truth values the logical operator.
+Any bitwise(Op& op) {
+  auto [x, y] = operands(op, 0, 1);
+  const std::string name = op.row().op;
+  return op.result(op.emit(op.type(x).dtype == DType::Bool ? name : "Bitwise" + name, {x, y}));
+}
+Any bitwise_not(Op& op) {
+  const ValueId x = op.tensor(0);
+  return op.result(op.emit(op.type(x).dtype == DType::Bool ? "Not" : "BitwiseNot", {x}));
+}
+
+// remainder() has the divisor's sign, fmod() the dividend's.
+Any remainder(Op& op) {
+  auto [x, y] = operands(op, 0, 1);
+  const bool fmod = std::string(op.row().op) == "fmod";
+  if (fmod || is_integer(op.type(x).dtype)) return op.result(op.emit("Mod", {x, y}, {{"fmod", int64_t{fmod ? 1 : 0}}}));
+  const ValueId whole = op.emit("Floor", {op.emit("Div", {x, y})});
+  return op.result(op.emit("Sub", {x, op.emit("Mul", {whole, y})}));
+}
+
+Any threshold(Op& op) {
+  const ValueId x = op.tensor(0);
+  return op.result(op.emit("Where", {op.emit("Greater", {x, op.number_like(1, x)}), x, op.number_like(2, x)}));
+}
+
+Any topk(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(2), x);
+  return op.result_many(
+      op.emit_many("TopK", {x, op.list({op.integer(1)})},
+                   {{"axis", axis}, {"largest", int64_t{op.flag(3) ? 1 : 0}}, {"sorted", int64_t{op.flag(4) ? 1 : 0}}},
+                   2),
+      true);
+}
+
+Any triangle(Op& op) {
+  const ValueId diagonal = op.scalar(static_cast<double>(op.integer(1)), DType::Int64);
+  return op.result(op.emit("Trilu", {op.tensor(0), diagonal}, {{"upper", int64_t{*op.row().op != 0 ? 1 : 0}}}));
+}
+
+Any cumsum(Op& op) {
+  ValueId x = op.tensor(0);
+  if (op.has(2)) x = op.to_dtype(x, op.dtype(2));
+  return op.result(op.emit("CumSum", {x, op.scalar(static_cast<double>(op.integer(1)), DType::Int64)}));
 }
 
 }  // namespace dnn::torch

@@ -369,8 +369,12 @@ namespace {
 Any resized(Op& op, Attributes attributes, size_t size_at, size_t scales_at, size_t n_scales) {
   const ValueId x = op.tensor(0);
   std::vector<ValueId> inputs = {x, kNoValue};
-  attributes["axes"] = std::vector<int64_t>{2, 3};
-  if (op.has(size_at)) {
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < n_scales; ++i) axes.push_back(static_cast<int64_t>(i) + 2);
+  attributes["axes"] = axes;
+  bool given = op.has(scales_at);  // with both, the factor says where an element lies
+  for (size_t i = 0; i < n_scales && given && !op.argument(scales_at).list(); ++i) given = op.has(scales_at + i);
+  if (op.has(size_at) && !given) {
     inputs.push_back(kNoValue);
     inputs.push_back(op.ints_value(op.items(size_at)));
   } else {
@@ -383,9 +387,9 @@ Any resized(Op& op, Attributes attributes, size_t size_at, size_t scales_at, siz
     } else {
       for (size_t i = 0; i < n_scales; ++i) scales.push_back(static_cast<float>(op.real(scales_at + i)));
     }
-    if (scales.size() == 1) scales.push_back(scales[0]);
-    if (scales.size() != 2) op.fail(scales.size(), " scales");
-    inputs.push_back(op.store("scales", Tensor::of<float>({2}, scales)));
+    if (scales.size() == 1) scales.resize(n_scales, scales[0]);
+    if (scales.size() != n_scales) op.fail(scales.size(), " scales");
+    inputs.push_back(op.store("scales", Tensor::of<float>({static_cast<int64_t>(n_scales)}, scales)));
   }
   return op.result(op.emit("Resize", std::move(inputs), std::move(attributes)));
 }
@@ -396,13 +400,15 @@ Any resize(Op& op) {
   Attributes attributes = {{"mode", std::string(op.row().op)}};
   attributes["coordinate_transformation_mode"] = std::string(op.flag(2) ? "align_corners" : "pytorch_half_pixel");
   if (std::string(op.row().op) == "cubic") attributes["cubic_coeff_a"] = -0.75f;
-  return resized(op, std::move(attributes), 1, 3, 2);
+  return resized(op, std::move(attributes), 1, 3,
+                 op.row().schema == std::string("self output_size align_corners scales=None") ? 1 : 2);
 }
 Any resize_nearest(Op& op) {
+  const bool exact = std::string(op.row().op) == "exact";
   return resized(op,
                  {{"mode", std::string("nearest")},
-                  {"coordinate_transformation_mode", std::string("asymmetric")},
-                  {"nearest_mode", std::string("floor")}},
+                  {"coordinate_transformation_mode", std::string(exact ? "half_pixel" : "asymmetric")},
+                  {"nearest_mode", std::string(exact ? "round_prefer_ceil" : "floor")}},
                  1, 2, 2);
 }
 

@@ -6,6 +6,14 @@ namespace dnn::torch {
 
 // import_math.cc: element by element, reductions, products of matrices
 Any addmm(Op& op);
+Any bitwise(Op& op);
+Any bitwise_not(Op& op);
+Any cumsum(Op& op);
+Any remainder(Op& op);
+Any test(Op& op);
+Any threshold(Op& op);
+Any topk(Op& op);
+Any triangle(Op& op);
 Any arg_extreme(Op& op);
 Any arithmetic(Op& op);
 Any celu(Op& op);

@@ -5,17 +5,13 @@
 
 #include <set>
 
-#include "base/file.h"
 #include "base/zip.h"
-#include "formats/torch/pt2.h"
 #include "formats/torch/torchscript.h"
 #include "formats/torch/write.h"
-#include "graph/text.h"
+#include "unit/formats/torch/export_cases.h"
 
 namespace dnn::torch {
 namespace {
-
-Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 28\n" + body + "\n}\n"); }
 
 // The statements of forward().
 std::string forward(const std::string& body) {
@@ -27,27 +23,6 @@ std::string forward(const std::string& body) {
     inside = inside || line.find(") -> ") != std::string::npos;
   }
   return lines;
-}
-
-struct Case {
-  std::string op, body, text;
-};
-
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  bool answer = false;
-  for (const std::string& line : split(read_file("unit/formats/torch/export_cases.txt"), '\n')) {
-    if (line.empty() || line[0] == '#') continue;
-    if (starts_with(line, "== ")) {
-      all.push_back({line.substr(3), "", ""});
-      answer = false;
-    } else if (line == "--") {
-      answer = true;
-    } else {
-      (answer ? all.back().text : all.back().body) += line + "\n";
-    }
-  }
-  return all;
 }
 
 std::string refusal(const std::string& body) {
@@ -63,7 +38,7 @@ std::string refusal(const std::string& body) {
 
 TEST(TorchExport, EachRowWritesWhatPyTorchRuns) {
   std::set<std::string> covered;
-  for (const Case& c : cases()) {
+  for (const ExportCase& c : export_cases()) {
     EXPECT_EQ(forward(c.body), c.text) << c.body;
     covered.insert(c.op);
   }
