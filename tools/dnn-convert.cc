@@ -12,6 +12,7 @@
 #include "convert/list.h"
 #include "convert/probes.h"
 #include "convert/surgery.h"
+#include "convert/weights.h"
 #include "formats/format.h"
 #include "formats/onnx/check/check.h"
 #include "formats/shaped.h"
@@ -38,7 +39,7 @@ struct Options {
   std::string input, output;
   WriteOptions write;
   std::optional<int64_t> opset, ir_version;
-  std::string architecture;
+  std::string architecture, weights;
   Surgery surgery;
   std::string dtype, io_dtype = "float32";
   bool check = false;
@@ -57,6 +58,8 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.write.external_data, "--external-data", "ONNX weights in OUTPUT.data (always so above 2 GiB)");
   args.option(&o.architecture, "--architecture", "NAME",
               "the network that weights without a graph belong to; left out, their names tell");
+  args.option(&o.weights, "--weights", "FILE",
+              "a state dict or safetensors whose tensors replace MODEL's of the same names");
   args.list(&o.surgery.outputs, "--outputs", "NAME[,NAME]", "cut: only what these values, or nodes, need");
   args.list(&o.surgery.inputs, "--inputs", "NAME[,NAME]", "cut: these values become the inputs");
   args.list(&o.surgery.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
@@ -105,6 +108,20 @@ int check(const std::string& path) {
   throw Error(ErrorKind::Negative, path + ": libonnx: " + result.reason);
 }
 
+void replace_weights(Graph& graph, const std::string& path) {
+  const Graph weights = read_model(path);
+  std::vector<std::string> kept;
+  try {
+    kept = put_weights(graph, weights);
+  } catch (Error& error) {
+    throw error.within(path);
+  }
+  if (kept.empty()) return;
+  const size_t n = kept.size();
+  kept.resize(std::min<size_t>(n, 3));
+  cli::warn(cat(path, ": says nothing of ", n, " of the model's constants: ", join(kept), n > 3 ? ", ..." : ""));
+}
+
 WriteOptions write_options(const Options& o) {
   WriteOptions write = o.write;
   const auto number = [](int64_t n) { return static_cast<int>(std::clamp<int64_t>(n, INT32_MIN, INT32_MAX)); };
@@ -131,6 +148,7 @@ int work(const Options& o) {
     const bool wants_graph = target == nullptr || target->holds == Holds::Graph;
     if (!o.architecture.empty() || (graph.outputs.empty() && wants_graph))
       graph = build_architecture(graph, o.architecture);
+    if (!o.weights.empty()) replace_weights(graph, o.weights);
     operate(graph, o.surgery);
   } catch (Error& error) {
     throw error.within(o.input);
