@@ -10,6 +10,7 @@
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/tensor_proto.h"
 #include "formats/onnx/upgrade.h"
+#include "formats/wire/proto.h"
 
 namespace dnn::onnx {
 namespace {
@@ -430,7 +431,7 @@ Graph read(const ModelSource& source) {
   if (source.bytes.size() > INT_MAX)
     fail_unsupported("ONNX files end at 2 GiB; larger models keep their weights as external data");
   ModelProto model;
-  if (!model.ParseFromArray(source.bytes.data(), static_cast<int>(source.bytes.size()))) {
+  if (!parse_message(source.bytes, &model)) {
     fail_malformed("damaged or truncated ONNX file (", source.bytes.size(), " bytes)");
   }
   if (!model.has_graph()) fail_malformed("the ONNX file has no graph");

@@ -4,6 +4,7 @@
 #include "formats/tensorflow/finish.h"
 #include "formats/tensorflow/tensorflow.h"
 #include "formats/tensorflow/walk.h"
+#include "formats/wire/proto.h"
 
 namespace dnn::graphdef {
 namespace {
@@ -90,8 +91,7 @@ Graph read(const ModelSource& source) {
   if (source.bytes.size() > INT_MAX)
     fail_unsupported("a GraphDef of more than 2 GiB, which TensorFlow cannot read either");
   GraphDef proto;
-  if (!proto.ParseFromArray(source.bytes.data(), static_cast<int>(source.bytes.size())))
-    fail_malformed("not a GraphDef, or damaged");
+  if (!parse_message(source.bytes, &proto)) fail_malformed("not a GraphDef, or damaged");
   Source state;
   state.room = (1 << 22) + static_cast<int64_t>(source.bytes.size());
   Surroundings around;

@@ -6,6 +6,7 @@
 #include "formats/tensorflow/tensorflow.h"
 #include "formats/tensorflow/walk.h"
 #include "formats/wire/bundle.h"
+#include "formats/wire/proto.h"
 
 namespace dnn::savedmodel {
 namespace {
@@ -32,8 +33,7 @@ class Reader {
     const SharedBytes file = source_.inside(kFile);
     if (file.bytes.size() > INT_MAX)
       fail_unsupported(kFile, " is larger than 2 GiB, which TensorFlow cannot read either");
-    if (!model_.ParseFromArray(file.bytes.data(), static_cast<int>(file.bytes.size())))
-      fail_malformed(kFile, " is damaged");
+    if (!parse_message(file.bytes, &model_)) fail_malformed(kFile, " is damaged");
     choose_graph();
     for (int i = 0; i < graph_->graph_def().node_size(); ++i) {
       if (!node_.try_emplace(graph_->graph_def().node(i).name(), i).second)
@@ -134,7 +134,7 @@ class Reader {
     if (!graph_->has_object_graph_def() || !bundle_->has(kGraph)) return;
     const Tensor text = bundle_->read(kGraph);
     TrackableObjectGraph objects;
-    if (text.dtype() != DType::String || text.size() != 1 || !objects.ParseFromString(text.strings()[0]))
+    if (text.dtype() != DType::String || text.size() != 1 || !parse_message(as_bytes(text.strings()[0]), &objects))
       fail_malformed("variables: the graph of objects is damaged");
     const SavedObjectGraph& saved = graph_->object_graph_def();
     std::map<int, int> of_object;

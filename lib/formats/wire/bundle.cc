@@ -5,6 +5,7 @@
 
 #include "formats/tensorflow/tensor_proto.h"
 #include "formats/wire/crc32c.h"
+#include "formats/wire/proto.h"
 #include "formats/wire/table.h"
 
 namespace dnn {
@@ -13,7 +14,7 @@ namespace {
 template <class Message>
 Message parsed(const std::string& bytes, const std::string& key) {
   Message message;
-  if (!message.ParseFromString(bytes)) fail_malformed("variables: the entry ", quoted(key), " is damaged");
+  if (!parse_message(as_bytes(bytes), &message)) fail_malformed("variables: the entry ", quoted(key), " is damaged");
   return message;
 }
 
