@@ -38,6 +38,25 @@ std::string shortest(T value) {
 std::string exact_text(float value) { return shortest(value); }
 std::string exact_text(double value) { return shortest(value); }
 
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<uint8_t>(text[i++]);
+    if (first < 0x80) continue;
+    if (first < 0xc2 || first > 0xf4) return false;
+    // The second byte's range depends on the first; further ones are 0x80 to 0xbf.
+    uint8_t low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    uint8_t high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    for (int more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3; more > 0; --more) {
+      if (i == text.size()) return false;
+      const auto next = static_cast<uint8_t>(text[i++]);
+      if (next < low || next > high) return false;
+      low = 0x80;
+      high = 0xbf;
+    }
+  }
+  return true;
+}
+
 std::string quoted(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";

@@ -36,6 +36,9 @@ bool ends_with(std::string_view text, std::string_view suffix);
 std::string exact_text(float value);
 std::string exact_text(double value);
 
+// Whether the bytes are UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
+bool is_utf8(std::string_view text);
+
 // `text` in double quotes with \" \\ \n \t and \xNN escapes: one line, printable ASCII and UTF-8 kept.
 std::string quoted(std::string_view text);
 

@@ -136,9 +136,36 @@ ModelSource read_source(ByteSource& from, const std::string& path) {
   return source;
 }
 
+void check_names(const Graph& graph) {
+  const auto check = [](const char* what, const std::string& text) {
+    if (is_utf8(text)) return;
+    std::string shown = text.substr(0, 80);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return static_cast<uint8_t>(c) >= 0x80; }, '?');
+    fail_malformed(what, " ", quoted(shown), " is not UTF-8");
+  };
+  check("the graph's name", graph.name);
+  check("the producer", graph.producer);
+  for (const auto& [key, text] : graph.metadata) {
+    check("the metadata key", key);
+    check("the metadata", text);
+  }
+  for (ValueId v = 0; v < graph.value_count(); ++v) check("the name", graph.value(v).name);
+  for (NodeId id : graph.order()) {
+    check("the node's name", graph.node(id).name);
+    check("the operator", graph.node(id).op);
+    for (const auto& [name, attribute] : graph.node(id).attributes) {
+      const auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute);
+      if (body != nullptr) check_names(**body);
+    }
+  }
+}
+
 Graph read_model(const ModelSource& source) {
   try {
-    return sniff_format(source).read(source);
+    Graph graph = sniff_format(source).read(source);
+    check_names(graph);
+    return graph;
   } catch (Error& error) {
     throw error.within(source_name(source.path));
   }

@@ -80,6 +80,8 @@ const Format& sniff_format(const ModelSource& source);
 
 // Reads a model of any format into the IR, verified. Throws Malformed, Unsupported, Environment with the path in front.
 Graph read_model(const std::string& path);
+// Throws Malformed where a name or text of the graph is not UTF-8: all that is written of it has to be.
+void check_names(const Graph& graph);
 Graph read_model(const ModelSource& source);
 // Writes in the format that the path names ("dir/": a folder). A file appears when it is complete; a folder too, and an older
 // model there goes, but no folder that is something else. Throws Usage, Unsupported, Environment.

@@ -9,8 +9,11 @@ namespace dnn {
 Graph read_model(const ModelSource& source, const std::vector<std::string>& shapes) {
   try {
     const std::string name = sniff_format(source).name;
-    if (name == "torchscript") return torchscript::read_shaped(source, shapes);
-    if (name == "pt2") return pt2::read_shaped(source, shapes);
+    if (name == "torchscript" || name == "pt2") {
+      Graph graph = name == "pt2" ? pt2::read_shaped(source, shapes) : torchscript::read_shaped(source, shapes);
+      check_names(graph);
+      return graph;
+    }
   } catch (Error& error) {
     throw error.within(source_name(source.path));
   }

@@ -91,19 +91,6 @@ std::string content_of(Bytes file, const std::string& name) {
 
 }  // namespace
 
-bool is_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<uint8_t>(text[i]);
-    const size_t length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    for (size_t k = 1; k < length; ++k) {
-      if ((static_cast<uint8_t>(text[i + k]) & 0xc0) != 0x80) return false;
-    }
-    i += length;
-  }
-  return true;
-}
-
 void read_metadata(Bytes metadata, Bytes file, Graph* graph) {
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(metadata.data()), metadata.size());
   if (metadata.size() < 8 || !meta::VerifyModelMetadataBuffer(verifier)) fail_malformed(kMetadataName, " is damaged");

@@ -11,9 +11,6 @@ namespace dnn::tflite {
 
 inline constexpr const char* kMetadataName = "TFLITE_METADATA";
 
-// Whether each byte belongs to a character of UTF-8's form.
-bool is_utf8(std::string_view text);
-
 // Adds what `metadata` and the archive at the end of `file` hold and the graph does not say yet. Throws Malformed where the
 // FlatBuffer is damaged; labels whose file is missing or damaged are left out.
 void read_metadata(Bytes metadata, Bytes file, Graph* graph);

@@ -27,6 +27,17 @@ TEST(ModelSource, ReadsFilesOfAFolderOnDiskAndInMemory) {
   EXPECT_FALSE(memory.has("variables"));
 }
 
+TEST(CheckNames, RefusesWhatIsNotUtf8) {
+  Graph graph;
+  graph.metadata = {{"labels", "Käse\nпри́вет"}};
+  graph.add_value("x");
+  EXPECT_NO_THROW(check_names(graph));
+  for (const char* bad : {"\xff", "a\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+    graph.value(0).name = bad;
+    EXPECT_THROW(check_names(graph), Error) << bad;
+  }
+}
+
 TEST(AtomicFolder, IsWholeOrNotThere) {
   const TemporaryFolder parent(::testing::TempDir());
   const std::string path = parent.path() + "/m";
