@@ -1,7 +1,6 @@
 // Parsing protobuf messages; see proto.h.
 #include "formats/wire/proto.h"
 
-#include <google/protobuf/message_lite.h>
 #include <google/protobuf/stubs/logging.h>
 
 #include <climits>

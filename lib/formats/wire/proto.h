@@ -1,10 +1,8 @@
 // Protobuf messages out of untrusted bytes.
 #pragma once
-#include "base/bytes.h"
+#include <google/protobuf/message_lite.h>
 
-namespace google::protobuf {
-class MessageLite;
-}
+#include "base/bytes.h"
 
 namespace dnn {
 
