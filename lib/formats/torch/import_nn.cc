@@ -355,10 +355,10 @@ Any multi_head_attention(Op& op) {
   const ValueId projected = affine(op, x, op.tensor(5), op.tensor(6));
   const std::vector<ValueId> parts =
       op.emit_many("Split", {projected}, {{"axis", int64_t{2}}, {"num_outputs", int64_t{3}}}, 3);
+  const int64_t width = embed / heads;
   std::vector<ValueId> split;
-  for (ValueId part : parts)
-    split.push_back(op.transpose(op.reshape(part, {0, 0, heads, embed / heads}), {0, 2, 1, 3}));
-  const double scale = 1 / std::sqrt(static_cast<double>(embed / heads));
+  for (ValueId part : parts) split.push_back(op.transpose(op.reshape(part, {0, 0, heads, width}), {0, 2, 1, 3}));
+  const double scale = 1 / std::sqrt(static_cast<double>(width));
   const ValueId mixed = attend(op, split[0], split[1], split[2], kNoValue, scale);
   const ValueId joined = op.reshape(op.transpose(mixed, {0, 2, 1, 3}), {0, 0, embed});
   return make_list({op.result(affine(op, joined, op.tensor(7), op.tensor(8))), Any()}, true);
