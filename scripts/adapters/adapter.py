@@ -1,16 +1,20 @@
-"""adapter: what every framework's adapter shares: the command line, arrays in and out, and the line of JSON at the end.
+"""adapter: what every framework's adapter shares: the command line or a line of JSON per request, arrays in and out, the answer.
 
-An adapter is one script that runs a model in its own framework:
+An adapter is one script that runs models in its own framework:
 
   run_x.py describe MODEL                    {"framework": "x 1.2", "inputs": [{"shape": [1, 3, 224, 224], "dtype": "float32"}]}
   run_x.py run MODEL INPUT.npz OUTPUT.npz    {"framework": "x 1.2", "seconds": 0.31, "transposes": 1}
+  run_x.py serve                             the same words as a JSON list per line of standard input, an answer per line
 
 INPUT.npz holds the inputs by position, i0, i1, ..., each with a first axis of samples; OUTPUT.npz gets the outputs, o0, o1, ...,
 likewise. A model whose batch is fixed at 1 is run sample by sample. Extents that a model leaves open are null. `transposes`
 counts the operators that only reorder axes, as the framework itself shows them. Exit codes: 0; 77 where the framework is not
-installed, with the reason on stderr; anything else is the framework's own refusal, the last line of stderr its reason.
+installed, with the reason on stderr; anything else is the framework's own refusal, the last line of stderr its reason. A server
+says `"error"` in place of a refusal, and in each answer `"mib"`, the memory it holds: who asks may end it and start another.
 """
+import gc
 import json
+import os
 import sys
 import time
 
@@ -29,26 +33,50 @@ except ImportError as missing:
 def main(load):
     """load(path) gives (framework and version, [(shape, dtype)], run(list of arrays) -> list of arrays, transposes)."""
     words = sys.argv[1:]
+    if words == ["serve"]:
+        serve(load)
+        return
     if len(words) not in (2, 4) or words[0] != ("describe" if len(words) == 2 else "run"):
-        print(f"usage: {sys.argv[0]} describe MODEL | run MODEL INPUT.npz OUTPUT.npz", file=sys.stderr)
+        print(f"usage: {sys.argv[0]} describe MODEL | run MODEL INPUT.npz OUTPUT.npz | serve", file=sys.stderr)
         sys.exit(2)
+    found = answer(load, words)
+    if "error" in found:
+        print(found["error"], file=sys.stderr)
+        sys.exit(1)
+    print(json.dumps(found))
+
+
+def serve(load):
+    answers = os.fdopen(os.dup(1), "w")  # what the framework itself prints must not come between
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        found = answer(load, json.loads(line))
+        gc.collect()
+        print(json.dumps({**found, "mib": memory()}), file=answers, flush=True)
+
+
+def memory():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def answer(load, words):
+    """What the model is or gave; or the framework's refusal, in one line."""
     try:
         framework, inputs, run, transposes = load(words[1])
+        found = {"framework": framework, "transposes": transposes}
         if words[0] == "describe":
-            print(json.dumps({"framework": framework, "transposes": transposes,
-                              "inputs": [{"shape": list(s), "dtype": d} for s, d in inputs]}))
-            return
+            return {**found, "inputs": [{"shape": list(s), "dtype": d} for s, d in inputs]}
         with np.load(words[2]) as file:
             arrays = [file[f"i{k}"] for k in range(len(file.files))]
         start = time.perf_counter()
         outputs = batched(run, [s for s, _ in inputs], arrays)
-        seconds = time.perf_counter() - start
+        found["seconds"] = time.perf_counter() - start
         np.savez(words[3], **{f"o{k}": y for k, y in enumerate(outputs)})
-        print(json.dumps({"framework": framework, "seconds": seconds, "transposes": transposes}))
-    except Exception as error:  # the framework's refusal, in one line
+        return found
+    except Exception as error:
         text = " ".join(str(error).split()) or "no reason given"
-        print(f"{type(error).__name__}: {text[:600]}", file=sys.stderr)
-        sys.exit(1)
+        return {"error": f"{type(error).__name__}: {text[:600]}"}
 
 
 def batched(run, shapes, arrays):

@@ -6,6 +6,8 @@ import os
 import adapter
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+if "DNN_OTHERWISE" in os.environ:
+    os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 NAME = os.environ.get("DNN_KERAS", "keras")
 try:
     keras = importlib.import_module(NAME)
@@ -22,6 +24,7 @@ def count_transposes(model):
 
 
 def load(path):
+    keras.backend.clear_session()  # a server keeps nothing of the model before
     model = keras.models.load_model(path, compile=False)
     tensors = model.inputs
     shapes = [([None if d is None else int(d) for d in t.shape], str(getattr(t.dtype, "name", t.dtype))) for t in tensors]

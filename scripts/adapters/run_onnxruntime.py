@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""run_onnxruntime: ONNX files in ONNX Runtime, its graph optimisation off, so that the file itself is what runs."""
+"""run_onnxruntime: ONNX files in ONNX Runtime, its graph optimisation off, so that the file itself is what runs (with DNN_OTHERWISE=1, on)."""
+import os
+
 import adapter
 
 try:
@@ -13,7 +15,8 @@ TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(doubl
 
 def load(path):
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    level = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = level.ORT_ENABLE_ALL if "DNN_OTHERWISE" in os.environ else level.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     inputs = session.get_inputs()
     shapes = [([d if isinstance(d, int) else None for d in i.shape], TYPES.get(i.type, i.type)) for i in inputs]

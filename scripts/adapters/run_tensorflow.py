@@ -5,6 +5,8 @@ import os
 import adapter
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+if "DNN_OTHERWISE" in os.environ:
+    os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 try:
     import tensorflow as tf
 except ImportError as error:

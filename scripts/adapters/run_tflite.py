@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_tflite: TFLite files in tf.lite's interpreter, with its reference kernels' resolver and no delegate."""
+"""run_tflite: TFLite files in tf.lite's interpreter, with its own kernels and no delegate (with DNN_OTHERWISE=1, by XNNPACK)."""
 import os
 
 import adapter
@@ -12,7 +12,8 @@ except ImportError as error:
 
 
 def load(path):
-    kind = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    resolvers = tf.lite.experimental.OpResolverType
+    kind = resolvers.BUILTIN if "DNN_OTHERWISE" in os.environ else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = tf.lite.Interpreter(path, experimental_op_resolver_type=kind, num_threads=2)
     interpreter.allocate_tensors()
     inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""run_torch: TorchScript (.pt) and exported programs (.pt2) in PyTorch."""
+"""run_torch: TorchScript (.pt) and exported programs (.pt2) in PyTorch (with DNN_OTHERWISE=1, without oneDNN)."""
+import os
+
 import adapter
 
 try:
@@ -41,9 +43,10 @@ def load(path):
     module, shapes, transposes = load_exported(path) if path.endswith(".pt2") else load_script(path)
 
     def run(arrays):
-        with torch.no_grad():
+        with torch.no_grad(), torch.backends.mkldnn.flags(enabled="DNN_OTHERWISE" not in os.environ):
             return [y.detach().numpy() for y in flat(module(*[torch.from_numpy(a) for a in arrays]))]
 
+    run.module = module
     return f"torch {torch.__version__.split('+')[0]}", shapes, run, transposes
 
 

@@ -23,16 +23,22 @@ cp "$1" "$3"
 """
 # An adapter: the first word of a model says what the framework makes of it.
 FRAMEWORK = """#!{python}
-import json, sys
+import json, os, sys
 import numpy as np
-script, action, model, *files = sys.argv[1:]
-word = open(model).read().split()[0]
+script = sys.argv[1]
 if "{absent}" and "{absent}" in script: print("not here", file=sys.stderr); sys.exit(77)
-if word == "invalid" and "{target}" in script: print("bad file", file=sys.stderr); sys.exit(1)
-if action == "describe": print(json.dumps({{"framework": "f 1", "transposes": 0, "inputs": [{{"shape": [None, 3], "dtype": "float32"}}]}})); sys.exit()
-x = np.load(files[0])["i0"]
-np.savez(files[1], o0=x * (1.5 if word == "wrong" and "{target}" in script else 1))
-print(json.dumps({{"framework": "f 1", "seconds": 0.1, "transposes": 2 if "{target}" in script else 0}}))
+print("started", script, file=open("{starts}", "a"))
+def answer(action, model, *files):
+    word = open(model).read().split()[0]
+    if word == "dies": print("killed", file=sys.stderr); os._exit(9)
+    if word == "invalid" and "{target}" in script: return {{"error": "bad file"}}
+    if action == "describe": return {{"framework": "f 1", "transposes": 0, "inputs": [{{"shape": [None, 3], "dtype": "float32"}}]}}
+    x = np.load(files[0])["i0"]
+    scale = 1.5 if word == "wrong" and "{target}" in script else 1 + 1e-6 * ("DNN_OTHERWISE" in os.environ)
+    np.savez(files[1], o0=x * scale)
+    return {{"framework": "f 1", "seconds": 0.1, "transposes": 2 if "{target}" in script else 0}}
+for line in sys.stdin:
+    print(json.dumps({{**answer(*json.loads(line)), "mib": {mib}}}), flush=True)
 """
 
 
@@ -69,22 +75,30 @@ class CheckConversions(unittest.TestCase):
         self.assertIn("[2, 4]", self.module.compare([a], [np.zeros((2, 4))])[2])
         self.assertIn("not finite", self.module.compare([a], [a * np.nan])[2])
 
-    def check(self, models, *words, absent=""):
+    def check(self, models, *words, absent="", mib=1, seen=None):
+        """(exit code, table, rows, table as RST); `seen` gets what was started and said, and rows to resume from come out of it."""
+        seen = {} if seen is None else seen
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             (root / "bin").mkdir()
+            (root / "zoo").mkdir()
             for name, text in (("bin/dnn-convert", CONVERT),
-                               ("python", FRAMEWORK.format(python=sys.executable, absent=absent, target="tflite"))):
+                               ("python", FRAMEWORK.format(python=sys.executable, absent=absent, target="tflite", mib=mib,
+                                                          starts=f"{folder}/starts"))):
                 (root / name).write_text(text)
                 (root / name).chmod(0o755)
             paths = []
             for model in models:
-                paths.append(str(root / f"{model}.onnx"))
+                paths.append(str(root / "zoo" / f"{model}.onnx"))
                 pathlib.Path(paths[-1]).write_text(f"{model} model\n")
+            if "rows" in seen:
+                (root / "o.json").write_text(json.dumps({"rows": seen["rows"]}))
             env = {**os.environ, **{f"DNN_PYTHON_{v}": str(root / "python") for v in ("ONNXRUNTIME", "TENSORFLOW", "TF2ONNX")}}
             done = subprocess.run([sys.executable, str(SCRIPT), *paths, "--bin", str(root / "bin"), "--json", f"{folder}/o.json",
                                    "--rst", f"{folder}/o.rst", *words], text=True, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertIn(done.returncode, (0, 1), done.stderr)
+            starts = root / "starts"
+            seen.update(said=done.stderr, starts=len(starts.read_text().splitlines()) if starts.exists() else 0)
             with open(f"{folder}/o.json") as file, open(f"{folder}/o.rst") as text:
                 return done.returncode, done.stdout, json.load(file)["rows"], text.read()
 
@@ -111,6 +125,42 @@ class CheckConversions(unittest.TestCase):
         self.assertIn("| model | source | dnn .onnx | dnn .tflite | tf2onnx .onnx | tf2onnx .tflite |", table)
         self.assertRegex(table, r"good.onnx \| .onnx \| supported \| supported \| not implemented \| not implemented \|")
         self.assertRegex(table, r"odd.onnx \| .onnx \| unsupported \| unsupported \|")
+
+    def test_a_framework_is_started_once_for_all_models(self):
+        seen = {}
+        rows = self.check(["good", "wrong"], seen=seen)[2]
+        self.assertEqual(seen["starts"], 3)  # onnxruntime, the same otherwise, tf.lite
+        self.assertAlmostEqual(rows[0]["floor"] / 1e-6, 1, delta=3)
+
+    def test_a_framework_that_grows_is_started_again(self):
+        seen = {}
+        self.assertEqual({r["state"] for r in self.check(["good"], mib=9999, seen=seen)[2]}, {"supported"})
+        self.assertEqual(seen["starts"], 5)  # described, run, otherwise, and the two targets
+
+    def test_a_framework_that_dies_is_started_again_for_the_next_model(self):
+        seen = {}
+        rows = self.check(["dies", "good"], seen=seen)[2]
+        self.assertEqual([r["state"] for r in rows], ["unverified"] * 2 + ["supported"] * 2)
+        self.assertIn("no yardstick: killed", seen["said"])
+
+    def test_good_rows_are_taken_from_the_run_before(self):
+        rows = self.check(["good", "wrong"])[2]
+        for row in rows:
+            row["framework"] = "earlier"
+        seen = {"rows": rows}
+        rows = self.check(["good", "wrong"], "--resume", seen=seen)[2]
+        self.assertEqual([(r["model"].split("/")[1], r["target"]) for r in rows if r["framework"] != "earlier"],
+                         [("wrong.onnx", ".tflite")])
+        self.assertEqual(len(rows), 4)
+
+    def test_conversions_go_on_from_what_was_converted(self):
+        _, table, rows, _ = self.check(["good"], "--also-from", ".tflite .onnx")
+        self.assertEqual([(r["model"].split("/")[1], r["source"], r["target"], r["state"]) for r in rows],
+                         [("good.onnx", ".onnx", ".onnx", "supported"), ("good.onnx", ".onnx", ".tflite", "supported"),
+                          ("good.onnx as .tflite", ".tflite", ".onnx", "supported"),
+                          ("good.onnx as .tflite", ".tflite", ".tflite", "supported")])
+        self.assertRegex(table, r"\| ONNX \| TFLite \| 1 \| 1 \| 1 \| 0.0e\+00 \| .* \| 0 \| 2 \| - \|")
+        self.assertRegex(table, r"\| TFLite \| ONNX \| 1 \| 1 \| 1 \|")
 
 
 if __name__ == "__main__":

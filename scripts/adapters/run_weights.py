@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""run_weights: state dicts (.pth) and .safetensors in PyTorch: loaded into the graph FILE.pt beside them, whose own weights are wiped."""
+import run_torch  # first, for it says where PyTorch is not installed
+import torch
+
+import adapter
+
+
+def tensors_of(path):
+    if path.endswith(".safetensors"):
+        from safetensors.torch import load_file
+        return load_file(path)
+    return torch.load(path, map_location="cpu")
+
+
+def load(path):
+    framework, shapes, run, transposes = run_torch.load(path + ".pt")
+    with torch.no_grad():
+        for tensor in run.module.state_dict().values():
+            tensor.zero_()
+    run.module.load_state_dict(tensors_of(path), strict=True)
+    return framework, shapes, run, transposes
+
+
+if __name__ == "__main__":
+    adapter.main(load)
