@@ -3,6 +3,7 @@
 
 #include "layout/borders.h"
 #include "layout/fold_flatten.h"
+#include "layout/lift_rows.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -36,6 +37,7 @@ ValueId Draft::rename(ValueId v, const std::string& wanted, const std::string& n
 
 Graph Draft::finish() {
   infer_types(graph);
+  lift_rows(graph);
   settle_transposes(graph, unnamed);
   fold_pads(graph);
   fold_flattens(graph);

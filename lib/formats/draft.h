@@ -29,8 +29,8 @@ struct Draft {
   std::string free_name(const std::string& wanted);
   // Gives a value with an invented name the source's; another value, or a constant, goes through an Identity called `node`.
   ValueId rename(ValueId v, const std::string& wanted, const std::string& node);
-  // What ends every reader of layouts and names: types inferred, axis orders settled, pads in the nodes that read them, dead nodes
-  // gone, verified.
+  // What ends every reader of layouts and names: types inferred, rows put back in place, axis orders settled, pads in the nodes
+  // that read them, dead nodes gone, verified.
   Graph finish();
 };
 
