@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "layout/axis_blocks.h"
+#include "layout/flexible.h"
 #include "ops/movement.h"
 #include "ops/op.h"
 #include "ops/permute.h"
@@ -49,6 +50,10 @@ Permutation full(const Permutation& p, size_t rank) {
   Permutation r(rank);
   std::iota(r.begin(), r.end(), 0);
   return r;
+}
+
+const OpDef* op_of(const Node& node) {
+  return node.domain == kFlexibleDomain ? find_flexible(node.op) : find_op(node.domain, node.op);
 }
 
 Type permuted(const Type& type, const Permutation& p) {
@@ -143,7 +148,7 @@ class Settler {
   bool describe(NodeId id, Transparent* out) const {
     if (describe_reshape(id, out)) return true;
     const Node& node = graph_.node(id);
-    const OpDef* op = find_op(node.domain, node.op);
+    const OpDef* op = op_of(node);
     if (op == nullptr || (op->permute == nullptr && op->element == nullptr)) return false;
     size_t n = op->permute == nullptr || op->permuted_inputs < 0 ? node.inputs.size() : 1;
     n = std::min(n, node.inputs.size());
@@ -176,7 +181,7 @@ class Settler {
   // The node for tensors in order `perm`, or false where it cannot be.
   bool rewritten(NodeId id, const Permutation& perm, PermuteContext* context) const {
     const Node& node = graph_.node(id);
-    const OpDef* op = find_op(node.domain, node.op);
+    const OpDef* op = op_of(node);
     context->node = node;
     context->perm = full(perm, transparent_.at(id).rank);
     for (ValueId v : node.inputs) context->constants.push_back(v == kNoValue ? nullptr : graph_.constant(v));
@@ -575,7 +580,7 @@ class Settler {
     PermuteContext context;
     if (!rewritten(id, perm, &context)) fail_internal(graph_.node(id).label(), ": cannot be reordered after all");
     const Node node = graph_.node(id);  // a copy: holding a view may add nodes
-    const OpDef* op = find_op(node.domain, node.op);
+    const OpDef* op = op_of(node);
     const bool all = op->permute == nullptr || op->permuted_inputs < 0;
     Node next = perm.empty() ? node : context.node;
     for (size_t i = 0; i < node.inputs.size(); ++i) {

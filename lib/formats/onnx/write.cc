@@ -10,6 +10,7 @@
 #include "formats/onnx/downgrade.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/tensor_proto.h"
+#include "layout/channels_first.h"
 #include "ops/op.h"
 
 namespace dnn::onnx {
@@ -283,7 +284,9 @@ std::string serialized(ModelProto& model, const Large& large) {
 
 }  // namespace
 
-ModelFiles to_files(const Graph& graph, const WriteOptions& options) {
+ModelFiles to_files(const Graph& source, const WriteOptions& options) {
+  Graph graph = source;
+  to_channels_first(graph);
   const bool external = options.external_data || constant_bytes(graph) > kSingleFileBytes;
   std::string data;
   Large large;

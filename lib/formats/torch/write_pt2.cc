@@ -10,6 +10,7 @@
 #include "formats/torch/storage.h"
 #include "formats/torch/torchscript.h"
 #include "formats/torch/write.h"
+#include "layout/channels_first.h"
 #include "ops/op.h"
 
 namespace dnn::torch {
@@ -307,6 +308,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
   Graph graph = source;
   name_open_extents(graph);
   infer_types(graph);
+  to_channels_first(graph);
   const Program program = to_program(graph);
   Printer printer(program);
   const std::string root = "net/";

@@ -6,6 +6,7 @@
 #include "formats/torch/storage.h"
 #include "formats/torch/torchscript.h"
 #include "formats/torch/write.h"
+#include "layout/channels_first.h"
 #include "ops/op.h"
 
 namespace dnn::torch {
@@ -141,6 +142,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
   using namespace dnn::torch;  // NOLINT(google-build-using-namespace): the family's shared parts
   Graph graph = source;
   infer_types(graph);
+  to_channels_first(graph);
   const Program program = to_program(graph);
   const Printer printer(program);
   const std::string root = "net/";
