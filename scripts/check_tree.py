@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_tree: every file that a .def table should name is named there, and every row has its file.
+"""check_tree: every file that a .def table should name is named there, every row has its file, and every type its own name.
 
 usage: check_tree.py [ROOT]
 
 One line per breach on stdout, exit 1 if there is any. A row `DNN_OP(Softmax, nn/softmax)` of lib/ops/ops.def owns
-lib/ops/nn/softmax.cc (or all files of the folder lib/ops/nn/softmax/); the other tables work alike.
+lib/ops/nn/softmax.cc (or all files of the folder lib/ops/nn/softmax/); the other tables work alike. Two headers that define
+one name in one namespace are two types that the linker takes for one.
 """
 import pathlib
 import re
@@ -51,8 +52,25 @@ def check_passes(root):
             yield f"{path.relative_to(root).as_posix()}: no row of lib/passes/passes.def names a pass of it"
 
 
+def check_names(root):
+    """No two headers define a struct, class or enum of one name in one namespace."""
+    owners = {}
+    for path in sorted((root / "lib").rglob("*.h")):
+        space = ""
+        for line in path.read_text().splitlines():
+            opened = re.match(r"namespace (dnn[\w:]*) \{", line)
+            space = opened[1] if opened else space
+            defined = re.match(r"(?:struct|class|enum class) (\w+)[^;]*\{", line)
+            if defined:
+                owners.setdefault(f"{space}::{defined[1]}", set()).add(path.relative_to(root).as_posix())
+    for name, paths in owners.items():
+        if len(paths) > 1:
+            yield f"{name} is defined in {' and '.join(sorted(paths))}"
+
+
 def main(root):
-    breaches = [breach for row in TABLES for breach in check_table(root, *row)] + list(check_passes(root))
+    breaches = [breach for row in TABLES for breach in check_table(root, *row)]
+    breaches += [*check_passes(root), *check_names(root)]
     for breach in breaches:
         print(breach)
     return 1 if breaches else 0

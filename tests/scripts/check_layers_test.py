@@ -75,6 +75,10 @@ class Breaches(unittest.TestCase):
             self.expect("check_layers.py", {"lib/base/x.cc": f"// A loud file of base.\n{statement}\n"}, "lib/base/x.cc:2")
             self.assertEqual(self.run_on("check_layers.py", {"lib/cli/x.cc": f"// A file that serves tools.\n{statement}\n"}), [])
 
+    def test_one_name_for_two_types(self):
+        files = {f"lib/{folder}/x.h": "// A type.\nnamespace dnn {\nstruct Options {\n};\n}\n" for folder in ("base", "stream")}
+        self.expect("check_tree.py", files, "dnn::Options", "lib/base/x.h", "lib/stream/x.h")
+
     def test_note_to_self(self):
         self.expect("check_layers.py", {"lib/base/x.cc": "// A file with a wish.\n// TO" "DO: later\n"}, "lib/base/x.cc:2")
 
