@@ -66,6 +66,10 @@ std::string cache_key(const std::string& sha256, const OpenOptions& o) {
 
 Package compile_source(const ModelSource& source, const OpenOptions& options) {
   Graph graph = read_model(source);
+  if (graph.outputs.empty())
+    fail_unsupported(
+        source_name(source.path),
+        ": holds weights and no graph: dnn-convert puts them onto a network that it knows, or onto a model's");
   bind_inputs(graph, options);
   Package package;
   try {
@@ -95,7 +99,7 @@ PackageKey usable_key(const OpenOptions& options) {
 }
 
 Package compile_file(const std::string& path, const OpenOptions& options) {
-  return compile_source(open_model(path), warning_once(options));
+  return compile_source(open_model(path, options.shapes), warning_once(options));
 }
 
 std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& given) {
@@ -126,7 +130,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
       return package;
     }
   }
-  const ModelSource source = open_model(path);
+  const ModelSource source = open_model(path, options.shapes);
   if (!source.folder && looks_like_package(source.bytes))
     fail_usage(source_name(path), ": a package is mapped into memory, so it must be a file");
   // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.

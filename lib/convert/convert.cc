@@ -11,7 +11,7 @@ namespace dnn {
 namespace {
 
 // A format that keeps float16 weights for float32 arithmetic, and has no float16 arithmetic.
-bool halves_weights(const Format* format) { return format != nullptr && format->name == std::string("tflite"); }
+bool halves_weights(const Format* format) { return format != nullptr && format->float16 == Float16::WeightsOnly; }
 
 // What passes replaced need not stay in memory.
 void forget_unread_constants(Graph& graph) {

@@ -66,8 +66,8 @@ ModelSource model_in_memory(const std::string& path, ModelFiles files) {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> rows = {
-#define DNN_FORMAT(name, extensions, space, trust, passes, holds) \
-  {#name, extensions, space::sniff, space::read, space::to_files, trust, passes, Holds::holds},
+#define DNN_FORMAT(name, extensions, space, trust, passes, holds, float16) \
+  {#name, extensions, space::sniff, space::read, space::to_files, trust, passes, Holds::holds, Float16::float16},
 #include "formats/formats.def"
   };
   return rows;
@@ -89,9 +89,10 @@ const Format* format_for_path(const std::string& path) {
   return nullptr;
 }
 
-ModelSource open_model(const std::string& path) {
+ModelSource open_model(const std::string& path, std::vector<std::string> shapes) {
   ModelSource source;
   source.path = path;
+  source.shapes = std::move(shapes);
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_directory(path, ignored)) {
     source.folder = true;

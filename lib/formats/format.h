@@ -32,6 +32,9 @@ struct ModelSource {
   Bytes bytes;
   std::shared_ptr<const void> owner;        // keeps `bytes` alive; readers may hold on to it
   std::shared_ptr<const ModelFiles> files;  // a model in memory: the file system is not looked at then
+  // What a user says of inputs whose shapes the file lacks, and on which what its program computes depends: "NAME:1x3x224x224"
+  // ('?' keeps an extent open). TorchScript's and .pt2's readers look at it; whoever binds shapes does so all the same.
+  std::vector<std::string> shapes;
 
   // Whether the folder holds a file of that name ("variables/variables.index").
   bool has(const std::string& name) const;
@@ -48,6 +51,10 @@ struct WriteOptions {
 };
 
 enum class Holds { Graph, Weights };
+enum class Float16 {
+  Arithmetic,
+  WeightsOnly
+};  // WeightsOnly: WriteOptions::float16_weights; the arithmetic stays float32
 
 struct Format {
   const char* name;
@@ -59,6 +66,7 @@ struct Format {
   const char* trust;   // what reading a hostile file may do: "data" never more than fill memory up to its size
   const char* passes;  // names of passes, "a,b": what the format cannot hold, folded before it is written
   Holds holds;         // weights: a graph that is read has constants only, and of one that is written only they are
+  Float16 float16;     // what a conversion to float16 makes
 };
 
 const std::vector<Format>& formats();
@@ -71,8 +79,8 @@ const Format* format_for_path(const std::string& path);
 ModelSource model_in_memory(const std::string& path, ModelFiles files);
 // The rest of a source as a model; `path` is how errors name it.
 ModelSource read_source(ByteSource& source, const std::string& path);
-// Opens a model file or folder ("-": standard input) for sniffing and reading. Throws Environment.
-ModelSource open_model(const std::string& path);
+// Opens a model file or folder ("-": standard input) for sniffing and reading; see ModelSource::shapes. Throws Environment.
+ModelSource open_model(const std::string& path, std::vector<std::string> shapes = {});
 // The row that recognises the content, or null.
 const Format* recognise(const ModelSource& source);
 // The same; throws Malformed or Unsupported when none does.

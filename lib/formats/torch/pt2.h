@@ -8,9 +8,8 @@ namespace dnn::pt2 {
 bool sniff(const ModelSource& source);
 // The exported graph as an IR graph, verified. Parameters and buffers keep their names; nodes are called like the module that
 // they belong to. An operator without a counterpart is Unsupported, by its name and node.
+// Extents that are open in the file are fixed where the source's `shapes` say them.
 Graph read(const ModelSource& source);
-// The same with extents that are open in the file fixed: "NAME:1x3x224x224".
-Graph read_shaped(const ModelSource& source, const std::vector<std::string>& shapes);
 // An exported program that torch.export.load of PyTorch 2.8 and later takes, the tensors under the source's names. Open extents
 // stay open. Unsupported, by name, for a node that PyTorch cannot express.
 ModelFiles to_files(const Graph& graph, const WriteOptions& options);

@@ -427,10 +427,6 @@ bool sniff(const ModelSource& source) {
   return torch::has_record(source.bytes, kModel) || torch::has_record(source.bytes, kOldModel);
 }
 
-Graph read(const ModelSource& source) { return read_shaped(source, {}); }
-
-Graph read_shaped(const ModelSource& source, const std::vector<std::string>& shapes) {
-  return Reader(source, shapes).read();
-}
+Graph read(const ModelSource& source) { return Reader(source, source.shapes).read(); }
 
 }  // namespace dnn::pt2

@@ -87,13 +87,11 @@ bool sniff(const ModelSource& source) {
   return torch::has_record(source.bytes, "data.pkl") && torch::has_record(source.bytes, "constants.pkl");
 }
 
-Graph read(const ModelSource& source) { return read_shaped(source, {}); }
-
-Graph read_shaped(const ModelSource& source, const std::vector<std::string>& shapes) {
+Graph read(const ModelSource& source) {
   std::map<size_t, std::vector<Dim>> guesses;
   for (int tries = 0; tries < kMaxGuesses; ++tries) {
     try {
-      return trace(source, shapes, guesses);
+      return trace(source, source.shapes, guesses);
     } catch (const torch::InputGuess& guess) {
       guesses[guess.input] = guess.shape;
     }

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "formats/shaped.h"
 #include "formats/torch/pt2.h"
 #include "formats/torch/script.h"
 #include "graph/bind.h"
@@ -79,7 +78,7 @@ TEST(TorchScript, KeepsNamesAndOpenExtents) {
 
 TEST(TorchScript, FixesTheShapeThatTheUserGives) {
   DNN_NEED_DATA();
-  const Graph graph = read_model(open_model(data("derived/squeezenet1_1_traced.pt")), {"x:?x3x64x64"});
+  const Graph graph = read_model(open_model(data("derived/squeezenet1_1_traced.pt"), {"x:?x3x64x64"}));
   EXPECT_EQ(graph.value(graph.inputs[0]).type.text(), "float32[batch,3,64,64]");
 }
 

@@ -18,10 +18,7 @@ const char* data_folder() { return std::getenv("DNN_TEST_DATA"); }
 
 Graph read_data(const std::string& path) { return read_model(cat(data_folder(), "/", path)); }
 
-ModelSource source_of(std::string text) {
-  const auto owned = std::make_shared<const std::string>(std::move(text));
-  return {"-", false, as_bytes(*owned), owned, nullptr};
-}
+ModelSource source_of(std::string text) { return model_in_memory("-", {{"", std::move(text)}}); }
 
 std::string safetensors_file(const std::string& header, const std::string& data) {
   const uint64_t n = header.size();
