@@ -7,15 +7,11 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "compile/open.h"
-#include "convert/architectures/architecture.h"
 #include "convert/convert.h"
 #include "convert/list.h"
 #include "convert/probes.h"
-#include "convert/surgery.h"
-#include "convert/weights.h"
-#include "formats/format.h"
+#include "convert/source.h"
 #include "formats/onnx/check/check.h"
-#include "formats/shaped.h"
 
 namespace {
 
@@ -41,7 +37,7 @@ struct Options {
   std::optional<int64_t> opset, ir_version;
   std::string architecture, weights;
   Surgery surgery;
-  std::string dtype, io_dtype = "float32";
+  std::string dtype, io_dtype;
   bool check = false;
   ConvertOptions convert;
   ProbeOptions probe;
@@ -69,7 +65,8 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.surgery.renames, "--rename", "OLD=NEW", "another name for an input, output, other value or node");
   args.choice(&o.dtype, "--dtype", {"float16", "float32"},
               "of constants and arithmetic (TFLite: of the weights alone)");
-  args.choice(&o.io_dtype, "--io-dtype", {"float32", "float16"}, "of inputs and outputs, with --dtype");
+  args.choice(&o.io_dtype, "--io-dtype", {"float32", "float16"},
+              "of inputs and outputs, with --dtype; left out, float32");
   args.flag(&o.convert.fold_batch_norms, "--fold-batch-norms", "into the convolutions before them, in every format");
   args.option(&o.convert.certificate.probes, "--probes", "N", "seeded inputs on which source and target are compared",
               1);
@@ -99,35 +96,29 @@ int print(const std::string& table) {
   return 0;
 }
 
-int check(const std::string& path) {
-  const Graph written = read_model(path);
-  const onnx::CheckResult result = onnx::check_file(path, static_cast<int>(written.source_opsets.at("")));
-  if (result.verdict == onnx::CheckResult::Verdict::CannotJudge)
-    fail_unsupported(path, ": cannot be checked: ", result.reason);
-  if (result.verdict == onnx::CheckResult::Verdict::Valid) return 0;
-  throw Error(ErrorKind::Negative, path + ": libonnx: " + result.reason);
-}
-
-void replace_weights(Graph& graph, const std::string& path) {
-  const Graph weights = read_model(path);
-  std::vector<std::string> kept;
-  try {
-    kept = put_weights(graph, weights);
-  } catch (Error& error) {
-    throw error.within(path);
-  }
-  if (kept.empty()) return;
-  const size_t n = kept.size();
-  kept.resize(std::min<size_t>(n, 3));
-  cli::warn(cat(path, ": says nothing of ", n, " of the model's constants: ", join(kept), n > 3 ? ", ..." : ""));
-}
-
 WriteOptions write_options(const Options& o) {
   WriteOptions write = o.write;
   const auto number = [](int64_t n) { return static_cast<int>(std::clamp<int64_t>(n, INT32_MIN, INT32_MAX)); };
   if (o.opset) write.opset = number(*o.opset);
   if (o.ir_version) write.ir_version = number(*o.ir_version);
   return write;
+}
+
+// Options that would change nothing here are mistakes.
+void refuse_idle_options(const Options& o, const Format* target) {
+  const bool onnx = target != nullptr && target->name == std::string("onnx");
+  const bool probes = !o.probe.inputs.empty();
+  if (!onnx && (o.check || o.opset || o.ir_version || o.write.external_data))
+    fail_usage("--check, --opset, --ir-version and --external-data are for ONNX files");
+  if (o.no_certificate && (!o.certificate.empty() || probes))
+    fail_usage("--no-certificate leaves nothing for --certificate to write and --probe to try");
+  const bool compares = !o.certificate.empty() || probes || o.convert.tolerance || o.convert.keep;
+  if (target != nullptr && target->holds == Holds::Weights && compares)
+    fail_usage("--certificate, --probe, --tolerance and --keep compare networks; ", target->name,
+               " holds weights alone");
+  if (!probes && (!o.probe.preprocess.empty() || o.probe.spelled_out.any() || o.probe.apply_orientation))
+    fail_usage("a preprocessing is for the images of --probe");
+  if (o.dtype.empty() && !o.io_dtype.empty()) fail_usage("--io-dtype goes with --dtype");
 }
 
 int work(const Options& o) {
@@ -137,36 +128,24 @@ int work(const Options& o) {
   if (o.input.empty()) fail_usage("which model? give its file, or '-' for standard input");
   if (o.output.empty() || o.output == "-") fail_usage("where to? give a file with -o, whose name says the format");
   const Format* target = format_for_path(o.output);
-  const bool onnx = target == nullptr || target->name == std::string("onnx");
-  if (o.check && (target == nullptr || !onnx)) fail_usage("--check is for ONNX files");
-  if (!onnx && (o.opset || o.ir_version || o.write.external_data))
-    fail_usage("--opset, --ir-version and --external-data are for ONNX files");
-  if (o.no_certificate && (!o.certificate.empty() || !o.probe.inputs.empty()))
-    fail_usage("--no-certificate leaves nothing for --certificate to write and --probe to try");
-  Graph graph = read_model(open_model(o.input), o.surgery.shapes);
-  try {
-    const bool wants_graph = target == nullptr || target->holds == Holds::Graph;
-    if (!o.architecture.empty() || (graph.outputs.empty() && wants_graph))
-      graph = build_architecture(graph, o.architecture);
-    if (!o.weights.empty()) replace_weights(graph, o.weights);
-    operate(graph, o.surgery);
-  } catch (Error& error) {
-    throw error.within(o.input);
-  }
+  refuse_idle_options(o, target);
   ConvertOptions convert = o.convert;
   convert.write = write_options(o);
+  if (o.check) onnx::require_checker(convert.write.opset);
+  convert.warn = [](const std::string& message) { cli::warn(message); };
+  Graph graph = read_to_convert(o.input, target, {o.architecture, o.weights, o.surgery, convert.warn});
   if (!o.dtype.empty()) convert.dtype = o.dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.io_dtype = o.io_dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.certify = !o.no_certificate;
   if (!o.probe.inputs.empty()) convert.certificate.given = read_probes(graph, o.probe);
-  convert.warn = [](const std::string& message) { cli::warn(message); };
   OpenOptions folders;
   use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   convert.certificate.compile.build.cache_folder = folders.compile.build.cache_folder;
   const std::optional<Certificate> certificate = convert_model(std::move(graph), o.output, convert);
   if (certificate && !cli::console().quiet) cli::say(certificate->text());
   if (certificate && !o.certificate.empty()) write_file(o.certificate, certificate->json() + "\n");
-  return o.check ? check(o.output) : 0;
+  if (o.check) onnx::require_valid(o.output);
+  return 0;
 }
 
 }  // namespace

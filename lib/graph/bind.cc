@@ -39,7 +39,7 @@ ValueId find_input(const Graph& graph, const std::string& name) {
   }
   if (name.empty() && graph.inputs.size() == 1) return graph.inputs[0];
   if (name.empty()) fail_usage("a shape without a name is for models with one input; this one has ", join(names));
-  fail_usage("there is no input ", dnn::quoted(name), "; the model has ", join(names));
+  fail_usage("there is no input ", dnn::quoted(name), "; the model has ", names.empty() ? "none" : join(names));
 }
 
 }  // namespace
