@@ -1,6 +1,5 @@
 // Fuzz target: HDF5 files; every object, attribute and dataset is visited.
 #include "formats/wire/hdf5.h"
-
 #include "fuzz/fuzz.h"
 
 namespace {

@@ -1,12 +1,7 @@
 // Fuzz target: the .npz reader; only Malformed and Unsupported may escape.
-#include "base/error.h"
+#include "fuzz/fuzz.h"
 #include "tensor/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  try {
-    dnn::parse_npz({reinterpret_cast<const std::byte*>(data), size});
-  } catch (const dnn::Error& e) {
-    if (e.kind() != dnn::ErrorKind::Malformed && e.kind() != dnn::ErrorKind::Unsupported) throw;
-  }
-  return 0;
+  return dnn::fuzz::refuse_or_accept([&] { dnn::parse_npz(dnn::fuzz::as_input(data, size)); });
 }

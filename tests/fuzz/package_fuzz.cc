@@ -11,7 +11,6 @@
 #include <string>
 
 #include "fuzz/fuzz.h"
-#include "graph/text.h"
 #include "ops/op.h"
 #include "package/file.h"
 

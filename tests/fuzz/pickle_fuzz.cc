@@ -2,6 +2,7 @@
 #include "formats/wire/pickle.h"
 
 #include <cstdint>
+#include "fuzz/fuzz.h"
 
 namespace {
 void allow(std::string_view module, std::string_view) {
@@ -10,9 +11,9 @@ void allow(std::string_view module, std::string_view) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  try {
+  return dnn::fuzz::refuse_or_accept([&] {
     size_t end = 0;
-    const dnn::pickle::Tree tree = dnn::pickle::parse({reinterpret_cast<const std::byte*>(data), size}, allow, &end);
+    const dnn::pickle::Tree tree = dnn::pickle::parse(dnn::fuzz::as_input(data, size), allow, &end);
     if (end > size) __builtin_trap();
     size_t n = 0;
     for (size_t i = 0; i < tree.size(); ++i) {
@@ -20,8 +21,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       n += tree.callee(ref).size() + tree.pairs(ref).size() + tree[ref].text.size();
     }
     if (n == SIZE_MAX) __builtin_trap();
-  } catch (const dnn::Error& e) {
-    if (e.kind() != dnn::ErrorKind::Malformed && e.kind() != dnn::ErrorKind::Unsupported) throw;
-  }
-  return 0;
+  });
 }

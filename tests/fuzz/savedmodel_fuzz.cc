@@ -2,10 +2,10 @@
 // which the bundle lists under the names "0" to "7"; object i of TensorFlow 2 is variable i modulo 8. Only Malformed and Unsupported may escape.
 #include <schemas/tensorflow.pb.h>
 
-#include "base/error.h"
 #include "formats/tensorflow/tensorflow.h"
 #include "formats/wire/crc32c.h"
 #include "formats/wire/table.h"
+#include "fuzz/fuzz.h"
 
 namespace {
 
@@ -62,12 +62,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string all(reinterpret_cast<const char*>(data) + 4, size - 4);
   std::string shard = all.substr(std::min<size_t>(length, all.size()));
   const std::string index = index_of(shard);
-  try {
+  return dnn::fuzz::refuse_or_accept([&] {
     dnn::savedmodel::read(dnn::model_in_memory("-", {{"/saved_model.pb", all.substr(0, length)},
                                                      {"/variables/variables.index", index},
                                                      {"/variables/variables.data-00000-of-00001", shard}}));
-  } catch (const dnn::Error& e) {
-    if (e.kind() != dnn::ErrorKind::Malformed && e.kind() != dnn::ErrorKind::Unsupported) throw;
-  }
-  return 0;
+  });
 }

@@ -4,7 +4,7 @@
 
 #include "base/zip_write.h"
 #include "formats/torch/archive.h"
-#include "graph/text.h"
+#include "fuzz/fuzz.h"
 
 namespace {
 
@@ -47,21 +47,12 @@ std::string archive(std::string_view code) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const bool zip = dnn::torch::is_zip(dnn::as_bytes(input));
-  const auto file = std::make_shared<const std::string>(zip ? std::string(input) : archive(input));
-  dnn::ModelSource source;
-  source.path = "-";
-  source.bytes = dnn::as_bytes(*file);
-  source.owner = file;
+  const dnn::Bytes input = dnn::fuzz::as_input(data, size);
+  const std::string made = dnn::torch::is_zip(input) ? "" : archive(dnn::as_text(input));
+  const dnn::ModelSource source = dnn::fuzz::as_model(made.empty() ? input : dnn::as_bytes(made));
   if (!dnn::torchscript::sniff(source)) return 0;
-  try {
+  return dnn::fuzz::refuse_or_accept([&] {
     const dnn::Graph graph = dnn::torchscript::read(source);
-    const std::string printed = dnn::to_text(graph, {.inline_elements = 32, .inline_all = true});
-    if (dnn::to_text(dnn::parse_graph(printed), {.inline_elements = 32, .inline_all = true}) != printed)
-      __builtin_trap();
-  } catch (const dnn::Error& e) {
-    if (e.kind() != dnn::ErrorKind::Malformed && e.kind() != dnn::ErrorKind::Unsupported) throw;
-  }
-  return 0;
+    dnn::fuzz::expect_text_round_trip(graph);
+  });
 }
