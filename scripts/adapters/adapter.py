@@ -8,7 +8,7 @@ An adapter is one script that runs models in its own framework:
 
 INPUT.npz holds the inputs by position, i0, i1, ..., each with a first axis of samples; OUTPUT.npz gets the outputs, o0, o1, ...,
 likewise. A model whose batch is fixed at 1 is run sample by sample. Extents that a model leaves open are null. `transposes`
-counts the operators that only reorder axes, as the framework itself shows them. Exit codes: 0; 77 where the framework is not
+counts the operators that only reorder axes, as the framework itself shows them; `names` are the inputs' where no shapes are said. Exit codes: 0; 77 where the framework is not
 installed, with the reason on stderr; anything else is the framework's own refusal, the last line of stderr its reason. A server
 says `"error"` in place of a refusal, and in each answer `"mib"`, the memory it holds: who asks may end it and start another.
 """
@@ -64,7 +64,7 @@ def answer(load, words):
     """What the model is or gave; or the framework's refusal, in one line."""
     try:
         framework, inputs, run, transposes = load(words[1])
-        found = {"framework": framework, "transposes": transposes}
+        found = {"framework": framework, "transposes": transposes, "names": getattr(run, "names", [])}
         if words[0] == "describe":
             return {**found, "inputs": [{"shape": list(s), "dtype": d} for s, d in inputs]}
         with np.load(words[2]) as file:

@@ -47,6 +47,8 @@ def load(path):
             return [y.detach().numpy() for y in flat(module(*[torch.from_numpy(a) for a in arrays]))]
 
     run.module = module
+    if not path.endswith(".pt2"):
+        run.names = [a.name for a in module.forward.schema.arguments[1:]]
     return f"torch {torch.__version__.split('+')[0]}", shapes, run, transposes
 
 

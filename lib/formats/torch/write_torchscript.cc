@@ -1,4 +1,5 @@
-// TorchScript: the program as the text of one class's forward(), the tensors as its attributes under their dotted names.
+// TorchScript: the program as the text of one class's forward(), the tensors as attributes of the tree of modules that their dotted
+// names tell, so that load_state_dict() finds them.
 #include <algorithm>
 
 #include "formats/torch/export.h"
@@ -24,6 +25,21 @@ bool is_identifier(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
+// Deeper parts of a name stay one attribute with dots in it.
+constexpr size_t kDeepestModule = 32;
+
+// A module of the tree: what it holds itself, and its submodules' places in the list of all; both in the order of use.
+struct Part {
+  std::string reference;  // of forward()
+  std::vector<std::pair<std::string, size_t>> parts;
+  std::vector<std::pair<std::string, VarId>> tensors;
+};
+
+// "self.layer1", or getattr(self, "0") for what is no identifier.
+std::string member_of(const std::string& object, const std::string& name) {
+  return is_identifier(name) ? object + "." + name : "getattr(" + object + ", " + dnn::quoted(name) + ")";
+}
+
 class Printer {
  public:
   explicit Printer(const Program& program) : program_(program) {
@@ -35,16 +51,18 @@ class Printer {
       }
     }
     for (VarId v : program.outputs) hold(v);
+    for (VarId v : attributes_) keys_.insert(program.var(v).key);
+    for (VarId v : attributes_) place(v);
   }
 
-  const std::vector<VarId>& attributes() const { return attributes_; }
+  // The first is the whole; a submodule comes behind what holds it.
+  const std::vector<Part>& parts() const { return parts_; }
+  static std::string class_name(size_t part) { return part == 0 ? "Net" : cat("Part", part); }
   const std::vector<VarId>& constants() const { return constants_; }
 
   std::string text() const {
-    std::string out = "class Net(Module):\n";
-    out += "  __parameters__ = [" + keys(Role::Parameter) + "]\n";
-    out += "  __buffers__ = [" + keys(Role::Buffer) + "]\n";
-    for (VarId v : attributes_) out += "  __annotations__[" + dnn::quoted(program_.var(v).key) + "] = Tensor\n";
+    std::string out;
+    for (size_t i = parts_.size(); i-- > 0;) out += head(i);
     out += "  def forward(self: __torch__.Net";
     for (VarId v : program_.inputs) out += ",\n    " + program_.var(v).name + ": Tensor";
     out += ") -> " + result_type() + ":\n";
@@ -64,10 +82,46 @@ class Printer {
     }
   }
 
-  std::string keys(Role role) const {
+  // Walks down the names before the last dot; a name that a tensor has is no module's, nor is the method's.
+  void place(VarId v) {
+    const std::string& key = program_.var(v).key;
+    size_t at = 0, begin = 0;
+    for (size_t depth = 0; depth < kDeepestModule; ++depth) {
+      const size_t dot = key.find('.', begin);
+      if (dot == std::string::npos || dot == begin || dot + 1 == key.size() || keys_.count(key.substr(0, dot)) != 0)
+        break;
+      const std::string name = key.substr(begin, dot - begin);
+      if (name == "forward") break;
+      const auto [next, fresh] = modules_.try_emplace(key.substr(0, dot), parts_.size());
+      if (fresh) {
+        parts_[at].parts.emplace_back(name, parts_.size());
+        parts_.push_back({member_of(parts_[at].reference, name), {}, {}});
+      }
+      at = next->second;
+      begin = dot + 1;
+    }
+    const std::string name = key.substr(begin);
+    parts_[at].tensors.emplace_back(name, v);
+    references_[v] = member_of(parts_[at].reference, name);
+  }
+
+  std::string head(size_t part) const {
+    const Part& p = parts_[part];
+    std::string out = "class " + class_name(part) + "(Module):\n";
+    out += "  __parameters__ = [" + names(p, Role::Parameter) + "]\n";
+    out += "  __buffers__ = [" + names(p, Role::Buffer) + "]\n";
+    const auto annotate = [&](const std::string& name, const std::string& type) {
+      out += "  __annotations__[" + dnn::quoted(name) + "] = " + type + "\n";
+    };
+    for (const auto& [name, v] : p.tensors) annotate(name, "Tensor");
+    for (const auto& [name, below] : p.parts) annotate(name, "__torch__." + class_name(below));
+    return out;
+  }
+
+  std::string names(const Part& part, Role role) const {
     std::string list;
-    for (VarId v : attributes_) {
-      if (program_.var(v).role == role) list += dnn::quoted(program_.var(v).key) + ", ";
+    for (const auto& [name, v] : part.tensors) {
+      if (program_.var(v).role == role) list += dnn::quoted(name) + ", ";
     }
     return list;
   }
@@ -76,7 +130,7 @@ class Printer {
     const Var& var = program_.var(v);
     if (var.role == Role::None) return var.name;
     if (var.role == Role::Constant) return cat("CONSTANTS.c", places_.at(v));
-    return is_identifier(var.key) ? "self." + var.key : "getattr(self, " + dnn::quoted(var.key) + ")";
+    return references_.at(v);
   }
 
   std::string item(const Item& item) const { return item.fixed() ? cat(item.number) : reference(item.var); }
@@ -126,9 +180,33 @@ class Printer {
 
   const Program& program_;
   std::set<VarId> held_;
+  std::set<std::string> keys_;
+  std::map<std::string, size_t> modules_;  // by their dotted names
   std::vector<VarId> attributes_, constants_;
   std::map<VarId, size_t> places_;
+  std::vector<Part> parts_ = {{"self", {}, {}}};
+  std::map<VarId, std::string> references_;
 };
+
+// A module as torch.save writes it: its class, and a dictionary of what it holds.
+void put_part(const Program& program, const std::vector<Part>& parts, size_t part, pickle::Writer& object,
+              StorageWriter& tensors) {
+  object.global("__torch__", Printer::class_name(part));
+  object.empty_tuple();
+  object.new_object();
+  object.empty_dict();
+  object.mark();
+  for (const auto& [name, v] : parts[part].tensors) {
+    object.string(name);
+    tensors.put(object, program.var(v).tensor, program.var(v).role == Role::Parameter);
+  }
+  for (const auto& [name, below] : parts[part].parts) {  // kDeepestModule levels at most
+    object.string(name);
+    put_part(program, parts, below, object, tensors);
+  }
+  object.set_items();
+  object.build();
+}
 
 }  // namespace
 
@@ -150,18 +228,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
 
   pickle::Writer object;
   StorageWriter tensors(zip, root + "data/");
-  object.global("__torch__", "Net");
-  object.empty_tuple();
-  object.new_object();
-  object.empty_dict();
-  object.mark();
-  for (VarId v : printer.attributes()) {
-    const Var& var = program.var(v);
-    object.string(var.key);
-    tensors.put(object, var.tensor, var.role == Role::Parameter);
-  }
-  object.set_items();
-  object.build();
+  put_part(program, printer.parts(), 0, object, tensors);
 
   pickle::Writer list;
   StorageWriter constants(zip, root + "constants/");

@@ -60,22 +60,68 @@ TEST(TorchExport, TheClassHoldsParametersAndBuffersUnderTheirNames) {
     return = Pow("1", half)
     y = Gather(return, table) {axis = 1}
     output y)")));
-  EXPECT_EQ(text, R"(class Net(Module):
-  __parameters__ = ["features.0.weight", "bn.weight", "bn.bias", ]
-  __buffers__ = ["bn.running_mean", "bn.running_var", ]
-  __annotations__["features.0.weight"] = Tensor
-  __annotations__["bn.weight"] = Tensor
-  __annotations__["bn.bias"] = Tensor
-  __annotations__["bn.running_mean"] = Tensor
-  __annotations__["bn.running_var"] = Tensor
+  EXPECT_EQ(text, R"(class Part3(Module):
+  __parameters__ = ["weight", "bias", ]
+  __buffers__ = ["running_mean", "running_var", ]
+  __annotations__["weight"] = Tensor
+  __annotations__["bias"] = Tensor
+  __annotations__["running_mean"] = Tensor
+  __annotations__["running_var"] = Tensor
+class Part2(Module):
+  __parameters__ = ["weight", ]
+  __buffers__ = []
+  __annotations__["weight"] = Tensor
+class Part1(Module):
+  __parameters__ = []
+  __buffers__ = []
+  __annotations__["0"] = __torch__.Part2
+class Net(Module):
+  __parameters__ = []
+  __buffers__ = []
+  __annotations__["features"] = __torch__.Part1
+  __annotations__["bn"] = __torch__.Part3
   def forward(self: __torch__.Net,
     images_0: Tensor) -> Tensor:
-    conv_out = torch.conv2d(images_0, getattr(self, "features.0.weight"), None, [1, 1], [0, 0], [1, 1], 1)
-    _1 = torch.batch_norm(conv_out, getattr(self, "bn.weight"), getattr(self, "bn.bias"), getattr(self, "bn.running_mean"), getattr(self, "bn.running_var"), False, 0.1, 1e-05, False)
+    conv_out = torch.conv2d(images_0, getattr(self.features, "0").weight, None, [1, 1], [0, 0], [1, 1], 1)
+    _1 = torch.batch_norm(conv_out, self.bn.weight, self.bn.bias, self.bn.running_mean, self.bn.running_var, False, 0.1, 1e-05, False)
     return_1 = torch.pow(_1, 0.5)
     y = torch.index_select(return_1, 1, CONSTANTS.c0)
     return y
 )");
+}
+
+// load_state_dict() takes a dotted name for a module's tensor; what cannot be one stays an attribute as it is.
+TEST(TorchExport, NamesThatAreNoModulesStayWhole) {
+  EXPECT_EQ(forward(R"(input x: float32[2]
+    const a: float32[2] = {1, 2}
+    const a.b: float32[2] = {1, 3}
+    const a.b.c.d: float32[2] = {1, 4}
+    const ".e": float32[2] = {1, 5}
+    const "f.": float32[2] = {1, 6}
+    const forward.g: float32[2] = {1, 7}
+    const h.i.j: float32[2] = {1, 8}
+    1 = Add(x, a)
+    2 = Add(1, a.b)
+    3 = Add(2, a.b.c.d)
+    4 = Add(3, ".e")
+    5 = Add(4, "f.")
+    6 = Add(5, forward.g)
+    y = Add(6, h.i.j)
+    output y)"),
+            R"(_1 = torch.add(x, self.a)
+_2 = torch.add(_1, getattr(self, "a.b"))
+_3 = torch.add(_2, getattr(self, "a.b.c.d"))
+_4 = torch.add(_3, getattr(self, ".e"))
+_5 = torch.add(_4, getattr(self, "f."))
+_6 = torch.add(_5, getattr(self, "forward.g"))
+y = torch.add(_6, self.h.i.j)
+return y
+)");
+  std::string dots = "k";
+  for (int i = 0; i < 40; ++i) dots += ".k";
+  const std::string lines =
+      forward("input x: float32[2]\nconst " + dots + ": float32[2] = {1, 2}\ny = Add(x, " + dots + ")\noutput y");
+  EXPECT_NE(lines.find(", \"k.k.k.k.k.k.k.k.k\"))"), std::string::npos) << lines;  // 32 modules, then what is left
 }
 
 TEST(TorchExport, LayersOfAnExporterHaveTheirModulesNames) {
@@ -102,7 +148,7 @@ TEST(TorchExport, SharedWeightsStayAsTheyAre) {
             R"(p = torch.matmul(x, getattr(self, "onnx::MatMul_1"))
 q = torch.matmul(p, getattr(self, "onnx::MatMul_1"))
 r = torch.linear(q, getattr(self, "onnx::MatMul_2"))
-y = torch.mul(r, getattr(self, "b.weight"))
+y = torch.mul(r, self.b.weight)
 return y
 )");
 }
