@@ -254,9 +254,27 @@ class Experiments(unittest.TestCase):
     def test_conversions_join_the_matrix(self):
         status, said = self.make("all", FORMATS="tflite")
         self.assertEqual(status, 0, said)
-        self.assertEqual(self.text("one_to_tflite/model.tflite"), "converted\n")
+        self.assertEqual(self.text("one_to_tflite/one_to_tflite.tflite"), "converted\n")
         self.assertTrue(self.exists("two_to_tflite/opt3/cpu/run.dnns"))
-        self.assertIn("eval 4:", self.text("models.txt"))
+        self.assertIn("eval 4:", self.text("two/analysis.txt"))  # beside what it was made from
+        self.assertIn("eval 2:", self.text("models.txt"))
+
+    def test_flags_of_one_model(self):
+        status, said = self.make("all", COMPILE_FLAGS_two="--shape 1x3x8x8", COMPILE_FLAGS="--pass -a")
+        self.assertEqual(status, 0, said)
+        calls = [c for c in self.called("dnn-compile")]
+        self.assertEqual([("--shape" in c, "--pass -a" in c) for c in sorted(calls, key=lambda c: "two.onnx" in c)],
+                         [(False, True)] * 2 + [(True, True)] * 2)
+
+    def test_conversions_may_run_in_fewer_cells(self):
+        status, said = self.make("all", FORMATS="tflite pt", CONVERT=f"{self.root}/two.onnx", CONVERTED_OPTS="3")
+        self.assertEqual(status, 0, said)
+        self.assertFalse(self.exists("one_to_tflite"))
+        self.assertFalse(self.exists("two_to_pt/opt0"))
+        self.assertIn("two_to_pt/opt3/cpu/run.dnns", self.text("two/analysis.txt"))
+        self.assertIn("eval 2:", self.text("one/analysis.txt"))
+        self.assertEqual(self.make("clean", FORMATS="tflite pt")[0], 0)
+        self.assertFalse(self.exists("two_to_pt"))
 
     def test_the_grid_is_printed_and_kept(self):
         self.script("check", '#!/bin/sh\necho "check $*" >>"$CALLS"; echo "| model | source |"; exit ${VERDICT:-1}')

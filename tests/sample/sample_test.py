@@ -4,7 +4,7 @@ import os
 import re
 import unittest
 
-MODELS = ["shapes", "shapes_opset7", "shapes_wrong"]
+MODELS = ["shapes", "shapes_opset7", "shapes_wrong", "shapes_torch", "shapes_keras", "shapes_tensorflow", "shapes_tflite"]
 
 
 def rows(model):
@@ -42,7 +42,7 @@ class Sample(unittest.TestCase):
 
     def test_figures_are_those_of_the_readme(self):
         with open("README.md") as f:
-            table = dict(re.findall(r"^\| `(\w+)\.onnx` \| (\d+ .*|\d+) \|", f.read(), re.M))
+            table = dict(re.findall(r"^\| `(shapes\w*)\.\w+` \| (\d+ .*|\d+) \|", f.read(), re.M))
         right = {row["path"]: row["top1"] for row in rows("shapes")[1]}
         for model in MODELS:
             all_rows = rows(model)[1]
@@ -55,8 +55,9 @@ class Sample(unittest.TestCase):
                 self.assertEqual([int(n) for n in stated[2:4]], [len(flips) - tied, tied])
                 self.assertGreater(len(flips), 3)
                 self.assertLess(len(flips), len(all_rows) / 2)
-            else:
-                self.assertEqual(flips, [])
+            else:  # other orders of summation turn over near ties, and nothing else
+                self.assertTrue(all(near_tie(p) for p in flips))
+                self.assertEqual(int((stated[2:4] + ["0", "0"])[1]), len(flips))
 
     def test_accuracy_leaves_room_and_ties_are_close(self):
         _, table = rows("shapes")
@@ -68,7 +69,7 @@ class Sample(unittest.TestCase):
 
     def test_it_is_small(self):
         size_bytes = sum(os.path.getsize(os.path.join(d, f)) for d, _, files in os.walk(".") for f in files)
-        self.assertLess(size_bytes, 4_000_000)
+        self.assertLess(size_bytes, 5_000_000)
 
 
 if __name__ == "__main__":
