@@ -115,6 +115,22 @@ void pad(Op& op) {
   op.define(0, op.emit("Pad", std::move(inputs)));
 }
 
+// Where a shape is computed only because the batch is open: the result's extents as the file declares them, if what is open of
+// the input alone decides what is open of the result; else nothing.
+std::vector<int64_t> declared_shape(Op& op) {
+  const auto fixed_part = [](const std::vector<int64_t>& extents) {
+    int64_t product = 1;
+    for (int64_t extent : extents) {
+      if (extent > 0 && product > INT32_MAX / extent) return int64_t{0};
+      if (extent != -1) product *= extent;
+    }
+    return std::count(extents.begin(), extents.end(), -1) == 1 ? product : 0;
+  };
+  std::vector<int64_t> wanted = op.output_shape(0);
+  const int64_t part = fixed_part(wanted);
+  return part > 0 && part == fixed_part(op.shape(0)) ? wanted : std::vector<int64_t>();
+}
+
 void reshape(Op& op) {
   ValueId shape;
   std::vector<int64_t> wanted;
@@ -122,8 +138,8 @@ void reshape(Op& op) {
     for (int32_t extent : numbers(op.options<ReshapeOptions>()->new_shape())) wanted.push_back(extent);
     shape = op.list(wanted);
   } else {
-    if (op.constant(1) != nullptr) wanted = op.ints(1);
-    shape = extents(op, 1);
+    wanted = op.constant(1) != nullptr ? op.ints(1) : declared_shape(op);
+    shape = op.constant(1) != nullptr || wanted.empty() ? extents(op, 1) : op.list(wanted);
   }
   Attributes attributes;
   if (std::find(wanted.begin(), wanted.end(), 0) != wanted.end()) attributes["allowzero"] = int64_t{1};

@@ -154,6 +154,40 @@ TEST(TfliteRead, OpenExtentsAreSymbols) {
   EXPECT_EQ(graph.value(graph.outputs[0]).type.text(), "float32[batch,8,8,3]");
 }
 
+// What a Keras layer makes of an open batch: [shape(x)[0], 12].
+std::string computed_reshape(const std::vector<int32_t>& signature_in, const std::vector<int32_t>& signature_out) {
+  FileBuilder b;
+  const auto i32 = TensorType::INT32;
+  const auto numbers = [&](const char* name, const std::vector<int32_t>& values) {
+    return b.tensor(
+        {.name = name, .shape = {static_cast<int32_t>(values.size())}, .type = i32, .bytes = bytes_of(values)});
+  };
+  const int x = b.tensor({.name = "x", .shape = {1, 2, 2, 3}, .signature = signature_in});
+  const int all = b.tensor({.name = "all", .shape = {4}, .type = i32});
+  const int first = b.tensor({.name = "first", .shape = {}, .type = i32}),
+            shape = b.tensor({.name = "shape", .shape = {2}, .type = i32});
+  const int rest = b.tensor({.name = "rest", .shape = {}, .type = i32, .bytes = bytes_of<int32_t>({12})});
+  const int y = b.tensor({.name = "y", .shape = {1, 12}, .signature = signature_out});
+  b.op(77, {x}, {all});
+  b.op(45, {all, numbers("begin", {0}), numbers("end", {1}), numbers("step", {1})}, {first},
+       [](auto& fbb) { return CreateStridedSliceOptions(fbb, 0, 0, 0, 0, 1).o; });
+  b.op(83, {first, rest}, {shape}, [](auto& fbb) { return CreatePackOptions(fbb, 2).o; });
+  b.op(22, {x, shape}, {y});
+  const Graph graph = read_bytes(b.finish({x}, {y}));
+  const std::vector<double> out =
+      to_doubles(interpret(graph, {dnn::Tensor::of<float>({1, 2, 2, 3}, std::vector<float>(12, 2))})[0]);
+  EXPECT_EQ(out, std::vector<double>(12, 2));
+  return ops_of(graph) + " " + graph.value(graph.outputs[0]).type.text();
+}
+
+TEST(TfliteRead, AShapeThatIsComputedForAnOpenBatchIsTheDeclaredOne) {
+  EXPECT_EQ(computed_reshape({-1, 2, 2, 3}, {-1, 12}), "Reshape float32[batch,12]");
+  // Where more than the batch is open, the file's own computation stays.
+  for (const auto& [in, out] : std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>>{
+           {{-1, -1, 2, 3}, {-1, 12}}, {{-1, 2, 2, 3}, {-1, -1}}})
+    EXPECT_NE(computed_reshape(in, out).find("Concat"), std::string::npos);
+}
+
 template <class Run>
 std::string refused(ErrorKind kind, const Run& run) {
   try {
