@@ -31,7 +31,10 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
     PassOptions passes;
     passes.changes = std::string("only:") + format->passes;
     passes.keep_storage = true;
-    run_passes(graph, passes);
+    for (const PassLog& log : run_passes(graph, passes)) {
+      if (log.name == "expand-quantization" && log.patches > 0 && options.warn)
+        options.warn(cat(format->name, " has no quantised operators: the same numbers are computed in float32"));
+    }
     if (format->holds == Holds::Graph) forget_unread_constants(graph);
   }
   if (!options.dtype || (options.dtype == DType::Float16 && halves_weights(format))) return graph;

@@ -153,6 +153,11 @@ ValueId operate_matmul(Call& call, const char*) {
   return call.emit("MatMul", {a, operand(call, 1, {"x2", "b"})});
 }
 ValueId operate_rsqrt(Call& call, const char*) { return call.emit("Reciprocal", {call.emit("Sqrt", {first(call)})}); }
+ValueId operate_round(Call& call, const char*) {
+  const Json& decimals = argument(call, 1, {"decimals"});
+  if (!decimals.is_null() && whole(call, decimals, "decimals") != 0) call.refuse("rounding to decimals");
+  return call.emit("Round", {first(call)});
+}
 ValueId operate_square(Call& call, const char*) {
   const ValueId x = first(call);
   return call.emit("Mul", {x, x});

@@ -29,6 +29,7 @@ ValueId operate_matmul(Call& call, const char*);
 ValueId operate_pad(Call& call, const char*);
 ValueId operate_reduce(Call& call, const char* op);
 ValueId operate_reshape(Call& call, const char*);
+ValueId operate_round(Call& call, const char*);
 ValueId operate_rsqrt(Call& call, const char*);
 ValueId operate_softmax(Call& call, const char* op);
 ValueId operate_square(Call& call, const char*);

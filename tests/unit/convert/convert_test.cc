@@ -61,6 +61,38 @@ TEST(Convert, TheCertificateIsInTheFile) {
   }
 }
 
+TEST(Convert, QuantisedNumbersStayOnTheirGridWhereThereAreNoQuantisedOperators) {
+  const Graph net = parse_graph(R"(graph "quantised" {
+    opset 28
+    input x: float32[1,3,8,8]
+    const s: float32[] = {0.02}
+    const z: uint8[] = {120}
+    const w: int8[4,3,3,3] = random(1)
+    const ws: float32[4] = {0.01, 0.02, 0.03, 0.04}
+    const wz: int8[4] = {0, 0, 0, 0}
+    const rs: float32[] = {0.05}
+    const rz: uint8[] = {0}
+    q = QuantizeLinear(x, s, z) @q
+    d = DequantizeLinear(q, s, z) @d
+    wd = DequantizeLinear(w, ws, wz) @wd {axis = 0}
+    c = Conv(d, wd) @conv
+    r = QuantizeLinear(c, rs, rz) @r
+    y = DequantizeLinear(r, rs, rz) @y
+    output y
+  })");
+  const TemporaryFolder folder(testing::TempDir());
+  for (const std::string name : {"net.pb", "net.savedmodel", "net.keras"}) {
+    std::vector<std::string> said;
+    ConvertOptions o = options();
+    o.warn = [&](const std::string& message) { said.push_back(message); };
+    const std::optional<Certificate> certificate = convert_model(net, folder.path() + "/" + name, o);
+    ASSERT_TRUE(certificate) << name;
+    EXPECT_EQ(certificate->max_relative(), 0) << name;
+    ASSERT_EQ(said.size(), 1u) << name;
+    EXPECT_NE(said[0].find("no quantised operators"), std::string::npos) << said[0];
+  }
+}
+
 TEST(Convert, TheSameConversionGivesTheSameBytes) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string a = folder.path() + "/a.tflite", b = folder.path() + "/b.tflite";

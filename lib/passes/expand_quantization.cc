@@ -1,0 +1,208 @@
+// expand-quantization: QuantizeLinear and DequantizeLinear in arithmetic on real numbers, for formats that have no quantised
+// operators. The numbers stay on their grid: round half to even, then the bounds of the integers (ONNX, QuantizeLinear), which
+// for a pair of the two is y = Clip(Round(x / scale), low - zero_point, high - zero_point) * scale, exactly. Constants become
+// the real numbers that they stand for. Scales and zero points must be constants, per tensor or along one axis.
+#include <algorithm>
+#include <optional>
+
+#include "interp/interpreter.h"
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace dnn {
+namespace {
+
+// Scale and zero point of a node as real numbers that broadcast along the axes of what it converts.
+struct Grid {
+  Tensor scale, zero;
+  double low = 0, high = 0;  // of the integers
+  DType dtype = DType::Int8;
+
+  bool same(const Grid& other) const {
+    return dtype == other.dtype && scale.identical(other.scale) && zero.identical(other.zero);
+  }
+};
+
+// The bounds of an integer dtype of up to 16 bits; nothing for others.
+bool set_bounds(Grid* grid) {
+  switch (grid->dtype) {
+    case DType::Int8: grid->low = -128, grid->high = 127; return true;
+    case DType::UInt8: grid->low = 0, grid->high = 255; return true;
+    case DType::Int16: grid->low = -32768, grid->high = 32767; return true;
+    case DType::UInt16: grid->low = 0, grid->high = 65535; return true;
+    default: return false;
+  }
+}
+
+std::optional<Grid> grid_of(const Graph& graph, const Node& node, DType dtype) {
+  const Tensor* scale = graph.constant(node.inputs[1]);
+  const Tensor* zero = node.input(2) == kNoValue ? nullptr : graph.constant(node.inputs[2]);
+  const Type& x = graph.value(node.inputs[0]).type;
+  if (scale == nullptr || scale->dtype() != DType::Float32 || !x.shape || node.attribute_int("block_size", 0) != 0 ||
+      (node.input(2) != kNoValue && zero == nullptr))
+    return std::nullopt;
+  const auto rank = static_cast<int64_t>(x.shape->size());
+  Shape shape;
+  if (scale->size() > 1) {
+    int64_t axis = node.attribute_int("axis", 1);
+    axis += axis < 0 ? rank : 0;
+    if (scale->rank() != 1 || axis < 0 || axis >= rank) return std::nullopt;
+    shape.assign(static_cast<size_t>(rank - axis), 1);
+    shape[0] = scale->size();
+  }
+  Grid grid;
+  grid.dtype = dtype;
+  if (!set_bounds(&grid)) return std::nullopt;
+  grid.scale = scale->reshaped(shape);
+  grid.zero = Tensor(DType::Float32, shape);
+  if (zero != nullptr) {
+    if (zero->size() != scale->size()) return std::nullopt;
+    const std::vector<double> values = to_doubles(*zero);
+    std::copy(values.begin(), values.end(), grid.zero.mutable_data<float>());
+  }
+  return grid;
+}
+
+// Arithmetic that a patch adds, step by step; each step's value is called after `base`.
+class Steps {
+ public:
+  Steps(Patch* patch, std::string base, const Type& type, const Node& of)
+      : patch_(patch), base_(std::move(base)), of_(of) {
+    type_.dtype = DType::Float32;
+    type_.shape = type.shape;
+  }
+
+  ValueId constant(const std::string& name, Tensor tensor) {
+    return patch_->add_constant(cat(base_, ".", name), std::move(tensor));
+  }
+  ValueId number(const std::string& name, double value) {
+    Tensor tensor(DType::Float32, Shape{});
+    *tensor.mutable_data<float>() = static_cast<float>(value);
+    return constant(name, std::move(tensor));
+  }
+  ValueId step(const std::string& op, std::vector<ValueId> inputs, const std::string& name, ValueId result = kNoValue,
+               Attributes attributes = {}) {
+    Node node;
+    node.op = op;
+    node.name = name.empty() ? of_.name : cat(of_.name, "_", name);
+    node.inputs = std::move(inputs);
+    node.outputs = {result != kNoValue ? result : patch_->add_value(cat(base_, ".", name), type_)};
+    node.attributes = std::move(attributes);
+    node.sources = sources_of(of_);
+    const ValueId made = node.outputs[0];
+    patch_->add_node(std::move(node));
+    return made;
+  }
+  // Round(x / scale)
+  ValueId rounded(ValueId x, const Grid& grid) {
+    return step("Round", {step("Div", {x, constant("scale", grid.scale)}, "scaled")}, "rounded");
+  }
+
+ private:
+  Patch* patch_;
+  std::string base_;
+  Type type_;
+  const Node& of_;
+};
+
+bool all_are(const Tensor& tensor, double value) {
+  const std::vector<double> values = to_doubles(tensor);
+  return std::all_of(values.begin(), values.end(), [&](double v) { return v == value; });
+}
+
+// A QuantizeLinear whose only readers are DequantizeLinear of the same grid, as arithmetic in one go; its zero point must be
+// one for all, as bounds are.
+std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const Grid& grid) {
+  const Node& node = graph.node(id);
+  const ValueId q = node.outputs[0];
+  const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(q)];
+  const double zero = grid.zero.data<float>()[0];
+  if (readers.empty() || graph.is_output(q) || !all_are(grid.zero, zero)) return std::nullopt;
+  for (NodeId reader : readers) {
+    const Node& back = graph.node(reader);
+    if (!is_op(back, "DequantizeLinear") || back.inputs[0] != q) return std::nullopt;
+    const std::optional<Grid> other = grid_of(graph, back, grid.dtype);
+    if (!other || !grid.same(*other)) return std::nullopt;
+  }
+  const Node& first = graph.node(readers[0]);
+  Patch patch(graph, node.label() + " and " + first.label() + " spelt out");
+  patch.place_at(id);
+  Steps steps(&patch, graph.value(q).name, graph.value(node.inputs[0]).type, node);
+  const ValueId kept = steps.step("Clip",
+                                  {steps.rounded(node.inputs[0], grid), steps.number("low", grid.low - zero),
+                                   steps.number("high", grid.high - zero)},
+                                  "clipped");
+  const ValueId y = steps.step("Mul", {kept, steps.constant("factor", grid.scale)}, "", first.outputs[0]);
+  patch.remove_node(id);
+  for (NodeId reader : readers) patch.remove_node(reader);
+  for (size_t i = 1; i < readers.size(); ++i) patch.redirect(graph.node(readers[i]).outputs[0], y);
+  return patch;
+}
+
+Patch quantize(const Graph& graph, NodeId id, const Grid& grid) {
+  const Node& node = graph.node(id);
+  Patch patch(graph, node.label() + " spelt out");
+  Steps steps(&patch, graph.value(node.outputs[0]).name, graph.value(node.outputs[0]).type, node);
+  ValueId x = steps.rounded(node.inputs[0], grid);
+  if (!all_are(grid.zero, 0)) x = steps.step("Add", {x, steps.constant("zero_point", grid.zero)}, "moved");
+  x = steps.step("Clip", {x, steps.number("low", grid.low), steps.number("high", grid.high)}, "clipped");
+  steps.step("Cast", {x}, "", node.outputs[0], {{"to", static_cast<int64_t>(grid.dtype)}});
+  patch.remove_node(id);
+  return patch;
+}
+
+Patch dequantize(const Graph& graph, NodeId id, const Grid& grid) {
+  const Node& node = graph.node(id);
+  Patch patch(graph, node.label() + " spelt out");
+  Steps steps(&patch, graph.value(node.outputs[0]).name, graph.value(node.outputs[0]).type, node);
+  ValueId x = steps.step("Cast", {node.inputs[0]}, "real", kNoValue, {{"to", static_cast<int64_t>(DType::Float32)}});
+  if (!all_are(grid.zero, 0)) x = steps.step("Sub", {x, steps.constant("zero_point", grid.zero)}, "moved");
+  steps.step("Mul", {x, steps.constant("scale", grid.scale)}, "", node.outputs[0]);
+  patch.remove_node(id);
+  return patch;
+}
+
+// A DequantizeLinear of constants, computed; none where it reads something else, or is an output itself.
+std::optional<Patch> constant(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  std::vector<const Tensor*> inputs;
+  for (ValueId v : node.inputs) {
+    inputs.push_back(v == kNoValue ? nullptr : graph.constant(v));
+    if (v != kNoValue && (inputs.back() == nullptr || graph.is_input(v))) return std::nullopt;
+  }
+  if (graph.is_output(node.outputs[0])) return std::nullopt;
+  Patch patch(graph, node.label() + " computed");
+  patch.remove_node(id);
+  patch.redirect(node.outputs[0],
+                 patch.add_constant(graph.value(node.inputs[0]).name + ".real", interpret_node(node, inputs)[0]));
+  return patch;
+}
+
+}  // namespace
+
+std::vector<Patch> expand_quantization(const Graph& graph, const PassContext&) {
+  std::vector<Patch> patches;
+  const Uses uses(graph);
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    const bool to_integers = is_op(node, "QuantizeLinear");
+    if (!to_integers && !is_op(node, "DequantizeLinear")) continue;
+    std::optional<Patch> patch;
+    if (!to_integers) patch = constant(graph, id);
+    const ValueId integers = to_integers ? node.outputs[0] : node.inputs[0];
+    const ValueId real = to_integers ? node.inputs[0] : node.outputs[0];
+    const std::optional<Grid> grid = grid_of(graph, node, graph.value(integers).type.dtype);
+    if (!patch && grid && graph.value(real).type.dtype == DType::Float32) {
+      if (to_integers) {
+        patch = pair(graph, uses, id, *grid);
+        if (!patch) patch = quantize(graph, id, *grid);
+      } else {
+        patch = dequantize(graph, id, *grid);
+      }
+    }
+    if (patch) patches.push_back(std::move(*patch));
+  }
+  return patches;
+}
+
+}  // namespace dnn
