@@ -14,6 +14,7 @@ except ImportError as error:
 def convert(source, target, shapes):
     model = keras.models.load_model(source, compile=False)
     if target.endswith(".onnx"):
+        model([keras.ops.zeros(s) for s in shapes] if len(shapes) > 1 else keras.ops.zeros(shapes[0]))  # or it is "never called"
         model.export(target, format="onnx", verbose=False)
     elif target.endswith(".savedmodel"):
         model.export(target, verbose=False)

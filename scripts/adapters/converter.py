@@ -25,6 +25,8 @@ def main(convert):
         with np.load(sys.argv[3]) as file:
             shapes = [[1, *file[f"i{k}"].shape[1:]] for k in range(len(file.files))]
         convert(sys.argv[1], sys.argv[2], shapes)
+    except ImportError as error:  # what it needs for this format
+        absent(str(error))
     except Exception as error:
         text = " ".join(str(error).split()) or "no reason given"
         print(f"{type(error).__name__}: {text[:600]}", file=sys.stderr)
