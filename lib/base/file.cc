@@ -9,6 +9,10 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "base/mappings.h"
 
 namespace dnn {
 namespace {
@@ -28,6 +32,16 @@ class Descriptor {
  private:
   int fd_;
 };
+
+// The files that are mapped, of which the process has one view as the system has: what forget_mapped_files() is about.
+struct Mappings {
+  std::mutex mutex;
+  std::map<void*, size_t> sizes;  // by address
+};
+Mappings& mappings() {
+  static Mappings all;
+  return all;
+}
 
 }  // namespace
 
@@ -51,18 +65,42 @@ MappedFile::MappedFile(const std::string& path) {
   // Not blocking, so that a pipe is refused and not waited for.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail_environment(path, ": cannot open: ", system_reason());
+  map(file.get(), path);
+}
+
+MappedFile::MappedFile(int fd, const std::string& name) { map(fd, name); }
+
+void MappedFile::map(int fd, const std::string& name) {
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) fail_environment(path, ": cannot stat: ", system_reason());
-  if (!S_ISREG(status.st_mode)) fail_environment(path, ": not a regular file");
+  if (::fstat(fd, &status) != 0) fail_environment(name, ": cannot stat: ", system_reason());
+  if (!S_ISREG(status.st_mode)) fail_environment(name, ": not a regular file");
   size_ = static_cast<size_t>(status.st_size);
   if (size_ == 0) return;
-  void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (address == MAP_FAILED) fail_environment(path, ": cannot map: ", system_reason());
+  void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) fail_environment(name, ": cannot map: ", system_reason());
   data_ = static_cast<const std::byte*>(address);
+  Mappings& all = mappings();
+  const std::lock_guard lock(all.mutex);
+  all.sizes[address] = size_;
+}
+
+void MappedFile::forget() const {
+  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+}
+
+void forget_mapped_files() {
+  Mappings& all = mappings();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [address, size] : all.sizes) ::madvise(address, size, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ == nullptr) return;
+  void* const address = const_cast<std::byte*>(data_);
+  Mappings& all = mappings();
+  const std::lock_guard lock(all.mutex);
+  all.sizes.erase(address);
+  ::munmap(address, size_);
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
@@ -101,6 +139,24 @@ void AtomicFile::write(Bytes bytes) {
     if (n < 0) fail_environment(path_, ": cannot write: ", system_reason());
     bytes = bytes.subspan(static_cast<size_t>(n));
   }
+}
+
+SharedBytes write_nameless(const std::string& folder, const Content& content) {
+  const std::string here = folder.empty() ? "." : folder;
+  const Descriptor file([&] {
+    const int fd = ::open(here.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) return fd;
+    std::string name = (std::filesystem::temp_directory_path() / "dnn-tools.XXXXXX").string();
+    const int named = ::mkostemp(name.data(), O_CLOEXEC);
+    if (named >= 0) ::unlink(name.c_str());
+    return named;
+  }());
+  if (file.get() < 0) fail_environment(here, ": cannot make a temporary file: ", system_reason());
+  FdSink sink(file.get(), here + ": a temporary file");
+  content.write(sink);
+  auto mapped = std::make_shared<const MappedFile>(file.get(), here);
+  const Bytes bytes = mapped->bytes();
+  return {bytes, std::move(mapped)};
 }
 
 // rename() wants a name to start from.
@@ -143,10 +199,12 @@ AtomicFolder::~AtomicFolder() {
   std::filesystem::remove_all(temporary_, ignored);
 }
 
-void AtomicFolder::add(const std::string& name, Bytes bytes) {
-  const std::filesystem::path file = std::filesystem::path(temporary_) / name;
-  make_folders(file.parent_path().string());
-  write_file(file.string(), as_text(bytes));
+void AtomicFolder::add(const std::string& name, const Content& content) {
+  const std::filesystem::path path = std::filesystem::path(temporary_) / name;
+  make_folders(path.parent_path().string());
+  AtomicFile file(path.string());
+  content.write(file);
+  file.commit();
 }
 
 void AtomicFolder::commit() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/content.h"
 #include "base/io.h"
 
 namespace dnn {
@@ -17,12 +18,19 @@ std::string read_file(const std::string& path);
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
+  // Of an open file, which may be closed; `name` is for errors.
+  MappedFile(int fd, const std::string& name);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   Bytes bytes() const { return {data_, size_}; }
 
+  // The bytes need not stay in memory until they are read again.
+  void forget() const;
+
  private:
+  void map(int fd, const std::string& name);
+
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
 };
@@ -57,12 +65,16 @@ class AtomicFolder {
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
   // `name` is relative to the folder; folders on the way are made.
-  void add(const std::string& name, Bytes bytes);
+  void add(const std::string& name, const Content& content);
   void commit();
 
  private:
   std::string path_, temporary_;
 };
+
+// The content in a file without a name in that folder ("": here; $TMPDIR or /tmp where it has none), mapped; the file is gone with
+// the owner.
+SharedBytes write_nameless(const std::string& folder, const Content& content);
 
 // AtomicFile in one call.
 void write_file(const std::string& path, std::string_view text);

@@ -86,8 +86,10 @@ class MemorySource : public ByteSource {
 
 class StringSink : public ByteSink {
  public:
+  void reserve(size_t n) { text_.reserve(n); }
   void write(Bytes bytes) override { text_ += as_text(bytes); }
   const std::string& text() const { return text_; }
+  std::string take() { return std::move(text_); }
 
  private:
   std::string text_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/crc.h"
 #include "base/error.h"
 
 namespace dnn {
@@ -76,13 +77,7 @@ void read_zip64(Bytes extra, ZipArchive::Entry* entry) {
 }
 
 void check_crc(Bytes content, uint32_t expected) {
-  uLong crc = 0;
-  for (size_t at = 0; at < content.size();) {
-    const auto n = static_cast<uInt>(std::min<size_t>(content.size() - at, 1u << 30));
-    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(content.data()) + at, n);
-    at += n;
-  }
-  if (crc != expected) fail_malformed("wrong checksum");
+  if (zip_crc32(content) != expected) fail_malformed("wrong checksum");
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 // ZipWriter: APPNOTE.TXT 6.3 sections 4.3 and 4.5.3; see zip_write.h.
 #include "base/zip_write.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 
+#include "base/crc.h"
 #include "base/error.h"
 
 namespace dnn {
@@ -44,38 +43,18 @@ void put_description(std::string* out, bool zip64, uint32_t crc, uint64_t size, 
 
 }  // namespace
 
-uint32_t zip_crc32(Bytes bytes) {
-  uLong crc = 0;
-  while (!bytes.empty()) {
-    const size_t n = std::min<size_t>(bytes.size(), 1u << 30);
-    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(n));
-    bytes = bytes.subspan(n);
-  }
-  return static_cast<uint32_t>(crc);
-}
-
 ZipWriter::ZipWriter(size_t alignment) : alignment_(alignment) { DNN_CHECK(alignment >= 1 && alignment <= 4096); }
 
-void ZipWriter::add(std::string name, std::string content) {
-  Entry entry{std::move(name), std::move(content), {}, true, 0};
-  add(std::move(entry));
-}
-
-void ZipWriter::add_view(std::string name, Bytes content) {
-  Entry entry{std::move(name), {}, content, false, 0};
-  add(std::move(entry));
-}
-
-void ZipWriter::add(Entry entry) {
-  if (entry.name.size() > kMax16)
-    fail_unsupported("zip: a name of ", entry.name.size(), " bytes; the limit is ", kMax16);
-  if (!names_.insert(entry.name).second) fail_unsupported("zip: two entries of the name ", quoted(entry.name));
-  entry.crc32 = zip_crc32(entry.content());
-  entries_.push_back(std::move(entry));
+void ZipWriter::add(std::string name, Content content) {
+  if (name.size() > kMax16) fail_unsupported("zip: a name of ", name.size(), " bytes; the limit is ", kMax16);
+  if (!names_.insert(name).second) fail_unsupported("zip: two entries of the name ", quoted(name));
+  CrcSink<zip_crc32> sum;
+  content.write(sum);
+  entries_.push_back({std::move(name), std::move(content), sum.value()});
 }
 
 std::string ZipWriter::local_header(const Entry& entry, uint64_t offset) const {
-  const uint64_t size = entry.content().size();
+  const uint64_t size = entry.content.size();
   std::string extra;
   if (large(size)) {
     put16(&extra, kZip64Field);
@@ -96,22 +75,11 @@ std::string ZipWriter::local_header(const Entry& entry, uint64_t offset) const {
   return header + entry.name + extra;
 }
 
-std::vector<uint64_t> ZipWriter::offsets(uint64_t* end) const {
-  std::vector<uint64_t> offsets;
-  uint64_t at = 0;
-  for (const Entry& entry : entries_) {
-    offsets.push_back(at);
-    at += local_header(entry, at).size() + entry.content().size();
-  }
-  *end = at;
-  return offsets;
-}
-
 std::string ZipWriter::directory(const std::vector<uint64_t>& offsets, uint64_t begin) const {
   std::string lines;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
-    const uint64_t size = entry.content().size();
+    const uint64_t size = entry.content.size();
     std::string fields;  // of zip64: what 32 bits cannot say, in this order
     if (large(size)) {
       put(&fields, size);
@@ -163,33 +131,15 @@ std::string ZipWriter::directory(const std::vector<uint64_t>& offsets, uint64_t 
   return lines + end;
 }
 
-uint64_t ZipWriter::size_bytes() const {
-  uint64_t end = 0;
-  const std::vector<uint64_t> at = offsets(&end);
-  return end + directory(at, end).size();
-}
-
-void ZipWriter::write(ByteSink& to) const {
-  uint64_t end = 0;
-  const std::vector<uint64_t> at = offsets(&end);
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    to.write(as_bytes(local_header(entries_[i], at[i])));
-    to.write(entries_[i].content());
+Content ZipWriter::content() const {
+  Content file;
+  std::vector<uint64_t> offsets;
+  for (const Entry& entry : entries_) {
+    offsets.push_back(file.size());
+    file.append(local_header(entry, file.size()));
+    file.append(entry.content);
   }
-  to.write(as_bytes(directory(at, end)));
-}
-
-std::string ZipWriter::bytes() const {
-  uint64_t end = 0;
-  const std::vector<uint64_t> at = offsets(&end);
-  const std::string tail = directory(at, end);
-  std::string file;
-  file.reserve(end + tail.size());
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    file += local_header(entries_[i], at[i]);
-    file += as_text(entries_[i].content());
-  }
-  file += tail;
+  file.append(directory(offsets, file.size()));
   return file;
 }
 

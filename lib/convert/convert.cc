@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/mappings.h"
 #include "convert/surgery.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -77,9 +78,10 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
   if (yardstick) {
     try {  // the file as a reader sees it, from memory
       if (format->read == nullptr) fail_unsupported("what is written as ", format->name, " cannot be read here yet");
-      ModelSource written = model_in_memory(path, format->to_files(target, options.write));
+      ModelSource written = model_on_disk(path, format->to_files(target, options.write));
       Graph back = format->read(written);
       written = {};
+      forget_mapped_files();  // the source, which is read again when the certificate is written
       certificate = yardstick->judge(std::move(back));
     } catch (Error& error) {
       excuse(error);

@@ -17,10 +17,23 @@ namespace dnn {
 
 namespace {
 
-const ModelFile* find_file(const ModelFiles& files, const std::string& suffix) {
-  const auto at =
-      std::find_if(files.begin(), files.end(), [&](const ModelFile& file) { return file.suffix == suffix; });
-  return at == files.end() ? nullptr : &*at;
+bool holds_file(const ModelFiles& files, const std::string& suffix) {
+  return std::any_of(files.begin(), files.end(), [&](const ModelFile& file) { return file.suffix == suffix; });
+}
+
+template <class Hold>
+ModelSource held_model(const std::string& path, const ModelFiles& files, const Hold& hold) {
+  HeldFiles held;
+  for (const ModelFile& file : files) held[file.suffix] = hold(file.bytes);
+  ModelSource source;
+  source.path = path;
+  source.folder = held.count("") == 0;
+  if (!source.folder) {
+    source.bytes = held[""].bytes;
+    source.owner = held[""].owner;
+  }
+  source.files = std::make_shared<const HeldFiles>(std::move(held));
+  return source;
 }
 
 // Whether a name inside a folder stays there.
@@ -40,28 +53,26 @@ std::string without_slashes(std::string path) {
 
 bool ModelSource::has(const std::string& name) const {
   if (!folder || !stays_inside(name)) return false;
-  if (files != nullptr) return find_file(*files, "/" + name) != nullptr;
+  if (files != nullptr) return files->count("/" + name) != 0;
   std::error_code ignored;
   return std::filesystem::is_regular_file(std::filesystem::path(path) / name, ignored);
 }
 
 SharedBytes ModelSource::inside(const std::string& name) const {
   if (!has(name)) fail_malformed("there is no file ", quoted(name), " in the folder");
-  if (files != nullptr) return {as_bytes(find_file(*files, "/" + name)->bytes), files};
+  if (files != nullptr) return files->at("/" + name);
   auto file = std::make_shared<const MappedFile>((std::filesystem::path(path) / name).string());
   const Bytes content = file->bytes();
   return {content, std::move(file)};
 }
 
-ModelSource model_in_memory(const std::string& path, ModelFiles files) {
-  ModelSource source;
-  source.path = path;
-  source.files = std::make_shared<const ModelFiles>(std::move(files));
-  source.owner = source.files;
-  const ModelFile* own = find_file(*source.files, "");
-  source.folder = own == nullptr;
-  if (own != nullptr) source.bytes = as_bytes(own->bytes);
-  return source;
+ModelSource model_in_memory(const std::string& path, const ModelFiles& files) {
+  return held_model(path, files, [](const Content& content) { return content.whole(); });
+}
+
+ModelSource model_on_disk(const std::string& path, const ModelFiles& files) {
+  const std::string folder = std::filesystem::path(without_slashes(path)).parent_path().string();
+  return held_model(path, files, [&](const Content& content) { return write_nameless(folder, content); });
 }
 
 const std::vector<Format>& formats() {
@@ -182,7 +193,7 @@ void write_folder(const Format& format, const std::string& path, const ModelFile
       !format.sniff(open_model(path)))
     fail_usage(path, ": exists, and is no ", format.name, " that could be replaced");
   AtomicFolder folder(path);
-  for (const ModelFile& file : files) folder.add(file.suffix.substr(1), as_bytes(file.bytes));
+  for (const ModelFile& file : files) folder.add(file.suffix.substr(1), file.bytes);
   folder.commit();
 }
 
@@ -206,13 +217,13 @@ void write_model(const Graph& graph, const std::string& path, const WriteOptions
   } catch (Error& error) {
     throw error.within(path);
   }
-  if (find_file(files, "") == nullptr) return write_folder(*format, name, files);
+  if (!holds_file(files, "")) return write_folder(*format, name, files);
   // The model's own file comes last: it names the others.
   std::stable_partition(files.begin(), files.end(), [](const ModelFile& file) { return !file.suffix.empty(); });
   std::vector<std::unique_ptr<AtomicFile>> written;
   for (const ModelFile& file : files) {
     written.push_back(std::make_unique<AtomicFile>(name + file.suffix));
-    written.back()->write(file.bytes);
+    file.bytes.write(*written.back());
   }
   for (const std::unique_ptr<AtomicFile>& file : written) file->commit();
 }

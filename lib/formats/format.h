@@ -1,10 +1,12 @@
 // Formats: every model file format is one folder here and one row of formats.def; files are recognised by content,
 // never by name. Everything a reader meets is hostile until parsed: sizes and offsets are checked before use.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/content.h"
 #include "base/file.h"
 #include "base/io.h"
 #include "graph/graph.h"
@@ -15,23 +17,20 @@ namespace dnn {
 // beside it, "/saved_model.pb" one in the folder that the model is.
 struct ModelFile {
   std::string suffix;
-  std::string bytes;
+  Content bytes;
 };
 using ModelFiles = std::vector<ModelFile>;
 
-// Bytes, and what keeps them alive; readers may hold on to it.
-struct SharedBytes {
-  Bytes bytes;
-  std::shared_ptr<const void> owner;
-};
+// Files of a model that are not looked up in the file system, by suffix.
+using HeldFiles = std::map<std::string, SharedBytes>;
 
 // What a reader is given: a file's bytes, or a folder (a SavedModel), where `bytes` is empty.
 struct ModelSource {
   std::string path;  // as the user named it; "-" for standard input
   bool folder = false;
   Bytes bytes;
-  std::shared_ptr<const void> owner;        // keeps `bytes` alive; readers may hold on to it
-  std::shared_ptr<const ModelFiles> files;  // a model in memory: the file system is not looked at then
+  std::shared_ptr<const void> owner;       // keeps `bytes` alive; readers may hold on to it
+  std::shared_ptr<const HeldFiles> files;  // of a model that was just written: the file system is not looked at then
   // What a user says of inputs whose shapes the file lacks, and on which what its program computes depends: "NAME:1x3x224x224"
   // ('?' keeps an extent open). TorchScript's and .pt2's readers look at it; whoever binds shapes does so all the same.
   std::vector<std::string> shapes;
@@ -75,8 +74,10 @@ const Format* find_format(std::string_view name);
 // The row whose extension ends `path`, or null.
 const Format* format_for_path(const std::string& path);
 
-// Files that were written, to be read where they are; `path` is the model's.
-ModelSource model_in_memory(const std::string& path, ModelFiles files);
+// A model's files to be read, without being there under their names: in memory, or on the disk in the folder where the model would
+// be, which is gone with the source. `path` is the model's.
+ModelSource model_in_memory(const std::string& path, const ModelFiles& files);
+ModelSource model_on_disk(const std::string& path, const ModelFiles& files);
 // The rest of a source as a model; `path` is how errors name it.
 ModelSource read_source(ByteSource& source, const std::string& path);
 // Opens a model file or folder ("-": standard input) for sniffing and reading; see ModelSource::shapes. Throws Environment.

@@ -693,6 +693,7 @@ class Settler {
 
 Tensor transposed(const Tensor& tensor, const Permutation& perm) {
   if (perm.empty()) return tensor;
+  if (tensor.dtype() != DType::String) return tensor.transposed(perm);
   const std::vector<int64_t> stride = row_major_strides(tensor.shape());
   Shape shape;
   for (int64_t axis : perm) shape.push_back(tensor.dim(static_cast<int>(axis)));

@@ -39,7 +39,7 @@ std::optional<Patch> fold(const Graph& graph, const Uses& uses, NodeId id) {
   Patch patch(graph, next.label() + " into " + conv.label());
   Node folded = conv;
   if (scales) {
-    Tensor w = convert(*weight, DType::Float64);
+    Tensor w = convert(weight->arranged_copy(), DType::Float64);
     double* values = w.mutable_data<double>();
     const int64_t per_filter = channels == 0 ? 0 : w.size() / channels;
     for (int64_t m = 0; m < channels; ++m) {

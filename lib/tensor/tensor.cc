@@ -1,14 +1,18 @@
 // Tensor; see tensor.h.
 #include "tensor/tensor.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
 
 #include "base/text.h"
+#include "tensor/transpose.h"
 
 namespace dnn {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kDeferFrom = size_t{64} << 10;  // smaller ones are arranged at once
 
 constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
 
@@ -67,6 +71,43 @@ Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape
   data_ = own_.get();
 }
 
+struct Tensor::Deferred {
+  SharedBytes source;
+  Shape shape;                // of the source
+  std::vector<int64_t> perm;  // of its axes; empty: they stay
+  size_t element_bytes;
+  mutable std::once_flag once;
+  mutable std::shared_ptr<std::byte> made;
+  mutable std::atomic<const std::byte*> ready{nullptr};  // made, once it is whole
+
+  Deferred(SharedBytes bytes, Shape extents, std::vector<int64_t> order, size_t width)
+      : source(std::move(bytes)), shape(std::move(extents)), perm(std::move(order)), element_bytes(width) {}
+
+  Shape result() const {
+    Shape extents = shape;
+    for (size_t i = 0; i < perm.size(); ++i) extents[i] = shape[static_cast<size_t>(perm[i])];
+    return extents;
+  }
+  // What lies in order somewhere, or null.
+  const std::byte* lying() const {
+    return ready != nullptr ? ready.load() : perm.empty() ? source.bytes.data() : nullptr;
+  }
+  void write(std::byte* to) const {
+    if (const std::byte* from = lying()) {
+      std::memcpy(to, from, source.bytes.size());
+    } else {
+      Transposition(shape, perm, element_bytes).run(source.bytes.data(), to);
+    }
+  }
+  void write(ByteSink& to) const {
+    if (const std::byte* from = lying()) {
+      to.write({from, source.bytes.size()});
+    } else {
+      Transposition(shape, perm, element_bytes).run(source.bytes.data(), to);
+    }
+  }
+};
+
 Tensor Tensor::view(DType dtype, Shape shape, Bytes bytes, std::shared_ptr<const void> owner) {
   Tensor tensor;
   tensor.dtype_ = dtype;
@@ -77,10 +118,10 @@ Tensor Tensor::view(DType dtype, Shape shape, Bytes bytes, std::shared_ptr<const
     fail_malformed("tensor ", dtype_name(dtype), shape_text(tensor.shape_), " wants ", tensor.size_bytes(),
                    " bytes, has ", bytes.size());
   }
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % dtype_size(dtype) != 0) {  // unaligned in its file: take a copy
-    Tensor copy(dtype, tensor.shape_);
-    std::memcpy(copy.mutable_bytes(), bytes.data(), bytes.size());
-    return copy;
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % dtype_size(dtype) != 0) {
+    tensor.deferred_ = std::make_shared<const Deferred>(SharedBytes{bytes, std::move(owner)}, tensor.shape_,
+                                                        std::vector<int64_t>(), dtype_size(dtype));
+    return bytes.size() < kDeferFrom ? tensor.arranged_copy() : tensor;
   }
   tensor.data_ = bytes.data();
   tensor.owner_ = std::move(owner);
@@ -97,12 +138,58 @@ void Tensor::check_type(DType wanted) const {
 std::byte* Tensor::mutable_bytes() {
   if (own_ == nullptr || own_.use_count() > 1) {
     std::shared_ptr<std::byte> copy = allocate(size_bytes(), dtype_, shape_);
-    if (size_ > 0) std::memcpy(copy.get(), data_, size_bytes());
+    if (deferred_ != nullptr) {
+      deferred_->write(copy.get());
+    } else if (size_ > 0) {
+      std::memcpy(copy.get(), data_, size_bytes());
+    }
     own_ = std::move(copy);
     owner_.reset();
+    deferred_.reset();
     data_ = own_.get();
   }
   return own_.get();
+}
+
+const std::byte* Tensor::arranged() const {
+  std::call_once(deferred_->once, [&] {
+    deferred_->made = allocate(size_bytes(), dtype_, shape_);
+    deferred_->write(deferred_->made.get());
+    deferred_->ready = deferred_->made.get();
+  });
+  return deferred_->made.get();
+}
+
+Tensor Tensor::arranged_copy() const {
+  Tensor copy = *this;
+  if (deferred_ != nullptr) copy.mutable_bytes();
+  return copy;
+}
+
+Tensor Tensor::transposed(const std::vector<int64_t>& perm) const {
+  DNN_CHECK(perm.size() == shape_.size());
+  Tensor result;
+  result.dtype_ = dtype_;
+  result.size_ = size_;
+  for (int64_t axis : perm) result.shape_.push_back(dim(static_cast<int>(axis)));
+  const bool known = deferred_ != nullptr && (deferred_->perm.empty() || deferred_->result() == shape_);
+  std::vector<int64_t> order = perm;
+  for (size_t i = 0; known && !deferred_->perm.empty() && i < perm.size(); ++i)
+    order[i] = deferred_->perm[static_cast<size_t>(perm[i])];
+  const Shape shape = known && !deferred_->perm.empty() ? deferred_->shape : shape_;
+  const SharedBytes source = known ? deferred_->source : SharedBytes{bytes(), std::make_shared<const Tensor>(*this)};
+  if (Transposition(shape, order, dtype_size(dtype_)).identity())
+    return view(dtype_, result.shape_, source.bytes, source.owner);
+  result.deferred_ = std::make_shared<const Deferred>(source, shape, std::move(order), dtype_size(dtype_));
+  return size_bytes() < kDeferFrom ? result.arranged_copy() : result;
+}
+
+void Tensor::append_to(Content& content) const {
+  if (deferred_ == nullptr) {
+    content.append(SharedBytes{bytes(), std::make_shared<const Tensor>(*this)});
+  } else {
+    content.append(size_bytes(), [deferred = deferred_](ByteSink& to) { deferred->write(to); });
+  }
 }
 
 const std::vector<std::string>& Tensor::strings() const {
@@ -128,7 +215,7 @@ Tensor Tensor::reshaped(Shape shape) const {
 bool Tensor::identical(const Tensor& other) const {
   if (dtype_ != other.dtype_ || shape_ != other.shape_) return false;
   if (dtype_ == DType::String) return *strings_ == *other.strings_;
-  return size_bytes() == 0 || std::memcmp(data_, other.data_, size_bytes()) == 0;
+  return size_bytes() == 0 || std::memcmp(bytes().data(), other.bytes().data(), size_bytes()) == 0;
 }
 
 }  // namespace dnn

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return dnn::fuzz::refuse_or_accept([&] {
     const dnn::Graph graph = dnn::graphdef::read(source);
     dnn::fuzz::expect_text_round_trip(graph);
-    dnn::graphdef::read(file(dnn::graphdef::to_files(graph, {})[0].bytes));
+    dnn::graphdef::read(file(dnn::graphdef::to_files(graph, {})[0].bytes.text()));
     dnn::savedmodel::read(dnn::model_in_memory("-", dnn::savedmodel::to_files(graph, {})));
   });
 }

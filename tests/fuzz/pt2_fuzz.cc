@@ -18,7 +18,7 @@ std::string archive(std::string_view json) {
   zip.add("net/models/model.json", std::string(json));
   zip.add("net/data/weights/model_weights_config.json", kConfig);
   zip.add("net/data/weights/weight_0", std::string(432, '\1'));
-  return zip.bytes();
+  return zip.content().text();
 }
 
 }  // namespace

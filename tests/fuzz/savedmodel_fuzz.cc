@@ -2,8 +2,8 @@
 // which the bundle lists under the names "0" to "7"; object i of TensorFlow 2 is variable i modulo 8. Only Malformed and Unsupported may escape.
 #include <schemas/tensorflow.pb.h>
 
+#include "base/crc.h"
 #include "formats/tensorflow/tensorflow.h"
-#include "formats/wire/crc32c.h"
 #include "formats/wire/table.h"
 #include "fuzz/fuzz.h"
 

@@ -9,6 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return dnn::fuzz::refuse_or_accept([&] {
     const dnn::Graph graph = dnn::tflite::read(source);
     dnn::fuzz::expect_text_round_trip(graph);
-    dnn::tflite::read(dnn::fuzz::as_model(dnn::as_bytes(dnn::tflite::to_files(graph)[0].bytes)));
+    const std::string written = dnn::tflite::to_files(graph)[0].bytes.text();
+    dnn::tflite::read(dnn::fuzz::as_model(dnn::as_bytes(written)));
   });
 }

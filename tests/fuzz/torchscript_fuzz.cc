@@ -41,7 +41,7 @@ std::string archive(std::string_view code) {
   zip.add("net/data/0", std::string(432, '\1'));
   zip.add("net/constants/0", std::string(432, '\1'));
   zip.add("net/version", "3\n");
-  return zip.bytes();
+  return zip.content().text();
 }
 
 }  // namespace

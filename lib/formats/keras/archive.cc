@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/crc.h"
 #include "base/zip.h"
-#include "base/zip_write.h"
 #include "formats/wire/hdf5.h"
 
 namespace dnn::keras {

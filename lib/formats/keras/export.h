@@ -155,7 +155,7 @@ const ExportRow* find_export(const Node& node);
 Plan plan_model(const Graph& graph, Dialect dialect);
 
 // The files.
-std::string write_h5(const Plan& plan);
-std::string write_zip(const Plan& plan);
+Content write_h5(const Plan& plan);
+Content write_zip(const Plan& plan);
 
 }  // namespace dnn::keras

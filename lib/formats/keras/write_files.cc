@@ -129,7 +129,7 @@ std::vector<std::string> weight_names(const WrittenLayer& layer) {
 
 }  // namespace
 
-std::string write_h5(const Plan& plan) {
+Content write_h5(const Plan& plan) {
   hdf5::Written root;
   root.set("keras_version", kVersion2);
   root.set("backend", "tensorflow");
@@ -155,10 +155,10 @@ std::string write_h5(const Plan& plan) {
   }
   weights.set("backend", "tensorflow");
   weights.set("keras_version", kVersion2);
-  return hdf5::to_bytes(root);
+  return hdf5::to_content(root);
 }
 
-std::string write_zip(const Plan& plan) {
+Content write_zip(const Plan& plan) {
   hdf5::Written root;
   root.at("layers");
   std::map<std::string, int> used;
@@ -182,8 +182,8 @@ std::string write_zip(const Plan& plan) {
   ZipWriter zip(64);
   zip.add("metadata.json", text(about));
   zip.add("config.json", text(Config(plan).model()));
-  zip.add("model.weights.h5", hdf5::to_bytes(root));
-  return zip.bytes();
+  zip.add("model.weights.h5", hdf5::to_content(root));
+  return zip.content();
 }
 
 }  // namespace dnn::keras

@@ -431,7 +431,7 @@ Graph read(const ModelSource& source) {
   if (source.bytes.size() > INT_MAX)
     fail_unsupported("ONNX files end at 2 GiB; larger models keep their weights as external data");
   ModelProto model;
-  if (!parse_message(source.bytes, &model)) {
+  if (!parse_model(source.bytes, &model)) {
     fail_malformed("damaged or truncated ONNX file (", source.bytes.size(), " bytes)");
   }
   if (!model.has_graph()) fail_malformed("the ONNX file has no graph");

@@ -6,6 +6,8 @@
 
 #include <schemas/onnx.pb.h>
 
+#include "formats/wire/proto.h"
+
 namespace dnn::onnx {
 namespace {
 
@@ -154,9 +156,9 @@ SharedBytes ExternalFiles::open(const std::string& location) {
   const std::filesystem::path folder = std::filesystem::path(model_path_).parent_path();
   const std::filesystem::path path = folder / relative;
   SharedBytes& file = files_[location];
-  if (memory_ != nullptr) {
-    for (const ModelFile& part : *memory_) {
-      if (path == model_path_ + part.suffix) file = {as_bytes(part.bytes), memory_};
+  if (held_ != nullptr) {
+    for (const auto& [suffix, bytes] : *held_) {
+      if (path == model_path_ + suffix) file = bytes;
     }
     if (file.owner == nullptr) fail_malformed("external data location ", quoted(location), " is not in memory");
   } else {
@@ -221,6 +223,17 @@ std::string packed_bytes(const Tensor& tensor) {
   return packed;
 }
 
+bool parse_model(Bytes bytes, ModelProto* model) {
+  enum { kModel, kGraph, kNode, kAttribute, kTensor, kSparse, kFunction, kTraining };
+  static const std::vector<ProtoStep> steps = {
+      {kModel, 7, kGraph},         {kModel, 20, kTraining},   {kModel, 25, kFunction},   {kGraph, 1, kNode},
+      {kGraph, 5, kTensor},        {kGraph, 15, kSparse},     {kSparse, 1, kTensor},     {kSparse, 2, kTensor},
+      {kNode, 5, kAttribute},      {kAttribute, 5, kTensor},  {kAttribute, 6, kGraph},   {kAttribute, 10, kTensor},
+      {kAttribute, 11, kGraph},    {kAttribute, 22, kSparse}, {kAttribute, 23, kSparse}, {kFunction, 7, kNode},
+      {kFunction, 11, kAttribute}, {kTraining, 1, kGraph},    {kTraining, 2, kGraph},    {kTensor, 9, kLong}};
+  return parse_message(bytes, steps, model);
+}
+
 Tensor read_tensor(TensorProto& proto, ExternalFiles& files) {
   try {
     const DType dtype = dtype_from_onnx(proto.data_type());
@@ -229,6 +242,10 @@ Tensor read_tensor(TensorProto& proto, ExternalFiles& files) {
     const Shape shape = read_dims(proto);
     if (dtype == DType::String) return from_strings(shape, proto);
     if (proto.data_location() == 1) return from_external(dtype, shape, proto, files);
+    if (proto.has_place()) {
+      const SharedBytes& file = files.model();
+      return from_raw(dtype, shape, bytes_at(proto.place(), file.bytes), file.owner);
+    }
     if (!proto.has_raw_data()) return from_typed_fields(dtype, shape, proto);
     std::shared_ptr<const std::string> raw(proto.release_raw_data());
     return from_raw(dtype, shape, as_bytes(*raw), raw);

@@ -11,20 +11,28 @@ namespace dnn::onnx {
 
 class TensorProto;
 class SparseTensorProto;
+class ModelProto;
 
 // Files beside the model that hold weights, each mapped once. A location may not leave the model's folder: neither by
 // name nor through a link, except to the folder of the file that the model's own name links to.
 class ExternalFiles {
  public:
   // A model from standard input has no place: every lookup is refused.
-  explicit ExternalFiles(const ModelSource& model) : model_path_(model.path), memory_(model.files) {}
+  explicit ExternalFiles(const ModelSource& model)
+      : model_path_(model.path), held_(model.files), model_{model.bytes, model.owner} {}
   SharedBytes open(const std::string& location);
+  // The model's own file.
+  const SharedBytes& model() const { return model_; }
 
  private:
   std::string model_path_;
-  std::shared_ptr<const ModelFiles> memory_;
+  std::shared_ptr<const HeldFiles> held_;
+  SharedBytes model_;
   std::map<std::string, SharedBytes> files_;
 };
+
+// Whether the bytes are a model, whose raw data stay where they are.
+bool parse_model(Bytes bytes, ModelProto* model);
 
 // Takes the payload out of `proto` where that saves a copy. Throws Malformed with the tensor's name.
 Tensor read_tensor(TensorProto& proto, ExternalFiles& files);

@@ -240,46 +240,45 @@ void append_field(std::string& out, int field, uint64_t length) {
 using Large = std::map<TensorProto*, Tensor>;
 
 // The model with the raw data of `large` initializers of its graph, which lack it: the graph last, they last in it.
-std::string serialized(ModelProto& model, const Large& large) {
+Content serialized(ModelProto& model, const Large& large) {
   GraphProto graph;
   graph.Swap(model.mutable_graph());
   model.clear_graph();
   google::protobuf::RepeatedPtrField<TensorProto> tensors;
   tensors.Swap(graph.mutable_initializer());
-  std::map<const TensorProto*, Bytes> appended;
+  std::map<const TensorProto*, const Tensor*> appended;
   for (TensorProto& proto : tensors) {
-    if (const auto found = large.find(&proto); found != large.end()) appended[&proto] = found->second.bytes();
+    if (const auto found = large.find(&proto); found != large.end()) appended[&proto] = &found->second;
   }
   for (const auto& [proto, tensor] : large) {  // those of subgraphs
     if (appended.count(proto) == 0) proto->set_raw_data(packed_bytes(tensor));
   }
-  const auto data_of = [&](const TensorProto& proto) {
-    const auto found = appended.find(&proto);
-    return found == appended.end() ? Bytes() : found->second;
-  };
   const auto size_of = [&](const TensorProto& proto) {
-    const uint64_t n = data_of(proto).size();
-    return proto.ByteSizeLong() + (n == 0 ? 0 : field_size(n));
+    const auto found = appended.find(&proto);
+    return proto.ByteSizeLong() + (found == appended.end() ? 0 : field_size(found->second->size_bytes()));
   };
   uint64_t graph_size = graph.ByteSizeLong();
   for (const TensorProto& proto : tensors) graph_size += field_size(size_of(proto));
   const uint64_t size = model.ByteSizeLong() + field_size(graph_size);
   if (size > INT_MAX) fail_unsupported("an ONNX file ends at 2 GiB, which the model's attributes exceed");
-  std::string out;
-  out.reserve(size);
-  model.AppendToString(&out);
-  append_field(out, ModelProto::kGraphFieldNumber, graph_size);
-  graph.AppendToString(&out);
+  Content file;
+  std::string text;
+  model.AppendToString(&text);
+  append_field(text, ModelProto::kGraphFieldNumber, graph_size);
+  graph.AppendToString(&text);
   for (const TensorProto& proto : tensors) {
-    append_field(out, GraphProto::kInitializerFieldNumber, size_of(proto));
-    proto.AppendToString(&out);
-    const Bytes data = data_of(proto);
-    if (data.empty()) continue;
-    append_field(out, TensorProto::kRawDataFieldNumber, data.size());
-    out += as_text(data);
+    append_field(text, GraphProto::kInitializerFieldNumber, size_of(proto));
+    proto.AppendToString(&text);
+    const auto found = appended.find(&proto);
+    if (found == appended.end()) continue;
+    append_field(text, TensorProto::kRawDataFieldNumber, found->second->size_bytes());
+    file.append(text);
+    text.clear();
+    found->second->append_to(file);
   }
-  DNN_CHECK(out.size() == size);
-  return out;
+  file.append(text);
+  DNN_CHECK(file.size() == size);
+  return file;
 }
 
 }  // namespace
@@ -288,7 +287,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions& options) {
   Graph graph = source;
   to_channels_first(graph);
   const bool external = options.external_data || constant_bytes(graph) > kSingleFileBytes;
-  std::string data;
+  Content data;
   Large large;
   const Store store = [&](const Tensor& tensor, TensorProto* proto) {
     if (!external && tensor.dtype() != DType::String && dtype_bits(tensor.dtype()) % 8 == 0 &&
@@ -302,9 +301,9 @@ ModelFiles to_files(const Graph& source, const WriteOptions& options) {
       write_tensor(tensor, proto);
       return;
     }
-    const std::string bytes = packed_bytes(tensor);
-    const uint64_t alignment = bytes.size() < size_t{1} << 20 ? 64 : 4096;  // large ones can be mapped on their own
-    data.resize((data.size() + alignment - 1) / alignment * alignment);
+    const uint64_t length = packed_size(tensor.dtype(), tensor.size());
+    const uint64_t alignment = length < size_t{1} << 20 ? 64 : 4096;  // large ones can be mapped on their own
+    data.append(std::string((alignment - data.size() % alignment) % alignment, '\0'));
     proto->set_data_type(static_cast<int32_t>(tensor.dtype()));
     for (int64_t extent : tensor.shape()) proto->add_dims(extent);
     proto->set_data_location(1);
@@ -315,12 +314,15 @@ ModelFiles to_files(const Graph& source, const WriteOptions& options) {
     };
     entry("location", options.file_name + kDataSuffix);
     entry("offset", std::to_string(data.size()));
-    entry("length", std::to_string(bytes.size()));
-    data += bytes;
+    entry("length", std::to_string(length));
+    if (dtype_bits(tensor.dtype()) % 8 == 0) {
+      tensor.append_to(data);
+    } else {
+      data.append(packed_bytes(tensor));
+    }
   };
   ModelProto model = to_proto(graph, options, store);
-  ModelFiles files;  // a list of initializers would be copied
-  files.push_back({"", serialized(model, large)});
+  ModelFiles files = {{"", serialized(model, large)}};
   if (!data.empty()) files.push_back({kDataSuffix, std::move(data)});
   return files;
 }

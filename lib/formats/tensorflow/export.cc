@@ -24,18 +24,32 @@ std::string legal(const std::string& name) {
   return result.empty() ? "node" : result;
 }
 
-size_t room_for(const Graph& graph) {
-  size_t bytes = 1 << 20;
-  for (ValueId v = 0; v < graph.value_count(); ++v) {
-    if (const Tensor* constant = graph.constant(v)) bytes += constant->size_bytes() + 256;
-  }
-  return bytes;
+constexpr size_t kApart = size_t{4} << 10;  // bytes of a constant from which on it is not copied
+
+using google::protobuf::io::CodedOutputStream;
+
+// Tag and length of a field of that many bytes.
+std::string field_head(uint32_t tag, uint64_t length) {
+  std::string head;
+  google::protobuf::io::StringOutputStream sink(&head);
+  CodedOutputStream stream(&sink);
+  stream.WriteTag(tag);
+  stream.WriteVarint64(length);
+  return head;
+}
+
+std::string serialized(const google::protobuf::MessageLite& message) {
+  std::string text;
+  google::protobuf::io::StringOutputStream sink(&text);
+  CodedOutputStream stream(&sink);
+  stream.SetSerializationDeterministic(true);
+  message.SerializeToCodedStream(&stream);
+  return text;
 }
 
 }  // namespace
 
 File::File(const Graph& graph, bool variables) : graph_(graph), keep_variables_(variables) {
-  if (!variables) out_.reserve(room_for(graph));
   // The names that inputs and results must have come first. A GraphDef does not list its results: they are the nodes that
   // nothing reads, in the order of the file.
   for (ValueId v : graph.inputs) name_of(v);
@@ -72,19 +86,17 @@ const std::string& File::name_of(ValueId v) {
 }
 
 Edge File::add(NodeBuilder node) {
-  const size_t size = node.def().ByteSizeLong();
+  add(serialized(node.def()), {});
+  return node.def().name();
+}
+
+// A node whose text goes on with the bytes of a tensor.
+void File::add(const std::string& text, const Tensor& rest) {
+  const uint64_t size = text.size() + (rest.defined() ? rest.size_bytes() : 0);
   if (out_.size() + size > INT_MAX - (1 << 16))
     fail_unsupported("a GraphDef of more than 2 GiB, which TensorFlow cannot read; write a SavedModel");
-  using google::protobuf::io::CodedOutputStream;
-  const size_t before = out_.size(), head = 1 + CodedOutputStream::VarintSize32(static_cast<uint32_t>(size));
-  out_.resize(before + head + size);
-  google::protobuf::io::ArrayOutputStream sink(out_.data() + before, static_cast<int>(head + size));
-  CodedOutputStream stream(&sink);
-  stream.SetSerializationDeterministic(true);
-  stream.WriteTag(0x0a);  // GraphDef.node
-  stream.WriteVarint32(static_cast<uint32_t>(size));
-  node.def().SerializeWithCachedSizes(&stream);
-  return node.def().name();
+  out_.append(field_head(0x0a, size) + text);  // GraphDef.node
+  if (rest.defined()) rest.append_to(out_);
 }
 
 Edge File::constant(const std::string& name, const Tensor& value) { return add_constant(free_name(name), value); }
@@ -93,15 +105,26 @@ Edge File::add_constant(const std::string& name, const Tensor& value) {
   NodeBuilder node("Const", name);
   const DataType dtype = type_of(value.dtype());
   node.type("dtype", dtype);
-  TensorProto& tensor = *node.attr("value").mutable_tensor();
+  TensorProto tensor;
   tensor.set_dtype(dtype);
   for (int64_t extent : value.shape()) tensor.mutable_tensor_shape()->add_dim()->set_size(extent);
   tensor.mutable_tensor_shape();
   if (value.dtype() == DType::String) {
     for (const std::string& text : value.strings()) tensor.add_string_val(text);
-  } else {
+  } else if (value.size_bytes() < kApart) {
     tensor.set_tensor_content(value.bytes().data(), value.size_bytes());
+  } else {  // the same bytes: NodeDef.attr["value"].tensor.tensor_content is the node's last field
+    const uint64_t n = value.size_bytes();
+    std::string text = serialized(tensor);
+    text += field_head(0x22, n);
+    text = field_head(0x42, text.size() + n) + text;
+    text = field_head(0x12, text.size() + n) + text;
+    text = field_head(0x0a, 5) + "value" + text;
+    text = serialized(node.def()) + field_head(0x2a, text.size() + n) + text;
+    add(text, value);
+    return name;
   }
+  *node.attr("value").mutable_tensor() = std::move(tensor);
   return add(std::move(node));
 }
 
@@ -128,11 +151,11 @@ Edge File::edge(ValueId v) {
   return edges_[v] = parameter(v, *constant);
 }
 
-std::string File::take() {
+Content File::take() {
   GraphDef tail;
   tail.mutable_versions()->set_producer(
       1882);  // of TensorFlow 2.16; older ones take it as long as they know the operators
-  out_ += tail.SerializeAsString();
+  out_.append(tail.SerializeAsString());
   return std::move(out_);
 }
 

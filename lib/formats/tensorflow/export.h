@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/content.h"
 #include "graph/graph.h"
 #include "layout/settle.h"
 
@@ -66,7 +67,7 @@ class NodeBuilder {
   NodeDef def_;
 };
 
-// A graph while it is written: nodes are serialised as they come, so that weights are held once.
+// A graph while it is written: nodes are serialised as they come, without their weights, which are not copied.
 class File {
  public:
   // `variables`: parameters become variables, for a SavedModel; else constants.
@@ -97,14 +98,15 @@ class File {
   };
   const std::vector<Variable>& variables() const { return variables_; }
   // The serialised GraphDef.
-  std::string take();
+  Content take();
 
  private:
   Edge add_constant(const std::string& name, const Tensor& value);
+  void add(const std::string& text, const Tensor& rest);
 
   const Graph& graph_;
   const bool keep_variables_;
-  std::string out_;
+  Content out_;
   std::map<ValueId, Edge> edges_;
   std::map<ValueId, std::string> names_of_;
   std::set<std::string> names_;

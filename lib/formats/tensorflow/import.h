@@ -36,6 +36,7 @@ struct Source {
   std::map<ValueId, Made> made;        // folded constants: what would have computed them
   std::map<ValueId, ValueId> derived;  // folded constants: the constant that they are another form of
   std::map<NodeId, ValueId> biases;    // Adds that a convolution or product may take in: the bias, of rank 1
+  SharedBytes file;                    // that constants lie in
   int64_t room = 0;                    // elements that constants may yet be larger than the file
 
   // SpaceToBatchND and the convolutions behind one, by what they make: see batch_to_space().

@@ -2,9 +2,9 @@
 #include <climits>
 
 #include "formats/tensorflow/finish.h"
+#include "formats/tensorflow/tensor_proto.h"
 #include "formats/tensorflow/tensorflow.h"
 #include "formats/tensorflow/walk.h"
-#include "formats/wire/proto.h"
 
 namespace dnn::graphdef {
 namespace {
@@ -91,8 +91,9 @@ Graph read(const ModelSource& source) {
   if (source.bytes.size() > INT_MAX)
     fail_unsupported("a GraphDef of more than 2 GiB, which TensorFlow cannot read either");
   GraphDef proto;
-  if (!parse_message(source.bytes, &proto)) fail_malformed("not a GraphDef, or damaged");
+  if (!parse_graph_def(source.bytes, &proto)) fail_malformed("not a GraphDef, or damaged");
   Source state;
+  state.file = {source.bytes, source.owner};
   state.room = (1 << 22) + static_cast<int64_t>(source.bytes.size());
   Surroundings around;
   std::vector<ValueId> inputs;

@@ -33,12 +33,13 @@ class Reader {
     const SharedBytes file = source_.inside(kFile);
     if (file.bytes.size() > INT_MAX)
       fail_unsupported(kFile, " is larger than 2 GiB, which TensorFlow cannot read either");
-    if (!parse_message(file.bytes, &model_)) fail_malformed(kFile, " is damaged");
+    if (!parse_saved_model(file.bytes, &model_)) fail_malformed(kFile, " is damaged");
     choose_graph();
     for (int i = 0; i < graph_->graph_def().node_size(); ++i) {
       if (!node_.try_emplace(graph_->graph_def().node(i).name(), i).second)
         fail_malformed("there are two nodes '", graph_->graph_def().node(i).name(), "'");
     }
+    state_.file = file;
     state_.room = (1 << 22) + static_cast<int64_t>(file.bytes.size());
     const SignatureDef& signature = choose_signature();
     read_variables();

@@ -1,6 +1,8 @@
 // Constant tensors; see tensor_proto.h.
 #include "formats/tensorflow/tensor_proto.h"
 
+#include "formats/wire/proto.h"
+
 namespace dnn::tensorflow {
 namespace {
 
@@ -48,6 +50,21 @@ Tensor spelled_texts(const Shape& shape, const TensorProto& proto) {
   return tensor;
 }
 
+// Messages on the way to a TensorProto.
+enum { kGraph, kNode, kEntry, kAttr, kList, kNamed, kNamedEntry, kLibrary, kFunction, kMeta, kModel, kTensor };
+
+// Where TensorProtos stand, from a file's message on, which is step 0.
+std::vector<ProtoStep> steps_from(int file) {
+  std::vector<ProtoStep> steps = {
+      {kModel, 2, kMeta},       {kMeta, 2, kGraph},       {kGraph, 1, kNode},      {kGraph, 2, kLibrary},
+      {kLibrary, 1, kFunction}, {kFunction, 3, kNode},    {kNode, 5, kEntry},      {kEntry, 2, kAttr},
+      {kAttr, 1, kList},        {kAttr, 8, kTensor},      {kAttr, 10, kNamed},     {kList, 8, kTensor},
+      {kList, 9, kNamed},       {kNamed, 2, kNamedEntry}, {kNamedEntry, 2, kAttr}, {kTensor, 4, kLong}};
+  const auto renamed = [&](int kind) { return kind == file ? 0 : kind == 0 ? file : kind; };
+  for (ProtoStep& step : steps) step = {renamed(step.message), step.field, step.to == kLong ? kLong : renamed(step.to)};
+  return steps;
+}
+
 // How many entries the message has lists of.
 int64_t listed(const TensorProto& p) {
   return int64_t{p.float_val_size()} + p.double_val_size() + p.int_val_size() + p.int64_val_size() + p.bool_val_size() +
@@ -87,16 +104,24 @@ Tensor view_or_copy(DType dtype, const Shape& shape, Bytes bytes, std::shared_pt
   const int64_t n = element_count(shape);
   if (n > static_cast<int64_t>(bytes.size()) || static_cast<size_t>(n) * dtype_size(dtype) != bytes.size())
     fail_malformed(bytes.size(), " bytes for ", dtype_name(dtype), shape_text(shape));
-  if (!bytes.empty() && reinterpret_cast<uintptr_t>(bytes.data()) % dtype_size(dtype) == 0)
-    return Tensor::view(dtype, shape, bytes, std::move(owner));
-  Tensor copy(dtype, shape);
-  if (!bytes.empty()) std::memcpy(copy.mutable_bytes(), bytes.data(), bytes.size());
-  return copy;
+  return bytes.empty() ? Tensor(dtype, shape) : Tensor::view(dtype, shape, bytes, std::move(owner));
 }
 
-Tensor read_tensor(TensorProto& proto, int64_t* room) {
+bool parse_graph_def(Bytes bytes, GraphDef* graph) {
+  static const std::vector<ProtoStep> steps = steps_from(kGraph);
+  return parse_message(bytes, steps, graph);
+}
+
+bool parse_saved_model(Bytes bytes, SavedModel* model) {
+  static const std::vector<ProtoStep> steps = steps_from(kModel);
+  return parse_message(bytes, steps, model);
+}
+
+Tensor read_tensor(TensorProto& proto, const SharedBytes& file, int64_t* room) {
   const DType dtype = dtype_of(proto.dtype());
   const Shape shape = fixed_shape(proto.tensor_shape());
+  if (proto.has_place() && dtype != DType::String)
+    return view_or_copy(dtype, shape, bytes_at(proto.place(), file.bytes), file.owner);
   if (!proto.tensor_content().empty() && dtype != DType::String) {
     const auto content = std::make_shared<const std::string>(std::move(*proto.mutable_tensor_content()));
     return view_or_copy(dtype, shape, as_bytes(*content), content);

@@ -20,8 +20,12 @@ Shape fixed_shape(const TensorShapeProto& proto);
 // many as the shape wants.
 Tensor view_or_copy(DType dtype, const Shape& shape, Bytes bytes, std::shared_ptr<const void> owner);
 
-// The tensor; takes the bytes out of the message. `room`: how many elements it may spell out beyond those that the file
+// A GraphDef, or a SavedModel, whose tensors' contents stay in the file.
+bool parse_graph_def(Bytes bytes, GraphDef* graph);
+bool parse_saved_model(Bytes bytes, SavedModel* model);
+
+// The tensor; takes the bytes out of the message, or finds them in its file. `room`: how many elements it may spell out beyond those that the file
 // holds (a list may stop early, its last entry stands for the rest); what it uses is taken off. Malformed, Unsupported.
-Tensor read_tensor(TensorProto& proto, int64_t* room);
+Tensor read_tensor(TensorProto& proto, const SharedBytes& file, int64_t* room);
 
 }  // namespace dnn::tensorflow

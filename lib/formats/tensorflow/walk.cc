@@ -300,7 +300,7 @@ Item Walk::constant(NodeDef& node) {
   const auto value = node.mutable_attr()->find("value");
   if (value == node.mutable_attr()->end() || !value->second.has_tensor()) fail_malformed("it has no value");
   if (value->second.tensor().dtype() == DT_STRING) fail_unsupported("texts are not read");
-  Tensor tensor = read_tensor(*value->second.mutable_tensor(), &source_.room);
+  Tensor tensor = read_tensor(*value->second.mutable_tensor(), source_.file, &source_.room);
   const ValueId v = source_.draft.add_constant(node.name(), std::move(tensor), Draft::Name::Given);
   constants_[&node] = v;
   return Item::of(v);

@@ -88,9 +88,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
   tensorflow::File file(graph, false);
   std::vector<tensorflow::Edge> outputs;
   tensorflow::write_graph(graph, file, &outputs);
-  ModelFiles files;  // a list of initializers would be copied
-  files.push_back({"", file.take()});
-  return files;
+  return {{"", file.take()}};
 }
 
 }  // namespace dnn::graphdef

@@ -101,15 +101,16 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
   add_saver(file, &meta);
   std::map<std::string, Tensor> tensors;
   for (const File::Variable& variable : file.variables()) tensors[variable.name] = variable.value;
-  meta.mutable_graph_def()->ParseFromString(file.take());
-  ModelFiles files = {{"/saved_model.pb", ""}};
+  meta.mutable_graph_def()->ParseFromString(file.take().text());
+  std::string text;
   {
-    google::protobuf::io::StringOutputStream sink(&files[0].bytes);
+    google::protobuf::io::StringOutputStream sink(&text);
     google::protobuf::io::CodedOutputStream stream(&sink);
     stream.SetSerializationDeterministic(true);
     if (model.ByteSizeLong() > INT_MAX) fail_unsupported("constants of more than 2 GiB besides the parameters");
     model.SerializeToCodedStream(&stream);
   }
+  ModelFiles files = {{"/saved_model.pb", std::move(text)}};
   if (tensors.empty()) return files;
   BundleFiles bundle = write_bundle(tensors);
   files.push_back({"/variables/variables.index", std::move(bundle.index)});

@@ -27,9 +27,7 @@ Graph read(const ModelSource& source) {
 }
 
 ModelFiles to_files(const Graph& graph, const WriteOptions&) {
-  ModelFiles files;  // a list of initializers would be copied
-  files.push_back({"", to_text(graph, {.inline_elements = 32, .inline_all = true})});
-  return files;
+  return {{"", to_text(graph, {.inline_elements = 32, .inline_all = true})}};
 }
 
 }  // namespace dnn::text

@@ -27,19 +27,13 @@ TensorType type_of(DType dtype) {
   }
 }
 
-// Room for everything at once: a FlatBuffer that grows is copied.
-size_t room_for(const Graph& graph) {
-  size_t bytes = 1 << 20;
-  for (ValueId v = 0; v < graph.value_count(); ++v) {
-    if (const dnn::Tensor* constant = graph.constant(v)) bytes += constant->size_bytes() + 1024;
-  }
-  return bytes;
-}
+constexpr size_t kApart = size_t{4} << 10;  // bytes of a constant from which on it is not copied
+constexpr size_t kAlignment = 16;
 
 }  // namespace
 
 File::File(const Graph& graph, const Plan& plan, bool float16_weights)
-    : graph_(graph), plan_(plan), float16_weights_(float16_weights), builder_(room_for(graph)) {
+    : graph_(graph), plan_(plan), float16_weights_(float16_weights) {
   buffers_.push_back(CreateBuffer(builder_));
 }
 
@@ -85,10 +79,12 @@ int32_t File::constant(const std::string& name, const dnn::Tensor& value, const 
     op(6, 3, {narrow}, {wide});
     return wide;
   }
-  const Bytes bytes = value.bytes();
-  builder_.ForceVectorAlignment(bytes.size(), 1, 16);
+  const bool apart = value.size_bytes() >= kApart;
+  const Bytes bytes = apart ? Bytes() : value.bytes();
+  builder_.ForceVectorAlignment(bytes.size(), 1, kAlignment);
   const auto data = builder_.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   buffers_.push_back(CreateBuffer(builder_, data));
+  if (apart) apart_.emplace_back(buffers_.size() - 1, value);
   return add(name, Type(value), static_cast<uint32_t>(buffers_.size()) - 1, scales);
 }
 
@@ -120,7 +116,7 @@ void File::op(int code, int version, const std::vector<int32_t>& inputs, const s
   ops_.push_back(CreateOperator(builder_, at->second, ins, outs, static_cast<uint8_t>(options.type), options.table));
 }
 
-Bytes File::finish() {
+Content File::finish() {
   std::vector<int32_t> inputs, outputs;
   for (ValueId v : graph_.inputs) inputs.push_back(tensor(v));
   for (ValueId v : graph_.outputs) outputs.push_back(tensor(v));
@@ -159,7 +155,33 @@ Bytes File::finish() {
   FinishModelBuffer(
       builder_, CreateModel(builder_, 3, builder_.CreateVector(codes_), builder_.CreateVector(subgraphs), description,
                             builder_.CreateVector(buffers_), 0, metadata_list, builder_.CreateVector(signatures)));
-  return {reinterpret_cast<const std::byte*>(builder_.GetBufferPointer()), builder_.GetSize()};
+  return with_constants();
+}
+
+// Constants that are kept apart lie behind the rest, and their empty vectors become those.
+Content File::with_constants() {
+  uint8_t* const begin = builder_.GetBufferPointer();
+  std::vector<std::string> gaps;
+  uint64_t end = builder_.GetSize();
+  for (const auto& [buffer, value] : apart_) {
+    std::string gap((2 * kAlignment - sizeof(uint32_t) - end % kAlignment) % kAlignment, '\0');
+    end += gap.size();
+    auto* const table = reinterpret_cast<flatbuffers::Table*>(
+        const_cast<Buffer*>(GetModel(begin)->buffers()->Get(static_cast<flatbuffers::uoffset_t>(buffer))));
+    auto* const field = const_cast<uint8_t*>(table->GetAddressOf(Buffer::VT_DATA));
+    const auto size = static_cast<uint32_t>(value.size_bytes());
+    if (end + sizeof size + value.size_bytes() > INT_MAX) fail_unsupported("a TFLite file ends at 2 GiB");
+    flatbuffers::WriteScalar(field, static_cast<flatbuffers::uoffset_t>(end - static_cast<uint64_t>(field - begin)));
+    gap.append(reinterpret_cast<const char*>(&size), sizeof size);
+    end += sizeof size + value.size_bytes();
+    gaps.push_back(std::move(gap));
+  }
+  Content file(std::string(reinterpret_cast<const char*>(begin), builder_.GetSize()));
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    file.append(gaps[i]);
+    apart_[i].second.append_to(file);
+  }
+  return file;
 }
 
 const dnn::Tensor& Export::known(size_t i, const char* what) const {

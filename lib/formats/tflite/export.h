@@ -41,11 +41,12 @@ class File {
   void define(ValueId v, int32_t tensor) { tensors_of_[v] = tensor; }
   void op(int code, int version, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
           const OptionsRef& options = {});
-  // The whole file; the bytes live as long as this.
-  Bytes finish();
+  // The whole file.
+  Content finish();
 
  private:
   int32_t add(const std::string& name, const Type& type, uint32_t buffer, const Scales* scales);
+  Content with_constants();
 
   const Graph& graph_;
   const Plan& plan_;
@@ -54,6 +55,7 @@ class File {
   std::map<ValueId, int32_t> tensors_of_;
   std::map<std::pair<int, int>, uint32_t> codes_of_;
   std::vector<flatbuffers::Offset<Buffer>> buffers_;
+  std::vector<std::pair<size_t, dnn::Tensor>> apart_;  // contents of buffers that are empty so far
   std::vector<flatbuffers::Offset<Tensor>> tensors_;
   std::vector<std::vector<int32_t>> extents_;  // by tensor
   std::vector<flatbuffers::Offset<OperatorCode>> codes_;

@@ -166,7 +166,7 @@ std::string archive_of(const Graph& graph) {
   if (labels.empty() || metadata_of(graph).empty()) return "";
   ZipWriter zip;
   zip.add(kLabelFile, labels);
-  return zip.bytes();
+  return zip.content().text();
 }
 
 }  // namespace dnn::tflite

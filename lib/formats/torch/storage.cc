@@ -51,7 +51,7 @@ void StorageWriter::put(pickle::Writer& pickle, const Tensor& tensor, bool requi
   pickle.reduce();
   pickle.tuple();
   pickle.reduce();
-  zip_.add_view(prefix_ + key, tensor.bytes());
+  zip_.add(prefix_ + key, content_of(tensor));
 }
 
 }  // namespace dnn::torch

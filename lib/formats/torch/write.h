@@ -10,11 +10,7 @@ namespace dnn::torch {
 // The class that TorchScript runs, as its text.
 std::string torchscript_text(const Program& program);
 
-// A model that is one file; its bytes are not copied.
-inline ModelFiles single_file(std::string bytes) {
-  ModelFiles files(1);
-  files[0].bytes = std::move(bytes);
-  return files;
-}
+// A model that is one file.
+inline ModelFiles single_file(Content bytes) { return {{"", std::move(bytes)}}; }
 
 }  // namespace dnn::torch

@@ -325,7 +325,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
                               {"is_param", var.role == Role::Parameter},
                               {"use_pickle", false},
                               {"tensor_meta", printer.meta(var)}};
-    zip.add_view(root + (constant ? "data/constants/" : "data/weights/") + path, var.tensor.bytes());
+    zip.add(root + (constant ? "data/constants/" : "data/weights/") + path, content_of(var.tensor));
   }
   zip.add(root + "data/weights/model_weights_config.json", text_of({{"config", weights}}));
   zip.add(root + "data/constants/model_constants_config.json", text_of({{"config", constants}}));
@@ -337,7 +337,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
   zip.add(root + "byteorder", "little");
   zip.add(root + ".data/version", "6\n");
   zip.add(root + "archive_version", "0");
-  return single_file(zip.bytes());
+  return single_file(zip.content());
 }
 
 }  // namespace dnn::pt2

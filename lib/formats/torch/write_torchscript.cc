@@ -244,7 +244,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
     if (key != kSignatureKey) zip.add(root + "extra/" + key, text);
   }
   zip.add(root + "version", "10\n");
-  return single_file(zip.bytes());
+  return single_file(zip.content());
 }
 
 }  // namespace dnn::torchscript

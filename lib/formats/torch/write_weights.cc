@@ -73,7 +73,7 @@ ModelFiles to_files(const Graph& graph, const WriteOptions&) {
   zip.add(root + "data.pkl", pickle.finish());
   zip.add(root + "byteorder", "little");
   zip.add(root + "version", "3\n");
-  return torch::single_file(zip.bytes());
+  return torch::single_file(zip.content());
 }
 
 }  // namespace dnn::statedict
@@ -97,11 +97,10 @@ ModelFiles to_files(const Graph& graph, const WriteOptions&) {
   }
   std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' ');
-  std::string file;
-  file.reserve(8 + text.size() + end);
-  for (int i = 0; i < 8; ++i) file += static_cast<char>(uint64_t{text.size()} >> (8 * i) & 0xff);
-  file += text;
-  for (const auto& [name, tensor] : state) file += as_text(tensor.bytes());
+  std::string head;
+  for (int i = 0; i < 8; ++i) head += static_cast<char>(uint64_t{text.size()} >> (8 * i) & 0xff);
+  Content file(head + text);
+  for (const auto& [name, tensor] : state) tensor.append_to(file);
   return torch::single_file(std::move(file));
 }
 

@@ -3,8 +3,8 @@
 
 #include <schemas/tensorflow.pb.h>
 
+#include "base/crc.h"
 #include "formats/tensorflow/tensor_proto.h"
-#include "formats/wire/crc32c.h"
 #include "formats/wire/proto.h"
 #include "formats/wire/table.h"
 
@@ -98,9 +98,6 @@ Tensor TensorBundle::read(const std::string& key) {
 
 BundleFiles write_bundle(const std::map<std::string, Tensor>& tensors) {
   BundleFiles files;
-  size_t total = 0;
-  for (const auto& [key, tensor] : tensors) total += tensor.size_bytes();
-  files.shard.reserve(total);
   std::map<std::string, std::string> entries;
   tensorflow::BundleHeaderProto header;
   header.set_num_shards(1);
@@ -113,9 +110,12 @@ BundleFiles write_bundle(const std::map<std::string, Tensor>& tensors) {
     for (int64_t extent : tensor.shape()) entry.mutable_shape()->add_dim()->set_size(extent);
     entry.set_offset(static_cast<int64_t>(files.shard.size()));
     entry.set_size(static_cast<int64_t>(tensor.size_bytes()));
-    entry.set_crc32c(masked_crc32c(crc32c(tensor.bytes())));
+    const Content content = content_of(tensor);
+    CrcSink<crc32c> sum;
+    content.write(sum);
+    entry.set_crc32c(masked_crc32c(sum.value()));
     entries[key] = entry.SerializeAsString();
-    files.shard += as_text(tensor.bytes());
+    files.shard.append(content);
   }
   files.index = write_table(entries);
   return files;

@@ -29,7 +29,8 @@ class TensorBundle {
 
 // The index and the one shard of these tensors.
 struct BundleFiles {
-  std::string index, shard;
+  std::string index;
+  Content shard;
 };
 BundleFiles write_bundle(const std::map<std::string, Tensor>& tensors);
 

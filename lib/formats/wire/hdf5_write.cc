@@ -73,29 +73,20 @@ std::string message(int type, const std::string& content) {
   return out.text();
 }
 
-size_t count_texts(const Written& node) {
-  size_t bytes = 0;
-  for (const WrittenAttribute& attribute : node.attributes) {
-    for (const std::string& text : attribute.texts) bytes += text.size() + 24;
-  }
-  for (const Written& member : node.members) bytes += count_texts(member) + member.data.size_bytes() + 1024;
-  return bytes;
-}
-
 class Writer {
  public:
-  std::string write(const Written& root) {
-    file_.reserve(count_texts(root) + 4096);
-    file_.resize(96);
+  Content write(const Written& root) {
     collect(root);
     write_heap();
     const Place place = write_node(root);
     Out head;
     head.raw(std::string_view("\x89HDF\r\n\x1a\n", 8)).u32(0).u8(0).u8(8).u8(8).u8(0);
-    head.u16(kLeafK).u16(kInternalK).u32(0).u64(0).u64(kUndefined).u64(file_.size()).u64(kUndefined);
+    head.u16(kLeafK).u16(kInternalK).u32(0).u64(0).u64(kUndefined).u64(end()).u64(kUndefined);
     head.u64(0).u64(place.header).u32(1).u32(0).u64(place.tree).u64(place.heap);
-    file_.replace(0, head.text().size(), head.text());
-    return std::move(file_);
+    Content file(head.text());
+    DNN_CHECK(file.size() == kHeadBytes);
+    file.append(rest_);
+    return file;
   }
 
  private:
@@ -104,10 +95,24 @@ class Writer {
     uint64_t header = 0, tree = kUndefined, heap = kUndefined;
   };
 
+  static constexpr uint64_t kHeadBytes = 96;
+
+  uint64_t end() const { return kHeadBytes + rest_.size(); }
+  // Where the next part begins.
+  uint64_t place() {
+    rest_.append(std::string((8 - end() % 8) % 8, '\0'));
+    return end();
+  }
+
   uint64_t append(std::string_view bytes) {
-    file_.resize((file_.size() + 7) / 8 * 8);
-    const uint64_t at = file_.size();
-    file_.append(bytes);
+    const uint64_t at = place();
+    rest_.append(bytes);
+    return at;
+  }
+
+  uint64_t append(const Tensor& tensor) {
+    const uint64_t at = place();
+    tensor.append_to(rest_);
     return at;
   }
 
@@ -131,7 +136,7 @@ class Writer {
       Out heap;
       heap.raw("GCOL").u32(1).u64(size).raw(objects.text()).u64(0).u64(size - used);
       const uint64_t at = append(heap.text());
-      file_.resize(at + size);
+      rest_.append(std::string(at + size - end(), '\0'));
       for (size_t i = first; i < last; ++i) heap_places_.emplace_back(at, i - first + 1);
     }
   }
@@ -165,7 +170,7 @@ class Writer {
     Place place;
     std::vector<std::string> messages;
     if (node.data.defined()) {
-      const uint64_t at = node.data.size_bytes() == 0 ? kUndefined : append(as_text(node.data.bytes()));
+      const uint64_t at = node.data.size_bytes() == 0 ? kUndefined : append(node.data);
       messages.push_back(message(0x01, dataspace(node.data.shape())));
       messages.push_back(message(0x03, datatype(node.data.dtype())));
       messages.push_back(message(0x05, Out().u8(2).u8(2).u8(2).u8(1).u32(0).text()));
@@ -240,7 +245,7 @@ class Writer {
     const size_t nodes = std::max<size_t>(1, (below.size() + kMost - 1) / kMost);
     std::vector<Branch> result;
     uint64_t key = 0;
-    const uint64_t first_address = (file_.size() + 7) / 8 * 8;
+    const uint64_t first_address = place();
     for (size_t i = 0; i < nodes; ++i) {
       const size_t first = i * kMost, n = std::min(below.size() - first, kMost);
       const auto sibling = [&](bool there, size_t at) { return there ? first_address + at * kSize : kUndefined; };
@@ -257,7 +262,7 @@ class Writer {
     return result;
   }
 
-  std::string file_;
+  Content rest_;  // of the file, behind its head
   std::vector<const std::string*> texts_;
   std::vector<std::pair<uint64_t, uint64_t>> heap_places_;  // by text: its collection and number there
   size_t next_text_ = 0;
@@ -281,6 +286,6 @@ Written& Written::at(std::string_view path) {
   return *here;
 }
 
-std::string to_bytes(const Written& root) { return Writer().write(root); }
+Content to_content(const Written& root) { return Writer().write(root); }
 
 }  // namespace dnn::hdf5

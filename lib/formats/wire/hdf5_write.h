@@ -1,4 +1,4 @@
-// Writing HDF5 files: a tree of groups and datasets as one string, in the oldest form, which every reader takes: superblock 0,
+// Writing HDF5 files: a tree of groups and datasets, in the oldest form, which every reader takes: superblock 0,
 // object headers 1, symbol tables, contiguous data, text of variable length in global heaps.
 #pragma once
 #include <list>
@@ -31,6 +31,6 @@ struct Written {
 };
 
 // The file; the same bytes for the same tree. Unsupported: names that are empty or hold '/', attributes above 64 KiB.
-std::string to_bytes(const Written& root);
+Content to_content(const Written& root);
 
 }  // namespace dnn::hdf5

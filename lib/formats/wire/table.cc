@@ -1,7 +1,7 @@
 // LevelDB's table file; see table.h.
 #include "formats/wire/table.h"
 
-#include "formats/wire/crc32c.h"
+#include "base/crc.h"
 
 namespace dnn {
 namespace {

@@ -46,12 +46,12 @@ TEST(AtomicFolder, IsWholeOrNotThere) {
   };
   {
     AtomicFolder folder(path);
-    folder.add("a/b", as_bytes("one"));
+    folder.add("a/b", "one");
   }
   EXPECT_EQ(entries(), 0);
   for (const char* text : {"first", "second"}) {
     AtomicFolder folder(path);
-    folder.add(text, as_bytes(text));
+    folder.add(text, text);
     folder.commit();
   }
   EXPECT_EQ(entries(), 1);

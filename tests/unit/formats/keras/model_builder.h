@@ -33,7 +33,7 @@ inline std::string h5_file(const std::string& config, const std::vector<LayerWei
     }
     group.set("weight_names", weight_names);
   }
-  return hdf5::to_bytes(root);
+  return hdf5::to_content(root).text();
 }
 
 // `weights` by path inside model.weights.h5: "layers/conv2d/vars/0".
@@ -43,8 +43,8 @@ inline std::string keras_file(const std::string& config, const std::vector<std::
   ZipWriter zip;
   zip.add("metadata.json", R"({"keras_version": "3.15.1"})");
   zip.add("config.json", config);
-  zip.add("model.weights.h5", hdf5::to_bytes(root));
-  return zip.bytes();
+  zip.add("model.weights.h5", hdf5::to_content(root).text());
+  return zip.content().text();
 }
 
 inline Graph read_text(const std::string& bytes) {

@@ -201,7 +201,7 @@ TEST(KerasRead, WeightsWithoutAModelAreRefused) {
   hdf5::Written root;
   root.set("layer_names", std::vector<std::string>{"a"});
   try {
-    read_text(hdf5::to_bytes(root));
+    read_text(hdf5::to_content(root).text());
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::Unsupported);

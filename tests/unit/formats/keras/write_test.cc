@@ -29,7 +29,7 @@ std::vector<Tensor> ramps(const Graph& graph) {
 }
 
 std::string file_of(const Graph& graph, Dialect dialect) {
-  return (dialect == Dialect::Keras3 ? to_files(graph, {}) : keras_h5::to_files(graph, {}))[0].bytes;
+  return (dialect == Dialect::Keras3 ? to_files(graph, {}) : keras_h5::to_files(graph, {}))[0].bytes.text();
 }
 
 // Written and read again, the graph gives the same outputs under the same names, but for the last bits.

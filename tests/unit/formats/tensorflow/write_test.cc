@@ -285,16 +285,16 @@ TEST(TensorflowWrite, AFileOfItsOwnIsAFixedPoint) {
   const Graph first = read_back(graph_of(kNetwork));
   const Graph second = read_back(first);
   EXPECT_EQ(join(graph_difference(first, second), "\n"), "");
-  EXPECT_EQ(graphdef::to_files(first, {})[0].bytes, graphdef::to_files(first, {})[0].bytes);
+  EXPECT_EQ(graphdef::to_files(first, {})[0].bytes.text(), graphdef::to_files(first, {})[0].bytes.text());
   const ModelFiles one = savedmodel::to_files(first, {}), two = savedmodel::to_files(first, {});
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].bytes, two[i].bytes);
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].bytes.text(), two[i].bytes.text());
 }
 
 TEST(TensorflowWrite, ParametersOfASavedModelAreVariables) {
   const ModelFiles files = savedmodel::to_files(graph_of(kNetwork), {});
   ASSERT_EQ(files.size(), 3u);
   SavedModel model;
-  ASSERT_TRUE(model.ParseFromString(files[0].bytes));
+  ASSERT_TRUE(model.ParseFromString(files[0].bytes.text()));
   std::vector<std::string> variables;
   for (const NodeDef& node : model.meta_graphs(0).graph_def().node()) {
     if (node.op() == "VarHandleOp") variables.push_back(node.name());

@@ -33,7 +33,7 @@ constexpr const char* kTorch =
 
 TEST(TfliteMetadata, EntriesOfOursComeBackAsTheyAre) {
   const Graph graph = described(kTorch, "one\ntwo\nthrée\n");
-  const Graph again = read_bytes(to_files(graph)[0].bytes);
+  const Graph again = read_bytes(to_files(graph)[0].bytes.text());
   EXPECT_EQ(entry_of(again, "preprocess"), kTorch);
   EXPECT_EQ(entry_of(again, "labels"), "one\ntwo\nthrée\n");
 }

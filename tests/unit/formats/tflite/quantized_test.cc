@@ -15,7 +15,7 @@
 namespace dnn::tflite {
 namespace {
 
-std::string bytes_of(const Graph& graph) { return to_files(graph)[0].bytes; }
+std::string bytes_of(const Graph& graph) { return to_files(graph)[0].bytes.text(); }
 Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 21\n" + body + "\n}\n"); }
 
 // The file's operators, by their codes.

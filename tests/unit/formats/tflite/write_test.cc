@@ -14,7 +14,7 @@
 namespace dnn::tflite {
 namespace {
 
-std::string bytes_of(const Graph& graph) { return to_files(graph)[0].bytes; }
+std::string bytes_of(const Graph& graph) { return to_files(graph)[0].bytes.text(); }
 
 std::string ops_of(const Graph& graph) {
   std::vector<std::string> names;

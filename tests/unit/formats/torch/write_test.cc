@@ -50,8 +50,8 @@ std::string record(const std::string& file, const std::string& name) {
 
 TEST(Pt2, TheProgramAndItsTensors) {
   const Graph graph = graph_of(kNet);
-  const std::string file = pt2::to_files(graph, {})[0].bytes;
-  EXPECT_EQ(pt2::to_files(graph, {})[0].bytes, file);
+  const std::string file = pt2::to_files(graph, {})[0].bytes.text();
+  EXPECT_EQ(pt2::to_files(graph, {})[0].bytes.text(), file);
   EXPECT_EQ(record(file, "net/archive_format"), "pt2");
   EXPECT_EQ(record(file, "net/archive_version"), "0");
   EXPECT_EQ(record(file, "net/.data/version"), "6\n");
@@ -116,7 +116,7 @@ TEST(StateDict, HoldsParametersAndBuffers) {
 TEST(SafeTensors, HoldTheSameAndTheMetadata) {
   Graph graph = graph_of(kNet);
   graph.metadata.emplace_back("labels", "cat\ndog");
-  const std::string file = safetensors::to_files(graph, {})[0].bytes;
+  const std::string file = safetensors::to_files(graph, {})[0].bytes.text();
   EXPECT_EQ(file.substr(8, 59), R"({"__metadata__":{"format":"pt","labels":"cat\ndog"},"conv.w)");
   EXPECT_EQ(static_cast<unsigned char>(file[0]) % 8, 0);
   const Graph read = safetensors::read(model_in_memory("net.safetensors", {{"", file}}));
@@ -127,7 +127,7 @@ TEST(SafeTensors, WideElementsStandFirst) {
   const Graph graph = graph_of(
       "input x: float32[2,2]\nconst q: int8[2,2] = {1, 2, 3, 4}\nconst s: float32[2] = {0.5, 1}\n"
       "w = DequantizeLinear(q, s)\ny = MatMul(x, w)\noutput y");
-  const std::string file = safetensors::to_files(graph, {})[0].bytes;
+  const std::string file = safetensors::to_files(graph, {})[0].bytes.text();
   EXPECT_LT(file.find("\"s\""), file.find("\"q\""));
   EXPECT_EQ(file.substr(file.size() - 4), std::string("\1\2\3\4", 4));
 }
