@@ -18,6 +18,7 @@ class Recognizer {
   Recognizer(const Graph& graph, const Uses& uses) : graph_(&graph), uses_(&uses) {}
 
   const Graph& graph() const { return *graph_; }
+  const Uses& uses() const { return *uses_; }
 
   // The node that makes `v`, where it is this operator; it joins the pattern.
   const Node* maker(ValueId v, std::string_view op) {
@@ -48,7 +49,7 @@ class Recognizer {
     return std::nullopt;
   }
 
-  // What `v` is the product of, through Mul, Div by a number, and Pow by a small whole number: a number, and values as
+  // What `v` is the product of, through Mul, Neg, Div by a number, and Pow by a small whole number: a number, and values as
   // often as they are factors. `kept`: values that are factors themselves, however they are made.
   struct Product {
     double number = 1;
@@ -103,6 +104,11 @@ inline void Recognizer::multiply(ValueId v, const std::set<ValueId>& kept, int d
     nodes_.insert(id);
     for (ValueId factor : graph_->node(id).inputs) multiply(factor, kept, depth - 1, out);
     return;
+  }
+  if (inside && graph_->node(id).op == "Neg") {
+    nodes_.insert(id);
+    out->number = -out->number;
+    return multiply(graph_->node(id).inputs[0], kept, depth - 1, out);
   }
   if (inside && graph_->node(id).op == "Div") {
     if (const auto by = number(graph_->node(id).inputs[1]); by && *by != 0) {

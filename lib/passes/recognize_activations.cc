@@ -17,14 +17,17 @@ Node unary(const std::string& op, ValueId x) {
   return node;
 }
 
-// f of `1 + f` or, halved already, `0.5 + 0.5 f`; `half` says which.
+// f of `1 + f` or, halved already, `0.5 + 0.5 f`; `half` says which. The same with a minus, as erfc is read.
 struct OnePlus {
   ValueId inner = kNoValue;  // the argument of f
-  bool half = false;
+  bool half = false, minus = false;
 };
 
 std::optional<OnePlus> one_plus(Recognizer& r, ValueId v, const std::string& f, DType dtype) {
-  const auto sum = r.shifted(v);
+  auto sum = r.shifted(v);
+  const Node* sub = sum ? nullptr : r.maker(v, "Sub");
+  const auto from = sub == nullptr ? std::nullopt : r.number(sub->inputs[0]);
+  if (from) sum = Recognizer::Shifted{sub->inputs[1], *from};
   if (!sum) return std::nullopt;
   Recognizer::Product product = r.product(sum->value);
   if (product.factors.size() != 1) return std::nullopt;
@@ -33,7 +36,7 @@ std::optional<OnePlus> one_plus(Recognizer& r, ValueId v, const std::string& f, 
   const bool whole = near(sum->by, 1, dtype) && near(product.number, 1, dtype),
              half = near(sum->by, 0.5, dtype) && near(product.number, 0.5, dtype);
   if (!whole && !half) return std::nullopt;
-  return OnePlus{made->inputs[0], half};
+  return OnePlus{made->inputs[0], half, from.has_value()};
 }
 
 // Whether u is sqrt(2 / pi) * (x + 0.044715 x^3), or the same with x outside: x * (1 + 0.044715 x^2).
@@ -70,8 +73,10 @@ std::optional<Patch> gelu(const Graph& graph, const Uses& uses, NodeId root, DTy
       const bool erf = std::string_view(f) == "Erf";
       if (erf) {
         Recognizer::Product argument = r.product(gate->inner, {x});
-        if (!argument.take(x) || !argument.factors.empty() || !near(argument.number, kRootHalf, dtype)) continue;
-      } else if (!is_tanh_argument(r, gate->inner, x, dtype)) {
+        if (!argument.take(x) || !argument.factors.empty() ||
+            !near(argument.number, gate->minus ? -kRootHalf : kRootHalf, dtype))
+          continue;
+      } else if (gate->minus || !is_tanh_argument(r, gate->inner, x, dtype)) {
         continue;
       }
       if (!r.closed(root)) continue;

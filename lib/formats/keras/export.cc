@@ -71,6 +71,23 @@ LayerId Export::input(size_t i) {
   return made;
 }
 
+LayerId Export::layer_of(ValueId v) const {
+  const LayerId made = plan_.maker(v);
+  if (made < 0) refuse("value '", graph().value(v).name, "' is a constant, for which no layer stands");
+  return made;
+}
+
+LayerId Export::call(const std::string& class_name, Json config, Json args, const Type& type,
+                     std::vector<Variable> variables) {
+  WrittenLayer layer;
+  layer.class_name = class_name;
+  layer.config = std::move(config);
+  layer.type = type;
+  layer.variables = std::move(variables);
+  layer.args = std::move(args);
+  return plan_.add(std::move(layer), node_.name);
+}
+
 LayerId Export::layer(const std::string& class_name, Json config, const std::vector<LayerId>& inputs, const Type& type,
                       std::vector<Variable> variables) {
   WrittenLayer layer;

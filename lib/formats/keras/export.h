@@ -1,6 +1,8 @@
 // What writing one IR node as Keras layers needs: its values as outputs of layers, and steps to add layers.
 #pragma once
+#include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -97,14 +99,18 @@ class Export {
   // Not negative; Unsupported for the axis of the batch, which layers cannot touch.
   int64_t inner_axis(int64_t axis, int64_t rank) const;
 
-  // The layer that gives input i; Unsupported for a constant.
+  // The layer that gives input i, or a value; Unsupported for a constant.
   LayerId input(size_t i);
+  LayerId layer_of(ValueId v) const;
   // The source's name of a constant input; "" where it has none.
   std::string source_name(size_t i) const { return graph().value(node_.inputs[i]).name; }
 
   // A layer of one or several inputs; the last one of a node is to be given to result().
   LayerId layer(const std::string& class_name, Json config, const std::vector<LayerId>& inputs, const Type& type,
                 std::vector<Variable> variables = {});
+  // The same, called with several arguments instead of a list.
+  LayerId call(const std::string& class_name, Json config, Json args, const Type& type,
+               std::vector<Variable> variables);
   // The same as an operation of Keras 3 ("numpy.Sqrt"), with arguments as they are called; Unsupported in the other dialect.
   LayerId operation(const std::string& name, Json config, Json args, const Type& type, Json kwargs = Json::object());
   static Json tensor(LayerId layer) { return {{"tensor", Json::array({layer, 0, 0})}}; }
@@ -139,6 +145,21 @@ class Export {
   bool taken_ = false;
   std::vector<NodeId> absorbed_;
 };
+
+// An Attention between dense layers: which nodes are written with it.
+struct AttentionParts {
+  struct Dense {
+    ValueId x = kNoValue, weight = kNoValue, bias = kNoValue;
+  };
+  std::array<Dense, 3> inputs;  // query, key, value
+  Dense output;
+  std::set<NodeId> before;
+  std::vector<NodeId> after;  // the output's; empty where it has none
+  ValueId result = kNoValue;  // what the output's dense layer gives
+  int64_t heads = 0;
+  double scale = 1;
+};
+std::optional<AttentionParts> attention_parts(const Plan& plan, const Node& node);
 
 // One row per IR operator that can be written, from exports.def. `fuses`: the layer has an option "activation".
 struct ExportRow {

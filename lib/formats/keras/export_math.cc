@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "formats/keras/exports.h"
+#include "ops/movement.h"
 
 namespace dnn::keras {
 namespace {
@@ -78,6 +79,13 @@ Tensor scaled(const Tensor& tensor, double by) {
   return convert(Tensor::of<double>(tensor.shape(), values), tensor.dtype());
 }
 
+// Copies along axes of extent 1.
+Tensor broadcast(const Tensor& tensor, const Shape& to) {
+  const std::vector<int64_t> stride = row_major_strides(tensor.shape());
+  return pick(tensor, to,
+              [&](size_t axis, int64_t i) { return tensor.dim(static_cast<int>(axis)) == 1 ? 0 : i * stride[axis]; });
+}
+
 void activation(Export& e, const char* name) {
   e.result(e.layer("Activation", {{"activation", name}}, {e.input(0)}, e.output_type()));
 }
@@ -86,26 +94,43 @@ void activation(Export& e, const char* name) {
 
 Tensor negated(const Tensor& tensor) { return scaled(tensor, -1); }
 
-// As a Normalization without a configured mean: (x - mean) / sqrt(1), with the mean among the weights.
+// As a Normalization without a configured mean: (x - mean) / sqrt(1), with the mean among the weights. Keras 3 forgets a list of
+// several axes in an .h5 file, so there it is one axis of all elements.
 LayerId add_constant(Export& e, LayerId x, const Type& type, const Tensor& value, const std::string& source) {
-  const size_t rank = e.extents(type).size();
+  const std::vector<int64_t> whole = e.extents(type);
+  const size_t rank = whole.size();
   const Shape shape = padded_shape(value, rank);
   if (shape.size() != rank || shape[0] != 1) e.refuse("a constant of shape ", shape_text(value.shape()));
   std::vector<int64_t> axes;
   Shape extents;
   for (size_t i = 1; i < rank; ++i) {
     if (shape[i] == 1) continue;
-    if (shape[i] != e.extents(type)[i]) e.refuse("a constant of shape ", shape_text(value.shape()));
+    if (shape[i] != whole[i]) e.refuse("a constant of shape ", shape_text(value.shape()));
     axes.push_back(static_cast<int64_t>(i));
     extents.push_back(shape[i]);
   }
+  const bool flat = !e.keras3() && axes.size() > 1;
+  Tensor mean = negated(value).reshaped(extents);
+  Type inner = type;
+  if (flat) {
+    Shape all = whole;
+    all[0] = 1;
+    if (*std::min_element(all.begin(), all.end()) < 1)
+      e.refuse("a constant beside open extents; fix them with --shape");
+    mean = broadcast(mean.reshaped(shape), all);
+    mean = mean.reshaped({mean.size()});
+    axes = {1};
+    extents = mean.shape();
+    inner = Type(type.dtype, {type.shape.value()[0], Dim(mean.size())});
+    x = reshaped(e, x, inner);
+  }
   Tensor ones(DType::Float32, extents);
   std::fill_n(ones.mutable_data<float>(), ones.size(), 1.0f);
-  std::vector<Variable> variables = {{"mean", source, negated(value).reshaped(extents)},
-                                     {"variance", "", ones},
-                                     {"count", "", Tensor::scalar<int64_t>(0)}};
+  std::vector<Variable> variables = {
+      {"mean", source, mean}, {"variance", "", ones}, {"count", "", Tensor::scalar<int64_t>(0)}};
   Json config = {{"axis", axes}, {"mean", nullptr}, {"variance", nullptr}, {"invert", false}};
-  return e.layer("Normalization", std::move(config), {x}, type, std::move(variables));
+  const LayerId sum = e.layer("Normalization", std::move(config), {x}, inner, std::move(variables));
+  return flat ? reshaped(e, sum, type) : sum;
 }
 
 void write_activation(Export& e) { activation(e, find_export(e.node())->detail); }

@@ -283,6 +283,17 @@ void write_layer_normalization(Export& e) {
     axes.push_back(i);
     extents.push_back(e.shape(0)[static_cast<size_t>(i)]);
   }
+  // Keras 3 forgets a list of several axes in an .h5 file.
+  const bool flat = !e.keras3() && axes.size() > 1;
+  Type type = e.output_type();
+  if (flat) {
+    extents = {element_count(extents)};
+    if (extents[0] < 1) e.refuse("its extents are open; fix them with --shape");
+    std::vector<Dim> dims(type.shape->begin(), type.shape->begin() + axes[0]);
+    dims.emplace_back(extents[0]);
+    type = Type(type.dtype, std::move(dims));
+    axes = {axes[0]};
+  }
   Json config = {
       {"axis", axes}, {"epsilon", node.attribute_float("epsilon", 1e-5f)}, {"center", e.has_input(2)}, {"scale", true}};
   std::vector<Variable> variables;
@@ -293,7 +304,9 @@ void write_layer_normalization(Export& e) {
     if (value.size() != element_count(extents)) e.refuse("a ", roles[i], " of shape ", shape_text(value.shape()));
     variables.push_back({roles[i], e.source_name(i + 1), value.reshaped(extents)});
   }
-  e.result(e.layer("LayerNormalization", std::move(config), {e.input(0)}, e.output_type(), std::move(variables)));
+  const LayerId x = flat ? reshaped(e, e.input(0), type) : e.input(0);
+  const LayerId y = e.layer("LayerNormalization", std::move(config), {x}, type, std::move(variables));
+  e.result(flat ? reshaped(e, y, e.output_type()) : y);
 }
 
 void write_resize(Export& e) {

@@ -14,6 +14,9 @@ void write_layer_normalization(Export& e);
 void write_max_pool(Export& e);
 void write_resize(Export& e);
 
+// export_attention.cc
+void write_attention(Export& e);
+
 // export_math.cc: activations, sums and products
 void write_activation(Export& e);
 void write_binary(Export& e);

@@ -92,6 +92,11 @@ Plan plan_model(const Graph& graph, Dialect dialect) {
   add_inputs(plan);
   std::set<NodeId> done;
   for (NodeId id : graph.order()) {
+    if (graph.node(id).op != "Attention") continue;
+    if (const auto parts = attention_parts(plan, graph.node(id)))
+      done.insert(parts->before.begin(), parts->before.end());
+  }
+  for (NodeId id : graph.order()) {
     if (done.count(id) != 0) continue;
     const Node& node = graph.node(id);
     if (const NodeId product = swish_of(plan, node); product >= 0) {

@@ -167,10 +167,15 @@ Content write_zip(const Plan& plan) {
     const std::string path = snake_case(layer.class_name);
     const int n = used[path]++;
     if (layer.variables.empty()) continue;
-    hdf5::Written& vars = root.at(cat("layers/", path, n == 0 ? "" : cat("_", n), "/vars"));
-    vars.set("name", layer.name);
-    for (size_t i = 0; i < layer.variables.size(); ++i) {
-      const Variable& variable = layer.variables[i];
+    const std::string group = cat("layers/", path, n == 0 ? "" : cat("_", n));
+    std::map<std::string, int> counts;
+    for (const Variable& variable : layer.variables) {
+      // "query_dense/kernel" is the first variable of a layer inside.
+      const size_t slash = variable.role.find('/');
+      const std::string inner = slash == std::string::npos ? "" : "/" + variable.role.substr(0, slash);
+      const int i = counts[inner]++;
+      hdf5::Written& vars = root.at(cat(group, inner, "/vars"));
+      if (i == 0) vars.set("name", inner.empty() ? layer.name : inner.substr(1));
       hdf5::Written& dataset = vars.at(cat(i));
       dataset.data = variable.value;
       if (!variable.source.empty() && variable.source != cat(layer.name, "/", variable.role))

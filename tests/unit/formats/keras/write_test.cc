@@ -87,6 +87,11 @@ TEST(KerasWrite, LayersComputeTheSameWhenReadBack) {
       {kTokens,
        "  const s: float32[6] = random(1)\n  const b: float32[6] = random(2)\n  y = LayerNormalization(x, s, b) "
        "{epsilon = 1e-4}"},
+      {kTokens,
+       "  const s: float32[5,6] = random(1)\n  const b: float32[5,6] = random(2)\n  y = LayerNormalization(x, s, b) "
+       "{axis = 1}"},
+      {kImage, "  const c: float32[6,1] = random(1)\n  y = Add(x, c)"},
+      {kImage, "  const c: float32[4,6,1] = random(1)\n  y = Add(x, c)"},
       {kImage,
        "  const s: float32[4] = {1, 1, 2, 2}\n  y = Resize(x, _, s) {mode = \"nearest\", nearest_mode = \"floor\", "
        "coordinate_transformation_mode = \"asymmetric\"}"},
