@@ -142,9 +142,9 @@ TEST(Run, RepeatsHoldTheLatencyAlone) {
 TEST(Run, DurationIsSharedAmongTheSamples) {
   Numbers source(2);
   RunOptions options;
-  options.duration_s = 0.05;
+  options.duration_s = 0.5;  // enough for several runs on a machine that does ten other things
   const Ran ran = run(1, source, options);
-  EXPECT_GE(ran.summary.wall_s, 0.05);
+  EXPECT_GE(ran.summary.wall_s, 0.5);
   std::map<int64_t, int> runs;
   for (const auto& prediction : records_of<stream::Prediction>(ran)) ++runs[prediction.sample];
   EXPECT_GT(runs[0], 1);
