@@ -118,7 +118,8 @@ class Generator {
     auto found = constants_.find(key);
     if (found != constants_.end()) return found->second;
     const Tensor& tensor = *graph_.constant(id);
-    result_.package.constants.push_back(layout.row_major() ? tensor.arranged_copy() : loops::pack(tensor, layout));
+    const Tensor arranged = tensor.arranged_copy();  // the graph keeps its own as it is
+    result_.package.constants.push_back(layout.row_major() ? arranged : loops::pack(arranged, layout));
     const auto index = static_cast<int64_t>(result_.package.constants.size()) - 1;
     constants_[key] = index;
     if (layout.row_major())

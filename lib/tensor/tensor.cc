@@ -1,6 +1,8 @@
 // Tensor; see tensor.h.
 #include "tensor/tensor.h"
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -12,6 +14,8 @@ namespace dnn {
 namespace {
 
 constexpr size_t kAlignment = 64;
+// From here on a tensor has pages of its own, which go back with it: the heap would keep them between what stays.
+constexpr size_t kMapFrom = size_t{1} << 20;
 constexpr size_t kDeferFrom = size_t{64} << 10;  // smaller ones are arranged at once
 
 constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
@@ -23,11 +27,19 @@ void check_size(DType dtype, const Shape& shape, int64_t size) {
     fail_malformed("a tensor of ", dtype_name(dtype), shape_text(shape), " does not fit in memory");
 }
 
+[[noreturn]] void fail_memory(size_t n, DType dtype, const Shape& shape) {
+  fail_environment("not enough memory for a tensor of ", dtype_name(dtype), shape_text(shape), ", ", n, " bytes");
+}
+
 std::shared_ptr<std::byte> allocate(size_t n, DType dtype, const Shape& shape) {
+  if (n >= kMapFrom) {
+    void* memory = ::mmap(nullptr, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) fail_memory(n, dtype, shape);
+    return {static_cast<std::byte*>(memory), [n](std::byte* p) { ::munmap(p, n); }};
+  }
   const size_t rounded = (n + kAlignment) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, rounded);
-  if (memory == nullptr)
-    fail_environment("not enough memory for a tensor of ", dtype_name(dtype), shape_text(shape), ", ", n, " bytes");
+  if (memory == nullptr) fail_memory(n, dtype, shape);
   return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
 }
 
