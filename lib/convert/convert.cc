@@ -72,13 +72,13 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
       excuse(error);
     }
   }
-  Graph target = prepared(std::move(source), format, options);
-  source = Graph();
+  std::optional<Graph> target = prepared(source, format, options);
   std::optional<Certificate> certificate;
   if (yardstick) {
-    try {  // the file as a reader sees it, from memory
+    try {  // the file as a reader sees it
       if (format->read == nullptr) fail_unsupported("what is written as ", format->name, " cannot be read here yet");
-      ModelSource written = model_on_disk(path, format->to_files(target, options.write));
+      ModelSource written = model_on_disk(path, format->to_files(*target, options.write));
+      target.reset();  // constants that passes made are as large as the model
       Graph back = format->read(written);
       written = {};
       forget_mapped_files();  // the source, which is read again when the certificate is written
@@ -87,16 +87,18 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
       excuse(error);
     }
   }
+  options.warn = nullptr;  // what is said of the target has been said
+  if (!target) target = prepared(std::move(source), format, options);
   if (certificate) {
     if (!(certificate->max_relative() <= tolerance) && !options.keep) {
       throw Error(ErrorKind::Negative,
                   cat(path, ": not written, above the tolerance of ", tolerance,
                       " (--tolerance allows more, --keep writes it all the same): ", certificate->text()));
     }
-    target.metadata.emplace_back(kCertificateKey, certificate->json());
+    target->metadata.emplace_back(kCertificateKey, certificate->json());
   }
-  write_model(target, path, options.write);
-  if (!without.empty() && options.warn) options.warn("no certificate: " + without);
+  write_model(*target, path, options.write);
+  if (!without.empty() && given.warn) given.warn("no certificate: " + without);
   return certificate;
 }
 
