@@ -2,6 +2,7 @@
 #include "convert/convert.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/mappings.h"
 #include "convert/surgery.h"
@@ -50,6 +51,7 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
 std::optional<Certificate> convert_model(Graph source, const std::string& path, const ConvertOptions& given) {
   const Format* format = format_for_path(path);
   ConvertOptions options = given;
+  options.write.file_name = std::filesystem::path(path).filename().string();
   if (given.dtype == DType::Float16 && halves_weights(format)) {
     if (given.io_dtype != DType::Float32)
       fail_usage(path, ": ", format->name, " computes in float32, so do its inputs and outputs");

@@ -93,6 +93,23 @@ TEST(Convert, QuantisedNumbersStayOnTheirGridWhereThereAreNoQuantisedOperators) 
   }
 }
 
+TEST(Convert, WeightsBesideTheModelAreCertified) {
+  const TemporaryFolder folder(testing::TempDir());
+  ConvertOptions o = options();
+  o.write.external_data = true;
+  const Graph net = parse_graph(R"(graph "wide" {
+    opset 17
+    input x: float32[1,64]
+    const w: float32[64,64] = random(1)
+    y = MatMul(x, w) @dense
+    output y
+  })");
+  const std::optional<Certificate> certificate = convert_model(net, folder.path() + "/net.onnx", o);
+  ASSERT_TRUE(certificate);
+  EXPECT_EQ(certificate->max_relative(), 0);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/net.onnx.data"));
+}
+
 TEST(Convert, TheSameConversionGivesTheSameBytes) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string a = folder.path() + "/a.tflite", b = folder.path() + "/b.tflite";
