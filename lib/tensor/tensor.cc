@@ -14,7 +14,8 @@ namespace dnn {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// From here on a tensor has pages of its own, which go back with it: the heap would keep them between what stays.
+// From here on a tensor has pages of its own, which go back with it: the heap would keep them between what stays. They may
+// be large ones: a page fault costs as much as what a small page is for.
 constexpr size_t kMapFrom = size_t{1} << 20;
 constexpr size_t kDeferFrom = size_t{64} << 10;  // smaller ones are arranged at once
 
@@ -31,15 +32,18 @@ void check_size(DType dtype, const Shape& shape, int64_t size) {
   fail_environment("not enough memory for a tensor of ", dtype_name(dtype), shape_text(shape), ", ", n, " bytes");
 }
 
+// Memory of n bytes, all 0.
 std::shared_ptr<std::byte> allocate(size_t n, DType dtype, const Shape& shape) {
   if (n >= kMapFrom) {
     void* memory = ::mmap(nullptr, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) fail_memory(n, dtype, shape);
+    ::madvise(memory, n, MADV_HUGEPAGE);
     return {static_cast<std::byte*>(memory), [n](std::byte* p) { ::munmap(p, n); }};
   }
   const size_t rounded = (n + kAlignment) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, rounded);
   if (memory == nullptr) fail_memory(n, dtype, shape);
+  std::memset(memory, 0, rounded);
   return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
 }
 
@@ -79,7 +83,6 @@ Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape
     return;
   }
   own_ = allocate(size_bytes(), dtype, shape_);
-  std::memset(own_.get(), 0, size_bytes());
   data_ = own_.get();
 }
 
