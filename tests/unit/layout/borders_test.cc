@@ -3,18 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 
 namespace dnn {
 namespace {
 
 // The operators that are left; what they compute stays the same to the bit.
 std::string folded(const std::string& body) {
-  Graph before = parse_graph(R"(graph "g" {
-  opset 21
-  input x: float32[1,2,7,7]
+  const Graph before = typed(R"(  input x: float32[1,2,7,7]
   const w: float32[3,2,3,3] = random(1)
   const border: int64[8] = {0, 0, 1, 2, 0, 0, 2, 1}
   const channels: int64[8] = {0, 1, 1, 1, 0, 0, 1, 1}
@@ -22,20 +18,12 @@ std::string folded(const std::string& body) {
   const one: float32[] = {1}
   const zero: float32[] = {0}
   const lowest: float32[] = {-inf}
-)" + body + "\n}\n");
-  infer_types(before);
+)" + body);
   Graph after = before;
   fold_pads(after);
   infer_types(after);
-  verify(after);
-  std::vector<float> values(98);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 29 + 5) % 31) / 11 - 1.2f;
-  const std::vector<Tensor> inputs = {Tensor::of<float>({1, 2, 7, 7}, values)};
-  const std::vector<Tensor> a = interpret(before, inputs), b = interpret(after, inputs);
-  for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].identical(b[i])) << body;
-  std::vector<std::string> ops;
-  for (NodeId id : after.order()) ops.push_back(after.node(id).op);
-  return join(ops, " ");
+  expect_same(before, after);
+  return ops_of(after);
 }
 
 TEST(FoldPads, GoIntoConvolutionsAndPoolings) {

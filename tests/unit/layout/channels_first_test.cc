@@ -3,36 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
-#include "tensor/compare.h"
+#include "graph_case.h"
 
 namespace dnn {
 namespace {
 
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
-
-Tensor ramp(const Type& type) {
-  Tensor t(DType::Float32, type.fixed_shape());
-  for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = static_cast<float>((i * 29 + 5) % 31) / 11 - 1.2f;
-  return t;
-}
-
 // The graph as a writer of channels first takes it; the outputs are the same sums in another order.
 Graph moved(const std::string& head, const std::string& body) {
-  Graph graph = parse_graph("graph \"g\" {\n" + head + body + "}");
-  infer_types(graph);
+  const Graph graph = typed(body, head);
   Graph after = graph;
   to_channels_first(after);
-  verify(after);
-  const std::vector<Tensor> inputs = {ramp(graph.value(graph.inputs[0]).type)};
-  const std::vector<Tensor> before = interpret(graph, inputs), now = interpret(after, inputs);
-  for (size_t i = 0; i < before.size(); ++i) EXPECT_LE(compare(before[i], now[i]).relative(), 3e-6) << to_text(after);
+  expect_same(graph, after, 3e-6);
   return after;
 }
 

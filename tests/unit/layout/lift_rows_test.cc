@@ -3,37 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 
 namespace dnn {
 namespace {
 
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
-
-Tensor ramp(const Shape& shape) {
-  Tensor t(DType::Float32, shape);
-  for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = static_cast<float>((i * 29 + 5) % 31) / 11 - 1.2f;
-  return t;
-}
-
 // Lifts; the outputs keep every bit.
 Graph lifted(const std::string& body) {
-  Graph graph = parse_graph("graph \"g\" {\n  opset 21\n" + body + "}");
-  infer_types(graph);
+  const Graph graph = typed(body);
   Graph after = graph;
   lift_rows(after);
   infer_types(after);
-  verify(after);
-  Shape shape;
-  for (const Dim& dim : *graph.value(graph.inputs[0]).type.shape) shape.push_back(dim.fixed() ? dim.size : 2);
-  const std::vector<Tensor> before = interpret(graph, {ramp(shape)}), now = interpret(after, {ramp(shape)});
-  for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(before[i].identical(now[i])) << to_text(after);
+  expect_same(graph, after);
   return after;
 }
 

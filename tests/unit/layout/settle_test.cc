@@ -5,35 +5,14 @@
 
 #include <algorithm>
 
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 
 namespace dnn {
 namespace {
 
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
-
-std::vector<Tensor> ramps(const Graph& graph) {
-  std::vector<Tensor> inputs;
-  for (ValueId id : graph.inputs) {
-    Tensor t(DType::Float32, graph.value(id).type.fixed_shape());
-    for (int64_t i = 0; i < t.size(); ++i)
-      t.mutable_data<float>()[i] = static_cast<float>((i * 29 + 5) % 31) / 11 - 1.2f;
-    inputs.push_back(std::move(t));
-  }
-  return inputs;
-}
-
 // Settles the graph; its values whose names begin with "_" are invented ones. Outputs must keep every bit.
 Graph settled(const std::string& body) {
-  Graph graph = parse_graph("graph \"g\" {\n  opset 21\n" + body + "}");
-  infer_types(graph);
-  const std::vector<Tensor> before = interpret(graph, ramps(graph));
+  const Graph graph = typed(body);
   Graph after = graph;
   std::set<ValueId> unnamed;
   for (ValueId v = 0; v < after.value_count(); ++v) {
@@ -41,12 +20,7 @@ Graph settled(const std::string& body) {
   }
   settle_transposes(after, unnamed);
   infer_types(after);
-  verify(after);
-  const std::vector<Tensor> now = interpret(after, ramps(after));
-  EXPECT_EQ(before.size(), now.size());
-  for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(before[i].identical(now[i])) << to_text(after);
-  for (size_t i = 0; i < graph.outputs.size(); ++i)
-    EXPECT_EQ(graph.value(graph.outputs[i]).name, after.value(after.outputs[i]).name);
+  expect_same(graph, after);
   return after;
 }
 

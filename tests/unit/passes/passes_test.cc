@@ -5,36 +5,15 @@
 
 #include <set>
 
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 
 namespace dnn {
 namespace {
 
-Graph typed(const char* text) {
+Graph parsed(const char* text) {
   Graph graph = parse_graph(text);
   infer_types(graph);
   return graph;
-}
-
-// Operators in order, fused ones by their members.
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) {
-    const Node& node = graph.node(id);
-    const auto* body =
-        node.op == "Fused" ? std::get_if<std::shared_ptr<const Graph>>(&node.attributes.at("body")) : nullptr;
-    names.push_back(body == nullptr ? node.op : "{" + ops_of(**body) + "}");
-  }
-  return join(names, " ");
-}
-
-Tensor ramp(const Type& type) {
-  Tensor t(type.dtype, type.fixed_shape());
-  for (int64_t i = 0; i < t.size(); ++i)
-    t.mutable_data<float>()[i] = static_cast<float>((i * 29 + 5) % 31) / 11.0f - 1.2f;
-  return t;
 }
 
 // Runs the passes and checks that the outputs stay within rounding of float32.
@@ -44,14 +23,7 @@ Graph optimised(const Graph& graph, const std::string& changes) {
   options.opt = 4;
   options.changes = changes;
   run_passes(after, options);
-  std::vector<Tensor> inputs;
-  for (ValueId id : graph.inputs) inputs.push_back(ramp(graph.value(id).type));
-  const std::vector<Tensor> before = interpret(graph, inputs), now = interpret(after, inputs);
-  for (size_t i = 0; i < before.size(); ++i) {
-    const std::vector<double> a = to_doubles(before[i]), b = to_doubles(now[i]);
-    EXPECT_EQ(a.size(), b.size());
-    for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 2e-5 * (1 + std::abs(a[k])));
-  }
+  expect_same(graph, after, 2e-5);
   return after;
 }
 
@@ -73,22 +45,22 @@ constexpr const char* kBlock = R"(graph "block" {
 })";
 
 TEST(Passes, SimplifyInference) {
-  EXPECT_EQ(ops_of(optimised(typed(kBlock), "only:simplify-inference")), "Conv Mul Add Sigmoid Mul Add");
+  EXPECT_EQ(ops_of(optimised(parsed(kBlock), "only:simplify-inference")), "Conv Mul Add Sigmoid Mul Add");
 }
 
 TEST(Passes, FoldScaleAxis) {
-  EXPECT_EQ(ops_of(optimised(typed(kBlock), "only:SimplifyInference,FoldScaleAxis")), "Conv Sigmoid Mul Add");
+  EXPECT_EQ(ops_of(optimised(parsed(kBlock), "only:SimplifyInference,FoldScaleAxis")), "Conv Sigmoid Mul Add");
 }
 
 TEST(Passes, FuseOpsTakesTheWholeGroup) {
-  const Graph after = optimised(typed(kBlock), "only:simplify-inference,fold-scale-axis,fuse-ops");
+  const Graph after = optimised(parsed(kBlock), "only:simplify-inference,fold-scale-axis,fuse-ops");
   EXPECT_EQ(ops_of(after), "{Conv Sigmoid Mul Add}");
   EXPECT_EQ(after.node(after.order()[0]).sources,
             (std::vector<std::string>{"conv", "bn", "sigmoid", "swish", "residual"}));
 }
 
 TEST(Passes, FuseOpsStopsAtAValueReadElsewhere) {
-  const Graph graph = typed(R"(graph "g" {
+  const Graph graph = parsed(R"(graph "g" {
     opset 13
     input x: float32[2,3]
     a = Exp(x) @a
@@ -101,7 +73,7 @@ TEST(Passes, FuseOpsStopsAtAValueReadElsewhere) {
 }
 
 TEST(Passes, FoldConstantAndShapes) {
-  const Graph graph = typed(R"(graph "g" {
+  const Graph graph = parsed(R"(graph "g" {
     opset 13
     input x: float32[2,3,4]
     const one: int64[1] = {-1}
@@ -118,7 +90,7 @@ TEST(Passes, FoldConstantAndShapes) {
 }
 
 TEST(Passes, CommonSubexpressionsAndCanonicalOps) {
-  const Graph graph = typed(R"(graph "g" {
+  const Graph graph = parsed(R"(graph "g" {
     opset 13
     input x: float32[2,3]
     a = Exp(x) @a
@@ -133,7 +105,7 @@ TEST(Passes, CommonSubexpressionsAndCanonicalOps) {
 }
 
 TEST(Passes, CombineParallelConvolutions) {
-  const Graph graph = typed(R"(graph "g" {
+  const Graph graph = parsed(R"(graph "g" {
     opset 13
     input x: float32[1,3,5,5]
     const w1: float32[4,3,1,1] = random(1)
@@ -147,7 +119,7 @@ TEST(Passes, CombineParallelConvolutions) {
 }
 
 TEST(Passes, AlterOpLayoutBordersWhatConvolutionsPad) {
-  Graph graph = typed(R"(graph "g" {
+  Graph graph = parsed(R"(graph "g" {
     opset 13
     input x: float32[1,3,8,8]
     const w1: float32[16,3,3,3] = random(1)
@@ -167,7 +139,7 @@ TEST(Passes, AlterOpLayoutBordersWhatConvolutionsPad) {
 
 TEST(Passes, StopAfterCountsRewrites) {
   for (int64_t n : {0, 1, 2}) {
-    Graph graph = typed(kBlock);
+    Graph graph = parsed(kBlock);
     PassOptions options;
     options.opt = 3;
     options.stop_after = n;

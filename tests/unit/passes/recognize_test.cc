@@ -1,44 +1,20 @@
 // Operators that models spell out: what is found, in which spellings, that the numbers stay, and what is no such operator.
 #include <gtest/gtest.h>
 
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 #include "passes/pass.h"
-#include "tensor/compare.h"
 
 namespace dnn {
 namespace {
 
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
-
-std::vector<Tensor> ramps(const Graph& graph) {
-  std::vector<Tensor> inputs;
-  for (ValueId v : graph.inputs) {
-    Shape shape;
-    for (const Dim& dim : *graph.value(v).type.shape) shape.push_back(dim.fixed() ? dim.size : 2);
-    Tensor t(DType::Float32, shape);
-    for (int64_t i = 0; i < t.size(); ++i)
-      t.mutable_data<float>()[i] = static_cast<float>((i * 29 + 5) % 31) / 11 - 1.2f;
-    inputs.push_back(std::move(t));
-  }
-  return inputs;
-}
-
 // Runs one pass; outputs stay within rounding of float32.
 Graph recognized(const std::string& pass, const std::string& body) {
-  Graph graph = parse_graph("graph \"g\" {\n  opset 21\n" + body + "}");
-  infer_types(graph);
+  const Graph graph = typed(body);
   Graph after = graph;
   PassOptions options;
   options.changes = "only:" + pass;
   run_passes(after, options);
-  const std::vector<Tensor> inputs = ramps(graph), before = interpret(graph, inputs), now = interpret(after, inputs);
-  for (size_t i = 0; i < before.size(); ++i) EXPECT_LE(compare(before[i], now[i]).relative(), 3e-6) << to_text(after);
+  expect_same(graph, after, 3e-6);
   return after;
 }
 

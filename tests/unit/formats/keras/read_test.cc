@@ -1,17 +1,11 @@
 // Reading Keras: dialects, shared and nested layers, axis orders, weights, and what is refused, on files that the tests build.
 #include <gtest/gtest.h>
 
-#include "interp/interpreter.h"
+#include "graph_case.h"
 #include "unit/formats/keras/model_builder.h"
 
 namespace dnn::keras {
 namespace {
-
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
 
 const Node& first(const Graph& graph, const std::string& op) {
   for (NodeId id : graph.order()) {

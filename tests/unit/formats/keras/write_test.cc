@@ -6,27 +6,13 @@
 
 #include "formats/keras/export.h"
 #include "graph/diff.h"
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 #include "unit/formats/keras/model_builder.h"
 
 namespace dnn::keras {
 namespace {
 
 Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 21\n" + body + "\n}\n"); }
-
-std::vector<Tensor> ramps(const Graph& graph) {
-  std::vector<Tensor> inputs;
-  for (ValueId id : graph.inputs) {
-    Shape shape;
-    for (const Dim& dim : *graph.value(id).type.shape) shape.push_back(dim.fixed() ? dim.size : 2);
-    std::vector<double> values(static_cast<size_t>(element_count(shape)));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>((i * 29 + 5) % 31) / 11 - 1.2;
-    inputs.push_back(convert(Tensor::of<double>(shape, values), graph.value(id).type.dtype));
-  }
-  return inputs;
-}
 
 std::string file_of(const Graph& graph, Dialect dialect) {
   return (dialect == Dialect::Keras3 ? to_files(graph, {}) : keras_h5::to_files(graph, {}))[0].bytes.text();

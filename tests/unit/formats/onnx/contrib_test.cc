@@ -1,20 +1,13 @@
 // ONNX Runtime's operators on quantised numbers are read as ONNX's, between conversions.
 #include <gtest/gtest.h>
 
-#include "graph/text.h"
-#include "interp/interpreter.h"
+#include "graph_case.h"
 #include "unit/formats/onnx/model_builder.h"
 
 namespace dnn::onnx {
 namespace {
 
 constexpr int kFloat = 1, kUInt8 = 2, kInt8 = 3, kInt32 = 6;  // of TensorProto
-
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
 
 // One operator of com.microsoft on quantised images "x" and "v" [1, 2, 2, 2], its result in scale 0.5 around 10.
 struct Contrib : ModelBuilder {

@@ -3,17 +3,11 @@
 
 #include <cmath>
 
-#include "interp/interpreter.h"
+#include "graph_case.h"
 #include "unit/formats/tensorflow/graph_builder.h"
 
 namespace dnn::tensorflow {
 namespace {
-
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
 
 std::vector<double> run(const Graph& graph, const std::vector<Tensor>& inputs) {
   return to_doubles(interpret(graph, inputs)[0]);

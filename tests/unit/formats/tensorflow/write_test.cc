@@ -4,19 +4,11 @@
 #include <set>
 
 #include "graph/diff.h"
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 #include "unit/formats/tensorflow/graph_builder.h"
 
 namespace dnn::tensorflow {
 namespace {
-
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
 
 Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 21\n" + body + "\n}\n"); }
 
@@ -24,15 +16,6 @@ Graph read_back(const Graph& graph) {
   const ModelSource source = model_in_memory("m.pb", graphdef::to_files(graph, {}));
   EXPECT_TRUE(graphdef::sniff(source));
   return graphdef::read(source);
-}
-
-std::vector<Tensor> ramps(const Graph& graph) {
-  std::vector<Tensor> inputs;
-  for (ValueId id : graph.inputs) {
-    const Type& type = graph.value(id).type;
-    inputs.push_back(convert(ramp(type.fixed_shape()), type.dtype));
-  }
-  return inputs;
 }
 
 void expect_same(const Graph& graph, const Graph& again, const std::string& body) {

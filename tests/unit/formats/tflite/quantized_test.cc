@@ -7,9 +7,7 @@
 #include "base/file.h"
 #include "formats/tflite/export.h"
 #include "graph/diff.h"
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 #include "unit/formats/tflite/model_builder.h"
 
 namespace dnn::tflite {
@@ -32,17 +30,6 @@ const Tensor* tensor_of(const std::string& file, const std::string& name) {
     if (tensor->name()->str() == name) return tensor;
   }
   return nullptr;
-}
-
-std::vector<dnn::Tensor> ramps(const Graph& graph) {
-  std::vector<dnn::Tensor> inputs;
-  for (ValueId id : graph.inputs) {
-    const Type& type = graph.value(id).type;
-    std::vector<double> values(static_cast<size_t>(element_count(type.fixed_shape())));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>((i * 29 + 5) % 31) / 11 - 1.2;
-    inputs.push_back(convert(dnn::Tensor::of<double>(type.fixed_shape(), values), type.dtype));
-  }
-  return inputs;
 }
 
 // Written and read again, the graph gives the same bits.

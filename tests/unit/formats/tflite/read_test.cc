@@ -1,20 +1,13 @@
 // Reading TFLite: layouts, padding, quantisation, names, and what is refused or damaged, on files that the tests build.
 #include <gtest/gtest.h>
 
-#include "graph/text.h"
-#include "interp/interpreter.h"
+#include "graph_case.h"
 #include "unit/formats/tflite/model_builder.h"
 
 namespace dnn::tflite {
 namespace {
 
 using Builder = flatbuffers::FlatBufferBuilder;
-
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
 
 const Node& first(const Graph& graph, const std::string& op) {
   for (NodeId id : graph.order()) {

@@ -6,9 +6,7 @@
 
 #include "formats/tflite/export.h"
 #include "graph/diff.h"
-#include "graph/text.h"
-#include "interp/interpreter.h"
-#include "ops/op.h"
+#include "graph_case.h"
 #include "unit/formats/tflite/model_builder.h"
 
 namespace dnn::tflite {
@@ -16,24 +14,7 @@ namespace {
 
 std::string bytes_of(const Graph& graph) { return to_files(graph)[0].bytes.text(); }
 
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (NodeId id : graph.order()) names.push_back(graph.node(id).op);
-  return join(names, " ");
-}
-
 Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 21\n" + body + "\n}\n"); }
-
-std::vector<dnn::Tensor> ramps(const Graph& graph) {
-  std::vector<dnn::Tensor> inputs;
-  for (ValueId id : graph.inputs) {
-    const Type& type = graph.value(id).type;
-    std::vector<double> values(static_cast<size_t>(element_count(type.fixed_shape())));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>((i * 29 + 5) % 31) / 11 - 1.2;
-    inputs.push_back(convert(dnn::Tensor::of<double>(type.fixed_shape(), values), type.dtype));
-  }
-  return inputs;
-}
 
 // Written and read again, the graph gives the same outputs, but for the last bits.
 Graph round_trip(const std::string& body) {
