@@ -16,7 +16,7 @@ namespace dnn::onnx {
 namespace {
 
 // What inlining may add: a few hundred bytes of nested functions can otherwise ask for 2^n nodes.
-constexpr int64_t kMaxInlinedNodes = 250000;
+constexpr int64_t kMaxInlinedNodes = 50'000;
 constexpr size_t kMaxInlinedBytes = size_t{512} << 20;
 constexpr int kMaxFunctionDepth = 64;
 
