@@ -34,7 +34,7 @@ const cli::Tool kTool = {
 struct Options {
   std::string input, output;
   WriteOptions write;
-  std::optional<int64_t> opset, ir_version;
+  std::optional<int64_t> opset, ir_version, probes;
   std::string architecture, weights;
   Surgery surgery;
   std::string dtype, io_dtype;
@@ -68,8 +68,7 @@ void declare(cli::Args& args, Options& o) {
   args.choice(&o.io_dtype, "--io-dtype", {"float32", "float16"},
               "of inputs and outputs, with --dtype; left out, float32");
   args.flag(&o.convert.fold_batch_norms, "--fold-batch-norms", "into the convolutions before them, in every format");
-  args.option(&o.convert.certificate.probes, "--probes", "N", "seeded inputs on which source and target are compared",
-              1);
+  args.option(&o.probes, "--probes", "N", "seeded inputs on which source and target are compared (default 8)", 1);
   args.seed(&o.convert.certificate.seed);
   args.list(&o.probe.inputs, "--probe", "INPUT",
             "in their place: images, folders, .npy, .npz, streams, as dnn-infer's");
@@ -96,27 +95,28 @@ int print(const std::string& table) {
   return 0;
 }
 
+int narrow(int64_t n) { return static_cast<int>(std::clamp<int64_t>(n, INT32_MIN, INT32_MAX)); }
+
 WriteOptions write_options(const Options& o) {
   WriteOptions write = o.write;
-  const auto number = [](int64_t n) { return static_cast<int>(std::clamp<int64_t>(n, INT32_MIN, INT32_MAX)); };
-  if (o.opset) write.opset = number(*o.opset);
-  if (o.ir_version) write.ir_version = number(*o.ir_version);
+  if (o.opset) write.opset = narrow(*o.opset);
+  if (o.ir_version) write.ir_version = narrow(*o.ir_version);
   return write;
 }
 
 // Options that would change nothing here are mistakes.
 void refuse_idle_options(const Options& o, const Format* target) {
   const bool onnx = target != nullptr && target->name == std::string("onnx");
-  const bool probes = !o.probe.inputs.empty();
+  const bool given = !o.probe.inputs.empty(), probes = given || o.probes;
   if (!onnx && (o.check || o.opset || o.ir_version || o.write.external_data))
     fail_usage("--check, --opset, --ir-version and --external-data are for ONNX files");
-  if (o.no_certificate && (!o.certificate.empty() || probes))
-    fail_usage("--no-certificate leaves nothing for --certificate to write and --probe to try");
   const bool compares = !o.certificate.empty() || probes || o.convert.tolerance || o.convert.keep;
+  const char* const options = "--certificate, --probe, --probes, --tolerance and --keep";
+  if (o.no_certificate && compares) fail_usage("--no-certificate compares nothing; ", options, " are for a comparison");
   if (target != nullptr && target->holds == Holds::Weights && compares)
-    fail_usage("--certificate, --probe, --tolerance and --keep compare networks; ", target->name,
-               " holds weights alone");
-  if (!probes && (!o.probe.preprocess.empty() || o.probe.spelled_out.any() || o.probe.apply_orientation))
+    fail_usage(options, " compare networks; ", target->name, " holds weights alone");
+  if (given && o.probes) fail_usage("--probes counts seeded inputs, and --probe gives others");
+  if (!given && (!o.probe.preprocess.empty() || o.probe.spelled_out.any() || o.probe.apply_orientation))
     fail_usage("a preprocessing is for the images of --probe");
   if (o.dtype.empty() && !o.io_dtype.empty()) fail_usage("--io-dtype goes with --dtype");
 }
@@ -137,6 +137,7 @@ int work(const Options& o) {
   if (!o.dtype.empty()) convert.dtype = o.dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.io_dtype = o.io_dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.certify = !o.no_certificate;
+  if (o.probes) convert.certificate.probes = narrow(*o.probes);
   if (!o.probe.inputs.empty()) convert.certificate.given = read_probes(graph, o.probe);
   OpenOptions folders;
   use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));

@@ -103,10 +103,10 @@ void Args::option(std::optional<std::string>* value, const std::string& names, c
 }
 
 void Args::option(std::optional<int64_t>* value, const std::string& names, const std::string& placeholder,
-                  const std::string& help) {
+                  const std::string& help, int64_t least) {
   add({Row::Kind::Value, names, placeholder, help, "", adding_shared_,
-       [value, name = main_name(names)](const std::string& text) {
-         *value = parse_integer<int64_t>(text, name, INT64_MIN, INT64_MAX);
+       [value, least, name = main_name(names)](const std::string& text) {
+         *value = parse_integer<int64_t>(text, name, least, INT64_MAX);
        }});
 }
 

@@ -61,7 +61,7 @@ class Args {
   void option(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
               const std::string& help);
   void option(std::optional<int64_t>* value, const std::string& names, const std::string& placeholder,
-              const std::string& help);
+              const std::string& help, int64_t least = INT64_MIN);
   void option(std::optional<double>* value, const std::string& names, const std::string& placeholder,
               const std::string& help, double least = std::numeric_limits<double>::lowest());
   // --name or --name=VALUE (never `--name VALUE`); a bare --name sets `bare`.
