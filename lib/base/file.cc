@@ -84,10 +84,6 @@ void MappedFile::map(int fd, const std::string& name) {
   all.sizes[address] = size_;
 }
 
-void MappedFile::forget() const {
-  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
-}
-
 void forget_mapped_files() {
   Mappings& all = mappings();
   const std::lock_guard lock(all.mutex);

@@ -25,9 +25,6 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   Bytes bytes() const { return {data_, size_}; }
 
-  // The bytes need not stay in memory until they are read again.
-  void forget() const;
-
  private:
   void map(int fd, const std::string& name);
 

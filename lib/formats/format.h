@@ -42,7 +42,7 @@ struct ModelSource {
 };
 
 struct WriteOptions {
-  int opset = 17;                // ai.onnx opset of an ONNX file: 7 to 21
+  int opset = 17;                // ai.onnx opset of an ONNX file: 7 to 28
   int ir_version = 0;            // IR version of an ONNX file; 0: 8, or the lowest that its opset and types need
   bool external_data = false;    // weights in a second file beside the model (always done above 2 GiB)
   bool float16_weights = false;  // of a TFLite file: float32 constants as float16, which an operator widens
@@ -50,10 +50,8 @@ struct WriteOptions {
 };
 
 enum class Holds { Graph, Weights };
-enum class Float16 {
-  Arithmetic,
-  WeightsOnly
-};  // WeightsOnly: WriteOptions::float16_weights; the arithmetic stays float32
+// What becomes float16: the arithmetic, or constants alone (WriteOptions::float16_weights), which are widened for it.
+enum class Float16 { Arithmetic, WeightsOnly };
 
 struct Format {
   const char* name;
@@ -89,9 +87,9 @@ const Format& sniff_format(const ModelSource& source);
 
 // Reads a model of any format into the IR, verified. Throws Malformed, Unsupported, Environment with the path in front.
 Graph read_model(const std::string& path);
+Graph read_model(const ModelSource& source);
 // Throws Malformed where a name or text of the graph is not UTF-8: all that is written of it has to be.
 void check_names(const Graph& graph);
-Graph read_model(const ModelSource& source);
 // Writes in the format that the path names ("dir/": a folder). A file appears when it is complete; a folder too, and an older
 // model there goes, but no folder that is something else. Throws Usage, Unsupported, Environment.
 void write_model(const Graph& graph, const std::string& path, const WriteOptions& options = {});
