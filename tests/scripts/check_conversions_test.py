@@ -21,6 +21,17 @@ case "$1" in --list-formats) printf 'onnx\\t.onnx\\tread\\twrite\\tdata\\ntflite
 case "$1" in *odd*) echo "dnn-convert: error: $1: node 'a' (Odd) has no counterpart" >&2; exit 4;; *broken*) echo crash >&2; exit 70;; esac
 cp "$1" "$3"
 """
+# In float64 a network gives 1.25 times what its framework gives, the model "wrong" 1.5 times in the target's.
+INFER = """#!{python}
+import base64, json, sys
+import numpy as np
+assert sys.argv[1:6] == ["-q", "-O0", "--device", "cpu:f64", "--outputs"]
+x = np.load(sys.argv[-3])["i0"].astype(np.float64) * 1.25
+with open(sys.argv[-1], "w") as stream:
+    for row in x:
+        tensor = {{"dtype": "float64", "shape": [1, 3], "data": base64.b64encode(row.tobytes()).decode()}}
+        print(json.dumps({{"type": "prediction", "outputs": {{"y": tensor}}}}), file=stream)
+"""
 # An adapter: the first word of a model says what the framework makes of it.
 FRAMEWORK = """#!{python}
 import json, os, sys
@@ -82,7 +93,8 @@ class CheckConversions(unittest.TestCase):
             root = pathlib.Path(folder)
             (root / "bin").mkdir()
             (root / "zoo").mkdir()
-            for name, text in (("bin/dnn-convert", CONVERT),
+            for name, text in (("bin/dnn-convert", CONVERT), ("bin/dnn-cat", '#!/bin/sh\ncat "$1"\n'),
+                               ("bin/dnn-infer", INFER.format(python=sys.executable)),
                                ("python", FRAMEWORK.format(python=sys.executable, absent=absent, target="tflite", mib=mib,
                                                           starts=f"{folder}/starts"))):
                 (root / name).write_text(text)
@@ -113,6 +125,14 @@ class CheckConversions(unittest.TestCase):
         self.assertIn("node 'a' (Odd) has no counterpart", table)
         self.assertIn("of the variation", table)
         self.assertEqual(rst.splitlines()[0].replace("=", "").strip(), "")
+
+    def test_what_is_above_the_tolerance_is_held_against_float64(self):
+        rows = self.check(["good", "wrong"])[2]
+        self.assertEqual([r["from_float64"] is None for r in rows], [True, True, True, False])
+        source, target = rows[3]["from_float64"]
+        self.assertAlmostEqual(source, target, places=6)  # one is as much below as the other is above
+        self.assertAlmostEqual(source / rows[3]["difference"], 0.5 / 1.25, places=5)
+        self.assertIn(f"from float64 the source is {source:.1e}, the target {target:.1e}", rows[3]["reason"])
 
     def test_absent_frameworks_leave_conversions_unverified(self):
         code, _, rows, _ = self.check(["good"], absent="tflite")
