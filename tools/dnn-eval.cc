@@ -29,7 +29,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::optional<std::string> json;
   metrics::Bounds bounds;
-  bool disagreements = false;
+  bool disagreements = false, confusion = false;
   bool list_metrics = false;
 };
 
@@ -41,6 +41,10 @@ void declare(cli::Args& args, Options& o) {
       &o.disagreements, "--disagreements",
       "instead of the table, one tab-separated line per sample and pair whose best labels differ: base, run, sample, "
       "base's label, run's label");
+  args.flag(
+      &o.confusion, "--confusion",
+      "instead of the table, one tab-separated line per cell of the confusion matrices that is not 0: run, truth, "
+      "predicted label, count");
   args.option(&o.bounds.min_accuracy, "--min-accuracy", "P", "least top-1 accuracy of every run, in percent", 0);
   args.option(&o.bounds.max_disagreement, "--max-disagreement", "P",
               "most samples on which two runs' best labels differ, in percent", 0);
@@ -79,8 +83,10 @@ int work(const Options& o) {
     std::cout << metrics::metrics_list();
     return 0;
   }
-  if (o.json == "-" && o.disagreements)
-    fail_usage("--json and --disagreements both want standard output: use --json=FILE");
+  if (o.confusion && o.disagreements) fail_usage("--confusion and --disagreements both want standard output");
+  if (o.json == "-" && (o.confusion || o.disagreements))
+    fail_usage("--json and ", o.confusion ? "--confusion" : "--disagreements",
+               " both want standard output: use --json=FILE");
   metrics::Evaluation evaluation(o.bounds.tolerance());
   std::optional<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
@@ -97,6 +103,8 @@ int work(const Options& o) {
   }
   if (o.disagreements) {
     std::cout << disagreement_lines(report);
+  } else if (o.confusion) {
+    std::cout << metrics::confusion_lines(report);
   } else if (o.json != "-" && !report.runs.empty()) {
     std::cout << metrics::report_table(report);
   }

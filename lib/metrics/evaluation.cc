@@ -120,6 +120,8 @@ struct Evaluation::RunState {
     }
     if (const auto it = samples.find(prediction.sample); it != samples.end()) outcome.truth = it->second.truth;
     report.n_judged += outcome.truth.has_value();
+    if (outcome.truth && !outcome.labels.empty()) report.confusion.add(*outcome.truth, outcome.labels[0].item);
+    outcome.label_offset = report.header.label_offset;
     outcome.outputs = std::move(prediction.outputs);
     if (const auto it = early_outputs.find(prediction.sample); it != early_outputs.end()) {
       std::move(it->second.begin(), it->second.end(), std::back_inserter(outcome.outputs));

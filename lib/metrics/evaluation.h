@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "metrics/confusion.h"
 #include "metrics/metric.h"
 
 namespace dnn::metrics {
@@ -12,6 +13,7 @@ struct RunReport {
   stream::Header header;
   int64_t n_samples = 0, n_predictions = 0;
   int64_t n_judged = 0;  // predictions whose sample has a truth
+  Confusion confusion;   // of best labels, over the judged predictions
   Values values;
 };
 

@@ -32,6 +32,7 @@ using Values = std::map<std::string, double, std::less<>>;  // by key
 struct Outcome {
   Ranking labels;  // class - label_offset, best first; a background class is negative
   std::optional<int64_t> truth;
+  int64_t label_offset = 0;  // class number in the outputs, less its label
   std::vector<std::pair<std::string, Tensor>> outputs;
   std::optional<int64_t> latency_ns;  // of the batch
   int64_t batch = 1;

@@ -123,12 +123,36 @@ std::string latency_note(const Report& report) {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
 
-Json values_json(const Values& values) {
+Json values_json(Scope scope, const Values& values) {
   Json map = Json::object();
   for (const Row& row : rows()) {
-    if (const auto it = values.find(row.key); it != values.end()) map[std::string(row.key)] = number(it->second);
+    if (row.scope != scope) continue;
+    const auto it = values.find(row.key);
+    map[std::string(row.key)] = it == values.end() ? Json() : number(it->second);
   }
   return map;
+}
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json classes_json(const Confusion& confusion) {
+  Json list = Json::array();
+  for (const ClassCounts& c : confusion.classes()) {
+    list.push_back({{"class", c.label},
+                    {"n_true", c.n_true},
+                    {"n_predicted", c.n_predicted},
+                    {"n_both", c.n_both},
+                    {"precision", number(c.precision())},
+                    {"sensitivity", number(c.sensitivity())},
+                    {"f1", c.f1()}});
+  }
+  return list;
+}
+
+Json confusion_json(const Confusion& confusion) {
+  Json list = Json::array();
+  for (const auto& [cell, count] : confusion.cells()) list.push_back({cell.first, cell.second, count});
+  return list;
 }
 
 std::string_view better_name(Better better) { return better == Better::Higher ? "higher" : "lower"; }
@@ -172,13 +196,15 @@ std::string report_json(const Report& report) {
                             {"n_samples", run.n_samples},
                             {"n_predictions", run.n_predictions},
                             {"n_judged", run.n_judged},
-                            {"values", values_json(run.values)}});
+                            {"values", values_json(Scope::Run, run.values)},
+                            {"classes", classes_json(run.confusion)},
+                            {"confusion", confusion_json(run.confusion)}});
   }
   for (const PairReport& pair : report.pairs) {
     Json entry = {{"base", run_letter(pair.base)},
                   {"run", run_letter(pair.other)},
                   {"n_common", pair.n_common},
-                  {"values", values_json(pair.values)},
+                  {"values", values_json(Scope::Pair, pair.values)},
                   {"disagreements", Json::array()}};
     for (const Disagreement& d : pair.disagreements) {
       entry["disagreements"].push_back({{"sample", d.sample}, {"base_label", d.base_label}, {"label", d.other_label}});
@@ -187,6 +213,16 @@ std::string report_json(const Report& report) {
     json["pairs"].push_back(std::move(entry));
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string confusion_lines(const Report& report) {
+  std::string out;
+  for (size_t i = 0; i < report.runs.size(); ++i) {
+    for (const auto& [cell, count] : report.runs[i].confusion.cells()) {
+      out += cat(run_letter(i), "\t", cell.first, "\t", cell.second, "\t", count, "\n");
+    }
+  }
+  return out;
 }
 
 std::string metrics_list() {

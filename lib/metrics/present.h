@@ -12,8 +12,11 @@ std::string run_letter(size_t run_i);  // "A".."Z", then "R27", ...
 std::string report_table(const Report& report);
 
 // {"metrics": {key: {unit, better, text}}, "runs": [...], "pairs": [...]} on one line; values that are not defined are
-// absent, infinities are the texts "inf" and "-inf".
+// null, infinities are the texts "inf" and "-inf". A run's "confusion" is [truth, predicted, count] of the cells not 0.
 std::string report_json(const Report& report);
+
+// Tab-separated: run, truth, predicted, count; of the cells of the confusion matrices that are not 0.
+std::string confusion_lines(const Report& report);
 
 // Tab-separated: key, scope, unit, better, text.
 std::string metrics_list();

@@ -66,6 +66,66 @@ TEST(Evaluation, WhatIsNotDefinedIsNotStated) {
   EXPECT_TRUE(no_truth.runs[0].values.empty());
 }
 
+// Labels alone: truth 0 0 0 1 1 2 4, predicted 0 0 1 1 3 0 4.
+TEST(Evaluation, MeansOverClassesEqualScikitLearn) {
+  const int64_t truth[] = {0, 0, 0, 1, 1, 2, 4}, best[] = {0, 0, 1, 1, 3, 0, 4};
+  std::vector<Record> records = {header("m")};
+  for (int64_t i = 0; i < 7; ++i) {
+    records.emplace_back(Sample{i, cat("p", i), truth[i], {}});
+    records.emplace_back(prediction(i, {best[i]}));
+  }
+  const RunReport run = report_of(records).runs.at(0);
+  // scikit-learn 1.9.1; the G-mean by hand: one sensitivity is 0.
+  EXPECT_NEAR(run.values.at("macro_precision"), 43.33333333333333, 1e-12);
+  EXPECT_NEAR(run.values.at("macro_sensitivity"), 43.33333333333333, 1e-12);
+  EXPECT_NEAR(run.values.at("macro_f1"), 43.33333333333333, 1e-12);
+  EXPECT_NEAR(run.values.at("balanced_accuracy"), 54.166666666666664, 1e-12);
+  EXPECT_NEAR(run.values.at("matthews"), 0.4117647058823529, 1e-12);
+  EXPECT_EQ(run.values.at("g_mean"), 0);
+  EXPECT_FALSE(run.values.contains("calibration_error"));  // scores of 10
+  EXPECT_FALSE(run.values.contains("roc_auc"));            // no outputs
+
+  const std::vector<ClassCounts> classes = run.confusion.classes();
+  ASSERT_EQ(classes.size(), 5u);
+  EXPECT_EQ(classes[0].precision(), 2.0 / 3);
+  EXPECT_EQ(classes[2].precision(), std::nullopt);    // never predicted
+  EXPECT_EQ(classes[3].sensitivity(), std::nullopt);  // never true
+  EXPECT_EQ(classes[3].f1(), 0);
+  EXPECT_EQ(run.confusion.cells().at({0, 1}), 1);
+}
+
+TEST(Evaluation, GMeanIsThatOfTheSensitivities) {
+  const Report report = report_of({header("m"), Sample{0, "a", 0, {}}, Sample{1, "b", 0, {}}, Sample{2, "c", 1, {}},
+                                   prediction(0, {0}), prediction(1, {1}), prediction(2, {1})});
+  EXPECT_NEAR(report.runs[0].values.at("g_mean"), 100 * std::sqrt(0.5), 1e-12);
+}
+
+TEST(Evaluation, CalibrationErrorIsOfTheBestClassesProbability) {
+  // Bin (8/15, 9/15] holds 0.55 (right) and 0.6 (wrong), bin (14/15, 1] holds 1 (wrong): (|1 - 1.15| + |0 - 1|) / 3.
+  const double p[] = {0.55, 0.6, 1};
+  std::vector<Record> records = {header("m")};
+  for (int64_t i = 0; i < 3; ++i) {
+    records.emplace_back(Sample{i, cat("p", i), i == 0 ? 1 : 0, {}});
+    Prediction one = prediction(i, {1});
+    one.top_k[0].score = p[i];
+    records.emplace_back(one);
+  }
+  EXPECT_NEAR(report_of(records).runs.at(0).values.at("calibration_error"), 100 * 1.15 / 3, 1e-12);
+}
+
+TEST(Evaluation, RocAreaCountsTiesHalfAndHeedsTheLabelOffset) {
+  std::vector<Record> records = {header("m", "set", 1)};
+  const float scores[4][3] = {{0, 3, 1}, {0, 2, 2}, {9, 2, 3}, {9, 0, 2}};
+  for (int64_t i = 0; i < 4; ++i) {
+    records.emplace_back(Sample{i, cat("p", i), i / 2, {}});  // classes 1 and 2 of the model
+    Prediction one = prediction(i, {1});
+    one.outputs = {{"out", Tensor::of<float>({1, 3}, {scores[i][0], scores[i][1], scores[i][2]})}};
+    records.emplace_back(one);
+  }
+  // Class 1: 3, 2 against 2, 0: 3.5 of 4 won. Class 2: 3, 2 against 1, 2: 3.5 of 4.
+  EXPECT_DOUBLE_EQ(report_of(records).runs.at(0).values.at("roc_auc"), 0.875);
+}
+
 TEST(Evaluation, LatencyAndThroughputByHand) {
   std::vector<Record> records = {header("m")};
   for (int64_t i = 1; i <= 5; ++i) records.emplace_back(prediction(i, {0}, i * 1'000'000));
@@ -218,9 +278,10 @@ TEST(Bounds, WhatCannotBeJudgedIsMissed) {
 }
 
 TEST(Metrics, EveryValueStatedHasARow) {
-  Prediction p = prediction(0, {1, 2, 3, 4, 5}, 5);
-  p.outputs = {{"o", Tensor::of<float>({1}, {2})}};
-  const std::vector<Record> run = {header("a"), Sample{0, "p", 1, {}}, p, p};
+  Prediction p = prediction(0, {1, 2, 3, 4, 5}, 5), q = prediction(1, {1, 2, 3, 4, 5}, 5);
+  for (size_t i = 0; i < 5; ++i) q.top_k[i].score = p.top_k[i].score = 0.5 - 0.1 * static_cast<double>(i);
+  q.outputs = p.outputs = {{"o", Tensor::of<float>({1, 6}, {0, 5, 4, 3, 2, 1})}};
+  const std::vector<Record> run = {header("a"), Sample{0, "p", 1, {}}, Sample{1, "q", 2, {}}, p, q, p};
   std::vector<Record> both = run;
   both.insert(both.end(), run.begin(), run.end());
   const Report report = report_of(both);

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""reference_test: the values of dnn-eval against those of scipy and scikit-learn, on random and on degenerate runs.
+
+usage: reference_test.py [--bin FOLDER]
+
+DNN_PYTHON_SCIPY names a Python that has both, if this one does not; without one the test is skipped (exit 77).
+"""
+import base64
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+try:
+    import numpy as np
+    import scipy
+    import sklearn
+    from scipy import stats
+    from sklearn import metrics as sk
+except ImportError as missing:
+    other = os.environ.get("DNN_PYTHON_SCIPY")
+    if other and os.environ.get("DNN_PYTHON_SCIPY_TRIED") is None:
+        os.environ["DNN_PYTHON_SCIPY_TRIED"] = "1"
+        os.execv(other, [other, *sys.argv])
+    print(f"SKIP: {missing}; DNN_PYTHON_SCIPY may name a Python with scipy and scikit-learn")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = ROOT / "build/release/bin"
+NEAR = 1e-9
+
+
+def stream(name, truth, scores=None, predicted=None, times=None, dense=True):
+    """A run's records: sample i is i.png. Scores are [samples, classes]; without them the best label is given alone."""
+    yield {"type": "header", "stream": 1, "tool": "test", "model": {"path": name}, "label_set": "set"}
+    for i, label in enumerate(truth):
+        sample = {"type": "sample", "id": i, "path": f"{i}.png"}
+        if label is not None:
+            sample["truth"] = int(label)
+        yield sample
+        record = {"type": "prediction", "sample": i}
+        if scores is not None:
+            row = np.asarray(scores[i], dtype=np.float64)
+            order = np.argsort(-np.nan_to_num(row, nan=-np.inf), kind="stable")
+            record["top_k"] = [{"class": int(c), "score": float(row[c]) if np.isfinite(row[c]) else str(row[c])}
+                               for c in order[:5]]
+            if dense:
+                data = base64.b64encode(row.tobytes()).decode()
+                record["outputs"] = {"out": {"dtype": "float64", "shape": [1, len(row)], "data": data}}
+        else:
+            record["top_k"] = [{"class": int(predicted[i]), "score": 3.0}]
+        if times is not None:
+            record["latency_ns"] = int(times[i])
+        yield record
+    yield {"type": "end"}
+
+
+def evaluate(*runs):
+    """The report of dnn-eval on runs, each the records of stream()."""
+    lines = "".join(json.dumps(record) + "\n" for run in runs for record in run)
+    with tempfile.NamedTemporaryFile() as file:
+        binary = subprocess.run([BIN / "dnn-cat", "--from-json"], input=lines.encode(), stdout=file, check=True)
+        assert binary.returncode == 0
+        done = subprocess.run([BIN / "dnn-eval", "--json", file.name], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def predicted_by(scores):
+    return np.argsort(-np.asarray(scores), axis=1, kind="stable")[:, 0]
+
+
+class Near(unittest.TestCase):
+    def near(self, value, expected, what):
+        if expected is None or math.isnan(expected):
+            self.assertIsNone(value, what)
+        else:
+            self.assertIsNotNone(value, what)
+            self.assertLessEqual(abs(value - expected), NEAR * max(1, abs(expected)), f"{what}: {value}, not {expected}")
+
+
+def class_values(truth, predicted):
+    """What scikit-learn says of labels against the truth."""
+    sensitivities = sk.recall_score(truth, predicted, labels=np.unique(truth), average=None)
+    return {
+        "top1_accuracy": 100 * sk.accuracy_score(truth, predicted),
+        "macro_precision": 100 * sk.precision_score(truth, predicted, average="macro", zero_division=0),
+        "macro_sensitivity": 100 * sk.recall_score(truth, predicted, average="macro", zero_division=0),
+        "macro_f1": 100 * sk.f1_score(truth, predicted, average="macro", zero_division=0),
+        "balanced_accuracy": 100 * sk.balanced_accuracy_score(truth, predicted),
+        "g_mean": 100 * stats.gmean(sensitivities),
+        "matthews": sk.matthews_corrcoef(truth, predicted),
+    }
+
+
+def roc_area(truth, scores):
+    """scikit-learn's area of each class in the truth against the rest, mean; None where one class is all there is."""
+    classes = np.unique(truth)
+    if len(classes) < 2 or np.isnan(scores).any():
+        return None
+    return np.mean([sk.roc_auc_score(truth == c, scores[:, c]) for c in classes])
+
+
+def calibration_error(truth, scores):
+    """By numpy's own bins: (edge, next edge], the first with its lower edge."""
+    best = predicted_by(scores)
+    p = scores[np.arange(len(truth)), best]
+    bins = np.clip(np.digitize(p, np.linspace(0, 1, 16), right=True) - 1, 0, 14)
+    right = (best == truth).astype(float)
+    return 100 * sum((bins == b).mean() * abs(right[bins == b].mean() - p[bins == b].mean()) for b in np.unique(bins))
+
+
+class AgainstTruth(Near):
+    def check(self, truth, scores, what):
+        truth, scores = np.asarray(truth), np.asarray(scores, dtype=np.float64)
+        run = evaluate(stream("m", truth, scores))["runs"][0]
+        best = predicted_by(np.nan_to_num(scores, nan=-np.inf))
+        for key, expected in class_values(truth, best).items():
+            self.near(run["values"][key], expected, f"{what}: {key}")
+        self.near(run["values"]["roc_auc"], roc_area(truth, scores), f"{what}: roc_auc")
+        listed = np.sort(scores, axis=1)[:, ::-1][:, :5]
+        if np.isnan(scores).any() or listed.min() < 0 or listed.max() > 1:
+            self.assertIsNone(run["values"]["calibration_error"], what)
+        else:
+            self.near(run["values"]["calibration_error"], calibration_error(truth, scores), f"{what}: ECE")
+        matrix = sk.confusion_matrix(truth, best)
+        labels = np.unique(np.concatenate([truth, best]))
+        cells = [[int(labels[i]), int(labels[j]), int(matrix[i, j])] for i, j in zip(*np.nonzero(matrix))]
+        self.assertEqual(run["confusion"], cells, what)
+        each = sk.precision_recall_fscore_support(truth, best, labels=labels, zero_division=np.nan)
+        for row, label, precision, sensitivity, f1, support in zip(run["classes"], labels, *each):
+            self.assertEqual((row["class"], row["n_true"]), (label, support), what)
+            self.near(row["precision"], precision, f"{what}: precision of {label}")
+            self.near(row["sensitivity"], sensitivity, f"{what}: sensitivity of {label}")
+            self.near(row["f1"], f1, f"{what}: F1 of {label}")
+        return run
+
+    def test_random_runs(self):
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            n, n_classes = int(rng.integers(5, 400)), int(rng.integers(2, 30))
+            truth = rng.integers(0, n_classes, n)
+            scores = rng.normal(size=(n, n_classes))
+            scores[np.arange(n), truth] += rng.uniform(0, 4)
+            if seed % 3 == 1:
+                scores = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+            if seed % 3 == 2:
+                scores = np.round(scores)  # many ties
+            self.check(truth, scores, f"seed {seed}")
+
+    def test_probabilities_of_all_classes_equal_scikit_learns_own_macro(self):
+        rng = np.random.default_rng(1)
+        truth = np.arange(200) % 7
+        scores = np.exp(rng.normal(size=(200, 7)))
+        scores /= scores.sum(axis=1, keepdims=True)
+        run = self.check(truth, scores, "softmax")
+        self.near(run["values"]["roc_auc"], sk.roc_auc_score(truth, scores, multi_class="ovr"), "roc_auc")
+
+    def test_degenerate_runs(self):
+        rng = np.random.default_rng(2)
+        scores = rng.uniform(size=(20, 6))
+        self.check(np.zeros(20, int), scores, "one class in the truth")
+        self.check(np.arange(20) % 6, np.tile(np.arange(6.0)[::-1], (20, 1)), "one class predicted")
+        self.check(np.zeros(20, int), np.tile(np.arange(6.0)[::-1], (20, 1)), "one class in both")
+        self.check(np.arange(20) % 6, np.full((20, 6), 0.5), "all scores tied")
+        self.check([0], [[0.25, 0.75]], "one sample")
+        self.check([1, 0], [[0.0, 1.0], [1.0, 0.0]], "certain and right")
+        with_nan = scores[:, :5].copy()  # all of them are listed
+        with_nan[3, 4] = np.nan
+        self.check(np.arange(20) % 5, with_nan, "a NaN among the scores")
+
+    def test_no_truth(self):
+        run = evaluate(stream("m", [None] * 4, predicted=[1, 2, 3, 4]))["runs"][0]
+        for key, value in run["values"].items():
+            self.assertIsNone(value, key)
+        self.assertEqual((run["confusion"], run["classes"]), ([], []))
+
+    def test_without_outputs_there_is_no_area(self):
+        truth, scores = np.array([0, 1, 0]), np.array([[1, 2.0], [3, 2], [1, 0]])
+        values = evaluate(stream("m", truth, scores, dense=False))["runs"][0]["values"]
+        self.assertIsNone(values["roc_auc"])
+
+
+if __name__ == "__main__":
+    if "--bin" in sys.argv:
+        at = sys.argv.index("--bin")
+        BIN = pathlib.Path(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    print(f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}")
+    unittest.main(warnings="ignore")  # of undefined values, which the tests are about
