@@ -1,6 +1,7 @@
 // Writing Keras: the graph with channels last, node by node, as layers; see keras.h.
 #include <algorithm>
 
+#include "formats/keras/batch_copies.h"
 #include "formats/keras/export.h"
 #include "formats/keras/keras.h"
 #include "layout/channels_last.h"
@@ -108,6 +109,8 @@ Plan plan_model(const Graph& graph, Dialect dialect) {
       continue;
     }
     const ExportRow* row = find_export(node);
+    if (row == nullptr && node.op == "Shape")
+      fail_unsupported(node.label(), " reads extents that are open; fix them with --shape");
     if (row == nullptr) fail_unsupported(node.label(), " has no counterpart in Keras that can be written");
     Export context(plan, node, row->fuses ? following(plan, node) : FollowingActivation());
     row->write(context);
@@ -123,8 +126,10 @@ namespace {
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
+  const std::set<std::string> copies = batch_copies(graph);
   to_channels_last(graph);
   infer_types(graph);
+  read_once(copies, graph);
   return graph;
 }
 }  // namespace

@@ -124,5 +124,26 @@ TEST(KerasAttention, WhatHasNoDenseLayersIsRefused) {
   EXPECT_THROW(to_files(graph, {}), Error);
 }
 
+// A class token before the places of a sequence, as many as the batch has samples.
+TEST(KerasAttention, TokensForABatchOfAnySize) {
+  const Graph graph = typed(R"(graph "g" {
+  opset 21
+  input x: float32[N,5,6]
+  input c: float32[N,4,7]
+  const token: float32[1,1,6] = random(1)
+  const places: float32[1,6,6] = random(2)
+  const rest: int64[2] = {1, 1}
+  s = Shape(x) {start = 0, end = 1}
+  t = Concat(s, rest) {axis = 0}
+  e = Expand(token, t)
+  j = Concat(e, x) {axis = 1}
+  y = Add(j, places)
+  output y
+}
+)");
+  again(graph, Dialect::Keras3);
+  again(graph, Dialect::Keras2);
+}
+
 }  // namespace
 }  // namespace dnn::keras
