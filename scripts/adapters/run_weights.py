@@ -18,7 +18,10 @@ def load(path):
     with torch.no_grad():
         for tensor in run.module.state_dict().values():
             tensor.zero_()
-    run.module.load_state_dict(tensors_of(path), strict=True)
+    graph = run.module.state_dict()
+    # A batch norm's counter of training steps is not part of what a graph computes.
+    tensors = {name: t for name, t in tensors_of(path).items() if name in graph or not name.endswith(".num_batches_tracked")}
+    run.module.load_state_dict(tensors, strict=True)
     return framework, shapes, run, transposes
 
 
