@@ -1,7 +1,8 @@
-// Top-1 and top-5 accuracy against the samples' truth, in percent.
+// Top-1 and top-5 accuracy against the samples' truth, in percent, with the interval that the number of samples leaves.
 #include <algorithm>
 
 #include "metrics/metric.h"
+#include "metrics/statistics.h"
 
 namespace dnn::metrics {
 namespace {
@@ -27,6 +28,9 @@ class Accuracy : public RunMetric {
     if (n_judged_ == 0) return;
     const double percent = 100.0 / static_cast<double>(n_judged_);
     (*values)["top1_accuracy"] = percent * static_cast<double>(n_first_);
+    const Interval interval = wilson_interval(n_first_, n_judged_);
+    (*values)["top1_accuracy_low"] = 100 * interval.low;
+    (*values)["top1_accuracy_high"] = 100 * interval.high;
     // A list of fewer classes would make top-5 look like a smaller top-k.
     if (all_list_five_) (*values)["top5_accuracy"] = percent * static_cast<double>(n_listed_);
   }

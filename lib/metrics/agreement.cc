@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "metrics/metric.h"
+#include "metrics/statistics.h"
 
 namespace dnn::metrics {
 namespace {
@@ -28,6 +29,9 @@ class Agreement : public PairMetric {
   void result(Values* values) const override {
     if (n_ == 0) return;
     (*values)["top1_agreement"] = 100.0 * static_cast<double>(n_same_) / static_cast<double>(n_);
+    const Interval interval = wilson_interval(n_same_, n_);
+    (*values)["top1_agreement_low"] = 100 * interval.low;
+    (*values)["top1_agreement_high"] = 100 * interval.high;
     (*values)["topk_agreement"] = 100.0 * overlap_ / static_cast<double>(n_);
   }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "metrics/statistics.h"
 #include "tensor/compare.h"
 
 namespace dnn::metrics {
@@ -79,6 +80,23 @@ std::vector<std::pair<Tensor, Tensor>> corresponding(const Outputs& a, int64_t a
   return result;
 }
 
+// Beside each p-value that has a row for it, its correction over all the pairs that state it.
+void correct_for_many_tests(std::vector<PairReport>* pairs) {
+  for (const Row& row : rows()) {
+    const std::string_view corrected = holm_key(row.key);
+    if (corrected.empty()) continue;
+    std::vector<double> p;
+    for (const PairReport& pair : *pairs) {
+      if (const auto it = pair.values.find(row.key); it != pair.values.end()) p.push_back(it->second);
+    }
+    const std::vector<double> adjusted = holm(p);
+    size_t next = 0;
+    for (PairReport& pair : *pairs) {
+      if (pair.values.contains(row.key)) pair.values[std::string(corrected)] = adjusted[next++];
+    }
+  }
+}
+
 }  // namespace
 
 struct Evaluation::RunState {
@@ -96,6 +114,16 @@ struct Evaluation::RunState {
   std::vector<Outcome> outcomes;
   std::vector<std::pair<int64_t, int64_t>> timings;  // sum of a sample's latencies, and how many
   std::unordered_map<std::string, size_t> by_key;
+  Times times;  // filled at the end
+
+  void sort_times() {
+    times.clear();
+    for (const Outcome& outcome : outcomes) {
+      if (outcome.batch != 1 || outcome.latency_ns.value_or(0) < 0) return times.clear();
+      if (outcome.latency_ns) times.push_back(*outcome.latency_ns);
+    }
+    std::sort(times.begin(), times.end());
+  }
 
   void add(const stream::Sample& sample) {
     ++report.n_samples;
@@ -209,6 +237,7 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i) const {
                     dnn::quoted(b.label_set), " offset ", b.label_offset, "): labels not compared");
   }
   const auto metrics = make_pair_metrics();
+  for (const auto& metric : metrics) metric->begin(base.times, other.times);
   double worst_factor = 0;
   for (const auto& [i, j] : common) {
     const Outcome& x = base.outcomes[i];
@@ -239,9 +268,15 @@ Report Evaluation::finish() {
   for (const auto& run : runs_) {
     for (const auto& metric : run->metrics) metric->result(&run->report.values);
     report.runs.push_back(run->report);
+    run->sort_times();
   }
   for (size_t i = 0; i < runs_.size(); ++i) {
     for (size_t j = i + 1; j < runs_.size(); ++j) report.pairs.push_back(meet(i, j));
+  }
+  correct_for_many_tests(&report.pairs);
+  for (const auto& metric : make_report_metrics()) {
+    for (const auto& run : runs_) metric->add(run->times);
+    metric->result(&report.values);
   }
   return report;
 }

@@ -37,6 +37,7 @@ struct PairReport {
 struct Report {
   std::vector<RunReport> runs;
   std::vector<PairReport> pairs;  // every two runs, the earlier as base
+  Values values;                  // of all runs together
 };
 
 // What an output element may differ by: atol + rtol * (the sample's largest element in the reference output).

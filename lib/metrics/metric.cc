@@ -3,13 +3,14 @@
 
 #include <set>
 
-#include "base/error.h"
+#include "base/text.h"
 
 namespace dnn::metrics {
 
-// Each file's maker, declared from the rows; a file of scope Run makes RunMetrics, one of scope Pair makes PairMetrics.
+// Each file's maker, declared from the rows; a file of scope Run makes RunMetrics, and so on.
 using MadeByRun = std::unique_ptr<RunMetric>;
 using MadeByPair = std::unique_ptr<PairMetric>;
+using MadeByReport = std::unique_ptr<ReportMetric>;
 #define DNN_METRIC(key, scope, title, unit, better, format, file, text) MadeBy##scope make_##file();
 #include "metrics/metrics.def"
 
@@ -24,32 +25,32 @@ const std::vector<Row>& rows() {
 
 namespace {
 
-void make(Scope wanted, std::vector<std::unique_ptr<RunMetric>>* run, std::vector<std::unique_ptr<PairMetric>>* pair) {
+// One of each file whose maker gives a Metric.
+template <class Metric>
+std::vector<std::unique_ptr<Metric>> make() {
+  std::vector<std::unique_ptr<Metric>> metrics;
   std::set<std::string_view> made;
-  const auto keep = [&](auto maker) {
-    if constexpr (std::is_same_v<decltype(maker()), MadeByRun>) {
-      if (run != nullptr) run->push_back(maker());
-    } else {
-      if (pair != nullptr) pair->push_back(maker());
+  const auto keep = [&](std::string_view file, auto maker) {
+    if constexpr (std::is_same_v<decltype(maker()), std::unique_ptr<Metric>>) {
+      if (made.insert(file).second) metrics.push_back(maker());
     }
   };
-#define DNN_METRIC(key, scope, title, unit, better, format, file, text) \
-  if (Scope::scope == wanted && made.insert(#file).second) keep(make_##file);
+#define DNN_METRIC(key, scope, title, unit, better, format, file, text) keep(#file, make_##file);
 #include "metrics/metrics.def"
+  return metrics;
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<RunMetric>> make_run_metrics() {
-  std::vector<std::unique_ptr<RunMetric>> metrics;
-  make(Scope::Run, &metrics, nullptr);
-  return metrics;
-}
+std::vector<std::unique_ptr<RunMetric>> make_run_metrics() { return make<RunMetric>(); }
+std::vector<std::unique_ptr<PairMetric>> make_pair_metrics() { return make<PairMetric>(); }
+std::vector<std::unique_ptr<ReportMetric>> make_report_metrics() { return make<ReportMetric>(); }
 
-std::vector<std::unique_ptr<PairMetric>> make_pair_metrics() {
-  std::vector<std::unique_ptr<PairMetric>> metrics;
-  make(Scope::Pair, nullptr, &metrics);
-  return metrics;
+std::string_view holm_key(std::string_view key) {
+  for (const Row& row : rows()) {
+    if (row.key.size() == key.size() + 5 && starts_with(row.key, key) && ends_with(row.key, "_holm")) return row.key;
+  }
+  return "";
 }
 
 }  // namespace dnn::metrics

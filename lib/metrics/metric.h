@@ -1,4 +1,4 @@
-// Metrics: values that are stated of one run, or of one run against another. Each lives in one file and has its rows
+// Metrics: values that are stated of one run, of one run against another, or of all runs of a report. Each lives in one file and has its rows
 // in metrics.def: fed observations one by one, it states its values at the end. A value that is not defined (no truth,
 // no outputs) is left out, never stated as 0.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace dnn::metrics {
 
-enum class Scope : uint8_t { Run, Pair };
-enum class Better : uint8_t { Higher, Lower };
+enum class Scope : uint8_t { Run, Pair, Report };
+enum class Better : uint8_t { Higher, Lower, Neither };
 
 struct Row {
   std::string_view key;
@@ -45,6 +45,10 @@ class RunMetric {
   virtual void result(Values* values) const = 0;
 };
 
+// A run's latencies, one for each of its samples that was timed (ns, the mean of repeated runs), sorted. Empty unless each sample
+// was a batch of its own: the times of one batch are one measurement.
+using Times = std::vector<int64_t>;
+
 // What two runs said about the same sample; `base` is the reference.
 struct Meeting {
   const Outcome& base;
@@ -57,12 +61,24 @@ struct Meeting {
 class PairMetric {
  public:
   virtual ~PairMetric() = default;
+  virtual void begin(const Times& /*base*/, const Times& /*other*/) {}  // before any add()
   virtual void add(const Meeting& meeting) = 0;
+  virtual void result(Values* values) const = 0;
+};
+
+class ReportMetric {
+ public:
+  virtual ~ReportMetric() = default;
+  virtual void add(const Times& run) = 0;  // which must outlive the metric
   virtual void result(Values* values) const = 0;
 };
 
 // One of each metric of metrics.def.
 std::vector<std::unique_ptr<RunMetric>> make_run_metrics();
 std::vector<std::unique_ptr<PairMetric>> make_pair_metrics();
+std::vector<std::unique_ptr<ReportMetric>> make_report_metrics();
+
+// The key under which Holm's correction of a test over all pairs is stated: KEY_holm where there is such a row, else "".
+std::string_view holm_key(std::string_view key);
 
 }  // namespace dnn::metrics

@@ -155,7 +155,13 @@ Json confusion_json(const Confusion& confusion) {
   return list;
 }
 
-std::string_view better_name(Better better) { return better == Better::Higher ? "higher" : "lower"; }
+std::string_view better_name(Better better) {
+  return better == Better::Higher ? "higher" : better == Better::Lower ? "lower" : "neither";
+}
+
+std::string_view scope_name(Scope scope) {
+  return scope == Scope::Run ? "run" : scope == Scope::Pair ? "pair" : "report";
+}
 
 }  // namespace
 
@@ -180,11 +186,20 @@ std::string report_table(const Report& report) {
     if (!pair.note.empty())
       out += cat(run_letter(pair.other), " against ", run_letter(pair.base), ": ", pair.note, "\n");
   }
+  if (report.runs.size() > 2) {  // of two runs the pair says it all
+    for (const Row& row : rows()) {
+      const std::string value = row.scope == Scope::Report ? value_text(row, report.values) : "";
+      if (!row.title.empty() && !value.empty()) out += cat(row.title, " ", value, "\n");
+    }
+  }
   return out;
 }
 
 std::string report_json(const Report& report) {
-  Json json = {{"metrics", Json::object()}, {"runs", Json::array()}, {"pairs", Json::array()}};
+  Json json = {{"metrics", Json::object()},
+               {"runs", Json::array()},
+               {"pairs", Json::array()},
+               {"values", values_json(Scope::Report, report.values)}};
   for (const Row& row : rows()) {
     json["metrics"][std::string(row.key)] = {
         {"unit", row.unit}, {"better", better_name(row.better)}, {"text", row.text}};
@@ -228,8 +243,8 @@ std::string confusion_lines(const Report& report) {
 std::string metrics_list() {
   std::string out;
   for (const Row& row : rows()) {
-    out += cat(row.key, "\t", row.scope == Scope::Run ? "run" : "pair", "\t", row.unit, "\t", better_name(row.better),
-               "\t", row.text, "\n");
+    out +=
+        cat(row.key, "\t", scope_name(row.scope), "\t", row.unit, "\t", better_name(row.better), "\t", row.text, "\n");
   }
   return out;
 }

@@ -11,7 +11,7 @@ std::string run_letter(size_t run_i);  // "A".."Z", then "R27", ...
 // Tables no wider than 100 columns, then notes; ends with a newline.
 std::string report_table(const Report& report);
 
-// {"metrics": {key: {unit, better, text}}, "runs": [...], "pairs": [...]} on one line; values that are not defined are
+// {"metrics": {key: {unit, better, text}}, "runs": [...], "pairs": [...], "values": {...}} on one line; values that are not defined are
 // null, infinities are the texts "inf" and "-inf". A run's "confusion" is [truth, predicted, count] of the cells not 0.
 std::string report_json(const Report& report);
 

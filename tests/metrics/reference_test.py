@@ -184,6 +184,128 @@ class AgainstTruth(Near):
         values = evaluate(stream("m", truth, scores, dense=False))["runs"][0]["values"]
         self.assertIsNone(values["roc_auc"])
 
+    def test_intervals_of_the_accuracy(self):
+        for n_right, n in [(0, 7), (7, 7), (1, 1), (3, 10), (977, 1000)]:
+            truth = [0] * n_right + [1] * (n - n_right)
+            values = evaluate(stream("m", truth, predicted=[0] * n))["runs"][0]["values"]
+            interval = stats.binomtest(n_right, n).proportion_ci(method="wilson")
+            self.near(values["top1_accuracy_low"], 100 * interval.low, f"{n_right} of {n}")
+            self.near(values["top1_accuracy_high"], 100 * interval.high, f"{n_right} of {n}")
+
+
+def holm(p):
+    """Holm's correction as its definition reads, p by p."""
+    p = np.asarray(p)
+    order = np.argsort(p)
+    steps = np.minimum(1, (len(p) - np.arange(len(p))) * p[order])
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.maximum.accumulate(steps)
+    return adjusted
+
+
+class Significance(Near):
+    """Tests of pairs; p-values below 1e-9 are held to 1e-9 of themselves too."""
+
+    def same_p(self, value, expected, what):
+        self.near(value, expected, what)
+        if value:
+            self.near(value / expected, 1, f"{what}: ratio")
+
+    def four(self, both, only_a, only_b, none):
+        """The pair of two runs with these counts."""
+        n = both + only_a + only_b + none
+        a = [0] * (both + only_a) + [1] * (only_b + none)
+        b = [0] * both + [1] * only_a + [0] * only_b + [1] * none
+        return evaluate(*(stream(f"m{i}", [0] * n, predicted=labels) for i, labels in enumerate((a, b))))["pairs"][0]
+
+    def test_accuracy(self):
+        for counts in [(5, 3, 1, 2), (0, 0, 0, 4), (9, 0, 0, 0), (0, 12, 0, 0), (0, 0, 1, 0), (100, 30, 30, 7), (10, 800, 500, 3),
+                       (0, 2000, 1000, 0)]:
+            values = self.four(*counts)["values"]
+            both, only_a, only_b, none = counts
+            n, m = sum(counts), only_a + only_b
+            self.near(values["accuracy_change"], 100 * (only_b - only_a) / n, counts)
+            self.same_p(values["mcnemar_p"], stats.binomtest(only_a, m).pvalue if m else 1, counts)
+            self.near(values["mcnemar_odds_ratio"], only_b / only_a if only_a else None, counts)
+            agreed = stats.binomtest(both + none, n).proportion_ci(method="wilson")
+            self.near(values["top1_agreement_low"], 100 * agreed.low, counts)
+            self.near(values["top1_agreement_high"], 100 * agreed.high, counts)
+
+    def test_bootstrap_interval_is_that_of_resampling(self):
+        for counts in [(5, 3, 1, 2), (400, 30, 55, 15), (0, 0, 0, 4), (9000, 500, 420, 80), (10, 800, 500, 3), (0, 5, 15, 0)]:
+            values = self.four(*counts)["values"]
+            n = sum(counts)
+            draws = np.random.default_rng(5).multinomial(n, np.array(counts) / n, size=400_000)
+            differences = 100 * (draws[:, 2] - draws[:, 1]) / n
+            for key, q in (("accuracy_change_low", 0.025), ("accuracy_change_high", 0.975)):
+                # 10,000 draws leave the quantile a rank error of 4 standard deviations: sqrt(q (1 - q) / 10,000).
+                slack = 4 * math.sqrt(0.025 * 0.975 / 10_000)
+                self.assertGreaterEqual(values[key], np.quantile(differences, q - slack) - 1e-9, counts)
+                self.assertLessEqual(values[key], np.quantile(differences, q + slack) + 1e-9, counts)
+
+    def times(self, what, *runs):
+        """Checks the tests of times of runs whose samples are numbered alike."""
+        report = evaluate(*(stream(f"m{i}", [None] * len(t), predicted=[0] * len(t), times=t) for i, t in enumerate(runs)))
+        for pair in report["pairs"]:
+            a, b = (np.asarray(runs[ord(pair[end]) - ord("A")], dtype=float) for end in ("base", "run"))
+            values, label = pair["values"], f"{what}: {pair['run']} against {pair['base']}"
+            u = stats.mannwhitneyu(b, a)
+            self.same_p(values["mann_whitney_p"], u.pvalue, f"{label}: Mann-Whitney")
+            self.near(values["mann_whitney_effect"], 2 * u.statistic / (len(a) * len(b)) - 1, f"{label}: its effect")
+            n = min(len(a), len(b))
+            d = b[:n] - a[:n]
+            # One difference of 0 is an error of scipy; it is as little evidence as several are there.
+            self.same_p(values["wilcoxon_p"], stats.wilcoxon(d).pvalue if n > 1 or d[0] else 1, f"{label}: Wilcoxon")
+            ranks = stats.rankdata(np.abs(d[d != 0]))
+            plus = ranks[d[d != 0] > 0].sum()
+            defined = len(ranks) and values["wilcoxon_p"] is not None
+            self.near(values["wilcoxon_effect"], 2 * plus / ranks.sum() - 1 if defined else None, f"{label}: its effect")
+        for key in ("mann_whitney_p", "wilcoxon_p"):
+            pairs = [pair["values"] for pair in report["pairs"] if pair["values"][key] is not None]
+            for values, expected in zip(pairs, holm([values[key] for values in pairs])):
+                self.same_p(values[key + "_holm"], expected, f"{what}: {key} corrected")
+        if len(runs) > 1:
+            h, p = stats.kruskal(*runs)
+            if len(np.unique(np.concatenate(runs))) == 1:  # 0 / 0, which scipy's rounding can turn into an infinite H
+                h = p = math.nan
+            self.near(report["values"]["kruskal_wallis_h"], h, f"{what}: H")
+            self.same_p(report["values"]["kruskal_wallis_p"], p, f"{what}: Kruskal-Wallis")
+            self.near(report["values"]["kruskal_wallis_effect"], h / (sum(map(len, runs)) - 1), f"{what}: its effect")
+
+    def test_times(self):
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            n_runs = int(rng.integers(2, 5))
+            scale = [1e7, 12, 3][seed % 3]  # no ties, some, many
+            lengths = rng.integers(1, [9, 30, 60, 400][seed % 4], n_runs)
+            runs = [(scale * rng.lognormal(0.1 * i, 0.3, length)).astype(np.int64) for i, length in enumerate(lengths)]
+            self.times(f"seed {seed}", *runs)
+
+    def test_sizes_where_methods_change(self):
+        rng = np.random.default_rng(3)
+        for n in (1, 2, 8, 9, 12, 13, 14, 50, 51):
+            a = 100 + rng.permutation(10_000)[:n]
+            self.times(f"{n} values", a, a + rng.permutation(np.arange(1, n + 1)) * rng.choice([-1, 1], n))
+            tied = rng.integers(0, 4, n)
+            self.times(f"{n} tied values", a, a + tied - 1)
+        self.times("8 against 3000", rng.permutation(10_000)[:8], 20_000 + rng.permutation(10_000)[:3000])
+
+    def test_degenerate_times(self):
+        for n in (1, 5, 13, 14, 60):
+            self.times(f"{n} equal values", [7] * n, [7] * n)
+            self.times(f"{n} of one value each", [7] * n, [9] * n)
+        self.times("far apart", list(range(3000)), list(range(100_000, 103_000)))
+        self.times("three alike", [1, 2, 3], [1, 2, 3], [1, 2, 3])
+
+    def test_samples_of_one_batch_are_one_measurement(self):
+        def batched(records):
+            return [record | ({"batch": 2} if record["type"] == "prediction" else {}) for record in records]
+        a, b = (batched(stream(name, [None] * 4, predicted=[0] * 4, times=range(at, at + 4))) for name, at in (("a", 1), ("b", 9)))
+        report = evaluate(a, b)
+        for key in ("mann_whitney_p", "wilcoxon_p", "wilcoxon_effect"):
+            self.assertIsNone(report["pairs"][0]["values"][key])
+        self.assertIsNone(report["values"]["kruskal_wallis_p"])
+
 
 if __name__ == "__main__":
     if "--bin" in sys.argv:

@@ -281,13 +281,18 @@ TEST(Metrics, EveryValueStatedHasARow) {
   Prediction p = prediction(0, {1, 2, 3, 4, 5}, 5), q = prediction(1, {1, 2, 3, 4, 5}, 5);
   for (size_t i = 0; i < 5; ++i) q.top_k[i].score = p.top_k[i].score = 0.5 - 0.1 * static_cast<double>(i);
   q.outputs = p.outputs = {{"o", Tensor::of<float>({1, 6}, {0, 5, 4, 3, 2, 1})}};
-  const std::vector<Record> run = {header("a"), Sample{0, "p", 1, {}}, Sample{1, "q", 2, {}}, p, q, p};
-  std::vector<Record> both = run;
-  both.insert(both.end(), run.begin(), run.end());
+  std::vector<Record> both = {header("a"), Sample{0, "p", 1, {}}, Sample{1, "q", 2, {}}, p, q, p, header("b")};
+  std::swap(p.top_k[0].index, p.top_k[1].index);  // this run is right on q only, and slower
+  std::swap(q.top_k[0].index, q.top_k[1].index);
+  p.latency_ns = q.latency_ns = 7;
+  for (const Record& record : {Record(Sample{0, "p", 1, {}}), Record(Sample{1, "q", 2, {}}), Record(p), Record(q)}) {
+    both.push_back(record);
+  }
   const Report report = report_of(both);
   std::set<std::string> stated, rows_of;
   for (const auto& [key, value] : report.runs[0].values) stated.insert(key);
   for (const auto& [key, value] : report.pairs[0].values) stated.insert(key);
+  for (const auto& [key, value] : report.values) stated.insert(key);
   for (const Row& row : rows()) rows_of.emplace(row.key);
   EXPECT_EQ(stated, rows_of);
 }
