@@ -1,0 +1,180 @@
+// A child process; see child.h.
+#include "base/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+extern char** environ;
+
+namespace dnn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Clock::time_point from_now(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+int milliseconds_until(Clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<int64_t>(left, 0, 3'600'000));
+}
+
+// The last line that says something; of a child that says much, of the end of it.
+std::string last_line_of(int fd) {
+  constexpr off_t kMost = 1 << 16;
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  if (size <= 0) return "";
+  std::string text(static_cast<size_t>(std::min(size, kMost)), '\0');
+  const ssize_t n = ::pread(fd, text.data(), text.size(), size - static_cast<off_t>(text.size()));
+  text.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  std::string last;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
+  }
+  constexpr size_t kLongest = 600;
+  std::string plain;
+  for (const char c : last.substr(0, kLongest)) {
+    if (static_cast<unsigned char>(c) >= ' ') plain += c;
+  }
+  return plain;
+}
+
+}  // namespace
+
+// A socket and no pipes: writing to one that nobody reads is then an error and no signal, whoever uses the library.
+ChildProcess::ChildProcess(const std::vector<std::string>& argv, std::string name) : name_(std::move(name)) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    fail_environment(name_, ": cannot make a socket: ", std::strerror(errno));
+  // Not a pipe, which would have to be emptied all the time.
+  errors_ = ::memfd_create("stderr", MFD_CLOEXEC);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  if (errors_ >= 0) posix_spawn_file_actions_adddup2(&actions, errors_, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t ignored;
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  sigaddset(&ignored, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&attributes, &ignored);
+  std::vector<char*> arguments;
+  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  const int failure = ::posix_spawnp(&pid_, argv[0].c_str(), &actions, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  ::close(ends[1]);
+  socket_ = ends[0];
+  if (failure == 0) {
+    ::fcntl(socket_, F_SETFL, O_NONBLOCK);
+    return;
+  }
+  ::close(socket_);
+  if (errors_ >= 0) ::close(errors_);
+  fail_environment(name_, ": cannot run ", argv[0], ": ", std::strerror(failure));
+}
+
+ChildProcess::~ChildProcess() {
+  end(0);
+  if (errors_ >= 0) ::close(errors_);
+}
+
+void ChildProcess::limit(double seconds, const std::string& set_by) {
+  limit_s_ = seconds;
+  set_by_ = set_by;
+  deadline_ = from_now(seconds);
+}
+
+void ChildProcess::wait_for(short events) {
+  pollfd ready{socket_, events, 0};
+  while (true) {
+    const int n = ::poll(&ready, 1, milliseconds_until(deadline_));
+    if (n > 0) return;
+    if (n < 0 && errno != EINTR) fail_environment(name_, ": cannot wait for it: ", std::strerror(errno));
+    if (Clock::now() >= deadline_)
+      fail_environment(name_, ": no answer within ", limit_s_, " s, the limit of ", set_by_);
+  }
+}
+
+size_t ChildProcess::read(std::byte* to, size_t n) {
+  while (socket_ >= 0) {
+    wait_for(POLLIN);
+    const ssize_t got = ::recv(socket_, to, n, 0);
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno == EINTR || errno == EAGAIN) continue;
+    if (errno == ECONNRESET) return 0;  // it ended without reading all
+    fail_environment(name_, ": cannot read its answer: ", std::strerror(errno));
+  }
+  return 0;
+}
+
+void ChildProcess::write(Bytes bytes) {
+  while (!bytes.empty() && socket_ >= 0) {
+    wait_for(POLLOUT);
+    const ssize_t n = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (n >= 0) {
+      bytes = bytes.subspan(static_cast<size_t>(n));
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      return;
+    } else if (errno != EINTR && errno != EAGAIN) {
+      fail_environment(name_, ": cannot write to it: ", std::strerror(errno));
+    }
+  }
+}
+
+ChildProcess::End ChildProcess::end(double grace_s) {
+  End result;
+  if (pid_ < 0) return result;
+  ::shutdown(socket_, SHUT_WR);
+  const Clock::time_point deadline = from_now(grace_s);
+  // It has ended when nothing holds the other end any more; what it still says is dropped.
+  char rest[4096];
+  pollfd ready{socket_, POLLIN, 0};
+  while (grace_s > 0 && Clock::now() < deadline) {
+    if (::poll(&ready, 1, milliseconds_until(deadline)) <= 0) continue;
+    const ssize_t n = ::recv(socket_, rest, sizeof rest, 0);
+    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) break;
+  }
+  ::close(socket_);
+  socket_ = -1;
+  // A moment between closing its output and its end is no reason to kill it. Looked at and left: its number stays its own.
+  siginfo_t state{};
+  for (int i = 0; grace_s > 0 && i < 50 && state.si_pid == 0; ++i) {
+    if (i > 0) ::usleep(10'000);
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) != 0) break;
+  }
+  ::kill(-pid_, SIGKILL);  // its children too, where it left some
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (errors_ >= 0) result.last_line = last_line_of(errors_);
+  return result;
+}
+
+std::string ChildProcess::End::text() const {
+  std::string text = exit_code > 128
+                         ? cat("was ended by signal ", exit_code - 128, " (", ::strsignal(exit_code - 128), ")")
+                         : cat("ended with code ", exit_code);
+  if (!last_line.empty()) text += ": " + last_line;
+  return text;
+}
+
+}  // namespace dnn

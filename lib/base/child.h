@@ -1,0 +1,51 @@
+// A child process that one speaks with: what is written is its standard input, what is read its standard output.
+#pragma once
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/io.h"
+
+namespace dnn {
+
+class ChildProcess : public ByteSource, public ByteSink {
+ public:
+  // Runs argv[0] (looked up in PATH); `name` stands in errors. Throws Environment when it cannot be started.
+  ChildProcess(const std::vector<std::string>& argv, std::string name);
+  // Ends it, with its children, whatever it is doing.
+  ~ChildProcess() override;
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  // All that is read and written until the next call has this long; beyond, read() and write() throw Environment, naming
+  // what sets the limit.
+  void limit(double seconds, const std::string& set_by);
+  // 0: it closed its output, or ended.
+  size_t read(std::byte* to, size_t n) override;
+  // What nobody takes any more is dropped: that the child ended, read() tells.
+  void write(Bytes bytes) override;
+
+  struct End {
+    int exit_code = 0;      // 128 + signal when one ended it
+    std::string last_line;  // of its standard error
+    // "ended with code 3", "was ended by signal 9 (Killed)"; with the last line, where there is one.
+    std::string text() const;
+  };
+  // Closes its input, gives it this long to end by itself, then ends it.
+  End end(double grace_s);
+
+ private:
+  // Waits until the socket is ready; throws past the limit.
+  void wait_for(short events);
+
+  std::string name_;
+  pid_t pid_ = -1;
+  int socket_ = -1, errors_ = -1;
+  double limit_s_ = 0;
+  std::string set_by_;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+}  // namespace dnn
