@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "compile/explain.h"
 #include "compile/open.h"
-#include "devices/device.h"
+#include "devices/library.h"
 #include "passes/pass.h"
 
 namespace {
@@ -67,6 +67,7 @@ int work(const Options& o) {
   if (o.model.empty()) fail_usage("no MODEL given");
   if (o.output.empty() && !o.explain && o.emit.empty()) fail_usage("say where the package goes: -o FILE");
   if (o.output == "-" && o.explain) fail_usage("--explain and the package cannot both go to standard output");
+  if (find_framework(o.device) != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
   OpenOptions open;
   std::string index;
   open.compile.device = find_device(o.device, &index).kind;

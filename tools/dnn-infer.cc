@@ -7,6 +7,7 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "compile/open.h"
+#include "convert/framework_file.h"
 #include "infer/profile.h"
 #include "infer/setup.h"
 
@@ -80,16 +81,29 @@ int report(const RunSummary& summary, const BatchPlan& plan) {
   return static_cast<int>(*summary.first_failure);
 }
 
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
 int work(const Options& o) {
+  DeviceOptions device_options = {.threads = o.threads, .isa = o.network.isa};
+  device_options.variable = variable;
   if (o.list_devices) {
     for (const Device& device : devices()) {
-      for (const std::string& line : device.list()) std::cout << line << '\n';
+      for (const std::string& line : device.list(device_options)) std::cout << line << '\n';
     }
     return 0;
   }
   if (o.model.empty()) fail_usage("no MODEL given");
   if (!o.source.fill.empty() && o.source.fill != "zeros" && o.source.fill != "ones" && o.source.fill != "random")
     fail_usage("--fill: '", o.source.fill, "' is none of zeros, ones, random");
+  const Framework* framework = find_framework(o.network.device);
+  if (framework != nullptr && (o.run.trace || o.run.profile || o.network.trust))
+    fail_usage(o.run.trace     ? "--trace"
+               : o.run.profile ? "--profile"
+                               : "--trust",
+               " is for what is compiled here; ", o.network.device, " is a framework");
   cli::Output output(o.output, cli::Output::Content::Binary);
   OpenOptions open = open_options(o.network);
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
@@ -98,8 +112,15 @@ int work(const Options& o) {
   const std::shared_ptr<const Package> package = open_package(o.model, open);
   const BatchPlan plan = plan_batch(*package);
   check_package(o.model, o.network, *package, plan);
-  const std::unique_ptr<Session> session =
-      open_session(o.network.device, package, {.threads = o.threads, .isa = o.network.isa});
+  FrameworkFile file;
+  if (framework != nullptr) {
+    file = file_for_framework(*framework, o.model, *package);
+    if (!file.converted_from.empty()) cli::note(cat(o.model, ": converted to ", file.format, " for ", framework->name));
+    device_options.model_file = file.path;
+    device_options.model_format = file.format;
+    device_options.opt = framework_level(o.network);
+  }
+  const std::unique_ptr<Session> session = open_session(o.network.device, package, device_options);
 
   SourceOptions source_options = o.source;
   const bool images = o.source.fill.empty() && names_images(o.source.inputs);
@@ -127,7 +148,10 @@ int work(const Options& o) {
   inherit(source->provenance(), &header);
   header.tool = kTool.name;
   header.command = o.command;
-  header.latency_contains = latency_contains(options);
+  header.latency_contains = latency_contains(options, *session);
+  if (!file.converted_from.empty()) header.host["converted"] = cat("from ", file.converted_from, " to ", file.format);
+  if (const auto fell = header.host.find("fell_back"); fell != header.host.end())
+    cli::warn(cat(o.network.device, ": ", fell->second));
   if (const char* node = std::getenv("SLURMD_NODENAME")) header.host["node"] = node;
   writer.write(header);
   const RunSummary summary = runner.run(*source);

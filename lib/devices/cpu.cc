@@ -150,7 +150,7 @@ std::unique_ptr<Session> cpu_open(std::shared_ptr<const Package> package, const 
   return std::make_unique<CpuSession>(std::move(package), options);
 }
 
-std::vector<std::string> cpu_list() {
+std::vector<std::string> cpu_list(const DeviceOptions&) {
   return {cat("cpu\t", cpu_name(), ", ", available_processors(), " processors, ", join(supported_isas(), " "))};
 }
 

@@ -1,11 +1,13 @@
 // The table of devices; see device.h.
 #include "devices/device.h"
 
+#include "devices/library.h"
+
 namespace dnn {
 
 #define DNN_DEVICE(kind, usage, target, prefix)                                                                     \
   std::unique_ptr<Session> prefix##_open(std::shared_ptr<const Package>, const std::string&, const DeviceOptions&); \
-  std::vector<std::string> prefix##_list();
+  std::vector<std::string> prefix##_list(const DeviceOptions&);
 #include "devices/devices.def"
 #undef DNN_DEVICE
 
@@ -36,7 +38,7 @@ const Device& find_device(const std::string& name, std::string* index) {
   for (const Device& device : devices()) {
     if (kind == device.kind) {
       const std::string after = colon == std::string::npos ? "" : name.substr(colon + 1);
-      if (colon != std::string::npos && !allowed(device, after))
+      if (find_framework(name) == nullptr && colon != std::string::npos && !allowed(device, after))
         fail_usage("device ", name, ": write it as ", device.usage);
       if (index != nullptr) *index = after;
       return device;
@@ -53,7 +55,7 @@ std::unique_ptr<Session> open_session(const std::string& device, std::shared_ptr
   std::string index;
   const Device& row = find_device(device, &index);
   for (const Device& other : devices()) {
-    if (package->info.target == other.target && package->info.target != row.target) {
+    if (package->info.target == other.target && package->info.target != row.target && row.kind != std::string("lib")) {
       fail_usage("the package is for ", other.kind, ", ", device, " is asked for: give --device ", other.kind,
                  ", or compile it with --device ", row.kind);
     }

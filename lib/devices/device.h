@@ -1,6 +1,9 @@
 // Devices: where a package runs. One interface, one file and one row of devices.def per kind of device.
 #pragma once
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,11 @@ namespace dnn {
 struct DeviceOptions {
   int threads = 0;  // including the caller's; 0: the processors this process may use
   std::string isa;  // force one of the package's codes; "": the best that the processor has
+  // For lib:NAME alone, see library.h.
+  std::string model_file = {}, model_format = {};  // what the framework loads
+  std::optional<int> opt = {};                     // level, where the framework has levels
+  std::function<std::string(const std::string& variable)> variable =
+      {};  // environment variables; "" for one that is not there
 };
 
 struct StepProfile {
@@ -27,9 +35,16 @@ class Session {
   // Instruction set or device name that the run really uses.
   virtual std::string isa() const { return {}; }
   virtual int threads() const { return 1; }
+  // The level that runs; none where the device has no levels.
+  virtual std::optional<int> opt() const { return package_->info.opt; }
+  // What else a run's header says of where it runs: versions, what fell back.
+  virtual std::map<std::string, std::string> facts() const { return {}; }
 
   // One inference: inputs in the graph's order and of its types, outputs in its order. The outputs belong to the caller.
   virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;
+  // How long the last run() took, where the device knows better than a clock around run().
+  virtual std::optional<int64_t> latency_ns() const { return std::nullopt; }
+  virtual std::string latency_contains() const { return {}; }
   // The same, with every value of the package's graph shown as it is made (row-major). The outputs are the same bits.
   virtual std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) = 0;
   // While on, run() adds up the time of each step; steps are those of the package.
@@ -45,13 +60,13 @@ class Session {
 
 struct Device {
   const char* kind;    // "cpu"
-  const char* usage;   // "cpu", "opencl:N"
+  const char* usage;   // "cpu", "opencl:N", "lib:NAME"
   const char* target;  // code generator's target, "" for a device that needs no code
   // `index` is the N of "kind:N" ("" when left out). Throws Environment saying what to install when it is not here.
   std::unique_ptr<Session> (*open)(std::shared_ptr<const Package> package, const std::string& index,
                                    const DeviceOptions& options);
   // One line per device of this kind that is here: "name<tab>description"; empty when there is none.
-  std::vector<std::string> (*list)();
+  std::vector<std::string> (*list)(const DeviceOptions& options);
 };
 
 const std::vector<Device>& devices();

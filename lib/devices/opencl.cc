@@ -236,7 +236,7 @@ std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, con
   return std::make_unique<OpenClSession>(std::move(package), found[static_cast<size_t>(n)].device);
 }
 
-std::vector<std::string> opencl_list() {
+std::vector<std::string> opencl_list(const DeviceOptions&) {
   std::vector<std::string> lines;
   for (const FoundDevice& found : find_devices()) {
     lines.push_back(cat("opencl:", lines.size(), "\t", device_text(found.device, CL_DEVICE_NAME), ", ",

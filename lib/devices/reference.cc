@@ -21,6 +21,8 @@ std::unique_ptr<Session> reference_open(std::shared_ptr<const Package> package, 
   return std::make_unique<ReferenceSession>(std::move(package));
 }
 
-std::vector<std::string> reference_list() { return {"reference\tthe interpreter (float32; reference:f64 in float64)"}; }
+std::vector<std::string> reference_list(const DeviceOptions&) {
+  return {"reference\tthe interpreter (float32; reference:f64 in float64)"};
+}
 
 }  // namespace dnn

@@ -41,9 +41,10 @@ std::vector<stream::Prediction::Class> best_classes(const Tensor& scores, int k,
   return best;
 }
 
-std::string latency_contains(const RunOptions& options) {
-  std::string text =
-      "one run of the network on a batch in memory, from its inputs to its outputs; not decoding and preprocessing";
+std::string latency_contains(const RunOptions& options, const Session& session) {
+  std::string text = session.latency_contains();
+  if (text.empty()) text = "one run of the network on a batch in memory, from its inputs to its outputs";
+  text += "; not decoding and preprocessing";
   if (options.decode_threads > 0) text += ", which other threads do meanwhile";
   if (options.profile) text += "; with a clock read around each step";
   return text;
@@ -180,7 +181,8 @@ void Runner::infer(const Batch& batch) {
   for (int64_t done = 0; done == 0 || more_runs(done); ++done) {
     const Clock::time_point start = Clock::now();
     const std::vector<Tensor> outputs = session_.run(batch.inputs);
-    const int64_t latency_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    const int64_t around_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    const int64_t latency_ns = session_.latency_ns().value_or(around_ns);
     ++summary_.n_runs;
     metrics::Outcome outcome;
     outcome.latency_ns = latency_ns;

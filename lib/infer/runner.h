@@ -39,7 +39,7 @@ struct RunSummary {
 };
 
 // What latency_ns covers, for the header.
-std::string latency_contains(const RunOptions& options);
+std::string latency_contains(const RunOptions& options, const Session& session);
 
 class Runner {
  public:

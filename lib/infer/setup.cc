@@ -10,6 +10,7 @@
 #include "base/cpu.h"
 #include "base/file.h"
 #include "base/threads.h"
+#include "devices/library.h"
 #include "graph/bind.h"
 
 namespace dnn {
@@ -32,6 +33,19 @@ std::string milliseconds(const metrics::Values& values, const char* key) {
 
 }  // namespace
 
+std::optional<int> framework_level(const NetworkOptions& o) {
+  const Framework* framework = find_framework(o.device);
+  if (framework == nullptr) return std::nullopt;
+  if (!o.passes.empty() || !o.isa.empty())
+    fail_usage(o.passes.empty() ? "--isa" : "--pass", " is for what is compiled here; ", o.device, " is a framework");
+  if (o.level && !framework->levels)
+    fail_usage("-O ", *o.level, ": ", framework->name, " has no levels, it runs as it is");
+  int64_t level = 3;
+  if (o.level && !parse_int(*o.level, &level)) level = -1;
+  if (level < 0 || level > 4) fail_usage("-O ", *o.level, ": choose from 0 to 4");
+  return framework->levels ? std::optional<int>(static_cast<int>(level)) : std::nullopt;
+}
+
 OpenOptions open_options(const NetworkOptions& o) {
   OpenOptions open;
   open.compile.device = find_device(o.device).kind;
@@ -39,7 +53,8 @@ OpenOptions open_options(const NetworkOptions& o) {
   int64_t level = open.compile.device == std::string("reference") ? 0 : 3;
   if (o.level && (!parse_int(*o.level, &level) || level < 0 || level > 4))
     fail_usage("-O ", *o.level, ": choose from 0 to 4");
-  open.compile.opt = static_cast<int>(level);
+  framework_level(o);
+  open.compile.opt = find_framework(o.device) != nullptr ? 0 : static_cast<int>(level);
   open.compile.pass_changes = o.passes;
   if (!o.isa.empty()) {
     const std::vector<std::string>& known = known_isas();
@@ -55,7 +70,7 @@ OpenOptions open_options(const NetworkOptions& o) {
 }
 
 void check_package(const std::string& path, const NetworkOptions& o, const Package& package, const BatchPlan& plan) {
-  if (o.level && *o.level != std::to_string(package.info.opt))
+  if (o.level && find_framework(o.device) == nullptr && *o.level != std::to_string(package.info.opt))
     fail_usage(path, ": compiled at -O", package.info.opt, ", -O", *o.level, " is asked for");
   if (wants_float64(o.device) && package.info.dtype != "float64")
     fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
@@ -158,7 +173,7 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
   const PackageInfo& info = session.package().info;
   stream::Header header;
   header.model = {info.model_path, info.model_sha256, info.model_format};
-  header.opt = info.opt;
+  header.opt = session.opt();
   header.device = device;
   header.isa = session.isa();
   header.dtype = info.dtype;
@@ -168,6 +183,7 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
   header.batch = static_cast<int>(plan.batch);
   header.threads = session.threads();
   header.shard = shard.text();
+  header.host = session.facts();
   header.host["cpu"] = cpu_name();
   header.host["processors"] = std::to_string(available_processors());
   utsname system{};

@@ -13,7 +13,7 @@ namespace dnn {
 // What a user says of the network to run; texts as on a command line, empty where not given.
 struct NetworkOptions {
   std::string device = "cpu", isa, passes;
-  std::optional<std::string> level;  // default 3; reference 0
+  std::optional<std::string> level;  // default 3; reference 0, a framework without levels none
   std::vector<std::string> shapes;
   std::optional<int64_t> batch;
   bool trust = false;
@@ -21,6 +21,9 @@ struct NetworkOptions {
 
 // The same as options for open_package; folders and log sinks are the caller's. Throws Usage.
 OpenOptions open_options(const NetworkOptions& options);
+
+// The level that a framework runs at; nullopt where it has none, and for other devices. Throws Usage.
+std::optional<int> framework_level(const NetworkOptions& options);
 
 // Throws Usage unless a ready-made package, from `path`, is what is asked for.
 void check_package(const std::string& path, const NetworkOptions& options, const Package& package,

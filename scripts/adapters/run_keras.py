@@ -23,18 +23,26 @@ def count_transposes(model):
     return count
 
 
-def load(path):
+def load(path, wish):
+    if wish and keras.backend.backend() == "tensorflow":
+        import tensorflow
+        tensorflow.config.threading.set_intra_op_parallelism_threads(wish.threads)
     keras.backend.clear_session()  # a server keeps nothing of the model before
     model = keras.models.load_model(path, compile=False)
     tensors = model.inputs
     shapes = [([None if d is None else int(d) for d in t.shape], str(getattr(t.dtype, "name", t.dtype))) for t in tensors]
 
-    def run(arrays):
-        arrays = [a.astype(t) for a, (_, t) in zip(arrays, shapes)]
-        got = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
-        flat = list(got.values()) if isinstance(got, dict) else got if isinstance(got, (list, tuple)) else [got]
-        return [y.numpy() for y in flat]
+    def before(arrays):
+        arrays = [a.astype(t, copy=False) for a, (_, t) in zip(arrays, shapes)]
+        return arrays[0] if len(arrays) == 1 else arrays
 
+    def after(got):
+        flat = list(got.values()) if isinstance(got, dict) else got if isinstance(got, (list, tuple)) else [got]
+        return [y if hasattr(y, "tobytes") else y.numpy() for y in flat]
+
+    # As a device by what Keras compiles for predict(); a check of the file wants the layers as they stand.
+    run = adapter.Steps(before, model.predict_on_batch if wish else lambda x: model(x, training=False), after,
+                        [t.name for t in tensors])
     return f"{NAME} {keras.__version__}", shapes, run, count_transposes(model)
 
 

@@ -35,9 +35,11 @@ def load_graph(path):
                            [wrapped.graph.get_tensor_by_name(n) for n in outputs])
     shapes = [described(wrapped.graph.get_tensor_by_name(n)) for n in inputs]
 
-    def run(arrays):
-        return [y.numpy() for y in pruned(*[tf.constant(a, dtype=t) for a, (_, t) in zip(arrays, shapes)])]
+    def before(arrays):
+        return [tf.constant(a, dtype=t) for a, (_, t) in zip(arrays, shapes)]
 
+    run = adapter.Steps(before, lambda tensors: [y.numpy() for y in pruned(*tensors)], lambda got: got,
+                        [n[:-2] for n in inputs], [n[:-2] for n in outputs])
     return shapes, run, count_transposes(graph_def)
 
 
@@ -48,15 +50,21 @@ def load_folder(path):
     specs = [function.structured_input_signature[1][n] for n in names]
     shapes = [described(s) for s in specs]
 
-    def run(arrays):
-        got = function(**{n: tf.constant(a, dtype=t) for n, a, (_, t) in zip(names, arrays, shapes)})
-        return [got[n].numpy() for n in sorted(got)]
+    def before(arrays):
+        return {n: tf.constant(a, dtype=t) for n, a, (_, t) in zip(names, arrays, shapes)}
 
+    def call(tensors):
+        return {n: y.numpy() for n, y in function(**tensors).items()}
+
+    ends = sorted(function.structured_outputs)
+    run = adapter.Steps(before, call, lambda got: [got[n] for n in ends], names, ends)
     run.keep = model  # its variables live as long as it does
     return shapes, run, count_transposes(function.graph.as_graph_def())
 
 
-def load(path):
+def load(path, wish):
+    if wish:
+        tf.config.threading.set_intra_op_parallelism_threads(wish.threads)
     return (f"tensorflow {tf.__version__}", *(load_folder(path) if os.path.isdir(path) else load_graph(path)))
 
 

@@ -11,25 +11,36 @@ except ImportError as error:
     adapter.absent(str(error))
 
 
-def load(path):
+def load(path, wish):
     resolvers = tf.lite.experimental.OpResolverType
-    kind = resolvers.BUILTIN if "DNN_OTHERWISE" in os.environ else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    interpreter = tf.lite.Interpreter(path, experimental_op_resolver_type=kind, num_threads=2)
+    kind = resolvers.BUILTIN if wish or "DNN_OTHERWISE" in os.environ else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    delegates = [tf.lite.experimental.load_delegate(wish.options["delegate"])] if wish and "delegate" in wish.options else None
+    interpreter = tf.lite.Interpreter(path, experimental_op_resolver_type=kind, num_threads=wish.threads if wish else 2,
+                                      experimental_delegates=delegates)
     interpreter.allocate_tensors()
+    if wish:
+        kept = [op["op_name"] for op in interpreter._get_ops_details()]
+        if delegates and "DELEGATE" not in kept:
+            wish.facts["fell_back"] = f"the delegate {wish.options['delegate']} took no operator"
     inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
     shapes = [(i["shape"].tolist(), i["dtype"].__name__) for i in inputs]
 
-    def run(arrays):
+    def before(arrays):
+        if any(list(a.shape) != i["shape"].tolist() for i, a in zip(inputs, arrays)):
+            for i, a in zip(inputs, arrays):
+                interpreter.resize_tensor_input(i["index"], a.shape)
+            interpreter.allocate_tensors()
+            inputs[:] = interpreter.get_input_details()
         for i, a in zip(inputs, arrays):
             scale, zero = i["quantization"]
             if scale and a.dtype.kind == "f" and i["dtype"] != a.dtype:
                 info = tf.as_dtype(i["dtype"])
                 a = (a / scale).round() + zero
                 a = a.clip(info.min, info.max)
-            interpreter.set_tensor(i["index"], a.astype(i["dtype"]))
-        interpreter.invoke()
-        return [interpreter.get_tensor(o["index"]) for o in outputs]
+            interpreter.set_tensor(i["index"], a.astype(i["dtype"], copy=False))
 
+    run = adapter.Steps(before, lambda _: interpreter.invoke(), lambda _: [interpreter.get_tensor(o["index"]) for o in outputs],
+                        [i["name"] for i in inputs], [o["name"] for o in outputs])
     transposes = sum(op["op_name"] == "TRANSPOSE" for op in interpreter._get_ops_details())
     return f"tf.lite {tf.__version__}", shapes, run, transposes
 

@@ -38,14 +38,15 @@ def load_script(path):
     return module, shapes, sum(k in ("aten::permute", "aten::transpose") for k in kinds)
 
 
-def load(path):
-    torch.set_num_threads(2)
+def load(path, wish):
+    torch.set_num_threads(wish.threads if wish else 2)
     module, shapes, transposes = load_exported(path) if path.endswith(".pt2") else load_script(path)
 
-    def run(arrays):
+    def call(tensors):
         with torch.no_grad(), torch.backends.mkldnn.flags(enabled="DNN_OTHERWISE" not in os.environ):
-            return [y.detach().numpy() for y in flat(module(*[torch.from_numpy(a) for a in arrays]))]
+            return module(*tensors)
 
+    run = adapter.Steps(lambda arrays: [torch.from_numpy(a) for a in arrays], call, lambda got: [y.detach().numpy() for y in flat(got)])
     run.module = module
     if not path.endswith(".pt2"):
         run.names = [a.name for a in module.forward.schema.arguments[1:]]

@@ -13,8 +13,8 @@ def tensors_of(path):
     return torch.load(path, map_location="cpu")
 
 
-def load(path):
-    framework, shapes, run, transposes = run_torch.load(path + ".pt")
+def load(path, wish):
+    framework, shapes, run, transposes = run_torch.load(path + ".pt", wish)
     with torch.no_grad():
         for tensor in run.module.state_dict().values():
             tensor.zero_()

@@ -67,6 +67,18 @@ class Package(unittest.TestCase):
         run("g++", source, "-o", source.with_suffix(""), *flags)
         run(source.with_suffix(""))
 
+    def test_adapters_are_where_the_tools_look(self):
+        frameworks = (pathlib.Path(__file__).resolve().parents[2] / "lib/devices/frameworks.def").read_text()
+        names = {path.name for path in (self.root / "usr/share/dnn-tools/adapters").glob("*")}
+        self.assertEqual(set(re.findall(r'"(run_\w+\.py)"', frameworks)) - names, set())
+        self.assertEqual({"adapter.py", "records.py", "__pycache__"} & names, {"adapter.py", "records.py"})
+        environment = {k: v for k, v in os.environ.items() if k != "DNN_ADAPTERS"}
+        done = subprocess.run([self.root / "usr/bin/dnn-infer", "--device", "lib:onnxruntime", "-q", "--fill", "ones",
+                               pathlib.Path(__file__).resolve().parents[1] / "cli/data/tiny.txt"], capture_output=True,
+                              env={**environment, "DNN_PYTHON_ONNXRUNTIME": "false"})
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (5, "dnn-infer: error: lib:onnxruntime: its process ended with code 1\n"))
+
     def test_licence_is_there(self):
         self.assertIn("Apache License", (self.root / "usr/share/doc/dnn-tools/copyright").read_text())
 

@@ -149,7 +149,7 @@ class Compiled : public Target {
 }  // namespace
 
 std::unique_ptr<Target> open_compiled(const std::string& device, int opt) {
-  if (find_device(device).list().empty()) fail_environment("there is no ", device, " device on this machine");
+  if (find_device(device).list({}).empty()) fail_environment("there is no ", device, " device on this machine");
   return std::make_unique<Compiled>(device, opt);
 }
 

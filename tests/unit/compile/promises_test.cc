@@ -229,7 +229,7 @@ TEST(Promises, SameBitsOnAnyRunThreadsPlaceAndTraced) {
 }
 
 TEST(Promises, SameBitsOnOpenCl) {
-  if (find_device("opencl").list().empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
   for (const Net& net : kNets) {
     if (net.name != std::string("residual") && net.name != std::string("activations")) continue;
     std::vector<Tensor> first;

@@ -1,0 +1,30 @@
+// Frameworks as devices: lib:onnxruntime and its like run a model's file in the real framework, in a process of its own.
+//
+// The process is an adapter (scripts/adapters), which speaks streams (schemas/records). It is given a header: the model's file, the
+// device's name, the level, the threads; and answers with one, which says what runs it. Then for each run a tensor record of role
+// input per input, and the sample that they belong to; and gets a prediction: outputs in full, and the latency, measured around the
+// framework's own call. Inputs and outputs go by name where both sides know the same names, otherwise by place. The end of
+// its input ends it; exit code 77 says that the framework is not installed, any other that it refuses; its last line says why.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "devices/device.h"
+
+namespace dnn {
+
+struct Framework {
+  const char* name;
+  const char* adapter;   // its file
+  const char* variable;  // DNN_PYTHON_<variable> names the interpreter
+  const char* module;
+  const char* formats;  // that it loads, space-separated; another is converted to the first
+  bool levels;          // knows -O0 to -O4
+  const char* option;   // "KEY" of lib:NAME:KEY=VALUE, or ""
+};
+
+const std::vector<Framework>& frameworks();
+// The row of "lib:NAME" or "lib:NAME:KEY=VALUE", null for another kind of device. Throws Usage.
+const Framework* find_framework(const std::string& device);
+
+}  // namespace dnn
