@@ -250,7 +250,7 @@ void ceil_mode_to_pads(Rewrite& rewrite) {
   for (size_t i = 0; i < n; ++i) {
     const int64_t size = (*type.shape)[i + 2].size, window = dilations[i] * (kernel[i] - 1) + 1;
     if (size < 0 || size > INT32_MAX || strides[i] == 0)
-      rewrite.refuse("ceil_mode = 1 over an unknown extent needs opset 10");
+      rewrite.refuse("ceil_mode = 1 over an open extent needs opset 10, or the extents fixed with --shape");
     const int64_t padded = size + pads[i] + pads[i + n];
     if (padded < window) rewrite.malformed("a window of ", window, " does not fit into ", padded);
     int64_t last = (padded - window + strides[i] - 1) / strides[i] * strides[i];  // where the last window begins

@@ -166,7 +166,8 @@ void resize_to_10(Rewrite& rewrite) {
     const Type& type = rewrite.type(x);
     for (size_t i = 0; type.shape && i < sizes.size() && i < type.shape->size(); ++i) {
       const int64_t size = (*type.shape)[i].size;
-      if (size <= 0 && sizes[i] != size) rewrite.refuse("sizes over an unknown extent need opset 11");
+      if (size <= 0 && sizes[i] != size)
+        rewrite.refuse("sizes over an open extent need opset 11, or the extents fixed with --shape");
       scales.push_back(size <= 0 ? 1.0 : static_cast<double>(sizes[i]) / static_cast<double>(size));
       if (size > 0 &&
           std::floor(static_cast<float>(scales.back()) * static_cast<float>(size)) != static_cast<float>(sizes[i])) {
