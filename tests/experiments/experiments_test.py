@@ -15,7 +15,7 @@ for word; do case "$FAIL" in ?*) case $word in *$FAIL*) echo "$(basename $0): er
 """
 TOOLS = {
     "dnn-compile": 'while [ "$1" != -o ]; do shift; done; echo package >"$2"',
-    "dnn-infer": 'case "$*" in --list-devices) printf "reference\\tinterpreter\\ncpu\\tgenerated C\\n";; *) echo stream of "$*";; esac',
+    "dnn-infer": 'case "$*" in --list-devices) printf "reference\\tinterpreter\\ncpu\\tgenerated C\\nlib:onnxruntime\\t1.2\\nlib:tflite\\t2.3\\n";; *) echo stream of "$*";; esac',
     "dnn-eval": 'n=0; for w; do case $w in --json=*) cp "$REPORT" "${w#--json=}";; *.dnns) n=$((n+1));; esac; done; echo "eval $n: $*"',
     "dnn-localize": 'echo "first divergent layer: conv"; exit 1',
     "dnn-convert": 'while [ "$1" != -o ]; do shift; done; echo converted >"$2"',
@@ -217,6 +217,22 @@ class Experiments(unittest.TestCase):
         self.assertIn("dnn-eval", said)
         self.assertIn("scripts/setup", said)
         self.assertFalse(os.path.exists(self.out))
+
+    def test_frameworks_run_models_and_need_no_package(self):
+        devices = "cpu lib:onnxruntime lib:tflite lib:onnxruntime:ep=CUDA lib:torch"
+        status, said = self.make("all", DEVICES=devices, COMPILE_FLAGS="--shape 1x3", MODELS=f"{self.root}/one.onnx")
+        self.assertEqual(status, 0, said)
+        self.assertIn("skipped device lib:torch", said)
+        self.assertNotIn("skipped device lib:onnx", said)
+        runs = [c.split(" --warmup")[0] for c in self.called("dnn-infer")]
+        self.assertEqual(sorted(r for r in runs if "lib:" in r), sorted(
+            f"dnn-infer --device {d}{level} --shape 1x3" for d, level in [
+                ("lib:onnxruntime", " -O0"), ("lib:onnxruntime", " -O3"), ("lib:onnxruntime:ep=CUDA", " -O0"),
+                ("lib:onnxruntime:ep=CUDA", " -O3"), ("lib:tflite", "")]))
+        self.assertTrue(self.exists("one/optnative/lib-tflite/run.dnns"))
+        self.assertIn("one.onnx images", self.text("one/opt3/lib-onnxruntime/run.dnns"))
+        self.assertFalse(self.exists("one/opt3/lib-onnxruntime/model.dnnpkg"))
+        self.assertEqual(self.make("build", DEVICES=devices, MODELS=f"{self.root}/one.onnx")[0], 0)
 
     def test_absent_devices_are_skipped_with_a_reason(self):
         status, said = self.make("all", DEVICES="reference cpu opencl:0")
