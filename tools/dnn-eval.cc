@@ -21,14 +21,16 @@ const cli::Tool kTool = {
         "shards of a run count as one. Samples of two runs are the same when their paths are. A stream that was cut "
         "off is evaluated as far as it goes; exit code 3 says so.",
     .negative = "a bound is missed",
-    .examples = {{"dnn-infer model.onnx images/ | dnn-eval", "one run"},
-                 {"cat a.dnns b.dnns | dnn-eval --json=report.json -", "two runs, as a table and as JSON"},
-                 {"dnn-eval --max-disagreement=0 --rtol=1e-4 a.dnns b.dnns", "fails when b differs from a"}}};
+    .examples = {
+        {"dnn-infer model.onnx images/ | dnn-eval", "one run"},
+        {"cat a.dnns b.dnns | dnn-eval --json=report.json -", "two runs, as a table and as JSON"},
+        {"dnn-eval --require 'top1_agreement >= 99' --rtol=1e-4 a.dnns b.dnns", "fails when b differs from a"}}};
 
 struct Options {
   std::vector<std::string> inputs;
   std::optional<std::string> json;
   metrics::Bounds bounds;
+  std::vector<std::string> requirements;
   bool disagreements = false, confusion = false;
   bool list_metrics = false;
 };
@@ -45,6 +47,9 @@ void declare(cli::Args& args, Options& o) {
       &o.confusion, "--confusion",
       "instead of the table, one tab-separated line per cell of the confusion matrices that is not 0: run, truth, "
       "predicted label, count");
+  args.list(&o.requirements, "--require", "BOUND",
+            "a bound for any metric, as 'top1_agreement >= 99', in the unit that --list-metrics names; of every run or "
+            "pair; may be repeated");
   args.option(&o.bounds.min_accuracy, "--min-accuracy", "P", "least top-1 accuracy of every run, in percent", 0);
   args.option(&o.bounds.max_disagreement, "--max-disagreement", "P",
               "most samples on which two runs' best labels differ, in percent", 0);
@@ -67,17 +72,6 @@ std::optional<Error> read(const std::string& path, metrics::Evaluation& evaluati
   return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
 }
 
-std::string disagreement_lines(const metrics::Report& report) {
-  std::string out;
-  for (const metrics::PairReport& pair : report.pairs) {
-    for (const metrics::Disagreement& d : pair.disagreements) {
-      out += cat(metrics::run_letter(pair.base), "\t", metrics::run_letter(pair.other), "\t", d.sample, "\t",
-                 d.base_label, "\t", d.other_label, "\n");
-    }
-  }
-  return out;
-}
-
 int work(const Options& o) {
   if (o.list_metrics) {
     std::cout << metrics::metrics_list();
@@ -87,7 +81,9 @@ int work(const Options& o) {
   if (o.json == "-" && (o.confusion || o.disagreements))
     fail_usage("--json and ", o.confusion ? "--confusion" : "--disagreements",
                " both want standard output: use --json=FILE");
-  metrics::Evaluation evaluation(o.bounds.tolerance());
+  metrics::Bounds bounds = o.bounds;
+  for (const std::string& text : o.requirements) bounds.requirements.push_back(metrics::parse_requirement(text));
+  metrics::Evaluation evaluation(bounds.tolerance());
   std::optional<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
     if (std::optional<Error> error = read(path, evaluation)) {
@@ -102,14 +98,14 @@ int work(const Options& o) {
     output.commit();
   }
   if (o.disagreements) {
-    std::cout << disagreement_lines(report);
+    std::cout << metrics::disagreement_lines(report);
   } else if (o.confusion) {
     std::cout << metrics::confusion_lines(report);
   } else if (o.json != "-" && !report.runs.empty()) {
     std::cout << metrics::report_table(report);
   }
   std::cout.flush();
-  const std::vector<std::string> missed = metrics::missed(report, o.bounds);
+  const std::vector<std::string> missed = metrics::missed(report, bounds);
   for (const std::string& line : missed) cli::say(line);
   if (cut_off) throw *cut_off;
   return missed.empty() ? 0 : static_cast<int>(ErrorKind::Negative);

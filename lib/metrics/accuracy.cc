@@ -26,13 +26,13 @@ class Accuracy : public RunMetric {
 
   void result(Values* values) const override {
     if (n_judged_ == 0) return;
-    const double percent = 100.0 / static_cast<double>(n_judged_);
-    (*values)["top1_accuracy"] = percent * static_cast<double>(n_first_);
+    const auto n = static_cast<double>(n_judged_);
+    (*values)["top1_accuracy"] = 100.0 * static_cast<double>(n_first_) / n;
     const Interval interval = wilson_interval(n_first_, n_judged_);
     (*values)["top1_accuracy_low"] = 100 * interval.low;
     (*values)["top1_accuracy_high"] = 100 * interval.high;
     // A list of fewer classes would make top-5 look like a smaller top-k.
-    if (all_list_five_) (*values)["top5_accuracy"] = percent * static_cast<double>(n_listed_);
+    if (all_list_five_) (*values)["top5_accuracy"] = 100.0 * static_cast<double>(n_listed_) / n;
   }
 
  private:

@@ -8,10 +8,20 @@
 
 namespace dnn::metrics {
 
+// A limit for one metric, of every run or pair that it is stated of: "KEY OP NUMBER", with the metric's unit or nothing
+// behind the number; OP is one of >= <= > < ==.
+struct Requirement {
+  const Row* row = nullptr;
+  std::string op;
+  double limit = 0;
+};
+Requirement parse_requirement(std::string_view text);  // throws Usage
+
 struct Bounds {
   std::optional<double> min_accuracy;      // top-1, percent, of every run
   std::optional<double> max_disagreement;  // top-1, percent, of every pair
   std::optional<double> atol, rtol;        // of every output element of every pair; see Tolerance
+  std::vector<Requirement> requirements = {};
 
   Tolerance tolerance() const { return {atol.value_or(0), rtol.value_or(0)}; }
 };

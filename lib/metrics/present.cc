@@ -230,6 +230,17 @@ std::string report_json(const Report& report) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string disagreement_lines(const Report& report) {
+  std::string out;
+  for (const PairReport& pair : report.pairs) {
+    for (const Disagreement& d : pair.disagreements) {
+      out += cat(run_letter(pair.base), "\t", run_letter(pair.other), "\t", d.sample, "\t", d.base_label, "\t",
+                 d.other_label, "\n");
+    }
+  }
+  return out;
+}
+
 std::string confusion_lines(const Report& report) {
   std::string out;
   for (size_t i = 0; i < report.runs.size(); ++i) {

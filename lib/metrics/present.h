@@ -15,6 +15,9 @@ std::string report_table(const Report& report);
 // null, infinities are the texts "inf" and "-inf". A run's "confusion" is [truth, predicted, count] of the cells not 0.
 std::string report_json(const Report& report);
 
+// Tab-separated: base, run, sample, base's label, run's label; of the samples on which they differ.
+std::string disagreement_lines(const Report& report);
+
 // Tab-separated: run, truth, predicted, count; of the cells of the confusion matrices that are not 0.
 std::string confusion_lines(const Report& report);
 

@@ -265,6 +265,36 @@ TEST(Bounds, NameBoundValueAndLimit) {
                                 "--atol/--rtol: B against A differs by 1 on \"p\", the limit there is 0.75"}));
 }
 
+TEST(Bounds, AnyMetricCanBeRequired) {
+  const Report report = report_of({header("a"), Sample{0, "p", 1, {}}, prediction(0, {1, 2}, 2'000'000), header("b"),
+                                   Sample{0, "p", 1, {}}, prediction(0, {2, 1}, 3'000'000)});
+  const auto lines = [&](const std::string& text) {
+    Bounds bounds;
+    bounds.requirements.push_back(parse_requirement(text));
+    return missed(report, bounds);
+  };
+  for (const char* kept : {"latency_mean <= 3", "latency_mean<3.5ms", " latency_mean  >  1 ms ", "top1_agreement==0%",
+                           "topk_agreement >= 100", "kruskal_wallis_p > 0.1"}) {
+    EXPECT_TRUE(lines(kept).empty()) << kept;
+  }
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(lines("latency_mean < 3"), Lines{"--require 'latency_mean < 3 ms': run B has 3 ms"});
+  EXPECT_EQ(lines("top1_agreement>=0.99"), Lines{"--require 'top1_agreement >= 0.99 %': B against A has 0 %"});
+  EXPECT_EQ(lines("kendall_tau > 0"), Lines{"--require 'kendall_tau > 0': B against A has -1"});
+  EXPECT_EQ(lines("roc_auc > 0").size(), 2u);  // not defined: missed, by either run
+  EXPECT_EQ(lines("kruskal_wallis_p > 0.9").size(), 1u);
+  Bounds pair_bound;
+  pair_bound.requirements.push_back(parse_requirement("rbo > 0"));
+  EXPECT_EQ(missed(report_of({header("a")}), pair_bound), Lines{"--require 'rbo > 0': needs two runs, 1 given"});
+}
+
+TEST(Bounds, ARequirementIsOneKeyOneOperatorOneNumber) {
+  for (const char* bad : {"", "rbo", "rbo > ", "> 3", "rbo => 3", "rbo != 3", "rbo > three", "rbo > 3 %", "rbo > 1 > 0",
+                          "rob > 1", "latency_mean < 3 s", "rbo > nan", "rbo 3"}) {
+    EXPECT_THROW(parse_requirement(bad), Error) << bad;
+  }
+}
+
 TEST(Bounds, WhatCannotBeJudgedIsMissed) {
   const Bounds all = {.min_accuracy = 0, .max_disagreement = 100, .atol = 1, .rtol = {}};
   EXPECT_EQ(missed(report_of({header("a"), prediction(0, {1})}), all).size(), 2u);
