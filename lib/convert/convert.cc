@@ -35,7 +35,9 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
     passes.keep_storage = true;
     for (const PassLog& log : run_passes(graph, passes)) {
       if (log.name == "expand-quantization" && log.patches > 0 && options.warn)
-        options.warn(cat(format->name, " has no quantised operators: the same numbers are computed in float32"));
+        options.warn(
+            cat(format->name,
+                " has no quantised operators nor weights of 16 bits: the same numbers are computed in float32"));
     }
     if (format->holds == Holds::Graph) forget_unread_constants(graph);
   }

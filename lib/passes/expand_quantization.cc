@@ -1,5 +1,5 @@
 // expand-quantization: QuantizeLinear and DequantizeLinear in arithmetic on real numbers, for formats that have no quantised
-// operators. The numbers stay on their grid: round half to even, then the bounds of the integers (ONNX, QuantizeLinear), which
+// operators nor 16-bit weights. The numbers stay on their grid: round half to even, then the bounds of the integers (ONNX, QuantizeLinear), which
 // for a pair of the two is y = Clip(Round(x / scale), low - zero_point, high - zero_point) * scale, exactly. Constants become
 // the real numbers that they stand for. Scales and zero points must be constants, per tensor or along one axis.
 #include <algorithm>
@@ -162,7 +162,14 @@ Patch dequantize(const Graph& graph, NodeId id, const Grid& grid) {
   return patch;
 }
 
-// A DequantizeLinear of constants, computed; none where it reads something else, or is an output itself.
+// A node that makes float32 of 16 bits.
+bool widens(const Graph& graph, const Node& node) {
+  if (!is_op(node, "Cast") || graph.value(node.outputs[0]).type.dtype != DType::Float32) return false;
+  const DType from = graph.value(node.inputs[0]).type.dtype;
+  return from == DType::Float16 || from == DType::BFloat16;
+}
+
+// A DequantizeLinear or Cast of constants, computed; none where it reads something else, or is an output itself.
 std::optional<Patch> constant(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   std::vector<const Tensor*> inputs;
@@ -186,12 +193,13 @@ std::vector<Patch> expand_quantization(const Graph& graph, const PassContext&) {
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     const bool to_integers = is_op(node, "QuantizeLinear");
-    if (!to_integers && !is_op(node, "DequantizeLinear")) continue;
+    const bool widening = widens(graph, node);
+    if (!to_integers && !widening && !is_op(node, "DequantizeLinear")) continue;
     std::optional<Patch> patch;
     if (!to_integers) patch = constant(graph, id);
     const ValueId integers = to_integers ? node.outputs[0] : node.inputs[0];
     const ValueId real = to_integers ? node.inputs[0] : node.outputs[0];
-    const std::optional<Grid> grid = grid_of(graph, node, graph.value(integers).type.dtype);
+    const std::optional<Grid> grid = widening ? std::nullopt : grid_of(graph, node, graph.value(integers).type.dtype);
     if (!patch && grid && graph.value(real).type.dtype == DType::Float32) {
       if (to_integers) {
         patch = pair(graph, uses, id, *grid);
