@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/threads.h"
 #include "metrics/statistics.h"
 #include "tensor/compare.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 using Outputs = std::vector<std::pair<std::string, Tensor>>;
 
+constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kMaxRanked = 1000;  // classes kept of a prediction; pairs of them are compared with each other
 
 // Whether two headers are parts of one run: all that decides the results is equal, and so is the number of shards.
@@ -114,7 +117,14 @@ struct Evaluation::RunState {
   std::vector<Outcome> outcomes;
   std::vector<std::pair<int64_t, int64_t>> timings;  // sum of a sample's latencies, and how many
   std::unordered_map<std::string, size_t> by_key;
-  Times times;  // filled at the end
+  Times times;                    // filled at the end
+  std::vector<uint32_t> key_ids;  // of each outcome, the same for the same key in all runs; filled at the end
+
+  // What only the records of the span that ends here could refer to.
+  void close_span() {
+    samples = {};
+    early_outputs = {};
+  }
 
   void sort_times() {
     times.clear();
@@ -182,11 +192,11 @@ Evaluation::~Evaluation() = default;
 void Evaluation::open(stream::Header header) {
   for (const auto& run : runs_) {
     if (!same_run(run->report.header, header)) continue;
+    current_->close_span();
     current_ = run.get();
-    current_->samples.clear();
-    current_->early_outputs.clear();
     return;
   }
+  if (current_ != nullptr) current_->close_span();
   runs_.push_back(std::make_unique<RunState>());
   current_ = runs_.back().get();
   current_->report.header = std::move(header);
@@ -204,7 +214,7 @@ void Evaluation::add(stream::Record record) {
   }
 }
 
-PairReport Evaluation::meet(size_t base_i, size_t other_i) const {
+PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>* outcome_of) const {
   const RunState& base = *runs_[base_i];
   const RunState& other = *runs_[other_i];
   const stream::Header& a = base.report.header;
@@ -215,9 +225,11 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i) const {
 
   // Samples meet by their path, or else by their path below the folder that all of their run's have in common.
   std::vector<std::pair<size_t, size_t>> common;
+  for (size_t j = 0; j < other.keys.size(); ++j) (*outcome_of)[other.key_ids[j]] = static_cast<uint32_t>(j);
   for (size_t i = 0; i < base.keys.size(); ++i) {
-    if (const auto it = other.by_key.find(base.keys[i]); it != other.by_key.end()) common.emplace_back(i, it->second);
+    if (const uint32_t j = (*outcome_of)[base.key_ids[i]]; j != kNone) common.emplace_back(i, j);
   }
+  for (const uint32_t id : other.key_ids) (*outcome_of)[id] = kNone;
   if (common.empty()) {
     const size_t n_base = common_folder(base.keys).size(), n_other = common_folder(other.keys).size();
     std::unordered_map<std::string_view, size_t> below;
@@ -270,8 +282,33 @@ Report Evaluation::finish() {
     report.runs.push_back(run->report);
     run->sort_times();
   }
+  std::unordered_map<std::string_view, uint32_t> ids;
+  for (const auto& run : runs_) {
+    run->key_ids.clear();
+    for (const std::string& key : run->keys) {
+      run->key_ids.push_back(ids.emplace(key, static_cast<uint32_t>(ids.size())).first->second);
+    }
+  }
+  std::vector<std::pair<size_t, size_t>> pairs;
   for (size_t i = 0; i < runs_.size(); ++i) {
-    for (size_t j = i + 1; j < runs_.size(); ++j) report.pairs.push_back(meet(i, j));
+    for (size_t j = i + 1; j < runs_.size(); ++j) pairs.emplace_back(i, j);
+  }
+  report.pairs.resize(pairs.size());
+  ThreadPool pool(pairs.size() > 1 ? 0 : 1);
+  const auto n_parts = static_cast<size_t>(pool.size());
+  std::vector<std::exception_ptr> failures(n_parts);
+  parallel_for(pool, pool.size(), [&](int64_t part) {
+    try {
+      std::vector<uint32_t> outcome_of(ids.size(), kNone);
+      for (auto p = static_cast<size_t>(part); p < pairs.size(); p += n_parts) {
+        report.pairs[p] = meet(pairs[p].first, pairs[p].second, &outcome_of);
+      }
+    } catch (...) {
+      failures[static_cast<size_t>(part)] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
   }
   correct_for_many_tests(&report.pairs);
   for (const auto& metric : make_report_metrics()) {

@@ -61,7 +61,8 @@ class Evaluation {
  private:
   struct RunState;
   void open(stream::Header header);
-  PairReport meet(size_t base, size_t other) const;
+  // `outcome_of` has a place for each key of all runs, none of them in use before and after.
+  PairReport meet(size_t base, size_t other, std::vector<uint32_t>* outcome_of) const;
 
   Tolerance tolerance_;
   std::vector<std::unique_ptr<RunState>> runs_;
