@@ -240,7 +240,9 @@ Json msgpack_decode(Bytes bytes) {
   if (!scanner.complete(bytes) || scanner.size() != bytes.size()) {
     fail_malformed("record: does not fill its ", bytes.size(), " bytes");
   }
-  return Decoder(bytes).value();
+  return msgpack_decode_scanned(bytes);
 }
+
+Json msgpack_decode_scanned(Bytes bytes) { return Decoder(bytes).value(); }
 
 }  // namespace dnn::stream

@@ -21,6 +21,8 @@ void msgpack_encode(const Json& value, std::string* out);
 
 // The one value that fills `bytes`. Throws Malformed on anything else, and beyond the limits above.
 Json msgpack_decode(Bytes bytes);
+// The same of bytes that a MsgpackScanner has found to be one value, and no more.
+Json msgpack_decode_scanned(Bytes bytes);
 
 // Finds the end of one value whose bytes arrive piece by piece, allocating nothing that the bytes do not pay for.
 class MsgpackScanner {

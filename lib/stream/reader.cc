@@ -105,7 +105,7 @@ std::optional<Record> Reader::read_record() {
     if ((static_cast<uint8_t>(bytes[0]) & 0xf0) != 0x80 && static_cast<uint8_t>(bytes[0]) < 0xde) {
       fail_malformed("not a stream: no map of msgpack");
     }
-    Json map = msgpack_decode(bytes);
+    Json map = msgpack_decode_scanned(bytes);
     s.begin += scanner.size();
     s.offset += scanner.size();
     ++s.n_records;

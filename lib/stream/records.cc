@@ -12,12 +12,26 @@ namespace {
 
 constexpr std::string_view kRoleNames[] = {"activation", "parameter", "output", "input"};
 
-// Typed access to the keys of one map; errors name the record and the key.
+// Where in a record a value stands: put into words only when something is wrong with it, for a stream has many.
+struct Place {
+  std::string_view what;  // "prediction of sample "
+  std::optional<int64_t> number;
+  std::string_view part, key;  // ": 'top_k'", and the key in it; "" for the part itself
+};
+std::ostream& operator<<(std::ostream& out, const Place& place) {
+  out << place.what;
+  if (place.number) out << *place.number;
+  out << place.part;
+  return place.key.empty() ? out : out << ": '" << place.key << "'";
+}
+
+// Typed access to the keys of one map, whose place outlives it; errors name the record and the key.
 class Fields {
  public:
-  Fields(const Json& map, std::string what) : map_(map), what_(std::move(what)) {
-    if (!map.is_object()) fail_malformed(what_, ": not a map");
+  Fields(const Json& map, const Place& place) : map_(map), place_(place) {
+    if (!map.is_object()) fail_malformed(place, ": not a map");
   }
+  Fields(const Json& map, std::string_view what) : Fields(map, Place{what, {}, {}, {}}) {}
 
   const Json* find(std::string_view key) const {
     const auto it = map_.find(key);
@@ -25,10 +39,10 @@ class Fields {
   }
   const Json& need(std::string_view key) const {
     const Json* value = find(key);
-    if (value == nullptr) fail_malformed(what_, ": no '", key, "'");
+    if (value == nullptr) fail_malformed(place_, ": no '", key, "'");
     return *value;
   }
-  std::string name(std::string_view key) const { return cat(what_, ": '", key, "'"); }
+  Place name(std::string_view key) const { return {place_.what, place_.number, place_.part, key}; }
 
   std::string text(std::string_view key) const {
     const Json* value = find(key);
@@ -76,18 +90,18 @@ class Fields {
     return *value;
   }
 
-  static std::string as_text(const Json& value, const std::string& name) {
+  static std::string as_text(const Json& value, const Place& name) {
     if (!value.is_string()) fail_malformed(name, ": not text");
     return value.get<std::string>();
   }
-  static int64_t as_integer(const Json& value, const std::string& name) {
+  static int64_t as_integer(const Json& value, const Place& name) {
     if (!value.is_number_integer()) fail_malformed(name, ": not an integer");
     if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()}) {
       fail_malformed(name, ": ", value.get<uint64_t>(), " is out of range");
     }
     return value.get<int64_t>();
   }
-  static double as_number(const Json& value, const std::string& name) {
+  static double as_number(const Json& value, const Place& name) {
     if (value.is_number()) return value.get<double>();
     if (value.is_string()) {
       const auto& text = value.get_ref<const std::string&>();
@@ -100,7 +114,7 @@ class Fields {
 
  private:
   const Json& map_;
-  std::string what_;
+  Place place_;
 };
 
 void put_text(Json& map, const char* key, const std::string& text) {
@@ -273,7 +287,7 @@ Prediction prediction_from(const Json& map) {
   Prediction p;
   p.sample = Fields::as_integer(fields.need("sample"), fields.name("sample"));
   for (const Json& entry : fields.array("top_k")) {
-    const Fields item(entry, cat("prediction of sample ", p.sample, ": 'top_k'"));
+    const Fields item(entry, Place{"prediction of sample ", p.sample, ": 'top_k'", {}});
     Prediction::Class c;
     c.index = Fields::as_integer(item.need("class"), item.name("class"));
     if (c.index < 0) fail_malformed(item.name("class"), ": ", c.index, " is negative");
