@@ -83,7 +83,7 @@ int work(const Options& o) {
                " both want standard output: use --json=FILE");
   metrics::Bounds bounds = o.bounds;
   for (const std::string& text : o.requirements) bounds.requirements.push_back(metrics::parse_requirement(text));
-  metrics::Evaluation evaluation(bounds.tolerance());
+  metrics::Evaluation evaluation(bounds.tolerance(), o.disagreements || o.json);
   std::optional<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
     if (std::optional<Error> error = read(path, evaluation)) {

@@ -17,7 +17,7 @@ class Accuracy : public RunMetric {
     const size_t n = std::min(kTop, outcome.labels.size());
     all_list_five_ = all_list_five_ && n == kTop;
     for (size_t i = 0; i < n; ++i) {
-      if (outcome.labels[i].item != *outcome.truth) continue;
+      if (outcome.labels[i].item() != *outcome.truth) continue;
       if (i == 0) ++n_first_;
       ++n_listed_;
       break;

@@ -12,16 +12,16 @@ constexpr size_t kTop = 5;
 class Agreement : public PairMetric {
  public:
   void add(const Meeting& m) override {
-    const Ranking& a = m.base.labels;
-    const Ranking& b = m.other.labels;
+    const Ranking a = m.base.labels;
+    const Ranking b = m.other.labels;
     if (!m.labels_comparable || a.empty() || b.empty()) return;
     ++n_;
-    n_same_ += a[0].item == b[0].item;
+    n_same_ += a[0].item() == b[0].item();
     const size_t k = std::min({kTop, a.size(), b.size()});
     size_t n_shared = 0;
     for (size_t i = 0; i < k; ++i) {
       n_shared += std::any_of(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(k),
-                              [&](const Scored& s) { return s.item == a[i].item; });
+                              [&](Ranked r) { return r.item() == a[i].item(); });
     }
     overlap_ += static_cast<double>(n_shared) / static_cast<double>(k);
   }

@@ -15,13 +15,13 @@ constexpr size_t kBins = 15;
 class Calibration : public RunMetric {
  public:
   void add(const Outcome& outcome) override {
-    if (!outcome.truth || outcome.labels.empty()) return;
-    for (const Scored& s : outcome.labels) probabilities_ = probabilities_ && s.score >= 0 && s.score <= 1;
+    if (!outcome.truth || outcome.scored.empty()) return;
+    for (const Scored& s : outcome.scored) probabilities_ = probabilities_ && s.score >= 0 && s.score <= 1;
     if (!probabilities_) return;
     ++n_;
-    const double p = outcome.labels[0].score;
+    const double p = outcome.scored[0].score;
     const auto bin = static_cast<size_t>(std::max(std::ceil(p * kBins) - 1, 0.0));
-    excess_[bin] += (outcome.labels[0].item == *outcome.truth ? 1 : 0) - p;
+    excess_[bin] += (outcome.scored[0].item == *outcome.truth ? 1 : 0) - p;
   }
 
   void result(Values* values) const override {

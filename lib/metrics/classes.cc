@@ -10,7 +10,7 @@ namespace {
 class Classes : public RunMetric {
  public:
   void add(const Outcome& outcome) override {
-    if (outcome.truth && !outcome.labels.empty()) confusion_.add(*outcome.truth, outcome.labels[0].item);
+    if (outcome.truth && !outcome.labels.empty()) confusion_.add(*outcome.truth, outcome.labels[0].item());
   }
 
   void result(Values* values) const override {

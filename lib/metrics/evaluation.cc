@@ -1,20 +1,22 @@
 // Evaluation; see evaluation.h.
 #include "metrics/evaluation.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <exception>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "metrics/predictions.h"
 #include "metrics/statistics.h"
 #include "tensor/compare.h"
 
 namespace dnn::metrics {
 namespace {
-
-using Outputs = std::vector<std::pair<std::string, Tensor>>;
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kMaxRanked = 1000;  // classes kept of a prediction; pairs of them are compared with each other
@@ -26,19 +28,6 @@ bool same_run(const stream::Header& a, const stream::Header& b) {
          a.model.sha256 == b.model.sha256 && a.opt == b.opt && a.device == b.device && a.isa == b.isa &&
          a.dtype == b.dtype && a.label_set == b.label_set && a.label_offset == b.label_offset &&
          a.preprocess == b.preprocess;
-}
-
-// The folder that all the paths have in common, with its slash.
-std::string common_folder(const std::vector<std::string>& paths) {
-  if (paths.empty()) return "";
-  std::string prefix = paths[0].substr(0, paths[0].rfind('/') + 1);
-  for (const std::string& path : paths) {
-    while (!starts_with(path, prefix)) {
-      const size_t slash = prefix.size() < 2 ? std::string::npos : prefix.rfind('/', prefix.size() - 2);
-      prefix = slash == std::string::npos ? "" : prefix.substr(0, slash + 1);
-    }
-  }
-  return prefix;
 }
 
 // A copy without the first `offset` elements of the last axis.
@@ -58,9 +47,10 @@ Tensor without_first_classes(const Tensor& tensor, int64_t offset) {
 }
 
 // The outputs of two runs that correspond: those of one name, or the only ones.
-std::vector<std::pair<Tensor, Tensor>> corresponding(const Outputs& a, int64_t a_offset, const Outputs& b,
-                                                     int64_t b_offset) {
+using OutputsView = std::span<const std::pair<std::string, Tensor>>;
+std::vector<std::pair<Tensor, Tensor>> corresponding(OutputsView a, int64_t a_offset, OutputsView b, int64_t b_offset) {
   std::vector<std::pair<Tensor, Tensor>> result;
+  if (a.empty() || b.empty()) return result;
   const auto match = [&](const Tensor& x, const Tensor& y) {
     if (x.dtype() == DType::String || y.dtype() == DType::String) return;
     if (x.size() == y.size()) {
@@ -102,48 +92,73 @@ void correct_for_many_tests(std::vector<PairReport>* pairs) {
 
 }  // namespace
 
+// Samples of all runs, numbered by their paths.
+class Evaluation::Samples {
+ public:
+  uint32_t number(std::string path) {
+    const auto it = numbers_.find(path);
+    if (it != numbers_.end()) return it->second;
+    const auto n = static_cast<uint32_t>(paths_.size());
+    if (n == kNone) fail_unsupported("more than ", n, " samples");
+    paths_.push_back(std::move(path));
+    numbers_.emplace(paths_.back(), n);
+    return n;
+  }
+  const std::string& path(uint32_t number) const { return paths_[number]; }
+  size_t size() const { return paths_.size(); }
+
+ private:
+  std::deque<std::string> paths_;  // which stay where they are
+  std::unordered_map<std::string_view, uint32_t> numbers_;
+};
+
 struct Evaluation::RunState {
+  explicit RunState(Samples* all) : paths(all) {}
+
+  Samples* paths;
   RunReport report;
   std::vector<std::unique_ptr<RunMetric>> metrics = make_run_metrics();
   // Of the span that is open: sample ids are unique within it only.
   struct Seen {
-    std::string key;
+    uint32_t sample;
     std::optional<int64_t> truth;
   };
   std::unordered_map<int64_t, Seen> samples;
   std::unordered_map<int64_t, Outputs> early_outputs;  // outputs of a trace that came before their prediction
-  // The first outcome of each sample; its latency is the mean over the sample's repeated runs.
-  std::vector<std::string> keys;
-  std::vector<Outcome> outcomes;
-  std::vector<std::pair<int64_t, int64_t>> timings;  // sum of a sample's latencies, and how many
-  std::unordered_map<std::string, size_t> by_key;
-  Times times;                    // filled at the end
-  std::vector<uint32_t> key_ids;  // of each outcome, the same for the same key in all runs; filled at the end
+  // The first prediction of each sample; its latency is the mean over the sample's repeated runs.
+  Predictions predictions;
+  Times times;  // filled at the end
 
   // What only the records of the span that ends here could refer to.
   void close_span() {
     samples = {};
     early_outputs = {};
+    predictions.shrink();
+#ifdef __GLIBC__
+    ::malloc_trim(0);  // of each run much is freed between what stays
+#endif
   }
 
   void sort_times() {
     times.clear();
-    for (const Outcome& outcome : outcomes) {
+    for (size_t i = 0; i < predictions.size(); ++i) {
+      const Outcome outcome = predictions[i];
       if (outcome.batch != 1 || outcome.latency_ns.value_or(0) < 0) return times.clear();
       if (outcome.latency_ns) times.push_back(*outcome.latency_ns);
     }
     std::sort(times.begin(), times.end());
   }
 
-  void add(const stream::Sample& sample) {
+  void add(stream::Sample sample) {
     ++report.n_samples;
-    samples[sample.id] = {sample.path, sample.truth};
+    const uint32_t number = paths->number(sample.path.empty() ? cat("#", sample.id) : std::move(sample.path));
+    samples[sample.id] = {number, sample.truth};
   }
 
   void add(stream::TensorRecord tensor) {
     if (tensor.role != stream::Role::Output || !tensor.sample) return;
-    if (const auto it = by_key.find(key_of(*tensor.sample)); it != by_key.end()) {
-      outcomes[it->second].outputs.emplace_back(std::move(tensor.name), std::move(tensor.tensor));
+    if (const size_t i = predictions.find(number_of(*tensor.sample)); i < predictions.size()) {
+      predictions.add_output(i, std::move(tensor.name), std::move(tensor.tensor));
     } else {
       early_outputs[*tensor.sample].emplace_back(std::move(tensor.name), std::move(tensor.tensor));
     }
@@ -152,41 +167,40 @@ struct Evaluation::RunState {
   void add(stream::Prediction prediction) {
     ++report.n_predictions;
     Outcome outcome;
-    const size_t n = std::min(prediction.top_k.size(), kMaxRanked);
-    for (size_t i = 0; i < n; ++i) {
-      outcome.labels.push_back({prediction.top_k[i].index - report.header.label_offset, prediction.top_k[i].score});
+    std::vector<Scored> scored;
+    for (size_t i = 0; i < std::min(prediction.top_k.size(), kMaxRanked); ++i) {
+      scored.push_back({prediction.top_k[i].index - report.header.label_offset, prediction.top_k[i].score});
     }
+    const std::vector<Ranked> labels = ranking_of(scored);
+    outcome.labels = labels;
+    outcome.scored = scored;
     if (const auto it = samples.find(prediction.sample); it != samples.end()) outcome.truth = it->second.truth;
     report.n_judged += outcome.truth.has_value();
-    if (outcome.truth && !outcome.labels.empty()) report.confusion.add(*outcome.truth, outcome.labels[0].item);
+    if (outcome.truth && !labels.empty()) report.confusion.add(*outcome.truth, labels[0].item());
     outcome.label_offset = report.header.label_offset;
-    outcome.outputs = std::move(prediction.outputs);
+    Outputs outputs = std::move(prediction.outputs);
     if (const auto it = early_outputs.find(prediction.sample); it != early_outputs.end()) {
-      std::move(it->second.begin(), it->second.end(), std::back_inserter(outcome.outputs));
+      std::move(it->second.begin(), it->second.end(), std::back_inserter(outputs));
       early_outputs.erase(it);
     }
+    outcome.outputs = outputs;
     outcome.latency_ns = prediction.latency_ns;
     outcome.batch = prediction.batch;
     for (const auto& metric : metrics) metric->add(outcome);
-    std::string key = key_of(prediction.sample);
-    const auto [entry, fresh] = by_key.emplace(key, outcomes.size());
-    if (fresh) {
-      keys.push_back(std::move(key));
-      outcomes.push_back(std::move(outcome));
-      timings.emplace_back(0, 0);
-    }
-    if (!prediction.latency_ns) return;
-    auto& [total_ns, runs] = timings[entry->second];
-    outcomes[entry->second].latency_ns = (total_ns += *prediction.latency_ns) / ++runs;
+    const uint32_t sample = number_of(prediction.sample);
+    size_t i = predictions.find(sample);
+    if (i == predictions.size()) i = predictions.add(sample, outcome, std::move(outputs));
+    if (prediction.latency_ns) predictions.add_latency(i, *prediction.latency_ns);
   }
 
-  std::string key_of(int64_t sample) const {
+  uint32_t number_of(int64_t sample) const {
     const auto it = samples.find(sample);
-    return it == samples.end() || it->second.key.empty() ? cat("#", sample) : it->second.key;
+    return it == samples.end() ? paths->number(cat("#", sample)) : it->second.sample;
   }
 };
 
-Evaluation::Evaluation(Tolerance tolerance) : tolerance_(tolerance) {}
+Evaluation::Evaluation(Tolerance tolerance, bool name_disagreements)
+    : tolerance_(tolerance), name_disagreements_(name_disagreements), samples_(std::make_unique<Samples>()) {}
 Evaluation::~Evaluation() = default;
 
 void Evaluation::open(stream::Header header) {
@@ -197,7 +211,7 @@ void Evaluation::open(stream::Header header) {
     return;
   }
   if (current_ != nullptr) current_->close_span();
-  runs_.push_back(std::make_unique<RunState>());
+  runs_.push_back(std::make_unique<RunState>(samples_.get()));
   current_ = runs_.back().get();
   current_->report.header = std::move(header);
 }
@@ -206,12 +220,27 @@ void Evaluation::add(stream::Record record) {
   if (auto* header = std::get_if<stream::Header>(&record)) return open(std::move(*header));
   if (current_ == nullptr) fail_malformed("a ", stream::record_type(record), " record before any header");
   if (auto* sample = std::get_if<stream::Sample>(&record)) {
-    current_->add(*sample);
+    current_->add(std::move(*sample));
   } else if (auto* prediction = std::get_if<stream::Prediction>(&record)) {
     current_->add(std::move(*prediction));
   } else if (auto* tensor = std::get_if<stream::TensorRecord>(&record)) {
     current_->add(std::move(*tensor));
   }
+}
+
+// The paths of a run's samples below the folder that all of them have in common.
+std::vector<std::string_view> Evaluation::below_common_folder(const Predictions& predictions) const {
+  std::vector<std::string_view> paths;
+  for (size_t i = 0; i < predictions.size(); ++i) paths.emplace_back(samples_->path(predictions.sample(i)));
+  std::string_view prefix = paths.empty() ? "" : paths[0].substr(0, paths[0].rfind('/') + 1);
+  for (const std::string_view path : paths) {
+    while (!path.starts_with(prefix)) {
+      const size_t slash = prefix.size() < 2 ? std::string::npos : prefix.rfind('/', prefix.size() - 2);
+      prefix = slash == std::string::npos ? "" : prefix.substr(0, slash + 1);
+    }
+  }
+  for (std::string_view& path : paths) path.remove_prefix(prefix.size());
+  return paths;
 }
 
 PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>* outcome_of) const {
@@ -225,18 +254,18 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
 
   // Samples meet by their path, or else by their path below the folder that all of their run's have in common.
   std::vector<std::pair<size_t, size_t>> common;
-  for (size_t j = 0; j < other.keys.size(); ++j) (*outcome_of)[other.key_ids[j]] = static_cast<uint32_t>(j);
-  for (size_t i = 0; i < base.keys.size(); ++i) {
-    if (const uint32_t j = (*outcome_of)[base.key_ids[i]]; j != kNone) common.emplace_back(i, j);
+  const Predictions &xs = base.predictions, &ys = other.predictions;
+  for (size_t j = 0; j < ys.size(); ++j) (*outcome_of)[ys.sample(j)] = static_cast<uint32_t>(j);
+  for (size_t i = 0; i < xs.size(); ++i) {
+    if (const uint32_t j = (*outcome_of)[xs.sample(i)]; j != kNone) common.emplace_back(i, j);
   }
-  for (const uint32_t id : other.key_ids) (*outcome_of)[id] = kNone;
+  for (size_t j = 0; j < ys.size(); ++j) (*outcome_of)[ys.sample(j)] = kNone;
   if (common.empty()) {
-    const size_t n_base = common_folder(base.keys).size(), n_other = common_folder(other.keys).size();
+    const std::vector<std::string_view> base_paths = below_common_folder(xs), other_paths = below_common_folder(ys);
     std::unordered_map<std::string_view, size_t> below;
-    for (size_t i = 0; i < other.keys.size(); ++i) below.emplace(std::string_view(other.keys[i]).substr(n_other), i);
-    for (size_t i = 0; i < base.keys.size(); ++i) {
-      const auto it = below.find(std::string_view(base.keys[i]).substr(n_base));
-      if (it != below.end()) common.emplace_back(i, it->second);
+    for (size_t j = 0; j < ys.size(); ++j) below.emplace(other_paths[j], j);
+    for (size_t i = 0; i < xs.size(); ++i) {
+      if (const auto it = below.find(base_paths[i]); it != below.end()) common.emplace_back(i, it->second);
     }
   }
   pair.n_common = static_cast<int64_t>(common.size());
@@ -252,13 +281,13 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
   for (const auto& metric : metrics) metric->begin(base.times, other.times);
   double worst_factor = 0;
   for (const auto& [i, j] : common) {
-    const Outcome& x = base.outcomes[i];
-    const Outcome& y = other.outcomes[j];
+    const Outcome x = xs[i], y = ys[j];
     const auto outputs = corresponding(x.outputs, a.label_offset, y.outputs, b.label_offset);
     const Meeting meeting{x, y, comparable, outputs};
     for (const auto& metric : metrics) metric->add(meeting);
-    if (comparable && !x.labels.empty() && !y.labels.empty() && x.labels[0].item != y.labels[0].item) {
-      pair.disagreements.push_back({base.keys[i], x.labels[0].item, y.labels[0].item});
+    if (name_disagreements_ && comparable && !x.labels.empty() && !y.labels.empty() &&
+        x.labels[0].item() != y.labels[0].item()) {
+      pair.disagreements.push_back({samples_->path(xs.sample(i)), x.labels[0].item(), y.labels[0].item()});
     }
     for (const auto& [reference, value] : outputs) {
       const Distance d = compare(reference, value);
@@ -266,7 +295,7 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
       const double factor = d.max_abs == 0 ? 0 : d.max_abs / allowed;
       if (factor <= worst_factor && !pair.worst_sample.empty()) continue;
       worst_factor = factor;
-      pair.worst_sample = base.keys[i];
+      pair.worst_sample = samples_->path(xs.sample(i));
       pair.worst_difference = d.max_abs;
       pair.worst_allowed = allowed;
     }
@@ -279,15 +308,11 @@ Report Evaluation::finish() {
   Report report;
   for (const auto& run : runs_) {
     for (const auto& metric : run->metrics) metric->result(&run->report.values);
-    report.runs.push_back(run->report);
+    run->metrics.clear();
+    report.runs.push_back(std::move(run->report));
+    run->report.header = report.runs.back().header;  // which pairs look at
+    run->close_span();
     run->sort_times();
-  }
-  std::unordered_map<std::string_view, uint32_t> ids;
-  for (const auto& run : runs_) {
-    run->key_ids.clear();
-    for (const std::string& key : run->keys) {
-      run->key_ids.push_back(ids.emplace(key, static_cast<uint32_t>(ids.size())).first->second);
-    }
   }
   std::vector<std::pair<size_t, size_t>> pairs;
   for (size_t i = 0; i < runs_.size(); ++i) {
@@ -299,7 +324,7 @@ Report Evaluation::finish() {
   std::vector<std::exception_ptr> failures(n_parts);
   parallel_for(pool, pool.size(), [&](int64_t part) {
     try {
-      std::vector<uint32_t> outcome_of(ids.size(), kNone);
+      std::vector<uint32_t> outcome_of(samples_->size(), kNone);
       for (auto p = static_cast<size_t>(part); p < pairs.size(); p += n_parts) {
         report.pairs[p] = meet(pairs[p].first, pairs[p].second, &outcome_of);
       }

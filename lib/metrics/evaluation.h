@@ -45,10 +45,11 @@ struct Tolerance {
   double atol = 0, rtol = 0;
 };
 
-// Memory: the labels, and full outputs where the streams hold them, of each sample of each run.
+// Memory: at most 64 bytes a prediction, with five labels, and full outputs where the streams hold them.
 class Evaluation {
  public:
-  explicit Evaluation(Tolerance tolerance = {});
+  // Pairs name the samples on which they disagree only where that is wanted: of many runs there are millions.
+  explicit Evaluation(Tolerance tolerance = {}, bool name_disagreements = true);
   ~Evaluation();
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
@@ -60,11 +61,16 @@ class Evaluation {
 
  private:
   struct RunState;
+  class Samples;
   void open(stream::Header header);
   // `outcome_of` has a place for each key of all runs, none of them in use before and after.
   PairReport meet(size_t base, size_t other, std::vector<uint32_t>* outcome_of) const;
 
+  std::vector<std::string_view> below_common_folder(const class Predictions& predictions) const;
+
   Tolerance tolerance_;
+  bool name_disagreements_;
+  std::unique_ptr<Samples> samples_;
   std::vector<std::unique_ptr<RunState>> runs_;
   RunState* current_ = nullptr;
 };

@@ -11,7 +11,7 @@ class McNemar : public PairMetric {
  public:
   void add(const Meeting& m) override {
     if (!m.base.truth || !m.other.truth || m.base.labels.empty() || m.other.labels.empty()) return;
-    const bool base = m.base.labels[0].item == *m.base.truth, other = m.other.labels[0].item == *m.other.truth;
+    const bool base = m.base.labels[0].item() == *m.base.truth, other = m.other.labels[0].item() == *m.other.truth;
     ++(base ? (other ? counts_.both : counts_.only_a) : (other ? counts_.only_b : counts_.none));
   }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,12 +29,15 @@ const std::vector<Row>& rows();
 
 using Values = std::map<std::string, double, std::less<>>;  // by key
 
-// A prediction with its labels in terms of its run's label set.
+using Outputs = std::vector<std::pair<std::string, Tensor>>;
+
+// A prediction with its labels in terms of its run's label set, as a view of what is kept elsewhere.
 struct Outcome {
-  Ranking labels;  // class - label_offset, best first; a background class is negative
+  Ranking labels;                  // class - label_offset, best first; a background class is negative
+  std::span<const Scored> scored;  // the same with their scores, as they came; empty in a Meeting
   std::optional<int64_t> truth;
   int64_t label_offset = 0;  // class number in the outputs, less its label
-  std::vector<std::pair<std::string, Tensor>> outputs;
+  std::span<const std::pair<std::string, Tensor>> outputs;
   std::optional<int64_t> latency_ns;  // of the batch
   int64_t batch = 1;
 };

@@ -5,11 +5,20 @@
 
 #include <cmath>
 
+#include "base/error.h"
+
 namespace dnn::metrics {
 namespace {
 
+using List = std::vector<Scored>;
+
+std::optional<double> tau_of(const List& a, const List& b) { return kendall_tau_b(ranking_of(a), ranking_of(b)); }
+std::optional<double> rbo_of(const List& a, const List& b) {
+  return rank_biased_overlap(ranking_of(a), ranking_of(b), 0.9);
+}
+
 struct Case {
-  Ranking a, b;
+  List a, b;
   double tau, rbo;  // tau NaN: not defined
 };
 
@@ -63,29 +72,44 @@ TEST(Ranking, MatchesScipyAndTheDirectFormula) {
   for (size_t i = 0; i < std::size(kCases); ++i) {
     const auto& [a, b, tau, rbo] = kCases[i];
     for (bool swapped : {false, true}) {
-      const std::optional<double> our_tau = swapped ? kendall_tau_b(b, a) : kendall_tau_b(a, b);
+      const std::optional<double> our_tau = swapped ? tau_of(b, a) : tau_of(a, b);
       EXPECT_EQ(our_tau.has_value(), !std::isnan(tau)) << "case " << i;
       if (our_tau) {
         EXPECT_NEAR(*our_tau, tau, 1e-12) << "case " << i;
       }
-      EXPECT_NEAR(*(swapped ? rank_biased_overlap(b, a, 0.9) : rank_biased_overlap(a, b, 0.9)), rbo, 1e-12)
-          << "case " << i;
+      EXPECT_NEAR(*(swapped ? rbo_of(b, a) : rbo_of(a, b)), rbo, 1e-12) << "case " << i;
     }
   }
 }
 
 TEST(Ranking, TauLooksAtRanksAndNotAtItemNumbers) {
-  const Ranking a = {{900, 3}, {5, 2}, {77, 1}};
-  EXPECT_EQ(kendall_tau_b(a, {{900, 30}, {5, 20}, {77, 10}}), 1);
-  EXPECT_EQ(kendall_tau_b(a, {{77, 30}, {5, 20}, {900, 10}}), -1);
+  const List a = {{900, 3}, {5, 2}, {77, 1}};
+  EXPECT_EQ(tau_of(a, {{900, 30}, {5, 20}, {77, 10}}), 1);
+  EXPECT_EQ(tau_of(a, {{77, 30}, {5, 20}, {900, 10}}), -1);
 }
 
 TEST(Ranking, RboWeighsTheTopMost) {
-  const Ranking a = {{1, 5}, {2, 4}, {3, 3}, {4, 2}};
-  const Ranking top_swapped = {{2, 5}, {1, 4}, {3, 3}, {4, 2}};
-  const Ranking end_swapped = {{1, 5}, {2, 4}, {4, 3}, {3, 2}};
-  EXPECT_LT(*rank_biased_overlap(a, top_swapped, 0.9), *rank_biased_overlap(a, end_swapped, 0.9));
-  EXPECT_EQ(rank_biased_overlap({}, a, 0.9), std::nullopt);
+  const List a = {{1, 5}, {2, 4}, {3, 3}, {4, 2}};
+  const List top_swapped = {{2, 5}, {1, 4}, {3, 3}, {4, 2}};
+  const List end_swapped = {{1, 5}, {2, 4}, {4, 3}, {3, 2}};
+  EXPECT_LT(*rbo_of(a, top_swapped), *rbo_of(a, end_swapped));
+  EXPECT_EQ(rbo_of({}, a), std::nullopt);
+}
+
+TEST(Ranking, AnItemCountsWhereItStandsFirst) {
+  const std::vector<Ranked> ranking = ranking_of(List{{-1, 3}, {7, 2}, {-1, 2}, {8, 2}, {Ranked::kMost, 1}});
+  ASSERT_EQ(ranking.size(), 4u);
+  EXPECT_EQ(ranking[0].item(), -1);
+  EXPECT_EQ(ranking[3].item(), Ranked::kMost);
+  EXPECT_FALSE(ranking[1].tied());
+  EXPECT_TRUE(ranking[2].tied());
+  EXPECT_EQ(ranking_of(List{{Ranked::kLeast, 0}})[0].item(), Ranked::kLeast);
+  EXPECT_THROW(ranking_of(List{{Ranked::kMost + 1, 0}}), Error);
+  List alternating;
+  for (int64_t i = 0; i < 40; ++i) alternating.push_back({i % 20, static_cast<double>(-i)});
+  EXPECT_EQ(ranking_of(alternating).size(), 20u);
+  EXPECT_NEAR(*rbo_of(alternating, alternating), 1, 1e-12);
+  EXPECT_EQ(tau_of(alternating, List(alternating.rbegin(), alternating.rend())), -1);
 }
 
 }  // namespace
