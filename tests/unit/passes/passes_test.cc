@@ -23,7 +23,7 @@ Graph optimised(const Graph& graph, const std::string& changes) {
   options.opt = 4;
   options.changes = changes;
   run_passes(after, options);
-  expect_same(graph, after, 2e-5);
+  expect_same(graph, after, 3e-6);
   return after;
 }
 
