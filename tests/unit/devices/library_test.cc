@@ -10,22 +10,13 @@
 #include <limits>
 
 #include "base/error.h"
-#include "graph/text.h"
+#include "package_case.h"
 
 namespace dnn {
 namespace {
 
-std::shared_ptr<const Package> network(const std::string& text) {
-  auto package = std::make_shared<Package>();
-  package->graph = parse_graph(text);
-  package->source = package->graph;
-  for (ValueId id : package->graph.inputs) package->input_types.push_back(package->graph.value(id).type);
-  for (ValueId id : package->graph.outputs) package->output_types.push_back(package->graph.value(id).type);
-  return package;
-}
-
 std::shared_ptr<const Package> two_inputs() {
-  return network(
+  return package_of(
       "graph \"g\" {\n opset 17\n input x: float32[1,3]\n input x2: int64[2]\n y: float32[1,3] = Add(x, x) @a\n"
       " y2: int64[2] = Add(x2, x2) @b\n output y\n output y2\n}\n");
 }
@@ -92,8 +83,8 @@ TEST(Library, RunsAndSaysWhatTheAdapterSays) {
 
 TEST(Library, PassesTensorsOfManyMegabytes) {
   constexpr int64_t kCount = 5'000'000;  // 20 MB: two parts each way
-  const auto package = network(cat("graph \"g\" {\n opset 17\n input x: float32[", kCount, "]\n y: float32[", kCount,
-                                   "] = Add(x, x) @a\n output y\n}\n"));
+  const auto package = package_of(cat("graph \"g\" {\n opset 17\n input x: float32[", kCount, "]\n y: float32[", kCount,
+                                      "] = Add(x, x) @a\n output y\n}\n"));
   std::vector<float> values(kCount);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1013);
   const Tensor x = Tensor::of<float>({kCount}, values);

@@ -9,23 +9,14 @@
 #include <thread>
 
 #include "base/io.h"
-#include "graph/text.h"
 #include "infer/prefetch.h"
 #include "infer/trace.h"
+#include "package_case.h"
 
 namespace dnn {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-std::shared_ptr<const Package> package_of(const std::string& text) {
-  auto package = std::make_shared<Package>();
-  package->graph = parse_graph(text);
-  package->source = package->graph;
-  for (ValueId id : package->graph.inputs) package->input_types.push_back(package->graph.value(id).type);
-  for (ValueId id : package->graph.outputs) package->output_types.push_back(package->graph.value(id).type);
-  return package;
-}
 
 std::string network(int64_t batch) {
   return cat("graph \"g\" {\n opset 17\n input x: float32[", batch, ",2]\n a: float32[", batch,
