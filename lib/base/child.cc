@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,7 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
-extern char** environ;
+#include "base/spawn.h"
 
 namespace dnn {
 namespace {
@@ -64,21 +63,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, std::string nam
   posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
   if (errors_ >= 0) posix_spawn_file_actions_adddup2(&actions, errors_, 2);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t ignored;
-  sigemptyset(&ignored);
-  sigaddset(&ignored, SIGPIPE);
-  sigaddset(&ignored, SIGXFSZ);
-  posix_spawnattr_setsigdefault(&attributes, &ignored);
-  std::vector<char*> arguments;
-  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  const int failure = ::posix_spawnp(&pid_, argv[0].c_str(), &actions, &attributes, arguments.data(), environ);
+  const int failure = start_process(argv, actions, pid_);
   posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
   ::close(ends[1]);
   socket_ = ends[0];
   if (failure == 0) {
@@ -160,11 +146,8 @@ ChildProcess::End ChildProcess::end(double grace_s) {
     if (::waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) != 0) break;
   }
   ::kill(-pid_, SIGKILL);  // its children too, where it left some
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
+  result.exit_code = exit_code_of_process(pid_);
   pid_ = -1;
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (errors_ >= 0) result.last_line = last_line_of(errors_);
   return result;
 }

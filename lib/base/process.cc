@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,8 +11,7 @@
 #include <cstring>
 
 #include "base/error.h"
-
-extern char** environ;
+#include "base/spawn.h"
 
 namespace dnn {
 
@@ -27,23 +24,9 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
   posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], 1);
   posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], 2);
   if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // A group of its own, so that a time-out ends its children too; the signals that tools ignore as they are by default.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t ignored;
-  sigemptyset(&ignored);
-  sigaddset(&ignored, SIGPIPE);
-  sigaddset(&ignored, SIGXFSZ);
-  posix_spawnattr_setsigdefault(&attributes, &ignored);
-  std::vector<char*> arguments;
-  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
   pid_t child = 0;
-  const int failure = ::posix_spawnp(&child, argv[0].c_str(), &actions, &attributes, arguments.data(), environ);
+  const int failure = start_process(argv, actions, child);
   posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
   ::close(pipe_fds[1]);
   if (failure != 0) {
     ::close(pipe_fds[0]);
@@ -68,10 +51,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
     if (result.output.size() < (1u << 20)) result.output.append(buffer, static_cast<size_t>(n));
   }
   ::close(pipe_fds[0]);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.exit_code = exit_code_of_process(child);
   return result;
 }
 
