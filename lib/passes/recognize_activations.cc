@@ -1,5 +1,5 @@
-// recognize-activations: Gelu, HardSigmoid, HardSwish, Softplus and Mish that a model spells out in simpler operators become
-// one operator again.
+// recognize-activations: Clip, Gelu, HardSigmoid, HardSwish, Softplus and Mish that a model spells out in simpler operators
+// become one operator again.
 #include <algorithm>
 #include <optional>
 
@@ -152,6 +152,36 @@ std::optional<Patch> mish(const Graph& graph, const Uses& uses, NodeId root) {
   return std::nullopt;
 }
 
+// min(max(x, low), high), or the other way round. Bounds of a rank above x's would make the result's rank theirs.
+std::optional<Patch> clip(const Graph& graph, const Uses& uses, NodeId root, DType dtype) {
+  const Node& outer = graph.node(root);
+  const bool min_outside = outer.op == "Min";
+  if (outer.inputs.size() != 2) return std::nullopt;
+  for (size_t i : {0, 1}) {
+    Recognizer r(graph, uses);
+    r.maker(outer.outputs[0], outer.op);
+    const auto outside = r.number(outer.inputs[i]);
+    const Node* inner = outside ? r.maker(outer.inputs[1 - i], min_outside ? "Max" : "Min") : nullptr;
+    if (inner == nullptr || inner->inputs.size() != 2 || !r.closed(root)) continue;
+    for (size_t j : {0, 1}) {
+      const auto inside = r.number(inner->inputs[j]);
+      const ValueId x = inner->inputs[1 - j];
+      const auto &shape = graph.value(x).type.shape, &result = graph.value(outer.outputs[0]).type.shape;
+      if (!inside || !shape || !result || shape->size() != result->size()) continue;
+      const double low = min_outside ? *inside : *outside, high = min_outside ? *outside : *inside;
+      if (!(low <= high)) continue;
+      Patch patch(graph, outer.label() + " and " + inner->label() + " are Clip");
+      const std::string name = graph.value(outer.outputs[0]).name;
+      Node node = unary("Clip", x);
+      node.inputs.push_back(patch.add_constant(name + "/low", convert(Tensor::scalar<double>(low), dtype)));
+      node.inputs.push_back(patch.add_constant(name + "/high", convert(Tensor::scalar<double>(high), dtype)));
+      r.replace(root, std::move(node), &patch);
+      return patch;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Patch> recognize_activations(const Graph& graph, const PassContext&) {
@@ -159,14 +189,15 @@ std::vector<Patch> recognize_activations(const Graph& graph, const PassContext&)
   const Uses uses(graph);
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (!node.domain.empty() || (node.op != "Mul" && node.op != "Div" && node.op != "Log")) continue;
+    if (!node.domain.empty()) continue;
     const DType dtype = graph.value(node.outputs[0]).type.dtype;
     if (!is_float(dtype)) continue;
     std::optional<Patch> found;
     if (node.op == "Log") found = softplus(graph, uses, id, dtype);
-    if (!found && node.op == "Mul") found = mish(graph, uses, id);
-    if (!found && node.op != "Log") found = gelu(graph, uses, id, dtype);
-    if (!found && node.op != "Log") found = hard(graph, uses, id, dtype);
+    if (node.op == "Min" || node.op == "Max") found = clip(graph, uses, id, dtype);
+    if (node.op == "Mul") found = mish(graph, uses, id);
+    if (!found && (node.op == "Mul" || node.op == "Div")) found = gelu(graph, uses, id, dtype);
+    if (!found && (node.op == "Mul" || node.op == "Div")) found = hard(graph, uses, id, dtype);
     if (found) patches.push_back(std::move(*found));
   }
   return patches;
