@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -24,11 +25,13 @@ const cli::Tool kTool = {
     .examples = {
         {"dnn-infer model.onnx images/ | dnn-eval", "one run"},
         {"cat a.dnns b.dnns | dnn-eval --json=report.json -", "two runs, as a table and as JSON"},
+        {"dnn-eval --by device,opt out/net/opt*/*/run.dnns", "devices and levels against each other, pooled"},
         {"dnn-eval --require 'top1_agreement >= 99' --rtol=1e-4 a.dnns b.dnns", "fails when b differs from a"}}};
 
 struct Options {
   std::vector<std::string> inputs;
   std::optional<std::string> json;
+  std::vector<std::string> by;
   metrics::Bounds bounds;
   std::vector<std::string> requirements;
   bool disagreements = false, confusion = false;
@@ -47,6 +50,10 @@ void declare(cli::Args& args, Options& o) {
       &o.confusion, "--confusion",
       "instead of the table, one tab-separated line per cell of the confusion matrices that is not 0: run, truth, "
       "predicted label, count");
+  args.list(
+      &o.by, "--by", "FIELD[,...]",
+      "group the runs by fields of their headers, as opt, device, framework, model, format, host.cpu; instead of the "
+      "pairs of runs the table has each group as one run, and how runs agree within and between groups");
   args.list(&o.requirements, "--require", "BOUND",
             "a bound for any metric, as 'top1_agreement >= 99', in the unit that --list-metrics names; of every run or "
             "pair; may be repeated");
@@ -84,6 +91,11 @@ int work(const Options& o) {
   metrics::Bounds bounds = o.bounds;
   for (const std::string& text : o.requirements) bounds.requirements.push_back(metrics::parse_requirement(text));
   metrics::Evaluation evaluation(bounds.tolerance(), o.disagreements || o.json);
+  std::vector<std::string> by;
+  for (const std::string& text : o.by) {
+    for (std::string& field : split(text, ',')) by.push_back(std::move(field));
+  }
+  evaluation.group_by(by);
   std::optional<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
     if (std::optional<Error> error = read(path, evaluation)) {

@@ -128,6 +128,8 @@ struct Evaluation::RunState {
   // The first prediction of each sample; its latency is the mean over the sample's repeated runs.
   Predictions predictions;
   Times times;  // filled at the end
+  size_t group = 0;
+  Pool* pool = nullptr;  // of its group, if there are groups
 
   // What only the records of the span that ends here could refer to.
   void close_span() {
@@ -187,6 +189,7 @@ struct Evaluation::RunState {
     outcome.latency_ns = prediction.latency_ns;
     outcome.batch = prediction.batch;
     for (const auto& metric : metrics) metric->add(outcome);
+    if (pool != nullptr) pool->add(outcome);
     const uint32_t sample = number_of(prediction.sample);
     size_t i = predictions.find(sample);
     if (i == predictions.size()) i = predictions.add(sample, outcome, std::move(outputs));
@@ -214,6 +217,39 @@ void Evaluation::open(stream::Header header) {
   runs_.push_back(std::make_unique<RunState>(samples_.get()));
   current_ = runs_.back().get();
   current_->report.header = std::move(header);
+  if (group_fields_.empty()) return;
+  std::vector<std::string> fields;
+  for (const std::string& field : group_fields_) fields.push_back(field_text(current_->report.header, field));
+  size_t& group = current_->group;
+  while (group < pools_.size() && pools_[group]->fields() != fields) ++group;
+  if (group == pools_.size()) pools_.push_back(std::make_unique<Pool>(std::move(fields)));
+  current_->pool = pools_[group].get();
+}
+
+void Evaluation::group_by(const std::vector<std::string>& fields) {
+  for (const std::string& field : fields) check_field(field);
+  group_fields_ = fields;
+}
+
+void Evaluation::sort_by_group() {
+  std::stable_sort(runs_.begin(), runs_.end(), [](const auto& a, const auto& b) { return a->group < b->group; });
+}
+
+Grouping Evaluation::finish_groups(const Report& report) {
+  Grouping by;
+  by.fields = group_fields_;
+  for (size_t i = 0; i < runs_.size(); ++i) pools_[runs_[i]->group]->add_run(i, runs_[i]->times);
+  PairSpreads spreads;
+  for (const PairReport& pair : report.pairs) {
+    spreads.add(runs_[pair.base]->group, runs_[pair.other]->group, pair.values);
+  }
+  by.pairs = spreads.finish();
+  for (const auto& metric : make_report_metrics()) {
+    for (const auto& pool : pools_) metric->add(pool->sorted_times());
+    metric->result(&by.values);
+  }
+  for (const auto& pool : pools_) by.groups.push_back(pool->finish());
+  return by;
 }
 
 void Evaluation::add(stream::Record record) {
@@ -306,6 +342,7 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
 
 Report Evaluation::finish() {
   Report report;
+  sort_by_group();
   for (const auto& run : runs_) {
     for (const auto& metric : run->metrics) metric->result(&run->report.values);
     run->metrics.clear();
@@ -340,6 +377,7 @@ Report Evaluation::finish() {
     for (const auto& run : runs_) metric->add(run->times);
     metric->result(&report.values);
   }
+  if (!group_fields_.empty()) report.by = finish_groups(report);
   return report;
 }
 

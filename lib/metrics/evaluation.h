@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "metrics/confusion.h"
+#include "metrics/groups.h"
 #include "metrics/metric.h"
 
 namespace dnn::metrics {
@@ -38,6 +39,7 @@ struct Report {
   std::vector<RunReport> runs;
   std::vector<PairReport> pairs;  // every two runs, the earlier as base
   Values values;                  // of all runs together
+  Grouping by;                    // its fields are none where no groups were asked for
 };
 
 // What an output element may differ by: atol + rtol * (the sample's largest element in the reference output).
@@ -54,6 +56,10 @@ class Evaluation {
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
+  // Runs that agree in these fields (see check_field) are a group; runs and pairs are then reported group by group. Before any
+  // add().
+  void group_by(const std::vector<std::string>& fields);
+
   // Takes the records of streams in their order. A header opens a run, or continues one that it is another shard of.
   // Throws Malformed for a prediction before any header.
   void add(stream::Record record);
@@ -63,6 +69,8 @@ class Evaluation {
   struct RunState;
   class Samples;
   void open(stream::Header header);
+  void sort_by_group();
+  Grouping finish_groups(const Report& report);
   // `outcome_of` has a place for each key of all runs, none of them in use before and after.
   PairReport meet(size_t base, size_t other, std::vector<uint32_t>* outcome_of) const;
 
@@ -72,6 +80,8 @@ class Evaluation {
   bool name_disagreements_;
   std::unique_ptr<Samples> samples_;
   std::vector<std::unique_ptr<RunState>> runs_;
+  std::vector<std::string> group_fields_;
+  std::vector<std::unique_ptr<Pool>> pools_;
   RunState* current_ = nullptr;
 };
 

@@ -3,89 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "metrics/table.h"
 
 namespace dnn::metrics {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr size_t kWidth = 100;
-
-struct Column {
-  std::string title;
-  bool left = false;  // alignment
-  std::vector<std::string> cells;
-
-  size_t width() const {
-    size_t width = title.size();
-    for (const std::string& cell : cells) width = std::max(width, cell.size());
-    return width;
-  }
-  bool empty() const {
-    return std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.empty(); });
-  }
-};
-
-std::string padded(const std::string& text, size_t width, bool left) {
-  const std::string space(width - std::min(width, text.size()), ' ');
-  return left ? text + space : space + text;
-}
-
-// Columns side by side; those that do not fit go into further tables, each beginning with the first column.
-std::string layout(const std::vector<Column>& columns) {
-  std::string out;
-  size_t next = 1;
-  while (next < columns.size()) {
-    std::vector<const Column*> row = {&columns[0]};
-    size_t width = columns[0].width();
-    while (next < columns.size() && (row.size() == 1 || width + 2 + columns[next].width() <= kWidth)) {
-      width += 2 + columns[next].width();
-      row.push_back(&columns[next++]);
-    }
-    if (!out.empty()) out += "\n";
-    for (size_t line = 0; line <= columns[0].cells.size(); ++line) {
-      std::string text;
-      for (const Column* column : row) {
-        if (column != row[0]) text += "  ";
-        text += padded(line == 0 ? column->title : column->cells[line - 1], column->width(), column->left);
-      }
-      text.erase(text.find_last_not_of(' ') + 1);
-      out += text + "\n";
-    }
-  }
-  return out;
-}
-
-std::string value_text(const Row& row, const Values& values) {
-  const auto it = values.find(row.key);
-  if (it == values.end()) return "";
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, row.format, it->second);
-  return buffer;
-}
-
-// The columns of all metrics of a scope that some row has a value for; absent values show as "-".
-template <class Item>
-void add_metrics(Scope scope, const std::vector<Item>& items, std::vector<Column>* columns) {
-  for (const Row& row : rows()) {
-    if (row.scope != scope || row.title.empty()) continue;
-    Column column{std::string(row.title), false, {}};
-    for (const Item& item : items) column.cells.push_back(value_text(row, item.values));
-    if (column.empty()) continue;
-    for (std::string& cell : column.cells) cell = cell.empty() ? "-" : cell;
-    columns->push_back(std::move(column));
-  }
-}
-
-// Text from a stream as it may go to a terminal.
-std::string plain(const std::string& text) {
-  const std::string q = dnn::quoted(text);
-  return q.substr(1, q.size() - 2);
-}
 
 std::string model_name(const stream::Header& header) {
   const std::string& path = header.model.path.empty() ? header.tool : header.model.path;
@@ -123,6 +49,72 @@ std::string latency_note(const Report& report) {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
 
+std::string group_label(size_t group_i) { return cat("G", group_i + 1); }
+
+// "A", "A-C"; the runs stand one after another.
+std::string letters(const std::vector<size_t>& runs) {
+  if (runs.size() == 1) return run_letter(runs[0]);
+  return cat(run_letter(runs.front()), "-", run_letter(runs.back()));
+}
+
+std::string pair_name(const GroupPairReport& pair) {
+  if (pair.base == pair.other) return "within " + group_label(pair.base);
+  return cat(group_label(pair.other), " against ", group_label(pair.base));
+}
+
+// The mean over pairs and, of several, the worst beside it.
+std::string spread_text(const Row& row, const GroupPairReport& pair) {
+  const auto it = pair.values.find(row.key);
+  if (it == pair.values.end()) return "";
+  const Spread& spread = it->second;
+  if (spread.least == spread.greatest) return value_text(row, spread.mean);
+  return value_text(row, spread.mean) + " / " +
+         value_text(row, row.better == Better::Higher ? spread.least : spread.greatest);
+}
+
+std::string group_tables(const Grouping& by) {
+  std::vector<Column> groups = {{"group", true, {}}};
+  for (const std::string& field : by.fields) groups.push_back({plain(field), true, {}});
+  for (size_t i = 0; i < by.groups.size(); ++i) {
+    groups[0].cells.push_back(group_label(i));
+    for (size_t f = 0; f < by.fields.size(); ++f) groups[f + 1].cells.push_back(plain(by.groups[i].fields[f]));
+  }
+  Column runs{"runs", true, {}}, samples{"samples", false, {}}, judged{"judged", false, {}};
+  for (const GroupReport& group : by.groups) {
+    runs.cells.push_back(letters(group.runs));
+    samples.cells.push_back(cat(group.n_predictions));
+    judged.cells.push_back(group.n_judged == 0 ? "" : cat(group.n_judged));
+  }
+  for (Column* column : {&runs, &samples, &judged}) groups.push_back(std::move(*column));
+  std::erase_if(groups, [](const Column& column) { return column.empty(); });
+  add_metrics(Scope::Run, by.groups, &groups);
+  std::string out = "\n" + layout(groups);
+  if (by.pairs.empty()) return out;
+
+  std::vector<Column> pairs = {{"groups", true, {}}, {"pairs", false, {}}};
+  bool spread = false;
+  for (const GroupPairReport& pair : by.pairs) {
+    pairs[0].cells.push_back(pair_name(pair));
+    pairs[1].cells.push_back(cat(pair.n_pairs));
+    for (const auto& [key, value] : pair.values) spread = spread || value.least != value.greatest;
+  }
+  for (const Row& row : rows()) {
+    if (row.scope != Scope::Pair || row.title.empty()) continue;
+    Column column{std::string(row.title), false, {}};
+    for (const GroupPairReport& pair : by.pairs) column.cells.push_back(spread_text(row, pair));
+    if (column.empty()) continue;
+    for (std::string& cell : column.cells) cell = cell.empty() ? "-" : cell;
+    pairs.push_back(std::move(column));
+  }
+  out += "\n" + layout(pairs);
+  if (spread) out += "where pairs differ: mean / worst\n";
+  for (const Row& row : rows()) {
+    const std::string value = row.scope == Scope::Report && by.groups.size() > 1 ? value_text(row, by.values) : "";
+    if (!row.title.empty() && !value.empty()) out += cat("groups as runs: ", row.title, " ", value, "\n");
+  }
+  return out;
+}
+
 Json values_json(Scope scope, const Values& values) {
   Json map = Json::object();
   for (const Row& row : rows()) {
@@ -131,6 +123,35 @@ Json values_json(Scope scope, const Values& values) {
     map[std::string(row.key)] = it == values.end() ? Json() : number(it->second);
   }
   return map;
+}
+
+Json groups_json(const Grouping& by) {
+  Json json = {{"fields", by.fields}, {"groups", Json::array()}, {"pairs", Json::array()}};
+  for (size_t g = 0; g < by.groups.size(); ++g) {
+    const GroupReport& group = by.groups[g];
+    Json fields = Json::object(), runs = Json::array();
+    for (size_t i = 0; i < by.fields.size(); ++i) fields[by.fields[i]] = group.fields[i];
+    for (const size_t run : group.runs) runs.push_back(run_letter(run));
+    json["groups"].push_back({{"group", group_label(g)},
+                              {"fields", std::move(fields)},
+                              {"runs", std::move(runs)},
+                              {"n_predictions", group.n_predictions},
+                              {"n_judged", group.n_judged},
+                              {"values", values_json(Scope::Run, group.values)}});
+  }
+  for (const GroupPairReport& pair : by.pairs) {
+    Json values = Json::object();
+    for (const auto& [key, spread] : pair.values) {
+      values[key] = {
+          {"least", number(spread.least)}, {"mean", number(spread.mean)}, {"greatest", number(spread.greatest)}};
+    }
+    json["pairs"].push_back({{"base", group_label(pair.base)},
+                             {"group", group_label(pair.other)},
+                             {"n_pairs", pair.n_pairs},
+                             {"values", std::move(values)}});
+  }
+  json["values"] = values_json(Scope::Report, by.values);
+  return json;
 }
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
@@ -173,6 +194,7 @@ std::string report_table(const Report& report) {
   std::vector<Column> columns = run_columns(report);
   add_metrics(Scope::Run, report.runs, &columns);
   std::string out = layout(columns) + latency_note(report);
+  if (!report.by.fields.empty()) return out + group_tables(report.by);
   if (report.pairs.empty()) return out;
 
   std::vector<Column> pairs = {{"pair", true, {}}, {"common", false, {}}};
@@ -227,6 +249,7 @@ std::string report_json(const Report& report) {
     if (!pair.note.empty()) entry["note"] = pair.note;
     json["pairs"].push_back(std::move(entry));
   }
+  if (!report.by.fields.empty()) json["by"] = groups_json(report.by);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

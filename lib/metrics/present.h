@@ -8,11 +8,11 @@ namespace dnn::metrics {
 
 std::string run_letter(size_t run_i);  // "A".."Z", then "R27", ...
 
-// Tables no wider than 100 columns, then notes; ends with a newline.
+// Tables no wider than 100 columns, then notes; ends with a newline. Where there are groups, they stand in for the pairs.
 std::string report_table(const Report& report);
 
 // {"metrics": {key: {unit, better, text}}, "runs": [...], "pairs": [...], "values": {...}} on one line; values that are not defined are
-// null, infinities are the texts "inf" and "-inf". A run's "confusion" is [truth, predicted, count] of the cells not 0.
+// null, infinities are the texts "inf" and "-inf". With groups also "by": {fields, groups, pairs, values}. A run's "confusion" is [truth, predicted, count] of the cells not 0.
 std::string report_json(const Report& report);
 
 // Tab-separated: base, run, sample, base's label, run's label; of the samples on which they differ.

@@ -249,6 +249,67 @@ TEST(Evaluation, RepeatedPredictionsCountForTimeButMeetOnce) {
   EXPECT_EQ(report.pairs[0].n_common, 1);
 }
 
+TEST(Groups, PoolWhatTheirRunsSay) {
+  Header a = header("x/net.onnx"), b = header("y/net.onnx"), c = header("net.onnx");
+  a.device = c.device = "cpu";
+  b.device = "lib:tflite:delegate=d.so";
+  std::vector<Record> records;
+  const std::pair<Header, int64_t> runs[] = {{a, 1}, {b, 2}, {c, 2}, {c, 1}};
+  for (const auto& [head, best] : runs) {
+    records.insert(records.end(), {head, Sample{0, "p", 1, {}}, prediction(0, {best}, best * 1000),
+                                   Sample{1, "q", 1, {}}, prediction(1, {1}, 1000)});
+  }
+  Evaluation evaluation;
+  evaluation.group_by({"framework", "model"});
+  for (const Record& record : records) evaluation.add(record);
+  const Report report = evaluation.finish();
+  EXPECT_EQ(report.runs.at(3).header.device, b.device);  // group by group
+  const Grouping& by = report.by;
+  ASSERT_EQ(by.groups.size(), 2u);
+  EXPECT_EQ(by.groups[0].fields, (std::vector<std::string>{"own", "net.onnx"}));
+  EXPECT_EQ(by.groups[1].fields, (std::vector<std::string>{"tflite", "net.onnx"}));
+  EXPECT_EQ(by.groups[0].runs, (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(by.groups[0].n_judged, 6);
+  EXPECT_DOUBLE_EQ(by.groups[0].values.at("top1_accuracy"), 500.0 / 6);
+  EXPECT_FALSE(by.groups[0].values.contains("top1_accuracy_low"));
+  EXPECT_DOUBLE_EQ(by.groups[0].values.at("latency_mean"), 7e-3 / 6);
+  ASSERT_EQ(by.pairs.size(), 2u);  // one run alone has no pair within
+  EXPECT_EQ(by.pairs[0].n_pairs, 3u);
+  EXPECT_EQ(by.pairs[0].values.at("top1_agreement").least, 50);
+  EXPECT_DOUBLE_EQ(by.pairs[0].values.at("top1_agreement").mean, 200.0 / 3);
+  EXPECT_EQ(by.pairs[0].values.at("top1_agreement").greatest, 100);
+  EXPECT_EQ(by.pairs[1].base, 0u);
+  EXPECT_EQ(by.pairs[1].other, 1u);
+  EXPECT_EQ(by.pairs[1].values.at("accuracy_change").least, -50);
+  EXPECT_FALSE(by.pairs[1].values.contains("mcnemar_p"));
+  EXPECT_TRUE(by.values.contains("kruskal_wallis_p"));
+}
+
+TEST(Groups, FieldsAreThoseOfHeaders) {
+  Header h = header("models/net.savedmodel/");
+  h.opt = 3;
+  h.preprocess = R"({"name":"imagenet-torch","scale":1.0})";
+  h.host = {{"a.b", "dots"}, {"cpu", "X"}};
+  const std::pair<const char*, const char*> expected[] = {{"opt", "3"},
+                                                          {"model", "net.savedmodel/"},
+                                                          {"model.path", "models/net.savedmodel/"},
+                                                          {"preprocess", "imagenet-torch"},
+                                                          {"preprocess.scale", "1.0"},
+                                                          {"host.a.b", "dots"},
+                                                          {"host.cpu", "X"},
+                                                          {"host.memory", "-"},
+                                                          {"format", "-"},
+                                                          {"threads", "-"},
+                                                          {"framework", "own"}};
+  for (const auto& [field, text] : expected) {
+    EXPECT_NO_THROW(check_field(field)) << field;
+    EXPECT_EQ(field_text(h, field), text) << field;
+  }
+  EXPECT_EQ(field_text(Header{}, "model"), "-");
+  for (const char* field : {"", "colour", "opt.x", "command", ".", "inputs"})
+    EXPECT_THROW(check_field(field), Error) << field;
+}
+
 TEST(Bounds, NameBoundValueAndLimit) {
   Prediction a = prediction(0, {1, 2}), b = prediction(0, {2, 1});
   a.outputs = {{"o", Tensor::of<float>({1}, {2})}};

@@ -1,0 +1,71 @@
+// Tables of text; see table.h.
+#include "metrics/table.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace dnn::metrics {
+namespace {
+
+constexpr size_t kWidth = 100;
+
+std::string padded(const std::string& text, size_t width, bool left) {
+  const std::string space(width - std::min(width, text.size()), ' ');
+  return left ? text + space : space + text;
+}
+
+}  // namespace
+
+size_t Column::width() const {
+  size_t width = title.size();
+  for (const std::string& cell : cells) width = std::max(width, cell.size());
+  return width;
+}
+
+bool Column::empty() const {
+  return std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.empty(); });
+}
+
+std::string layout(const std::vector<Column>& columns) {
+  std::string out;
+  size_t next = 1;
+  while (next < columns.size()) {
+    std::vector<const Column*> row = {&columns[0]};
+    size_t width = columns[0].width();
+    while (next < columns.size() && (row.size() == 1 || width + 2 + columns[next].width() <= kWidth)) {
+      width += 2 + columns[next].width();
+      row.push_back(&columns[next++]);
+    }
+    if (!out.empty()) out += "\n";
+    for (size_t line = 0; line <= columns[0].cells.size(); ++line) {
+      std::string text;
+      for (const Column* column : row) {
+        if (column != row[0]) text += "  ";
+        text += padded(line == 0 ? column->title : column->cells[line - 1], column->width(), column->left);
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      out += text + "\n";
+    }
+  }
+  return out;
+}
+
+std::string value_text(const Row& row, double value) {
+  char buffer[512];  // the longest is 1.8e308 in full, with two decimals
+  std::snprintf(buffer, sizeof buffer, row.format, value);
+  return buffer;
+}
+
+std::string value_text(const Row& row, const Values& values) {
+  const auto it = values.find(row.key);
+  return it == values.end() ? "" : value_text(row, it->second);
+}
+
+std::string plain(const std::string& text) {
+  const std::string q = dnn::quoted(text);
+  return q.substr(1, q.size() - 2);
+}
+
+}  // namespace dnn::metrics
