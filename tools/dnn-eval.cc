@@ -1,13 +1,15 @@
 // dnn-eval: accuracy, latency and agreement of runs, from their streams.
-#include <algorithm>
 #include <iostream>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
+#include "metrics/baseline.h"
 #include "metrics/bounds.h"
 #include "metrics/present.h"
+#include "report/ci.h"
 #include "stream/stream.h"
 
 namespace {
@@ -21,10 +23,12 @@ const cli::Tool kTool = {
         "rankings, outputs and times agree. Reads streams; one file or standard input may hold several runs, and the "
         "shards of a run count as one. Samples of two runs are the same when their paths are. A stream that was cut "
         "off is evaluated as far as it goes; exit code 3 says so.",
-    .negative = "a bound is missed",
+    .negative = "a bound is missed, or something is worse than in the baseline",
     .examples = {
         {"dnn-infer model.onnx images/ | dnn-eval", "one run"},
         {"cat a.dnns b.dnns | dnn-eval --json=report.json -", "two runs, as a table and as JSON"},
+        {"dnn-eval --against main.json --junit tests.xml a.dnns b.dnns",
+         "fails when a or b got worse; docs/ci.md has more"},
         {"dnn-eval --by device,opt out/net/opt*/*/run.dnns", "devices and levels against each other, pooled"},
         {"dnn-eval --require 'top1_agreement >= 99' --rtol=1e-4 a.dnns b.dnns", "fails when b differs from a"}}};
 
@@ -34,6 +38,9 @@ struct Options {
   std::vector<std::string> by;
   metrics::Bounds bounds;
   std::vector<std::string> requirements;
+  std::optional<std::string> against;
+  std::vector<std::string> allowances;
+  std::optional<std::string> junit, sarif, markdown;
   bool disagreements = false, confusion = false;
   bool list_metrics = false;
 };
@@ -42,27 +49,27 @@ void declare(cli::Args& args, Options& o) {
   args.positionals(&o.inputs, "STREAM", "streams to evaluate; '-' or none is standard input", 0);
   args.optional_value(&o.json, "--json", "FILE", "-",
                       "the report as JSON, instead of the table or into FILE beside it");
-  args.flag(
-      &o.disagreements, "--disagreements",
-      "instead of the table, one tab-separated line per sample and pair whose best labels differ: base, run, sample, "
-      "base's label, run's label");
-  args.flag(
-      &o.confusion, "--confusion",
-      "instead of the table, one tab-separated line per cell of the confusion matrices that is not 0: run, truth, "
-      "predicted label, count");
-  args.list(
-      &o.by, "--by", "FIELD[,...]",
-      "group the runs by fields of their headers, as opt, device, framework, model, format, host.cpu; instead of the "
-      "pairs of runs the table has each group as one run, and how runs agree within and between groups");
+  args.flag(&o.disagreements, "--disagreements",
+            "instead of the table, a line per sample on which two runs' best labels differ: base, run, sample, labels");
+  args.flag(&o.confusion, "--confusion",
+            "instead of the table, a line per cell of confusion not 0: run, truth, predicted, count");
+  args.list(&o.by, "--by", "FIELD[,...]",
+            "group the runs by fields of their headers (opt, device, framework, model, host.cpu): each group as one "
+            "run, and how runs agree within and between groups");
   args.list(&o.requirements, "--require", "BOUND",
-            "a bound for any metric, as 'top1_agreement >= 99', in the unit that --list-metrics names; of every run or "
-            "pair; may be repeated");
+            "a bound for any metric, as 'top1_agreement >= 99', in the unit of --list-metrics; of every run or pair");
   args.option(&o.bounds.min_accuracy, "--min-accuracy", "P", "least top-1 accuracy of every run, in percent", 0);
   args.option(&o.bounds.max_disagreement, "--max-disagreement", "P",
               "most samples on which two runs' best labels differ, in percent", 0);
   args.option(&o.bounds.atol, "--atol", "X",
               "two runs' outputs may differ by X + R times the sample's largest reference output", 0);
   args.option(&o.bounds.rtol, "--rtol", "R", "see --atol; each is 0 when only the other is given", 0);
+  args.option(&o.against, "--against", "FILE", "say what is better and worse than in this earlier --json=FILE");
+  args.list(&o.allowances, "--allow", "BOUND",
+            "how much worse than there, as 'top1_accuracy 0.5' (in its unit), 'latency_p95 20 %' (of what it was)");
+  args.option(&o.junit, "--junit", "FILE", "bounds and comparison as test cases in JUnit's XML");
+  args.option(&o.sarif, "--sarif", "FILE", "the same as SARIF 2.1.0");
+  args.option(&o.markdown, "--markdown", "FILE", "the same and the runs as a comment in Markdown");
   args.flag(&o.list_metrics, "--list-metrics", "print the metrics, tab-separated: key, scope, unit, better, meaning");
 }
 
@@ -79,48 +86,96 @@ std::optional<Error> read(const std::string& path, metrics::Evaluation& evaluati
   return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
 }
 
+void write(const std::string& path, const std::string& text) {
+  cli::Output output(path, cli::Output::Content::Text);
+  output.write(text);
+  output.commit();
+}
+
+// At most one result may go to standard output; the table gives way to it.
+void check_standard_output(const Options& o) {
+  std::vector<std::string> wanting;
+  if (o.disagreements) wanting.emplace_back("--disagreements");
+  if (o.confusion) wanting.emplace_back("--confusion");
+  for (const auto& [path, name] :
+       {std::pair(&o.json, "--json"), {&o.junit, "--junit"}, {&o.sarif, "--sarif"}, {&o.markdown, "--markdown"}}) {
+    if (*path == "-") wanting.emplace_back(name);
+  }
+  if (wanting.size() > 1)
+    fail_usage(wanting[0], " and ", wanting[1], " both want standard output", o.json == "-" ? ": use --json=FILE" : "");
+}
+
+// All that was asked of the report, and of the streams themselves.
+std::vector<metrics::Check> checks_of(const metrics::Report& report, const metrics::Bounds& bounds,
+                                      const std::optional<metrics::Comparison>& comparison,
+                                      const std::vector<Error>& cut_off) {
+  std::vector<metrics::Check> checks = metrics::judged(report, bounds);
+  if (comparison) {
+    for (metrics::Check& check : metrics::checks_of(*comparison)) checks.push_back(std::move(check));
+  }
+  for (const Error& error : cut_off) {
+    checks.push_back({.kind = "input", .key = "", .rule = "input", .subject = "", .said = error.what()});
+  }
+  return checks;
+}
+
+void write_results(const Options& o, const metrics::Report& report,
+                   const std::optional<metrics::Comparison>& comparison, const std::vector<metrics::Check>& checks) {
+  if (o.json) write(*o.json, metrics::report_json(report, comparison ? &*comparison : nullptr));
+  if (o.junit) write(*o.junit, report::junit_xml(report, checks));
+  if (o.sarif) write(*o.sarif, report::sarif_json(report, checks));
+  if (o.markdown) write(*o.markdown, report::comment_markdown(report, checks, comparison ? &*comparison : nullptr));
+  if (o.disagreements) {
+    std::cout << metrics::disagreement_lines(report);
+  } else if (o.confusion) {
+    std::cout << metrics::confusion_lines(report);
+  } else if (o.json != "-" && o.junit != "-" && o.sarif != "-" && o.markdown != "-" && !report.runs.empty()) {
+    std::cout << metrics::report_table(report);
+    if (comparison) std::cout << "\n" << metrics::comparison_table(*comparison);
+  }
+  std::cout.flush();
+}
+
 int work(const Options& o) {
   if (o.list_metrics) {
     std::cout << metrics::metrics_list();
     return 0;
   }
-  if (o.confusion && o.disagreements) fail_usage("--confusion and --disagreements both want standard output");
-  if (o.json == "-" && (o.confusion || o.disagreements))
-    fail_usage("--json and ", o.confusion ? "--confusion" : "--disagreements",
-               " both want standard output: use --json=FILE");
+  check_standard_output(o);
+  if (!o.allowances.empty() && !o.against)
+    fail_usage("--allow says how much worse than --against's FILE; give that too");
   metrics::Bounds bounds = o.bounds;
   for (const std::string& text : o.requirements) bounds.requirements.push_back(metrics::parse_requirement(text));
+  std::vector<metrics::Allowance> allowances;
+  for (const std::string& text : o.allowances) allowances.push_back(metrics::parse_allowance(text));
+  std::optional<metrics::Baseline> baseline;
+  if (o.against) baseline = metrics::parse_baseline(read_file(*o.against), *o.against);
   metrics::Evaluation evaluation(bounds.tolerance(), o.disagreements || o.json);
   std::vector<std::string> by;
   for (const std::string& text : o.by) {
     for (std::string& field : split(text, ',')) by.push_back(std::move(field));
   }
   evaluation.group_by(by);
-  std::optional<Error> cut_off;
+  std::vector<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
-    if (std::optional<Error> error = read(path, evaluation)) {
-      if (cut_off) cli::say_error(cut_off->what());
-      cut_off = std::move(error);
-    }
+    if (std::optional<Error> error = read(path, evaluation)) cut_off.push_back(std::move(*error));
   }
   const metrics::Report report = evaluation.finish();
-  if (o.json) {
-    cli::Output output(*o.json, cli::Output::Content::Text);
-    output.write(metrics::report_json(report));
-    output.commit();
+  std::optional<metrics::Comparison> comparison;
+  if (baseline) comparison = metrics::compare_with(report, *baseline, allowances);
+  const std::vector<metrics::Check> checks = checks_of(report, bounds, comparison, cut_off);
+  write_results(o, report, comparison, checks);
+  bool missed = false;
+  for (const metrics::Check& check : checks) {
+    if (check.kept || check.kind == "input") continue;
+    cli::say(check.line());
+    missed = true;
   }
-  if (o.disagreements) {
-    std::cout << metrics::disagreement_lines(report);
-  } else if (o.confusion) {
-    std::cout << metrics::confusion_lines(report);
-  } else if (o.json != "-" && !report.runs.empty()) {
-    std::cout << metrics::report_table(report);
+  if (!cut_off.empty()) {
+    for (size_t i = 0; i + 1 < cut_off.size(); ++i) cli::say_error(cut_off[i].what());
+    throw cut_off.back();
   }
-  std::cout.flush();
-  const std::vector<std::string> missed = metrics::missed(report, bounds);
-  for (const std::string& line : missed) cli::say(line);
-  if (cut_off) throw *cut_off;
-  return missed.empty() ? 0 : static_cast<int>(ErrorKind::Negative);
+  return missed ? static_cast<int>(ErrorKind::Negative) : 0;
 }
 
 }  // namespace

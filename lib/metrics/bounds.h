@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "metrics/checks.h"
 #include "metrics/evaluation.h"
 
 namespace dnn::metrics {
@@ -17,6 +18,11 @@ struct Requirement {
 };
 Requirement parse_requirement(std::string_view text);  // throws Usage
 
+// The metric of that key, and a number with its unit. `option` is for errors.
+const Row& row_of(std::string_view key, std::string_view option);  // throws Usage
+std::string with_unit(double value, const Row& row);
+std::string_view trimmed(std::string_view text);
+
 struct Bounds {
   std::optional<double> min_accuracy;      // top-1, percent, of every run
   std::optional<double> max_disagreement;  // top-1, percent, of every pair
@@ -26,7 +32,9 @@ struct Bounds {
   Tolerance tolerance() const { return {atol.value_or(0), rtol.value_or(0)}; }
 };
 
-// One line for each bound missed, naming bound, value and limit. What cannot be judged is missed.
+// Each bound on each run or pair. What cannot be judged is missed.
+std::vector<Check> judged(const Report& report, const Bounds& bounds);
+// One line for each bound missed, naming bound, value and limit.
 std::vector<std::string> missed(const Report& report, const Bounds& bounds);
 
 }  // namespace dnn::metrics

@@ -14,9 +14,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string model_name(const stream::Header& header) {
-  const std::string& path = header.model.path.empty() ? header.tool : header.model.path;
-  return plain(path.substr(path.rfind('/') + 1));
+  return plain(header.model.path.empty() ? header.tool : field_text(header, "model"));
 }
+
+std::string level_name(const stream::Header& header) { return header.opt ? cat("-O", *header.opt) : ""; }
 
 std::vector<Column> run_columns(const Report& report) {
   std::vector<Column> columns = {{"run", true, {}}, {"model", true, {}}, {"level", true, {}},    {"device", true, {}},
@@ -25,8 +26,8 @@ std::vector<Column> run_columns(const Report& report) {
     const RunReport& run = report.runs[i];
     const stream::Header& h = run.header;
     const std::string cells[] = {
-        run_letter(i), model_name(h),  h.opt ? cat("-O", *h.opt) : "", plain(h.device),
-        plain(h.isa),  plain(h.dtype), cat(run.n_predictions),         run.n_judged == 0 ? "" : cat(run.n_judged)};
+        run_letter(i), model_name(h),  level_name(h),          plain(h.device),
+        plain(h.isa),  plain(h.dtype), cat(run.n_predictions), run.n_judged == 0 ? "" : cat(run.n_judged)};
     for (size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
   }
   std::erase_if(columns, [](const Column& column) { return column.empty(); });
@@ -48,6 +49,11 @@ std::string latency_note(const Report& report) {
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
+
+std::string signed_text(const Row& row, double value) {
+  const std::string text = value_text(row, value);
+  return text.starts_with('-') || text.starts_with('+') ? text : "+" + text;
+}
 
 std::string group_label(size_t group_i) { return cat("G", group_i + 1); }
 
@@ -156,6 +162,24 @@ Json groups_json(const Grouping& by) {
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
+Json comparison_json(const Comparison& comparison) {
+  Json json = {{"baseline", comparison.baseline},
+               {"changes", Json::array()},
+               {"gone", comparison.gone},
+               {"notes", comparison.notes}};
+  for (const Change& change : comparison.changes) {
+    Json entry = {{"run", run_letter(change.run)}};
+    if (change.base) entry["base"] = run_letter(*change.base);
+    entry["metric"] = change.row->key;
+    entry["before"] = change.before ? number(*change.before) : Json();
+    entry["now"] = change.now ? number(*change.now) : Json();
+    entry["allowed"] = number(change.allowed);
+    entry["verdict"] = verdict_name(change.verdict);
+    json["changes"].push_back(std::move(entry));
+  }
+  return json;
+}
+
 Json classes_json(const Confusion& confusion) {
   Json list = Json::array();
   for (const ClassCounts& c : confusion.classes()) {
@@ -190,6 +214,14 @@ std::string run_letter(size_t run_i) {
   return run_i < 26 ? std::string(1, static_cast<char>('A' + run_i)) : cat("R", run_i + 1);
 }
 
+std::string run_title(const stream::Header& header) {
+  std::string title = model_name(header);
+  for (const std::string& part : {level_name(header), plain(header.device)}) {
+    if (!part.empty()) title += (title.empty() ? "" : " ") + part;
+  }
+  return title.empty() ? "unnamed" : title;
+}
+
 std::string report_table(const Report& report) {
   std::vector<Column> columns = run_columns(report);
   add_metrics(Scope::Run, report.runs, &columns);
@@ -217,7 +249,7 @@ std::string report_table(const Report& report) {
   return out;
 }
 
-std::string report_json(const Report& report) {
+std::string report_json(const Report& report, const Comparison* comparison) {
   Json json = {{"metrics", Json::object()},
                {"runs", Json::array()},
                {"pairs", Json::array()},
@@ -250,7 +282,43 @@ std::string report_json(const Report& report) {
     json["pairs"].push_back(std::move(entry));
   }
   if (!report.by.fields.empty()) json["by"] = groups_json(report.by);
+  if (comparison != nullptr) json["against"] = comparison_json(*comparison);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string comparison_table(const Comparison& comparison) {
+  std::vector<Column> columns = {{"against " + plain(comparison.baseline), true, {}},
+                                 {"metric", true, {}},
+                                 {"before", false, {}},
+                                 {"now", false, {}},
+                                 {"change", false, {}},
+                                 {"allowed", false, {}},
+                                 {"unit", true, {}},
+                                 {"", true, {}}};
+  std::map<Verdict, size_t> counts;
+  for (const Change& change : comparison.changes) {
+    ++counts[change.verdict];
+    if (change.verdict == Verdict::Same || change.verdict == Verdict::New) continue;
+    const Row& row = *change.row;
+    const std::string cells[] = {subject_of(change),
+                                 std::string(row.key),
+                                 value_text(row, *change.before),
+                                 change.now ? value_text(row, *change.now) : "-",
+                                 change.now ? signed_text(row, *change.now - *change.before) : "-",
+                                 value_text(row, change.allowed),
+                                 std::string(row.unit),
+                                 std::string(verdict_name(change.verdict))};
+    for (size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
+  }
+  std::string out = columns[0].cells.empty() ? "" : layout(columns);
+  for (const std::string& title : comparison.gone) out += cat("gone: ", title, "\n");
+  std::vector<std::string> parts;
+  for (const Verdict verdict : {Verdict::Worse, Verdict::Gone, Verdict::Better, Verdict::Same, Verdict::New}) {
+    if (counts[verdict] > 0) parts.push_back(cat(counts[verdict], " ", verdict_name(verdict)));
+  }
+  out += cat("against ", plain(comparison.baseline), ": ", parts.empty() ? "nothing to compare" : join(parts), "\n");
+  for (const std::string& note : comparison.notes) out += cat("against ", plain(comparison.baseline), ": ", note, "\n");
+  return out;
 }
 
 std::string disagreement_lines(const Report& report) {

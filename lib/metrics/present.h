@@ -2,18 +2,23 @@
 #pragma once
 #include <string>
 
+#include "metrics/baseline.h"
 #include "metrics/evaluation.h"
 
 namespace dnn::metrics {
 
-std::string run_letter(size_t run_i);  // "A".."Z", then "R27", ...
+std::string run_letter(size_t run_i);                 // "A".."Z", then "R27", ...
+std::string run_title(const stream::Header& header);  // "net.onnx -O3 cpu"
 
 // Tables no wider than 100 columns, then notes; ends with a newline. Where there are groups, they stand in for the pairs.
 std::string report_table(const Report& report);
 
 // {"metrics": {key: {unit, better, text}}, "runs": [...], "pairs": [...], "values": {...}} on one line; values that are not defined are
 // null, infinities are the texts "inf" and "-inf". With groups also "by": {fields, groups, pairs, values}. A run's "confusion" is [truth, predicted, count] of the cells not 0.
-std::string report_json(const Report& report);
+std::string report_json(const Report& report, const Comparison* comparison = nullptr);
+
+// What got better and worse, as a table, and how many values did not.
+std::string comparison_table(const Comparison& comparison);
 
 // Tab-separated: base, run, sample, base's label, run's label; of the samples on which they differ.
 std::string disagreement_lines(const Report& report);

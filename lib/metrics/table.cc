@@ -68,4 +68,19 @@ std::string plain(const std::string& text) {
   return q.substr(1, q.size() - 2);
 }
 
+std::string utf8(const std::string& text) {
+  if (is_utf8(text)) return text;
+  std::string out;
+  for (const char c : text) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    const auto u = static_cast<unsigned char>(c);
+    if (u < 0x80) {
+      out += c;
+    } else {
+      out += {'\\', 'x', kDigits[u >> 4], kDigits[u & 15]};
+    }
+  }
+  return out;
+}
+
 }  // namespace dnn::metrics

@@ -26,6 +26,9 @@ std::string value_text(const Row& row, double value);
 // Text from a stream as it may go to a terminal.
 std::string plain(const std::string& text);
 
+// The text, or where it is no UTF-8 its bytes beyond ASCII as \xNN.
+std::string utf8(const std::string& text);
+
 // The columns of all metrics of a scope that some item has a value for; absent values show as "-".
 template <class Item>
 void add_metrics(Scope scope, const std::vector<Item>& items, std::vector<Column>* columns) {
