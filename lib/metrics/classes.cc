@@ -10,11 +10,11 @@ namespace {
 class Classes : public RunMetric {
  public:
   void add(const Outcome& outcome) override {
-    if (outcome.truth && !outcome.labels.empty()) confusion_.add(*outcome.truth, outcome.labels[0].item());
+    if (outcome.truth && !outcome.labels.empty()) tally_.add(*outcome.truth, outcome.labels[0].item());
   }
 
   void result(Values* values) const override {
-    const std::vector<ClassCounts> classes = confusion_.classes();
+    const std::vector<ClassCounts> classes = tally_.classes();
     if (classes.empty()) return;
     double precision = 0, sensitivity = 0, f1 = 0, logs = 0, n_true_classes = 0;
     double n = 0, n_right = 0, true_squares = 0, predicted_squares = 0, products = 0;
@@ -45,7 +45,7 @@ class Classes : public RunMetric {
   }
 
  private:
-  Confusion confusion_;
+  ClassTally tally_;
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Confusion: how often each class was predicted where another was true, and what follows for each class.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,18 +18,38 @@ struct ClassCounts {
   double f1() const;                          // 2 n_both / (n_true + n_predicted)
 };
 
-// Only the cells that are not 0 take memory.
-class Confusion {
+// The counts of each class, without the cells between them.
+class ClassTally {
  public:
-  using Cells = std::map<std::pair<int64_t, int64_t>, int64_t>;  // (truth, predicted) -> count
-
-  void add(int64_t truth, int64_t predicted) { ++cells_[{truth, predicted}]; }
-  const Cells& cells() const { return cells_; }
+  void add(int64_t truth, int64_t predicted, int64_t n = 1);
   // The classes that occur in truth or prediction, by label.
   std::vector<ClassCounts> classes() const;
 
  private:
-  Cells cells_;
+  std::unordered_map<int64_t, ClassCounts> by_label_;
+};
+
+// Only the cells that are not 0 take memory, 24 bytes each.
+class Confusion {
+ public:
+  using Cell = std::pair<std::pair<int64_t, int64_t>, int64_t>;  // (truth, predicted), count
+  class Cells : public std::vector<Cell> {                       // ascending
+   public:
+    const_iterator find(const std::pair<int64_t, int64_t>& truth_and_predicted) const;
+  };
+
+  void add(int64_t truth, int64_t predicted);
+  // Of all that was added; not for two threads at once.
+  const Cells& cells() const;
+  std::vector<ClassCounts> classes() const;
+  // Gives back the memory that only more predictions would need.
+  void shrink();
+
+ private:
+  void settle() const;
+
+  mutable Cells cells_;
+  mutable std::vector<std::pair<int64_t, int64_t>> added_;  // not yet in cells_
 };
 
 }  // namespace dnn::metrics

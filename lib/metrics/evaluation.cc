@@ -96,8 +96,12 @@ void correct_for_many_tests(std::vector<PairReport>* pairs) {
 class Evaluation::Samples {
  public:
   uint32_t number(std::string path) {
-    const auto it = numbers_.find(path);
-    if (it != numbers_.end()) return it->second;
+    // Most runs have the samples of the one before, in its order.
+    if (next_ < paths_.size() && paths_[next_] == path) return next_++;
+    if (const auto it = numbers_.find(path); it != numbers_.end()) {
+      next_ = it->second + 1;
+      return it->second;
+    }
     const auto n = static_cast<uint32_t>(paths_.size());
     if (n == kNone) fail_unsupported("more than ", n, " samples");
     paths_.push_back(std::move(path));
@@ -110,6 +114,42 @@ class Evaluation::Samples {
  private:
   std::deque<std::string> paths_;  // which stay where they are
   std::unordered_map<std::string_view, uint32_t> numbers_;
+  uint32_t next_ = 0;  // after the one asked for last
+};
+
+// What is known of samples, by the ids that a span gives them: mostly small numbers, which then are places in a row.
+class Evaluation::SampleIds {
+ public:
+  struct Seen {
+    uint32_t sample = kNone;
+    std::optional<int64_t> truth;
+  };
+
+  // Null where that id was not set.
+  const Seen* find(int64_t id) const {
+    if (id >= 0 && static_cast<uint64_t>(id) < row_.size() && row_[static_cast<size_t>(id)].sample != kNone)
+      return &row_[static_cast<size_t>(id)];
+    const auto it = others_.find(id);
+    return it == others_.end() ? nullptr : &it->second;
+  }
+
+  void set(int64_t id, Seen seen) {
+    ++n_set_;
+    if (id < 0 || static_cast<uint64_t>(id) >= 2 * n_set_ + 1024) {
+      others_[id] = seen;
+      if (id >= 0 && static_cast<uint64_t>(id) < row_.size()) row_[static_cast<size_t>(id)] = {};
+      return;
+    }
+    if (!others_.empty()) others_.erase(id);
+    const auto place = static_cast<size_t>(id);
+    if (place >= row_.size()) row_.resize(std::max(place + 1, row_.size() * 3 / 2));
+    row_[place] = seen;
+  }
+
+ private:
+  uint64_t n_set_ = 0;
+  std::vector<Seen> row_;  // of sample kNone where nothing was set
+  std::unordered_map<int64_t, Seen> others_;
 };
 
 struct Evaluation::RunState {
@@ -118,12 +158,7 @@ struct Evaluation::RunState {
   Samples* paths;
   RunReport report;
   std::vector<std::unique_ptr<RunMetric>> metrics = make_run_metrics();
-  // Of the span that is open: sample ids are unique within it only.
-  struct Seen {
-    uint32_t sample;
-    std::optional<int64_t> truth;
-  };
-  std::unordered_map<int64_t, Seen> samples;
+  SampleIds samples;                                   // of the span that is open: ids are unique within it only
   std::unordered_map<int64_t, Outputs> early_outputs;  // outputs of a trace that came before their prediction
   // The first prediction of each sample; its latency is the mean over the sample's repeated runs.
   Predictions predictions;
@@ -136,6 +171,7 @@ struct Evaluation::RunState {
     samples = {};
     early_outputs = {};
     predictions.shrink();
+    report.confusion.shrink();
 #ifdef __GLIBC__
     ::malloc_trim(0);  // of each run much is freed between what stays
 #endif
@@ -154,7 +190,7 @@ struct Evaluation::RunState {
   void add(stream::Sample sample) {
     ++report.n_samples;
     const uint32_t number = paths->number(sample.path.empty() ? cat("#", sample.id) : std::move(sample.path));
-    samples[sample.id] = {number, sample.truth};
+    samples.set(sample.id, {number, sample.truth});
   }
 
   void add(stream::TensorRecord tensor) {
@@ -176,7 +212,7 @@ struct Evaluation::RunState {
     const std::vector<Ranked> labels = ranking_of(scored);
     outcome.labels = labels;
     outcome.scored = scored;
-    if (const auto it = samples.find(prediction.sample); it != samples.end()) outcome.truth = it->second.truth;
+    if (const auto* seen = samples.find(prediction.sample)) outcome.truth = seen->truth;
     report.n_judged += outcome.truth.has_value();
     if (outcome.truth && !labels.empty()) report.confusion.add(*outcome.truth, labels[0].item());
     outcome.label_offset = report.header.label_offset;
@@ -197,8 +233,8 @@ struct Evaluation::RunState {
   }
 
   uint32_t number_of(int64_t sample) const {
-    const auto it = samples.find(sample);
-    return it == samples.end() ? paths->number(cat("#", sample)) : it->second.sample;
+    const auto* seen = samples.find(sample);
+    return seen == nullptr ? paths->number(cat("#", sample)) : seen->sample;
   }
 };
 

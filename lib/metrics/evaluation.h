@@ -68,6 +68,7 @@ class Evaluation {
  private:
   struct RunState;
   class Samples;
+  class SampleIds;
   void open(stream::Header header);
   void sort_by_group();
   Grouping finish_groups(const Report& report);

@@ -1,7 +1,9 @@
 // Rank tests and the correction for many tests; see statistics.h.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <queue>
 
 #include "metrics/statistics.h"
 
@@ -119,21 +121,37 @@ std::optional<RankTest> wilcoxon(std::span<const int64_t> differences) {
 
 std::optional<RankTest> kruskal_wallis(const std::vector<std::span<const int64_t>>& groups) {
   if (groups.size() < 2) return std::nullopt;
-  std::vector<std::pair<int64_t, uint32_t>> values;  // with their group
+  // The next value of each series, the least first; series are merged in place, for together they can be large.
+  using Next = std::pair<int64_t, uint32_t>;
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
   for (size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].empty()) return std::nullopt;
-    for (const int64_t value : groups[g]) values.emplace_back(value, static_cast<uint32_t>(g));
+    next.emplace(groups[g][0], static_cast<uint32_t>(g));
   }
-  std::sort(values.begin(), values.end());
+  std::vector<size_t> n_taken(groups.size());
   std::vector<double> rank_sums(groups.size());
+  std::vector<std::pair<uint32_t, size_t>> tied;  // of one value: how often each group has it
   double ties = 0;
-  for (size_t first = 0, last = 0; first < values.size(); first = last) {
-    while (last < values.size() && values[last].first == values[first].first) ++last;
-    const double rank = static_cast<double>(first + last + 1) / 2;
-    for (size_t i = first; i < last; ++i) rank_sums[values[i].second] += rank;
-    ties += tie_term(static_cast<int64_t>(last - first));
+  size_t n_values = 0;
+  while (!next.empty()) {
+    const int64_t value = next.top().first;
+    const size_t first = n_values;
+    tied.clear();
+    while (!next.empty() && next.top().first == value) {
+      const uint32_t g = next.top().second;
+      next.pop();
+      const size_t from = n_taken[g];
+      size_t& to = n_taken[g];
+      while (to < groups[g].size() && groups[g][to] == value) ++to;
+      if (to < groups[g].size()) next.emplace(groups[g][to], g);
+      tied.emplace_back(g, to - from);
+      n_values += to - from;
+    }
+    const double rank = static_cast<double>(first + n_values + 1) / 2;
+    for (const auto& [g, count] : tied) rank_sums[g] += rank * static_cast<double>(count);
+    ties += tie_term(static_cast<int64_t>(n_values - first));
   }
-  const auto n = static_cast<double>(values.size());
+  const auto n = static_cast<double>(n_values);
   const double correction = 1 - ties / (n * n * n - n);
   if (!(correction > 0)) return std::nullopt;
   double spread = 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -91,7 +92,30 @@ TEST(Evaluation, MeansOverClassesEqualScikitLearn) {
   EXPECT_EQ(classes[2].precision(), std::nullopt);    // never predicted
   EXPECT_EQ(classes[3].sensitivity(), std::nullopt);  // never true
   EXPECT_EQ(classes[3].f1(), 0);
-  EXPECT_EQ(run.confusion.cells().at({0, 1}), 1);
+  EXPECT_EQ(run.confusion.cells().find({0, 1})->second, 1);
+}
+
+// Ids that are negative, far apart, given again, in no order: each prediction finds its own sample, in both runs.
+TEST(Evaluation, SampleIdsAreAnyNumbers) {
+  std::vector<int64_t> ids = {5, -1, INT64_MAX, INT64_MIN, 900000, 0, 3000};
+  for (int64_t i = 2500; i > 1000; --i) ids.push_back(i);
+  std::vector<Record> records = {header("a")};
+  for (const int64_t id : {int64_t{2000}, int64_t{900000}, int64_t{0}})
+    records.emplace_back(Sample{id, "given before", 1, {}});
+  for (const int64_t id : ids) records.emplace_back(Sample{id, cat("p", id), 1, {}});
+  for (const int64_t id : ids) records.emplace_back(prediction(id, {id == 1700 || id == 900000 ? 2 : 1}));
+  records.emplace_back(header("b"));
+  std::reverse(ids.begin(), ids.end());
+  for (const int64_t id : ids) {
+    records.emplace_back(Sample{id, cat("p", id), 1, {}});
+    records.emplace_back(prediction(id, {1}));
+  }
+  const Report report = report_of(records);
+  EXPECT_EQ(report.runs[0].n_judged, static_cast<int64_t>(ids.size()));
+  EXPECT_EQ(report.pairs.at(0).n_common, static_cast<int64_t>(ids.size()));
+  ASSERT_EQ(report.pairs[0].disagreements.size(), 2u);
+  EXPECT_EQ(report.pairs[0].disagreements[0].sample, "p900000");
+  EXPECT_EQ(report.pairs[0].disagreements[1].sample, "p1700");
 }
 
 TEST(Evaluation, GMeanIsThatOfTheSensitivities) {
