@@ -1,7 +1,7 @@
 // Base64 (RFC 4648, section 4) for bytes within JSON lines.
 #include <array>
 
-#include "stream/record_map.h"
+#include "stream/base64.h"
 
 namespace dnn::stream {
 namespace {

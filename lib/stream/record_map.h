@@ -2,6 +2,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
+#include "stream/base64.h"
 #include "stream/msgpack.h"
 #include "stream/records.h"
 
@@ -16,8 +17,5 @@ std::optional<Record> record_from_map(const Json& map);
 std::string_view text_at(const Json& map, std::string_view key);
 // The bytes at `key`, from a binary value or base64 text. Throws Malformed.
 std::vector<uint8_t> bytes_at(const Json& map, std::string_view key);
-
-std::string base64_encode(Bytes bytes);
-std::vector<uint8_t> base64_decode(std::string_view text);  // throws Malformed
 
 }  // namespace dnn::stream
