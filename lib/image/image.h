@@ -44,6 +44,9 @@ Image decode_image(Bytes file, const DecodeOptions& options = {});
 // Reads and decodes `path`; errors start with the path.
 Image read_image(const std::string& path, const DecodeOptions& options = {});
 
+// The image as the bytes of a PNG file, 8-bit RGB; the same image gives the same bytes. It must not be empty.
+std::string encode_png(const Image& image);
+
 // The EXIF orientation, 1 to 8; 1 when the file has none or the tag is damaged.
 int exif_orientation(Bytes file);
 // The image turned so that it is upright; orientation as EXIF numbers them.
