@@ -300,6 +300,11 @@ void Evaluation::add(stream::Record record) {
   }
 }
 
+size_t Evaluation::current_run() const {
+  const auto at = std::find_if(runs_.begin(), runs_.end(), [&](const auto& run) { return run.get() == current_; });
+  return static_cast<size_t>(at - runs_.begin());
+}
+
 // The paths of a run's samples below the folder that all of them have in common.
 std::vector<std::string_view> Evaluation::below_common_folder(const Predictions& predictions) const {
   std::vector<std::string_view> paths;

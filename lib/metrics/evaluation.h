@@ -63,6 +63,8 @@ class Evaluation {
   // Takes the records of streams in their order. A header opens a run, or continues one that it is another shard of.
   // Throws Malformed for a prediction before any header.
   void add(stream::Record record);
+  // The run that records now belong to, as Report::runs will have it.
+  size_t current_run() const;
   Report finish();
 
  private:

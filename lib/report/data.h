@@ -1,0 +1,98 @@
+// Data: what a report is made of, gathered from streams and from the JSON of dnn-localize.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "metrics/evaluation.h"
+
+namespace dnn::report {
+
+// One of Data::evaluation's runs, beyond what is stated there.
+struct Run {
+  std::string letter, name;         // "A"; "resnet18 -O3 cpu": what tells it from the others
+  std::string model;                // file name without its ending
+  std::string classes;              // runs with the same text here have comparable labels
+  std::vector<float> latencies_ms;  // in the order of the stream
+  std::vector<stream::Usage> usage;
+  std::string full() const { return letter + " " + name; }
+};
+
+// The classes that some runs listed for a sample, in this order; the scores are the first of these runs'.
+struct TopList {
+  struct Entry {
+    int64_t label = 0;
+    double score = 0;
+  };
+  std::string classes;  // Run::classes
+  std::vector<Entry> entries;
+  std::vector<uint32_t> runs;
+};
+
+struct SampleLists {
+  std::string path;
+  std::optional<int64_t> truth;
+  std::vector<TopList> lists;
+};
+
+// What dnn-localize --json said.
+struct Localization {
+  struct Layer {
+    std::string name, op;
+    double error = 0, added = 0, max_abs = 0;
+    bool diverges = false, makes = false;
+  };
+  std::string source, target;
+  int64_t n_samples = 0, n_diverging = 0;
+  std::vector<Layer> layers;
+  std::optional<Layer> first;
+  struct Parameter {
+    std::string layer, text;
+  };
+  std::vector<Parameter> parameters;
+};
+Localization parse_localization(const std::string& json);  // throws Malformed
+
+struct Data {
+  metrics::Report evaluation;
+  std::vector<Run> runs;
+  std::vector<SampleLists> samples;  // in the order in which they came
+  std::vector<Localization> localizations;
+  std::vector<std::string> warnings;  // what was cut off, what could not be read
+
+  // The name that a class has in the streams, else its number.
+  std::string class_name(const std::string& classes, int64_t label) const;
+  std::map<std::string, std::map<int64_t, std::string>> class_names;
+};
+
+// Takes the records of streams as metrics::Evaluation does, which it feeds. Memory: Evaluation's, and some 16 bytes a prediction.
+class Collector {
+ public:
+  Collector() : evaluation_({}, false) {}
+  void add(stream::Record record);
+  Data finish();
+
+ private:
+  static constexpr size_t kListed = 5;
+
+  void open_run();
+  uint32_t number_of(const std::string& path);
+  void note(const stream::Sample& sample);
+  void note(const stream::Prediction& prediction);
+  void merge_folders();
+
+  metrics::Evaluation evaluation_;
+  Data data_;
+  size_t run_ = 0;
+  int64_t label_offset_ = 0;
+  struct Seen {
+    uint32_t number;
+    std::optional<int64_t> truth;
+  };
+  std::map<int64_t, Seen> span_;  // samples of the span that is open
+  std::map<std::string, uint32_t, std::less<>> numbers_;
+  std::vector<std::vector<bool>> listed_;  // by run and sample
+};
+
+}  // namespace dnn::report

@@ -1,0 +1,137 @@
+// Escaping; see escape.h.
+#include "report/escape.h"
+
+#include <cctype>
+#include <cstdint>
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace dnn::report {
+namespace {
+
+// The length of the UTF-8 character at `at`, 0 where there is none, and its code point.
+size_t character_at(std::string_view text, size_t at, uint32_t* code) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  const size_t n = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  if (at + n > text.size() || !is_utf8(text.substr(at, n))) return 0;
+  *code = n == 1 ? first : first & (0xFFU >> (n + 1));
+  for (size_t i = 1; i < n; ++i) *code = *code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3FU);
+  return n;
+}
+
+// Controls, line and paragraph separators, marks of writing direction (Unicode TR 36), the byte order mark, noncharacters.
+bool is_unseen(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFDD0 && c <= 0xFDEF) ||
+         (c & 0xFFFE) == 0xFFFE;
+}
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Whether a line that begins so would be a list item: "1.", "a)", "(iv)".
+bool begins_like_enumeration(std::string_view text) {
+  size_t i = text.starts_with('(') ? 1 : 0;
+  while (i < text.size() && is_word(text[i])) ++i;
+  return i > 0 && i < text.size() && (text[i] == '.' || text[i] == ')');
+}
+
+}  // namespace
+
+std::string clean(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  char escape[16];
+  for (size_t at = 0; at < text.size();) {
+    uint32_t code = 0;
+    const size_t n = character_at(text, at, &code);
+    if (n == 0) {
+      std::snprintf(escape, sizeof escape, "\\x%02X", static_cast<unsigned char>(text[at]));
+      out += escape;
+    } else if (is_unseen(code)) {
+      std::snprintf(escape, sizeof escape, "\\u{%X}", code);
+      out += escape;
+    } else {
+      out += text.substr(at, n);
+    }
+    at += n == 0 ? 1 : n;
+  }
+  return out;
+}
+
+size_t character_count(std::string_view utf8) {
+  size_t n = 0;
+  for (const char c : utf8) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return n;
+}
+
+std::string shortened(std::string_view text, size_t n) {
+  std::string whole = clean(text);
+  const size_t count = character_count(whole);
+  if (count <= n) return whole;
+  const size_t head = n / 2, tail = n - head - 1;
+  std::string out;
+  size_t i = 0;
+  for (const char c : whole) {
+    i += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // i: of this character, from 1
+    if (i <= head || i > count - tail) out += c;
+    if (i == head + 1 && (static_cast<unsigned char>(c) & 0xC0) != 0x80) out += "\u2026";
+  }
+  return out;
+}
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : clean(text)) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+// A backslash before any character but a blank gives that character as it is, and what it is part of no meaning.
+std::string rst_text(std::string_view text) {
+  const std::string whole = clean(text);
+  std::string out;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const char c = whole[i];
+    const bool first = i == 0 && (std::ispunct(static_cast<unsigned char>(c)) != 0 || begins_like_enumeration(whole));
+    if (first || std::string_view("\\`*_|<>:@").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string markdown_text(std::string_view text) {
+  const std::string whole = clean(text);
+  std::string out;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const char c = whole[i];
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      // A line may begin a list, a rule or a heading; www. and https: are links by themselves on GitHub.
+      const bool first = i == 0 && std::string_view("-+=.)").find(c) != std::string_view::npos;
+      const bool number =
+          (c == '.' || c == ')') && i > 0 && begins_like_enumeration(whole) && whole.find_first_of(".)") == i;
+      const bool link = c == ':' || (c == '.' && i >= 3 && whole.compare(i - 3, 3, "www") == 0);
+      if (first || number || link || std::string_view("\\`*_[]{}|~$@#!").find(c) != std::string_view::npos) out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace dnn::report

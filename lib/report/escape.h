@@ -1,0 +1,21 @@
+// Text from files as it may stand in a document: file names and labels are hostile, so each printer escapes everything.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace dnn::report {
+
+// Visible UTF-8 on one line: what is not UTF-8, a control character or changes the direction of writing becomes \xNN or \u{N}.
+std::string clean(std::string_view text);
+
+// clean() text of at most n characters, the middle replaced by an ellipsis where it is longer.
+std::string shortened(std::string_view text, size_t n);
+size_t character_count(std::string_view utf8);
+
+// clean() text with what means something there escaped: in HTML and XML text and attributes, in a line of reStructuredText, in a
+// line or table cell of GitHub's Markdown.
+std::string html_text(std::string_view text);
+std::string rst_text(std::string_view text);
+std::string markdown_text(std::string_view text);
+
+}  // namespace dnn::report

@@ -1,0 +1,98 @@
+// The palette; see palette.h.
+#include "report/palette.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+namespace dnn::report {
+namespace {
+
+using Rgb = std::array<int, 3>;
+
+Rgb rgb_of(std::string_view colour) {
+  const long value = std::strtol(std::string(colour.substr(1)).c_str(), nullptr, 16);
+  return {static_cast<int>(value >> 16 & 255), static_cast<int>(value >> 8 & 255), static_cast<int>(value & 255)};
+}
+
+// WCAG 2.2, relative luminance.
+double luminance(std::string_view colour) {
+  const Rgb rgb = rgb_of(colour);
+  const double weights[] = {0.2126, 0.7152, 0.0722};
+  double sum = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    const double c = rgb[i] / 255.0;
+    sum += weights[i] * (c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+std::string substituted(std::string_view css, const auto& colour_text) {
+  std::string out;
+  for (size_t at = 0; at < css.size();) {
+    const Colour* named = nullptr;
+    if (css[at] == '$') {
+      for (const Colour& colour : colours()) {
+        if (css.substr(at + 1).starts_with(colour.name)) named = &colour;
+      }
+    }
+    if (named == nullptr) {
+      out += css[at++];
+    } else {
+      out += colour_text(*named);
+      at += 1 + named->name.size();
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Colour>& colours() {
+  static const std::vector<Colour> kColours = {
+#define DNN_COLOUR(name, use, light, dark) {#name, Use::use, light, dark},
+#include "report/palette.def"
+  };
+  return kColours;
+}
+
+double contrast(std::string_view a, std::string_view b) {
+  const double x = luminance(a), y = luminance(b);
+  return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
+const std::array<Step, kSteps>& steps() {
+  static const std::array<Step, kSteps> kScale = [] {
+    const Rgb low = rgb_of("#eef5fb"), high = rgb_of("#08386f");
+    std::array<Step, kSteps> scale;
+    for (int i = 0; i < kSteps; ++i) {
+      const double t = static_cast<double>(i) / (kSteps - 1);
+      char text[8];
+      Rgb c{};
+      for (size_t j = 0; j < 3; ++j) c[j] = static_cast<int>(std::lround(low[j] + t * (high[j] - low[j])));
+      std::snprintf(text, sizeof text, "#%02x%02x%02x", c[0] & 255, c[1] & 255, c[2] & 255);
+      Step& step = scale[static_cast<size_t>(i)];
+      step.fill = text;
+      step.text = contrast(text, "#000000") >= contrast(text, "#ffffff") ? "#000000" : "#ffffff";
+    }
+    return scale;
+  }();
+  return kScale;
+}
+
+int step_of(double value, double low, double high) {
+  if (!(high > low) || !std::isfinite(value)) return 0;
+  return std::clamp(static_cast<int>((value - low) / (high - low) * kSteps), 0, kSteps - 1);
+}
+
+std::string with_variables(std::string_view css) {
+  return substituted(css, [](const Colour& colour) { return "var(--" + std::string(colour.name) + ")"; });
+}
+
+std::string with_light_colours(std::string_view css) {
+  return substituted(css, [](const Colour& colour) { return std::string(colour.light); });
+}
+
+}  // namespace dnn::report

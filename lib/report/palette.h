@@ -1,0 +1,36 @@
+// Palette: the colours of a report (palette.def) and the scale of heat maps.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dnn::report {
+
+enum class Use : uint8_t { Page, Text, Mark, Rule };
+
+struct Colour {
+  std::string_view name;
+  Use use;
+  std::string_view light, dark;  // "#rrggbb"
+};
+const std::vector<Colour>& colours();
+inline constexpr int kSeries = 6;  // s1 to s6
+
+// The steps of a heat map from little to much, the same by light and by dark, each with the text colour that stands out most.
+struct Step {
+  std::string fill, text;
+};
+inline constexpr int kSteps = 8;
+const std::array<Step, kSteps>& steps();
+// The step of a value between low and high.
+int step_of(double value, double low, double high);
+
+// WCAG 2.2's contrast ratio of two colours "#rrggbb", from 1 to 21.
+double contrast(std::string_view a, std::string_view b);
+
+// "$name" in a style sheet becomes var(--name), or the light colour itself.
+std::string with_variables(std::string_view css);
+std::string with_light_colours(std::string_view css);
+
+}  // namespace dnn::report

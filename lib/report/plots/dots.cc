@@ -1,0 +1,50 @@
+// Dots: a value with its interval for each run, on one axis; see plots.h.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "report/axes.h"
+#include "report/plots.h"
+
+namespace dnn::report {
+
+Drawing dots(const std::vector<Dot>& list, std::string_view x_title, const std::vector<std::string>& legend) {
+  constexpr double kWidth = 760, kLabels = 230, kRow = 17, kHeading = 22;
+  double low = INFINITY, high = -INFINITY, height = 0;
+  std::string group;
+  for (const Dot& dot : list) {
+    for (const double value : {dot.value, dot.low.value_or(dot.value), dot.high.value_or(dot.value)}) {
+      if (!std::isfinite(value)) continue;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    if (dot.group != group) height += kHeading;
+    group = dot.group;
+    height += kRow;
+  }
+  Drawing drawing(kWidth, 0);
+  const double top = 6 + draw_legend(&drawing, {0, 0}, kWidth, legend);
+  const Frame frame{kLabels, top, kWidth - 24, top + height + 4};
+  drawing.set_height(frame.bottom + 44);
+  const Scale x(kind_for(low, high), low, high, frame.left, frame.right);
+  draw_x_axis(&drawing, x, frame, cat(x_title, x.kind() == Scale::Kind::Log ? " (logarithmic)" : ""));
+  double y = top;
+  group.clear();
+  for (const Dot& dot : list) {
+    if (dot.group != group) {
+      drawing.label({0, y + 15}, dot.group, 60, Anchor::Start, Ink::Strong);
+      y += kHeading;
+      group = dot.group;
+    }
+    const double middle = y + kRow / 2;
+    drawing.label({kLabels - 8, middle + 4}, dot.label, 29, Anchor::End);
+    if (dot.low && dot.high && std::isfinite(*dot.low) && std::isfinite(*dot.high))
+      drawing.series_line({x.at(*dot.low), middle}, {x.at(*dot.high), middle}, dot.series);
+    if (std::isfinite(dot.value))
+      drawing.marker({x.at(dot.value), middle}, dot.series, cat(dot.label, ": ", short_number(dot.value)));
+    y += kRow;
+  }
+  return drawing;
+}
+
+}  // namespace dnn::report

@@ -1,0 +1,165 @@
+// Agreement: every two runs, as a heat map and as the numbers behind it.
+#include <algorithm>
+#include <cstdio>
+
+#include "metrics/metric.h"
+#include "report/palette.h"
+#include "report/sections/sections.h"
+
+namespace dnn::report {
+namespace {
+
+constexpr size_t kMostRuns = 120;   // of the matrix
+constexpr size_t kMostPairs = 150;  // rows of the table of pairs
+constexpr size_t kWorst = 50;       // of them, where not all are shown, beyond those against the first run
+
+std::string short_cell(const std::optional<double>& value) {
+  if (!value) return "";
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, *value == 100 ? "%.0f" : "%.1f", *value);
+  return buffer;
+}
+
+}  // namespace
+
+Blocks section_agreement(const Data& data, const Options&) {
+  Blocks blocks;
+  const std::vector<size_t> order = runs_in_order(data);
+  const size_t n = std::min(order.size(), kMostRuns);
+  std::vector<size_t> place(order.size(), SIZE_MAX);  // by run
+  for (size_t i = 0; i < n; ++i) place[order[i]] = i;
+  Heat heat;
+  heat.cells.resize(n * n);
+  double low = 100;
+  struct Sum {
+    double total = 0, least = 101;
+    size_t n = 0, with = 0;
+  };
+  std::vector<Sum> sums(data.runs.size());
+  bool any = false;
+  for (const metrics::PairReport& pair : data.evaluation.pairs) {
+    const std::optional<double> same = value_of(pair.values, "top1_agreement");
+    if (!same) continue;
+    any = true;
+    const auto note = [&](size_t run, size_t with) {
+      Sum& sum = sums[run];
+      sum.total += *same;
+      ++sum.n;
+      if (*same < sum.least) {
+        sum.least = *same;
+        sum.with = with;
+      }
+    };
+    note(pair.base, pair.other);
+    note(pair.other, pair.base);
+    if (place[pair.base] == SIZE_MAX || place[pair.other] == SIZE_MAX) continue;
+    low = std::min(low, *same);
+    heat.cells[place[pair.base] * n + place[pair.other]] = same;
+    heat.cells[place[pair.other] * n + place[pair.base]] = same;
+  }
+  if (!any) return blocks;
+  for (size_t i = 0; i < n; ++i) {
+    const Run& run = data.runs[order[i]];
+    heat.rows.push_back(run.full());
+    heat.columns.push_back(run.letter);
+    heat.row_groups.push_back(run.model);
+  }
+  heat.format = "%.1f";
+  heat.dark_is_low = true;
+  heat.unit = "%";
+  heat.column_title = "top-1 agreement of every two runs, %";
+  blocks.push_back(
+      Figure{"agreement-figure", "Agreement of every two runs",
+             "Share of common samples on which two runs have the same best label; the darker, the fewer. Empty "
+             "cells: a run with itself, or two whose labels cannot be compared.",
+             heat_map(heat)});
+
+  Table per_run{"agreement-runs",
+                "Each run against the others",
+                {{"run"}, {"with others, mean %", true}, {"least %", true}, {"with"}},
+                {}};
+  for (const size_t i : order) {
+    const Sum& sum = sums[i];
+    if (sum.n == 0) continue;
+    char mean[32];
+    std::snprintf(mean, sizeof mean, "%.2f", sum.total / static_cast<double>(sum.n));
+    char least[32];
+    std::snprintf(least, sizeof least, "%.2f", sum.least);
+    per_run.rows.push_back({data.runs[i].full(), mean, least, data.runs[sum.with].full()});
+  }
+  blocks.push_back(std::move(per_run));
+
+  Table matrix{"agreement-matrix", "Top-1 agreement, %", {{"run"}}, {}};
+  for (size_t j = 0; j < n; ++j) matrix.columns.push_back({data.runs[order[j]].letter, true, data.runs[order[j]].name});
+  for (size_t i = 0; i < n; ++i) {
+    std::vector<Cell> row = {data.runs[order[i]].full()};
+    for (size_t j = 0; j < n; ++j) {
+      const std::optional<double>& cell = heat.cells[i * n + j];
+      row.emplace_back(short_cell(cell), cell && low < 100 ? kSteps - 1 - step_of(*cell, low, 100) : -1);
+    }
+    matrix.rows.push_back(std::move(row));
+  }
+  Blocks inside = {std::move(matrix)};
+  if (n < order.size()) {
+    const std::string cut =
+        cat("The figure and the matrix hold the first ", n, " of ", order.size(), " runs; dnn-eval --json has all.");
+    blocks.push_back(Paragraph{cut, true});
+  }
+  blocks.push_back(Fold{"", "The matrix as numbers", std::move(inside)});
+  return blocks;
+}
+
+Blocks section_pairs(const Data& data, const Options&) {
+  Blocks blocks;
+  const std::vector<metrics::PairReport>& pairs = data.evaluation.pairs;
+  if (pairs.empty()) return blocks;
+  std::vector<size_t> shown;
+  if (pairs.size() <= kMostPairs) {
+    for (size_t i = 0; i < pairs.size(); ++i) shown.push_back(i);
+  } else {
+    std::vector<size_t> rest;
+    for (size_t i = 0; i < pairs.size(); ++i)
+      (pairs[i].base == 0 && shown.size() < kMostPairs ? shown : rest).push_back(i);
+    std::stable_sort(rest.begin(), rest.end(), [&](size_t a, size_t b) {
+      return value_of(pairs[a].values, "top1_agreement").value_or(101) <
+             value_of(pairs[b].values, "top1_agreement").value_or(101);
+    });
+    rest.resize(std::min(rest.size(), kWorst));
+    shown.insert(shown.end(), rest.begin(), rest.end());
+    blocks.push_back(Paragraph{
+        cat("Of ", pairs.size(), " pairs the table holds those with run ", data.runs[0].letter, " and the ",
+            rest.size(),
+            " others that agree least; dnn-eval --json has all. Corrections for many tests are over all pairs."),
+        true});
+  }
+  std::vector<const metrics::Values*> values;
+  for (const size_t i : shown) values.push_back(&pairs[i].values);
+  const std::vector<std::string> keys = shown_keys(
+      metrics::Scope::Pair, [](const metrics::Row&) { return true; }, values);
+  Table table{"pairs-table",
+              "Two runs on their common samples, the second as base",
+              {{"pair"}, {"runs"}, {"common", true}},
+              {}};
+  for (const std::string& key : keys) table.columns.push_back(column_of(key));
+  std::vector<Line> notes;
+  size_t n_notes = 0;
+  for (const size_t i : shown) {
+    const metrics::PairReport& pair = pairs[i];
+    const Run &base = data.runs[pair.base], &other = data.runs[pair.other];
+    const std::string name = cat(other.letter, " against ", base.letter);
+    std::vector<Cell> row = {name, cat(other.name, " against ", base.name), cat(pair.n_common)};
+    for (const std::string& key : keys) row.emplace_back(value_text(pair.values, key));
+    table.rows.push_back(std::move(row));
+    if (!pair.note.empty() && ++n_notes <= 20) notes.emplace_back(cat(name, ": ", pair.note));
+  }
+  blocks.push_back(std::move(table));
+  if (n_notes > notes.size()) notes.emplace_back(cat("and ", n_notes - notes.size(), " more"));
+  if (!notes.empty()) blocks.push_back(Points{std::move(notes)});
+  blocks.push_back(
+      Paragraph{"A p says how likely chance alone would give such a difference, corrected for all pairs by Holm's "
+                "method; the effect "
+                "beside it says how large it is."});
+  return blocks;
+}
+
+}  // namespace dnn::report

@@ -1,0 +1,243 @@
+// Flipped samples: what runs listed for each sample on which comparable ones disagree.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "report/axes.h"
+#include "report/escape.h"
+#include "report/sections/sections.h"
+
+namespace dnn::report {
+namespace {
+
+constexpr size_t kMostLists = 6;    // cards of a sample
+constexpr size_t kMostNamed = 400;  // samples beyond those that are shown, by name
+constexpr size_t kMostPairs = 60, kMostLinks = 40;
+constexpr size_t kNamedRuns = 6;  // of a card; beyond, letters
+
+// A sample with its disagreements.
+struct Flip {
+  size_t sample = 0;
+  size_t n_within = 0;  // pairs of runs of one model that disagree: what a conversion or compilation changed
+  size_t n_pairs = 0;   // pairs of runs that disagree
+};
+
+int64_t best(const TopList& list) { return list.entries[0].label; }
+
+Flip flip_of(const Data& data, size_t sample_i) {
+  Flip flip{sample_i, 0, 0};
+  const std::vector<TopList>& lists = data.samples[sample_i].lists;
+  // Runs by best label: in all, and of each model.
+  std::map<std::string, std::map<int64_t, size_t>> all, models;
+  for (const TopList& list : lists) {
+    all[list.classes][best(list)] += list.runs.size();
+    for (const uint32_t run : list.runs) ++models[list.classes + "\n" + data.runs[run].model][best(list)];
+  }
+  const auto differing = [](const auto& groups) {
+    size_t pairs = 0;
+    for (const auto& [key, counts] : groups) {
+      size_t total = 0, same = 0;
+      for (const auto& [label, n] : counts) {
+        total += n;
+        same += n * n;
+      }
+      pairs += (total * total - same) / 2;
+    }
+    return pairs;
+  };
+  flip.n_pairs = differing(all);
+  flip.n_within = differing(models);
+  return flip;
+}
+
+std::string runs_text(const Data& data, const std::vector<uint32_t>& runs) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(kNamedRuns, runs.size()); ++i) names.push_back(data.runs[runs[i]].full());
+  std::string text = join(names, "; ");
+  if (runs.size() > kNamedRuns) {
+    const std::vector<uint32_t> rest(runs.begin() + kNamedRuns, runs.end());
+    text += cat("; and ", letters(data, rest));
+  }
+  return text;
+}
+
+// One card for each best label first, those of most runs first, then the other lists.
+std::vector<const TopList*> lists_shown(const SampleLists& sample) {
+  std::vector<const TopList*> lists;
+  for (const TopList& list : sample.lists) lists.push_back(&list);
+  std::stable_sort(lists.begin(), lists.end(), [](auto* a, auto* b) { return a->runs.size() > b->runs.size(); });
+  std::set<std::pair<std::string, int64_t>> seen;
+  std::vector<const TopList*> first, more;
+  for (const TopList* list : lists) (seen.emplace(list->classes, best(*list)).second ? first : more).push_back(list);
+  first.insert(first.end(), more.begin(), more.end());
+  if (first.size() > kMostLists) first.resize(kMostLists);
+  return first;
+}
+
+Cards cards_of(const Data& data, const SampleLists& sample) {
+  Cards cards;
+  for (const TopList* list : lists_shown(sample)) {
+    Cards::Card card;
+    card.heading = Line().add(data.class_name(list->classes, best(*list)), {}, true);
+    if (sample.truth) card.heading.add(*sample.truth == best(*list) ? " (right)" : " (wrong)");
+    for (const TopList::Entry& entry : list->entries)
+      card.items.push_back(cat(data.class_name(list->classes, entry.label), " ", short_number(entry.score)));
+    std::string foot;
+    if (list->entries.size() > 1 && std::isfinite(list->entries[0].score - list->entries[1].score))
+      foot = cat("margin ", short_number(list->entries[0].score - list->entries[1].score), "; ");
+    card.foot = cat(foot, counted(list->runs.size(), "run"), ": ", runs_text(data, list->runs));
+    cards.cards.push_back(std::move(card));
+  }
+  return cards;
+}
+
+size_t size_of(const Cards& cards) {
+  size_t n = 0;
+  for (const Cards::Card& card : cards.cards) {
+    n += 200 + card.heading.plain().size() + card.foot.plain().size();
+    for (const std::string& item : card.items) n += 20 + item.size();
+  }
+  return n;
+}
+
+std::string id_of(size_t number) { return cat("sample-", number + 1); }
+
+// Which samples flip between the two runs of a pair, with links to those that are shown.
+struct PairFlips {
+  uint32_t base, other;
+  std::vector<size_t> flips;  // of the list of flips
+};
+
+std::vector<PairFlips> flips_by_pair(const Data& data, const std::vector<Flip>& flips) {
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<size_t>> by_pair;
+  for (size_t f = 0; f < flips.size(); ++f) {
+    const std::vector<TopList>& lists = data.samples[flips[f].sample].lists;
+    for (size_t a = 0; a < lists.size(); ++a) {
+      for (size_t b = a + 1; b < lists.size(); ++b) {
+        if (lists[a].classes != lists[b].classes || best(lists[a]) == best(lists[b])) continue;
+        for (const uint32_t x : lists[a].runs) {
+          for (const uint32_t y : lists[b].runs) {
+            if (data.runs[x].model == data.runs[y].model || data.runs.size() <= 12)
+              by_pair[{std::min(x, y), std::max(x, y)}].push_back(f);
+          }
+        }
+      }
+    }
+  }
+  std::vector<PairFlips> list;
+  for (auto& [pair, of_pair] : by_pair) list.push_back({pair.first, pair.second, std::move(of_pair)});
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.flips.size() > b.flips.size(); });
+  return list;
+}
+
+Table pairs_table(const Data& data, const std::vector<PairFlips>& pairs, size_t n_shown,
+                  const std::vector<Flip>& flips) {
+  Table table{
+      "flips-pairs", "Flipped samples by pair of runs, most first", {{"pair"}, {"samples", true}, {"which"}}, {}};
+  for (size_t i = 0; i < std::min(kMostPairs, pairs.size()); ++i) {
+    const PairFlips& pair = pairs[i];
+    Line which;
+    for (size_t k = 0; k < std::min(kMostLinks, pair.flips.size()); ++k) {
+      const size_t f = pair.flips[k];
+      const std::string& path = data.samples[flips[f].sample].path;
+      if (k > 0) which.add(", ");
+      which.add(shortened(path.substr(path.rfind('/') + 1), 24), f < n_shown ? id_of(f) : "");
+    }
+    if (pair.flips.size() > kMostLinks) which.add(cat(" and ", pair.flips.size() - kMostLinks, " more"));
+    table.rows.push_back({cat(data.runs[pair.other].full(), " against ", data.runs[pair.base].full()),
+                          cat(pair.flips.size()), std::move(which)});
+  }
+  return table;
+}
+
+}  // namespace
+
+Blocks section_flips(const Data& data, const Options& options) {
+  Blocks blocks;
+  if (data.runs.size() < 2) return blocks;
+  std::vector<Flip> flips;
+  for (size_t i = 0; i < data.samples.size(); ++i) {
+    if (const Flip flip = flip_of(data, i); flip.n_pairs > 0) flips.push_back(flip);
+  }
+  if (flips.empty()) {
+    const bool comparable = std::any_of(data.evaluation.pairs.begin(), data.evaluation.pairs.end(),
+                                        [](const auto& pair) { return pair.values.contains("top1_agreement"); });
+    if (comparable)
+      blocks.push_back(
+          Paragraph{"There is none: on every common sample, all comparable runs have the same best label."});
+    return blocks;
+  }
+  std::stable_sort(flips.begin(), flips.end(), [](const Flip& a, const Flip& b) {
+    return a.n_within != b.n_within ? a.n_within > b.n_within : a.n_pairs > b.n_pairs;
+  });
+  const auto within =
+      static_cast<size_t>(std::count_if(flips.begin(), flips.end(), [](const Flip& f) { return f.n_within > 0; }));
+  blocks.push_back(
+      Paragraph{cat("On ", flips.size(), " of ", counted(data.samples.size(), "sample"),
+                    ", some comparable runs have different best labels; on ", within,
+                    ", runs of one and the same model do, and these stand first. Each list is of the runs "
+                    "below it, its scores are the first one's; the margin is how far the best is ahead.")});
+  Blocks samples;
+  size_t list_bytes = 0, picture_bytes = 0, n_unread = 0, n_without_room = 0, n_shown = 0, n_cut = 0;
+  for (; n_shown < flips.size(); ++n_shown) {
+    const SampleLists& sample = data.samples[flips[n_shown].sample];
+    Cards cards = cards_of(data, sample);
+    list_bytes += 400 + size_of(cards);
+    if (list_bytes > options.list_bytes && n_shown > 0) break;
+    Blocks inside;
+    if (options.thumbnails && picture_bytes < options.picture_bytes) {
+      if (std::optional<Picture> picture = thumbnail(sample.path, options)) {
+        picture_bytes += picture->png.size() * 4 / 3;
+        inside.push_back(std::move(*picture));
+      } else {
+        ++n_unread;
+      }
+    } else if (options.thumbnails) {
+      ++n_without_room;
+    }
+    Line facts = cat(counted(flips[n_shown].n_pairs, "pair"), " of runs differ, ", flips[n_shown].n_within,
+                     " of them of one model.");
+    if (sample.truth) facts.add(cat(" Truth: ", data.class_name(sample.lists[0].classes, *sample.truth), "."));
+    inside.push_back(Paragraph{std::move(facts)});
+    if (sample.lists.size() > cards.cards.size()) {
+      n_cut += 1;
+      inside.push_back(Paragraph{cat(sample.lists.size() - cards.cards.size(), " further lists are left out."), true});
+    }
+    inside.push_back(std::move(cards));
+    samples.push_back(Fold{id_of(n_shown), sample.path, std::move(inside)});
+  }
+  const std::vector<PairFlips> pairs = flips_by_pair(data, flips);
+  if (!pairs.empty()) {
+    if (data.runs.size() > 12 || pairs.size() > kMostPairs)
+      blocks.push_back(
+          Paragraph{cat("The table holds ", std::min(kMostPairs, pairs.size()), " of ", counted(pairs.size(), "pair"),
+                        data.runs.size() > 12 ? " of runs of one model" : " of runs",
+                        " with flipped samples; dnn-eval --disagreements lists all."),
+                    true});
+    blocks.push_back(pairs_table(data, pairs, n_shown, flips));
+  }
+  std::vector<std::string> left_out;
+  if (n_unread > 0)
+    left_out.push_back(cat("thumbnails of ", counted(n_unread, "sample"), " whose image could not be read from here"));
+  if (n_without_room > 0)
+    left_out.push_back(cat("thumbnails of ", counted(n_without_room, "sample"), ", to keep the report small"));
+  if (n_cut > 0) left_out.push_back(cat("lists beyond ", kMostLists, " of ", counted(n_cut, "sample")));
+  if (n_shown < flips.size())
+    left_out.push_back(
+        cat("lists of ", counted(flips.size() - n_shown, "sample"), " named at the end, to keep the report small"));
+  if (!left_out.empty()) blocks.push_back(Paragraph{cat("Left out: ", join(left_out, "; "), "."), true});
+  std::move(samples.begin(), samples.end(), std::back_inserter(blocks));
+  if (n_shown < flips.size()) {
+    std::vector<std::string> names;
+    for (size_t f = n_shown; f < std::min(flips.size(), n_shown + kMostNamed); ++f)
+      names.push_back(data.samples[flips[f].sample].path);
+    const size_t beyond = flips.size() - n_shown - names.size();
+    blocks.push_back(Fold{"",
+                          cat("Flipped as well: ", counted(flips.size() - n_shown, "sample")),
+                          {Paragraph{cat(join(names), beyond > 0 ? cat(" and ", beyond, " more") : "", ".")}}});
+  }
+  return blocks;
+}
+
+}  // namespace dnn::report

@@ -1,0 +1,55 @@
+// What the sections of a report share; internal to lib/report.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "report/plots.h"
+#include "report/report.h"
+
+namespace dnn::report {
+
+using Blocks = std::vector<Block>;
+
+// Each row's function.
+#define DNN_SECTION(type, name, title, text) Blocks section_##name(const Data& data, const Options& options);
+#include "report/sections.def"
+// What stands before and after them.
+Section summary(const Data& data, const Options& options);
+Section provenance(const Data& data);
+
+// A number as metrics.def prints it; nullopt and "-" where it is not defined.
+std::optional<double> value_of(const metrics::Values& values, std::string_view key);
+std::string value_text(const metrics::Values& values, std::string_view key);
+// The columns of the metrics that `wanted` takes, that have a title, and that one of the values has; keys in their order.
+std::vector<std::string> shown_keys(metrics::Scope scope, const std::function<bool(const metrics::Row&)>& wanted,
+                                    const std::vector<const metrics::Values*>& values);
+const metrics::Row& row_of(std::string_view key);
+Column column_of(std::string_view key);
+
+// "3 runs", "1 run".
+std::string counted(size_t n, std::string_view what);
+std::string percent(double share);  // of a share in [0, 1], "97.45 %"
+
+// Runs by model (in the order of first appearance), device and level.
+std::vector<size_t> runs_in_order(const Data& data);
+// "A, B, C": letters of runs.
+std::string letters(const Data& data, const std::vector<uint32_t>& runs);
+
+// Series for the runs, so that those of one device (or one model, where there are several and no more than colours) look alike.
+struct Grouping {
+  std::vector<int> series;  // by run
+  std::vector<std::string> names;
+};
+Grouping group_by_device(const Data& data);
+Grouping group_by_model_or_device(const Data& data);
+
+// The pair's common samples on which the best labels differ.
+int64_t flips_of(const metrics::PairReport& pair);
+
+// A small PNG of the image file, or nullopt where it cannot be read.
+std::optional<Picture> thumbnail(const std::string& path, const Options& options);
+
+}  // namespace dnn::report

@@ -1,0 +1,49 @@
+// Thumbnails: small PNGs of the images that samples name.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "image/image.h"
+#include "image/resize.h"
+#include "report/sections/sections.h"
+
+namespace dnn::report {
+namespace {
+
+constexpr int kSide = 72, kLeastShown = 48;
+constexpr uintmax_t kMostFileBytes = uintmax_t{64} << 20;
+constexpr int64_t kMostPixels = 50'000'000;
+
+}  // namespace
+
+// The path comes from a stream: anything but a regular file, a pipe or device, is not even opened.
+std::optional<Picture> thumbnail(const std::string& path, const Options& options) {
+  if (!options.thumbnails || path.empty()) return std::nullopt;
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::path(options.image_root) / path;
+  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
+  if (const uintmax_t size = std::filesystem::file_size(file, error); error || size > kMostFileBytes)
+    return std::nullopt;
+  try {
+    Image image = read_image(file.string(), {.max_pixels = kMostPixels, .apply_orientation = false});
+    const int longer = std::max(image.width, image.height);
+    if (longer < 1) return std::nullopt;
+    const auto fitted = [&](int extent, int side) { return std::max(1, extent * side / longer); };
+    if (longer > kSide)
+      image = resize(image, {fitted(image.width, kSide), fitted(image.height, kSide)}, ResizeFilter::Bilinear);
+    const int shown = std::max(kLeastShown, std::max(image.width, image.height));
+    Picture picture{{}, path, image.width, image.height};
+    if (shown > std::max(image.width, image.height)) {
+      picture.width = fitted(image.width, shown);
+      picture.height = fitted(image.height, shown);
+    }
+    // Five bits of each colour look the same at this size and take half of the bytes.
+    for (uint8_t& c : image.rgb) c = static_cast<uint8_t>((c & 0xF8) | c >> 5);
+    picture.png = encode_png(image);
+    return picture;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace dnn::report

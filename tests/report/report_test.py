@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Tests of dnn-report: pages that stand alone and that everyone can read, whatever the streams say."""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from page import Page
+
+ARGUMENTS = argparse.ArgumentParser()
+ARGUMENTS.add_argument("--bin", required=True)
+HOSTILE = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(1)>", "a\nb\r\x00\x1b[31m", "\u202egnp.exe", "</title></svg></style>",
+           "| pipe `tick` *star* _under_ [link](javascript:1)", ".. raw:: html", "&lt;&amp;", "x" * 3000, "\ufffe\ud7ff", "${IFS} $(id) %s %n"]
+
+
+def run(*words, stdin=None):
+    return subprocess.run([f"{BIN}/dnn-report", *words], input=stdin, capture_output=True)
+
+
+def stream(*records):
+    lines = "\n".join(json.dumps(r) for r in records)
+    return subprocess.run([f"{BIN}/dnn-cat", "--from-json"], input=lines.encode(), capture_output=True, check=True).stdout
+
+
+def header(model, **more):
+    return {"type": "header", "stream": 1, "tool": "dnn-infer", "model": {"path": model}, "device": "cpu", "opt": 0, "label_set": "set", **more}
+
+
+def one_run(model, best, labels=("cat", "dog", "cow"), n=40, truth=True, path="imgs/{}.png", **more):
+    """A run over n samples; best(i) is the class that it finds in sample i."""
+    yield header(model, **more)
+    for i in range(n):
+        yield {"type": "sample", "id": i, "path": path.replace("{}", str(i)), **({"truth": i % len(labels)} if truth else {})}
+        first = best(i)
+        order = [first] + [c for c in range(len(labels)) if c != first]
+        yield {"type": "prediction", "sample": i, "latency_ns": 1000000 + 7919 * i % 500000,
+               "top_k": [{"class": c, "score": 2.5 - k, "label": labels[c]} for k, c in enumerate(order)]}
+    yield {"type": "end"}
+
+
+class Report(unittest.TestCase):
+    def page(self, *words, stdin=None, status=0):
+        result = run(*words, stdin=stdin)
+        self.assertEqual(result.returncode, status, result.stderr.decode())
+        page = Page(result.stdout.decode())
+        self.assertEqual(page.problems[:10], [])
+        return page
+
+    def test_two_runs(self):
+        runs = stream(*one_run("a.onnx", lambda i: i % 3), *one_run("b.onnx", lambda i: (i + (i == 7)) % 3))
+        page = self.page("--title", "A & B", stdin=runs)
+        said = page.visible()
+        self.assertEqual(page.title, "A & B")
+        self.assertIn("On 1 of 40 samples", said)
+        self.assertIn("imgs/7.png", said)
+        self.assertIn("97.50", said)
+        self.assertIn("cow (wrong)", said)  # the second run's answer on sample 7, which is a dog
+        self.assertIn("dog (right)", said)
+        self.assertEqual(page.text.encode(), run("--title", "A & B", stdin=runs).stdout)
+
+    def test_hostile_text_is_text(self):
+        for name in HOSTILE:
+            runs = stream(*one_run(name, lambda i: 0, labels=(name, name + "2", name + "3"), n=3, path=name + "{}", device=name, isa=name,
+                                   label_set=name, host={name: name}, command=[name]),
+                          *one_run(name + "b", lambda i: 1, labels=(name, name + "2", name + "3"), n=3, path=name + "{}", label_set=name))
+            page = self.page("--title", name.replace("\0", ""), stdin=runs)
+            self.assertNotRegex(page.text, r"[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]")
+            self.assertNotIn("<script", page.text)
+
+    def test_odd_runs(self):
+        end = {"type": "end"}
+        sample, bare = {"type": "sample", "id": 0, "path": "x"}, {"type": "prediction", "sample": 0, "top_k": []}
+        nan = {"type": "prediction", "sample": 0, "top_k": [{"class": 1, "score": "nan"}, {"class": 2, "score": "-inf"}], "latency_ns": 0}
+        far = {"type": "prediction", "sample": 5, "top_k": [{"class": 2**29, "score": 1e308}], "latency_ns": 2**62}
+        usage = [{"type": "usage", "time_ns": t, "cpu_percent": c} for t, c in ((2**62, 1), (-(2**62), "nan"), (0, "inf"), (5, 1e300))]
+        h = header("m")
+        for records in ([h, end], [h, sample, end], [h, sample, bare, end], [h, sample, nan, end], [h, far, end], [h, nan, nan, far, end],
+                        [h, *usage, end], [{"type": "header", "stream": 1}, nan, end]):
+            self.page(stdin=stream(*records))
+            self.page(stdin=stream(*records, *records, *one_run("n", lambda i: 0)))
+
+    def test_a_stream_that_was_cut_off_says_so(self):
+        whole = stream(*one_run("a.onnx", lambda i: 0))
+        page = self.page(stdin=whole[:len(whole) // 2], status=3)
+        self.assertIn("Incomplete: standard input: truncated", page.visible())
+        self.assertEqual(run(stdin=b"").returncode, 3)
+
+    def test_types(self):
+        runs = stream(*one_run("a.onnx", lambda i: 0), *one_run("b.onnx", lambda i: i % 3))
+        for kind, own in (("performance", "times"), ("classification", "confusion"), ("comparison", "agreement")):
+            page = self.page("--types", kind, stdin=runs)
+            self.assertIn(own, page.ids)
+            self.assertEqual(sum(t in page.ids for t in ("performance", "classification", "comparison")), 1)
+        bad = run("--types", "performance,speed", stdin=runs)
+        self.assertEqual((bad.returncode, bad.stdout), (2, b""))
+
+    def test_many_runs_stay_small(self):
+        runs = [r for k in range(100) for r in one_run(f"m{k // 10}.onnx", lambda i, k=k: (i + (i % 17 == k % 13)) % 3, n=200, opt=k % 5,
+                                                       device=f"opencl:{k % 10 // 5}")]
+        page = self.page(stdin=stream(*runs))
+        self.assertLess(len(page.text), 5_000_000)
+        self.assertIn("Of 4950 pairs the table holds", page.visible())
+
+    def test_thumbnails(self):
+        images = os.path.join(os.path.dirname(__file__), "../sample/images")
+        names = ["circle/00.png", "heart/00.png", "../../../README.md", "missing.png", "/dev/zero"]
+        records = [[header(m), *({"type": "sample", "id": i, "path": p} for i, p in enumerate(names)),
+                    *({"type": "prediction", "sample": i, "top_k": [{"class": c, "score": 1}]} for i in range(len(names))),
+                    {"type": "end"}] for c, m in enumerate("ab")]
+        runs = stream(*records[0], *records[1])
+        page = self.page("--images", images, stdin=runs)
+        self.assertEqual(page.text.count("<img"), 2)
+        self.assertIn("thumbnails of 3 samples whose image could not be read", page.visible())
+        page = self.page("--images", images, "--no-thumbnails", stdin=runs)
+        self.assertEqual(page.text.count("<img"), 0)
+
+    def test_samples_of_two_copies_meet(self):
+        runs = stream(*one_run("a.onnx", lambda i: 0, path="here/imgs/{}.png"), *one_run("b.onnx", lambda i: 1, path="there/{}.png"))
+        self.assertIn("On 40 of 40 samples", self.page(stdin=runs).visible())
+
+    def test_no_network(self):
+        text = self.page(stdin=stream(*one_run("a.onnx", lambda i: 0))).text
+        self.assertIn("default-src 'none'", text)
+        self.assertIsNone(re.search(r"https?://", text))
+
+
+if __name__ == "__main__":
+    known, rest = ARGUMENTS.parse_known_args()
+    BIN = os.path.abspath(known.bin)
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,44 @@
+// Colours that can be told apart from what stands behind them, by light and by dark (WCAG 2.2).
+#include "report/palette.h"
+
+#include <gtest/gtest.h>
+
+namespace dnn::report {
+namespace {
+
+TEST(Palette, ContrastIsThatOfWcag) {
+  EXPECT_NEAR(contrast("#000000", "#ffffff"), 21, 1e-9);
+  EXPECT_NEAR(contrast("#777777", "#ffffff"), 4.478, 1e-3);
+  EXPECT_DOUBLE_EQ(contrast("#123456", "#123456"), 1);
+}
+
+TEST(Palette, TextStandsOutFromEveryPage) {
+  for (const Colour& page : colours()) {
+    if (page.use != Use::Page) continue;
+    for (const Colour& colour : colours()) {
+      const double least = colour.use == Use::Text ? 4.5 : colour.use == Use::Mark ? 3.0 : 1.0;
+      EXPECT_GE(contrast(page.light, colour.light), least) << colour.name << " on " << page.name << ", light";
+      EXPECT_GE(contrast(page.dark, colour.dark), least) << colour.name << " on " << page.name << ", dark";
+    }
+  }
+}
+
+TEST(Palette, TextStandsOutFromEachStep) {
+  for (const Step& step : steps()) EXPECT_GE(contrast(step.fill, step.text), 4.5) << step.fill;
+}
+
+TEST(Palette, StepsCoverTheRange) {
+  EXPECT_EQ(step_of(0, 0, 1), 0);
+  EXPECT_EQ(step_of(1, 0, 1), kSteps - 1);
+  EXPECT_EQ(step_of(0.5, 0, 1), kSteps / 2);
+  EXPECT_EQ(step_of(7, 7, 7), 0);
+  EXPECT_EQ(step_of(-3, 0, 1), 0);
+}
+
+TEST(Palette, VariablesAreTheColours) {
+  EXPECT_EQ(with_variables("a{color:$ink;b:$s1}"), "a{color:var(--ink);b:var(--s1)}");
+  EXPECT_EQ(with_light_colours("a{color:$page}"), "a{color:#ffffff}");
+}
+
+}  // namespace
+}  // namespace dnn::report

@@ -1,0 +1,109 @@
+// dnn-report: one page, or pages for a documentation tree, on what runs said and how they compare.
+#include <iostream>
+
+#include "base/content.h"
+#include "cli/cli.h"
+#include "cli/console.h"
+#include "cli/output.h"
+#include "report/report.h"
+#include "stream/stream.h"
+
+namespace {
+
+using namespace dnn;
+
+const cli::Tool kTool = {
+    .name = "dnn-report",
+    .summary =
+        "Writes a report on runs: agreement of every two, accuracy, times, resources, each sample on which they "
+        "differ. "
+        "Reads streams of dnn-infer, as dnn-eval does, and what dnn-localize --json wrote. The HTML page needs no "
+        "network and "
+        "no script. Samples that differ are shown with a thumbnail where their image can be read. The same input gives "
+        "the "
+        "same bytes. Of a stream that was cut off the report has what arrived and says so; exit code 3.",
+    .negative = "",
+    .examples = {
+        {"dnn-report -o report.html a.dnns b.dnns", "one page"},
+        {"dnn-infer model.onnx images/ | dnn-report --types performance > times.html", "of one run, the times alone"}}};
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output = "-", format = "html", types;
+  report::Options report;
+  bool no_thumbnails = false, list_types = false;
+};
+
+void declare(cli::Args& args, Options& o) {
+  args.positionals(&o.inputs, "FILE", "streams, and JSON of dnn-localize; '-' or none is standard input", 0);
+  args.option(&o.report.title, "--title", "TEXT", "heading of the report");
+  args.choice(&o.format, "--format", {"html"}, "what to write");
+  args.option(&o.types, "--types", "LIST",
+              "parts, as performance,classification,comparison,localization (default: all)");
+  args.option(&o.report.image_root, "--images", "DIR",
+              "where relative paths of samples start, for thumbnails (default: here)");
+  args.flag(&o.no_thumbnails, "--no-thumbnails", "read no images");
+  args.flag(&o.list_types, "--list-types", "print the sections, tab-separated: part, section, what it shows");
+  args.output(&o.output);
+}
+
+// Reads one file; what ends it early is returned, so that all that arrived can be used first.
+std::optional<Error> read(const std::string& path, report::Collector& collector,
+                          std::vector<report::Localization>* localizations) {
+  PeekSource source(open_source(path));
+  const Bytes first = source.peek(1);
+  if (!first.empty() && first[0] == std::byte{'{'}) {
+    std::string text;
+    std::byte buffer[65536];
+    while (const size_t n = source.read(buffer, sizeof buffer)) text += as_text({buffer, n});
+    try {
+      localizations->push_back(report::parse_localization(text));
+    } catch (Error& e) {
+      throw e.within(source_name(path));
+    }
+    return std::nullopt;
+  }
+  stream::Reader reader(source, source_name(path));
+  try {
+    while (std::optional<stream::Record> record = reader.next()) collector.add(std::move(*record));
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::Malformed) return e;
+    throw;
+  }
+  return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
+}
+
+int work(const Options& o) {
+  if (o.list_types) {
+    std::cout << report::types_list();
+    return 0;
+  }
+  report::Options options = o.report;
+  if (!o.types.empty()) options.types = report::types_from_text(o.types);
+  options.thumbnails = !o.no_thumbnails;
+  report::Collector collector;
+  std::vector<report::Localization> localizations;
+  std::vector<std::string> warnings;
+  std::optional<Error> cut_off;
+  for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
+    if (std::optional<Error> error = read(path, collector, &localizations)) {
+      if (cut_off) cli::say_error(cut_off->what());
+      warnings.emplace_back(cat("Incomplete: ", error->what()));
+      cut_off = std::move(error);
+    }
+  }
+  report::Data data = collector.finish();
+  if (data.runs.empty() && localizations.empty() && cut_off) throw *cut_off;
+  data.localizations = std::move(localizations);
+  data.warnings = std::move(warnings);
+  const report::Document document = report::make_document(data, options);
+  cli::Output output(o.output, cli::Output::Content::Text);
+  output.write(report::html(document));
+  output.commit();
+  if (cut_off) throw *cut_off;
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
