@@ -3,8 +3,9 @@
 
 usage: stream_to_text.py LINES.jsonl FOLDER
 
-FOLDER/<image>.txt holds five lines "class, score", a blank line and the latency in seconds, the mean where a sample ran
-repeatedly. Images keep their place below the folder that they have in common.
+FOLDER/<image>.txt holds five lines "class, score", a blank line and the latency in seconds per image: the mean where a sample
+ran repeatedly, nothing where it was not timed. Classes are the model's own numbers, a background class included. Numbers have all their
+digits, so that import-published reads back what was written. Images keep their place below the folder that they have in common.
 """
 import json
 import os
@@ -21,7 +22,8 @@ def main(lines, folder):
             elif record["type"] == "prediction":
                 # Repeated runs state their latency alone.
                 top[record["sample"]] = top.get(record["sample"]) or record.get("top_k", [])[:5]
-                latencies_ns.setdefault(record["sample"], []).append(record.get("latency_ns", 0))
+                if "latency_ns" in record:
+                    latencies_ns.setdefault(record["sample"], []).append(record["latency_ns"] / record.get("batch", 1))
     if not top:
         sys.exit(f"stream_to_text: error: {lines}: no predictions")
     full = {i: os.path.normpath("/" + paths.get(i, str(i))) for i in top}
@@ -30,8 +32,9 @@ def main(lines, folder):
         out = os.path.join(folder, os.path.relpath(path, common) + ".txt")
         os.makedirs(os.path.dirname(out), exist_ok=True)
         with open(out, "w") as f:
-            f.writelines(f"{best['class']}, {float(best['score']):f}\n" for best in top[i])
-            f.write(f"\n{sum(latencies_ns[i]) / len(latencies_ns[i]) / 1e9:f}\n")
+            f.writelines(f"{best['class']}, {float(best['score'])!r}\n" for best in top[i])
+            times = latencies_ns.get(i)
+            f.write(f"\n{int(sum(times) / len(times)) / 1e9:.9f}\n" if times else "\n")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include "metrics/bounds.h"
 #include "metrics/present.h"
 #include "report/ci.h"
+#include "report/legacy.h"
 #include "stream/stream.h"
 
 namespace {
@@ -40,7 +41,7 @@ struct Options {
   std::vector<std::string> requirements;
   std::optional<std::string> against;
   std::vector<std::string> allowances;
-  std::optional<std::string> junit, sarif, markdown;
+  std::optional<std::string> junit, sarif, markdown, legacy_tree;
   bool disagreements = false, confusion = false;
   bool list_metrics = false;
 };
@@ -70,6 +71,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.junit, "--junit", "FILE", "bounds and comparison as test cases in JUnit's XML");
   args.option(&o.sarif, "--sarif", "FILE", "the same as SARIF 2.1.0");
   args.option(&o.markdown, "--markdown", "FILE", "the same and the runs as a comment in Markdown");
+  args.option(&o.legacy_tree, "--legacy-tree", "DIR", "the files of older systems into DIR; docs/legacy.md lists them");
   args.flag(&o.list_metrics, "--list-metrics", "print the metrics, tab-separated: key, scope, unit, better, meaning");
 }
 
@@ -142,6 +144,7 @@ int work(const Options& o) {
     return 0;
   }
   check_standard_output(o);
+  if (o.legacy_tree && o.legacy_tree->empty()) fail_usage("--legacy-tree wants the name of a folder");
   if (!o.allowances.empty() && !o.against)
     fail_usage("--allow says how much worse than --against's FILE; give that too");
   metrics::Bounds bounds = o.bounds;
@@ -156,6 +159,7 @@ int work(const Options& o) {
     for (std::string& field : split(text, ',')) by.push_back(std::move(field));
   }
   evaluation.group_by(by);
+  if (o.legacy_tree) evaluation.keep_details();
   std::vector<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
     if (std::optional<Error> error = read(path, evaluation)) cut_off.push_back(std::move(*error));
@@ -165,6 +169,9 @@ int work(const Options& o) {
   if (baseline) comparison = metrics::compare_with(report, *baseline, allowances);
   const std::vector<metrics::Check> checks = checks_of(report, bounds, comparison, cut_off);
   write_results(o, report, comparison, checks);
+  if (o.legacy_tree) {
+    for (const std::string& note : report::write_legacy_tree(evaluation, report, *o.legacy_tree)) cli::warn(note);
+  }
   bool missed = false;
   for (const metrics::Check& check : checks) {
     if (check.kept || check.kind == "input") continue;

@@ -163,6 +163,7 @@ struct Evaluation::RunState {
   // The first prediction of each sample; its latency is the mean over the sample's repeated runs.
   Predictions predictions;
   Times times;  // filled at the end
+  bool details = false;
   size_t group = 0;
   Pool* pool = nullptr;  // of its group, if there are groups
 
@@ -209,6 +210,12 @@ struct Evaluation::RunState {
     for (size_t i = 0; i < std::min(prediction.top_k.size(), kMaxRanked); ++i) {
       scored.push_back({prediction.top_k[i].index - report.header.label_offset, prediction.top_k[i].score});
     }
+    if (details) {
+      for (size_t i = 0; i < scored.size(); ++i) {
+        std::string& name = prediction.top_k[i].label;
+        if (!name.empty()) report.label_names.emplace(scored[i].item, std::move(name));
+      }
+    }
     const std::vector<Ranked> labels = ranking_of(scored);
     outcome.labels = labels;
     outcome.scored = scored;
@@ -253,6 +260,7 @@ void Evaluation::open(stream::Header header) {
   runs_.push_back(std::make_unique<RunState>(samples_.get()));
   current_ = runs_.back().get();
   current_->report.header = std::move(header);
+  current_->details = details_;
   if (group_fields_.empty()) return;
   std::vector<std::string> fields;
   for (const std::string& field : group_fields_) fields.push_back(field_text(current_->report.header, field));
@@ -297,6 +305,8 @@ void Evaluation::add(stream::Record record) {
     current_->add(std::move(*prediction));
   } else if (auto* tensor = std::get_if<stream::TensorRecord>(&record)) {
     current_->add(std::move(*tensor));
+  } else if (const auto* usage = std::get_if<stream::Usage>(&record); usage != nullptr && details_) {
+    current_->report.usage.push_back(*usage);
   }
 }
 
@@ -320,18 +330,11 @@ std::vector<std::string_view> Evaluation::below_common_folder(const Predictions&
   return paths;
 }
 
-PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>* outcome_of) const {
-  const RunState& base = *runs_[base_i];
-  const RunState& other = *runs_[other_i];
-  const stream::Header& a = base.report.header;
-  const stream::Header& b = other.report.header;
-  PairReport pair;
-  pair.base = base_i;
-  pair.other = other_i;
-
-  // Samples meet by their path, or else by their path below the folder that all of their run's have in common.
+// Samples meet by their path, or else by their path below the folder that all of their run's have in common.
+std::vector<std::pair<size_t, size_t>> Evaluation::common_samples(size_t base, size_t other,
+                                                                  std::vector<uint32_t>* outcome_of) const {
   std::vector<std::pair<size_t, size_t>> common;
-  const Predictions &xs = base.predictions, &ys = other.predictions;
+  const Predictions &xs = runs_[base]->predictions, &ys = runs_[other]->predictions;
   for (size_t j = 0; j < ys.size(); ++j) (*outcome_of)[ys.sample(j)] = static_cast<uint32_t>(j);
   for (size_t i = 0; i < xs.size(); ++i) {
     if (const uint32_t j = (*outcome_of)[xs.sample(i)]; j != kNone) common.emplace_back(i, j);
@@ -345,9 +348,38 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
       if (const auto it = below.find(base_paths[i]); it != below.end()) common.emplace_back(i, it->second);
     }
   }
-  pair.n_common = static_cast<int64_t>(common.size());
+  return common;
+}
 
-  const bool comparable = a.label_set == b.label_set && (!a.label_set.empty() || a.label_offset == b.label_offset);
+bool Evaluation::labels_comparable(size_t base, size_t other) const {
+  const stream::Header& a = runs_[base]->report.header;
+  const stream::Header& b = runs_[other]->report.header;
+  return a.label_set == b.label_set && (!a.label_set.empty() || a.label_offset == b.label_offset);
+}
+
+void Evaluation::for_each(size_t run, const VisitOne& visit) const {
+  const Predictions& xs = runs_[run]->predictions;
+  for (size_t i = 0; i < xs.size(); ++i) visit(samples_->path(xs.sample(i)), xs[i]);
+}
+
+void Evaluation::for_each_common(size_t base, size_t other, const VisitCommon& visit) const {
+  std::vector<uint32_t> outcome_of(samples_->size(), kNone);
+  const Predictions &xs = runs_[base]->predictions, &ys = runs_[other]->predictions;
+  for (const auto& [i, j] : common_samples(base, other, &outcome_of)) visit(samples_->path(xs.sample(i)), xs[i], ys[j]);
+}
+
+PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>* outcome_of) const {
+  const RunState& base = *runs_[base_i];
+  const RunState& other = *runs_[other_i];
+  const stream::Header& a = base.report.header;
+  const stream::Header& b = other.report.header;
+  PairReport pair;
+  pair.base = base_i;
+  pair.other = other_i;
+  const Predictions &xs = base.predictions, &ys = other.predictions;
+  const std::vector<std::pair<size_t, size_t>> common = common_samples(base_i, other_i, outcome_of);
+  pair.n_common = static_cast<int64_t>(common.size());
+  const bool comparable = labels_comparable(base_i, other_i);
   if (common.empty()) {
     pair.note = "no sample in common";
   } else if (!comparable) {

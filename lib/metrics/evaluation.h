@@ -1,5 +1,7 @@
 // Evaluation: the records of any number of runs in, one report out: every metric of each run and of each pair of runs.
 #pragma once
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,8 +15,10 @@ namespace dnn::metrics {
 struct RunReport {
   stream::Header header;
   int64_t n_samples = 0, n_predictions = 0;
-  int64_t n_judged = 0;  // predictions whose sample has a truth
-  Confusion confusion;   // of best labels, over the judged predictions
+  int64_t n_judged = 0;                        // predictions whose sample has a truth
+  Confusion confusion;                         // of best labels, over the judged predictions
+  std::map<int64_t, std::string> label_names;  // as far as the stream says them; with keep_details() only
+  std::vector<stream::Usage> usage;            // likewise
   Values values;
 };
 
@@ -60,12 +64,22 @@ class Evaluation {
   // add().
   void group_by(const std::vector<std::string>& fields);
 
+  // RunReports hold label names and usage too. Before any add().
+  void keep_details() { details_ = true; }
+
   // Takes the records of streams in their order. A header opens a run, or continues one that it is another shard of.
   // Throws Malformed for a prediction before any header.
   void add(stream::Record record);
   // The run that records now belong to, as Report::runs will have it.
   size_t current_run() const;
   Report finish();
+
+  // After finish(), by the numbers of Report::runs: what was kept of a run's predictions, and of the samples that two have in common.
+  using VisitOne = std::function<void(const std::string& path, const Outcome& outcome)>;
+  void for_each(size_t run, const VisitOne& visit) const;
+  using VisitCommon = std::function<void(const std::string& path, const Outcome& base, const Outcome& other)>;
+  void for_each_common(size_t base, size_t other, const VisitCommon& visit) const;
+  bool labels_comparable(size_t base, size_t other) const;
 
  private:
   struct RunState;
@@ -74,6 +88,8 @@ class Evaluation {
   void open(stream::Header header);
   void sort_by_group();
   Grouping finish_groups(const Report& report);
+  std::vector<std::pair<size_t, size_t>> common_samples(size_t base, size_t other,
+                                                        std::vector<uint32_t>* outcome_of) const;
   // `outcome_of` has a place for each key of all runs, none of them in use before and after.
   PairReport meet(size_t base, size_t other, std::vector<uint32_t>* outcome_of) const;
 
@@ -81,6 +97,7 @@ class Evaluation {
 
   Tolerance tolerance_;
   bool name_disagreements_;
+  bool details_ = false;
   std::unique_ptr<Samples> samples_;
   std::vector<std::unique_ptr<RunState>> runs_;
   std::vector<std::string> group_fields_;

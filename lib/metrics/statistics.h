@@ -35,6 +35,7 @@ struct RankTest {
   double statistic = 0;
   double p = 1;                  // two-sided
   std::optional<double> effect;  // see each test
+  bool operator==(const RankTest&) const = default;
 };
 
 // Mann-Whitney U test of two sorted series (Mann, Whitney, Ann. Math. Stat. 1947): exact where one has at most 8 values
@@ -55,12 +56,19 @@ std::optional<RankTest> wilcoxon(std::span<const int64_t> differences);
 // an empty one, or when all values are equal.
 std::optional<RankTest> kruskal_wallis(const std::vector<std::span<const int64_t>>& groups);
 
+// One-way analysis of variance of two series, the F test of their means: without the medians and ranks of the above it asks for normal
+// distributions, which times have not; it is here for files that state it. The statistic is F; the effect eta squared. nullopt where
+// F is 0 / 0; an infinite F has p 0.
+std::optional<RankTest> one_way_anova(std::span<const double> a, std::span<const double> b);
+
 // Holm's step-down correction (Holm, Scand. J. Stat. 1979): each p as adjusted for being one of all of these.
 std::vector<double> holm(const std::vector<double>& p);
 
-// Distribution functions: P(X <= k) for n fair coins, P(X > x) of chi-square, P(X > z) of the standard normal.
+// Distribution functions: P(X <= k) for n fair coins, P(X > x) of chi-square, P(X > z) of the standard normal,
+// P(X > f) of F.
 double coins_at_most(int64_t k, int64_t n);
 double chi_square_above(double x, double degrees);
 double normal_above(double z);
+double f_above(double f, double degrees_between, double degrees_within);
 
 }  // namespace dnn::metrics

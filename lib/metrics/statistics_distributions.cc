@@ -18,4 +18,10 @@ double chi_square_above(double x, double degrees) { return boost::math::gamma_q(
 
 double normal_above(double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); }
 
+double f_above(double f, double degrees_between, double degrees_within) {
+  if (std::isinf(f)) return 0;
+  const double x = degrees_within / (degrees_within + degrees_between * std::max(f, 0.0));
+  return boost::math::ibeta(degrees_within / 2, degrees_between / 2, x);
+}
+
 }  // namespace dnn::metrics

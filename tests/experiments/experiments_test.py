@@ -263,8 +263,8 @@ class Experiments(unittest.TestCase):
     def test_text_files(self):
         status, said = self.make("execute", TEXT="1")
         self.assertEqual(status, 0, said)
-        self.assertEqual(self.text("one/opt3/cpu/text/a/x.png.txt"), "7, 1.500000\n2, -0.250000\n\n0.003000\n")
-        self.assertEqual(self.text("one/opt3/cpu/text/b/y.png.txt"), "3, nan\n\n0.000001\n")
+        self.assertEqual(self.text("one/opt3/cpu/text/a/x.png.txt"), "7, 1.5\n2, -0.25\n\n0.003000000\n")
+        self.assertEqual(self.text("one/opt3/cpu/text/b/y.png.txt"), "3, nan\n\n0.000001000\n")
         self.assertEqual(self.leftovers(), [])
 
     def test_conversions_join_the_matrix(self):

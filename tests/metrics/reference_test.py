@@ -60,13 +60,13 @@ def stream(name, truth, scores=None, predicted=None, times=None, dense=True):
     yield {"type": "end"}
 
 
-def evaluate(*runs):
-    """The report of dnn-eval on runs, each the records of stream()."""
+def evaluate(*runs, options=()):
+    """The report of dnn-eval with these options on runs, each the records of stream()."""
     lines = "".join(json.dumps(record) + "\n" for run in runs for record in run)
     with tempfile.NamedTemporaryFile() as file:
         binary = subprocess.run([BIN / "dnn-cat", "--from-json"], input=lines.encode(), stdout=file, check=True)
         assert binary.returncode == 0
-        done = subprocess.run([BIN / "dnn-eval", "--json", file.name], stdout=subprocess.PIPE, check=True)
+        done = subprocess.run([BIN / "dnn-eval", "--json", *options, file.name], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 
@@ -296,6 +296,22 @@ class Significance(Near):
             self.times(f"{n} of one value each", [7] * n, [9] * n)
         self.times("far apart", list(range(3000)), list(range(100_000, 103_000)))
         self.times("three alike", [1, 2, 3], [1, 2, 3], [1, 2, 3])
+
+    def test_variance_of_times_in_the_files_of_older_systems(self):
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            n = int(rng.integers(2, 300))
+            a, b = (rng.lognormal(10, 0.2, n).astype(np.int64) + 1000 * k * seed for k in (0, 1))
+            runs = [stream(name, [None] * n, predicted=[0] * n, times=t) for name, t in (("a.onnx", a), ("b.onnx", b))]
+            with tempfile.TemporaryDirectory() as folder:
+                evaluate(*runs, options=["--legacy-tree", folder])
+                root = pathlib.Path(folder) / "unknown"
+                stats_of = json.loads((root / "library_evaluation_time_stats.json").read_text())["a_onnx_optnative"]["b_onnx_optnative"]
+                shares = json.loads((root / "library_evaluation_time_percentages.json").read_text())["a_onnx_optnative"]["b_onnx_optnative"]
+            f = stats.f_oneway(a * 1e-9, b * 1e-9)
+            self.near(stats_of["statistic"], f.statistic, f"seed {seed}: F")
+            self.same_p(stats_of["p-value"], f.pvalue, f"seed {seed}: p of F")
+            np.testing.assert_allclose(shares, (b - a) / a * 100, atol=0.00501)
 
     def test_samples_of_one_batch_are_one_measurement(self):
         def batched(records):

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -69,6 +70,40 @@ class ImportPublished(unittest.TestCase):
         self.assertEqual(before["n_common"], 9)
         for key in ("top1_agreement", "topk_agreement", "kendall_tau", "rbo"):
             self.assertEqual(before["values"][key], again["values"][key], key)
+
+    def test_a_tree_of_the_label_offset_kind_reads_back_to_the_same_comparison(self):
+        """Nets of 1000 and 1001 classes, as streams, as trees of text files, and as streams again."""
+        draw = random.Random(1)
+        images = [f"n{c:04}/{i:02}.JPEG" for c in range(12) for i in range(9)]  # names that only their folders tell apart
+
+        def lines_of(name, offset, best_of):
+            yield {"type": "header", "stream": 1, "tool": "test", "model": {"path": f"{name}.onnx"}, "label_set": "imagenet-1k",
+                   **({"label_offset": offset} if offset else {})}
+            for i, image in enumerate(images):
+                yield {"type": "sample", "id": i, "path": f"/data/{name}/{image}"}
+                # Probabilities far below what six decimals show, and ties.
+                scores = sorted((draw.choice([1e-9, 2e-9, draw.random() * 1e-6, draw.random()]) for _ in range(5)), reverse=True)
+                yield {"type": "prediction", "sample": i, "latency_ns": draw.randrange(10**6, 10**9), "top_k": [
+                    {"class": c + offset, "score": s} for c, s in zip(best_of(i), scores)]}
+            yield {"type": "end"}
+
+        ranked = [draw.sample(range(1000), 5) for _ in images]
+        other = [labels if draw.random() < 0.6 else draw.sample(labels[:4] + [draw.randrange(1000)], 5) for labels in ranked]
+        other = [labels if len(set(labels)) == 5 else ranked[i] for i, labels in enumerate(other)]
+        streams, again, unmoved = [], [], []
+        for name, offset, best in (("keras", 0, ranked), ("slim", 1, other)):
+            text = "".join(json.dumps(record) + "\n" for record in lines_of(name, offset, lambda i, best=best: best[i]))
+            streams.append(text)
+            subprocess.run([sys.executable, SCRIPTS / "stream_to_text.py", self.write(f"{name}.jsonl", text), self.folder / name], check=True)
+            again.append(imported("--nested", "--label-offset", offset, self.folder / name).stdout)
+            unmoved.append(imported("--nested", self.folder / name).stdout)
+        before, after = compared(*streams), compared(*again)
+        self.assertEqual(before["n_common"], len(images))
+        self.assertTrue(50 < before["values"]["top1_agreement"] < 100)
+        self.assertIsNotNone(before["values"]["wilcoxon_p"])
+        self.assertEqual(before["values"], after["values"])
+        self.assertEqual([{**d, "sample": d["sample"].removeprefix("/data/keras/")} for d in before["disagreements"]], after["disagreements"])
+        self.assertLess(compared(*unmoved)["values"]["top1_agreement"], 1)  # the offset is what makes them agree
 
     def test_what_is_no_such_file_is_refused(self):
         for name, text, said in (("x.json", "{", "x.json: not JSON"), ("y.json", "[1]", "not an object of images"),

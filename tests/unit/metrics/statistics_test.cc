@@ -84,6 +84,19 @@ TEST(Statistics, WilcoxonIsExactWhereItCanBe) {
   EXPECT_FALSE(wilcoxon(Series(14, 0)).has_value());
 }
 
+// scipy 1.17.1's f_oneway.
+TEST(Statistics, AnovaEqualsScipy) {
+  const auto anova = [](const std::vector<double>& a, const std::vector<double>& b) { return one_way_anova(a, b); };
+  EXPECT_NEAR(anova({0.002, 0.004}, {0.0015, 0.0015})->statistic, 2.25, 1e-9);
+  EXPECT_NEAR(anova({0.002, 0.004}, {0.0015, 0.0015})->p, 0.2723931248910011, 1e-12);
+  EXPECT_EQ(anova({1, 2, 3}, {3, 1, 2})->p, 1);
+  EXPECT_TRUE(std::isinf(anova({0.1, 0.1, 0.1}, {0.3, 0.3})->statistic));
+  EXPECT_EQ(anova({0.1, 0.1, 0.1}, {0.3, 0.3})->p, 0);
+  EXPECT_EQ(anova({0.1, 0.1, 0.1}, {0.1}), std::nullopt);
+  EXPECT_EQ(anova({}, {1, 2, 3}), std::nullopt);
+  EXPECT_EQ(anova({1}, {2}), std::nullopt);
+}
+
 TEST(Statistics, HolmByHand) {
   // 3 x 0.01; 2 x 0.02; 1 x 0.03, but not below the one before.
   EXPECT_EQ(holm({0.03, 0.01, 0.02}), (std::vector<double>{0.04, 0.03, 0.04}));

@@ -1,0 +1,26 @@
+// The files that scripts of older systems read: the evaluation of DeltaNN with its keys and tree, and Kenning's measurements.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "metrics/evaluation.h"
+
+namespace dnn::report {
+
+// Writes into the folder, each file whole or not at all:
+//   device_evaluation.json                                 each variant across devices
+//   DEVICE/library_evaluation.json                         variants against each other; and of their times
+//   DEVICE/library_evaluation_time_percentages.json
+//   DEVICE/library_evaluation_time_stats.json
+//   DEVICE/VARIANT/mutations/same_folder_evaluation.json   the last ten runs against each other
+//   DEVICE/VARIANT/mutations/runN/measurements.json        what one run took and said
+// DEVICE is the header's with '-' for ':', '/' and '='; VARIANT is the model's file name with '_' for '.', and _optN. docs/legacy.md has
+// what is in them and which faults of the originals are not. The evaluation is finished and keeps details. Returns what a
+// person should know.
+std::vector<std::string> write_legacy_tree(const metrics::Evaluation& evaluation, const metrics::Report& report,
+                                           const std::string& folder);
+
+// Kenning's measurements of a run, as JSON.
+std::string measurements_json(const metrics::Evaluation& evaluation, const metrics::RunReport& run, size_t run_i);
+
+}  // namespace dnn::report
