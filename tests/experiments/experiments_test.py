@@ -64,7 +64,7 @@ class Experiments(unittest.TestCase):
         settings = {"MODELS": f"{self.root}/one.onnx {self.root}/two.onnx", "INPUT": "images", "OPTS": "0 3",
                     "DEVICES": "cpu", "OUT": self.out, "BIN": self.bin, **settings}
         clean = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k not in settings}
-        return subprocess.Popen(["make", "-f", "Makefile.experiments", *words, *(f"{k}={v}" for k, v in settings.items())],
+        return subprocess.Popen(["make", "-f", "Makefile.experiments", *words, *(f"{k}={v}" for k, v in settings.items() if v is not None)],
                                 env={**clean, "CALLS": self.calls, "FAIL": fail, "REPORT": f"{self.root}/report.json"},
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -102,6 +102,22 @@ class Experiments(unittest.TestCase):
         self.assertRegex(said, r"(?m)^one +-O3 +opencl:0 +- +- +- +- +99.50 +2.0e-06 +-40.0$")
         self.assertRegex(said, r"(?m)^\? +- +- +- +- +- +- +- +- +-$")
         self.assertEqual(self.leftovers(), [])
+
+    def test_a_matrix_in_a_file(self):
+        with open(f"{self.root}/my.mk", "w") as f:
+            f.write(f"MODELS = {self.root}/two.onnx\nOPTS = 1 2\nDEVICES = cpu lib:tflite\nINPUT = photos\nCOMPILE_FLAGS = --pass=-fuse-ops\n")
+        unset = dict.fromkeys(("MODELS", "OPTS", "DEVICES", "INPUT"))
+        status, said = self.make("execute", MATRIX=f"{self.root}/my.mk", **unset)
+        self.assertEqual(status, 0, said)
+        self.assertFalse(self.exists("one"))
+        for cell in ("opt1/cpu", "opt2/cpu", "optnative/lib-tflite"):
+            self.assertIn("photos", self.text(f"two/{cell}/run.dnns"))
+        self.assertIn("--pass=-fuse-ops", self.called("dnn-compile")[0])
+        status, said = self.make("execute", MATRIX=f"{self.root}/my.mk", **{**unset, "OPTS": "4"})  # the command line counts
+        self.assertTrue(self.exists("two/opt4/cpu/run.dnns"), said)
+        status, said = self.make("execute", MATRIX=f"{self.root}/none.mk")
+        self.assertNotEqual(status, 0)
+        self.assertIn("none.mk", said)
 
     def test_a_second_run_makes_nothing_and_a_lost_stream_is_made_again(self):
         self.assertEqual(self.make("all")[0], 0)

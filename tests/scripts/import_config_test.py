@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""import-config: what a configuration of the older systems becomes, that every key is used or reported, and what is refused."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+
+MODEL = {
+    "name": "Net", "build_dlls": True, "evaluate": False, "load": "local", "url": "zoo.net", "model": "zoo.net", "alias": "net.onnx",
+    "type": "library", "library": "torch", "layers": {"input": [1, 3, 8, 8]}, "paths": {"dll_models_out_relative": "/made/", "exec_out_relative": "/x/"},
+    "dll_libraries": [
+        {"library": "tf", "load": "local", "dependency": "net.pb", "model": "net.pb", "input_name": "in"},
+        {"library": "tf_to_tflite", "load": "local", "dependency": "net.pb", "model": "net.pb"},
+        {"library": "keras", "load": "library", "dependency": "applications.net", "model": "n"},
+        {"library": "noop_keras", "load": "local", "dependency": "no.h5", "model": "no.h5"}]}
+CONFIG = {
+    "backend": "tvm", "runs_no": 1, "preprocessing_enabled": True, "models": [MODEL, {"name": "Off", "skip_analysis": True, "secret": 1}],
+    "devices": {"id": 0, "selected": "gpu", "gpu": {"host_type": "remote", "target": "opencl", "target_framework": "opencl", "address": "a", "port": 1},
+                "other": {"target": "cuda"}},
+    "selected_dataset": 1, "datasets": [{"title": "a", "dataset_path_relative": "/few"}, {"title": "b", "dataset_path_relative": "/many"}],
+    "required_pass": None, "disabled_pass": ["OpFusion", "FastMath", "Unheard"], "opt_level": 3, "quantize": False, "colour": {"deep": [1, {"er": 2}]}}
+
+
+class ImportConfig(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def run_on(self, config, *options):
+        text = config if isinstance(config, str) else json.dumps(config)
+        (self.folder / "config.json").write_text(text)
+        return subprocess.run([sys.executable, SCRIPTS / "import-config", "--root", "old", *options, self.folder / "config.json"],
+                              capture_output=True, text=True, check=False)
+
+    def matrix(self, config):
+        done = self.run_on(config)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return dict(line.split(" = ", 1) for line in done.stdout.splitlines() if not line.startswith("#")), done.stderr
+
+    def test_a_configuration_becomes_a_matrix(self):
+        values, said = self.matrix(CONFIG)
+        self.assertEqual(values, {
+            "MODELS": "old/made/net.pb", "FORMATS": "tflite", "CONVERT": "old/made/net.pb", "DEVICES": "opencl:0", "OPTS": "3",
+            "COMPILE_FLAGS": "--pass=-fuse-ops,-fast-math", "INPUT": "old/many"})
+        self.assertIn("no pass is like 'Unheard'", said)
+        self.assertIn("no preprocessing is like the old one's", said)
+        self.assertIn("left out models[1] (Off): skip_analysis", said)
+        self.assertIn("zoo.net is code of torch", said)
+        self.assertIn("gpu is on another machine", said)
+
+    def test_every_key_is_used_or_reported(self):
+        said = self.matrix(CONFIG)[1]
+        for place in ("models[0].layers.input = [1, 3, 8, 8]: the model's file says it", "models[0].paths.exec_out_relative",
+                      "models[0].dll_libraries[0].input_name", "devices.id", "devices.gpu.address", "devices.gpu.port",
+                      "devices.other.target", "datasets[0].title", "datasets[0].dataset_path_relative", "datasets[1].title",
+                      "colour.deep[0] = 1: nothing here is like it", "colour.deep[1].er = 2"):
+            self.assertIn(f"ignored {place}", said)
+        for used in ("backend", "opt_level", "models[0].alias", "devices.gpu.target", "disabled_pass", "secret"):
+            self.assertNotIn(f"ignored {used} ", said)
+
+    def test_native_libraries_are_devices(self):
+        values, said = self.matrix({**CONFIG, "backend": "native", "runs_no": 3})
+        self.assertEqual(values["DEVICES"], "lib:tensorflow lib:tflite")
+        self.assertNotIn("COMPILE_FLAGS", values)
+        self.assertTrue(values.get("RUNS") == "3" or "has no RUNS" in said)
+
+    def test_a_repair_is_a_localisation(self):
+        values, _ = self.matrix({"model_repair_config": {"source_rel_path": "/m/a.onnx", "target_rel_path": "/m/b.onnx", "settings": {"time_limit": 1}}})
+        self.assertEqual((values["MODELS"], values["LOCALIZE"]), ("old/m/a.onnx old/m/b.onnx", "old/m/a.onnx:old/m/b.onnx"))
+
+    def test_nothing_in_it_is_executed_by_make(self):
+        evil = {**MODEL, "dll_libraries": [{"library": "tf", "load": "local", "dependency": "$(shell touch x).pb"},
+                                           {"library": "tf", "load": "local", "dependency": "a\nall: ; touch x"}]}
+        values, said = self.matrix({**CONFIG, "models": [evil]})
+        self.assertNotIn("MODELS", values)
+        self.assertEqual(said.count("names in a matrix hold no blanks"), 2)
+
+    def test_make_reads_it(self):
+        done = self.run_on(CONFIG, "-o", str(self.folder / "my.mk"))
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        show = self.folder / "show.mk"
+        show.write_text("include $(MATRIX)\nshow:\n\t@echo '$(MODELS)|$(OPTS)|$(DEVICES)'\n")
+        said = subprocess.run(["make", "-f", show, "show", f"MATRIX={self.folder / 'my.mk'}"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(said, "old/made/net.pb|3|opencl:0\n")
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["config.json", "my.mk", "show.mk"])
+
+    def test_what_is_no_configuration_is_refused(self):
+        for text, said in (("{", "not JSON"), ("[]", "no configuration"), ("{}", "no configuration"), ('{"models": 3}', "models: not a list"),
+                           ('{"models": [3]}', "models[0]: not an object"), ('{"models": [{"name": 3}]}', "models[0].name: not a str"),
+                           ('{"models": [], "opt_level": true}', "opt_level: not a int"), ('{"models": ' + "[" * 50000, "not JSON")):
+            done = self.run_on(text)
+            self.assertEqual(done.returncode, 3, text[:40])
+            self.assertIn("error: ", done.stderr.splitlines()[-1])
+            self.assertIn(said, done.stderr.splitlines()[-1])
+        self.assertEqual(self.run_on('{"models": [], "x": ' + '[{"y":' * 5000 + "1" + "}]" * 5000 + "}").returncode, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
