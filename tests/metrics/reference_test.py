@@ -193,6 +193,144 @@ class AgainstTruth(Near):
             self.near(values["top1_accuracy_high"], 100 * interval.high, f"{n_right} of {n}")
 
 
+def listed(scores):
+    """The best five of a row of scores, best first, as (class, score)."""
+    row = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(-np.nan_to_num(row, nan=-np.inf), kind="stable")[:5]
+    return [(int(c), row[c]) for c in order]
+
+
+def ranks_of(best):
+    """Class to rank, equal neighbours tied; NaN equals nothing."""
+    ranks, last = {}, 0
+    for place, (label, score) in enumerate(best):
+        last = last if place and score == best[place - 1][1] else place
+        ranks[label] = last
+    return ranks
+
+
+def tau_b(a, b):
+    """scipy's tau-b of the ranks of common labels, None where it is not defined."""
+    a, b = ranks_of(a), ranks_of(b)
+    common = [label for label in a if label in b]
+    tau = stats.kendalltau([a[label] for label in common], [b[label] for label in common]).statistic if len(common) > 1 else math.nan
+    return None if math.isnan(tau) else tau
+
+
+def mean_of(values):
+    values = [value for value in values if value is not None]
+    return np.mean(values) if values else None
+
+
+class BetweenRuns(Near):
+    """Agreement, rankings and outputs of pairs."""
+
+    def check(self, a, b, what):
+        a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+        n = len(a)
+        values = evaluate(stream("a", [None] * n, a), stream("b", [None] * n, b))["pairs"][0]["values"]
+        best = [(listed(x), listed(y)) for x, y in zip(a, b)]
+        k = min(5, a.shape[1])
+        self.near(values["top1_agreement"], 100 * np.mean([x[0][0] == y[0][0] for x, y in best]), f"{what}: top-1")
+        self.near(values["topk_agreement"], 100 * np.mean([len({c for c, _ in x} & {c for c, _ in y}) / k for x, y in best]), f"{what}: top-k")
+        self.near(values["kendall_tau"], mean_of(tau_b(x, y) for x, y in best), f"{what}: tau-b")
+        if not (np.isfinite(a).all() and np.isfinite(b).all()):
+            return values
+        difference = np.abs(a - b)
+        self.near(values["output_max_abs"], difference.max(), f"{what}: max abs")
+        self.near(values["output_l2"], np.mean(np.linalg.norm(a - b, axis=1)), f"{what}: L2")
+        if (difference.max(axis=1) == 0).all() or np.abs(a).max(axis=1).all():
+            self.near(values["output_max_rel"], max(d / m if d else 0 for d, m in zip(difference.max(axis=1), np.abs(a).max(axis=1))), f"{what}: max rel")
+        norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+        if norms.all():
+            self.near(values["output_cosine"], min(1, np.min(np.einsum("ij,ij->i", a, b) / norms)), f"{what}: cosine")
+        return values
+
+    def test_random_outputs(self):
+        for seed in range(9):
+            rng = np.random.default_rng(seed)
+            n, n_classes = int(rng.integers(1, 60)), int(rng.integers(1, 12))
+            a = rng.normal(size=(n, n_classes))
+            b = a + rng.normal(scale=[0.01, 1, 3][seed % 3], size=a.shape)
+            if seed % 2:
+                a, b = np.round(a, 1), np.round(b, 1)  # ties
+            self.check(a, b, f"seed {seed}")
+
+    def test_ulps_are_numpys(self):
+        a = np.random.default_rng(1).uniform(1, 2, (4, 3))
+        b = a.copy()
+        for _ in range(7):
+            b[2, 1] = np.nextafter(b[2, 1], 3)
+        self.assertEqual(self.check(a, b, "seven steps")["output_max_ulp"], 7)
+
+    def test_degenerate_outputs(self):
+        rng = np.random.default_rng(3)
+        a = rng.normal(size=(6, 5))
+        same = self.check(a, a, "the same")
+        self.assertEqual((same["top1_agreement"], same["rbo"], same["output_max_ulp"]), (100, 1, 0))
+        tied = self.check(np.full((4, 5), 0.25), np.full((4, 5), 0.25), "all tied in both")
+        self.assertIsNone(tied["kendall_tau"])
+        self.near(tied["rbo"], 1, "all tied: RBO")
+        self.assertIsNone(self.check(np.full((6, 5), 0.25), a, "all tied in one")["kendall_tau"])
+        one = self.check(a[:, :1], a[:, :1] + 1, "one class")
+        self.assertIsNone(one["kendall_tau"])
+        self.assertEqual((one["top1_agreement"], one["rbo"]), (100, 1))
+        self.check(a[:1], a[:1][:, ::-1], "one sample, turned round")
+        zero = self.check(np.zeros((2, 5)), np.zeros((2, 5)), "zeros")
+        self.assertEqual((zero["output_cosine"], zero["output_max_rel"]), (1, 0))
+        self.assertEqual(self.check(np.zeros((2, 5)), a[:2], "zeros against others")["output_max_rel"], "inf")
+
+    def test_nan_scores(self):
+        a = np.random.default_rng(4).normal(size=(6, 5))
+        b = a.copy()
+        b[2, 3] = math.nan
+        values = self.check(a, b, "one NaN")
+        self.assertEqual(values["output_max_abs"], "inf")
+        same = self.check(b, b, "the same NaN")
+        self.assertEqual((same["output_max_abs"], same["top1_agreement"]), (0, 100))
+        self.check(np.full((3, 5), math.nan), a[:3], "all NaN in one")
+
+    def test_runs_without_predictions(self):
+        empty = [{"type": "header", "stream": 1, "label_set": "set"}, {"type": "end"}]
+        full = list(stream("m", [1, 2], predicted=[1, 2], times=[5, 7]))
+        report = evaluate(empty, full, empty)
+        for run in (report["runs"][0], report["runs"][2]):
+            self.assertEqual({value for value in run["values"].values()}, {None})
+        for pair in report["pairs"]:
+            self.assertEqual({value for value in pair["values"].values()}, {None}, pair)
+            self.assertEqual((pair["n_common"], pair["note"]), (0, "no sample in common"))
+        self.assertEqual({value for value in report["values"].values()}, {None})
+
+    def test_predictions_without_labels(self):
+        bare = [{"type": "header", "stream": 1, "label_set": "set"}, {"type": "sample", "id": 0, "path": "0.png", "truth": 1},
+                {"type": "prediction", "sample": 0, "top_k": []}, {"type": "end"}]
+        report = evaluate(bare, stream("m", [1], predicted=[1]))
+        self.assertEqual({value for value in report["runs"][0]["values"].values()}, {None})
+        self.assertEqual({value for value in report["pairs"][0]["values"].values()}, {None})
+
+
+class Latency(Near):
+    def check(self, times, what):
+        values = evaluate(stream("m", [None] * len(times), predicted=[0] * len(times), times=times))["runs"][0]["values"]
+        ms = np.asarray(times) * 1e-6
+        self.near(values["latency_mean"], ms.mean(), f"{what}: mean")
+        self.near(values["latency_std"], ms.std(ddof=1) if len(ms) > 1 else None, f"{what}: std")
+        for key, q in (("min", 0), ("median", 50), ("p50", 50), ("p90", 90), ("p95", 95), ("p99", 99), ("max", 100)):
+            self.near(values[f"latency_{key}"], np.percentile(ms, q), f"{what}: {key}")
+        self.near(values["throughput"], len(ms) / ms.sum() * 1000 if ms.sum() else None, f"{what}: throughput")
+
+    def test_random(self):
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            self.check(rng.lognormal(12, 1, int(rng.integers(1, 900))).astype(np.int64), f"seed {seed}")
+
+    def test_degenerate(self):
+        self.check([7], "one")
+        self.check([0, 0, 0], "no time at all")
+        self.check([5] * 40, "all equal")
+        self.check([0, 10**15], "far apart")
+
+
 def holm(p):
     """Holm's correction as its definition reads, p by p."""
     p = np.asarray(p)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 #include "base/error.h"
 
@@ -79,6 +80,53 @@ TEST(Ranking, MatchesScipyAndTheDirectFormula) {
       }
       EXPECT_NEAR(*(swapped ? rbo_of(b, a) : rbo_of(a, b)), rbo, 1e-12) << "case " << i;
     }
+  }
+}
+
+// Letters as items, best first.
+std::vector<Ranked> letters(const std::string& text) {
+  List list;
+  for (const char c : text) list.push_back({c, -static_cast<double>(list.size())});
+  return ranking_of(list);
+}
+
+// Figure 5 of Webber, Moffat, Zobel 2010: <a b c d e f g> and <z c a v w x y>, their agreement at each depth and its mean. Both
+// follow from the extrapolated values of prefixes, which differ by p^(d-1) (A_d - A_(d-1)).
+TEST(Ranking, RboOfThePapersExample) {
+  const double agreement[] = {0, 0, 0.667, 0.5, 0.4, 0.333, 0.286},
+               average[] = {0, 0, 0.222, 0.292, 0.313, 0.317, 0.312};
+  const std::string a = "abcdefg", b = "zcavwxy";
+  double before = 0, a_d = 0, sum = 0;
+  for (size_t d = 1; d <= a.size(); ++d) {
+    const double rbo = *rank_biased_overlap(letters(a.substr(0, d)), letters(b.substr(0, d)), 0.9);
+    a_d += (rbo - before) / std::pow(0.9, d - 1);
+    before = rbo;
+    sum += a_d;
+    EXPECT_NEAR(a_d, agreement[d - 1], 0.0005) << d;
+    EXPECT_NEAR(sum / static_cast<double>(d), average[d - 1], 0.0005) << d;
+  }
+}
+
+// Of these and the alphabet William Webber's own program gave these values, as github.com/mpetri/rbo publishes them.
+TEST(Ranking, RboOfItsAuthorsProgram) {
+  struct Known {
+    const char* other;
+    double p, rbo;
+  };
+  const Known known[] = {{"karfvodcjmwgzlypebunq", 0.9, 0.468431},
+                         {"zhatsimjpnkvcfxwqgoeryubd", 0.9, 0.364444},
+                         {"f", 0.9, 0.053090},
+                         {"sozxjfdenvqkbgryapc", 0.9, 0.307626},
+                         {"zclx", 0.9, 0.233312},
+                         {"nxqyk", 0.9, 0.049050},
+                         {"afcmleivjhs", 0.1, 0.951493},
+                         {"av", 0.2, 0.9},
+                         {"afdqwtvehcpubinloygrs", 0.4, 0.782330},
+                         {"bcxhkur", 0.4, 0.212763}};
+  for (const Known& k : known) {
+    const std::vector<Ranked> alphabet = letters("abcdefghijklmnopqrstuvwxyz");
+    EXPECT_NEAR(*rank_biased_overlap(alphabet, letters(k.other), k.p), k.rbo, 1e-6) << k.other;
+    EXPECT_NEAR(*rank_biased_overlap(letters(k.other), alphabet, k.p), k.rbo, 1e-6) << k.other;
   }
 }
 
