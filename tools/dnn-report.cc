@@ -1,7 +1,10 @@
 // dnn-report: one page, or pages for a documentation tree, on what runs said and how they compare.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <iostream>
 
-#include "base/content.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -25,21 +28,26 @@ const cli::Tool kTool = {
     .negative = "",
     .examples = {
         {"dnn-report -o report.html a.dnns b.dnns", "one page"},
+        {"dnn-report --format rst --img-dir docs/img -o docs/runs.rst a.dnns b.dnns", "pages for Sphinx"},
         {"dnn-infer model.onnx images/ | dnn-report --types performance > times.html", "of one run, the times alone"}}};
 
 struct Options {
   std::vector<std::string> inputs;
   std::string output = "-", format = "html", types;
   report::Options report;
+  std::optional<std::string> image_folder, root;
   bool no_thumbnails = false, list_types = false;
 };
 
 void declare(cli::Args& args, Options& o) {
   args.positionals(&o.inputs, "FILE", "streams, and JSON of dnn-localize; '-' or none is standard input", 0);
   args.option(&o.report.title, "--title", "TEXT", "heading of the report");
-  args.choice(&o.format, "--format", {"html"}, "what to write");
+  args.choice(&o.format, "--format", {"html", "rst", "md"},
+              "one page, or reStructuredText or Markdown with figures as files");
   args.option(&o.types, "--types", "LIST",
               "parts, as performance,classification,comparison,localization (default: all)");
+  args.option(&o.image_folder, "--img-dir", "DIR", "where figures of rst and md go (default: beside the report)");
+  args.option(&o.root, "--root-dir", "DIR", "what rst and md name figures relative to (default: where the report is)");
   args.option(&o.report.image_root, "--images", "DIR",
               "where relative paths of samples start, for thumbnails (default: here)");
   args.flag(&o.no_thumbnails, "--no-thumbnails", "read no images");
@@ -73,11 +81,33 @@ std::optional<Error> read(const std::string& path, report::Collector& collector,
   return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
 }
 
+// The report's text, and the files of its figures written. Their names begin with the report's own.
+std::string write_tree(const Options& o, const report::Document& document) {
+  namespace fs = std::filesystem;
+  const fs::path output = o.output == "-" ? "report" : o.output;
+  const auto folder = [](const fs::path& path) { return fs::absolute(path.empty() ? "." : path).lexically_normal(); };
+  const fs::path images = folder(o.image_folder ? fs::path(*o.image_folder) : output.parent_path());
+  const fs::path root = folder(o.root ? fs::path(*o.root) : output.parent_path());
+  std::string below = images.lexically_relative(root).generic_string();
+  below = below == "." || below.empty() ? "" : below + (below.ends_with('/') ? "" : "/");
+  std::string prefix = output.stem().string();
+  for (char& c : prefix) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-') c = '-';
+  }
+  const report::Tree tree =
+      o.format == "rst" ? report::rst(document, below, prefix) : report::markdown(document, below, prefix);
+  if (!tree.files.empty()) make_folders(images.string());
+  for (const report::Tree::File& file : tree.files) write_file((images / file.name).string(), file.content);
+  return tree.text;
+}
+
 int work(const Options& o) {
   if (o.list_types) {
     std::cout << report::types_list();
     return 0;
   }
+  if (o.format == "html" && (o.image_folder || o.root))
+    fail_usage(o.root ? "--root-dir" : "--img-dir", ": an HTML page holds its figures; --format rst or md");
   report::Options options = o.report;
   if (!o.types.empty()) options.types = report::types_from_text(o.types);
   options.thumbnails = !o.no_thumbnails;
@@ -98,7 +128,7 @@ int work(const Options& o) {
   data.warnings = std::move(warnings);
   const report::Document document = report::make_document(data, options);
   cli::Output output(o.output, cli::Output::Content::Text);
-  output.write(report::html(document));
+  output.write(o.format == "html" ? report::html(document) : write_tree(o, document));
   output.commit();
   if (cut_off) throw *cut_off;
   return 0;

@@ -12,8 +12,14 @@ std::string clean(std::string_view text);
 std::string shortened(std::string_view text, size_t n);
 size_t character_count(std::string_view utf8);
 
+// Text without the blanks at its ends, and these.
+struct Peeled {
+  std::string before, text, after;
+};
+Peeled peeled(std::string_view text);
+
 // clean() text with what means something there escaped: in HTML and XML text and attributes, in a line of reStructuredText, in a
-// line or table cell of GitHub's Markdown.
+// line or table cell of GitHub's Markdown. Of the last two, blanks at the ends become ones that cannot be broken.
 std::string html_text(std::string_view text);
 std::string rst_text(std::string_view text);
 std::string markdown_text(std::string_view text);

@@ -30,7 +30,7 @@ caption{text-align:left;color:$quiet;padding:.2rem 0}
 th,td{padding:.2rem .6rem;border-bottom:1px solid $rule;text-align:left;vertical-align:top;overflow-wrap:normal}
 th{background:$panel;font-weight:600}
 thead th{position:sticky;top:0;vertical-align:bottom}
-tbody th{max-width:24rem;overflow-wrap:anywhere;min-width:3rem}
+tbody th>span{display:inline-block;width:max-content;max-width:min(22rem,42vw);overflow-wrap:anywhere}
 .n{text-align:right;white-space:nowrap}
 figure{margin:1rem 0}
 figcaption{color:$quiet;font-size:.875rem}
@@ -136,7 +136,7 @@ class Printer {
         if (row[i].step >= 0) classes += cat(classes.empty() ? "k" : " k", row[i].step);
         const std::string attribute = classes.empty() ? "" : cat(" class=\"", classes, "\"");
         if (i == 0) {
-          out_ += cat("<th scope=\"row\"", attribute, ">", line(row[i].line), "</th>");
+          out_ += cat("<th scope=\"row\"", attribute, "><span>", line(row[i].line), "</span></th>");
         } else {
           out_ += cat("<td", attribute, ">", line(row[i].line), "</td>");
         }

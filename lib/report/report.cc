@@ -62,7 +62,7 @@ std::string types_list() {
 
 Document make_document(const Data& data, const Options& options) {
   Document document;
-  document.title = options.title;
+  document.title = options.title.empty() ? Options().title : options.title;
   document.made_by = cat("dnn-report ", version());
   document.sections.push_back(summary(data, options));
   for (const Type type : all_types()) {

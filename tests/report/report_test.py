@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of dnn-report: pages that stand alone and that everyone can read, whatever the streams say."""
 import argparse
+import io
 import json
 import os
 import re
@@ -8,8 +9,18 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 from page import Page
+
+try:
+    import docutils.core
+except ImportError:
+    docutils = None
+try:
+    import markdown_it
+except ImportError:
+    markdown_it = None
 
 ARGUMENTS = argparse.ArgumentParser()
 ARGUMENTS.add_argument("--bin", required=True)
@@ -64,9 +75,9 @@ class Report(unittest.TestCase):
 
     def test_hostile_text_is_text(self):
         for name in HOSTILE:
-            runs = stream(*one_run(name, lambda i: 0, labels=(name, name + "2", name + "3"), n=3, path=name + "{}", device=name, isa=name,
+            runs = stream(*one_run(name, lambda i: 0, labels=(name, name + "2", name + "3"), n=3, path=name.replace("{", "(") + "{}", device=name, isa=name,
                                    label_set=name, host={name: name}, command=[name]),
-                          *one_run(name + "b", lambda i: 1, labels=(name, name + "2", name + "3"), n=3, path=name + "{}", label_set=name))
+                          *one_run(name + "b", lambda i: 1, labels=(name, name + "2", name + "3"), n=3, path=name.replace("{", "(") + "{}", label_set=name))
             page = self.page("--title", name.replace("\0", ""), stdin=runs)
             self.assertNotRegex(page.text, r"[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]")
             self.assertNotIn("<script", page.text)
@@ -121,6 +132,74 @@ class Report(unittest.TestCase):
     def test_samples_of_two_copies_meet(self):
         runs = stream(*one_run("a.onnx", lambda i: 0, path="here/imgs/{}.png"), *one_run("b.onnx", lambda i: 1, path="there/{}.png"))
         self.assertIn("On 40 of 40 samples", self.page(stdin=runs).visible())
+
+    def tree(self, kind, runs, *words):
+        """The text of a tree, its images as they are named in it; each must be there."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        result = run("--format", kind, "-o", f"{folder.name}/text.{kind}", "--img-dir", f"{folder.name}/img", *words, stdin=runs)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        with open(f"{folder.name}/text.{kind}", encoding="utf-8") as f:
+            text = f.read()
+        named = re.findall(r"(?m)^\.\. (?:figure|image):: (\S+)$" if kind == "rst" else r"(?m)^!\[.*\]\((\S+)\)$", text)
+        self.assertEqual(sorted(os.listdir(f"{folder.name}/img")), sorted(n.removeprefix("img/") for n in named))
+        for name in named:
+            with open(f"{folder.name}/{name}", "rb") as f:
+                content = f.read()
+            if name.endswith(".svg"):
+                svg = xml.etree.ElementTree.fromstring(content)
+                self.assertEqual(svg.get("role"), "img")
+                self.assertLessEqual({"title", "desc"}, {e.tag.split("}")[1] for e in svg})
+        return text, named
+
+    def hostile_runs(self, name):
+        labels = (name, name + "2", name + "3")
+        return stream(*one_run(name, lambda i: 0, labels=labels, n=3, path=name.replace("{", "(") + "{}", device=name, command=[name]),
+                      *one_run(name + "b", lambda i: 1, labels=labels, n=3, path=name.replace("{", "(") + "{}"))
+
+    def test_trees(self):
+        runs = stream(*one_run("a.onnx", lambda i: i % 3), *one_run("b.onnx", lambda i: (i + (i == 7)) % 3))
+        for kind in ("rst", "md"):
+            text, named = self.tree(kind, runs, "--title", "Two_runs")
+            self.assertIn("Two\\_runs", text)
+            self.assertIn("imgs/7.png", text)
+            self.assertGreaterEqual(len(named), 5)
+
+    def test_trees_name_figures_relative_to_their_root(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("--format", "md", "-o", f"{folder}/a/b.md", "--img-dir", f"{folder}/img", "--root-dir", folder,
+                         stdin=stream(*one_run("a.onnx", lambda i: 0)))
+            self.assertEqual(result.returncode, 5)  # there is no folder a
+            os.mkdir(f"{folder}/a")
+            for words, start in (([], "../img/b_"), (["--root-dir", folder], "img/b_"), (["--root-dir", f"{folder}/img"], "b_")):
+                run("--format", "md", "-o", f"{folder}/a/b.md", "--img-dir", f"{folder}/img", *words, stdin=stream(*one_run("a.onnx", lambda i: 0)))
+                with open(f"{folder}/a/b.md", encoding="utf-8") as f:
+                    self.assertIn(f"]({start}", f.read())
+        self.assertEqual(run("--img-dir", "x", stdin=b"").returncode, 2)
+
+    @unittest.skipUnless(docutils, "no docutils in this Python")
+    def test_restructuredtext_is_read_without_a_warning(self):
+        for name in HOSTILE:
+            text, _ = self.tree("rst", self.hostile_runs(name), "--title", name.replace("\0", ""))
+            said = io.StringIO()
+            tree = docutils.core.publish_doctree(text, settings_overrides={"warning_stream": said, "halt_level": 5})
+            self.assertEqual(said.getvalue()[:500], "", name)
+            self.assertNotIn("raw", {n.tagname for n in tree.findall() if hasattr(n, "tagname")})
+            for target in tree.findall(docutils.nodes.reference):
+                self.assertTrue(target.get("refid"), target)
+
+    @unittest.skipUnless(markdown_it, "no markdown_it in this Python")
+    def test_markdown_says_what_is_meant(self):
+        for name in HOSTILE:
+            text, _ = self.tree("md", self.hostile_runs(name), "--title", name.replace("\0", ""))
+            tokens = markdown_it.MarkdownIt("gfm-like", {"linkify": False}).parse(text)
+            inside = [t for token in tokens for t in [token, *(token.children or [])]]
+            self.assertFalse([t.content for t in inside if t.type in ("html_block", "html_inline") and not re.fullmatch(r"<a id=\"[\w-]+\">|</a>|<a id=\"[\w-]+\"></a>\n?", t.content)])
+            self.assertFalse([t for t in inside if t.type in ("code_block", "fence", "code_inline", "em_open", "s_open")])
+            for link in (t for t in inside if t.type == "link_open"):
+                self.assertRegex(link.attrs["href"], r"^#sample-\d+$")
+            tables = [t for t in tokens if t.type == "table_open"]
+            self.assertGreater(len(tables), 3)
 
     def test_no_network(self):
         text = self.page(stdin=stream(*one_run("a.onnx", lambda i: 0))).text

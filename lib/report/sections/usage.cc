@@ -14,14 +14,24 @@ struct Resource {
   std::optional<double> (*value)(const stream::Usage&);
 };
 
+// What the process itself spent is a part of the record, or the record.
+template <class U>
+const auto& process_of(const U& usage) {
+  if constexpr (requires { usage.process; }) {
+    return usage.process;
+  } else {
+    return usage;
+  }
+}
+
 std::optional<double> in_mib(const std::optional<int64_t>& bytes) {
   if (!bytes) return std::nullopt;
   return static_cast<double>(*bytes) / (1 << 20);
 }
 
 constexpr Resource kResources[] = {
-    {"cpu", "Processor", "%", [](const stream::Usage& u) { return u.cpu_percent; }},
-    {"memory", "Memory", "MiB", [](const stream::Usage& u) { return in_mib(u.memory_bytes); }},
+    {"cpu", "Processor", "%", [](const stream::Usage& u) { return process_of(u).cpu_percent; }},
+    {"memory", "Memory", "MiB", [](const stream::Usage& u) { return in_mib(process_of(u).memory_bytes); }},
     {"gpu", "GPU", "%", [](const stream::Usage& u) { return u.gpu_percent; }},
     {"gpu-memory", "GPU memory", "MiB", [](const stream::Usage& u) { return in_mib(u.gpu_memory_bytes); }},
     {"energy", "Energy", "mJ", [](const stream::Usage& u) { return u.energy_mj; }},

@@ -27,11 +27,13 @@ TEST(Escape, Html) {
 }
 
 TEST(Escape, Rst) {
-  EXPECT_EQ(rst_text("*a* `b` |c| d_ <e> :f: \\"), "\\*a\\* \\`b\\` \\|c\\| d\\_ \\<e\\> \\:f\\: \\\\");
-  EXPECT_EQ(rst_text(".. raw:: html"), "\\.. raw\\:\\: html");
+  EXPECT_EQ(rst_text("*a* `b` |c| d_ <e> :f: \\"), "\\*a\\* \\`b\\` \\|c\\| d\\_ \\<e\\> \\:f: \\\\");
+  EXPECT_EQ(rst_text(".. raw:: html"), "\\.. raw\\:: html");
   EXPECT_EQ(rst_text("- item"), "\\- item");
   EXPECT_EQ(rst_text("1. item"), "\\1. item");
-  EXPECT_EQ(rst_text("resnet50.onnx"), "\\resnet50.onnx");
+  EXPECT_EQ(rst_text("resnet50.onnx: 1"), "resnet50.onnx: 1");
+  EXPECT_EQ(rst_text("then::"), "then\\:\\:");
+  EXPECT_EQ(rst_text("  a "), "\u00a0\u00a0a\u00a0");
 }
 
 TEST(Escape, Markdown) {
@@ -39,6 +41,8 @@ TEST(Escape, Markdown) {
   EXPECT_EQ(markdown_text("<b>&amp;"), "&lt;b&gt;&amp;amp;");
   EXPECT_EQ(markdown_text("https://x.y www.x.y a@b"), "https\\://x.y www\\.x.y a\\@b");
   EXPECT_EQ(markdown_text("- item"), "\\- item");
+  EXPECT_EQ(markdown_text("    code"), "\u00a0\u00a0\u00a0\u00a0code");
+  EXPECT_EQ(markdown_text("so: 1"), "so: 1");
   EXPECT_EQ(markdown_text("1. item"), "1\\. item");
 }
 
