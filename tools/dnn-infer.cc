@@ -1,4 +1,6 @@
 // dnn-infer: runs a model or a package on images, arrays or a stream, and writes predictions as a stream.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <iostream>
 
@@ -17,9 +19,7 @@ using namespace dnn;
 
 const cli::Tool kTool = {
     .name = "dnn-infer",
-    .summary =
-        "Runs a network on samples and writes a stream. A model is compiled first, through a cache. Scores are the "
-        "outputs as they come: no softmax is added.",
+    .summary = "Runs a network on samples and writes a stream. A model is compiled first, through a cache.",
     .negative = "",
     .examples = {{"dnn-infer --preprocess imagenet-torch --labels synsets.txt model.onnx photos/ | dnn-eval",
                   "accuracy and latency"},
@@ -32,6 +32,7 @@ struct Options {
   SourceOptions source;
   RunOptions run;
   std::optional<int64_t> decode_threads;
+  std::optional<std::string> usage;
   int threads = 0;
   bool exif = false, list_devices = false;
   std::vector<std::string> command;
@@ -50,7 +51,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.labels, "--labels", "FILE", "the classes, one a line, a synset id first where known");
   args.option(&o.source.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones or random (--seed)");
   args.option(&o.shard, "--shard", "I/N", "every N-th sample, from the I-th on");
-  args.option(&o.run.top_k, "--top-k", "K", "classes of each prediction", 0);
+  args.option(&o.run.top_k, "--top-k", "K", "classes of each prediction, by the outputs as they are", 0);
   args.list(&o.run.outputs, "--output", "NAME", "only this output of the model; the first named is ranked");
   args.flag(&o.run.full_outputs, "--outputs", "predictions hold the outputs in full");
   args.flag(&o.run.sample_tensors, "--sample-tensors", "samples hold the input tensors, for a next dnn-infer");
@@ -61,6 +62,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.decode_threads, "--decode-threads", "N",
               "threads that decode ahead, 0: none (default: 1 if one is free)");
   args.flag(&o.run.profile, "--profile", "a table of the package's steps and what bounds them");
+  args.optional_value(&o.usage, "--usage", "MS", "100",
+                      "record what the run takes, every MS (100): memory, energy, ...");
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
   args.device(&o.network.device);
@@ -70,11 +73,11 @@ void declare(cli::Args& args, Options& o) {
 }
 
 // Warnings and figures; the exit code.
-int report(const RunSummary& summary, const BatchPlan& plan) {
+int report(const RunSummary& summary, const BatchPlan& plan, const usage::Sampler* usage) {
   if (!summary.outputs_vary) cli::warn("the predictions do not vary with the input: is the preprocessing the model's?");
   if (!summary.outputs_finite) cli::warn("some outputs are NaN or infinite");
   if (!cli::console().quiet) {
-    for (const std::string& line : summary_lines(summary, plan)) cli::say(line);
+    for (const std::string& line : summary_lines(summary, plan, usage)) cli::say(line);
   }
   if (summary.n_failed == 0) return 0;
   cli::say_error(cat(summary.n_failed, " of ", summary.n_failed + summary.n_samples, " inputs could not be read"));
@@ -98,6 +101,7 @@ int work(const Options& o) {
   if (o.model.empty()) fail_usage("no MODEL given");
   if (!o.source.fill.empty() && o.source.fill != "zeros" && o.source.fill != "ones" && o.source.fill != "random")
     fail_usage("--fill: '", o.source.fill, "' is none of zeros, ones, random");
+  const int usage_ms = o.usage ? usage_interval_ms(*o.usage) : 0;
   const Framework* framework = find_framework(o.network.device);
   if (framework != nullptr && (o.run.trace || o.run.profile || o.network.trust))
     fail_usage(o.run.trace     ? "--trace"
@@ -141,6 +145,9 @@ int work(const Options& o) {
   RunOptions options = o.run;
   options.labels = labels.set;
   options.decode_threads = decode_threads(o.decode_threads, *session);
+  std::optional<usage::Sampler> usage;
+  if (usage_ms > 0) usage.emplace(usage::Roots(), ::getpid(), session->process(), usage_ms);
+  options.usage = usage ? &*usage : nullptr;
   cli::Progress progress("inference", source->count().value_or(0));
   Runner runner(*session, plan, options, writer, cli::warn, [&](int64_t n) { progress.advance(n); });
   stream::Header header =
@@ -149,6 +156,7 @@ int work(const Options& o) {
   header.tool = kTool.name;
   header.command = o.command;
   header.latency_contains = latency_contains(options, *session);
+  if (usage) describe_usage(usage->meter(), usage_ms, &header);
   if (!file.converted_from.empty()) header.host["converted"] = cat("from ", file.converted_from, " to ", file.format);
   if (const auto fell = header.host.find("fell_back"); fell != header.host.end())
     cli::warn(cat(o.network.device, ": ", fell->second));
@@ -162,7 +170,7 @@ int work(const Options& o) {
     if (open.compile.device == "cpu") peaks = measure_peaks(session->isa(), session->threads());
     std::cerr << profile_table(*package, session->profile(), peaks);
   }
-  return report(summary, plan);
+  return report(summary, plan, options.usage);
 }
 
 }  // namespace

@@ -19,6 +19,9 @@ class ChildProcess : public ByteSource, public ByteSink {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
+  // Its number, while it was not ended.
+  pid_t pid() const { return pid_; }
+
   // All that is read and written until the next call has this long; beyond, read() and write() throw Environment, naming
   // what sets the limit.
   void limit(double seconds, const std::string& set_by);

@@ -39,6 +39,8 @@ class Session {
   virtual std::optional<int> opt() const { return package_->info.opt; }
   // What else a run's header says of where it runs: versions, what fell back.
   virtual std::map<std::string, std::string> facts() const { return {}; }
+  // The process that runs the network, where it is not this one.
+  virtual std::optional<int> process() const { return std::nullopt; }
 
   // One inference: inputs in the graph's order and of its types, outputs in its order. The outputs belong to the caller.
   virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;

@@ -130,6 +130,7 @@ class LibrarySession : public Session {
     return "the framework's own call on a batch in memory, measured inside its process";
   }
   std::map<std::string, std::string> facts() const override { return facts_; }
+  std::optional<int> process() const override { return child_->pid(); }
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     check_inputs(inputs);

@@ -163,6 +163,7 @@ void Runner::warm_up(const Batch& batch) {
   if (state_->warm) return;
   for (int64_t i = 0; i < options_.warmup; ++i) session_.run(batch.inputs);
   session_.enable_profile(options_.profile);
+  if (options_.usage != nullptr) options_.usage->start();
   state_->start = Clock::now();
   state_->warm = true;
 }
@@ -187,7 +188,9 @@ void Runner::infer(const Batch& batch) {
     metrics::Outcome outcome;
     outcome.latency_ns = latency_ns;
     outcome.batch = static_cast<int64_t>(batch.samples.size());
-    for (const auto& metric : state_->metrics) metric->add(outcome);
+    for (size_t i = 0; i < batch.samples.size(); ++i) {
+      for (const auto& metric : state_->metrics) metric->add(outcome);
+    }
     if (done == 0) {
       write_predictions(batch, outputs, latency_ns);
     } else {
@@ -266,6 +269,14 @@ void Runner::write_trace(const Batch& batch) {
   }
 }
 
+void Runner::write_usage() {
+  if (options_.usage == nullptr) return;
+  for (const stream::Usage& usage : options_.usage->take()) {
+    writer_.write(usage);
+    for (const auto& metric : state_->metrics) metric->add_usage(usage);
+  }
+}
+
 void Runner::watch_variation(const std::vector<Tensor>& sample_inputs, const Tensor& output) {
   State& s = *state_;
   const std::vector<double> scores = to_doubles(output);
@@ -302,10 +313,13 @@ RunSummary Runner::run(SampleSource& source) {
   while (fill(&batch)) {
     warm_up(batch);
     infer(batch);
+    write_usage();
   }
+  if (options_.usage != nullptr) options_.usage->stop();
+  write_usage();
   s.prefetch.reset();
   summary_.wall_s = seconds_since(begin);
-  for (const auto& metric : s.metrics) metric->result(&summary_.latency);
+  for (const auto& metric : s.metrics) metric->result(&summary_.values);
   summary_.outputs_vary = !s.inputs_vary || s.variation > kNoVariation * s.largest;
   if (s.source_failure) std::rethrow_exception(s.source_failure);
   return std::move(summary_);

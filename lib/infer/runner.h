@@ -10,6 +10,7 @@
 #include "infer/sample_source.h"
 #include "metrics/metric.h"
 #include "stream/stream.h"
+#include "usage/sampler.h"
 
 namespace dnn {
 
@@ -25,6 +26,7 @@ struct RunOptions {
   bool profile = false;              // time each step of the timed runs
   int decode_threads = 1;            // 0: decode between the runs
   std::optional<LabelSet> labels;    // fitted to the network
+  usage::Sampler* usage = nullptr;   // where its records are wanted: from the first timed run to the end
 };
 
 struct RunSummary {
@@ -33,7 +35,7 @@ struct RunSummary {
   int64_t n_runs = 0;     // timed runs of the session
   std::optional<ErrorKind> first_failure;
   double wall_s = 0;
-  metrics::Values latency;   // latency_mean, ..., throughput, as dnn-eval states them; of runs, in ms
+  metrics::Values values;    // latency_mean, ..., throughput, memory_peak, as dnn-eval states them
   bool outputs_vary = true;  // false when different samples gave the same outputs up to rounding
   bool outputs_finite = true;
 };
@@ -62,6 +64,7 @@ class Runner {
   void write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, int64_t latency_ns);
   void write_repeat(const Batch& batch, int64_t latency_ns);
   void write_trace(const Batch& batch);
+  void write_usage();
   bool more_runs(int64_t done) const;
   void watch_variation(const std::vector<Tensor>& sample_inputs, const Tensor& output);
   Tensor slice(const Tensor& value, size_t i) const;

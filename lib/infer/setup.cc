@@ -201,8 +201,52 @@ void inherit(std::vector<stream::Header> inputs, stream::Header* header) {
   header->label_offset = origin.label_offset;
 }
 
-std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan) {
-  const metrics::Values& v = summary.latency;
+void describe_usage(const usage::Meter& meter, int interval_ms, stream::Header* header) {
+  header->host["usage_every_ms"] = std::to_string(interval_ms);
+  header->host["energy"] = meter.energy_text();
+  header->host["gpus"] = meter.gpus_text();
+}
+
+int usage_interval_ms(const std::string& text) {
+  constexpr int64_t kMost = 60'000;  // processors' energy counters go round within minutes
+  int64_t ms = 0;
+  if (!parse_int(text, &ms) || ms < 1 || ms > kMost) fail_usage("--usage=", text, ": give milliseconds, 1 to ", kMost);
+  return static_cast<int>(ms);
+}
+
+namespace {
+
+std::string usage_line(const metrics::Values& v, const usage::Sampler& sampler) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* before, const char* key, const char* format, const char* after) {
+    const auto it = v.find(key);
+    if (it == v.end()) return;
+    char number[64];
+    std::snprintf(number, sizeof number, format, it->second);
+    parts.push_back(cat(before, number, after));
+  };
+  add("processors ", "cpu_percent", "%.0f", " %");
+  add("", "cpu_time", "%.3f", " ms of them a sample");
+  add("peak memory ", "memory_peak", "%.1f", " MiB");
+  add("energy ", "energy", "%.1f", " mJ a sample");
+  if (!v.contains("energy"))
+    parts.push_back(cat("energy not known", starts_with(sampler.meter().energy_text(), "none: ")
+                                                ? cat(" (", sampler.meter().energy_text().substr(6), ")")
+                                                : ""));
+  add("GPU ", "gpu_percent", "%.0f", " %");
+  add("GPU memory ", "gpu_memory_peak", "%.1f", " MiB");
+  add("GPU energy ", "gpu_energy", "%.1f", " mJ a sample");
+  const usage::Sampler::Cost cost = sampler.cost();
+  char measured[96];
+  std::snprintf(measured, sizeof measured, "; %lld records, one every %.3g ms, took %.2g %% of the time",
+                static_cast<long long>(cost.n_records), cost.interval_ms, 100 * cost.share);
+  return cat("usage: ", join(parts), measured);
+}
+
+}  // namespace
+
+std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan, const usage::Sampler* usage) {
+  const metrics::Values& v = summary.values;
   char rates[96] = "";
   if (const auto it = v.find("throughput"); it != v.end())
     std::snprintf(rates, sizeof rates, ", %.1f samples/s in the network", it->second);
@@ -215,6 +259,7 @@ std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPla
   lines.push_back(cat("latency ms: mean ", ms("latency_mean"), ", std ", ms("latency_std"), ", min ", ms("latency_min"),
                       ", median ", ms("latency_median"), ", p90 ", ms("latency_p90"), ", p95 ", ms("latency_p95"),
                       ", p99 ", ms("latency_p99"), ", max ", ms("latency_max")));
+  if (usage != nullptr) lines.push_back(usage_line(v, *usage));
   return lines;
 }
 

@@ -57,11 +57,19 @@ RunLabels choose_labels(const Package& package, const std::string& path, const s
 stream::Header make_header(const Session& session, const BatchPlan& plan, const std::string& device,
                            const RunLabels& labels, const std::optional<Preprocess>& preprocess, const Shard& shard);
 
+// The same of what usage records hold: at what interval, what their energy covers, which GPUs.
+void describe_usage(const usage::Meter& meter, int interval_ms, stream::Header* header);
+
+// Milliseconds between usage records, of --usage[=MS]. Throws Usage.
+int usage_interval_ms(const std::string& text);
+
 // Adds the headers of the streams that the samples come from, and what they say of the samples.
 void inherit(std::vector<stream::Header> inputs, stream::Header* header);
 
-// Two lines: what was done, and the latency's mean, spread, extremes and percentiles in ms.
-std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan);
+// Two lines: what was done, and the latency's mean, spread, extremes and percentiles in ms; with a sampler, which has stopped, a
+// third: what the run took, or why that is not known.
+std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan,
+                                       const usage::Sampler* usage = nullptr);
 
 // Device index text of a name like "cpu:f64" or "opencl:0": whether it asks for float64.
 bool wants_float64(const std::string& device);

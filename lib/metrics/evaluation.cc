@@ -167,6 +167,16 @@ struct Evaluation::RunState {
   size_t group = 0;
   Pool* pool = nullptr;  // of its group, if there are groups
 
+  void begin_span() {
+    for (const auto& metric : metrics) metric->begin_span();
+    if (pool != nullptr) pool->begin_span();
+  }
+
+  void add(const stream::Usage& usage) {
+    for (const auto& metric : metrics) metric->add_usage(usage);
+    if (pool != nullptr) pool->add_usage(usage);
+  }
+
   // What only the records of the span that ends here could refer to.
   void close_span() {
     samples = {};
@@ -254,6 +264,7 @@ void Evaluation::open(stream::Header header) {
     if (!same_run(run->report.header, header)) continue;
     current_->close_span();
     current_ = run.get();
+    current_->begin_span();
     return;
   }
   if (current_ != nullptr) current_->close_span();
@@ -261,7 +272,11 @@ void Evaluation::open(stream::Header header) {
   current_ = runs_.back().get();
   current_->report.header = std::move(header);
   current_->details = details_;
-  if (group_fields_.empty()) return;
+  if (!group_fields_.empty()) find_pool();
+  current_->begin_span();
+}
+
+void Evaluation::find_pool() {
   std::vector<std::string> fields;
   for (const std::string& field : group_fields_) fields.push_back(field_text(current_->report.header, field));
   size_t& group = current_->group;
@@ -305,8 +320,9 @@ void Evaluation::add(stream::Record record) {
     current_->add(std::move(*prediction));
   } else if (auto* tensor = std::get_if<stream::TensorRecord>(&record)) {
     current_->add(std::move(*tensor));
-  } else if (const auto* usage = std::get_if<stream::Usage>(&record); usage != nullptr && details_) {
-    current_->report.usage.push_back(*usage);
+  } else if (const auto* usage = std::get_if<stream::Usage>(&record)) {
+    current_->add(*usage);
+    if (details_) current_->report.usage.push_back(*usage);
   }
 }
 

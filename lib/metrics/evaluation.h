@@ -86,6 +86,7 @@ class Evaluation {
   class Samples;
   class SampleIds;
   void open(stream::Header header);
+  void find_pool();
   void sort_by_group();
   Grouping finish_groups(const Report& report);
   std::vector<std::pair<size_t, size_t>> common_samples(size_t base, size_t other,

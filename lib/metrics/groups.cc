@@ -74,6 +74,14 @@ std::string field_text(const stream::Header& header, const std::string& field) {
   return text_of(*at);
 }
 
+void Pool::begin_span() {
+  for (const auto& metric : metrics_) metric->begin_span();
+}
+
+void Pool::add_usage(const stream::Usage& usage) {
+  for (const auto& metric : metrics_) metric->add_usage(usage);
+}
+
 void Pool::add(const Outcome& outcome) {
   ++report_.n_predictions;
   report_.n_judged += outcome.truth.has_value();

@@ -46,7 +46,9 @@ class Pool {
  public:
   explicit Pool(std::vector<std::string> fields) { report_.fields = std::move(fields); }
   const std::vector<std::string>& fields() const { return report_.fields; }
+  void begin_span();  // before the records of each header, which come one header after another
   void add(const Outcome& outcome);
+  void add_usage(const stream::Usage& usage);
   void add_run(size_t run_i, const Times& times);
   const Times& sorted_times();
   // No interval of a share is stated: what several runs say of one image is not independent. Called once.

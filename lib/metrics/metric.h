@@ -45,7 +45,10 @@ struct Outcome {
 class RunMetric {
  public:
   virtual ~RunMetric() = default;
+  // Before the records of each header that the run has; one without shards has one.
+  virtual void begin_span() {}
   virtual void add(const Outcome& outcome) = 0;
+  virtual void add_usage(const stream::Usage& /*usage*/) {}
   virtual void result(Values* values) const = 0;
 };
 

@@ -227,13 +227,30 @@ Json to_map(const TensorRecord& t) {
   return map;
 }
 
+void put_process(Json& map, const ProcessUsage& p) {
+  put_optional(map, "cpu_percent", p.cpu_percent);
+  put_optional(map, "cpu_time_ns", p.cpu_time_ns);
+  put_optional(map, "memory_bytes", p.memory_bytes);
+  put_optional(map, "memory_peak_bytes", p.memory_peak_bytes);
+  put_optional(map, "minor_faults", p.minor_faults);
+  put_optional(map, "major_faults", p.major_faults);
+  put_optional(map, "voluntary_switches", p.voluntary_switches);
+  put_optional(map, "involuntary_switches", p.involuntary_switches);
+}
+
 Json to_map(const Usage& u) {
   Json map = {{"type", "usage"}, {"time_ns", u.time_ns}};
-  put_optional(map, "cpu_percent", u.cpu_percent);
-  put_optional(map, "memory_bytes", u.memory_bytes);
+  put_process(map, u.process);
+  if (u.network) put_process(map["network"] = Json::object(), *u.network);
+  for (const std::optional<double>& percent : u.cores_percent) {
+    map["cores_percent"].push_back(percent ? Json(*percent) : Json());
+  }
+  put_optional(map, "frequency_mhz", u.frequency_mhz);
+  put_optional(map, "energy_mj", u.energy_mj);
   put_optional(map, "gpu_percent", u.gpu_percent);
   put_optional(map, "gpu_memory_bytes", u.gpu_memory_bytes);
-  put_optional(map, "energy_mj", u.energy_mj);
+  put_optional(map, "gpu_energy_mj", u.gpu_energy_mj);
+  put_optional(map, "sampler_ns", u.sampler_ns);
   return map;
 }
 
@@ -321,15 +338,35 @@ TensorRecord tensor_from(const Json& map) {
   return t;
 }
 
+ProcessUsage process_from(const Fields& fields) {
+  ProcessUsage p;
+  p.cpu_percent = fields.number("cpu_percent");
+  p.cpu_time_ns = fields.integer("cpu_time_ns");
+  p.memory_bytes = fields.integer("memory_bytes");
+  p.memory_peak_bytes = fields.integer("memory_peak_bytes");
+  p.minor_faults = fields.integer("minor_faults");
+  p.major_faults = fields.integer("major_faults");
+  p.voluntary_switches = fields.integer("voluntary_switches");
+  p.involuntary_switches = fields.integer("involuntary_switches");
+  return p;
+}
+
 Usage usage_from(const Json& map) {
   const Fields fields(map, "usage");
   Usage u;
   u.time_ns = Fields::as_integer(fields.need("time_ns"), fields.name("time_ns"));
-  u.cpu_percent = fields.number("cpu_percent");
-  u.memory_bytes = fields.integer("memory_bytes");
+  u.process = process_from(fields);
+  if (const Json* network = fields.find("network")) u.network = process_from(Fields(*network, "usage: 'network'"));
+  for (const Json& percent : fields.array("cores_percent")) {
+    u.cores_percent.push_back(
+        percent.is_null() ? std::nullopt : std::optional(Fields::as_number(percent, fields.name("cores_percent"))));
+  }
+  u.frequency_mhz = fields.number("frequency_mhz");
+  u.energy_mj = fields.number("energy_mj");
   u.gpu_percent = fields.number("gpu_percent");
   u.gpu_memory_bytes = fields.integer("gpu_memory_bytes");
-  u.energy_mj = fields.number("energy_mj");
+  u.gpu_energy_mj = fields.number("gpu_energy_mj");
+  u.sampler_ns = fields.integer("sampler_ns");
   return u;
 }
 

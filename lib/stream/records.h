@@ -69,12 +69,30 @@ struct TensorRecord {
   Tensor tensor;
 };
 
-// What the machine spent, at one moment.
+// What one process spent; counts and times since the run began.
+struct ProcessUsage {
+  std::optional<double> cpu_percent;  // of one processor, since the record before
+  std::optional<int64_t> cpu_time_ns;
+  std::optional<int64_t> memory_bytes, memory_peak_bytes;  // resident; the most since the process began
+  std::optional<int64_t> minor_faults, major_faults;
+  std::optional<int64_t> voluntary_switches, involuntary_switches;
+};
+
+// What the run and the machine spent, at one moment.
 struct Usage {
-  int64_t time_ns = 0;  // since the epoch
-  std::optional<double> cpu_percent, gpu_percent;
-  std::optional<int64_t> memory_bytes, gpu_memory_bytes;
-  std::optional<double> energy_mj;
+  int64_t time_ns = 0;                  // since the epoch
+  ProcessUsage process;                 // the tool's own; its keys stand in the record itself
+  std::optional<ProcessUsage> network;  // that which runs the network, where it is another: a framework's
+  // Of the whole machine: each processor since the record before, by its number, none for one that is not known.
+  std::vector<std::optional<double>> cores_percent;
+  std::optional<double> frequency_mhz;  // mean of the processors
+  std::optional<double>
+      energy_mj;  // of the processors, and their memory where it is counted apart, since the run began
+  // All devices' added up.
+  std::optional<double> gpu_percent;
+  std::optional<int64_t> gpu_memory_bytes;
+  std::optional<double> gpu_energy_mj;
+  std::optional<int64_t> sampler_ns;  // processor time that measuring took so far
 };
 
 // Closes a run: how many records of each type it holds. Writer fills it in.

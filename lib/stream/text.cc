@@ -98,13 +98,40 @@ std::string to_text(const TensorRecord& t) {
   return out;
 }
 
+std::string process_text(const ProcessUsage& p) {
+  std::string out;
+  const auto count = [&](const char* name, const std::optional<int64_t>& n) {
+    if (n) out += cat("  ", name, " ", *n);
+  };
+  if (p.cpu_percent) out += cat("  cpu ", number_text(*p.cpu_percent), " %");
+  if (p.cpu_time_ns) out += cat("  cpu time ", number_text(static_cast<double>(*p.cpu_time_ns) * 1e-6, "%.1f"), " ms");
+  if (p.memory_bytes) out += cat("  memory ", *p.memory_bytes, " bytes");
+  if (p.memory_peak_bytes) out += cat("  peak ", *p.memory_peak_bytes, " bytes");
+  count("minor faults", p.minor_faults);
+  count("major faults", p.major_faults);
+  count("voluntary switches", p.voluntary_switches);
+  count("involuntary switches", p.involuntary_switches);
+  return out;
+}
+
 std::string to_text(const Usage& u) {
   std::string out = cat("usage       ", number_text(static_cast<double>(u.time_ns) * 1e-9, "%.3f"), " s");
-  if (u.cpu_percent) out += cat("  cpu ", number_text(*u.cpu_percent), " %");
-  if (u.memory_bytes) out += cat("  memory ", *u.memory_bytes, " bytes");
+  out += process_text(u.process);
+  if (u.frequency_mhz) out += cat("  ", number_text(*u.frequency_mhz, "%.0f"), " MHz");
+  if (u.energy_mj) out += cat("  energy ", number_text(*u.energy_mj), " mJ");
   if (u.gpu_percent) out += cat("  gpu ", number_text(*u.gpu_percent), " %");
   if (u.gpu_memory_bytes) out += cat("  gpu memory ", *u.gpu_memory_bytes, " bytes");
-  if (u.energy_mj) out += cat("  energy ", number_text(*u.energy_mj), " mJ");
+  if (u.gpu_energy_mj) out += cat("  gpu energy ", number_text(*u.gpu_energy_mj), " mJ");
+  if (u.sampler_ns) out += cat("  sampler ", number_text(static_cast<double>(*u.sampler_ns) * 1e-6, "%.1f"), " ms");
+  if (u.network)
+    out += detail("network", process_text(*u.network).substr(std::min<size_t>(2, process_text(*u.network).size())));
+  if (!u.cores_percent.empty()) {
+    std::vector<std::string> cores;
+    for (const std::optional<double>& percent : u.cores_percent) {
+      cores.push_back(percent ? number_text(*percent, "%.0f") : "-");
+    }
+    out += detail("cores %", join(cores, " "));
+  }
   return out;
 }
 

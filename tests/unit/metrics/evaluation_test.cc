@@ -396,7 +396,12 @@ TEST(Metrics, EveryValueStatedHasARow) {
   Prediction p = prediction(0, {1, 2, 3, 4, 5}, 5), q = prediction(1, {1, 2, 3, 4, 5}, 5);
   for (size_t i = 0; i < 5; ++i) q.top_k[i].score = p.top_k[i].score = 0.5 - 0.1 * static_cast<double>(i);
   q.outputs = p.outputs = {{"o", Tensor::of<float>({1, 6}, {0, 5, 4, 3, 2, 1})}};
-  std::vector<Record> both = {header("a"), Sample{0, "p", 1, {}}, Sample{1, "q", 2, {}}, p, q, p, header("b")};
+  stream::Usage before, after;
+  before.energy_mj = before.gpu_energy_mj = before.process.cpu_time_ns = 0;
+  after.energy_mj = after.gpu_energy_mj = after.gpu_percent = 1;
+  after.process.cpu_time_ns = after.process.memory_bytes = after.gpu_memory_bytes = after.time_ns = 1;
+  std::vector<Record> both = {header("a"), before,     Sample{0, "p", 1, {}}, Sample{1, "q", 2, {}}, p, q, p,
+                              after,       header("b")};
   std::swap(p.top_k[0].index, p.top_k[1].index);  // this run is right on q only, and slower
   std::swap(q.top_k[0].index, q.top_k[1].index);
   p.latency_ns = q.latency_ns = 7;

@@ -39,11 +39,23 @@ inline std::vector<Record> example_run() {
   words.mutable_strings() = {"tench", ""};
   Usage usage;
   usage.time_ns = 1700000000000000000;
-  usage.cpu_percent = 99.5;
-  usage.memory_bytes = 1 << 20;
+  usage.process.cpu_percent = 99.5;
+  usage.process.cpu_time_ns = 1234567;
+  usage.process.memory_bytes = 1 << 20;
+  usage.process.memory_peak_bytes = 1 << 21;
+  usage.process.minor_faults = 0;
+  usage.process.major_faults = 1;
+  usage.process.voluntary_switches = 2;
+  usage.process.involuntary_switches = 3;
+  usage.network = usage.process;
+  usage.network->memory_bytes = {};
+  usage.cores_percent = {12.5, {}, 100};
+  usage.frequency_mhz = 2596.5;
+  usage.energy_mj = 12.5;
   usage.gpu_percent = 0;
   usage.gpu_memory_bytes = 5;
-  usage.energy_mj = 12.5;
+  usage.gpu_energy_mj = 0.25;
+  usage.sampler_ns = 4000;
   return {
       header,
       Sample{7, "imgs/n01440764_tench.JPEG", 0, Tensor::of<uint8_t>({1, 2, 3}, {1, 2, 3, 4, 5, 255})},
