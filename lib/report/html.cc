@@ -31,7 +31,9 @@ th,td{padding:.2rem .6rem;border-bottom:1px solid $rule;text-align:left;vertical
 th{background:$panel;font-weight:600}
 thead th{position:sticky;top:0;vertical-align:bottom}
 tbody th>span{display:inline-block;width:max-content;max-width:min(22rem,42vw);overflow-wrap:anywhere}
-.n{text-align:right;white-space:nowrap}
+td{white-space:nowrap}
+.n{text-align:right}
+td.w{white-space:normal;min-width:18rem;overflow-wrap:anywhere}
 figure{margin:1rem 0}
 figcaption{color:$quiet;font-size:.875rem}
 svg{display:block;height:auto}
@@ -46,6 +48,7 @@ footer{color:$quiet;font-size:.875rem;margin-top:3rem;padding-bottom:2rem}
 @media print{.scroll{overflow:visible;max-height:none}body{font-size:11px}}
 )";
 
+constexpr size_t kLongCell = 48;   // characters from which a cell is broken into lines
 constexpr size_t kLongTable = 25;  // rows from which a table scrolls in itself
 
 std::string variables(bool dark) {
@@ -132,7 +135,7 @@ class Printer {
       out_ += "<tr>";
       for (size_t i = 0; i < row.size(); ++i) {
         const bool number = i < table.columns.size() && table.columns[i].number;
-        std::string classes = number ? "n" : "";
+        std::string classes = number ? "n" : i > 0 && row[i].line.plain().size() > kLongCell ? "w" : "";
         if (row[i].step >= 0) classes += cat(classes.empty() ? "k" : " k", row[i].step);
         const std::string attribute = classes.empty() ? "" : cat(" class=\"", classes, "\"");
         if (i == 0) {

@@ -10,7 +10,7 @@
 namespace dnn::report {
 namespace {
 
-constexpr int kSide = 72, kLeastShown = 48;
+constexpr int kSide = 80, kLeastShown = 48;
 constexpr uintmax_t kMostFileBytes = uintmax_t{64} << 20;
 constexpr int64_t kMostPixels = 50'000'000;
 

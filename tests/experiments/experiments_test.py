@@ -18,6 +18,7 @@ TOOLS = {
     "dnn-infer": 'case "$*" in --list-devices) printf "reference\\tinterpreter\\ncpu\\tgenerated C\\nlib:onnxruntime\\t1.2\\nlib:tflite\\t2.3\\n";; *) echo stream of "$*";; esac',
     "dnn-eval": 'n=0; for w; do case $w in --json=*) cp "$REPORT" "${w#--json=}";; *.dnns) n=$((n+1));; esac; done; echo "eval $n: $*"',
     "dnn-localize": 'echo "first divergent layer: conv"; exit 1',
+    "dnn-report": 'while [ "$1" != -o ]; do shift; done; echo "page of $*" >"$2"',
     "dnn-convert": 'while [ "$1" != -o ]; do shift; done; echo converted >"$2"',
     "dnn-cat": """printf '%s\\n' '{"type":"sample","id":0,"path":"imgs/a/x.png"}' '{"type":"sample","id":1,"path":"imgs/b/y.png"}' \
  '{"type":"prediction","sample":0,"top_k":[{"class":7,"score":1.5},{"class":2,"score":-0.25}],"latency_ns":2500000}' \
@@ -140,6 +141,23 @@ class Experiments(unittest.TestCase):
         compiles = self.called("dnn-compile")
         self.assertEqual(len(compiles), 4)
         self.assertIn("--pass +a,-b", compiles[0])
+
+    def test_report_is_of_all_streams_that_there_are(self):
+        status, said = self.make("report", fail="two.onnx", REPORT_FLAGS="--title 'A matrix'")
+        self.assertNotEqual(status, 0)
+        page = self.text("report.html")
+        self.assertIn("one/opt0/cpu/run.dnns", page)
+        self.assertNotIn("two/opt0/cpu/run.dnns", page)
+        self.assertIn("--title A matrix -o", [c for c in self.called("dnn-report")][0])
+        self.assertEqual(self.make("report", REPORT_FLAGS="--title 'A matrix'")[0], 0)
+        self.assertIn("two/opt3/cpu/run.dnns", self.text("report.html"))
+        self.assertEqual(len(self.called("dnn-report")), 1)
+        self.assertEqual(self.make("report", REPORT_FLAGS="--title 'A matrix'")[0], 0)
+        self.assertEqual(self.called("dnn-"), [])
+        self.assertEqual(self.make("report", REPORT_FLAGS="--title 'it >is'")[0], 0)
+        self.assertEqual(len(self.called("dnn-report")), 1)
+        self.make("clean")
+        self.assertFalse(self.exists("report.html") or self.exists("report.settings"))
 
     def test_parallel(self):
         status, said = self.make("-j4", "all")

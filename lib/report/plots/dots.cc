@@ -4,15 +4,19 @@
 
 #include "base/text.h"
 #include "report/axes.h"
+#include "report/escape.h"
 #include "report/plots.h"
 
 namespace dnn::report {
 
 Drawing dots(const std::vector<Dot>& list, std::string_view x_title, const std::vector<std::string>& legend) {
-  constexpr double kWidth = 760, kLabels = 230, kRow = 17, kHeading = 22;
+  constexpr double kWidth = 760, kMostLabels = 230, kRow = 17, kHeading = 22;
+  constexpr size_t kLongest = 29;  // characters of a label
   double low = INFINITY, high = -INFINITY, height = 0;
   std::string group;
+  double labels = 40;
   for (const Dot& dot : list) {
+    labels = std::min(kMostLabels, std::max(labels, 14 + text_width(shortened(dot.label, kLongest))));
     for (const double value : {dot.value, dot.low.value_or(dot.value), dot.high.value_or(dot.value)}) {
       if (!std::isfinite(value)) continue;
       low = std::min(low, value);
@@ -24,7 +28,7 @@ Drawing dots(const std::vector<Dot>& list, std::string_view x_title, const std::
   }
   Drawing drawing(kWidth, 0);
   const double top = 6 + draw_legend(&drawing, {0, 0}, kWidth, legend);
-  const Frame frame{kLabels, top, kWidth - 24, top + height + 4};
+  const Frame frame{labels, top, kWidth - 24, top + height + 4};
   drawing.set_height(frame.bottom + 44);
   const Scale x(kind_for(low, high), low, high, frame.left, frame.right);
   draw_x_axis(&drawing, x, frame, cat(x_title, x.kind() == Scale::Kind::Log ? " (logarithmic)" : ""));
@@ -37,7 +41,7 @@ Drawing dots(const std::vector<Dot>& list, std::string_view x_title, const std::
       group = dot.group;
     }
     const double middle = y + kRow / 2;
-    drawing.label({kLabels - 8, middle + 4}, dot.label, 29, Anchor::End);
+    drawing.label({frame.left - 8, middle + 4}, dot.label, kLongest, Anchor::End);
     if (dot.low && dot.high && std::isfinite(*dot.low) && std::isfinite(*dot.high))
       drawing.series_line({x.at(*dot.low), middle}, {x.at(*dot.high), middle}, dot.series);
     if (std::isfinite(dot.value))

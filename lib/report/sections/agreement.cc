@@ -136,10 +136,7 @@ Blocks section_pairs(const Data& data, const Options&) {
   for (const size_t i : shown) values.push_back(&pairs[i].values);
   const std::vector<std::string> keys = shown_keys(
       metrics::Scope::Pair, [](const metrics::Row&) { return true; }, values);
-  Table table{"pairs-table",
-              "Two runs on their common samples, the second as base",
-              {{"pair"}, {"runs"}, {"common", true}},
-              {}};
+  Table table{"pairs-table", "Two runs on their common samples, the second as base", {{"pair"}, {"common", true}}, {}};
   for (const std::string& key : keys) table.columns.push_back(column_of(key));
   std::vector<Line> notes;
   size_t n_notes = 0;
@@ -147,7 +144,7 @@ Blocks section_pairs(const Data& data, const Options&) {
     const metrics::PairReport& pair = pairs[i];
     const Run &base = data.runs[pair.base], &other = data.runs[pair.other];
     const std::string name = cat(other.letter, " against ", base.letter);
-    std::vector<Cell> row = {name, cat(other.name, " against ", base.name), cat(pair.n_common)};
+    std::vector<Cell> row = {cat(other.full(), " against ", base.full()), cat(pair.n_common)};
     for (const std::string& key : keys) row.emplace_back(value_text(pair.values, key));
     table.rows.push_back(std::move(row));
     if (!pair.note.empty() && ++n_notes <= 20) notes.emplace_back(cat(name, ": ", pair.note));

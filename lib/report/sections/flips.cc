@@ -173,11 +173,12 @@ Blocks section_flips(const Data& data, const Options& options) {
   });
   const auto within =
       static_cast<size_t>(std::count_if(flips.begin(), flips.end(), [](const Flip& f) { return f.n_within > 0; }));
-  blocks.push_back(
-      Paragraph{cat("On ", flips.size(), " of ", counted(data.samples.size(), "sample"),
-                    ", some comparable runs have different best labels; on ", within,
-                    ", runs of one and the same model do, and these stand first. Each list is of the runs "
-                    "below it, its scores are the first one's; the margin is how far the best is ahead.")});
+  blocks.push_back(Paragraph{
+      cat("On ", flips.size(), " of ", counted(data.samples.size(), "sample"),
+          ", some comparable runs have different best labels; on ", within == 0 ? "none" : cat(within),
+          " of these, runs of one and the same model do", within == 0 ? "" : ", and they stand first",
+          ". Each list is of the runs below it, its scores are the first one's; the margin is how far the best is "
+          "ahead.")});
   Blocks samples;
   size_t list_bytes = 0, picture_bytes = 0, n_unread = 0, n_without_room = 0, n_shown = 0, n_cut = 0;
   for (; n_shown < flips.size(); ++n_shown) {
