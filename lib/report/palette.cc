@@ -87,6 +87,11 @@ int step_of(double value, double low, double high) {
   return std::clamp(static_cast<int>((value - low) / (high - low) * kSteps), 0, kSteps - 1);
 }
 
+int step_below(double value, double low, double high) {
+  if (!(high > low) || !std::isfinite(value)) return 0;
+  return step_of(std::sqrt(std::clamp((high - value) / (high - low), 0.0, 1.0)), 0, 1);
+}
+
 std::string with_variables(std::string_view css) {
   return substituted(css, [](const Colour& colour) { return "var(--" + std::string(colour.name) + ")"; });
 }

@@ -25,6 +25,8 @@ inline constexpr int kSteps = 8;
 const std::array<Step, kSteps>& steps();
 // The step of a value between low and high.
 int step_of(double value, double low, double high);
+// The step of how far a value lies below the highest, by the square root, so that small differences show beside large ones.
+int step_below(double value, double low, double high);
 
 // WCAG 2.2's contrast ratio of two colours "#rrggbb", from 1 to 21.
 double contrast(std::string_view a, std::string_view b);

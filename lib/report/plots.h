@@ -35,7 +35,7 @@ struct Heat {
   std::vector<std::string> rows, columns;
   std::vector<std::optional<double>> cells;  // row by row
   const char* format = "%.0f";
-  bool dark_is_low = false;
+  bool dark_is_low = false;  // then by the square root of the distance from the highest
   std::string row_title, column_title, unit;
   std::vector<std::string> row_groups;  // of each row, or empty: named instead of the rows where those are too many
 };

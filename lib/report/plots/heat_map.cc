@@ -45,16 +45,15 @@ class HeatMap {
     drawing_ = Drawing(std::max(kMostWidth, left_ + static_cast<double>(n_columns_) * size_), bottom + 56);
     drawing_.text({left_ + static_cast<double>(n_columns_) * size_ / 2, 12}, heat_.column_title, Anchor::Middle);
     drawing_.text({12, (top_ + bottom) / 2}, heat_.row_title, Anchor::Middle, Ink::Text, -90);
-    named_ ? draw_names() : draw_groups();
     draw_cells();
+    named_ ? draw_names() : draw_groups();
     draw_key(bottom + 14);
     return std::move(drawing_);
   }
 
  private:
   int step(double value) const {
-    const int step = step_of(value, low_, high_);
-    return heat_.dark_is_low ? kSteps - 1 - step : step;
+    return heat_.dark_is_low ? step_below(value, low_, high_) : step_of(value, low_, high_);
   }
 
   std::string text(double value) const {
@@ -130,7 +129,11 @@ class HeatMap {
       x += 24;
     }
     drawing_.text({left_, y + 30}, text(low_), Anchor::Start, Ink::Quiet);
-    if (low_ < high_) drawing_.text({x, y + 30}, cat(text(high_), " ", heat_.unit), Anchor::End, Ink::Quiet);
+    if (low_ == high_) return;
+    const double middle = heat_.dark_is_low ? high_ - 0.25 * (high_ - low_) : (low_ + high_) / 2;
+    drawing_.text({(left_ + x) / 2, y + 30}, text(middle), Anchor::Middle, Ink::Quiet);
+    drawing_.text({x, y + 30}, text(high_), Anchor::Middle, Ink::Quiet);
+    drawing_.text({x + 24, y + 12}, heat_.unit, Anchor::Start, Ink::Quiet);
   }
 
   const Heat& heat_;

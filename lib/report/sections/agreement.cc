@@ -95,7 +95,7 @@ Blocks section_agreement(const Data& data, const Options&) {
     std::vector<Cell> row = {data.runs[order[i]].full()};
     for (size_t j = 0; j < n; ++j) {
       const std::optional<double>& cell = heat.cells[i * n + j];
-      row.emplace_back(short_cell(cell), cell && low < 100 ? kSteps - 1 - step_of(*cell, low, 100) : -1);
+      row.emplace_back(short_cell(cell), cell && low < 100 ? step_below(*cell, low, 100) : -1);
     }
     matrix.rows.push_back(std::move(row));
   }

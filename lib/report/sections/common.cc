@@ -69,10 +69,10 @@ std::vector<size_t> runs_in_order(const Data& data) {
   return order;
 }
 
-std::string letters(const Data& data, const std::vector<uint32_t>& runs) {
+std::string letters(const Data& data, const std::vector<uint32_t>& runs, size_t most) {
   std::vector<std::string> list;
-  for (const uint32_t run : runs) list.push_back(data.runs[run].letter);
-  return join(list);
+  for (size_t i = 0; i < std::min(most, runs.size()); ++i) list.push_back(data.runs[runs[i]].letter);
+  return join(list) + (runs.size() > most ? cat(" and ", counted(runs.size() - most, "other")) : "");
 }
 
 namespace {

@@ -91,6 +91,21 @@ Cards cards_of(const Data& data, const SampleLists& sample) {
   return cards;
 }
 
+// The sample's name and what it was taken for, by how many runs.
+Line summary_of(const Data& data, const SampleLists& sample) {
+  constexpr size_t kMost = 3;
+  std::map<std::pair<std::string, int64_t>, size_t> counts;
+  for (const TopList& list : sample.lists) counts[{list.classes, best(list)}] += list.runs.size();
+  std::vector<std::pair<size_t, std::string>> order;
+  for (const auto& [label, n] : counts) order.emplace_back(n, data.class_name(label.first, label.second));
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  Line line = Line().add(sample.path).add(":");
+  for (size_t i = 0; i < std::min(kMost, order.size()); ++i)
+    line.add(i == 0 ? " " : ", ").add(order[i].second).add(cat(" (", counted(order[i].first, "run"), ")"));
+  if (order.size() > kMost) line.add(cat(" and ", counted(order.size() - kMost, "other label")));
+  return line;
+}
+
 size_t size_of(const Cards& cards) {
   size_t n = 0;
   for (const Cards::Card& card : cards.cards) {
@@ -206,7 +221,7 @@ Blocks section_flips(const Data& data, const Options& options) {
       inside.push_back(Paragraph{cat(sample.lists.size() - cards.cards.size(), " further lists are left out."), true});
     }
     inside.push_back(std::move(cards));
-    samples.push_back(Fold{id_of(n_shown), sample.path, std::move(inside)});
+    samples.push_back(Fold{id_of(n_shown), summary_of(data, sample), std::move(inside)});
   }
   const std::vector<PairFlips> pairs = flips_by_pair(data, flips);
   if (!pairs.empty()) {

@@ -35,8 +35,9 @@ std::string percent(double share);  // of a share in [0, 1], "97.45 %"
 
 // Runs by model (in the order of first appearance), device and level.
 std::vector<size_t> runs_in_order(const Data& data);
-// "A, B, C": letters of runs.
-std::string letters(const Data& data, const std::vector<uint32_t>& runs);
+// "A, B, C": letters of runs; of many the first, and how many others.
+inline constexpr size_t kMostLetters = 24;
+std::string letters(const Data& data, const std::vector<uint32_t>& runs, size_t most = kMostLetters);
 
 // Series for the runs, so that those of one device (or one model, where there are several and no more than colours) look alike.
 struct Grouping {

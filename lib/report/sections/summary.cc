@@ -70,34 +70,38 @@ void add_accuracy(const Data& data, Points* points) {
   }
   points->items.push_back(std::move(line));
 
+  // The largest difference: of those that are real, if any is.
   size_t n = 0, n_real = 0, n_changed = 0;
   const PairReport* largest = nullptr;
+  bool largest_is_real = false;
   for (const PairReport& pair : data.evaluation.pairs) {
     const std::optional<double> p = value_of(pair.values, "mcnemar_p_holm"),
                                 change = value_of(pair.values, "accuracy_change");
     if (!p || !change) continue;
     ++n;
     n_changed += *change != 0;
-    if (*p >= 0.05) continue;
-    ++n_real;
-    if (largest == nullptr || std::fabs(*change) > std::fabs(*value_of(largest->values, "accuracy_change")))
+    const bool real = *p < 0.05;
+    n_real += real;
+    if (largest == nullptr || real > largest_is_real ||
+        (real == largest_is_real && std::fabs(*change) > std::fabs(*value_of(largest->values, "accuracy_change")))) {
       largest = &pair;
+      largest_is_real = real;
+    }
   }
   if (n == 0) return;
-  Line real = Line().add("Differences of accuracy", {}, true);
+  Line line_of_differences = Line().add("Differences of accuracy", {}, true);
   if (n_changed == 0) {
-    real.add(cat(": none in ", counted(n, "pair"), "."));
-  } else if (n_real == 0) {
-    real.add(cat(": ", n_changed, " of ", counted(n, "pair"),
-                 " differ, none by more than chance explains (McNemar's test, p >= 0.05 after Holm's correction)."));
+    line_of_differences.add(cat(": none in ", counted(n, "pair"), "."));
   } else {
-    real.add(cat(": ", n_real, " of ", counted(n, "pair"),
-                 " differ by more than chance explains (McNemar's test, p < 0.05 after Holm's correction); most ",
-                 pair_name(data, *largest), ": ", value_text(largest->values, "accuracy_change"),
-                 " percentage points, 95 % interval ", value_text(largest->values, "accuracy_change_low"), " to ",
-                 value_text(largest->values, "accuracy_change_high"), "."));
+    line_of_differences.add(
+        cat(": ", n_changed, " of ", counted(n, "pair"), " differ, ", n_real == 0 ? "none" : cat(n_real),
+            " by more than chance explains (McNemar's test, p < 0.05 after Holm's correction for ", counted(n, "pair"),
+            "); most ", pair_name(data, *largest), ": ", value_text(largest->values, "accuracy_change"),
+            " percentage points, 95 % interval ", value_text(largest->values, "accuracy_change_low"), " to ",
+            value_text(largest->values, "accuracy_change_high"), ", corrected p ",
+            value_text(largest->values, "mcnemar_p_holm"), "."));
   }
-  points->items.push_back(std::move(real));
+  points->items.push_back(std::move(line_of_differences));
 }
 
 // What does it cost?

@@ -35,6 +35,13 @@ TEST(Palette, StepsCoverTheRange) {
   EXPECT_EQ(step_of(-3, 0, 1), 0);
 }
 
+TEST(Palette, SmallDifferencesShow) {
+  EXPECT_EQ(step_below(100, 0, 100), 0);
+  EXPECT_EQ(step_below(0, 0, 100), kSteps - 1);
+  EXPECT_EQ(step_below(97, 0, 100), 1);
+  EXPECT_EQ(step_below(50, 50, 50), 0);
+}
+
 TEST(Palette, VariablesAreTheColours) {
   EXPECT_EQ(with_variables("a{color:$ink;b:$s1}"), "a{color:var(--ink);b:var(--s1)}");
   EXPECT_EQ(with_light_colours("a{color:$page}"), "a{color:#ffffff}");
