@@ -76,9 +76,8 @@ class HeatMap {
     }
   }
 
-  // The name of each group beside its rows, where it has room, and a line where it begins.
+  // The name of each group beside its rows, where it has room, and a mark where it begins.
   void draw_groups() {
-    const double right = left_ + static_cast<double>(n_columns_) * size_;
     double free_from = 0;
     for (size_t i = 0; i < heat_.row_groups.size() && i < n_rows_; ++i) {
       if (i > 0 && heat_.row_groups[i] == heat_.row_groups[i - 1]) continue;
@@ -90,7 +89,7 @@ class HeatMap {
         free_from = y;
       }
       drawing_.line({left_ - 4, top_ + static_cast<double>(i) * high_cell_},
-                    {right, top_ + static_cast<double>(i) * high_cell_}, Ink::Axis);
+                    {left_ - 1, top_ + static_cast<double>(i) * high_cell_}, Ink::Axis);
     }
   }
 

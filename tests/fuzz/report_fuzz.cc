@@ -1,0 +1,36 @@
+// Reports of hostile streams and of hostile JSON: only Malformed and Unsupported may escape, and a page never holds what it escapes.
+#include <cstdlib>
+
+#include "fuzz/fuzz.h"
+#include "report/report.h"
+#include "stream/stream.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace dnn;
+  report::Data all;
+  const Bytes input = dnn::fuzz::as_input(data, size);
+  return dnn::fuzz::refuse_or_accept([&] {
+    if (size > 0 && data[0] == '{') {
+      all.localizations.push_back(report::parse_localization(std::string(as_text(input))));
+    } else {
+      MemorySource source(input);
+      stream::Reader reader(source, "fuzz");
+      report::Collector collector;
+      try {
+        while (std::optional<stream::Record> record = reader.next()) collector.add(std::move(*record));
+      } catch (const Error& error) {
+        all.warnings.emplace_back(error.what());
+      }
+      std::vector<std::string> warnings = std::move(all.warnings);
+      all = collector.finish();
+      all.warnings = std::move(warnings);
+    }
+    report::Options options;
+    options.thumbnails = false;
+    const report::Document document = report::make_document(all, options);
+    const std::string page = report::html(document);
+    if (page.find("<script") != std::string::npos || !is_utf8(page)) std::abort();
+    if (!is_utf8(report::rst(document, "", "x").text) || !is_utf8(report::markdown(document, "", "x").text))
+      std::abort();
+  });
+}
