@@ -201,6 +201,17 @@ class Report(unittest.TestCase):
             tables = [t for t in tokens if t.type == "table_open"]
             self.assertGreater(len(tables), 3)
 
+    def test_usage(self):
+        usage = [{"type": "usage", "time_ns": 10**18 + k * 10**9, "cpu_percent": 40.0 + 20 * k, "memory_bytes": 5 << 20, "energy_mj": 7000.0 * k,
+                  "cores_percent": [10.0, None, 30.0], **({"network": {"cpu_percent": 80.0, "memory_bytes": (6 + k) << 20}} if more else {})} for k in range(3) for more in (k > 0,)]
+        runs = stream(header("a.onnx"), *usage, *list(one_run("a.onnx", lambda i: 0))[1:], *one_run("b.onnx", lambda i: 0))
+        page = self.page("--types", "performance", stdin=runs)
+        said = page.visible()
+        self.assertLessEqual({"usage-cpu", "usage-cores", "usage-memory", "usage-power"}, set(page.ids))
+        self.assertFalse({"usage-gpu", "usage-frequency", "usage-gpu-power"} & set(page.ids))
+        self.assertIn("Power, W runrecordssecondsmeanleastgreatest A a22777", said)  # 7 J in each of two seconds
+        self.assertIn("7 to 8 MiB", said)  # of the framework's process alone
+
     def test_no_network(self):
         text = self.page(stdin=stream(*one_run("a.onnx", lambda i: 0))).text
         self.assertIn("default-src 'none'", text)

@@ -71,8 +71,10 @@ class Strips {
     }
     const Range range = range_of(values);
     const double greatest = *std::max_element(values.begin(), values.end());
-    drawing_.text({0, frame.top + 30}, cat(short_number(range.low), " to ", short_number(greatest), " ", unit_),
-                  Anchor::Start, Ink::Quiet);
+    drawing_.text(
+        {0, frame.top + 30},
+        cat(short_number(range.low), greatest > range.low ? cat(" to ", short_number(greatest)) : "", " ", unit_),
+        Anchor::Start, Ink::Quiet);
     const auto y_of = [&](double value) {
       if (range.high <= range.low) return (frame.top + frame.bottom) / 2;
       const double share = std::min(1.0, (value - range.low) / (range.high - range.low));

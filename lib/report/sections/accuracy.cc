@@ -46,9 +46,7 @@ Blocks section_accuracy(const Data& data, const Options&) {
   if (!any_judged(data)) return blocks;
   std::vector<const metrics::Values*> values;
   for (const metrics::RunReport& run : data.evaluation.runs) values.push_back(&run.values);
-  const std::vector<std::string> keys = shown_keys(
-      metrics::Scope::Run, [](const metrics::Row& row) { return row.file != "latency" && row.file != "throughput"; },
-      values);
+  const std::vector<std::string> keys = shown_keys(metrics::Scope::Run, is_accuracy, values);
   Table table{"accuracy-table", "Each run against the truth", {{"run"}, {"judged", true}}, {}};
   for (const std::string& key : keys) {
     table.columns.push_back(column_of(key));

@@ -17,6 +17,12 @@ const metrics::Row& row_of(std::string_view key) {
   fail_internal("no metric ", key);
 }
 
+bool is_time(const metrics::Row& row) { return row.file == "latency" || row.file == "throughput"; }
+bool is_resource(const metrics::Row& row) {
+  return row.file == "memory" || row.file == "processors" || row.file == "energy";
+}
+bool is_accuracy(const metrics::Row& row) { return !is_time(row) && !is_resource(row); }
+
 std::optional<double> value_of(const metrics::Values& values, std::string_view key) {
   const auto it = values.find(key);
   return it == values.end() || !std::isfinite(it->second) ? std::nullopt : std::optional(it->second);

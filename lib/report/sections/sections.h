@@ -26,6 +26,10 @@ std::string value_text(const metrics::Values& values, std::string_view key);
 // The columns of the metrics that `wanted` takes, that have a title, and that one of the values has; keys in their order.
 std::vector<std::string> shown_keys(metrics::Scope scope, const std::function<bool(const metrics::Row&)>& wanted,
                                     const std::vector<const metrics::Values*>& values);
+// Which metrics of a run belong to which section; the rest are against the truth.
+bool is_time(const metrics::Row& row);
+bool is_resource(const metrics::Row& row);
+bool is_accuracy(const metrics::Row& row);
 const metrics::Row& row_of(std::string_view key);
 Column column_of(std::string_view key);
 

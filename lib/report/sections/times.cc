@@ -17,9 +17,7 @@ bool any_latency(const Data& data) {
 Table times_table(const Data& data) {
   std::vector<const metrics::Values*> values;
   for (const metrics::RunReport& run : data.evaluation.runs) values.push_back(&run.values);
-  const std::vector<std::string> keys = shown_keys(
-      metrics::Scope::Run, [](const metrics::Row& row) { return row.file == "latency" || row.file == "throughput"; },
-      values);
+  const std::vector<std::string> keys = shown_keys(metrics::Scope::Run, is_time, values);
   Table table{"times-table", "Latency of a batch and throughput of each run", {{"run"}, {"measured", true}}, {}};
   table.columns.push_back({"first ms", true, "the first that was timed; with --warmup others came before it"});
   for (const std::string& key : keys) table.columns.push_back(column_of(key));
