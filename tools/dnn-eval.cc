@@ -1,4 +1,5 @@
 // dnn-eval: accuracy, latency and agreement of runs, from their streams.
+#include <algorithm>
 #include <iostream>
 
 #include "base/file.h"
@@ -33,6 +34,8 @@ const cli::Tool kTool = {
         {"dnn-eval --by device,opt out/net/opt*/*/run.dnns", "devices and levels against each other, pooled"},
         {"dnn-eval --require 'top1_agreement >= 99' --rtol=1e-4 a.dnns b.dnns", "fails when b differs from a"}}};
 
+constexpr int64_t kMostMib = int64_t{1} << 40;
+
 struct Options {
   std::vector<std::string> inputs;
   std::optional<std::string> json;
@@ -43,6 +46,7 @@ struct Options {
   std::vector<std::string> allowances;
   std::optional<std::string> junit, sarif, markdown, legacy_tree;
   bool disagreements = false, confusion = false;
+  int64_t memory_mib = 1024;
   bool list_metrics = false;
 };
 
@@ -72,6 +76,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.sarif, "--sarif", "FILE", "the same as SARIF 2.1.0");
   args.option(&o.markdown, "--markdown", "FILE", "the same and the runs as a comment in Markdown");
   args.option(&o.legacy_tree, "--legacy-tree", "DIR", "the files of older systems into DIR; docs/legacy.md lists them");
+  args.option(&o.memory_mib, "--memory", "MIB", "of full outputs in memory; a file in $TMPDIR has the rest", 0);
   args.flag(&o.list_metrics, "--list-metrics", "print the metrics, tab-separated: key, scope, unit, better, meaning");
 }
 
@@ -153,7 +158,8 @@ int work(const Options& o) {
   for (const std::string& text : o.allowances) allowances.push_back(metrics::parse_allowance(text));
   std::optional<metrics::Baseline> baseline;
   if (o.against) baseline = metrics::parse_baseline(read_file(*o.against), *o.against);
-  metrics::Evaluation evaluation(bounds.tolerance(), o.disagreements || o.json);
+  metrics::Evaluation evaluation(bounds.tolerance(), o.disagreements || o.json,
+                                 static_cast<size_t>(std::min(o.memory_mib, kMostMib)) << 20);
   std::vector<std::string> by;
   for (const std::string& text : o.by) {
     for (std::string& field : split(text, ',')) by.push_back(std::move(field));

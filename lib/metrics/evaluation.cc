@@ -153,9 +153,10 @@ class Evaluation::SampleIds {
 };
 
 struct Evaluation::RunState {
-  explicit RunState(Samples* all) : paths(all) {}
+  RunState(Samples* all, Shelf* tensors) : paths(all), shelf(tensors) {}
 
   Samples* paths;
+  Shelf* shelf;
   RunReport report;
   std::vector<std::unique_ptr<RunMetric>> metrics = make_run_metrics();
   SampleIds samples;                                   // of the span that is open: ids are unique within it only
@@ -207,7 +208,7 @@ struct Evaluation::RunState {
   void add(stream::TensorRecord tensor) {
     if (tensor.role != stream::Role::Output || !tensor.sample) return;
     if (const size_t i = predictions.find(number_of(*tensor.sample)); i < predictions.size()) {
-      predictions.add_output(i, std::move(tensor.name), std::move(tensor.tensor));
+      predictions.add_output(i, shelf->put(tensor.name, tensor.tensor));
     } else {
       early_outputs[*tensor.sample].emplace_back(std::move(tensor.name), std::move(tensor.tensor));
     }
@@ -238,14 +239,19 @@ struct Evaluation::RunState {
       std::move(it->second.begin(), it->second.end(), std::back_inserter(outputs));
       early_outputs.erase(it);
     }
+    std::vector<Shelved> shelved;
+    shelved.reserve(outputs.size());
+    for (const auto& [name, tensor] : outputs) shelved.push_back(shelf->put(name, tensor));
     outcome.outputs = outputs;
+    outcome.shelved = shelved;
+    outcome.shelf = shelf;
     outcome.latency_ns = prediction.latency_ns;
     outcome.batch = prediction.batch;
     for (const auto& metric : metrics) metric->add(outcome);
     if (pool != nullptr) pool->add(outcome);
     const uint32_t sample = number_of(prediction.sample);
     size_t i = predictions.find(sample);
-    if (i == predictions.size()) i = predictions.add(sample, outcome, std::move(outputs));
+    if (i == predictions.size()) i = predictions.add(sample, outcome, shelved);
     if (prediction.latency_ns) predictions.add_latency(i, *prediction.latency_ns);
   }
 
@@ -255,8 +261,11 @@ struct Evaluation::RunState {
   }
 };
 
-Evaluation::Evaluation(Tolerance tolerance, bool name_disagreements)
-    : tolerance_(tolerance), name_disagreements_(name_disagreements), samples_(std::make_unique<Samples>()) {}
+Evaluation::Evaluation(Tolerance tolerance, bool name_disagreements, size_t output_bytes)
+    : tolerance_(tolerance),
+      name_disagreements_(name_disagreements),
+      shelf_(output_bytes),
+      samples_(std::make_unique<Samples>()) {}
 Evaluation::~Evaluation() = default;
 
 void Evaluation::open(stream::Header header) {
@@ -268,7 +277,7 @@ void Evaluation::open(stream::Header header) {
     return;
   }
   if (current_ != nullptr) current_->close_span();
-  runs_.push_back(std::make_unique<RunState>(samples_.get()));
+  runs_.push_back(std::make_unique<RunState>(samples_.get(), &shelf_));
   current_ = runs_.back().get();
   current_->report.header = std::move(header);
   current_->details = details_;
@@ -384,6 +393,12 @@ void Evaluation::for_each_common(size_t base, size_t other, const VisitCommon& v
   for (const auto& [i, j] : common_samples(base, other, &outcome_of)) visit(samples_->path(xs.sample(i)), xs[i], ys[j]);
 }
 
+Outputs Evaluation::outputs_of(const RunState& run, size_t prediction) const {
+  Outputs outputs;
+  for (const auto& [place, shelved] : run.predictions.outputs(prediction)) outputs.push_back(shelf_.get(shelved));
+  return outputs;
+}
+
 PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>* outcome_of) const {
   const RunState& base = *runs_[base_i];
   const RunState& other = *runs_[other_i];
@@ -407,7 +422,7 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
   double worst_factor = 0;
   for (const auto& [i, j] : common) {
     const Outcome x = xs[i], y = ys[j];
-    const auto outputs = corresponding(x.outputs, a.label_offset, y.outputs, b.label_offset);
+    const auto outputs = corresponding(outputs_of(base, i), a.label_offset, outputs_of(other, j), b.label_offset);
     const Meeting meeting{x, y, comparable, outputs};
     for (const auto& metric : metrics) metric->add(meeting);
     if (name_disagreements_ && comparable && !x.labels.empty() && !y.labels.empty() &&
@@ -432,6 +447,7 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
 Report Evaluation::finish() {
   Report report;
   sort_by_group();
+  shelf_.close();
   for (const auto& run : runs_) {
     for (const auto& metric : run->metrics) metric->result(&run->report.values);
     run->metrics.clear();

@@ -51,11 +51,11 @@ struct Tolerance {
   double atol = 0, rtol = 0;
 };
 
-// Memory: at most 64 bytes a prediction, with five labels, and full outputs where the streams hold them.
+// Memory: at most 64 bytes a prediction, with five labels, and full outputs where the streams hold them, up to a limit: a file has the rest.
 class Evaluation {
  public:
   // Pairs name the samples on which they disagree only where that is wanted: of many runs there are millions.
-  explicit Evaluation(Tolerance tolerance = {}, bool name_disagreements = true);
+  explicit Evaluation(Tolerance tolerance = {}, bool name_disagreements = true, size_t output_bytes = size_t{1} << 30);
   ~Evaluation();
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
@@ -89,6 +89,7 @@ class Evaluation {
   void find_pool();
   void sort_by_group();
   Grouping finish_groups(const Report& report);
+  Outputs outputs_of(const RunState& run, size_t prediction) const;
   std::vector<std::pair<size_t, size_t>> common_samples(size_t base, size_t other,
                                                         std::vector<uint32_t>* outcome_of) const;
   // `outcome_of` has a place for each key of all runs, none of them in use before and after.
@@ -99,6 +100,7 @@ class Evaluation {
   Tolerance tolerance_;
   bool name_disagreements_;
   bool details_ = false;
+  Shelf shelf_;
   std::unique_ptr<Samples> samples_;
   std::vector<std::unique_ptr<RunState>> runs_;
   std::vector<std::string> group_fields_;

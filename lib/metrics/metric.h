@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "metrics/ranking.h"
+#include "metrics/shelf.h"
 #include "stream/records.h"
 
 namespace dnn::metrics {
@@ -38,6 +39,8 @@ struct Outcome {
   std::optional<int64_t> truth;
   int64_t label_offset = 0;  // class number in the outputs, less its label
   std::span<const std::pair<std::string, Tensor>> outputs;
+  std::span<const Shelved> shelved;   // the same, for who wants to keep them
+  const Shelf* shelf = nullptr;       // which may be asked once all predictions are there
   std::optional<int64_t> latency_ns;  // of the batch
   int64_t batch = 1;
 };

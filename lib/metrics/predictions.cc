@@ -19,7 +19,7 @@ size_t Predictions::find(uint32_t sample) const {
   return place == 0 ? kept_.size() : place - 1;
 }
 
-size_t Predictions::add(uint32_t sample, const Outcome& outcome, Outputs outputs) {
+size_t Predictions::add(uint32_t sample, const Outcome& outcome, std::span<const Shelved> outputs) {
   constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
   if (kept_.size() >= kMost - 1 || labels_.size() + outcome.labels.size() >= kMost)
     fail_unsupported("a run of more than ", kept_.size(), " predictions");
@@ -27,7 +27,7 @@ size_t Predictions::add(uint32_t sample, const Outcome& outcome, Outputs outputs
   const auto batch = static_cast<uint32_t>(std::min<int64_t>(outcome.batch, std::numeric_limits<uint32_t>::max()));
   kept_.push_back({sample, static_cast<uint32_t>(labels_.size()), outcome.truth.value_or(kNoTruth), 0, 0, batch});
   labels_.insert(labels_.end(), outcome.labels.begin(), outcome.labels.end());
-  if (!outputs.empty()) outputs_.emplace(i, std::move(outputs));
+  for (const Shelved& output : outputs) add_output(i, output);
   if (sample >= places_.size()) places_.resize(std::max(2 * places_.size(), sample + size_t{1}));
   places_[sample] = static_cast<uint32_t>(i + 1);
   return i;
@@ -42,7 +42,18 @@ void Predictions::add_latency(size_t i, int64_t latency_ns) {
 void Predictions::shrink() {
   kept_.shrink_to_fit();
   labels_.shrink_to_fit();
+  const auto by_place = [](const auto& a, const auto& b) { return a.first < b.first; };
+  if (!std::is_sorted(outputs_.begin(), outputs_.end(), by_place)) {
+    std::stable_sort(outputs_.begin(), outputs_.end(), by_place);
+  }
+  outputs_.shrink_to_fit();
   places_ = {};
+}
+
+std::span<const std::pair<uint32_t, Shelved>> Predictions::outputs(size_t i) const {
+  const auto first = std::partition_point(outputs_.begin(), outputs_.end(), [&](const auto& o) { return o.first < i; });
+  const auto last = std::partition_point(first, outputs_.end(), [&](const auto& o) { return o.first == i; });
+  return {first, last};
 }
 
 Outcome Predictions::operator[](size_t i) const {
@@ -51,9 +62,6 @@ Outcome Predictions::operator[](size_t i) const {
   Outcome outcome;
   outcome.labels = Ranking(labels_).subspan(kept.labels, end - kept.labels);
   if (kept.truth != kNoTruth) outcome.truth = kept.truth;
-  if (!outputs_.empty()) {
-    if (const auto it = outputs_.find(i); it != outputs_.end()) outcome.outputs = it->second;
-  }
   if (kept.n_timed > 0) outcome.latency_ns = kept.total_ns / kept.n_timed;
   outcome.batch = kept.batch;
   return outcome;

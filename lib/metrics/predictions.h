@@ -1,4 +1,5 @@
-// What is kept of a run's predictions until all runs are there: at most 64 bytes each, with five labels, and its outputs if any.
+// What is kept of a run's predictions until all runs are there: at most 64 bytes each, with five labels, and
+// 24 for each of its outputs, which lie on a shelf.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
@@ -15,17 +16,17 @@ class Predictions {
   // The place of this sample's prediction, or size(). In time that is constant until shrink().
   size_t find(uint32_t sample) const;
   // Keeps a prediction of a sample that has none yet, but its latency; gives its place.
-  size_t add(uint32_t sample, const Outcome& outcome, Outputs outputs);
+  size_t add(uint32_t sample, const Outcome& outcome, std::span<const Shelved> outputs);
   // One more measurement; what Outcome says is their mean.
   void add_latency(size_t i, int64_t latency_ns);
-  void add_output(size_t i, std::string name, Tensor tensor) {
-    outputs_[i].emplace_back(std::move(name), std::move(tensor));
-  }
+  void add_output(size_t i, Shelved output) { outputs_.emplace_back(static_cast<uint32_t>(i), output); }
   // Gives back the memory that only more predictions would need.
   void shrink();
 
   uint32_t sample(size_t i) const { return kept_[i].sample; }
-  Outcome operator[](size_t i) const;
+  Outcome operator[](size_t i) const;  // without outputs
+  // The outputs of a prediction. After shrink().
+  std::span<const std::pair<uint32_t, Shelved>> outputs(size_t i) const;
 
  private:
   struct Kept {
@@ -38,8 +39,8 @@ class Predictions {
 
   std::vector<Kept> kept_;
   std::vector<Ranked> labels_;
-  std::unordered_map<size_t, Outputs> outputs_;
-  mutable std::vector<uint32_t> places_;  // by sample, one more than the place; made when it is asked for
+  std::vector<std::pair<uint32_t, Shelved>> outputs_;  // by place; sorted by shrink()
+  mutable std::vector<uint32_t> places_;               // by sample, one more than the place; made when it is asked for
 };
 
 }  // namespace dnn::metrics

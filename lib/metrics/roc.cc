@@ -8,7 +8,8 @@
 namespace dnn::metrics {
 namespace {
 
-// Scores are ranked only, so logits and probabilities do alike. Memory: the outputs, shared with the evaluation.
+// Scores are ranked only, so logits and probabilities do alike. Memory: 24 bytes a sample; the outputs
+// lie on the evaluation's shelf.
 class RocArea : public RunMetric {
  public:
   void add(const Outcome& outcome) override {
@@ -17,11 +18,13 @@ class RocArea : public RunMetric {
     complete_ = scores != nullptr && scores->rank() > 0 && scores->shape().back() == scores->size() &&
                 dtype_class(scores->dtype()) != DTypeClass::Other && *outcome.truth >= 0 &&
                 *outcome.truth < scores->size() && outcome.label_offset < scores->size() - *outcome.truth &&
-                (samples_.empty() || samples_[0].first.size() == scores->size());
+                (samples_.empty() || n_classes_ == scores->size());
     if (complete_) {
-      samples_.emplace_back(*scores, *outcome.truth + outcome.label_offset);
+      shelf_ = outcome.shelf;
+      n_classes_ = scores->size();
+      samples_.emplace_back(outcome.shelved[0], *outcome.truth + outcome.label_offset);
     } else {
-      samples_.clear();
+      samples_ = {};
     }
   }
 
@@ -33,13 +36,13 @@ class RocArea : public RunMetric {
       int64_t half_wins = 0;          // over the pairs with a sample of the rest, each win counting 2, each tie 1
     };
     std::map<int64_t, OneClass> classes;
-    for (const auto& [tensor, truth] : samples_) {
-      classes[truth].positives.push_back(to_doubles(tensor)[static_cast<size_t>(truth)]);
+    for (const auto& [scores, truth] : samples_) {
+      classes[truth].positives.push_back(to_doubles(shelf_->get(scores).second)[static_cast<size_t>(truth)]);
     }
     if (classes.size() < 2) return;
     for (auto& [label, one] : classes) std::sort(one.positives.begin(), one.positives.end());
-    for (const auto& [tensor, truth] : samples_) {
-      const std::vector<double> scores = to_doubles(tensor);
+    for (const auto& [shelved, truth] : samples_) {
+      const std::vector<double> scores = to_doubles(shelf_->get(shelved).second);
       if (std::any_of(scores.begin(), scores.end(), [](double s) { return std::isnan(s); })) return;
       for (auto& [label, one] : classes) {
         if (label == truth) continue;
@@ -57,8 +60,10 @@ class RocArea : public RunMetric {
   }
 
  private:
-  bool complete_ = true;                             // each judged prediction has one score vector, all of one length
-  std::vector<std::pair<Tensor, int64_t>> samples_;  // scores, and the truth's index among them
+  bool complete_ = true;  // each judged prediction has one score vector, all of one length
+  int64_t n_classes_ = 0;
+  const Shelf* shelf_ = nullptr;
+  std::vector<std::pair<Shelved, int64_t>> samples_;  // scores, and the truth's index among them
 };
 
 }  // namespace
