@@ -77,14 +77,16 @@ void put_times(const metrics::Evaluation& evaluation, size_t run_i, Json* json) 
 void put_usage(const metrics::RunReport& run, Json* json) {
   Json cores = Json::array(), timestamps = Json::array(), gpu = Json::array(), gpu_timestamps = Json::array();
   for (const stream::Usage& usage : run.usage) {
-    const Json record = Json::parse(stream::record_to_json(usage));
     const double seconds = static_cast<double>(usage.time_ns) * 1e-9;
-    if (const auto it = record.find("cores_percent"); it != record.end()) {
-      cores.push_back(*it);
+    if (!usage.cores_percent.empty()) {
+      Json percents = Json::array();
+      for (const std::optional<double>& percent : usage.cores_percent)
+        percents.push_back(percent ? Json(*percent) : Json());
+      cores.push_back(std::move(percents));
       timestamps.push_back(seconds);
     }
-    if (const auto it = record.find("gpu_percent"); it != record.end()) {
-      gpu.push_back(*it);
+    if (usage.gpu_percent) {
+      gpu.push_back(*usage.gpu_percent);
       gpu_timestamps.push_back(seconds);
     }
   }
