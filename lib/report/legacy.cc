@@ -34,8 +34,10 @@ class Names {
       const auto u = static_cast<unsigned char>(c);
       if (u < 0x20 || c == '/' || c == '.') c = '_';
     }
+    wish = metrics::utf8(wish);
     wish.resize(std::min(wish.size(), kLongest));
-    std::string name = wish = metrics::utf8(wish);
+    while (!is_utf8(wish)) wish.pop_back();  // what was cut in two
+    std::string name = wish;
     for (int n = 2; !taken_.insert(name).second; ++n) name = cat(wish, "_", n);
     return names_[key] = name;
   }
