@@ -1,5 +1,6 @@
 // dnn-eval: accuracy, latency and agreement of runs, from their streams.
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 
 #include "base/file.h"
@@ -10,6 +11,7 @@
 #include "metrics/baseline.h"
 #include "metrics/bounds.h"
 #include "metrics/present.h"
+#include "metrics/program.h"
 #include "report/ci.h"
 #include "report/legacy.h"
 #include "stream/stream.h"
@@ -39,7 +41,7 @@ constexpr int64_t kMostMib = int64_t{1} << 40;
 struct Options {
   std::vector<std::string> inputs;
   std::optional<std::string> json;
-  std::vector<std::string> by;
+  std::vector<std::string> by, programs;
   metrics::Bounds bounds;
   std::vector<std::string> requirements;
   std::optional<std::string> against;
@@ -61,6 +63,7 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.by, "--by", "FIELD[,...]",
             "group the runs by fields of their headers (opt, device, framework, model, host.cpu): each group as one "
             "run, and how runs agree within and between groups");
+  args.list(&o.programs, "--metric", "CMD", "exec:COMMAND that states values of runs (docs/exec.md)");
   args.list(&o.requirements, "--require", "BOUND",
             "a bound for any metric, as 'top1_agreement >= 99', in the unit of --list-metrics; of every run or pair");
   args.option(&o.bounds.min_accuracy, "--min-accuracy", "P", "least top-1 accuracy of every run, in percent", 0);
@@ -80,12 +83,17 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.list_metrics, "--list-metrics", "print the metrics, tab-separated: key, scope, unit, better, meaning");
 }
 
+using Programs = std::vector<std::unique_ptr<metrics::ProgramMetric>>;
+
 // Reads one file; what ends it early is returned, so that all that arrived can be used first.
-std::optional<Error> read(const std::string& path, metrics::Evaluation& evaluation) {
+std::optional<Error> read(const std::string& path, const Programs& programs, metrics::Evaluation& evaluation) {
   const std::unique_ptr<ByteSource> source = open_source(path);
   stream::Reader reader(*source, source_name(path));
   try {
-    while (std::optional<stream::Record> record = reader.next()) evaluation.add(std::move(*record));
+    while (std::optional<stream::Record> record = reader.next()) {
+      for (const auto& program : programs) program->add(*record, &evaluation);
+      evaluation.add(std::move(*record));
+    }
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Malformed) return e;
     throw;
@@ -166,10 +174,18 @@ int work(const Options& o) {
   }
   evaluation.group_by(by);
   if (o.legacy_tree) evaluation.keep_details();
+  Programs programs;
+  for (const std::string& command : o.programs) {
+    if (!stream::is_command(command)) fail_usage("--metric ", command, ": write it as exec:COMMAND");
+    const char* wait = std::getenv(stream::kWaitVariable);
+    programs.push_back(
+        std::make_unique<metrics::ProgramMetric>(command, stream::seconds_to_wait(wait == nullptr ? "" : wait)));
+  }
   std::vector<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
-    if (std::optional<Error> error = read(path, evaluation)) cut_off.push_back(std::move(*error));
+    if (std::optional<Error> error = read(path, programs, evaluation)) cut_off.push_back(std::move(*error));
   }
+  for (const auto& program : programs) program->finish(&evaluation);
   const metrics::Report report = evaluation.finish();
   std::optional<metrics::Comparison> comparison;
   if (baseline) comparison = metrics::compare_with(report, *baseline, allowances);

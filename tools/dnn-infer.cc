@@ -11,6 +11,7 @@
 #include "compile/open.h"
 #include "convert/framework_file.h"
 #include "infer/profile.h"
+#include "infer/programs.h"
 #include "infer/setup.h"
 
 namespace {
@@ -23,10 +24,10 @@ const cli::Tool kTool = {
     .negative = "",
     .examples = {{"dnn-infer --preprocess imagenet-torch --labels synsets.txt model.onnx photos/ | dnn-eval",
                   "accuracy and latency"},
-                 {"dnn-infer --trace -O0 model.onnx x=input.npy > trace.dnns", "every value, by its source name"}}};
+                 {"dnn-infer --trace -O0 model.onnx x=input.npy > trace.dnns", ""}}};
 
 struct Options {
-  std::string model, output = "-", preprocess, labels, shard = "0/1";
+  std::string model, output = "-", preprocess, labels, shard = "0/1", postprocess;
   NetworkOptions network;
   PreprocessOptions spelled_out;
   SourceOptions source;
@@ -48,6 +49,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
   args.option(&o.network.isa, "--isa", "NAME", cat("force the instruction set: ", join(known_isas(), ", ")));
   args.preprocess(&o.preprocess, &o.spelled_out, &o.exif);
+  args.option(&o.postprocess, "--postprocess", "CMD", "exec:COMMAND that works on predictions (docs/exec.md)");
   args.option(&o.labels, "--labels", "FILE", "the classes, one a line, a synset id first where known");
   args.option(&o.source.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones or random (--seed)");
   args.option(&o.shard, "--shard", "I/N", "every N-th sample, from the I-th on");
@@ -107,7 +109,8 @@ int work(const Options& o) {
     fail_usage(o.run.trace     ? "--trace"
                : o.run.profile ? "--profile"
                                : "--trust",
-               " is for what is compiled here; ", o.network.device, " is a framework");
+               " is for what is compiled here; ", o.network.device,
+               stream::is_command(o.network.device) ? " is a program" : " is a framework");
   cli::Output output(o.output, cli::Output::Content::Binary);
   OpenOptions open = open_options(o.network);
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
@@ -128,7 +131,17 @@ int work(const Options& o) {
 
   SourceOptions source_options = o.source;
   const bool images = o.source.fill.empty() && names_images(o.source.inputs);
-  if (images) {
+  const double wait_s = stream::seconds_to_wait(variable(stream::kWaitVariable));
+  source_options.wait_s = wait_s;
+  source_options.for_programs = header_for_program(*package, plan);
+  std::optional<RecordProgram> preprocessor, postprocessor;
+  if (images && stream::is_command(o.preprocess)) {
+    if (o.spelled_out.any())
+      fail_usage("--preprocess ", o.preprocess, ": the program does it all, so nothing is spelled out");
+    preprocessor.emplace(o.preprocess, source_options.for_programs, wait_s);
+    source_options.preprocessor = [&](const stream::Sample& sample) { return preprocessor->ask(sample).tensor; };
+    source_options.apply_orientation = o.exif;
+  } else if (images) {
     source_options.preprocess = choose_preprocess(*package, plan, o.preprocess, o.spelled_out, o.exif);
   } else if (!o.preprocess.empty() || o.spelled_out.any() || o.exif) {
     cli::warn("no INPUT is an image, so the preprocessing that is asked for has no effect");
@@ -144,6 +157,10 @@ int work(const Options& o) {
   stream::Writer writer(output);
   RunOptions options = o.run;
   options.labels = labels.set;
+  if (!o.postprocess.empty()) {
+    postprocessor.emplace(o.postprocess, source_options.for_programs, wait_s);
+    options.postprocess = [&](const stream::Prediction& prediction) { return postprocessor->ask(prediction); };
+  }
   options.decode_threads = decode_threads(o.decode_threads, *session);
   std::optional<usage::Sampler> usage;
   if (usage_ms > 0) usage.emplace(usage::Roots(), ::getpid(), session->process(), usage_ms);
@@ -156,6 +173,8 @@ int work(const Options& o) {
   header.tool = kTool.name;
   header.command = o.command;
   header.latency_contains = latency_contains(options, *session);
+  if (preprocessor) header.preprocess = named_by_program(o.preprocess);
+  if (postprocessor) header.host["postprocess"] = o.postprocess;
   if (usage) describe_usage(usage->meter(), usage_ms, &header);
   if (!file.converted_from.empty()) header.host["converted"] = cat("from ", file.converted_from, " to ", file.format);
   if (const auto fell = header.host.find("fell_back"); fell != header.host.end())
@@ -163,6 +182,8 @@ int work(const Options& o) {
   if (const char* node = std::getenv("SLURMD_NODENAME")) header.host["node"] = node;
   writer.write(header);
   const RunSummary summary = runner.run(*source);
+  if (preprocessor) preprocessor->finish();
+  if (postprocessor) postprocessor->finish();
   writer.end();
   output.commit();
   if (o.run.profile) {

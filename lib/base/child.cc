@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/spawn.h"
 
@@ -104,7 +105,10 @@ size_t ChildProcess::read(std::byte* to, size_t n) {
     const ssize_t got = ::recv(socket_, to, n, 0);
     if (got >= 0) return static_cast<size_t>(got);
     if (errno == EINTR || errno == EAGAIN) continue;
-    if (errno == ECONNRESET) return 0;  // it ended without reading all
+    if (errno == ECONNRESET) {  // it ended without reading all; what it wrote is still there
+      if (std::exchange(reset_, true)) return 0;
+      continue;
+    }
     fail_environment(name_, ": cannot read its answer: ", std::strerror(errno));
   }
   return 0;
@@ -122,6 +126,10 @@ void ChildProcess::write(Bytes bytes) {
       fail_environment(name_, ": cannot write to it: ", std::strerror(errno));
     }
   }
+}
+
+void ChildProcess::close_input() {
+  if (socket_ >= 0) ::shutdown(socket_, SHUT_WR);
 }
 
 ChildProcess::End ChildProcess::end(double grace_s) {
@@ -158,6 +166,34 @@ std::string ChildProcess::End::text() const {
                          : cat("ended with code ", exit_code);
   if (!last_line.empty()) text += ": " + last_line;
   return text;
+}
+
+std::vector<std::string> words_of(const std::string& command, const std::string& what) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'') {
+      if (++i == command.size()) fail_usage(what, ": nothing follows the last backslash");
+      words.back() += command[i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0) fail_usage(what, ": a ", quote, " is not closed");
+  if (words.empty() || words[0].empty()) fail_usage(what, ": no command given");
+  return words;
 }
 
 }  // namespace dnn

@@ -30,6 +30,9 @@ class ChildProcess : public ByteSource, public ByteSink {
   // What nobody takes any more is dropped: that the child ended, read() tells.
   void write(Bytes bytes) override;
 
+  // Nothing more will be written: it reads the end.
+  void close_input();
+
   struct End {
     int exit_code = 0;      // 128 + signal when one ended it
     std::string last_line;  // of its standard error
@@ -46,9 +49,14 @@ class ChildProcess : public ByteSource, public ByteSink {
   std::string name_;
   pid_t pid_ = -1;
   int socket_ = -1, errors_ = -1;
+  bool reset_ = false;
   double limit_s_ = 0;
   std::string set_by_;
   std::chrono::steady_clock::time_point deadline_;
 };
+
+// The words of a command line, for no shell: divided at blanks, but for those in '...' or "..." or behind a backslash. Throws Usage,
+// naming `what`.
+std::vector<std::string> words_of(const std::string& command, const std::string& what);
 
 }  // namespace dnn

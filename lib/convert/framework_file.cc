@@ -27,6 +27,10 @@ std::string named_for_format(const std::string& path, const Format& format, cons
 }  // namespace
 
 FrameworkFile file_for_framework(const Framework& framework, const std::string& path, const Package& package) {
+  if (*framework.formats == 0) {  // a program that loads what it likes
+    if (path == "-") fail_usage("exec: a model from standard input cannot be given to a program: name a file");
+    return {path, package.info.model_format, ""};
+  }
   const std::vector<std::string> loads = split(framework.formats, ' ');
   const std::string& format = package.info.model_format;
   std::error_code ignored;

@@ -55,7 +55,8 @@ std::unique_ptr<Session> open_session(const std::string& device, std::shared_ptr
   std::string index;
   const Device& row = find_device(device, &index);
   for (const Device& other : devices()) {
-    if (package->info.target == other.target && package->info.target != row.target && row.kind != std::string("lib")) {
+    if (package->info.target == other.target && package->info.target != row.target &&
+        find_framework(device) == nullptr) {
       fail_usage("the package is for ", other.kind, ", ", device, " is asked for: give --device ", other.kind,
                  ", or compile it with --device ", row.kind);
     }

@@ -5,10 +5,9 @@
 #include <filesystem>
 #include <map>
 
-#include "base/child.h"
 #include "base/process.h"
 #include "base/threads.h"
-#include "stream/stream.h"
+#include "stream/dialogue.h"
 
 namespace dnn {
 
@@ -22,6 +21,8 @@ const std::vector<Framework>& frameworks() {
 }
 
 const Framework* find_framework(const std::string& device) {
+  static const Framework kProgram = {"exec", "", "", "", "", false, ""};
+  if (stream::is_command(device)) return &kProgram;
   const std::vector<std::string> parts = split(device, ':');
   if (parts[0] != "lib") return nullptr;
   std::vector<std::string> names;
@@ -40,13 +41,27 @@ const Framework* find_framework(const std::string& device) {
 
 namespace {
 
+bool is_program(const Framework& framework) { return *framework.adapter == 0; }
+
 std::string variable(const DeviceOptions& options, const std::string& name) {
   return options.variable ? options.variable(name) : "";
 }
 
+std::filesystem::path tools_folder() {
+  std::error_code unknown;
+  return std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+}
+
 std::string interpreter(const Framework& framework, const DeviceOptions& options) {
-  const std::string named = variable(options, cat("DNN_PYTHON_", framework.variable));
-  return named.empty() ? "python3" : named;
+  std::string named = variable(options, cat("DNN_PYTHON_", framework.variable));
+  if (!named.empty()) return named;
+  // What scripts/setup --frameworks made: in the source tree of a build, or where the same variable says.
+  std::string folder = variable(options, "DNN_FRAMEWORKS"), name = framework.variable;
+  if (folder.empty()) folder = (tools_folder() / "../../../.venv-frameworks").lexically_normal().string();
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string python = cat(folder, "/", name, "/bin/python");
+  std::error_code ignored;
+  return std::filesystem::exists(python, ignored) ? python : "python3";
 }
 
 // What an installation has beside the tools, or the source tree of a build.
@@ -55,8 +70,7 @@ std::string adapter_file(const Framework& framework, const DeviceOptions& option
   if (const std::string named = variable(options, "DNN_ADAPTERS"); !named.empty()) {
     folders.emplace_back(named);
   } else {
-    std::error_code unknown;
-    const std::filesystem::path tools = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+    const std::filesystem::path tools = tools_folder();
     folders = {tools / "../share/dnn-tools/adapters", tools / "../../../scripts/adapters"};
   }
   std::error_code ignored;
@@ -66,17 +80,6 @@ std::string adapter_file(const Framework& framework, const DeviceOptions& option
   }
   fail_environment("lib:", framework.name, ": no adapter ", framework.adapter, " in ",
                    folders[0].lexically_normal().string(), " (DNN_ADAPTERS names another folder)");
-}
-
-constexpr const char* kTimeout = "DNN_ADAPTER_TIMEOUT";
-
-double seconds_to_wait(const DeviceOptions& options) {
-  constexpr double kDefault_s = 600;
-  const std::string text = variable(options, kTimeout);
-  double seconds = kDefault_s;
-  if (!text.empty() && (!parse_double(text, &seconds) || !(seconds > 0)))
-    fail_usage(kTimeout, " is '", text, "': give a number of seconds");
-  return std::min(seconds, 1e9);
 }
 
 // Two shapes that differ by extents of 1 hold the same elements in the same order.
@@ -92,34 +95,24 @@ class LibrarySession : public Session {
                  const DeviceOptions& options)
       : Session(std::move(package)),
         framework_(framework),
-        name_(cat("lib:", framework.name)),
+        name_(is_program(framework) ? device : cat("lib:", framework.name)),
         python_(interpreter(framework, options)),
-        wait_s_(seconds_to_wait(options)),
         opt_(options.opt),
         threads_(options.threads > 0 ? options.threads : available_processors()),
-        child_(start(framework, options)),
-        reader_(*child_, name_),
-        writer_(*child_) {
-    child_->limit(wait_s_, kTimeout);
+        child_(start(framework, options)) {
     stream::Header request;
     request.tool = "dnn-tools";
     request.model = {options.model_file, "", options.model_format};
     request.opt = options.opt;
     request.device = device;
     request.threads = threads_;
-    writer_.write(request);
-    const std::optional<stream::Record> answer = next();
-    const auto* header = std::get_if<stream::Header>(&*answer);
-    if (header == nullptr)
-      fail_malformed(name_, ": its adapter begins with a ", stream::record_type(*answer), " record");
+    child_->send(request);
+    const stream::Record answer = next();
+    const auto* header = std::get_if<stream::Header>(&answer);
+    if (header == nullptr) fail_malformed(name_, ": it begins with a ", stream::record_type(answer), " record");
     isa_ = header->isa;
     facts_ = header->host;
     if (header->threads) threads_ = *header->threads;
-  }
-
-  ~LibrarySession() override {
-    constexpr double kGrace_s = 2;
-    child_->end(kGrace_s);
   }
 
   std::string isa() const override { return isa_; }
@@ -127,6 +120,7 @@ class LibrarySession : public Session {
   std::optional<int> opt() const override { return opt_; }
   std::optional<int64_t> latency_ns() const override { return latency_ns_; }
   std::string latency_contains() const override {
+    if (is_program(framework_)) return "what the command says of a batch in memory";
     return "the framework's own call on a batch in memory, measured inside its process";
   }
   std::map<std::string, std::string> facts() const override { return facts_; }
@@ -134,7 +128,6 @@ class LibrarySession : public Session {
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     check_inputs(inputs);
-    child_->limit(wait_s_, kTimeout);
     const Graph& graph = package_->graph;
     for (size_t i = 0; i < inputs.size(); ++i) {
       stream::TensorRecord record;
@@ -142,17 +135,16 @@ class LibrarySession : public Session {
       record.sample = runs_;
       record.role = stream::Role::Input;
       record.tensor = inputs[i];
-      writer_.write(record);
+      child_->send(record);
     }
     stream::Sample sample;
     sample.id = runs_;
-    writer_.write(sample);
-    std::optional<stream::Record> answer = next();
-    auto* prediction = std::get_if<stream::Prediction>(&*answer);
+    child_->send(sample);
+    stream::Record answer = next();
+    auto* prediction = std::get_if<stream::Prediction>(&answer);
     if (prediction == nullptr || prediction->sample != runs_)
-      fail_malformed(name_, ": its adapter answers run ", runs_, " with another record");
-    if (!prediction->latency_ns || *prediction->latency_ns < 0)
-      fail_malformed(name_, ": its adapter says no latency_ns");
+      fail_malformed(name_, ": it answers run ", runs_, " with another record");
+    if (!prediction->latency_ns || *prediction->latency_ns < 0) fail_malformed(name_, ": it says no latency_ns");
     ++runs_;
     latency_ns_ = prediction->latency_ns;
     return in_order(std::move(prediction->outputs));
@@ -163,22 +155,23 @@ class LibrarySession : public Session {
   }
 
  private:
-  std::unique_ptr<ChildProcess> start(const Framework& framework, const DeviceOptions& options) const {
+  std::unique_ptr<stream::Dialogue> start(const Framework& framework, const DeviceOptions& options) const {
+    const double wait_s = stream::seconds_to_wait(variable(options, stream::kWaitVariable));
+    if (is_program(framework)) return std::make_unique<stream::Dialogue>(name_, wait_s);
     const std::string adapter = adapter_file(framework, options);
     try {
-      return std::make_unique<ChildProcess>(std::vector<std::string>{python_, adapter, "stream"}, name_);
+      return std::make_unique<stream::Dialogue>(std::vector<std::string>{python_, adapter, "stream"}, name_, wait_s);
     } catch (const Error& error) {
       fail_environment(error.what(), " (DNN_PYTHON_", framework.variable, " names the interpreter)");
     }
   }
 
   // The next record; where there is none, why.
-  std::optional<stream::Record> next() {
-    std::optional<stream::Record> record = reader_.next();
-    if (record) return record;
-    constexpr double kGrace_s = 2;
+  stream::Record next() {
+    if (is_program(framework_)) return child_->answer();
+    if (std::optional<stream::Record> record = child_->receive()) return std::move(*record);
     constexpr int kAbsent = 77;
-    const ChildProcess::End end = child_->end(kGrace_s);
+    const ChildProcess::End end = child_->end();
     if (end.exit_code == kAbsent)
       fail_environment(name_, ": ", end.last_line.empty() ? "not installed" : end.last_line, " (in ", python_,
                        "; DNN_PYTHON_", framework_.variable, " names a Python that has it)");
@@ -211,26 +204,34 @@ class LibrarySession : public Session {
 
   const Framework& framework_;
   const std::string name_, python_;
-  const double wait_s_;
   const std::optional<int> opt_;
   int threads_;
-  std::unique_ptr<ChildProcess> child_;
-  stream::Reader reader_;
-  stream::Writer writer_;
+  std::unique_ptr<stream::Dialogue> child_;
   std::string isa_;
   std::map<std::string, std::string> facts_;
   std::optional<int64_t> latency_ns_;
   int64_t runs_ = 0;
 };
 
+std::unique_ptr<Session> open_process(const std::string& device, std::shared_ptr<const Package> package,
+                                      const DeviceOptions& options) {
+  if (options.model_file.empty()) fail_usage("device ", device, ": only dnn-infer runs models in frameworks");
+  return std::make_unique<LibrarySession>(std::move(package), *find_framework(device), device, options);
+}
+
 }  // namespace
 
 std::unique_ptr<Session> library_open(std::shared_ptr<const Package> package, const std::string& index,
                                       const DeviceOptions& options) {
-  const std::string device = "lib:" + index;
-  if (options.model_file.empty()) fail_usage("device ", device, ": only dnn-infer runs models in frameworks");
-  return std::make_unique<LibrarySession>(std::move(package), *find_framework(device), device, options);
+  return open_process("lib:" + index, std::move(package), options);
 }
+
+std::unique_ptr<Session> program_open(std::shared_ptr<const Package> package, const std::string& index,
+                                      const DeviceOptions& options) {
+  return open_process("exec:" + index, std::move(package), options);
+}
+
+std::vector<std::string> program_list(const DeviceOptions&) { return {}; }
 
 // Asks each interpreter once where its modules are, which imports none of them.
 std::vector<std::string> library_list(const DeviceOptions& options) {

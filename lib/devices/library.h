@@ -1,6 +1,6 @@
 // Frameworks as devices: lib:onnxruntime and its like run a model's file in the real framework, in a process of its own.
 //
-// The process is an adapter (scripts/adapters), which speaks streams (schemas/records). It is given a header: the model's file, the
+// The process is an adapter (scripts/adapters), or a user's program (docs/exec.md), which speaks streams (stream/dialogue.h). It is given a header: the model's file, the
 // device's name, the level, the threads; and answers with one, which says what runs it. Then for each run a tensor record of role
 // input per input, and the sample that they belong to; and gets a prediction: outputs in full, and the latency, measured around the
 // framework's own call. Inputs and outputs go by name where both sides know the same names, otherwise by place. The end of
@@ -24,7 +24,8 @@ struct Framework {
 };
 
 const std::vector<Framework>& frameworks();
-// The row of "lib:NAME" or "lib:NAME:KEY=VALUE", null for another kind of device. Throws Usage.
+// The row of "lib:NAME" or "lib:NAME:KEY=VALUE", null for another kind of device. A user's program, "exec:COMMAND", is one called
+// exec that loads any format and has no levels. Throws Usage.
 const Framework* find_framework(const std::string& device);
 
 }  // namespace dnn

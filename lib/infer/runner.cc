@@ -236,9 +236,10 @@ void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& ou
           prediction.top_k = best_classes(output, options_.top_k, options_.labels ? &*options_.labels : nullptr);
         watch_variation(batch.samples[i].inputs, output);
       }
-      if (options_.full_outputs)
+      if (options_.full_outputs || options_.postprocess)
         prediction.outputs.emplace_back(package.graph.value(package.graph.outputs[o]).name, output);
     }
+    if (options_.postprocess) prediction = options_.postprocess(prediction);
     writer_.write(prediction);
     progress_(1);
   }

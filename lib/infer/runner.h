@@ -26,7 +26,9 @@ struct RunOptions {
   bool profile = false;              // time each step of the timed runs
   int decode_threads = 1;            // 0: decode between the runs
   std::optional<LabelSet> labels;    // fitted to the network
-  usage::Sampler* usage = nullptr;   // where its records are wanted: from the first timed run to the end
+  // What becomes of a prediction, whose outputs are in full, before it is written.
+  std::function<stream::Prediction(const stream::Prediction&)> postprocess;
+  usage::Sampler* usage = nullptr;  // where its records are wanted: from the first timed run to the end
 };
 
 struct RunSummary {

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "graph/tensor_text.h"
 #include "image/image.h"
-#include "stream/stream.h"
+#include "stream/dialogue.h"
 #include "tensor/npy.h"
 
 namespace dnn {
@@ -30,14 +30,26 @@ class ReadySource : public SampleSource {
   size_t next_ = 0;
 };
 
-LoadedSample load_image(int64_t id, const Sample& entry, const Preprocess& preprocess, const InputSlot& slot) {
+using Preprocessor = std::function<Tensor(const stream::Sample&)>;
+
+// The network's input, as a user's program makes it.
+Tensor ask_for_input(const Preprocessor& preprocessor, const LoadedSample& loaded, Image image, const InputSlot& slot) {
+  stream::Sample sample{loaded.id, loaded.path, loaded.truth, Tensor(DType::UInt8, {image.height, image.width, 3})};
+  if (!image.rgb.empty()) std::memcpy(sample.tensor.mutable_bytes(), image.rgb.data(), image.rgb.size());
+  std::vector<Tensor> cut = cut_samples(preprocessor(sample), slot, "what its preprocessing gives");
+  if (cut.size() != 1) fail_malformed("what its preprocessing gives holds ", cut.size(), " samples");
+  return std::move(cut[0]);
+}
+
+LoadedSample load_image(int64_t id, const Sample& entry, const SourceOptions& options, const InputSlot& slot) {
   LoadedSample sample;
   sample.id = id;
   sample.path = entry.path;
   sample.truth = entry.truth;
   Image image;
+  const bool upright = options.preprocess ? options.preprocess->apply_orientation : options.apply_orientation;
   try {
-    image = read_image(entry.path, {.apply_orientation = preprocess.apply_orientation});
+    image = read_image(entry.path, {.apply_orientation = upright});
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Internal) throw;
     sample.error = e;
@@ -45,8 +57,8 @@ LoadedSample load_image(int64_t id, const Sample& entry, const Preprocess& prepr
   }
   if (!image.warning.empty()) sample.warning = entry.path + ": " + image.warning;
   try {
-    const Tensor tensor = to_tensor(image, preprocess);
-    sample.inputs = {fit(tensor, slot)};
+    sample.inputs = {options.preprocessor ? ask_for_input(options.preprocessor, sample, std::move(image), slot)
+                                          : fit(to_tensor(image, *options.preprocess), slot)};
   } catch (Error& e) {
     e.within(entry.path);
     throw;
@@ -56,18 +68,18 @@ LoadedSample load_image(int64_t id, const Sample& entry, const Preprocess& prepr
 
 class ImageSource : public SampleSource {
  public:
-  ImageSource(std::vector<std::pair<int64_t, Sample>> entries, Preprocess preprocess, InputSlot slot)
-      : entries_(std::move(entries)), preprocess_(std::move(preprocess)), slot_(std::move(slot)) {}
+  ImageSource(std::vector<std::pair<int64_t, Sample>> entries, SourceOptions options, InputSlot slot)
+      : entries_(std::move(entries)), options_(std::move(options)), slot_(std::move(slot)) {}
   std::optional<int64_t> count() const override { return static_cast<int64_t>(entries_.size()); }
   std::optional<Load> next() override {
     if (next_ == entries_.size()) return std::nullopt;
     const auto& [id, entry] = entries_[next_++];
-    return [this, id = id, &entry = entry] { return load_image(id, entry, preprocess_, slot_); };
+    return [this, id = id, &entry = entry] { return load_image(id, entry, options_, slot_); };
   }
 
  private:
   const std::vector<std::pair<int64_t, Sample>> entries_;
-  const Preprocess preprocess_;
+  const SourceOptions options_;
   const InputSlot slot_;
   size_t next_ = 0;
 };
@@ -199,7 +211,7 @@ bool has_extension(const std::string& path, std::initializer_list<const char*> e
 
 // What a file is by its first bytes; a text file is a list of images.
 Kind kind_of(const std::string& path) {
-  if (path == "-") return Kind::Stream;
+  if (path == "-" || stream::is_command(path)) return Kind::Stream;
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return Kind::Images;
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return Kind::Stream;  // a pipe is read but once
@@ -220,7 +232,8 @@ struct Named {
 Named parse_input(const std::string& text) {
   const size_t equals = text.find('=');
   std::error_code ignored;
-  if (equals == std::string::npos || equals == 0 || fs::exists(text, ignored)) return {"", text};
+  if (stream::is_command(text) || equals == std::string::npos || equals == 0 || fs::exists(text, ignored))
+    return {"", text};
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -261,9 +274,13 @@ class Builder {
       case Kind::Stream:
         stream_ = true;
         parts_.push_back(
-            std::make_unique<StreamSource>(open_source(path), source_name(path), plan_, next_id_, o_.shard));
+            std::make_unique<StreamSource>(open_stream(path), source_name(path), plan_, next_id_, o_.shard));
         return;
     }
+  }
+
+  std::unique_ptr<ByteSource> open_stream(const std::string& path) const {
+    return stream::is_command(path) ? stream::program_source(path, o_.for_programs, o_.wait_s) : open_source(path);
   }
 
   size_t slot_of(const std::string& name, const std::string& path) const {
@@ -323,12 +340,12 @@ class Builder {
   }
 
   void add_images(std::vector<Sample> images) {
-    if (!o_.preprocess) {
+    if (!o_.preprocess && !o_.preprocessor) {
       fail_usage("images want a preprocessing: --preprocess ", join(preprocess_names(), "|"), ", or spell it out");
     }
     if (plan_.slots.size() != 1) fail_usage("images are for models with one input; this one has ", plan_.slots.size());
     const InputSlot& slot = plan_.slots[0];
-    if (o_.preprocess->shape() != slot.shape) {
+    if (o_.preprocess && o_.preprocess->shape() != slot.shape) {
       fail_usage("the preprocessing makes ", shape_text(o_.preprocess->shape()), ", input '", slot.name, "' wants ",
                  shape_text(slot.shape));
     }
@@ -339,7 +356,7 @@ class Builder {
       const int64_t id = next_id_++;
       if (in_shard(id)) entries.emplace_back(id, std::move(image));
     }
-    parts_.push_back(std::make_unique<ImageSource>(std::move(entries), *o_.preprocess, slot));
+    parts_.push_back(std::make_unique<ImageSource>(std::move(entries), o_, slot));
   }
 
   bool in_shard(int64_t id) const { return id % o_.shard.count == o_.shard.index; }

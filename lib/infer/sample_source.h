@@ -78,14 +78,21 @@ struct SourceOptions {
   Shard shard;
   TruthSource truth = TruthSource::Auto;
   std::optional<Preprocess> preprocess;  // of images; without it images are refused (Usage)
-  std::optional<LabelSet> labels;        // fitted to the network; truth is looked up in it
-  int64_t label_offset = 0;              // truth is the class found, less this
+  // Of images in its place: the network's only input, of a sample that holds the image as uint8 [H, W, 3]. Thread-safe.
+  std::function<Tensor(const stream::Sample&)> preprocessor;
+  bool apply_orientation = false;  // before it
+  // What a program that makes samples (exec:COMMAND) is told, and how long it may say nothing.
+  stream::Header for_programs = {};
+  double wait_s = 600;
+  std::optional<LabelSet> labels;  // fitted to the network; truth is looked up in it
+  int64_t label_offset = 0;        // truth is the class found, less this
 };
 
 // The samples that `inputs` name, in their order; ids count from 0 through all shards. An input is
 //   a folder, an image, a text file of images (read_image_list)   images, preprocessed
 //   FILE.npy, NAME=FILE.npy                                        an array for the only input, or for the one of that name
 //   FILE.npz                                                       arrays by input name
+//   exec:COMMAND                                                   a stream that this program writes (stream/dialogue.h)
 //   FILE or - with a stream                                        its samples' tensors, and tensors of role input by name
 // Arrays fill one sample when they have a sample's shape (the batch extent may be left out), and several when they stack
 // them along the first axis. NAME= arrays belong together and stack equally many. Throws Usage, Malformed (an array that

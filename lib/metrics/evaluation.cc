@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <exception>
+#include <set>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -165,6 +166,7 @@ struct Evaluation::RunState {
   Predictions predictions;
   Times times;  // filled at the end
   bool details = false;
+  std::set<std::string> own_names;
   size_t group = 0;
   Pool* pool = nullptr;  // of its group, if there are groups
 
@@ -283,6 +285,14 @@ void Evaluation::open(stream::Header header) {
   current_->details = details_;
   if (!group_fields_.empty()) find_pool();
   current_->begin_span();
+}
+
+void Evaluation::add_value(const std::string& name, double value) {
+  if (!current_->own_names.insert(name).second) {
+    current_->report.own_values.erase(name);  // of a part of the run
+  } else {
+    current_->report.own_values[name] = value;
+  }
 }
 
 void Evaluation::find_pool() {

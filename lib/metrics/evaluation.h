@@ -20,6 +20,7 @@ struct RunReport {
   std::map<int64_t, std::string> label_names;  // as far as the stream says them; with keep_details() only
   std::vector<stream::Usage> usage;            // likewise
   Values values;
+  std::map<std::string, double> own_values;  // of users' programs, by name; none that two shards of the run were given
 };
 
 // Two runs' best labels for a sample, where they differ.
@@ -72,6 +73,8 @@ class Evaluation {
   void add(stream::Record record);
   // The run that records now belong to, as Report::runs will have it.
   size_t current_run() const;
+  // What a user's program says of the run that add() is at.
+  void add_value(const std::string& name, double value);
   Report finish();
 
   // After finish(), by the numbers of Report::runs: what was kept of a run's predictions, and of the samples that two have in common.

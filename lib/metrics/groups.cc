@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "stream/dialogue.h"
 
 namespace dnn::metrics {
 namespace {
@@ -54,6 +55,7 @@ std::string field_text(const stream::Header& header, const std::string& field) {
     return name.empty() ? std::string(kAbsent) : name;
   }
   if (field == "framework") {
+    if (stream::is_command(header.device)) return "exec";
     if (!starts_with(header.device, kLibrary)) return std::string(kOwn);
     const std::string name = header.device.substr(kLibrary.size());
     return name.substr(0, name.find(':'));

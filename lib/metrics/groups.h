@@ -10,7 +10,7 @@ namespace dnn::metrics {
 
 // A field of a header, by its place in the record's JSON form: "device", "opt", "model.sha256", "host.cpu". `model` is short
 // for the model's file name, `format` for model.format, `preprocess` for its name, where it has one; `framework` is NAME of a
-// device lib:NAME, else "own". Throws Usage for what no header can have.
+// device lib:NAME, exec of exec:COMMAND, else "own". Throws Usage for what no header can have.
 void check_field(const std::string& field);
 // Its value as text; "-" where the header does not have it.
 std::string field_text(const stream::Header& header, const std::string& field);

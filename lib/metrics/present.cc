@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/text.h"
 #include "metrics/table.h"
@@ -208,6 +209,24 @@ std::string_view scope_name(Scope scope) {
   return scope == Scope::Run ? "run" : scope == Scope::Pair ? "pair" : "report";
 }
 
+// What users' programs say of runs, under the names that they gave it.
+void add_own_metrics(const std::vector<RunReport>& runs, std::vector<Column>* columns) {
+  std::set<std::string> names;
+  for (const RunReport& run : runs) {
+    for (const auto& [name, value] : run.own_values) names.insert(name);
+  }
+  for (const std::string& name : names) {
+    Column column{plain(name), false, {}};
+    for (const RunReport& run : runs) {
+      const auto it = run.own_values.find(name);
+      char text[64];
+      if (it != run.own_values.end()) std::snprintf(text, sizeof text, "%.6g", it->second);
+      column.cells.emplace_back(it == run.own_values.end() ? "-" : text);
+    }
+    columns->push_back(std::move(column));
+  }
+}
+
 }  // namespace
 
 std::string run_letter(size_t run_i) {
@@ -225,6 +244,7 @@ std::string run_title(const stream::Header& header) {
 std::string report_table(const Report& report) {
   std::vector<Column> columns = run_columns(report);
   add_metrics(Scope::Run, report.runs, &columns);
+  add_own_metrics(report.runs, &columns);
   std::string out = layout(columns) + latency_note(report);
   if (!report.by.fields.empty()) return out + group_tables(report.by);
   if (report.pairs.empty()) return out;
@@ -268,6 +288,7 @@ std::string report_json(const Report& report, const Comparison* comparison) {
                             {"values", values_json(Scope::Run, run.values)},
                             {"classes", classes_json(run.confusion)},
                             {"confusion", confusion_json(run.confusion)}});
+    for (const auto& [name, value] : run.own_values) json["runs"].back()["own_values"][utf8(name)] = number(value);
   }
   for (const PairReport& pair : report.pairs) {
     Json entry = {{"base", run_letter(pair.base)},

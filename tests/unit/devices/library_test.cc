@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "package_case.h"
 
 namespace dnn {
@@ -98,6 +99,18 @@ TEST(Library, SaysWhatIsMissing) {
   DeviceOptions elsewhere = options_of();
   elsewhere.variable = [](const std::string& name) { return name == "DNN_ADAPTERS" ? "unit" : ""; };
   expect_failure("", ErrorKind::Environment, "no adapter run_onnxruntime.py in unit", elsewhere);
+}
+
+TEST(Library, FindsWhatSetupInstalled) {
+  const TemporaryFolder folder("");
+  const std::string python = folder.path() + "/onnxruntime/bin/python";
+  make_folders(folder.path() + "/onnxruntime/bin");
+  write_file(python, "not a program");
+  DeviceOptions there = options_of();
+  there.variable = [&, given = there.variable](const std::string& name) {
+    return name == "DNN_FRAMEWORKS" ? folder.path() : given(name);
+  };
+  expect_failure("", ErrorKind::Environment, cat("cannot run ", python), there);
 }
 
 TEST(Library, SaysWhyTheFrameworkRefuses) {
