@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-USED = "bash env awk sort sed comm dirname cat cmp grep rm cp mktemp nproc".split()
+USED = "bash env awk sort sed comm dirname cat cmp grep rm cp mktemp nproc tr wc mkdir paste".split()
 PACKAGES = [line.split()[:2] for line in (ROOT / "scripts/packages.txt").read_text().splitlines() if line[0] != "#"]
 BUILD = sorted(package for group, package in PACKAGES if group == "build")
 
@@ -92,6 +92,38 @@ class Setup(unittest.TestCase):
 
     def test_unknown_option(self):
         self.assertEqual(self.setup("--frobnicate").returncode, 2)
+
+    def frameworks(self, *arguments):
+        """setup --frameworks where python3 makes environments whose pip does what `pip` says; its result and the folder."""
+        folder = self.bin.parent / "frameworks"
+        self.stand_in("python3", f'mkdir -p "$3/bin"; cp "{self.bin}/pip" "$3/bin/pip"')
+        done = subprocess.run([ROOT / "scripts/setup", "--no-build", *arguments], env={"PATH": str(self.bin), "DNN_FRAMEWORKS": str(folder)},
+                              text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        return done, folder
+
+    def test_frameworks_are_made_once(self):
+        self.stand_in("pip", f'echo "$@" >> "{self.log}"')
+        done, folder = self.frameworks("--frameworks")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.asked_of_apt().splitlines()), 4)
+        self.assertEqual((folder / "torch/made-from.txt").read_text(), (ROOT / "scripts/frameworks/torch.txt").read_text())
+        done, _ = self.frameworks("--frameworks")
+        self.assertEqual((done.returncode, done.stderr.count(" is there: ")), (0, 4), done.stderr)
+        self.assertEqual(len(self.asked_of_apt().splitlines()), 4)
+        (folder / "torch/made-from.txt").write_text("torch==1.0\n")
+        done, _ = self.frameworks("--frameworks=torch,openvino")
+        self.assertEqual((done.returncode, done.stderr.count("installing torch==")), (0, 1), done.stderr)
+
+    def test_frameworks_that_are_not_to_be_had(self):
+        self.stand_in("pip", 'case "$*" in *torch.txt) printf "noise\\nERROR: no torch for you\\n\\n" >&2; exit 1;; esac')
+        done, folder = self.frameworks("--frameworks")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("torch is not to be had here: ERROR: no torch for you (", done.stderr)
+        self.assertIn("without: torch;", done.stderr)
+        self.assertEqual(sorted(p.name for p in folder.iterdir()), ["onnxruntime", "openvino", "tensorflow"])
+        done, _ = self.frameworks("--frameworks=torch")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(self.frameworks("--frameworks=caffe")[0].returncode, 2)
 
     def answer(self, text):
         """Exit code and apt-get's arguments of a run on a terminal where a person types `text`."""
