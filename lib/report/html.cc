@@ -123,7 +123,7 @@ class Printer {
   void print_block(const Table& table) {
     const std::string caption = table.id + "-caption";
     out_ += cat("<div class=\"scroll", table.rows.size() > kLongTable ? " tall" : "",
-                "\" role=\"region\" tabindex=\"0\" ", "aria-labelledby=\"", caption, "\">\n<table id=\"", table.id,
+                "\" role=\"group\" tabindex=\"0\" ", "aria-labelledby=\"", caption, "\">\n<table id=\"", table.id,
                 "\">\n<caption id=\"", caption, "\">", html_text(table.caption), "</caption>\n<thead>\n<tr>");
     for (const Column& column : table.columns) {
       out_ += cat("<th scope=\"col\"", column.number ? " class=\"n\"" : "",
@@ -150,7 +150,7 @@ class Printer {
   }
 
   void print_block(const Figure& figure) {
-    out_ += cat("<figure id=\"", figure.id, "\">\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"",
+    out_ += cat("<figure id=\"", figure.id, "\">\n<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"",
                 html_text(figure.title), "\">", inline_svg(figure.drawing, figure.id, figure.title, figure.text),
                 "</div>\n<figcaption>", html_text(figure.title), ". ", html_text(figure.text),
                 "</figcaption>\n</figure>\n");

@@ -15,7 +15,7 @@ class Page(html.parser.HTMLParser):
         self.text = text
         self.open, self.ids, self.links, self.problems, self.headings = [], [], [], [], []
         self.lang, self.title, self.texts = None, "", []
-        self.labels, self.svgs = [], []
+        self.labels, self.svgs, self.landmarks = [], [], []
         self.feed(text)
         self.close()
         self.judge()
@@ -47,6 +47,8 @@ class Page(html.parser.HTMLParser):
                 self.problems.append("an SVG of its own inside the page")
         elif "svg" in self.open:
             self.svgs[-1]["inside"].add(tag)
+        if tag == "section" or a.get("role") == "region":
+            self.landmarks.append(a.get("aria-labelledby") or a.get("aria-label"))
         if "aria-labelledby" in a:
             self.labels += a["aria-labelledby"].split()
         if a.get("tabindex") == "0" and not (a.get("aria-label") or a.get("aria-labelledby")):
@@ -87,6 +89,7 @@ class Page(html.parser.HTMLParser):
         if not self.title.strip():
             p.append("no title")
         p += [f"id {i!r} twice" for i in sorted({i for i in self.ids if self.ids.count(i) > 1})]
+        p += [f"two landmarks are called {name!r}" for name in sorted({n for n in self.landmarks if self.landmarks.count(n) > 1})]
         p += [f"no such place: {link}" for link in self.links if not (link or "").startswith("#") or link[1:] not in self.ids]
         p += [f"no such label: {label}" for label in self.labels if label not in self.ids]
         if self.headings.count(1) != 1 or self.headings[0] != 1:

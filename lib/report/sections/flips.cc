@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kMostLists = 6;    // cards of a sample
 constexpr size_t kMostNamed = 400;  // samples beyond those that are shown, by name
 constexpr size_t kMostPairs = 60, kMostLinks = 40;
+constexpr size_t kFewRuns = 12;   // beyond, the table of pairs is of runs of one model
 constexpr size_t kNamedRuns = 6;  // of a card; beyond, letters
 
 // A sample with its disagreements.
@@ -117,14 +118,17 @@ size_t size_of(const Cards& cards) {
 
 std::string id_of(size_t number) { return cat("sample-", number + 1); }
 
-// Which samples flip between the two runs of a pair, with links to those that are shown.
+// Which samples flip between the two runs of a pair: how many, and the first of them.
 struct PairFlips {
-  uint32_t base, other;
-  std::vector<size_t> flips;  // of the list of flips
+  size_t base = 0, other = 0;
+  size_t n = 0;
+  std::vector<uint32_t> first;  // of the list of flips, at most kMostLinks
 };
 
+// Of pairs of one model where there are many runs; those with most flips first.
 std::vector<PairFlips> flips_by_pair(const Data& data, const std::vector<Flip>& flips) {
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<size_t>> by_pair;
+  const size_t n_runs = data.runs.size();
+  std::vector<PairFlips> pairs(n_runs * n_runs);  // as many as the evaluation holds, twice
   for (size_t f = 0; f < flips.size(); ++f) {
     const std::vector<TopList>& lists = data.samples[flips[f].sample].lists;
     for (size_t a = 0; a < lists.size(); ++a) {
@@ -132,18 +136,22 @@ std::vector<PairFlips> flips_by_pair(const Data& data, const std::vector<Flip>& 
         if (lists[a].classes != lists[b].classes || best(lists[a]) == best(lists[b])) continue;
         for (const uint32_t x : lists[a].runs) {
           for (const uint32_t y : lists[b].runs) {
-            if (data.runs[x].model == data.runs[y].model || data.runs.size() <= 12)
-              by_pair[{std::min(x, y), std::max(x, y)}].push_back(f);
+            if (n_runs > kFewRuns && data.runs[x].model != data.runs[y].model) continue;
+            PairFlips& pair = pairs[std::min(x, y) * n_runs + std::max(x, y)];
+            ++pair.n;
+            if (pair.first.size() < kMostLinks) pair.first.push_back(static_cast<uint32_t>(f));
           }
         }
       }
     }
   }
-  std::vector<PairFlips> list;
-  for (auto& [pair, of_pair] : by_pair) list.push_back({pair.first, pair.second, std::move(of_pair)});
-  std::stable_sort(list.begin(), list.end(),
-                   [](const auto& a, const auto& b) { return a.flips.size() > b.flips.size(); });
-  return list;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    pairs[i].base = i / n_runs;
+    pairs[i].other = i % n_runs;
+  }
+  std::erase_if(pairs, [](const PairFlips& pair) { return pair.n == 0; });
+  std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
+  return pairs;
 }
 
 Table pairs_table(const Data& data, const std::vector<PairFlips>& pairs, size_t n_shown,
@@ -153,15 +161,15 @@ Table pairs_table(const Data& data, const std::vector<PairFlips>& pairs, size_t 
   for (size_t i = 0; i < std::min(kMostPairs, pairs.size()); ++i) {
     const PairFlips& pair = pairs[i];
     Line which;
-    for (size_t k = 0; k < std::min(kMostLinks, pair.flips.size()); ++k) {
-      const size_t f = pair.flips[k];
+    for (size_t k = 0; k < pair.first.size(); ++k) {
+      const size_t f = pair.first[k];
       const std::string& path = data.samples[flips[f].sample].path;
       if (k > 0) which.add(", ");
       which.add(shortened(path.substr(path.rfind('/') + 1), 24), f < n_shown ? id_of(f) : "");
     }
-    if (pair.flips.size() > kMostLinks) which.add(cat(" and ", pair.flips.size() - kMostLinks, " more"));
-    table.rows.push_back({cat(data.runs[pair.other].full(), " against ", data.runs[pair.base].full()),
-                          cat(pair.flips.size()), std::move(which)});
+    if (pair.n > pair.first.size()) which.add(cat(" and ", pair.n - pair.first.size(), " more"));
+    table.rows.push_back(
+        {cat(data.runs[pair.other].full(), " against ", data.runs[pair.base].full()), cat(pair.n), std::move(which)});
   }
   return table;
 }
@@ -225,10 +233,10 @@ Blocks section_flips(const Data& data, const Options& options) {
   }
   const std::vector<PairFlips> pairs = flips_by_pair(data, flips);
   if (!pairs.empty()) {
-    if (data.runs.size() > 12 || pairs.size() > kMostPairs)
+    if (data.runs.size() > kFewRuns || pairs.size() > kMostPairs)
       blocks.push_back(
           Paragraph{cat("The table holds ", std::min(kMostPairs, pairs.size()), " of ", counted(pairs.size(), "pair"),
-                        data.runs.size() > 12 ? " of runs of one model" : " of runs",
+                        data.runs.size() > kFewRuns ? " of runs of one model" : " of runs",
                         " with flipped samples; dnn-eval --disagreements lists all."),
                     true});
     blocks.push_back(pairs_table(data, pairs, n_shown, flips));
