@@ -56,6 +56,7 @@ void put(TopList list, SampleLists* sample) {
                       [](const TopList::Entry& a, const TopList::Entry& b) { return a.label == b.label; });
   });
   if (same == sample->lists.end()) return sample->lists.push_back(std::move(list));
+  if (!same->truth) same->truth = list.truth;
   same->runs.insert(same->runs.end(), list.runs.begin(), list.runs.end());
 }
 
@@ -92,7 +93,7 @@ void Collector::add(stream::Record record) {
 
 uint32_t Collector::number_of(const std::string& path) {
   const auto [at, is_new] = numbers_.emplace(path, static_cast<uint32_t>(data_.samples.size()));
-  if (is_new) data_.samples.push_back({path, std::nullopt, {}});
+  if (is_new) data_.samples.push_back({path, {}});
   return at->second;
 }
 
@@ -111,10 +112,10 @@ void Collector::note(const stream::Prediction& prediction) {
   if (listed[number] || prediction.top_k.empty()) return;
   listed[number] = true;
   SampleLists& sample = data_.samples[number];
-  if (seen != span_.end() && !sample.truth) sample.truth = seen->second.truth;
 
   TopList list;
   list.classes = run.classes;
+  if (seen != span_.end()) list.truth = seen->second.truth;
   for (size_t i = 0; i < std::min(kListed, prediction.top_k.size()); ++i) {
     const stream::Prediction::Class& one = prediction.top_k[i];
     const int64_t label = one.index - label_offset_;
@@ -165,7 +166,6 @@ void Collector::merge_folders() {
         continue;
       }
       SampleLists& other = merged[at->second];
-      if (!other.truth) other.truth = sample.truth;
       for (TopList& list : sample.lists) put(std::move(list), &other);
     }
   }

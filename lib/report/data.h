@@ -25,14 +25,14 @@ struct TopList {
     int64_t label = 0;
     double score = 0;
   };
-  std::string classes;  // Run::classes
+  std::string classes;           // Run::classes
+  std::optional<int64_t> truth;  // among these
   std::vector<Entry> entries;
   std::vector<uint32_t> runs;
 };
 
 struct SampleLists {
   std::string path;
-  std::optional<int64_t> truth;
   std::vector<TopList> lists;
 };
 

@@ -129,6 +129,15 @@ class Report(unittest.TestCase):
         page = self.page("--images", images, "--no-thumbnails", stdin=runs)
         self.assertEqual(page.text.count("<img"), 0)
 
+    def test_truth_is_of_each_label_set(self):
+        """Class 1 of one set is class 2 of the other: each run is judged by its own."""
+        def one(model, label_set, truth, best):
+            return [header(model, label_set=label_set), {"type": "sample", "id": 0, "path": "x", "truth": truth},
+                    {"type": "prediction", "sample": 0, "top_k": [{"class": best, "score": 1}]}, {"type": "end"}]
+        said = self.page(stdin=stream(*one("a", "p", 1, 1), *one("b", "p", 1, 0), *one("c", "q", 2, 2), *one("d", "q", 2, 1))).visible()
+        self.assertEqual([len(re.findall(w, said)) for w in (r"class 1 \(right\)", r"class 0 \(wrong\)", r"class 2 \(right\)", r"class 1 \(wrong\)")],
+                         [1, 1, 1, 1])
+
     def test_samples_of_two_copies_meet(self):
         runs = stream(*one_run("a.onnx", lambda i: 0, path="here/imgs/{}.png"), *one_run("b.onnx", lambda i: 1, path="there/{}.png"))
         self.assertIn("On 40 of 40 samples", self.page(stdin=runs).visible())

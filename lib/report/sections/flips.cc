@@ -80,7 +80,7 @@ Cards cards_of(const Data& data, const SampleLists& sample) {
   for (const TopList* list : lists_shown(sample)) {
     Cards::Card card;
     card.heading = Line().add(data.class_name(list->classes, best(*list)), {}, true);
-    if (sample.truth) card.heading.add(*sample.truth == best(*list) ? " (right)" : " (wrong)");
+    if (list->truth) card.heading.add(*list->truth == best(*list) ? " (right)" : " (wrong)");
     for (const TopList::Entry& entry : list->entries)
       card.items.push_back(cat(data.class_name(list->classes, entry.label), " ", short_number(entry.score)));
     std::string foot;
@@ -222,7 +222,8 @@ Blocks section_flips(const Data& data, const Options& options) {
     }
     Line facts = cat(counted(flips[n_shown].n_pairs, "pair"), " of runs differ, ", flips[n_shown].n_within,
                      " of them of one model.");
-    if (sample.truth) facts.add(cat(" Truth: ", data.class_name(sample.lists[0].classes, *sample.truth), "."));
+    if (const TopList& list = sample.lists[0]; list.truth)
+      facts.add(cat(" Truth: ", data.class_name(list.classes, *list.truth), "."));
     inside.push_back(Paragraph{std::move(facts)});
     if (sample.lists.size() > cards.cards.size()) {
       n_cut += 1;

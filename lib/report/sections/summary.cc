@@ -31,7 +31,8 @@ void add_agreement(const Data& data, Points* points) {
     Line line = Line()
                     .add("Agreement", {}, true)
                     .add(cat(within ? " of runs of one model: " : " of runs of different models: "));
-    line.add(cat(n_same, " of ", counted(n, "pair"), " have the same best label for every common sample"));
+    line.add(cat(n_same, " of ", counted(n, "pair"), n == 1 ? " has" : " have",
+                 " the same best label for every common sample"));
     if (n_same < n)
       line.add(cat("; least agree ", pair_name(data, *least), ": ", value_text(least->values, "top1_agreement"), " %, ",
                    flips_of(*least), " of ", least->n_common, " samples differ"));
