@@ -185,6 +185,8 @@ Baseline parse_baseline(std::string_view text, std::string name) {
     const std::string where = cat(name, ": run ", baseline.runs.size() + 1);
     by_letter.emplace(run_letter(baseline.runs.size()), baseline.runs.size());
     baseline.runs.push_back({header_of(entry, where), values_of(entry, where)});
+    const auto n = entry.find("n_predictions");
+    if (n != entry.end() && n->is_number_integer()) baseline.runs.back().n_predictions = n->get<int64_t>();
   }
   for (const Json& entry : list_of(json, "pairs", name)) {
     const std::string where = cat(name, ": pair ", baseline.pairs.size() + 1);
@@ -238,6 +240,11 @@ Comparison compare_with(const Report& report, const Baseline& baseline, const st
       continue;
     }
     known[*places[i]] = true;
+    const int64_t n = report.runs[*places[i]].n_predictions;
+    if (run.n_predictions.value_or(n) != n) {
+      result.notes.push_back(cat("run ", run_letter(*places[i]), " has ", n, " predictions, had ", *run.n_predictions,
+                                 ": are the samples the same?"));
+    }
     for (const Allowance& allowance : allowances) {
       if (allowance.row->scope != Scope::Run) continue;
       compare_values(allowance, run.values, report.runs[*places[i]].values,

@@ -27,6 +27,7 @@ struct Baseline {
   struct Run {
     stream::Header header;
     Values values;
+    std::optional<int64_t> n_predictions = {};
   };
   struct Pair {
     size_t base = 0, other = 0;

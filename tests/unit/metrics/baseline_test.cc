@@ -98,6 +98,15 @@ TEST(Baseline, RunsMeetByModelLevelAndDevice) {
                                               "--against: top1_accuracy: run D is not defined any more, was 31 %"}));
 }
 
+TEST(Baseline, AnotherNumberOfPredictionsIsSaid) {
+  Report before = report({run("a", 0, {})}), now = before;
+  before.runs[0].n_predictions = 196;
+  now.runs[0].n_predictions = 2;
+  EXPECT_EQ(compared(before, now).notes,
+            std::vector<std::string>{"run A has 2 predictions, had 196: are the samples the same?"});
+  EXPECT_TRUE(compared(now, now).notes.empty());
+}
+
 TEST(Baseline, PairsMeetWithTheirRunsWhicheverIsFirst) {
   Report before = report({run("a", 0, {}), run("b", 0, {})}), now = report({run("b", 0, {}), run("a", 0, {})});
   before.pairs.push_back(pair(0, 1, {{"top1_agreement", 90}, {"time_change", 10}}));
