@@ -1,0 +1,142 @@
+"""scripts/fetch against servers of every kind: with ranges and without, cut off, of changed files, with wrong hashes, gone."""
+import hashlib
+import http.server
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = bytes(range(256)) * 2000
+SHA256 = hashlib.sha256(DATA).hexdigest()
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        kind = self.server.kind
+        self.server.asked.append(self.headers.get("Range"))
+        if self.path == "/missing.bin":
+            return self.send_error(404)
+        data = self.server.data
+        found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        ranged = found and kind != "plain" and self.headers.get("If-Range") == self.server.tag
+        begin = int(found[1]) if ranged else 0
+        self.send_response(206 if ranged else 200)
+        if kind != "untagged":
+            self.send_header("ETag", self.server.tag)
+        if ranged:
+            self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
+        self.send_header("Content-Length", str(len(data) - begin))
+        self.end_headers()
+        end = begin + 150_000 if self.server.cuts > 0 else len(data)
+        self.server.cuts -= 1
+        self.wfile.write(data[begin:end])
+
+    def log_message(self, *_):
+        pass
+
+
+class Fetch(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        self.server.kind, self.server.cuts, self.server.asked, self.server.data, self.server.tag = "ranges", 0, [], DATA, '"one"'
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/net.bin"
+
+    def fetch(self, *words):
+        return subprocess.run([sys.executable, ROOT / "scripts/fetch", "-o", self.folder, *words], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "DNN_FETCH_PAUSE": "0", "no_proxy": "*"})
+
+    def whole(self, done, code=0):
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["net.bin"])
+        self.assertEqual((self.folder / "net.bin").read_bytes(), self.server.data)
+
+    def test_whole_and_only_once(self):
+        done = self.fetch("--sha256", SHA256, self.url)
+        self.whole(done)
+        self.assertIn(SHA256, done.stdout)
+        again = self.fetch("--sha256", SHA256, self.url)
+        self.assertEqual((again.returncode, len(self.server.asked)), (0, 1))
+        self.assertIn("is there", again.stdout)
+        other = self.fetch("--sha256", "0" * 64, self.url)
+        self.assertEqual(other.returncode, 3)
+        self.whole(other, 3)
+
+    def test_without_a_hash_says_the_one_it_has(self):
+        done = self.fetch(self.url)
+        self.whole(done)
+        self.assertIn(f"sha256 {SHA256}, which its publisher does not state", done.stdout)
+
+    def test_goes_on_after_cuts(self):
+        self.server.cuts = 2
+        self.whole(self.fetch("--sha256", SHA256, self.url))
+        self.assertEqual(self.server.asked, [None, "bytes=150000-", "bytes=300000-"])
+
+    def test_goes_on_in_another_call(self):
+        self.server.cuts, self.server.data = 4, DATA * 4
+        done = self.fetch(self.url)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("was cut 4 times; 600000 bytes are there, run it again to go on", done.stderr)
+        self.assertFalse((self.folder / "net.bin").exists())
+        self.whole(self.fetch(self.url))
+        self.assertEqual(self.server.asked[4], "bytes=600000-")
+
+    def test_servers_without_ranges_begin_again(self):
+        self.server.kind, self.server.cuts = "plain", 2
+        self.whole(self.fetch("--sha256", SHA256, self.url))
+        self.assertEqual(self.server.asked[1], "bytes=150000-")
+
+    def test_servers_that_name_no_version_begin_again(self):
+        self.server.kind, self.server.cuts = "untagged", 1
+        self.whole(self.fetch("--sha256", SHA256, self.url))
+        self.assertEqual(self.server.asked, [None, None])
+
+    def test_files_that_changed_meanwhile_begin_again(self):
+        self.server.cuts = 4
+        self.server.data = DATA * 4
+        self.assertEqual(self.fetch(self.url).returncode, 5)
+        self.server.data, self.server.tag = bytes(reversed(DATA)), '"two"'
+        self.whole(self.fetch(self.url))
+
+    def test_wrong_hashes_are_not_kept(self):
+        done = self.fetch("--sha256", "0" * 64, self.url)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"its sha256 is {SHA256}, its publisher states {'0' * 64}; not kept", done.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_what_is_not_there(self):
+        done = self.fetch(self.url.replace("net.bin", "missing.bin"))
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (5, 1))
+        self.assertIn("the server says 404", done.stderr)
+        with http.server.HTTPServer(("127.0.0.1", 0), Server) as closed:
+            port = closed.server_port
+        done = self.fetch(f"http://127.0.0.1:{port}/net.bin")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (5, 1))
+        self.assertIn("is this machine offline?", done.stderr)
+
+    def test_usage(self):
+        for words in ([], ["no-such-name"], ["ftp://host/file"], ["http://127.0.0.1/"], ["http://127.0.0.1/.."], ["--sha256", "12", self.url]):
+            self.assertEqual(self.fetch(*words).returncode, 2, words)
+
+    def test_list_is_well_formed(self):
+        rows = [line.split("\t") for line in self.fetch("--list").stdout.splitlines()]
+        self.assertGreater(len(rows), 20)
+        self.assertEqual(len({row[0] for row in rows}), len(rows))
+        for name, url, stated, note in rows:
+            self.assertRegex(url, r"^https?://[\w.]+/\S+[\w]$", name)
+            self.assertRegex(stated, r"^(-|md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}|sha256-prefix:[0-9a-f]{8,64}|lfs:https://\S+)$", name)
+            self.assertTrue(note, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
