@@ -25,6 +25,7 @@ const cli::Tool kTool = {
     .examples = {{"dnn-infer model.onnx images/ | dnn-cat", "one line of JSON for each record"},
                  {"dnn-cat run.dnns | jq 'select(.type != \"tensor\")' | dnn-cat --from-json > small.dnns",
                   "a stream without its tensors"},
+                 {"dnn-cat --check run.dnns", "whether it is all there: exit code 0, or 3 and where it was cut off"},
                  {"dnn-cat --text trace.dnns", "aligned text, tensors as shape, range and mean"},
                  {"dnn-cat model.onnx", "the graph as text, large constants by their SHA-256"},
                  {"dnn-cat --diff a.onnx b.onnx", "what differs: structure, attributes, weights and by how much"}}};
@@ -34,6 +35,7 @@ struct Options {
   bool from_json = false;
   bool text = false;
   bool diff = false;
+  bool check = false;
   bool weights = false;
   bool types = false;
   std::string output = "-";
@@ -45,6 +47,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.text, "--text", "readable text instead of JSON lines (models are always text)");
   args.flag(&o.from_json, "--from-json", "read JSON lines, write a stream");
   args.flag(&o.diff, "--diff", "compare two models; exit code 1 if they differ");
+  args.flag(&o.check, "--check", "print nothing: read streams to their ends, exit code 3 if one is damaged or cut off");
   args.flag(&o.weights, "--weights", "print every constant of a model, so that the text is the whole model");
   args.flag(&o.types, "--types", "infer and print the types of a model's values");
   args.output(&o.output);
@@ -65,6 +68,12 @@ std::optional<Error> show(const std::string& path, const Options& o, cli::Output
     return {};
   }
   PeekSource source(open_source(path));
+  if (o.check) {
+    stream::Reader reader(source, source_name(path));
+    while (reader.next()) {
+    }
+    return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
+  }
   if (const Bytes first = source.peek(16); !first.empty() && !stream::looks_like_stream(first)) {
     if (looks_like_package(first)) {
       if (path == "-") fail_usage("a package is mapped into memory: give its file's name, not a pipe");
@@ -98,7 +107,8 @@ int diff(const Options& o, cli::Output& output) {
 }
 
 int work(const Options& o) {
-  if (o.from_json + o.text + o.diff > 1) fail_usage("--from-json, --text and --diff exclude each other: choose one");
+  if (o.from_json + o.text + o.diff + o.check > 1)
+    fail_usage("--from-json, --text, --diff and --check exclude each other: choose one");
   cli::Output output(o.output, o.from_json ? cli::Output::Content::Binary : cli::Output::Content::Text);
   if (o.diff) return diff(o, output);
   const std::vector<std::string> inputs = o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs;
