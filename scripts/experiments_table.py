@@ -26,7 +26,7 @@ def rows(report):
     for run in runs:
         header = run.get("header", {})
         path = header.get("model", {}).get("path", "?")
-        yield [os.path.splitext(os.path.basename(path))[0], f"-O{header['opt']}" if "opt" in header else "-",
+        yield [os.path.splitext(os.path.basename(path))[0], f"-O{header['opt']} {header.get('passes', '')}".strip() if "opt" in header else "-",
                header.get("device", "-"),
                *(cell(run["values"] if where == "run" else against_first.get(run["run"], {}), metric, form)
                  for _, where, metric, form in COLUMNS)]

@@ -12,6 +12,7 @@
 #include "base/threads.h"
 #include "devices/library.h"
 #include "graph/bind.h"
+#include "passes/pass.h"
 
 namespace dnn {
 namespace {
@@ -174,6 +175,7 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
   stream::Header header;
   header.model = {info.model_path, info.model_sha256, info.model_format};
   header.opt = session.opt();
+  header.passes = info.passes.empty() ? "" : pass_changes(info.opt, info.passes);
   header.device = device;
   header.isa = session.isa();
   header.dtype = info.dtype;

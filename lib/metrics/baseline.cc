@@ -65,7 +65,7 @@ stream::Header header_of(const Json& entry, const std::string& where) {
 // What makes a run the same as one of another report.
 std::string identity_of(const stream::Header& header) {
   std::vector<std::string> parts;
-  for (const char* field : {"model", "opt", "device", "dtype"}) parts.push_back(field_text(header, field));
+  for (const char* field : {"model", "opt", "passes", "device", "dtype"}) parts.push_back(field_text(header, field));
   return join(parts, std::string_view("\0", 1));
 }
 

@@ -25,9 +25,9 @@ constexpr size_t kMaxRanked = 1000;  // classes kept of a prediction; pairs of t
 // Whether two headers are parts of one run: all that decides the results is equal, and so is the number of shards.
 bool same_run(const stream::Header& a, const stream::Header& b) {
   const auto parts = [](const std::string& shard) { return shard.substr(std::min(shard.find('/'), shard.size())); };
-  return !a.shard.empty() && parts(a.shard) == parts(b.shard) && a.shard != b.shard && a.model.path == b.model.path &&
-         a.model.sha256 == b.model.sha256 && a.opt == b.opt && a.device == b.device && a.isa == b.isa &&
-         a.dtype == b.dtype && a.label_set == b.label_set && a.label_offset == b.label_offset &&
+  return !a.shard.empty() && parts(a.shard) == parts(b.shard) && a.model.path == b.model.path &&
+         a.model.sha256 == b.model.sha256 && a.opt == b.opt && a.passes == b.passes && a.device == b.device &&
+         a.isa == b.isa && a.dtype == b.dtype && a.label_set == b.label_set && a.label_offset == b.label_offset &&
          a.preprocess == b.preprocess;
 }
 
@@ -159,6 +159,7 @@ struct Evaluation::RunState {
   Samples* paths;
   Shelf* shelf;
   RunReport report;
+  std::set<std::string> shards;  // that it has: one more of them is of the next run of the same
   std::vector<std::unique_ptr<RunMetric>> metrics = make_run_metrics();
   SampleIds samples;                                   // of the span that is open: ids are unique within it only
   std::unordered_map<int64_t, Outputs> early_outputs;  // outputs of a trace that came before their prediction
@@ -272,7 +273,7 @@ Evaluation::~Evaluation() = default;
 
 void Evaluation::open(stream::Header header) {
   for (const auto& run : runs_) {
-    if (!same_run(run->report.header, header)) continue;
+    if (!same_run(run->report.header, header) || !run->shards.insert(header.shard).second) continue;
     current_->close_span();
     current_ = run.get();
     current_->begin_span();
@@ -281,6 +282,7 @@ void Evaluation::open(stream::Header header) {
   if (current_ != nullptr) current_->close_span();
   runs_.push_back(std::make_unique<RunState>(samples_.get(), &shelf_));
   current_ = runs_.back().get();
+  current_->shards = {header.shard};
   current_->report.header = std::move(header);
   current_->details = details_;
   if (!group_fields_.empty()) find_pool();

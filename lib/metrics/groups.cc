@@ -18,8 +18,9 @@ constexpr std::string_view kAbsent = "-", kOwn = "own", kLibrary = "lib:";
 // Those that a run's provenance and command line fill differ in each run.
 const std::vector<std::string>& field_names() {
   static const std::vector<std::string> kNames = {
-      "tool",      "model",        "format", "framework", "opt",     "device",     "isa",   "dtype",
-      "label_set", "label_offset", "host",   "batch",     "threads", "preprocess", "shard", "latency_contains"};
+      "tool",       "model", "format",          "framework",    "opt",  "passes", "device",
+      "isa",        "dtype", "label_set",       "label_offset", "host", "batch",  "threads",
+      "preprocess", "shard", "latency_contains"};
   return kNames;
 }
 
@@ -46,6 +47,10 @@ void check_field(const std::string& field) {
   const std::string near = nearest_word(first, names);
   fail_usage("--by: no header has a field ", quoted(field), near.empty() ? "" : cat("; did you mean ", near, "?"),
              "; there are ", join(names));
+}
+
+std::string level_text(const stream::Header& header) {
+  return header.opt ? cat("-O", *header.opt, header.passes.empty() ? "" : " ", header.passes) : "";
 }
 
 std::string field_text(const stream::Header& header, const std::string& field) {

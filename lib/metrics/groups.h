@@ -14,6 +14,8 @@ namespace dnn::metrics {
 void check_field(const std::string& field);
 // Its value as text; "-" where the header does not have it.
 std::string field_text(const stream::Header& header, const std::string& field);
+// "-O3", "-O3 -fuse-ops"; "" of a framework that has no levels.
+std::string level_text(const stream::Header& header);
 
 // Of some pairs of runs.
 struct Spread {

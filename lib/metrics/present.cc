@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "metrics/groups.h"
 #include "metrics/table.h"
 
 namespace dnn::metrics {
@@ -18,8 +19,6 @@ std::string model_name(const stream::Header& header) {
   return plain(header.model.path.empty() ? header.tool : field_text(header, "model"));
 }
 
-std::string level_name(const stream::Header& header) { return header.opt ? cat("-O", *header.opt) : ""; }
-
 std::vector<Column> run_columns(const Report& report) {
   std::vector<Column> columns = {{"run", true, {}}, {"model", true, {}}, {"level", true, {}},    {"device", true, {}},
                                  {"isa", true, {}}, {"dtype", true, {}}, {"samples", false, {}}, {"judged", false, {}}};
@@ -27,7 +26,7 @@ std::vector<Column> run_columns(const Report& report) {
     const RunReport& run = report.runs[i];
     const stream::Header& h = run.header;
     const std::string cells[] = {
-        run_letter(i), model_name(h),  level_name(h),          plain(h.device),
+        run_letter(i), model_name(h),  level_text(h),          plain(h.device),
         plain(h.isa),  plain(h.dtype), cat(run.n_predictions), run.n_judged == 0 ? "" : cat(run.n_judged)};
     for (size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
   }
@@ -235,7 +234,7 @@ std::string run_letter(size_t run_i) {
 
 std::string run_title(const stream::Header& header) {
   std::string title = model_name(header);
-  for (const std::string& part : {level_name(header), plain(header.device)}) {
+  for (const std::string& part : {level_text(header), plain(header.device)}) {
     if (!part.empty()) title += (title.empty() ? "" : " ") + part;
   }
   return title.empty() ? "unnamed" : title;

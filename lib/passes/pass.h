@@ -56,4 +56,7 @@ std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options);
 // Names of the passes that these options choose, in order.
 std::vector<std::string> chosen_passes(const PassOptions& options);
 
+// What passes that ran differ by from the level's own, in order: "-fold-constant,+fast-math"; "" where they are the same.
+std::string pass_changes(int opt, const std::vector<std::string>& ran);
+
 }  // namespace dnn

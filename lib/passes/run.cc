@@ -71,6 +71,15 @@ std::vector<std::string> chosen_passes(const PassOptions& options) {
   return names;
 }
 
+std::string pass_changes(int opt, const std::vector<std::string>& ran) {
+  std::vector<std::string> changes;
+  for (const Pass& pass : passes()) {
+    const bool own = pass.level <= opt, did = std::find(ran.begin(), ran.end(), pass.name) != ran.end();
+    if (own != did) changes.push_back((did ? "+" : "-") + std::string(pass.name));
+  }
+  return join(changes, ",");
+}
+
 namespace {
 
 // Adds what became of the nodes and layouts of `before`.

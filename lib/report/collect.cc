@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "metrics/groups.h"
 #include "metrics/present.h"
 #include "report/data.h"
 #include "report/escape.h"
@@ -32,7 +33,7 @@ void name_runs(const metrics::Report& report, std::vector<Run>* runs) {
     (*runs)[i].letter = metrics::run_letter(i);
     (*runs)[i].model = model_of(h);
     (*runs)[i].name = (*runs)[i].model;
-    const std::string of_run[] = {h.opt ? cat("-O", *h.opt) : "", h.device, h.isa, h.dtype,
+    const std::string of_run[] = {metrics::level_text(h), h.device, h.isa, h.dtype,
                                   h.batch ? cat("batch ", *h.batch) : ""};
     for (size_t p = 0; p < parts.size(); ++p) parts[p].push_back(of_run[p]);
   }

@@ -176,6 +176,7 @@ Json to_map(const Header& h) {
   if (!model.empty()) map["model"] = std::move(model);
   put_optional(map, "opt", h.opt);
   put_text(map, "device", h.device);
+  put_text(map, "passes", h.passes);
   put_text(map, "isa", h.isa);
   put_text(map, "dtype", h.dtype);
   put_text(map, "label_set", h.label_set);
@@ -270,6 +271,7 @@ Header header_from(const Json& map) {
   h.model = {model.text("path"), model.text("sha256"), model.text("format")};
   h.opt = fields.small_integer("opt");
   h.device = fields.text("device");
+  h.passes = fields.text("passes");
   h.isa = fields.text("isa");
   h.dtype = fields.text("dtype");
   h.label_set = fields.text("label_set");

@@ -23,6 +23,7 @@ struct Header {
     std::string path, sha256, format;
   } model;
   std::optional<int> opt;  // optimisation level
+  std::string passes;      // what its passes differ by from the level's own, as "-fold-constant,+fast-math"
   std::string device, isa, dtype;
   std::string label_set;     // "imagenet-1k"; class ids are comparable only within one set
   int64_t label_offset = 0;  // class c of the model is label c - label_offset (1 when the model has a background class)

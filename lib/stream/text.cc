@@ -55,6 +55,7 @@ std::string to_text(const Header& h) {
   out += detail("sha256", plain(h.model.sha256));
   if (h.opt) out += detail("opt", cat("-O", *h.opt));
   out += detail("device", plain(h.device));
+  out += detail("passes", plain(h.passes));
   out += detail("isa", plain(h.isa));
   out += detail("dtype", plain(h.dtype));
   if (!h.label_set.empty()) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "metrics/groups.h"
 #include "metrics/metric.h"
 #include "report/sections/sections.h"
 #include "stream/records.h"
@@ -162,8 +163,8 @@ Table runs_table(const Data& data) {
       return run.values.contains(key) ? value_text(run.values, key) : "";
     };
     const std::string cells[] = {
-        data.runs[i].model,     h.opt ? cat("-O", *h.opt) : "", h.device, h.isa, h.dtype, cat(run.n_predictions),
-        value("top1_accuracy"), value("latency_median"),        same[i]};
+        data.runs[i].model,     metrics::level_text(h),  h.device, h.isa, h.dtype, cat(run.n_predictions),
+        value("top1_accuracy"), value("latency_median"), same[i]};
     for (size_t f = 0; f < fields.size(); ++f) fields[f].of_run.push_back(cells[f]);
   }
   std::erase_if(fields, [](const Field& field) {
@@ -187,7 +188,7 @@ Facts facts_of(const metrics::RunReport& run) {
                  {"model", h.model.path},
                  {"sha256", h.model.sha256},
                  {"format", h.model.format},
-                 {"level", h.opt ? cat("-O", *h.opt) : ""},
+                 {"level", metrics::level_text(h)},
                  {"device", h.device},
                  {"isa", h.isa},
                  {"dtype", h.dtype},

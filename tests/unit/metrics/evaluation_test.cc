@@ -266,6 +266,29 @@ TEST(Evaluation, ShardsAreOneRun) {
   EXPECT_EQ(report.pairs[0].n_common, 1);
 }
 
+// Shards of a run that is repeated, in the order of the streams: each joins the first run that lacks it.
+TEST(Evaluation, ShardsOfARepeatedRunAreAnotherRun) {
+  Header first = header("m"), second = header("m"), other_passes = header("m");
+  first.shard = "0/2";
+  second.shard = "1/2";
+  other_passes.shard = "1/2";
+  other_passes.passes = "-fuse-ops";
+  const auto part = [](const Header& head, const std::string& sample, int64_t best) {
+    return std::vector<Record>{head, Sample{0, sample, 1, {}}, prediction(0, {best})};
+  };
+  std::vector<Record> records;
+  for (const std::vector<Record>& more : {part(first, "a", 1), part(second, "b", 1), part(first, "a", 2),
+                                          part(second, "b", 2), part(other_passes, "b", 1)}) {
+    records.insert(records.end(), more.begin(), more.end());
+  }
+  const Report report = report_of(records);
+  ASSERT_EQ(report.runs.size(), 3u);
+  EXPECT_EQ(report.runs[0].values.at("top1_accuracy"), 100);
+  EXPECT_EQ(report.runs[1].values.at("top1_accuracy"), 0);
+  EXPECT_EQ(report.runs[1].n_predictions, 2);
+  EXPECT_EQ(report.runs[2].n_predictions, 1);
+}
+
 TEST(Evaluation, RepeatedPredictionsCountForTimeButMeetOnce) {
   const Report report =
       report_of({header("a"), prediction(0, {1}, 1), prediction(0, {1}, 3), header("b"), prediction(0, {1})});

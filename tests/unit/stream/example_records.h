@@ -12,6 +12,7 @@ inline std::vector<Record> example_run() {
   header.command = {"dnn-infer", "-O3", "tench.onnx", "imgs/"};
   header.model = {"tench.onnx", std::string(64, 'a'), "onnx"};
   header.opt = 3;
+  header.passes = "-fuse-ops";
   header.device = "cpu";
   header.isa = "avx2";
   header.dtype = "float32";
