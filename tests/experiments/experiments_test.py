@@ -326,6 +326,104 @@ class Experiments(unittest.TestCase):
         self.assertEqual(self.make("clean", FORMATS="tflite pt")[0], 0)
         self.assertFalse(self.exists("two_to_pt"))
 
+    def test_repeated_runs_and_single_passes(self):
+        settings = {"MODELS": f"{self.root}/one.onnx", "RUNS": "3", "PASSES": "-fold-constant +fast-math,-fuse-ops",
+                    "DEVICES": "cpu reference lib:tflite lib:onnxruntime"}
+        status, said = self.make("all", **settings)
+        self.assertEqual(status, 0, said)
+        with open(self.calls) as f:
+            calls = f.read()
+        self.assertIn("dnn-compile -O3 --pass=+fast-math,-fuse-ops --device cpu", calls)
+        self.assertIn("dnn-compile -O3 --pass=-fold-constant --device cpu", calls)
+        self.assertEqual(calls.count("--pass="), 2)  # neither the interpreter nor frameworks have our passes
+        # cpu at 0, 3 and twice 3 with a change, the interpreter once, TFLite once, ONNX Runtime twice; each three times.
+        self.assertEqual(calls.count("\ndnn-infer --device"), 3 * (4 + 1 + 1 + 2))
+        self.assertTrue(self.exists("one/opt3-fold-constant/cpu/run3/run.dnns"))
+        self.assertIn("eval 24:", self.text("one/analysis.txt"))
+        status, said = self.make("all", **{**settings, "RUNS": "4"})
+        self.assertEqual(status, 0, said)
+        self.assertIn("eval 32:", self.text("one/analysis.txt"))
+        self.called("")
+        self.assertEqual(self.make("all", **{**settings, "RUNS": "4"})[0], 0)
+        self.assertEqual(self.called("dnn-"), [])
+        for wrong in ({"RUNS": "0"}, {"RUNS": "two"}, {"SHARDS": "1 2"}, {"SHARDS": "-1"}, {"RUNS": ""}):
+            status, said = self.make("all", **wrong)
+            self.assertEqual(status, 2)
+            self.assertIn("whole numbers from 1 on are wanted", said)
+
+    def test_shards_are_cells_of_their_own_and_are_joined(self):
+        settings = {"MODELS": f"{self.root}/one.onnx", "OPTS": "3", "SHARDS": "3"}
+        status, said = self.make("execute", fail="1/3", **settings)
+        self.assertNotEqual(status, 0)
+        self.assertIn("1/3 is broken", self.text("one/opt3/cpu/shard2of3/error_log.txt"))
+        self.assertTrue(self.exists("one/opt3/cpu/shard3of3/run.dnns"))
+        self.assertFalse(self.exists("one/opt3/cpu/run.dnns"))
+        status, table = self.make("status", **settings)
+        self.assertEqual(status, 0, table)
+        self.assertRegex(table, r"(?m)^one +-O3 +failed shards 2/3$")
+        self.called("")
+        status, said = self.make("execute", **settings)
+        self.assertEqual(status, 0, said)
+        self.assertEqual(len(self.called("dnn-infer")), 1)  # the one that was missing
+        self.assertEqual([line.split("images ")[1] for line in self.text("one/opt3/cpu/run.dnns").splitlines()],
+                         ["--shard 0/3", "--shard 1/3", "--shard 2/3"])
+        self.assertFalse(self.exists("one/opt3/cpu/shard1of3"))
+        self.assertEqual(self.leftovers(), [])
+        self.assertEqual(self.make("execute", **settings)[0], 0)
+        self.assertEqual(self.called("dnn-infer") if os.path.exists(self.calls) else [], [])
+
+    def test_a_stream_that_is_cut_off_is_a_failure(self):
+        self.script("bin/dnn-cat", PROLOGUE + 'case "$*" in --check*) echo "dnn-cat: error: truncated" >&2; exit 3;; esac')
+        status, said = self.make("execute")
+        self.assertNotEqual(status, 0)
+        self.assertIn("truncated", self.text("one/opt0/cpu/error_log.txt"))
+        self.assertFalse(self.exists("one/opt0/cpu/run.dnns"))
+
+    def test_what_an_earlier_attempt_still_writes_stays_out(self):
+        """A job that its make lost sight of ends later: what it moves is its own file, or none."""
+        self.script("bin/dnn-infer", PROLOGUE + 'case "$*" in --list-devices) ;; *) echo early; n=0; while [ ! -e "$CALLS.go" ]; do '
+                    'n=$((n+1)); [ $n -lt 600 ] || exit 9; sleep 0.05; done; echo late;; esac')
+        with self.start("execute", MODELS=f"{self.root}/one.onnx", OPTS="3", LAUNCHER="setsid -w") as process:
+            self.assertTrue(self.wait_for(lambda: any("run.dnns" in name for name in self.leftovers())))
+            os.killpg(process.pid, signal.SIGKILL)  # which the job under setsid outlives
+            process.communicate()
+        self.script("bin/dnn-infer", PROLOGUE + TOOLS["dnn-infer"])
+        status, said = self.make("execute", MODELS=f"{self.root}/one.onnx", OPTS="3")
+        self.assertEqual(status, 0, said)
+        with open(self.calls + ".go", "w"):
+            pass
+        time.sleep(0.5)
+        self.assertIn("stream of", self.text("one/opt3/cpu/run.dnns"))
+        self.assertNotIn("late", self.text("one/opt3/cpu/run.dnns"))
+
+    def wait_for(self, what):
+        deadline = time.monotonic() + 60
+        while not what() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return what()
+
+    def test_status_tells_where_each_cell_stands(self):
+        self.script("bin/dnn-infer", PROLOGUE + 'case "$*" in --list-devices) printf "reference\\ncpu\\n";; *opt3/cpu*two*|*two/opt3*) '
+                    'echo half; n=0; while [ ! -e "$CALLS.go" ]; do n=$((n+1)); [ $n -lt 600 ] || exit 9; sleep 0.05; done;; *) echo stream;; esac')
+        settings = {"DEVICES": "cpu opencl:0", "OPTS": "0 3", "FORMATS": "tflite"}
+        status, table = self.make("status", **settings)
+        self.assertEqual(status, 0, table)
+        self.assertRegex(table, r"(?m)^model +level +cpu\none +-O0 +waiting$")
+        self.assertIn("8 cells: 8 waiting", table)
+        self.assertIn("2 conversions not made yet: one_to_tflite two_to_tflite", table)
+        with self.start("execute", fail="one/opt3", **settings) as process:
+            running = lambda: "running" in self.make("status", **settings)[1]  # noqa: E731
+            self.assertTrue(self.wait_for(running))
+            table = self.make("status", **settings)[1]
+            self.assertRegex(table, r"(?m)^two +-O3 +running \d+s$")
+            self.assertRegex(table, r"(?m)^one +-O0 +done$")
+            self.assertRegex(table, r"(?m)^one +-O3 +failed$")
+            self.assertIn("one/opt3/cpu/error_log.txt: dnn-compile: error: one/opt3 is broken", table)
+            with open(self.calls + ".go", "w"):
+                pass
+            process.communicate(timeout=300)
+        self.assertIn("7 done, 1 failed", self.make("status", **settings)[1])
+
     def test_the_grid_is_printed_and_kept(self):
         self.script("check", '#!/bin/sh\necho "check $*" >>"$CALLS"; echo "| model | source |"; exit ${VERDICT:-1}')
         settings = {"CHECK_CONVERSIONS": f"{self.root}/check", "CONVERTERS": "dnn tf2onnx", "GRID_FLAGS": "--samples 2"}
