@@ -90,6 +90,7 @@ class Cluster(unittest.TestCase):
         self.addCleanup(self.stop)
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "SLURM"))}
         self.calls, self.out = f"{self.root}/calls", f"{self.root}/out"
+        self.assertTrue(os.path.exists(f"{BIN}/dnn-infer"), f"no tools in {BIN}")
         os.mkdir(f"{self.root}/bin")
         for tool in os.listdir(BIN):
             if tool.startswith("dnn-") and tool != "dnn-infer":
@@ -248,11 +249,11 @@ class Cluster(unittest.TestCase):
         self.assertIn("launch-ssh: error: ssh to one failed", said.stderr)
 
     def test_launch_ssh_refuses_what_it_cannot_use(self):
-        for hosts in ("", "-x", "one:0", "one:two", ":3"):
-            said = subprocess.run(["scripts/launch-ssh", hosts, "true"], text=True, stderr=subprocess.PIPE)
+        for hosts in ("", ",", "-x", "one:0", "one:two", ":3"):
+            said = subprocess.run(["scripts/launch-ssh", hosts, "true"], text=True, stderr=subprocess.PIPE, timeout=60)
             self.assertEqual(said.returncode, 2, hosts)
             self.assertIn("launch-ssh: error:", said.stderr)
-        self.assertEqual(subprocess.run(["scripts/launch-ssh", "one"], stderr=subprocess.DEVNULL).returncode, 2)
+        self.assertEqual(subprocess.run(["scripts/launch-ssh", "one"], stderr=subprocess.DEVNULL, timeout=60).returncode, 2)
 
 
 if __name__ == "__main__":
