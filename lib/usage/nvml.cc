@@ -44,8 +44,8 @@ struct Gpus::Library {
   int (*count)(unsigned*) = nullptr;
   int (*device)(unsigned, Handle*) = nullptr;
   int (*name)(Handle, char*, unsigned) = nullptr;
-  int (*utilization)(Handle, Utilization*) = nullptr;
-  int (*memory)(Handle, Memory*) = nullptr;
+  int (*utilization)(Handle, void*) = nullptr;  // a Utilization
+  int (*memory)(Handle, void*) = nullptr;       // a Memory
   int (*energy)(Handle, unsigned long long*) = nullptr;
   bool begun = false;
   std::vector<Handle> devices;

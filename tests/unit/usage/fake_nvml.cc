@@ -33,12 +33,14 @@ int nvmlDeviceGetName(void*, char* name, unsigned size) {
   if (!wrong("name")) std::strncpy(name, "GPU\n\033[1m", size);
   return 0;
 }
-int nvmlDeviceGetUtilizationRates(void*, unsigned* rates) {
+int nvmlDeviceGetUtilizationRates(void*, void* result) {
+  auto* rates = static_cast<unsigned*>(result);
   rates[0] = wrong("percent") ? 4000000000U : 75;
   rates[1] = 1;
   return 0;
 }
-int nvmlDeviceGetMemoryInfo(void*, unsigned long long* memory) {
+int nvmlDeviceGetMemoryInfo(void*, void* result) {
+  auto* memory = static_cast<unsigned long long*>(result);
   memory[0] = 1ULL << 30;
   memory[1] = 0;
   memory[2] = wrong("memory") ? ~0ULL : 1000;
