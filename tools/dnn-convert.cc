@@ -11,6 +11,7 @@
 #include "convert/list.h"
 #include "convert/probes.h"
 #include "convert/source.h"
+#include "faults/fault.h"
 #include "formats/onnx/check/check.h"
 
 namespace {
@@ -43,7 +44,9 @@ struct Options {
   ProbeOptions probe;
   bool no_certificate = false;
   std::string certificate;
-  bool list_formats = false, list_ops = false, list_architectures = false;
+  std::vector<std::string> faults;
+  std::string faults_report;
+  bool list_formats = false, list_ops = false, list_architectures = false, list_faults = false;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -81,11 +84,16 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.convert.keep, "--keep", "write above the tolerance too");
   args.option(&o.certificate, "--certificate", "FILE", "what the comparison measured, as JSON");
   args.flag(&o.no_certificate, "--no-certificate", "compare nothing");
+  args.list(&o.faults, "--inject", "FAULT[@NODE]",
+            "make a fault on purpose first, up to three, at a node that --seed chooses where none is named");
+  args.option(&o.faults_report, "--inject-report", "FILE", "what was injected where, as JSON");
   args.flag(&o.check, "--check", "have libonnx's checker judge the ONNX file that was written");
   args.flag(&o.list_formats, "--list-formats", "list name, extensions, read and write, trust of the formats, and stop");
   args.flag(&o.list_ops, "--list-ops",
             "list operator, infer, reference, lower, and read and write by format, tab-separated, and stop");
   args.flag(&o.list_architectures, "--list-architectures", "list the networks that state dicts are put onto, and stop");
+  args.flag(&o.list_faults, "--list-faults",
+            "list the faults that --inject makes, and the real bugs that they are like, and stop");
 }
 
 int print(const std::string& table) {
@@ -118,13 +126,25 @@ void refuse_idle_options(const Options& o, const Format* target) {
   if (given && o.probes) fail_usage("--probes counts seeded inputs, and --probe gives others");
   if (!given && (!o.probe.preprocess.empty() || o.probe.spelled_out.any() || o.probe.apply_orientation))
     fail_usage("a preprocessing is for the images of --probe");
+  if (o.faults.empty() && !o.faults_report.empty()) fail_usage("--inject-report goes with --inject");
+  if (o.faults.size() > 3) fail_usage("--inject makes up to three faults, not ", o.faults.size());
   if (o.dtype.empty() && !o.io_dtype.empty()) fail_usage("--io-dtype goes with --dtype");
+}
+
+// Faults that are asked for, and said: what follows converts the faulty network, and certifies that.
+void inject_faults(const Options& o, Graph& graph) {
+  std::vector<Injection> injections;
+  for (const std::string& spec : o.faults)
+    injections.push_back(inject(graph, spec, o.convert.certificate.seed + injections.size()));
+  for (const Injection& injection : injections) cli::say(injection.text());
+  if (!o.faults_report.empty()) write_file(o.faults_report, injections_json(injections) + "\n");
 }
 
 int work(const Options& o) {
   if (o.list_formats) return print(list_formats());
   if (o.list_ops) return print(list_ops());
   if (o.list_architectures) return print(list_architectures());
+  if (o.list_faults) return print(list_faults());
   if (o.input.empty()) fail_usage("which model? give its file, or '-' for standard input");
   if (o.output.empty() || o.output == "-") fail_usage("where to? give a file with -o, whose name says the format");
   const Format* target = format_for_path(o.output);
@@ -134,6 +154,7 @@ int work(const Options& o) {
   if (o.check) onnx::require_checker(convert.write.opset);
   convert.warn = [](const std::string& message) { cli::warn(message); };
   Graph graph = read_to_convert(o.input, target, {o.architecture, o.weights, o.surgery, convert.warn});
+  inject_faults(o, graph);
   if (!o.dtype.empty()) convert.dtype = o.dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.io_dtype = o.io_dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.certify = !o.no_certificate;

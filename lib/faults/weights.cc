@@ -1,0 +1,250 @@
+// Faults of weights and biases: laid out, rounded, shuffled, swapped, damaged.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "faults/classes.h"
+
+namespace dnn::faults {
+namespace {
+
+bool put(FaultContext& context, Place place, Tensor tensor, const std::string& what) {
+  if (tensor.identical(tensor_at(context.graph, place))) return false;
+  put_constant(context.graph, place, std::move(tensor));
+  context.what = what;
+  return true;
+}
+
+bool is_kernel(const FaultContext& context, Place place) {
+  const Node& node = context.read();
+  return (is_op(node, "Conv") || is_op(node, "ConvTranspose")) && tensor_at(context.graph, place).rank() >= 3;
+}
+
+std::vector<int64_t> counted(int64_t n) {
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  return order;
+}
+
+std::vector<int64_t> backwards(int64_t n) {
+  std::vector<int64_t> order = counted(n);
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+std::vector<int64_t> shuffled(int64_t n, FaultRandom& random) {
+  std::vector<int64_t> order = counted(n);
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
+}
+
+// The axis of outputs in weights: 0 of a Conv and of a Gemm with transB, the last of others.
+size_t output_axis(const Node& node, const Tensor& weights) {
+  if (is_op(node, "Conv") || (is_op(node, "Gemm") && node.attribute_int("transB", 0) != 0)) return 0;
+  if (is_op(node, "ConvTranspose")) return 1;
+  return static_cast<size_t>(std::max(weights.rank(), 1) - 1);
+}
+
+// Numbers of floating-point weights, rounded by `to`.
+bool round_weights(FaultContext& context, const std::string& what, const std::function<double(double, double)>& to) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place || !is_float(tensor_at(context.graph, *place).dtype())) return false;
+  context.what = "weights rounded to " + what;
+  return change_numbers(context, *place, [&](std::vector<double>& values) {
+    double largest = 0;
+    for (double x : values) largest = std::max(largest, std::abs(x));
+    for (double& x : values) x = to(x, largest);
+  });
+}
+
+// `n` different places in an array, fewer where it is small.
+std::vector<size_t> some_places(size_t size, size_t n, FaultRandom& random) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < n && size > 0; ++i) places.push_back(random.below(size));
+  return places;
+}
+
+bool change_some(FaultContext& context, size_t n, const std::string& what,
+                 const std::function<double(double)>& change) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place) return false;
+  return change_numbers(context, *place, [&](std::vector<double>& values) {
+    const size_t count = std::min(n, std::max<size_t>(1, values.size() / 8));
+    for (size_t i : some_places(values.size(), count, context.random)) values[i] = change(values[i]);
+    context.what = cat(count, " of ", values.size(), " weights ", what);
+  });
+}
+
+}  // namespace
+
+bool kernel_rotated(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place || !is_kernel(context, *place)) return false;
+  Tensor turned = tensor_at(context.graph, *place);
+  for (size_t axis = 2; axis < static_cast<size_t>(turned.rank()); ++axis)
+    turned = along_axis(turned, axis, backwards(turned.dim(static_cast<int>(axis))));
+  return put(context, *place, std::move(turned), "kernel rotated by 180 degrees");
+}
+
+bool kernel_transposed(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place || !is_kernel(context, *place)) return false;
+  const Tensor& kernel = tensor_at(context.graph, *place);
+  if (kernel.rank() != 4 || kernel.dim(2) != kernel.dim(3)) return false;
+  return put(context, *place, kernel.transposed({0, 1, 3, 2}), "height and width of the kernel exchanged");
+}
+
+bool kernel_layout(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place || !is_kernel(context, *place)) return false;
+  const Tensor& kernel = tensor_at(context.graph, *place);
+  if (kernel.rank() != 4) return false;
+  return put(context, *place, kernel.transposed({2, 3, 1, 0}).reshaped(kernel.shape()),
+             "kernel in the order HWIO, read as OIHW");
+}
+
+bool channels_reversed(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place || !is_kernel(context, *place)) return false;
+  const Tensor& kernel = tensor_at(context.graph, *place);
+  return put(context, *place, along_axis(kernel, 1, backwards(kernel.dim(1))), "input channels of the kernel reversed");
+}
+
+bool filters_shuffled(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place) return false;
+  const Tensor& weights = tensor_at(context.graph, *place);
+  const size_t axis = output_axis(context.read(), weights);
+  return put(context, *place, along_axis(weights, axis, shuffled(weights.dim(static_cast<int>(axis)), context.random)),
+             "filters in another order");
+}
+
+bool inputs_shuffled(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place) return false;
+  const Tensor& weights = tensor_at(context.graph, *place);
+  if (weights.rank() < 2) return false;
+  const size_t axis = output_axis(context.read(), weights) == 0 ? 1 : 0;
+  return put(context, *place, along_axis(weights, axis, shuffled(weights.dim(static_cast<int>(axis)), context.random)),
+             "weights of the inputs in another order");
+}
+
+bool dense_transposed(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place || is_kernel(context, *place)) return false;
+  const Tensor& weights = tensor_at(context.graph, *place);
+  if (weights.rank() != 2) return false;
+  return put(context, *place, weights.transposed({1, 0}).reshaped(weights.shape()),
+             "weights in memory as of the transposed matrix");
+}
+
+bool weights_swapped(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place) return false;
+  const std::vector<Place> others = others_like(context, *place, weights_of);
+  if (others.empty()) return false;
+  const Place other = others[context.random.below(others.size())];
+  return put(context, *place, tensor_at(context.graph, other),
+             cat("weights of ", context.graph.node(other.node).label(), " in their place"));
+}
+
+bool weights_float16(FaultContext& context) {
+  return round_weights(context, "float16", [](double x, double) {
+    return static_cast<double>(static_cast<float>(Half(static_cast<float>(x))));
+  });
+}
+
+bool weights_bfloat16(FaultContext& context) {
+  return round_weights(context, "bfloat16", [](double x, double) {
+    return static_cast<double>(static_cast<float>(BFloat16(static_cast<float>(x))));
+  });
+}
+
+bool weights_int8(FaultContext& context) {
+  return round_weights(context, "int8", [](double x, double largest) {
+    return largest == 0 ? x : std::nearbyint(x / largest * 127) * largest / 127;
+  });
+}
+
+bool weights_scaled(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  static const double kFactors[] = {0.5, 0.9, 0.99, 1.01, 1.1, 2};
+  const double factor = kFactors[context.random.below(std::size(kFactors))];
+  context.what = cat("weights times ", factor);
+  return place && is_float(tensor_at(context.graph, *place).dtype()) &&
+         change_numbers(context, *place, [&](std::vector<double>& values) {
+           for (double& x : values) x *= factor;
+         });
+}
+
+bool signs_flipped(FaultContext& context) {
+  return change_some(context, 8, "with the other sign", [](double x) { return -x; });
+}
+
+bool weights_zeroed(FaultContext& context) {
+  return change_some(context, 8, "zero", [](double) { return 0.0; });
+}
+
+bool weights_nan(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  return place && is_float(tensor_at(context.graph, *place).dtype()) &&
+         change_some(context, 1, "not a number", [](double) { return std::numeric_limits<double>::quiet_NaN(); });
+}
+
+bool weight_outlier(FaultContext& context) {
+  return change_some(context, 1, "64 times as large", [](double x) { return 64 * x; });
+}
+
+bool filter_zeroed(FaultContext& context) {
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place) return false;
+  const Tensor& weights = tensor_at(context.graph, *place);
+  const size_t axis = output_axis(context.read(), weights);
+  const Shape shape = weights.shape();
+  const auto filter = static_cast<int64_t>(context.random.below(static_cast<size_t>(shape[axis])));
+  const int64_t stride = row_major_strides(shape)[axis];
+  context.what = cat("filter ", filter, " zero");
+  return change_numbers(context, *place, [&](std::vector<double>& values) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (static_cast<int64_t>(i) / stride % shape[axis] == filter) values[i] = 0;
+    }
+  });
+}
+
+bool bias_missing(FaultContext& context) {
+  const std::optional<Place> place = bias_of(context, context.node);
+  context.what = "bias zero";
+  return place && change_numbers(context, *place,
+                                 [](std::vector<double>& values) { std::fill(values.begin(), values.end(), 0); });
+}
+
+bool bias_scaled(FaultContext& context) {
+  const std::optional<Place> place = bias_of(context, context.node);
+  static const double kFactors[] = {-1, 0.5, 0.9, 1.1, 2};
+  const double factor = kFactors[context.random.below(std::size(kFactors))];
+  context.what = cat("bias times ", factor);
+  return place && change_numbers(context, *place, [&](std::vector<double>& values) {
+           for (double& x : values) x *= factor;
+         });
+}
+
+bool bias_of_another(FaultContext& context) {
+  const std::optional<Place> place = bias_of(context, context.node);
+  if (!place) return false;
+  const std::vector<Place> others = others_like(context, *place, bias_of);
+  if (others.empty()) return false;
+  const Place other = others[context.random.below(others.size())];
+  return put(context, *place, tensor_at(context.graph, other),
+             cat("bias of ", context.graph.node(other.node).label(), " in its place"));
+}
+
+bool bias_shuffled(FaultContext& context) {
+  const std::optional<Place> place = bias_of(context, context.node);
+  if (!place) return false;
+  const Tensor& bias = tensor_at(context.graph, *place);
+  if (bias.rank() != 1) return false;
+  return put(context, *place, along_axis(bias, 0, shuffled(bias.dim(0), context.random)), "bias in another order");
+}
+
+}  // namespace dnn::faults
