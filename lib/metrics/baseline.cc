@@ -132,11 +132,22 @@ const std::vector<Allowance>& default_allowances() {
       double amount;
       bool relative = false;
     };
-    const Default table[] = {{"top1_accuracy", 0},          {"top5_accuracy", 0},   {"macro_f1", 0},
-                             {"calibration_error", 0.1},    {"roc_auc", 0.001},     {"throughput", 0.1, true},
-                             {"latency_median", 0.1, true}, {"top1_agreement", 0},  {"topk_agreement", 0.1},
-                             {"kendall_tau", 0.001},        {"rbo", 0.001},         {"output_max_abs", 1, true},
-                             {"output_l2", 1, true},        {"output_cosine", 1e-6}};
+    const Default table[] = {{"top1_accuracy", 0},
+                             {"top5_accuracy", 0},
+                             {"macro_f1", 0},
+                             {"calibration_error", 0.1},
+                             {"roc_auc", 0.001},
+                             {"throughput", 0.1, true},
+                             {"latency_median", 0.1, true},
+                             {"memory_peak", 0.1, true},
+                             {"energy", 0.2, true},
+                             {"top1_agreement", 0},
+                             {"topk_agreement", 0.1},
+                             {"kendall_tau", 0.001},
+                             {"rbo", 0.001},
+                             {"output_max_abs", 1, true},
+                             {"output_l2", 1, true},
+                             {"output_cosine", 1e-6}};
     std::vector<Allowance> result;
     for (const Default& row : table) result.push_back({&row_of(row.key, "--allow"), row.amount, row.relative});
     return result;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -60,8 +61,30 @@ TEST(Baseline, ADirectionAndAnAmountDecide) {
   EXPECT_EQ(verdict("latency_median", 10, 8.9), Verdict::Better);
   EXPECT_EQ(verdict("latency_median", 10, 14, {"latency_median 50%"}), Verdict::Same);
   EXPECT_EQ(verdict("latency_median", 10, 14, {"latency_median 3 ms"}), Verdict::Worse);
+  EXPECT_EQ(verdict("memory_peak", 100, 109), Verdict::Same);
+  EXPECT_EQ(verdict("memory_peak", 100, 111), Verdict::Worse);
+  EXPECT_EQ(verdict("energy", 100, 119), Verdict::Same);
+  EXPECT_EQ(verdict("energy", 100, 121), Verdict::Worse);
   EXPECT_EQ(verdict("latency_p99", 1, 9), Verdict::Gone);  // not compared, unless
   EXPECT_EQ(verdict("latency_p99", 1, 9, {"latency_p99 100 %"}), Verdict::Worse);
+}
+
+// The table of the page is what is compared if nothing else is said.
+TEST(Baseline, ThePageNamesTheDefaults) {
+  const std::string page = read_file("../docs/ci.md");
+  const size_t from = page.find("| Metric | May be worse by |"), to = page.find("\n\n", from);
+  ASSERT_NE(to, std::string::npos);
+  const std::string table = page.substr(from, to - from);
+  size_t n_named = 0;
+  for (size_t at = table.find('`'); at != std::string::npos; at = table.find('`', at + 1)) {
+    const size_t end = table.find('`', at + 1);
+    const Row& row = row_of(table.substr(at + 1, end - at - 1), "docs/ci.md");
+    const auto& all = default_allowances();
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Allowance& a) { return a.row == &row; })) << row.key;
+    ++n_named;
+    at = end;
+  }
+  EXPECT_EQ(n_named, default_allowances().size());
 }
 
 TEST(Baseline, ValuesThatAreNoNumbersHaveAVerdictToo) {
