@@ -16,6 +16,8 @@ SHA256 = hashlib.sha256(DATA).hexdigest()
 
 
 class Server(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # which chunks are of
+
     def do_GET(self):
         kind = self.server.kind
         self.server.asked.append(self.headers.get("Range"))
@@ -30,11 +32,13 @@ class Server(http.server.BaseHTTPRequestHandler):
             self.send_header("ETag", self.server.tag)
         if ranged:
             self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
-        self.send_header("Content-Length", str(len(data) - begin))
+        self.send_header(*("Transfer-Encoding", "chunked") if kind == "chunked" else ("Content-Length", str(len(data) - begin)))
         self.end_headers()
-        end = begin + 150_000 if self.server.cuts > 0 else len(data)
+        cut = self.server.cuts > 0
+        part = data[begin:begin + 150_000 if cut else len(data)]
         self.server.cuts -= 1
-        self.wfile.write(data[begin:end])
+        self.wfile.write(b"%x\r\n%s\r\n%s" % (len(part), part, b"" if cut else b"0\r\n\r\n") if kind == "chunked" else part)
+        self.close_connection = True
 
     def log_message(self, *_):
         pass
@@ -95,6 +99,11 @@ class Fetch(unittest.TestCase):
         self.server.kind, self.server.cuts = "plain", 2
         self.whole(self.fetch("--sha256", SHA256, self.url))
         self.assertEqual(self.server.asked[1], "bytes=150000-")
+
+    def test_servers_that_do_not_say_how_long_it_is(self):
+        self.server.kind, self.server.cuts = "chunked", 2
+        self.whole(self.fetch(self.url))
+        self.assertEqual(len(self.server.asked), 3)
 
     def test_servers_that_name_no_version_begin_again(self):
         self.server.kind, self.server.cuts = "untagged", 1
