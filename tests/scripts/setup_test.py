@@ -123,7 +123,8 @@ class Setup(unittest.TestCase):
         self.assertEqual(sorted(p.name for p in folder.iterdir()), ["onnxruntime", "openvino", "tensorflow"])
         done, _ = self.frameworks("--frameworks=torch")
         self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertEqual(self.frameworks("--frameworks=caffe")[0].returncode, 2)
+        for nothing in ("--frameworks=caffe", "--frameworks=", "--frameworks=,", "--frameworks=../packages"):
+            self.assertEqual(self.frameworks(nothing)[0].returncode, 2, nothing)
 
     def answer(self, text):
         """Exit code and apt-get's arguments of a run on a terminal where a person types `text`."""
