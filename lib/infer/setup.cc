@@ -9,6 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/threads.h"
 #include "devices/library.h"
 #include "graph/bind.h"
@@ -27,9 +28,7 @@ std::string metadata_of(const Package& package, std::string_view key) {
 std::string milliseconds(const metrics::Values& values, const char* key) {
   const auto it = values.find(key);
   if (it == values.end()) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", it->second);
-  return text;
+  return number_text(it->second, "%.3f");
 }
 
 }  // namespace
@@ -223,9 +222,7 @@ std::string usage_line(const metrics::Values& v, const usage::Sampler& sampler) 
   const auto add = [&](const char* before, const char* key, const char* format, const char* after) {
     const auto it = v.find(key);
     if (it == v.end()) return;
-    char number[64];
-    std::snprintf(number, sizeof number, format, it->second);
-    parts.push_back(cat(before, number, after));
+    parts.push_back(cat(before, number_text(it->second, format), after));
   };
   add("processors ", "cpu_percent", "%.0f", " %");
   add("", "cpu_time", "%.3f", " ms of them a sample");

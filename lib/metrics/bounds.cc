@@ -5,13 +5,12 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "metrics/present.h"
 
 namespace dnn::metrics {
 namespace {
-
-constexpr std::string_view kBlank = " \t";
 
 bool holds(const Requirement& r, double value) {
   if (r.op == ">=") return value >= r.limit;
@@ -131,12 +130,6 @@ class Judge {
 };
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return "";
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 const Row& row_of(std::string_view key, std::string_view option) {
   std::vector<std::string> keys;

@@ -21,7 +21,6 @@ Requirement parse_requirement(std::string_view text);  // throws Usage
 // The metric of that key, and a number with its unit. `option` is for errors.
 const Row& row_of(std::string_view key, std::string_view option);  // throws Usage
 std::string with_unit(double value, const Row& row);
-std::string_view trimmed(std::string_view text);
 
 struct Bounds {
   std::optional<double> min_accuracy;      // top-1, percent, of every run

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "metrics/groups.h"
 #include "metrics/table.h"
@@ -218,9 +219,7 @@ void add_own_metrics(const std::vector<RunReport>& runs, std::vector<Column>* co
     Column column{plain(name), false, {}};
     for (const RunReport& run : runs) {
       const auto it = run.own_values.find(name);
-      char text[64];
-      if (it != run.own_values.end()) std::snprintf(text, sizeof text, "%.6g", it->second);
-      column.cells.emplace_back(it == run.own_values.end() ? "-" : text);
+      column.cells.push_back(it == run.own_values.end() ? "-" : number_text(it->second, "%.6g"));
     }
     columns->push_back(std::move(column));
   }

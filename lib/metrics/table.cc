@@ -2,8 +2,8 @@
 #include "metrics/table.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace dnn::metrics {
@@ -52,20 +52,11 @@ std::string layout(const std::vector<Column>& columns) {
   return out;
 }
 
-std::string value_text(const Row& row, double value) {
-  char buffer[512];  // the longest is 1.8e308 in full, with two decimals
-  std::snprintf(buffer, sizeof buffer, row.format, value);
-  return buffer;
-}
+std::string value_text(const Row& row, double value) { return number_text(value, row.format); }
 
 std::string value_text(const Row& row, const Values& values) {
   const auto it = values.find(row.key);
   return it == values.end() ? "" : value_text(row, it->second);
-}
-
-std::string plain(const std::string& text) {
-  const std::string q = dnn::quoted(text);
-  return q.substr(1, q.size() - 2);
 }
 
 std::string utf8(const std::string& text) {

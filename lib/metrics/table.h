@@ -23,9 +23,6 @@ std::string layout(const std::vector<Column>& columns);
 std::string value_text(const Row& row, const Values& values);
 std::string value_text(const Row& row, double value);
 
-// Text from a stream as it may go to a terminal.
-std::string plain(const std::string& text);
-
 // The text, or where it is no UTF-8 its bytes beyond ASCII as \xNN.
 std::string utf8(const std::string& text);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/printable.h"
 #include "report/escape.h"
 
 namespace dnn::report {
@@ -29,11 +30,8 @@ double round_step(double raw) {
 
 std::string short_number(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value > 0 ? "inf" : "-inf";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
   const double size = std::fabs(value);
-  if (size >= 1e4 && size < 1e9) return fixed(value, 0);
-  return text;
+  return size >= 1e4 && size < 1e9 ? fixed(value, 0) : number_text(value, "%.4g");
 }
 
 Scale::Kind kind_for(double low, double high) {

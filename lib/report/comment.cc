@@ -1,6 +1,7 @@
 // Checks and runs as a Markdown comment; see ci.h.
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "metrics/present.h"
 #include "metrics/table.h"
@@ -129,10 +130,8 @@ std::string run_table(const metrics::Report& report) {
       const auto pair = std::find_if(report.pairs.begin(), report.pairs.end(), [&](const metrics::PairReport& p) {
         return p.base == 0 && p.other == i && p.values.contains("top1_agreement");
       });
-      char text[32] = "";
-      if (pair != report.pairs.end())
-        std::snprintf(text, sizeof text, "%.2f", pair->values.find("top1_agreement")->second);
-      line.emplace_back(text);
+      line.push_back(pair == report.pairs.end() ? ""
+                                                : number_text(pair->values.find("top1_agreement")->second, "%.2f"));
     }
     cells.push_back(std::move(line));
   }

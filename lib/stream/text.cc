@@ -6,21 +6,13 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace dnn::stream {
 namespace {
 
-// quoted() without its quotes: what a hostile file says cannot steer the terminal.
-std::string plain(const std::string& text) {
-  const std::string q = dnn::quoted(text);
-  return q.substr(1, q.size() - 2);
-}
-
-std::string number_text(double value, const char* format = "%.6g") {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
+using dnn::number_text;
+std::string number_text(double value) { return dnn::number_text(value, "%.6g"); }
 
 std::string tensor_text(const Tensor& tensor) {
   std::string out = cat(dtype_name(tensor.dtype()), shape_text(tensor.shape()));
@@ -124,8 +116,7 @@ std::string to_text(const Usage& u) {
   if (u.gpu_memory_bytes) out += cat("  gpu memory ", *u.gpu_memory_bytes, " bytes");
   if (u.gpu_energy_mj) out += cat("  gpu energy ", number_text(*u.gpu_energy_mj), " mJ");
   if (u.sampler_ns) out += cat("  sampler ", number_text(static_cast<double>(*u.sampler_ns) * 1e-6, "%.1f"), " ms");
-  if (u.network)
-    out += detail("network", process_text(*u.network).substr(std::min<size_t>(2, process_text(*u.network).size())));
+  if (u.network) out += detail("network", std::string(trimmed(process_text(*u.network))));
   if (!u.cores_percent.empty()) {
     std::vector<std::string> cores;
     for (const std::optional<double>& percent : u.cores_percent) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace dnn::usage {
@@ -19,12 +20,6 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 // The next word; `rest` is what follows.
 std::string_view word(std::string_view* rest) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace dnn::usage {
@@ -38,14 +39,6 @@ std::vector<std::string> names_in(const std::string& folder, size_t most, int* e
 std::optional<int64_t> difference(const std::optional<int64_t>& now, const std::optional<int64_t>& before) {
   if (!now || !before || *now < *before) return std::nullopt;
   return *now - *before;
-}
-
-// One line of printable text.
-std::string plain(std::string_view text) {
-  constexpr size_t kLongest = 64;
-  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  const std::string escaped = quoted(text.substr(0, kLongest));
-  return escaped.substr(1, escaped.size() - 2);
 }
 
 }  // namespace
@@ -133,7 +126,7 @@ EnergyMeter::EnergyMeter(const Roots& roots) {
     const std::vector<std::string> parts = split(entry, ':');
     if (parts[0] != "intel-rapl" || parts.size() < 2 || parts.size() > 3) continue;
     KernelFile name_file(cat(folder, "/", entry, "/name"));
-    const std::string name = plain(name_file.read(256));
+    const std::string name = plain(trimmed(name_file.read(64)));
     const bool package = parts.size() == 2 && starts_with(name, "package");
     const auto whole = packages.find("intel-rapl:" + parts[1]);
     const bool memory = parts.size() == 3 && name == "dram" && whole != packages.end();

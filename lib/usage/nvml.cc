@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace dnn::usage {
@@ -21,12 +22,6 @@ struct Memory {
 };
 constexpr int kSuccess = 0;
 constexpr unsigned kMostDevices = 256;
-
-// One line of printable text.
-std::string plain(const std::string& text) {
-  const std::string escaped = quoted(text);
-  return escaped.substr(1, escaped.size() - 2);
-}
 
 template <class T>
 bool add(std::optional<T>* sum, unsigned long long value) {

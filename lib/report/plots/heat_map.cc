@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "report/axes.h"
 #include "report/escape.h"
@@ -56,11 +56,7 @@ class HeatMap {
     return heat_.dark_is_low ? step_below(value, low_, high_) : step_of(value, low_, high_);
   }
 
-  std::string text(double value) const {
-    char buffer[64];
-    std::snprintf(buffer, sizeof buffer, heat_.format, value);
-    return buffer;
-  }
+  std::string text(double value) const { return number_text(value, heat_.format); }
 
   void draw_names() {
     for (size_t i = 0; i < n_rows_; ++i)

@@ -1,6 +1,5 @@
 // Accuracy: against the truth, and against what it costs in time.
 #include <algorithm>
-#include <cstdio>
 
 #include "metrics/metric.h"
 #include "report/axes.h"
@@ -122,10 +121,8 @@ Blocks section_tradeoff(const Data& data, const Options&) {
   }
   std::stable_sort(front.begin(), front.end(), [&](size_t a, size_t b) { return points[a].x < points[b].x; });
   for (const size_t p : front) {
-    char y[32];
-    std::snprintf(y, sizeof y, "%.2f", points[p].y);
-    table.rows.push_back(
-        {data.runs[runs[p]].full(), value_text(data.evaluation.runs[runs[p]].values, "latency_median"), y});
+    table.rows.push_back({data.runs[runs[p]].full(), value_text(data.evaluation.runs[runs[p]].values, "latency_median"),
+                          number_text(points[p].y, "%.2f")});
   }
   blocks.push_back(std::move(table));
   return blocks;

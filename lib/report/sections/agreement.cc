@@ -1,6 +1,5 @@
 // Agreement: every two runs, as a heat map and as the numbers behind it.
 #include <algorithm>
-#include <cstdio>
 
 #include "metrics/metric.h"
 #include "report/palette.h"
@@ -14,10 +13,7 @@ constexpr size_t kMostPairs = 150;  // rows of the table of pairs
 constexpr size_t kWorst = 50;       // of them, where not all are shown, beyond those against the first run
 
 std::string short_cell(const std::optional<double>& value) {
-  if (!value) return "";
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, *value == 100 ? "%.0f" : "%.1f", *value);
-  return buffer;
+  return value ? number_text(*value, *value == 100 ? "%.0f" : "%.1f") : "";
 }
 
 }  // namespace
@@ -81,11 +77,8 @@ Blocks section_agreement(const Data& data, const Options&) {
   for (const size_t i : order) {
     const Sum& sum = sums[i];
     if (sum.n == 0) continue;
-    char mean[32];
-    std::snprintf(mean, sizeof mean, "%.2f", sum.total / static_cast<double>(sum.n));
-    char least[32];
-    std::snprintf(least, sizeof least, "%.2f", sum.least);
-    per_run.rows.push_back({data.runs[i].full(), mean, least, data.runs[sum.with].full()});
+    per_run.rows.push_back({data.runs[i].full(), number_text(sum.total / static_cast<double>(sum.n), "%.2f"),
+                            number_text(sum.least, "%.2f"), data.runs[sum.with].full()});
   }
   blocks.push_back(std::move(per_run));
 

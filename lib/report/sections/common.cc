@@ -1,7 +1,6 @@
 // What the sections share; see sections.h.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "base/error.h"
 #include "metrics/metric.h"
@@ -30,10 +29,7 @@ std::optional<double> value_of(const metrics::Values& values, std::string_view k
 
 std::string value_text(const metrics::Values& values, std::string_view key) {
   const auto it = values.find(key);
-  if (it == values.end()) return "-";
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, row_of(key).format, it->second);
-  return buffer;
+  return it == values.end() ? "-" : number_text(it->second, row_of(key).format);
 }
 
 std::vector<std::string> shown_keys(metrics::Scope scope, const std::function<bool(const metrics::Row&)>& wanted,
@@ -53,12 +49,6 @@ Column column_of(std::string_view key) {
 }
 
 std::string counted(size_t n, std::string_view what) { return cat(n, " ", what, n == 1 ? "" : "s"); }
-
-std::string percent(double share) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f %%", 100 * share);
-  return buffer;
-}
 
 std::vector<size_t> runs_in_order(const Data& data) {
   std::map<std::string, size_t> models;

@@ -1,6 +1,5 @@
 // Confusion: which classes are taken for which. Runs that confuse alike are shown once.
 #include <algorithm>
-#include <cstdio>
 
 #include "report/sections/sections.h"
 
@@ -30,11 +29,7 @@ std::vector<Alike> alike_runs(const Data& data) {
   return list;
 }
 
-std::string share(const std::optional<double>& value) {
-  char buffer[32] = "-";
-  if (value) std::snprintf(buffer, sizeof buffer, "%.3f", *value);
-  return buffer;
-}
+std::string share(const std::optional<double>& value) { return value ? number_text(*value, "%.3f") : "-"; }
 
 class Matrix {
  public:

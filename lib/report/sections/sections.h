@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "report/plots.h"
 #include "report/report.h"
@@ -35,7 +36,6 @@ Column column_of(std::string_view key);
 
 // "3 runs", "1 run".
 std::string counted(size_t n, std::string_view what);
-std::string percent(double share);  // of a share in [0, 1], "97.45 %"
 
 // Runs by model (in the order of first appearance), device and level.
 std::vector<size_t> runs_in_order(const Data& data);

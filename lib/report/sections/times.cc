@@ -1,6 +1,5 @@
 // Execution times: latencies as a table, as medians with intervals, and in their order.
 #include <algorithm>
-#include <cstdio>
 
 #include "metrics/metric.h"
 #include "report/sections/sections.h"
@@ -23,9 +22,8 @@ Table times_table(const Data& data) {
   for (const std::string& key : keys) table.columns.push_back(column_of(key));
   for (const size_t i : runs_in_order(data)) {
     const Run& run = data.runs[i];
-    char first[32] = "-";
-    if (!run.latencies_ms.empty()) std::snprintf(first, sizeof first, "%.3f", static_cast<double>(run.latencies_ms[0]));
-    std::vector<Cell> row = {run.full(), cat(run.latencies_ms.size()), first};
+    std::vector<Cell> row = {run.full(), cat(run.latencies_ms.size()),
+                             run.latencies_ms.empty() ? "-" : number_text(run.latencies_ms[0], "%.3f")};
     for (const std::string& key : keys) row.emplace_back(value_text(*values[i], key));
     table.rows.push_back(std::move(row));
   }
