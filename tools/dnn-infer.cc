@@ -119,15 +119,17 @@ int work(const Options& o) {
   const std::shared_ptr<const Package> package = open_package(o.model, open);
   const BatchPlan plan = plan_batch(*package);
   check_package(o.model, o.network, *package, plan);
-  FrameworkFile file;
+  FrameworkSession opened;
   if (framework != nullptr) {
-    file = file_for_framework(*framework, o.model, *package);
-    if (!file.converted_from.empty()) cli::note(cat(o.model, ": converted to ", file.format, " for ", framework->name));
-    device_options.model_file = file.path;
-    device_options.model_format = file.format;
     device_options.opt = framework_level(o.network);
+    opened = open_in_framework(*framework, o.network.device, o.model, package, device_options, cli::warn);
+    if (!opened.file.converted_from.empty())
+      cli::note(cat(o.model, ": converted to ", opened.file.format, " for ", framework->name));
+  } else {
+    opened.session = open_session(o.network.device, package, device_options);
   }
-  const std::unique_ptr<Session> session = open_session(o.network.device, package, device_options);
+  const FrameworkFile& file = opened.file;
+  Session* session = opened.session.get();
 
   SourceOptions source_options = o.source;
   const bool images = o.source.fill.empty() && names_images(o.source.inputs);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "convert/convert.h"
 #include "package/file.h"
@@ -24,23 +25,31 @@ std::string named_for_format(const std::string& path, const Format& format, cons
   return link;
 }
 
-}  // namespace
+using Folder = std::shared_ptr<const TemporaryFolder>;
 
-FrameworkFile file_for_framework(const Framework& framework, const std::string& path, const Package& package) {
+// The user's own file, where the framework loads its format.
+std::optional<FrameworkFile> own_file(const Framework& framework, const std::string& path, const Package& package,
+                                      const Folder& folder) {
+  const std::string& format = package.info.model_format;
   if (*framework.formats == 0) {  // a program that loads what it likes
     if (path == "-") fail_usage("exec: a model from standard input cannot be given to a program: name a file");
-    return {path, package.info.model_format, ""};
+    return FrameworkFile{path, format, ""};
   }
   const std::vector<std::string> loads = split(framework.formats, ' ');
-  const std::string& format = package.info.model_format;
   std::error_code ignored;
   const bool is_package =
       path == "-" || (fs::is_regular_file(path, ignored) && looks_like_package(MappedFile(path).bytes()));
-  auto folder = std::make_shared<const TemporaryFolder>(fs::temp_directory_path().string());
-  if (!is_package && std::find(loads.begin(), loads.end(), format) != loads.end())
-    return {named_for_format(path, *find_format(format), folder->path()), format, "", folder};
-  const Format& target = *find_format(loads[0]);
-  const std::string file = cat(folder->path(), "/model", split(target.extensions, ' ')[0]);
+  if (is_package || std::find(loads.begin(), loads.end(), format) == loads.end()) return std::nullopt;
+  return FrameworkFile{named_for_format(path, *find_format(format), folder->path()), format, "", folder};
+}
+
+// The format that models are converted to for it.
+const Format& preferred(const Framework& framework) { return *find_format(split(framework.formats, ' ')[0]); }
+
+FrameworkFile converted(const Framework& framework, const std::string& path, const Package& package,
+                        const Folder& folder) {
+  const Format& target = preferred(framework);
+  const std::string file = cat(folder->path(), "/converted", split(target.extensions, ' ')[0]);
   ConvertOptions options;
   options.certify = false;
   try {
@@ -48,7 +57,32 @@ FrameworkFile file_for_framework(const Framework& framework, const std::string& 
   } catch (Error& error) {
     throw error.within(cat(path, ": lib:", framework.name, " wants it as ", target.name));
   }
+  const std::string& format = package.info.model_format;
   return {file, target.name, format.empty() ? "a package" : format, folder};
+}
+
+}  // namespace
+
+FrameworkSession open_in_framework(const Framework& framework, const std::string& device, const std::string& path,
+                                   const std::shared_ptr<const Package>& package, DeviceOptions options,
+                                   const std::function<void(const std::string&)>& warn) {
+  const auto folder = std::make_shared<const TemporaryFolder>(fs::temp_directory_path().string());
+  const auto open = [&](const FrameworkFile& file) {
+    options.model_file = file.path;
+    options.model_format = file.format;
+    return FrameworkSession{file, open_session(device, package, options)};
+  };
+  if (const std::optional<FrameworkFile> own = own_file(framework, path, *package, folder)) {
+    try {
+      return open(*own);
+    } catch (const Error& refused) {
+      if (refused.kind() != ErrorKind::Unsupported || *framework.formats == 0 ||
+          own->format == preferred(framework).name)
+        throw;
+      warn(cat(path, " is refused and so converted to ", preferred(framework).name, ": ", refused.what()));
+    }
+  }
+  return open(converted(framework, path, *package, folder));
 }
 
 }  // namespace dnn

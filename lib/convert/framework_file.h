@@ -1,5 +1,6 @@
 // What a framework is given to run: the user's own file where it loads that format, otherwise the model converted.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,8 +15,16 @@ struct FrameworkFile {
   std::shared_ptr<const TemporaryFolder> folder = {};  // keeps what was made for the run
 };
 
-// `path` is what the package was opened from. A conversion is not certified: running it is the comparison. Throws what
-// convert_model() throws.
-FrameworkFile file_for_framework(const Framework& framework, const std::string& path, const Package& package);
+struct FrameworkSession {
+  FrameworkFile file;
+  std::unique_ptr<Session> session;
+};
+
+// `device`'s framework with the model of `path`, which the package was opened from; DeviceOptions' model_* are filled in
+// here. A file that the framework should load but refuses (Keras 3 refuses some of Keras 2's) is converted, too, and `warn`
+// told. A conversion is not certified: running it is the comparison. Throws what open_session() and convert_model() throw.
+FrameworkSession open_in_framework(const Framework& framework, const std::string& device, const std::string& path,
+                                   const std::shared_ptr<const Package>& package, DeviceOptions options,
+                                   const std::function<void(const std::string&)>& warn);
 
 }  // namespace dnn

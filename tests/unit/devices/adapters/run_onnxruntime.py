@@ -50,6 +50,8 @@ if what == "absent":
     refuse("No module named 'onnxruntime'", 77)
 if what == "refuse":
     refuse("ValueError: no operator of that name", 1)
+if header["model"]["path"].endswith(".h5"):
+    refuse("TypeError: this file is too old", 1)
 if what == "garbage":
     os.write(1, b"Loading...\n")
 if what == "hang":
