@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests of Makefile.experiments with stand-in tools: resuming, -j, failing cells, launchers, missing tools and devices."""
+import glob
 import json
 import os
 import signal
@@ -193,9 +194,10 @@ class Experiments(unittest.TestCase):
     def test_a_killed_run_leaves_no_half_result_and_is_taken_up_again(self):
         self.script("bin/dnn-infer", PROLOGUE + 'case "$*" in --list-devices) ;; *) echo half; sleep 100;; esac')
         with self.start("all") as process:
-            half = f"{self.out}/one/opt0/cpu/run.dnns.tmp"
+            half = f"{self.out}/one/opt0/cpu/run.dnns.*.tmp"
             deadline = time.monotonic() + 60
-            while not (os.path.exists(half) and os.path.getsize(half)) and time.monotonic() < deadline:
+            while not any(os.path.getsize(path) for path in glob.glob(half)):
+                self.assertLess(time.monotonic(), deadline, "no half result")
                 time.sleep(0.02)
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
@@ -315,6 +317,17 @@ class Experiments(unittest.TestCase):
         calls = [c for c in self.called("dnn-compile")]
         self.assertEqual([("--shape" in c, "--pass -a" in c) for c in sorted(calls, key=lambda c: "two.onnx" in c)],
                          [(False, True)] * 2 + [(True, True)] * 2)
+
+    def test_preprocessing_of_one_model(self):
+        settings = {"INFER_FLAGS": "--preprocess a", "INFER_FLAGS_two": "--preprocess b", "DEVICES": "cpu lib:tflite"}
+        status, said = self.make("execute", **settings)
+        self.assertEqual(status, 0, said)
+        calls = self.called("dnn-infer")
+        self.assertEqual(sorted(("/two" in c, "--preprocess a --preprocess b" in c) for c in calls), [(False, False)] * 3 + [(True, True)] * 3)
+        self.assertEqual(self.make("execute", **settings)[0], 0)
+        self.assertEqual(self.called("dnn-infer"), [])
+        self.assertEqual(self.make("execute", **{**settings, "INFER_FLAGS_two": "--preprocess c"})[0], 0)
+        self.assertIn("--preprocess c", self.called("dnn-infer")[-1])
 
     def test_conversions_may_run_in_fewer_cells(self):
         status, said = self.make("all", FORMATS="tflite pt", CONVERT=f"{self.root}/two.onnx", CONVERTED_OPTS="3")
