@@ -4,8 +4,9 @@
 
 namespace dnn::codec {
 
-// The image with its pixels allocated, after the size was found to be positive and within the limit.
-Image allocate(int64_t width, int64_t height, const DecodeOptions& options);
+// The image with its pixels allocated, after the size was found to be positive and within the limit; black with `fill`,
+// which only a decoder that sets every pixel it promises leaves out.
+Image allocate(int64_t width, int64_t height, const DecodeOptions& options, bool fill = true);
 
 Image decode_jpeg(Bytes file, const DecodeOptions& options);
 Image decode_png(Bytes file, const DecodeOptions& options);

@@ -1,4 +1,6 @@
 // Sniffing and dispatch to the format readers; see image.h.
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "image/codec.h"
@@ -49,7 +51,7 @@ std::string_view image_format_name(ImageFormat format) {
   return "unknown";
 }
 
-Image codec::allocate(int64_t width, int64_t height, const DecodeOptions& options) {
+Image codec::allocate(int64_t width, int64_t height, const DecodeOptions& options, bool fill) {
   if (width <= 0 || height <= 0) fail_malformed("an image of ", width, "x", height, " pixels");
   if (width > options.max_pixels / height) {
     fail_unsupported("an image of ", width, "x", height, " pixels; the limit is ", options.max_pixels, " pixels");
@@ -58,6 +60,7 @@ Image codec::allocate(int64_t width, int64_t height, const DecodeOptions& option
   image.width = static_cast<int>(width);
   image.height = static_cast<int>(height);
   image.rgb.resize(static_cast<size_t>(width * height) * 3);
+  if (fill) std::fill(image.rgb.begin(), image.rgb.end(), uint8_t{0});
   return image;
 }
 

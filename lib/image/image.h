@@ -6,6 +6,8 @@
 // ours is Unsupported. Nothing here keeps state between calls, so all of it may run on many threads at once.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +16,43 @@
 
 namespace dnn {
 
+struct ImageSize {
+  int width = 0;
+  int height = 0;
+  bool operator==(const ImageSize&) const = default;
+};
+
+struct ImageRegion {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+};
+
+// What new elements of a vector hold is left to whoever fills them: zeroing an image first costs as much as resizing it does.
+template <class T>
+struct Unfilled : std::allocator<T> {
+  // NOLINTBEGIN(readability-identifier-naming): the standard's names
+  template <class U>
+  struct rebind {
+    using other = Unfilled<U>;
+  };
+  // NOLINTEND(readability-identifier-naming)
+  template <class U>
+  void construct(U* at) {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* at, Args&&... args) {
+    ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+  }
+};
+
 struct Image {
   int width = 0;
   int height = 0;
-  std::vector<uint8_t> rgb;  // [height, width, 3], rows without padding
-  std::string warning;       // what the decoder complained about and went on, as Pillow goes on; empty for most
+  std::vector<uint8_t, Unfilled<uint8_t>> rgb;  // [height, width, 3], rows without padding
+  std::string warning;  // what the decoder complained about and went on, as Pillow goes on; empty for most
 };
 
 enum class ImageFormat { Unknown, Jpeg, Png, Bmp, Pnm, Gif, Tiff, WebP, Heif, Jpeg2000, JpegXl };
@@ -32,6 +66,9 @@ inline constexpr int64_t kMaxImagePixels = 178956970;
 
 struct DecodeOptions {
   int64_t max_pixels = kMaxImagePixels;
+  // Which pixels of an image of that size the caller will read; those outside may hold anything, as they do where a JPEG
+  // is wider than what is wanted. Empty: all. Not for images that are turned.
+  std::function<ImageRegion(ImageSize)> reads = {};
   bool apply_orientation = false;  // turn the image as its EXIF orientation says (Pillow: ImageOps.exif_transpose)
 };
 

@@ -1,4 +1,5 @@
 // JPEG through libjpeg-turbo with its default, exact integer DCT and smooth chroma upsampling, as Pillow uses it.
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h needs FILE
 
@@ -98,15 +99,37 @@ Outcome open(Decoder& d, Bytes file) {
   return status == JPEG_SUSPENDED ? Outcome::Truncated : Outcome::Done;
 }
 
-// Decodes into `rows`, whose stride is width * components.
-Outcome decode(Decoder& d, uint8_t* rows, int n_components) {
+// Columns [begin, end) of the image.
+struct Columns {
+  JDIMENSION begin, end;
+};
+
+// What is decoded for the columns that are wanted: with those on both sides that would show the cut.
+Columns with_margin(const Decoder& d, const ImageRegion& wanted) {
+  // Smooth chroma upsampling has other weights in the outermost column; and of a progressive file that lacks scans, blocks
+  // are smoothed by what lies two blocks away.
+  const int64_t margin = d.codec.progressive_mode != 0 ? int64_t{d.codec.max_h_samp_factor} * DCTSIZE * 4 : 2;
+  const int64_t begin = wanted.x - margin, end = int64_t{wanted.x} + wanted.width + margin;
+  const auto width = static_cast<int64_t>(d.codec.image_width);
+  return {static_cast<JDIMENSION>(std::clamp<int64_t>(begin, 0, width)),
+          static_cast<JDIMENSION>(std::clamp<int64_t>(end, 0, width))};
+}
+
+// Decodes `columns` (or more) into `rows`, whose stride is image width * components.
+Outcome decode(Decoder& d, uint8_t* rows, int n_components, Columns columns) {
   if (setjmp(d.failure.jump) != 0) return Outcome::Failed;
   d.codec.out_color_space = n_components == 1 ? JCS_GRAYSCALE : n_components == 3 ? JCS_RGB : JCS_CMYK;
   if (!jpeg_start_decompress(&d.codec)) return Outcome::Truncated;
   const size_t stride = static_cast<size_t>(d.codec.output_width) * static_cast<size_t>(n_components);
+  JDIMENSION begin = columns.begin, width = columns.end - columns.begin;
+  if (width < d.codec.output_width) jpeg_crop_scanline(&d.codec, &begin, &width);
   while (d.codec.output_scanline < d.codec.output_height) {
-    JSAMPROW row = rows + d.codec.output_scanline * stride;
-    if (jpeg_read_scanlines(&d.codec, &row, 1) != 1) return Outcome::Truncated;
+    constexpr JDIMENSION kRows = 4;  // as many as the upsampling may give at once
+    JSAMPROW lines[kRows];
+    const JDIMENSION n = std::min(kRows, d.codec.output_height - d.codec.output_scanline);
+    for (JDIMENSION i = 0; i < n; ++i)
+      lines[i] = rows + (d.codec.output_scanline + i) * stride + begin * static_cast<size_t>(n_components);
+    if (jpeg_read_scanlines(&d.codec, lines, n) == 0) return Outcome::Truncated;
   }
   return Outcome::Done;
 }
@@ -150,12 +173,15 @@ Image decode_jpeg(Bytes file, const DecodeOptions& options) {
   if (n_components != 1 && n_components != 3 && n_components != 4) {
     fail_unsupported("an image of ", n_components, " components");
   }
-  Image image = allocate(d.codec.image_width, d.codec.image_height, options);
+  Image image = allocate(d.codec.image_width, d.codec.image_height, options, false);
   if (n_components == 3) {
-    check(d, decode(d, image.rgb.data(), 3));
+    const bool all = !options.reads || options.apply_orientation;
+    const Columns columns =
+        all ? Columns{0, d.codec.image_width} : with_margin(d, options.reads({image.width, image.height}));
+    check(d, decode(d, image.rgb.data(), 3, columns));
   } else {
     std::vector<uint8_t> samples(image.rgb.size() / 3 * static_cast<size_t>(n_components));
-    check(d, decode(d, samples.data(), n_components));
+    check(d, decode(d, samples.data(), n_components, {0, d.codec.image_width}));
     if (n_components == 1) {
       grey_to_rgb(samples, image);
     } else {

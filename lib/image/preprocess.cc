@@ -254,6 +254,17 @@ Preprocess preprocess_from_json(std::string_view text) {
   }
 }
 
+ImageRegion fit_reads(ImageSize from, const Preprocess& p) {
+  if (p.resize == ResizeMode::ShortCrop) {
+    try {
+      const ImageSize whole = short_side_size(from, p.short_side);
+      return resize_reads(from, whole, centre_region(whole, {p.width, p.height}), p.filter);
+    } catch (const Error&) {  // for fit() to say
+    }
+  }
+  return {0, 0, from.width, from.height};
+}
+
 Image fit(const Image& given, const Preprocess& p) {
   const bool is_grey = p.channels == Channels::Grey;
   const Image one = is_grey ? grey(given) : Image{};
@@ -296,11 +307,19 @@ void to_tensor(const Image& image, const Preprocess& p, std::span<float> out) {
   const size_t n_pixels = source.rgb.size() / 3;
   const uint8_t* rgb = source.rgb.data();
   const bool planar = p.layout == Layout::Nchw;
-  for (size_t c = 0; c < n_channels; ++c) {
-    const uint8_t* from = rgb + (p.channels == Channels::Bgr ? 2 - c : c);
-    float* to = out.data() + (planar ? c * n_pixels : c);
-    const size_t step = planar ? 1 : n_channels;
-    for (size_t i = 0; i < n_pixels; ++i) to[i * step] = table[c][from[3 * i]];
+  const auto part_of = [&](size_t c) { return p.channels == Channels::Bgr ? 2 - c : c; };
+  const auto place_of = [&](size_t c) { return out.data() + (planar ? c * n_pixels : c); };
+  const size_t step = planar ? 1 : n_channels;
+  if (n_channels == 1) {
+    for (size_t i = 0; i < n_pixels; ++i) out[i] = table[0][rgb[3 * i]];
+    return;
+  }
+  float *a = place_of(0), *b = place_of(1), *c = place_of(2);
+  const uint8_t *from_a = rgb + part_of(0), *from_b = rgb + part_of(1), *from_c = rgb + part_of(2);
+  for (size_t i = 0; i < n_pixels; ++i) {
+    a[i * step] = table[0][from_a[3 * i]];
+    b[i * step] = table[1][from_b[3 * i]];
+    c[i * step] = table[2][from_c[3 * i]];
   }
 }
 

@@ -83,6 +83,8 @@ Preprocess preprocess_from_json(std::string_view json);  // throws Malformed
 // The same for a description that may leave fields out: those are `base`'s.
 Preprocess preprocess_from_json(std::string_view json, const Preprocess& base);
 
+// The pixels of an image of size `from` that fit() reads; all where it would throw.
+ImageRegion fit_reads(ImageSize from, const Preprocess& preprocess);
 // The image resized and cropped as `preprocess` says, still bytes.
 Image fit(const Image& image, const Preprocess& preprocess);
 // fit() and the arithmetic, as float32 of shape(); throws Usage when a None resize meets another size.

@@ -113,7 +113,9 @@ Image pass_horizontal(const Image& image, int begin, int end, const Weights& wei
   Image out = new_image(static_cast<int>(weights.first.size()), end - begin);
   const resample::PassHorizontal pass{image.rgb.data() + static_cast<size_t>(begin) * stride(image), out.rgb.data(),
                                       image.width, end - begin, &weights};
-  if (resample::avx2_usable()) {
+  if (resample::avx512_usable()) {
+    resample::horizontal_avx512(pass);
+  } else if (resample::avx2_usable()) {
     resample::horizontal_avx2(pass);
   } else {
     resample::horizontal_portable(pass);
@@ -303,6 +305,26 @@ Image resize(const Image& image, ImageSize size, const ImageRegion& region, Resi
 
 Image resize(const Image& image, ImageSize size, ResizeFilter filter, PassOrder order) {
   return resize(image, size, {0, 0, size.width, size.height}, filter, order);
+}
+
+ImageRegion resize_reads(ImageSize from, ImageSize size, const ImageRegion& region, ResizeFilter filter) {
+  check_region(size, region);
+  if (size == from) return region;
+  const auto along = [&](int in, int out, int begin, int n) -> std::pair<int, int> {
+    if (in == out) return {begin, begin + n};
+    if (filter == ResizeFilter::Nearest) {
+      const std::vector<int> indices = nearest_indices(in, out, begin, begin + n);
+      return {indices.front(), indices.back() + 1};
+    }
+    // Of the first output and of the last, with the zeros that may stand before and behind their weights.
+    const Weights first = resample::compute_weights(in, out, begin, begin + 1, filter);
+    const Weights last = resample::compute_weights(in, out, begin + n - 1, begin + n, filter);
+    constexpr int kZeros = 4;
+    return {std::max(first.first[0] - kZeros, 0), std::min(last.first[0] + last.taps + kZeros, in)};
+  };
+  const auto [left, right] = along(from.width, size.width, region.x, region.width);
+  const auto [top, bottom] = along(from.height, size.height, region.y, region.height);
+  return {left, top, right - left, bottom - top};
 }
 
 ImageSize short_side_size(ImageSize from, int side) {

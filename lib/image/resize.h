@@ -4,6 +4,7 @@
 // rounded to 22 fractional bits; one pass per direction with an image of clipped bytes in between. Because of that image
 // the order of the passes shows in the result (by one unit, in few pixels).
 #pragma once
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -21,24 +22,14 @@ enum class PassOrder {
   Pillow12,  // horizontal first, as all older versions
 };
 
-struct ImageSize {
-  int width = 0;
-  int height = 0;
-  bool operator==(const ImageSize&) const = default;
-};
-
-struct ImageRegion {
-  int x = 0;
-  int y = 0;
-  int width = 0;
-  int height = 0;
-};
-
 // The part `region` of `image` resized to `size`, identical to crop(resize(image, size), region) but computing no more
 // than that part needs. Throws Usage when a size is not positive, above max_pixels, or the region leaves it.
 Image resize(const Image& image, ImageSize size, const ImageRegion& region, ResizeFilter filter,
              PassOrder order = PassOrder::Pillow13);
 Image resize(const Image& image, ImageSize size, ResizeFilter filter, PassOrder order = PassOrder::Pillow13);
+
+// The part of an image of size `from` that such a resize reads.
+ImageRegion resize_reads(ImageSize from, ImageSize size, const ImageRegion& region, ResizeFilter filter);
 
 // The size with the shorter side `side` and the longer one side * long / short, truncated (torchvision.transforms.Resize).
 ImageSize short_side_size(ImageSize from, int side);
@@ -75,10 +66,27 @@ struct PassVertical {
 };
 void horizontal_portable(const PassHorizontal& pass);
 void vertical_portable(const PassVertical& pass);
-// The same results with AVX2; call only where avx2_usable().
+// The same results with AVX2 and AVX-512; call only where usable.
 bool avx2_usable();
 void horizontal_avx2(const PassHorizontal& pass);
 void vertical_avx2(const PassVertical& pass);
+bool avx512_usable();  // then AVX2 is, too
+void horizontal_avx512(const PassHorizontal& pass);
+
+// Weights of taps (2i, 2i+1) as pairs of 16 bits, their low 15 bits and the rest apart.
+inline constexpr int kLowBits = 15;
+struct Pairs {
+  std::vector<int32_t> low, high;
+};
+Pairs split_weights(const Weights& weights);
+// The first 3 or 4 bytes of a register.
+inline void store_pixel(uint8_t* to, int pixel, size_t n_bytes) {
+  if (n_bytes == 4) {
+    std::memcpy(to, &pixel, 4);
+  } else {
+    std::memcpy(to, &pixel, 3);
+  }
+}
 
 }  // namespace resample
 }  // namespace dnn

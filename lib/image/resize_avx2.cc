@@ -13,27 +13,7 @@
 namespace dnn::resample {
 namespace {
 
-constexpr int kLowBits = 15;
 constexpr int32_t kHalf = 1 << (kFractionBits - 1);
-
-// Weights of taps (2i, 2i+1) as pairs of 16 bits, low and high parts apart.
-struct Pairs {
-  std::vector<int32_t> low, high;
-};
-
-Pairs split(const Weights& w) {
-  Pairs pairs;
-  pairs.low.resize(w.weights.size() / 2);
-  pairs.high.resize(w.weights.size() / 2);
-  for (size_t i = 0; i < w.weights.size() / 2; ++i) {
-    const int32_t a = w.weights[2 * i], b = w.weights[2 * i + 1];
-    const int32_t mask = (1 << kLowBits) - 1;
-    pairs.low[i] = (a & mask) | (b & mask) << 16;
-    pairs.high[i] = static_cast<int32_t>(static_cast<uint32_t>(a >> kLowBits & 0xffff) |
-                                         static_cast<uint32_t>(b >> kLowBits) << 16);
-  }
-  return pairs;
-}
 
 DNN_AVX2 inline __m256i finish(__m256i low, __m256i high) {
   const __m256i sum = _mm256_add_epi32(low, _mm256_slli_epi32(high, kLowBits));
@@ -74,10 +54,9 @@ DNN_AVX2 void two_rows_all(const uint8_t* a, const uint8_t* b, uint8_t* out_a, u
     const __m256i wide = two_rows(a + begin, b + begin, &pairs.low[x * half_taps], &pairs.high[x * half_taps], w.taps);
     const __m256i words = _mm256_packs_epi32(wide, wide);
     const __m256i bytes = _mm256_packus_epi16(words, words);
-    const int pixel_a = _mm256_extract_epi32(bytes, 0);
-    const int pixel_b = _mm256_extract_epi32(bytes, 4);
-    std::memcpy(out_a + 3 * x, &pixel_a, 3);
-    std::memcpy(out_b + 3 * x, &pixel_b, 3);
+    const size_t n_bytes = x + 1 < n ? 4 : 3;  // the next pixel overwrites the fourth
+    store_pixel(out_a + 3 * x, _mm256_extract_epi32(bytes, 0), n_bytes);
+    store_pixel(out_b + 3 * x, _mm256_extract_epi32(bytes, 4), n_bytes);
   }
 }
 
@@ -113,6 +92,20 @@ DNN_AVX2 inline void vertical_32(const uint8_t* in, size_t stride, const int32_t
 
 }  // namespace
 
+Pairs split_weights(const Weights& w) {
+  Pairs pairs;
+  pairs.low.resize(w.weights.size() / 2);
+  pairs.high.resize(w.weights.size() / 2);
+  for (size_t i = 0; i < w.weights.size() / 2; ++i) {
+    const int32_t a = w.weights[2 * i], b = w.weights[2 * i + 1];
+    const int32_t mask = (1 << kLowBits) - 1;
+    pairs.low[i] = (a & mask) | (b & mask) << 16;
+    pairs.high[i] = static_cast<int32_t>(static_cast<uint32_t>(a >> kLowBits & 0xffff) |
+                                         static_cast<uint32_t>(b >> kLowBits) << 16);
+  }
+  return pairs;
+}
+
 bool avx2_usable() {
   static const bool usable = __builtin_cpu_supports("avx2") != 0;
   return usable;
@@ -120,7 +113,7 @@ bool avx2_usable() {
 
 void horizontal_avx2(const PassHorizontal& pass) {
   const Weights& w = *pass.weights;
-  const Pairs pairs = split(w);
+  const Pairs pairs = split_weights(w);
   const size_t row_bytes = static_cast<size_t>(pass.in_width) * 3;
   const size_t out_bytes = w.first.size() * 3;
   // Rows that may not be read beyond their end go through zero-padded copies: the last pair, an odd last row (its
@@ -146,7 +139,7 @@ void horizontal_avx2(const PassHorizontal& pass) {
 void vertical_avx2(const PassVertical& pass) {
   const Weights& w = *pass.weights;
   if (pass.row_bytes < 32 || pass.in_rows < w.taps) return vertical_portable(pass);
-  const Pairs pairs = split(w);
+  const Pairs pairs = split_weights(w);
   const auto half_taps = static_cast<size_t>(w.taps) / 2;
   for (size_t y = 0; y < w.first.size(); ++y) {
     const int32_t* low = &pairs.low[y * half_taps];

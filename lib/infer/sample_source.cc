@@ -49,7 +49,9 @@ LoadedSample load_image(int64_t id, const Sample& entry, const SourceOptions& op
   Image image;
   const bool upright = options.preprocess ? options.preprocess->apply_orientation : options.apply_orientation;
   try {
-    image = read_image(entry.path, {.apply_orientation = upright});
+    DecodeOptions decode = {.apply_orientation = upright};
+    if (!options.preprocessor) decode.reads = [&](ImageSize size) { return fit_reads(size, *options.preprocess); };
+    image = read_image(entry.path, decode);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Internal) throw;
     sample.error = e;

@@ -52,11 +52,13 @@ int run(const std::string& what) {
   if (parts.size() != 2 || !parse_int(parts[1], &side)) fail_usage("'", what, "' is not NAME:S");
   const Preprocess preprocess =
       named_preprocess(parts[0], static_cast<int>(side), static_cast<int>(side), Layout::Nchw);
+  DecodeOptions options;
+  options.reads = [&](ImageSize size) { return fit_reads(size, preprocess); };
   std::vector<unsigned char> pixels;
   for (std::string path; std::getline(std::cin, path);) {
     const std::string file = read_file(path);
     const int64_t start = now_ns();
-    const Tensor tensor = to_tensor(decode_image(as_bytes(file)), preprocess);
+    const Tensor tensor = to_tensor(decode_image(as_bytes(file), options), preprocess);
     const int64_t middle = now_ns();
     decode(file, &pixels);
     std::cout << middle - start << ' ' << now_ns() - middle << std::endl;

@@ -77,7 +77,7 @@ TEST(Resize, PartOfTheResultEqualsTheCroppedWhole) {
   }
 }
 
-TEST(Resize, Avx2EqualsPortable) {
+TEST(Resize, VectorsEqualPortable) {
   if (!resample::avx2_usable()) GTEST_SKIP() << "this processor has no AVX2";
   std::mt19937 random(11);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
@@ -90,6 +90,11 @@ TEST(Resize, Avx2EqualsPortable) {
     resample::horizontal_portable({image.rgb.data(), plain.data(), image.width, image.height, &columns});
     resample::horizontal_avx2({image.rgb.data(), fast.data(), image.width, image.height, &columns});
     ASSERT_EQ(plain, fast) << "horizontal case " << i;
+    if (resample::avx512_usable()) {
+      std::fill(fast.begin(), fast.end(), uint8_t{77});
+      resample::horizontal_avx512({image.rgb.data(), fast.data(), image.width, image.height, &columns});
+      ASSERT_EQ(plain, fast) << "horizontal case " << i << " with AVX-512";
+    }
     const resample::Weights rows = resample::compute_weights(image.height, out_size, 0, out_size, filter);
     const auto row_bytes = static_cast<size_t>(image.width) * 3;
     plain.assign(row_bytes * static_cast<size_t>(out_size), 0);
