@@ -6,6 +6,7 @@
 #include "metrics/present.h"
 #include "metrics/table.h"
 #include "report/ci.h"
+#include "report/escape.h"
 
 namespace dnn::report {
 namespace {
@@ -21,7 +22,7 @@ constexpr size_t kMostAll = 60'000;  // of a comment; GitHub takes 65,536 charac
 // Text that is not ours, as code: nothing in it is Markdown or HTML, nor ends the line.
 std::string code(const std::string& text) {
   std::string out;
-  for (const char c : metrics::utf8(text)) {
+  for (const char c : clean(text)) {
     if (out.size() >= kMostText && (static_cast<unsigned char>(c) & 0xC0) != 0x80) {
       out += "...";
       break;
@@ -31,7 +32,7 @@ std::string code(const std::string& text) {
     } else if (c == '`') {
       out += '\'';
     } else {
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      out += c;
     }
   }
   return out.empty() ? "" : "`" + out + "`";

@@ -3,36 +3,11 @@
 
 #include "base/text.h"
 #include "metrics/present.h"
-#include "metrics/table.h"
 #include "report/ci.h"
+#include "report/escape.h"
 
 namespace dnn::report {
 namespace {
-
-// XML 1.0 has no place for most control characters, nor for U+FFFE and U+FFFF, nor for what is no UTF-8.
-std::string escaped(const std::string& text) {
-  const std::string safe = metrics::utf8(text);
-  std::string out;
-  for (size_t i = 0; i < safe.size(); ++i) {
-    const char c = safe[i];
-    const bool no_character = safe.compare(i, 2, "\xEF\xBF") == 0 && (safe[i + 2] == '\xBE' || safe[i + 2] == '\xBF');
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (no_character) {
-      out += '?';
-      i += 2;
-    } else {
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 // "B against A (net.tflite -O4 cpu against net.onnx -O3 cpu)"
 std::string who(const metrics::Report& report, const metrics::Check& check) {
@@ -56,15 +31,16 @@ std::string junit_xml(const metrics::Report& report, const std::vector<metrics::
   for (const metrics::Check& check : checks) {
     const std::string subject = check.kind == "input" ? check.said : who(report, check);
     const std::string name = subject.empty() ? check.rule : cat(check.rule, ": ", subject);
-    out +=
-        cat("    <testcase classname=\"dnn-eval.", escaped(check.kind), "\" name=\"", escaped(name), "\" time=\"0\"");
+    out += cat("    <testcase classname=\"dnn-eval.", html_text(check.kind), "\" name=\"", html_text(name),
+               "\" time=\"0\"");
     if (check.kept) {
       out += "/>\n";
       continue;
     }
     const char* element = check.kind == "input" ? "error" : "failure";
-    out += cat(">\n      <", element, " type=\"", escaped(check.key.empty() ? check.kind : check.key), "\" message=\"",
-               escaped(check.said), "\">", escaped(check.line()), "</", element, ">\n    </testcase>\n");
+    out +=
+        cat(">\n      <", element, " type=\"", html_text(check.key.empty() ? check.kind : check.key), "\" message=\"",
+            html_text(check.said), "\">", html_text(check.line()), "</", element, ">\n    </testcase>\n");
   }
   return out + "  </testsuite>\n</testsuites>\n";
 }

@@ -31,9 +31,11 @@ Check check(bool kept, const std::string& said) {
 TEST(Junit, HoldsNoCharacterThatXmlHasNot) {
   const std::string xml =
       junit_xml(report_of("m"), {check(false, "<&>\"\x01\n\xEF\xBF\xBF\xEF\xBF\xBE\xEF\xBF\xBD end")});
-  EXPECT_NE(xml.find("message=\"&lt;&amp;&gt;&quot;  ??\xEF\xBF\xBD end\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("message=\"&lt;&amp;&gt;&quot;\\u{1}\\u{A}\\u{FFFF}\\u{FFFE}\xEF\xBF\xBD end\""),
+            std::string::npos)
+      << xml;
   const std::string bytes = junit_xml(report_of("m"), {check(false, "\xff\xfe")});
-  EXPECT_NE(bytes.find("\\xff\\xfe"), std::string::npos) << bytes;
+  EXPECT_NE(bytes.find("\\xFF\\xFE"), std::string::npos) << bytes;
 }
 
 // What the schema of SARIF 2.1.0 requires, and GitHub beyond it.
@@ -71,6 +73,8 @@ TEST(Comment, LongListsAndTextsAreCut) {
   EXPECT_NE(text.find("1000 of 1000 checks missed"), std::string::npos);
   EXPECT_NE(text.find("and 950 more"), std::string::npos);
   EXPECT_NE(text.find("`a\\|b'c"), std::string::npos) << text.substr(0, 600);
+  const std::string turned = comment_markdown(report_of("m"), {check(false, "exe.\u202egpj")}, nullptr);
+  EXPECT_NE(turned.find("`exe.\\u{202E}gpj`"), std::string::npos) << turned;
   EXPECT_NE(comment_markdown(metrics::Report(), {}, nullptr).find("0 runs"), std::string::npos);
 }
 
