@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "metrics/common_folder.h"
 #include "metrics/predictions.h"
 #include "metrics/statistics.h"
 #include "tensor/compare.h"
@@ -354,16 +355,10 @@ size_t Evaluation::current_run() const {
 
 // The paths of a run's samples below the folder that all of them have in common.
 std::vector<std::string_view> Evaluation::below_common_folder(const Predictions& predictions) const {
+  CommonFolder folder;
+  for (size_t i = 0; i < predictions.size(); ++i) folder.add(samples_->path(predictions.sample(i)));
   std::vector<std::string_view> paths;
-  for (size_t i = 0; i < predictions.size(); ++i) paths.emplace_back(samples_->path(predictions.sample(i)));
-  std::string_view prefix = paths.empty() ? "" : paths[0].substr(0, paths[0].rfind('/') + 1);
-  for (const std::string_view path : paths) {
-    while (!path.starts_with(prefix)) {
-      const size_t slash = prefix.size() < 2 ? std::string::npos : prefix.rfind('/', prefix.size() - 2);
-      prefix = slash == std::string::npos ? "" : prefix.substr(0, slash + 1);
-    }
-  }
-  for (std::string_view& path : paths) path.remove_prefix(prefix.size());
+  for (size_t i = 0; i < predictions.size(); ++i) paths.push_back(folder.below(samples_->path(predictions.sample(i))));
   return paths;
 }
 

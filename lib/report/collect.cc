@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "metrics/common_folder.h"
 #include "metrics/groups.h"
 #include "metrics/present.h"
 #include "report/data.h"
@@ -148,20 +149,14 @@ void Collector::merge_folders() {
   std::map<std::string, size_t> by_name;
   std::vector<SampleLists> merged;
   for (const std::vector<bool>& family : families) {
-    std::optional<std::string> folder;
+    metrics::CommonFolder folder;
     for (size_t i = 0; i < family.size(); ++i) {
-      if (!family[i]) continue;
-      const std::string& path = data_.samples[i].path;
-      if (!folder) folder = path.substr(0, path.rfind('/') + 1);
-      while (!path.starts_with(*folder)) {
-        const size_t slash = folder->size() < 2 ? std::string::npos : folder->rfind('/', folder->size() - 2);
-        folder->resize(slash == std::string::npos ? 0 : slash + 1);
-      }
+      if (family[i]) folder.add(data_.samples[i].path);
     }
     for (size_t i = 0; i < family.size(); ++i) {
       if (!family[i]) continue;
       SampleLists& sample = data_.samples[i];
-      const auto [at, is_new] = by_name.emplace(sample.path.substr(folder->size()), merged.size());
+      const auto [at, is_new] = by_name.emplace(folder.below(sample.path), merged.size());
       if (is_new) {
         merged.push_back(std::move(sample));
         continue;

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "metrics/common_folder.h"
 #include "metrics/groups.h"
 #include "metrics/present.h"
 #include "metrics/statistics.h"
@@ -203,27 +204,21 @@ class Tree {
       note(base, other, "label sets differ");
       return std::nullopt;
     }
-    const size_t prefix = common_folder(base);
+    const metrics::CommonFolder& folder = folder_of_images(base);
     evaluation_.for_each_common(base, other, [&](const std::string& path, const Outcome& x, const Outcome& y) {
-      result.add(path.substr(prefix), x, y);
+      result.add(std::string(folder.below(path)), x, y);
     });
     if (result.n > 0) return result;
     note(base, other, "no common sample with labels in both");
     return std::nullopt;
   }
 
-  // The length of the path of the folder that all of a run's images are below.
-  size_t common_folder(size_t run) {
-    if (const auto it = prefixes_.find(run); it != prefixes_.end()) return it->second;
-    std::optional<std::string> prefix;
-    evaluation_.for_each(run, [&](const std::string& path, const Outcome&) {
-      if (!prefix) prefix = path.substr(0, path.rfind('/') + 1);
-      while (!path.starts_with(*prefix)) {
-        prefix->pop_back();  // its '/'
-        prefix->resize(prefix->rfind('/') + 1);
-      }
-    });
-    return prefixes_[run] = prefix ? prefix->size() : 0;
+  // That all of a run's images are below.
+  const metrics::CommonFolder& folder_of_images(size_t run) {
+    const auto place = folders_.try_emplace(run);
+    metrics::CommonFolder& folder = place.first->second;
+    if (place.second) evaluation_.for_each(run, [&](const std::string& path, const Outcome&) { folder.add(path); });
+    return folder;
   }
 
   void note(size_t a, size_t b, const char* why) {
@@ -324,7 +319,7 @@ class Tree {
   std::string folder_;
   std::vector<Device> devices_;
   std::set<std::string> notes_;
-  std::map<size_t, size_t> prefixes_;
+  std::map<size_t, metrics::CommonFolder> folders_;  // by run
 };
 
 }  // namespace
