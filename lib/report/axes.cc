@@ -28,6 +28,12 @@ double round_step(double raw) {
 
 }  // namespace
 
+double share_between(double value, double low, double high) {
+  // Of halves, for a difference may be more than a number can be.
+  const double share = (value / 2 - low / 2) / (high / 2 - low / 2);
+  return low < high && share > 0 ? std::min(share, 1.0) : 0;
+}
+
 std::string short_number(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value > 0 ? "inf" : "-inf";
   const double size = std::fabs(value);

@@ -36,6 +36,9 @@ class Scale {
 // Logarithmic where the values, all above 0, are far apart.
 Scale::Kind kind_for(double low, double high);
 
+// Where a value lies from low to high, 0 to 1; 0 where one of them is NaN or nothing lies between them.
+double share_between(double value, double low, double high);
+
 // "0.25", "1200", "3e-07": short, for reading.
 std::string short_number(double value);
 

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "report/axes.h"
+
 namespace dnn::report {
 namespace {
 
@@ -83,13 +85,11 @@ const std::array<Step, kSteps>& steps() {
 }
 
 int step_of(double value, double low, double high) {
-  if (!(high > low) || !std::isfinite(value)) return 0;
-  return std::clamp(static_cast<int>((value - low) / (high - low) * kSteps), 0, kSteps - 1);
+  return std::min(static_cast<int>(share_between(value, low, high) * kSteps), kSteps - 1);
 }
 
 int step_below(double value, double low, double high) {
-  if (!(high > low) || !std::isfinite(value)) return 0;
-  return step_of(std::sqrt(std::clamp((high - value) / (high - low), 0.0, 1.0)), 0, 1);
+  return step_of(std::sqrt(share_between(-value, -high, -low)), 0, 1);
 }
 
 std::string with_variables(std::string_view css) {

@@ -28,7 +28,9 @@ std::optional<Picture> thumbnail(const std::string& path, const Options& options
     Image image = read_image(file.string(), {.max_pixels = kMostPixels, .apply_orientation = false});
     const int longer = std::max(image.width, image.height);
     if (longer < 1) return std::nullopt;
-    const auto fitted = [&](int extent, int side) { return std::max(1, extent * side / longer); };
+    const auto fitted = [&](int64_t extent, int side) {
+      return static_cast<int>(std::max<int64_t>(1, extent * side / longer));
+    };
     if (longer > kSide)
       image = resize(image, {fitted(image.width, kSide), fitted(image.height, kSide)}, ResizeFilter::Bilinear);
     const int shown = std::max(kLeastShown, std::max(image.width, image.height));

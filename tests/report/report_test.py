@@ -129,6 +129,13 @@ class Report(unittest.TestCase):
         page = self.page("--images", images, "--no-thumbnails", stdin=runs)
         self.assertEqual(page.text.count("<img"), 0)
 
+    def test_thumbnails_of_images_as_long_as_images_may_be(self):
+        with tempfile.NamedTemporaryFile(suffix=".pbm") as file:
+            file.write(b"P4\n27000000 1\n" + bytes(27_000_000 // 8))
+            file.flush()
+            runs = stream(*one_run("a", lambda i: 0, n=1, path=file.name), *one_run("b", lambda i: 1, n=1, path=file.name))
+            self.assertIn('width="80" height="1"', self.page(stdin=runs).text)
+
     def test_truth_is_of_each_label_set(self):
         """Class 1 of one set is class 2 of the other: each run is judged by its own."""
         def one(model, label_set, truth, best):

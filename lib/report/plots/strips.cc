@@ -77,8 +77,7 @@ class Strips {
         Anchor::Start, Ink::Quiet);
     const auto y_of = [&](double value) {
       if (range.high <= range.low) return (frame.top + frame.bottom) / 2;
-      const double share = std::min(1.0, (value - range.low) / (range.high - range.low));
-      return frame.bottom - 3 - share * (frame.bottom - frame.top - 10);
+      return frame.bottom - 3 - share_between(value, range.low, range.high) * (frame.bottom - frame.top - 10);
     };
     std::vector<PlotPoint> line;
     for (const PlotPoint& point : all) line.push_back({x.at(point.x), y_of(point.y)});
@@ -120,13 +119,13 @@ class Strips {
   void draw_bars(const std::vector<double>& values, const Range& range, const auto& y_of, int series) {
     std::vector<size_t> counts(kBins, 0);
     for (const double value : values) {
-      const double share = range.high > range.low ? (value - range.low) / (range.high - range.low) : 0.5;
+      const double share = range.high > range.low ? share_between(value, range.low, range.high) : 0.5;
       ++counts[std::min(kBins - 1, static_cast<size_t>(share * kBins))];
     }
     const auto most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
     for (size_t i = 0; i < kBins; ++i) {
       if (counts[i] == 0) continue;
-      const double step = (range.high - range.low) / kBins;
+      const double step = range.high / kBins - range.low / kBins;
       const double bottom = y_of(range.low + step * static_cast<double>(i));
       const double top = range.high > range.low ? y_of(range.low + step * static_cast<double>(i + 1)) : bottom - 4;
       drawing_.box({kWidth - kBars, top + 0.5}, std::max(1.0, kBars * static_cast<double>(counts[i]) / most),

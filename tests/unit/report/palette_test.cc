@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace dnn::report {
 namespace {
 
@@ -33,6 +35,9 @@ TEST(Palette, StepsCoverTheRange) {
   EXPECT_EQ(step_of(0.5, 0, 1), kSteps / 2);
   EXPECT_EQ(step_of(7, 7, 7), 0);
   EXPECT_EQ(step_of(-3, 0, 1), 0);
+  EXPECT_EQ(step_of(NAN, 0, 1), 0);
+  EXPECT_EQ(step_of(1.7e308, -1.7e308, 1.7e308), kSteps - 1);
+  EXPECT_EQ(step_of(0, -1.7e308, 1.7e308), kSteps / 2);
 }
 
 TEST(Palette, SmallDifferencesShow) {
@@ -40,6 +45,7 @@ TEST(Palette, SmallDifferencesShow) {
   EXPECT_EQ(step_below(0, 0, 100), kSteps - 1);
   EXPECT_EQ(step_below(97, 0, 100), 1);
   EXPECT_EQ(step_below(50, 50, 50), 0);
+  EXPECT_EQ(step_below(-1.7e308, -1.7e308, 1.7e308), kSteps - 1);
 }
 
 TEST(Palette, VariablesAreTheColours) {
