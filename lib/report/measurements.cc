@@ -14,6 +14,8 @@ using Json = nlohmann::json;
 using metrics::Outcome;
 
 constexpr int64_t kMostClasses = 10'000;  // of the dense confusion matrix
+// Its cells, nearly all of them 0: as many as ImageNet's classes have, and more only where that many predictions ask for it.
+constexpr int64_t kMostCells = 1'000'000, kCellsPerPrediction = 100;
 
 // Classes that have a number in the matrix; what stands before the first label (a background class) has none.
 bool in_matrix(int64_t label) { return label >= 0 && label < kMostClasses; }
@@ -49,7 +51,7 @@ void put_classes(const metrics::Evaluation& evaluation, const metrics::RunReport
   if (n_judged == 0) return;
   (*json)["total"] = n_judged;
   if (all_have_five) (*json)["top_5_count"] = n_top5;
-  if (!all_in_matrix) return;
+  if (!all_in_matrix || n_classes * n_classes > std::max(kMostCells, kCellsPerPrediction * n_judged)) return;
   const auto size = static_cast<size_t>(n_classes);
   std::vector<std::vector<int64_t>> matrix(size, std::vector<int64_t>(size, 0));  // rows are the truth
   for (const auto& [cell, count] : cells) {
