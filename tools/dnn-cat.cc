@@ -1,5 +1,6 @@
 // dnn-cat: shows streams as JSON lines or text and packs JSON lines into a stream again; shows and compares models.
 #include "cli/cli.h"
+#include "cli/console.h"
 #include "cli/output.h"
 #include "compile/explain.h"
 #include "formats/format.h"
@@ -107,6 +108,8 @@ int diff(const Options& o, cli::Output& output) {
 }
 
 int work(const Options& o) {
+  if (o.check && (o.output != "-" || o.weights || o.types))
+    fail_usage("--check prints nothing: it goes with no other option");
   if (o.from_json + o.text + o.diff + o.check > 1)
     fail_usage("--from-json, --text, --diff and --check exclude each other: choose one");
   cli::Output output(o.output, o.from_json ? cli::Output::Content::Binary : cli::Output::Content::Text);
@@ -117,6 +120,7 @@ int work(const Options& o) {
     if (o.from_json) {
       pack(path, output);
     } else if (std::optional<Error> error = show(path, o, output)) {
+      if (cut_off) cli::say_error(cut_off->what());
       cut_off = std::move(error);
     }
   }
