@@ -30,6 +30,8 @@ OpenOptions warning_once(const OpenOptions& options) {
 
 // Extents that nothing names: the first of an input is the batch, others must be given.
 void bind_inputs(Graph& graph, const OpenOptions& options) {
+  constexpr int64_t kMostBatch = 1 << 20;
+  if (options.batch > kMostBatch) fail_usage("--batch ", options.batch, " is more than ", kMostBatch);
   for (const std::string& spec : options.shapes) bind_shape(graph, spec);
   bool taken = false;
   std::optional<int64_t> fixed_at;
