@@ -3,8 +3,10 @@
 #include <cctype>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 #include "base/file.h"
+#include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -81,6 +83,21 @@ std::optional<Error> read(const std::string& path, report::Collector& collector,
   return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
 }
 
+// Warns of figures whose names begin as those of this report but which are none of its: it overwrites files and removes none.
+void warn_of_others(const std::filesystem::path& folder, const std::string& prefix, const report::Tree& tree) {
+  std::set<std::string> others;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(prefix + "_") && (name.ends_with(".svg") || name.ends_with(".png"))) others.insert(name);
+  }
+  for (const report::Tree::File& file : tree.files) others.erase(file.name);
+  if (others.empty()) return;
+  cli::warn(cat(plain((folder / *others.begin()).string()),
+                others.size() > 1 ? cat(" and ", others.size() - 1, " more") : "",
+                ": left by an earlier report, and not shown by this one"));
+}
+
 // The report's text, and the files of its figures written. Their names begin with the report's own.
 std::string write_tree(const Options& o, const report::Document& document) {
   namespace fs = std::filesystem;
@@ -98,6 +115,7 @@ std::string write_tree(const Options& o, const report::Document& document) {
       o.format == "rst" ? report::rst(document, below, prefix) : report::markdown(document, below, prefix);
   if (!tree.files.empty()) make_folders(images.string());
   for (const report::Tree::File& file : tree.files) write_file((images / file.name).string(), file.content);
+  warn_of_others(images, prefix, tree);
   return tree.text;
 }
 

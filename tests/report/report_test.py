@@ -193,6 +193,19 @@ class Report(unittest.TestCase):
                     self.assertIn(f"]({start}", f.read())
         self.assertEqual(run("--img-dir", "x", stdin=b"").returncode, 2)
 
+    def test_figures_of_an_earlier_report_are_named(self):
+        one = list(one_run("a.onnx", lambda i: 0))
+        with tempfile.TemporaryDirectory() as folder:
+            def write(name, runs):
+                return run("--format", "md", "-o", f"{folder}/{name}.md", "--img-dir", f"{folder}/img", stdin=stream(*runs)).stderr.decode()
+            self.assertEqual(write("r", one + list(one_run("b.onnx", lambda i: i % 3))), "")
+            self.assertEqual(write("r", one + list(one_run("b.onnx", lambda i: i % 3))), "")
+            self.assertEqual(write("r-2", one), "")
+            had = len(os.listdir(f"{folder}/img"))
+            said = write("r", one)
+            self.assertRegex(said, r"^dnn-report: warning: \S+/img/r_accuracy-figure\.svg and \d+ more: left by an earlier report, and not shown by this one\n$")
+            self.assertEqual(len(os.listdir(f"{folder}/img")), had)
+
     @unittest.skipUnless(docutils, "no docutils in this Python")
     def test_restructuredtext_is_read_without_a_warning(self):
         for name in HOSTILE:
