@@ -228,7 +228,7 @@ struct Evaluation::RunState {
     if (details) {
       for (size_t i = 0; i < scored.size(); ++i) {
         std::string& name = prediction.top_k[i].label;
-        if (!name.empty()) report.label_names.emplace(scored[i].item, std::move(name));
+        if (!name.empty()) report.label_names.try_emplace(scored[i].item, std::move(name));
       }
     }
     const std::vector<Ranked> labels = ranking_of(scored);

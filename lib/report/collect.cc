@@ -88,7 +88,6 @@ void Collector::add(stream::Record record) {
   if (!data_.runs.empty()) {
     if (const auto* sample = std::get_if<stream::Sample>(&record)) note(*sample);
     if (const auto* prediction = std::get_if<stream::Prediction>(&record)) note(*prediction);
-    if (const auto* usage = std::get_if<stream::Usage>(&record)) data_.runs[run_].usage.push_back(*usage);
   }
   evaluation_.add(std::move(record));
 }
@@ -122,7 +121,6 @@ void Collector::note(const stream::Prediction& prediction) {
     const stream::Prediction::Class& one = prediction.top_k[i];
     const int64_t label = one.index - label_offset_;
     list.entries.push_back({label, one.score});
-    if (!one.label.empty()) data_.class_names[run.classes].emplace(label, one.label);
   }
   list.runs.push_back(static_cast<uint32_t>(run_));
   put(std::move(list), &sample);
@@ -170,6 +168,9 @@ void Collector::merge_folders() {
 
 Data Collector::finish() {
   data_.evaluation = evaluation_.finish();
+  for (size_t i = 0; i < data_.runs.size(); ++i) {
+    data_.class_names[data_.runs[i].classes].merge(data_.evaluation.runs[i].label_names);
+  }
   name_runs(data_.evaluation, &data_.runs);
   merge_folders();
   return std::move(data_);

@@ -15,7 +15,6 @@ struct Run {
   std::string model;                // file name without its ending
   std::string classes;              // runs with the same text here have comparable labels
   std::vector<float> latencies_ms;  // in the order of the stream
-  std::vector<stream::Usage> usage;
   std::string full() const { return letter + " " + name; }
 };
 
@@ -69,7 +68,7 @@ struct Data {
 // Takes the records of streams as metrics::Evaluation does, which it feeds. Memory: Evaluation's, and some 16 bytes a prediction.
 class Collector {
  public:
-  Collector() : evaluation_({}, false) {}
+  Collector() : evaluation_({}, false) { evaluation_.keep_details(); }
   void add(stream::Record record);
   Data finish();
 

@@ -60,7 +60,7 @@ constexpr Resource kResources[] = {
 
 Strip series_of(const Data& data, size_t run_i, const Resource& resource) {
   Strip strip{data.runs[run_i].full(), {}, {}, 0};
-  const std::vector<stream::Usage>& usage = data.runs[run_i].usage;
+  const std::vector<stream::Usage>& usage = data.evaluation.runs[run_i].usage;
   // Before a framework's process is there, the tool's own says nothing of it.
   const bool apart = std::any_of(usage.begin(), usage.end(), [](const auto& u) { return u.network.has_value(); });
   std::optional<std::pair<double, double>> before;  // seconds, value
