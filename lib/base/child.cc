@@ -88,11 +88,11 @@ void ChildProcess::limit(double seconds, const std::string& set_by) {
   deadline_ = from_now(seconds);
 }
 
-void ChildProcess::wait_for(short events) {
+short ChildProcess::wait_for(short events) {
   pollfd ready{socket_, events, 0};
   while (true) {
     const int n = ::poll(&ready, 1, milliseconds_until(deadline_));
-    if (n > 0) return;
+    if (n > 0) return ready.revents;
     if (n < 0 && errno != EINTR) fail_environment(name_, ": cannot wait for it: ", std::strerror(errno));
     if (Clock::now() >= deadline_)
       fail_environment(name_, ": no answer within ", limit_s_, " s, the limit of ", set_by_);
@@ -100,6 +100,14 @@ void ChildProcess::wait_for(short events) {
 }
 
 size_t ChildProcess::read(std::byte* to, size_t n) {
+  if (early_at_ < early_.size()) {
+    n = std::min(n, early_.size() - early_at_);
+    std::copy_n(early_.begin() + static_cast<std::ptrdiff_t>(early_at_), n, to);
+    early_at_ += n;
+    return n;
+  }
+  early_.clear();
+  early_at_ = 0;
   while (socket_ >= 0) {
     wait_for(POLLIN);
     const ssize_t got = ::recv(socket_, to, n, 0);
@@ -114,9 +122,22 @@ size_t ChildProcess::read(std::byte* to, size_t n) {
   return 0;
 }
 
+void ChildProcess::keep_early() {
+  std::byte buffer[4096];
+  const ssize_t n = ::recv(socket_, buffer, sizeof buffer, 0);
+  if (n > 0) early_.insert(early_.end(), buffer, buffer + n);
+  silent_ = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+}
+
 void ChildProcess::write(Bytes bytes) {
+  constexpr size_t kMostEarly = size_t{64} << 20;
   while (!bytes.empty() && socket_ >= 0) {
-    wait_for(POLLOUT);
+    const short ready =
+        wait_for(static_cast<short>(silent_ || early_.size() >= kMostEarly ? POLLOUT : POLLOUT | POLLIN));
+    if ((ready & POLLOUT) == 0 && (ready & POLLIN) != 0) {
+      keep_early();
+      continue;
+    }
     const ssize_t n = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(n));

@@ -27,7 +27,8 @@ class ChildProcess : public ByteSource, public ByteSink {
   void limit(double seconds, const std::string& set_by);
   // 0: it closed its output, or ended.
   size_t read(std::byte* to, size_t n) override;
-  // What nobody takes any more is dropped: that the child ended, read() tells.
+  // What nobody takes any more is dropped: that the child ended, read() tells. What it says meanwhile is kept for read(), up to
+  // 64 MiB, so that two who write do not wait for each other.
   void write(Bytes bytes) override;
 
   // Nothing more will be written: it reads the end.
@@ -43,13 +44,16 @@ class ChildProcess : public ByteSource, public ByteSink {
   End end(double grace_s);
 
  private:
-  // Waits until the socket is ready; throws past the limit.
-  void wait_for(short events);
+  // Waits until the socket is ready for one of these, and says which; throws past the limit.
+  short wait_for(short events);
+  void keep_early();
 
   std::string name_;
   pid_t pid_ = -1;
   int socket_ = -1, errors_ = -1;
-  bool reset_ = false;
+  bool reset_ = false, silent_ = false;
+  std::vector<std::byte> early_;  // what it said while it was written to, read from early_at_ on
+  size_t early_at_ = 0;
   double limit_s_ = 0;
   std::string set_by_;
   std::chrono::steady_clock::time_point deadline_;

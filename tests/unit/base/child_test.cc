@@ -28,5 +28,20 @@ TEST(Child, WhatItWroteIsReadThoughItDidNotReadAll) {
   }
 }
 
+TEST(Child, OneThatAnswersBeforeAllWasSaidIsNoDeadlock) {
+  ChildProcess child({"cat"}, "child");
+  child.limit(20, "the test");
+  std::string written, said;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string line = std::to_string(i) + std::string(static_cast<size_t>(i % 300), '.') + "\n";
+    child.write(as_bytes(line));
+    written += line;
+  }
+  child.close_input();
+  std::byte buffer[5000];
+  while (const size_t n = child.read(buffer, sizeof buffer)) said += as_text({buffer, n});
+  EXPECT_TRUE(said == written);
+}
+
 }  // namespace
 }  // namespace dnn
