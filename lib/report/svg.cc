@@ -23,7 +23,7 @@ std::string number(double value) {
 }
 
 std::string_view ink_class(Ink ink) {
-  constexpr std::string_view kNames[] = {"t", "q", "b", "a", "g", "p", "w"};
+  constexpr std::string_view kNames[] = {"t", "q", "b", "a", "g"};
   return kNames[static_cast<size_t>(ink)];
 }
 
@@ -44,6 +44,20 @@ std::string anchor_text(Anchor anchor) {
 
 std::string hint_text(std::string_view hint) { return hint.empty() ? "" : "<title>" + html_text(hint) + "</title>"; }
 
+std::string segment(std::string_view kind, PlotPoint a, PlotPoint b) {
+  return cat("<path class=\"", kind, "\" d=\"M", number(a.x), " ", number(a.y), "L", number(b.x), " ", number(b.y),
+             "\"/>");
+}
+
+// `space` stands before the attributes, `behind` before what is drawn; ids begin with `id`.
+std::string element(const Drawing& drawing, std::string_view space, std::string_view id, std::string_view title,
+                    std::string_view description, std::string_view behind) {
+  const std::string width = number(drawing.width()), height = number(drawing.height());
+  return cat("<svg ", space, "role=\"img\" aria-labelledby=\"", id, "t ", id, "d\" width=\"", width, "\" height=\"",
+             height, "\" viewBox=\"0 0 ", width, " ", height, "\"><title id=\"", id, "t\">", html_text(title),
+             "</title><desc id=\"", id, "d\">", html_text(description), "</desc>", behind, drawing.body(), "</svg>");
+}
+
 // Around (0, 0): circle, square, triangle, diamond, triangle down, cross; each about as large as the others.
 constexpr std::array<std::string_view, kSeries> kShapes = {
     "m-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
@@ -57,15 +71,9 @@ constexpr std::array<std::string_view, kSeries> kShapes = {
 
 double text_width(std::string_view text) { return 0.62 * kTextSize * static_cast<double>(character_count(text)); }
 
-void Drawing::line(PlotPoint a, PlotPoint b, Ink ink) {
-  body_ += cat("<path class=\"", ink_class(ink), "\" d=\"M", number(a.x), " ", number(a.y), "L", number(b.x), " ",
-               number(b.y), "\"/>");
-}
+void Drawing::line(PlotPoint a, PlotPoint b, Ink ink) { body_ += segment(ink_class(ink), a, b); }
 
-void Drawing::series_line(PlotPoint a, PlotPoint b, int series) {
-  body_ += cat("<path class=\"l", colour_of(series), "\" d=\"M", number(a.x), " ", number(a.y), "L", number(b.x), " ",
-               number(b.y), "\"/>");
-}
+void Drawing::series_line(PlotPoint a, PlotPoint b, int series) { body_ += segment(cat("l", colour_of(series)), a, b); }
 
 void Drawing::path(const std::vector<PlotPoint>& points, int series) {
   if (!points.empty()) body_ += cat("<path class=\"l", colour_of(series), "\" d=\"", points_text(points), "\"/>");
@@ -84,11 +92,6 @@ void Drawing::band(const std::vector<PlotPoint>& outline, int series) {
 
 void Drawing::box(PlotPoint corner, double width, double height, int series) {
   body_ += cat("<rect class=\"f", colour_of(series), "\" x=\"", number(corner.x), "\" y=\"", number(corner.y),
-               "\" width=\"", number(width), "\" height=\"", number(height), "\"/>");
-}
-
-void Drawing::panel(PlotPoint corner, double width, double height, Ink ink) {
-  body_ += cat("<rect class=\"", ink_class(ink), "\" x=\"", number(corner.x), "\" y=\"", number(corner.y),
                "\" width=\"", number(width), "\" height=\"", number(height), "\"/>");
 }
 
@@ -130,18 +133,14 @@ void Drawing::label(PlotPoint at, std::string_view text, size_t n, Anchor anchor
 
 std::string inline_svg(const Drawing& drawing, std::string_view id, std::string_view title,
                        std::string_view description) {
-  return cat("<svg role=\"img\" aria-labelledby=\"", id, "-t ", id, "-d\" width=\"", number(drawing.width()),
-             "\" height=\"", number(drawing.height()), "\" viewBox=\"0 0 ", number(drawing.width()), " ",
-             number(drawing.height()), "\"><title id=\"", id, "-t\">", html_text(title), "</title><desc id=\"", id,
-             "-d\">", html_text(description), "</desc>", drawing.body(), "</svg>");
+  return element(drawing, "", cat(id, "-"), title, description, "");
 }
 
 std::string standalone_svg(const Drawing& drawing, std::string_view title, std::string_view description) {
-  return cat("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"t d\" width=\"",
-             number(drawing.width()), "\" height=\"", number(drawing.height()), "\" viewBox=\"0 0 ",
-             number(drawing.width()), " ", number(drawing.height()), "\"><title id=\"t\">", html_text(title),
-             "</title><desc id=\"d\">", html_text(description), "</desc><style>", with_light_colours(svg_style()),
-             "</style><rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>", drawing.body(), "</svg>\n");
+  return element(drawing, "xmlns=\"http://www.w3.org/2000/svg\" ", "", title, description,
+                 cat("<style>", with_light_colours(svg_style()),
+                     "</style><rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>")) +
+         "\n";
 }
 
 std::string svg_style() {
@@ -150,7 +149,7 @@ std::string svg_style() {
       "svg .q{fill:$quiet}svg .b{font-weight:600}"
       "svg path.a,svg path.g,svg path.d{fill:none;stroke:$quiet}svg path.g{stroke:$grid}"
       "svg path.d{stroke-width:1.5;stroke-dasharray:5 3}"
-      "svg rect.p{fill:$panel}svg rect.w{fill:$page;stroke:$rule}svg .o{opacity:.35}";
+      "svg .o{opacity:.35}";
   for (int i = 1; i <= kSeries; ++i) {
     css += cat("svg .l", i, "{fill:none;stroke:$s", i, ";stroke-width:1.5}svg .f", i, "{fill:$s", i, "}svg .e", i,
                "{fill:$page;stroke:$s", i, ";stroke-width:1.5}");

@@ -7,7 +7,7 @@
 namespace dnn::report {
 
 // What a class of the style sheet draws: lines and markers of a series 1 to kSeries, and the rest.
-enum class Ink : uint8_t { Text, Quiet, Strong, Axis, Grid, Panel, Page };
+enum class Ink : uint8_t { Text, Quiet, Strong, Axis, Grid };
 
 struct PlotPoint {
   double x = 0, y = 0;
@@ -34,7 +34,6 @@ class Drawing {
   void stairs(const std::vector<PlotPoint>& points, Ink ink);
   void band(const std::vector<PlotPoint>& outline, int series);  // filled, translucent
   void box(PlotPoint corner, double width, double height, int series);
-  void panel(PlotPoint corner, double width, double height, Ink ink);
   // A shape of its own for each series; `hint` shows on pointing.
   void marker(PlotPoint at, int series, std::string_view hint = "", bool hollow = false);
   // Squares of one step of the palette's scale, in one element.
