@@ -17,7 +17,7 @@ def load(path, wish):
     wanted = wish.options.get("device", "CPU") if wish else "CPU"
     if wanted.split(":")[0].split(".")[0] not in {d.split(".")[0] for d in core.available_devices} | {"AUTO", "HETERO", "MULTI"}:
         raise ValueError(f"this OpenVINO has no device {wanted}; it has {', '.join(core.available_devices)}")
-    settings = {"INFERENCE_PRECISION_HINT": "f32"}
+    settings = {} if wish and wish.options.get("precision") == "default" else {"INFERENCE_PRECISION_HINT": "f32"}
     if wish and wanted == "CPU":
         settings["INFERENCE_NUM_THREADS"] = wish.threads
     model = core.read_model(path)

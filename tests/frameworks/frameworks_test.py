@@ -11,8 +11,8 @@ BIN = pathlib.Path(sys.argv.pop()).resolve()
 SAMPLE = pathlib.Path(__file__).resolve().parents[1] / "sample"
 # framework -> the sample as it loads it, and with what; each also gets the ONNX file, which is converted for it
 OWN = {"onnxruntime": ["shapes.onnx"], "tflite": ["shapes_tflite.tflite"], "tensorflow": ["shapes_tensorflow.savedmodel"],
-       "keras": ["shapes_keras.keras"], "torch": ["shapes_torch.pt", "--shape", "1x3x56x56"], "openvino": ["shapes.onnx"]}
-ONNX = {"onnxruntime", "openvino"}  # load it
+       "keras": ["shapes_keras.keras"], "torch": ["shapes_torch.pt", "--shape", "1x3x56x56"], "openvino": ["shapes.onnx"], "ncnn": ["shapes.onnx"]}
+ONNX = {"onnxruntime", "openvino", "ncnn"}  # load it
 MOST = 1e-4  # of the largest output, as dnn-convert's tolerance
 
 
