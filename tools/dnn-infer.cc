@@ -105,12 +105,12 @@ int work(const Options& o) {
     fail_usage("--fill: '", o.source.fill, "' is none of zeros, ones, random");
   const int usage_ms = o.usage ? usage_interval_ms(*o.usage) : 0;
   const Framework* framework = find_framework(o.network.device);
-  if (framework != nullptr && (o.run.trace || o.run.profile || o.network.trust))
-    fail_usage(o.run.trace     ? "--trace"
-               : o.run.profile ? "--profile"
-                               : "--trust",
-               " is for what is compiled here; ", o.network.device,
-               stream::is_command(o.network.device) ? " is a program" : " is a framework");
+  const bool is_program = stream::is_command(o.network.device);
+  if (framework != nullptr && ((o.run.trace && is_program) || o.run.profile || o.network.trust))
+    fail_usage(o.run.profile     ? "--profile"
+               : o.network.trust ? "--trust"
+                                 : "--trace",
+               " is for what is compiled here; ", o.network.device, is_program ? " is a program" : " is a framework");
   cli::Output output(o.output, cli::Output::Content::Binary);
   OpenOptions open = open_options(o.network);
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
@@ -122,7 +122,7 @@ int work(const Options& o) {
   FrameworkSession opened;
   if (framework != nullptr) {
     device_options.opt = framework_level(o.network);
-    opened = open_in_framework(*framework, o.network.device, o.model, package, device_options, cli::warn);
+    opened = open_in_framework(*framework, o.network.device, o.model, package, device_options, o.run.trace, cli::warn);
     if (!opened.file.converted_from.empty())
       cli::note(cat(o.model, ": converted to ", opened.file.format, " for ", framework->name));
   } else {

@@ -43,7 +43,8 @@ def load(path, wish):
         parameters, weights = converted(path, folder)
         if net.load_param(parameters) or net.load_model(weights):
             raise ValueError("ncnn does not load what pnnx made")
-    inputs, outputs = list(net.input_names()), list(net.output_names())
+    by_number = lambda name: int(name.lstrip("inout"))  # noqa: E731  in0, in1, ... as pnnx names them
+    inputs, outputs = sorted(net.input_names(), key=by_number), sorted(net.output_names(), key=by_number)
 
     def before(arrays):  # ncnn knows no batches: one after another
         return [[ncnn.Mat(np.ascontiguousarray(a[i])) for a in arrays] for i in range(len(arrays[0]))]

@@ -65,6 +65,20 @@ class Frameworks(unittest.TestCase):
                 header = self.compare(framework, "shapes.onnx", "--batch=3")
                 self.assertEqual("converted" in header["host"], framework not in ONNX)
 
+    def test_traces(self):
+        """Every value between, too, is the interpreter's."""
+        expected = self.folder / "reference.dnns"
+        expected.write_bytes(self.stream("reference", "shapes.onnx", "--trace"))
+        for framework in here():
+            with self.subTest(framework):
+                found = self.folder / "framework.dnns"
+                found.write_bytes(self.stream("lib:" + framework, "shapes.onnx", "--trace"))
+                records = [json.loads(line) for line in run(BIN / "dnn-cat", found).stdout.splitlines()]
+                between = [r for r in records if r["type"] == "tensor" and r["role"] == "activation" and not r.get("recomputed")]
+                self.assertGreater(len(between), 30 * len(self.images), framework)
+                done = run(BIN / "dnn-localize", expected, found)
+                self.assertEqual(done.returncode, 0, done.stdout.decode() + done.stderr.decode())
+
     def test_levels_of_onnxruntime(self):
         if "onnxruntime" not in here():
             self.skipTest("no ONNX Runtime here")
