@@ -30,7 +30,7 @@ struct Generated {
 ScheduleOptions schedule_options(const GenerateOptions& options, const std::string& isa) {
   ScheduleOptions result;
   result.opt = options.opt;
-  result.reassociate = options.fast_math;
+  result.reassociate = options.opt >= 3;
   result.vector_registers = isa == "avx512" ? 30 : isa == "avx2" ? 7 : 4;
   if (options.target == "opencl") {
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL

@@ -14,7 +14,7 @@ namespace dnn::codegen {
 struct GenerateOptions {
   int opt = 0;
   std::string target = "c";       // vocabulary: "c", "opencl", "cuda"
-  bool fast_math = false;         // shorter approximations of exp, tanh and erf; sums in another order
+  bool fast_math = false;         // shorter approximations of exp, tanh and erf
   std::vector<std::string> isas;  // for "c": one code per instruction set, e.g. {"avx512", "x86-64"}
 };
 

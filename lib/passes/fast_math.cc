@@ -1,7 +1,6 @@
 // fast-math: cheaper arithmetic that rounds otherwise. Division by constants becomes multiplication by their reciprocals
 // (computed in float64, rounded once) and x^0.5 a square root. Where this pass is among those that run, compile() also lets
-// the code generator take shorter approximations of exp, tanh and erf (2e-5, codegen/print_c.cc) and sums in another order
-// (codegen/inner_loops.h).
+// the code generator take shorter approximations of exp, tanh and erf (2e-5, codegen/print_c.cc).
 #include <cmath>
 
 #include "passes/match.h"
