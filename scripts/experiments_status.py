@@ -92,7 +92,7 @@ def main(path):
     counts = {}
     for cell in cells.values():
         counts[cell.state()] = counts.get(cell.state(), 0) + 1
-    print(f"\n{len(cells)} cells: " + ", ".join(f"{counts[s]} {s}" for s in ("done", "failed", "running", "built", "waiting") if s in counts))
+    print(f"\n{len(cells)} cell{'s' * (len(cells) != 1)}: " + ", ".join(f"{counts[s]} {s}" for s in ("done", "failed", "running", "built", "waiting") if s in counts))
     if missing:
         print(f"{len(missing)} conversions not made yet: {' '.join(missing)}")
     for log in logs:

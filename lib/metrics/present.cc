@@ -201,10 +201,6 @@ Json confusion_json(const Confusion& confusion) {
   return list;
 }
 
-std::string_view better_name(Better better) {
-  return better == Better::Higher ? "higher" : better == Better::Lower ? "lower" : "neither";
-}
-
 std::string_view scope_name(Scope scope) {
   return scope == Scope::Run ? "run" : scope == Scope::Pair ? "pair" : "report";
 }
@@ -226,6 +222,10 @@ void add_own_metrics(const std::vector<RunReport>& runs, std::vector<Column>* co
 }
 
 }  // namespace
+
+std::string_view better_name(Better better) {
+  return better == Better::Higher ? "higher" : better == Better::Lower ? "lower" : "neither";
+}
 
 std::string run_letter(size_t run_i) {
   return run_i < 26 ? std::string(1, static_cast<char>('A' + run_i)) : cat("R", run_i + 1);

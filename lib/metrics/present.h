@@ -7,6 +7,7 @@
 
 namespace dnn::metrics {
 
+std::string_view better_name(Better better);          // "higher"
 std::string run_letter(size_t run_i);                 // "A".."Z", then "R27", ...
 std::string run_title(const stream::Header& header);  // "net.onnx -O3 cpu"
 

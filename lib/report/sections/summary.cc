@@ -4,6 +4,7 @@
 
 #include "metrics/groups.h"
 #include "metrics/metric.h"
+#include "metrics/present.h"
 #include "report/sections/sections.h"
 #include "stream/records.h"
 
@@ -262,11 +263,7 @@ Section provenance(const Data& data) {
                           row.scope == metrics::Scope::Run    ? "a run"
                           : row.scope == metrics::Scope::Pair ? "a pair"
                                                               : "all runs",
-                          std::string(row.unit),
-                          row.better == metrics::Better::Higher  ? "higher"
-                          : row.better == metrics::Better::Lower ? "lower"
-                                                                 : "neither",
-                          std::string(row.text)});
+                          std::string(row.unit), std::string(metrics::better_name(row.better)), std::string(row.text)});
   }
   section.blocks.push_back(Fold{"", "What the columns mean", {std::move(table)}});
   return section;
