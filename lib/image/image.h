@@ -67,7 +67,7 @@ inline constexpr int64_t kMaxImagePixels = 178956970;
 struct DecodeOptions {
   int64_t max_pixels = kMaxImagePixels;
   // Which pixels of an image of that size the caller will read; those outside may hold anything, as they do where a JPEG
-  // is wider than what is wanted. Empty: all. Not for images that are turned.
+  // is larger than what is wanted. Empty: all. Not for images that are turned.
   std::function<ImageRegion(ImageSize)> reads = {};
   bool apply_orientation = false;  // turn the image as its EXIF orientation says (Pillow: ImageOps.exif_transpose)
 };

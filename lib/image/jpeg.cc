@@ -21,6 +21,8 @@ struct Failure {
   char message[JMSG_LENGTH_MAX];
   char warning[JMSG_LENGTH_MAX];
   int code;
+  bool ends_hard;  // the end of the file jumps, as skipped rows cannot be suspended
+  bool ended;
 };
 
 Failure* failure_of(j_common_ptr codec) { return reinterpret_cast<Failure*>(codec->err); }
@@ -43,7 +45,12 @@ void no_output(j_common_ptr) {}
 // The source is the whole file, and it never pretends to go on: at its end the decoder suspends, which is how Pillow
 // tells a truncated file from one that merely lacks its last marker.
 void init_source(j_decompress_ptr) {}
-boolean fill_input(j_decompress_ptr) { return FALSE; }
+boolean fill_input(j_decompress_ptr codec) {
+  Failure* failure = failure_of(reinterpret_cast<j_common_ptr>(codec));
+  if (!failure->ends_hard) return FALSE;
+  failure->ended = true;
+  std::longjmp(failure->jump, 1);
+}
 void term_source(j_decompress_ptr) {}
 void skip_input(j_decompress_ptr codec, long n) {
   if (n <= 0) return;
@@ -99,31 +106,41 @@ Outcome open(Decoder& d, Bytes file) {
   return status == JPEG_SUSPENDED ? Outcome::Truncated : Outcome::Done;
 }
 
-// Columns [begin, end) of the image.
-struct Columns {
-  JDIMENSION begin, end;
+// Columns and rows [begin, end) of the image.
+struct Window {
+  JDIMENSION left, right, top, bottom;
 };
 
-// What is decoded for the columns that are wanted: with those on both sides that would show the cut.
-Columns with_margin(const Decoder& d, const ImageRegion& wanted) {
+Window whole_image(const Decoder& d) { return {0, d.codec.image_width, 0, d.codec.image_height}; }
+
+// What is decoded for the pixels that are wanted: with those around them that would show the cut.
+Window with_margin(const Decoder& d, const ImageRegion& wanted) {
   // Smooth chroma upsampling has other weights in the outermost column; and of a progressive file that lacks scans, blocks
   // are smoothed by what lies two blocks away.
   const int64_t margin = d.codec.progressive_mode != 0 ? int64_t{d.codec.max_h_samp_factor} * DCTSIZE * 4 : 2;
-  const int64_t begin = wanted.x - margin, end = int64_t{wanted.x} + wanted.width + margin;
-  const auto width = static_cast<int64_t>(d.codec.image_width);
-  return {static_cast<JDIMENSION>(std::clamp<int64_t>(begin, 0, width)),
-          static_cast<JDIMENSION>(std::clamp<int64_t>(end, 0, width))};
+  const auto within = [](int64_t at, JDIMENSION size) {
+    return static_cast<JDIMENSION>(std::clamp<int64_t>(at, 0, size));
+  };
+  const JDIMENSION width = d.codec.image_width, height = d.codec.image_height;
+  return {within(wanted.x - margin, width), within(int64_t{wanted.x} + wanted.width + margin, width),
+          within(wanted.y - margin, height), within(int64_t{wanted.y} + wanted.height + margin, height)};
 }
 
-// Decodes `columns` (or more) into `rows`, whose stride is image width * components.
-Outcome decode(Decoder& d, uint8_t* rows, int n_components, Columns columns) {
-  if (setjmp(d.failure.jump) != 0) return Outcome::Failed;
+// Decodes `window` (or more) into `rows`, whose stride is image width * components. All of the file is read: rows outside of
+// the window are taken apart as far as damage shows.
+Outcome decode(Decoder& d, uint8_t* rows, int n_components, Window window) {
+  if (setjmp(d.failure.jump) != 0) return d.failure.ended ? Outcome::Truncated : Outcome::Failed;
   d.codec.out_color_space = n_components == 1 ? JCS_GRAYSCALE : n_components == 3 ? JCS_RGB : JCS_CMYK;
   if (!jpeg_start_decompress(&d.codec)) return Outcome::Truncated;
   const size_t stride = static_cast<size_t>(d.codec.output_width) * static_cast<size_t>(n_components);
-  JDIMENSION begin = columns.begin, width = columns.end - columns.begin;
+  JDIMENSION begin = window.left, width = window.right - window.left;
   if (width < d.codec.output_width) jpeg_crop_scanline(&d.codec, &begin, &width);
+  d.failure.ends_hard = window.top > 0 || window.bottom < d.codec.output_height;
+  if (window.top > 0) jpeg_skip_scanlines(&d.codec, window.top);
   while (d.codec.output_scanline < d.codec.output_height) {
+    // But for the last row: skipping to the end would read no further.
+    if (d.codec.output_scanline >= window.bottom && d.codec.output_scanline + 1 < d.codec.output_height)
+      jpeg_skip_scanlines(&d.codec, d.codec.output_height - 1 - d.codec.output_scanline);
     constexpr JDIMENSION kRows = 4;  // as many as the upsampling may give at once
     JSAMPROW lines[kRows];
     const JDIMENSION n = std::min(kRows, d.codec.output_height - d.codec.output_scanline);
@@ -176,12 +193,11 @@ Image decode_jpeg(Bytes file, const DecodeOptions& options) {
   Image image = allocate(d.codec.image_width, d.codec.image_height, options, false);
   if (n_components == 3) {
     const bool all = !options.reads || options.apply_orientation;
-    const Columns columns =
-        all ? Columns{0, d.codec.image_width} : with_margin(d, options.reads({image.width, image.height}));
-    check(d, decode(d, image.rgb.data(), 3, columns));
+    const Window window = all ? whole_image(d) : with_margin(d, options.reads({image.width, image.height}));
+    check(d, decode(d, image.rgb.data(), 3, window));
   } else {
     std::vector<uint8_t> samples(image.rgb.size() / 3 * static_cast<size_t>(n_components));
-    check(d, decode(d, samples.data(), n_components, {0, d.codec.image_width}));
+    check(d, decode(d, samples.data(), n_components, whole_image(d)));
     if (n_components == 1) {
       grey_to_rgb(samples, image);
     } else {
