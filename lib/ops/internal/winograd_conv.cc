@@ -36,27 +36,27 @@ void infer(InferContext& context) {
 }
 
 // out[i] = sum over k of matrix[i][k] * in[k] where that is not 0, `step` apart.
-template <size_t n>
-void transform(const std::array<winograd::Row6, n>& matrix, const float* in, int64_t in_step, float* out,
-               int64_t out_step) {
+template <class T, size_t n>
+void transform(const std::array<winograd::Row6, n>& matrix, const T* in, int64_t in_step, T* out, int64_t out_step) {
   for (size_t i = 0; i < n; ++i) {
-    float sum = 0;
-    for (size_t k = 0; k < 6; ++k) sum += static_cast<float>(matrix[i][k]) * in[static_cast<int64_t>(k) * in_step];
+    T sum = 0;
+    for (size_t k = 0; k < 6; ++k) sum += static_cast<T>(matrix[i][k]) * in[static_cast<int64_t>(k) * in_step];
     out[static_cast<int64_t>(i) * out_step] = sum;
   }
 }
 
-void reference(ReferenceContext& context) {
+template <class T>
+void reference_of(ReferenceContext& context) {
   const Tensor &x = context.input(0), &u = context.input(1);
   Tensor y = allocate_output(context, infer);
   const Extents e(context.node, x.shape(), u.shape());
-  const float *in = x.data<float>(), *weights = u.data<float>();
-  float* out = y.mutable_data<float>();
-  std::vector<float> v(static_cast<size_t>(kProducts * e.c));
+  const T *in = x.data<T>(), *weights = u.data<T>();
+  T* out = y.mutable_data<T>();
+  std::vector<T> v(static_cast<size_t>(kProducts * e.c));
   for (int64_t tile = 0; tile < e.tiles; ++tile) {
     const int64_t n = tile / (e.rows * e.columns), row = tile / e.columns % e.rows, column = tile % e.columns;
     for (int64_t c = 0; c < e.c; ++c) {
-      float d[kProducts], t[kProducts];
+      T d[kProducts], t[kProducts];
       for (int64_t i = 0; i < kIn; ++i) {
         for (int64_t j = 0; j < kIn; ++j) {
           const int64_t h = row * kOut + i - e.top, w = column * kOut + j - e.left;
@@ -69,9 +69,9 @@ void reference(ReferenceContext& context) {
         transform(winograd::kInput, t + i * kIn, 1, &v[static_cast<size_t>(i * kIn * e.c + c)], e.c);
     }
     for (int64_t m = 0; m < e.m; ++m) {
-      float products[kProducts], t[kOut * kIn], result[kOut * kOut];
+      T products[kProducts], t[kOut * kIn], result[kOut * kOut];
       for (int64_t p = 0; p < kProducts; ++p) {
-        float sum = 0;
+        T sum = 0;
         for (int64_t c = 0; c < e.c; ++c) sum += v[static_cast<size_t>(p * e.c + c)] * weights[(p * e.c + c) * e.m + m];
         products[p] = sum;
       }
@@ -81,13 +81,21 @@ void reference(ReferenceContext& context) {
         for (int64_t j = 0; j < kOut; ++j) {
           const int64_t h = row * kOut + i, w = column * kOut + j;
           if (h >= e.out_h || w >= e.out_w) continue;
-          const float bias = context.has_input(2) ? context.input(2).data<float>()[m] : 0;
+          const T bias = context.has_input(2) ? context.input(2).data<T>()[m] : 0;
           out[((n * e.m + m) * e.out_h + h) * e.out_w + w] = result[i * kOut + j] + bias;
         }
       }
     }
   }
   context.outputs[0] = std::move(y);
+}
+
+void reference(ReferenceContext& context) {
+  if (context.input(0).dtype() == DType::Float64) {
+    reference_of<double>(context);
+  } else {
+    reference_of<float>(context);
+  }
 }
 
 // The sum over k of row[k] * terms[k], zeros left out.
