@@ -50,6 +50,8 @@ Package compile(const Graph& source, const CompileOptions& options) {
   pass_options.float64 = options.float64;
   pass_options.changes = options.pass_changes;
   pass_options.stop_after = options.stop_after;
+  pass_options.allow = options.allow;
+  pass_options.rows = options.rows;
   if (options.emit) {
     options.emit("00-source.txt", to_text(graph));
     pass_options.after_pass = [&, n = 0](const std::string& pass, const Graph& after) mutable {

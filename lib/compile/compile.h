@@ -19,6 +19,9 @@ struct CompileOptions {
   std::vector<std::string> isas;  // for C; empty: the host's best and x86-64
   std::string pass_changes;       // "+name,-name"
   int64_t stop_after = -1;        // patches to apply at most; -1: all
+  // As in PassOptions; neither is in the key of a cache, so open_package() is not for packages made with them.
+  std::function<bool(const Graph& graph, const std::string& pass, const Patch& patch)> allow;
+  const std::vector<Pass>* rows = nullptr;
   BuildOptions build;
   std::function<void(const std::vector<PassLog>& log)> on_passes;  // what the passes did
   // Called after each pass with its name and graph, and with the codes: what --emit writes.

@@ -29,6 +29,10 @@ class Patch {
 
   const std::string& reason() const { return reason_; }
   const std::vector<NodeId>& removed() const { return removed_; }
+  // What it brings: nodes, and the values that are its own. To be changed before it is applied only.
+  const std::vector<Node>& added() const { return added_; }
+  std::vector<Node>& added() { return added_; }
+  std::vector<Value>& values() { return values_; }
   // Applies to `graph`, which may have grown since the patch was made. False (graph unchanged) when an earlier patch of
   // the same round removed or rewired something this one relies on.
   bool apply(Graph& graph) const;

@@ -45,6 +45,9 @@ struct PassOptions {
   // "+name,-name", applied to the level's own set; "only:name,name" replaces it. Names or aliases.
   std::string changes;
   int64_t stop_after = -1;  // patches to apply in all; -1: no limit
+  // Whether to apply a rewrite that a pass proposes for `graph`; empty: all are. What is left out has no number.
+  std::function<bool(const Graph& graph, const std::string& pass, const Patch& patch)> allow;
+  const std::vector<Pass>* rows = nullptr;  // in place of passes(): how tests bring in passes that are wrong
   std::function<void(const std::string& pass, const Graph& graph)> after_pass;
   std::function<void(int64_t number, const std::string& pass, const Patch& patch)> on_patch;
 };

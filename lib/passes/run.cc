@@ -57,7 +57,7 @@ std::vector<const Pass*> choose(const PassOptions& options) {
     }
   }
   std::vector<const Pass*> chosen;
-  for (const Pass& pass : passes()) {
+  for (const Pass& pass : options.rows == nullptr ? passes() : *options.rows) {
     if (std::find(names.begin(), names.end(), pass.name) != names.end()) chosen.push_back(&pass);
   }
   return chosen;
@@ -129,6 +129,7 @@ std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
         int applied = 0;
         for (const Patch& patch : patches_of(*pass, graph, context)) {
           if (options.stop_after >= 0 && number >= options.stop_after) break;
+          if (options.allow && !options.allow(graph, pass->name, patch)) continue;
           if (!patch.apply(graph)) continue;
           ++applied;
           ++number;
