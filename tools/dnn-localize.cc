@@ -8,7 +8,9 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "compile/open.h"
+#include "devices/library.h"
 #include "infer/setup.h"
+#include "localize/bisect_model.h"
 #include "localize/present.h"
 
 namespace {
@@ -22,21 +24,24 @@ const cli::Tool kTool = {
         "dnn-infer, lines their layers up by name, place and order, and names the first that diverges in SOURCE's "
         "order; then each diverging layer with its error (relative, L2), that of its inputs, and what it adds; then "
         "the parameters and attributes that are not the same. A trace has no wiring: there the layer before counts as "
-        "the input.",
+        "the input. With --passes one MODEL takes the place of the two, and what is found is the rewrite or the kernel "
+        "of --device at -O (default 3) that moves its outputs from those of --source-device at --source-opt.",
     .negative = "a layer diverges, or nothing could be lined up",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
                  {"dnn-localize -O0 --json=parting.json a.onnx b.onnx x.npy", "the whole report for a program"},
-                 {"dnn-localize reference.dnns opencl.dnns", "two streams of dnn-infer --trace"}}};
+                 {"dnn-localize reference.dnns opencl.dnns", "two streams of dnn-infer --trace"},
+                 {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
 
 struct Options {
-  std::string source, target, device = "cpu", preprocess, sort = "divergence";
+  std::string source, target, device = "cpu", preprocess, sort = "divergence", pass_changes;
+  std::optional<std::string> source_level, source_device;
   std::optional<std::string> level, json;
   std::vector<std::string> inputs, shapes;
   PreprocessOptions spelled_out;
   ParameterTolerance tolerance;
   int64_t top = 20;
   int threads = 0;
-  bool trust = false;
+  bool trust = false, passes = false;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -44,6 +49,10 @@ void declare(cli::Args& args, Options& o) {
   args.positional(&o.target, "TARGET", "the same of what is doubted");
   args.positionals(&o.inputs, "INPUT", "for models, as for dnn-infer: images, folders, lists, .npy, .npz", 0);
   args.option(&o.level, "-O,--opt", "0..4", "optimisation level of models (default 0)");
+  args.flag(&o.passes, "--passes", "MODEL INPUT...: find the pass, its rewrite or the kernel");
+  args.option(&o.source_level, "--source-opt", "0..4", "with --passes, the level that is right (default 0)");
+  args.option(&o.source_device, "--source-device", "NAME", "with --passes, where it is right (default: --device)");
+  args.option(&o.pass_changes, "--pass", "CHANGES", "with --passes, passes on or off, as for dnn-infer");
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
   args.list(&o.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X",
@@ -132,7 +141,48 @@ LocalizeReport localize_traces(const Options& o, std::optional<Error>* cut_off) 
   }
 }
 
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
+int bisect_passes(const Options& o) {
+  BisectRequest request;
+  request.model = o.source;
+  request.inputs = {o.target};
+  request.inputs.insert(request.inputs.end(), o.inputs.begin(), o.inputs.end());
+  request.preprocess = o.preprocess;
+  request.target.device = o.device;
+  request.target.level = o.level;
+  request.target.passes = o.pass_changes;
+  request.target.shapes = o.shapes;
+  request.target.trust = o.trust;
+  request.source.device = o.source_device.value_or(o.device);
+  request.source.level = o.source_level;
+  if (!o.source_level && find_framework(request.source.device) == nullptr) request.source.level = "0";
+  use_folders(&request.folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  request.folders.note = request.options.note = cli::note;
+  request.folders.warn = cli::warn;
+  request.threads = o.threads;
+  request.variable = variable;
+  request.options.tolerance = {o.tolerance.atol, o.tolerance.rtol};
+  const BisectedModel bisected = bisect_model(request);
+  if (o.json) {
+    cli::Output output(*o.json, cli::Output::Content::Text);
+    output.write(bisect_json(bisected));
+    output.commit();
+  }
+  if (o.json != "-") std::cout << bisect_text(bisected);
+  return bisected.report.differs() ? static_cast<int>(ErrorKind::Negative) : 0;
+}
+
 int work(const Options& o) {
+  if (o.passes) return bisect_passes(o);
+  for (const auto& [given, name] :
+       {std::pair(o.source_level.has_value(), "--source-opt"),
+        std::pair(o.source_device.has_value(), "--source-device"), std::pair(!o.pass_changes.empty(), "--pass")}) {
+    if (given) fail_usage(name, " is for --passes");
+  }
   std::optional<Error> cut_off;
   const LocalizeReport report = o.inputs.empty() ? localize_traces(o, &cut_off) : localize_models(o);
   const LocalizePresentation how = {o.source, o.target, o.sort, o.top};

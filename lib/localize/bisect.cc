@@ -1,0 +1,472 @@
+// Bisecting rewrites and kernels; see bisect.h.
+#include "localize/bisect.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "interp/interpreter.h"
+#include "localize/kernel_errors.h"
+#include "localize/rewrites.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+constexpr double kShare = 0.1;              // of the whole movement: what is searched for first
+constexpr double kRounding = 32 * 0x1p-23;  // of an output: what constants rounded to float32 may move it by
+constexpr double kRoundingOfKernel = 1e-4;  // of the largest value: what blocked sums and short exponentials may
+constexpr size_t kMostRounding = 3;         // kernels that are told of when all of them just round
+constexpr size_t kMostLabelSamples = 32;    // that a finding's labels are looked at in
+
+std::vector<Tensor> in_float64(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> wide;
+  for (const Tensor& input : inputs)
+    wide.push_back(input.dtype() == DType::Float32 ? convert(input, DType::Float64) : input);
+  return wide;
+}
+
+Outcome outcome_of(const std::function<std::vector<Tensor>()>& run) {
+  Outcome outcome;
+  try {
+    outcome.outputs = run();
+  } catch (const Error& e) {
+    outcome.error = e.what();
+  }
+  return outcome;
+}
+
+// A side, loaded with what is left out; what could not be compiled fails with each run.
+class SideRun {
+ public:
+  SideRun(const Graph& model, const BisectSide& side, const LeftOut& left_out) : side_(side) {
+    if (side.as_it_is != nullptr) return;
+    try {
+      package_ = std::make_shared<Package>(side.compiler(model, leaving_out(side.compile, left_out)));
+      session_ = open_session(side.device, package_, side.run);
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Environment) throw;
+      error_ = e.what();
+    }
+  }
+  Outcome run(const std::vector<Tensor>& inputs) {
+    if (!error_.empty()) return {{}, error_};
+    Session& session = side_.as_it_is != nullptr ? *side_.as_it_is : *session_;
+    return outcome_of([&] { return session.run(side_.compile.float64 ? in_float64(inputs) : inputs); });
+  }
+  bool runs() const { return error_.empty(); }
+  const std::string& error() const { return error_; }
+  Session& session() { return *session_; }
+  const Package& package() const { return *package_; }
+
+ private:
+  const BisectSide& side_;
+  std::shared_ptr<Package> package_;
+  std::unique_ptr<Session> session_;
+  std::string error_;
+};
+
+// The largest excess of several samples' movements, and that movement.
+struct Worst {
+  Movement movement;
+  bool relabelled = false;
+};
+
+Worst worst_of(const std::vector<Outcome>& first, const std::vector<Outcome>& other, const OutputTolerance& tolerance) {
+  Worst worst;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const Movement m = dnn::movement(first[i], other[i], tolerance);
+    worst.relabelled = worst.relabelled || m.relabelled();
+    if (i == 0 || m.excess > worst.movement.excess) worst.movement = m;
+  }
+  return worst;
+}
+
+// Searches one side.
+class Search {
+ public:
+  Search(const Graph& model, const std::vector<BisectSample>& samples, const BisectSide& side, bool of_source,
+         const BisectOptions& options, BisectReport* report)
+      : model_(model), samples_(samples), side_(side), of_source_(of_source), options_(options), report_(report) {
+    for (size_t i : report->searched)
+      inputs_.push_back(side.compile.float64 ? in_float64(samples[i].inputs) : samples[i].inputs);
+    by_label_ = !report->beyond_tolerance;
+    right_ = interpreted(rewritten(model, side.compile, 0, {}));
+  }
+
+  // Whether the side departs from the model as written, in what it gave for the searched samples.
+  bool departs(const std::vector<Outcome>& outcomes) const { return departs(worst(outcomes), kLeast); }
+
+  // Returns what is to be left out for the rewrites to agree.
+  LeftOut search_rewrites() {
+    LeftOut left_out;
+    for (size_t n = 0; n < options_.max_findings; ++n) {
+      const Rewritten whole = rewritten(model_, side_.compile, -1, left_out);
+      const Worst all = worst(interpreted(whole));
+      if (!departs(all, kLeast)) break;
+      // Rewrites of a graph that breaks half-way are those before it, and the one that breaks it.
+      const double limit = std::max(kLeast, kShare * all.movement.excess);
+      if (!find_rewrite(whole, all, limit, &left_out)) break;
+    }
+    return left_out;
+  }
+
+  void search_kernels(const LeftOut& left_out) {
+    if (side_.device == "reference" || starts_with(side_.device, "reference:")) return;
+    const Rewritten whole = rewritten(model_, side_.compile, -1, left_out);
+    SideRun device(model_, side_, left_out);
+    if (!whole.error.empty() || !device.runs()) return;
+    std::vector<Outcome> outcomes;
+    for (size_t i : report_->searched) outcomes.push_back(device.run(samples_[i].inputs));
+    const std::vector<Outcome> expected = interpreted(whole);
+    const Worst all = worst_of(expected, outcomes, options_.tolerance);
+    if (!departs(all, kLeast)) return;
+    size_t sample = 0;  // of the searched: the one that departs most
+    for (size_t i = 1; i < outcomes.size(); ++i) {
+      if (differs(expected[i], outcomes[i]) > differs(expected[sample], outcomes[sample])) sample = i;
+    }
+    find_kernels(whole, device, sample, expected[sample], std::max(kLeast, kShare * all.movement.excess));
+  }
+
+  // Labels that leaving `left_out` out changes, on the device, over samples that differ.
+  std::vector<SampleMovement> relabelled_without(const LeftOut& before, const LeftOut& left_out) {
+    SideRun with(model_, side_, before), without(model_, side_, left_out);
+    std::vector<SampleMovement> found;
+    for (size_t i : differing_) {
+      const Outcome a = without.run(samples_[i].inputs), b = with.run(samples_[i].inputs);
+      if (!a.error.empty() || !b.error.empty()) continue;
+      const Movement m = movement(a, b, options_.tolerance);
+      if (m.relabelled()) found.push_back({i, m});
+    }
+    return found;
+  }
+
+  void set_differing(std::vector<size_t> samples) {
+    samples.resize(std::min(samples.size(), kMostLabelSamples));
+    differing_ = std::move(samples);
+  }
+
+ private:
+  // Two sides that differ by more than the tolerance: one of them departs from what is right by at least half of it.
+  static constexpr double kLeast = 0.5;
+
+  Worst worst(const std::vector<Outcome>& outcomes) const { return worst_of(right_, outcomes, options_.tolerance); }
+  bool departs(const Worst& worst, double limit) const {
+    return by_label_ ? worst.relabelled : worst.movement.excess > limit;
+  }
+  double differs(const Outcome& a, const Outcome& b) const {
+    const Movement m = movement(a, b, options_.tolerance);
+    return by_label_ && m.relabelled() ? std::numeric_limits<double>::infinity() : m.excess;
+  }
+  void note(const std::string& message) const {
+    if (options_.note) options_.note(message);
+  }
+
+  std::vector<Outcome> interpreted(const Rewritten& graph) const {
+    std::vector<Outcome> outcomes;
+    for (const std::vector<Tensor>& inputs : inputs_) {
+      outcomes.push_back(graph.error.empty() ? outcome_of([&] { return interpret(graph.graph, inputs); })
+                                             : Outcome{{}, graph.error});
+    }
+    return outcomes;
+  }
+
+  Probe probe(int64_t n, const LeftOut& left_out, double limit, const Rewritten& whole) {
+    Probe result;
+    result.n_rewrites = n;
+    for (const auto& [pass, end] : whole.ends) {
+      if (end == n) result.after = pass;
+    }
+    const Rewritten graph = rewritten(model_, side_.compile, n, left_out);
+    const Worst w = worst(interpreted(graph));
+    result.max_abs = w.movement.max_abs;
+    result.departs = departs(w, limit) || !graph.error.empty();
+    result.error = graph.error;
+    note(cat(n, " of ", whole.applied.size(), " rewrites",
+             result.after.empty() ? "" : ", to the end of " + result.after, result.departs ? ": departs" : ": agrees"));
+    return result;
+  }
+
+  bool find_rewrite(const Rewritten& whole, const Worst& all, double limit, LeftOut* left_out) {
+    RewriteFinding finding;
+    finding.of_source = of_source_;
+    const auto total = static_cast<int64_t>(whole.applied.size());
+    if (total == 0) return false;  // the interpreter itself does not run the model
+    if (!whole.error.empty() && !rewritten(model_, side_.compile, 0, *left_out).error.empty())
+      return false;  // a pass fails on its own; its error names it
+    int64_t good = 0, bad = total;
+    const auto ask = [&](int64_t n) {
+      finding.probes.push_back(probe(n, *left_out, limit, whole));
+      (finding.probes.back().departs ? bad : good) = n;
+    };
+    // Ends of passes first: each is a state that can be had by name.
+    std::vector<int64_t> ends;
+    for (const auto& [pass, end] : whole.ends) {
+      if (end > 0 && end < total && (ends.empty() || ends.back() != end)) ends.push_back(end);
+    }
+    for (size_t first = 0, last = ends.size(); first < last;) {
+      const size_t middle = first + (last - first) / 2;
+      ask(ends[middle]);
+      (bad == ends[middle] ? last : first) = bad == ends[middle] ? middle : middle + 1;
+    }
+    while (bad - good > 1) ask(good + (bad - good) / 2);
+    describe(whole, good, all, *left_out, &finding);
+
+    const std::string key = whole.applied[static_cast<size_t>(bad - 1)].key;
+    LeftOut one = *left_out, pass = *left_out;
+    if (!one.rewrites.insert(key).second) return false;  // applied although it was left out: it has several forms
+    pass.passes.insert(finding.pass);
+    const auto agrees_without = [&](const LeftOut& what) {
+      const Rewritten graph = rewritten(model_, side_.compile, -1, what);
+      return graph.error.empty() && !departs(worst(interpreted(graph)), limit);
+    };
+    finding.restores = agrees_without(one);
+    finding.pass_restores = finding.restores || agrees_without(pass);
+    const LeftOut& next = finding.restores || !finding.pass_restores ? one : pass;
+    finding.relabelled = relabelled_without(*left_out, next);
+    *left_out = next;
+    report_->rewrites.push_back(std::move(finding));
+    // Rounding of many rewrites adds up: one of them says as much as all.
+    return report_->rewrites.back().kind != FaultKind::Rounding || report_->rewrites.back().pass_restores;
+  }
+
+  // What rewrite number good + 1 is and does.
+  void describe(const Rewritten& whole, int64_t good, const Worst& all, const LeftOut& left_out,
+                RewriteFinding* finding) {
+    const Rewritten::Applied& rewrite = whole.applied[static_cast<size_t>(good)];
+    finding->number = good + 1;
+    finding->n_rewrites = static_cast<int64_t>(whole.applied.size());
+    finding->pass = rewrite.pass;
+    finding->reason = rewrite.reason;
+    for (size_t i = 0; i < whole.applied.size(); ++i) {
+      if (whole.applied[i].pass != rewrite.pass) continue;
+      ++finding->n_in_pass;
+      if (static_cast<int64_t>(i) <= good) ++finding->number_in_pass;
+    }
+    const Rewritten before = rewritten(model_, side_.compile, good, left_out),
+                    after = rewritten(model_, side_.compile, good + 1, left_out);
+    const std::vector<Outcome> outcomes_before = interpreted(before), outcomes_after = interpreted(after);
+    const Worst w = worst(outcomes_after);
+    finding->max_abs_before = worst(outcomes_before).movement.max_abs;
+    finding->max_abs_after = w.movement.max_abs;
+    finding->largest = w.movement.max_abs > 0 ? w.movement.largest : all.movement.largest;
+    finding->error = after.error;
+    for (const Outcome& outcome : outcomes_after) {
+      if (finding->error.empty()) finding->error = outcome.error;
+    }
+    describe_change(before.graph, after.graph, finding);
+    if (!finding->error.empty()) {
+      finding->kind = FaultKind::Breaks;
+      return;
+    }
+    // In float64 what only rounds otherwise moves nothing.
+    std::vector<Outcome> wide_before, wide_after;
+    for (const std::vector<Tensor>& inputs : inputs_) {
+      const std::vector<Tensor> wide = in_float64(inputs);
+      wide_before.push_back(outcome_of([&] { return interpret(widen_to_float64(before.graph), wide); }));
+      wide_after.push_back(outcome_of([&] { return interpret(widen_to_float64(after.graph), wide); }));
+    }
+    const Worst wide = worst_of(wide_before, wide_after, options_.tolerance),
+                narrow = worst_of(outcomes_before, outcomes_after, options_.tolerance);
+    const auto runs = [](const Outcome& outcome) { return outcome.error.empty(); };
+    if (!std::all_of(wide_before.begin(), wide_before.end(), runs) ||
+        !std::all_of(wide_after.begin(), wide_after.end(), runs)) {
+      finding->max_abs_float64 = std::numeric_limits<double>::quiet_NaN();
+      const bool large = narrow.movement.max_abs > kRoundingOfKernel * narrow.movement.largest;
+      finding->kind = large ? FaultKind::Wrong : FaultKind::Rounding;
+      return;
+    }
+    finding->max_abs_float64 = wide.movement.max_abs;
+    const double rounds = std::max(kShare * narrow.movement.max_abs, kRounding * narrow.movement.largest);
+    finding->kind = wide.movement.max_abs <= rounds ? FaultKind::Rounding : FaultKind::Wrong;
+  }
+
+  void find_kernels(const Rewritten& whole, SideRun& device, size_t sample, const Outcome& expected, double limit) {
+    const Graph& graph = whole.graph;
+    const std::vector<Tensor>& inputs = inputs_[sample];
+    note("each kernel against the interpreter");
+    const std::vector<KernelError> errors = kernel_errors(device.session(), graph, inputs);
+    std::map<NodeId, const KernelError*> by_node;
+    for (const KernelError& error : errors) by_node[error.node] = &error;
+    // How far the errors of the nodes that `has` admits move the outputs.
+    const auto moved_by = [&](const std::function<bool(NodeId)>& has) {
+      const Outcome changed = outcome_of([&] {
+        return interpret_changed(graph, inputs, [&](NodeId id, std::vector<Tensor>* outputs) {
+          const auto found = by_node.find(id);
+          if (found == by_node.end() || !has(id)) return;
+          for (size_t i = 0; i < outputs->size(); ++i)
+            (*outputs)[i] = added((*outputs)[i], found->second->difference[i]);
+        });
+      });
+      return movement(expected, changed, options_.tolerance);
+    };
+    const auto counts = [&](const Movement& m) { return by_label_ ? m.relabelled() : m.excess > limit; };
+
+    std::vector<const KernelError*> suspects;
+    for (const KernelError& error : errors) {
+      if (error.max_abs > options_.tolerance.atol + options_.tolerance.rtol * error.largest) suspects.push_back(&error);
+    }
+    const bool wrong = std::any_of(suspects.begin(), suspects.end(),
+                                   [](const KernelError* e) { return e->relative() > kRoundingOfKernel; });
+    const size_t most = wrong ? options_.max_findings : kMostRounding;
+    if (wrong) {
+      std::erase_if(suspects, [](const KernelError* e) { return e->relative() <= kRoundingOfKernel; });
+    } else {  // rounding: those that round worst
+      suspects.clear();
+      for (const KernelError& error : errors) suspects.push_back(&error);
+      std::stable_sort(suspects.begin(), suspects.end(),
+                       [](const auto* a, const auto* b) { return a->relative() > b->relative(); });
+    }
+    suspects.resize(std::min(suspects.size(), 2 * options_.max_findings));
+    std::vector<KernelFinding> findings;
+    std::set<NodeId> found;
+    for (const KernelError* suspect : suspects) {
+      const Movement m = moved_by([&](NodeId id) { return id == suspect->node; });
+      if (!counts(m) || findings.size() == most) continue;
+      found.insert(suspect->node);
+      findings.push_back(describe(whole, device.package(), *suspect, wrong, m));
+      if (m.relabelled()) findings.back().relabelled.push_back({report_->searched[sample], m});
+    }
+    const Movement rest = moved_by([&](NodeId id) { return found.count(id) == 0; });
+    for (KernelFinding& finding : findings) {
+      finding.remaining_max_abs = rest.max_abs;
+      finding.restores = !counts(rest);
+      report_->kernels.push_back(std::move(finding));
+    }
+  }
+
+  KernelFinding describe(const Rewritten& whole, const Package& package, const KernelError& error, bool wrong,
+                         const Movement& moves) const {
+    KernelFinding finding;
+    const Node& node = whole.graph.node(error.node);
+    finding.of_source = of_source_;
+    finding.node = node_text(whole.graph, node);
+    std::set<int32_t> own;
+    for (const Step& step : package.steps) {
+      if (step.node != error.node || step.kernel < 0 || !own.insert(step.kernel).second) continue;
+      finding.kernels.push_back(package.kernels[static_cast<size_t>(step.kernel)].name);
+      finding.patterns.push_back(package.kernels[static_cast<size_t>(step.kernel)].pattern);
+    }
+    std::set<NodeId> others;
+    for (const Step& step : package.steps) {
+      if (step.node == error.node || own.count(step.kernel) == 0 || !others.insert(step.node).second) continue;
+      finding.shared_with.push_back(called(node_text(whole.graph, whole.graph.node(step.node))));
+    }
+    int slots = model_.node_slots();
+    for (const Rewritten::Applied& rewrite : whole.applied) {
+      if (error.node >= slots && error.node < rewrite.node_slots)
+        finding.rewrite = rewrite.pass + ": " + rewrite.reason;
+      slots = rewrite.node_slots;
+    }
+    const Value& value = whole.graph.value(node.outputs[error.output]);
+    finding.layout = value.layout;
+    finding.value = value.name;
+    finding.kind = wrong ? FaultKind::Wrong : FaultKind::Rounding;
+    finding.max_abs = error.max_abs;
+    finding.largest = error.largest;
+    finding.at = error.at;
+    finding.expected = error.expected;
+    finding.got = error.got;
+    finding.output_max_abs = moves.max_abs;
+    return finding;
+  }
+
+  static std::string called(const NodeText& node) {
+    if (!node.name.empty()) return node.name;
+    return node.values.empty() ? node.op : node.values[0];
+  }
+
+  const Graph& model_;
+  const std::vector<BisectSample>& samples_;
+  const BisectSide& side_;
+  const bool of_source_;
+  const BisectOptions& options_;
+  BisectReport* report_;
+  std::vector<std::vector<Tensor>> inputs_;  // of the searched samples, in the side's type
+  std::vector<Outcome> right_;               // what the model as written gives for them
+  std::vector<size_t> differing_;            // samples
+  bool by_label_ = false;
+};
+
+}  // namespace
+
+std::string_view fault_name(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::Wrong: return "wrong";
+    case FaultKind::Rounding: return "rounding";
+    case FaultKind::Breaks: return "breaks";
+  }
+  return "";
+}
+
+BisectReport bisect(const Graph& model, const std::vector<BisectSample>& samples, const BisectSide& source,
+                    const BisectSide& target, const BisectOptions& options) {
+  BisectReport report;
+  report.n_samples = samples.size();
+  if (samples.empty()) throw Error(ErrorKind::Negative, "there is no sample to run");
+  std::vector<Outcome> right, doubted;
+  {
+    SideRun a(model, source, {}), b(model, target, {});
+    report.source_error = a.error();
+    report.target_error = b.error();
+    for (const BisectSample& sample : samples) {
+      right.push_back(a.run(sample.inputs));
+      doubted.push_back(b.run(sample.inputs));
+    }
+  }
+  std::vector<size_t> order;
+  std::vector<Movement> movements;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Movement m = movement(right[i], doubted[i], options.tolerance);
+    if (report.source_error.empty()) report.source_error = right[i].error;
+    if (report.target_error.empty()) report.target_error = doubted[i].error;
+    if (m.max_abs > report.max_abs) {
+      report.max_abs = m.max_abs;
+      report.largest = m.largest;
+    }
+    report.beyond_tolerance =
+        report.beyond_tolerance || m.excess > 1 || !right[i].error.empty() || !doubted[i].error.empty();
+    if (m.relabelled()) report.relabelled.push_back({i, m});
+    if (m.relabelled() || m.excess > 1) order.push_back(i);
+    movements.push_back(m);
+  }
+  if (report.beyond_tolerance && order.empty()) order.push_back(0);  // neither side runs
+  if (!report.differs()) return report;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (movements[a].relabelled() != movements[b].relabelled()) return movements[a].relabelled();
+    return movements[a].excess > movements[b].excess;
+  });
+  report.searched.assign(order.begin(),
+                         order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), options.n_searched)));
+
+  LeftOut left_out[2];
+  for (const bool of_source : {false, true}) {
+    const BisectSide& side = of_source ? source : target;
+    if (side.as_it_is != nullptr) continue;
+    Search search(model, samples, side, of_source, options, &report);
+    search.set_differing(order);
+    std::vector<Outcome> outcomes;
+    for (size_t i : report.searched) outcomes.push_back(of_source ? right[i] : doubted[i]);
+    const bool departs = search.departs(outcomes);
+    (of_source ? report.source_departs : report.target_departs) = departs;
+    if (!departs) continue;
+    left_out[of_source ? 1 : 0] = search.search_rewrites();
+    search.search_kernels(left_out[of_source ? 1 : 0]);
+  }
+
+  if (source.as_it_is != nullptr || target.as_it_is != nullptr || report.rewrites.empty()) return report;
+  SideRun a(model, source, left_out[1]), b(model, target, left_out[0]);
+  BisectReport::After after;
+  for (const BisectSample& sample : samples) {
+    const Outcome x = a.run(sample.inputs), y = b.run(sample.inputs);
+    const Movement m = movement(x, y, options.tolerance);
+    after.max_abs = std::max(after.max_abs, m.max_abs);
+    after.relabelled += m.relabelled() ? 1 : 0;
+    after.beyond_tolerance = after.beyond_tolerance || m.excess > 1 || !x.error.empty() || !y.error.empty();
+  }
+  report.after = after;
+  return report;
+}
+
+}  // namespace dnn

@@ -1,0 +1,47 @@
+// Bisecting a model file as a command line asks for it, and the report for people and programs.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/open.h"
+#include "image/labels.h"
+#include "image/preprocess.h"
+#include "infer/setup.h"
+#include "localize/bisect.h"
+
+namespace dnn {
+
+struct BisectRequest {
+  std::string model;
+  std::vector<std::string> inputs;  // as for open_samples()
+  std::string preprocess;
+  PreprocessOptions spelled_out;
+  bool apply_orientation = false;
+  NetworkOptions source, target;  // device, level, passes; of the target also shapes
+  OpenOptions folders;            // cache and key places, log sinks
+  int threads = 0;
+  std::function<std::string(const std::string& variable)> variable;  // of the environment, for frameworks
+  BisectOptions options;
+};
+
+struct BisectedModel {
+  std::string model, source, target;  // names
+  std::string target_level, target_device;
+  std::vector<std::string> paths;  // of the samples
+  std::optional<LabelSet> labels;
+  OutputTolerance tolerance;
+  BisectReport report;
+};
+
+// Throws Usage, and what reading, compiling and the devices throw.
+BisectedModel bisect_model(const BisectRequest& request);
+
+// What differs, each finding with its evidence, how sure it is and what to do; ends with a newline.
+std::string bisect_text(const BisectedModel& bisected);
+
+// {"model", "source", "target", "samples", "relabelled", "rewrites", "kernels", "after", ...} on one line.
+std::string bisect_json(const BisectedModel& bisected);
+
+}  // namespace dnn

@@ -1,0 +1,51 @@
+// Outcomes of runs; see outcome.h.
+#include "localize/outcome.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tensor/compare.h"
+
+namespace dnn {
+
+int64_t top_label(const Tensor& output) {
+  if (!output.defined() || !(is_float(output.dtype()) || is_integer(output.dtype()))) return -1;
+  const Shape& shape = output.shape();
+  if (shape.empty() || output.size() < 2 || *std::max_element(shape.begin(), shape.end()) != output.size()) return -1;
+  const std::vector<double> scores = to_doubles(output);
+  int64_t best = -1;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (std::isnan(scores[i])) continue;
+    if (best < 0 || scores[i] > scores[static_cast<size_t>(best)]) best = static_cast<int64_t>(i);
+  }
+  return best;
+}
+
+Movement movement(const Outcome& first, const Outcome& other, const OutputTolerance& tolerance) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  Movement m;
+  if (!first.outputs.empty()) m.from = top_label(first.outputs[0]);
+  if (!other.outputs.empty()) m.to = top_label(other.outputs[0]);
+  bool comparable = first.error.empty() && other.error.empty() && first.outputs.size() == other.outputs.size();
+  for (size_t i = 0; comparable && i < first.outputs.size(); ++i)
+    comparable = first.outputs[i].size() == other.outputs[i].size();
+  if (!comparable) {
+    m.max_abs = m.excess = first.error.empty() && other.error.empty() ? kInfinite
+                           : first.error == other.error               ? 0
+                                                                      : kInfinite;
+    return m;
+  }
+  for (size_t i = 0; i < first.outputs.size(); ++i) {
+    const Tensor &a = first.outputs[i], &b = other.outputs[i];
+    if (a.dtype() == DType::String || b.dtype() == DType::String) continue;
+    const Distance d = compare(a, b);
+    const double allowed = tolerance.atol + tolerance.rtol * d.largest;
+    const double excess = d.max_abs == 0 ? 0 : allowed == 0 ? kInfinite : d.max_abs / allowed;
+    if (excess < m.excess || d.max_abs == 0) continue;
+    m = {d.max_abs, d.largest, excess, m.from, m.to};
+  }
+  return m;
+}
+
+}  // namespace dnn

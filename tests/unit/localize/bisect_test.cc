@@ -1,0 +1,199 @@
+// Bisection of passes and kernels: the rewrite or kernel that was seeded, its nodes, what is certain of it. Many more faults:
+// tests/bisection.
+#include "localize/bisect.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cache.h"
+#include "graph/text.h"
+
+namespace dnn {
+namespace {
+
+const char* const kNet = R"(graph "net" {
+  opset 17
+  input x: float32[1,2,2,2]
+  const s: float32[2] = {2, 3}
+  const b: float32[2] = {1, -1}
+  const m: float32[2] = {0, 1}
+  const v: float32[2] = {1, 4}
+  n1 = BatchNormalization(x, s, b, m, v) @first
+  r = Relu(n1) @relu
+  n2 = BatchNormalization(r, s, b, m, v) @second
+  q = GlobalAveragePool(n2) @mean
+  y = Flatten(q) @flat
+  output y
+})";
+
+Graph net() { return parse_graph(kNet); }
+
+std::vector<BisectSample> samples() {
+  return {{"a", {Tensor::of<float>({1, 2, 2, 2}, {1, 2, 3, 4, 0.5, 0, 1, 2})}},
+          {"b", {Tensor::of<float>({1, 2, 2, 2}, {-1, 0.5, 0, 1, 7, 5, 6, 8})}}};
+}
+
+BisectSide side(const std::string& device, int opt) {
+  BisectSide result;
+  result.device = result.compile.device = device;
+  result.compile.opt = opt;
+  result.compile.isas = {"x86-64"};
+  result.compile.build.cache_folder = test_cache();
+  return result;
+}
+
+// simplify-inference with the shifts of the batch norms whose reason holds `wanted` lost.
+std::string wanted;
+std::vector<Patch> (*right)(const Graph&, const PassContext&) = nullptr;
+std::vector<Patch> wrong(const Graph& graph, const PassContext& context) {
+  std::vector<Patch> patches = right(graph, context);
+  for (Patch& patch : patches) {
+    if (patch.reason().find(wanted) == std::string::npos) continue;
+    for (Value& value : patch.values()) {
+      if (value.constant && value.name.find(".shift") != std::string::npos)
+        value.constant = Tensor(DType::Float32, value.constant->shape());
+    }
+  }
+  return patches;
+}
+
+const std::vector<Pass>* wrong_rows(const std::string& reason) {
+  static std::vector<Pass> rows;
+  rows = passes();
+  wanted = reason;
+  for (Pass& row : rows) {
+    if (std::string(row.name) != "simplify-inference") continue;
+    right = row.run;
+    row.run = wrong;
+  }
+  return &rows;
+}
+
+BisectReport bisected(const BisectSide& target) { return bisect(net(), samples(), side("reference", 0), target, {}); }
+
+TEST(Bisect, SidesThatAgreeAreNotSearched) {
+  const BisectReport report = bisected(side("reference", 3));
+  EXPECT_FALSE(report.differs());
+  EXPECT_TRUE(report.rewrites.empty());
+  EXPECT_EQ(report.n_samples, 2u);
+  EXPECT_THROW(bisect(net(), {}, side("reference", 0), side("reference", 1), {}), Error);
+}
+
+TEST(Bisect, NamesTheOneRewriteWithItsNodes) {
+  BisectSide target = side("reference", 1);
+  target.compile.rows = wrong_rows("second");
+  const BisectReport report = bisected(target);
+  EXPECT_TRUE(report.target_departs);
+  EXPECT_FALSE(report.source_departs);
+  ASSERT_EQ(report.rewrites.size(), 1u);
+  const RewriteFinding& f = report.rewrites[0];
+  EXPECT_EQ(f.pass, "simplify-inference");
+  EXPECT_EQ(f.number_in_pass, 2);
+  EXPECT_EQ(f.n_in_pass, 2);
+  EXPECT_EQ(f.kind, FaultKind::Wrong);
+  EXPECT_TRUE(f.restores);
+  ASSERT_EQ(f.before.size(), 1u);
+  EXPECT_EQ(f.before[0].name, "second");
+  EXPECT_EQ(f.before[0].op, "BatchNormalization");
+  ASSERT_EQ(f.after.size(), 2u);
+  EXPECT_EQ(f.after[1].values, std::vector<std::string>{"n2"});
+  EXPECT_LT(f.max_abs_before, 1e-5);
+  EXPECT_GT(f.max_abs_after, 0.9);
+  ASSERT_TRUE(report.after.has_value());
+  EXPECT_FALSE(report.after->beyond_tolerance);
+}
+
+TEST(Bisect, APassThatIsWrongEverywhereIsNamedOnce) {
+  BisectSide target = side("reference", 1);
+  target.compile.rows = wrong_rows("");
+  const BisectReport report = bisected(target);
+  ASSERT_EQ(report.rewrites.size(), 1u);
+  EXPECT_FALSE(report.rewrites[0].restores);
+  EXPECT_TRUE(report.rewrites[0].pass_restores);
+  EXPECT_FALSE(report.after->beyond_tolerance);
+}
+
+TEST(Bisect, TheSideThatDepartsIsSearchedWhicheverItIs) {
+  BisectSide source = side("reference", 1);
+  source.compile.rows = wrong_rows("first");
+  const BisectReport report = bisect(net(), samples(), source, side("reference", 0), {});
+  EXPECT_TRUE(report.source_departs);
+  ASSERT_EQ(report.rewrites.size(), 1u);
+  EXPECT_TRUE(report.rewrites[0].of_source);
+  EXPECT_EQ(report.rewrites[0].number_in_pass, 1);
+}
+
+TEST(Bisect, ARewriteThatBreaksTheGraphIsFound) {
+  static std::vector<Pass> rows;
+  rows = passes();
+  for (Pass& row : rows) {
+    if (std::string(row.name) != "canonicalize-ops") continue;
+    row.run = [](const Graph& graph, const PassContext&) {
+      std::vector<Patch> patches;
+      for (NodeId id : graph.order()) {
+        if (graph.node(id).op != "GlobalAveragePool") continue;
+        Patch patch(graph, "nonsense");
+        Node node = graph.node(id);
+        node.op = "Concat";
+        node.attributes["axis"] = int64_t{9};
+        patch.add_node(std::move(node));
+        patch.remove_node(id);
+        patches.push_back(std::move(patch));
+      }
+      return patches;
+    };
+  }
+  BisectSide target = side("reference", 1);
+  target.compile.rows = &rows;
+  const BisectReport report = bisected(target);
+  EXPECT_NE(report.target_error, "");
+  ASSERT_EQ(report.rewrites.size(), 1u);
+  EXPECT_EQ(report.rewrites[0].reason, "nonsense");
+  EXPECT_EQ(report.rewrites[0].kind, FaultKind::Breaks);
+}
+
+TEST(Bisect, NamesTheKernelWhereNoRewriteIsWrong) {
+  BisectSide target = side("cpu", 1);
+  std::string name;
+  target.compiler = [&](const Graph& graph, const CompileOptions& options) {
+    Package package = compile(graph, options);
+    std::string& source = package.codes.at(0).source;
+    const size_t at = source.find("/ 4.0f");
+    EXPECT_NE(at, std::string::npos);
+    source.replace(at, 6, "/ 5.0f");
+    for (const KernelInfo& kernel : package.kernels) {
+      if (kernel.pattern == "reduce") name = kernel.name;
+    }
+    build_code(package.codes.at(0), options.build);
+    return package;
+  };
+  const BisectReport report = bisected(target);
+  EXPECT_TRUE(report.rewrites.empty());
+  ASSERT_EQ(report.kernels.size(), 1u);
+  const KernelFinding& f = report.kernels[0];
+  EXPECT_EQ(f.kernels, std::vector<std::string>{name});
+  EXPECT_EQ(f.node.name, "mean");
+  EXPECT_EQ(f.kind, FaultKind::Wrong);
+  EXPECT_EQ(f.value, "q");
+  EXPECT_FLOAT_EQ(static_cast<float>(f.got), static_cast<float>(f.expected * 4 / 5));
+  EXPECT_TRUE(f.restores);
+}
+
+TEST(Outcomes, LabelsAndMovement) {
+  EXPECT_EQ(top_label(Tensor::of<float>({1, 3, 1}, {1, 5, 5})), 1);
+  EXPECT_EQ(top_label(Tensor::of<float>({1, 2}, {NAN, -1})), 1);
+  EXPECT_EQ(top_label(Tensor::of<float>({2, 2}, {1, 2, 3, 4})), -1);
+  EXPECT_EQ(top_label(Tensor::of<float>({1}, {1})), -1);
+  const Outcome a{{Tensor::of<float>({2}, {10, 1})}, ""}, b{{Tensor::of<float>({2}, {10, 11})}, ""}, broken{{}, "no"};
+  const Movement m = movement(a, b, {.atol = 0, .rtol = 0.1});
+  EXPECT_EQ(m.max_abs, 10);
+  EXPECT_DOUBLE_EQ(m.excess, 10);
+  EXPECT_TRUE(m.relabelled());
+  EXPECT_EQ(movement(a, a, {.atol = 0, .rtol = 0}).excess, 0);
+  EXPECT_TRUE(std::isinf(movement(a, broken, {}).excess));
+  EXPECT_EQ(movement(broken, broken, {}).excess, 0);
+}
+
+}  // namespace
+}  // namespace dnn
