@@ -9,6 +9,7 @@
 #include "interp/interpreter.h"
 #include "localize/kernel_errors.h"
 #include "localize/rewrites.h"
+#include "localize/side_run.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -19,53 +20,6 @@ constexpr double kRounding = 32 * 0x1p-23;  // of an output: what constants roun
 constexpr double kRoundingOfKernel = 1e-4;  // of the largest value: what blocked sums and short exponentials may
 constexpr size_t kMostRounding = 3;         // kernels that are told of when all of them just round
 constexpr size_t kMostLabelSamples = 32;    // that a finding's labels are looked at in
-
-std::vector<Tensor> in_float64(const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> wide;
-  for (const Tensor& input : inputs)
-    wide.push_back(input.dtype() == DType::Float32 ? convert(input, DType::Float64) : input);
-  return wide;
-}
-
-Outcome outcome_of(const std::function<std::vector<Tensor>()>& run) {
-  Outcome outcome;
-  try {
-    outcome.outputs = run();
-  } catch (const Error& e) {
-    outcome.error = e.what();
-  }
-  return outcome;
-}
-
-// A side, loaded with what is left out; what could not be compiled fails with each run.
-class SideRun {
- public:
-  SideRun(const Graph& model, const BisectSide& side, const LeftOut& left_out) : side_(side) {
-    if (side.as_it_is != nullptr) return;
-    try {
-      package_ = std::make_shared<Package>(side.compiler(model, leaving_out(side.compile, left_out)));
-      session_ = open_session(side.device, package_, side.run);
-    } catch (const Error& e) {
-      if (e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Environment) throw;
-      error_ = e.what();
-    }
-  }
-  Outcome run(const std::vector<Tensor>& inputs) {
-    if (!error_.empty()) return {{}, error_};
-    Session& session = side_.as_it_is != nullptr ? *side_.as_it_is : *session_;
-    return outcome_of([&] { return session.run(side_.compile.float64 ? in_float64(inputs) : inputs); });
-  }
-  bool runs() const { return error_.empty(); }
-  const std::string& error() const { return error_; }
-  Session& session() { return *session_; }
-  const Package& package() const { return *package_; }
-
- private:
-  const BisectSide& side_;
-  std::shared_ptr<Package> package_;
-  std::unique_ptr<Session> session_;
-  std::string error_;
-};
 
 // The largest excess of several samples' movements, and that movement.
 struct Worst {

@@ -1,9 +1,15 @@
 // Bisecting a model file; see bisect_model.h.
 #include "localize/bisect_model.h"
 
+#include <filesystem>
+
+#include "base/cpu.h"
 #include "convert/framework_file.h"
 #include "devices/library.h"
+#include "formats/format.h"
 #include "infer/sample_source.h"
+#include "localize/reduce.h"
+#include "localize/side_run.h"
 
 namespace dnn {
 namespace {
@@ -44,6 +50,44 @@ struct Opened {
   FrameworkSession framework_session;
 };
 
+std::string flags_of(const NetworkOptions& network, const char* device, const char* level, const BisectSide& side) {
+  std::string text = cat(" ", device, " ", network.device, " ", level, " ", side.compile.opt);
+  if (!network.passes.empty()) text += " --pass=" + network.passes;
+  return text;
+}
+
+BisectedModel::ReducedTo reduce(const BisectRequest& request, const Graph& model, const BisectSample& sample,
+                                const BisectSide& source, const BisectSide& target) {
+  const auto runner = [](const BisectSide& side) {
+    return
+        [&side](const Graph& graph, const std::vector<Tensor>& inputs) { return SideRun(graph, side, {}).run(inputs); };
+  };
+  ReduceOptions options;
+  options.tolerance = request.options.tolerance;
+  options.note = request.folders.note;
+  const RunModel right = runner(source), doubted = runner(target);
+  const Reduced reduced = reduce_model(model, sample.inputs, right, doubted, options);
+  ReproFacts facts;
+  facts.model = std::filesystem::path(request.model).filename().string();
+  facts.source = source.name;
+  facts.target = target.name;
+  facts.command = cat("dnn-localize --passes", flags_of(request.target, "--device", "--opt", target),
+                      flags_of(request.source, "--source-device", "--source-opt", source), " --atol ",
+                      exact_text(options.tolerance.atol), " --rtol ", exact_text(options.tolerance.rtol),
+                      " reduced.onnx inputs.npz");
+  facts.machine = cat(cpu_name(), ", ", join(supported_isas(), " "));
+  write_reduced(reduced, facts, request.reduce);
+  BisectedModel::ReducedTo result;
+  result.folder = request.reduce;
+  result.n_nodes = static_cast<int64_t>(reduced.graph.order().size());
+  result.n_nodes_before = reduced.n_nodes_before;
+  result.max_abs = reduced.movement.max_abs;
+  const Graph again = read_model(open_model(request.reduce + "/reduced.onnx", {}));
+  result.files_differ =
+      movement(right(again, reduced.inputs), doubted(again, reduced.inputs), options.tolerance).excess > 1;
+  return result;
+}
+
 }  // namespace
 
 BisectedModel bisect_model(const BisectRequest& request) {
@@ -63,6 +107,8 @@ BisectedModel bisect_model(const BisectRequest& request) {
   if (find_framework(request.target.device) != nullptr)
     fail_usage("--device ", request.target.device,
                ": a framework's passes cannot be seen; search ours against it with --source-device");
+  if (!request.reduce.empty() && find_framework(request.source.device) != nullptr)
+    fail_usage("--reduce is for two sides that are compiled here, not for ", request.source.device);
   const Opened source(request, request.source, written), target(request, request.target, written);
 
   BisectedModel bisected;
@@ -97,6 +143,8 @@ BisectedModel bisect_model(const BisectRequest& request) {
     samples.push_back({bisected.paths.back(), std::move(sample.inputs)});
   }
   bisected.report = bisect(written->source, samples, source.side, target.side, request.options);
+  if (!request.reduce.empty() && bisected.report.beyond_tolerance)
+    bisected.reduced = reduce(request, written->source, samples[bisected.report.searched[0]], source.side, target.side);
   return bisected;
 }
 

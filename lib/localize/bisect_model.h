@@ -24,6 +24,7 @@ struct BisectRequest {
   int threads = 0;
   std::function<std::string(const std::string& variable)> variable;  // of the environment, for frameworks
   BisectOptions options;
+  std::string reduce;  // a folder for the smallest part of the model that still differs; "": none
 };
 
 struct BisectedModel {
@@ -33,6 +34,14 @@ struct BisectedModel {
   std::optional<LabelSet> labels;
   OutputTolerance tolerance;
   BisectReport report;
+  // What --reduce left: nodes, of how many, and whether its files still differ when they are read back.
+  struct ReducedTo {
+    std::string folder;
+    int64_t n_nodes = 0, n_nodes_before = 0;
+    double max_abs = 0;
+    bool files_differ = false;
+  };
+  std::optional<ReducedTo> reduced;
 };
 
 // Throws Usage, and what reading, compiling and the devices throw.

@@ -221,6 +221,11 @@ std::string bisect_text(const BisectedModel& b) {
                " left out, on all samples: outputs differ by up to ", number(r.after->max_abs), ", ",
                r.after->relabelled, r.after->relabelled == 1 ? " label changes\n" : " labels change\n");
   }
+  if (b.reduced)
+    out +=
+        cat("\nreduced to ", b.reduced->n_nodes, " of ", b.reduced->n_nodes_before, " nodes, which differ by ",
+            number(b.reduced->max_abs), b.reduced->files_differ ? "" : "; read back from its file it no longer differs",
+            ": ", plain(b.reduced->folder), "/reduced.onnx, inputs.npz, report.md\n");
   return out;
 }
 
@@ -242,11 +247,18 @@ std::string bisect_json(const BisectedModel& b) {
                {"searched", Json::array()},
                {"rewrites", Json::array()},
                {"kernels", Json::array()},
-               {"after", nullptr}};
+               {"after", nullptr},
+               {"reduced", nullptr}};
   for (size_t i : r.searched) json["searched"].push_back(b.paths[i]);
   for (const RewriteFinding& f : r.rewrites) json["rewrites"].push_back(rewrite_json(b, f));
   for (const KernelFinding& f : r.kernels) json["kernels"].push_back(kernel_json(b, f));
   if (r.after) json["after"] = {{"max_abs", words::json_number(r.after->max_abs)}, {"relabelled", r.after->relabelled}};
+  if (b.reduced)
+    json["reduced"] = {{"folder", b.reduced->folder},
+                       {"nodes", b.reduced->n_nodes},
+                       {"nodes_before", b.reduced->n_nodes_before},
+                       {"max_abs", words::json_number(b.reduced->max_abs)},
+                       {"files_differ", b.reduced->files_differ}};
   return words::json_line(json);
 }
 
