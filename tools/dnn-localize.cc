@@ -11,6 +11,7 @@
 #include "devices/library.h"
 #include "infer/setup.h"
 #include "localize/bisect_model.h"
+#include "localize/preprocess_model.h"
 #include "localize/present.h"
 
 namespace {
@@ -25,7 +26,9 @@ const cli::Tool kTool = {
         "order; then each diverging layer with its error (relative, L2), that of its inputs, and what it adds; then "
         "the parameters and attributes that are not the same. A trace has no wiring: there the layer before counts as "
         "the input. With --passes one MODEL takes the place of the two, and what is found is the rewrite or the kernel "
-        "of --device at -O (default 3) that moves its outputs from those of --source-device at --source-opt.",
+        "of --device at -O (default 3) that moves its outputs from those of --source-device at --source-opt. With "
+        "--preprocessing what is found is the other "
+        "preprocessing of TARGET, or order of its classes, that explains the difference, from outputs alone.",
     .negative = "a layer diverges, or nothing could be lined up",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
                  {"dnn-localize -O0 --json=parting.json a.onnx b.onnx x.npy", "the whole report for a program"},
@@ -33,15 +36,14 @@ const cli::Tool kTool = {
                  {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
 
 struct Options {
-  std::string source, target, device = "cpu", preprocess, sort = "divergence", pass_changes;
+  std::string source, target, device = "cpu", preprocess, sort = "divergence", pass_changes, target_preprocess, reduce;
   std::optional<std::string> source_level, source_device;
   std::optional<std::string> level, json;
   std::vector<std::string> inputs, shapes;
-  PreprocessOptions spelled_out;
   ParameterTolerance tolerance;
   int64_t top = 20;
   int threads = 0;
-  bool trust = false, passes = false;
+  bool trust = false, passes = false, preprocessing = false;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -52,8 +54,11 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.passes, "--passes", "MODEL INPUT...: find the pass, its rewrite or the kernel");
   args.option(&o.source_level, "--source-opt", "0..4", "with --passes, the level that is right (default 0)");
   args.option(&o.source_device, "--source-device", "NAME", "with --passes, where it is right (default: --device)");
+  args.option(&o.reduce, "--reduce", "DIR", "with --passes, write the smallest model that differs");
   args.option(&o.pass_changes, "--pass", "CHANGES", "with --passes, passes on or off, as for dnn-infer");
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
+  args.flag(&o.preprocessing, "--preprocessing", "search the target's preprocessing and labels");
+  args.option(&o.target_preprocess, "--target-preprocess", "SPEC", "its own, as \"none scale=1/255 channels=bgr\"");
   args.list(&o.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X",
               "a layer diverges when an element differs by more than X + R times the layer's largest", 0);
@@ -93,7 +98,7 @@ OpenOptions open_options(const Options& o) {
 
 // A network ready to run, with the samples as it wants them.
 struct Side {
-  Side(const Options& o, const std::string& path)
+  Side(const Options& o, const std::string& path, const std::string& preprocess)
       : session(open_session(o.device, open_package(path, open_options(o)), {.threads = o.threads, .isa = {}})),
         plan(plan_batch(session->package())) {
     if (plan.batch != 1)
@@ -102,8 +107,11 @@ struct Side {
       fail_usage(path, ": compiled at -O", session->package().info.opt, ", -O", *o.level, " is asked for");
     SourceOptions options;
     options.inputs = o.inputs;
+    std::string name;
+    PreprocessOptions spelled_out;
+    parse_preprocess_spec(preprocess, &name, &spelled_out);
     if (names_images(o.inputs))
-      options.preprocess = choose_preprocess(session->package(), plan, o.preprocess, o.spelled_out, false);
+      options.preprocess = choose_preprocess(session->package(), plan, name, spelled_out, false);
     samples = open_samples(options, plan);
   }
   std::unique_ptr<Session> session;
@@ -117,7 +125,8 @@ LocalizeReport localize_models(const Options& o) {
       fail_usage(path,
                  " is a trace: it takes no INPUT, and is compared with another trace (dnn-infer --trace makes one)");
   }
-  Side source(o, o.source), target(o, o.target);
+  Side source(o, o.source, o.preprocess);
+  Side target(o, o.target, o.target_preprocess.empty() ? o.preprocess : o.target_preprocess);
   Localizer localizer(&source.session->package().source, &target.session->package().source);
   cli::Progress progress("samples", source.samples->count().value_or(0));
   compare_sessions(*source.session, *source.samples, *target.session, *target.samples, &localizer, cli::warn,
@@ -146,6 +155,31 @@ std::string variable(const std::string& name) {
   return value == nullptr ? "" : value;
 }
 
+int search_preprocessing(const Options& o) {
+  PreprocessRequest request;
+  request.source = o.source;
+  request.target = o.target;
+  request.inputs = o.inputs;
+  request.preprocess = o.preprocess;
+  request.target_preprocess = o.target_preprocess;
+  request.network.device = o.device;
+  request.network.level = o.level;
+  request.network.shapes = o.shapes;
+  request.network.trust = o.trust;
+  use_folders(&request.folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  request.folders.note = cli::note;
+  request.folders.warn = cli::warn;
+  request.threads = o.threads;
+  const SearchedPreprocess searched = search_preprocess_of(request);
+  if (o.json) {
+    cli::Output output(*o.json, cli::Output::Content::Text);
+    output.write(preprocess_report_json(searched));
+    output.commit();
+  }
+  if (o.json != "-") std::cout << preprocess_report_text(searched);
+  return searched.report.verdict == PreprocessReport::Verdict::Agree ? 0 : static_cast<int>(ErrorKind::Negative);
+}
+
 int bisect_passes(const Options& o) {
   BisectRequest request;
   request.model = o.source;
@@ -165,6 +199,7 @@ int bisect_passes(const Options& o) {
   request.folders.warn = cli::warn;
   request.threads = o.threads;
   request.variable = variable;
+  request.reduce = o.reduce;
   request.options.tolerance = {o.tolerance.atol, o.tolerance.rtol};
   const BisectedModel bisected = bisect_model(request);
   if (o.json) {
@@ -177,10 +212,13 @@ int bisect_passes(const Options& o) {
 }
 
 int work(const Options& o) {
+  if (o.passes && o.preprocessing) fail_usage("--passes and --preprocessing are two searches: give one");
   if (o.passes) return bisect_passes(o);
+  if (o.preprocessing) return search_preprocessing(o);
   for (const auto& [given, name] :
        {std::pair(o.source_level.has_value(), "--source-opt"),
-        std::pair(o.source_device.has_value(), "--source-device"), std::pair(!o.pass_changes.empty(), "--pass")}) {
+        std::pair(o.source_device.has_value(), "--source-device"), std::pair(!o.pass_changes.empty(), "--pass"),
+        std::pair(!o.reduce.empty(), "--reduce")}) {
     if (given) fail_usage(name, " is for --passes");
   }
   std::optional<Error> cut_off;

@@ -1,0 +1,37 @@
+// Searching the preprocessing of model files as a command line asks for it, and the report for people and programs.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "infer/setup.h"
+#include "localize/preprocess_search.h"
+
+namespace dnn {
+
+struct PreprocessRequest {
+  std::string source, target;       // model files or packages
+  std::vector<std::string> inputs;  // images, folders, lists
+  std::string preprocess;           // of the source: right
+  PreprocessOptions spelled_out;
+  std::string target_preprocess;  // "NAME KEY=VALUE ..."; "": the source's
+  bool apply_orientation = false;
+  NetworkOptions network;  // device and level of both
+  std::vector<std::string> target_shapes;
+  OpenOptions folders;  // cache and key places, log sinks
+  int threads = 0;
+  double rtol = 1e-3;
+};
+
+struct SearchedPreprocess {
+  std::string source, target;  // paths
+  PreprocessReport report;
+};
+
+// Throws Usage, and what reading, compiling and running throw.
+SearchedPreprocess search_preprocess_of(const PreprocessRequest& request);
+
+std::string preprocess_report_text(const SearchedPreprocess& searched);
+// {"source", "target", "verdict", "found", "changes", ...} on one line.
+std::string preprocess_report_json(const SearchedPreprocess& searched);
+
+}  // namespace dnn

@@ -1,0 +1,98 @@
+// Preprocessing and labels, judged from outputs alone: which other preprocessing, or which other order of classes, makes the
+// target give what the source gives.
+//
+// A hypothesis is a preprocessing of the target, what is done to the tensor behind it, and a map of labels. Arithmetic,
+// geometry and filter are searched in turn by successive halving: many hypotheses on few images, the best of them on twice as
+// many. The best is stripped of each change that it does not need, and judged on images that the search did not see.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "image/preprocess.h"
+#include "infer/sample_source.h"
+#include "localize/outcome.h"
+
+namespace dnn {
+
+// What happens to a preprocessed tensor before the network reads it.
+enum class Handling : uint8_t {
+  AsIs,
+  OtherLayout,  // the bytes of the other layout, under this one's shape
+  Transposed,   // height and width exchanged
+  UpsideDown,
+  Mirrored,
+};
+std::string_view handling_name(Handling handling);  // "as it is", "bytes of the other layout", ...
+
+// Class c of the source is class to[c] of the target; -1: of none.
+struct LabelMap {
+  int64_t offset = 0;           // to[c] = c + offset
+  std::vector<int64_t> listed;  // a permutation, where it is no offset
+  int64_t at(int64_t c) const { return listed.empty() ? c + offset : listed[static_cast<size_t>(c)]; }
+  bool identity() const { return offset == 0 && listed.empty(); }
+  bool operator==(const LabelMap&) const = default;
+};
+
+struct Hypothesis {
+  Preprocess preprocess;
+  Handling handling = Handling::AsIs;
+  LabelMap labels;
+  bool operator==(const Hypothesis&) const = default;
+};
+
+// How near a hypothesis comes, over some images.
+struct Nearness {
+  size_t n_images = 0;
+  size_t n_relabelled = 0;  // labels unlike the source's, through the map
+  double distance = 0;      // of the outputs, relative: ||source - target|| / ||source||
+};
+
+struct PreprocessChange {
+  std::string factor;    // "arithmetic", "channels", "resize", "filter", "handling", "labels"
+  std::string from, to;  // in words
+  Nearness without;      // the finding with this one change taken back, on the unseen images
+};
+
+struct PreprocessReport {
+  size_t n_searched = 0, n_unseen = 0;  // images; a single one is judged on itself
+  int64_t source_classes = 0, target_classes = 0;
+  bool source_softmax = false, target_softmax = false;  // outputs that are probabilities; the other side's are made so
+  Hypothesis assumed, found;
+  Nearness before, after;                 // on the unseen images: as assumed, as found
+  std::vector<PreprocessChange> changes;  // from assumed to found
+  double explained = 0;                   // share of the distance that it removes
+  enum class Verdict : uint8_t { Agree, Explained, Partly, None } verdict = Verdict::None;
+  std::vector<std::pair<Hypothesis, Nearness>> others;  // next best, on the images of the search
+  int64_t n_runs = 0;                                   // of the target
+};
+std::string_view verdict_name(PreprocessReport::Verdict verdict);  // "agree", "explained", "partly", "none"
+
+struct PreprocessSearch {
+  std::vector<Image> images;                             // decoded
+  std::function<Tensor(const Image& image)> source;      // the source's output
+  std::function<Tensor(const Tensor& input)> target;     // the target's, for a preprocessed image; may throw
+  Preprocess assumed;                                    // of the target
+  std::optional<Preprocess> source_preprocess;           // tried among the others, in the target's size and layout
+  double rtol = 1e-3;                                    // the distance at which the two agree
+  size_t n_searched = 16;                                // images, at most
+  std::function<void(const std::string& message)> note;  // may be empty
+};
+
+// Throws Negative where the outputs cannot be classes of one another.
+PreprocessReport search_preprocess(const PreprocessSearch& search);
+
+// The preprocessing as --target-preprocess takes it.
+std::string preprocess_spec(const Preprocess& preprocess);
+// "NAME KEY=VALUE ...": a named preprocessing and what is spelled out over it. Throws Usage.
+void parse_preprocess_spec(const std::string& spec, std::string* name, PreprocessOptions* options);
+
+// In words: "x/255, less 0.485,0.456,0.406, by 0.229,0.224,0.225".
+std::string arithmetic_text(const Preprocess& preprocess);
+std::string resize_text(const Preprocess& preprocess);
+
+}  // namespace dnn
