@@ -135,6 +135,21 @@ bool bypass(FaultContext& context, NodeId from, ValueId to) {
   return true;
 }
 
+// Nodes, and those that read what the element-wise ones among them make: writers may move what keeps elements whole through those.
+std::vector<NodeId> behind_elementwise(const FaultContext& context, std::vector<NodeId> nodes) {
+  std::set<NodeId> seen(nodes.begin(), nodes.end());
+  for (size_t i = 0; i < nodes.size() && nodes.size() < 32; ++i) {
+    const Node& node = context.graph.node(nodes[i]);
+    const bool elementwise = is_activation(node) || is_op(node, "BatchNormalization") || is_op(node, "Add") ||
+                             is_op(node, "Mul") || is_op(node, "Sub") || is_op(node, "Div");
+    if (!elementwise) continue;
+    for (NodeId reader : context.uses.readers[static_cast<size_t>(node.output(0))]) {
+      if (seen.insert(reader).second) nodes.push_back(reader);
+    }
+  }
+  return nodes;
+}
+
 bool append_node(FaultContext& context, const std::string& op, Attributes attributes,
                  const std::vector<Tensor>& constants) {
   Graph& graph = context.graph;
@@ -157,7 +172,7 @@ bool append_node(FaultContext& context, const std::string& op, Attributes attrib
     std::replace(inputs.begin(), inputs.end(), made, out);
   }
   graph.insert_node_before(readers.front(), std::move(node));
-  context.beside = readers;
+  context.beside = op == "Relu" ? readers : behind_elementwise(context, readers);
   return true;
 }
 

@@ -47,6 +47,8 @@ bool is_computed(const FaultContext& context, ValueId value);
 std::vector<NodeId> readers_of(const FaultContext& context, NodeId node);
 // Every reader of what `from` makes reads `to`; false where that is a graph output.
 bool bypass(FaultContext& context, NodeId from, ValueId to);
+// `nodes`, and those behind the element-wise ones among them.
+std::vector<NodeId> behind_elementwise(const FaultContext& context, std::vector<NodeId> nodes);
 // A node behind `node`, whose readers read it in their place; false where `node` makes a graph output.
 bool append_node(FaultContext& context, const std::string& op, Attributes attributes,
                  const std::vector<Tensor>& constants = {});

@@ -57,11 +57,12 @@ class LineUp {
   LineUp(const std::vector<Layer>& source, const std::vector<Layer>& target)
       : source_(source), target_(target), match_(source.size(), kNone), by_(source.size()), taken_(target.size()) {}
 
-  std::vector<LayerPair> run() {
+  std::vector<LayerPair> run(const std::vector<LayerPair>& known, bool by_order) {
+    for (const LayerPair& p : known) pair(p.source, p.target, p.by);
     match_names();
     match_places(stream::Role::Input);
     match_places(stream::Role::Output);
-    match_order();
+    if (by_order) match_order();
     std::vector<LayerPair> pairs;
     for (size_t i = 0; i < source_.size(); ++i) {
       if (match_[i] != kNone) pairs.push_back({i, match_[i], by_[i]});
@@ -244,12 +245,16 @@ std::string_view by_name(LayerPair::By by) {
     case LayerPair::By::Name: return "name";
     case LayerPair::By::Place: return "place";
     case LayerPair::By::Order: return "order";
+    case LayerPair::By::Values: return "values";
+    case LayerPair::By::Parameters: return "parameters";
+    case LayerPair::By::Wiring: return "wiring";
   }
   return "";
 }
 
-std::vector<LayerPair> line_up(const std::vector<Layer>& source, const std::vector<Layer>& target) {
-  return LineUp(source, target).run();
+std::vector<LayerPair> line_up(const std::vector<Layer>& source, const std::vector<Layer>& target,
+                               const std::vector<LayerPair>& known, bool by_order) {
+  return LineUp(source, target).run(known, by_order);
 }
 
 }  // namespace dnn

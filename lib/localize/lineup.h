@@ -36,7 +36,7 @@ std::vector<AxisOrder> axis_orders(const Shape& wanted, const Shape& shape);
 Tensor reordered(const Tensor& tensor, const AxisOrder& order, const Shape& wanted);
 
 struct LayerPair {
-  enum class By : uint8_t { Name, Place, Order };
+  enum class By : uint8_t { Name, Place, Order, Values, Parameters, Wiring };
   size_t source = 0, target = 0;  // indices into the two lists of layers
   By by = By::Name;
 };
@@ -46,6 +46,8 @@ std::string_view by_name(LayerPair::By by);
 // place; then, among what is left, floating-point values in order: the longest common subsequence between the pairs
 // found so far, the same operator on both sides before another, and never an operator against a different one where
 // both are known and either multiplies by weights.
-std::vector<LayerPair> line_up(const std::vector<Layer>& source, const std::vector<Layer>& target);
+// `known` pairs stay as they are and come with the others; without `by_order` the last step is left out.
+std::vector<LayerPair> line_up(const std::vector<Layer>& source, const std::vector<Layer>& target,
+                               const std::vector<LayerPair>& known = {}, bool by_order = true);
 
 }  // namespace dnn

@@ -31,7 +31,7 @@ double relative_error(double difference_squares, double reference_squares, doubl
 
 // The distance's size, for choosing among axis orders.
 std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const Tensor& b) {
-  if (sum->order.empty()) {
+  if (sum->order.empty()) {  // of a trace: the order in which they are nearest
     double best = std::numeric_limits<double>::infinity();
     for (const AxisOrder& order : axis_orders(a.shape(), b.shape())) {
       const double size = compare(a, reordered(b, order, a.shape())).difference_squares;
@@ -39,8 +39,8 @@ std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const T
       sum->order = order;
       best = size;
     }
-    sum->result.transposed = !std::is_sorted(sum->order.begin(), sum->order.end());
   }
+  sum->result.transposed = !std::is_sorted(sum->order.begin(), sum->order.end());
   const std::vector<AxisOrder> possible = axis_orders(a.shape(), b.shape());
   if (std::find(possible.begin(), possible.end(), sum->order) == possible.end()) return std::nullopt;
   const Distance d = compare(a, reordered(b, sum->order, a.shape()));
@@ -57,9 +57,17 @@ void Localizer::add(const Records& source, const Records& target) {
   if (n_samples_++ == 0) {
     source_ = layers_of(source, source_graph_);
     target_ = layers_of(target, target_graph_);
-    for (const LayerPair& pair : line_up(source_, target_)) {
+    if (source_graph_ != nullptr && target_graph_ != nullptr) {
+      aligned_ = align(*source_graph_, source_, source, *target_graph_, target_, target);
+    } else {
+      for (const LayerPair& pair : line_up(source_, target_)) aligned_.push_back({pair, {}, true});
+    }
+    for (const AlignedPair& aligned : aligned_) {
+      if (!aligned.fits) continue;
+      const LayerPair& pair = aligned.pair;
       Sum sum;
       sum.pair = pair;
+      sum.order = aligned.order;
       sum.result.source = pair.source;
       sum.result.target = pair.target;
       sum.result.by = pair.by;
@@ -73,6 +81,30 @@ void Localizer::add(const Records& source, const Records& target) {
     if (!compare_pair(&sum, a->second->tensor, b->second->tensor)) continue;
     sum.result.recomputed = sum.result.recomputed || a->second->recomputed || b->second->recomputed;
   }
+  if (own_ == nullptr) return;
+  if (n_samples_ == 1) line_up_own();
+  NamedTensors values;
+  for (const stream::TensorRecord& record : source) values[record.name] = record.tensor;
+  own_->add(values);
+}
+
+// The pairs as joints.
+void Localizer::line_up_own() {
+  const auto ids = [](const Graph& graph) {
+    std::map<std::string_view, ValueId> found;
+    for (ValueId v = 0; v < graph.value_count(); ++v) found.emplace(graph.value(v).name, v);
+    return found;
+  };
+  const auto left = ids(*source_graph_), right = ids(*target_graph_);
+  std::vector<Joint> joints;
+  std::vector<LayerPair::By> by;
+  for (const AlignedPair& aligned : aligned_) {
+    const auto a = left.find(source_[aligned.pair.source].name), b = right.find(target_[aligned.pair.target].name);
+    if (a == left.end() || b == right.end()) continue;
+    joints.push_back({a->second, b->second, aligned.order});
+    by.push_back(aligned.pair.by);
+  }
+  own_->line_up(joints, by);
 }
 
 // The nearest lined-up layers that source layer `layer_i` is computed from, as indices into `layers`.
@@ -147,6 +179,17 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
     for (const LayerResult& r : report.layers) pairs.push_back({r.source, r.target, r.by});
     report.differences =
         compare_parameters(*source_graph_, source_, *target_graph_, target_, pairs, tolerance, &report.n_parameters);
+  }
+  if (own_ != nullptr) {
+    const std::vector<OwnError>& own = own_->results();
+    report.findings = findings_of(*source_graph_, *target_graph_, own);
+    report.residual = residual_of(own);
+    report.explained = report.findings.empty();
+    for (ValueId output : target_graph_->outputs) {
+      report.explained = report.explained && std::any_of(own.begin(), own.end(), [&](const OwnError& r) {
+                           return r.joint.target == output && r.n_samples > 0;
+                         });
+    }
   }
   report.source = std::move(source_);
   report.target = std::move(target_);

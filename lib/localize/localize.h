@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "devices/device.h"
 #include "infer/sample_source.h"
+#include "localize/align.h"
+#include "localize/findings.h"
 #include "localize/lineup.h"
+#include "localize/own_error.h"
 #include "localize/parameters.h"
 #include "stream/stream.h"
 
@@ -40,12 +43,20 @@ struct LocalizeReport {
       0;  // lined up by order only, unlike each other while all that follows agrees: not the same value
   int64_t n_parameters = 0;                      // compared
   std::vector<ParameterDifference> differences;  // of nodes' parameters and attributes, in the source's order
+  std::vector<Finding> findings;                 // where own errors were measured
+  std::optional<Residual> residual;              // with them
+
+  // Whether all that the networks' outputs differ by is rounding: there are own errors, of every output's segment too, and
+  // none is wrong.
+  bool explained = false;
 };
 
 class Localizer {
  public:
   // The source models behind the records, which must outlive this; null where there are traces only.
   Localizer(const Graph* source, const Graph* target) : source_graph_(source), target_graph_(target) {}
+  // Also measures, sample by sample, what each part of the target adds by itself; `own` must outlive this, and be of both graphs.
+  void measure_own(OwnErrors* own) { own_ = own; }
   // The values of one sample on both sides. The first lines the layers up; values of other shapes later on are left out.
   void add(const std::vector<stream::TensorRecord>& source, const std::vector<stream::TensorRecord>& target);
   // Throws Negative when nothing could be compared.
@@ -61,9 +72,12 @@ class Localizer {
   std::optional<double> compare_pair(Sum* sum, const Tensor& a, const Tensor& b);
   void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
   void withdraw(std::vector<LayerResult>* layers);
+  void line_up_own();
 
   const Graph *source_graph_, *target_graph_;
+  OwnErrors* own_ = nullptr;
   std::vector<Layer> source_, target_;
+  std::vector<AlignedPair> aligned_;
   std::vector<Sum> sums_;
   int64_t n_samples_ = 0, n_withdrawn_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -73,10 +74,14 @@ std::string parameter_text(const ParameterDifference& d) {
 }
 
 std::string counts_line(const LocalizeReport& report) {
-  int64_t by[3] = {0, 0, 0};
-  for (const LayerResult& r : report.layers) ++by[static_cast<size_t>(r.by)];
+  std::map<std::string_view, int64_t> by;
+  for (const LayerResult& r : report.layers) ++by[by_name(r.by)];
   std::string text = cat(report.layers.size(), " layers lined up, of ", report.source.size(), " and ",
-                         report.target.size(), ": ", by[0], " by name, ", by[1], " by place, ", by[2], " by order");
+                         report.target.size(), ": ", by["name"], " by name, ", by["place"], " by place");
+  for (const char* way : {"values", "parameters", "wiring"}) {
+    if (by[way] > 0) text += cat(", ", by[way], " by ", way);
+  }
+  text += cat(", ", by["order"], " by order");
   if (report.n_withdrawn > 0) text += cat(" (", report.n_withdrawn, " more taken back: what follows them agrees)");
   return text + "\n";
 }
@@ -122,6 +127,7 @@ Json layer_json(const LocalizeReport& report, const LayerResult& r) {
 std::string localize_table(const LocalizeReport& report, const LocalizePresentation& how) {
   std::string out = cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n", report.n_samples,
                         report.n_samples == 1 ? " sample; " : " samples; ", counts_line(report));
+  if (report.residual) out += findings_text(report.findings, *report.residual, how.top) + "\n";
   if (!report.first) {
     out += "no layer diverges\n";
   } else {
@@ -176,10 +182,14 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
                {"first", report.first ? layer_json(report, report.layers[*report.first]) : Json(nullptr)},
                {"ranked", Json::array()},
                {"layers", Json::array()},
+               {"outputs", Json::array()},
                {"parameters_compared", report.n_parameters},
                {"parameters", Json::array()}};
   for (size_t i : ranked(report, how.sort)) json["ranked"].push_back(report.source[report.layers[i].source].name);
-  for (const LayerResult& r : report.layers) json["layers"].push_back(layer_json(report, r));
+  for (const LayerResult& r : report.layers) {
+    json["layers"].push_back(layer_json(report, r));
+    if (report.source[r.source].role == stream::Role::Output) json["outputs"].push_back(json["layers"].back());
+  }
   for (const ParameterDifference& d : report.differences) {
     Json entry = {{"layer", report.source[d.layer].name}, {"node", d.node}, {"relation", d.relation}};
     if (d.input < 0) {
@@ -194,7 +204,12 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
     }
     json["parameters"].push_back(std::move(entry));
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (report.residual) {
+    text.back() = ',';
+    text += findings_json(report.findings, *report.residual) + "}";
+  }
+  return text + "\n";
 }
 
 }  // namespace dnn

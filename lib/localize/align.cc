@@ -1,0 +1,294 @@
+// Aligning; see align.h.
+#include "localize/align.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "tensor/compare.h"
+
+namespace dnn {
+namespace {
+
+constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr double kSame = 1e-5;         // of the largest magnitude: two computations of one value
+constexpr double kSameNumbers = 1e-6;  // sums over one set of numbers in another order
+
+// What does not depend on the order of elements.
+struct Print {
+  size_t size = 0;
+  double sum = 0, squares = 0, largest = 0, least = 0;
+  bool finite = true;
+
+  void take(const Tensor& tensor) {
+    for (double x : to_doubles(tensor)) {
+      if (size == 0) largest = least = x;
+      ++size;
+      sum += x;
+      squares += x * x;
+      largest = std::max(largest, x);
+      least = std::min(least, x);
+      finite = finite && std::isfinite(x);
+    }
+  }
+  bool like(const Print& other, double tolerance) const {
+    const double scale = std::max({std::abs(largest), std::abs(least), std::abs(other.largest), std::abs(other.least)});
+    const auto near = [&](double a, double b, double unit) { return std::abs(a - b) <= tolerance * unit; };
+    const auto n = static_cast<double>(size);
+    return size == other.size && near(largest, other.largest, scale) && near(least, other.least, scale) &&
+           near(squares, other.squares, std::max(squares, other.squares)) &&
+           near(sum, other.sum, scale * std::sqrt(n) + std::abs(sum));
+  }
+  // Whether it tells a value from others: numbers that are all one do not.
+  bool telling() const { return finite && size > 1 && largest > least; }
+};
+
+bool plain_numbers(DType dtype) { return is_float(dtype) || is_integer(dtype); }
+
+class Alignment {
+ public:
+  struct Side {
+    const Graph& graph;
+    const std::vector<Layer>& layers;
+    std::vector<const Tensor*> tensors = {};  // by layer
+    std::vector<NodeId> makers = {};
+    std::vector<Print> prints = {};
+    std::map<ValueId, size_t> by_value = {};
+    std::vector<size_t> partner = {};
+  };
+
+  Alignment(Side a, Side b, const std::vector<stream::TensorRecord>& a_records,
+            const std::vector<stream::TensorRecord>& b_records)
+      : a_(std::move(a)), b_(std::move(b)) {
+    prepare(&a_, a_records);
+    prepare(&b_, b_records);
+  }
+
+  std::vector<AlignedPair> run() {
+    const std::vector<LayerPair> named = line_up(a_.layers, b_.layers, {}, false);
+    for (const LayerPair& pair : named) {
+      if (pair.by == LayerPair::By::Place || agree(pair.source, pair.target)) take(pair.source, pair.target, pair.by);
+    }
+    match_activations();
+    for (const LayerPair& pair : named) {
+      if (free(pair.source, pair.target) && same_kind(pair.source, pair.target))
+        take(pair.source, pair.target, pair.by);
+    }
+    match_unfit_names();
+    match_parameters();
+    while (match_wiring()) {
+    }
+    for (const LayerPair& pair : line_up(a_.layers, b_.layers, pairs_, true)) {
+      if (free(pair.source, pair.target) && pair.by == LayerPair::By::Order) take(pair.source, pair.target, pair.by);
+    }
+    std::sort(pairs_.begin(), pairs_.end(), [](const LayerPair& x, const LayerPair& y) { return x.source < y.source; });
+    std::vector<AlignedPair> result;
+    for (const LayerPair& pair : pairs_) result.push_back({pair, order_of(pair), fit(pair.source, pair.target)});
+    return result;
+  }
+
+ private:
+  static void prepare(Side* side, const std::vector<stream::TensorRecord>& records) {
+    std::map<std::string_view, const Tensor*> by_name;
+    for (const stream::TensorRecord& record : records) by_name[record.name] = &record.tensor;
+    std::map<std::string_view, ValueId> ids;
+    for (ValueId v = 0; v < side->graph.value_count(); ++v) ids.emplace(side->graph.value(v).name, v);
+    const Uses uses(side->graph);
+    for (size_t i = 0; i < side->layers.size(); ++i) {
+      const Layer& layer = side->layers[i];
+      const auto tensor = by_name.find(layer.name);
+      side->tensors.push_back(tensor == by_name.end() ? nullptr : tensor->second);
+      Print print;
+      if (side->tensors.back() != nullptr && plain_numbers(side->tensors.back()->dtype()))
+        print.take(*side->tensors.back());
+      side->prints.push_back(print);
+      const auto id = ids.find(layer.name);
+      side->makers.push_back(id == ids.end() ? -1 : uses.producer[static_cast<size_t>(id->second)]);
+      if (id != ids.end()) side->by_value[id->second] = i;
+    }
+    side->partner.assign(side->layers.size(), kNone);
+  }
+
+  bool free(size_t i, size_t j) const { return a_.partner[i] == kNone && b_.partner[j] == kNone; }
+  void take(size_t i, size_t j, LayerPair::By by) {
+    if (!free(i, j)) return;
+    a_.partner[i] = j;
+    b_.partner[j] = i;
+    pairs_.push_back({i, j, by});
+  }
+
+  // Two values that cannot be one although they have one name: of different operators that both multiply by weights or
+  // normalise, after which networks name other values.
+  bool same_kind(size_t i, size_t j) const {
+    const std::string &x = a_.layers[i].op, &y = b_.layers[j].op;
+    return x.empty() || y.empty() || x == y || !(heavy(x) && heavy(y));
+  }
+  static bool heavy(const std::string& op) {
+    static const std::set<std::string, std::less<>> kNames = {
+        "Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "MaxPool", "AveragePool"};
+    return kNames.count(op) != 0;
+  }
+
+  // The order of axes in which they agree, if they do.
+  std::optional<AxisOrder> agreement(size_t i, size_t j) const {
+    if (a_.tensors[i] == nullptr || b_.tensors[j] == nullptr || !a_.prints[i].like(b_.prints[j], 10 * kSame))
+      return std::nullopt;
+    if (is_float(a_.layers[i].dtype) != is_float(b_.layers[j].dtype)) return std::nullopt;
+    const Tensor &x = *a_.tensors[i], &y = *b_.tensors[j];
+    for (const AxisOrder& order : axis_orders(x.shape(), y.shape())) {
+      const Distance d = compare(x, reordered(y, order, x.shape()));
+      if (d.max_abs <= kSame * d.largest) return order;
+    }
+    return std::nullopt;
+  }
+  bool agree(size_t i, size_t j) const { return agreement(i, j).has_value(); }
+
+  // In the source's order; of several that agree the one of the same operator, then the first.
+  void match_activations() {
+    std::multimap<size_t, size_t> by_size;
+    for (size_t j = 0; j < b_.layers.size(); ++j) {
+      if (b_.prints[j].telling()) by_size.emplace(b_.prints[j].size, j);
+    }
+    for (const bool same_op : {true, false}) {
+      for (size_t i = 0; i < a_.layers.size(); ++i) {
+        if (a_.partner[i] != kNone || !a_.prints[i].telling() || a_.layers[i].role == stream::Role::Input) continue;
+        const auto [first, last] = by_size.equal_range(a_.prints[i].size);
+        for (auto at = first; at != last; ++at) {
+          const size_t j = at->second;
+          if (b_.partner[j] != kNone || b_.layers[j].role == stream::Role::Input) continue;
+          if (same_op && a_.layers[i].op != b_.layers[j].op) continue;
+          if (!agree(i, j)) continue;
+          take(i, j, LayerPair::By::Values);
+          break;
+        }
+      }
+    }
+  }
+
+  bool fit(size_t i, size_t j) const { return !axis_orders(a_.layers[i].shape, b_.layers[j].shape).empty(); }
+  // One layer of two shapes, where a stride or a padding is wrong: of one operator and rank.
+  bool may_be_one(size_t i, size_t j) const {
+    const Layer &x = a_.layers[i], &y = b_.layers[j];
+    return is_float(x.dtype) == is_float(y.dtype) && (fit(i, j) || (x.op == y.op && x.shape.size() == y.shape.size()));
+  }
+  void match_unfit_names() {
+    std::map<std::string_view, size_t> named;
+    for (size_t j = 0; j < b_.layers.size(); ++j) named.emplace(b_.layers[j].name, j);
+    for (size_t i = 0; i < a_.layers.size(); ++i) {
+      const auto found = named.find(a_.layers[i].name);
+      if (found == named.end() || !free(i, found->second) || a_.layers[i].op.empty() ||
+          a_.layers[i].op != b_.layers[found->second].op || !may_be_one(i, found->second))
+        continue;
+      take(i, found->second, LayerPair::By::Name);
+    }
+  }
+
+  // Constants of a node, whatever their order.
+  static std::optional<std::vector<Print>> parameters(const Side& side, size_t i) {
+    const NodeId id = side.makers[i];
+    if (id < 0 || side.graph.node(id).output(0) == kNoValue) return std::nullopt;
+    const Node& node = side.graph.node(id);
+    if (side.graph.value(node.output(0)).name != side.layers[i].name) return std::nullopt;
+    std::vector<Print> prints;
+    bool large = false;
+    for (ValueId v : node.inputs) {
+      const Tensor* constant = side.graph.constant(v);
+      if (constant == nullptr || !plain_numbers(constant->dtype())) continue;
+      prints.emplace_back();
+      prints.back().take(*constant);
+      large = large || (prints.back().telling() && prints.back().size > 3);
+    }
+    return large ? std::optional<std::vector<Print>>(prints) : std::nullopt;
+  }
+
+  void match_parameters() {
+    std::map<std::string, std::vector<std::pair<size_t, std::vector<Print>>>> by_op;
+    for (size_t j = 0; j < b_.layers.size(); ++j) {
+      if (b_.partner[j] != kNone) continue;
+      if (std::optional<std::vector<Print>> prints = parameters(b_, j))
+        by_op[b_.layers[j].op].emplace_back(j, std::move(*prints));
+    }
+    for (size_t i = 0; i < a_.layers.size(); ++i) {
+      if (a_.partner[i] != kNone) continue;
+      const std::optional<std::vector<Print>> ours = parameters(a_, i);
+      if (!ours) continue;
+      size_t found = kNone;
+      int n = 0;
+      for (const auto& [j, theirs] : by_op[a_.layers[i].op]) {
+        bool same = b_.partner[j] == kNone && theirs.size() == ours->size();
+        for (size_t k = 0; same && k < theirs.size(); ++k) same = theirs[k].like((*ours)[k], kSameNumbers);
+        if (!same || !may_be_one(i, j)) continue;
+        ++n;
+        found = j;
+      }
+      if (n == 1) take(i, found, LayerPair::By::Parameters);
+    }
+  }
+
+  // Layers that a node reads, those that are computed; kNone for one that no record holds.
+  static std::vector<size_t> inputs_of(const Side& side, const Node& node) {
+    std::vector<size_t> found;
+    for (ValueId v : node.inputs) {
+      if (v == kNoValue || side.graph.constant(v) != nullptr) continue;
+      const auto at = side.by_value.find(v);
+      found.push_back(at == side.by_value.end() ? kNone : at->second);
+    }
+    return found;
+  }
+
+  // Nodes of one operator with all inputs paired with each other, and no other node like it.
+  bool match_wiring() {
+    std::map<std::pair<std::string, std::vector<size_t>>, std::vector<size_t>> ours,
+        theirs;  // by operator and paired inputs
+    for (size_t i = 0; i < a_.layers.size(); ++i) {
+      if (a_.partner[i] != kNone || a_.makers[i] < 0) continue;
+      const std::vector<size_t> inputs = inputs_of(a_, a_.graph.node(a_.makers[i]));
+      if (inputs.empty() ||
+          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNone || a_.partner[k] == kNone; }))
+        continue;
+      ours[{a_.layers[i].op, inputs}].push_back(i);
+    }
+    for (size_t j = 0; j < b_.layers.size(); ++j) {
+      if (b_.partner[j] != kNone || b_.makers[j] < 0) continue;
+      std::vector<size_t> inputs = inputs_of(b_, b_.graph.node(b_.makers[j]));
+      if (inputs.empty() ||
+          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNone || b_.partner[k] == kNone; }))
+        continue;
+      for (size_t& k : inputs) k = b_.partner[k];
+      theirs[{b_.layers[j].op, inputs}].push_back(j);
+    }
+    bool any = false;
+    for (const auto& [key, list] : ours) {
+      const auto found = theirs.find(key);
+      if (found == theirs.end() || list.size() != 1 || found->second.size() != 1) continue;
+      const size_t i = list[0], j = found->second[0];
+      if (!free(i, j) || !may_be_one(i, j)) continue;
+      take(i, j, LayerPair::By::Wiring);
+      any = true;
+    }
+    return any;
+  }
+
+  // Where activations agree in an order, that one; else the most natural one that fits.
+  AxisOrder order_of(const LayerPair& pair) const {
+    if (const std::optional<AxisOrder> order = agreement(pair.source, pair.target)) return *order;
+    const std::vector<AxisOrder> orders = axis_orders(a_.layers[pair.source].shape, b_.layers[pair.target].shape);
+    return orders.empty() ? AxisOrder() : orders.front();
+  }
+
+  Side a_, b_;
+  std::vector<LayerPair> pairs_;
+};
+
+}  // namespace
+
+std::vector<AlignedPair> align(const Graph& source, const std::vector<Layer>& source_layers,
+                               const std::vector<stream::TensorRecord>& source_records, const Graph& target,
+                               const std::vector<Layer>& target_layers,
+                               const std::vector<stream::TensorRecord>& target_records) {
+  return Alignment({source, source_layers}, {target, target_layers}, source_records, target_records).run();
+}
+
+}  // namespace dnn

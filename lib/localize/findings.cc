@@ -1,0 +1,426 @@
+// From own errors to findings; see findings.h.
+#include "localize/findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "graph/text.h"
+#include "localize/relation.h"
+
+namespace dnn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kCertain = 10;  // times the bound
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string plain(const std::string& text) {
+  const std::string q = dnn::quoted(text);
+  return q.substr(1, q.size() - 2);
+}
+
+std::string called(const Graph& graph, const Node& node) {
+  if (!node.name.empty()) return node.name;
+  for (ValueId v : node.outputs) {
+    if (v != kNoValue) return graph.value(v).name;
+  }
+  return node.op;
+}
+
+// Nodes that no input has part in are parameters, not layers.
+FindingSide side_of(const Graph& graph, const std::vector<NodeId>& nodes, const Segment& segment) {
+  FindingSide side;
+  std::set<ValueId> computed;  // from what is given to the segment
+  std::set<NodeId> constant;
+  std::set<ValueId> inner;
+  for (NodeId id : segment.nodes) inner.insert(graph.node(id).outputs.begin(), graph.node(id).outputs.end());
+  for (NodeId id : segment.nodes) {
+    const Node& node = graph.node(id);
+    std::vector<ValueId> reads = node.inputs;
+    for (ValueId v : captured_values(graph, node)) reads.push_back(v);
+    const bool fed = std::any_of(reads.begin(), reads.end(), [&](ValueId v) {
+      return v != kNoValue && graph.constant(v) == nullptr && (inner.count(v) == 0 || computed.count(v) != 0);
+    });
+    if (fed) {
+      computed.insert(node.outputs.begin(), node.outputs.end());
+    } else {
+      constant.insert(id);
+    }
+  }
+  for (NodeId id : nodes) {
+    const Node& node = graph.node(id);
+    if (constant.count(id) != 0 && nodes.size() > 1) continue;
+    side.nodes.push_back(called(graph, node));
+    side.ops.push_back(node.op);
+    for (ValueId v : node.outputs) {
+      if (v != kNoValue) side.values.push_back(graph.value(v).name);
+    }
+  }
+  return side;
+}
+
+// ------------------------------------------------------------------------------------------ attributes by their meaning
+
+// What an operator does where the attribute is left out; "" for no default that is known.
+std::string default_of(const Node& node, const std::string& key, size_t rank) {
+  static const std::map<std::string, std::string, std::less<>> kDefaults = {{"group", "1"},
+                                                                            {"ceil_mode", "0"},
+                                                                            {"count_include_pad", "0"},
+                                                                            {"storage_order", "0"},
+                                                                            {"epsilon", "1e-05"},
+                                                                            {"momentum", "0.9"},
+                                                                            {"training_mode", "0"},
+                                                                            {"spatial", "1"},
+                                                                            {"alpha", ""},
+                                                                            {"auto_pad", "\"NOTSET\""},
+                                                                            {"keepdims", "1"},
+                                                                            {"noop_with_empty_axes", "0"},
+                                                                            {"transA", "0"},
+                                                                            {"transB", "0"},
+                                                                            {"allowzero", "0"},
+                                                                            {"mode", ""},
+                                                                            {"exclude_outside", "0"}};
+  const auto ints = [&](int64_t x, size_t n) { return attribute_text(std::vector<int64_t>(n, x)); };
+  const size_t spatial = rank > 2 ? rank - 2 : 0;
+  if (key == "dilations" || (key == "strides" && node.op != "Slice")) return ints(1, spatial);
+  if (key == "pads") return ints(0, 2 * spatial);
+  if (key == "alpha" && node.op == "LeakyRelu") return attribute_text(0.01F);
+  if (key == "alpha" && (node.op == "Elu" || node.op == "Gemm")) return attribute_text(1.0F);
+  if (key == "beta" && node.op == "Gemm") return attribute_text(1.0F);
+  if (key == "axis" && (node.op == "Softmax" || node.op == "LogSoftmax")) return "-1";
+  if (key == "axis" && node.op == "Flatten") return "1";
+  if (key == "epsilon") return attribute_text(1e-5F);
+  if (key == "mode" && node.op == "Pad") return "\"constant\"";
+  if (key == "mode" && node.op == "Resize") return "\"nearest\"";
+  const auto found = kDefaults.find(key);
+  return found == kDefaults.end() ? "" : found->second;
+}
+
+bool says_nothing(const std::string& key) {
+  static const std::set<std::string, std::less<>> kKeys = {"momentum", "kernel_shape", "training_mode", "spatial",
+                                                           "axis_is_last"};
+  return kKeys.count(key) != 0;
+}
+
+std::string attribute_of(const Node& node, const std::string& key, size_t rank) {
+  const auto found = node.attributes.find(key);
+  if (found == node.attributes.end()) return default_of(node, key, rank);
+  if (std::holds_alternative<std::shared_ptr<const Graph>>(found->second)) return "a graph";
+  std::string text = attribute_text(found->second);
+  if (key == "axis" && rank > 0) {
+    int64_t axis = 0;
+    if (parse_int(text, &axis) && axis < 0) text = std::to_string(axis + static_cast<int64_t>(rank));
+  }
+  if (key == "auto_pad" && text == "\"\"") text = "\"NOTSET\"";
+  return text;
+}
+
+size_t rank_of(const Graph& graph, const Node& node) {
+  const ValueId v = node.input(0);
+  return v == kNoValue || !graph.value(v).type.shape ? 0 : graph.value(v).type.shape->size();
+}
+
+void compare_attributes(const Graph& ga, const Node& a, const Graph& gb, const Node& b,
+                        std::vector<std::string>* evidence) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : a.attributes) keys.insert(key);
+  for (const auto& [key, value] : b.attributes) keys.insert(key);
+  const size_t ranks[] = {rank_of(ga, a), rank_of(gb, b)};
+  for (const std::string& key : keys) {
+    if (says_nothing(key)) continue;
+    const std::string left = attribute_of(a, key, ranks[0]), right = attribute_of(b, key, ranks[1]);
+    if (left != right)
+      evidence->push_back(cat(called(gb, b), ": ", key, " is ", right.empty() ? "left out" : right, ", in the source ",
+                              left.empty() ? "left out" : left));
+  }
+}
+
+// ------------------------------------------------------------------------------------------ parameters
+
+const Tensor* constant_of(const Graph& graph, const Uses& uses, ValueId v) {
+  for (int steps = 0; v != kNoValue && steps < 3; ++steps) {
+    if (const Tensor* constant = graph.constant(v)) return constant;
+    const NodeId maker = uses.producer[static_cast<size_t>(v)];
+    if (maker < 0 || (graph.node(maker).op != "Identity" && graph.node(maker).op != "Cast")) return nullptr;
+    v = graph.node(maker).input(0);
+  }
+  return nullptr;
+}
+
+std::string name_of_input(const Node& node, size_t i) {
+  static const std::map<std::string, std::vector<std::string>, std::less<>> kNames = {
+      {"Conv", {"input", "weights", "bias"}},
+      {"ConvTranspose", {"input", "weights", "bias"}},
+      {"Gemm", {"input", "weights", "bias"}},
+      {"MatMul", {"left operand", "weights"}},
+      {"BatchNormalization", {"input", "scale", "bias", "mean", "variance"}},
+      {"DequantizeLinear", {"input", "scale", "zero point"}},
+      {"QuantizeLinear", {"input", "scale", "zero point"}},
+      {"Clip", {"input", "lower bound", "upper bound"}},
+      {"PRelu", {"input", "slopes"}},
+      {"Pad", {"input", "pads", "value"}}};
+  const auto found = kNames.find(node.op);
+  return found != kNames.end() && i < found->second.size() ? found->second[i] : cat("operand ", i);
+}
+
+struct Sides {
+  const Graph &source, &target;
+  Uses source_uses, target_uses;
+};
+
+void compare_constants(const Sides& sides, const Node& a, const Node& b, std::vector<std::string>* evidence) {
+  for (size_t i = 0; i < std::max(a.inputs.size(), b.inputs.size()); ++i) {
+    const Tensor *left = constant_of(sides.source, sides.source_uses, a.input(i)),
+                 *right = constant_of(sides.target, sides.target_uses, b.input(i));
+    const std::string what = cat(called(sides.target, b), ": ", name_of_input(b, i), " ");
+    if (left == nullptr && right == nullptr) continue;
+    if (left != nullptr && right != nullptr) {
+      const std::string relation = constant_relation(*left, *right);
+      if (!relation.empty()) evidence->push_back(what + relation);
+    } else if (right == nullptr && b.input(i) == kNoValue) {
+      evidence->push_back(what + "missing");
+    } else if (left == nullptr && a.input(i) == kNoValue) {
+      evidence->push_back(what + "only in the target");
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------ structure
+
+// Nodes of both segments that have one operator, in order, are compared; the others are told.
+std::vector<std::string> compare_segments(const Sides& sides, const Segment& a, const Segment& b) {
+  std::vector<std::string> evidence;
+  const size_t n = a.nodes.size(), m = b.nodes.size();
+  if (n > 400 || m > 400) return evidence;
+  const auto op = [](const Graph& graph, NodeId id) { return graph.node(id).op; };
+  // The longest common subsequence of operators.
+  std::vector<std::vector<int>> common(n + 1, std::vector<int>(m + 1, 0));
+  for (size_t i = n; i-- > 0;) {
+    for (size_t j = m; j-- > 0;) {
+      const bool same = op(sides.source, a.nodes[i]) == op(sides.target, b.nodes[j]);
+      common[i][j] = std::max({common[i + 1][j], common[i][j + 1], same ? common[i + 1][j + 1] + 1 : 0});
+    }
+  }
+  std::vector<std::string> structure;
+  size_t i = 0, j = 0;
+  while (i < n || j < m) {
+    const bool same = i < n && j < m && op(sides.source, a.nodes[i]) == op(sides.target, b.nodes[j]);
+    if (same && common[i][j] == common[i + 1][j + 1] + 1) {
+      const Node &left = sides.source.node(a.nodes[i++]), &right = sides.target.node(b.nodes[j++]);
+      compare_constants(sides, left, right, &evidence);
+      compare_attributes(sides.source, left, sides.target, right, &evidence);
+    } else if (j >= m || (i < n && common[i + 1][j] >= common[i][j + 1])) {
+      const Node& node = sides.source.node(a.nodes[i++]);
+      structure.push_back(cat(node.op, " ", plain(called(sides.source, node)), " only in the source"));
+    } else {
+      const Node& node = sides.target.node(b.nodes[j++]);
+      structure.push_back(cat(node.op, " ", plain(called(sides.target, node)), " only in the target"));
+    }
+  }
+  evidence.insert(evidence.end(), structure.begin(), structure.end());
+  return evidence;
+}
+
+std::string wiring(const Sides& sides, const std::vector<OwnError>& own, const OwnError& r) {
+  if (r.source.inputs == r.target.inputs) return "";
+  std::vector<std::string> ours, theirs;
+  for (size_t j : r.source.inputs) {
+    if (std::find(r.target.inputs.begin(), r.target.inputs.end(), j) == r.target.inputs.end())
+      ours.push_back(plain(sides.source.value(own[j].joint.source).name));
+  }
+  for (size_t j : r.target.inputs) {
+    if (std::find(r.source.inputs.begin(), r.source.inputs.end(), j) == r.source.inputs.end())
+      theirs.push_back(plain(sides.target.value(own[j].joint.target).name));
+  }
+  std::string text = "computed from ";
+  text += theirs.empty() ? "less" : join(theirs);
+  return ours.empty() ? text + " as well" : text + ", in the source from " + join(ours);
+}
+
+std::string fix_for(const Finding& f, const OwnError& r) {
+  if (!r.failure.empty() || !r.source_shape.empty())
+    return "make its shapes and attributes those of the source's layer";
+  if (f.evidence.empty()) return "put the source's layer in its place";
+  const std::string& first = f.evidence.front();
+  const auto has = [&](const char* text) { return first.find(text) != std::string::npos; };
+  if (has("only in the source")) return "insert the missing layer";
+  if (has("only in the target")) return "remove the extra layer";
+  if (has("computed from")) return "connect it as in the source";
+  if (has(", in the source ")) return "set the attribute as in the source";
+  if (has("axes permuted") || has("rotated") || has("reversed") || has("another order"))
+    return "bring the parameter into the source's order";
+  return "copy the parameter from the source";
+}
+
+Finding finding_of(const Sides& sides, const std::vector<OwnError>& own, size_t i) {
+  const OwnError& r = own[i];
+  Finding f;
+  f.own = i;
+  f.source = side_of(sides.source, r.left_out.empty() ? r.source.nodes : r.left_out, r.source);
+  f.target = side_of(sides.target, r.target.nodes, r.target);
+  f.error = r.error;
+  f.max_abs = r.max_abs;
+  f.largest = r.largest;
+  f.exact = r.exact.value_or(0);
+  f.rounding = r.rounding;
+  f.times_rounding = r.certainty();
+  f.sure = f.times_rounding >= kCertain ? "certain" : "likely";
+  f.n_samples = r.n_samples;
+  f.n_differing = r.n_differing;
+  f.evidence = compare_segments(sides, r.source, r.target);
+  if (const std::string text = wiring(sides, own, r); !text.empty()) f.evidence.push_back(text);
+  if (!r.left_out.empty()) {
+    const Node& node = sides.source.node(r.left_out[0]);
+    f.evidence.insert(f.evidence.begin(),
+                      cat(node.op, " ", plain(called(sides.source, node)),
+                          " only in the source: without it the source computes what the target does"));
+  }
+  if (!r.failure.empty()) {
+    f.what = "does not run on the source's activations: " + r.failure;
+  } else if (!r.source_shape.empty() || !r.target_shape.empty()) {
+    f.what = cat("makes ", shape_text(r.target_shape), " where the source makes ", shape_text(r.source_shape));
+  } else if (!f.evidence.empty()) {
+    f.what = f.evidence.front();
+  } else {
+    f.what = "computes something else from the same parameters";
+  }
+  f.fix = fix_for(f, r);
+  return f;
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
+
+}  // namespace
+
+std::vector<Finding> findings_of(const Graph& source, const Graph& target, const std::vector<OwnError>& own) {
+  const Sides sides = {source, target, Uses(source), Uses(target)};
+  std::map<NodeId, size_t> place;
+  for (size_t i = 0; i < target.order().size(); ++i) place[target.order()[i]] = i;
+  std::vector<size_t> wrong;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i].wrong()) wrong.push_back(i);
+  }
+  std::sort(wrong.begin(), wrong.end(), [&](size_t a, size_t b) {
+    const auto at = [&](size_t i) {
+      return own[i].target.nodes.empty() ? size_t{0} : place[own[i].target.nodes.back()];
+    };
+    return at(a) < at(b);
+  });
+  // Those that lie behind one another belong together.
+  std::map<size_t, size_t> group;
+  std::set<size_t> behind;
+  for (size_t i : wrong) {
+    group.emplace(i, i);
+    for (size_t from : own[i].target.inputs) {
+      if (group.count(from) == 0) continue;
+      behind.insert(i);
+      const size_t into = group[from], old = group[i];
+      for (auto& [member, of] : group) {
+        if (of == old) of = into;
+      }
+    }
+  }
+  std::map<size_t, double> weight;
+  for (size_t i : wrong) weight[group[i]] = std::max(weight[group[i]], own[i].certainty());
+  std::stable_sort(wrong.begin(), wrong.end(), [&](size_t a, size_t b) {
+    const double x = weight[group[a]], y = weight[group[b]];
+    return x != y ? x > y : group[a] != group[b] ? group[a] < group[b] : false;
+  });
+  std::vector<Finding> findings;
+  for (size_t i : wrong) {
+    findings.push_back(finding_of(sides, own, i));
+    findings.back().behind_another = behind.count(i) != 0;
+  }
+  return findings;
+}
+
+Residual residual_of(const std::vector<OwnError>& own) {
+  Residual residual;
+  for (const OwnError& r : own) {
+    if (r.target.nodes.empty() || r.n_samples == 0) continue;
+    if (r.wrong()) {
+      ++residual.n_wrong;
+    } else if (r.verdict == OwnError::Verdict::Same) {
+      ++residual.n_same;
+    } else {
+      ++residual.n_rounded;
+      const double part = r.largest == 0 ? 0 : r.max_abs / r.largest;
+      residual.largest = std::max(residual.largest, part);
+      residual.largest_in_bounds = std::max(residual.largest_in_bounds, part / r.bound());
+    }
+  }
+  return residual;
+}
+
+std::string findings_text(const std::vector<Finding>& findings, const Residual& residual, int64_t top) {
+  std::string out;
+  const size_t n = top == 0 ? findings.size() : std::min(findings.size(), static_cast<size_t>(top));
+  if (!findings.empty())
+    out += cat(findings.size(), findings.size() == 1 ? " fault found" : " faults found",
+               n < findings.size() ? cat(" (the first ", n, ")") : "",
+               ", each from the source's own activations in front of it:\n");
+  for (size_t i = 0; i < n; ++i) {
+    const Finding& f = findings[i];
+    out += cat(i + 1, ". ", plain(join(f.target.nodes)), " (", plain(join(f.target.ops)), "): ", plain(f.what), "\n");
+    if (f.source.nodes != f.target.nodes || f.source.ops != f.target.ops)
+      out += cat("   in the source ", plain(join(f.source.nodes)), " (", plain(join(f.source.ops)), ")\n");
+    out += cat("   own error ", number_text(f.error), " (relative L2), max abs ", number_text(f.max_abs), " of ",
+               number_text(f.largest), ", ", number_text(f.times_rounding), " times what rounding explains: ", f.sure,
+               f.n_samples > 1 ? cat("; on ", f.n_differing, " of ", f.n_samples, " samples") : "",
+               f.behind_another ? "; behind the one before" : "", "\n");
+    for (size_t e = 0; e < f.evidence.size() && e < 8; ++e) {
+      if (f.evidence[e] != f.what) out += cat("   ", plain(f.evidence[e]), "\n");
+    }
+    out += cat("   fix: ", f.fix, "\n");
+  }
+  if (findings.empty())
+    out += "no fault found: ";
+  else
+    out += "elsewhere ";
+  out += cat(residual.n_same, " layers compute the same bits, ", residual.n_rounded, " differ by rounding");
+  if (residual.n_rounded > 0)
+    out += cat(", by at most ", number_text(residual.largest), " of their largest, ",
+               number_text(100 * residual.largest_in_bounds), " % of what float64 shows rounding to be worth");
+  return out + "\n";
+}
+
+std::string findings_json(const std::vector<Finding>& findings, const Residual& residual) {
+  const auto side = [](const FindingSide& s) { return Json{{"nodes", s.nodes}, {"ops", s.ops}, {"values", s.values}}; };
+  Json list = Json::array();
+  for (const Finding& f : findings) {
+    list.push_back({{"what", f.what},
+                    {"fix", f.fix},
+                    {"source", side(f.source)},
+                    {"target", side(f.target)},
+                    {"evidence", f.evidence},
+                    {"error", number(f.error)},
+                    {"max_abs", number(f.max_abs)},
+                    {"largest", number(f.largest)},
+                    {"exact", number(f.exact)},
+                    {"rounding", number(f.rounding)},
+                    {"times_rounding", number(f.times_rounding)},
+                    {"sure", f.sure},
+                    {"samples", f.n_samples},
+                    {"differing", f.n_differing},
+                    {"behind_another", f.behind_another}});
+  }
+  const Json residual_json = {{"same", residual.n_same},
+                              {"rounded", residual.n_rounded},
+                              {"wrong", residual.n_wrong},
+                              {"largest", number(residual.largest)},
+                              {"part_of_bound", number(residual.largest_in_bounds)}};
+  const Json json = {{"findings", list}, {"residual", residual_json}};
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.substr(1, text.size() - 2);
+}
+
+}  // namespace dnn

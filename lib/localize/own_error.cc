@@ -1,0 +1,602 @@
+// Running a network's segments on another's activations; see own_error.h.
+#include "localize/own_error.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "interp/interpreter.h"
+#include "ops/op.h"
+#include "tensor/compare.h"
+
+namespace dnn {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+// Differences beyond this many times the rounding that was measured, and this part of the largest magnitude, are no rounding:
+// parameters that were folded together have been rounded once more.
+constexpr double kTimesRounding = 8, kFloor = 16 * 0x1p-23;
+constexpr int kMostJudged = 4;  // samples in float64 of one segment
+constexpr double kSameValue = 1e-5;
+
+// Values that an input has part in.
+std::vector<bool> from_inputs(const Graph& graph) {
+  std::vector<bool> from(static_cast<size_t>(graph.value_count()), false);
+  for (ValueId v : graph.inputs) from[static_cast<size_t>(v)] = true;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    std::vector<ValueId> reads = node.inputs;
+    for (ValueId v : captured_values(graph, node)) reads.push_back(v);
+    const bool reached = std::any_of(reads.begin(), reads.end(),
+                                     [&](ValueId v) { return v != kNoValue && from[static_cast<size_t>(v)]; });
+    for (ValueId v : node.outputs) {
+      if (v != kNoValue) from[static_cast<size_t>(v)] = reached;
+    }
+  }
+  return from;
+}
+
+AxisOrder inverse(const AxisOrder& order) {
+  AxisOrder back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
+  return back;
+}
+
+// The extents of `shape` in another order, with extents of 1 where `like` has them; as it is where that cannot be.
+Shape shape_for(const Shape& shape, const AxisOrder& order, Shape like) {
+  std::vector<int64_t> wide;
+  for (int64_t extent : shape) {
+    if (extent != 1) wide.push_back(extent);
+  }
+  size_t n = 0;
+  for (int64_t extent : like) n += extent != 1 ? 1 : 0;
+  if (wide.size() != n || order.size() != n) return shape;
+  size_t at = 0;
+  for (int64_t& extent : like) {
+    if (extent != 1) extent = wide[order[at++]];
+  }
+  return like;
+}
+
+bool is_identity(const AxisOrder& order) { return std::is_sorted(order.begin(), order.end()); }
+
+Tensor widened(const Tensor& tensor) {
+  return tensor.dtype() == DType::Float32 ? convert(tensor, DType::Float64) : tensor;
+}
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Of the reference's largest magnitude, 0 where nothing differs.
+double part_of_largest(const Distance& d) {
+  return d.max_abs == 0 ? 0 : d.largest == 0 ? kInfinite : d.max_abs / d.largest;
+}
+
+}  // namespace
+
+double OwnError::bound() const { return kTimesRounding * rounding + kFloor; }
+
+double OwnError::certainty() const {
+  if (verdict == Verdict::Fails) return kInfinite;
+  return exact ? *exact / bound() : 0;
+}
+
+struct OwnErrors::Band {
+  std::vector<size_t> joints, inputs;
+  std::unique_ptr<Session> session;
+};
+
+OwnErrors::OwnErrors(const Graph& source, const Graph& target, OwnErrorOptions options)
+    : source_(source),
+      target_(target),
+      options_(std::move(options)),
+      from_input_source_(from_inputs(source)),
+      from_input_target_(from_inputs(target)) {}
+
+OwnErrors::~OwnErrors() = default;
+
+void OwnErrors::line_up(const std::vector<Joint>& joints, const std::vector<LayerPair::By>& by) {
+  for (size_t i = 0; i < joints.size(); ++i) {
+    if (!from_input_source_[static_cast<size_t>(joints[i].source)] ||
+        !from_input_target_[static_cast<size_t>(joints[i].target)])
+      continue;
+    OwnError result;
+    result.joint = joints[i];
+    result.by = by[i];
+    results_.push_back(std::move(result));
+  }
+  sums_.resize(results_.size());
+  active_.assign(results_.size(), true);
+  cut();
+}
+
+std::vector<ValueId> OwnErrors::ends(bool source) const {
+  std::vector<ValueId> values;
+  for (size_t j = 0; j < results_.size(); ++j) {
+    values.push_back(!active_[j] ? kNoValue : source ? results_[j].joint.source : results_[j].joint.target);
+  }
+  return values;
+}
+
+// Segments as the active joints make them. What was measured of one that stays is kept.
+void OwnErrors::cut() {
+  std::vector<Segment> before;
+  for (OwnError& r : results_) {
+    before.push_back(std::move(r.target));
+    r.source = r.target = {};
+  }
+  for (Segment& s : cut_at(source_, ends(true))) results_[s.joint].source = std::move(s);
+  for (Segment& s : cut_at(target_, ends(false))) results_[s.joint].target = std::move(s);
+  for (size_t j = 0; j < results_.size(); ++j) {
+    OwnError& r = results_[j];
+    if (before[j].nodes == r.target.nodes && before[j].inputs == r.target.inputs && r.n_samples > 0) continue;
+    OwnError fresh;
+    fresh.joint = r.joint;
+    fresh.by = r.by;
+    fresh.source = std::move(r.source);
+    fresh.target = std::move(r.target);
+    r = std::move(fresh);
+    sums_[j] = {};
+  }
+}
+
+const Tensor& OwnErrors::expected(size_t joint, const NamedTensors& values) const {
+  static const Tensor none;
+  const auto found = values.find(source_.value(results_[joint].joint.source).name);
+  return found == values.end() ? none : found->second;
+}
+
+// The source's activation as the target (or the source itself) holds it.
+Tensor OwnErrors::feed(size_t joint, const NamedTensors& values, bool source) const {
+  const Joint& j = results_[joint].joint;
+  const Tensor& tensor = expected(joint, values);
+  if (!tensor.defined()) fail_unsupported("the source's '", source_.value(j.source).name, "' is not known");
+  if (source) return tensor;
+  const Type& type = target_.value(j.target).type;
+  Tensor moved = tensor;
+  if (type.fixed() && (type.fixed_shape() != tensor.shape() || !is_identity(j.order)))
+    moved = reordered(tensor, inverse(j.order), shape_for(tensor.shape(), inverse(j.order), type.fixed_shape()));
+  return type.dtype == DType::Undefined || type.dtype == moved.dtype() ? moved : convert(moved, type.dtype);
+}
+
+Tensor OwnErrors::run(const Graph& graph, const std::vector<ValueId>& ends, const Segment& segment,
+                      const NamedTensors& values, bool source, bool wide, std::map<std::string, Tensor>* inner) const {
+  if (segment.open) fail_unsupported("it reads an input of the network that the other has not");
+  std::map<size_t, Type> types;
+  std::map<size_t, Tensor> given;
+  for (size_t j : segment.inputs) {
+    given[j] = feed(j, values, source);
+    types[j] = Type(given[j]);
+  }
+  SegmentGraph part = graph_of(graph, ends, {&segment}, types);
+  if (wide) part.graph = widen_to_float64(part.graph);
+  std::vector<Tensor> inputs;
+  for (size_t j : part.inputs) inputs.push_back(wide ? widened(given[j]) : given[j]);
+  Observer observe;
+  if (inner != nullptr) {
+    observe = [&](const Graph& g, ValueId id, const Tensor& tensor) {
+      if (&g == &part.graph) (*inner)[g.value(id).name] = tensor;
+    };
+  }
+  return interpret(part.graph, inputs, observe)[0];
+}
+
+// What the target's segment and the source's compute in float64 from the same activations, and how far each is from that in
+// float32.
+void OwnErrors::judge(size_t joint, const Tensor& made, const NamedTensors& values) {
+  OwnError& r = results_[joint];
+  ++sums_[joint].judged;
+  const Tensor& reference = expected(joint, values);
+  const Tensor theirs = run(target_, ends(false), r.target, values, false, true);
+  const Tensor ours = run(source_, ends(true), r.source, values, true, true);
+  if (ours.size() != reference.size() || theirs.size() != ours.size()) {
+    r.exact = kInfinite;
+    return;
+  }
+  const Tensor turned = reordered(theirs, r.joint.order, ours.shape());
+  const double exact = part_of_largest(compare(ours, turned));
+  const double rounding = part_of_largest(compare(ours, reference)) +
+                          part_of_largest(compare(turned, reordered(made, r.joint.order, ours.shape())));
+  // Whichever sample says most.
+  if (!r.exact || exact > *r.exact) r.exact = exact;
+  if (std::isfinite(rounding)) r.rounding = std::max(r.rounding, rounding);
+}
+
+void OwnErrors::measure(size_t joint, const Tensor& made, const NamedTensors& values, bool count) {
+  OwnError& r = results_[joint];
+  const Tensor& reference = expected(joint, values);
+  if (!reference.defined()) return;
+  if (count) ++r.n_samples;
+  const std::vector<AxisOrder> orders = axis_orders(reference.shape(), made.shape());
+  if (std::find(orders.begin(), orders.end(), r.joint.order) == orders.end() && !orders.empty())
+    r.joint.order = orders.front();
+  if (made.size() != reference.size() || orders.empty()) {
+    r.source_shape = reference.shape();
+    r.target_shape = made.shape();
+    r.max_abs = r.error = kInfinite;
+    r.exact = kInfinite;
+    r.verdict = OwnError::Verdict::Wrong;
+    r.n_differing += count ? 1 : 0;
+    return;
+  }
+  const Distance d = compare(reference, reordered(made, r.joint.order, reference.shape()));
+  r.max_abs = std::max(r.max_abs, d.max_abs);
+  r.largest = std::max(r.largest, d.largest);
+  Sums& sums = sums_[joint];
+  sums.difference_squares += d.difference_squares;
+  sums.reference_squares += d.reference_squares;
+  r.error = r.max_abs == 0 ? 0
+            : std::isinf(r.max_abs) || sums.reference_squares == 0
+                ? kInfinite
+                : std::sqrt(sums.difference_squares / sums.reference_squares);
+  if (d.max_abs == 0) return;
+  const double own = part_of_largest(d);
+  if (own > kTimesRounding * r.rounding && sums.judged < kMostJudged) judge(joint, made, values);
+  const bool wrong = own > r.bound() && r.exact && *r.exact > r.bound();
+  if (wrong) r.n_differing += count ? 1 : 0;
+  r.verdict = wrong || r.verdict == OwnError::Verdict::Wrong ? OwnError::Verdict::Wrong : OwnError::Verdict::Rounding;
+}
+
+void OwnErrors::measure_alone(size_t joint, const NamedTensors& values, bool count) {
+  OwnError& r = results_[joint];
+  if (!active_[joint] || r.target.nodes.empty()) return;
+  try {
+    measure(joint, run(target_, ends(false), r.target, values, false, false), values, count);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+    r.verdict = OwnError::Verdict::Fails;
+    r.failure = e.what();
+    r.max_abs = r.error = kInfinite;
+    if (!count) return;
+    ++r.n_samples;
+    ++r.n_differing;
+  }
+}
+
+// Whether with joints at other ends all that is computed from the changed ones agrees.
+bool OwnErrors::agrees(const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
+                       const std::set<size_t>& changed, const std::vector<AxisOrder>& orders,
+                       const NamedTensors& values) const {
+  std::set<size_t> behind;
+  for (size_t j = 0; j < results_.size(); ++j) {
+    const std::vector<size_t>& inputs = results_[j].target.inputs;
+    if (active_[j] && changed.count(j) == 0 &&
+        std::any_of(inputs.begin(), inputs.end(), [&](size_t i) { return changed.count(i) != 0; }))
+      behind.insert(j);
+  }
+  if (behind.empty()) return false;
+  std::map<size_t, Segment> ours, theirs;
+  for (Segment& s : cut_at(source_, source_ends)) ours[s.joint] = std::move(s);
+  for (Segment& s : cut_at(target_, target_ends)) theirs[s.joint] = std::move(s);
+  for (size_t j : behind) {
+    const Tensor& reference = expected(j, values);
+    try {
+      const Tensor made = run(target_, target_ends, theirs[j], values, false, false);
+      if (!reference.defined() || made.size() != reference.size()) return false;
+      const AxisOrder& order = orders[j];
+      const double own = part_of_largest(compare(reference, reordered(made, order, reference.shape())));
+      if (own <= kFloor) continue;
+      if (!(own < 1e-2)) return false;
+      const Tensor exact_b =
+          reordered(run(target_, target_ends, theirs[j], values, false, true), order, reference.shape());
+      const Tensor exact_a = run(source_, source_ends, ours[j], values, true, true);
+      const double rounding = part_of_largest(compare(exact_a, reference)) +
+                              part_of_largest(compare(exact_b, reordered(made, order, reference.shape())));
+      if (!(part_of_largest(compare(exact_a, exact_b)) <= kTimesRounding * rounding + kFloor)) return false;
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool OwnErrors::agrees_without(const std::set<size_t>& withdrawn, const NamedTensors& values) const {
+  std::vector<ValueId> a = ends(true), b = ends(false);
+  std::vector<AxisOrder> orders;
+  for (const OwnError& r : results_) orders.push_back(r.joint.order);
+  for (size_t j : withdrawn) {
+    if (target_.is_output(b[j])) return false;
+    a[j] = b[j] = kNoValue;
+  }
+  return agrees(a, b, withdrawn, orders, values);
+}
+
+// Tries another end of a joint; whether what reads it agrees then.
+bool OwnErrors::move_end(size_t joint, bool source, ValueId to, const NamedTensors& values) {
+  OwnError& r = results_[joint];
+  const Joint before = r.joint;
+  (source ? r.joint.source : r.joint.target) = to;
+  const Tensor& tensor = expected(joint, values);
+  const Type& type = target_.value(r.joint.target).type;
+  if (tensor.defined() && type.fixed()) {
+    for (const AxisOrder& order : axis_orders(tensor.shape(), type.fixed_shape())) {
+      r.joint.order = order;
+      std::vector<AxisOrder> orders;
+      for (const OwnError& other : results_) orders.push_back(other.joint.order);
+      if (agrees(ends(true), ends(false), {joint}, orders, values)) return true;
+    }
+  }
+  r.joint = before;
+  return false;
+}
+
+// Where a joint and what reads it are wrong, another end of it may be the same value: where a network has folded one layer into
+// another that is wrong.
+bool OwnErrors::realign(const NamedTensors& values, double until_s) {
+  bool any = false;
+  for (size_t j = 0; j < results_.size(); ++j) {
+    if (!active_[j] || !results_[j].wrong() || target_.is_output(results_[j].joint.target)) continue;
+    std::vector<std::pair<bool, ValueId>> candidates;
+    const std::vector<ValueId> a = ends(true), b = ends(false);
+    const std::set<ValueId> used_source(a.begin(), a.end()), used_target(b.begin(), b.end());
+    const auto offer = [&](bool source, const Segment& segment) {
+      const Graph& graph = source ? source_ : target_;
+      if (segment.nodes.size() > 12) return;
+      for (NodeId id : segment.nodes) {
+        for (ValueId v : graph.node(id).outputs) {
+          const bool used = source ? used_source.count(v) != 0 : used_target.count(v) != 0;
+          if (v != kNoValue && !used && is_float(graph.value(v).type.dtype)) candidates.emplace_back(source, v);
+        }
+      }
+    };
+    bool behind_wrong = false;
+    for (size_t i = 0; i < results_.size(); ++i) {
+      const std::vector<size_t>& inputs = results_[i].target.inputs;
+      if (!active_[i] || !results_[i].wrong() || std::find(inputs.begin(), inputs.end(), j) == inputs.end()) continue;
+      behind_wrong = true;
+      offer(true, results_[i].source);
+      offer(false, results_[i].target);
+    }
+    if (!behind_wrong) continue;
+    offer(true, results_[j].source);
+    offer(false, results_[j].target);
+    for (const auto& candidate : candidates) {
+      if (seconds() > until_s) return any;
+      if (!move_end(j, candidate.first, candidate.second, values)) continue;
+      any = true;
+      cut();
+      results_[j].n_samples = 0;
+      measure_fresh(values);
+      break;
+    }
+  }
+  return any;
+}
+
+// Whether one node of the source's segment, left out, makes it what the target computes.
+void OwnErrors::explain(const NamedTensors& values, double until_s) {
+  const std::vector<ValueId> a = ends(true), b = ends(false);
+  const Uses uses(source_);
+  for (size_t j = 0; j < results_.size(); ++j) {
+    OwnError& r = results_[j];
+    if (!active_[j] || r.verdict != OwnError::Verdict::Wrong || r.source.nodes.size() < 2 ||
+        r.source.nodes.size() > 40 || !r.source_shape.empty())
+      continue;
+    Tensor theirs;
+    for (NodeId id : r.source.nodes) {
+      const Node& node = source_.node(id);
+      const ValueId out = node.output(0);
+      if (seconds() > until_s) return;
+      if (out == a[j] || out == kNoValue || !from_input_source_[static_cast<size_t>(out)]) continue;
+      for (ValueId in : node.inputs) {
+        if (in == kNoValue || source_.constant(in) != nullptr || !(source_.value(in).type == source_.value(out).type))
+          continue;
+        Graph without = source_;
+        for (NodeId reader : uses.readers[static_cast<size_t>(out)]) {
+          std::vector<ValueId>& inputs = without.node(reader).inputs;
+          std::replace(inputs.begin(), inputs.end(), out, in);
+        }
+        try {
+          if (!theirs.defined()) theirs = run(target_, b, r.target, values, false, true);
+          Segment part;
+          for (Segment& s : cut_at(without, a)) {
+            if (s.joint == j) part = std::move(s);
+          }
+          const Tensor ours = run(without, a, part, values, true, true);
+          if (ours.size() != theirs.size()) continue;
+          const Distance d = compare(ours, reordered(theirs, r.joint.order, ours.shape()));
+          if (!(part_of_largest(d) <= r.bound())) continue;
+        } catch (const Error& e) {
+          if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+          continue;
+        }
+        r.left_out = {id};
+        for (NodeId reader : uses.readers[static_cast<size_t>(out)]) r.left_out.push_back(reader);
+        break;
+      }
+      if (!r.left_out.empty()) break;
+    }
+  }
+}
+
+void OwnErrors::measure_fresh(const NamedTensors& values) {
+  for (size_t i = 0; i < results_.size(); ++i) {
+    if (results_[i].n_samples == 0 && results_[i].failure.empty()) measure_alone(i, values, true);
+  }
+}
+
+// Takes back joints that are not the same value: wrong by themselves, while what follows agrees without them.
+bool OwnErrors::withdraw(const NamedTensors& values, double until_s) {
+  bool any = false;
+  std::set<size_t> tried;
+  for (size_t j = 0; j < results_.size(); ++j) {
+    if (!active_[j] || !results_[j].wrong() || seconds() > until_s) continue;
+    std::set<size_t> taken = {j};
+    bool agrees = agrees_without(taken, values);
+    for (int more = 0; !agrees && more < 3 && taken.size() < 8; ++more) {
+      std::set<size_t> wider = taken;  // with the wrong ones beside
+      for (size_t i = 0; i < results_.size(); ++i) {
+        if (!active_[i] || !results_[i].wrong()) continue;
+        for (size_t from : results_[i].target.inputs) {
+          if (taken.count(from) != 0) wider.insert(i);
+          if (taken.count(i) != 0 && active_[from] && results_[from].wrong()) wider.insert(from);
+        }
+      }
+      if (wider == taken) break;
+      taken = std::move(wider);
+      agrees = agrees_without(taken, values);
+    }
+    if (!agrees) continue;
+    for (size_t i : taken) active_[i] = false;
+    n_withdrawn_ += taken.size();
+    any = true;
+    cut();
+    measure_fresh(values);
+  }
+  return any;
+}
+
+// Values inside wrong segments that agree on both sides become joints, so that what is wrong is told from what is not.
+bool OwnErrors::join(const NamedTensors& values, double until_s) {
+  const std::vector<ValueId> a = ends(true), b = ends(false);
+  std::vector<Joint> found;
+  std::set<ValueId> used_source(a.begin(), a.end()), used_target(b.begin(), b.end());
+  for (size_t j = 0; j < results_.size(); ++j) {
+    const OwnError& r = results_[j];
+    if (!active_[j] || !r.wrong() || r.source.nodes.size() < 2 || r.target.nodes.size() < 2 || seconds() > until_s)
+      continue;
+    std::map<std::string, Tensor> inner;
+    try {
+      run(target_, b, r.target, values, false, false, &inner);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+    }
+    for (NodeId sn : r.source.nodes) {
+      for (ValueId s : source_.node(sn).outputs) {
+        if (s == kNoValue || used_source.count(s) != 0 || !from_input_source_[static_cast<size_t>(s)]) continue;
+        const auto ours = values.find(source_.value(s).name);
+        if (ours == values.end() || !is_float(ours->second.dtype()) || ours->second.size() < 2) continue;
+        std::optional<Joint> best;
+        for (NodeId tn : r.target.nodes) {
+          for (ValueId t : target_.node(tn).outputs) {
+            if (t == kNoValue || used_target.count(t) != 0 || best) continue;
+            const auto theirs = inner.find(target_.value(t).name);
+            if (theirs == inner.end() || theirs->second.size() != ours->second.size() ||
+                !is_float(theirs->second.dtype()))
+              continue;
+            for (const AxisOrder& order : axis_orders(ours->second.shape(), theirs->second.shape())) {
+              const Distance d = compare(ours->second, reordered(theirs->second, order, ours->second.shape()));
+              if (!(d.largest > 0 && d.max_abs <= kSameValue * d.largest)) continue;
+              best = Joint{s, t, order};
+              break;
+            }
+          }
+        }
+        if (!best) continue;
+        used_source.insert(s);
+        used_target.insert(best->target);
+        found.push_back(*best);
+      }
+    }
+  }
+  for (const Joint& joint : found) {
+    OwnError result;
+    result.joint = joint;
+    result.by = LayerPair::By::Values;
+    results_.push_back(std::move(result));
+    sums_.emplace_back();
+    active_.push_back(true);
+  }
+  n_joined_ += found.size();
+  if (found.empty()) return false;
+  cut();
+  measure_fresh(values);
+  return true;
+}
+
+// Takes back joints that order alone made, where they are wrong and what reads them is not right either.
+void OwnErrors::doubt_order(const NamedTensors& values) {
+  std::vector<bool> doubted(results_.size(), false), read(results_.size(), false), misread(results_.size(), false);
+  for (size_t j = 0; j < results_.size(); ++j) {
+    if (!active_[j]) continue;
+    for (size_t from : results_[j].target.inputs) {
+      read[from] = true;
+      misread[from] = misread[from] || results_[j].wrong();
+    }
+  }
+  bool any = false;
+  for (size_t j = 0; j < results_.size(); ++j) {
+    if (!active_[j] || results_[j].by != LayerPair::By::Order || !results_[j].wrong() || (read[j] && !misread[j]))
+      continue;
+    if (target_.is_output(results_[j].joint.target)) continue;
+    active_[j] = false;
+    ++n_withdrawn_;
+    any = true;
+  }
+  if (!any) return;
+  cut();
+  measure_fresh(values);
+}
+
+void OwnErrors::settle(const NamedTensors& values) {
+  for (size_t j = 0; j < results_.size(); ++j) measure_alone(j, values, true);
+  doubt_order(values);
+  const double until_s = seconds() + options_.refine_s;
+  for (int round = 0; round < 3; ++round) {
+    const bool withdrawn = withdraw(values, until_s), joined = join(values, until_s), moved = realign(values, until_s);
+    if (!withdrawn && !joined && !moved) break;
+  }
+  explain(values, until_s);
+}
+
+// Segments in the graph's order, as many together as their activations allow, compiled.
+void OwnErrors::make_bands(const NamedTensors& values) {
+  banded_ = true;
+  std::vector<size_t> order;
+  for (const Segment& s : cut_at(target_, ends(false))) {
+    const OwnError& r = results_[s.joint];
+    if (r.verdict != OwnError::Verdict::Fails && r.source_shape.empty() && !r.target.open &&
+        expected(s.joint, values).defined())
+      order.push_back(s.joint);
+  }
+  const std::vector<ValueId> b = ends(false);
+  for (size_t at = 0; at < order.size();) {
+    auto band = std::make_unique<Band>();
+    std::vector<const Segment*> segments;
+    std::map<size_t, Type> types;
+    size_t bytes = 0;
+    for (; at < order.size() && (segments.empty() || bytes < options_.band_bytes); ++at) {
+      const OwnError& r = results_[order[at]];
+      segments.push_back(&r.target);
+      band->joints.push_back(order[at]);
+      bytes += expected(order[at], values).size_bytes();
+      for (size_t j : r.target.inputs) {
+        if (types.count(j) != 0) continue;
+        const Tensor given = feed(j, values, false);
+        types[j] = Type(given);
+        bytes += given.size_bytes();
+      }
+    }
+    SegmentGraph part = graph_of(target_, b, segments, types);
+    band->inputs = part.inputs;
+    CompileOptions compile_options = options_.compile;
+    compile_options.opt = 0;
+    compile_options.float64 = false;
+    auto package = std::make_shared<const Package>(compile(part.graph, compile_options));
+    band->session = open_session(options_.device, std::move(package), options_.run);
+    bands_.push_back(std::move(band));
+  }
+}
+
+void OwnErrors::add(const NamedTensors& values) {
+  if (n_samples_++ == 0) {
+    settle(values);
+    return;
+  }
+  if (!banded_) make_bands(values);
+  for (size_t j = 0; j < results_.size(); ++j) {  // what has another shape, or does not run, does so on every sample
+    OwnError& r = results_[j];
+    if (!active_[j] || (r.verdict != OwnError::Verdict::Fails && r.source_shape.empty())) continue;
+    ++r.n_samples;
+    ++r.n_differing;
+  }
+  for (const std::unique_ptr<Band>& band : bands_) {
+    std::vector<Tensor> inputs;
+    for (size_t j : band->inputs) inputs.push_back(feed(j, values, false));
+    const std::vector<Tensor> outputs = band->session->run(inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) measure(band->joints[i], outputs[i], values, true);
+  }
+}
+
+}  // namespace dnn

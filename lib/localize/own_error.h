@@ -1,0 +1,110 @@
+// Own errors: what each part of a network adds by itself, given what the other network computes in front of it.
+//
+// The target is cut at the values that it has in common with the source (segments.h). Each segment is given the source's
+// activations and its result is compared with the source's: a layer that only passes an error on has none of its own, and an
+// early fault hides no later one. Whether a difference is one of meaning or of rounding, float64 tells: both networks' segments
+// in float64, from the same activations, differ by what they mean; in float32 each differs from that by its rounding.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compile/compile.h"
+#include "devices/device.h"
+#include "localize/segments.h"
+
+namespace dnn {
+
+using NamedTensors = std::map<std::string, Tensor, std::less<>>;
+
+struct OwnError {
+  enum class Verdict : uint8_t { Same, Rounding, Wrong, Fails };
+  Joint joint;
+  LayerPair::By by = LayerPair::By::Name;
+  Segment source, target;  // joints are indices into OwnErrors::results()
+  Verdict verdict = Verdict::Same;
+  int64_t n_samples = 0, n_differing = 0;  // samples, and those beyond rounding
+  double max_abs = 0, largest = 0;         // in float32; infinite where one side alone is NaN or infinite
+  double error = 0;                        // ||source - target|| / ||source||
+  // Of the source's largest magnitude: what is left in float64, and what rounding explains.
+  std::optional<double> exact;
+  double rounding = 0;
+  Shape source_shape, target_shape;  // where it does not fit
+  std::string failure;               // why it does not run on the source's activations
+  // Where leaving out one node of the source's segment gives what the target computes: that node, and those that read it.
+  std::vector<NodeId> left_out;
+
+  bool wrong() const { return verdict == Verdict::Wrong || verdict == Verdict::Fails; }
+  // What rounding explains, of the largest magnitude; and how many times that the difference is.
+  double bound() const;
+  double certainty() const;
+};
+
+struct OwnErrorOptions {
+  std::string device = "cpu";  // of all samples but the first, which is interpreted
+  CompileOptions compile;
+  DeviceOptions run;
+  size_t band_bytes = size_t{48} << 20;  // activations held at once
+  double refine_s = 10;                  // time for trying other line-ups
+};
+
+class OwnErrors {
+ public:
+  // The graphs must outlive this; extents bound, types inferred.
+  OwnErrors(const Graph& source, const Graph& target, OwnErrorOptions options);
+  ~OwnErrors();
+  // Joints, before the first sample. Values that no input of the network has part in are left out.
+  void line_up(const std::vector<Joint>& joints, const std::vector<LayerPair::By>& by);
+  // The source's values of one sample, by name. The first decides on joints: those that are not the same value are taken back, and
+  // values that agree join.
+  void add(const NamedTensors& values);
+
+  const std::vector<OwnError>& results() const { return results_; }
+  size_t withdrawn() const { return n_withdrawn_; }
+  size_t joined() const { return n_joined_; }
+
+ private:
+  struct Band;
+  struct Sums {
+    double difference_squares = 0, reference_squares = 0;
+    int judged = 0;
+  };
+
+  void cut();
+  void settle(const NamedTensors& values);
+  void doubt_order(const NamedTensors& values);
+  Tensor feed(size_t joint, const NamedTensors& values, bool source) const;
+  const Tensor& expected(size_t joint, const NamedTensors& values) const;
+  Tensor run(const Graph& graph, const std::vector<ValueId>& ends, const Segment& segment, const NamedTensors& values,
+             bool source, bool wide, std::map<std::string, Tensor>* inner = nullptr) const;
+  void measure(size_t joint, const Tensor& made, const NamedTensors& values, bool count);
+  void measure_alone(size_t joint, const NamedTensors& values, bool count);
+  void judge(size_t joint, const Tensor& made, const NamedTensors& values);
+  bool agrees(const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
+              const std::set<size_t>& changed, const std::vector<AxisOrder>& orders, const NamedTensors& values) const;
+  bool agrees_without(const std::set<size_t>& withdrawn, const NamedTensors& values) const;
+  bool realign(const NamedTensors& values, double until_s);
+  bool move_end(size_t joint, bool source, ValueId to, const NamedTensors& values);
+  void explain(const NamedTensors& values, double until_s);
+  void measure_fresh(const NamedTensors& values);
+  bool withdraw(const NamedTensors& values, double until_s);
+  bool join(const NamedTensors& values, double until_s);
+  std::vector<ValueId> ends(bool source) const;
+  void make_bands(const NamedTensors& values);
+
+  const Graph &source_, &target_;
+  OwnErrorOptions options_;
+  std::vector<bool> from_input_source_, from_input_target_;
+  std::vector<OwnError> results_;
+  std::vector<Sums> sums_;
+  std::vector<bool> active_;
+  std::vector<std::unique_ptr<Band>> bands_;
+  bool banded_ = false;
+  int64_t n_samples_ = 0;
+  size_t n_withdrawn_ = 0, n_joined_ = 0;
+};
+
+}  // namespace dnn

@@ -1,0 +1,130 @@
+// Cutting a network into segments; see segments.h.
+#include "localize/segments.h"
+
+#include <algorithm>
+#include <set>
+
+namespace dnn {
+namespace {
+
+std::vector<ValueId> reads_of(const Graph& graph, const Node& node) {
+  std::vector<ValueId> reads = node.inputs;
+  for (ValueId v : captured_values(graph, node)) reads.push_back(v);
+  return reads;
+}
+
+std::vector<size_t> joints_by_value(const Graph& graph, const std::vector<ValueId>& ends) {
+  std::vector<size_t> joints(static_cast<size_t>(graph.value_count()), ends.size());
+  for (size_t j = 0; j < ends.size(); ++j) {
+    if (ends[j] != kNoValue) joints[static_cast<size_t>(ends[j])] = j;
+  }
+  return joints;
+}
+
+}  // namespace
+
+std::vector<Segment> cut_at(const Graph& graph, const std::vector<ValueId>& ends) {
+  const Uses uses(graph);
+  const std::vector<size_t> joints = joints_by_value(graph, ends);
+  std::vector<size_t> place(static_cast<size_t>(graph.node_slots()), 0);
+  for (size_t i = 0; i < graph.order().size(); ++i) place[static_cast<size_t>(graph.order()[i])] = i;
+  std::vector<Segment> segments;
+  for (size_t j = 0; j < ends.size(); ++j) {
+    const NodeId last = ends[j] == kNoValue ? -1 : uses.producer[static_cast<size_t>(ends[j])];
+    if (last < 0) continue;
+    Segment segment;
+    segment.joint = j;
+    std::set<NodeId> nodes = {last};
+    std::set<size_t> inputs;
+    std::vector<NodeId> waiting = {last};
+    while (!waiting.empty()) {
+      const Node& node = graph.node(waiting.back());
+      waiting.pop_back();
+      for (ValueId v : reads_of(graph, node)) {
+        if (v == kNoValue || graph.constant(v) != nullptr) continue;
+        const size_t joint = joints[static_cast<size_t>(v)];
+        const NodeId maker = uses.producer[static_cast<size_t>(v)];
+        if (joint != ends.size()) {
+          inputs.insert(joint);
+        } else if (maker < 0) {
+          segment.open = true;
+        } else if (nodes.insert(maker).second) {
+          waiting.push_back(maker);
+        }
+      }
+    }
+    segment.nodes.assign(nodes.begin(), nodes.end());
+    std::sort(segment.nodes.begin(), segment.nodes.end(),
+              [&](NodeId a, NodeId b) { return place[static_cast<size_t>(a)] < place[static_cast<size_t>(b)]; });
+    segment.inputs.assign(inputs.begin(), inputs.end());
+    segments.push_back(std::move(segment));
+  }
+  std::sort(segments.begin(), segments.end(), [&](const Segment& a, const Segment& b) {
+    return place[static_cast<size_t>(a.nodes.back())] < place[static_cast<size_t>(b.nodes.back())];
+  });
+  return segments;
+}
+
+SegmentGraph graph_of(const Graph& graph, const std::vector<ValueId>& ends, const std::vector<const Segment*>& segments,
+                      const std::map<size_t, Type>& types) {
+  const std::vector<size_t> joints = joints_by_value(graph, ends);
+  std::set<NodeId> wanted;
+  std::set<size_t> begins;
+  for (const Segment* segment : segments) {
+    wanted.insert(segment->nodes.begin(), segment->nodes.end());
+    begins.insert(segment->inputs.begin(), segment->inputs.end());
+  }
+  SegmentGraph part;
+  Graph& out = part.graph;
+  out.name = graph.name;
+  std::map<ValueId, ValueId> fed, known;  // joints as they are given; constants and what nodes make
+  for (size_t j : begins) {
+    const ValueId id = out.add_value(graph.value(ends[j]).name, types.at(j));
+    fed[ends[j]] = id;
+    out.inputs.push_back(id);
+    part.inputs.push_back(j);
+  }
+  std::set<std::string> names;
+  for (ValueId v : out.inputs) names.insert(out.value(v).name);
+  const auto made = [&](ValueId v) {
+    std::string name = graph.value(v).name;
+    while (!names.insert(name).second) name += "'";
+    const ValueId id = out.add_value(name);
+    known[v] = id;
+    return id;
+  };
+  for (NodeId id : graph.order()) {
+    if (wanted.count(id) == 0) continue;
+    Node node = graph.node(id);
+    for (ValueId& v : node.inputs) {
+      if (v == kNoValue) continue;
+      if (const auto given = fed.find(v); given != fed.end()) {
+        v = given->second;
+      } else if (const auto found = known.find(v); found != known.end()) {
+        v = found->second;
+      } else if (const Tensor* constant = graph.constant(v)) {
+        const ValueId copy = made(v);
+        out.value(copy).type = Type(*constant);
+        out.value(copy).constant = *constant;
+        v = copy;
+      } else {
+        fail_internal("a segment reads '", graph.value(v).name, "' from outside");
+      }
+    }
+    // A subgraph reads constants of the network by name.
+    for (ValueId v : captured_values(graph, node)) {
+      if (graph.constant(v) == nullptr || known.count(v) != 0) continue;
+      const ValueId copy = made(v);
+      out.value(copy).type = Type(*graph.constant(v));
+      out.value(copy).constant = *graph.constant(v);
+    }
+    for (ValueId& v : node.outputs) {
+      if (v != kNoValue) v = made(v);
+    }
+    out.add_node(std::move(node));
+  }
+  for (const Segment* segment : segments) out.outputs.push_back(known.at(ends[segment->joint]));
+  return part;
+}
+
+}  // namespace dnn

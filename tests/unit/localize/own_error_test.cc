@@ -1,0 +1,243 @@
+// Own errors: each fault where it is, none where a layer only passes it on, none for another way of computing the same.
+#include "localize/own_error.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "faults/fault.h"
+#include "graph/tensor_text.h"
+#include "graph/text.h"
+#include "localize/localize.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+// Eight layers, of which most take up what is in front of them.
+const char* const kNet = R"(graph "net" {
+  opset 28
+  input x: float32[1,3,9,9]
+  const w1: float32[6,3,3,3] = random(1)
+  const scale: float32[6] = {1, 2, 0.5, 1.5, 3, 0.25}
+  const shift: float32[6] = {0.5, -1, 0.25, 2, -0.5, 0}
+  const mean: float32[6] = {0.1, 0.2, 0.3, 0.4, -0.5, 0.6}
+  const variance: float32[6] = {1.5, 0.5, 2, 1, 0.75, 3}
+  const w2: float32[6,6,3,3] = random(2)
+  const b2: float32[6] = random(3)
+  const w3: float32[4,6,3,3] = random(4)
+  const wd: float32[4,5] = random(5)
+  c1 = Conv(x, w1) @conv1 {pads = [1, 1, 1, 1]}
+  n1 = BatchNormalization(c1, scale, shift, mean, variance) @bn1
+  r1 = Relu(n1) @relu1
+  c2 = Conv(r1, w2, b2) @conv2 {pads = [1, 1, 1, 1]}
+  a2 = Add(c2, r1) @add2
+  r2 = Relu(a2) @relu2
+  c3 = Conv(r2, w3) @conv3 {strides = [2, 2]}
+  g3 = GlobalAveragePool(c3) @pool3
+  f3 = Flatten(g3) @flatten3
+  y = MatMul(f3, wd) @dense3
+  output y
+})";
+
+// The batch norm folded into the convolution, other names, another order of operands.
+const char* const kFolded = R"(graph "folded" {
+  opset 28
+  input image: float32[1,3,9,9]
+  const k: float32[6,3,3,3] = FOLDED_WEIGHTS
+  const kb: float32[6] = FOLDED_BIAS
+  const w2: float32[6,6,3,3] = random(2)
+  const b2: float32[6] = random(3)
+  const w3: float32[4,6,3,3] = random(4)
+  const wd: float32[4,5] = random(5)
+  v0 = Conv(image, k, kb) @a {pads = [1, 1, 1, 1]}
+  v1 = Relu(v0) @b
+  v2 = Conv(v1, w2, b2) @c {pads = [1, 1, 1, 1]}
+  v3 = Add(v1, v2) @d
+  v4 = Relu(v3) @e
+  v5 = Conv(v4, w3) @f {strides = [2, 2]}
+  v6 = GlobalAveragePool(v5) @g
+  v7 = Flatten(v6) @h
+  v8 = MatMul(v7, wd) @i
+  output v8
+})";
+
+Graph typed(const std::string& text) {
+  Graph graph = parse_graph(text);
+  infer_types(graph);
+  return graph;
+}
+
+std::string numbers(const std::vector<double>& values) {
+  std::string text = "{";
+  for (size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : ", ") + exact_text(static_cast<float>(values[i]));
+  return text + "}";
+}
+
+Graph folded(double epsilon) {
+  const Graph net = typed(kNet);
+  const auto constant = [&](const char* name) { return to_doubles(*net.constant(net.find_value(name))); };
+  std::vector<double> weights = constant("w1"), bias;
+  const std::vector<double> scale = constant("scale"), shift = constant("shift"), mean = constant("mean"),
+                            variance = constant("variance");
+  for (size_t m = 0; m < 6; ++m) {
+    const double by = scale[m] / std::sqrt(variance[m] + epsilon);
+    for (size_t i = 0; i < 27; ++i) weights[m * 27 + i] *= by;
+    bias.push_back(shift[m] - mean[m] * by);
+  }
+  std::string text = kFolded;
+  text.replace(text.find("FOLDED_WEIGHTS"), 14, numbers(weights));
+  text.replace(text.find("FOLDED_BIAS"), 11, numbers(bias));
+  return typed(text);
+}
+
+std::vector<stream::TensorRecord> trace_of(const Graph& graph, const Tensor& input) {
+  std::vector<stream::TensorRecord> records;
+  interpret(graph, {input}, [&](const Graph&, ValueId id, const Tensor& tensor) {
+    stream::TensorRecord record;
+    record.name = graph.value(id).name;
+    record.role = graph.is_input(id)    ? stream::Role::Input
+                  : graph.is_output(id) ? stream::Role::Output
+                                        : stream::Role::Activation;
+    record.tensor = tensor;
+    records.push_back(record);
+  });
+  return records;
+}
+
+LocalizeReport localized(const Graph& a, const Graph& b) {
+  OwnErrorOptions options;
+  options.device = "reference";
+  options.compile.device = "reference";
+  OwnErrors own(a, b, options);
+  Localizer localizer(&a, &b);
+  localizer.measure_own(&own);
+  for (uint64_t seed : {11, 12, 13}) {
+    const Tensor x = random_tensor(DType::Float32, {1, 3, 9, 9}, seed);
+    localizer.add(trace_of(a, x), trace_of(b, x));
+  }
+  return localizer.finish({});
+}
+
+// The nodes of the source that each finding names.
+std::vector<std::string> found(const LocalizeReport& report) {
+  std::vector<std::string> names;
+  for (const Finding& f : report.findings) names.push_back(join(f.source.nodes));
+  return names;
+}
+
+Graph with(const std::vector<std::string>& specs, Graph graph = typed(kNet)) {
+  for (const std::string& spec : specs) inject(graph, spec, 3);
+  infer_types(graph);
+  return graph;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(OwnErrors, AFaultIsFoundWhereItIsAndNowhereBehind) {
+  for (const char* spec :
+       {"kernel-rotated@conv1", "bn-epsilon@bn1", "weights-float16@conv2", "bias-missing@conv2", "weights-zeroed@conv3",
+        "pool-kind@pool3", "stride-wrong@conv3", "operator-other@add2", "weights-scaled@dense3", "weights-nan@conv2"}) {
+    SCOPED_TRACE(spec);
+    const LocalizeReport report = localized(typed(kNet), with({spec}));
+    const std::string node = std::string(spec).substr(std::string(spec).find('@') + 1);
+    EXPECT_EQ(found(report), Names{node});
+    ASSERT_FALSE(report.findings.empty());
+    EXPECT_EQ(report.findings[0].sure, "certain");
+    EXPECT_EQ(report.findings[0].n_differing, 3);
+  }
+}
+
+TEST(OwnErrors, EachOfThreeFaultsIsFound) {
+  const LocalizeReport report =
+      localized(typed(kNet), with({"kernel-rotated@conv1", "bias-missing@conv2", "weights-int8@dense3"}));
+  Names names = found(report);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (Names{"conv1", "conv2", "dense3"}));
+}
+
+TEST(OwnErrors, ALayerThatIsMissingIsNamed) {
+  for (const char* spec : {"activation-missing@relu1", "bn-missing@bn1", "activation-missing@relu2"}) {
+    SCOPED_TRACE(spec);
+    const LocalizeReport report = localized(typed(kNet), with({spec}));
+    ASSERT_FALSE(report.findings.empty());
+    const Finding& first = report.findings[0];
+    const std::string node = std::string(spec).substr(std::string(spec).find('@') + 1);
+    EXPECT_NE(std::find(first.source.nodes.begin(), first.source.nodes.end(), node), first.source.nodes.end())
+        << join(first.source.nodes);
+    EXPECT_NE(join(first.evidence).find(node + " only in the source"), std::string::npos) << join(first.evidence);
+    EXPECT_EQ(first.fix, "insert the missing layer");
+  }
+}
+
+TEST(OwnErrors, ASkipThatIsMissingIsNamedAlthoughItsBranchIsGone) {
+  Graph wrong = typed(kNet);
+  inject(wrong, "layer-missing@add2", 3);
+  const LocalizeReport report = localized(typed(kNet), wrong);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].source.nodes, (Names{"add2", "relu2"}));
+}
+
+TEST(OwnErrors, TheSameNetworkHasNone) {
+  const LocalizeReport report = localized(typed(kNet), typed(kNet));
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_TRUE(report.explained);
+  EXPECT_EQ(report.residual->n_same, 10);
+}
+
+TEST(OwnErrors, FoldingUnderOtherNamesIsRoundingAndExplained) {
+  const LocalizeReport report = localized(typed(kNet), folded(1e-5));
+  EXPECT_EQ(found(report), Names{});
+  EXPECT_TRUE(report.explained);
+  EXPECT_GT(report.residual->n_rounded, 0);
+  EXPECT_LT(report.residual->largest_in_bounds, 1);
+  EXPECT_GT(report.residual->largest, 0);
+}
+
+TEST(OwnErrors, FoldingAWrongEpsilonIsFoundInTheFoldedLayer) {
+  const LocalizeReport report = localized(typed(kNet), folded(1e-3));
+  EXPECT_EQ(found(report), Names{"conv1, bn1"});
+}
+
+TEST(OwnErrors, FaultsBehindAFoldedLayerAreFoundUnderOtherNames) {
+  for (const char* spec : {"kernel-rotated@c", "weights-float16@f", "bias-missing@c", "weights-scaled@i"}) {
+    SCOPED_TRACE(spec);
+    const LocalizeReport report = localized(typed(kNet), with({spec}, folded(1e-5)));
+    ASSERT_EQ(report.findings.size(), 1u) << join(found(report), "; ");
+    EXPECT_EQ(report.findings[0].target.nodes.back(), std::string(spec).substr(std::string(spec).find('@') + 1));
+    EXPECT_LE(report.findings[0].source.nodes.size(), 2u);
+  }
+}
+
+TEST(Segments, BeginAtTheNearestJointsAndLeaveOutWhatIsConstant) {
+  const Graph net = typed(kNet);
+  const std::vector<ValueId> ends = {net.find_value("x"), net.find_value("r1"), net.find_value("r2"), kNoValue,
+                                     net.find_value("y")};
+  const std::vector<Segment> segments = cut_at(net, ends);
+  ASSERT_EQ(segments.size(), 3u);
+  EXPECT_EQ(segments[0].joint, 1u);
+  EXPECT_EQ(segments[0].inputs, std::vector<size_t>{0});
+  EXPECT_EQ(segments[0].nodes.size(), 3u);
+  EXPECT_EQ(segments[1].inputs, std::vector<size_t>{1});
+  EXPECT_EQ(segments[1].nodes.size(), 3u);
+  EXPECT_EQ(segments[2].nodes.size(), 4u);
+  EXPECT_FALSE(segments[2].open);
+  const std::vector<Segment> open = cut_at(net, {kNoValue, net.find_value("r1")});
+  EXPECT_TRUE(open[0].open);
+  const SegmentGraph part = graph_of(net, ends, {&segments[1]}, {{1, net.value(net.find_value("r1")).type}});
+  EXPECT_NO_THROW(verify(part.graph));
+  EXPECT_EQ(part.graph.inputs.size(), 1u);
+  EXPECT_EQ(part.graph.order().size(), 3u);
+}
+
+TEST(Align, ByValuesParametersAndWiringWhereNamesSayNothing) {
+  const Graph a = typed(kNet), b = with({"kernel-rotated@a"}, folded(1e-5));
+  const LocalizeReport report = localized(a, b);
+  ASSERT_EQ(report.findings.size(), 1u) << join(found(report), "; ");
+  EXPECT_EQ(report.findings[0].target.nodes, Names{"a"});
+  EXPECT_EQ(report.findings[0].source.nodes, (Names{"conv1", "bn1"}));
+}
+
+}  // namespace
+}  // namespace dnn
