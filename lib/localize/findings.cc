@@ -278,8 +278,11 @@ Finding finding_of(const Sides& sides, const std::vector<OwnError>& own, size_t 
   f.n_differing = r.n_differing;
   f.evidence = compare_segments(sides, r.source, r.target);
   if (const std::string text = wiring(sides, own, r); !text.empty()) f.evidence.push_back(text);
-  if (!r.left_out.empty()) {
-    const Node& node = sides.source.node(r.left_out[0]);
+  if (!r.left_out.empty() && r.missing < 0) {
+    f.evidence.insert(f.evidence.begin(), cat("computed from an earlier value than in the source, past ",
+                                              r.source.nodes.size() - r.left_out.size(), " layers"));
+  } else if (!r.left_out.empty()) {
+    const Node& node = sides.source.node(r.missing);
     f.evidence.insert(f.evidence.begin(),
                       cat(node.op, " ", plain(called(sides.source, node)),
                           " only in the source: without it the source computes what the target does"));

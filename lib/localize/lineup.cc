@@ -218,8 +218,9 @@ std::vector<AxisOrder> axis_orders(const Shape& wanted, const Shape& shape) {
     if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(order);
   };
   consider(moved(std::max<size_t>(rank, 1), 0, 0));
-  // Channels behind the batch, or first where the batch is 1.
+  // Channels behind the batch, or first where the batch is 1: there a move to the second place would exchange height and width.
   for (size_t channel : {size_t{1}, size_t{0}}) {
+    if (channel == 1 && !into.empty() && into[0] > 0) continue;
     if (rank < 2 || channel + 1 >= rank) continue;
     consider(moved(rank, rank - 1, channel));
     consider(moved(rank, channel, rank - 1));

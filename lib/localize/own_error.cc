@@ -364,48 +364,57 @@ bool OwnErrors::realign(const NamedTensors& values, double until_s) {
   return any;
 }
 
-// Whether one node of the source's segment, left out, makes it what the target computes.
+// Whether the source computes what the target does once all that reads one value inside of its segment reads another: what the
+// value's node reads (the node is missing), or what the target's segment begins with (layers are skipped).
 void OwnErrors::explain(const NamedTensors& values, double until_s) {
   const std::vector<ValueId> a = ends(true), b = ends(false);
   const Uses uses(source_);
   for (size_t j = 0; j < results_.size(); ++j) {
     OwnError& r = results_[j];
-    if (!active_[j] || r.verdict != OwnError::Verdict::Wrong || r.source.nodes.size() < 2 ||
-        r.source.nodes.size() > 40 || !r.source_shape.empty())
+    if (!active_[j] || r.verdict != OwnError::Verdict::Wrong || r.source.nodes.size() < 2 || r.source.nodes.size() > 40 ||
+        !r.source_shape.empty())
       continue;
     Tensor theirs;
-    for (NodeId id : r.source.nodes) {
-      const Node& node = source_.node(id);
-      const ValueId out = node.output(0);
-      if (seconds() > until_s) return;
-      if (out == a[j] || out == kNoValue || !from_input_source_[static_cast<size_t>(out)]) continue;
-      for (ValueId in : node.inputs) {
-        if (in == kNoValue || source_.constant(in) != nullptr || !(source_.value(in).type == source_.value(out).type))
-          continue;
-        Graph without = source_;
-        for (NodeId reader : uses.readers[static_cast<size_t>(out)]) {
-          std::vector<ValueId>& inputs = without.node(reader).inputs;
-          std::replace(inputs.begin(), inputs.end(), out, in);
-        }
-        try {
-          if (!theirs.defined()) theirs = run(target_, b, r.target, values, false, true);
-          Segment part;
-          for (Segment& s : cut_at(without, a)) {
-            if (s.joint == j) part = std::move(s);
-          }
-          const Tensor ours = run(without, a, part, values, true, true);
-          if (ours.size() != theirs.size()) continue;
-          const Distance d = compare(ours, reordered(theirs, r.joint.order, ours.shape()));
-          if (!(part_of_largest(d) <= r.bound())) continue;
-        } catch (const Error& e) {
-          if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
-          continue;
-        }
-        r.left_out = {id};
-        for (NodeId reader : uses.readers[static_cast<size_t>(out)]) r.left_out.push_back(reader);
-        break;
+    const auto equals_without = [&](ValueId out, ValueId in) {
+      Graph without = source_;
+      for (NodeId reader : uses.readers[static_cast<size_t>(out)]) {
+        std::vector<ValueId>& inputs = without.node(reader).inputs;
+        std::replace(inputs.begin(), inputs.end(), out, in);
       }
-      if (!r.left_out.empty()) break;
+      try {
+        if (!theirs.defined()) theirs = run(target_, b, r.target, values, false, true);
+        const std::vector<Segment> parts = cut_at(without, a);
+        const auto part = std::find_if(parts.begin(), parts.end(), [&](const Segment& s) { return s.joint == j; });
+        if (part == parts.end()) return false;
+        const Tensor ours = run(without, a, *part, values, true, true);
+        if (ours.size() != theirs.size()) return false;
+        return part_of_largest(compare(ours, reordered(theirs, r.joint.order, ours.shape()))) <= r.bound();
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+        return false;
+      }
+    };
+    const auto found = [&](ValueId out, bool missing) {
+      r.left_out = uses.readers[static_cast<size_t>(out)];
+      r.missing = missing ? uses.producer[static_cast<size_t>(out)] : -1;
+      if (missing) r.left_out.insert(r.left_out.begin(), r.missing);
+    };
+    // From the back, where less is skipped.
+    for (auto id = r.source.nodes.rbegin(); id != r.source.nodes.rend() && r.left_out.empty(); ++id) {
+      const Node& node = source_.node(*id);
+      const ValueId out = node.output(0);
+      if (out == a[j] || out == kNoValue || !from_input_source_[static_cast<size_t>(out)]) continue;
+      const auto fits = [&](ValueId in) {
+        return in != kNoValue && in != out && source_.constant(in) == nullptr && source_.value(in).type == source_.value(out).type;
+      };
+      std::vector<std::pair<ValueId, bool>> others;
+      for (ValueId in : node.inputs) others.emplace_back(in, true);
+      for (size_t from : r.target.inputs) others.emplace_back(results_[from].joint.source, false);
+      for (const auto& other : others) {
+        if (seconds() > until_s) return;
+        if (!r.left_out.empty() || !fits(other.first) || !equals_without(out, other.first)) continue;
+        found(out, other.second);
+      }
     }
   }
 }

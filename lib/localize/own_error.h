@@ -34,8 +34,10 @@ struct OwnError {
   double rounding = 0;
   Shape source_shape, target_shape;  // where it does not fit
   std::string failure;               // why it does not run on the source's activations
-  // Where leaving out one node of the source's segment gives what the target computes: that node, and those that read it.
+  // Where the source's segment computes what the target's does once some of its nodes read another value: those nodes, behind the
+  // one that is missing then, if it is one.
   std::vector<NodeId> left_out;
+  NodeId missing = -1;
 
   bool wrong() const { return verdict == Verdict::Wrong || verdict == Verdict::Fails; }
   // What rounding explains, of the largest magnitude; and how many times that the difference is.
