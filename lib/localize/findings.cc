@@ -389,7 +389,7 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
     out += "no fault found: ";
   else
     out += "elsewhere ";
-  out += cat(residual.n_same, " layers compute the same bits, ", residual.n_rounded, " differ by rounding");
+  out += cat(residual.n_same, " layers are the same, ", residual.n_rounded, " differ by rounding");
   if (residual.n_rounded > 0)
     out += cat(", by at most ", number_text(residual.largest), " of their largest, ",
                number_text(100 * residual.largest_in_bounds), " % of what float64 shows rounding to be worth");

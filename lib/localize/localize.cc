@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/mappings.h"
 #include "infer/trace.h"
 #include "tensor/compare.h"
 
@@ -53,7 +54,7 @@ std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const T
   return d.max_abs;
 }
 
-void Localizer::add(const Records& source, const Records& target) {
+void Localizer::add(const Records& source, Records target) {
   if (n_samples_++ == 0) {
     source_ = layers_of(source, source_graph_);
     target_ = layers_of(target, target_graph_);
@@ -83,6 +84,9 @@ void Localizer::add(const Records& source, const Records& target) {
   }
   if (own_ == nullptr) return;
   if (n_samples_ == 1) line_up_own();
+  target.clear();
+  target.shrink_to_fit();
+  forget_mapped_files();
   NamedTensors values;
   for (const stream::TensorRecord& record : source) values[record.name] = record.tensor;
   own_->add(values);

@@ -58,7 +58,7 @@ class Localizer {
   // Also measures, sample by sample, what each part of the target adds by itself; `own` must outlive this, and be of both graphs.
   void measure_own(OwnErrors* own) { own_ = own; }
   // The values of one sample on both sides. The first lines the layers up; values of other shapes later on are left out.
-  void add(const std::vector<stream::TensorRecord>& source, const std::vector<stream::TensorRecord>& target);
+  void add(const std::vector<stream::TensorRecord>& source, std::vector<stream::TensorRecord> target);
   // Throws Negative when nothing could be compared.
   LocalizeReport finish(const ParameterTolerance& tolerance);
 

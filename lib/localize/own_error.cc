@@ -237,9 +237,23 @@ void OwnErrors::measure(size_t joint, const Tensor& made, const NamedTensors& va
   r.verdict = wrong || r.verdict == OwnError::Verdict::Wrong ? OwnError::Verdict::Wrong : OwnError::Verdict::Rounding;
 }
 
+bool OwnErrors::is_identical(size_t joint) const {
+  const OwnError& r = results_[joint];
+  for (size_t j : r.target.inputs) {
+    if (!is_identity(results_[j].joint.order)) return false;
+  }
+  return is_identity(r.joint.order) && same_computation(source_, ends(true), r.source, target_, ends(false), r.target);
+}
+
 void OwnErrors::measure_alone(size_t joint, const NamedTensors& values, bool count) {
   OwnError& r = results_[joint];
   if (!active_[joint] || r.target.nodes.empty()) return;
+  if (is_identical(joint)) {
+    r.identical = true;
+    r.n_samples += count ? 1 : 0;
+    r.largest = 0;
+    return;
+  }
   try {
     measure(joint, run(target_, ends(false), r.target, values, false, false), values, count);
   } catch (const Error& e) {
@@ -371,8 +385,8 @@ void OwnErrors::explain(const NamedTensors& values, double until_s) {
   const Uses uses(source_);
   for (size_t j = 0; j < results_.size(); ++j) {
     OwnError& r = results_[j];
-    if (!active_[j] || r.verdict != OwnError::Verdict::Wrong || r.source.nodes.size() < 2 || r.source.nodes.size() > 40 ||
-        !r.source_shape.empty())
+    if (!active_[j] || r.verdict != OwnError::Verdict::Wrong || r.source.nodes.size() < 2 ||
+        r.source.nodes.size() > 40 || !r.source_shape.empty())
       continue;
     Tensor theirs;
     const auto equals_without = [&](ValueId out, ValueId in) {
@@ -405,7 +419,8 @@ void OwnErrors::explain(const NamedTensors& values, double until_s) {
       const ValueId out = node.output(0);
       if (out == a[j] || out == kNoValue || !from_input_source_[static_cast<size_t>(out)]) continue;
       const auto fits = [&](ValueId in) {
-        return in != kNoValue && in != out && source_.constant(in) == nullptr && source_.value(in).type == source_.value(out).type;
+        return in != kNoValue && in != out && source_.constant(in) == nullptr &&
+               source_.value(in).type == source_.value(out).type;
       };
       std::vector<std::pair<ValueId, bool>> others;
       for (ValueId in : node.inputs) others.emplace_back(in, true);
@@ -555,7 +570,7 @@ void OwnErrors::make_bands(const NamedTensors& values) {
   std::vector<size_t> order;
   for (const Segment& s : cut_at(target_, ends(false))) {
     const OwnError& r = results_[s.joint];
-    if (r.verdict != OwnError::Verdict::Fails && r.source_shape.empty() && !r.target.open &&
+    if (r.verdict != OwnError::Verdict::Fails && r.source_shape.empty() && !r.identical && !r.target.open &&
         expected(s.joint, values).defined())
       order.push_back(s.joint);
   }
@@ -594,11 +609,13 @@ void OwnErrors::add(const NamedTensors& values) {
     return;
   }
   if (!banded_) make_bands(values);
-  for (size_t j = 0; j < results_.size(); ++j) {  // what has another shape, or does not run, does so on every sample
+  for (size_t j = 0; j < results_.size(); ++j) {  // what is so on every sample, run or not
     OwnError& r = results_[j];
-    if (!active_[j] || (r.verdict != OwnError::Verdict::Fails && r.source_shape.empty())) continue;
+    if (!active_[j] || r.target.nodes.empty()) continue;
+    const bool differs = r.verdict == OwnError::Verdict::Fails || !r.source_shape.empty();
+    if (!differs && !r.identical) continue;
     ++r.n_samples;
-    ++r.n_differing;
+    r.n_differing += differs ? 1 : 0;
   }
   for (const std::unique_ptr<Band>& band : bands_) {
     std::vector<Tensor> inputs;

@@ -26,6 +26,7 @@ struct OwnError {
   LayerPair::By by = LayerPair::By::Name;
   Segment source, target;  // joints are indices into OwnErrors::results()
   Verdict verdict = Verdict::Same;
+  bool identical = false;                  // the same computation to the bit, which need not be run
   int64_t n_samples = 0, n_differing = 0;  // samples, and those beyond rounding
   double max_abs = 0, largest = 0;         // in float32; infinite where one side alone is NaN or infinite
   double error = 0;                        // ||source - target|| / ||source||
@@ -76,6 +77,7 @@ class OwnErrors {
   };
 
   void cut();
+  bool is_identical(size_t joint) const;
   void settle(const NamedTensors& values);
   void doubt_order(const NamedTensors& values);
   Tensor feed(size_t joint, const NamedTensors& values, bool source) const;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/text.h"
+
 namespace dnn {
 namespace {
 
@@ -63,6 +65,59 @@ std::vector<Segment> cut_at(const Graph& graph, const std::vector<ValueId>& ends
     return place[static_cast<size_t>(a.nodes.back())] < place[static_cast<size_t>(b.nodes.back())];
   });
   return segments;
+}
+
+namespace {
+
+bool same_attribute(const Attribute& a, const Attribute& b) {
+  if (a.index() != b.index() || std::holds_alternative<std::shared_ptr<const Graph>>(a) ||
+      std::holds_alternative<std::vector<Tensor>>(a))
+    return false;
+  if (const auto* tensor = std::get_if<Tensor>(&a)) return tensor->identical(std::get<Tensor>(b));
+  return attribute_text(a) == attribute_text(b);
+}
+
+bool same_attributes(const Node& a, const Node& b) {
+  return a.op == b.op && a.domain == b.domain && a.inputs.size() == b.inputs.size() &&
+         a.outputs.size() == b.outputs.size() &&
+         std::equal(
+             a.attributes.begin(), a.attributes.end(), b.attributes.begin(), b.attributes.end(),
+             [](const auto& x, const auto& y) { return x.first == y.first && same_attribute(x.second, y.second); });
+}
+
+}  // namespace
+
+bool same_computation(const Graph& source, const std::vector<ValueId>& source_ends, const Segment& a,
+                      const Graph& target, const std::vector<ValueId>& target_ends, const Segment& b) {
+  if (a.open || b.open || a.nodes.size() != b.nodes.size() || a.inputs != b.inputs || a.nodes.empty()) return false;
+  std::map<ValueId, ValueId> partner;
+  for (size_t j : a.inputs) {
+    if (!(source.value(source_ends[j]).type == target.value(target_ends[j]).type)) return false;
+    partner[source_ends[j]] = target_ends[j];
+  }
+  for (size_t i = 0; i < a.nodes.size(); ++i) {
+    const Node &x = source.node(a.nodes[i]), &y = target.node(b.nodes[i]);
+    if (!same_attributes(x, y)) return false;
+    for (size_t k = 0; k < x.inputs.size(); ++k) {
+      const Tensor *left = source.constant(x.inputs[k]), *right = target.constant(y.inputs[k]);
+      if ((left == nullptr) != (right == nullptr) || (x.inputs[k] == kNoValue) != (y.inputs[k] == kNoValue))
+        return false;
+      if (x.inputs[k] == kNoValue) continue;
+      if (left != nullptr) {
+        if (!left->identical(*right)) return false;
+        continue;
+      }
+      const auto found = partner.find(x.inputs[k]);
+      if (found == partner.end() || found->second != y.inputs[k]) return false;
+    }
+    for (size_t k = 0; k < x.outputs.size(); ++k) {
+      if ((x.outputs[k] == kNoValue) != (y.outputs[k] == kNoValue)) return false;
+      // An end that is an input too, on a cycle of other line-ups, cannot be.
+      if (x.outputs[k] != kNoValue && !partner.emplace(x.outputs[k], y.outputs[k]).second) return false;
+    }
+  }
+  const auto end = partner.find(source_ends[a.joint]);
+  return end != partner.end() && end->second == target_ends[b.joint];
 }
 
 SegmentGraph graph_of(const Graph& graph, const std::vector<ValueId>& ends, const std::vector<const Segment*>& segments,

@@ -27,6 +27,10 @@ struct Segment {
 // that is left out.
 std::vector<Segment> cut_at(const Graph& graph, const std::vector<ValueId>& ends);
 
+// Whether two segments are the same computation on the same joints: the same operators, attributes and constants, to the bit.
+bool same_computation(const Graph& source, const std::vector<ValueId>& source_ends, const Segment& a,
+                      const Graph& target, const std::vector<ValueId>& target_ends, const Segment& b);
+
 // Some segments as a graph of its own: its inputs are the joints that they begin with, under their names, in the order of
 // `inputs` (joints), typed as `types` (by joint); its outputs are what the segments make, in their order.
 struct SegmentGraph {
