@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "base/file.h"
+#include "base/mappings.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -24,10 +25,13 @@ const cli::Tool kTool = {
     .summary =
         "Finds what makes two networks part. Runs SOURCE and TARGET on the same inputs, lines their layers up, gives "
         "each layer of TARGET what SOURCE computes in front of it, and lists those that are wrong by themselves, told "
-        "from rounding by float64: where, what is not the same, how sure, and what would mend it. Then what diverges in "
-        "the run, with its error, that of its inputs, and what it adds; then the parameters and attributes that are not "
+        "from rounding by float64: where, what is not the same, how sure, and what would mend it. Then what diverges "
+        "in "
+        "the run, with its error, that of its inputs, and what it adds; then the parameters and attributes that are "
+        "not "
         "the same. Of two traces of dnn-infer, only what diverges. With --passes one MODEL takes the place of the two, "
-        "and what is found is the rewrite or the kernel of --device at -O (default 3) that moves its outputs from those "
+        "and what is found is the rewrite or the kernel of --device at -O (default 3) that moves its outputs from "
+        "those "
         "of --source-device at --source-opt. With --preprocessing what is found is the other preprocessing of TARGET, "
         "or order of its classes, that explains the difference, from outputs alone.",
     .negative = "a layer is wrong, or diverges by more than rounding explains, or nothing could be lined up",
@@ -131,6 +135,7 @@ LocalizeReport localize_models(const Options& o) {
   }
   Side source(o, o.source, o.preprocess);
   Side target(o, o.target, o.target_preprocess.empty() ? o.preprocess : o.target_preprocess);
+  forget_mapped_files();  // they have been packed
   Localizer localizer(&source.graph, &target.graph);
   OwnErrorOptions own_options;
   own_options.device = o.device;

@@ -86,10 +86,22 @@ void Localizer::add(const Records& source, Records target) {
   if (n_samples_ == 1) line_up_own();
   target.clear();
   target.shrink_to_fit();
-  forget_mapped_files();
+  if (n_samples_ == 1) forget_mapped_files();
   NamedTensors values;
   for (const stream::TensorRecord& record : source) values[record.name] = record.tensor;
   own_->add(values);
+  if (n_samples_ == 1) leave_withdrawn();
+}
+
+// Pairs that turned out to be no common value.
+void Localizer::leave_withdrawn() {
+  const size_t before = sums_.size();
+  std::erase_if(sums_, [&](const Sum& sum) {
+    const auto given =
+        std::find_if(joints_.begin(), joints_.end(), [&](const auto& joint) { return joint.first == sum.pair.source; });
+    return given != joints_.end() && !own_->holds(given->second.source, given->second.target);
+  });
+  n_withdrawn_ += static_cast<int64_t>(before - sums_.size());
 }
 
 // The pairs as joints.
@@ -106,6 +118,7 @@ void Localizer::line_up_own() {
     const auto a = left.find(source_[aligned.pair.source].name), b = right.find(target_[aligned.pair.target].name);
     if (a == left.end() || b == right.end()) continue;
     joints.push_back({a->second, b->second, aligned.order});
+    joints_.emplace_back(aligned.pair.source, joints.back());
     by.push_back(aligned.pair.by);
   }
   own_->line_up(joints, by);

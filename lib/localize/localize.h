@@ -73,11 +73,13 @@ class Localizer {
   void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
   void withdraw(std::vector<LayerResult>* layers);
   void line_up_own();
+  void leave_withdrawn();
 
   const Graph *source_graph_, *target_graph_;
   OwnErrors* own_ = nullptr;
   std::vector<Layer> source_, target_;
   std::vector<AlignedPair> aligned_;
+  std::vector<std::pair<size_t, Joint>> joints_;  // by the source's layer
   std::vector<Sum> sums_;
   int64_t n_samples_ = 0, n_withdrawn_ = 0;
 };

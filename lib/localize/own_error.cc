@@ -463,7 +463,6 @@ bool OwnErrors::withdraw(const NamedTensors& values, double until_s) {
     }
     if (!agrees) continue;
     for (size_t i : taken) active_[i] = false;
-    n_withdrawn_ += taken.size();
     any = true;
     cut();
     measure_fresh(values);
@@ -522,7 +521,6 @@ bool OwnErrors::join(const NamedTensors& values, double until_s) {
     sums_.emplace_back();
     active_.push_back(true);
   }
-  n_joined_ += found.size();
   if (found.empty()) return false;
   cut();
   measure_fresh(values);
@@ -545,7 +543,6 @@ void OwnErrors::doubt_order(const NamedTensors& values) {
       continue;
     if (target_.is_output(results_[j].joint.target)) continue;
     active_[j] = false;
-    ++n_withdrawn_;
     any = true;
   }
   if (!any) return;
@@ -562,6 +559,14 @@ void OwnErrors::settle(const NamedTensors& values) {
     if (!withdrawn && !joined && !moved) break;
   }
   explain(values, until_s);
+}
+
+bool OwnErrors::holds(ValueId source, ValueId target) const {
+  if (!from_input_source_[static_cast<size_t>(source)] || !from_input_target_[static_cast<size_t>(target)]) return true;
+  for (size_t j = 0; j < results_.size(); ++j) {
+    if (active_[j] && results_[j].joint.source == source && results_[j].joint.target == target) return true;
+  }
+  return false;
 }
 
 // Segments in the graph's order, as many together as their activations allow, compiled.

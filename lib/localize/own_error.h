@@ -66,8 +66,8 @@ class OwnErrors {
   void add(const NamedTensors& values);
 
   const std::vector<OwnError>& results() const { return results_; }
-  size_t withdrawn() const { return n_withdrawn_; }
-  size_t joined() const { return n_joined_; }
+  // Whether the first sample left these two lined up; true for values that no input has part in.
+  bool holds(ValueId source, ValueId target) const;
 
  private:
   struct Band;
@@ -108,7 +108,6 @@ class OwnErrors {
   std::vector<std::unique_ptr<Band>> bands_;
   bool banded_ = false;
   int64_t n_samples_ = 0;
-  size_t n_withdrawn_ = 0, n_joined_ = 0;
 };
 
 }  // namespace dnn

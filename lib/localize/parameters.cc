@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "graph/text.h"
+#include "localize/attributes.h"
 #include "ops/movement.h"
 #include "tensor/compare.h"
 
@@ -57,26 +57,12 @@ ParameterDifference difference(size_t layer, const Node& node) {
   return d;
 }
 
-bool is_scalar_attribute(const Attribute& a) {
-  return !std::holds_alternative<Tensor>(a) && !std::holds_alternative<std::vector<Tensor>>(a) &&
-         !std::holds_alternative<std::shared_ptr<const Graph>>(a);
-}
-
-void compare_attributes(size_t layer, const Node& a, const Node& b, std::vector<ParameterDifference>* out) {
-  std::set<std::string> keys;
-  for (const auto& [key, value] : a.attributes) keys.insert(key);
-  for (const auto& [key, value] : b.attributes) keys.insert(key);
-  const auto text = [](const Node& node, const std::string& key) {
-    const auto found = node.attributes.find(key);
-    if (found == node.attributes.end()) return std::string("-");
-    return is_scalar_attribute(found->second) ? attribute_text(found->second) : std::string("...");
-  };
-  for (const std::string& key : keys) {
-    const std::string left = text(a, key), right = text(b, key);
-    if (left == right) continue;
+void compare_attributes(size_t layer, const Graph& source, const Node& a, const Graph& target, const Node& b,
+                        std::vector<ParameterDifference>* out) {
+  for (const AttributeDifference& found : attribute_differences(source, a, target, b)) {
     ParameterDifference d = difference(layer, a);
-    d.source = d.target = key;
-    d.relation = left + " | " + right;
+    d.source = d.target = found.key;
+    d.relation = found.source + " | " + found.target;
     out->push_back(std::move(d));
   }
 }
@@ -151,7 +137,7 @@ std::vector<ParameterDifference> compare_parameters(const Graph& source, const s
         d.max_abs = compare(*left, *right).max_abs;
       out.push_back(std::move(d));
     }
-    compare_attributes(pair.source, a, b, &out);
+    compare_attributes(pair.source, source, a, target, b, &out);
   }
   return out;
 }
