@@ -23,18 +23,15 @@ using namespace dnn;
 const cli::Tool kTool = {
     .name = "dnn-localize",
     .summary =
-        "Finds what makes two networks part. Runs SOURCE and TARGET on the same inputs, lines their layers up, gives "
-        "each layer of TARGET what SOURCE computes in front of it, and lists those that are wrong by themselves, told "
-        "from rounding by float64: where, what is not the same, how sure, and what would mend it. Then what diverges "
-        "in "
-        "the run, with its error, that of its inputs, and what it adds; then the parameters and attributes that are "
-        "not "
-        "the same. Of two traces of dnn-infer, only what diverges. With --passes one MODEL takes the place of the two, "
-        "and what is found is the rewrite or the kernel of --device at -O (default 3) that moves its outputs from "
-        "those "
-        "of --source-device at --source-opt. With --preprocessing what is found is the other preprocessing of TARGET, "
-        "or order of its classes, that explains the difference, from outputs alone.",
-    .negative = "a layer is wrong, or diverges by more than rounding explains, or nothing could be lined up",
+        "Finds what makes two networks part. Runs SOURCE and TARGET on the same inputs, gives each layer of TARGET "
+        "what "
+        "SOURCE computes in front of it, and lists those that are wrong by themselves, told from rounding by float64: "
+        "where, what is not the same, how sure, what would mend it; then what diverges in the run, and parameters and "
+        "attributes that are not the same. Of two traces of dnn-infer, only what diverges. With --passes one MODEL "
+        "takes the place of the two, and what is found is the rewrite or the kernel of --device at -O (default 3) that "
+        "moves its outputs from those of --source-device at --source-opt. With --preprocessing what is found is the "
+        "other preprocessing of TARGET, or order of its classes, that explains the difference, from outputs alone.",
+    .negative = "a layer is wrong, or diverges beyond rounding, or nothing could be lined up",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
                  {"dnn-localize -O0 --json=parting.json a.onnx b.onnx x.npy", "the whole report for a program"},
                  {"dnn-localize reference.dnns opencl.dnns", "two streams of dnn-infer --trace"},
