@@ -395,7 +395,7 @@ class Experiments(unittest.TestCase):
     def test_what_an_earlier_attempt_still_writes_stays_out(self):
         """A job that its make lost sight of ends later: what it moves is its own file, or none."""
         self.script("bin/dnn-infer", PROLOGUE + 'case "$*" in --list-devices) ;; *) echo early; n=0; while [ ! -e "$CALLS.go" ]; do '
-                    'n=$((n+1)); [ $n -lt 7000 ] || exit 9; sleep 0.05; done; echo late;; esac')
+                    'n=$((n+1)); [ $n -lt 600 ] || exit 9; sleep 0.05; done; echo late;; esac')
         with self.start("execute", MODELS=f"{self.root}/one.onnx", OPTS="3", LAUNCHER="setsid -w") as process:
             self.assertTrue(self.wait_for(lambda: any("run.dnns" in name for name in self.leftovers())))
             os.killpg(process.pid, signal.SIGKILL)  # which the job under setsid outlives
@@ -417,7 +417,7 @@ class Experiments(unittest.TestCase):
 
     def test_status_tells_where_each_cell_stands(self):
         self.script("bin/dnn-infer", PROLOGUE + 'case "$*" in --list-devices) printf "reference\\ncpu\\n";; *opt3/cpu*two*|*two/opt3*) '
-                    'echo half; n=0; while [ ! -e "$CALLS.go" ]; do n=$((n+1)); [ $n -lt 600 ] || exit 9; sleep 0.05; done;; *) echo stream;; esac')
+                    'echo half; n=0; while [ ! -e "$CALLS.go" ]; do n=$((n+1)); [ $n -lt 6000 ] || exit 9; sleep 0.05; done;; *) echo stream;; esac')
         settings = {"DEVICES": "cpu opencl:0", "OPTS": "0 3", "FORMATS": "tflite"}
         status, table = self.make("status", **settings)
         self.assertEqual(status, 0, table)
