@@ -146,7 +146,7 @@ Net sample_net(const std::string& folder) {
   return net;
 }
 
-Net text_net(std::string text) {
+Net text_net(const std::string& text) {
   Net net;
   net.graph = parse_graph(text);
   const Shape shape = net.graph.value(net.graph.inputs[0]).type.fixed_shape();
