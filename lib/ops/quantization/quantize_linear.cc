@@ -4,6 +4,7 @@
 // DequantizeLinear subtracts the zero point exactly and multiplies in the output's type.
 #include <cmath>
 
+#include "ops/elementwise.h"
 #include "ops/outputs.h"
 #include "ops/permute.h"
 #include "ops/quantization.h"
@@ -113,7 +114,57 @@ void dequantize(ReferenceContext& context) {
   context.outputs[0] = convert(wide, to);
 }
 
-OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(ReferenceContext&)) {
+// Element `indices` of a scale or zero point; no expression where it lies in blocks.
+loops::Expr parameter(const LowerContext& context, size_t input, const std::vector<loops::Expr>& indices) {
+  const loops::BufferRef& buffer = context.inputs[input];
+  const auto rank = static_cast<int64_t>(indices.size());
+  if (element_count(buffer->shape) == 1)
+    return loops::load(buffer, std::vector<loops::Expr>(buffer->shape.size(), loops::constant_int(DType::Int64, 0)));
+  const int64_t axis = context.node.attribute_int("axis", 1);
+  return loops::load(buffer, {indices[static_cast<size_t>(axis < 0 ? axis + rank : axis)]});
+}
+
+// Integers of 8 and 16 bits, of which float32 holds every sum, with one scale for all or one for each index of an axis.
+bool lowers(const LowerContext& context, DType real, DType integer) {
+  const loops::BufferRef& scale = context.inputs[1];
+  return real == DType::Float32 && scale != nullptr && scale->dtype == DType::Float32 && is_integer(integer) &&
+         (dtype_bits(integer) == 8 || dtype_bits(integer) == 16) &&
+         (element_count(scale->shape) == 1 ||
+          (scale->shape.size() == 1 && context.node.attribute_int("block_size", 0) == 0)) &&
+         (context.inputs.size() < 3 || context.inputs[2] == nullptr || context.inputs[2]->dtype == integer);
+}
+
+bool has_zero_point(const LowerContext& context) { return context.inputs.size() > 2 && context.inputs[2] != nullptr; }
+
+void lower_quantize(LowerContext& context) {
+  using namespace loops;
+  const BufferRef x = context.inputs[0], y = context.outputs[0];
+  if (x == nullptr || !lowers(context, x->dtype, y->dtype) ||
+      precision(context.node, context.inputs[1]->dtype) != DType::Float32)
+    return;
+  const Expr low = constant(DType::Float32, static_cast<double>(integer_lowest(y->dtype)));
+  const Expr high = constant(DType::Float32, static_cast<double>(integer_highest(y->dtype)));
+  emit_map(context, y, [&](const std::vector<Expr>& indices) {
+    Expr moved = unary(Op::RoundEven, load(x, indices) / parameter(context, 1, indices));
+    if (has_zero_point(context)) moved = moved + cast(DType::Float32, parameter(context, 2, indices));
+    // A NaN is not above the lowest.
+    return cast(y->dtype, select(low < moved, select(moved < high, moved, high), low));
+  });
+}
+
+void lower_dequantize(LowerContext& context) {
+  using namespace loops;
+  const BufferRef x = context.inputs[0], y = context.outputs[0];
+  if (x == nullptr || !lowers(context, y->dtype, x->dtype)) return;
+  emit_map(context, y, [&](const std::vector<Expr>& indices) {
+    Expr moved = cast(DType::Float32, load(x, indices));
+    if (has_zero_point(context)) moved = moved - cast(DType::Float32, parameter(context, 2, indices));
+    return moved * parameter(context, 1, indices);
+  });
+}
+
+OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(ReferenceContext&),
+             void (*lower)(LowerContext&)) {
   OpDef op;
   op.name = std::move(name);
   op.since = 28;
@@ -121,13 +172,14 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
   op.max_inputs = 3;
   op.infer = infer;
   op.reference = reference;
+  op.lower = lower;
   op.permute = permute_quantized_axis;
   return op;
 }
 
 }  // namespace
 
-OpDef define_QuantizeLinear() { return define("QuantizeLinear", infer_quantize, quantize); }
-OpDef define_DequantizeLinear() { return define("DequantizeLinear", infer_dequantize, dequantize); }
+OpDef define_QuantizeLinear() { return define("QuantizeLinear", infer_quantize, quantize, lower_quantize); }
+OpDef define_DequantizeLinear() { return define("DequantizeLinear", infer_dequantize, dequantize, lower_dequantize); }
 
 }  // namespace dnn

@@ -38,6 +38,45 @@ TEST(QuantizeLinear, TakesScalesPerAxisAndPerBlock) {
   EXPECT_EQ(to_int64s(run_reference(by_block, {&x, &blocks})[0]), (Ints{1, 2, 2, 1, 1, 12}));
 }
 
+TEST(QuantizeLinear, LowersToTheSameBits) {
+  const float inf = INFINITY;
+  const Tensor x = Tensor::of<float>({2, 3, 4}, {-inf,   -1e30f, -300,  -128.5f, -127.5f, -1.5f,  -0.5f, -0.0f,   //
+                                                 0,      0.5f,   1.5f,  2.5f,    126.5f,  127.5f, 128,   254.5f,  //
+                                                 255.5f, 300,    70000, 1e30f,   inf,     NAN,    3,     7});
+  const Tensor one = Tensor::of<float>({}, {1}), third = Tensor::of<float>({1}, {1 / 3.0f});
+  const Tensor rows = Tensor::of<float>({3}, {0.5f, 1, 0.1f});
+  for (const DType to : {DType::UInt8, DType::Int8, DType::UInt16, DType::Int16}) {
+    const auto zeros = [&](Shape shape, const Ints& values) {
+      return convert(Tensor::of<int64_t>(std::move(shape), values), to);
+    };
+    for (const int64_t z : {0, 3, 127}) {
+      const Tensor scalar = zeros({}, {z}), single = zeros({1}, {z}), per_row = zeros({3}, {z, 0, 1});
+      check_lowering(test_node("QuantizeLinear", {&x, &one, &scalar}), {&x, &one, &scalar});
+      check_lowering(test_node("QuantizeLinear", {&x, &third, &single}), {&x, &third, &single});
+      for (const int64_t axis : {1, -2}) {
+        const Node by_row = test_node("QuantizeLinear", {&x, &rows, &per_row}, {{"axis", axis}});
+        const Tensor y = check_lowering(by_row, {&x, &rows, &per_row})[0];
+        EXPECT_EQ(y.dtype(), to);
+        check_lowering(test_node("DequantizeLinear", {&y, &rows, &per_row}, {{"axis", axis}}), {&y, &rows, &per_row});
+        check_lowering(test_node("DequantizeLinear", {&y, &rows}, {{"axis", axis}}), {&y, &rows});
+      }
+    }
+  }
+  check_lowering(test_node("QuantizeLinear", {&x, &one}), {&x, &one});
+}
+
+TEST(QuantizeLinear, WhatFloatCannotHoldIsLeftToTheInterpreter) {
+  const auto stages = [](const Node& node, const std::vector<const Tensor*>& inputs) {
+    return run_lowered(node, inputs, run_reference(node, inputs)).context.stages.size();
+  };
+  const Tensor x = Tensor::of<float>({2, 2}, {1, 2, 3, 4}), one = Tensor::of<float>({}, {1});
+  const Tensor blocks = Tensor::of<float>({2, 1}, {1, 2}), wide = Tensor::of<int32_t>({2}, {1 << 30, -5});
+  EXPECT_EQ(stages(test_node("QuantizeLinear", {&x, &one}), {&x, &one}), 1U);
+  const Node by_block = test_node("QuantizeLinear", {&x, &blocks}, {{"axis", int64_t{1}}, {"block_size", int64_t{2}}});
+  EXPECT_EQ(stages(by_block, {&x, &blocks}), 0U);
+  EXPECT_EQ(stages(test_node("DequantizeLinear", {&wide, &one}), {&wide, &one}), 0U);
+}
+
 TEST(QuantizeLinear, RefusesScalesThatDoNotFit) {
   const Tensor x(DType::Float32, {2, 3}), three = Tensor::of<float>({3}, {1, 1, 1}), square(DType::Float32, {2, 2}),
                                           zero(DType::UInt8, {2});
