@@ -163,6 +163,9 @@ void Localizer::withdraw(std::vector<LayerResult>* layers) {
   }
 }
 
+// What rounding may grow to on its way to an output, relative (L2): layers that amplify it, and steps of quantisation.
+constexpr double kMostAmplified = 0.1;
+
 LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
   LocalizeReport report;
   for (const Sum& sum : sums_) {
@@ -206,6 +209,13 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
       report.explained = report.explained && std::any_of(own.begin(), own.end(), [&](const OwnError& r) {
                            return r.joint.target == output && r.n_samples > 0;
                          });
+    }
+    // No segment shows how values come in and go out.
+    for (const LayerResult& r : report.layers) {
+      const stream::Role role = source_[r.source].role;
+      const bool apart =
+          (role == stream::Role::Input && r.diverges) || (role == stream::Role::Output && !(r.error <= kMostAmplified));
+      report.explained = report.explained && !apart;
     }
   }
   report.source = std::move(source_);

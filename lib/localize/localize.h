@@ -46,8 +46,8 @@ struct LocalizeReport {
   std::vector<Finding> findings;                 // where own errors were measured
   std::optional<Residual> residual;              // with them
 
-  // Whether all that the networks' outputs differ by is rounding: there are own errors, of every output's segment too, and
-  // none is wrong.
+  // Whether all that the networks' outputs differ by is rounding: there are own errors, of every output's segment too, none
+  // is wrong, the inputs are the same and the outputs no further apart than rounding grows to.
   bool explained = false;
 };
 

@@ -128,6 +128,10 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
   std::string out = cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n", report.n_samples,
                         report.n_samples == 1 ? " sample; " : " samples; ", counts_line(report));
   if (report.residual) out += findings_text(report.findings, *report.residual, how.top) + "\n";
+  if (report.residual && report.findings.empty() && report.first && !report.explained)
+    out +=
+        "this does not explain how far the outputs are apart: inputs or outputs may mean something else\n"
+        "(--preprocessing searches that), or a layer could not be run by itself\n\n";
   if (!report.first) {
     out += "no layer diverges\n";
   } else {

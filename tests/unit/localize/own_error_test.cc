@@ -106,7 +106,8 @@ std::vector<stream::TensorRecord> trace_of(const Graph& graph, const Tensor& inp
   return records;
 }
 
-LocalizeReport localized(const Graph& a, const Graph& b) {
+// The target is given the inputs times `scale`.
+LocalizeReport localized(const Graph& a, const Graph& b, float scale = 1) {
   OwnErrorOptions options;
   options.device = "reference";
   options.compile.device = "reference";
@@ -115,7 +116,10 @@ LocalizeReport localized(const Graph& a, const Graph& b) {
   localizer.measure_own(&own);
   for (uint64_t seed : {11, 12, 13}) {
     const Tensor x = random_tensor(DType::Float32, {1, 3, 9, 9}, seed);
-    localizer.add(trace_of(a, x), trace_of(b, x));
+    Tensor scaled = x;
+    float* values = scaled.mutable_data<float>();
+    for (int64_t i = 0; i < scaled.size(); ++i) values[i] *= scale;
+    localizer.add(trace_of(a, x), trace_of(b, scaled));
   }
   return localizer.finish({});
 }
@@ -184,6 +188,14 @@ TEST(OwnErrors, TheSameNetworkHasNone) {
   EXPECT_TRUE(report.findings.empty());
   EXPECT_TRUE(report.explained);
   EXPECT_EQ(report.residual->n_same, 10);
+}
+
+TEST(OwnErrors, InputsThatMeanSomethingElseAreNotExplained) {
+  const Graph net = typed(kNet);
+  const LocalizeReport same = localized(net, net), other = localized(net, net, 2);
+  EXPECT_TRUE(same.explained);
+  EXPECT_TRUE(other.findings.empty());
+  EXPECT_FALSE(other.explained);
 }
 
 TEST(OwnErrors, FoldingUnderOtherNamesIsRoundingAndExplained) {
