@@ -2,13 +2,12 @@
 #include "localize/findings.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "localize/attributes.h"
 #include "localize/relation.h"
+#include "localize/words.h"
 
 namespace dnn {
 namespace {
@@ -16,17 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kCertain = 10;  // times the bound
-
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
-std::string plain(const std::string& text) {
-  const std::string q = dnn::quoted(text);
-  return q.substr(1, q.size() - 2);
-}
 
 std::string called(const Graph& graph, const Node& node) {
   if (!node.name.empty()) return node.name;
@@ -226,8 +214,6 @@ Finding finding_of(const Sides& sides, const std::vector<OwnError>& own, size_t 
   return f;
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
-
 }  // namespace
 
 std::vector<Finding> findings_of(const Graph& source, const Graph& target, const std::vector<OwnError>& own) {
@@ -302,10 +288,11 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
     out += cat(i + 1, ". ", plain(join(f.target.nodes)), " (", plain(join(f.target.ops)), "): ", plain(f.what), "\n");
     if (f.source.nodes != f.target.nodes || f.source.ops != f.target.ops)
       out += cat("   in the source ", plain(join(f.source.nodes)), " (", plain(join(f.source.ops)), ")\n");
-    out += cat("   own error ", number_text(f.error), " (relative L2), max abs ", number_text(f.max_abs), " of ",
-               number_text(f.largest), ", ", number_text(f.times_rounding), " times what rounding explains: ", f.sure,
-               f.n_samples > 1 ? cat("; on ", f.n_differing, " of ", f.n_samples, " samples") : "",
-               f.behind_another ? "; behind the one before" : "", "\n");
+    out +=
+        cat("   own error ", words::number(f.error), " (relative L2), max abs ", words::number(f.max_abs), " of ",
+            words::number(f.largest), ", ", words::number(f.times_rounding), " times what rounding explains: ", f.sure,
+            f.n_samples > 1 ? cat("; on ", f.n_differing, " of ", f.n_samples, " samples") : "",
+            f.behind_another ? "; behind the one before" : "", "\n");
     for (size_t e = 0; e < f.evidence.size() && e < 8; ++e) {
       if (f.evidence[e] != f.what) out += cat("   ", plain(f.evidence[e]), "\n");
     }
@@ -317,8 +304,8 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
     out += "elsewhere ";
   out += cat(residual.n_same, " layers are the same, ", residual.n_rounded, " differ by rounding");
   if (residual.n_rounded > 0)
-    out += cat(", by at most ", number_text(residual.largest), " of their largest, ",
-               number_text(100 * residual.largest_in_bounds), " % of what float64 shows rounding to be worth");
+    out += cat(", by at most ", words::number(residual.largest), " of their largest, ",
+               words::number(100 * residual.largest_in_bounds), " % of what float64 shows rounding to be worth");
   return out + "\n";
 }
 
@@ -331,12 +318,12 @@ std::string findings_json(const std::vector<Finding>& findings, const Residual& 
                     {"source", side(f.source)},
                     {"target", side(f.target)},
                     {"evidence", f.evidence},
-                    {"error", number(f.error)},
-                    {"max_abs", number(f.max_abs)},
-                    {"largest", number(f.largest)},
-                    {"exact", number(f.exact)},
-                    {"rounding", number(f.rounding)},
-                    {"times_rounding", number(f.times_rounding)},
+                    {"error", words::json_number(f.error)},
+                    {"max_abs", words::json_number(f.max_abs)},
+                    {"largest", words::json_number(f.largest)},
+                    {"exact", words::json_number(f.exact)},
+                    {"rounding", words::json_number(f.rounding)},
+                    {"times_rounding", words::json_number(f.times_rounding)},
                     {"sure", f.sure},
                     {"samples", f.n_samples},
                     {"differing", f.n_differing},
@@ -345,8 +332,8 @@ std::string findings_json(const std::vector<Finding>& findings, const Residual& 
   const Json residual_json = {{"same", residual.n_same},
                               {"rounded", residual.n_rounded},
                               {"wrong", residual.n_wrong},
-                              {"largest", number(residual.largest)},
-                              {"part_of_bound", number(residual.largest_in_bounds)}};
+                              {"largest", words::json_number(residual.largest)},
+                              {"part_of_bound", words::json_number(residual.largest_in_bounds)}};
   const Json json = {{"findings", list}, {"residual", residual_json}};
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return text.substr(1, text.size() - 2);

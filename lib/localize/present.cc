@@ -2,29 +2,16 @@
 #include "localize/present.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "localize/words.h"
 
 namespace dnn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
-// Text from a file as it may go to a terminal.
-std::string plain(const std::string& text) {
-  const std::string q = dnn::quoted(text);
-  return q.substr(1, q.size() - 2);
-}
 
 // A layer by its node's name, or by its value's where the node has none.
 std::string called(const Layer& layer) { return plain(layer.node.empty() ? layer.name : layer.node); }
@@ -69,7 +56,7 @@ std::string parameter_text(const ParameterDifference& d) {
   if (!d.source.empty() && !d.target.empty() && (d.source != d.target || d.source_shape != d.target_shape))
     text += cat(" | ", plain(d.target), " ", shape_text(d.target_shape));
   text += ": " + d.relation;
-  if (d.max_abs > 0) text += cat(", max abs ", number_text(d.max_abs));
+  if (d.max_abs > 0) text += cat(", max abs ", words::number(d.max_abs));
   return text;
 }
 
@@ -93,15 +80,13 @@ std::string first_lines(const LocalizeReport& report, const LayerResult& r) {
   out += cat("\n  value ", plain(a.name), " ", shape_text(a.shape));
   if (b.name != a.name || b.node != a.node || b.shape != a.shape)
     out += cat("; in the target ", called(b), ", value ", plain(b.name), " ", shape_text(b.shape));
-  out += cat("\n  max abs ", number_text(r.max_abs), " of ", number_text(r.largest), ", relative L2 ",
-             number_text(r.error), ", of its inputs ", number_text(r.input_error), "\n");
+  out += cat("\n  max abs ", words::number(r.max_abs), " of ", words::number(r.largest), ", relative L2 ",
+             words::number(r.error), ", of its inputs ", words::number(r.input_error), "\n");
   for (const ParameterDifference& d : report.differences) {
     if (d.layer == r.source) out += cat("  ", d.input < 0 ? "attribute " : "parameter ", parameter_text(d), "\n");
   }
   return out;
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
 
 Json layer_json(const LocalizeReport& report, const LayerResult& r) {
   const auto side = [](const Layer& layer) {
@@ -113,11 +98,11 @@ Json layer_json(const LocalizeReport& report, const LayerResult& r) {
           {"transposed", r.transposed},
           {"recomputed", r.recomputed},
           {"samples", r.n_samples},
-          {"max_abs", number(r.max_abs)},
-          {"largest", number(r.largest)},
-          {"error", number(r.error)},
-          {"input_error", number(r.input_error)},
-          {"added", number(r.added)},
+          {"max_abs", words::json_number(r.max_abs)},
+          {"largest", words::json_number(r.largest)},
+          {"error", words::json_number(r.error)},
+          {"input_error", words::json_number(r.input_error)},
+          {"added", words::json_number(r.added)},
           {"diverges", r.diverges},
           {"makes", r.makes}};
 }
@@ -146,8 +131,8 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
       recomputed = recomputed || r.recomputed;
       const std::string other = called(a) == called(b) ? "" : called(b);
       if (!other.empty()) cells[0].back() = "in the target";
-      cells.push_back({cat(i + 1), called(a) + (r.recomputed ? " *" : ""), plain(a.op), number_text(r.max_abs),
-                       number_text(r.error), number_text(r.input_error), number_text(r.added),
+      cells.push_back({cat(i + 1), called(a) + (r.recomputed ? " *" : ""), plain(a.op), words::number(r.max_abs),
+                       words::number(r.error), words::number(r.input_error), words::number(r.added),
                        r.makes       ? "makes it"
                        : r.added > 0 ? "adds"
                                      : "passes on",
@@ -204,7 +189,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
       entry["target"] = d.target;
       entry["source_shape"] = d.source_shape;
       entry["target_shape"] = d.target_shape;
-      entry["max_abs"] = number(d.max_abs);
+      entry["max_abs"] = words::json_number(d.max_abs);
     }
     json["parameters"].push_back(std::move(entry));
   }
