@@ -138,7 +138,7 @@ class Generator {
                                        [&](ValueId v) { return v == kNoValue || compilable(v); }) &&
                            std::all_of(node.outputs.begin(), node.outputs.end(),
                                        [&](ValueId v) { return v == kNoValue || compilable(v); });
-    if (op->lower != nullptr && all_fixed && lower(id, *op)) return;
+    if (op->lower != nullptr && all_fixed && lower(id)) return;
     for (ValueId v : node.outputs) {
       if (v != kNoValue && !graph_.value(v).layout.empty())
         fail_internal(node.label(), ": an interpreted node makes a laid-out value");
@@ -154,7 +154,7 @@ class Generator {
 
   bool compilable(ValueId id) const { return fixed(id) && compiled_dtype(graph_.value(id).type.dtype); }
 
-  bool lower(NodeId id, const OpDef& op) {
+  bool lower(NodeId id) {
     const Node& node = graph_.node(id);
     LowerContext context = lower_node(graph_, node);
     if (context.stages.empty()) return false;
@@ -207,7 +207,7 @@ class Generator {
         step.bytes +=
             static_cast<double>(b->layout.element_count(b->shape)) * static_cast<double>(dtype_size(b->dtype));
       }
-      step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? flops(node, op) : 0;
+      step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? node_flops(graph_, node) : 0;
       step.kernel = intern(std::move(kernel), lowered);
       add_step(std::move(step));
     }
@@ -265,17 +265,6 @@ class Generator {
     std::vector<std::string> outputs;
     for (ValueId v : node.outputs) outputs.push_back(v == kNoValue ? "-" : graph_.value(v).type.text());
     return node.op + " (" + pattern + "): " + join(types, " ") + " -> " + join(outputs, " ");
-  }
-
-  double flops(const Node& node, const OpDef& op) const {
-    std::vector<Shape> inputs, outputs;
-    double elements = 0;
-    for (ValueId v : node.inputs) inputs.push_back(v == kNoValue ? Shape() : graph_.value(v).type.fixed_shape());
-    for (ValueId v : node.outputs) {
-      outputs.push_back(v == kNoValue ? Shape() : graph_.value(v).type.fixed_shape());
-      elements += v == kNoValue ? 0 : static_cast<double>(element_count(outputs.back()));
-    }
-    return op.flops == nullptr ? elements : op.flops(node, inputs, outputs);
   }
 
   // Kernels that compute the same (their text before scheduling is equal) are one, whatever the instruction set.

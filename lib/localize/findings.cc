@@ -258,9 +258,10 @@ std::vector<Finding> findings_of(const Graph& source, const Graph& target, const
   return findings;
 }
 
-Residual residual_of(const std::vector<OwnError>& own) {
+Residual residual_of(const OwnErrors& own) {
   Residual residual;
-  for (const OwnError& r : own) {
+  residual.complete = own.complete();
+  for (const OwnError& r : own.results()) {
     if (r.target.nodes.empty() || r.n_samples == 0) continue;
     if (r.wrong()) {
       ++residual.n_wrong;
@@ -306,6 +307,8 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
   if (residual.n_rounded > 0)
     out += cat(", by at most ", words::number(residual.largest), " of their largest, ",
                words::number(100 * residual.largest_in_bounds), " % of what float64 shows rounding to be worth");
+  if (!residual.complete)
+    out += "; not every way to line the layers up was tried: a fault may be listed under the layers beside it too";
   return out + "\n";
 }
 
@@ -333,7 +336,8 @@ std::string findings_json(const std::vector<Finding>& findings, const Residual& 
                               {"rounded", residual.n_rounded},
                               {"wrong", residual.n_wrong},
                               {"largest", words::json_number(residual.largest)},
-                              {"part_of_bound", words::json_number(residual.largest_in_bounds)}};
+                              {"part_of_bound", words::json_number(residual.largest_in_bounds)},
+                              {"complete", residual.complete}};
   const Json json = {{"findings", list}, {"residual", residual_json}};
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return text.substr(1, text.size() - 2);

@@ -32,8 +32,9 @@ struct Residual {
   int64_t n_same = 0, n_rounded = 0, n_wrong = 0;
   double largest = 0;            // of a layer's largest magnitude
   double largest_in_bounds = 0;  // as a part of what rounding explains: at most 1
+  bool complete = true;          // every line-up that there was to try has been tried
 };
-Residual residual_of(const std::vector<OwnError>& own);
+Residual residual_of(const OwnErrors& own);
 
 std::string findings_text(const std::vector<Finding>& findings, const Residual& residual, int64_t top);
 // "findings": [...], "residual": {...} as members of a JSON object, without its braces.

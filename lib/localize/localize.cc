@@ -203,7 +203,7 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
   if (own_ != nullptr) {
     const std::vector<OwnError>& own = own_->results();
     report.findings = findings_of(*source_graph_, *target_graph_, own);
-    report.residual = residual_of(own);
+    report.residual = residual_of(*own_);
     report.explained = report.findings.empty();
     for (ValueId output : target_graph_->outputs) {
       report.explained = report.explained && std::any_of(own.begin(), own.end(), [&](const OwnError& r) {

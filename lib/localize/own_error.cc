@@ -2,7 +2,6 @@
 #include "localize/own_error.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -64,8 +63,6 @@ bool is_identity(const AxisOrder& order) { return std::is_sorted(order.begin(), 
 Tensor widened(const Tensor& tensor) {
   return tensor.dtype() == DType::Float32 ? convert(tensor, DType::Float64) : tensor;
 }
-
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Of the reference's largest magnitude, 0 where nothing differs.
 double part_of_largest(const Distance& d) {
@@ -140,6 +137,12 @@ void OwnErrors::cut() {
   }
 }
 
+// Asked before each trial of another line-up.
+bool OwnErrors::may_try() {
+  complete_ = complete_ && flops_ <= most_flops_;
+  return flops_ <= most_flops_;
+}
+
 const Tensor& OwnErrors::expected(size_t joint, const NamedTensors& values) const {
   static const Tensor none;
   const auto found = values.find(source_.value(results_[joint].joint.source).name);
@@ -162,6 +165,7 @@ Tensor OwnErrors::feed(size_t joint, const NamedTensors& values, bool source) co
 Tensor OwnErrors::run(const Graph& graph, const std::vector<ValueId>& ends, const Segment& segment,
                       const NamedTensors& values, bool source, bool wide, std::map<std::string, Tensor>* inner) const {
   if (segment.open) fail_unsupported("it reads an input of the network that the other has not");
+  for (NodeId id : segment.nodes) flops_ += node_flops(graph, graph.node(id));
   std::map<size_t, Type> types;
   std::map<size_t, Tensor> given;
   for (size_t j : segment.inputs) {
@@ -337,7 +341,7 @@ bool OwnErrors::move_end(size_t joint, bool source, ValueId to, const NamedTenso
 
 // Where a joint and what reads it are wrong, another end of it may be the same value: where a network has folded one layer into
 // another that is wrong.
-bool OwnErrors::realign(const NamedTensors& values, double until_s) {
+bool OwnErrors::realign(const NamedTensors& values) {
   bool any = false;
   for (size_t j = 0; j < results_.size(); ++j) {
     if (!active_[j] || !results_[j].wrong() || target_.is_output(results_[j].joint.target)) continue;
@@ -366,7 +370,7 @@ bool OwnErrors::realign(const NamedTensors& values, double until_s) {
     offer(true, results_[j].source);
     offer(false, results_[j].target);
     for (const auto& candidate : candidates) {
-      if (seconds() > until_s) return any;
+      if (!may_try()) return any;
       if (!move_end(j, candidate.first, candidate.second, values)) continue;
       any = true;
       cut();
@@ -380,7 +384,7 @@ bool OwnErrors::realign(const NamedTensors& values, double until_s) {
 
 // Whether the source computes what the target does once all that reads one value inside of its segment reads another: what the
 // value's node reads (the node is missing), or what the target's segment begins with (layers are skipped).
-void OwnErrors::explain(const NamedTensors& values, double until_s) {
+void OwnErrors::explain(const NamedTensors& values) {
   const std::vector<ValueId> a = ends(true), b = ends(false);
   const Uses uses(source_);
   for (size_t j = 0; j < results_.size(); ++j) {
@@ -426,7 +430,7 @@ void OwnErrors::explain(const NamedTensors& values, double until_s) {
       for (ValueId in : node.inputs) others.emplace_back(in, true);
       for (size_t from : r.target.inputs) others.emplace_back(results_[from].joint.source, false);
       for (const auto& other : others) {
-        if (seconds() > until_s) return;
+        if (!may_try()) return;
         if (!r.left_out.empty() || !fits(other.first) || !equals_without(out, other.first)) continue;
         found(out, other.second);
       }
@@ -441,11 +445,11 @@ void OwnErrors::measure_fresh(const NamedTensors& values) {
 }
 
 // Takes back joints that are not the same value: wrong by themselves, while what follows agrees without them.
-bool OwnErrors::withdraw(const NamedTensors& values, double until_s) {
+bool OwnErrors::withdraw(const NamedTensors& values) {
   bool any = false;
   std::set<size_t> tried;
   for (size_t j = 0; j < results_.size(); ++j) {
-    if (!active_[j] || !results_[j].wrong() || seconds() > until_s) continue;
+    if (!active_[j] || !results_[j].wrong() || !may_try()) continue;
     std::set<size_t> taken = {j};
     bool agrees = agrees_without(taken, values);
     for (int more = 0; !agrees && more < 3 && taken.size() < 8; ++more) {
@@ -471,13 +475,13 @@ bool OwnErrors::withdraw(const NamedTensors& values, double until_s) {
 }
 
 // Values inside wrong segments that agree on both sides become joints, so that what is wrong is told from what is not.
-bool OwnErrors::join(const NamedTensors& values, double until_s) {
+bool OwnErrors::join(const NamedTensors& values) {
   const std::vector<ValueId> a = ends(true), b = ends(false);
   std::vector<Joint> found;
   std::set<ValueId> used_source(a.begin(), a.end()), used_target(b.begin(), b.end());
   for (size_t j = 0; j < results_.size(); ++j) {
     const OwnError& r = results_[j];
-    if (!active_[j] || !r.wrong() || r.source.nodes.size() < 2 || r.target.nodes.size() < 2 || seconds() > until_s)
+    if (!active_[j] || !r.wrong() || r.source.nodes.size() < 2 || r.target.nodes.size() < 2 || !may_try())
       continue;
     std::map<std::string, Tensor> inner;
     try {
@@ -553,12 +557,12 @@ void OwnErrors::doubt_order(const NamedTensors& values) {
 void OwnErrors::settle(const NamedTensors& values) {
   for (size_t j = 0; j < results_.size(); ++j) measure_alone(j, values, true);
   doubt_order(values);
-  const double until_s = seconds() + options_.refine_s;
+  most_flops_ = flops_ + options_.refine_flops;
   for (int round = 0; round < 3; ++round) {
-    const bool withdrawn = withdraw(values, until_s), joined = join(values, until_s), moved = realign(values, until_s);
+    const bool withdrawn = withdraw(values), joined = join(values), moved = realign(values);
     if (!withdrawn && !joined && !moved) break;
   }
-  explain(values, until_s);
+  explain(values);
 }
 
 bool OwnErrors::holds(ValueId source, ValueId target) const {

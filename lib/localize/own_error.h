@@ -51,7 +51,7 @@ struct OwnErrorOptions {
   CompileOptions compile;
   DeviceOptions run;
   size_t band_bytes = size_t{48} << 20;  // activations held at once
-  double refine_s = 10;                  // time for trying other line-ups
+  double refine_flops = 5e9;             // arithmetic spent on trying other line-ups: the same on every machine
 };
 
 class OwnErrors {
@@ -66,6 +66,8 @@ class OwnErrors {
   void add(const NamedTensors& values);
 
   const std::vector<OwnError>& results() const { return results_; }
+  // Whether every line-up that there was to try has been tried.
+  bool complete() const { return complete_; }
   // Whether the first sample left these two lined up; true for values that no input has part in.
   bool holds(ValueId source, ValueId target) const;
 
@@ -90,13 +92,14 @@ class OwnErrors {
   bool agrees(const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
               const std::set<size_t>& changed, const std::vector<AxisOrder>& orders, const NamedTensors& values) const;
   bool agrees_without(const std::set<size_t>& withdrawn, const NamedTensors& values) const;
-  bool realign(const NamedTensors& values, double until_s);
+  bool realign(const NamedTensors& values);
   bool move_end(size_t joint, bool source, ValueId to, const NamedTensors& values);
-  void explain(const NamedTensors& values, double until_s);
+  void explain(const NamedTensors& values);
   void measure_fresh(const NamedTensors& values);
-  bool withdraw(const NamedTensors& values, double until_s);
-  bool join(const NamedTensors& values, double until_s);
+  bool withdraw(const NamedTensors& values);
+  bool join(const NamedTensors& values);
   std::vector<ValueId> ends(bool source) const;
+  bool may_try();
   void make_bands(const NamedTensors& values);
 
   const Graph &source_, &target_;
@@ -106,7 +109,9 @@ class OwnErrors {
   std::vector<Sums> sums_;
   std::vector<bool> active_;
   std::vector<std::unique_ptr<Band>> bands_;
-  bool banded_ = false;
+  bool banded_ = false, complete_ = true;
+  mutable double flops_ = 0;  // of all that was interpreted
+  double most_flops_ = 0;
   int64_t n_samples_ = 0;
 };
 

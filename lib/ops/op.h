@@ -112,6 +112,9 @@ const OpDef* find_op(std::string_view domain, std::string_view name);
 // Every operator, in the order of ops.def.
 const std::vector<OpDef>& all_ops();
 
+// Arithmetic of one run of the node, as OpDef::flops counts it; 0 where a type has no fixed shape.
+double node_flops(const Graph& graph, const Node& node);
+
 // Fills in types of all values from the inputs' types on, and evaluates small integer and shape computations whose
 // values the types depend on (an element limit keeps this to shapes). Operators we do not have leave unknown types.
 // Throws Malformed where a node contradicts its operator or a declared type. `before` is called before each node, whose

@@ -29,6 +29,26 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
   return found == index.end() ? nullptr : found->second;
 }
 
+double node_flops(const Graph& graph, const Node& node) {
+  double elements = 0;
+  bool known = true;
+  const auto shapes = [&](const std::vector<ValueId>& values) {
+    std::vector<Shape> list;
+    for (ValueId v : values) {
+      known = known && (v == kNoValue || graph.value(v).type.fixed());
+      list.push_back(v == kNoValue || !known ? Shape() : graph.value(v).type.fixed_shape());
+    }
+    return list;
+  };
+  const std::vector<Shape> inputs = shapes(node.inputs), outputs = shapes(node.outputs);
+  if (!known) return 0;
+  const OpDef* op = find_op(node.domain, node.op);
+  if (op != nullptr && op->flops != nullptr) return op->flops(node, inputs, outputs);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    elements += node.outputs[i] == kNoValue ? 0 : static_cast<double>(element_count(outputs[i]));
+  return elements;
+}
+
 const Type& InferContext::input(size_t i) const {
   if (!has_input(i)) fail("input ", i, " is missing");
   return *inputs[i];
