@@ -225,6 +225,7 @@ Args::Outcome Args::parse() {
     if (row.kind == Row::Kind::Flag && given[i].flag) values = {""};
     if (row.kind != Row::Kind::List && values.size() > 1) values = {values.back()};
     for (const std::string& value : values) row.set(value);
+    if (given_ != nullptr && !values.empty()) given_->push_back(main_name(row.names));
   }
   size_t used = 0;
   size_t still_needed = 0;

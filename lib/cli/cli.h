@@ -83,6 +83,9 @@ class Args {
   // How images become inputs: --preprocess, what is spelled out over it, --exif.
   void preprocess(std::string* name, PreprocessOptions* spelled_out, bool* exif);
 
+  // The options that the command line gives, by their long names: for a tool that does several things, with options of each.
+  void given(std::vector<std::string>* names) { given_ = names; }
+
   // What a tool's own parsing may want: the command line as given, program name first.
   const std::vector<std::string>& command() const { return command_; }
 
@@ -110,6 +113,7 @@ class Args {
   std::vector<std::string> command_;
   std::vector<Row> rows_;
   std::vector<Positional> positionals_;
+  std::vector<std::string>* given_ = nullptr;
   bool adding_shared_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/printable.h"
+#include "localize/localize_models.h"
 #include "localize/words.h"
 
 namespace dnn {
@@ -14,25 +15,10 @@ using Json = nlohmann::ordered_json;
 constexpr int64_t kMostImages = 216;  // held decoded: 16 searched, 200 unseen
 
 // A network with one image as input.
-struct Network {
-  Network(const PreprocessRequest& request, const std::string& path, const std::vector<std::string>& shapes)
-      : package(open(request, path, shapes)),
-        session(open_session(request.network.device, package, {.threads = request.threads, .isa = {}})),
-        plan(plan_batch(*package)) {
-    if (plan.batch != 1) fail_usage(path, ": its batch is fixed at ", plan.batch, "; images are run one by one");
+struct Network : OpenedNetwork {
+  Network(const PreprocessRequest& request, const std::string& path)
+      : OpenedNetwork(path, request.network, request.folders, request.threads, "3") {
     if (package->graph.outputs.empty()) fail_usage(path, ": has no output");
-  }
-  static std::shared_ptr<const Package> open(const PreprocessRequest& request, const std::string& path,
-                                             const std::vector<std::string>& shapes) {
-    NetworkOptions network = request.network;
-    network.shapes = shapes;
-    OpenOptions options = open_options(network);
-    options.cache_folder = request.folders.cache_folder;
-    options.compile.build.cache_folder = request.folders.compile.build.cache_folder;
-    options.key_path = request.folders.key_path;
-    options.note = request.folders.note;
-    options.warn = request.folders.warn;
-    return open_package(path, options);
   }
   Preprocess preprocess(const std::string& name, const PreprocessOptions& options, bool orientation) const {
     std::optional<Preprocess> found = choose_preprocess(*package, plan, name, options, orientation);
@@ -40,10 +26,6 @@ struct Network {
     return *found;
   }
   Tensor run(const Tensor& input) const { return session->run({fit(input, plan.slots[0])})[0]; }
-
-  std::shared_ptr<const Package> package;
-  std::unique_ptr<Session> session;
-  BatchPlan plan;
 };
 
 // The images that the inputs name; of many, as many as are held, evenly spread.
@@ -111,9 +93,7 @@ Json hypothesis_json(const Hypothesis& h) {
 }  // namespace
 
 SearchedPreprocess search_preprocess_of(const PreprocessRequest& request) {
-  const Network source(request, request.source, request.network.shapes);
-  const Network target(request, request.target,
-                       request.target_shapes.empty() ? request.network.shapes : request.target_shapes);
+  const Network source(request, request.source), target(request, request.target);
   PreprocessSearch search;
   const Preprocess right = source.preprocess(request.preprocess, request.spelled_out, false);
   search.source_preprocess = target.preprocess(request.preprocess, request.spelled_out, false);

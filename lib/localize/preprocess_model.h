@@ -15,8 +15,7 @@ struct PreprocessRequest {
   PreprocessOptions spelled_out;
   std::string target_preprocess;  // "NAME KEY=VALUE ..."; "": the source's
   bool apply_orientation = false;
-  NetworkOptions network;  // device and level of both
-  std::vector<std::string> target_shapes;
+  NetworkOptions network;  // device, level (default 3) and extents of both
   OpenOptions folders;  // cache and key places, log sinks
   int threads = 0;
   double rtol = 1e-3;
