@@ -71,25 +71,12 @@ class Folder {
   }
 
  private:
-  // The constant behind input i becomes `tensor`: in its place where nothing else reads it, else as a new one.
-  void replace(const Uses& uses, Node& node, size_t i, const std::string& name, Tensor tensor) {
-    const ValueId old = node.input(i);
-    if (old != kNoValue && uses.readers[static_cast<size_t>(old)].size() == 1 && !graph_.is_output(old)) {
-      graph_.value(old).type = Type(tensor);
-      graph_.value(old).constant = std::move(tensor);
-      return;
-    }
-    const ValueId added = graph_.add_constant(graph_.unused_value_name(name), std::move(tensor));
-    if (node.inputs.size() <= i) node.inputs.resize(i + 1, kNoValue);
-    node.inputs[i] = added;
-  }
-
   bool fold(const Uses& uses, NodeId id) {
     const Node norm = graph_.node(id);
     const NodeId before = uses.producer[static_cast<size_t>(norm.inputs[0])];
     if (before < 0 || uses.readers[static_cast<size_t>(norm.inputs[0])].size() != 1 || graph_.is_output(norm.inputs[0]))
       return false;
-    Node& node = graph_.node(before);
+    const Node& node = graph_.node(before);
     const int axis = channel_axis(node);
     const Tensor* weight = axis < 0 ? nullptr : graph_.constant(node.input(1));
     const Tensor* bias = graph_.constant(node.input(2));
@@ -105,9 +92,9 @@ class Folder {
     }
     const DType dtype = weight->dtype();
     Tensor w = scaled(*weight, static_cast<size_t>(axis), affine->factor);
-    replace(uses, node, 2, graph_.value(norm.outputs[0]).name + ".bias",
-            convert(Tensor::of<double>({channels}, shift), dtype));
-    replace(uses, graph_.node(before), 1, graph_.value(node.inputs[1]).name + ".folded", std::move(w));
+    set_constant(graph_, before, 2, convert(Tensor::of<double>({channels}, shift), dtype),
+                 graph_.value(norm.outputs[0]).name + ".bias");
+    set_constant(graph_, before, 1, std::move(w), graph_.value(node.inputs[1]).name + ".folded");
     Node& kept = graph_.node(before);
     if (kept.sources.empty()) kept.sources = {kept.name};
     if (norm.sources.empty()) {

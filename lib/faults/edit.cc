@@ -69,16 +69,7 @@ std::vector<Place> others_like(const FaultContext& context, Place place,
 
 void put_constant(Graph& graph, Place place, Tensor tensor) {
   const ValueId old = graph.node(place.node).input(place.input);
-  const Uses uses(graph);
-  int reads = 0;
-  for (ValueId v : graph.node(place.node).inputs) reads += v == old ? 1 : 0;
-  if (uses.readers[static_cast<size_t>(old)].size() == 1 && reads == 1 && !graph.is_output(old)) {
-    graph.value(old).type = Type(tensor);
-    graph.value(old).constant = std::move(tensor);
-    return;
-  }
-  graph.node(place.node).inputs[place.input] =
-      graph.add_constant(graph.unused_value_name(graph.value(old).name + "_faulty"), std::move(tensor));
+  set_constant(graph, place.node, place.input, std::move(tensor), graph.value(old).name + "_faulty");
 }
 
 bool change_numbers(FaultContext& context, Place place, const std::function<void(std::vector<double>&)>& change) {

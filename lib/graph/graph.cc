@@ -200,6 +200,20 @@ void verify(const Graph& graph) {
   }
 }
 
+void set_constant(Graph& graph, NodeId node, size_t input, Tensor tensor, std::string_view name) {
+  std::vector<ValueId>& inputs = graph.node(node).inputs;
+  if (inputs.size() <= input) inputs.resize(input + 1, kNoValue);
+  const ValueId old = inputs[input];
+  const Uses uses(graph);
+  if (old != kNoValue && graph.constant(old) != nullptr && uses.readers[static_cast<size_t>(old)].size() == 1 &&
+      std::count(inputs.begin(), inputs.end(), old) == 1 && !graph.is_output(old)) {
+    graph.value(old).type = Type(tensor);
+    graph.value(old).constant = std::move(tensor);
+    return;
+  }
+  inputs[input] = graph.add_constant(graph.unused_value_name(name), std::move(tensor));
+}
+
 void sort_nodes(Graph& graph) {
   const Uses uses(graph);
   std::vector<NodeId> sorted;

@@ -143,6 +143,10 @@ std::vector<ValueId> captured_values(const Graph& graph, const Node& node);
 // outputs made, constants' types agreeing with their tensors. Run after reading and after every pass.
 void verify(const Graph& graph);
 
+// Input `input` of a node reads `tensor` from now on: its constant becomes that where nothing else reads it; else there is a new one
+// under `name`, or the first free name like it.
+void set_constant(Graph& graph, NodeId node, size_t input, Tensor tensor, std::string_view name);
+
 // Puts the nodes into dependency order, keeping the given order where it is one. Throws Malformed on a cycle.
 void sort_nodes(Graph& graph);
 
