@@ -10,7 +10,7 @@
 #include "graph/tensor_text.h"
 #include "graph/text.h"
 #include "localize/localize.h"
-#include "ops/op.h"
+#include "unit/localize/isolated.h"
 
 namespace dnn {
 namespace {
@@ -63,12 +63,6 @@ const char* const kFolded = R"(graph "folded" {
   output v8
 })";
 
-Graph typed(const std::string& text) {
-  Graph graph = parse_graph(text);
-  infer_types(graph);
-  return graph;
-}
-
 std::string numbers(const std::vector<double>& values) {
   std::string text = "{";
   for (size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : ", ") + exact_text(static_cast<float>(values[i]));
@@ -90,20 +84,6 @@ Graph folded(double epsilon) {
   text.replace(text.find("FOLDED_WEIGHTS"), 14, numbers(weights));
   text.replace(text.find("FOLDED_BIAS"), 11, numbers(bias));
   return typed(text);
-}
-
-std::vector<stream::TensorRecord> trace_of(const Graph& graph, const Tensor& input) {
-  std::vector<stream::TensorRecord> records;
-  interpret(graph, {input}, [&](const Graph&, ValueId id, const Tensor& tensor) {
-    stream::TensorRecord record;
-    record.name = graph.value(id).name;
-    record.role = graph.is_input(id)    ? stream::Role::Input
-                  : graph.is_output(id) ? stream::Role::Output
-                                        : stream::Role::Activation;
-    record.tensor = tensor;
-    records.push_back(record);
-  });
-  return records;
 }
 
 // The target is given the inputs times `scale`.
