@@ -13,6 +13,7 @@
 #include "localize/localize_models.h"
 #include "localize/preprocess_model.h"
 #include "localize/present.h"
+#include "localize/repair_model.h"
 
 namespace {
 
@@ -24,19 +25,18 @@ const cli::Tool kTool = {
         "Finds what makes two networks part. Runs SOURCE and TARGET on the same inputs, gives each layer of TARGET "
         "what "
         "SOURCE computes in front of it, and lists those that are wrong by themselves, told from rounding by float64: "
-        "where, what is not the same, how sure, what would mend it; then what diverges in the run, and parameters and "
-        "attributes that are not the same. Of two traces of dnn-infer, only what diverges. With --passes one MODEL "
-        "takes the place of the two, and what is found is the rewrite or the kernel of --device at -O (default 3) that "
-        "moves its outputs from those of --source-device at --source-opt. With --preprocessing what is found is the "
-        "other preprocessing of TARGET, or order of its classes, that explains the difference, from outputs alone.",
-    .negative = "a layer is wrong, or diverges beyond rounding, or nothing could be lined up",
+        "where, what is not the same, how sure, what would mend it; then what diverges in the run. Of two traces of "
+        "dnn-infer, only what diverges. --passes: of one MODEL, the rewrite or the kernel of --device at -O that moves "
+        "its outputs from those of --source-device at --source-opt. --preprocessing: the preprocessing, or order of "
+        "classes, of TARGET that explains the difference. --repair: TARGET with the fewest edits that make it right.",
+    .negative = "a layer is wrong, or diverges beyond rounding, or nothing could be lined up; not repaired",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
-                 {"dnn-localize -O0 --json=parting.json a.onnx b.onnx x.npy", "the whole report for a program"},
                  {"dnn-localize reference.dnns opencl.dnns", "two streams of dnn-infer --trace"},
-                 {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
+                 {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"},
+                 {"dnn-localize --repair fixed.tflite right.onnx wrong.tflite x.npy", "without its faults"}}};
 
 struct Options {
-  std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce;
+  std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply;
   NetworkOptions network;
   std::optional<std::string> source_level, source_device, json;
   std::vector<std::string> inputs, given;
@@ -51,7 +51,7 @@ void declare(cli::Args& args, Options& o) {
   args.positional(&o.source, "SOURCE", "a model, a package, or a trace: what is right");
   args.positional(&o.target, "TARGET", "the same of what is doubted");
   args.positionals(&o.inputs, "INPUT", "for models, as for dnn-infer: images, folders, lists, .npy, .npz", 0);
-  args.option(&o.network.level, "-O,--opt", "0..4", "optimisation level of models (default 0; 3 in the two searches)");
+  args.option(&o.network.level, "-O,--opt", "0..4", "level of models (default 0; --passes, --preprocessing 3)");
   args.flag(&o.passes, "--passes", "MODEL INPUT...: find the pass, its rewrite or the kernel");
   args.option(&o.source_level, "--source-opt", "0..4", "with --passes, the level that is right (default 0)");
   args.option(&o.source_device, "--source-device", "NAME", "with --passes, where it is right (default: --device)");
@@ -60,9 +60,11 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
   args.flag(&o.preprocessing, "--preprocessing", "search the target's preprocessing and labels");
   args.option(&o.target_preprocess, "--target-preprocess", "SPEC", "its own, as \"none scale=1/255 channels=bgr\"");
+  args.option(&o.repair, "--repair", "OUT", "write TARGET repaired, in its own format");
+  args.option(&o.edits, "--edits", "FILE", "with --repair, write the edits, as JSON");
+  args.option(&o.apply, "--apply", "FILE", "with --repair, make these edits, and search none");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
-  args.option(&o.tolerance.atol, "--atol", "X",
-              "a layer diverges when an element differs by more than X + R times the layer's largest", 0);
+  args.option(&o.tolerance.atol, "--atol", "X", "a layer diverges beyond X + R times its largest", 0);
   args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
   args.choice(&o.sort, "--sort", {"divergence", "added", "order"}, "by error, by what a layer adds, by execution");
   args.option(&o.top, "--top", "N", "rows of each table; 0 for all", 0);
@@ -85,17 +87,22 @@ bool is_trace(const std::string& path) {
 }
 
 // What is done, and the options that have a say in it.
-enum Task : unsigned { Models = 1, Traces = 2, Passes = 4, Preprocessing = 8 };
-constexpr unsigned kRuns = Models | Passes | Preprocessing;
-const std::vector<std::pair<Task, std::string>> kTasks = {
-    {Models, "two models"}, {Traces, "two traces"}, {Passes, "--passes"}, {Preprocessing, "--preprocessing"}};
+enum Task : unsigned { Models = 1, Traces = 2, Passes = 4, Preprocessing = 8, Repair = 16 };
+constexpr unsigned kRuns = Models | Passes | Preprocessing | Repair;
+const std::vector<std::pair<Task, std::string>> kTasks = {{Models, "two models"},
+                                                          {Traces, "two traces"},
+                                                          {Passes, "--passes"},
+                                                          {Preprocessing, "--preprocessing"},
+                                                          {Repair, "--repair"}};
 const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--source-opt", Passes},
                                                     {"--source-device", Passes},
                                                     {"--reduce", Passes},
                                                     {"--pass", Passes},
                                                     {"--preprocess", kRuns},
-                                                    {"--target-preprocess", Models | Preprocessing},
+                                                    {"--target-preprocess", Models | Preprocessing | Repair},
+                                                    {"--edits", Repair},
+                                                    {"--apply", Repair},
                                                     {"--shape", kRuns},
                                                     {"--atol", Models | Traces | Passes},
                                                     {"--rtol", Models | Traces | Passes},
@@ -106,11 +113,17 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--threads", kRuns}};
 
 Task task_of(const Options& o) {
-  if (o.passes && o.preprocessing) fail_usage("--passes and --preprocessing are two searches: give one");
-  const Task task = o.passes ? Passes : o.preprocessing ? Preprocessing : o.inputs.empty() ? Traces : Models;
+  if (int{o.passes} + int{o.preprocessing} + int{!o.repair.empty()} > 1)
+    fail_usage("--passes, --preprocessing and --repair are three searches: give one");
+  const Task task = o.passes            ? Passes
+                    : o.preprocessing   ? Preprocessing
+                    : !o.repair.empty() ? Repair
+                    : o.inputs.empty()  ? Traces
+                                        : Models;
+  if (task == Repair && o.inputs.empty()) fail_usage("--repair wants INPUT, to search and to judge on");
   for (const std::string& path : {o.source, o.target}) {
     if (task == Traces && is_model(path)) fail_usage(path, " is no trace, and there is no INPUT to run a model on");
-    if (task == Models && is_trace(path))
+    if ((task == Models || task == Repair) && is_trace(path))
       fail_usage(path,
                  " is a trace: it takes no INPUT, and is compared with another trace (dnn-infer --trace makes one)");
   }
@@ -138,17 +151,23 @@ Request request_of(const Options& o) {
   return request;
 }
 
-LocalizeReport compare_models(const Options& o) {
-  auto request = request_of<LocalizeRequest>(o);
+template <class Request>
+Request models_of(const Options& o) {
+  auto request = request_of<Request>(o);
   request.source = o.source;
   request.target = o.target;
   request.target_preprocess = o.target_preprocess;
   request.network = o.network;
+  return request;
+}
+
+LocalizeReport compare_models(const Options& o) {
+  auto request = models_of<LocalizeRequest>(o);
   request.tolerance = o.tolerance;
   std::optional<cli::Progress> progress;
   request.begin = [&](int64_t n_samples) { progress.emplace("samples", n_samples); };
   request.done = [&] { progress->advance(); };
-  return localize_models(request);
+  return ModelComparison(request).run();
 }
 
 LocalizeReport compare_traces(const Options& o, std::optional<Error>* cut_off) {
@@ -175,12 +194,7 @@ void write_report(const Options& o, const std::string& json, const std::string& 
 }
 
 bool search_preprocessing(const Options& o) {
-  auto request = request_of<PreprocessRequest>(o);
-  request.source = o.source;
-  request.target = o.target;
-  request.target_preprocess = o.target_preprocess;
-  request.network = o.network;
-  const SearchedPreprocess searched = search_preprocess_of(request);
+  const SearchedPreprocess searched = search_preprocess_of(models_of<PreprocessRequest>(o));
   write_report(o, preprocess_report_json(searched), preprocess_report_text(searched));
   return searched.report.verdict == PreprocessReport::Verdict::Agree;
 }
@@ -205,6 +219,16 @@ bool bisect_passes(const Options& o) {
   return !bisected.report.differs();
 }
 
+bool repair(const Options& o) {
+  auto request = models_of<RepairRequest>(o);
+  request.output = o.repair;
+  request.apply = o.apply;
+  const RepairReport report = repair_model(request);
+  if (!o.edits.empty() && !report.edits.empty()) write_file(o.edits, edits_json(report.edits));
+  write_report(o, repair_json(report), repair_text(report));
+  return report.verdict != RepairReport::Verdict::NotRepaired;
+}
+
 bool compare(const Options& o, Task task) {
   std::optional<Error> cut_off;
   const LocalizeReport report = task == Traces ? compare_traces(o, &cut_off) : compare_models(o);
@@ -219,6 +243,7 @@ int work(const Options& o) {
   const Task task = task_of(o);
   const bool agree = task == Passes          ? bisect_passes(o)
                      : task == Preprocessing ? search_preprocessing(o)
+                     : task == Repair        ? repair(o)
                                              : compare(o, task);
   return agree ? 0 : static_cast<int>(ErrorKind::Negative);
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "localize/attributes.h"
+#include "localize/edits.h"
 #include "localize/relation.h"
 #include "localize/words.h"
 
@@ -59,13 +60,7 @@ FindingSide side_of(const Graph& graph, const std::vector<NodeId>& nodes, const 
 // ------------------------------------------------------------------------------------------ parameters
 
 const Tensor* constant_of(const Graph& graph, const Uses& uses, ValueId v) {
-  for (int steps = 0; v != kNoValue && steps < 3; ++steps) {
-    if (const Tensor* constant = graph.constant(v)) return constant;
-    const NodeId maker = uses.producer[static_cast<size_t>(v)];
-    if (maker < 0 || (graph.node(maker).op != "Identity" && graph.node(maker).op != "Cast")) return nullptr;
-    v = graph.node(maker).input(0);
-  }
-  return nullptr;
+  return graph.constant(constant_behind(graph, uses, v));
 }
 
 std::string name_of_input(const Node& node, size_t i) {

@@ -25,25 +25,14 @@ std::shared_ptr<const Package> open(const std::string& path, NetworkOptions netw
   return open_package(path, options);
 }
 
-// A side, with the samples as it wants them.
-struct Side {
-  Side(const LocalizeRequest& request, const std::string& path, const std::string& preprocess)
-      : network(path, request.network, request.folders, request.threads, kLevel) {
-    SourceOptions options;
-    options.inputs = request.inputs;
-    std::string name;
-    PreprocessOptions spelled_out;
-    parse_preprocess_spec(preprocess, &name, &spelled_out);
-    if (names_images(request.inputs))
-      options.preprocess = choose_preprocess(*network.package, network.plan, name, spelled_out, false);
-    samples = open_samples(options, network.plan);
-    graph = network.package->source;
-    infer_types(graph);
-  }
-  OpenedNetwork network;
-  std::unique_ptr<SampleSource> samples;
-  Graph graph;  // as it was read, typed
-};
+OwnErrorOptions own_options(const LocalizeRequest& request) {
+  OwnErrorOptions options;
+  options.device = request.network.device;
+  options.compile = open_options(request.network).compile;
+  options.run.threads = request.threads;
+  options.keep = request.keep;
+  return options;
+}
 
 }  // namespace
 
@@ -56,24 +45,58 @@ OpenedNetwork::OpenedNetwork(const std::string& path, const NetworkOptions& netw
   check_package(path, network, *package, plan);
 }
 
-LocalizeReport localize_models(const LocalizeRequest& request) {
-  Side source(request, request.source, request.preprocess);
-  Side target(request, request.target,
-              request.target_preprocess.empty() ? request.preprocess : request.target_preprocess);
+TakenSamples::TakenSamples(std::unique_ptr<SampleSource> source, std::function<bool(int64_t)> takes)
+    : source_(std::move(source)), takes_(std::move(takes)) {}
+
+std::optional<SampleSource::Load> TakenSamples::next() {
+  auto load = source_->next();
+  for (; load && takes_ && !takes_(place_); ++place_) load = source_->next();
+  ++place_;
+  return load;
+}
+
+std::optional<int64_t> TakenSamples::count() const {
+  const std::optional<int64_t> all = source_->count();
+  if (!all || !takes_) return all;
+  int64_t n = 0;
+  for (int64_t i = 0; i < *all; ++i) n += takes_(i) ? 1 : 0;
+  return n;
+}
+
+ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const std::string& path, const std::string& preprocess)
+    : OpenedNetwork(path, request.network, request.folders, request.threads, kLevel) {
+  SourceOptions options;
+  options.inputs = request.inputs;
+  std::string name;
+  PreprocessOptions spelled_out;
+  parse_preprocess_spec(preprocess, &name, &spelled_out);
+  if (names_images(request.inputs)) options.preprocess = choose_preprocess(*package, plan, name, spelled_out, false);
+  samples = std::make_unique<TakenSamples>(open_samples(options, plan), request.takes);
+  graph = package->source;
+  infer_types(graph);
+}
+
+std::string target_preprocess_of(const LocalizeRequest& request) {
+  if (request.stored_preprocess) return "";
+  return request.target_preprocess.empty() ? request.preprocess : request.target_preprocess;
+}
+
+ModelComparison::ModelComparison(const LocalizeRequest& request)
+    : request_(request),
+      source_(request, request.source, request.preprocess),
+      target_(request, request.target, target_preprocess_of(request)),
+      own_(source_.graph, target_.graph, own_options(request)) {}
+
+LocalizeReport ModelComparison::run() {
   forget_mapped_files();  // they have been packed
-  Localizer localizer(&source.graph, &target.graph);
-  OwnErrorOptions options;
-  options.device = request.network.device;
-  options.compile = open_options(request.network).compile;
-  options.run.threads = request.threads;
-  OwnErrors own(source.graph, target.graph, options);
-  if (!wants_float64(request.network.device)) localizer.measure_own(&own);
-  if (request.begin) request.begin(source.samples->count().value_or(0));
-  compare_sessions(*source.network.session, *source.samples, *target.network.session, *target.samples, &localizer,
-                   request.folders.warn, [&] {
-                     if (request.done) request.done();
+  Localizer localizer(&source_.graph, &target_.graph);
+  if (!wants_float64(request_.network.device)) localizer.measure_own(&own_);
+  if (request_.begin) request_.begin(source_.samples->count().value_or(0));
+  compare_sessions(*source_.session, *source_.samples, *target_.session, *target_.samples, &localizer,
+                   request_.folders.warn, [&] {
+                     if (request_.done) request_.done();
                    });
-  return localizer.finish(request.tolerance);
+  return localizer.finish(request_.tolerance);
 }
 
 bool runs_as_written(const NetworkOptions& network) {

@@ -26,19 +26,61 @@ struct LocalizeRequest {
   std::string source, target;       // model files or packages
   std::vector<std::string> inputs;  // as for open_samples()
   std::string preprocess;
-  std::string target_preprocess;  // "NAME KEY=VALUE ..."; "": the source's
-  NetworkOptions network;         // device, level (default 0) and extents of both
-  OpenOptions folders;            // cache and key places, log sinks
+  std::string target_preprocess;   // "NAME KEY=VALUE ..."; "": the source's
+  bool stored_preprocess = false;  // of the target: what the model itself says, in place of the above
+  NetworkOptions network;          // device, level (default 0) and extents of both
+  OpenOptions folders;             // cache and key places, log sinks
   int threads = 0;
   ParameterTolerance tolerance;
+  std::function<bool(int64_t place)> takes;      // which samples, by their place from 0; empty: all
+  size_t keep = 0;                               // samples whose activations are kept, for OwnErrors::try_target()
   std::function<void(int64_t n_samples)> begin;  // of samples, 0: not known; may be empty
   std::function<void()> done;                    // after each sample; may be empty
 };
 
-// Throws Usage, Negative where nothing could be lined up, and what reading, compiling and running throw.
-LocalizeReport localize_models(const LocalizeRequest& request);
+// Some of another source's samples, by their place.
+class TakenSamples : public SampleSource {
+ public:
+  // `takes` empty: all.
+  TakenSamples(std::unique_ptr<SampleSource> source, std::function<bool(int64_t place)> takes);
+  std::optional<Load> next() override;
+  std::optional<int64_t> count() const override;
+  std::vector<stream::Header> provenance() const override { return source_->provenance(); }
 
-// Whether compiled without passes, so that what the graphs mean is all that runs.
+ private:
+  std::unique_ptr<SampleSource> source_;
+  std::function<bool(int64_t)> takes_;
+  int64_t place_ = 0;
+};
+
+// One of the two networks, with the samples as it wants them.
+struct ComparedNetwork : OpenedNetwork {
+  ComparedNetwork(const LocalizeRequest& request, const std::string& path, const std::string& preprocess);
+  std::unique_ptr<SampleSource> samples;
+  Graph graph;  // as it was read, typed
+};
+
+// The spec of the target's preprocessing that a request says; "": what the model says.
+std::string target_preprocess_of(const LocalizeRequest& request);
+
+// Both, and what is known of their layers once run() is over.
+class ModelComparison {
+ public:
+  // Throws Usage, and what reading and compiling throw.
+  explicit ModelComparison(const LocalizeRequest& request);
+  // Once. Throws Negative where nothing could be lined up, and what running throws.
+  LocalizeReport run();
+  const Graph& source() const { return source_.graph; }
+  const Graph& target() const { return target_.graph; }
+  const OwnErrors& own() const { return own_; }
+
+ private:
+  LocalizeRequest request_;
+  ComparedNetwork source_, target_;
+  OwnErrors own_;
+};
+
+// Whether it is compiled without passes, so that what the graphs mean is all that runs.
 bool runs_as_written(const NetworkOptions& network);
 
 }  // namespace dnn

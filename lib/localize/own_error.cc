@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "interp/interpreter.h"
 #include "ops/op.h"
@@ -126,15 +127,20 @@ void OwnErrors::cut() {
   for (Segment& s : cut_at(target_, ends(false))) results_[s.joint].target = std::move(s);
   for (size_t j = 0; j < results_.size(); ++j) {
     OwnError& r = results_[j];
-    if (before[j].nodes == r.target.nodes && before[j].inputs == r.target.inputs && r.n_samples > 0) continue;
-    OwnError fresh;
-    fresh.joint = r.joint;
-    fresh.by = r.by;
-    fresh.source = std::move(r.source);
-    fresh.target = std::move(r.target);
-    r = std::move(fresh);
-    sums_[j] = {};
+    if (before[j].nodes != r.target.nodes || before[j].inputs != r.target.inputs || r.n_samples == 0) forget(j);
   }
+}
+
+// What was measured of a segment.
+void OwnErrors::forget(size_t joint) {
+  OwnError& r = results_[joint];
+  OwnError fresh;
+  fresh.joint = r.joint;
+  fresh.by = r.by;
+  fresh.source = std::move(r.source);
+  fresh.target = std::move(r.target);
+  r = std::move(fresh);
+  sums_[joint] = {};
 }
 
 // Asked before each trial of another line-up.
@@ -374,7 +380,11 @@ bool OwnErrors::realign(const NamedTensors& values) {
       if (!move_end(j, candidate.first, candidate.second, values)) continue;
       any = true;
       cut();
-      results_[j].n_samples = 0;
+      forget(j);
+      for (size_t i = 0; i < results_.size(); ++i) {  // they have read another value so far
+        const std::vector<size_t>& inputs = results_[i].target.inputs;
+        if (std::find(inputs.begin(), inputs.end(), j) != inputs.end()) forget(i);
+      }
       measure_fresh(values);
       break;
     }
@@ -481,8 +491,7 @@ bool OwnErrors::join(const NamedTensors& values) {
   std::set<ValueId> used_source(a.begin(), a.end()), used_target(b.begin(), b.end());
   for (size_t j = 0; j < results_.size(); ++j) {
     const OwnError& r = results_[j];
-    if (!active_[j] || !r.wrong() || r.source.nodes.size() < 2 || r.target.nodes.size() < 2 || !may_try())
-      continue;
+    if (!active_[j] || !r.wrong() || r.source.nodes.size() < 2 || r.target.nodes.size() < 2 || !may_try()) continue;
     std::map<std::string, Tensor> inner;
     try {
       run(target_, b, r.target, values, false, false, &inner);
@@ -612,7 +621,65 @@ void OwnErrors::make_bands(const NamedTensors& values) {
   }
 }
 
+double OwnErrors::Trial::certainty() const { return !failure.empty() ? kInfinite : exact / bound; }
+
+OwnErrors::Trial OwnErrors::try_target(const Graph& target, size_t joint, size_t kept) const {
+  const NamedTensors& values = kept_[kept];
+  const OwnError& r = results_[joint];
+  const Tensor& reference = expected(joint, values);
+  Trial trial;
+  const auto not_here = [&](std::string why) {
+    trial.failure = std::move(why);
+    return trial;
+  };
+  if (!reference.defined()) return not_here("the source's value is not known");
+  try {
+    const std::vector<Segment> parts = cut_at(target, ends(false));
+    const auto part = std::find_if(parts.begin(), parts.end(), [&](const Segment& s) { return s.joint == joint; });
+    if (part == parts.end()) return not_here("no layer makes it");
+    const Tensor made = run(target, ends(false), *part, values, false, false);
+    const std::vector<AxisOrder> orders = axis_orders(reference.shape(), made.shape());
+    if (made.size() != reference.size() || orders.empty())
+      return not_here(cat("it makes ", shape_text(made.shape()), " for ", shape_text(reference.shape())));
+    const bool fits = std::find(orders.begin(), orders.end(), r.joint.order) != orders.end();
+    const AxisOrder& order = fits ? r.joint.order : orders.front();
+    const Tensor turned = reordered(made, order, reference.shape());
+    trial.bound = kFloor;
+    if (part_of_largest(compare(reference, turned)) <= kFloor) return trial;
+    const Tensor theirs = reordered(run(target, ends(false), *part, values, false, true), order, reference.shape());
+    const Tensor ours = run(source_, ends(true), r.source, values, true, true);
+    if (ours.size() != theirs.size()) return not_here("it makes something else in float64");
+    trial.exact = part_of_largest(compare(ours, theirs));
+    const double rounding = part_of_largest(compare(ours, reference)) + part_of_largest(compare(theirs, turned));
+    if (!std::isfinite(rounding)) return not_here("it makes numbers that are not finite");
+    trial.bound = kTimesRounding * rounding + kFloor;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+    return not_here(e.what());
+  }
+  return trial;
+}
+
+CommonValue OwnErrors::common_value(size_t joint) const {
+  const Joint& j = results_[joint].joint;
+  CommonValue common = {source_.value(j.source).name, target_.value(j.target).name, j.order, {}, {}};
+  const Tensor& tensor = expected(joint, kept_.at(0));
+  if (tensor.defined()) common.source_shape = tensor.shape();
+  common.target_shape = common.source_shape;
+  const Type& type = target_.value(j.target).type;
+  if (type.fixed()) common.target_shape = shape_for(common.source_shape, inverse(j.order), type.fixed_shape());
+  const auto n_wide =
+      std::count_if(common.source_shape.begin(), common.source_shape.end(), [](int64_t n) { return n != 1; });
+  if (static_cast<size_t>(n_wide) != j.order.size()) {  // lined up though it does not fit
+    common.order.resize(static_cast<size_t>(n_wide));
+    std::iota(common.order.begin(), common.order.end(), size_t{0});
+    common.target_shape = common.source_shape;
+  }
+  return common;
+}
+
 void OwnErrors::add(const NamedTensors& values) {
+  if (kept_.size() < options_.keep) kept_.push_back(values);
   if (n_samples_++ == 0) {
     settle(values);
     return;

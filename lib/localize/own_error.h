@@ -14,6 +14,7 @@
 
 #include "compile/compile.h"
 #include "devices/device.h"
+#include "localize/edits.h"
 #include "localize/segments.h"
 
 namespace dnn {
@@ -51,6 +52,7 @@ struct OwnErrorOptions {
   CompileOptions compile;
   DeviceOptions run;
   size_t band_bytes = size_t{48} << 20;  // activations held at once
+  size_t keep = 0;                       // samples whose activations are kept, for try_target()
   double refine_flops = 5e9;             // arithmetic spent on trying other line-ups: the same on every machine
 };
 
@@ -66,6 +68,18 @@ class OwnErrors {
   void add(const NamedTensors& values);
 
   const std::vector<OwnError>& results() const { return results_; }
+  // A segment of another target that has the same joints under the same ids (the target after an edit), on a kept sample.
+  struct Trial {
+    std::string failure;  // why it does not run, or fit; "" where it does
+    double exact = 0;     // what is left in float64, of the largest magnitude
+    double bound = 0;     // what rounding explains
+    bool right() const { return failure.empty() && exact <= bound; }
+    double certainty() const;
+  };
+  Trial try_target(const Graph& target, size_t joint, size_t kept) const;
+  size_t kept() const { return kept_.size(); }
+  // A joint by names and extents, as the source has them on a kept sample.
+  CommonValue common_value(size_t joint) const;
   // Whether every line-up that there was to try has been tried.
   bool complete() const { return complete_; }
   // Whether the first sample left these two lined up; true for values that no input has part in.
@@ -79,6 +93,7 @@ class OwnErrors {
   };
 
   void cut();
+  void forget(size_t joint);
   bool is_identical(size_t joint) const;
   void settle(const NamedTensors& values);
   void doubt_order(const NamedTensors& values);
@@ -109,6 +124,7 @@ class OwnErrors {
   std::vector<Sums> sums_;
   std::vector<bool> active_;
   std::vector<std::unique_ptr<Band>> bands_;
+  std::vector<NamedTensors> kept_;
   bool banded_ = false, complete_ = true;
   mutable double flops_ = 0;  // of all that was interpreted
   double most_flops_ = 0;

@@ -16,7 +16,7 @@ struct PreprocessRequest {
   std::string target_preprocess;  // "NAME KEY=VALUE ..."; "": the source's
   bool apply_orientation = false;
   NetworkOptions network;  // device, level (default 3) and extents of both
-  OpenOptions folders;  // cache and key places, log sinks
+  OpenOptions folders;     // cache and key places, log sinks
   int threads = 0;
   double rtol = 1e-3;
 };

@@ -1,0 +1,325 @@
+// Making edits; see edits.h.
+#include "localize/edits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "convert/surgery.h"
+
+namespace dnn {
+namespace {
+
+NodeId maker_of(const Graph& graph, const Uses& uses, const std::string& value, const char* side) {
+  const ValueId v = graph.find_value(value);
+  const NodeId maker = v == kNoValue ? -1 : uses.producer[static_cast<size_t>(v)];
+  if (maker < 0) fail_usage("no layer of the ", side, " makes '", value, "': are these the edits of these two models?");
+  return maker;
+}
+
+ValueId value_of(const Graph& graph, const std::string& name, const char* side) {
+  const ValueId v = graph.find_value(name);
+  if (v == kNoValue) fail_usage("the ", side, " has no value '", name, "': are these the edits of these two models?");
+  return v;
+}
+
+// ------------------------------------------------------------------------------------------ constants
+
+// Where the constant behind an input of the target lies, and how its integers become numbers.
+struct Place {
+  NodeId node = -1;
+  size_t input = 0;
+  const Tensor* scale = nullptr;
+  const Tensor* zero_point = nullptr;
+  int64_t axis = 1;
+};
+
+std::optional<Place> place_behind(const Graph& graph, const Uses& uses, NodeId node, size_t input) {
+  Place place = {node, input};
+  for (int steps = 0; steps < 4; ++steps) {
+    const ValueId v = graph.node(place.node).input(place.input);
+    if (v == kNoValue || graph.constant(v) != nullptr) return place;
+    const NodeId maker = uses.producer[static_cast<size_t>(v)];
+    if (maker < 0) return std::nullopt;
+    const Node& made = graph.node(maker);
+    if (made.op == "DequantizeLinear") {
+      place.scale = graph.constant(made.input(1));
+      place.zero_point = graph.constant(made.input(2));
+      place.axis = made.attribute_int("axis", 1);
+      if (place.scale == nullptr || made.attribute_int("block_size", 0) != 0) return std::nullopt;
+    } else if (made.op != "Identity" && made.op != "Cast") {
+      return std::nullopt;
+    }
+    place.node = maker;
+    place.input = 0;
+  }
+  return std::nullopt;
+}
+
+// Numbers as the integers that stand for them (ONNX QuantizeLinear: round half to even, saturate).
+Tensor quantized(const Tensor& numbers, const Place& place, DType dtype) {
+  std::vector<double> values = to_doubles(numbers);
+  const std::vector<double> scales = to_doubles(*place.scale);
+  const std::vector<double> zeros = place.zero_point == nullptr ? std::vector<double>() : to_doubles(*place.zero_point);
+  const int64_t rank = numbers.rank(), axis = place.axis < 0 ? place.axis + rank : place.axis;
+  if (scales.size() > 1 && (axis < 0 || axis >= rank || numbers.dim(static_cast<int>(axis)) != place.scale->size()))
+    fail_unsupported("its scales are of other channels");
+  const int64_t step = scales.size() > 1 ? row_major_strides(numbers.shape())[static_cast<size_t>(axis)] : 1;
+  const int bits = dtype_bits(dtype);
+  const bool sign = dtype_class(dtype) == DTypeClass::Signed;
+  const double low = sign ? -std::ldexp(1.0, bits - 1) : 0, high = std::ldexp(1.0, sign ? bits - 1 : bits) - 1;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t c = scales.size() > 1 ? (i / static_cast<size_t>(step)) % scales.size() : 0;
+    const double zero = zeros.empty() ? 0 : zeros[zeros.size() > 1 ? c : 0];
+    values[i] = std::clamp(std::nearbyint(values[i] / scales[c]) + zero, low, high);
+  }
+  return convert(Tensor::of<double>(numbers.shape(), values), dtype);
+}
+
+void set_input(const Edit& edit, const Graph& source, Graph& target) {
+  const Uses ours(source), theirs(target);
+  const Node& from = source.node(maker_of(source, ours, edit.source, "source"));
+  const NodeId node = maker_of(target, theirs, edit.target, "target");
+  if (from.input(edit.input) == kNoValue) {  // the source has none
+    std::vector<ValueId>& inputs = target.node(node).inputs;
+    if (edit.input < inputs.size()) inputs[edit.input] = kNoValue;
+    while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();
+    return;
+  }
+  const ValueId known = constant_behind(source, ours, from.input(edit.input));
+  if (known == kNoValue) fail_unsupported("input ", edit.input, " of '", edit.source, "' is no constant");
+  Tensor tensor = *source.constant(known);
+  const std::optional<Place> place = place_behind(target, theirs, node, edit.input);
+  if (!place) fail_unsupported("input ", edit.input, " of '", edit.target, "' is computed");
+  if (!edit.perm.empty() && static_cast<int>(edit.perm.size()) != tensor.rank())
+    fail_unsupported("'perm' of input ", edit.input, " of '", edit.target, "' is not of ", tensor.rank(), " axes");
+  if (!edit.perm.empty()) tensor = tensor.transposed({edit.perm.begin(), edit.perm.end()});
+  const ValueId old = target.node(place->node).input(place->input);
+  if (old == kNoValue) {
+    set_constant(target, place->node, place->input, tensor, source.value(known).name);
+    return;
+  }
+  const Tensor& before = *target.constant(old);
+  if (before.size() == tensor.size()) tensor = tensor.reshaped(before.shape());
+  if (is_integer(before.dtype()) && is_float(tensor.dtype())) {
+    if (place->scale == nullptr) fail_unsupported("'", target.value(old).name, "' holds integers");
+    tensor = quantized(tensor, *place, before.dtype());
+  }
+  const std::string name = target.value(old).name;
+  set_constant(target, place->node, place->input, convert(tensor, before.dtype()), name);
+}
+
+void set_attribute(const Edit& edit, const Graph& source, Graph& target) {
+  const Node& from = source.node(maker_of(source, Uses(source), edit.source, "source"));
+  Node& node = target.node(maker_of(target, Uses(target), edit.target, "target"));
+  const auto found = from.attributes.find(edit.key);
+  if (found == from.attributes.end()) {
+    node.attributes.erase(edit.key);
+  } else {
+    node.attributes[edit.key] = found->second;
+  }
+}
+
+// ------------------------------------------------------------------------------------------ layers
+
+std::vector<size_t> wide_axes(const Shape& shape) {
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 1) axes.push_back(i);
+  }
+  return axes;
+}
+
+// Axis i of `to` is axis perm[i] of `from`, whose wide axes are in `order`; empty where the ranks are not the same.
+std::vector<int64_t> whole_perm(const Shape& from, const Shape& to, const AxisOrder& order) {
+  const std::vector<size_t> wide_from = wide_axes(from), wide_to = wide_axes(to);
+  if (from.size() != to.size() || wide_from.size() != wide_to.size() || order.size() != wide_to.size()) return {};
+  std::vector<int64_t> perm(to.size(), -1);
+  std::set<size_t> taken;
+  for (size_t i = 0; i < wide_to.size(); ++i) {
+    perm[wide_to[i]] = static_cast<int64_t>(wide_from[order[i]]);
+    taken.insert(wide_from[order[i]]);
+  }
+  size_t next = 0;
+  for (int64_t& axis : perm) {
+    if (axis >= 0) continue;
+    while (taken.count(next) != 0) ++next;
+    axis = static_cast<int64_t>(next++);
+  }
+  return perm;
+}
+
+AxisOrder inverse(const AxisOrder& order) {
+  AxisOrder back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
+  return back;
+}
+
+// Nodes that bring a value from one side's extents and order of axes into the other's; makes `to`, or a new value.
+class Bridge {
+ public:
+  explicit Bridge(Graph& graph) : graph_(graph) {}
+
+  ValueId across(ValueId value, const Shape& from, const Shape& to, const AxisOrder& order, ValueId made = kNoValue) {
+    const std::vector<int64_t> perm = whole_perm(from, to, order);
+    if (perm.empty()) {
+      Shape wide;
+      for (size_t axis : wide_axes(from)) wide.push_back(from[axis]);
+      std::vector<int64_t> moves(order.begin(), order.end());
+      if (!std::is_sorted(moves.begin(), moves.end())) {
+        value = reshape(value, wide, kNoValue);
+        value = node("Transpose", {value}, {{"perm", moves}}, kNoValue);
+      }
+      return reshape(value, to, made);
+    }
+    if (!std::is_sorted(perm.begin(), perm.end())) return node("Transpose", {value}, {{"perm", perm}}, made);
+    return made == kNoValue ? value : node("Identity", {value}, {}, made);
+  }
+
+ private:
+  ValueId node(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, ValueId made) {
+    if (made == kNoValue) made = graph_.add_value(graph_.unused_value_name(graph_.value(inputs[0]).name + "_moved"));
+    Node node;
+    node.op = op;
+    node.inputs = std::move(inputs);
+    node.outputs = {made};
+    node.attributes = std::move(attributes);
+    graph_.add_node(std::move(node));
+    return made;
+  }
+  ValueId reshape(ValueId value, const Shape& to, ValueId made) {
+    std::vector<int64_t> extents = to;
+    if (!extents.empty() && extents[0] == 1) extents[0] = -1;  // a batch
+    const ValueId shape = graph_.add_constant(graph_.unused_value_name(graph_.value(value).name + "_shape"),
+                                              Tensor::of<int64_t>({static_cast<int64_t>(extents.size())}, extents));
+    return node("Reshape", {value, shape}, {}, made);
+  }
+
+  Graph& graph_;
+};
+
+void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
+  const Uses uses(source);
+  std::map<ValueId, ValueId> partner;  // of the source's values
+  Bridge bridge(target);
+  for (const CommonValue& c : edit.inputs) {
+    const ValueId theirs = value_of(target, c.target, "target");
+    partner[value_of(source, c.source, "source")] = bridge.across(theirs, c.target_shape, c.source_shape, c.order);
+  }
+  const ValueId end = value_of(source, edit.output.source, "source"),
+                made = value_of(target, edit.output.target, "target");
+  // What made it makes something else from now on.
+  const NodeId old = Uses(target).producer[static_cast<size_t>(made)];
+  if (old < 0) fail_unsupported("'", edit.output.target, "' is made by no layer");
+  for (ValueId& v : target.node(old).outputs) {
+    if (v == made) v = target.add_value(target.unused_value_name(edit.output.target + "_before"));
+  }
+  std::set<NodeId> wanted;
+  std::vector<ValueId> waiting = {end};
+  while (!waiting.empty()) {
+    const ValueId v = waiting.back();
+    waiting.pop_back();
+    if (v == kNoValue || source.constant(v) != nullptr || partner.count(v) != 0) continue;
+    const NodeId maker = uses.producer[static_cast<size_t>(v)];
+    if (maker < 0) fail_unsupported("'", source.value(v).name, "' of the source has no partner in the target");
+    if (!wanted.insert(maker).second) continue;
+    const Node& node = source.node(maker);
+    if (!captured_values(source, node).empty()) fail_unsupported("'", node.name, "' has a subgraph");
+    for (ValueId input : node.inputs) waiting.push_back(input);
+  }
+  std::set<std::string> names;
+  for (NodeId id : target.order()) names.insert(target.node(id).name);
+  for (NodeId id : source.order()) {
+    if (wanted.count(id) == 0) continue;
+    Node node = source.node(id);
+    if (!names.insert(node.name).second) node.name.clear();
+    for (ValueId& v : node.inputs) {
+      if (v == kNoValue) continue;
+      const auto known = partner.find(v);
+      if (known == partner.end())
+        partner[v] = target.add_constant(target.unused_value_name(source.value(v).name), *source.constant(v));
+      v = partner.at(v);
+    }
+    for (ValueId& v : node.outputs) {
+      if (v == kNoValue) continue;
+      partner[v] = target.add_value(target.unused_value_name(source.value(v).name));
+      v = partner[v];
+    }
+    target.add_node(std::move(node));
+  }
+  const ValueId result = bridge.across(partner.at(end), edit.output.source_shape, edit.output.target_shape,
+                                       inverse(edit.output.order), made);
+  if (result != made) fail_internal("a bridge that leads elsewhere");
+}
+
+void set_preprocess(const Edit& edit, Graph& target) {
+  std::erase_if(target.metadata, [](const auto& entry) { return entry.first == "preprocess"; });
+  target.metadata.emplace_back("preprocess", edit.key);
+}
+
+// A Gather behind what made the output, which keeps its name.
+void set_classes(const Edit& edit, Graph& target) {
+  if (target.outputs.empty()) fail_unsupported("the target has no output");
+  const ValueId output = target.outputs[0];
+  const NodeId maker = Uses(target).producer[static_cast<size_t>(output)];
+  if (maker < 0) fail_unsupported("the target's first output is made by no layer");
+  const ValueId before = target.add_value(target.unused_value_name(target.value(output).name + "_classes"));
+  for (NodeId id : target.order()) {
+    for (ValueId& v : target.node(id).inputs) v = v == output ? before : v;
+  }
+  for (ValueId& v : target.node(maker).outputs) v = v == output ? before : v;
+  const std::vector<int64_t> classes(edit.classes.begin(), edit.classes.end());
+  const ValueId order = target.add_constant(target.unused_value_name("order_of_classes"),
+                                            Tensor::of<int64_t>({static_cast<int64_t>(classes.size())}, classes));
+  Node node;
+  node.op = "Gather";
+  node.inputs = {before, order};
+  node.outputs = {output};
+  node.attributes["axis"] = int64_t{-1};
+  target.add_node(std::move(node));
+}
+
+}  // namespace
+
+const Graph& EditSource::graph(bool folded) {
+  if (!folded) return graph_;
+  if (!folded_) {
+    folded_ = graph_;
+    fold_batch_norms(*folded_);
+  }
+  return *folded_;
+}
+
+ValueId constant_behind(const Graph& graph, const Uses& uses, ValueId value) {
+  for (int steps = 0; value != kNoValue && steps < 4; ++steps) {
+    if (graph.constant(value) != nullptr) return value;
+    const NodeId maker = uses.producer[static_cast<size_t>(value)];
+    if (maker < 0 || (graph.node(maker).op != "Identity" && graph.node(maker).op != "Cast")) return kNoValue;
+    value = graph.node(maker).input(0);
+  }
+  return kNoValue;
+}
+
+void apply_edits(const std::vector<Edit>& edits, EditSource& source, Graph& target) {
+  for (const Edit& edit : edits) {
+    const Graph& from = source.graph(edit.folded);
+    switch (edit.kind) {
+      case Edit::Kind::Constant: set_input(edit, from, target); break;
+      case Edit::Kind::Attribute: set_attribute(edit, from, target); break;
+      case Edit::Kind::Layers: replace_layers(edit, from, target); break;
+      case Edit::Kind::Preprocess: set_preprocess(edit, target); break;
+      case Edit::Kind::Classes: set_classes(edit, target); break;
+    }
+  }
+  sort_nodes(target);
+  remove_dead_nodes(target);
+  for (NodeId id : target.order()) {
+    for (ValueId v : target.node(id).outputs) {
+      if (v != kNoValue) target.value(v).type = {};
+    }
+  }
+  verify(target);
+}
+
+}  // namespace dnn

@@ -1,0 +1,63 @@
+// Edits: what brings a target network back to its source, said in names of both, so that it can be read, kept and made again.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "localize/segments.h"
+
+namespace dnn {
+
+// A value of both networks, by name; how the target's becomes the source's, and their extents (a batch of one).
+struct CommonValue {
+  std::string source, target;
+  AxisOrder order;
+  Shape source_shape, target_shape;
+  bool operator==(const CommonValue&) const = default;
+};
+
+struct Edit {
+  // Constant: an input of a node, from the source's node. Attribute: one of a node. Layers: what makes a value, in place of the
+  // nodes that made it. Preprocess: what the model says of its preprocessing. Classes: the order of the first output's classes.
+  enum class Kind : uint8_t { Constant, Attribute, Layers, Preprocess, Classes };
+  Kind kind = Kind::Constant;
+  // The values that the two nodes make first; of Layers, the two that `output` names.
+  std::string source, target;
+  bool folded = false;       // the source's node as it is with batch norms folded into it
+  size_t input = 0;          // of a constant, in both nodes
+  std::vector<size_t> perm;  // of a constant: axis i of the target's is axis perm[i] of the source's; empty: as it is
+  std::string key;           // of an attribute; of Preprocess its JSON, as the metadata holds it
+  std::vector<size_t> classes;  // of Classes: class c is what was class classes[c]
+  CommonValue output;           // of Layers, and the values that they are computed from
+  std::vector<CommonValue> inputs;
+  bool operator==(const Edit&) const = default;
+};
+
+// A source network, as edits read it.
+class EditSource {
+ public:
+  explicit EditSource(const Graph& graph) : graph_(graph) {}
+  const Graph& graph(bool folded);
+
+ private:
+  const Graph& graph_;
+  std::optional<Graph> folded_;
+};
+
+// Makes the edits, in the target's own precision: weights that it keeps as float16 or as integers of a scale become that. Types of
+// values that nodes make are forgotten, since a wrong layer's may be wrong. Throws Usage naming a value that is not there,
+// Unsupported where the target has no room for what the source has.
+void apply_edits(const std::vector<Edit>& edits, EditSource& source, Graph& target);
+
+// The constant behind an input: its own, through Identity and Cast; kNoValue for a computed one.
+ValueId constant_behind(const Graph& graph, const Uses& uses, ValueId value);
+
+// One line, for people.
+std::string edit_text(const Edit& edit);
+
+// {"edits": [...]}, and back. Throws Malformed naming `what`.
+std::string edits_json(const std::vector<Edit>& edits);
+std::vector<Edit> parse_edits(std::string_view text, const std::string& what);
+
+}  // namespace dnn

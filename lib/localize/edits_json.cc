@@ -1,0 +1,166 @@
+// Edits as text: for people, and as JSON that makes them again; see edits.h.
+#include <nlohmann/json.hpp>
+
+#include "graph/text.h"
+#include "image/preprocess.h"
+#include "localize/edits.h"
+#include "localize/preprocess_search.h"
+#include "localize/words.h"
+
+namespace dnn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kKinds[] = {"constant", "attribute", "layers", "preprocess", "classes"};
+constexpr size_t kMostAxes = 64, kMostClasses = size_t{1} << 24;
+
+Json common_json(const CommonValue& c) {
+  return {{"source", c.source},
+          {"target", c.target},
+          {"order", c.order},
+          {"source_shape", c.source_shape},
+          {"target_shape", c.target_shape}};
+}
+
+// Numbers that a permutation or shape may hold; so large a rank is none.
+template <class T>
+std::vector<T> numbers_of(const Json& json, const char* key, size_t most = kMostAxes) {
+  const auto numbers = json.at(key).get<std::vector<int64_t>>();
+  if (numbers.size() > most) fail_malformed("'", key, "' holds ", numbers.size(), " numbers");
+  std::vector<T> result;
+  for (int64_t n : numbers) {
+    if (n < 0) fail_malformed("'", key, "' holds ", n);
+    result.push_back(static_cast<T>(n));
+  }
+  return result;
+}
+
+void check_permutation(const std::vector<size_t>& order, const char* key) {
+  std::vector<bool> seen(order.size(), false);
+  for (size_t axis : order) {
+    if (axis >= order.size() || seen[axis]) fail_malformed("'", key, "' is no permutation");
+    seen[axis] = true;
+  }
+}
+
+CommonValue common_of(const Json& json) {
+  CommonValue c;
+  c.source = json.at("source").get<std::string>();
+  c.target = json.at("target").get<std::string>();
+  c.order = numbers_of<size_t>(json, "order");
+  check_permutation(c.order, "order");
+  c.source_shape = numbers_of<int64_t>(json, "source_shape");
+  c.target_shape = numbers_of<int64_t>(json, "target_shape");
+  if (element_count(c.source_shape) != element_count(c.target_shape)) fail_malformed("the two shapes do not fit");
+  return c;
+}
+
+Edit edit_of(const Json& json) {
+  const auto kind = json.at("kind").get<std::string>();
+  Edit edit;
+  edit.folded = json.value("folded", false);
+  if (kind == kKinds[2]) {
+    edit.kind = Edit::Kind::Layers;
+    edit.output = common_of(json.at("output"));
+    for (const Json& input : json.at("inputs")) edit.inputs.push_back(common_of(input));
+    edit.source = edit.output.source;
+    edit.target = edit.output.target;
+    return edit;
+  }
+  if (kind == kKinds[3]) {
+    edit.kind = Edit::Kind::Preprocess;
+    edit.key = json.at("preprocess").dump();
+    preprocess_from_json(edit.key);
+    return edit;
+  }
+  if (kind == kKinds[4]) {
+    edit.kind = Edit::Kind::Classes;
+    edit.classes = numbers_of<size_t>(json, "classes", kMostClasses);
+    return edit;
+  }
+  edit.source = json.at("source").get<std::string>();
+  edit.target = json.at("target").get<std::string>();
+  if (kind == kKinds[1]) {
+    edit.kind = Edit::Kind::Attribute;
+    edit.key = json.at("key").get<std::string>();
+    return edit;
+  }
+  if (kind != kKinds[0]) fail_malformed("there is no kind '", kind, "'");
+  const auto input = json.at("input").get<int64_t>();
+  if (input < 0 || input > 1 << 16) fail_malformed("'input' is ", input);
+  edit.input = static_cast<size_t>(input);
+  if (json.contains("perm")) {
+    edit.perm = numbers_of<size_t>(json, "perm");
+    check_permutation(edit.perm, "perm");
+  }
+  return edit;
+}
+
+}  // namespace
+
+std::string edit_text(const Edit& edit) {
+  const std::string folded = edit.folded ? ", batch norms folded" : "";
+  switch (edit.kind) {
+    case Edit::Kind::Constant:
+      return cat("constant: input ", edit.input, " of what makes ", plain(edit.target), " from ", plain(edit.source),
+                 edit.perm.empty() ? "" : ", axes permuted", folded);
+    case Edit::Kind::Attribute:
+      return cat("attribute: ", plain(edit.key), " of what makes ", plain(edit.target), " from ", plain(edit.source));
+    case Edit::Kind::Layers: {
+      std::vector<std::string> from;
+      for (const CommonValue& c : edit.inputs) from.push_back(plain(c.target));
+      return cat("layers: ", plain(edit.target), " made of ", join(from), " as the source makes ", plain(edit.source),
+                 folded);
+    }
+    case Edit::Kind::Preprocess:
+      return cat("preprocessing that the model says is its own: ", preprocess_spec(preprocess_from_json(edit.key)));
+    case Edit::Kind::Classes: return cat("order of the first output's ", edit.classes.size(), " classes");
+  }
+  return "";
+}
+
+std::string edits_json(const std::vector<Edit>& edits) {
+  Json list = Json::array();
+  for (const Edit& edit : edits) {
+    Json json = {{"kind", kKinds[static_cast<size_t>(edit.kind)]}};
+    if (edit.kind == Edit::Kind::Layers) {
+      json["output"] = common_json(edit.output);
+      json["inputs"] = Json::array();
+      for (const CommonValue& input : edit.inputs) json["inputs"].push_back(common_json(input));
+    } else if (edit.kind == Edit::Kind::Preprocess) {
+      json["preprocess"] = Json::parse(edit.key);
+    } else if (edit.kind == Edit::Kind::Classes) {
+      json["classes"] = edit.classes;
+    } else {
+      json["source"] = edit.source;
+      json["target"] = edit.target;
+    }
+    if (edit.kind == Edit::Kind::Constant) json["input"] = edit.input;
+    if (edit.kind == Edit::Kind::Attribute) json["key"] = edit.key;
+    if (!edit.perm.empty()) json["perm"] = edit.perm;
+    if (edit.folded) json["folded"] = true;
+    list.push_back(std::move(json));
+  }
+  return words::json_line({{"edits", list}});
+}
+
+std::vector<Edit> parse_edits(std::string_view text, const std::string& what) {
+  constexpr int kMaxDepth = 8;
+  const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > kMaxDepth) fail_malformed(what, ": nested deeper than ", kMaxDepth);
+    return true;
+  };
+  std::vector<Edit> edits;
+  try {
+    const Json json = Json::parse(text, shallow);
+    for (const Json& edit : json.at("edits")) edits.push_back(edit_of(edit));
+  } catch (const Json::exception&) {
+    fail_malformed(what, ": edit ", edits.size() + 1, " is not what dnn-localize --edits writes");
+  } catch (Error& e) {
+    throw e.within(cat(what, ": edit ", edits.size() + 1));
+  }
+  return edits;
+}
+
+}  // namespace dnn

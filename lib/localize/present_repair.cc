@@ -1,0 +1,112 @@
+// Reports of a repair; see repair_model.h.
+#include "localize/repair_model.h"
+#include "localize/words.h"
+
+namespace dnn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* verdict_text(RepairReport::Verdict verdict) {
+  switch (verdict) {
+    case RepairReport::Verdict::Healthy: return "healthy";
+    case RepairReport::Verdict::Repaired: return "repaired";
+    case RepairReport::Verdict::NotRepaired: return "not repaired";
+  }
+  return "";
+}
+
+std::string apart_text(const Apart& apart) {
+  return cat(
+      apart.n_relabelled, " of ", apart.n_images, " labels differ",
+      apart.n_ties == 0 ? "" : cat(" (", apart.n_ties, apart.n_ties == 1 ? " more is a tie)" : " more are ties)"),
+      ", outputs by ", words::number(apart.distance), " of their largest");
+}
+
+Json apart_json(const Apart& apart) {
+  return {{"images", apart.n_images},
+          {"labels_differing", apart.n_relabelled},
+          {"ties", apart.n_ties},
+          {"distance", words::json_number(apart.distance)}};
+}
+
+const Finding* finding_of(const RepairReport& report, size_t own) {
+  for (const Finding& finding : report.findings) {
+    if (finding.own == own) return &finding;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string repair_text(const RepairReport& r) {
+  std::string out = cat("source ", plain(r.source), "\ntarget ", plain(r.target), "\n");
+  if (r.n_searched > 0)
+    out += cat(r.n_searched, r.n_searched == 1 ? " sample" : " samples", " searched: ", r.findings.size(),
+               r.findings.size() == 1 ? " fault\n" : " faults\n");
+  int i = 0;
+  for (const SegmentRepair& repair : r.repairs) {
+    const Finding* finding = finding_of(r, repair.own);
+    out += cat(++i, ". ", finding == nullptr ? "" : plain(join(finding->target.nodes)), ": ",
+               finding == nullptr ? "" : plain(finding->what), "\n");
+    for (size_t e = 0; e < repair.edits.size(); ++e)
+      out += cat("   ", edit_text(repair.edits[e]), "; without it ", words::number(repair.times_without[e]),
+                 " times what rounding explains\n");
+    if (repair.edits.empty()) {
+      out += cat("   not repaired: ", plain(repair.why_not), "\n");
+    } else {
+      out += cat("   ", words::number(repair.times_before), " times what rounding explains before, ",
+                 words::number(repair.times_after), " after\n");
+    }
+  }
+  if (r.repairs.empty()) {
+    for (const Edit& edit : r.edits) out += cat("   ", edit_text(edit), "\n");
+  }
+  if (r.before.n_images > 0) {
+    out +=
+        cat("on ", r.before.n_images, r.before.n_images == 1 ? " sample" : " samples",
+            r.unseen ? " that the search did not see:\n" : ", the one of the search (give more to judge on others):\n",
+            "  before: ", apart_text(r.before), "\n  after: ", apart_text(r.after), "\n");
+    for (const Finding& f : r.left)
+      out += cat("  left: ", plain(join(f.target.nodes)), " (", plain(join(f.target.ops)), "): ", plain(f.what), "\n");
+  }
+  if (r.verdict == RepairReport::Verdict::Healthy) return out + "healthy: nothing is repaired, and nothing written\n";
+  if (!r.why_not.empty()) return out + cat("not repaired: ", r.why_not, "\n");
+  if (r.certificate) out += cat("written as ", plain(r.output), ": ", r.certificate->text(), "\n");
+  return out + verdict_text(r.verdict) + "\n";
+}
+
+std::string repair_json(const RepairReport& r) {
+  Json repairs = Json::array();
+  for (const SegmentRepair& repair : r.repairs) {
+    const Finding* finding = finding_of(r, repair.own);
+    Json edits = Json::array();
+    for (size_t e = 0; e < repair.edits.size(); ++e)
+      edits.push_back(
+          {{"edit", edit_text(repair.edits[e])}, {"times_without", words::json_number(repair.times_without[e])}});
+    repairs.push_back({{"what", finding == nullptr ? "" : finding->what},
+                       {"nodes", finding == nullptr ? std::vector<std::string>() : finding->target.nodes},
+                       {"edits", edits},
+                       {"times_before", words::json_number(repair.times_before)},
+                       {"times_after", words::json_number(repair.times_after)},
+                       {"why_not", repair.why_not}});
+  }
+  Json left = Json::array();
+  for (const Finding& f : r.left) left.push_back({{"what", f.what}, {"nodes", f.target.nodes}});
+  Json json = {{"source", r.source},
+               {"target", r.target},
+               {"verdict", verdict_text(r.verdict)},
+               {"written", r.output.empty() ? Json() : Json(r.output)},
+               {"searched", r.n_searched},
+               {"unseen", r.unseen},
+               {"repairs", repairs},
+               {"edits", Json::parse(edits_json(r.edits)).at("edits")},
+               {"before", apart_json(r.before)},
+               {"after", apart_json(r.after)},
+               {"left", left},
+               {"certificate", r.certificate ? Json::parse(r.certificate->json()) : Json()},
+               {"why_not", r.why_not}};
+  return words::json_line(json);
+}
+
+}  // namespace dnn

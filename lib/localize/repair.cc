@@ -1,0 +1,265 @@
+// Searching for edits; see repair.h.
+#include "localize/repair.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "localize/attributes.h"
+#include "localize/relation.h"
+
+namespace dnn {
+namespace {
+
+using Edits = std::vector<Edit>;
+
+constexpr size_t kMostPaired = 400;  // nodes of a segment that are paired one by one
+constexpr size_t kMaxRank = 5;       // of constants whose axes are permuted
+
+// Nodes of one operator in both, in order: the longest common subsequence.
+std::vector<std::pair<NodeId, NodeId>> pair_nodes(const Graph& source, const std::vector<NodeId>& a,
+                                                  const Graph& target, const std::vector<NodeId>& b) {
+  std::vector<std::pair<NodeId, NodeId>> pairs;
+  if (a.size() > kMostPaired || b.size() > kMostPaired) return pairs;
+  const auto same = [&](size_t i, size_t j) {
+    const Node &x = source.node(a[i]), &y = target.node(b[j]);
+    return x.op == y.op && x.domain == y.domain;
+  };
+  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1, 0));
+  for (size_t i = a.size(); i-- > 0;) {
+    for (size_t j = b.size(); j-- > 0;)
+      common[i][j] = same(i, j) ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+  }
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (same(i, j)) {
+      pairs.emplace_back(a[i++], b[j++]);
+    } else {
+      (common[i + 1][j] >= common[i][j + 1] ? i : j) += 1;
+    }
+  }
+  return pairs;
+}
+
+std::string first_output(const Graph& graph, NodeId id) {
+  const ValueId v = graph.node(id).output(0);
+  return v == kNoValue ? "" : graph.value(v).name;
+}
+
+// Orders of axes that bring the extents of the source's constant into those of the target's; the identity (empty) first.
+std::vector<std::vector<size_t>> permutations(const Shape& source, const Shape& target) {
+  std::vector<std::vector<size_t>> found;
+  const auto wide = [](const Shape& shape) {
+    return std::count_if(shape.begin(), shape.end(), [](int64_t n) { return n != 1; });
+  };
+  if (source == target || (wide(source) <= 1 && wide(target) <= 1)) found.emplace_back();
+  if (source.size() != target.size() || source.size() > kMaxRank || source.size() < 2) return found;
+  std::vector<size_t> perm(source.size());
+  std::iota(perm.begin(), perm.end(), size_t{0});
+  while (std::next_permutation(perm.begin(), perm.end())) {
+    bool fits = true;
+    for (size_t i = 0; i < perm.size(); ++i) fits = fits && source[perm[i]] == target[i];
+    if (fits) found.push_back(perm);
+  }
+  return found;
+}
+
+class Search {
+ public:
+  Search(const Graph& source, const Graph& target, const OwnErrors& own)
+      : source_(source), target_(target), own_(own), edit_source_(source), target_uses_(target) {}
+
+  SegmentRepair repair(size_t joint) {
+    SegmentRepair result;
+    result.own = joint;
+    joint_ = joint;
+    why_not_.clear();
+    result.times_before = worst({});
+    const OwnError& r = own_.results()[joint];
+    std::vector<Edits> sets;
+    for (bool folded : {false, true}) {
+      const std::vector<NodeId> nodes = source_nodes(r, folded);
+      if (nodes.empty()) continue;
+      const auto pairs = pair_nodes(edit_source_.graph(folded), nodes, target_, r.target.nodes);
+      const Edits constants = constant_edits(pairs, folded), attributes = attribute_edits(pairs, folded);
+      Edits both = constants;
+      both.insert(both.end(), attributes.begin(), attributes.end());
+      for (const Edits& set : {constants, attributes, both}) {
+        if (!set.empty() && std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
+      }
+    }
+    if (const std::optional<Edit> layers = layers_edit(r)) sets.push_back({*layers});
+    for (const Edits& set : sets) {
+      if (!right(set) && !try_permuted(set)) continue;
+      result.edits = fewest(set_);
+      result.times_after = worst(result.edits);
+      for (size_t i = 0; i < result.edits.size(); ++i) result.times_without.push_back(worst(without(result.edits, i)));
+      return result;
+    }
+    result.times_after = result.times_before;
+    result.why_not = why_not_.empty() ? "nothing that could be tried makes it right" : why_not_;
+    return result;
+  }
+
+ private:
+  static Edits without(Edits edits, size_t i) {
+    edits.erase(edits.begin() + static_cast<std::ptrdiff_t>(i));
+    return edits;
+  }
+
+  // Over the kept samples, how many times what rounding explains the segment is off, with these edits.
+  double worst(const Edits& edits) {
+    Graph edited = target_;
+    try {
+      apply_edits(edits, edit_source_, edited);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+      why_not_ = e.what();
+      return std::numeric_limits<double>::infinity();
+    }
+    double times = 0;
+    for (size_t i = 0; i < own_.kept(); ++i) {
+      const OwnErrors::Trial trial = own_.try_target(edited, joint_, i);
+      if (!trial.failure.empty()) why_not_ = trial.failure;
+      times =
+          std::max(times, trial.right() ? std::min(trial.certainty(), 1.0) : std::max(trial.certainty(), 1.0 + 1e-9));
+      if (!trial.right() && !edits.empty()) break;
+    }
+    return times;
+  }
+  bool right(const Edits& edits) {
+    if (!(worst(edits) <= 1)) return false;
+    set_ = edits;
+    return true;
+  }
+
+  // Each constant of the set whose extents allow another order of axes, in that.
+  bool try_permuted(const Edits& set) {
+    for (size_t i = 0; i < set.size(); ++i) {
+      if (set[i].kind != Edit::Kind::Constant) continue;
+      const auto found = perms_.find({set[i].target, set[i].input});
+      if (found == perms_.end()) continue;
+      for (size_t p = 1; p < found->second.size(); ++p) {
+        Edits turned = set;
+        turned[i].perm = found->second[p];
+        if (right(turned)) return true;
+      }
+    }
+    return false;
+  }
+
+  Edits fewest(Edits edits) {
+    for (size_t i = edits.size(); i-- > 0 && edits.size() > 1;) {
+      if (Edits fewer = without(edits, i); worst(fewer) <= 1) edits = std::move(fewer);
+    }
+    return edits;
+  }
+
+  // The source's segment, in the graph with its batch norms folded too; empty where that has not the same ends.
+  std::vector<NodeId> source_nodes(const OwnError& r, bool folded) {
+    if (!folded) return r.source.nodes;
+    const Graph& graph = edit_source_.graph(true);
+    std::vector<ValueId> ends(own_.results().size(), kNoValue);
+    ends[r.source.joint] = r.joint.source;
+    for (size_t j : r.source.inputs) ends[j] = own_.results()[j].joint.source;
+    for (const Segment& part : cut_at(graph, ends)) {
+      if (part.joint == r.source.joint && part.inputs == r.source.inputs && !part.open &&
+          part.nodes.size() != r.source.nodes.size())
+        return part.nodes;
+    }
+    return {};
+  }
+
+  Edits constant_edits(const std::vector<std::pair<NodeId, NodeId>>& pairs, bool folded) {
+    const Graph& source = edit_source_.graph(folded);
+    const Uses uses(source);
+    Edits edits;
+    for (const auto& [a, b] : pairs) {
+      const Node &from = source.node(a), &to = target_.node(b);
+      for (size_t i = 0; i < std::max(from.inputs.size(), to.inputs.size()); ++i) {
+        const Tensor* ours = source.constant(constant_behind(source, uses, from.input(i)));
+        const Tensor* theirs = target_.constant(constant_behind(target_, target_uses_, to.input(i)));
+        if (ours == nullptr && (from.input(i) != kNoValue || theirs == nullptr)) continue;
+        if (ours != nullptr && theirs != nullptr && constant_relation(*ours, *theirs).empty() &&
+            ours->shape() == theirs->shape())
+          continue;
+        Edit edit;
+        edit.source = first_output(source, a);
+        edit.target = first_output(target_, b);
+        edit.input = i;
+        edit.folded = folded;
+        if (ours != nullptr && theirs != nullptr && ours->size() == theirs->size()) {
+          std::vector<std::vector<size_t>> perms = permutations(ours->shape(), theirs->shape());
+          if (!perms.empty()) edit.perm = perms[0];
+          perms_[{edit.target, i}] = std::move(perms);
+        }
+        edits.push_back(std::move(edit));
+      }
+    }
+    return edits;
+  }
+
+  Edits attribute_edits(const std::vector<std::pair<NodeId, NodeId>>& pairs, bool folded) {
+    const Graph& source = edit_source_.graph(folded);
+    Edits edits;
+    for (const auto& [a, b] : pairs) {
+      for (const AttributeDifference& d : attribute_differences(source, source.node(a), target_, target_.node(b))) {
+        Edit edit;
+        edit.kind = Edit::Kind::Attribute;
+        edit.source = first_output(source, a);
+        edit.target = first_output(target_, b);
+        edit.key = d.key;
+        edit.folded = folded;
+        edits.push_back(std::move(edit));
+      }
+    }
+    return edits;
+  }
+
+  // Whether some of the nodes keep numbers in a precision of their own.
+  static bool has_precision(const Graph& graph, const std::vector<NodeId>& nodes) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) {
+      const Node& node = graph.node(id);
+      if (node.op.find("uantizeLinear") != std::string::npos || node.op.starts_with("QLinear") ||
+          node.op.ends_with("Integer"))
+        return true;
+      return node.op == "Cast" && graph.constant(node.input(0)) != nullptr;
+    });
+  }
+
+  std::optional<Edit> layers_edit(const OwnError& r) {
+    if (r.source.open || r.source.nodes.empty()) return std::nullopt;
+    if (has_precision(target_, r.target.nodes) && !has_precision(source_, r.source.nodes)) {
+      why_not_ = "the source's layers have not the target's precision";
+      return std::nullopt;
+    }
+    Edit edit;
+    edit.kind = Edit::Kind::Layers;
+    edit.output = own_.common_value(r.source.joint);
+    for (size_t j : r.source.inputs) edit.inputs.push_back(own_.common_value(j));
+    edit.source = edit.output.source;
+    edit.target = edit.output.target;
+    return edit;
+  }
+
+  const Graph &source_, &target_;
+  const OwnErrors& own_;
+  EditSource edit_source_;
+  Uses target_uses_;
+  size_t joint_ = 0;
+  Edits set_;  // the last that was right
+  std::map<std::pair<std::string, size_t>, std::vector<std::vector<size_t>>> perms_;
+  std::string why_not_;
+};
+
+}  // namespace
+
+std::vector<SegmentRepair> search_repairs(const Graph& source, const Graph& target, const OwnErrors& own,
+                                          const std::vector<size_t>& wrong) {
+  Search search(source, target, own);
+  std::vector<SegmentRepair> repairs;
+  for (size_t joint : wrong) repairs.push_back(search.repair(joint));
+  return repairs;
+}
+
+}  // namespace dnn

@@ -1,0 +1,197 @@
+// Repairing a model file; see repair_model.h.
+#include "localize/repair_model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "convert/convert.h"
+#include "localize/outcome.h"
+#include "localize/preprocess_model.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+constexpr int64_t kMostSearched = 8;  // every second of the first samples
+constexpr int64_t kMostJudged = 8;    // of the others, layer by layer
+constexpr size_t kKept = 2;           // samples on which edits are tried
+
+bool searched(int64_t place) { return place % 2 == 0 && place < 2 * kMostSearched; }
+
+const Format& format_of(const std::string& path, const std::vector<std::string>& shapes) {
+  return sniff_format(open_model(path, shapes));
+}
+
+// Both networks' outputs on the same samples.
+Apart apart(const LocalizeRequest& request) {
+  ComparedNetwork source(request, request.source, request.preprocess);
+  ComparedNetwork target(request, request.target, target_preprocess_of(request));
+  Apart sum;
+  const auto run = [](const ComparedNetwork& network, const LoadedSample& sample) {
+    Outcome outcome;
+    try {
+      outcome.outputs = network.session->run(sample.inputs);
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::Environment) throw;
+      outcome.error = e.what();
+    }
+    return outcome;
+  };
+  while (true) {
+    const auto load_a = source.samples->next(), load_b = target.samples->next();
+    if (!load_a || !load_b) return sum;
+    const LoadedSample a = (*load_a)(), b = (*load_b)();
+    if (a.error || b.error) continue;  // which the search has said
+    const Movement moved = movement(run(source, a), run(target, b), {.atol = 0, .rtol = kTolerance});
+    ++sum.n_images;
+    if (moved.relabelled()) ++(moved.excess > 1 ? sum.n_relabelled : sum.n_ties);
+    sum.distance = std::max(sum.distance, moved.max_abs == 0 ? 0 : moved.max_abs / moved.largest);
+  }
+}
+
+bool healthy(const LocalizeReport& report) { return report.findings.empty() && (!report.first || report.explained); }
+
+// The edits that a preprocessing and an order of classes are; empty, and why, where they do not explain the difference.
+std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* why_not) {
+  *why_not = "no layer is wrong by itself, so inputs or outputs may mean something else; ";
+  if (!names_images(request.inputs) || request.preprocess.empty()) {
+    *why_not += "with images and --preprocess, that is searched too";
+    return {};
+  }
+  PreprocessRequest search;
+  search.source = request.source;
+  search.target = request.target;
+  search.inputs = request.inputs;
+  search.preprocess = request.preprocess;
+  search.target_preprocess = request.target_preprocess;
+  search.network = request.network;
+  search.folders = request.folders;
+  search.threads = request.threads;
+  const PreprocessReport found = search_preprocess_of(search).report;
+  const auto n_classes = static_cast<size_t>(std::max<int64_t>(found.target_classes, 0));
+  std::vector<Edit> edits;
+  if (found.verdict != PreprocessReport::Verdict::Explained || found.found.handling != Handling::AsIs) {
+    *why_not += "no preprocessing or order of classes that a model can hold explains it (--preprocessing says more)";
+    return {};
+  }
+  if (found.found.preprocess != found.assumed.preprocess) {
+    Edit& edit = edits.emplace_back();
+    edit.kind = Edit::Kind::Preprocess;
+    edit.key = to_json(found.found.preprocess);
+  }
+  if (found.found.labels != found.assumed.labels) {
+    Edit& edit = edits.emplace_back();
+    edit.kind = Edit::Kind::Classes;
+    for (int64_t c = 0; c < found.source_classes; ++c) {
+      const int64_t at = found.found.labels.at(c);
+      if (at < 0 || static_cast<size_t>(at) >= n_classes) {
+        *why_not += cat("class ", c, " of the source is none of the target's");
+        return {};
+      }
+      edit.classes.push_back(static_cast<size_t>(at));
+    }
+  }
+  why_not->clear();
+  return edits;
+}
+
+void search(const RepairRequest& request, RepairReport* report) {
+  LocalizeRequest localize = request;
+  localize.takes = searched;
+  localize.keep = kKept;
+  ModelComparison comparison(localize);
+  const LocalizeReport found = comparison.run();
+  report->n_searched = found.n_samples;
+  report->findings = found.findings;
+  if (healthy(found)) return;
+  report->verdict = RepairReport::Verdict::NotRepaired;
+  if (found.findings.empty()) {
+    report->edits = preprocess_edits(request, &report->why_not);
+    return;
+  }
+  std::vector<size_t> wrong;
+  for (const Finding& finding : found.findings) wrong.push_back(finding.own);
+  report->repairs = search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong);
+  for (const SegmentRepair& repair : report->repairs)
+    report->edits.insert(report->edits.end(), repair.edits.begin(), repair.edits.end());
+  if (report->edits.empty()) report->why_not = "no edit that was tried makes a wrong layer right";
+}
+
+void write(const RepairRequest& request, RepairReport* report) {
+  const Graph source = read_model(open_model(request.source, request.network.shapes));
+  Graph target = read_model(open_model(request.target, request.network.shapes));
+  EditSource edit_source(source);
+  apply_edits(report->edits, edit_source, target);
+  infer_types(target);
+  ConvertOptions options;
+  options.certificate.compile.build.cache_folder = request.folders.compile.build.cache_folder;
+  options.warn = request.folders.warn;
+  options.keep = true;  // what counts is how far it is from the source
+  report->certificate = convert_model(std::move(target), request.output, options);
+  report->output = request.output;
+}
+
+bool says_preprocess(const std::vector<Edit>& edits) {
+  return std::any_of(edits.begin(), edits.end(), [](const Edit& e) { return e.kind == Edit::Kind::Preprocess; });
+}
+
+bool keeps_preprocess(const RepairRequest& request) {
+  const Graph written = read_model(open_model(request.output, request.network.shapes));
+  return std::any_of(written.metadata.begin(), written.metadata.end(),
+                     [](const auto& entry) { return entry.first == "preprocess"; });
+}
+
+void judge(const RepairRequest& request, RepairReport* report) {
+  LocalizeRequest rest = request;
+  rest.takes = [](int64_t place) { return !searched(place); };
+  report->before = apart(rest);
+  if (report->before.n_images == 0) {  // one image
+    report->unseen = false;
+    rest.takes = {};
+    report->before = apart(rest);
+  }
+  rest.target = request.output;
+  rest.stored_preprocess = says_preprocess(report->edits);
+  report->after = apart(rest);
+  LocalizeRequest again = rest;
+  again.takes = [unseen = report->unseen](int64_t place) {
+    return unseen ? place % 2 == 1 && place < 2 * kMostJudged : place < kMostJudged;
+  };
+  const LocalizeReport found = ModelComparison(again).run();
+  report->left = found.findings;
+  report->verdict = healthy(found) && report->after.n_relabelled == 0 ? RepairReport::Verdict::Repaired
+                                                                      : RepairReport::Verdict::NotRepaired;
+}
+
+}  // namespace
+
+RepairReport repair_model(const RepairRequest& request) {
+  const Format& format = format_of(request.target, request.network.shapes);
+  const Format* wanted = format_for_path(request.output);
+  if (wanted != &format)
+    fail_usage("--repair ", request.output, ": the target is ", format.name, ", and so is what is repaired (",
+               format.extensions, ")");
+  if (format.to_files == nullptr) fail_unsupported(request.target, ": ", format.name, " cannot be written");
+  RepairReport report;
+  report.source = request.source;
+  report.target = request.target;
+  if (request.apply.empty()) {
+    search(request, &report);
+    if (report.edits.empty()) return report;
+  } else {
+    report.edits = parse_edits(read_file(request.apply), request.apply);
+  }
+  write(request, &report);
+  if (says_preprocess(report.edits) && !keeps_preprocess(request)) {
+    report.verdict = RepairReport::Verdict::NotRepaired;
+    report.why_not =
+        cat(format.name,
+            " does not keep what a model says of its preprocessing; run the target with the one that was found");
+    return report;
+  }
+  judge(request, &report);
+  return report;
+}
+
+}  // namespace dnn

@@ -1,0 +1,49 @@
+// Repairing a model file as a command line asks for it, and the report for people and programs.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/certificate.h"
+#include "localize/localize_models.h"
+#include "localize/repair.h"
+
+namespace dnn {
+
+struct RepairRequest : LocalizeRequest {
+  std::string output;  // the repaired model, in the target's format
+  std::string apply;   // edits that are made in place of a search: what --edits wrote; "": search
+};
+
+// How far a target's outputs are from the source's.
+struct Apart {
+  int64_t n_images = 0, n_relabelled = 0;
+  int64_t n_ties = 0;   // other labels, with outputs within the tolerance: as good as equal in the source
+  double distance = 0;  // the largest difference of an output, of its largest magnitude
+};
+
+struct RepairReport {
+  enum class Verdict : uint8_t { Healthy, Repaired, NotRepaired };
+  Verdict verdict = Verdict::Healthy;
+  std::string source, target, output;  // paths
+  int64_t n_searched = 0;
+  bool unseen = true;             // what is judged on was not searched on
+  std::vector<Finding> findings;  // of the search, and their repairs
+  std::vector<SegmentRepair> repairs;
+  std::vector<Edit> edits;                 // all that were made
+  Apart before, after;                     // on the same images
+  std::vector<Finding> left;               // what is wrong with the repaired model
+  std::optional<Certificate> certificate;  // of its writing
+  std::string why_not;
+};
+
+// Localises on every second sample (at most 8), searches and makes the edits, writes the model where there are any, and judges it on the
+// others: no label may differ beyond the tolerance of a certificate, and no layer be wrong. A healthy target is left alone: nothing is written. Throws Usage where the output is
+// of another format than the target, and what localising and converting throw.
+RepairReport repair_model(const RepairRequest& request);
+
+std::string repair_text(const RepairReport& report);
+// {"source", "target", "verdict", "repairs", "before", "after", ...} on one line.
+std::string repair_json(const RepairReport& report);
+
+}  // namespace dnn

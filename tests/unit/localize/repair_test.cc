@@ -1,0 +1,270 @@
+// Repair: every class of faults, alone and together, by the fewest edits; healthy networks and precisions are left as they are.
+#include "localize/repair.h"
+
+#include <gtest/gtest.h>
+
+#include "faults/fault.h"
+#include "graph/tensor_text.h"
+#include "localize/localize.h"
+#include "tensor/compare.h"
+#include "unit/faults/network.h"
+#include "unit/localize/isolated.h"
+
+namespace dnn {
+namespace {
+
+struct Repaired {
+  std::vector<SegmentRepair> repairs;
+  std::vector<Edit> edits;
+  Graph graph;
+};
+
+OwnErrorOptions interpreted() {
+  OwnErrorOptions options;
+  options.device = "reference";
+  options.compile.device = "reference";
+  options.keep = 2;
+  return options;
+}
+
+Repaired repaired(const Graph& source, const Graph& target, const Shape& shape) {
+  OwnErrors own(source, target, interpreted());
+  Localizer localizer(&source, &target);
+  localizer.measure_own(&own);
+  for (uint64_t seed : {21, 22}) {
+    const Tensor x = random_tensor(DType::Float32, shape, seed);
+    localizer.add(trace_of(source, x), trace_of(target, x));
+  }
+  std::vector<size_t> wrong;
+  for (const Finding& finding : localizer.finish({}).findings) wrong.push_back(finding.own);
+  Repaired result;
+  result.repairs = search_repairs(source, target, own, wrong);
+  for (const SegmentRepair& repair : result.repairs)
+    result.edits.insert(result.edits.end(), repair.edits.begin(), repair.edits.end());
+  result.graph = target;
+  EditSource edits(source);
+  apply_edits(result.edits, edits, result.graph);
+  infer_types(result.graph);
+  return result;
+}
+
+// On an input that the search did not see, of the largest output.
+double distance(const Graph& source, const Graph& target, const Shape& shape) {
+  const Tensor x = random_tensor(DType::Float32, shape, 77);
+  const Tensor a = interpret(source, {x})[0], b = interpret(target, {x})[0];
+  return a.size() != b.size() ? 1e9 : compare(a, b).relative();
+}
+
+const Shape kShape = {1, 3, 8, 8};
+
+TEST(Repair, EveryClassOfFaults) {
+  const Graph source = typed(kFaultyNet);
+  for (const Fault& fault : all_faults()) {
+    for (uint64_t seed : {3, 4}) {
+      Graph target = parse_graph(kFaultyNet);
+      const Injection injection = inject(target, fault.name, seed);
+      SCOPED_TRACE(injection.text());
+      infer_types(target);
+      const Repaired result = repaired(source, target, kShape);
+      for (const SegmentRepair& repair : result.repairs) {
+        EXPECT_FALSE(repair.edits.empty()) << repair.why_not;
+        EXPECT_LE(repair.times_after, 1);
+        for (double without : repair.times_without) EXPECT_GT(without, 1);
+      }
+      EXPECT_LE(distance(source, result.graph, kShape), 1e-4);
+    }
+  }
+}
+
+TEST(Repair, ThreeFaultsAtOnce) {
+  const Graph source = typed(kFaultyNet);
+  Graph target = parse_graph(kFaultyNet);
+  for (const char* spec : {"bn-epsilon@bn1", "bias-missing@conv3", "pool-kind@max4"}) inject(target, spec, 1);
+  infer_types(target);
+  EXPECT_GT(distance(source, target, kShape), 1e-3);
+  const Repaired result = repaired(source, target, kShape);
+  EXPECT_EQ(result.repairs.size(), 3u);
+  EXPECT_LE(distance(source, result.graph, kShape), 1e-5);
+}
+
+TEST(Repair, SaysTheOneConstantOrAttribute) {
+  const Graph source = typed(kFaultyNet);
+  Graph target = typed(kFaultyNet);
+  inject(target, "bn-epsilon@bn1", 1);
+  Repaired result = repaired(source, target, kShape);
+  ASSERT_EQ(result.edits.size(), 1u);
+  EXPECT_EQ(edit_text(result.edits[0]), "attribute: epsilon of what makes n1 from n1");
+  target = typed(kFaultyNet);
+  inject(target, "kernel-rotated@conv3", 1);
+  result = repaired(source, target, kShape);
+  ASSERT_EQ(result.edits.size(), 1u);
+  EXPECT_EQ(edit_text(result.edits[0]), "constant: input 1 of what makes c3 from c3");
+  EXPECT_TRUE(
+      result.graph.constant(result.graph.find_value("w3"))->identical(*source.constant(source.find_value("w3"))));
+  // conv5 reads the same weights, which were right there.
+  EXPECT_LE(distance(source, result.graph, kShape), 0);
+}
+
+TEST(Repair, LeavesAHealthyNetworkAlone) {
+  const Graph source = typed(kFaultyNet);
+  EXPECT_TRUE(repaired(source, source, kShape).edits.empty());
+}
+
+const char* const kSource = R"(graph "source" {
+  opset 28
+  input x: float32[1,3,5,5]
+  const w: float32[4,3,3,3] = random(1)
+  const scale: float32[4] = {1, 2, 0.5, 1.5}
+  const shift: float32[4] = {0.5, -1, 0.25, 2}
+  const mean: float32[4] = {0.1, 0.2, 0.3, 0.4}
+  const variance: float32[4] = {1.5, 0.5, 2, 1}
+  c = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+  n = BatchNormalization(c, scale, shift, mean, variance) @bn
+  y = Relu(n) @relu
+  output y
+})";
+
+TEST(Repair, FoldsBatchNormsWhereTheTargetHasNone) {
+  const Graph source = typed(kSource);
+  const Graph target = typed(R"(graph "target" {
+  opset 28
+  input x: float32[1,3,5,5]
+  const k: float32[4,3,3,3] = random(9)
+  const b: float32[4] = random(10)
+  n = Conv(x, k, b) @conv {pads = [1, 1, 1, 1]}
+  y = Relu(n) @relu
+  output y
+})");
+  const Repaired result = repaired(source, target, {1, 3, 5, 5});
+  ASSERT_EQ(result.edits.size(), 2u) << edits_json(result.edits);
+  for (const Edit& edit : result.edits) {
+    EXPECT_EQ(edit.kind, Edit::Kind::Constant);
+    EXPECT_TRUE(edit.folded);
+  }
+  EXPECT_EQ(result.graph.order().size(), target.order().size());
+  EXPECT_LE(distance(source, result.graph, {1, 3, 5, 5}), 1e-6);
+}
+
+TEST(Repair, KeepsTheTargetsOrderOfAxes) {
+  const Graph source = typed(kSource);
+  const Graph target = typed(R"(graph "target" {
+  opset 28
+  input x: float32[1,3,5,5]
+  const w: float32[4,3,3,3] = random(1)
+  c = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+  t = Transpose(c) @last {perm = [0, 2, 3, 1]}
+  y = Relu(t) @relu
+  output y
+})");
+  const Repaired result = repaired(source, target, {1, 3, 5, 5});
+  const Tensor x = random_tensor(DType::Float32, {1, 3, 5, 5}, 77);
+  const Tensor a = interpret(source, {x})[0].transposed({0, 2, 3, 1}), b = interpret(result.graph, {x})[0];
+  ASSERT_EQ(a.shape(), b.shape());
+  EXPECT_LE(compare(a, b).relative(), 1e-6);
+}
+
+TEST(Repair, StaysInTheTargetsPrecision) {
+  const Graph source = typed(R"(graph "source" {
+  opset 28
+  input x: float32[1,4]
+  const w: float32[4,2] = {0.5, -0.25, 0.75, 1, -1, 0.125, 0.0625, -0.5}
+  y = MatMul(x, w) @dense
+  output y
+})");
+  // The same in steps of 1/32 by integers, one of them wrong.
+  const Graph target = typed(R"(graph "target" {
+  opset 28
+  input x: float32[1,4]
+  const q: int8[4,2] = {16, -8, 24, 32, -32, 4, 99, -16}
+  const s: float32[] = {0.03125}
+  w = DequantizeLinear(q, s) @weights
+  y = MatMul(x, w) @dense
+  output y
+})");
+  const Repaired result = repaired(source, target, {1, 4});
+  ASSERT_EQ(result.edits.size(), 1u);
+  const Tensor& integers = *result.graph.constant(result.graph.find_value("q"));
+  EXPECT_EQ(integers.dtype(), DType::Int8);
+  EXPECT_EQ(integers.values<int8_t>()[6], 2);
+  EXPECT_LE(distance(source, result.graph, {1, 4}), 1e-6);
+}
+
+TEST(Repair, NeverPutsFloatsIntoAQuantisedLayer) {
+  const Graph source = typed(R"(graph "source" {
+  opset 28
+  input x: float32[1,4]
+  const w: float32[4,2] = {0.51, -0.27, 0.75, 1, -1, 0.125, 0.0625, -0.5}
+  y = MatMul(x, w) @dense
+  output y
+})");
+  const Graph target = typed(R"(graph "target" {
+  opset 28
+  input x: float32[1,4]
+  const q: int8[4,2] = {1, -1, 1, 1, -1, 0, 0, -1}
+  const s: float32[] = {0.75}
+  w = DequantizeLinear(q, s) @weights
+  y = MatMul(x, w) @dense
+  output y
+})");
+  const Repaired result = repaired(source, target, {1, 4});
+  ASSERT_EQ(result.repairs.size(), 1u);
+  EXPECT_TRUE(result.edits.empty()) << edits_json(result.edits);
+  EXPECT_NE(result.repairs[0].why_not, "");
+}
+
+TEST(Edits, ComeBackFromText) {
+  Edit constant;
+  constant.source = "a\n";
+  constant.target = "b";
+  constant.input = 2;
+  constant.perm = {1, 0};
+  constant.folded = true;
+  Edit attribute;
+  attribute.kind = Edit::Kind::Attribute;
+  attribute.source = attribute.target = "v";
+  attribute.key = "pads";
+  Edit layers;
+  layers.kind = Edit::Kind::Layers;
+  layers.output = {"s", "t", {2, 0, 1}, {1, 4, 5, 6}, {1, 5, 6, 4}};
+  layers.inputs = {{"x", "x", {0}, {1, 7}, {1, 7}}};
+  layers.source = "s";
+  layers.target = "t";
+  const std::vector<Edit> edits = {constant, attribute, layers};
+  EXPECT_EQ(parse_edits(edits_json(edits), "e.json"), edits);
+}
+
+TEST(Edits, HostileTextIsRefusedInOneLine) {
+  const std::string constant = R"({"edits": [{"kind": "constant", "source": "a", "target": "b", "input": )";
+  const std::string layers = R"({"edits": [{"kind": "layers", "inputs": [], "output": {"source": "a", "target": "b", )";
+  for (const std::string& text :
+       std::vector<std::string>{"", "{", "[]", R"({"edits": 3})", R"({"edits": [{}]})",
+                                R"({"edits": [{"kind": "other", "source": "a", "target": "b"}]})", constant + "-1}]}",
+                                constant + R"(1, "perm": [0, 0]}]})", constant + "1e300}]}", constant + "\"1\"}]}",
+                                layers + R"("order": [9], "source_shape": [], "target_shape": []}}]})",
+                                layers + R"("order": [], "source_shape": [2], "target_shape": [3]}}]})",
+                                R"({"edits": [{"kind": "classes", "classes": [-1]}]})",
+                                R"({"edits": [{"kind": "preprocess", "preprocess": {"scale": "x"}}]})"}) {
+    SCOPED_TRACE(text);
+    try {
+      parse_edits(text, "e.json");
+      FAIL() << "no error";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed);
+      EXPECT_EQ(std::string(e.what()).substr(0, 6), "e.json");
+    }
+  }
+}
+
+TEST(Edits, OfOtherModelsAreRefused) {
+  const Graph source = typed(kSource);
+  Edit edit;
+  edit.source = "c";
+  edit.target = "nowhere";
+  edit.input = 1;
+  Graph target = source;
+  EditSource from(source);
+  EXPECT_THROW(apply_edits({edit}, from, target), Error);
+}
+
+}  // namespace
+}  // namespace dnn
