@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "devices/library.h"
+#include "localize/alignment_text.h"
 #include "localize/bisect_model.h"
 #include "localize/localize_models.h"
 #include "localize/preprocess_model.h"
@@ -25,18 +26,18 @@ const cli::Tool kTool = {
         "Finds what makes two networks part. Runs SOURCE and TARGET on the same inputs, gives each layer of TARGET "
         "what "
         "SOURCE computes in front of it, and lists those that are wrong by themselves, told from rounding by float64: "
-        "where, what is not the same, how sure, what would mend it; then what diverges in the run. Of two traces of "
-        "dnn-infer, only what diverges. --passes: of one MODEL, the rewrite or the kernel of --device at -O that moves "
-        "its outputs from those of --source-device at --source-opt. --preprocessing: the preprocessing, or order of "
-        "classes, of TARGET that explains the difference. --repair: TARGET with the fewest edits that make it right.",
-    .negative = "a layer is wrong, or diverges beyond rounding, or nothing could be lined up; not repaired",
+        "where, what differs, how sure, what would mend it. Of two traces, only what diverges. --passes: of one MODEL, "
+        "the rewrite or kernel of --device at -O that moves its outputs from those of --source-device at --source-opt. "
+        "--preprocessing: the preprocessing, or order of classes, that explains it. --repair: TARGET, mended by the "
+        "fewest edits.",
+    .negative = "a layer is wrong, or diverges; nothing is lined up; not repaired",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
-                 {"dnn-localize reference.dnns opencl.dnns", "two streams of dnn-infer --trace"},
                  {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"},
                  {"dnn-localize --repair fixed.tflite right.onnx wrong.tflite x.npy", "without its faults"}}};
 
 struct Options {
-  std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply;
+  std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
+                                          alignment, aligned;
   NetworkOptions network;
   std::optional<std::string> source_level, source_device, json;
   std::vector<std::string> inputs, given;
@@ -48,7 +49,7 @@ struct Options {
 
 void declare(cli::Args& args, Options& o) {
   args.given(&o.given);
-  args.positional(&o.source, "SOURCE", "a model, a package, or a trace: what is right");
+  args.positional(&o.source, "SOURCE", "a model, a package, or a trace of dnn-infer: what is right");
   args.positional(&o.target, "TARGET", "the same of what is doubted");
   args.positionals(&o.inputs, "INPUT", "for models, as for dnn-infer: images, folders, lists, .npy, .npz", 0);
   args.option(&o.network.level, "-O,--opt", "0..4", "level of models (default 0; --passes, --preprocessing 3)");
@@ -63,13 +64,15 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.repair, "--repair", "OUT", "write TARGET repaired, in its own format");
   args.option(&o.edits, "--edits", "FILE", "with --repair, write the edits, as JSON");
   args.option(&o.apply, "--apply", "FILE", "with --repair, make these edits, and search none");
+  args.option(&o.alignment, "--alignment", "FILE", "which layers are one: lines of SOURCE<TAB>TARGET, - for none");
+  args.option(&o.aligned, "--aligned", "FILE", "write what was lined up, in that form");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X", "a layer diverges beyond X + R times its largest", 0);
   args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
   args.choice(&o.sort, "--sort", {"divergence", "added", "order"}, "by error, by what a layer adds, by execution");
   args.option(&o.top, "--top", "N", "rows of each table; 0 for all", 0);
   args.optional_value(&o.json, "--json", "FILE", "-",
-                      "the report as JSON, instead of the tables or into FILE beside them");
+                      "the report as JSON, instead of the text, or into FILE beside it");
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.device(&o.network.device);
   args.threads(&o.threads);
@@ -101,6 +104,8 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--pass", Passes},
                                                     {"--preprocess", kRuns},
                                                     {"--target-preprocess", Models | Preprocessing | Repair},
+                                                    {"--alignment", Models | Repair},
+                                                    {"--aligned", Models},
                                                     {"--edits", Repair},
                                                     {"--apply", Repair},
                                                     {"--shape", kRuns},
@@ -161,9 +166,14 @@ Request models_of(const Options& o) {
   return request;
 }
 
+std::vector<GivenPair> alignment_of(const Options& o) {
+  return o.alignment.empty() ? std::vector<GivenPair>() : parse_alignment(read_file(o.alignment), o.alignment);
+}
+
 LocalizeReport compare_models(const Options& o) {
   auto request = models_of<LocalizeRequest>(o);
   request.tolerance = o.tolerance;
+  request.alignment = alignment_of(o);
   std::optional<cli::Progress> progress;
   request.begin = [&](int64_t n_samples) { progress.emplace("samples", n_samples); };
   request.done = [&] { progress->advance(); };
@@ -223,6 +233,7 @@ bool repair(const Options& o) {
   auto request = models_of<RepairRequest>(o);
   request.output = o.repair;
   request.apply = o.apply;
+  request.alignment = alignment_of(o);
   const RepairReport report = repair_model(request);
   if (!o.edits.empty() && !report.edits.empty()) write_file(o.edits, edits_json(report.edits));
   write_report(o, repair_json(report), repair_text(report));
@@ -232,6 +243,7 @@ bool repair(const Options& o) {
 bool compare(const Options& o, Task task) {
   std::optional<Error> cut_off;
   const LocalizeReport report = task == Traces ? compare_traces(o, &cut_off) : compare_models(o);
+  if (!o.aligned.empty()) write_file(o.aligned, alignment_text(report));
   const LocalizePresentation how = {o.source, o.target, o.sort, o.top};
   write_report(o, localize_json(report, how), localize_table(report, how));
   if (cut_off) throw *cut_off;

@@ -7,12 +7,13 @@
 #include <optional>
 #include <set>
 
+#include "base/text.h"
 #include "tensor/compare.h"
 
 namespace dnn {
 namespace {
 
-constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr size_t kNone = static_cast<size_t>(-1), kNever = kNone - 1;
 constexpr double kSame = 1e-5;         // of the largest magnitude: two computations of one value
 constexpr double kSameNumbers = 1e-6;  // sums over one set of numbers in another order
 
@@ -66,7 +67,8 @@ class Alignment {
     prepare(&b_, b_records);
   }
 
-  std::vector<AlignedPair> run() {
+  std::vector<AlignedPair> run(const std::vector<GivenPair>& given) {
+    for (const GivenPair& pair : given) take_given(pair);
     const std::vector<LayerPair> named = line_up(a_.layers, b_.layers, {}, false);
     for (const LayerPair& pair : named) {
       if (pair.by == LayerPair::By::Place || agree(pair.source, pair.target)) take(pair.source, pair.target, pair.by);
@@ -117,6 +119,33 @@ class Alignment {
     a_.partner[i] = j;
     b_.partner[j] = i;
     pairs_.push_back({i, j, by});
+  }
+
+  static size_t layer_of(const Side& side, const std::string& name, const char* what) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < side.layers.size(); ++i) {
+      if (side.layers[i].name == name) return i;
+      names.push_back(side.layers[i].name);
+    }
+    const std::string nearest = nearest_word(name, names);
+    fail_usage("no layer of the ", what, " makes '", name, "'",
+               nearest.empty() ? "" : cat("; did you mean '", nearest, "'?"));
+  }
+  void take_given(const GivenPair& pair) {
+    if (pair.source.empty() && pair.target.empty()) return;
+    const size_t i = pair.source.empty() ? kNone : layer_of(a_, pair.source, "source");
+    const size_t j = pair.target.empty() ? kNone : layer_of(b_, pair.target, "target");
+    const bool again = i != kNone && a_.partner[i] != kNone;
+    if (again || (j != kNone && b_.partner[j] != kNone))
+      fail_usage("'", again ? pair.source : pair.target, "' of the ", again ? "source" : "target",
+                 " is lined up twice");
+    if (i == kNone) {
+      b_.partner[j] = kNever;
+    } else if (j == kNone) {
+      a_.partner[i] = kNever;
+    } else {
+      take(i, j, LayerPair::By::Given);
+    }
   }
 
   // Two values that cannot be one although they have one name: of different operators that both multiply by weights or
@@ -246,7 +275,7 @@ class Alignment {
       if (a_.partner[i] != kNone || a_.makers[i] < 0) continue;
       const std::vector<size_t> inputs = inputs_of(a_, a_.graph.node(a_.makers[i]));
       if (inputs.empty() ||
-          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNone || a_.partner[k] == kNone; }))
+          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNone || a_.partner[k] >= kNever; }))
         continue;
       ours[{a_.layers[i].op, inputs}].push_back(i);
     }
@@ -254,7 +283,7 @@ class Alignment {
       if (b_.partner[j] != kNone || b_.makers[j] < 0) continue;
       std::vector<size_t> inputs = inputs_of(b_, b_.graph.node(b_.makers[j]));
       if (inputs.empty() ||
-          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNone || b_.partner[k] == kNone; }))
+          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNone || b_.partner[k] >= kNever; }))
         continue;
       for (size_t& k : inputs) k = b_.partner[k];
       theirs[{b_.layers[j].op, inputs}].push_back(j);
@@ -287,8 +316,9 @@ class Alignment {
 std::vector<AlignedPair> align(const Graph& source, const std::vector<Layer>& source_layers,
                                const std::vector<stream::TensorRecord>& source_records, const Graph& target,
                                const std::vector<Layer>& target_layers,
-                               const std::vector<stream::TensorRecord>& target_records) {
-  return Alignment({source, source_layers}, {target, target_layers}, source_records, target_records).run();
+                               const std::vector<stream::TensorRecord>& target_records,
+                               const std::vector<GivenPair>& given) {
+  return Alignment({source, source_layers}, {target, target_layers}, source_records, target_records).run(given);
 }
 
 }  // namespace dnn

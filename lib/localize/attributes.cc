@@ -75,7 +75,8 @@ std::vector<AttributeDifference> attribute_differences(const Graph& source, cons
   std::set<std::string> keys;
   for (const auto& [key, value] : a.attributes) keys.insert(key);
   for (const auto& [key, value] : b.attributes) keys.insert(key);
-  const size_t ranks[] = {rank_of(source, a), rank_of(target, b)};
+  size_t ranks[] = {rank_of(source, a), rank_of(target, b)};
+  for (size_t i : {0, 1}) ranks[i] = ranks[i] == 0 ? ranks[1 - i] : ranks[i];  // of the side that has a shape
   std::vector<AttributeDifference> found;
   for (const std::string& key : keys) {
     if (says_nothing(key)) continue;

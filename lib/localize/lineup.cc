@@ -249,6 +249,7 @@ std::string_view by_name(LayerPair::By by) {
     case LayerPair::By::Values: return "values";
     case LayerPair::By::Parameters: return "parameters";
     case LayerPair::By::Wiring: return "wiring";
+    case LayerPair::By::Given: return "given";
   }
   return "";
 }

@@ -36,7 +36,7 @@ std::vector<AxisOrder> axis_orders(const Shape& wanted, const Shape& shape);
 Tensor reordered(const Tensor& tensor, const AxisOrder& order, const Shape& wanted);
 
 struct LayerPair {
-  enum class By : uint8_t { Name, Place, Order, Values, Parameters, Wiring };
+  enum class By : uint8_t { Name, Place, Order, Values, Parameters, Wiring, Given };
   size_t source = 0, target = 0;  // indices into the two lists of layers
   By by = By::Name;
 };

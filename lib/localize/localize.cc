@@ -59,7 +59,7 @@ void Localizer::add(const Records& source, Records target) {
     source_ = layers_of(source, source_graph_);
     target_ = layers_of(target, target_graph_);
     if (source_graph_ != nullptr && target_graph_ != nullptr) {
-      aligned_ = align(*source_graph_, source_, source, *target_graph_, target_, target);
+      aligned_ = align(*source_graph_, source_, source, *target_graph_, target_, target, given_);
     } else {
       for (const LayerPair& pair : line_up(source_, target_)) aligned_.push_back({pair, {}, true});
     }

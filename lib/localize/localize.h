@@ -57,6 +57,8 @@ class Localizer {
   Localizer(const Graph* source, const Graph* target) : source_graph_(source), target_graph_(target) {}
   // Also measures, sample by sample, what each part of the target adds by itself; `own` must outlive this, and be of both graphs.
   void measure_own(OwnErrors* own) { own_ = own; }
+  // Pairs that a user gives, before the first sample; of source models only.
+  void give(std::vector<GivenPair> pairs) { given_ = std::move(pairs); }
   // The values of one sample on both sides. The first lines the layers up; values of other shapes later on are left out.
   void add(const std::vector<stream::TensorRecord>& source, std::vector<stream::TensorRecord> target);
   // Throws Negative when nothing could be compared.
@@ -79,6 +81,7 @@ class Localizer {
   OwnErrors* own_ = nullptr;
   std::vector<Layer> source_, target_;
   std::vector<AlignedPair> aligned_;
+  std::vector<GivenPair> given_;
   std::vector<std::pair<size_t, Joint>> joints_;  // by the source's layer
   std::vector<Sum> sums_;
   int64_t n_samples_ = 0, n_withdrawn_ = 0;

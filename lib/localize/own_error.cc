@@ -143,6 +143,11 @@ void OwnErrors::forget(size_t joint) {
   sums_[joint] = {};
 }
 
+// A joint that may be no common value: wrong, and not what a user says.
+bool OwnErrors::doubtful(size_t joint) const {
+  return active_[joint] && results_[joint].wrong() && results_[joint].by != LayerPair::By::Given;
+}
+
 // Asked before each trial of another line-up.
 bool OwnErrors::may_try() {
   complete_ = complete_ && flops_ <= most_flops_;
@@ -350,7 +355,7 @@ bool OwnErrors::move_end(size_t joint, bool source, ValueId to, const NamedTenso
 bool OwnErrors::realign(const NamedTensors& values) {
   bool any = false;
   for (size_t j = 0; j < results_.size(); ++j) {
-    if (!active_[j] || !results_[j].wrong() || target_.is_output(results_[j].joint.target)) continue;
+    if (!doubtful(j) || target_.is_output(results_[j].joint.target)) continue;
     std::vector<std::pair<bool, ValueId>> candidates;
     const std::vector<ValueId> a = ends(true), b = ends(false);
     const std::set<ValueId> used_source(a.begin(), a.end()), used_target(b.begin(), b.end());
@@ -459,16 +464,16 @@ bool OwnErrors::withdraw(const NamedTensors& values) {
   bool any = false;
   std::set<size_t> tried;
   for (size_t j = 0; j < results_.size(); ++j) {
-    if (!active_[j] || !results_[j].wrong() || !may_try()) continue;
+    if (!doubtful(j) || !may_try()) continue;
     std::set<size_t> taken = {j};
     bool agrees = agrees_without(taken, values);
     for (int more = 0; !agrees && more < 3 && taken.size() < 8; ++more) {
       std::set<size_t> wider = taken;  // with the wrong ones beside
       for (size_t i = 0; i < results_.size(); ++i) {
-        if (!active_[i] || !results_[i].wrong()) continue;
+        if (!doubtful(i)) continue;
         for (size_t from : results_[i].target.inputs) {
           if (taken.count(from) != 0) wider.insert(i);
-          if (taken.count(i) != 0 && active_[from] && results_[from].wrong()) wider.insert(from);
+          if (taken.count(i) != 0 && doubtful(from)) wider.insert(from);
         }
       }
       if (wider == taken) break;

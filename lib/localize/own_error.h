@@ -115,6 +115,7 @@ class OwnErrors {
   bool join(const NamedTensors& values);
   std::vector<ValueId> ends(bool source) const;
   bool may_try();
+  bool doubtful(size_t joint) const;
   void make_bands(const NamedTensors& values);
 
   const Graph &source_, &target_;

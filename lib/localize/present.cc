@@ -69,6 +69,7 @@ std::string counts_line(const LocalizeReport& report) {
     if (by[way] > 0) text += cat(", ", by[way], " by ", way);
   }
   text += cat(", ", by["order"], " by order");
+  if (by["given"] > 0) text += cat(", ", by["given"], " as given");
   if (report.n_withdrawn > 0) text += cat(" (", report.n_withdrawn, " more taken back: what follows them agrees)");
   return text + "\n";
 }
