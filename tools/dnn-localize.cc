@@ -69,7 +69,8 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X", "a layer diverges beyond X + R times its largest", 0);
   args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
-  args.choice(&o.sort, "--sort", {"divergence", "added", "order"}, "by error, by what a layer adds, by execution");
+  args.choice(&o.sort, "--sort", {"divergence", "added", "order", "labels"},
+              "by error, what a layer adds, execution, changed labels");
   args.option(&o.top, "--top", "N", "rows of each table; 0 for all", 0);
   args.optional_value(&o.json, "--json", "FILE", "-",
                       "the report as JSON, instead of the text, or into FILE beside it");

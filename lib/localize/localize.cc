@@ -9,6 +9,8 @@
 
 #include "base/mappings.h"
 #include "infer/trace.h"
+#include "localize/outcome.h"
+#include "metrics/statistics.h"
 #include "tensor/compare.h"
 
 namespace dnn {
@@ -51,6 +53,8 @@ std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const T
   r.largest = std::max(r.largest, d.largest);
   sum->difference_squares += d.difference_squares;
   sum->reference_squares += d.reference_squares;
+  const double error = relative_error(d.difference_squares, d.reference_squares, d.max_abs);
+  sum->errors.emplace_back(n_samples_ - 1, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
   return d.max_abs;
 }
 
@@ -75,11 +79,17 @@ void Localizer::add(const Records& source, Records target) {
       sums_.push_back(std::move(sum));
     }
   }
+  relabelled_.push_back(false);
+  bool labelled = false;
   const auto left = by_value_name(source), right = by_value_name(target);
   for (Sum& sum : sums_) {
     const auto a = left.find(source_[sum.pair.source].name), b = right.find(target_[sum.pair.target].name);
     if (a == left.end() || b == right.end()) continue;
     if (!compare_pair(&sum, a->second->tensor, b->second->tensor)) continue;
+    if (!labelled && source_[sum.pair.source].role == stream::Role::Output) {
+      labelled = true;
+      relabelled_.back() = top_label(a->second->tensor) != top_label(b->second->tensor);
+    }
     sum.result.recomputed = sum.result.recomputed || a->second->recomputed || b->second->recomputed;
   }
   if (own_ == nullptr) return;
@@ -163,6 +173,34 @@ void Localizer::withdraw(std::vector<LayerResult>* layers) {
   }
 }
 
+// By ranks, in which infinite errors are the largest.
+void Localizer::test_labels(std::vector<LayerResult>* layers) const {
+  std::vector<LayerResult*> tested;
+  std::vector<double> p;
+  for (LayerResult& layer : *layers) {
+    const auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) {
+      return s.pair.source == layer.source && s.pair.target == layer.target;
+    });
+    std::vector<double> sorted;
+    for (const auto& [sample, error] : sum->errors) sorted.push_back(error);
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<int64_t> same, other;
+    for (const auto& [sample, error] : sum->errors) {
+      const auto rank = std::lower_bound(sorted.begin(), sorted.end(), error) - sorted.begin();
+      (relabelled_[static_cast<size_t>(sample)] ? other : same).push_back(rank);
+    }
+    std::sort(same.begin(), same.end());
+    std::sort(other.begin(), other.end());
+    const auto test = metrics::mann_whitney(same, other);
+    if (!test) continue;
+    layer.label_effect = test->effect;
+    tested.push_back(&layer);
+    p.push_back(test->p);
+  }
+  const std::vector<double> corrected = metrics::holm(p);
+  for (size_t i = 0; i < tested.size(); ++i) tested[i]->label_p = corrected[i];
+}
+
 // What rounding may grow to on its way to an output, relative (L2): layers that amplify it, and steps of quantisation.
 constexpr double kMostAmplified = 0.1;
 
@@ -192,7 +230,9 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
     report.n_diverging += r.diverges ? 1 : 0;
     if (r.diverges && !report.first) report.first = static_cast<size_t>(&r - report.layers.data());
   }
+  test_labels(&report.layers);
   report.n_samples = n_samples_;
+  report.n_relabelled = std::count(relabelled_.begin(), relabelled_.end(), true);
   report.n_withdrawn = n_withdrawn_;
   if (source_graph_ != nullptr && target_graph_ != nullptr) {
     std::vector<LayerPair> pairs;

@@ -31,6 +31,9 @@ struct LayerResult {
   double added = 0;        // what error has above input_error; 0 when it has less
   bool diverges = false;   // max_abs above the tolerance
   bool makes = false;      // it diverges and none of the layers behind input_error does
+  // Whether the layer errs more on samples whose label differs: Mann-Whitney's test of its errors, sample by sample, p corrected
+  // for all layers (Holm), and the rank-biserial correlation. None where the labels are all the same, or all others.
+  std::optional<double> label_p, label_effect;
 };
 
 struct LocalizeReport {
@@ -38,6 +41,7 @@ struct LocalizeReport {
   std::vector<LayerResult> layers;    // the lined-up ones, in the source's execution order
   std::optional<size_t> first;        // of layers: the first that diverges
   int64_t n_samples = 0;
+  int64_t n_relabelled = 0;  // samples whose first lined-up output has its largest element elsewhere
   int64_t n_diverging = 0;
   int64_t n_withdrawn =
       0;  // lined up by order only, unlike each other while all that follows agrees: not the same value
@@ -70,11 +74,13 @@ class Localizer {
     AxisOrder order;
     LayerResult result;
     double difference_squares = 0, reference_squares = 0;
+    std::vector<std::pair<int64_t, double>> errors = {};  // by sample
   };
   std::optional<double> compare_pair(Sum* sum, const Tensor& a, const Tensor& b);
   void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
   void withdraw(std::vector<LayerResult>* layers);
   void line_up_own();
+  void test_labels(std::vector<LayerResult>* layers) const;
   void leave_withdrawn();
 
   const Graph *source_graph_, *target_graph_;
@@ -84,6 +90,7 @@ class Localizer {
   std::vector<GivenPair> given_;
   std::vector<std::pair<size_t, Joint>> joints_;  // by the source's layer
   std::vector<Sum> sums_;
+  std::vector<bool> relabelled_;  // by sample
   int64_t n_samples_ = 0, n_withdrawn_ = 0;
 };
 

@@ -22,6 +22,14 @@ std::vector<size_t> ranked(const LocalizeReport& report, const std::string& sort
     if (report.layers[i].diverges) rows.push_back(i);
   }
   if (sort == "order") return rows;
+  if (sort == "labels") {
+    const auto p = [&](size_t i) { return report.layers[i].label_p.value_or(2); };
+    std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
+      const LayerResult &x = report.layers[a], &y = report.layers[b];
+      return p(a) != p(b) ? p(a) < p(b) : x.label_effect.value_or(-2) > y.label_effect.value_or(-2);
+    });
+    return rows;
+  }
   const auto key = [&](size_t i) { return sort == "added" ? report.layers[i].added : report.layers[i].error; };
   std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) { return key(a) > key(b); });
   return rows;
@@ -105,7 +113,9 @@ Json layer_json(const LocalizeReport& report, const LayerResult& r) {
           {"input_error", words::json_number(r.input_error)},
           {"added", words::json_number(r.added)},
           {"diverges", r.diverges},
-          {"makes", r.makes}};
+          {"makes", r.makes},
+          {"label_p", r.label_p ? words::json_number(*r.label_p) : Json()},
+          {"label_effect", r.label_effect ? words::json_number(*r.label_effect) : Json()}};
 }
 
 }  // namespace
@@ -124,7 +134,10 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
     out += first_lines(report, report.layers[*report.first]);
     const std::vector<size_t> rows = ranked(report, how.sort);
     const size_t n = how.top == 0 ? rows.size() : std::min(rows.size(), static_cast<size_t>(how.top));
-    std::vector<Row> cells = {{"", "layer", "op", "max abs", "rel L2", "of inputs", "added", "", ""}};
+    std::vector<Row> cells = {{"", "layer", "op", "max abs", "rel L2", "of inputs", "added"}};
+    const bool labels = report.n_relabelled > 0 && report.n_relabelled < report.n_samples;
+    if (labels) cells[0].insert(cells[0].end(), {"label p", "effect"});
+    cells[0].insert(cells[0].end(), {"", ""});
     bool recomputed = false;
     for (size_t i = 0; i < n; ++i) {
       const LayerResult& r = report.layers[rows[i]];
@@ -133,16 +146,21 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
       const std::string other = called(a) == called(b) ? "" : called(b);
       if (!other.empty()) cells[0].back() = "in the target";
       cells.push_back({cat(i + 1), called(a) + (r.recomputed ? " *" : ""), plain(a.op), words::number(r.max_abs),
-                       words::number(r.error), words::number(r.input_error), words::number(r.added),
-                       r.makes       ? "makes it"
-                       : r.added > 0 ? "adds"
-                                     : "passes on",
-                       other});
+                       words::number(r.error), words::number(r.input_error), words::number(r.added)});
+      if (labels)
+        cells.back().insert(cells.back().end(), {r.label_p ? words::number(*r.label_p) : "-",
+                                                 r.label_effect ? words::number(*r.label_effect) : "-"});
+      cells.back().insert(cells.back().end(), {r.makes ? "makes it" : r.added > 0 ? "adds" : "passes on", other});
     }
     const std::string order = how.sort == "order" ? "in order of execution" : "by " + how.sort;
+    std::vector<bool> left = {false, true, true, false, false, false, false, true, true};
+    if (labels) left.insert(left.begin() + 7, {false, false});
     out += cat("\n", report.n_diverging, " of ", report.layers.size(), " layers diverge, ", order,
                n < rows.size() ? cat(" (the first ", n, ")") : "", ":\n");
-    out += table(cells, {false, true, true, false, false, false, false, true, true});
+    out += table(cells, left);
+    if (labels)
+      out += cat("label p: whether a layer errs more on the ", report.n_relabelled, " of ", report.n_samples,
+                 " samples whose label differs (Mann-Whitney, corrected by Holm); effect: 1 where it always does\n");
     if (recomputed) out += "* fused away on one side, and computed beside its run\n";
   }
   if (!report.differences.empty()) {
@@ -167,6 +185,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
                {"samples", report.n_samples},
                {"source_layers", report.source.size()},
                {"target_layers", report.target.size()},
+               {"relabelled", report.n_relabelled},
                {"diverging", report.n_diverging},
                {"withdrawn", report.n_withdrawn},
                {"first", report.first ? layer_json(report, report.layers[*report.first]) : Json(nullptr)},

@@ -8,7 +8,7 @@ namespace dnn {
 
 struct LocalizePresentation {
   std::string source, target;       // what they are called: paths
-  std::string sort = "divergence";  // "divergence" (relative error), "added", or "order" (of execution)
+  std::string sort = "divergence";  // "divergence" (relative error), "added", "order" (of execution), or "labels" (p)
   int64_t top = 20;                 // rows of each table; 0 for all
 };
 

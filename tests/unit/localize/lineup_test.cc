@@ -150,6 +150,25 @@ TEST(Localizer, EqualNetworksAndErrorsWithinTheToleranceDoNotDiverge) {
   EXPECT_TRUE(localized(kRight, near, 1e-6).first.has_value());
 }
 
+TEST(Localizer, TestsWhetherALayerErrsMoreWhereLabelsDiffer) {
+  const Graph a = parse_graph(kRight), b = parse_graph(replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 5}"));
+  Localizer localizer(&a, &b);
+  // 2 - 4t against 2 - 5t, beside 1: the labels differ from t = 0.2 to 0.25.
+  for (const float t : {0.01f, 0.21f, 0.02f, 0.22f, 0.03f, 0.23f, 0.04f, 0.24f}) {
+    const Tensor x = Tensor::of<float>({1, 4}, {1, 1, 1, t});
+    localizer.add(trace_of(a, x), trace_of(b, x));
+  }
+  const LocalizeReport report = localizer.finish({});
+  EXPECT_EQ(report.n_relabelled, 4);
+  for (const LayerResult& layer : report.layers) {
+    const bool input = report.source[layer.source].node.empty();
+    EXPECT_EQ(layer.label_effect, input ? 0.0 : 1.0) << report.source[layer.source].name;
+    // Four against four: 2 of 70 orders are as telling, for each of three layers (and one that is all ties).
+    EXPECT_NEAR(*layer.label_p, input ? 1.0 : 4 * 2.0 / 70, 0.03) << report.source[layer.source].name;
+  }
+  EXPECT_FALSE(localized(kRight, kRight).layers[0].label_p.has_value());
+}
+
 TEST(Localizer, WithdrawsPairsByOrderWhoseFollowersAgree) {
   // The same function by other steps: the inner values have one shape and nothing to do with each other.
   const std::string other = replaced(replaced(kRight, "a: float32[1,4] = Mul(x, w)", "p: float32[1,4] = Neg(x)"),
