@@ -171,13 +171,17 @@ std::vector<GivenPair> alignment_of(const Options& o) {
   return o.alignment.empty() ? std::vector<GivenPair>() : parse_alignment(read_file(o.alignment), o.alignment);
 }
 
+void show_progress(LocalizeRequest* request, std::optional<cli::Progress>* progress) {
+  request->begin = [progress](int64_t n_samples) { progress->emplace("samples", n_samples); };
+  request->done = [progress] { (*progress)->advance(); };
+}
+
 LocalizeReport compare_models(const Options& o) {
   auto request = models_of<LocalizeRequest>(o);
   request.tolerance = o.tolerance;
   request.alignment = alignment_of(o);
   std::optional<cli::Progress> progress;
-  request.begin = [&](int64_t n_samples) { progress.emplace("samples", n_samples); };
-  request.done = [&] { progress->advance(); };
+  show_progress(&request, &progress);
   return ModelComparison(request).run();
 }
 
@@ -235,6 +239,8 @@ bool repair(const Options& o) {
   request.output = o.repair;
   request.apply = o.apply;
   request.alignment = alignment_of(o);
+  std::optional<cli::Progress> progress;
+  show_progress(&request, &progress);
   const RepairReport report = repair_model(request);
   if (!o.edits.empty() && !report.edits.empty()) write_file(o.edits, edits_json(report.edits));
   write_report(o, repair_json(report), repair_text(report));

@@ -113,8 +113,22 @@ void search(const RepairRequest& request, RepairReport* report) {
   std::vector<size_t> wrong;
   for (const Finding& finding : found.findings) wrong.push_back(finding.own);
   report->repairs = search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong);
-  for (const SegmentRepair& repair : report->repairs)
-    report->edits.insert(report->edits.end(), repair.edits.begin(), repair.edits.end());
+  EditSource edit_source(comparison.source());
+  for (SegmentRepair& repair : report->repairs) {
+    std::vector<Edit> edits = report->edits;
+    edits.insert(edits.end(), repair.edits.begin(), repair.edits.end());
+    Graph together = comparison.target();
+    try {
+      apply_edits(edits, edit_source, together);
+      report->edits = std::move(edits);
+    } catch (const Error& e) {  // beside what the others make
+      if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+      repair.edits.clear();
+      repair.times_without.clear();
+      repair.times_after = repair.times_before;
+      repair.why_not = e.what();
+    }
+  }
   if (report->edits.empty()) report->why_not = "no edit that was tried makes a wrong layer right";
 }
 
@@ -142,15 +156,19 @@ bool keeps_preprocess(const RepairRequest& request) {
                      [](const auto& entry) { return entry.first == "preprocess"; });
 }
 
-void judge(const RepairRequest& request, RepairReport* report) {
+// The samples that the search did not see; where there are none, all.
+LocalizeRequest judged_on(const RepairRequest& request, RepairReport* report) {
   LocalizeRequest rest = request;
   rest.takes = [](int64_t place) { return !searched(place); };
   report->before = apart(rest);
-  if (report->before.n_images == 0) {  // one image
-    report->unseen = false;
-    rest.takes = {};
-    report->before = apart(rest);
-  }
+  if (report->before.n_images > 0) return rest;
+  report->unseen = false;
+  rest.takes = {};
+  report->before = apart(rest);
+  return rest;
+}
+
+void judge(LocalizeRequest rest, const RepairRequest& request, RepairReport* report) {
   rest.target = request.output;
   rest.stored_preprocess = says_preprocess(report->edits);
   report->after = apart(rest);
@@ -172,6 +190,9 @@ RepairReport repair_model(const RepairRequest& request) {
   if (wanted != &format)
     fail_usage("--repair ", request.output, ": the target is ", format.name, ", and so is what is repaired (",
                format.extensions, ")");
+  std::error_code not_there;
+  if (std::filesystem::equivalent(request.output, request.source, not_there))
+    fail_usage("--repair ", request.output, " is the source");
   if (format.to_files == nullptr) fail_unsupported(request.target, ": ", format.name, " cannot be written");
   RepairReport report;
   report.source = request.source;
@@ -182,6 +203,7 @@ RepairReport repair_model(const RepairRequest& request) {
   } else {
     report.edits = parse_edits(read_file(request.apply), request.apply);
   }
+  const LocalizeRequest rest = judged_on(request, &report);  // the target may be what is written
   write(request, &report);
   if (says_preprocess(report.edits) && !keeps_preprocess(request)) {
     report.verdict = RepairReport::Verdict::NotRepaired;
@@ -190,7 +212,7 @@ RepairReport repair_model(const RepairRequest& request) {
             " does not keep what a model says of its preprocessing; run the target with the one that was found");
     return report;
   }
-  judge(request, &report);
+  judge(rest, request, &report);
   return report;
 }
 
