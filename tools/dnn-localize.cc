@@ -119,6 +119,12 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--threads", kRuns}};
 
 Task task_of(const Options& o) {
+  for (const auto& [name, value] :
+       {std::pair("--repair", o.repair), std::pair("--edits", o.edits), std::pair("--apply", o.apply),
+        std::pair("--reduce", o.reduce), std::pair("--alignment", o.alignment), std::pair("--aligned", o.aligned)}) {
+    if (value.empty() && std::find(o.given.begin(), o.given.end(), name) != o.given.end())
+      fail_usage(name, ": the name is empty");
+  }
   if (int{o.passes} + int{o.preprocessing} + int{!o.repair.empty()} > 1)
     fail_usage("--passes, --preprocessing and --repair are three searches: give one");
   const Task task = o.passes            ? Passes
@@ -241,8 +247,13 @@ bool repair(const Options& o) {
   request.alignment = alignment_of(o);
   std::optional<cli::Progress> progress;
   show_progress(&request, &progress);
+  request.found = [&](const std::vector<Edit>& edits) {
+    if (o.edits.empty()) return;
+    cli::Output output(o.edits, cli::Output::Content::Text);
+    output.write(edits_json(edits));
+    output.commit();
+  };
   const RepairReport report = repair_model(request);
-  if (!o.edits.empty() && !report.edits.empty()) write_file(o.edits, edits_json(report.edits));
   write_report(o, repair_json(report), repair_text(report));
   return report.verdict != RepairReport::Verdict::NotRepaired;
 }
@@ -255,7 +266,7 @@ bool compare(const Options& o, Task task) {
   write_report(o, localize_json(report, how), localize_table(report, how));
   if (cut_off) throw *cut_off;
   // Compiled with passes, a divergence may be a pass's or a kernel's.
-  return report.findings.empty() && (!report.first || (report.explained && runs_as_written(o.network)));
+  return report.agree() && (!report.first || runs_as_written(o.network));
 }
 
 int work(const Options& o) {

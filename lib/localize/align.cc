@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "tensor/compare.h"
 
@@ -71,7 +72,11 @@ class Alignment {
     for (const GivenPair& pair : given) take_given(pair);
     const std::vector<LayerPair> named = line_up(a_.layers, b_.layers, {}, false);
     for (const LayerPair& pair : named) {
-      if (pair.by == LayerPair::By::Place || agree(pair.source, pair.target)) take(pair.source, pair.target, pair.by);
+      // A network's outputs are each other's, whatever else agrees with them.
+      const bool outputs =
+          a_.layers[pair.source].role == stream::Role::Output && b_.layers[pair.target].role == stream::Role::Output;
+      if (outputs || pair.by == LayerPair::By::Place || agree(pair.source, pair.target))
+        take(pair.source, pair.target, pair.by);
     }
     match_activations();
     for (const LayerPair& pair : named) {
@@ -137,7 +142,7 @@ class Alignment {
     const size_t j = pair.target.empty() ? kNone : layer_of(b_, pair.target, "target");
     const bool again = i != kNone && a_.partner[i] != kNone;
     if (again || (j != kNone && b_.partner[j] != kNone))
-      fail_usage("'", again ? pair.source : pair.target, "' of the ", again ? "source" : "target",
+      fail_usage("'", plain(again ? pair.source : pair.target), "' of the ", again ? "source" : "target",
                  " is lined up twice");
     if (i == kNone) {
       b_.partner[j] = kNever;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/printable.h"
 #include "convert/surgery.h"
 
 namespace dnn {
@@ -14,13 +15,15 @@ namespace {
 NodeId maker_of(const Graph& graph, const Uses& uses, const std::string& value, const char* side) {
   const ValueId v = graph.find_value(value);
   const NodeId maker = v == kNoValue ? -1 : uses.producer[static_cast<size_t>(v)];
-  if (maker < 0) fail_usage("no layer of the ", side, " makes '", value, "': are these the edits of these two models?");
+  if (maker < 0)
+    fail_usage("no layer of the ", side, " makes '", plain(value), "': are these the edits of these two models?");
   return maker;
 }
 
 ValueId value_of(const Graph& graph, const std::string& name, const char* side) {
   const ValueId v = graph.find_value(name);
-  if (v == kNoValue) fail_usage("the ", side, " has no value '", name, "': are these the edits of these two models?");
+  if (v == kNoValue)
+    fail_usage("the ", side, " has no value '", plain(name), "': are these the edits of these two models?");
   return v;
 }
 
@@ -88,22 +91,33 @@ void set_input(const Edit& edit, const Graph& source, Graph& target) {
     return;
   }
   const ValueId known = constant_behind(source, ours, from.input(edit.input));
-  if (known == kNoValue) fail_unsupported("input ", edit.input, " of '", edit.source, "' is no constant");
+  if (known == kNoValue) fail_unsupported("input ", edit.input, " of '", plain(edit.source), "' is no constant");
   Tensor tensor = *source.constant(known);
   const std::optional<Place> place = place_behind(target, theirs, node, edit.input);
-  if (!place) fail_unsupported("input ", edit.input, " of '", edit.target, "' is computed");
+  if (!place) fail_unsupported("input ", edit.input, " of '", plain(edit.target), "' is computed");
   if (!edit.perm.empty() && static_cast<int>(edit.perm.size()) != tensor.rank())
-    fail_unsupported("'perm' of input ", edit.input, " of '", edit.target, "' is not of ", tensor.rank(), " axes");
+    fail_unsupported("'perm' of input ", edit.input, " of '", plain(edit.target), "' is not of ", tensor.rank(),
+                     " axes");
   if (!edit.perm.empty()) tensor = tensor.transposed({edit.perm.begin(), edit.perm.end()});
   const ValueId old = target.node(place->node).input(place->input);
   if (old == kNoValue) {
+    for (ValueId v : target.node(place->node).inputs) {  // in the precision of the others
+      const Tensor* other = target.constant(constant_behind(target, theirs, v));
+      if (other != nullptr && is_float(other->dtype()) && is_float(tensor.dtype()))
+        tensor = convert(tensor, other->dtype());
+    }
     set_constant(target, place->node, place->input, tensor, source.value(known).name);
     return;
   }
   const Tensor& before = *target.constant(old);
-  if (before.size() == tensor.size()) tensor = tensor.reshaped(before.shape());
+  if (before.size() == tensor.size()) {
+    if (!same_extents(before.shape(), tensor.shape()))
+      fail_unsupported(shape_text(tensor.shape()), " does not fit into ", shape_text(before.shape()), " of '",
+                       plain(target.value(old).name), "'");
+    tensor = tensor.reshaped(before.shape());
+  }
   if (is_integer(before.dtype()) && is_float(tensor.dtype())) {
-    if (place->scale == nullptr) fail_unsupported("'", target.value(old).name, "' holds integers");
+    if (place->scale == nullptr) fail_unsupported("'", plain(target.value(old).name), "' holds integers");
     tensor = quantized(tensor, *place, before.dtype());
   }
   const std::string name = target.value(old).name;
@@ -114,6 +128,12 @@ void set_attribute(const Edit& edit, const Graph& source, Graph& target) {
   const Node& from = source.node(maker_of(source, Uses(source), edit.source, "source"));
   Node& node = target.node(maker_of(target, Uses(target), edit.target, "target"));
   const auto found = from.attributes.find(edit.key);
+  const auto holds_graph = [](const Node& n, const std::string& key) {
+    const auto at = n.attributes.find(key);
+    return at != n.attributes.end() && std::holds_alternative<std::shared_ptr<const Graph>>(at->second);
+  };
+  if (holds_graph(from, edit.key) || holds_graph(node, edit.key))
+    fail_unsupported("'", plain(edit.key), "' of '", plain(edit.target), "' is a subgraph");
   if (found == from.attributes.end()) {
     node.attributes.erase(edit.key);
   } else {
@@ -122,14 +142,6 @@ void set_attribute(const Edit& edit, const Graph& source, Graph& target) {
 }
 
 // ------------------------------------------------------------------------------------------ layers
-
-std::vector<size_t> wide_axes(const Shape& shape) {
-  std::vector<size_t> axes;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] != 1) axes.push_back(i);
-  }
-  return axes;
-}
 
 // Axis i of `to` is axis perm[i] of `from`, whose wide axes are in `order`; empty where the ranks are not the same.
 std::vector<int64_t> whole_perm(const Shape& from, const Shape& to, const AxisOrder& order) {
@@ -148,12 +160,6 @@ std::vector<int64_t> whole_perm(const Shape& from, const Shape& to, const AxisOr
     axis = static_cast<int64_t>(next++);
   }
   return perm;
-}
-
-AxisOrder inverse(const AxisOrder& order) {
-  AxisOrder back(order.size());
-  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
-  return back;
 }
 
 // Nodes that bring a value from one side's extents and order of axes into the other's; makes `to`, or a new value.
@@ -211,7 +217,7 @@ void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
                 made = value_of(target, edit.output.target, "target");
   // What made it makes something else from now on.
   const NodeId old = Uses(target).producer[static_cast<size_t>(made)];
-  if (old < 0) fail_unsupported("'", edit.output.target, "' is made by no layer");
+  if (old < 0) fail_unsupported("'", plain(edit.output.target), "' is made by no layer");
   for (ValueId& v : target.node(old).outputs) {
     if (v == made) v = target.add_value(target.unused_value_name(edit.output.target + "_before"));
   }
@@ -222,10 +228,10 @@ void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
     waiting.pop_back();
     if (v == kNoValue || source.constant(v) != nullptr || partner.count(v) != 0) continue;
     const NodeId maker = uses.producer[static_cast<size_t>(v)];
-    if (maker < 0) fail_unsupported("'", source.value(v).name, "' of the source has no partner in the target");
+    if (maker < 0) fail_unsupported("'", plain(source.value(v).name), "' of the source has no partner in the target");
     if (!wanted.insert(maker).second) continue;
     const Node& node = source.node(maker);
-    if (!captured_values(source, node).empty()) fail_unsupported("'", node.name, "' has a subgraph");
+    if (!captured_values(source, node).empty()) fail_unsupported("'", plain(node.name), "' has a subgraph");
     for (ValueId input : node.inputs) waiting.push_back(input);
   }
   std::set<std::string> names;
@@ -248,7 +254,9 @@ void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
     }
     target.add_node(std::move(node));
   }
-  const ValueId result = bridge.across(partner.at(end), edit.output.source_shape, edit.output.target_shape,
+  const auto ended = partner.find(end);
+  if (ended == partner.end()) fail_unsupported("no layer of the source makes '", plain(edit.output.source), "'");
+  const ValueId result = bridge.across(ended->second, edit.output.source_shape, edit.output.target_shape,
                                        inverse(edit.output.order), made);
   if (result != made) fail_internal("a bridge that leads elsewhere");
 }
@@ -261,6 +269,18 @@ void set_preprocess(const Edit& edit, Graph& target) {
 // A Gather behind what made the output, which keeps its name.
 void set_classes(const Edit& edit, Graph& target) {
   if (target.outputs.empty()) fail_unsupported("the target has no output");
+  const std::optional<std::vector<Dim>>& shape = target.value(target.outputs[0]).type.shape;
+  const int64_t n_classes = !shape || shape->empty() ? -1 : shape->back().size;
+  if (edit.classes.empty()) fail_unsupported("an order of no classes");
+  for (size_t c : edit.classes) {
+    if (n_classes >= 0 && static_cast<int64_t>(c) >= n_classes)
+      fail_unsupported("the target has no class ", c, ", its first output has ", n_classes);
+  }
+  for (NodeId id : target.order()) {
+    const std::vector<ValueId> captured = captured_values(target, target.node(id));
+    if (std::find(captured.begin(), captured.end(), target.outputs[0]) != captured.end())
+      fail_unsupported("a subgraph reads the first output");
+  }
   const ValueId output = target.outputs[0];
   const NodeId maker = Uses(target).producer[static_cast<size_t>(output)];
   if (maker < 0) fail_unsupported("the target's first output is made by no layer");
@@ -289,6 +309,11 @@ const Graph& EditSource::graph(bool folded) {
     fold_batch_norms(*folded_);
   }
   return *folded_;
+}
+
+bool same_extents(const Shape& a, const Shape& b) {
+  const std::vector<size_t> x = wide_axes(a), y = wide_axes(b);
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [&](size_t i, size_t j) { return a[i] == b[j]; });
 }
 
 ValueId constant_behind(const Graph& graph, const Uses& uses, ValueId value) {

@@ -50,6 +50,9 @@ class EditSource {
 // Unsupported where the target has no room for what the source has.
 void apply_edits(const std::vector<Edit>& edits, EditSource& source, Graph& target);
 
+// Whether two shapes are the same but for extents of 1.
+bool same_extents(const Shape& a, const Shape& b);
+
 // The constant behind an input: its own, through Identity and Cast; kNoValue for a computed one.
 ValueId constant_behind(const Graph& graph, const Uses& uses, ValueId value);
 

@@ -23,16 +23,19 @@ Json common_json(const CommonValue& c) {
           {"target_shape", c.target_shape}};
 }
 
+int64_t natural(const Json& json, const char* key) {
+  if (!json.is_number_integer() || json.get<int64_t>() < 0) fail_malformed("'", key, "' is no number from 0");
+  return json.get<int64_t>();
+}
+
 // Numbers that a permutation or shape may hold; so large a rank is none.
 template <class T>
 std::vector<T> numbers_of(const Json& json, const char* key, size_t most = kMostAxes) {
-  const auto numbers = json.at(key).get<std::vector<int64_t>>();
-  if (numbers.size() > most) fail_malformed("'", key, "' holds ", numbers.size(), " numbers");
+  const Json& numbers = json.at(key);
+  if (!numbers.is_array() || numbers.size() > most)
+    fail_malformed("'", key, "' is no list of at most ", most, " numbers");
   std::vector<T> result;
-  for (int64_t n : numbers) {
-    if (n < 0) fail_malformed("'", key, "' holds ", n);
-    result.push_back(static_cast<T>(n));
-  }
+  for (const Json& n : numbers) result.push_back(static_cast<T>(natural(n, key)));
   return result;
 }
 
@@ -87,8 +90,8 @@ Edit edit_of(const Json& json) {
     return edit;
   }
   if (kind != kKinds[0]) fail_malformed("there is no kind '", kind, "'");
-  const auto input = json.at("input").get<int64_t>();
-  if (input < 0 || input > 1 << 16) fail_malformed("'input' is ", input);
+  const int64_t input = natural(json.at("input"), "input");
+  if (input > 1 << 16) fail_malformed("'input' is ", input);
   edit.input = static_cast<size_t>(input);
   if (json.contains("perm")) {
     edit.perm = numbers_of<size_t>(json, "perm");
@@ -152,9 +155,16 @@ std::vector<Edit> parse_edits(std::string_view text, const std::string& what) {
     return true;
   };
   std::vector<Edit> edits;
+  Json json;
   try {
-    const Json json = Json::parse(text, shallow);
-    for (const Json& edit : json.at("edits")) edits.push_back(edit_of(edit));
+    json = Json::parse(text, shallow);
+  } catch (const Json::exception&) {
+    fail_malformed(what, ": not JSON; edits are what dnn-localize --edits writes");
+  }
+  if (!json.is_object() || !json.contains("edits") || !json["edits"].is_array())
+    fail_malformed(what, ": holds no list of edits, as dnn-localize --edits writes");
+  try {
+    for (const Json& edit : json["edits"]) edits.push_back(edit_of(edit));
   } catch (const Json::exception&) {
     fail_malformed(what, ": edit ", edits.size() + 1, " is not what dnn-localize --edits writes");
   } catch (Error& e) {

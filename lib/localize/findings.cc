@@ -7,6 +7,7 @@
 
 #include "localize/attributes.h"
 #include "localize/edits.h"
+#include "localize/pair_nodes.h"
 #include "localize/relation.h"
 #include "localize/words.h"
 
@@ -106,33 +107,20 @@ void compare_constants(const Sides& sides, const Node& a, const Node& b, std::ve
 // Nodes of both segments that have one operator, in order, are compared; the others are told.
 std::vector<std::string> compare_segments(const Sides& sides, const Segment& a, const Segment& b) {
   std::vector<std::string> evidence;
-  const size_t n = a.nodes.size(), m = b.nodes.size();
-  if (n > 400 || m > 400) return evidence;
-  const auto op = [](const Graph& graph, NodeId id) { return graph.node(id).op; };
-  // The longest common subsequence of operators.
-  std::vector<std::vector<int>> common(n + 1, std::vector<int>(m + 1, 0));
-  for (size_t i = n; i-- > 0;) {
-    for (size_t j = m; j-- > 0;) {
-      const bool same = op(sides.source, a.nodes[i]) == op(sides.target, b.nodes[j]);
-      common[i][j] = std::max({common[i + 1][j], common[i][j + 1], same ? common[i + 1][j + 1] + 1 : 0});
-    }
-  }
   std::vector<std::string> structure;
-  size_t i = 0, j = 0;
-  while (i < n || j < m) {
-    const bool same = i < n && j < m && op(sides.source, a.nodes[i]) == op(sides.target, b.nodes[j]);
-    if (same && common[i][j] == common[i + 1][j + 1] + 1) {
-      const Node &left = sides.source.node(a.nodes[i++]), &right = sides.target.node(b.nodes[j++]);
+  for (const auto& [ours, theirs] : pair_nodes(sides.source, a.nodes, sides.target, b.nodes)) {
+    if (theirs < 0) {
+      const Node& node = sides.source.node(ours);
+      structure.push_back(cat(node.op, " ", plain(called(sides.source, node)), " only in the source"));
+    } else if (ours < 0) {
+      const Node& node = sides.target.node(theirs);
+      structure.push_back(cat(node.op, " ", plain(called(sides.target, node)), " only in the target"));
+    } else {
+      const Node &left = sides.source.node(ours), &right = sides.target.node(theirs);
       compare_constants(sides, left, right, &evidence);
       for (const AttributeDifference& d : attribute_differences(sides.source, left, sides.target, right))
         evidence.push_back(
             cat(called(sides.target, right), ": ", d.key, " is ", d.target, ", in the source ", d.source));
-    } else if (j >= m || (i < n && common[i + 1][j] >= common[i][j + 1])) {
-      const Node& node = sides.source.node(a.nodes[i++]);
-      structure.push_back(cat(node.op, " ", plain(called(sides.source, node)), " only in the source"));
-    } else {
-      const Node& node = sides.target.node(b.nodes[j++]);
-      structure.push_back(cat(node.op, " ", plain(called(sides.target, node)), " only in the target"));
     }
   }
   evidence.insert(evidence.end(), structure.begin(), structure.end());

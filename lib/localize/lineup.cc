@@ -13,15 +13,6 @@ namespace {
 constexpr size_t kMaxOrdered = 4000;  // lining up by order is quadratic
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-// Axes whose extent is not 1.
-std::vector<size_t> wide_axes(const Shape& shape) {
-  std::vector<size_t> axes;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] != 1) axes.push_back(i);
-  }
-  return axes;
-}
-
 AxisOrder moved(size_t rank, size_t from, size_t to) {
   AxisOrder order;
   for (size_t i = 0; i < rank; ++i) order.push_back(i);
@@ -204,6 +195,20 @@ std::vector<Layer> layers_of(const std::vector<stream::TensorRecord>& records, c
     }
   }
   return layers;
+}
+
+AxisOrder inverse(const AxisOrder& order) {
+  AxisOrder back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
+  return back;
+}
+
+std::vector<size_t> wide_axes(const Shape& shape) {
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 1) axes.push_back(i);
+  }
+  return axes;
 }
 
 std::vector<AxisOrder> axis_orders(const Shape& wanted, const Shape& shape) {

@@ -29,6 +29,10 @@ std::vector<Layer> layers_of(const std::vector<stream::TensorRecord>& records, c
 // How a value of the other network becomes one of the first's: extents of 1 aside, `perm` of its axes.
 // E.g. first [1, 32, 56, 56], other [1, 56, 56, 32]: perm {2, 0, 1}, first axis of the result from the other's axis 2.
 using AxisOrder = std::vector<size_t>;
+// The order that undoes it.
+AxisOrder inverse(const AxisOrder& order);
+// Axes whose extent is not 1.
+std::vector<size_t> wide_axes(const Shape& shape);
 // The identity, and channels moved from the end or to it, as far as they give `wanted` from `shape`; the most natural
 // first. Empty when the two cannot be the same value.
 std::vector<AxisOrder> axis_orders(const Shape& wanted, const Shape& shape);

@@ -240,6 +240,14 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
     report.differences =
         compare_parameters(*source_graph_, source_, *target_graph_, target_, pairs, tolerance, &report.n_parameters);
   }
+  if (source_graph_ != nullptr && target_graph_ != nullptr) {
+    const auto is_output = [](const Layer& layer) { return layer.role == stream::Role::Output; };
+    const auto lined_up = std::count_if(report.layers.begin(), report.layers.end(), [&](const LayerResult& r) {
+      return is_output(source_[r.source]) && is_output(target_[r.target]);
+    });
+    report.outputs_lined_up = lined_up == std::count_if(source_.begin(), source_.end(), is_output) &&
+                              lined_up == std::count_if(target_.begin(), target_.end(), is_output);
+  }
   if (own_ != nullptr) {
     const std::vector<OwnError>& own = own_->results();
     report.findings = findings_of(*source_graph_, *target_graph_, own);

@@ -53,6 +53,8 @@ struct LocalizeReport {
   // Whether all that the networks' outputs differ by is rounding: there are own errors, of every output's segment too, none
   // is wrong, the inputs are the same and the outputs no further apart than rounding grows to.
   bool explained = false;
+  bool outputs_lined_up = true;  // each output of the one with one of the other; of models alone
+  bool agree() const { return findings.empty() && outputs_lined_up && (!first || explained); }
 };
 
 class Localizer {

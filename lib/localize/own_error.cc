@@ -37,12 +37,6 @@ std::vector<bool> from_inputs(const Graph& graph) {
   return from;
 }
 
-AxisOrder inverse(const AxisOrder& order) {
-  AxisOrder back(order.size());
-  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
-  return back;
-}
-
 // The extents of `shape` in another order, with extents of 1 where `like` has them; as it is where that cannot be.
 Shape shape_for(const Shape& shape, const AxisOrder& order, Shape like) {
   std::vector<int64_t> wide;
@@ -673,10 +667,9 @@ CommonValue OwnErrors::common_value(size_t joint) const {
   common.target_shape = common.source_shape;
   const Type& type = target_.value(j.target).type;
   if (type.fixed()) common.target_shape = shape_for(common.source_shape, inverse(j.order), type.fixed_shape());
-  const auto n_wide =
-      std::count_if(common.source_shape.begin(), common.source_shape.end(), [](int64_t n) { return n != 1; });
-  if (static_cast<size_t>(n_wide) != j.order.size()) {  // lined up though it does not fit
-    common.order.resize(static_cast<size_t>(n_wide));
+  const size_t n_wide = wide_axes(common.source_shape).size();
+  if (n_wide != j.order.size()) {  // lined up though it does not fit
+    common.order.resize(n_wide);
     std::iota(common.order.begin(), common.order.end(), size_t{0});
     common.target_shape = common.source_shape;
   }
@@ -684,7 +677,10 @@ CommonValue OwnErrors::common_value(size_t joint) const {
 }
 
 void OwnErrors::add(const NamedTensors& values) {
-  if (kept_.size() < options_.keep) kept_.push_back(values);
+  if (kept_.size() < options_.keep) {
+    for (const auto& [name, tensor] : values) kept_bytes_ += tensor.size_bytes();
+    if (kept_.empty() || kept_bytes_ <= options_.keep_bytes) kept_.push_back(values);
+  }
   if (n_samples_++ == 0) {
     settle(values);
     return;

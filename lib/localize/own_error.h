@@ -51,9 +51,10 @@ struct OwnErrorOptions {
   std::string device = "cpu";  // of all samples but the first, which is interpreted
   CompileOptions compile;
   DeviceOptions run;
-  size_t band_bytes = size_t{48} << 20;  // activations held at once
-  size_t keep = 0;                       // samples whose activations are kept, for try_target()
-  double refine_flops = 5e9;             // arithmetic spent on trying other line-ups: the same on every machine
+  size_t band_bytes = size_t{48} << 20;   // activations held at once
+  size_t keep = 0;                        // samples whose activations are kept, for try_target(), at least one
+  size_t keep_bytes = size_t{256} << 20;  // but no more than these
+  double refine_flops = 5e9;              // arithmetic spent on trying other line-ups: the same on every machine
 };
 
 class OwnErrors {
@@ -126,6 +127,7 @@ class OwnErrors {
   std::vector<bool> active_;
   std::vector<std::unique_ptr<Band>> bands_;
   std::vector<NamedTensors> kept_;
+  size_t kept_bytes_ = 0;
   bool banded_ = false, complete_ = true;
   mutable double flops_ = 0;  // of all that was interpreted
   double most_flops_ = 0;

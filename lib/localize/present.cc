@@ -124,6 +124,8 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
   std::string out = cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n", report.n_samples,
                         report.n_samples == 1 ? " sample; " : " samples; ", counts_line(report));
   if (report.residual) out += findings_text(report.findings, *report.residual, how.top) + "\n";
+  if (!report.outputs_lined_up)
+    out += "some outputs have no partner of their shape in the other network: they are not compared\n\n";
   if (report.residual && report.findings.empty() && report.first && !report.explained)
     out +=
         "this does not explain how far the outputs are apart: inputs or outputs may mean something else\n"

@@ -63,14 +63,18 @@ std::string repair_text(const RepairReport& r) {
     for (const Edit& edit : r.edits) out += cat("   ", edit_text(edit), "\n");
   }
   if (r.before.n_images > 0) {
-    out +=
-        cat("on ", r.before.n_images, r.before.n_images == 1 ? " sample" : " samples",
-            r.unseen ? " that the search did not see:\n" : ", the one of the search (give more to judge on others):\n",
-            "  before: ", apart_text(r.before), "\n  after: ", apart_text(r.after), "\n");
+    out += cat(
+        "on ", r.before.n_images, r.before.n_images == 1 ? " sample" : " samples",
+        r.unseen ? " that the search did not see:\n" : ", which the search has seen (give more to judge on others):\n",
+        "  before: ", apart_text(r.before), "\n  after: ", apart_text(r.after), "\n");
     for (const Finding& f : r.left)
       out += cat("  left: ", plain(join(f.target.nodes)), " (", plain(join(f.target.ops)), "): ", plain(f.what), "\n");
   }
-  if (r.verdict == RepairReport::Verdict::Healthy) return out + "healthy: nothing is repaired, and nothing written\n";
+  if (r.verdict == RepairReport::Verdict::Healthy) {
+    if (r.n_parameters_differing > 0)
+      out += cat(r.n_parameters_differing, " parameters and attributes differ, without effect on these inputs\n");
+    return out + "healthy: nothing is repaired, and nothing written\n";
+  }
   if (!r.why_not.empty()) return out + cat("not repaired: ", r.why_not, "\n");
   if (r.certificate) out += cat("written as ", plain(r.output), ": ", r.certificate->text(), "\n");
   return out + verdict_text(r.verdict) + "\n";
@@ -98,6 +102,7 @@ std::string repair_json(const RepairReport& r) {
                {"verdict", verdict_text(r.verdict)},
                {"written", r.output.empty() ? Json() : Json(r.output)},
                {"searched", r.n_searched},
+               {"parameters_differing", r.n_parameters_differing},
                {"unseen", r.unseen},
                {"repairs", repairs},
                {"edits", Json::parse(edits_json(r.edits)).at("edits")},

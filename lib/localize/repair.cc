@@ -7,6 +7,7 @@
 #include <set>
 
 #include "localize/attributes.h"
+#include "localize/pair_nodes.h"
 #include "localize/relation.h"
 
 namespace dnn {
@@ -14,31 +15,11 @@ namespace {
 
 using Edits = std::vector<Edit>;
 
-constexpr size_t kMostPaired = 400;  // nodes of a segment that are paired one by one
-constexpr size_t kMaxRank = 5;       // of constants whose axes are permuted
+constexpr size_t kMaxRank = 5;  // of constants whose axes are permuted
 
-// Nodes of one operator in both, in order: the longest common subsequence.
-std::vector<std::pair<NodeId, NodeId>> pair_nodes(const Graph& source, const std::vector<NodeId>& a,
-                                                  const Graph& target, const std::vector<NodeId>& b) {
-  std::vector<std::pair<NodeId, NodeId>> pairs;
-  if (a.size() > kMostPaired || b.size() > kMostPaired) return pairs;
-  const auto same = [&](size_t i, size_t j) {
-    const Node &x = source.node(a[i]), &y = target.node(b[j]);
-    return x.op == y.op && x.domain == y.domain;
-  };
-  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1, 0));
-  for (size_t i = a.size(); i-- > 0;) {
-    for (size_t j = b.size(); j-- > 0;)
-      common[i][j] = same(i, j) ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
-  }
-  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (same(i, j)) {
-      pairs.emplace_back(a[i++], b[j++]);
-    } else {
-      (common[i + 1][j] >= common[i][j + 1] ? i : j) += 1;
-    }
-  }
-  return pairs;
+std::vector<std::pair<NodeId, NodeId>> paired(std::vector<std::pair<NodeId, NodeId>> nodes) {
+  std::erase_if(nodes, [](const auto& pair) { return pair.first < 0 || pair.second < 0; });
+  return nodes;
 }
 
 std::string first_output(const Graph& graph, NodeId id) {
@@ -49,10 +30,7 @@ std::string first_output(const Graph& graph, NodeId id) {
 // Orders of axes that bring the extents of the source's constant into those of the target's; the identity (empty) first.
 std::vector<std::vector<size_t>> permutations(const Shape& source, const Shape& target) {
   std::vector<std::vector<size_t>> found;
-  const auto wide = [](const Shape& shape) {
-    return std::count_if(shape.begin(), shape.end(), [](int64_t n) { return n != 1; });
-  };
-  if (source == target || (wide(source) <= 1 && wide(target) <= 1)) found.emplace_back();
+  if (same_extents(source, target)) found.emplace_back();
   if (source.size() != target.size() || source.size() > kMaxRank || source.size() < 2) return found;
   std::vector<size_t> perm(source.size());
   std::iota(perm.begin(), perm.end(), size_t{0});
@@ -76,11 +54,16 @@ class Search {
     why_not_.clear();
     result.times_before = worst({});
     const OwnError& r = own_.results()[joint];
+    if (result.times_before <= 1) {  // nothing to tell a right edit from a wrong one by
+      result.times_after = result.times_before;
+      result.why_not = "it is wrong only on inputs whose activations are not held: give fewer inputs";
+      return result;
+    }
     std::vector<Edits> sets;
     for (bool folded : {false, true}) {
       const std::vector<NodeId> nodes = source_nodes(r, folded);
       if (nodes.empty()) continue;
-      const auto pairs = pair_nodes(edit_source_.graph(folded), nodes, target_, r.target.nodes);
+      const auto pairs = paired(pair_nodes(edit_source_.graph(folded), nodes, target_, r.target.nodes));
       const Edits constants = constant_edits(pairs, folded), attributes = attribute_edits(pairs, folded);
       Edits both = constants;
       both.insert(both.end(), attributes.begin(), attributes.end());
@@ -137,7 +120,7 @@ class Search {
   bool try_permuted(const Edits& set) {
     for (size_t i = 0; i < set.size(); ++i) {
       if (set[i].kind != Edit::Kind::Constant) continue;
-      const auto found = perms_.find({set[i].target, set[i].input});
+      const auto found = perms_.find({set[i].target, set[i].input, set[i].folded});
       if (found == perms_.end()) continue;
       for (size_t p = 1; p < found->second.size(); ++p) {
         Edits turned = set;
@@ -191,7 +174,7 @@ class Search {
         if (ours != nullptr && theirs != nullptr && ours->size() == theirs->size()) {
           std::vector<std::vector<size_t>> perms = permutations(ours->shape(), theirs->shape());
           if (!perms.empty()) edit.perm = perms[0];
-          perms_[{edit.target, i}] = std::move(perms);
+          perms_[{edit.target, i, folded}] = std::move(perms);
         }
         edits.push_back(std::move(edit));
       }
@@ -229,7 +212,8 @@ class Search {
 
   std::optional<Edit> layers_edit(const OwnError& r) {
     if (r.source.open || r.source.nodes.empty()) return std::nullopt;
-    if (has_precision(target_, r.target.nodes) && !has_precision(source_, r.source.nodes)) {
+    const DType ours = source_.value(r.joint.source).type.dtype, theirs = target_.value(r.joint.target).type.dtype;
+    if (ours != theirs || (has_precision(target_, r.target.nodes) && !has_precision(source_, r.source.nodes))) {
       why_not_ = "the source's layers have not the target's precision";
       return std::nullopt;
     }
@@ -248,7 +232,7 @@ class Search {
   Uses target_uses_;
   size_t joint_ = 0;
   Edits set_;  // the last that was right
-  std::map<std::pair<std::string, size_t>, std::vector<std::vector<size_t>>> perms_;
+  std::map<std::tuple<std::string, size_t, bool>, std::vector<std::vector<size_t>>> perms_;
   std::string why_not_;
 };
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int64_t kMostSearched = 8;  // every second of the first samples
 constexpr int64_t kMostJudged = 8;    // of the others, layer by layer
-constexpr size_t kKept = 2;           // samples on which edits are tried
+constexpr size_t kKept = 8;           // samples on which edits are tried, where their activations leave room
+constexpr double kApart = 0.1;        // outputs further apart are no rounding, nor steps of quantisation
 
 bool searched(int64_t place) { return place % 2 == 0 && place < 2 * kMostSearched; }
 
@@ -49,8 +50,6 @@ Apart apart(const LocalizeRequest& request) {
     sum.distance = std::max(sum.distance, moved.max_abs == 0 ? 0 : moved.max_abs / moved.largest);
   }
 }
-
-bool healthy(const LocalizeReport& report) { return report.findings.empty() && (!report.first || report.explained); }
 
 // The edits that a preprocessing and an order of classes are; empty, and why, where they do not explain the difference.
 std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* why_not) {
@@ -104,7 +103,8 @@ void search(const RepairRequest& request, RepairReport* report) {
   const LocalizeReport found = comparison.run();
   report->n_searched = found.n_samples;
   report->findings = found.findings;
-  if (healthy(found)) return;
+  report->n_parameters_differing = static_cast<int64_t>(found.differences.size());
+  if (found.agree()) return;
   report->verdict = RepairReport::Verdict::NotRepaired;
   if (found.findings.empty()) {
     report->edits = preprocess_edits(request, &report->why_not);
@@ -120,6 +120,7 @@ void search(const RepairRequest& request, RepairReport* report) {
     Graph together = comparison.target();
     try {
       apply_edits(edits, edit_source, together);
+      infer_types(together);
       report->edits = std::move(edits);
     } catch (const Error& e) {  // beside what the others make
       if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
@@ -165,21 +166,29 @@ LocalizeRequest judged_on(const RepairRequest& request, RepairReport* report) {
   report->unseen = false;
   rest.takes = {};
   report->before = apart(rest);
+  if (report->before.n_images == 0) throw Error(ErrorKind::Negative, "no input could be read, so nothing is written");
   return rest;
 }
 
 void judge(LocalizeRequest rest, const RepairRequest& request, RepairReport* report) {
   rest.target = request.output;
+  rest.alignment.clear();  // which names what may be gone
   rest.stored_preprocess = says_preprocess(report->edits);
   report->after = apart(rest);
   LocalizeRequest again = rest;
   again.takes = [unseen = report->unseen](int64_t place) {
     return unseen ? place % 2 == 1 && place < 2 * kMostJudged : place < kMostJudged;
   };
-  const LocalizeReport found = ModelComparison(again).run();
-  report->left = found.findings;
-  report->verdict = healthy(found) && report->after.n_relabelled == 0 ? RepairReport::Verdict::Repaired
-                                                                      : RepairReport::Verdict::NotRepaired;
+  report->verdict = RepairReport::Verdict::NotRepaired;
+  try {
+    const LocalizeReport found = ModelComparison(again).run();
+    report->left = found.findings;
+    if (found.agree() && report->after.n_relabelled == 0 && report->after.distance <= kApart)
+      report->verdict = RepairReport::Verdict::Repaired;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Negative) throw;
+    report->why_not = e.what();
+  }
 }
 
 }  // namespace
@@ -188,8 +197,8 @@ RepairReport repair_model(const RepairRequest& request) {
   const Format& format = format_of(request.target, request.network.shapes);
   const Format* wanted = format_for_path(request.output);
   if (wanted != &format)
-    fail_usage("--repair ", request.output, ": the target is ", format.name, ", and so is what is repaired (",
-               format.extensions, ")");
+    fail_usage("--repair ", request.output, ": the target is ", format.name,
+               ", and so is what is repaired; its names end in ", format.extensions);
   std::error_code not_there;
   if (std::filesystem::equivalent(request.output, request.source, not_there))
     fail_usage("--repair ", request.output, " is the source");
@@ -199,10 +208,11 @@ RepairReport repair_model(const RepairRequest& request) {
   report.target = request.target;
   if (request.apply.empty()) {
     search(request, &report);
-    if (report.edits.empty()) return report;
   } else {
     report.edits = parse_edits(read_file(request.apply), request.apply);
   }
+  if (request.found) request.found(report.edits);
+  if (report.edits.empty()) return report;
   const LocalizeRequest rest = judged_on(request, &report);  // the target may be what is written
   write(request, &report);
   if (says_preprocess(report.edits) && !keeps_preprocess(request)) {

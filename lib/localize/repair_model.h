@@ -11,8 +11,9 @@
 namespace dnn {
 
 struct RepairRequest : LocalizeRequest {
-  std::string output;  // the repaired model, in the target's format
-  std::string apply;   // edits that are made in place of a search: what --edits wrote; "": search
+  std::string output;                                         // the repaired model, in the target's format
+  std::function<void(const std::vector<Edit>& edits)> found;  // before anything is written; may be empty
+  std::string apply;  // edits that are made in place of a search: what --edits wrote; "": search
 };
 
 // How far a target's outputs are from the source's.
@@ -26,7 +27,7 @@ struct RepairReport {
   enum class Verdict : uint8_t { Healthy, Repaired, NotRepaired };
   Verdict verdict = Verdict::Healthy;
   std::string source, target, output;  // paths
-  int64_t n_searched = 0;
+  int64_t n_searched = 0, n_parameters_differing = 0;
   bool unseen = true;             // what is judged on was not searched on
   std::vector<Finding> findings;  // of the search, and their repairs
   std::vector<SegmentRepair> repairs;

@@ -119,6 +119,19 @@ Graph with(const std::vector<std::string>& specs, Graph graph = typed(kNet)) {
 
 using Names = std::vector<std::string>;
 
+TEST(OwnErrors, AnOutputIsTheOthersOutputWhateverElseIsLikeIt) {
+  std::string text = kNet;
+  const std::string last = "y = MatMul(f3, wd) @dense3";
+  text.replace(text.find(last), last.size(),
+               "m = MatMul(f3, wd) @dense3\n  const three: float32[] = {3}\n  y = Mul(m, three) @thrice");
+  const LocalizeReport report = localized(typed(kNet), typed(text));
+  EXPECT_TRUE(report.outputs_lined_up);
+  EXPECT_FALSE(report.agree());
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].target.values.back(), "y");
+  EXPECT_TRUE(localized(typed(kNet), typed(kNet)).agree());
+}
+
 TEST(OwnErrors, AFaultIsFoundWhereItIsAndNowhereBehind) {
   for (const char* spec :
        {"kernel-rotated@conv1", "bn-epsilon@bn1", "weights-float16@conv2", "bias-missing@conv2", "weights-zeroed@conv3",

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convert/surgery.h"
 #include "faults/fault.h"
 #include "graph/tensor_text.h"
 #include "localize/localize.h"
@@ -210,6 +211,46 @@ TEST(Repair, NeverPutsFloatsIntoAQuantisedLayer) {
   ASSERT_EQ(result.repairs.size(), 1u);
   EXPECT_TRUE(result.edits.empty()) << edits_json(result.edits);
   EXPECT_NE(result.repairs[0].why_not, "");
+}
+
+TEST(Repair, NeverPutsFloat32IntoAFloat16Layer) {
+  const Graph source = typed(kSource);
+  Graph target = parse_graph(kSource);
+  inject(target, "kernel-rotated@conv", 1);
+  infer_types(target);
+  to_dtype(target, DType::Float16, DType::Float32);
+  infer_types(target);
+  const Repaired result = repaired(source, target, {1, 3, 5, 5});
+  for (NodeId id : result.graph.order()) {
+    const Node& node = result.graph.node(id);
+    if (node.op != "Conv") continue;
+    EXPECT_EQ(result.graph.value(node.output(0)).type.dtype, DType::Float16);
+  }
+}
+
+TEST(Edits, ThatMakeNoNetworkAreRefused) {
+  const Graph source = typed(kSource);
+  EditSource from(source);
+  const auto refused = [&](const Edit& edit) {
+    Graph target = source;
+    EXPECT_THROW(apply_edits({edit}, from, target), Error);
+  };
+  Edit classes;
+  classes.kind = Edit::Kind::Classes;
+  refused(classes);
+  classes.classes = {5};
+  refused(classes);
+  Edit layers;
+  layers.kind = Edit::Kind::Layers;
+  layers.output = {"w", "y", {}, {}, {}};  // no layer makes the source's weights
+  refused(layers);
+  Edit constant;
+  constant.source = constant.target = "c";
+  constant.input = 1;
+  constant.perm = {1, 0};
+  refused(constant);
+  constant.perm = {1, 0, 2, 3};
+  refused(constant);
 }
 
 TEST(Edits, ComeBackFromText) {
