@@ -8,6 +8,7 @@
 #include "convert/convert.h"
 #include "localize/outcome.h"
 #include "localize/preprocess_model.h"
+#include "localize/side_run.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -30,14 +31,7 @@ Apart apart(const LocalizeRequest& request) {
   ComparedNetwork target(request, request.target, target_preprocess_of(request));
   Apart sum;
   const auto run = [](const ComparedNetwork& network, const LoadedSample& sample) {
-    Outcome outcome;
-    try {
-      outcome.outputs = network.session->run(sample.inputs);
-    } catch (const Error& e) {
-      if (e.kind() == ErrorKind::Environment) throw;
-      outcome.error = e.what();
-    }
-    return outcome;
+    return outcome_of([&] { return network.session->run(sample.inputs); });
   };
   while (true) {
     const auto load_a = source.samples->next(), load_b = target.samples->next();
