@@ -133,8 +133,8 @@ class Alignment {
       names.push_back(side.layers[i].name);
     }
     const std::string nearest = nearest_word(name, names);
-    fail_usage("no layer of the ", what, " makes '", name, "'",
-               nearest.empty() ? "" : cat("; did you mean '", nearest, "'?"));
+    fail_usage("no layer of the ", what, " makes '", plain(name), "'",
+               nearest.empty() ? "" : cat("; did you mean '", plain(nearest), "'?"));
   }
   void take_given(const GivenPair& pair) {
     if (pair.source.empty() && pair.target.empty()) return;
