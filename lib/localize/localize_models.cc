@@ -29,6 +29,7 @@ OwnErrorOptions own_options(const LocalizeRequest& request) {
   OwnErrorOptions options;
   options.device = request.network.device;
   options.compile = open_options(request.network).compile;
+  options.compile.build.cache_folder = request.folders.compile.build.cache_folder;
   options.run.threads = request.threads;
   options.keep = request.keep;
   return options;

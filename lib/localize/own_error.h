@@ -54,7 +54,8 @@ struct OwnErrorOptions {
   size_t band_bytes = size_t{48} << 20;   // activations held at once
   size_t keep = 0;                        // samples whose activations are kept, for try_target(), at least one
   size_t keep_bytes = size_t{256} << 20;  // but no more than these
-  double refine_flops = 5e9;              // arithmetic spent on trying other line-ups: the same on every machine
+  // Arithmetic spent on trying other line-ups, the same on every machine: ten seconds at the interpreter's 1.5 GFLOP/s.
+  double refine_flops = 1.5e10;
 };
 
 class OwnErrors {
