@@ -47,7 +47,7 @@ class EditSource {
 
 // Makes the edits, in the target's own precision: weights that it keeps as float16 or as integers of a scale become that. Types of
 // values that nodes make are forgotten, since a wrong layer's may be wrong. Throws Usage naming a value that is not there,
-// Unsupported where the target has no room for what the source has.
+// Unsupported where the target has no room for what the source has, Malformed where no network comes of it.
 void apply_edits(const std::vector<Edit>& edits, EditSource& source, Graph& target);
 
 // Whether two shapes are the same but for extents of 1.

@@ -73,8 +73,13 @@ Edit edit_of(const Json& json) {
   }
   if (kind == kKinds[3]) {
     edit.kind = Edit::Kind::Preprocess;
-    edit.key = json.at("preprocess").dump();
-    preprocess_from_json(edit.key);
+    edit.key = json.at("preprocess").dump(-1, ' ', false, Json::error_handler_t::replace);
+    try {
+      preprocess_from_json(edit.key);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Malformed) throw;
+      fail_malformed("'preprocess' is not what a stream's header says of one");
+    }
     return edit;
   }
   if (kind == kKinds[4]) {

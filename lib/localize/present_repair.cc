@@ -75,9 +75,9 @@ std::string repair_text(const RepairReport& r) {
       out += cat(r.n_parameters_differing, " parameters and attributes differ, without effect on these inputs\n");
     return out + "healthy: nothing is repaired, and nothing written\n";
   }
-  if (!r.why_not.empty()) return out + cat("not repaired: ", r.why_not, "\n");
-  if (r.certificate) out += cat("written as ", plain(r.output), ": ", r.certificate->text(), "\n");
-  return out + verdict_text(r.verdict) + "\n";
+  if (!r.output.empty())
+    out += cat("written as ", plain(r.output), r.certificate ? cat(": ", r.certificate->text()) : "", "\n");
+  return out + verdict_text(r.verdict) + (r.why_not.empty() ? "" : cat(": ", plain(r.why_not))) + "\n";
 }
 
 std::string repair_json(const RepairReport& r) {

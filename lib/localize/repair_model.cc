@@ -22,7 +22,14 @@ constexpr double kApart = 0.1;        // outputs further apart are no rounding, 
 bool searched(int64_t place) { return place % 2 == 0 && place < 2 * kMostSearched; }
 
 const Format& format_of(const std::string& path, const std::vector<std::string>& shapes) {
-  return sniff_format(open_model(path, shapes));
+  const ModelSource model = open_model(path, shapes);
+  if (!model.folder && looks_like_package(model.bytes))
+    fail_usage(path, " is a package, compiled already: --repair wants the model that it was made of");
+  try {
+    return sniff_format(model);
+  } catch (Error& e) {
+    throw e.within(path);
+  }
 }
 
 // Both networks' outputs on the same samples.
@@ -85,7 +92,7 @@ std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* wh
       edit.classes.push_back(static_cast<size_t>(at));
     }
   }
-  why_not->clear();
+  if (!edits.empty()) why_not->clear();
   return edits;
 }
 
@@ -136,6 +143,8 @@ void write(const RepairRequest& request, RepairReport* report) {
   ConvertOptions options;
   options.certificate.compile.build.cache_folder = request.folders.compile.build.cache_folder;
   options.warn = request.folders.warn;
+  if (const auto opset = target.source_opsets.find(""); opset != target.source_opsets.end())
+    options.write.opset = static_cast<int>(std::clamp<int64_t>(opset->second, 7, kIrOpset));
   options.keep = true;  // what counts is how far it is from the source
   report->certificate = convert_model(std::move(target), request.output, options);
   report->output = request.output;
@@ -188,6 +197,7 @@ void judge(LocalizeRequest rest, const RepairRequest& request, RepairReport* rep
 }  // namespace
 
 RepairReport repair_model(const RepairRequest& request) {
+  format_of(request.source, request.network.shapes);  // which edits take from
   const Format& format = format_of(request.target, request.network.shapes);
   const Format* wanted = format_for_path(request.output);
   if (wanted != &format)
@@ -204,6 +214,7 @@ RepairReport repair_model(const RepairRequest& request) {
     search(request, &report);
   } else {
     report.edits = parse_edits(read_file(request.apply), request.apply);
+    if (report.edits.empty()) fail_usage("--apply ", request.apply, " holds no edits: there is nothing to make");
   }
   if (request.found) request.found(report.edits);
   if (report.edits.empty()) return report;

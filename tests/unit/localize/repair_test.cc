@@ -164,25 +164,35 @@ TEST(Repair, KeepsTheTargetsOrderOfAxes) {
   EXPECT_LE(compare(a, b).relative(), 1e-6);
 }
 
-TEST(Repair, StaysInTheTargetsPrecision) {
-  const Graph source = typed(R"(graph "source" {
+Graph dense(const std::string& weights) {
+  return typed(R"(graph "dense" {
   opset 28
   input x: float32[1,4]
-  const w: float32[4,2] = {0.5, -0.25, 0.75, 1, -1, 0.125, 0.0625, -0.5}
+  const w: float32[4,2] = )" +
+               weights + R"(
   y = MatMul(x, w) @dense
   output y
 })");
-  // The same in steps of 1/32 by integers, one of them wrong.
-  const Graph target = typed(R"(graph "target" {
+}
+
+Graph quantised_dense(const std::string& integers, const std::string& scale) {
+  return typed(R"(graph "quantised" {
   opset 28
   input x: float32[1,4]
-  const q: int8[4,2] = {16, -8, 24, 32, -32, 4, 99, -16}
-  const s: float32[] = {0.03125}
+  const q: int8[4,2] = )" +
+               integers + R"(
+  const s: float32[] = )" +
+               scale + R"(
   w = DequantizeLinear(q, s) @weights
   y = MatMul(x, w) @dense
   output y
 })");
-  const Repaired result = repaired(source, target, {1, 4});
+}
+
+TEST(Repair, StaysInTheTargetsPrecision) {
+  const Graph source = dense("{0.5, -0.25, 0.75, 1, -1, 0.125, 0.0625, -0.5}");
+  // The same in steps of 1/32 by integers, one of them wrong.
+  const Repaired result = repaired(source, quantised_dense("{16, -8, 24, 32, -32, 4, 99, -16}", "{0.03125}"), {1, 4});
   ASSERT_EQ(result.edits.size(), 1u);
   const Tensor& integers = *result.graph.constant(result.graph.find_value("q"));
   EXPECT_EQ(integers.dtype(), DType::Int8);
@@ -191,23 +201,8 @@ TEST(Repair, StaysInTheTargetsPrecision) {
 }
 
 TEST(Repair, NeverPutsFloatsIntoAQuantisedLayer) {
-  const Graph source = typed(R"(graph "source" {
-  opset 28
-  input x: float32[1,4]
-  const w: float32[4,2] = {0.51, -0.27, 0.75, 1, -1, 0.125, 0.0625, -0.5}
-  y = MatMul(x, w) @dense
-  output y
-})");
-  const Graph target = typed(R"(graph "target" {
-  opset 28
-  input x: float32[1,4]
-  const q: int8[4,2] = {1, -1, 1, 1, -1, 0, 0, -1}
-  const s: float32[] = {0.75}
-  w = DequantizeLinear(q, s) @weights
-  y = MatMul(x, w) @dense
-  output y
-})");
-  const Repaired result = repaired(source, target, {1, 4});
+  const Graph source = dense("{0.51, -0.27, 0.75, 1, -1, 0.125, 0.0625, -0.5}");
+  const Repaired result = repaired(source, quantised_dense("{1, -1, 1, 1, -1, 0, 0, -1}", "{0.75}"), {1, 4});
   ASSERT_EQ(result.repairs.size(), 1u);
   EXPECT_TRUE(result.edits.empty()) << edits_json(result.edits);
   EXPECT_NE(result.repairs[0].why_not, "");
