@@ -31,7 +31,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   ScheduleOptions result;
   result.opt = options.opt;
   result.reassociate = options.opt >= 3;
-  result.vector_registers = isa == "avx512" ? 30 : isa == "avx2" ? 7 : 4;
+  result.vector_registers = isa == "avx512" ? 31 : isa == "avx2" ? 7 : 4;
   if (options.target == "opencl") {
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
     result.widest_tile = 1;

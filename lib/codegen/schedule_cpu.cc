@@ -34,6 +34,11 @@ bool guards_extents(const Expr& condition, const Expr& read, const Ranges& range
   return false;
 }
 
+// Of block_rows(): weights that a chunk may take, the positions of the output to use them for.
+constexpr int64_t kChunkBytes = 20 << 10, kChunkPositions = 150;
+// Accumulators that hide the latency of a multiply-add.
+constexpr int64_t kNarrow = 8;
+
 class CpuSchedule {
  public:
   CpuSchedule(const Kernel& kernel, const std::set<const Buffer*>& packable, const ScheduleOptions& options)
@@ -73,16 +78,26 @@ class CpuSchedule {
 
   int64_t lanes() const { return dtype_ == DType::Float64 ? std::min<int64_t>(8, options_.lanes) : options_.lanes; }
 
-  // Gives constants that v indexes a layout in which v's blocks of `width` lie innermost, padded to whole blocks.
+  // All axes, `first` before the others.
+  static std::vector<int> outermost(size_t first, size_t rank) {
+    std::vector<int> order = {static_cast<int>(first)};
+    for (size_t axis = 0; axis < rank; ++axis) {
+      if (axis != first) order.push_back(static_cast<int>(axis));
+    }
+    return order;
+  }
+
+  // Gives constants that v indexes a layout in which v's blocks of `width` lie innermost, padded to whole blocks, and one
+  // block after the other, so that what a tile reads lies together.
   void pack_constants(const std::string& v, int64_t width, const std::string& inner = "", int64_t inner_width = 1) {
     for (const Access& access : accesses(body_)) {
       if (packable_.count(access.buffer.get()) == 0 || !access.buffer->layout.row_major()) continue;
       loops::Layout layout;
       for (const auto& [name, block] : {std::pair(inner, inner_width), std::pair(v, width)}) {
         for (size_t axis = 0; axis < access.indices.size(); ++axis) {
-          if (access.indices[axis]->op == Op::Variable && access.indices[axis]->name == name) {
-            layout.block(static_cast<int>(axis), block);
-          }
+          if (access.indices[axis]->op != Op::Variable || access.indices[axis]->name != name) continue;
+          layout.block(static_cast<int>(axis), block);
+          if (name == v && axis > 0) layout.order(outermost(axis, access.indices.size()));
         }
       }
       if (layout.row_major() || (layout.text() == cat(access.indices.size() - 1, "/", width) &&
@@ -91,6 +106,7 @@ class CpuSchedule {
       }
       auto packed = std::make_shared<Buffer>(*access.buffer);
       packed->layout = layout;
+      packed_.insert(packed.get());
       replace(access.buffer.get(), packed);
     }
   }
@@ -151,7 +167,9 @@ class CpuSchedule {
     const std::string column = last_output_axis();
     const int64_t channels = loop_extent(body_, "c");
     const bool blocks = options_.opt >= 3 && blocked("c") && channels >= lanes();
-    pack_constants("m", lanes(), blocks ? "c" : "", blocks ? lanes() : 1);
+    const int64_t m = loop_extent(body_, "m"), pair = 2 * lanes();
+    pack_constants("m", m % pair == 0 && options_.widest_tile >= 2 ? pair : lanes(), blocks ? "c" : "",
+                   blocks ? lanes() : 1);
     if (blocks) {
       body_ = split(body_, "c", lanes());
       body_ = at_loop(body_, "c_o", [&](const Stmt& l) {
@@ -171,7 +189,35 @@ class CpuSchedule {
       body_ = split(body_, "m_o", 2);
       body_ = move_inside("m_o_i", column);
     }
+    if (blocks && channels % lanes() == 0 && column == "o1") block_rows(across);
     register_tile(column, vectors, across > 1 ? "m_o_i" : "", across);
+    if (carried_) fetch_ahead("c_i");
+  }
+
+  // Output rows in blocks. Channels in chunks whose weights stay in the first cache over such a block; sums wait in the
+  // output in between. Blocks of rows or channels of the output outermost, whichever reads less anew.
+  void block_rows(int64_t across) {
+    const auto extent = [&](const std::string& v) { return std::max<int64_t>(1, loop_extent(body_, v)); };
+    const std::string groups = across > 1 ? "m_o_o" : "m_o";
+    const int64_t blocks = extent("c_o"), rows = extent("o0"), columns = extent("o1");
+    const int64_t block_bytes = extent("k0") * extent("k1") * lanes() * lanes() * across * 4;
+    int64_t chunk = 1, height = rows;
+    for (int64_t n = 2; n <= blocks && n * block_bytes <= kChunkBytes; ++n) chunk = blocks % n == 0 ? n : chunk;
+    for (int64_t n = rows; n >= 1 && n * columns >= kChunkPositions; --n) height = rows % n == 0 ? n : height;
+    if (height * columns > 4 * kChunkPositions) return;
+    const int64_t weights = extent(groups) * blocks * block_bytes,
+                  input = blocks * lanes() * rows * columns * 4;  // what is read of it, roughly
+    const std::string rows_loop = height < rows ? "o0_i" : "o0";
+    if (height < rows) body_ = split(body_, "o0", height);
+    if (chunk < blocks && can_carry_sums(body_, rows_loop, "c_o")) {
+      if (chunk > 1) body_ = split(body_, "c_o", chunk);
+      chunks_ = chunk > 1 ? "c_o_o" : "c_o";
+      body_ = carry_sums(body_, rows_loop, chunks_);
+      carried_ = true;
+    }
+    if (height < rows && weights * (rows / height) < input * extent(groups) && nest_holds(groups, "o0_o"))
+      body_ = move_inside(groups, "o0_o");
+    if (chunks_.empty()) chunks_ = rows_loop;
   }
 
   // Depthwise: the channel itself in vectors, taps unrolled over a tile of columns.
@@ -201,7 +247,10 @@ class CpuSchedule {
 
   // j (output columns) in vectors, i (rows) in a register tile; one row alone is tiled across columns.
   void matmul() {
-    pack_constants("j", lanes());
+    const int64_t pair = 2 * lanes();
+    pack_constants("j", loop_extent(body_, "i") >= 2 && loop_extent(body_, "j") % pair == 0 && options_.widest_tile >= 2
+                            ? pair
+                            : lanes());
     const std::vector<std::string> vectors = vectors_over("j");
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
     int64_t across = 1;
@@ -214,14 +263,78 @@ class CpuSchedule {
     }
     if (across > 1) body_ = split(body_, "j_o", across);
     if (rows >= 2) {
-      for (const std::string& v : vectors) body_ = move_inside(v, "i");
-      if (across > 1) body_ = move_inside("j_o_i", "i");
       // The columns outermost, so that a block of the weights stays in cache over the rows.
+      const std::string columns = across > 1 ? "j_o_o" : "j_o";
+      if (nest_holds("i", columns)) body_ = move_inside("i", columns);
+      if (options_.opt >= 3 && nest_holds(columns, "i")) carry_depth(across);
       register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
+      if (carried_) fetch_ahead("k_i");
       return;
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
     if (across > 1) body_ = jam(body_, "j_o_i", LoopKind::Unrolled);
+  }
+
+  // Before each run of the loop `inner`, the innermost of a reduction in chunks: asks for a share of the constants that the
+  // next chunk reads, so that all of them have come by the time it begins.
+  void fetch_ahead(const std::string& inner) {
+    body_ = at_loop(body_, chunks_, [&](const Stmt& chunk) {
+      std::vector<Stmt> around;
+      const std::function<Stmt(const Stmt&)> visit = [&](const Stmt& s) -> Stmt {
+        if (s->kind == StmtKind::For && s->variable == inner) return with_fetches(*chunk, around, s);
+        if (s->children.empty()) return s;
+        if (s->kind == StmtKind::For) around.push_back(s);
+        std::vector<Stmt> children;
+        for (const Stmt& child : s->children) children.push_back(visit(child));
+        if (s->kind == StmtKind::For) around.pop_back();
+        return rebuild(*s, std::move(children));
+      };
+      return rebuild(*chunk, {visit(chunk->children[0])});
+    });
+  }
+
+  Stmt with_fetches(const StmtNode& chunk, const std::vector<Stmt>& around, const Stmt& inner) const {
+    const int64_t line = 64 / static_cast<int64_t>(dtype_size(dtype_));
+    Expr run = 0;  // which one of those of a chunk it is
+    int64_t runs = 1;
+    std::map<std::string, Expr> begin;
+    for (const Stmt& l : around) {
+      run = run * l->extent + variable(l->variable);
+      runs *= l->extent;
+      begin[l->variable] = 0;
+    }
+    for (const auto& [name, range] : loop_ranges(inner)) begin[name] = 0;
+    std::vector<Stmt> result;
+    std::set<const Buffer*> seen;
+    for (const Access& access : accesses(inner)) {
+      const Buffer& buffer = *access.buffer;
+      if (packed_.count(&buffer) == 0 || buffer.shape.size() < 2 || !seen.insert(&buffer).second) continue;
+      std::vector<Expr> here, next;
+      for (const Expr& e : access.indices) {
+        here.push_back(substitute(e, begin));
+        next.push_back(substitute(here.back(), {{chunk.variable, variable(chunk.variable) + 1}}));
+      }
+      int64_t elements = 0;
+      const Expr distance = flat_offset(buffer, next) - flat_offset(buffer, here);
+      if (!constant_value(simplify(distance, loop_ranges(body_)), &elements)) continue;
+      const int64_t share = (elements / line + runs - 1) / runs;
+      const Expr at = (run * share + variable("ahead")) * line;
+      result.push_back(loop("ahead", share, prefetch(access.buffer, next, at, 2), LoopKind::Unrolled));
+    }
+    result.push_back(inner);
+    return block(std::move(result));
+  }
+
+  // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
+  void carry_depth(int64_t across) {
+    const int64_t depth = loop_extent(body_, "k"), most = kChunkBytes / (across * lanes() * 4);
+    int64_t chunk = 0;
+    for (int64_t n = most; n * 2 > most && chunk == 0; --n) chunk = depth % n == 0 ? n : 0;
+    if (chunk == 0 || chunk == depth || !can_carry_sums(body_, "i", "k")) return;
+    body_ = split(body_, "k", chunk);
+    chunks_ = "k_o";
+    body_ = carry_sums(body_, "i", chunks_);
+    carried_ = true;
   }
 
   std::string last_output_axis() const {
@@ -236,11 +349,22 @@ class CpuSchedule {
     const int64_t per_vector = dtype_ == DType::Float64 && lanes() == 16 ? 2 : 1;
     const int64_t most = std::max<int64_t>(1, (options_.vector_registers / per_vector - across - 1) / across);
     if (extent <= most) return extent;
-    const int64_t tiles = (extent + most - 1) / most;
-    for (int64_t t = most; t * 2 > most; --t) {
-      if (extent % t == 0) return t;
-    }
-    return (extent + tiles - 1) / tiles;
+    // What is left over is a narrower tile, which takes as long as one of kNarrow columns at least.
+    const auto cost = [&](int64_t t) {
+      const int64_t rest = extent % t;
+      return extent / t * std::max(t, kNarrow / across) + (rest == 0 ? 0 : std::max(rest, kNarrow / across)) +
+             extent / t + (rest == 0 ? 0 : 1);
+    };
+    int64_t best = most;
+    for (int64_t t = most; t * 2 > most; --t) best = cost(t) < cost(best) ? t : best;
+    return best;
+  }
+
+  // Whether a perfect nest holds a loop over `inner` somewhere inside of that over v.
+  bool nest_holds(const std::string& v, const std::string& inner) const {
+    const std::vector<std::string> nest = nest_variables(body_);
+    const auto at = std::find(nest.begin(), nest.end(), v);
+    return std::find(at, nest.end(), inner) != nest.end();
   }
 
   // Moves the loop over v directly inside the loop over `inner` (both of one perfect nest).
@@ -360,7 +484,7 @@ class CpuSchedule {
     int64_t tasks = 1;
     for (const std::string& v : nest_variables(body_)) {
       const int64_t extent = loop_extent(body_, v);
-      if (tasks >= options_.parallel_tasks || top_kind(v) != LoopKind::Serial) break;
+      if (tasks >= options_.parallel_tasks || top_kind(v) != LoopKind::Serial || v == chunks_) break;
       body_ = with_kind(body_, v, LoopKind::Parallel);
       tasks *= extent;
     }
@@ -378,6 +502,9 @@ class CpuSchedule {
   const std::set<const Buffer*>& packable_;
   const ScheduleOptions& options_;
   DType dtype_;
+  bool carried_ = false;
+  std::set<const Buffer*> packed_;  // that pack_constants() has made
+  std::string chunks_;              // the loop that is not for tasks any more, if any
 };
 
 }  // namespace

@@ -309,6 +309,7 @@ class Evaluator {
                     storage.own.size_bytes());
         break;
       }
+      case StmtKind::Prefetch: break;
       case StmtKind::If:
         if (eval(task.value[0]).i != 0) {
           execute(task.children[0]);

@@ -211,6 +211,16 @@ Stmt if_then(Expr condition, Stmt then, Stmt otherwise) {
   return node;
 }
 
+Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, int64_t cache) {
+  auto node = std::make_shared<StmtNode>();
+  node->kind = StmtKind::Prefetch;
+  node->buffer = std::move(buffer);
+  node->indices = std::move(indices);
+  node->value = std::move(offset);
+  node->extent = cache;
+  return node;
+}
+
 BufferRef local_buffer(std::string name, DType dtype, Shape shape) {
   return std::make_shared<Buffer>(Buffer{std::move(name), dtype, std::move(shape), {}, Scope::Local});
 }

@@ -149,20 +149,20 @@ enum class LoopKind : uint8_t { Serial, Parallel, Unrolled, Vector };
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
 
-enum class StmtKind : uint8_t { For, Block, Store, Alloc, If };
+enum class StmtKind : uint8_t { For, Block, Store, Alloc, If, Prefetch };
 
 struct StmtNode {
   StmtKind kind;
   // For: `variable` counts 0 .. extent-1
   std::string variable;
-  int64_t extent = 0;
+  int64_t extent = 0;  // Prefetch: the cache, 1 or 2, to fetch into
   LoopKind loop = LoopKind::Serial;
   // For, If: one child (If: a second is the else branch); Block: any number
   std::vector<Stmt> children;
-  // Store, Alloc
+  // Store, Alloc, Prefetch
   BufferRef buffer;
   std::vector<Expr> indices;
-  Expr value;  // Store: what is stored; If: the condition
+  Expr value;  // Store: what is stored; If: the condition; Prefetch: elements on from `indices`
 };
 
 Stmt loop(std::string variable, int64_t extent, Stmt body, LoopKind kind = LoopKind::Serial);
@@ -170,6 +170,10 @@ Stmt block(std::vector<Stmt> statements);  // nested blocks are flattened
 Stmt store(BufferRef buffer, std::vector<Expr> indices, Expr value);
 Stmt alloc(BufferRef local);  // visible to the statements after it in its block
 Stmt if_then(Expr condition, Stmt then, Stmt otherwise = nullptr);
+
+// Asks for the line `offset` elements on from the element at `indices`, in cache 1 or 2; either may lie outside of the
+// buffer: nothing is changed.
+Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, int64_t cache);
 
 BufferRef local_buffer(std::string name, DType dtype, Shape shape = {});
 

@@ -337,6 +337,11 @@ Stmt simplify(const Stmt& stmt, const Ranges& ranges) {
       for (const Expr& index : stmt->indices) indices.push_back(simplify(index, ranges));
       return store(stmt->buffer, std::move(indices), simplify(stmt->value, ranges));
     }
+    case StmtKind::Prefetch: {
+      std::vector<Expr> indices;
+      for (const Expr& index : stmt->indices) indices.push_back(simplify(index, ranges));
+      return prefetch(stmt->buffer, std::move(indices), simplify(stmt->value, ranges), stmt->extent);
+    }
     case StmtKind::Alloc: return stmt;
   }
   return stmt;

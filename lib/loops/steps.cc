@@ -183,6 +183,80 @@ Stmt jam(const Stmt& stmt, const std::string& v, LoopKind kind) {
   return at_loop(stmt, v, [&](const Stmt& l) { return Jam(l, kind).push(l->children[0]); });
 }
 
+namespace {
+
+// What carry_sums() takes apart: the nest from `outer` on, and the block in it.
+struct Sums {
+  std::vector<Stmt> nest;
+  BufferRef t;
+  std::vector<Stmt> before, after;  // the reduction; allocations are not among `before`
+  Stmt reduction, final_store;
+};
+
+void find_stores(const Stmt& s, std::vector<Stmt>* out) {
+  if (s->kind == StmtKind::Store) out->push_back(s);
+  for (const Stmt& child : s->children) find_stores(child, out);
+}
+
+bool take_apart(const Stmt& outer, const std::string& r, Sums* sums) {
+  Stmt inner = outer;
+  for (; inner->kind == StmtKind::For; inner = inner->children[0]) sums->nest.push_back(inner);
+  if (inner->kind != StmtKind::Block) return false;
+  for (const Stmt& s : inner->children) {
+    if (s->kind == StmtKind::Alloc && sums->t == nullptr) {
+      sums->t = s->buffer;
+    } else if (s->kind == StmtKind::For && s->variable == r && sums->reduction == nullptr) {
+      sums->reduction = s;
+    } else {
+      (sums->reduction == nullptr ? sums->before : sums->after).push_back(s);
+    }
+  }
+  if (sums->reduction == nullptr || sums->t == nullptr || !sums->t->shape.empty()) return false;
+  std::vector<Stmt> stores;
+  for (const Stmt& s : sums->before) find_stores(s, &stores);
+  for (const Stmt& s : stores) {
+    if (s->buffer != sums->t) return false;
+  }
+  stores.clear();
+  for (const Stmt& s : sums->after) find_stores(s, &stores);
+  for (const Stmt& s : stores) {
+    if (s->buffer->scope != Scope::Global) continue;
+    if (sums->final_store != nullptr || s->buffer->dtype != sums->t->dtype) return false;
+    sums->final_store = s;
+  }
+  return sums->final_store != nullptr;
+}
+
+}  // namespace
+
+bool can_carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r) {
+  bool found = false, can = true;
+  at_loop(stmt, outer, [&](const Stmt& l) {
+    Sums sums;
+    found = true;
+    can = can && take_apart(l, r, &sums);
+    return l;
+  });
+  return found && can;
+}
+
+Stmt carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r) {
+  DNN_CHECK(can_carry_sums(stmt, outer, r));
+  return at_loop(stmt, outer, [&](const Stmt& l) {
+    Sums sums;
+    take_apart(l, r, &sums);
+    const BufferRef& y = sums.final_store->buffer;
+    const std::vector<Expr>& at = sums.final_store->indices;
+    const Expr part = variable(r), last = index(sums.reduction->extent - 1);
+    Stmt body =
+        block({alloc(sums.t), if_then(part <= 0, block(sums.before), store(sums.t, {}, load(y, at))),
+               sums.reduction->children[0], if_then(last <= part, block(sums.after), store(y, at, load(sums.t, {})))});
+    for (size_t i = sums.nest.size(); i-- > 0;)
+      body = loop(sums.nest[i]->variable, sums.nest[i]->extent, std::move(body), sums.nest[i]->loop);
+    return loop(r, sums.reduction->extent, std::move(body));
+  });
+}
+
 Stmt with_kind(const Stmt& stmt, const std::string& v, LoopKind kind) {
   return at_loop(stmt, v, [&](const Stmt& l) { return loop(v, l->extent, l->children[0], kind); });
 }

@@ -37,6 +37,13 @@ Stmt reorder(const Stmt& stmt, const std::vector<std::string>& order);
 // makes a register tile. It stops above loops that are tile loops already. Refused when an inner extent depends on v.
 Stmt jam(const Stmt& stmt, const std::string& v, LoopKind kind);
 
+// for u..: { local t; t = a; for r: S(t, r); y[..] = g(t) }   (u the variables from `outer` on)
+//   ->  for r: for u..: { local t; if (r == 0) t = a else t = y[..]; S(t, r); if (r == last) y[..] = g(t) else y[..] = t }
+// Moves the reduction's loop r outside of `outer`; what is summed so far waits in y. Refused unless can_carry_sums().
+Stmt carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r);
+// Whether carry_sums() may be applied: one scalar t, and one store, to a y of its dtype, that needs it.
+bool can_carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r);
+
 // Applies `change` to every loop over v, in place.
 Stmt at_loop(const Stmt& stmt, const std::string& v, const std::function<Stmt(const Stmt&)>& change);
 

@@ -71,6 +71,29 @@ TEST(Steps, ATileOfTwoLoops) {
   EXPECT_TRUE(m.result(simplify(after)).identical(m.result(m.body())));
 }
 
+TEST(Steps, SumsWaitInTheOutput) {
+  const MatMul m;
+  const Stmt chunks = split(m.body(), "k", 3);  // and a rest, which the last chunk is followed by
+  ASSERT_TRUE(can_carry_sums(m.body(), "i", "k"));
+  EXPECT_FALSE(can_carry_sums(m.body(), "i", "j"));
+  EXPECT_FALSE(can_carry_sums(m.body(), "nothing", "k"));
+  for (const char* outer : {"i", "j"}) {
+    EXPECT_TRUE(m.result(carry_sums(m.body(), outer, "k")).identical(m.result(m.body()))) << outer;
+    Stmt tiled = split(carry_sums(m.body(), outer, "k"), "j", 4);
+    for (const char* v : {"j_i", "j_t"}) tiled = jam(tiled, v, LoopKind::Vector);
+    EXPECT_TRUE(m.result(tiled).identical(m.result(m.body()))) << outer << to_text(tiled);
+  }
+  EXPECT_TRUE(m.result(carry_sums(chunks, "i", "k_o")).identical(m.result(m.body())));
+}
+
+TEST(Steps, PrefetchesChangeNothing) {
+  const MatMul m;
+  const Stmt ahead = prefetch(m.b, {variable("i") + 100, Expr(0)}, variable("i") * 16, 2);
+  const Stmt after = at_loop(m.body(), "j", [&](const Stmt& l) { return block({ahead, l}); });
+  EXPECT_TRUE(m.result(simplify(after)).identical(m.result(m.body())));
+  EXPECT_NE(to_text(simplify(after)).find("prefetch b[i + 100, 0] + i * 16"), std::string::npos) << to_text(after);
+}
+
 TEST(Steps, ReorderFuseAndPartition) {
   const MatMul m;
   const Tensor expected = m.result(m.body());

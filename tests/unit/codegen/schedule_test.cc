@@ -1,0 +1,122 @@
+// Schedules keep what a kernel computes: evaluated before and after, on integers, which no order of sums rounds.
+#include "codegen/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "loops/simplify.h"
+#include "loops/steps.h"
+
+namespace dnn::codegen {
+namespace {
+
+using namespace loops;
+
+BufferRef global(std::string name, Shape shape, const std::string& layout = "") {
+  return std::make_shared<const Buffer>(
+      Buffer{std::move(name), DType::Float32, std::move(shape), Layout::parse(layout), Scope::Global});
+}
+
+Tensor integers(const Shape& shape) {
+  Tensor t(DType::Float32, shape);
+  for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = static_cast<float>((i * 37 + 11) % 23 - 11);
+  return t;
+}
+
+// The kernel's first argument after a run, as a logical tensor; all others hold integers().
+Tensor result(const Kernel& kernel) {
+  std::vector<Tensor> arguments;
+  for (const BufferRef& b : kernel.arguments) arguments.push_back(pack(integers(b->shape), b->layout));
+  evaluate(kernel, arguments);
+  return unpack(arguments[0], kernel.arguments[0]->shape, kernel.arguments[0]->layout);
+}
+
+// y = relu(conv(x, w) + bias), kernels of `taps` x `taps` over x of blocked channels with a border.
+Kernel conv(int64_t channels, int64_t maps, int64_t side, int64_t taps) {
+  const int64_t pad = taps / 2;
+  const std::string blocked = cat("1/16", pad > 0 ? cat(",h2+", pad, "+", pad, ",h3+", pad, "+", pad) : "");
+  const BufferRef y = global("y", {1, maps, side, side}, "1/16"), x = global("x", {1, channels, side, side}, blocked),
+                  w = global("w", {maps, channels, taps, taps}), bias = global("bias", {maps});
+  const Expr m = variable("m"), c = variable("c"), o0 = variable("o0"), o1 = variable("o1"), k0 = variable("k0"),
+             k1 = variable("k1"), zero = 0;
+  const BufferRef sum = local_buffer("sum", DType::Float32);
+  const Expr product = load(x, {zero, c, o0 + k0 - pad, o1 + k1 - pad}) * load(w, {m, c, k0, k1});
+  Stmt reduce = store(sum, {}, load(sum, {}) + product);
+  for (const char* k : {"k1", "k0"}) reduce = loop(k, taps, std::move(reduce));
+  const Expr value = max(constant(DType::Float32, 0), load(sum, {}) + load(bias, {m}));
+  Stmt body = block({alloc(sum), store(sum, {}, constant(DType::Float32, 0)), loop("c", channels, std::move(reduce)),
+                     store(y, {zero, m, o0, o1}, value)});
+  body = loop("m", maps, loop("o0", side, loop("o1", side, std::move(body))));
+  return {"conv_test", "", "conv", {y, x, w, bias}, loop("n", 1, std::move(body))};
+}
+
+// y = a * b + bias.
+Kernel matmul(int64_t rows, int64_t depth, int64_t columns) {
+  const BufferRef y = global("y", {rows, columns}), a = global("a", {rows, depth}), b = global("b", {depth, columns}),
+                  bias = global("bias", {columns});
+  const Expr i = variable("i"), j = variable("j"), k = variable("k");
+  const BufferRef sum = local_buffer("sum", DType::Float32);
+  Stmt body = block({alloc(sum), store(sum, {}, constant(DType::Float32, 0)),
+                     loop("k", depth, store(sum, {}, load(sum, {}) + load(a, {i, k}) * load(b, {k, j}))),
+                     store(y, {i, j}, load(sum, {}) + load(bias, {j}))});
+  return {"matmul_test", "", "matmul", {y, a, b, bias}, loop("i", rows, loop("j", columns, std::move(body)))};
+}
+
+Kernel scheduled(const Kernel& kernel, int opt) {
+  ScheduleOptions options;
+  options.opt = opt;
+  options.reassociate = opt >= 3;
+  options.vector_registers = 31;
+  return schedule_cpu(kernel, {kernel.arguments[2].get(), kernel.arguments[3].get()}, options);
+}
+
+TEST(ScheduleCpu, SumsOfAConvolutionWaitInTheOutputBetweenChunks) {
+  const Kernel before = conv(32, 32, 7, 3), after = scheduled(before, 3);
+  const std::string text = to_text(after);
+  EXPECT_NE(text.find("prefetch w["), std::string::npos) << text;
+  EXPECT_LT(text.find("for c_o < 2"), text.find("for o0 < 7")) << text;
+  EXPECT_TRUE(result(after).identical(result(before)));
+}
+
+TEST(ScheduleCpu, ConvolutionsOfAllKinds) {
+  struct Case {
+    int64_t channels, maps, side, taps;
+  };
+  // Pointwise in chunks and not, channels that are no multiple of a block, rows in blocks, a last tile that is narrower.
+  for (const Case& c : {Case{256, 32, 5, 1}, {16, 32, 30, 1}, {32, 24, 9, 3}, {24, 32, 5, 3}, {32, 16, 5, 5}}) {
+    const Kernel before = conv(c.channels, c.maps, c.side, c.taps);
+    const Tensor expected = result(before);
+    for (int opt : {0, 3}) {
+      EXPECT_TRUE(result(scheduled(before, opt)).identical(expected))
+          << c.channels << " " << c.maps << " " << c.side << " " << c.taps << " -O" << opt;
+    }
+  }
+}
+
+TEST(ScheduleCpu, MatrixProducts) {
+  struct Case {
+    int64_t rows, depth, columns;
+  };
+  for (const Case& c : {Case{47, 192, 32}, {13, 320, 48}, {29, 100, 37}, {1, 64, 96}, {2, 7, 16}}) {
+    const Kernel before = matmul(c.rows, c.depth, c.columns);
+    const Tensor expected = result(before);
+    for (int opt : {0, 3}) {
+      EXPECT_TRUE(result(scheduled(before, opt)).identical(expected))
+          << c.rows << " " << c.depth << " " << c.columns << " -O" << opt;
+    }
+  }
+}
+
+TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
+  const Kernel after = scheduled(matmul(4, 320, 64), 3);
+  EXPECT_EQ(after.arguments[2]->layout.text(), "p1.0,1/32");
+  EXPECT_NE(to_text(after).find("prefetch b["), std::string::npos) << to_text(after);
+}
+
+// The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
+TEST(ScheduleCpu, TilesLeaveNoSliver) {
+  const std::string text = to_text(scheduled(matmul(197, 64, 32), 3));
+  EXPECT_EQ(text.find("unrolled i_t < 1:"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace dnn::codegen
