@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/file.h"
 #include "codegen/memory_plan.h"
+#include "codegen/parts.h"
 #include "codegen/print.h"
 #include "codegen/schedule.h"
 #include "graph/locate.h"
@@ -56,6 +58,7 @@ class Generator {
     for (ValueId id : graph_.inputs) package.input_types.push_back(graph_.value(id).type);
     for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
     place_values();
+    if (schedule_.opt >= 3) find_parts();
     for (NodeId id : graph_.order()) visit(id);
     plan_arena();
     return std::move(result_);
@@ -105,6 +108,20 @@ class Generator {
     }
   }
 
+  // Of the values in the arena: those that are computed where a concatenation of them lies.
+  void find_parts() {
+    const auto in_arena = [&](ValueId id) {
+      return result_.package.values[static_cast<size_t>(id)].where.kind == Argument::Kind::Arena;
+    };
+    parts_ = parts_of_concats(graph_);
+    std::set<ValueId> kept;
+    for (const auto& [id, part] : parts_) {
+      if (!in_arena(id) || !in_arena(part.whole)) kept.insert(part.whole);
+    }
+    for (auto part = parts_.begin(); part != parts_.end();)
+      part = kept.count(part->second.whole) != 0 ? parts_.erase(part) : std::next(part);
+  }
+
   // The value as an argument of a step; constants are added to the package in the layout asked for.
   Argument argument(ValueId id, const loops::Layout& layout) {
     if (id == kNoValue) return {};
@@ -129,6 +146,8 @@ class Generator {
 
   void visit(NodeId id) {
     const Node& node = graph_.node(id);
+    if (node.op == "Concat" && parts_.count(node.inputs[0]) != 0 && parts_.at(node.inputs[0]).whole == node.outputs[0])
+      return;  // its inputs lie where it wants them
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr) {
       fail_unsupported(label_in(graph_, node), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
@@ -232,7 +251,13 @@ class Generator {
         for (size_t later = axis + 1; later < rank; ++later)
           index[later] = at[later] - y->layout.halo_low(static_cast<int>(later));
         loops::Stmt body = loops::store(y, index, loops::constant(y->dtype, 0));
-        for (size_t a = rank; a-- > 0;) {
+        // A blocked axis innermost: its elements lie side by side.
+        std::vector<size_t> order(rank);
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_partition(order.begin(), order.end(),
+                              [&](size_t a) { return y->layout.block_of(static_cast<int>(a)) == 1; });
+        for (size_t i = rank; i-- > 0;) {
+          const size_t a = order[i];
           const int extra = static_cast<int>(a);
           const int64_t extent = a < axis    ? y->shape[a]
                                  : a == axis ? count
@@ -282,9 +307,10 @@ class Generator {
     const int now = static_cast<int>(result_.package.steps.size());
     for (const Argument& a : step.arguments) {
       if (a.kind != Argument::Kind::Arena) continue;
-      Lifetime& life = a.value == kNoValue
-                           ? temporary_[static_cast<size_t>(-2 - a.at)]
-                           : lives_.try_emplace(a.value, Lifetime{bytes_of(a.value), now, now}).first->second;
+      const auto part = parts_.find(a.value);
+      const ValueId value = part == parts_.end() ? a.value : part->second.whole;
+      Lifetime& life = value == kNoValue ? temporary_[static_cast<size_t>(-2 - a.at)]
+                                         : lives_.try_emplace(value, Lifetime{bytes_of(value), now, now}).first->second;
       if (life.first < 0) life.first = now;
       life.last = now;
     }
@@ -306,6 +332,11 @@ class Generator {
     const std::vector<int64_t> offsets = plan_memory(all, &package.arena_bytes);
     for (size_t i = 0; i < ids.size(); ++i)
       package.values[static_cast<size_t>(ids[i])].where.at = offsets[temporary_.size() + i];
+    for (const auto& [id, part] : parts_) {
+      package.values[static_cast<size_t>(id)].where.at =
+          package.values[static_cast<size_t>(part.whole)].where.at +
+          part.element * static_cast<int64_t>(dtype_size(graph_.value(id).type.dtype));
+    }
     for (Step& step : package.steps) {
       for (Argument& a : step.arguments) {
         if (a.kind != Argument::Kind::Arena) continue;
@@ -322,6 +353,7 @@ class Generator {
   std::map<std::pair<ValueId, std::string>, int64_t> constants_;
   std::map<std::string, int32_t> kernel_index_;
   std::map<ValueId, Lifetime> lives_;
+  std::map<ValueId, Part> parts_;
   std::vector<Lifetime> temporary_;
 };
 

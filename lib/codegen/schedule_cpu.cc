@@ -38,6 +38,8 @@ bool guards_extents(const Expr& condition, const Expr& read, const Ranges& range
 constexpr int64_t kChunkBytes = 20 << 10, kChunkPositions = 150;
 // Accumulators that hide the latency of a multiply-add.
 constexpr int64_t kNarrow = 8;
+// Accumulators of a tile whose taps are spelt out, and the most of these.
+constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7;
 
 class CpuSchedule {
  public:
@@ -49,7 +51,7 @@ class CpuSchedule {
     body_ = simplify(body_);
     const bool vectors = lanes() > 1 && (dtype_ == DType::Float32 || dtype_ == DType::Float64);
     if (kernel_.pattern == "border") {
-      // A few rows of zeros: as they stand.
+      border();
     } else if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "m") >= 2) {
       convolution();
     } else if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "g") >= 8 && loop_extent(body_, "m") == 0 &&
@@ -162,6 +164,17 @@ class CpuSchedule {
     return false;
   }
 
+  // A few rows of zeros: the channels of a block in vectors.
+  void border() {
+    const BufferRef y = output();
+    const bool vectors = lanes() > 1 && (dtype_ == DType::Float32 || dtype_ == DType::Float64);
+    for (size_t axis = 0; axis < y->shape.size() && vectors; ++axis) {
+      const std::string v = cat("d", axis);
+      if (y->layout.block_of(static_cast<int>(axis)) != lanes() || !room_for_padding(body_, v, lanes())) continue;
+      body_ = with_kind(split_padded(body_, v, lanes()), v + "_i", LoopKind::Vector);
+    }
+  }
+
   // m (output channels) in vectors, the last output axis in a register tile: each input element is one broadcast.
   void convolution() {
     const std::string column = last_output_axis();
@@ -184,13 +197,21 @@ class CpuSchedule {
     const int64_t wide = loop_extent(body_, "m_o");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
     int64_t across = 1;
-    if (wide % 2 == 0 && wide >= 2 && options_.widest_tile >= 2) {
-      across = 2;
-      body_ = split(body_, "m_o", 2);
+    for (int64_t n : {2, 3}) {
+      if (across == 1 && wide % n == 0 && options_.widest_tile >= 2) across = n;
+    }
+    if (across > 1) {
+      body_ = split(body_, "m_o", across);
       body_ = move_inside("m_o_i", column);
     }
     if (blocks && channels % lanes() == 0 && column == "o1") block_rows(across);
-    register_tile(column, vectors, across > 1 ? "m_o_i" : "", across);
+    // Few channels, as of an image: taps that lie side by side read the same elements, which a compiler sees when they are
+    // spelt out; a wide tile would leave it no registers for that.
+    const std::string tap = "k" + column.substr(1);
+    const int64_t taps = loop_extent(body_, tap);
+    const bool image = !blocks && channels < lanes() && taps > 1 && taps <= kMostSpeltTaps;
+    register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, image ? kImageTile / across : 0);
+    if (image) body_ = with_kind(body_, tap, LoopKind::Unrolled);
     if (carried_) fetch_ahead("c_i");
   }
 
@@ -234,8 +255,8 @@ class CpuSchedule {
 
   // Columns times vectors of accumulators in registers.
   void register_tile(const std::string& column, const std::vector<std::string>& vectors, const std::string& across_loop,
-                     int64_t across) {
-    const int64_t tile = tile_width(loop_extent(body_, column), across);
+                     int64_t across, int64_t limit = 0) {
+    const int64_t tile = tile_width(loop_extent(body_, column), across, limit);
     if (tile > 1) body_ = split(body_, column, tile);
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
     if (!across_loop.empty()) body_ = jam(body_, across_loop, LoopKind::Unrolled);
@@ -343,11 +364,12 @@ class CpuSchedule {
     return name;
   }
 
-  // Columns of a tile: as many accumulators as registers allow beside `across` weight vectors and a broadcast, the
-  // tiles as even as possible.
-  int64_t tile_width(int64_t extent, int64_t across) const {
+  // Columns of a tile: as many accumulators as registers allow beside `across` weight vectors and a broadcast, but no more
+  // than `limit` (0: none) columns.
+  int64_t tile_width(int64_t extent, int64_t across, int64_t limit) const {
     const int64_t per_vector = dtype_ == DType::Float64 && lanes() == 16 ? 2 : 1;
-    const int64_t most = std::max<int64_t>(1, (options_.vector_registers / per_vector - across - 1) / across);
+    const int64_t room = std::max<int64_t>(1, (options_.vector_registers / per_vector - across - 1) / across);
+    const int64_t most = limit > 0 ? std::min(limit, room) : room;
     if (extent <= most) return extent;
     // What is left over is a narrower tile, which takes as long as one of kNarrow columns at least.
     const auto cost = [&](int64_t t) {

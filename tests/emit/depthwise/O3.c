@@ -1,16 +1,12 @@
 // zero border of float32[1,8,4,4] layout 1/16,h2+1+0,h3+1+0
-void border_7b00327bef79(void* const* args, int64_t begin, int64_t end) {
+void border_6124edfc29c9(void* const* args, int64_t begin, int64_t end) {
   float* restrict const y0 = (float*)args[0];
   for (int64_t task = begin; task < end; ++task) {
-    for (int64_t d1 = 0; d1 < 8; ++d1) {
-      for (int64_t d3 = 0; d3 < 5; ++d3) {
-        y0[(d1 + (d3 * 16))] = 0.0f;
-      }
+    for (int64_t d3 = 0; d3 < 5; ++d3) {
+      *(f32x16_in_memory*)(y0 + ((d3 * 16))) = splat_f32x16(0.0f);
     }
-    for (int64_t d1 = 0; d1 < 8; ++d1) {
-      for (int64_t d2 = 0; d2 < 4; ++d2) {
-        y0[((d1 + (d2 * 80)) + 80)] = 0.0f;
-      }
+    for (int64_t d2 = 0; d2 < 4; ++d2) {
+      *(f32x16_in_memory*)(y0 + (((d2 * 80) + 80))) = splat_f32x16(0.0f);
     }
   }
 }

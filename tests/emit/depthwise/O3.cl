@@ -1,16 +1,12 @@
 // zero border of float32[1,8,4,4] layout 1/16,h2+1+0,h3+1+0
-__kernel void border_7b00327bef79(__global float* restrict y0) {
+__kernel void border_6124edfc29c9(__global float* restrict y0) {
   const long task = get_global_id(0);
   {
-    for (long d1 = 0; d1 < 8; ++d1) {
-      for (long d3 = 0; d3 < 5; ++d3) {
-        y0[(d1 + (d3 * 16))] = 0.0f;
-      }
+    for (long d3 = 0; d3 < 5; ++d3) {
+      vstore16(splat_f32x16(0.0f), 0, y0 + ((d3 * 16)));
     }
-    for (long d1 = 0; d1 < 8; ++d1) {
-      for (long d2 = 0; d2 < 4; ++d2) {
-        y0[((d1 + (d2 * 80)) + 80)] = 0.0f;
-      }
+    for (long d2 = 0; d2 < 4; ++d2) {
+      vstore16(splat_f32x16(0.0f), 0, y0 + (((d2 * 80) + 80)));
     }
   }
 }

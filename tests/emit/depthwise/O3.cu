@@ -1,14 +1,14 @@
 // zero border of float32[1,8,4,4] layout 1/16,h2+1+0,h3+1+0
-extern "C" __global__ void border_7b00327bef79(float* __restrict__ y0) {
+extern "C" __global__ void border_6124edfc29c9(float* __restrict__ y0) {
   const long long task = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (task < 1) {
-    for (long long d1 = 0; d1 < 8; ++d1) {
-      for (long long d3 = 0; d3 < 5; ++d3) {
+    for (long long d3 = 0; d3 < 5; ++d3) {
+      for (long long d1 = 0; d1 < 8; ++d1) {
         y0[(d1 + (d3 * 16))] = 0.0f;
       }
     }
-    for (long long d1 = 0; d1 < 8; ++d1) {
-      for (long long d2 = 0; d2 < 4; ++d2) {
+    for (long long d2 = 0; d2 < 4; ++d2) {
+      for (long long d1 = 0; d1 < 8; ++d1) {
         y0[((d1 + (d2 * 80)) + 80)] = 0.0f;
       }
     }
