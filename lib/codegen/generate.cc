@@ -33,8 +33,14 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   ScheduleOptions result;
   result.opt = options.opt;
   result.reassociate = options.opt >= 3;
-  result.vector_registers = isa == "avx512" ? 31 : isa == "avx2" ? 7 : 4;
+  if (isa != "avx512") {
+    result.native_lanes = isa == "avx2" ? 8 : 4;
+    result.vector_registers = 16;
+    result.widest_tile = 1;
+  }
   if (options.target == "opencl") {
+    result.native_lanes = 16;
+    result.panel = 1;
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
     result.widest_tile = 1;
     result.parallel_tasks = 512;

@@ -10,13 +10,14 @@ namespace dnn::codegen {
 
 // What a schedule may assume and choose.
 struct ScheduleOptions {
-  int opt = 0;               // level: from 3 on reductions may be reordered by blocks and products contracted
-  bool reassociate = false;  // sums may be taken in another order
-  int64_t lanes = 16;        // elements of the vector loops
-  int64_t vector_registers =
-      32;                       // registers of 64 bytes that a tile may count on (avx512 32; avx2's 16 of 32 bytes: 8)
-  int64_t widest_tile = 2;      // vectors across in a register tile of several rows
-  int64_t parallel_tasks = 64;  // enough tasks to balance any thread count we expect
+  int opt = 0;                    // level: from 3 on reductions may be reordered by blocks and products contracted
+  bool reassociate = false;       // sums may be taken in another order
+  int64_t lanes = 16;             // elements of a block: what vector loops run over (of float64 half as many)
+  int64_t native_lanes = 16;      // of float32 in a register of the machine; vector loops end up as wide
+  int64_t vector_registers = 31;  // such registers that a tile may count on
+  int64_t panel = 2;              // blocks side by side in packed constants, where they divide
+  int64_t widest_tile = 2;        // blocks across in a register tile of several rows
+  int64_t parallel_tasks = 64;    // enough tasks to balance any thread count we expect
 };
 
 // Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the

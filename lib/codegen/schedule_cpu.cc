@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/inner_loops.h"
+#include "codegen/narrow_vectors.h"
 #include "codegen/schedule.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
@@ -65,6 +66,7 @@ class CpuSchedule {
       elementwise();
     }
     if (options_.opt >= 3) body_ = contract_fma(body_);
+    if (native_lanes() < lanes()) body_ = narrow_vectors(body_, native_lanes());
     mark_parallel();
     kernel_.body = simplify(body_);
     return kernel_;
@@ -79,6 +81,11 @@ class CpuSchedule {
   }
 
   int64_t lanes() const { return dtype_ == DType::Float64 ? std::min<int64_t>(8, options_.lanes) : options_.lanes; }
+
+  int64_t native_lanes() const { return dtype_ == DType::Float64 ? options_.native_lanes / 2 : options_.native_lanes; }
+
+  // Registers that hold `blocks` blocks.
+  int64_t registers_of(int64_t blocks) const { return blocks * std::max<int64_t>(1, lanes() / native_lanes()); }
 
   // All axes, `first` before the others.
   static std::vector<int> outermost(size_t first, size_t rank) {
@@ -180,9 +187,8 @@ class CpuSchedule {
     const std::string column = last_output_axis();
     const int64_t channels = loop_extent(body_, "c");
     const bool blocks = options_.opt >= 3 && blocked("c") && channels >= lanes();
-    const int64_t m = loop_extent(body_, "m"), pair = 2 * lanes();
-    pack_constants("m", m % pair == 0 && options_.widest_tile >= 2 ? pair : lanes(), blocks ? "c" : "",
-                   blocks ? lanes() : 1);
+    const int64_t m = loop_extent(body_, "m"), panel = options_.panel * lanes();
+    pack_constants("m", m % panel == 0 ? panel : lanes(), blocks ? "c" : "", blocks ? lanes() : 1);
     if (blocks) {
       body_ = split(body_, "c", lanes());
       body_ = at_loop(body_, "c_o", [&](const Stmt& l) {
@@ -268,16 +274,15 @@ class CpuSchedule {
 
   // j (output columns) in vectors, i (rows) in a register tile; one row alone is tiled across columns.
   void matmul() {
-    const int64_t pair = 2 * lanes();
-    pack_constants("j", loop_extent(body_, "i") >= 2 && loop_extent(body_, "j") % pair == 0 && options_.widest_tile >= 2
-                            ? pair
-                            : lanes());
+    const int64_t panel = options_.panel * lanes();
+    const bool panels = loop_extent(body_, "i") >= 2 && loop_extent(body_, "j") % panel == 0;
+    pack_constants("j", panels ? panel : lanes());
     const std::vector<std::string> vectors = vectors_over("j");
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
     int64_t across = 1;
     for (int64_t width :
          rows >= 2 ? std::vector<int64_t>{options_.widest_tile} : std::vector<int64_t>{8, 7, 6, 5, 4, 3, 2}) {
-      if (wide % width == 0 && wide >= width && width + 1 < options_.vector_registers) {
+      if (wide % width == 0 && wide >= width && registers_of(width) + 1 < options_.vector_registers) {
         across = width;
         break;
       }
@@ -367,15 +372,15 @@ class CpuSchedule {
   // Columns of a tile: as many accumulators as registers allow beside `across` weight vectors and a broadcast, but no more
   // than `limit` (0: none) columns.
   int64_t tile_width(int64_t extent, int64_t across, int64_t limit) const {
-    const int64_t per_vector = dtype_ == DType::Float64 && lanes() == 16 ? 2 : 1;
-    const int64_t room = std::max<int64_t>(1, (options_.vector_registers / per_vector - across - 1) / across);
+    const int64_t wide = registers_of(across);
+    const int64_t room = std::max<int64_t>(1, (options_.vector_registers - wide - 1) / wide);
     const int64_t most = limit > 0 ? std::min(limit, room) : room;
     if (extent <= most) return extent;
     // What is left over is a narrower tile, which takes as long as one of kNarrow columns at least.
     const auto cost = [&](int64_t t) {
       const int64_t rest = extent % t;
-      return extent / t * std::max(t, kNarrow / across) + (rest == 0 ? 0 : std::max(rest, kNarrow / across)) +
-             extent / t + (rest == 0 ? 0 : 1);
+      return extent / t * std::max(t, kNarrow / wide) + (rest == 0 ? 0 : std::max(rest, kNarrow / wide)) + extent / t +
+             (rest == 0 ? 0 : 1);
     };
     int64_t best = most;
     for (int64_t t = most; t * 2 > most; --t) best = cost(t) < cost(best) ? t : best;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace dnn::loops {
 namespace {
@@ -145,6 +146,26 @@ class Simplifier {
       }
       rest.constant -= quotient * c;
       return rest;
+    }
+    // (g*e + fine) // c = e // (c/g), and % alike, where g divides c and 0 <= fine < g.
+    for (const auto& [key, term] : rest.terms) {
+      const int64_t g = std::gcd(term.first, c);
+      Linear coarse, fine;
+      coarse.constant = floor_div(rest.constant, g);
+      fine.constant = floor_mod(rest.constant, g);
+      for (const auto& [other, t] : rest.terms) {
+        if (t.first % g == 0) {
+          coarse.add_term(t.second, t.first / g);
+        } else {
+          fine.add_term(t.second, t.first);
+        }
+      }
+      if (g == 1 || (fine.terms.empty() && fine.constant == 0)) continue;
+      if (!bounds(from_linear(fine), ranges_, &range) || range.low < 0 || range.high >= g) continue;
+      const Linear part = divided(coarse, c / g, op);
+      Linear result = op == Op::FloorDiv ? whole : fine;
+      result.add(part, op == Op::FloorDiv ? 1 : g);
+      return result;
     }
     // A constant that straddles blocks (a halo) may hide that only the sum counts: keep it inside the operation.
     Linear result;

@@ -75,7 +75,8 @@ void map_c48705b43d76(void* const* args, int64_t begin, int64_t end) {
   float* restrict const x0 = (float*)args[1];
   for (int64_t task = begin; task < end; ++task) {
     for (int64_t d1_o = 0; d1_o < 6; ++d1_o) {
-      *(f32x16_in_memory*)(y0 + ((d1_o * 16))) = max_f32x16(splat_f32x16(0.0f), ((f32x16)*(const f32x16_in_memory*)(x0 + ((d1_o * 16)))));
+      *(f32x8_in_memory*)(y0 + ((d1_o * 16))) = max_f32x8(splat_f32x8(0.0f), ((f32x8)*(const f32x8_in_memory*)(x0 + ((d1_o * 16)))));
+      *(f32x8_in_memory*)(y0 + (((d1_o * 16) + 8))) = max_f32x8(splat_f32x8(0.0f), ((f32x8)*(const f32x8_in_memory*)(x0 + (((d1_o * 16) + 8)))));
     }
     *(f32x4_in_memory*)(y0 + (96)) = max_f32x4(splat_f32x4(0.0f), ((f32x4)*(const f32x4_in_memory*)(x0 + (96))));
   }

@@ -3,10 +3,12 @@ void border_6124edfc29c9(void* const* args, int64_t begin, int64_t end) {
   float* restrict const y0 = (float*)args[0];
   for (int64_t task = begin; task < end; ++task) {
     for (int64_t d3 = 0; d3 < 5; ++d3) {
-      *(f32x16_in_memory*)(y0 + ((d3 * 16))) = splat_f32x16(0.0f);
+      *(f32x8_in_memory*)(y0 + ((d3 * 16))) = splat_f32x8(0.0f);
+      *(f32x8_in_memory*)(y0 + (((d3 * 16) + 8))) = splat_f32x8(0.0f);
     }
     for (int64_t d2 = 0; d2 < 4; ++d2) {
-      *(f32x16_in_memory*)(y0 + (((d2 * 80) + 80))) = splat_f32x16(0.0f);
+      *(f32x8_in_memory*)(y0 + (((d2 * 80) + 80))) = splat_f32x8(0.0f);
+      *(f32x8_in_memory*)(y0 + (((d2 * 80) + 88))) = splat_f32x8(0.0f);
     }
   }
 }
@@ -30,29 +32,51 @@ void conv_8271e8d99b5a(void* const* args, int64_t begin, int64_t end) {
   float* restrict const x1 = (float*)args[2];
   for (int64_t task = begin; task < end; ++task) {
     const int64_t o0 = task;
-    f32x16 sum_0, sum_1;
-    sum_0 = splat_f32x16(0.0f);
-    sum_1 = splat_f32x16(0.0f);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + ((o0 * 160)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (0))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 32)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (0))) + sum_1);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 16)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (16))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 48)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (16))) + sum_1);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 32)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (32))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 64)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (32))) + sum_1);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 80)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (48))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 112)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (48))) + sum_1);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 96)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (64))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 128)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (64))) + sum_1);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 112)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (80))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 144)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (80))) + sum_1);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 160)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (96))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 192)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (96))) + sum_1);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 176)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (112))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 208)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (112))) + sum_1);
-    sum_0 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 192)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (128))) + sum_0);
-    sum_1 = (((f32x16)*(const f32x16_in_memory*)(x0 + (((o0 * 160) + 224)))) * ((f32x16)*(const f32x16_in_memory*)(x1 + (128))) + sum_1);
-    *(f32x16_in_memory*)(y0 + ((o0 * 32))) = sum_0;
-    *(f32x16_in_memory*)(y0 + (((o0 * 32) + 16))) = sum_1;
+    f32x8 sum_0_0, sum_0_1, sum_1_0, sum_1_1;
+    sum_0_0 = splat_f32x8(0.0f);
+    sum_0_1 = splat_f32x8(0.0f);
+    sum_1_0 = splat_f32x8(0.0f);
+    sum_1_1 = splat_f32x8(0.0f);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + ((o0 * 160)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (0))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 8)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (8))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 32)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (0))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 40)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (8))) + sum_1_1);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 16)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (16))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 24)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (24))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 48)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (16))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 56)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (24))) + sum_1_1);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 32)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (32))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 40)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (40))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 64)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (32))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 72)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (40))) + sum_1_1);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 80)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (48))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 88)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (56))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 112)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (48))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 120)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (56))) + sum_1_1);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 96)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (64))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 104)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (72))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 128)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (64))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 136)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (72))) + sum_1_1);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 112)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (80))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 120)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (88))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 144)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (80))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 152)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (88))) + sum_1_1);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 160)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (96))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 168)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (104))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 192)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (96))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 200)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (104))) + sum_1_1);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 176)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (112))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 184)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (120))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 208)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (112))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 216)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (120))) + sum_1_1);
+    sum_0_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 192)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (128))) + sum_0_0);
+    sum_0_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 200)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (136))) + sum_0_1);
+    sum_1_0 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 224)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (128))) + sum_1_0);
+    sum_1_1 = (((f32x8)*(const f32x8_in_memory*)(x0 + (((o0 * 160) + 232)))) * ((f32x8)*(const f32x8_in_memory*)(x1 + (136))) + sum_1_1);
+    *(f32x8_in_memory*)(y0 + ((o0 * 32))) = sum_0_0;
+    *(f32x8_in_memory*)(y0 + (((o0 * 32) + 8))) = sum_0_1;
+    *(f32x8_in_memory*)(y0 + (((o0 * 32) + 16))) = sum_1_0;
+    *(f32x8_in_memory*)(y0 + (((o0 * 32) + 24))) = sum_1_1;
   }
 }
 
