@@ -70,10 +70,10 @@ Kernel scheduled(const Kernel& kernel, int opt) {
 }
 
 TEST(ScheduleCpu, SumsOfAConvolutionWaitInTheOutputBetweenChunks) {
-  const Kernel before = conv(32, 32, 7, 3), after = scheduled(before, 3);
+  const Kernel before = conv(32, 128, 8, 3), after = scheduled(before, 3);
   const std::string text = to_text(after);
   EXPECT_NE(text.find("prefetch w["), std::string::npos) << text;
-  EXPECT_LT(text.find("for c_o < 2"), text.find("for o0 < 7")) << text;
+  EXPECT_LT(text.find("for c_o < 2"), text.find("for o0_i < 4")) << text;
   EXPECT_TRUE(result(after).identical(result(before)));
 }
 
@@ -106,8 +106,23 @@ TEST(ScheduleCpu, MatrixProducts) {
   }
 }
 
+int64_t tasks(const Kernel& kernel) {
+  int64_t n = 1;
+  for (Stmt s = kernel.body; s->kind == StmtKind::For && s->loop == LoopKind::Parallel; s = s->children[0])
+    n *= s->extent;
+  return n;
+}
+
+// Few channels of the output: blocks of rows keep several threads busy, and so do the rows of a narrow product.
+TEST(ScheduleCpu, SmallLayersStillAreSeveralTasks) {
+  EXPECT_GE(tasks(scheduled(conv(128, 32, 14, 3), 3)), 7);
+  EXPECT_GE(tasks(scheduled(conv(512, 32, 7, 1), 3)), 7);
+  EXPECT_GE(tasks(scheduled(conv(64, 96, 14, 1), 3)), 6);
+  EXPECT_GE(tasks(scheduled(matmul(196, 320, 64), 3)), 4);
+}
+
 TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
-  const Kernel after = scheduled(matmul(4, 320, 64), 3);
+  const Kernel after = scheduled(matmul(4, 320, 128), 3);
   EXPECT_EQ(after.arguments[2]->layout.text(), "p1.0,1/32");
   EXPECT_NE(to_text(after).find("prefetch b["), std::string::npos) << to_text(after);
 }
