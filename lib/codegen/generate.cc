@@ -43,7 +43,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.panel = 1;
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
     result.widest_tile = 1;
-    result.parallel_tasks = 512;
+    result.parallel_tasks = result.least_tasks = 512;
   }
   if (options.target == "cuda") {
     result.lanes = 1;
@@ -55,7 +55,9 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
 class Generator {
  public:
   Generator(const Graph& graph, const GenerateOptions& options, const std::string& isa)
-      : graph_(graph), schedule_(schedule_options(options, isa)) {}
+      : graph_(graph),
+        schedule_(schedule_options(options, isa)),
+        in_place_(options.opt >= 3 && options.target == "c") {}
 
   Generated run() {
     Package& package = result_.package;
@@ -64,7 +66,7 @@ class Generator {
     for (ValueId id : graph_.inputs) package.input_types.push_back(graph_.value(id).type);
     for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
     place_values();
-    if (schedule_.opt >= 3) find_parts();
+    if (in_place_) find_parts();
     for (NodeId id : graph_.order()) visit(id);
     plan_arena();
     return std::move(result_);
@@ -114,6 +116,11 @@ class Generator {
     }
   }
 
+  bool is_whole(const Node& concat) const {
+    const auto part = concat.inputs.empty() ? parts_.end() : parts_.find(concat.inputs[0]);
+    return part != parts_.end() && part->second.whole == concat.outputs[0];
+  }
+
   // Of the values in the arena: those that are computed where a concatenation of them lies.
   void find_parts() {
     const auto in_arena = [&](ValueId id) {
@@ -152,8 +159,7 @@ class Generator {
 
   void visit(NodeId id) {
     const Node& node = graph_.node(id);
-    if (node.op == "Concat" && parts_.count(node.inputs[0]) != 0 && parts_.at(node.inputs[0]).whole == node.outputs[0])
-      return;  // its inputs lie where it wants them
+    if (node.domain.empty() && node.op == "Concat" && is_whole(node)) return;  // its inputs lie where it wants them
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr) {
       fail_unsupported(label_in(graph_, node), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
@@ -360,6 +366,7 @@ class Generator {
   std::map<std::string, int32_t> kernel_index_;
   std::map<ValueId, Lifetime> lives_;
   std::map<ValueId, Part> parts_;
+  bool in_place_;  // a device may ask of parts that they begin at multiples of some size
   std::vector<Lifetime> temporary_;
 };
 
@@ -375,8 +382,14 @@ bool same_plan(const Package& a, const Package& b) {
   if (a.steps.size() != b.steps.size() || a.constants.size() != b.constants.size() || a.arena_bytes != b.arena_bytes)
     return false;
   for (size_t i = 0; i < a.steps.size(); ++i) {
-    if (a.steps[i].kernel != b.steps[i].kernel || a.steps[i].arguments.size() != b.steps[i].arguments.size())
-      return false;
+    const Step &x = a.steps[i], &y = b.steps[i];
+    if (x.kernel != y.kernel || x.arguments.size() != y.arguments.size()) return false;
+    for (size_t k = 0; k < x.arguments.size(); ++k) {
+      if (x.arguments[k].kind != y.arguments[k].kind || x.arguments[k].at != y.arguments[k].at) return false;
+    }
+  }
+  for (size_t i = 0; i < a.constants.size(); ++i) {
+    if (a.constants[i].shape() != b.constants[i].shape()) return false;
   }
   return true;
 }

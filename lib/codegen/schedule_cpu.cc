@@ -37,8 +37,6 @@ bool guards_extents(const Expr& condition, const Expr& read, const Ranges& range
 
 // Of block_rows(): weights that a chunk may take, the positions of the output to use them for.
 constexpr int64_t kChunkBytes = 20 << 10, kChunkPositions = 150, kFewPositions = 28;
-// Tasks of a layer that keep a few threads busy.
-constexpr int64_t kLeastTasks = 8;
 // Accumulators that hide the latency of a multiply-add.
 constexpr int64_t kNarrow = 8;
 // Accumulators of a tile whose taps are spelt out, and the most of these.
@@ -233,7 +231,7 @@ class CpuSchedule {
     int64_t chunk = 1, height = rows;
     for (int64_t n = 2; n <= blocks && n * block_bytes <= kChunkBytes; ++n) chunk = blocks % n == 0 ? n : chunk;
     for (int64_t n = rows; n >= 1; --n) {
-      const bool large = n * columns >= kChunkPositions, few = extent(groups) * (rows / height) < kLeastTasks;
+      const bool large = n * columns >= kChunkPositions, few = extent(groups) * (rows / height) < options_.least_tasks;
       if (rows % n == 0 && (large || few)) height = n;
     }
     if (height * columns > 4 * kChunkPositions) return;
@@ -241,7 +239,9 @@ class CpuSchedule {
                   input = blocks * lanes() * rows * columns * 4;  // what is read of it, roughly
     const std::string rows_loop = height < rows ? "o0_i" : "o0";
     if (height < rows) body_ = split(body_, "o0", height);
-    if (chunk < blocks && height * columns >= kFewPositions && can_carry_sums(body_, rows_loop, "c_o")) {
+    // A result whose channels do not lie together would be gathered and scattered for each chunk.
+    const bool carry = height * columns >= kFewPositions && output()->layout.block_of(1) > 1;
+    if (chunk < blocks && carry && can_carry_sums(body_, rows_loop, "c_o")) {
       if (chunk > 1) body_ = split(body_, "c_o", chunk);
       chunks_ = chunk > 1 ? "c_o_o" : "c_o";
       body_ = carry_sums(body_, rows_loop, chunks_);
@@ -364,7 +364,7 @@ class CpuSchedule {
       if (v == "i") break;
       tasks *= loop_extent(body_, v);
     }
-    if (tasks < kLeastTasks / 2) return;  // the rows are tasks, too
+    if (tasks < options_.least_tasks / 2) return;  // the rows are tasks, too
     for (int64_t n = most; n * 2 > most && chunk == 0; --n) chunk = depth % n == 0 ? n : 0;
     if (chunk == 0 || chunk == depth || !can_carry_sums(body_, "i", "k")) return;
     body_ = split(body_, "k", chunk);

@@ -1,8 +1,10 @@
 // Sessions with a memory plan; see planned.h.
 #include "devices/planned.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <set>
 
 #include "loops/layout.h"
 
@@ -27,6 +29,18 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
   if (observe) {
     for (size_t i = 0; i < inputs.size(); ++i) observe(graph, graph.inputs[i], inputs[i]);
   }
+  // In the graph's order, and after the last step of a node: nodes that have none lie where their inputs do.
+  std::vector<NodeId> order;
+  std::set<NodeId> stepped;
+  if (observe) {
+    order = graph.order();
+    for (const Step& step : package_->steps) stepped.insert(step.node);
+  }
+  const auto observe_outputs = [&](NodeId node) {
+    for (ValueId id : graph.node(node).outputs) {
+      if (id != kNoValue && place(id).where.kind != Argument::Kind::None) observe(graph, id, fetch(id));
+    }
+  };
   for (size_t i = 0; i < package_->steps.size(); ++i) {
     const Step& step = package_->steps[i];
     const Clock::time_point start = profiling_ ? Clock::now() : Clock::time_point();
@@ -41,9 +55,8 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
       ++profile_[i].runs;
     }
     if (observe && (i + 1 == package_->steps.size() || package_->steps[i + 1].node != step.node)) {
-      for (ValueId id : graph.node(step.node).outputs) {
-        if (id != kNoValue) observe(graph, id, fetch(id));
-      }
+      auto node = std::find(order.begin(), order.end(), step.node);
+      for (observe_outputs(*node); ++node != order.end() && stepped.count(*node) == 0;) observe_outputs(*node);
     }
   }
   finish();

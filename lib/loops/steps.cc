@@ -207,6 +207,8 @@ bool take_apart(const Stmt& outer, const std::string& r, Sums* sums) {
       sums->t = s->buffer;
     } else if (s->kind == StmtKind::For && s->variable == r && sums->reduction == nullptr) {
       sums->reduction = s;
+    } else if (s->kind == StmtKind::Alloc && sums->reduction == nullptr) {
+      return false;
     } else {
       (sums->reduction == nullptr ? sums->before : sums->after).push_back(s);
     }
@@ -214,6 +216,7 @@ bool take_apart(const Stmt& outer, const std::string& r, Sums* sums) {
   if (sums->reduction == nullptr || sums->t == nullptr || !sums->t->shape.empty()) return false;
   std::vector<Stmt> stores;
   for (const Stmt& s : sums->before) find_stores(s, &stores);
+  find_stores(sums->reduction, &stores);
   for (const Stmt& s : stores) {
     if (s->buffer != sums->t) return false;
   }
@@ -221,7 +224,8 @@ bool take_apart(const Stmt& outer, const std::string& r, Sums* sums) {
   for (const Stmt& s : sums->after) find_stores(s, &stores);
   for (const Stmt& s : stores) {
     if (s->buffer->scope != Scope::Global) continue;
-    if (sums->final_store != nullptr || s->buffer->dtype != sums->t->dtype) return false;
+    const bool own = std::find(sums->after.begin(), sums->after.end(), s) != sums->after.end();
+    if (!own || sums->final_store != nullptr || s->buffer->dtype != sums->t->dtype) return false;
     sums->final_store = s;
   }
   return sums->final_store != nullptr;

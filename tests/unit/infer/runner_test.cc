@@ -3,14 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <limits>
 #include <thread>
 
 #include "base/io.h"
+#include "cache.h"
+#include "compile/compile.h"
 #include "infer/prefetch.h"
 #include "infer/trace.h"
+#include "interp/interpreter.h"
 #include "package_case.h"
 
 namespace dnn {
@@ -204,6 +208,40 @@ TEST(Trace, RecomputesWhatThePackageDoesNotMake) {
   EXPECT_TRUE(records[1].recomputed);
   EXPECT_TRUE(records[1].tensor.identical(Tensor::of<float>({1, 2}, {-3, -4})));
   EXPECT_FALSE(records[2].recomputed);
+}
+
+// A Concat whose inputs are computed where it lies has no step of its own, and is seen all the same.
+TEST(Trace, SeesAConcatenationThatCopiesNothing) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  opset 28
+  input x: float32[1,16,6,6]
+  const v: float32[32,16,1,1] = random(1)
+  const w: float32[16,16,3,3] = random(2)
+  a = Conv(x, v) @first
+  b = Conv(x, w) @second {pads = [1, 1, 1, 1]}
+  c = Concat(a, b) @joined {axis = 1}
+  y = MaxPool(c) @pool {kernel_shape = [2, 2]}
+  output y
+})");
+  CompileOptions options;
+  options.build.cache_folder = test_cache();
+  const auto package = std::make_shared<Package>(compile(graph, options));
+  for (const Step& step : package->steps) EXPECT_NE(package->graph.node(step.node).op, "Concat");
+  Tensor x(DType::Float32, {1, 16, 6, 6});
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>((i * 37 + 11) % 23) / 23;
+  const auto records = trace_run(*open_session("cpu", package), {x});
+  const auto find = [&](const std::string& name) {
+    return std::find_if(records.begin(), records.end(), [&](const auto& r) { return r.name == name; });
+  };
+  const auto a = find("a"), b = find("b"), c = find("c"), y = find("y");
+  ASSERT_TRUE(a != records.end() && b != records.end() && c != records.end() && y != records.end());
+  EXPECT_FALSE(c->recomputed);
+  const std::vector<double> whole = to_doubles(c->tensor);
+  std::vector<double> parts = to_doubles(a->tensor);
+  for (double value : to_doubles(b->tensor)) parts.push_back(value);
+  EXPECT_EQ(whole, parts);
+  const std::vector<double> expected = to_doubles(interpret(graph, {x})[0]), actual = to_doubles(y->tensor);
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-5) << i;
 }
 
 TEST(Trace, AxesFollowTransposesAndElementwiseOperators) {

@@ -86,6 +86,22 @@ TEST(Steps, SumsWaitInTheOutput) {
   EXPECT_TRUE(m.result(carry_sums(chunks, "i", "k_o")).identical(m.result(m.body())));
 }
 
+TEST(Steps, SumsThatNeedMoreThanTheOutputStay) {
+  const MatMul m;
+  const Expr i = variable("i"), j = variable("j"), k = variable("k");
+  const BufferRef sum = local_buffer("sum", DType::Float32), other = local_buffer("other", DType::Float32);
+  const Stmt reduce = loop("k", 7, store(sum, {}, load(sum, {}) + load(m.a, {i, k}) * load(m.b, {k, j})));
+  const Stmt zero = store(sum, {}, constant(DType::Float32, 0)), write = store(m.y, {i, j}, load(sum, {}));
+  const auto can = [&](std::vector<Stmt> body) {
+    return can_carry_sums(loop("i", 5, loop("j", 6, block(std::move(body)))), "i", "k");
+  };
+  EXPECT_TRUE(can({alloc(sum), zero, reduce, write}));
+  EXPECT_FALSE(can({alloc(sum), alloc(other), zero, reduce, write}));  // a second local around the reduction
+  EXPECT_FALSE(can({alloc(sum), zero, reduce, write, write}));         // two stores
+  EXPECT_FALSE(can({alloc(sum), zero, reduce, loop("r", 2, write)}));  // one that is not there once
+  EXPECT_FALSE(can({alloc(sum), zero, loop("k", 7, store(m.y, {i, j}, load(sum, {}))), write}));
+}
+
 TEST(Steps, PrefetchesChangeNothing) {
   const MatMul m;
   const Stmt ahead = prefetch(m.b, {variable("i") + 100, Expr(0)}, variable("i") * 16, 2);
