@@ -105,12 +105,12 @@ std::vector<Fault> pass_faults() {
 }
 
 std::vector<Fault> kernel_faults() {
-  const std::string relu = R"(max_f32x16\(splat_f32x16\(0\.0f\))", floor = "max_f32x16(splat_f32x16(0.5f)";
+  const std::string relu = R"(max_f32x4\(splat_f32x4\(0\.0f\))", floor = "max_f32x4(splat_f32x4(0.5f)";
   return {
       {"conv", "an activation's bound", 3, "shapes", "", {}, 2, relu, floor},
       {"conv", "another convolution's", 3, "shapes", "", {}, 5, relu, floor},
       {"conv", "a filter tap reads the wrong weights", 3, "shapes", "", {}, 2, R"(\(x1 \+ \(64\)\))", "(x1 + (80))"},
-      {"conv", "two sums exchanged", 3, "shapes", "", {}, 3, R"(\+ sum_0\);)", "+ sum_1);"},
+      {"conv", "two sums exchanged", 3, "shapes", "", {}, 3, R"(\+ sum_0_0\);)", "+ sum_0_1);"},
       {"pool", "the window too small", 3, "shapes", "", {}, 1, "k1 < 3", "k1 < 2"},
       {"pool", "the maximum starts at zero point five", 3, "shapes", "", {}, 1, R"(-inf_f32\(\))", "0.5f"},
       {"reduce", "a mean divided by the wrong count", 3, "shapes", "", {}, 1, R"(/ 49\.0f)", "/ 48.0f"},
