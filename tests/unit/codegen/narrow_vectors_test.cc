@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "loop_case.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
 
@@ -10,11 +11,6 @@ namespace dnn::codegen {
 namespace {
 
 using namespace loops;
-
-BufferRef global(std::string name, Shape shape, const std::string& layout = "") {
-  return std::make_shared<const Buffer>(
-      Buffer{std::move(name), DType::Float32, std::move(shape), Layout::parse(layout), Scope::Global});
-}
 
 // y[i, j] = sum over k of a[i, k] * b[k, j], j in vectors of 16 inside of the reduction, b in panels of 32.
 struct Product {

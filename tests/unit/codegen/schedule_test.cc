@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "loop_case.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
 
@@ -10,11 +11,6 @@ namespace dnn::codegen {
 namespace {
 
 using namespace loops;
-
-BufferRef global(std::string name, Shape shape, const std::string& layout = "") {
-  return std::make_shared<const Buffer>(
-      Buffer{std::move(name), DType::Float32, std::move(shape), Layout::parse(layout), Scope::Global});
-}
 
 Tensor integers(const Shape& shape) {
   Tensor t(DType::Float32, shape);

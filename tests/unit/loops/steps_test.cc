@@ -3,15 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "loop_case.h"
 #include "loops/simplify.h"
 
 namespace dnn::loops {
 namespace {
-
-BufferRef global(std::string name, Shape shape, Layout layout = {}) {
-  return std::make_shared<const Buffer>(
-      Buffer{std::move(name), DType::Float32, std::move(shape), std::move(layout), Scope::Global});
-}
 
 // y[i, j] = sum over k of a[i, k] * b[k, j], with a local accumulator.
 struct MatMul {
@@ -128,8 +124,7 @@ TEST(Steps, PaddedSplitNeedsRoom) {
 }
 
 TEST(Steps, PaddedSplitReadsBordersButKeepsThem) {
-  const BufferRef bordered = global("a", {2, 6}, Layout().halo(1, 1, 2)),
-                  blocked = global("b", {2, 6}, Layout().block(1, 4));
+  const BufferRef bordered = global("a", {2, 6}, "h1+1+2"), blocked = global("b", {2, 6}, "1/4");
   const auto copy = [](const BufferRef& from, const BufferRef& to) {
     const Expr i = variable("i"), j = variable("j");
     return loop("i", 2, loop("j", 6, store(to, {i, j}, load(from, {i, j}))));
