@@ -66,7 +66,7 @@ class Generator {
     for (ValueId id : graph_.inputs) package.input_types.push_back(graph_.value(id).type);
     for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
     place_values();
-    if (in_place_) find_parts();
+    if (in_place_) parts_ = parts_of_concats(graph_);
     for (NodeId id : graph_.order()) visit(id);
     plan_arena();
     return std::move(result_);
@@ -119,20 +119,6 @@ class Generator {
   bool is_whole(const Node& concat) const {
     const auto part = concat.inputs.empty() ? parts_.end() : parts_.find(concat.inputs[0]);
     return part != parts_.end() && part->second.whole == concat.outputs[0];
-  }
-
-  // Of the values in the arena: those that are computed where a concatenation of them lies.
-  void find_parts() {
-    const auto in_arena = [&](ValueId id) {
-      return result_.package.values[static_cast<size_t>(id)].where.kind == Argument::Kind::Arena;
-    };
-    parts_ = parts_of_concats(graph_);
-    std::set<ValueId> kept;
-    for (const auto& [id, part] : parts_) {
-      if (!in_arena(id) || !in_arena(part.whole)) kept.insert(part.whole);
-    }
-    for (auto part = parts_.begin(); part != parts_.end();)
-      part = kept.count(part->second.whole) != 0 ? parts_.erase(part) : std::next(part);
   }
 
   // The value as an argument of a step; constants are added to the package in the layout asked for.

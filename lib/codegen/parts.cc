@@ -40,7 +40,8 @@ class Parts {
   void visit(const Node& node) {
     const ValueId y = node.outputs[0];
     const Value& whole = graph_.value(y);
-    if (!whole.type.fixed() || ends_.count(y) != 0 || parts_.count(y) != 0 || graph_.constant(y) != nullptr) return;
+    if (!whole.type.fixed() || whole.type.dtype == DType::String || dtype_size(whole.type.dtype) == 0) return;
+    if (ends_.count(y) != 0 || parts_.count(y) != 0 || graph_.constant(y) != nullptr) return;
     const Shape shape = whole.type.fixed_shape();
     const int64_t attribute = node.attribute_int("axis", 0);
     const auto axis = static_cast<size_t>(attribute < 0 ? attribute + static_cast<int64_t>(shape.size()) : attribute);

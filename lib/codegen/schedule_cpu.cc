@@ -82,6 +82,8 @@ class CpuSchedule {
 
   int64_t lanes() const { return dtype_ == DType::Float64 ? std::min<int64_t>(8, options_.lanes) : options_.lanes; }
 
+  int64_t bytes() const { return static_cast<int64_t>(dtype_size(dtype_)); }
+
   int64_t native_lanes() const { return dtype_ == DType::Float64 ? options_.native_lanes / 2 : options_.native_lanes; }
 
   // Registers that hold `blocks` blocks.
@@ -202,10 +204,7 @@ class CpuSchedule {
     const std::vector<std::string> vectors = vectors_over("m");
     const int64_t wide = loop_extent(body_, "m_o");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
-    int64_t across = 1;
-    for (int64_t n : {2, 3}) {
-      if (across == 1 && wide % n == 0 && options_.widest_tile >= 2) across = n;
-    }
+    const int64_t across = blocks_across({2, 3}, wide, options_.widest_tile);
     if (across > 1) {
       body_ = split(body_, "m_o", across);
       body_ = move_inside("m_o_i", column);
@@ -227,7 +226,7 @@ class CpuSchedule {
     const auto extent = [&](const std::string& v) { return std::max<int64_t>(1, loop_extent(body_, v)); };
     const std::string groups = across > 1 ? "m_o_o" : "m_o";
     const int64_t blocks = extent("c_o"), rows = extent("o0"), columns = extent("o1");
-    const int64_t block_bytes = extent("k0") * extent("k1") * lanes() * lanes() * across * 4;
+    const int64_t block_bytes = extent("k0") * extent("k1") * lanes() * lanes() * across * bytes();
     int64_t chunk = 1, height = rows;
     for (int64_t n = 2; n <= blocks && n * block_bytes <= kChunkBytes; ++n) chunk = blocks % n == 0 ? n : chunk;
     for (int64_t n = rows; n >= 1; --n) {
@@ -236,7 +235,7 @@ class CpuSchedule {
     }
     if (height * columns > 4 * kChunkPositions) return;
     const int64_t weights = extent(groups) * blocks * block_bytes,
-                  input = blocks * lanes() * rows * columns * 4;  // what is read of it, roughly
+                  input = blocks * lanes() * rows * columns * bytes();  // what is read of it, roughly
     const std::string rows_loop = height < rows ? "o0_i" : "o0";
     if (height < rows) body_ = split(body_, "o0", height);
     // A result whose channels do not lie together would be gathered and scattered for each chunk.
@@ -249,7 +248,7 @@ class CpuSchedule {
     }
     if (height < rows && weights * (rows / height) < input * extent(groups) && nest_holds(groups, "o0_o"))
       body_ = move_inside(groups, "o0_o");
-    if (chunks_.empty()) chunks_ = rows_loop;
+    if (chunks_.empty() && height > 1) chunks_ = rows_loop;
   }
 
   // Depthwise: the channel itself in vectors, taps unrolled over a tile of columns.
@@ -284,14 +283,8 @@ class CpuSchedule {
     pack_constants("j", panels ? panel : lanes());
     const std::vector<std::string> vectors = vectors_over("j");
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
-    int64_t across = 1;
-    for (int64_t width :
-         rows >= 2 ? std::vector<int64_t>{options_.widest_tile} : std::vector<int64_t>{8, 7, 6, 5, 4, 3, 2}) {
-      if (wide % width == 0 && wide >= width && registers_of(width) + 1 < options_.vector_registers) {
-        across = width;
-        break;
-      }
-    }
+    const int64_t across = rows >= 2 ? blocks_across({2, 3}, wide, options_.widest_tile)
+                                     : blocks_across({8, 7, 6, 5, 4, 3, 2}, wide, wide);
     if (across > 1) body_ = split(body_, "j_o", across);
     if (rows >= 2) {
       // The columns outermost, so that a block of the weights stays in cache over the rows.
@@ -304,6 +297,14 @@ class CpuSchedule {
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
     if (across > 1) body_ = jam(body_, "j_o_i", LoopKind::Unrolled);
+  }
+
+  // The first of `widths`, none above `widest`, that divides `wide` blocks and leaves a register beside itself; 1: none.
+  int64_t blocks_across(std::initializer_list<int64_t> widths, int64_t wide, int64_t widest) const {
+    for (int64_t n : widths) {
+      if (n <= std::min(wide, widest) && wide % n == 0 && registers_of(n) + 1 < options_.vector_registers) return n;
+    }
+    return 1;
   }
 
   // Before each run of the loop `inner`, the innermost of a reduction in chunks: asks for a share of the constants that the
@@ -325,7 +326,7 @@ class CpuSchedule {
   }
 
   Stmt with_fetches(const StmtNode& chunk, const std::vector<Stmt>& around, const Stmt& inner) const {
-    const int64_t line = 64 / static_cast<int64_t>(dtype_size(dtype_));
+    const int64_t line = 64 / bytes();
     Expr run = 0;  // which one of those of a chunk it is
     int64_t runs = 1;
     std::map<std::string, Expr> begin;
@@ -350,7 +351,7 @@ class CpuSchedule {
       if (!constant_value(simplify(distance, loop_ranges(body_)), &elements)) continue;
       const int64_t share = (elements / line + runs - 1) / runs;
       const Expr at = (run * share + variable("ahead")) * line;
-      result.push_back(loop("ahead", share, prefetch(access.buffer, next, at, 2), LoopKind::Unrolled));
+      result.push_back(loop("ahead", share, prefetch(access.buffer, next, at), LoopKind::Unrolled));
     }
     result.push_back(inner);
     return block(std::move(result));
@@ -358,7 +359,7 @@ class CpuSchedule {
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
   void carry_depth(int64_t across) {
-    const int64_t depth = loop_extent(body_, "k"), most = kChunkBytes / (across * lanes() * 4);
+    const int64_t depth = loop_extent(body_, "k"), most = kChunkBytes / (across * lanes() * bytes());
     int64_t chunk = 0, tasks = 1;
     for (const std::string& v : nest_variables(body_)) {
       if (v == "i") break;

@@ -38,7 +38,7 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
   }
   const auto observe_outputs = [&](NodeId node) {
     for (ValueId id : graph.node(node).outputs) {
-      if (id != kNoValue && place(id).where.kind != Argument::Kind::None) observe(graph, id, fetch(id));
+      if (id != kNoValue) observe(graph, id, fetch(id));
     }
   };
   for (size_t i = 0; i < package_->steps.size(); ++i) {

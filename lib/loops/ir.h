@@ -155,7 +155,7 @@ struct StmtNode {
   StmtKind kind;
   // For: `variable` counts 0 .. extent-1
   std::string variable;
-  int64_t extent = 0;  // Prefetch: the cache, 1 or 2, to fetch into
+  int64_t extent = 0;
   LoopKind loop = LoopKind::Serial;
   // For, If: one child (If: a second is the else branch); Block: any number
   std::vector<Stmt> children;
@@ -171,9 +171,9 @@ Stmt store(BufferRef buffer, std::vector<Expr> indices, Expr value);
 Stmt alloc(BufferRef local);  // visible to the statements after it in its block
 Stmt if_then(Expr condition, Stmt then, Stmt otherwise = nullptr);
 
-// Asks for the line `offset` elements on from the element at `indices`, in cache 1 or 2; either may lie outside of the
+// Asks for the line `offset` elements on from the element at `indices`, in the second cache; either may lie outside of the
 // buffer: nothing is changed.
-Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, int64_t cache);
+Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset);
 
 BufferRef local_buffer(std::string name, DType dtype, Shape shape = {});
 
