@@ -8,5 +8,6 @@ find_package(Protobuf REQUIRED)
 find_package(ONNX QUIET)  # after Protobuf, whose targets it names; for dnn-convert --check
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(OpenCL REQUIRED)  # the ICD loader; devices are found at run time
 find_package(msgpack-cxx QUIET)  # header-only; Debian 12 ships no CMake file under every name

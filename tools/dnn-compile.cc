@@ -1,6 +1,8 @@
 // dnn-compile: compiles a model into a package for a device.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -13,6 +15,7 @@
 #include "compile/open.h"
 #include "devices/library.h"
 #include "passes/pass.h"
+#include "tune/tune.h"
 
 namespace {
 
@@ -28,11 +31,14 @@ const cli::Tool kTool = {
     .examples = {{"dnn-compile -O3 --device cpu model.onnx -o model.dnnpkg", "the usual case"},
                  {"dnn-compile -O4 --pass=-fuse-ops --emit out/ model.onnx -o m.dnnpkg",
                   "one pass off, every stage written to out/"},
+                 {"dnn-compile --tune=300 model.onnx -o m.dnnpkg", "with schedules searched for five minutes"},
                  {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
 
 struct Options {
   std::string model, output, device = "cpu", level = "3", isas, passes, emit, compiler;
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, given;
+  std::optional<double> tune;
+  tune::TuneOptions tuning;
   int64_t batch = 1, stop_after = -1;
   bool list_passes = false, explain = false;
 };
@@ -52,9 +58,39 @@ void declare(cli::Args& args, Options& o) {
       &o.explain, "--explain",
       "print what each pass changed, and the steps of the package: kernel, source nodes, arithmetic, memory traffic");
   args.option(&o.compiler, "--compiler", "PROGRAM", "the C compiler to use");
+  args.optional_value(&o.tune, "--tune", "SECONDS", "300", "search this processor's best schedules; bare: 300 s", 0);
+  args.option(&o.tuning.log, "--tuning-log", "FILE",
+              "schedules that were found; --tune goes on from it and adds to it (default there: OUTPUT.tuning.jsonl)");
+  std::vector<std::string> names;
+  for (const tune::Tuner& tuner : tune::tuners()) names.emplace_back(tuner.name);
+  args.choice(&o.tuning.tuner, "--tuner", names, "how to search");
+  args.option(&o.tuning.trials, "--trials", "N", "schedules of a kernel to try at most; 0: while there is time", 0);
+  args.option(&o.tuning.early_stop, "--early-stop", "N", "let a kernel be after N trials without gain; 0: never", 0);
+  args.threads(&o.tuning.threads);
+  args.seed(&o.tuning.seed);
+  args.given(&o.given);
   args.flag(&o.list_passes, "--list-passes", "print the passes, tab-separated, and stop");
   args.device(&o.device);
   args.output(&o.output);
+}
+
+// Sets the schedules to compile with, from the log and from a search now.
+void use_schedules(const Options& o, OpenOptions* open) {
+  tune::TuneOptions tuning = o.tuning;
+  tuning.model = std::filesystem::path(o.model).filename().string();
+  tuning.note = cli::note;
+  tuning.warn = cli::warn;
+  std::optional<cli::Progress> bar;
+  if (o.tune) {
+    tuning.seconds = *o.tune;
+    if (tuning.log.empty() && !o.output.empty() && o.output != "-") tuning.log = o.output + ".tuning.jsonl";
+    bar.emplace("tuning", static_cast<int64_t>(tuning.seconds));
+    tuning.progress = [&](double seconds) { bar->advance(std::lround(seconds)); };
+  }
+  std::optional<tune::Tuned> tuned;
+  open->compile.schedules = tune::schedules_for(o.model, *open, tuning, o.tune.has_value(), &tuned);
+  bar.reset();
+  if (tuned && !cli::console().quiet) std::cerr << tune::to_text(*tuned);
 }
 
 int work(const Options& o) {
@@ -67,6 +103,12 @@ int work(const Options& o) {
   if (o.model.empty()) fail_usage("no MODEL given");
   if (o.output.empty() && !o.explain && o.emit.empty()) fail_usage("say where the package goes: -o FILE");
   if (o.output == "-" && o.explain) fail_usage("--explain and the package cannot both go to standard output");
+  for (const char* name : {"--tuner", "--trials", "--early-stop", "--threads", "--seed"}) {
+    if (!o.tune && std::find(o.given.begin(), o.given.end(), name) != o.given.end())
+      fail_usage(name, " is for a search: with --tune");
+  }
+  if ((o.tune || !o.tuning.log.empty()) && o.device != "cpu")
+    fail_usage("schedules are searched for --device cpu alone");
   if (find_framework(o.device) != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
   OpenOptions open;
   std::string index;
@@ -94,6 +136,7 @@ int work(const Options& o) {
     };
   }
   open.warn = cli::warn;
+  if (o.tune || !o.tuning.log.empty()) use_schedules(o, &open);
   std::optional<cli::Output> output;
   if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);
   std::string changes;

@@ -122,6 +122,12 @@ void Args::optional_value(std::optional<std::string>* value, const std::string& 
        [value](const std::string& text) { *value = text; }});
 }
 
+void Args::optional_value(std::optional<double>* value, const std::string& names, const std::string& placeholder,
+                          const std::string& bare, const std::string& help, double least) {
+  add({Row::Kind::OptionalValue, names, placeholder, help, bare, adding_shared_,
+       [value, least, name = main_name(names)](const std::string& text) { *value = parse_number(text, name, least); }});
+}
+
 void Args::choice(std::string* value, const std::string& names, const std::vector<std::string>& choices,
                   const std::string& help) {
   add({Row::Kind::Value, names, join(choices, "|"), with_default(help, *value), "", adding_shared_,

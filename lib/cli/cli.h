@@ -67,6 +67,8 @@ class Args {
   // --name or --name=VALUE (never `--name VALUE`); a bare --name sets `bare`.
   void optional_value(std::optional<std::string>* value, const std::string& names, const std::string& placeholder,
                       const std::string& bare, const std::string& help);
+  void optional_value(std::optional<double>* value, const std::string& names, const std::string& placeholder,
+                      const std::string& bare, const std::string& help, double least);
   // One of `choices`.
   void choice(std::string* value, const std::string& names, const std::vector<std::string>& choices,
               const std::string& help);

@@ -52,12 +52,23 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   return result;
 }
 
+const Vocabulary& vocabulary_of(const std::string& target) {
+  if (target == "c") return c_vocabulary();
+  if (target == "opencl") return opencl_vocabulary();
+  if (target == "cuda") return cuda_vocabulary();
+  fail_usage("there is no code generator for ", target);
+}
+
 class Generator {
  public:
   Generator(const Graph& graph, const GenerateOptions& options, const std::string& isa)
       : graph_(graph),
+        options_(options),
+        isa_(isa),
         schedule_(schedule_options(options, isa)),
-        in_place_(options.opt >= 3 && options.target == "c") {}
+        in_place_(options.opt >= 3 && options.target == "c") {
+    if (const auto chosen = options.schedules.find(isa); chosen != options.schedules.end()) chosen_ = chosen->second;
+  }
 
   Generated run() {
     Package& package = result_.package;
@@ -209,11 +220,10 @@ class Generator {
           }
         }
       }
-      std::string lowered = loops::to_text(kernel);
-      for (const BufferRef& b : kernel.arguments) lowered += packable.count(b.get()) != 0 ? " packable " + b->name : "";
-      kernel = schedule(kernel, packable);
       Step step;
       step.node = id;
+      step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? node_flops(graph_, node) : 0;
+      kernel = schedule(std::move(kernel), packable, step.flops);
       for (const BufferRef& b : kernel.arguments) {
         auto value = values.find(b->name);
         if (value == values.end()) {
@@ -224,8 +234,7 @@ class Generator {
         step.bytes +=
             static_cast<double>(b->layout.element_count(b->shape)) * static_cast<double>(dtype_size(b->dtype));
       }
-      step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? node_flops(graph_, node) : 0;
-      step.kernel = intern(std::move(kernel), lowered);
+      step.kernel = intern(std::move(kernel));
       add_step(std::move(step));
     }
     return true;
@@ -270,16 +279,32 @@ class Generator {
     kernel.comment = "zero border of " + graph_.value(v).type.text() + " layout " + y->layout.text();
     kernel.arguments = {y};
     kernel.body = loops::block(std::move(parts));
-    const std::string lowered = loops::to_text(kernel);
     Step step;
     step.node = id;
     step.arguments.push_back(argument(v, y->layout));
-    step.kernel = intern(schedule(kernel, {}), lowered);
+    step.kernel = intern(schedule(std::move(kernel), {}, 0));
     add_step(std::move(step));
   }
 
-  Kernel schedule(const Kernel& kernel, const std::set<const loops::Buffer*>& packable) const {
-    return schedule_cpu(kernel, packable, schedule_);
+  // Named by what it computes, which is its text before scheduling, whatever the instruction set and the schedule.
+  Kernel schedule(Kernel kernel, const std::set<const loops::Buffer*>& packable, double flops) const {
+    std::string lowered = loops::to_text(kernel);
+    for (const BufferRef& b : kernel.arguments) lowered += packable.count(b.get()) != 0 ? " packable " + b->name : "";
+    kernel.name = kernel.pattern + "_" + sha256_hex(as_bytes(lowered)).substr(0, 12);
+    if (options_.on_workload && kernel_index_.count(kernel.name) == 0) {
+      options_.on_workload(
+          {isa_, kernel.name, kernel.comment, flops,
+           [kernel, packable, target = options_.target, schedule = schedule_](const ScheduleParameters& p) mutable {
+             schedule.parameters = p;
+             return print_kernel(schedule_cpu(kernel, packable, schedule), vocabulary_of(target));
+           }});
+    }
+    ScheduleOptions schedule = schedule_;
+    if (const auto chosen = chosen_.find(kernel.name); chosen != chosen_.end()) {
+      schedule.parameters = chosen->second;
+      kernel.comment += " " + to_text(chosen->second);
+    }
+    return schedule_cpu(kernel, packable, schedule);
   }
 
   std::string comment(const Node& node, const std::string& pattern) const {
@@ -290,11 +315,10 @@ class Generator {
     return node.op + " (" + pattern + "): " + join(types, " ") + " -> " + join(outputs, " ");
   }
 
-  // Kernels that compute the same (their text before scheduling is equal) are one, whatever the instruction set.
-  int32_t intern(Kernel kernel, const std::string& text) {
-    auto [entry, fresh] = kernel_index_.try_emplace(text, static_cast<int32_t>(result_.kernels.size()));
+  // Kernels that compute the same, as their names say, are one.
+  int32_t intern(Kernel kernel) {
+    auto [entry, fresh] = kernel_index_.try_emplace(kernel.name, static_cast<int32_t>(result_.kernels.size()));
     if (fresh) {
-      kernel.name = kernel.pattern + "_" + sha256_hex(as_bytes(text)).substr(0, 12);
       result_.package.kernels.push_back({kernel.name, kernel.pattern});
       result_.kernels.push_back(std::move(kernel));
     }
@@ -345,7 +369,10 @@ class Generator {
   }
 
   const Graph& graph_;
+  const GenerateOptions& options_;
+  std::string isa_;
   ScheduleOptions schedule_;
+  std::map<std::string, ScheduleParameters> chosen_;  // by kernel
   Generated result_;
   std::map<ValueId, loops::Layout> layouts_;
   std::map<std::pair<ValueId, std::string>, int64_t> constants_;
@@ -355,13 +382,6 @@ class Generator {
   bool in_place_;  // a device may ask of parts that they begin at multiples of some size
   std::vector<Lifetime> temporary_;
 };
-
-const Vocabulary& vocabulary_of(const std::string& target) {
-  if (target == "c") return c_vocabulary();
-  if (target == "opencl") return opencl_vocabulary();
-  if (target == "cuda") return cuda_vocabulary();
-  fail_usage("there is no code generator for ", target);
-}
 
 // Whether two passes for different instruction sets made the same plan, so that one package can hold both codes.
 bool same_plan(const Package& a, const Package& b) {

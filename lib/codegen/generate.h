@@ -5,17 +5,28 @@
 #include <string>
 #include <vector>
 
+#include "codegen/parameters.h"
 #include "graph/graph.h"
 #include "loops/ir.h"
 #include "package/package.h"
 
 namespace dnn::codegen {
 
+// A kernel, its schedule left open.
+struct Workload {
+  std::string isa, kernel;  // its name in packages
+  std::string what;         // "Conv (conv): ..." with the types of its node
+  double flops;             // of one launch
+  std::function<std::string(const ScheduleParameters& parameters)> text;  // printed with that schedule
+};
+
 struct GenerateOptions {
   int opt = 0;
   std::string target = "c";       // vocabulary: "c", "opencl", "cuda"
   bool fast_math = false;         // shorter approximations of exp, tanh and erf
   std::vector<std::string> isas;  // for "c": one code per instruction set, e.g. {"avx512", "x86-64"}
+  Schedules schedules = {};       // chosen parameters; what is not in it has the defaults
+  std::function<void(const Workload& workload)> on_workload = {};  // called once for each; may be empty
 };
 
 // Fills in everything of a package but `info` and the codes' binaries. Types of all values must have been inferred.

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "codegen/parameters.h"
 #include "loops/ir.h"
 
 namespace dnn::codegen {
@@ -19,6 +20,7 @@ struct ScheduleOptions {
   int64_t widest_tile = 3;        // blocks across in a register tile of several rows
   int64_t least_tasks = 8;        // that blocks of a layer must leave, so that a few threads are busy
   int64_t parallel_tasks = 64;    // enough tasks to balance any thread count we expect
+  ScheduleParameters parameters;  // for the kernel at hand
 };
 
 // Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the

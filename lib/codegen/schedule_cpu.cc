@@ -35,8 +35,8 @@ bool guards_extents(const Expr& condition, const Expr& read, const Ranges& range
   return false;
 }
 
-// Of block_rows(): weights that a chunk may take, the positions of the output to use them for.
-constexpr int64_t kChunkBytes = 20 << 10, kChunkPositions = 150, kFewPositions = 28;
+// Positions of the output for which a chunk of the reduction may pay.
+constexpr int64_t kFewPositions = 28;
 // Accumulators that hide the latency of a multiply-add.
 constexpr int64_t kNarrow = 8;
 // Accumulators of a tile whose taps are spelt out, and the most of these.
@@ -83,6 +83,10 @@ class CpuSchedule {
   int64_t lanes() const { return dtype_ == DType::Float64 ? std::min<int64_t>(8, options_.lanes) : options_.lanes; }
 
   int64_t bytes() const { return static_cast<int64_t>(dtype_size(dtype_)); }
+
+  const ScheduleParameters& parameters() const { return options_.parameters; }
+
+  int64_t chunk_bytes() const { return parameters().chunk_kib << 10; }  // of weights
 
   int64_t native_lanes() const { return dtype_ == DType::Float64 ? options_.native_lanes / 2 : options_.native_lanes; }
 
@@ -217,7 +221,7 @@ class CpuSchedule {
     const bool image = !blocks && channels < lanes() && taps > 1 && taps <= kMostSpeltTaps;
     register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, image ? kImageTile / across : 0);
     if (image) body_ = with_kind(body_, tap, LoopKind::Unrolled);
-    if (carried_) fetch_ahead("c_i");
+    if (carried_ && parameters().fetch_ahead != 0) fetch_ahead("c_i");
   }
 
   // Output rows in blocks. Channels in chunks whose weights stay in the first cache over such a block; sums wait in the
@@ -228,26 +232,28 @@ class CpuSchedule {
     const int64_t blocks = extent("c_o"), rows = extent("o0"), columns = extent("o1");
     const int64_t block_bytes = extent("k0") * extent("k1") * lanes() * lanes() * across * bytes();
     int64_t chunk = 1, height = rows;
-    for (int64_t n = 2; n <= blocks && n * block_bytes <= kChunkBytes; ++n) chunk = blocks % n == 0 ? n : chunk;
+    for (int64_t n = 2; n <= blocks && n * block_bytes <= chunk_bytes(); ++n) chunk = blocks % n == 0 ? n : chunk;
     for (int64_t n = rows; n >= 1; --n) {
-      const bool large = n * columns >= kChunkPositions, few = extent(groups) * (rows / height) < options_.least_tasks;
+      const bool large = n * columns >= parameters().chunk_positions,
+                 few = extent(groups) * (rows / height) < options_.least_tasks;
       if (rows % n == 0 && (large || few)) height = n;
     }
-    if (height * columns > 4 * kChunkPositions) return;
+    if (height * columns > 4 * parameters().chunk_positions) return;
     const int64_t weights = extent(groups) * blocks * block_bytes,
                   input = blocks * lanes() * rows * columns * bytes();  // what is read of it, roughly
     const std::string rows_loop = height < rows ? "o0_i" : "o0";
     if (height < rows) body_ = split(body_, "o0", height);
     // A result whose channels do not lie together would be gathered and scattered for each chunk.
-    const bool carry = height * columns >= kFewPositions && output()->layout.block_of(1) > 1;
+    const bool carry = chunk_bytes() > 0 && height * columns >= kFewPositions && output()->layout.block_of(1) > 1;
     if (chunk < blocks && carry && can_carry_sums(body_, rows_loop, "c_o")) {
       if (chunk > 1) body_ = split(body_, "c_o", chunk);
       chunks_ = chunk > 1 ? "c_o_o" : "c_o";
       body_ = carry_sums(body_, rows_loop, chunks_);
       carried_ = true;
     }
-    if (height < rows && weights * (rows / height) < input * extent(groups) && nest_holds(groups, "o0_o"))
-      body_ = move_inside(groups, "o0_o");
+    const bool rows_first =
+        parameters().outer == 0 ? weights * (rows / height) < input * extent(groups) : parameters().outer == 2;
+    if (height < rows && rows_first && nest_holds(groups, "o0_o")) body_ = move_inside(groups, "o0_o");
     if (chunks_.empty() && height > 1) chunks_ = rows_loop;
   }
 
@@ -292,7 +298,7 @@ class CpuSchedule {
       if (nest_holds("i", columns)) body_ = move_inside("i", columns);
       if (options_.opt >= 3 && nest_holds(columns, "i")) carry_depth(across);
       register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
-      if (carried_) fetch_ahead("k_i");
+      if (carried_ && parameters().fetch_ahead != 0) fetch_ahead("k_i");
       return;
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
@@ -300,7 +306,11 @@ class CpuSchedule {
   }
 
   // The first of `widths`, none above `widest`, that divides `wide` blocks and leaves a register beside itself; 1: none.
+  // What the parameters ask for comes before all of them.
   int64_t blocks_across(std::initializer_list<int64_t> widths, int64_t wide, int64_t widest) const {
+    const int64_t asked = parameters().across;
+    if (asked > 0 && asked <= wide && wide % asked == 0 && registers_of(asked) + 1 < options_.vector_registers)
+      return asked;
     for (int64_t n : widths) {
       if (n <= std::min(wide, widest) && wide % n == 0 && registers_of(n) + 1 < options_.vector_registers) return n;
     }
@@ -359,7 +369,7 @@ class CpuSchedule {
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
   void carry_depth(int64_t across) {
-    const int64_t depth = loop_extent(body_, "k"), most = kChunkBytes / (across * lanes() * bytes());
+    const int64_t depth = loop_extent(body_, "k"), most = chunk_bytes() / (across * lanes() * bytes());
     int64_t chunk = 0, tasks = 1;
     for (const std::string& v : nest_variables(body_)) {
       if (v == "i") break;
@@ -385,6 +395,7 @@ class CpuSchedule {
   int64_t tile_width(int64_t extent, int64_t across, int64_t limit) const {
     const int64_t wide = registers_of(across);
     const int64_t room = std::max<int64_t>(1, (options_.vector_registers - wide - 1) / wide);
+    if (parameters().tile > 0) return std::min({parameters().tile, room, extent});
     const int64_t most = limit > 0 ? std::min(limit, room) : room;
     if (extent <= most) return extent;
     // What is left over is a narrower tile, which takes as long as one of kNarrow columns at least.

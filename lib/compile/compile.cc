@@ -67,6 +67,8 @@ Package compile(const Graph& source, const CompileOptions& options) {
     generate.opt = options.opt;
     generate.target = target;
     generate.fast_math = std::any_of(log.begin(), log.end(), [](const PassLog& p) { return p.name == "fast-math"; });
+    generate.schedules = options.schedules;
+    generate.on_workload = options.on_workload;
     generate.isas = target != "c" ? std::vector<std::string>{""} : options.isas.empty() ? default_isas() : options.isas;
     package = codegen::generate(graph, generate);
     if (options.emit) {

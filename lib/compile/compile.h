@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/generate.h"
 #include "compile/build_c.h"
 #include "graph/graph.h"
 #include "package/package.h"
@@ -19,11 +20,13 @@ struct CompileOptions {
   std::vector<std::string> isas;  // for C; empty: the host's best and x86-64
   std::string pass_changes;       // "+name,-name"
   int64_t stop_after = -1;        // patches to apply at most; -1: all
+  codegen::Schedules schedules;   // of tuned kernels
   // As in PassOptions; neither is in the key of a cache, so open_package() is not for packages made with them.
   std::function<bool(const Graph& graph, const std::string& pass, const Patch& patch)> allow;
   const std::vector<Pass>* rows = nullptr;
   BuildOptions build;
-  std::function<void(const std::vector<PassLog>& log)> on_passes;  // what the passes did
+  std::function<void(const std::vector<PassLog>& log)> on_passes;      // what the passes did
+  std::function<void(const codegen::Workload& workload)> on_workload;  // each kernel that there is to schedule
   // Called after each pass with its name and graph, and with the codes: what --emit writes.
   std::function<void(const std::string& stage, const std::string& text)> emit;
 };

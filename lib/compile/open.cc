@@ -62,17 +62,25 @@ std::string cache_key(const std::string& sha256, const OpenOptions& o) {
   std::string text =
       cat(version(), " ", commit(), "\n", sha256, "\n", c.opt, " ", c.device, " ", c.float64, " ", join(c.isas, "+"),
           " ", c.pass_changes, " ", c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), "\n");
+  for (const auto& [isa, chosen] : c.schedules) {
+    for (const auto& [kernel, parameters] : chosen) text += cat(isa, " ", kernel, " ", to_text(parameters), "\n");
+  }
   if (c.device == "cpu") text += compiler_identity(c.build);
   return sha256_hex(as_bytes(text));
 }
 
-Package compile_source(const ModelSource& source, const OpenOptions& options) {
+Graph read_source(const ModelSource& source, const OpenOptions& options) {
   Graph graph = read_model(source);
   if (graph.outputs.empty())
     fail_unsupported(
         source_name(source.path),
         ": holds weights and no graph: dnn-convert puts them onto a network that it knows, or onto a model's");
   bind_inputs(graph, options);
+  return graph;
+}
+
+Package compile_source(const ModelSource& source, const OpenOptions& options) {
+  const Graph graph = read_source(source, options);
   Package package;
   try {
     package = compile(graph, options.compile);
@@ -98,6 +106,10 @@ PackageKey usable_key(const OpenOptions& options) {
     if (options.warn) options.warn(cat("no key to sign packages with, so they will be compiled anew: ", e.what()));
     return {};
   }
+}
+
+Graph read_bound(const std::string& path, const OpenOptions& options) {
+  return read_source(open_model(path, options.shapes), options);
 }
 
 Package compile_file(const std::string& path, const OpenOptions& options) {

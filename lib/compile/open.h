@@ -29,6 +29,9 @@ PackageKey usable_key(const OpenOptions& options);
 // any format, compiled (through the cache). Throws as read_model, read_package and compile do.
 std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& options);
 
+// The graph of a model file, shapes bound: what compile_file() compiles.
+Graph read_bound(const std::string& path, const OpenOptions& options);
+
 // Reads and compiles a model, shapes bound, with its facts in the package's info; of its path the file name alone, so that
 // the same model gives the same package wherever it lies.
 Package compile_file(const std::string& path, const OpenOptions& options);

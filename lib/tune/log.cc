@@ -1,0 +1,151 @@
+// Logs; see log.h.
+#include "tune/log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace dnn::tune {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using codegen::ScheduleParameters;
+
+// None when they are of another version.
+std::optional<ScheduleParameters> parameters_of(const Json& json) {
+  ScheduleParameters result;
+  for (const auto& [name, value] : json.items()) {
+    const auto& table = codegen::schedule_parameters();
+    const auto parameter =
+        std::find_if(table.begin(), table.end(), [&, &n = name](const auto& p) { return n == p.name; });
+    if (parameter == table.end()) return std::nullopt;
+    const auto number = value.get<int64_t>();
+    if (std::find(parameter->values.begin(), parameter->values.end(), number) == parameter->values.end())
+      return std::nullopt;
+    result.*parameter->field = number;
+  }
+  return result;
+}
+
+std::optional<Record> record_of(const Json& json) {
+  const auto type = json.at("type").get<std::string>();
+  if (type != "trial" && type != "choice") return std::nullopt;
+  const std::optional<ScheduleParameters> parameters = parameters_of(json.at("parameters"));
+  if (!parameters) return std::nullopt;
+  Record r;
+  r.choice = type == "choice";
+  r.parameters = *parameters;
+  r.cpu = json.at("cpu").get<std::string>();
+  r.isa = json.at("isa").get<std::string>();
+  r.opt = json.at("opt").get<int>();
+  r.threads = json.at("threads").get<int>();
+  r.kernel = json.at("kernel").get<std::string>();
+  r.what = json.at("what").get<std::string>();
+  r.latency_ns = json.at("latency_ns").get<double>();
+  r.default_ns = json.at("default_ns").get<double>();
+  r.gflops = json.at("gflops").get<double>();
+  return r;
+}
+
+}  // namespace
+
+std::string to_line(const Record& r) {
+  Json parameters = Json::object();
+  for (const codegen::ScheduleParameter& p : codegen::schedule_parameters()) {
+    if (r.parameters.*p.field != p.values[0]) parameters[p.name] = r.parameters.*p.field;
+  }
+  const Json json = {{"type", r.choice ? "choice" : "trial"},
+                     {"cpu", r.cpu},
+                     {"isa", r.isa},
+                     {"opt", r.opt},
+                     {"threads", r.threads},
+                     {"kernel", r.kernel},
+                     {"what", r.what},
+                     {"parameters", parameters},
+                     {"latency_ns", r.latency_ns},
+                     {"default_ns", r.default_ns},
+                     {"gflops", r.gflops}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<Record> read_log(const std::string& path, const std::function<void(const std::string&)>& warn) {
+  const std::string text = read_file(path);
+  std::vector<Record> records;
+  size_t left_out = 0, number = 0;
+  for (size_t begin = 0; begin < text.size(); ++number) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.empty()) continue;
+    try {
+      const Json json = Json::parse(line);
+      if (std::optional<Record> record = record_of(json)) {
+        records.push_back(std::move(*record));
+      } else if (json.at("type") != "summary") {
+        ++left_out;
+      }
+    } catch (const Json::exception&) {
+      if (end == text.size()) {
+        warn(path + ": the last line was cut off and is left out");
+      } else {
+        fail_malformed(path, ":", number + 1, ": is no line of a tuning log");
+      }
+    }
+  }
+  if (left_out > 0) warn(cat(path, ": ", left_out, " lines are of another version and are left out"));
+  return records;
+}
+
+Log::Log(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) fail_environment(path_, ": cannot be written: ", std::strerror(errno));
+  const std::string text = read_file(path_);
+  const size_t whole = text.rfind('\n') + 1;  // 0 when there is no line
+  if (whole == text.size()) return;
+  if (Json::accept(text.substr(whole))) {
+    add("");  // ends it
+  } else if (ftruncate(file_, static_cast<off_t>(whole)) != 0) {
+    fail_environment(path_, ": cannot be written: ", std::strerror(errno));
+  }
+}
+
+Log::~Log() {
+  if (file_ >= 0) close(file_);
+}
+
+void Log::add(const std::string& line) {
+  if (file_ < 0) return;
+  const std::string text = line + "\n";
+  if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    fail_environment(path_, ": cannot be written: ", std::strerror(errno));
+}
+
+codegen::Schedules schedules_of(const std::vector<Record>& records, const std::vector<std::string>& isas, int opt) {
+  constexpr double kGain = 0.97;  // of the default's time
+  const std::string cpu = cpu_name();
+  std::map<std::pair<std::string, std::string>, const Record*> best;  // by instruction set and kernel
+  for (const Record& r : records) {
+    if (r.cpu != cpu || r.opt != opt || std::find(isas.begin(), isas.end(), r.isa) == isas.end()) continue;
+    const Record*& held = best.try_emplace({r.isa, r.kernel}, nullptr).first->second;
+    const auto cost = [](const Record& x) { return x.latency_ns / x.default_ns; };
+    if (r.choice || (cost(r) < kGain && (held == nullptr || (!held->choice && cost(r) < cost(*held))))) held = &r;
+  }
+  codegen::Schedules result;
+  for (const auto& [key, record] : best) {
+    if (record != nullptr && !(record->parameters == ScheduleParameters{}))
+      result[key.first][key.second] = record->parameters;
+  }
+  return result;
+}
+
+}  // namespace dnn::tune
