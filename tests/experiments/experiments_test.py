@@ -452,6 +452,22 @@ class Experiments(unittest.TestCase):
         self.assertEqual(self.make("clean")[0], 0)
         self.assertFalse(self.exists("grid.md"))
 
+    def test_models_are_tuned_one_after_another(self):
+        sides = {side: {f"{f}_ms": ms for f in ("mean", "median", "max", "min", "std")} for side, ms in (("before", 3), ("after", 2.5))}
+        summary = {"type": "summary", "model": "a.onnx", "isa": "avx2", "threads": 2, "trials": 7, "seconds": 8.4, **sides}
+        self.script("summary", json.dumps(summary))
+        self.script("bin/dnn-compile", PROLOGUE + 'while [ "$1" != --tuning-log ]; do shift; done; echo "{}" >"$2"; cat "$ROOT/summary" >>"$2"')
+        status, said = self.make("tune", TUNE="60", TUNE_FLAGS="--tuner grid", ROOT=self.root)
+        self.assertEqual(status, 0, said)
+        calls = self.called("dnn-compile")
+        self.assertEqual(len(calls), 2)
+        for words in ("-O 3", "--tune=60 --tuner grid", f"{self.out}/two/tuning.jsonl", f"-o {self.out}/two/tuned.dnnpkg"):
+            self.assertIn(words, calls[1])
+        self.assertEqual(len([line for line in said.splitlines() if line.split() == "a.onnx avx2 2".split() + ["3.000"] * 5 + ["2.500"] * 5 + ["1.200", "7", "8"]]), 2, said)
+        self.assertNotEqual(self.make("tune", fail="two", ROOT=self.root)[0], 0)
+        self.assertEqual(self.make("clean")[0], 0)
+        self.assertFalse(self.exists("two"))
+
     def test_localisation_answers_by_exit_1(self):
         pair = f"{self.root}/one.onnx:{self.root}/two.onnx"
         status, said = self.make("all", LOCALIZE=pair, LOCALIZE_INPUT="x.png")
