@@ -2,7 +2,6 @@
 #include "tune/space.h"
 
 #include <algorithm>
-#include <set>
 
 namespace dnn::tune {
 
@@ -31,19 +30,10 @@ std::optional<Point> Space::point_of(const ScheduleParameters& parameters) const
   return at(point) == parameters ? std::optional(point) : std::nullopt;
 }
 
-Space space_of(const codegen::Workload& workload) {
+Space whole_space() {
   Space space;
-  const std::string unchanged = workload.text({});
-  for (const codegen::ScheduleParameter& parameter : codegen::schedule_parameters()) {
-    Axis axis{&parameter, {parameter.values[0]}};
-    std::set<std::string> texts = {unchanged};
-    for (size_t i = 1; i < parameter.values.size(); ++i) {
-      ScheduleParameters candidate;
-      candidate.*parameter.field = parameter.values[i];
-      if (texts.insert(workload.text(candidate)).second) axis.values.push_back(parameter.values[i]);
-    }
-    if (axis.values.size() > 1) space.axes.push_back(std::move(axis));
-  }
+  for (const codegen::ScheduleParameter& parameter : codegen::schedule_parameters())
+    space.axes.push_back({&parameter, parameter.values});
   return space;
 }
 

@@ -1,11 +1,10 @@
-// The space of one workload's schedules, as a search sees it: axes of values, a point an index on each.
+// The space of schedules, as a search sees it: axes of values, a point an index on each.
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "codegen/generate.h"
+#include "codegen/parameters.h"
 
 namespace dnn::tune {
 
@@ -17,7 +16,7 @@ struct Axis {
 };
 
 struct Space {
-  std::vector<Axis> axes;  // none: there is nothing to choose
+  std::vector<Axis> axes;
 
   int64_t size() const;                                  // points in all
   Point start() const { return Point(axes.size(), 0); }  // the default
@@ -26,7 +25,7 @@ struct Space {
   std::optional<Point> point_of(const codegen::ScheduleParameters& parameters) const;
 };
 
-// Of each parameter those values that, alone, change the kernel's text, each text once.
-Space space_of(const codegen::Workload& workload);
+// All parameters with all of their values. What a kernel's schedule does not read, or cannot do, changes nothing in its text.
+Space whole_space();
 
 }  // namespace dnn::tune

@@ -154,16 +154,17 @@ class Tuning {
   }
 
   void add(const Workload& workload) {
-    Space space = space_of(workload);
-    if (space.axes.empty()) return;
     Search search;
     search.pattern = workload.kernel.substr(0, workload.kernel.rfind('_'));
-    search.tried.insert(space.start());
-    search.trials.push_back({space.start(), 1});
-    search.space = std::move(space);
+    if (search.pattern != "conv" && search.pattern != "matmul") return;  // no other schedule has parameters
+    search.space = whole_space();
+    search.tried.insert(search.space.start());
+    search.trials.push_back({search.space.start(), 1});
     searches_.push_back(std::move(search));
     workloads_.push_back(workload);
-    texts_.push_back({workload.text({})});
+    costs_.push_back({{workload.text({}), 1}});
+    measured_.push_back(0);
+    since_gain_.push_back(0);
   }
 
   // Takes over what an earlier search on this machine measured.
@@ -179,30 +180,40 @@ class Tuning {
         if (workloads_[w].kernel != r.kernel) continue;
         const std::optional<Point> point = searches_[w].space.point_of(r.parameters);
         if (!point || !searches_[w].tried.insert(*point).second) continue;
-        texts_[w].insert(workloads_[w].text(r.parameters));
-        searches_[w].trials.push_back({*point, r.latency_ns / r.default_ns});
+        learn(w, {*point, workloads_[w].text(r.parameters)}, r.latency_ns / r.default_ns);
         ++known;
       }
     }
     if (known > 0) options_.note(cat(options_.log, ": goes on from ", known, " trials"));
   }
 
-  bool finished(const Search& search) const {
-    const auto n = static_cast<int64_t>(search.trials.size());
-    if (options_.trials > 0 && n > options_.trials) return true;
-    const int64_t since = &search.trials.back() - search.best();
-    return options_.early_stop > 0 && since >= options_.early_stop;
+  struct Candidate {
+    Point point;
+    std::string text;  // of the kernel
+  };
+
+  void learn(size_t w, const Candidate& candidate, double cost) {
+    ++measured_[w];
+    since_gain_[w] = cost < searches_[w].best()->cost ? 0 : since_gain_[w] + 1;
+    searches_[w].trials.push_back({candidate.point, cost});
+    costs_[w][candidate.text] = cost;
   }
 
-  // A point whose kernel is a new one; all that are not are noted as tried.
-  std::optional<Point> propose(size_t w) {
-    constexpr int kMost = 200;
+  // One whose kernel is new; none when the search is over. Those that make a kernel that was measured cost as much.
+  std::optional<Candidate> propose(size_t w) {
+    constexpr int kMost = 40;
+    if (options_.trials > 0 && measured_[w] >= options_.trials) return std::nullopt;
+    if (options_.early_stop > 0 && since_gain_[w] >= options_.early_stop) return std::nullopt;
     for (int i = 0; i < kMost; ++i) {
-      std::optional<Point> point = tuner_.propose(searches_, w, random_);
-      if (!point) return std::nullopt;
+      const std::optional<Point> point = tuner_.propose(searches_, w, random_);
+      if (!point) break;
       searches_[w].tried.insert(*point);
-      if (texts_[w].insert(workloads_[w].text(searches_[w].space.at(*point))).second) return point;
+      const std::string text = workloads_[w].text(searches_[w].space.at(*point));
+      const auto known = costs_[w].find(text);
+      if (known == costs_[w].end()) return Candidate{*point, text};
+      searches_[w].trials.push_back({*point, known->second});
     }
+    since_gain_[w] = INT64_MAX;  // there seems to be nothing else
     return std::nullopt;
   }
 
@@ -230,22 +241,21 @@ class Tuning {
   bool round(Timed& defaults, Log& log) {
     constexpr int kRuns = 6;
     constexpr double kSeconds = 0.4;
-    std::map<size_t, Point> proposed;
+    std::map<size_t, Candidate> proposed;
     codegen::Schedules schedules;
     for (size_t w = 0; w < searches_.size(); ++w) {
-      if (finished(searches_[w])) continue;
-      if (const std::optional<Point> point = propose(w)) {
-        proposed[w] = *point;
-        schedules[result_.isa][workloads_[w].kernel] = searches_[w].space.at(*point);
+      if (const std::optional<Candidate> candidate = propose(w)) {
+        proposed[w] = *candidate;
+        schedules[result_.isa][workloads_[w].kernel] = searches_[w].space.at(candidate->point);
       }
     }
     if (proposed.empty()) return false;
     Timed candidate = compiled(schedules);
     compare(defaults, candidate, kRuns, kSeconds);
     std::map<std::string, double> before = defaults.by_kernel(), after = candidate.by_kernel();
-    for (const auto& [w, point] : proposed) {
-      Record r = record(w, searches_[w].space.at(point), before, after);
-      searches_[w].trials.push_back({point, r.latency_ns / r.default_ns});
+    for (const auto& [w, next] : proposed) {
+      const Record r = record(w, searches_[w].space.at(next.point), before, after);
+      learn(w, next, r.latency_ns / r.default_ns);
       log.add(to_line(r));
       ++result_.trials;
     }
@@ -339,9 +349,10 @@ class Tuning {
   DeviceOptions device_;
   std::mt19937_64 random_;
   std::vector<Search> searches_;
-  std::vector<Workload> workloads_;           // by search
-  std::vector<std::set<std::string>> texts_;  // by search, of the kernels that were tried
-  std::map<std::string, double> launches_;    // by kernel, in one inference
+  std::vector<Workload> workloads_;                   // by search
+  std::vector<std::map<std::string, double>> costs_;  // by search and text, of the kernels that were measured
+  std::vector<int64_t> measured_, since_gain_;        // by search: trials, and those since the last that gained
+  std::map<std::string, double> launches_;            // by kernel, in one inference
   std::vector<Tensor> inputs_;
   double least_total_ = 0;  // of all steps with the defaults, in ns
   Tuned result_;

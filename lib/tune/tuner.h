@@ -19,7 +19,7 @@ struct Trial {
 struct Search {
   std::string pattern;  // "conv": workloads of one pattern tell a model about each other
   Space space;
-  std::set<Point> tried;  // also those whose kernel another point had already made
+  std::set<Point> tried;
   std::vector<Trial> trials;
 
   // The fastest so far, the default before all others; none before the first trial.

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
+#include "base/error.h"
 #include "tune/cost_model.h"
 
 namespace dnn::tune {
@@ -13,10 +13,15 @@ namespace {
 
 using codegen::ScheduleParameters;
 
-// A kernel whose text depends on its tile up to 8 columns, on the chunk, and on nothing else.
-codegen::Workload workload() {
-  return {"avx512", "conv_0123456789ab", "Conv", 1e6,
-          [](const ScheduleParameters& p) { return cat(std::min<int64_t>(p.tile, 8), " ", p.chunk_kib); }};
+// Two of the axes, and not all of their values.
+Space space() {
+  Space result;
+  for (const auto& [name, n] : {std::pair("tile", size_t{8}), std::pair("chunk_kib", size_t{7})}) {
+    for (const codegen::ScheduleParameter& p : codegen::schedule_parameters()) {
+      if (name == std::string(p.name)) result.axes.push_back({&p, {p.values.begin(), p.values.begin() + n}});
+    }
+  }
+  return result;
 }
 
 // Additive in the logarithm, with one best point: tile 6, chunk_kib 10.
@@ -25,10 +30,10 @@ double cost(const ScheduleParameters& p) {
                   0.01 * std::abs(static_cast<double>(p.chunk_kib) - 10) - 0.22);
 }
 
-Search search_of(const codegen::Workload& workload) {
+Search fresh() {
   Search search;
   search.pattern = "conv";
-  search.space = space_of(workload);
+  search.space = space();
   search.tried = {search.space.start()};
   search.trials = {{search.space.start(), 1}};
   return search;
@@ -50,27 +55,27 @@ bool go(const Tuner& tuner, std::vector<Search>& searches, size_t which, int mos
   return true;
 }
 
-TEST(Space, HoldsTheValuesThatChangeTheKernel) {
-  const Space space = space_of(workload());
-  ASSERT_EQ(space.axes.size(), 2U);
-  EXPECT_STREQ(space.axes[0].parameter->name, "tile");
-  EXPECT_EQ(space.axes[0].values, (std::vector<int64_t>{0, 2, 3, 4, 5, 6, 7, 8}));
-  EXPECT_STREQ(space.axes[1].parameter->name, "chunk_kib");
-  EXPECT_EQ(space.size(), 8 * 7);
-  EXPECT_EQ(space.at(space.start()), ScheduleParameters{});
+TEST(Space, PointsAreParameters) {
+  const Space two = space();
+  ASSERT_EQ(two.axes.size(), 2U);
+  EXPECT_EQ(two.size(), 8 * 7);
+  EXPECT_EQ(two.at(two.start()), ScheduleParameters{});
   ScheduleParameters some;
   some.tile = 5, some.chunk_kib = 28;
-  ASSERT_TRUE(space.point_of(some).has_value());
-  EXPECT_EQ(space.at(*space.point_of(some)), some);
+  ASSERT_TRUE(two.point_of(some).has_value());
+  EXPECT_EQ(two.at(*two.point_of(some)), some);
   some.outer = 2;  // no axis here
-  EXPECT_FALSE(space.point_of(some).has_value());
+  EXPECT_FALSE(two.point_of(some).has_value());
   some.outer = 0, some.tile = 9;
-  EXPECT_FALSE(space.point_of(some).has_value());
+  EXPECT_FALSE(two.point_of(some).has_value());
+  const Space whole = whole_space();
+  EXPECT_EQ(whole.at(whole.start()), ScheduleParameters{});
+  EXPECT_EQ(whole.axes.size(), codegen::schedule_parameters().size());
 }
 
 TEST(Tuners, TryEachPointOnceAndEndWhenAllAreTried) {
   for (const Tuner& tuner : tuners()) {
-    std::vector<Search> searches = {search_of(workload())};
+    std::vector<Search> searches = {fresh()};
     EXPECT_TRUE(go(tuner, searches, 0, 1000)) << tuner.name;
     EXPECT_EQ(searches[0].tried.size(), 56U) << tuner.name;
     EXPECT_EQ(searches[0].space.at(searches[0].best()->point).tile, 6) << tuner.name;
@@ -80,7 +85,7 @@ TEST(Tuners, TryEachPointOnceAndEndWhenAllAreTried) {
 
 TEST(Tuners, DrawTheSameFromTheSameSeed) {
   for (const Tuner& tuner : tuners()) {
-    std::vector<Search> a = {search_of(workload())}, b = a;
+    std::vector<Search> a = {fresh()}, b = a;
     go(tuner, a, 0, 20, 7);
     go(tuner, b, 0, 20, 7);
     for (size_t i = 0; i < 20; ++i) EXPECT_EQ(a[0].trials[i].point, b[0].trials[i].point) << tuner.name << " " << i;
@@ -91,7 +96,7 @@ TEST(Tuners, DrawTheSameFromTheSameSeed) {
 double trials_to_best(const Tuner& tuner) {
   double sum = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    std::vector<Search> searches = {search_of(workload())};
+    std::vector<Search> searches = {fresh()};
     go(tuner, searches, 0, 1000, seed);
     sum += static_cast<double>(searches[0].best() - searches[0].trials.data());
   }
@@ -109,7 +114,7 @@ TEST(Tuners, AnUnknownOneIsRefused) { EXPECT_THROW(find_tuner("xgb"), Error); }
 
 // Of a kernel that was not tried at all the model expects what it saw of others of its pattern.
 TEST(CostModel, LearnsFromOtherKernelsOfThePattern) {
-  std::vector<Search> searches = {search_of(workload()), search_of(workload()), search_of(workload())};
+  std::vector<Search> searches = {fresh(), fresh(), fresh()};
   searches[2].pattern = "matmul";
   go(find_tuner("grid"), searches, 0, 1000);
   const auto best_of = [&](size_t which) {
@@ -127,7 +132,7 @@ TEST(CostModel, LearnsFromOtherKernelsOfThePattern) {
 }
 
 TEST(CostModel, IsNearWhatWasMeasured) {
-  std::vector<Search> searches = {search_of(workload())};
+  std::vector<Search> searches = {fresh()};
   go(find_tuner("grid"), searches, 0, 1000);
   const CostModel model(searches, 0);
   for (const Trial& trial : searches[0].trials) {
