@@ -77,7 +77,7 @@ class Generator {
     for (ValueId id : graph_.inputs) package.input_types.push_back(graph_.value(id).type);
     for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
     place_values();
-    if (in_place_) parts_ = parts_of_concats(graph_);
+    if (in_place_) parts_ = find_parts(graph_);
     for (NodeId id : graph_.order()) visit(id);
     plan_arena();
     return std::move(result_);
@@ -127,11 +127,6 @@ class Generator {
     }
   }
 
-  bool is_whole(const Node& concat) const {
-    const auto part = concat.inputs.empty() ? parts_.end() : parts_.find(concat.inputs[0]);
-    return part != parts_.end() && part->second.whole == concat.outputs[0];
-  }
-
   // The value as an argument of a step; constants are added to the package in the layout asked for.
   Argument argument(ValueId id, const loops::Layout& layout) {
     if (id == kNoValue) return {};
@@ -156,7 +151,7 @@ class Generator {
 
   void visit(NodeId id) {
     const Node& node = graph_.node(id);
-    if (node.domain.empty() && node.op == "Concat" && is_whole(node)) return;  // its inputs lie where it wants them
+    if (parts_.idle.count(id) != 0) return;
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr) {
       fail_unsupported(label_in(graph_, node), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
@@ -329,8 +324,8 @@ class Generator {
     const int now = static_cast<int>(result_.package.steps.size());
     for (const Argument& a : step.arguments) {
       if (a.kind != Argument::Kind::Arena) continue;
-      const auto part = parts_.find(a.value);
-      const ValueId value = part == parts_.end() ? a.value : part->second.whole;
+      const auto part = parts_.of.find(a.value);
+      const ValueId value = part == parts_.of.end() ? a.value : part->second.whole;
       Lifetime& life = value == kNoValue ? temporary_[static_cast<size_t>(-2 - a.at)]
                                          : lives_.try_emplace(value, Lifetime{bytes_of(value), now, now}).first->second;
       if (life.first < 0) life.first = now;
@@ -354,7 +349,7 @@ class Generator {
     const std::vector<int64_t> offsets = plan_memory(all, &package.arena_bytes);
     for (size_t i = 0; i < ids.size(); ++i)
       package.values[static_cast<size_t>(ids[i])].where.at = offsets[temporary_.size() + i];
-    for (const auto& [id, part] : parts_) {
+    for (const auto& [id, part] : parts_.of) {
       package.values[static_cast<size_t>(id)].where.at =
           package.values[static_cast<size_t>(part.whole)].where.at +
           part.element * static_cast<int64_t>(dtype_size(graph_.value(id).type.dtype));
@@ -378,7 +373,7 @@ class Generator {
   std::map<std::pair<ValueId, std::string>, int64_t> constants_;
   std::map<std::string, int32_t> kernel_index_;
   std::map<ValueId, Lifetime> lives_;
-  std::map<ValueId, Part> parts_;
+  Parts parts_;
   bool in_place_;  // a device may ask of parts that they begin at multiples of some size
   std::vector<Lifetime> temporary_;
 };

@@ -1,8 +1,7 @@
-// Concatenations that copy nothing; see parts.h.
+// Which values lie within others; see parts.h.
 #include "codegen/parts.h"
 
 #include <algorithm>
-#include <set>
 
 #include "loops/layout.h"
 
@@ -19,56 +18,96 @@ bool runs_along(const loops::Layout& layout, const Shape& shape, size_t axis) {
   return false;
 }
 
-class Parts {
+class Finder {
  public:
-  explicit Parts(const Graph& graph) : graph_(graph) {
+  explicit Finder(const Graph& graph) : graph_(graph) {
     for (const std::vector<ValueId>& ends : {graph.inputs, graph.outputs}) ends_.insert(ends.begin(), ends.end());
     for (NodeId id : graph.order()) {
       for (ValueId v : graph.node(id).outputs) made_.insert(v);
     }
   }
 
-  std::map<ValueId, Part> run() {
-    for (NodeId id : graph_.order()) {
-      const Node& node = graph_.node(id);
-      if (node.domain.empty() && node.op == "Concat") visit(node);
+  Parts run() {
+    // Concats first: what a view looks at may lie within another value, but what is written there must be written whole.
+    for (const bool views : {false, true}) {
+      for (NodeId id : graph_.order()) {
+        const Node& node = graph_.node(id);
+        if (!node.domain.empty()) continue;
+        const bool idle =
+            views ? (node.op == "Split" || node.op == "Reshape") && view(node) : node.op == "Concat" && concat(node);
+        if (idle) result_.idle.insert(id);
+      }
     }
-    return std::move(parts_);
+    return std::move(result_);
   }
 
  private:
-  void visit(const Node& node) {
-    const ValueId y = node.outputs[0];
-    const Value& whole = graph_.value(y);
-    if (!whole.type.fixed() || whole.type.dtype == DType::String || dtype_size(whole.type.dtype) == 0) return;
-    if (ends_.count(y) != 0 || parts_.count(y) != 0 || graph_.constant(y) != nullptr) return;
-    const Shape shape = whole.type.fixed_shape();
+  bool sized(ValueId v) const {
+    const Type& type = graph_.value(v).type;
+    return type.fixed() && type.dtype != DType::String && dtype_size(type.dtype) > 0 && graph_.constant(v) == nullptr;
+  }
+
+  // The `parts` along the node's axis of `whole`, one after another in its memory; none where they do not lie so.
+  std::map<ValueId, Part> runs(const Node& node, ValueId whole, const std::vector<ValueId>& parts) const {
+    const Value& value = graph_.value(whole);
+    const Shape shape = value.type.fixed_shape();
     const int64_t attribute = node.attribute_int("axis", 0);
     const auto axis = static_cast<size_t>(attribute < 0 ? attribute + static_cast<int64_t>(shape.size()) : attribute);
-    const loops::Layout layout = loops::Layout::parse(whole.layout);
+    const loops::Layout layout = loops::Layout::parse(value.layout);
     const int at = static_cast<int>(axis);
-    if (!runs_along(layout, shape, axis) || layout.halo_low(at) + layout.halo_high(at) > 0) return;
+    if (!runs_along(layout, shape, axis) || layout.halo_low(at) + layout.halo_high(at) > 0) return {};
     std::map<ValueId, Part> found;
     int64_t element = 0;
-    for (ValueId v : node.inputs) {
-      const Value& part = graph_.value(v);
-      if (made_.count(v) == 0 || ends_.count(v) != 0 || graph_.constant(v) != nullptr || wholes_.count(v) != 0) return;
-      if (part.layout != whole.layout || parts_.count(v) != 0 || !part.type.fixed()) return;
-      const Shape own = part.type.fixed_shape();
-      if (own[axis] % layout.block_of(at) != 0 || !found.emplace(v, Part{y, element}).second) return;
+    for (ValueId v : parts) {
+      if (v == kNoValue || !sized(v) || graph_.value(v).layout != value.layout || ends_.count(v) != 0) return {};
+      const Shape own = graph_.value(v).type.fixed_shape();
+      if (own[axis] % layout.block_of(at) != 0 || !found.emplace(v, Part{whole, element}).second) return {};
       element += layout.element_count(own);
     }
+    return found;
+  }
+
+  bool concat(const Node& node) {
+    const ValueId y = node.outputs[0];
+    if (!sized(y) || ends_.count(y) != 0 || result_.of.count(y) != 0) return false;
+    for (ValueId v : node.inputs) {
+      if (made_.count(v) == 0 || wholes_.count(v) != 0 || result_.of.count(v) != 0) return false;
+    }
+    std::map<ValueId, Part> found = runs(node, y, node.inputs);
+    if (found.empty()) return false;
     wholes_.insert(y);
-    parts_.merge(found);
+    result_.of.merge(found);
+    return true;
+  }
+
+  bool view(const Node& node) {
+    const ValueId x = node.inputs[0];
+    if (made_.count(x) == 0 || ends_.count(x) != 0 || !sized(x)) return false;
+    std::map<ValueId, Part> found;
+    if (node.op == "Split") {
+      found = runs(node, x, node.outputs);
+    } else if (const ValueId y = node.outputs[0]; sized(y) && ends_.count(y) == 0) {
+      if (graph_.value(x).layout.empty() && graph_.value(y).layout.empty()) found[y] = {x, 0};
+    }
+    if (found.empty()) return false;
+    for (const auto& [v, part] : found) {
+      if (result_.of.count(v) != 0) return false;  // where a Concat wants it
+    }
+    const auto within = result_.of.find(x);
+    for (auto& [v, part] : found) {
+      if (within != result_.of.end()) part = {within->second.whole, within->second.element + part.element};
+    }
+    result_.of.merge(found);
+    return true;
   }
 
   const Graph& graph_;
   std::set<ValueId> ends_, made_, wholes_;
-  std::map<ValueId, Part> parts_;
+  Parts result_;
 };
 
 }  // namespace
 
-std::map<ValueId, Part> parts_of_concats(const Graph& graph) { return Parts(graph).run(); }
+Parts find_parts(const Graph& graph) { return Finder(graph).run(); }
 
 }  // namespace dnn::codegen

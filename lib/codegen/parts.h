@@ -1,20 +1,29 @@
-// Concatenations that copy nothing: their inputs are computed in place, as parts of the output.
+// Nodes that copy nothing: values that lie within others. Inputs of a Concat are computed in place, as parts of its output;
+// the outputs of a Split and of a Reshape are read where their input lies.
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "graph/graph.h"
 
 namespace dnn::codegen {
 
-// Where a value lies: `element` elements into the memory of `whole`.
+// Where a value lies: `element` elements into the memory of `whole`, which is no part itself.
 struct Part {
   ValueId whole;
   int64_t element;
 };
 
-// The inputs of those Concats whose inputs all lie, in their own layouts, one after another in the output's: each is made by
-// a node, of one part only, and neither an input nor an output of the graph; the output is no part itself.
-std::map<ValueId, Part> parts_of_concats(const Graph& graph);
+struct Parts {
+  std::map<ValueId, Part> of;
+  std::set<NodeId> idle;  // nodes that nothing is left to do for
+};
+
+// A Concat is idle where its inputs all lie, in their own layouts, one after another in the output's: each is made by a node,
+// of one part only, and neither an input nor an output of the graph; the output is no part of another. A Split where the same
+// is true of its outputs in its input, a Reshape where both lie row-major; their input is made by a node, and no
+// output of the graph.
+Parts find_parts(const Graph& graph);
 
 }  // namespace dnn::codegen
