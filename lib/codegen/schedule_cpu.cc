@@ -438,6 +438,7 @@ class CpuSchedule {
     const std::vector<std::string> nest = nest_variables(body_);
     if (lanes() == 1 || nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
     const std::string& v = nest.back();
+    if (share_lines(nest)) return;
     if (loop_extent(body_, v) < 4 || !vectorises(body_, v, dtype_, loop_ranges(body_))) {
       body_ = vectorise_inner(body_, dtype_, lanes(), options_.reassociate);
       return;
@@ -445,6 +446,33 @@ class CpuSchedule {
     std::vector<std::string> vectors;
     body_ = vector_split(body_, v, lanes(), &vectors);
     for (const std::string& name : vectors) body_ = jam(body_, name, LoopKind::Vector);
+  }
+
+  // A transposition: where the innermost loop strides through what another loop reads side by side, a block of the other
+  // goes inside, so that a line is read once and its neighbours stay in the first cache. False where there is none.
+  bool share_lines(const std::vector<std::string>& nest) {
+    const Ranges ranges = loop_ranges(body_);
+    const std::string& v = nest.back();
+    const auto strides = [&](const std::string& loop, const std::function<bool(const Access&, int64_t)>& good) {
+      for (const Access& access : accesses(body_)) {
+        int64_t step = 0;
+        const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
+        if (!linear_coefficient(offset, loop, ranges, &step) || !good(access, step)) return false;
+      }
+      return true;
+    };
+    const int64_t line = 64 / bytes();
+    if (!strides(v, [&](const Access& a, int64_t step) { return a.is_store ? step == 1 : step >= line; })) return false;
+    for (const std::string& u : nest) {
+      if (u == v || loop_extent(body_, u) % line != 0 || !nest_holds(u, v)) continue;
+      if (!strides(u, [](const Access& a, int64_t step) { return a.is_store || step == 1; })) continue;
+      if (loop_extent(body_, u) > line) body_ = split(body_, u, line);
+      const std::string inner = loop_extent(body_, u) > 0 ? u : u + "_i";
+      body_ = with_kind(move_inside(inner, v), inner, LoopKind::Unrolled);
+      chunks_ = v;
+      return true;
+    }
+    return false;
   }
 
   // Outputs with blocked channels: the block's lanes in vectors, innermost. False when the loops do not allow it.

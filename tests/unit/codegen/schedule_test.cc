@@ -123,6 +123,20 @@ TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
   EXPECT_NE(to_text(after).find("prefetch b["), std::string::npos) << to_text(after);
 }
 
+// y = x, transposed: 16 columns of x, a line, are read together.
+TEST(ScheduleCpu, TranspositionsReadWholeLines) {
+  const BufferRef y = global("y", {2, 64, 37}), x = global("x", {2, 37, 64});
+  const Expr a = variable("a"), b = variable("b"), c = variable("c");
+  const Stmt body = loop("a", 2, loop("b", 64, loop("c", 37, store(y, {a, b, c}, load(x, {a, c, b})))));
+  const Kernel before = {"map_test", "", "map", {y, x}, body};
+  ScheduleOptions options;
+  options.opt = 3;
+  const Kernel after = schedule_cpu(before, {}, options);
+  const std::string text = to_text(after);
+  EXPECT_LT(text.find("for c < 37"), text.find("unrolled b_i < 16")) << text;
+  EXPECT_TRUE(result(after).identical(result(before)));
+}
+
 // The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
 TEST(ScheduleCpu, TilesLeaveNoSliver) {
   const std::string text = to_text(scheduled(matmul(197, 64, 32), 3));
