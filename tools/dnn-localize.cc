@@ -37,7 +37,7 @@ const cli::Tool kTool = {
 
 struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
-                                          alignment, aligned;
+                                          alignment, aligned, csv;
   NetworkOptions network;
   std::optional<std::string> source_level, source_device, json;
   std::vector<std::string> inputs, given;
@@ -66,11 +66,11 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.apply, "--apply", "FILE", "with --repair, make these edits, and search none");
   args.option(&o.alignment, "--alignment", "FILE", "which layers are one: lines of SOURCE<TAB>TARGET, - for none");
   args.option(&o.aligned, "--aligned", "FILE", "write what was lined up, in that form");
+  args.option(&o.csv, "--csv", "FILE", "mean, deviation, largest of each layer and its weights, as CSV");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X", "a layer diverges beyond X + R times its largest", 0);
   args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
-  args.choice(&o.sort, "--sort", {"divergence", "added", "order", "labels"},
-              "by error, what a layer adds, execution, changed labels");
+  args.choice(&o.sort, "--sort", {"divergence", "added", "order", "labels"}, "order of rows");
   args.option(&o.top, "--top", "N", "rows of each table; 0 for all", 0);
   args.optional_value(&o.json, "--json", "FILE", "-",
                       "the report as JSON, instead of the text, or into FILE beside it");
@@ -107,6 +107,7 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--target-preprocess", Models | Preprocessing | Repair},
                                                     {"--alignment", Models | Repair},
                                                     {"--aligned", Models},
+                                                    {"--csv", Models | Traces},
                                                     {"--edits", Repair},
                                                     {"--apply", Repair},
                                                     {"--shape", kRuns},
@@ -121,10 +122,12 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
 Task task_of(const Options& o) {
   for (const auto& [name, value] :
        {std::pair("--repair", o.repair), std::pair("--edits", o.edits), std::pair("--apply", o.apply),
-        std::pair("--reduce", o.reduce), std::pair("--alignment", o.alignment), std::pair("--aligned", o.aligned)}) {
+        std::pair("--reduce", o.reduce), std::pair("--alignment", o.alignment), std::pair("--aligned", o.aligned),
+        std::pair("--csv", o.csv)}) {
     if (value.empty() && std::find(o.given.begin(), o.given.end(), name) != o.given.end())
       fail_usage(name, ": the name is empty");
   }
+  if (o.csv == "-" && o.json == "-") fail_usage("--csv and --json cannot both be standard output: name a file for one");
   if (int{o.passes} + int{o.preprocessing} + int{!o.repair.empty()} > 1)
     fail_usage("--passes, --preprocessing and --repair are three searches: give one");
   const Task task = o.passes            ? Passes
@@ -186,6 +189,7 @@ LocalizeReport compare_models(const Options& o) {
   auto request = models_of<LocalizeRequest>(o);
   request.tolerance = o.tolerance;
   request.alignment = alignment_of(o);
+  request.statistics = !o.csv.empty();
   std::optional<cli::Progress> progress;
   show_progress(&request, &progress);
   return ModelComparison(request).run();
@@ -195,6 +199,7 @@ LocalizeReport compare_traces(const Options& o, std::optional<Error>* cut_off) {
   const std::unique_ptr<ByteSource> a = open_source(o.source), b = open_source(o.target);
   stream::Reader source(*a, source_name(o.source)), target(*b, source_name(o.target));
   Localizer localizer(nullptr, nullptr);
+  if (!o.csv.empty()) localizer.measure_statistics();
   *cut_off = dnn::compare_traces(source, target, &localizer);
   try {
     return localizer.finish(o.tolerance);
@@ -204,13 +209,15 @@ LocalizeReport compare_traces(const Options& o, std::optional<Error>* cut_off) {
   }
 }
 
+void write_text(const std::string& path, const std::string& text) {
+  cli::Output output(path, cli::Output::Content::Text);
+  output.write(text);
+  output.commit();
+}
+
 void write_report(const Options& o, const std::string& json, const std::string& text) {
-  if (o.json) {
-    cli::Output output(*o.json, cli::Output::Content::Text);
-    output.write(json);
-    output.commit();
-  }
-  if (o.json != "-") std::cout << text;
+  if (o.json) write_text(*o.json, json);
+  if (o.json != "-" && o.csv != "-") std::cout << text;
   std::cout.flush();
 }
 
@@ -248,10 +255,7 @@ bool repair(const Options& o) {
   std::optional<cli::Progress> progress;
   show_progress(&request, &progress);
   request.found = [&](const std::vector<Edit>& edits) {
-    if (o.edits.empty()) return;
-    cli::Output output(o.edits, cli::Output::Content::Text);
-    output.write(edits_json(edits));
-    output.commit();
+    if (!o.edits.empty()) write_text(o.edits, edits_json(edits));
   };
   const RepairReport report = repair_model(request);
   write_report(o, repair_json(report), repair_text(report));
@@ -262,6 +266,7 @@ bool compare(const Options& o, Task task) {
   std::optional<Error> cut_off;
   const LocalizeReport report = task == Traces ? compare_traces(o, &cut_off) : compare_models(o);
   if (!o.aligned.empty()) write_file(o.aligned, alignment_text(report));
+  if (!o.csv.empty()) write_text(o.csv, statistics_csv(report));
   const LocalizePresentation how = {o.source, o.target, o.sort, o.top};
   write_report(o, localize_json(report, how), localize_table(report, how));
   if (cut_off) throw *cut_off;

@@ -51,6 +51,12 @@ std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const T
   ++r.n_samples;
   r.max_abs = std::max(r.max_abs, d.max_abs);
   r.largest = std::max(r.largest, d.largest);
+  if (measures_statistics_) {
+    if (!r.statistics) r.statistics.emplace();
+    r.statistics->source.add(a);
+    r.statistics->target.add(b);
+    r.statistics->difference_sum += d.difference_sum;
+  }
   sum->difference_squares += d.difference_squares;
   sum->reference_squares += d.reference_squares;
   const double error = relative_error(d.difference_squares, d.reference_squares, d.max_abs);
@@ -239,6 +245,12 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
     for (const LayerResult& r : report.layers) pairs.push_back({r.source, r.target, r.by});
     report.differences =
         compare_parameters(*source_graph_, source_, *target_graph_, target_, pairs, tolerance, &report.n_parameters);
+    const Uses source_uses(*source_graph_), target_uses(*target_graph_);
+    for (LayerResult& r : report.layers) {
+      if (!r.statistics) continue;
+      r.statistics->source_parameters = parameters_of(*source_graph_, source_uses, source_[r.source].name);
+      r.statistics->target_parameters = parameters_of(*target_graph_, target_uses, target_[r.target].name);
+    }
   }
   if (source_graph_ != nullptr && target_graph_ != nullptr) {
     const auto is_output = [](const Layer& layer) { return layer.role == stream::Role::Output; };

@@ -10,6 +10,7 @@
 #include "infer/sample_source.h"
 #include "localize/align.h"
 #include "localize/findings.h"
+#include "localize/layer_statistics.h"
 #include "localize/lineup.h"
 #include "localize/own_error.h"
 #include "localize/parameters.h"
@@ -34,6 +35,7 @@ struct LayerResult {
   // Whether the layer errs more on samples whose label differs: Mann-Whitney's test of its errors, sample by sample, p corrected
   // for all layers (Holm), and the rank-biserial correlation. None where the labels are all the same, or all others.
   std::optional<double> label_p, label_effect;
+  std::optional<LayerStatistics> statistics;  // where measured
 };
 
 struct LocalizeReport {
@@ -65,6 +67,8 @@ class Localizer {
   void measure_own(OwnErrors* own) { own_ = own; }
   // Pairs that a user gives, before the first sample; of source models only.
   void give(std::vector<GivenPair> pairs) { given_ = std::move(pairs); }
+  // Also measures LayerResult::statistics; before the first sample.
+  void measure_statistics() { measures_statistics_ = true; }
   // The values of one sample on both sides. The first lines the layers up; values of other shapes later on are left out.
   void add(const std::vector<stream::TensorRecord>& source, std::vector<stream::TensorRecord> target);
   // Throws Negative when nothing could be compared.
@@ -93,6 +97,7 @@ class Localizer {
   std::vector<std::pair<size_t, Joint>> joints_;  // by the source's layer
   std::vector<Sum> sums_;
   std::vector<bool> relabelled_;  // by sample
+  bool measures_statistics_ = false;
   int64_t n_samples_ = 0, n_withdrawn_ = 0;
 };
 

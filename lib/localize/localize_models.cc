@@ -92,6 +92,7 @@ LocalizeReport ModelComparison::run() {
   forget_mapped_files();  // they have been packed
   Localizer localizer(&source_.graph, &target_.graph);
   localizer.give(request_.alignment);
+  if (request_.statistics) localizer.measure_statistics();
   if (!wants_float64(request_.network.device)) localizer.measure_own(&own_);
   if (request_.begin) request_.begin(source_.samples->count().value_or(0));
   compare_sessions(*source_.session, *source_.samples, *target_.session, *target_.samples, &localizer,

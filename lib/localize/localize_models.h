@@ -32,6 +32,7 @@ struct LocalizeRequest {
   OpenOptions folders;             // cache and key places, log sinks
   int threads = 0;
   ParameterTolerance tolerance;
+  bool statistics = false;                       // also of each layer
   std::vector<GivenPair> alignment;              // see align()
   std::function<bool(int64_t place)> takes;      // which samples, by their place from 0; empty: all
   size_t keep = 0;                               // samples whose activations are kept, for OwnErrors::try_target()

@@ -90,6 +90,7 @@ Distance compare(const Tensor& reference, const Tensor& other) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     ++d.n_different;
     const double difference = finite ? std::abs(a[i] - b[i]) : std::numeric_limits<double>::infinity();
+    d.difference_sum += difference;
     d.difference_squares += difference * difference;
     if (difference > d.max_abs || d.max_abs_index < 0) {
       d.max_abs = difference;

@@ -12,6 +12,7 @@ struct Distance {
   double max_abs = 0;             // infinite where one side is NaN or infinite and the other is not the same
   int64_t max_abs_index = -1;     // row-major; -1 when nothing differs
   double largest = 0;             // largest finite |element| of the reference
+  double difference_sum = 0;      // of |a - b|; infinite as max_abs is
   double difference_squares = 0;  // sum of (a - b)^2
   double reference_squares = 0, other_squares = 0, product = 0;  // over elements finite on both sides
   std::optional<uint64_t> max_ulp;                               // when both have the same floating-point type

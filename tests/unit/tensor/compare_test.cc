@@ -20,6 +20,7 @@ TEST(Compare, ByHand) {
   EXPECT_EQ(d.max_abs_index, 2);
   EXPECT_EQ(d.largest, 4);
   EXPECT_EQ(d.relative(), 0.25);
+  EXPECT_EQ(d.difference_sum, 1.5);
   EXPECT_DOUBLE_EQ(d.l2(), std::sqrt(1.25));
   EXPECT_DOUBLE_EQ(d.cosine(), 23 / (5 * std::sqrt(9 + 12.25 + 1)));
 }
