@@ -1,0 +1,195 @@
+// schemas/localize says what dnn-localize writes: outputs of each mode are what their schema describes, and whatever is described is
+// written by one of them.
+#include "json_schema.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "cache.h"
+#include "localize/bisect_model.h"
+#include "localize/preprocess_model.h"
+#include "localize/present.h"
+#include "localize/repair_model.h"
+#include "unit/localize/isolated.h"
+
+namespace dnn {
+namespace {
+
+const std::string kSchemas = "../schemas/localize/";  // tests run in tests/
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+class Schema : public JsonSchema {
+ public:
+  explicit Schema(const std::string& name) : JsonSchema(kSchemas + name + ".schema.json") {}
+  void expect(const std::string& text) {
+    EXPECT_EQ(join(errors(Json::parse(text)), "\n"), "") << text.substr(0, 2000);
+    EXPECT_EQ(text.find('\n'), text.size() - 1);
+  }
+  // The examples are sound too; they do not count as written.
+  void expect_all_seen() {
+    EXPECT_EQ(join(unseen()), "");
+    for (const Json& example : root()["examples"]) EXPECT_EQ(join(errors(example), "\n"), "");
+  }
+};
+
+template <class Request>
+Request sample_request() {
+  Request request;
+  request.source = "sample/shapes.onnx";
+  request.target = "sample/shapes_wrong.onnx";
+  request.inputs = {"sample/images/star/00.png", "sample/images/ring/01.png"};
+  request.preprocess = "imagenet-torch";
+  request.network.device = "reference";
+  request.folders.compile.build.cache_folder = test_cache();
+  return request;
+}
+
+const LocalizePresentation kShown = {"right.onnx", "wrong.onnx"};
+
+TEST(LocalizeSchemas, Layers) {
+  Schema schema("layers");
+  schema.expect(localize_json(ModelComparison(sample_request<LocalizeRequest>()).run(), kShown));
+  // What these two models have not: attributes, infinities, and labels of which some are the same.
+  const std::string net = R"(graph "net" {
+  opset 28
+  input x: float32[1,2]
+  const w: float32[2,2] = {1, 0, 0, NUMBER}
+  a = Gemm(x, w) @dense {alpha = NUMBER}
+  y = Relu(a) @relu
+  output y
+})";
+  const auto with = [&](const std::string& number) {
+    std::string text = net;
+    for (size_t at = 0; (at = text.find("NUMBER")) != std::string::npos;) text.replace(at, 6, number);
+    return typed(text);
+  };
+  const Graph a = with("1.5"), b = with("2.5"), c = with("nan");
+  for (const Graph* other : {&b, &c}) {
+    Localizer localizer(&a, other);
+    for (float x : {1.0f, 0.5f, 0.0f}) {
+      const Tensor input = Tensor::of<float>({1, 2}, {1, x});
+      localizer.add(trace_of(a, input), trace_of(*other, input));
+    }
+    schema.expect(localize_json(localizer.finish({}), kShown));
+  }
+  Localizer traces(nullptr, nullptr);
+  traces.add(trace_of(a, Tensor::of<float>({1, 2}, {1, 2})), trace_of(a, Tensor::of<float>({1, 2}, {1, 2})));
+  schema.expect(localize_json(traces.finish({}), kShown));
+  schema.expect_all_seen();
+}
+
+TEST(LocalizeSchemas, Passes) {
+  Schema schema("passes");
+  BisectRequest request;
+  request.model = "sample/shapes.onnx";
+  request.inputs = {"sample/images/cross/tie02.png"};
+  request.preprocess = "imagenet-torch";
+  request.source.device = request.target.device = "reference";
+  request.source.level = "1";
+  request.target.level = "0";
+  BisectedModel found = bisect_model(request);
+  ASSERT_FALSE(found.report.rewrites.empty());
+  schema.expect(bisect_json(found));
+  // A kernel's fault, a layout, and what --reduce left.
+  KernelFinding kernel;
+  kernel.node = found.report.rewrites[0].before.at(0);
+  kernel.kernels = kernel.patterns = kernel.shared_with = {"conv_0"};
+  kernel.got = kInf;
+  kernel.relabelled = {{0, {.max_abs = kInf, .from = 1, .to = -1}}};
+  found.report.kernels = {kernel};
+  found.report.rewrites[0].layouts = {{"c", "nhwc"}};
+  found.report.rewrites[0].kind = FaultKind::Breaks;
+  found.report.rewrites[0].max_abs_float64 = NAN;
+  found.reduced = BisectedModel::ReducedTo{"reduced", 1, 12, 0.5, true};
+  schema.expect(bisect_json(found));
+  schema.expect_all_seen();
+}
+
+TEST(LocalizeSchemas, Preprocessing) {
+  Schema schema("preprocessing");
+  auto request = sample_request<PreprocessRequest>();
+  request.target = "sample/shapes_tflite.tflite";
+  request.target_preprocess = "imagenet-tf channels=bgr";
+  schema.expect(preprocess_report_json(search_preprocess_of(request)));
+  request.target_preprocess = "";
+  schema.expect(preprocess_report_json(search_preprocess_of(request)));
+  schema.expect_all_seen();
+}
+
+TEST(LocalizeSchemas, Repair) {
+  Schema schema("repair");
+  auto request = sample_request<RepairRequest>();
+  request.output = test_cache() + "/repaired.onnx";
+  RepairReport report = repair_model(request);
+  ASSERT_EQ(report.verdict, RepairReport::Verdict::Repaired);
+  schema.expect(repair_json(report));
+  report.left = {report.findings.at(0)};
+  report.verdict = RepairReport::Verdict::NotRepaired;
+  report.after.distance = kInf;
+  report.certificate->outputs.at(0).max_absolute = kInf;
+  report.certificate->seed.reset();
+  schema.expect(repair_json(report));
+  request.target = request.source;
+  schema.expect(repair_json(repair_model(request)));
+  schema.expect_all_seen();
+}
+
+// Every kind of edit as it is written; and what is written by the rules of the schema is read back.
+TEST(LocalizeSchemas, Edits) {
+  Schema schema("edits");
+  const auto edits = parse_edits(schema.root()["examples"][0].dump(), "example");
+  ASSERT_EQ(edits.size(), 5u);
+  schema.expect(edits_json(edits));
+  EXPECT_EQ(edits_json(edits), schema.root()["examples"][0].dump() + "\n");
+  Edit plain;
+  plain.source = "a";
+  plain.target = "b";
+  schema.expect(edits_json({plain}));
+  schema.expect(edits_json({}));
+  Edit folded_layers = edits[2];
+  folded_layers.folded = true;
+  Edit folded_attribute = edits[1];
+  folded_attribute.folded = true;
+  schema.expect(edits_json({folded_layers, folded_attribute}));
+  schema.expect_all_seen();
+}
+
+TEST(LocalizeSchemas, EachIsTested) {
+  size_t n_files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kSchemas))
+    n_files += entry.path().extension() == ".json";
+  EXPECT_EQ(n_files, 5u);
+}
+
+// What a schema does not describe is refused; else the tests above could not fail.
+TEST(JsonSchema, SaysEachBreach) {
+  Schema schema("edits");
+  const auto breach = [&](const char* text) { return join(schema.errors(JsonSchema::Json::parse(text)), "; "); };
+  EXPECT_EQ(breach(R"({"edits": []})"), "");
+  EXPECT_EQ(breach(R"({"edits": 1})"), "$.edits: is 1, not of type \"array\"");
+  EXPECT_EQ(breach(R"({})"), "$: lacks \"edits\"");
+  EXPECT_EQ(breach(R"({"edits": [], "more": 1})"), "$.more: is not described");
+  EXPECT_EQ(breach(R"({"edits": [{"kind": "classes", "classes": [0, -1]}]})"),
+            "$.edits[0].classes[1]: is -1, minimum 0");
+  EXPECT_EQ(breach(R"({"edits": [{"kind": "classes", "classes": [0.5]}]})"),
+            "$.edits[0].classes[0]: is 0.5, not of type \"integer\"");
+  EXPECT_EQ(breach(R"({"edits": [{"kind": "constant", "source": "a", "target": "b", "input": 65537}]})"),
+            "$.edits[0].input: is 65537, maximum 65536");
+  EXPECT_EQ(breach(R"({"edits": [{"kind": "bias", "source": "a", "target": "b", "key": "k"}]})"),
+            "$.edits[0].kind: is \"bias\", not \"attribute\"");
+  Schema layers("layers");
+  JsonSchema::Json example = layers.root()["examples"][0];
+  example.erase("residual");
+  example["layers"][0]["by"] = "luck";
+  example["layers"][0]["error"] = "Inf";
+  EXPECT_EQ(join(layers.errors(example), "; "),
+            "$.layers[0].by: is \"luck\", none of "
+            R"(["name","place","order","values","parameters","wiring","given"]; )"
+            "$.layers[0].error: is \"Inf\", not of type \"number\"; $: has \"findings\" and lacks \"residual\"");
+  EXPECT_FALSE(layers.unseen().empty());
+}
+
+}  // namespace
+}  // namespace dnn
