@@ -64,7 +64,7 @@ std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const T
   return d.max_abs;
 }
 
-void Localizer::add(const Records& source, Records target) {
+void Localizer::add(const Records& source, Records target, const std::string& name) {
   if (n_samples_++ == 0) {
     source_ = layers_of(source, source_graph_);
     target_ = layers_of(target, target_graph_);
@@ -85,6 +85,7 @@ void Localizer::add(const Records& source, Records target) {
       sums_.push_back(std::move(sum));
     }
   }
+  names_.push_back(name);
   relabelled_.push_back(false);
   bool labelled = false;
   const auto left = by_value_name(source), right = by_value_name(target);
@@ -179,19 +180,22 @@ void Localizer::withdraw(std::vector<LayerResult>* layers) {
   }
 }
 
+const Localizer::Sum& Localizer::sum_of(const LayerResult& layer) const {
+  return *std::find_if(sums_.begin(), sums_.end(),
+                       [&](const Sum& s) { return s.pair.source == layer.source && s.pair.target == layer.target; });
+}
+
 // By ranks, in which infinite errors are the largest.
 void Localizer::test_labels(std::vector<LayerResult>* layers) const {
   std::vector<LayerResult*> tested;
   std::vector<double> p;
   for (LayerResult& layer : *layers) {
-    const auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) {
-      return s.pair.source == layer.source && s.pair.target == layer.target;
-    });
+    const Sum& sum = sum_of(layer);
     std::vector<double> sorted;
-    for (const auto& [sample, error] : sum->errors) sorted.push_back(error);
+    for (const auto& [sample, error] : sum.errors) sorted.push_back(error);
     std::sort(sorted.begin(), sorted.end());
     std::vector<int64_t> same, other;
-    for (const auto& [sample, error] : sum->errors) {
+    for (const auto& [sample, error] : sum.errors) {
       const auto rank = std::lower_bound(sorted.begin(), sorted.end(), error) - sorted.begin();
       (relabelled_[static_cast<size_t>(sample)] ? other : same).push_back(rank);
     }
@@ -205,6 +209,23 @@ void Localizer::test_labels(std::vector<LayerResult>* layers) const {
   }
   const std::vector<double> corrected = metrics::holm(p);
   for (size_t i = 0; i < tested.size(); ++i) tested[i]->label_p = corrected[i];
+}
+
+void Localizer::show_samples(LocalizeReport* report) const {
+  const size_t n = names_.size(), n_shown = std::min(n, std::max<size_t>(1, kMostSampleErrors / report->layers.size()));
+  std::vector<size_t> places(n, n_shown);  // by sample
+  for (size_t i = 0; i < n_shown; ++i) {
+    const size_t sample = i * n / n_shown;
+    places[sample] = i;
+    report->shown_samples.push_back({names_[sample], relabelled_[sample]});
+  }
+  for (LayerResult& layer : report->layers) {
+    layer.sample_errors.resize(n_shown);
+    for (const auto& [sample, error] : sum_of(layer).errors) {
+      const size_t place = places[static_cast<size_t>(sample)];
+      if (place < n_shown) layer.sample_errors[place] = error;
+    }
+  }
 }
 
 // What rounding may grow to on its way to an output, relative (L2): layers that amplify it, and steps of quantisation.
@@ -237,6 +258,7 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
     if (r.diverges && !report.first) report.first = static_cast<size_t>(&r - report.layers.data());
   }
   test_labels(&report.layers);
+  show_samples(&report);
   report.n_samples = n_samples_;
   report.n_relabelled = std::count(relabelled_.begin(), relabelled_.end(), true);
   report.n_withdrawn = n_withdrawn_;
@@ -296,7 +318,7 @@ void compare_sessions(Session& source, SampleSource& source_samples, Session& ta
     if (a.error || b.error) {
       warn(cat((a.error ? *a.error : *b.error).what(), "; skipped"));
     } else {
-      localizer->add(trace_run(source, a.inputs), trace_run(target, b.inputs));
+      localizer->add(trace_run(source, a.inputs), trace_run(target, b.inputs), a.path);
     }
     done();
   }
@@ -394,6 +416,9 @@ class TraceReader {
   bool ended_ = false, had_tensors_ = false;
 };
 
+// Of a TraceReader's key.
+std::string path_of(const std::string& key) { return key.substr(0, key.rfind('\n')); }
+
 }  // namespace
 
 std::optional<Error> compare_traces(stream::Reader& source, stream::Reader& target, Localizer* localizer) {
@@ -406,12 +431,12 @@ std::optional<Error> compare_traces(stream::Reader& source, stream::Reader& targ
     more_b = right.has_value();
     if (left) {
       if (right && right->first == left->first) {
-        localizer->add(left->second, right->second);
+        localizer->add(left->second, right->second, path_of(left->first));
         continue;
       }
       const auto met = waiting_b.find(left->first);
       if (met != waiting_b.end()) {
-        localizer->add(left->second, met->second);
+        localizer->add(left->second, met->second, path_of(left->first));
         waiting_b.erase(met);
       } else {
         waiting_a.insert(std::move(*left));
@@ -420,7 +445,7 @@ std::optional<Error> compare_traces(stream::Reader& source, stream::Reader& targ
     if (right) {
       const auto met = waiting_a.find(right->first);
       if (met != waiting_a.end()) {
-        localizer->add(met->second, right->second);
+        localizer->add(met->second, right->second, path_of(right->first));
         waiting_a.erase(met);
       } else {
         waiting_b.insert(std::move(*right));

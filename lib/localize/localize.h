@@ -36,7 +36,18 @@ struct LayerResult {
   // for all layers (Holm), and the rank-biserial correlation. None where the labels are all the same, or all others.
   std::optional<double> label_p, label_effect;
   std::optional<LayerStatistics> statistics;  // where measured
+  std::vector<std::optional<double>>
+      sample_errors;  // `error` of each of LocalizeReport::shown_samples alone; none: not lined up there
 };
+
+// A sample whose errors are kept layer by layer.
+struct ShownSample {
+  std::string name;  // its path
+  bool relabelled = false;
+};
+
+// How many errors of single samples a report holds: layers times samples.
+inline constexpr size_t kMostSampleErrors = size_t{1} << 14;
 
 struct LocalizeReport {
   std::vector<Layer> source, target;  // all layers of both, in execution order
@@ -49,6 +60,7 @@ struct LocalizeReport {
       0;  // lined up by order only, unlike each other while all that follows agrees: not the same value
   int64_t n_parameters = 0;                      // compared
   std::vector<ParameterDifference> differences;  // of nodes' parameters and attributes, in the source's order
+  std::vector<ShownSample> shown_samples;        // all, or as many as kMostSampleErrors lets, evenly spread
   std::vector<Finding> findings;                 // where own errors were measured
   std::optional<Residual> residual;              // with them
 
@@ -69,8 +81,9 @@ class Localizer {
   void give(std::vector<GivenPair> pairs) { given_ = std::move(pairs); }
   // Also measures LayerResult::statistics; before the first sample.
   void measure_statistics() { measures_statistics_ = true; }
-  // The values of one sample on both sides. The first lines the layers up; values of other shapes later on are left out.
-  void add(const std::vector<stream::TensorRecord>& source, std::vector<stream::TensorRecord> target);
+  // The values of one sample, by its name, on both sides. The first lines the layers up; values of other shapes later on are left out.
+  void add(const std::vector<stream::TensorRecord>& source, std::vector<stream::TensorRecord> target,
+           const std::string& name = "");
   // Throws Negative when nothing could be compared.
   LocalizeReport finish(const ParameterTolerance& tolerance);
 
@@ -86,7 +99,9 @@ class Localizer {
   void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
   void withdraw(std::vector<LayerResult>* layers);
   void line_up_own();
+  const Sum& sum_of(const LayerResult& layer) const;
   void test_labels(std::vector<LayerResult>* layers) const;
+  void show_samples(LocalizeReport* report) const;
   void leave_withdrawn();
 
   const Graph *source_graph_, *target_graph_;
@@ -96,7 +111,8 @@ class Localizer {
   std::vector<GivenPair> given_;
   std::vector<std::pair<size_t, Joint>> joints_;  // by the source's layer
   std::vector<Sum> sums_;
-  std::vector<bool> relabelled_;  // by sample
+  std::vector<std::string> names_;  // by sample
+  std::vector<bool> relabelled_;    // by sample
   bool measures_statistics_ = false;
   int64_t n_samples_ = 0, n_withdrawn_ = 0;
 };

@@ -194,6 +194,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
                {"ranked", Json::array()},
                {"layers", Json::array()},
                {"outputs", Json::array()},
+               {"by_sample", nullptr},
                {"parameters_compared", report.n_parameters},
                {"parameters", Json::array()}};
   for (size_t i : ranked(report, how.sort)) json["ranked"].push_back(report.source[report.layers[i].source].name);
@@ -201,6 +202,17 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
     json["layers"].push_back(layer_json(report, r));
     if (report.source[r.source].role == stream::Role::Output) json["outputs"].push_back(json["layers"].back());
   }
+  Json samples = Json::array(), errors = Json::array();
+  for (const ShownSample& sample : report.shown_samples)
+    samples.push_back({{"name", sample.name}, {"relabelled", sample.relabelled}});
+  for (const LayerResult& r : report.layers) {
+    errors.push_back(Json::array());
+    for (const std::optional<double>& error : r.sample_errors)
+      errors.back().push_back(error ? words::json_number(*error) : Json());
+  }
+  json["by_sample"] = {{"samples", samples},
+                       {"left_out", report.n_samples - static_cast<int64_t>(report.shown_samples.size())},
+                       {"errors", errors}};
   for (const ParameterDifference& d : report.differences) {
     Json entry = {{"layer", report.source[d.layer].name}, {"node", d.node}, {"relation", d.relation}};
     if (d.input < 0) {

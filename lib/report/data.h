@@ -50,6 +50,14 @@ struct Localization {
     std::string layer, text;
   };
   std::vector<Parameter> parameters;
+  // Of some samples, each layer's error alone: by layer and sample, nullopt where it was not lined up.
+  struct Sample {
+    std::string name;
+    bool relabelled = false;
+  };
+  std::vector<Sample> samples;
+  std::vector<std::vector<std::optional<double>>> sample_errors;
+  int64_t n_samples_left_out = 0;
 };
 Localization parse_localization(const std::string& json);  // throws Malformed
 

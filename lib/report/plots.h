@@ -30,6 +30,9 @@ struct Dot {
 };
 Drawing dots(const std::vector<Dot>& list, std::string_view x_title, const std::vector<std::string>& legend);
 
+// Rows and columns of a heat map that have names; beyond, columns have none and rows those of their groups.
+inline constexpr size_t kMostHeatNames = 40;
+
 // Values of rows and columns as steps from light to dark, with the numbers in them where there is room.
 struct Heat {
   std::vector<std::string> rows, columns;

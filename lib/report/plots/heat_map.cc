@@ -14,7 +14,6 @@ namespace dnn::report {
 namespace {
 
 constexpr double kMostWidth = 760;
-constexpr size_t kMostNamed = 40;     // rows and columns beyond are named by their groups
 constexpr size_t kLongestLabel = 24;  // characters
 
 class HeatMap {
@@ -30,9 +29,10 @@ class HeatMap {
       for (const std::string& name : names) widest = std::max(widest, text_width(shortened(name, kLongestLabel)));
       return widest;
     };
-    named_ = std::max(n_rows_, n_columns_) <= kMostNamed;
-    left_ = 30 + longest(named_ ? heat.rows : heat.row_groups);
-    top_ = 32 + (named_ ? std::max(14.0, longest(heat.columns) > 24 ? longest(heat.columns) : 14.0) : 0);
+    rows_named_ = n_rows_ <= kMostHeatNames;
+    columns_named_ = n_columns_ <= kMostHeatNames;
+    left_ = 30 + longest(rows_named_ ? heat.rows : heat.row_groups);
+    top_ = 32 + (columns_named_ ? std::max(14.0, longest(heat.columns) > 24 ? longest(heat.columns) : 14.0) : 0);
     turned_ = longest(heat.columns) > 24;
     const auto columns = static_cast<double>(std::max<size_t>(1, n_columns_));
     size_ = std::clamp((kMostWidth - left_) / columns, 4.0, 40.0);
@@ -46,7 +46,8 @@ class HeatMap {
     drawing_.text({left_ + static_cast<double>(n_columns_) * size_ / 2, 12}, heat_.column_title, Anchor::Middle);
     drawing_.text({12, (top_ + bottom) / 2}, heat_.row_title, Anchor::Middle, Ink::Text, -90);
     draw_cells();
-    named_ ? draw_names() : draw_groups();
+    rows_named_ ? draw_rows() : draw_groups();
+    if (columns_named_) draw_columns();
     draw_key(bottom + 14);
     return std::move(drawing_);
   }
@@ -58,10 +59,13 @@ class HeatMap {
 
   std::string text(double value) const { return number_text(value, heat_.format); }
 
-  void draw_names() {
+  void draw_rows() {
     for (size_t i = 0; i < n_rows_; ++i)
       drawing_.label({left_ - 6, top_ + (static_cast<double>(i) + 0.5) * high_cell_ + 4}, heat_.rows[i], kLongestLabel,
                      Anchor::End);
+  }
+
+  void draw_columns() {
     for (size_t j = 0; j < n_columns_; ++j) {
       const double x = left_ + (static_cast<double>(j) + 0.5) * size_;
       if (turned_) {
@@ -135,7 +139,7 @@ class HeatMap {
   size_t n_rows_, n_columns_;
   Drawing drawing_;
   double low_ = INFINITY, high_ = -INFINITY;
-  bool named_ = true, turned_ = false;
+  bool rows_named_ = true, columns_named_ = true, turned_ = false;
   double left_ = 0, top_ = 0, size_ = 20, high_cell_ = 20;
 };
 

@@ -9,7 +9,83 @@ namespace dnn::report {
 namespace {
 
 constexpr size_t kMostRows = 60, kMostStems = 2000;
+constexpr size_t kMostHeatRows = 60, kMostHeatColumns = 100;
+constexpr double kLeastError = 1e-12;  // what is less counts as this
 constexpr int kAgrees = 5, kPasses = 0, kMakes = 1;
+
+// At most `most` of 0..n-1, evenly spread.
+std::vector<size_t> spread(size_t n, size_t most) {
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < std::min(n, most); ++i) chosen.push_back(i * n / std::min(n, most));
+  return chosen;
+}
+
+// Layers that diverge, and of too many those that add most, in the order of execution.
+std::vector<size_t> heat_rows(const Localization& found) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < found.layers.size(); ++i) {
+    if (found.layers[i].diverges) rows.push_back(i);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
+    const auto key = [&](size_t i) { return std::isnan(found.layers[i].added) ? 0 : found.layers[i].added; };
+    return key(a) > key(b);
+  });
+  rows.resize(std::min(rows.size(), kMostHeatRows));
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+// Each layer's error in each sample alone: whether a divergence is of all inputs or of some.
+void add_samples(const Localization& found, const std::string& id, Blocks* blocks) {
+  const std::vector<size_t> rows = heat_rows(found), columns = spread(found.samples.size(), kMostHeatColumns);
+  if (rows.empty() || columns.size() < 2 || found.sample_errors.empty()) return;
+  Heat heat;
+  double largest = kLeastError;
+  bool infinite = false;
+  for (const size_t row : rows) {
+    for (const size_t column : columns) {
+      const std::optional<double>& error = found.sample_errors[row][column];
+      infinite = infinite || (error && std::isinf(*error));
+      if (error && std::isfinite(*error)) largest = std::max(largest, *error);
+    }
+  }
+  for (const size_t row : rows) {
+    heat.rows.push_back(found.layers[row].name);
+    for (const size_t column : columns) {
+      std::optional<double> error = found.sample_errors[row][column];
+      if (error == 0.0) error.reset();
+      if (error) error = std::log10(std::clamp(*error, kLeastError, largest));
+      heat.cells.push_back(error);
+    }
+  }
+  bool relabelled = false;
+  for (const size_t column : columns) {
+    const Localization::Sample& sample = found.samples[column];
+    heat.columns.push_back(sample.name.substr(sample.name.rfind('/') + 1) + (sample.relabelled ? " *" : ""));
+    relabelled = relabelled || (sample.relabelled && columns.size() <= kMostHeatNames);
+  }
+  heat.row_groups = heat.rows;
+  heat.format = "%.1f";
+  heat.row_title = "layer, in order of execution";
+  heat.column_title = "relative error in each sample, power of ten";
+  blocks->push_back(
+      Figure{id + "-samples", cat("Divergence by layer and sample, ", found.target),
+             cat("Relative error (L2) of each diverging layer in each sample alone, as its decimal logarithm; the "
+                 "darker, the larger. Empty cells: no error, or not lined up.",
+                 infinite ? " What is infinite counts as the largest." : "",
+                 relabelled ? " *: another label in the target." : ""),
+             heat_map(heat)});
+  const size_t n_samples = found.samples.size() + static_cast<size_t>(found.n_samples_left_out);
+  const auto n_diverging = static_cast<size_t>(
+      std::count_if(found.layers.begin(), found.layers.end(), [](const Localization::Layer& l) { return l.diverges; }));
+  if (rows.size() < n_diverging || columns.size() < n_samples)
+    blocks->push_back(Paragraph{
+        cat("By sample, of ", counted(n_diverging, "diverging layer"),
+            rows.size() < n_diverging ? cat(" the ", rows.size(), " that add most") : " all", " and of ",
+            counted(n_samples, "sample"),
+            columns.size() < n_samples ? cat(" ", columns.size(), ", evenly spread,") : " all", " are shown."),
+        true});
+}
 
 void add(const Localization& found, size_t number, Blocks* blocks) {
   const std::string id = cat("divergence-", number);
@@ -40,6 +116,7 @@ void add(const Localization& found, size_t number, Blocks* blocks) {
         stems(list, "layer, in order of execution", "relative error",
               {"diverges, passed on", "makes it: its inputs agree", "", "", "", "agrees"})});
   }
+  add_samples(found, id, blocks);
   std::vector<size_t> rows;
   for (size_t i = 0; i < found.layers.size(); ++i) {
     if (found.layers[i].diverges) rows.push_back(i);

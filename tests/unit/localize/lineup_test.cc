@@ -169,6 +169,39 @@ TEST(Localizer, TestsWhetherALayerErrsMoreWhereLabelsDiffer) {
   EXPECT_FALSE(localized(kRight, kRight).layers[0].label_p.has_value());
 }
 
+TEST(Localizer, KeepsTheErrorsOfEachSample) {
+  const Graph a = parse_graph(kRight), b = parse_graph(replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 5}"));
+  Localizer localizer(&a, &b);
+  // -4 against -5, beside zeros: a quarter; and where all is 0, nothing.
+  for (const auto& [t, name] : {std::pair(1.0f, "a.png"), std::pair(0.0f, "b.png")}) {
+    const Tensor x = Tensor::of<float>({1, 4}, {0, 0, 0, -t});
+    localizer.add(trace_of(a, x), trace_of(b, x), name);
+  }
+  const LocalizeReport report = localizer.finish({});
+  ASSERT_EQ(report.shown_samples.size(), 2u);
+  EXPECT_EQ(report.shown_samples[0].name, "a.png");
+  EXPECT_EQ(report.shown_samples[1].name, "b.png");
+  EXPECT_FALSE(report.shown_samples[0].relabelled);
+  const std::vector<std::optional<double>> quarter = {0.25, 0.0};
+  EXPECT_EQ(report.layers[1].sample_errors, quarter);
+}
+
+// Two layers: 8192 samples fit.
+TEST(Localizer, KeepsErrorsOfSamplesEvenlySpread) {
+  const Graph graph = parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[1]\n  y = Neg(x)\n  output y\n}\n");
+  Localizer localizer(&graph, &graph);
+  const auto trace = trace_of(graph, Tensor::of<float>({1}, {1}));
+  constexpr size_t kSamples = kMostSampleErrors;
+  for (size_t i = 0; i < kSamples; ++i) localizer.add(trace, trace, cat(i));
+  const LocalizeReport report = localizer.finish({});
+  ASSERT_EQ(report.layers.size(), 2u);
+  ASSERT_EQ(report.shown_samples.size(), kSamples / 2);
+  EXPECT_EQ(report.shown_samples[1].name, "2");
+  EXPECT_EQ(report.shown_samples.back().name, cat(kSamples - 2));
+  EXPECT_EQ(report.layers[1].sample_errors.size(), kSamples / 2);
+  EXPECT_EQ(report.layers[1].sample_errors.back(), 0.0);
+}
+
 TEST(Localizer, WithdrawsPairsByOrderWhoseFollowersAgree) {
   // The same function by other steps: the inner values have one shape and nothing to do with each other.
   const std::string other = replaced(replaced(kRight, "a: float32[1,4] = Mul(x, w)", "p: float32[1,4] = Neg(x)"),
