@@ -57,11 +57,18 @@ std::string integer_helpers(const std::string& t, const std::string& c, bool is_
              " trunc_mod_", t, "(", c, " x, ", c, " y) { return (", c, ")(x % y); }\n");
 }
 
-// The Horner form of a polynomial in `x`, lowest coefficient first.
-std::string polynomial(const std::string& x, const std::vector<std::string>& coefficients) {
-  std::string text = coefficients.back();
-  for (size_t i = coefficients.size() - 1; i-- > 0;) text = "(" + text + ") * " + x + " + " + coefficients[i];
-  return text;
+// A polynomial in `x`, lowest coefficient first, by Estrin's scheme (Organization of computer systems, 1960): neighbours are
+// joined by x, pairs by x^2, and so on, so that few operations wait for each other.
+std::string polynomial(std::string x, std::vector<std::string> terms) {
+  while (terms.size() > 1) {
+    std::vector<std::string> joined;
+    for (size_t i = 0; i + 1 < terms.size(); i += 2)
+      joined.push_back(cat("(", terms[i + 1], " * ", x, " + ", terms[i], ")"));
+    if (terms.size() % 2 != 0) joined.push_back(terms.back());
+    terms = std::move(joined);
+    x = cat("(", x, " * ", x, ")");
+  }
+  return terms[0];
 }
 
 // The polynomials of exp, erf and tanh: minimax fits of our own of (e^r - 1 - r) / r^2, erf(x) / x - 1 in x^2 below 0.93,

@@ -38,15 +38,15 @@ static inline float inf_f32(void) { return (float)INFINITY; }
 static inline float nan_f32(void) { return (float)NAN; }
 #ifdef DNN_VECTOR_MATH
 #ifdef DNN_FAST_MATH
-#define exp_terms(r) (((0x1.576c1ap-5f) * r + 0x1.571f86p-3f) * r + 0x1.fffd3ep-2f)
-#define erf_small_terms(s) ((((-0x1.3e2338p-6f) * s + 0x1.bed902p-4f) * s + -0x1.808496p-2f) * s + 0x1.06e32cp-3f)
-#define erf_large_terms(t) ((((-0x1.f0b898p-6f) * t + -0x1.82b450p-1f) * t + -0x1.09992ap+0f) * t + -0x1.b20742p-6f)
-#define tanh_small_terms(s) (((-0x1.6182c2p-5f) * s + 0x1.0d6814p-3f) * s + -0x1.553ec6p-2f)
+#define exp_terms(r) ((0x1.576c1ap-5f * (r * r) + (0x1.571f86p-3f * r + 0x1.fffd3ep-2f)))
+#define erf_small_terms(s) (((-0x1.3e2338p-6f * s + 0x1.bed902p-4f) * (s * s) + (-0x1.808496p-2f * s + 0x1.06e32cp-3f)))
+#define erf_large_terms(t) (((-0x1.f0b898p-6f * t + -0x1.82b450p-1f) * (t * t) + (-0x1.09992ap+0f * t + -0x1.b20742p-6f)))
+#define tanh_small_terms(s) ((-0x1.6182c2p-5f * (s * s) + (0x1.0d6814p-3f * s + -0x1.553ec6p-2f)))
 #else
-#define exp_terms(r) ((((((0x1.a1a42ep-13f) * r + 0x1.6d97ecp-10f) * r + 0x1.11108cp-7f) * r + 0x1.55547ep-5f) * r + 0x1.555556p-3f) * r + 0x1.0p-1f)
-#define erf_small_terms(s) (((((((0x1.5e05e2p-14f) * s + -0x1.aaa2bep-11f) * s + 0x1.54d428p-8f) * s + -0x1.b80ff2p-6f) * s + 0x1.ce2e1cp-4f) * s + -0x1.812744p-2f) * s + 0x1.06eba8p-3f)
-#define erf_large_terms(t) ((((((((((0x1.30de92p-20f) * t + -0x1.325fcap-16f) * t + 0x1.bd560ap-14f) * t + -0x1.27a732p-14f) * t + -0x1.7ddbb6p-9f) * t + 0x1.7a1e0ap-6f) * t + -0x1.b2ab84p-4f) * t + -0x1.45027ep-1f) * t + -0x1.21040ap+0f) * t + 0x1.60443ap-14f)
-#define tanh_small_terms(s) (((((-0x1.96ce2ep-8f) * s + 0x1.58824ep-6f) * s + -0x1.b91368p-5f) * s + 0x1.110cb0p-3f) * s + -0x1.55554ap-2f)
+#define exp_terms(r) (((0x1.a1a42ep-13f * r + 0x1.6d97ecp-10f) * ((r * r) * (r * r)) + ((0x1.11108cp-7f * r + 0x1.55547ep-5f) * (r * r) + (0x1.555556p-3f * r + 0x1.0p-1f))))
+#define erf_small_terms(s) (((0x1.5e05e2p-14f * (s * s) + (-0x1.aaa2bep-11f * s + 0x1.54d428p-8f)) * ((s * s) * (s * s)) + ((-0x1.b80ff2p-6f * s + 0x1.ce2e1cp-4f) * (s * s) + (-0x1.812744p-2f * s + 0x1.06eba8p-3f))))
+#define erf_large_terms(t) (((0x1.30de92p-20f * t + -0x1.325fcap-16f) * (((t * t) * (t * t)) * ((t * t) * (t * t))) + (((0x1.bd560ap-14f * t + -0x1.27a732p-14f) * (t * t) + (-0x1.7ddbb6p-9f * t + 0x1.7a1e0ap-6f)) * ((t * t) * (t * t)) + ((-0x1.b2ab84p-4f * t + -0x1.45027ep-1f) * (t * t) + (-0x1.21040ap+0f * t + 0x1.60443ap-14f)))))
+#define tanh_small_terms(s) ((-0x1.96ce2ep-8f * ((s * s) * (s * s)) + ((0x1.58824ep-6f * s + -0x1.b91368p-5f) * (s * s) + (0x1.110cb0p-3f * s + -0x1.55554ap-2f))))
 #endif
 #endif
 typedef float f32x4 __attribute__((vector_size(16)));
