@@ -435,6 +435,7 @@ class CpuSchedule {
   void elementwise() {
     if (blocked_channels()) return;
     fuse_contiguous();
+    in_order_of_reading();
     const std::vector<std::string> nest = nest_variables(body_);
     if (lanes() == 1 || nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
     const std::string& v = nest.back();
@@ -446,6 +447,28 @@ class CpuSchedule {
     std::vector<std::string> vectors;
     body_ = vector_split(body_, v, lanes(), &vectors);
     for (const std::string& name : vectors) body_ = jam(body_, name, LoopKind::Vector);
+  }
+
+  // Of a map that reads one element for each that it stores: the outer loops in the order of what is read. A processor waits
+  // for what it reads, and fetches ahead what it reads in order; what it writes it does not wait for.
+  void in_order_of_reading() {
+    if (kernel_.pattern != "map") return;
+    std::vector<std::string> nest = nest_variables(body_);
+    const Ranges ranges = loop_ranges(body_);
+    std::map<std::string, int64_t> strides;
+    int loads = 0;
+    for (const Access& access : accesses(body_)) {
+      if (access.is_store || access.buffer->scope == Scope::Local) continue;
+      if (++loads > 1) return;
+      const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
+      for (const std::string& v : nest) {
+        if (!linear_coefficient(offset, v, ranges, &strides[v]) || strides[v] <= 0) return;
+      }
+    }
+    if (loads == 0 || nest.size() < 3) return;
+    std::stable_sort(nest.begin(), nest.end() - 1,
+                     [&](const std::string& a, const std::string& b) { return strides[a] > strides[b]; });
+    body_ = reorder(body_, nest);
   }
 
   // A transposition: where the innermost loop strides through what another loop reads side by side, a block of the other

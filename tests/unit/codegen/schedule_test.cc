@@ -137,6 +137,21 @@ TEST(ScheduleCpu, TranspositionsReadWholeLines) {
   EXPECT_TRUE(result(after).identical(result(before)));
 }
 
+// y = x, its heads apart: rows of x are read one after another, and in vectors.
+TEST(ScheduleCpu, CopiesReadInOrder) {
+  const BufferRef y = global("y", {9, 37, 64}), x = global("x", {37, 9, 64});
+  const Expr a = variable("a"), b = variable("b"), c = variable("c");
+  const Stmt body = loop("a", 9, loop("b", 37, loop("c", 64, store(y, {a, b, c}, load(x, {b, a, c})))));
+  const Kernel before = {"map_test", "", "map", {y, x}, body};
+  ScheduleOptions options;
+  options.opt = 3;
+  const Kernel after = schedule_cpu(before, {}, options);
+  const std::string text = to_text(after);
+  EXPECT_LT(text.find(" b < 37"), text.find(" a < 9")) << text;
+  EXPECT_NE(text.find("vector c"), std::string::npos) << text;
+  EXPECT_TRUE(result(after).identical(result(before)));
+}
+
 // The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
 TEST(ScheduleCpu, TilesLeaveNoSliver) {
   const std::string text = to_text(scheduled(matmul(197, 64, 32), 3));
