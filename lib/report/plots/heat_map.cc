@@ -57,7 +57,11 @@ class HeatMap {
     return heat_.dark_is_low ? step_below(value, low_, high_) : step_of(value, low_, high_);
   }
 
-  std::string text(double value) const { return number_text(value, heat_.format); }
+  std::string text(double value) const {
+    const std::string result = number_text(value, heat_.format);
+    const bool rounds_to_zero = result[0] == '-' && result.find_first_of("123456789") == std::string::npos;
+    return rounds_to_zero ? result.substr(1) : result;
+  }
 
   void draw_rows() {
     for (size_t i = 0; i < n_rows_; ++i)

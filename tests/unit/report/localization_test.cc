@@ -66,6 +66,14 @@ TEST(Localization, HeatMapOfDivergingLayers) {
   EXPECT_FALSE(holds(page_of(text_of({parts}, R"("samples": 2)")), "layer and sample"));
 }
 
+TEST(Localization, WhatRoundsToZeroHasNoSign) {
+  const std::string parts = layer_text("parts", 1, true);
+  const std::string page =
+      page_of(text_of({parts}, by_sample({"one", "two"}, {"[0.99, 0.025]"})));  // 10^-0.004, 10^-1.6
+  EXPECT_TRUE(holds(page, ">-1.6<")) << page;
+  EXPECT_FALSE(holds(page, ">-0.0<"));
+}
+
 TEST(Localization, HeatMapSaysWhatItLeavesOut) {
   std::vector<std::string> layers, rows, samples;
   for (int i = 0; i < 130; ++i) samples.push_back(cat("s", i));
