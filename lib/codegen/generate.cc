@@ -78,7 +78,10 @@ class Generator {
     for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
     place_values();
     if (in_place_) parts_ = find_parts(graph_);
-    for (NodeId id : graph_.order()) visit(id);
+    for (NodeId id : graph_.order()) {
+      visit(id);
+      keep_outputs(id);
+    }
     plan_arena();
     return std::move(result_);
   }
@@ -173,6 +176,16 @@ class Generator {
     // What its subgraphs capture must live as long as it runs.
     for (ValueId v : captured_values(graph_, node)) step.arguments.push_back(argument(v, {}));
     add_step(std::move(step));
+  }
+
+  // A trace shows a node's outputs after its last step: until then nothing else may take their memory, used or not.
+  void keep_outputs(NodeId id) {
+    for (ValueId v : graph_.node(id).outputs) {
+      const auto part = parts_.of.find(v);
+      const auto life = lives_.find(part == parts_.of.end() ? v : part->second.whole);
+      if (life != lives_.end())
+        life->second.last = std::max(life->second.last, static_cast<int>(result_.package.steps.size()) - 1);
+    }
   }
 
   bool compilable(ValueId id) const { return fixed(id) && compiled_dtype(graph_.value(id).type.dtype); }

@@ -230,6 +230,43 @@ TEST(Compile, VectorsDoNotSpillIntoBorders) {
   EXPECT_LT(relative_error(actual, interpret(graph, {x})[0]), 2e-6);
 }
 
+// A trace shows what nothing reads, too: its memory is not taken before.
+TEST(Compile, TracesShowOutputsThatNothingReads) {
+  const Graph graph = parse_graph(R"(graph "unread" {
+  opset 28
+  input x: float32[1,96]
+  const n: int64[3] = {32, 32, 32}
+  e = Exp(x)
+  s = Softmax(e)
+  t = Softmax(s)
+  a, b, c = Split(e, n) {axis = 1}
+  u = Softmax(t)
+  d = Relu(c)
+  y = Softmax(u)
+  output d
+  output y
+})");
+  const Tensor x = random_tensor({1, 96}, 1);
+  const auto traced = [&](Session& session) {
+    std::map<std::string, Tensor> seen;
+    session.trace(
+        {x}, [&](const Graph& g, ValueId id, const Tensor& value) { seen[g.value(id).name] = value.arranged_copy(); });
+    return seen;
+  };
+  CompileOptions judge;
+  judge.device = "reference";
+  const auto expected = traced(*open_session("reference", std::make_shared<Package>(compile(graph, judge))));
+  for (int opt : {0, 2, 3}) {
+    CompileOptions options = cached_options(opt);
+    options.pass_changes = "-fuse-ops";
+    const auto seen = traced(*open_session("cpu", std::make_shared<Package>(compile(graph, options))));
+    for (const char* name : {"a", "b", "c"}) {
+      ASSERT_EQ(seen.count(name) + expected.count(name), 2U) << name << " -O" << opt;
+      EXPECT_LT(relative_error(seen.at(name), expected.at(name)), 1e-6) << name << " -O" << opt;
+    }
+  }
+}
+
 TEST(Compile, SessionsSideBySideRunTheirOwnCode) {
   const Tensor x = random_tensor({1, 3, 9, 10}, 7);
   std::vector<std::unique_ptr<Session>> sessions;
