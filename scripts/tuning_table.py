@@ -15,7 +15,10 @@ def summary(path):
         for line in f:
             if '"summary"' not in line:
                 continue
-            record = json.loads(line)
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue  # a line that was cut off
             last = record if record.get("type") == "summary" else last
     if last is None:
         sys.exit(f"tuning_table: {path}: holds no summary: its search did not end")

@@ -1,6 +1,7 @@
 // dnn-compile: compiles a model into a package for a device.
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -74,6 +75,16 @@ void declare(cli::Args& args, Options& o) {
   args.output(&o.output);
 }
 
+volatile std::sig_atomic_t interrupted = 0;
+
+// The first interrupt ends the search, the second the tool.
+void end_search_by_signal() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
 // Sets the schedules to compile with, from the log and from a search now.
 void use_schedules(const Options& o, OpenOptions* open) {
   tune::TuneOptions tuning = o.tuning;
@@ -84,6 +95,8 @@ void use_schedules(const Options& o, OpenOptions* open) {
   if (o.tune) {
     tuning.seconds = *o.tune;
     if (tuning.log.empty() && !o.output.empty() && o.output != "-") tuning.log = o.output + ".tuning.jsonl";
+    end_search_by_signal();
+    tuning.stop = [] { return interrupted != 0; };
     bar.emplace("tuning", static_cast<int64_t>(tuning.seconds));
     tuning.progress = [&](double seconds) { bar->advance(std::lround(seconds)); };
   }
@@ -103,6 +116,14 @@ int work(const Options& o) {
   if (o.model.empty()) fail_usage("no MODEL given");
   if (o.output.empty() && !o.explain && o.emit.empty()) fail_usage("say where the package goes: -o FILE");
   if (o.output == "-" && o.explain) fail_usage("--explain and the package cannot both go to standard output");
+  constexpr double kMostSeconds = 1e7;
+  if (o.tune && *o.tune > kMostSeconds) fail_usage("--tune: more than ", kMostSeconds, " seconds");
+  for (const std::string* path : {&o.model, &o.output}) {
+    std::error_code ignored;
+    if (!o.tuning.log.empty() && (o.tuning.log == *path || std::filesystem::equivalent(o.tuning.log, *path, ignored)))
+      fail_usage("--tuning-log ", o.tuning.log, " is the model or the package");
+  }
+  if (o.tuning.log == "-") fail_usage("--tuning-log wants a file");
   for (const char* name : {"--tuner", "--trials", "--early-stop", "--threads", "--seed"}) {
     if (!o.tune && std::find(o.given.begin(), o.given.end(), name) != o.given.end())
       fail_usage(name, " is for a search: with --tune");

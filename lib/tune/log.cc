@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -20,15 +22,36 @@ namespace {
 using Json = nlohmann::ordered_json;
 using codegen::ScheduleParameters;
 
+constexpr std::string_view kBegin = R"({"type":")";  // of every line
+
+int64_t integer(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  if (!value.is_number_integer()) fail_malformed("'", key, "' is no whole number");
+  return value.get<int64_t>();
+}
+
+int small(const Json& json, const char* key) {
+  const int64_t value = integer(json, key);
+  if (value < 0 || value > INT32_MAX) fail_malformed("'", key, "' is out of range");
+  return static_cast<int>(value);
+}
+
+double time_ns(const Json& json, const char* key) {
+  const auto value = json.at(key).get<double>();
+  if (!(value > 0) || !std::isfinite(value)) fail_malformed("'", key, "' is no time");
+  return value;
+}
+
 // None when they are of another version.
 std::optional<ScheduleParameters> parameters_of(const Json& json) {
   ScheduleParameters result;
-  for (const auto& [name, value] : json.items()) {
+  if (!json.is_object()) fail_malformed("'parameters' is no object");
+  for (const auto& item : json.items()) {
+    const std::string& name = item.key();
     const auto& table = codegen::schedule_parameters();
-    const auto parameter =
-        std::find_if(table.begin(), table.end(), [&, &n = name](const auto& p) { return n == p.name; });
+    const auto parameter = std::find_if(table.begin(), table.end(), [&](const auto& p) { return name == p.name; });
     if (parameter == table.end()) return std::nullopt;
-    const auto number = value.get<int64_t>();
+    const int64_t number = integer(json, name.c_str());
     if (std::find(parameter->values.begin(), parameter->values.end(), number) == parameter->values.end())
       return std::nullopt;
     result.*parameter->field = number;
@@ -46,14 +69,21 @@ std::optional<Record> record_of(const Json& json) {
   r.parameters = *parameters;
   r.cpu = json.at("cpu").get<std::string>();
   r.isa = json.at("isa").get<std::string>();
-  r.opt = json.at("opt").get<int>();
-  r.threads = json.at("threads").get<int>();
+  r.opt = small(json, "opt");
+  r.threads = small(json, "threads");
   r.kernel = json.at("kernel").get<std::string>();
   r.what = json.at("what").get<std::string>();
-  r.latency_ns = json.at("latency_ns").get<double>();
-  r.default_ns = json.at("default_ns").get<double>();
+  r.latency_ns = time_ns(json, "latency_ns");
+  r.default_ns = time_ns(json, "default_ns");
   r.gflops = json.at("gflops").get<double>();
   return r;
+}
+
+// Throws Environment for a device, a pipe or a folder.
+void check_regular(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    fail_environment(path, ": is no file that a tuning log can be in");
 }
 
 }  // namespace
@@ -78,6 +108,7 @@ std::string to_line(const Record& r) {
 }
 
 std::vector<Record> read_log(const std::string& path, const std::function<void(const std::string&)>& warn) {
+  check_regular(path);
   const std::string text = read_file(path);
   std::vector<Record> records;
   size_t left_out = 0, number = 0;
@@ -94,11 +125,14 @@ std::vector<Record> read_log(const std::string& path, const std::function<void(c
         ++left_out;
       }
     } catch (const Json::exception&) {
-      if (end == text.size()) {
+      const bool begun = line.substr(0, kBegin.size()) == kBegin.substr(0, line.size());
+      if (end == text.size() && begun) {
         warn(path + ": the last line was cut off and is left out");
       } else {
         fail_malformed(path, ":", number + 1, ": is no line of a tuning log");
       }
+    } catch (Error& e) {
+      throw e.within(cat(path, ":", number + 1));
     }
   }
   if (left_out > 0) warn(cat(path, ": ", left_out, " lines are of another version and are left out"));
@@ -107,6 +141,7 @@ std::vector<Record> read_log(const std::string& path, const std::function<void(c
 
 Log::Log(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
+  check_regular(path_);
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) fail_environment(path_, ": cannot be written: ", std::strerror(errno));
   const std::string text = read_file(path_);
@@ -126,6 +161,7 @@ Log::~Log() {
 void Log::add(const std::string& line) {
   if (file_ < 0) return;
   const std::string text = line + "\n";
+  errno = ENOSPC;  // what a write that ends early means
   if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     fail_environment(path_, ": cannot be written: ", std::strerror(errno));
 }

@@ -27,7 +27,8 @@ std::vector<Record> read_log(const std::string& path, const std::function<void(c
 
 std::string to_line(const Record& record);
 
-// A log open for appending: each line is written as a whole, behind what is there; a last line that was cut off goes.
+// A log open for appending: each line is written as a whole, behind what is there; a last line that was
+// cut off goes, so that read_log() must have taken the file for a log before.
 class Log {
  public:
   explicit Log(std::string path);  // "" keeps nothing; throws Environment when it cannot be written

@@ -112,7 +112,6 @@ class Tuning {
   }
 
   Tuned run() {
-    Log log(options_.log);
     result_.isa = compile_.isas[0];
     compile_.on_workload = [this](const Workload& workload) { add(workload); };
     Timed defaults(compile(graph_, compile_), device_);
@@ -126,10 +125,11 @@ class Tuning {
       inputs_.push_back(random_tensor(type.dtype, type.fixed_shape(), options_.seed));
     defaults.session().run(inputs_);
     resume();
+    Log log(options_.log);
     double spent = 0, longest = 0;
     while (seconds_since(start_) + longest < (1 - kLastShare) * options_.seconds) {
       const Clock::time_point began = Clock::now();
-      if (!round(defaults, log)) break;
+      if (stopped() || !round(defaults, log)) break;
       longest = std::max(longest, seconds_since(began));
       if (options_.progress) options_.progress(seconds_since(start_) - spent);
       spent = seconds_since(start_);
@@ -165,14 +165,16 @@ class Tuning {
     costs_.push_back({{workload.text({}), 1}});
     measured_.push_back(0);
     since_gain_.push_back(0);
+    over_.push_back(false);
   }
 
   // Takes over what an earlier search on this machine measured.
   void resume() {
     const std::string cpu = cpu_name();
     int64_t known = 0;
-    const std::vector<Record> records =
-        options_.log.empty() ? std::vector<Record>{} : read_log(options_.log, options_.warn);
+    std::vector<Record> records;
+    if (std::error_code ignored; !options_.log.empty() && std::filesystem::exists(options_.log, ignored))
+      records = read_log(options_.log, options_.warn);
     for (const Record& r : records) {
       if (r.choice || r.cpu != cpu || r.isa != result_.isa || r.opt != compile_.opt || r.threads != result_.threads)
         continue;
@@ -202,7 +204,7 @@ class Tuning {
   // One whose kernel is new; none when the search is over. Those that make a kernel that was measured cost as much.
   std::optional<Candidate> propose(size_t w) {
     constexpr int kMost = 40;
-    if (options_.trials > 0 && measured_[w] >= options_.trials) return std::nullopt;
+    if (over_[w] || (options_.trials > 0 && measured_[w] >= options_.trials)) return std::nullopt;
     if (options_.early_stop > 0 && since_gain_[w] >= options_.early_stop) return std::nullopt;
     for (int i = 0; i < kMost; ++i) {
       const std::optional<Point> point = tuner_.propose(searches_, w, random_);
@@ -213,9 +215,11 @@ class Tuning {
       if (known == costs_[w].end()) return Candidate{*point, text};
       searches_[w].trials.push_back({*point, known->second});
     }
-    since_gain_[w] = INT64_MAX;  // there seems to be nothing else
+    over_[w] = true;  // there seems to be nothing else
     return std::nullopt;
   }
+
+  bool stopped() const { return options_.stop && options_.stop(); }
 
   Timed compiled(const codegen::Schedules& schedules) {
     CompileOptions with = compile_;
@@ -250,7 +254,14 @@ class Tuning {
       }
     }
     if (proposed.empty()) return false;
-    Timed candidate = compiled(schedules);
+    std::optional<Timed> made;
+    try {
+      made.emplace(compiled(schedules));
+    } catch (const Error&) {
+      if (stopped()) return false;  // what stopped us stopped the compiler, too
+      throw;
+    }
+    Timed& candidate = *made;
     compare(defaults, candidate, kRuns, kSeconds);
     std::map<std::string, double> before = defaults.by_kernel(), after = candidate.by_kernel();
     for (const auto& [w, next] : proposed) {
@@ -285,7 +296,8 @@ class Tuning {
   // Keeps what gains in runs of its own, and measures the whole.
   void settle(Timed& defaults, Log& log) {
     constexpr int kRuns = 12;
-    const double share = kLastShare * options_.seconds / 4;
+    constexpr double kMostShare = 20;
+    const double share = std::min(kMostShare, kLastShare * options_.seconds / 6);
     std::map<std::string, ScheduleParameters> best;
     for (size_t w = 0; w < searches_.size(); ++w) {
       const Trial& trial = *searches_[w].best();
@@ -293,7 +305,7 @@ class Tuning {
     }
     const size_t found = best.size();
     auto tuned = std::make_unique<Timed>(compiled({{result_.isa, best}}));
-    compare(defaults, *tuned, kRuns, share);
+    compare(defaults, *tuned, kRuns, best.empty() ? 0 : share);
     std::map<std::string, double> before = defaults.by_kernel(), after = tuned->by_kernel();
     for (size_t w = 0; w < searches_.size(); ++w) {
       const std::string& kernel = workloads_[w].kernel;
@@ -352,6 +364,7 @@ class Tuning {
   std::vector<Workload> workloads_;                   // by search
   std::vector<std::map<std::string, double>> costs_;  // by search and text, of the kernels that were measured
   std::vector<int64_t> measured_, since_gain_;        // by search: trials, and those since the last that gained
+  std::vector<bool> over_;                            // by search
   std::map<std::string, double> launches_;            // by kernel, in one inference
   std::vector<Tensor> inputs_;
   double least_total_ = 0;  // of all steps with the defaults, in ns

@@ -21,6 +21,7 @@ struct TuneOptions {
   std::string model;                                          // the model's name, for the log
   std::function<void(const std::string&message)> note, warn;  // may not be empty
   std::function<void(double seconds)> progress;               // after each round; may be empty
+  std::function<bool()> stop;                                 // asked before each round; may be empty
 };
 
 // Of the whole network's latency, in ms.

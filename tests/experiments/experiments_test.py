@@ -457,14 +457,16 @@ class Experiments(unittest.TestCase):
         summary = {"type": "summary", "model": "a.onnx", "isa": "avx2", "threads": 2, "trials": 7, "seconds": 8.4, **sides}
         self.script("summary", json.dumps(summary))
         self.script("bin/dnn-compile", PROLOGUE + 'while [ "$1" != --tuning-log ]; do shift; done; echo "{}" >"$2"; cat "$ROOT/summary" >>"$2"')
-        status, said = self.make("tune", TUNE="60", TUNE_FLAGS="--tuner grid", ROOT=self.root)
+        status, said = self.make("tune", OPTS="0 3-fuse-ops,-winograd", TUNE="60", TUNE_FLAGS="--tuner grid", ROOT=self.root)
         self.assertEqual(status, 0, said)
         calls = self.called("dnn-compile")
         self.assertEqual(len(calls), 2)
-        for words in ("-O 3", "--tune=60 --tuner grid", f"{self.out}/two/tuning.jsonl", f"-o {self.out}/two/tuned.dnnpkg"):
+        for words in ("-O3 --pass=-fuse-ops,-winograd", "--tune=60 --tuner grid", f"{self.out}/two/tuning.jsonl", f"-o {self.out}/two/tuned.dnnpkg"):
             self.assertIn(words, calls[1])
         self.assertEqual(len([line for line in said.splitlines() if line.split() == "a.onnx avx2 2".split() + ["3.000"] * 5 + ["2.500"] * 5 + ["1.200", "7", "8"]]), 2, said)
-        self.assertNotEqual(self.make("tune", fail="two", ROOT=self.root)[0], 0)
+        status, said = self.make("tune", fail="one", ROOT=self.root)
+        self.assertNotEqual(status, 0)
+        self.assertEqual(len(self.called("dnn-compile")), 2, "a model that fails stops no other")
         self.assertEqual(self.make("clean")[0], 0)
         self.assertFalse(self.exists("two"))
 

@@ -80,6 +80,31 @@ TEST_F(LogTest, ALineThatIsNoneIsNamed) {
   }
 }
 
+TEST_F(LogTest, AFileThatIsNoLogIsLeftAsItIs) {
+  for (const char* text : {"my notes", "a model\nwithout an end", "{\"a\": 1"}) {
+    write(text);
+    EXPECT_THROW(read(), Error) << text;
+    EXPECT_EQ(read_file(path_), text);
+  }
+  EXPECT_THROW(read_log("/dev/zero", {}), Error);
+  EXPECT_THROW(Log("/dev/full"), Error);
+}
+
+TEST_F(LogTest, TimesAndNumbersThatAreNoneAreNamed) {
+  const std::string good = to_line(record("conv_a", 7, 900));
+  for (const auto& [from, to] : {std::pair("\"latency_ns\":900.0", "\"latency_ns\":-5"),
+                                 {"\"default_ns\":1000.0", "\"default_ns\":0"},
+                                 {"\"tile\":7", "\"tile\":7.5"},
+                                 {"\"tile\":7", "\"tile\":1e300"},
+                                 {"\"opt\":3", "\"opt\":4294967299"},
+                                 {"{\"tile\":7}", "[1,2]"}}) {
+    std::string bad = good;
+    ASSERT_NE(bad.find(from), std::string::npos) << from << " " << good;
+    write(bad.replace(bad.find(from), std::string(from).size(), to) + "\n");
+    EXPECT_THROW(read(), Error) << to;
+  }
+}
+
 TEST_F(LogTest, ParametersOfAnotherVersionAreLeftOut) {
   std::string unknown = to_line(record("conv_a", 7, 900)), value = unknown;
   unknown.replace(unknown.find("\"tile\""), 6, "\"warp\"");
