@@ -64,7 +64,6 @@ class Generator {
   Generator(const Graph& graph, const GenerateOptions& options, const std::string& isa)
       : graph_(graph),
         options_(options),
-        isa_(isa),
         schedule_(schedule_options(options, isa)),
         in_place_(options.opt >= 3 && options.target == "c") {
     if (const auto chosen = options.schedules.find(isa); chosen != options.schedules.end()) chosen_ = chosen->second;
@@ -301,7 +300,7 @@ class Generator {
     kernel.name = kernel.pattern + "_" + sha256_hex(as_bytes(lowered)).substr(0, 12);
     if (options_.on_workload && kernel_index_.count(kernel.name) == 0) {
       options_.on_workload(
-          {isa_, kernel.name, kernel.comment, flops,
+          {kernel.name, kernel.comment, flops,
            [kernel, packable, target = options_.target, schedule = schedule_](const ScheduleParameters& p) mutable {
              schedule.parameters = p;
              return print_kernel(schedule_cpu(kernel, packable, schedule), vocabulary_of(target));
@@ -378,7 +377,6 @@ class Generator {
 
   const Graph& graph_;
   const GenerateOptions& options_;
-  std::string isa_;
   ScheduleOptions schedule_;
   std::map<std::string, ScheduleParameters> chosen_;  // by kernel
   Generated result_;

@@ -14,9 +14,9 @@ namespace dnn::codegen {
 
 // A kernel, its schedule left open.
 struct Workload {
-  std::string isa, kernel;  // its name in packages
-  std::string what;         // "Conv (conv): ..." with the types of its node
-  double flops;             // of one launch
+  std::string kernel;  // its name in packages
+  std::string what;    // "Conv (conv): ..." with the types of its node
+  double flops;        // of one launch
   std::function<std::string(const ScheduleParameters& parameters)> text;  // printed with that schedule
 };
 

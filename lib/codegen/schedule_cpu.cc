@@ -35,6 +35,11 @@ bool guards_extents(const Expr& condition, const Expr& read, const Ranges& range
   return false;
 }
 
+// By how many elements an access moves with each step of the loop over v; false where that is not one number.
+bool steps(const Access& access, const std::string& v, const Ranges& ranges, int64_t* step) {
+  return linear_coefficient(simplify(flat_offset(*access.buffer, access.indices), ranges), v, ranges, step);
+}
+
 // Positions of the output for which a chunk of the reduction may pay.
 constexpr int64_t kFewPositions = 28;
 // Accumulators that hide the latency of a multiply-add.
@@ -460,9 +465,8 @@ class CpuSchedule {
     for (const Access& access : accesses(body_)) {
       if (access.is_store || access.buffer->scope == Scope::Local) continue;
       if (++loads > 1) return;
-      const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
       for (const std::string& v : nest) {
-        if (!linear_coefficient(offset, v, ranges, &strides[v]) || strides[v] <= 0) return;
+        if (!steps(access, v, ranges, &strides[v]) || strides[v] <= 0) return;
       }
     }
     if (loads == 0 || nest.size() < 3) return;
@@ -479,8 +483,7 @@ class CpuSchedule {
     const auto strides = [&](const std::string& loop, const std::function<bool(const Access&, int64_t)>& good) {
       for (const Access& access : accesses(body_)) {
         int64_t step = 0;
-        const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
-        if (!linear_coefficient(offset, loop, ranges, &step) || !good(access, step)) return false;
+        if (!steps(access, loop, ranges, &step) || !good(access, step)) return false;
       }
       return true;
     };
@@ -563,9 +566,7 @@ class CpuSchedule {
     const int64_t extent = loop_extent(body_, b);
     for (const Access& access : accesses(body_)) {
       int64_t step_a = 0, step_b = 0;
-      const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
-      if (!linear_coefficient(offset, a, ranges, &step_a) || !linear_coefficient(offset, b, ranges, &step_b))
-        return false;
+      if (!steps(access, a, ranges, &step_a) || !steps(access, b, ranges, &step_b)) return false;
       if (step_a != step_b * extent) return false;
     }
     bool plain = true;  // index arithmetic outside of accesses (conditions, casts) keeps its loops

@@ -71,6 +71,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
     generate.on_workload = options.on_workload;
     generate.isas = target != "c" ? std::vector<std::string>{""} : options.isas.empty() ? default_isas() : options.isas;
     package = codegen::generate(graph, generate);
+    generate.on_workload = nullptr;
     if (options.emit) {
       for (const std::string& isa : generate.isas) {
         options.emit(cat("loops-", isa.empty() ? target : isa, ".txt"), codegen::emit_loops(graph, generate, isa));

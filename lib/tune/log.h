@@ -20,15 +20,14 @@ struct Record {
   double gflops = 0;
 };
 
-// The records of a log. A last line that was cut off is left out, as are lines of another
-// version's parameters, and `warn` is told. Throws Malformed naming the line that is no record,
-// Environment when there is no such file.
+// The records of a log. A last line that was cut off is left out, as are lines of another version's parameters, and `warn`
+// is told. Throws Malformed naming the line that is no record, Environment when there is no such file.
 std::vector<Record> read_log(const std::string& path, const std::function<void(const std::string&)>& warn);
 
 std::string to_line(const Record& record);
 
-// A log open for appending: each line is written as a whole, behind what is there; a last line that was
-// cut off goes, so that read_log() must have taken the file for a log before.
+// A log open for appending: each line is written as a whole, behind what is there; a last line that was cut off goes, so
+// that read_log() must have taken the file for a log before.
 class Log {
  public:
   explicit Log(std::string path);  // "" keeps nothing; throws Environment when it cannot be written

@@ -92,6 +92,20 @@ Latency latency_of(std::vector<double> ms) {
   return result;
 }
 
+// A schedule to try, and the text of the kernel that it makes.
+struct Candidate {
+  Point point;
+  std::string text;
+};
+
+// Of one kernel, beside its Search.
+struct KernelState {
+  Workload workload;
+  std::map<std::string, double> costs;   // by text, of what was measured
+  int64_t measured = 0, since_gain = 0;  // trials, and those since the last that gained
+  bool over = false;
+};
+
 class Tuning {
  public:
   Tuning(const Graph& graph, const CompileOptions& compile_options, const TuneOptions& options)
@@ -161,11 +175,7 @@ class Tuning {
     search.tried.insert(search.space.start());
     search.trials.push_back({search.space.start(), 1});
     searches_.push_back(std::move(search));
-    workloads_.push_back(workload);
-    costs_.push_back({{workload.text({}), 1}});
-    measured_.push_back(0);
-    since_gain_.push_back(0);
-    over_.push_back(false);
+    kernels_.push_back({workload, {{workload.text({}), 1}}});
   }
 
   // Takes over what an earlier search on this machine measured.
@@ -179,43 +189,40 @@ class Tuning {
       if (r.choice || r.cpu != cpu || r.isa != result_.isa || r.opt != compile_.opt || r.threads != result_.threads)
         continue;
       for (size_t w = 0; w < searches_.size(); ++w) {
-        if (workloads_[w].kernel != r.kernel) continue;
+        if (kernels_[w].workload.kernel != r.kernel) continue;
         const std::optional<Point> point = searches_[w].space.point_of(r.parameters);
         if (!point || !searches_[w].tried.insert(*point).second) continue;
-        learn(w, {*point, workloads_[w].text(r.parameters)}, r.latency_ns / r.default_ns);
+        learn(w, {*point, kernels_[w].workload.text(r.parameters)}, r.latency_ns / r.default_ns);
         ++known;
       }
     }
     if (known > 0) options_.note(cat(options_.log, ": goes on from ", known, " trials"));
   }
 
-  struct Candidate {
-    Point point;
-    std::string text;  // of the kernel
-  };
-
   void learn(size_t w, const Candidate& candidate, double cost) {
-    ++measured_[w];
-    since_gain_[w] = cost < searches_[w].best()->cost ? 0 : since_gain_[w] + 1;
+    KernelState& kernel = kernels_[w];
+    ++kernel.measured;
+    kernel.since_gain = cost < searches_[w].best()->cost ? 0 : kernel.since_gain + 1;
+    kernel.costs[candidate.text] = cost;
     searches_[w].trials.push_back({candidate.point, cost});
-    costs_[w][candidate.text] = cost;
   }
 
   // One whose kernel is new; none when the search is over. Those that make a kernel that was measured cost as much.
   std::optional<Candidate> propose(size_t w) {
     constexpr int kMost = 40;
-    if (over_[w] || (options_.trials > 0 && measured_[w] >= options_.trials)) return std::nullopt;
-    if (options_.early_stop > 0 && since_gain_[w] >= options_.early_stop) return std::nullopt;
+    KernelState& kernel = kernels_[w];
+    if (kernel.over || (options_.trials > 0 && kernel.measured >= options_.trials)) return std::nullopt;
+    if (options_.early_stop > 0 && kernel.since_gain >= options_.early_stop) return std::nullopt;
     for (int i = 0; i < kMost; ++i) {
       const std::optional<Point> point = tuner_.propose(searches_, w, random_);
       if (!point) break;
       searches_[w].tried.insert(*point);
-      const std::string text = workloads_[w].text(searches_[w].space.at(*point));
-      const auto known = costs_[w].find(text);
-      if (known == costs_[w].end()) return Candidate{*point, text};
+      const std::string text = kernel.workload.text(searches_[w].space.at(*point));
+      const auto known = kernel.costs.find(text);
+      if (known == kernel.costs.end()) return Candidate{*point, text};
       searches_[w].trials.push_back({*point, known->second});
     }
-    over_[w] = true;  // there seems to be nothing else
+    kernel.over = true;  // there seems to be nothing else
     return std::nullopt;
   }
 
@@ -250,7 +257,7 @@ class Tuning {
     for (size_t w = 0; w < searches_.size(); ++w) {
       if (const std::optional<Candidate> candidate = propose(w)) {
         proposed[w] = *candidate;
-        schedules[result_.isa][workloads_[w].kernel] = searches_[w].space.at(candidate->point);
+        schedules[result_.isa][kernels_[w].workload.kernel] = searches_[w].space.at(candidate->point);
       }
     }
     if (proposed.empty()) return false;
@@ -284,12 +291,12 @@ class Tuning {
     r.isa = result_.isa;
     r.opt = compile_.opt;
     r.threads = result_.threads;
-    r.kernel = workloads_[w].kernel;
-    r.what = workloads_[w].what;
+    r.kernel = kernels_[w].workload.kernel;
+    r.what = kernels_[w].workload.what;
     r.parameters = parameters;
     r.default_ns = before[r.kernel];
     r.latency_ns = after[r.kernel];
-    r.gflops = workloads_[w].flops * launches_.at(r.kernel) / r.latency_ns;
+    r.gflops = kernels_[w].workload.flops * launches_.at(r.kernel) / r.latency_ns;
     return r;
   }
 
@@ -297,18 +304,18 @@ class Tuning {
   void settle(Timed& defaults, Log& log) {
     constexpr int kRuns = 12;
     constexpr double kMostShare = 20;
-    const double share = std::min(kMostShare, kLastShare * options_.seconds / 6);
+    const double share = stopped() ? 0 : std::min(kMostShare, kLastShare * options_.seconds / 6);
     std::map<std::string, ScheduleParameters> best;
     for (size_t w = 0; w < searches_.size(); ++w) {
       const Trial& trial = *searches_[w].best();
-      if (trial.cost < kGain) best[workloads_[w].kernel] = searches_[w].space.at(trial.point);
+      if (trial.cost < kGain) best[kernels_[w].workload.kernel] = searches_[w].space.at(trial.point);
     }
     const size_t found = best.size();
     auto tuned = std::make_unique<Timed>(compiled({{result_.isa, best}}));
     compare(defaults, *tuned, kRuns, best.empty() ? 0 : share);
     std::map<std::string, double> before = defaults.by_kernel(), after = tuned->by_kernel();
     for (size_t w = 0; w < searches_.size(); ++w) {
-      const std::string& kernel = workloads_[w].kernel;
+      const std::string& kernel = kernels_[w].workload.kernel;
       if (after[kernel] >= kGain * before[kernel]) best.erase(kernel);
       if (best.count(kernel) == 0) after[kernel] = before[kernel];
       Record r = record(w, best.count(kernel) != 0 ? best[kernel] : ScheduleParameters{}, before, after);
@@ -361,11 +368,8 @@ class Tuning {
   DeviceOptions device_;
   std::mt19937_64 random_;
   std::vector<Search> searches_;
-  std::vector<Workload> workloads_;                   // by search
-  std::vector<std::map<std::string, double>> costs_;  // by search and text, of the kernels that were measured
-  std::vector<int64_t> measured_, since_gain_;        // by search: trials, and those since the last that gained
-  std::vector<bool> over_;                            // by search
-  std::map<std::string, double> launches_;            // by kernel, in one inference
+  std::vector<KernelState> kernels_;        // by search
+  std::map<std::string, double> launches_;  // by kernel, in one inference
   std::vector<Tensor> inputs_;
   double least_total_ = 0;  // of all steps with the defaults, in ns
   Tuned result_;

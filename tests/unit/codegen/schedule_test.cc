@@ -123,33 +123,37 @@ TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
   EXPECT_NE(to_text(after).find("prefetch b["), std::string::npos) << to_text(after);
 }
 
-// y = x, transposed: 16 columns of x, a line, are read together.
-TEST(ScheduleCpu, TranspositionsReadWholeLines) {
-  const BufferRef y = global("y", {2, 64, 37}), x = global("x", {2, 37, 64});
-  const Expr a = variable("a"), b = variable("b"), c = variable("c");
-  const Stmt body = loop("a", 2, loop("b", 64, loop("c", 37, store(y, {a, b, c}, load(x, {a, c, b})))));
-  const Kernel before = {"map_test", "", "map", {y, x}, body};
-  ScheduleOptions options;
-  options.opt = 3;
-  const Kernel after = schedule_cpu(before, {}, options);
-  const std::string text = to_text(after);
-  EXPECT_LT(text.find("for c < 37"), text.find("unrolled b_i < 16")) << text;
-  EXPECT_TRUE(result(after).identical(result(before)));
+// y = x, its axes in another order, by loops over a, b and c.
+Kernel copy(const Shape& y_shape, const Shape& x_shape, const std::vector<Expr>& read) {
+  const BufferRef y = global("y", y_shape), x = global("x", x_shape);
+  Stmt body = store(y, {variable("a"), variable("b"), variable("c")}, load(x, read));
+  for (const auto& [v, axis] : {std::pair("c", 2), std::pair("b", 1), std::pair("a", 0)})
+    body = loop(v, y_shape[static_cast<size_t>(axis)], std::move(body));
+  return {"map_test", "", "map", {y, x}, body};
 }
 
-// y = x, its heads apart: rows of x are read one after another, and in vectors.
-TEST(ScheduleCpu, CopiesReadInOrder) {
-  const BufferRef y = global("y", {9, 37, 64}), x = global("x", {37, 9, 64});
-  const Expr a = variable("a"), b = variable("b"), c = variable("c");
-  const Stmt body = loop("a", 9, loop("b", 37, loop("c", 64, store(y, {a, b, c}, load(x, {b, a, c})))));
-  const Kernel before = {"map_test", "", "map", {y, x}, body};
+// The text of a copy after scheduling, which still copies the same.
+std::string scheduled_copy(const Kernel& before) {
   ScheduleOptions options;
   options.opt = 3;
   const Kernel after = schedule_cpu(before, {}, options);
-  const std::string text = to_text(after);
+  EXPECT_TRUE(result(after).identical(result(before)));
+  return to_text(after);
+}
+
+// 16 columns of x, a line, are read together.
+TEST(ScheduleCpu, TranspositionsReadWholeLines) {
+  const std::string text =
+      scheduled_copy(copy({2, 64, 37}, {2, 37, 64}, {variable("a"), variable("c"), variable("b")}));
+  EXPECT_LT(text.find("for c < 37"), text.find("unrolled b_i < 16")) << text;
+}
+
+// Heads apart: rows of x are read one after another, and in vectors.
+TEST(ScheduleCpu, CopiesReadInOrder) {
+  const std::string text =
+      scheduled_copy(copy({9, 37, 64}, {37, 9, 64}, {variable("b"), variable("a"), variable("c")}));
   EXPECT_LT(text.find(" b < 37"), text.find(" a < 9")) << text;
   EXPECT_NE(text.find("vector c"), std::string::npos) << text;
-  EXPECT_TRUE(result(after).identical(result(before)));
 }
 
 // The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.

@@ -106,7 +106,7 @@ TEST(Schedules, ChangeNoBit) {
   options.on_workload = nullptr;
   const Space space = whole_space();
   size_t changed = 0;
-  for (size_t value = 1; value <= 15; value += 2) {  // another one of each axis at once
+  for (size_t value = 1; value <= 15; ++value) {  // another one of each axis at once, until all were there
     Point point;
     for (size_t i = 0; i < space.axes.size(); ++i)
       point.push_back(static_cast<int>((value + i) % space.axes[i].values.size()));
@@ -116,7 +116,7 @@ TEST(Schedules, ChangeNoBit) {
     }
     EXPECT_TRUE(output(options).identical(expected)) << value;
   }
-  EXPECT_GE(changed, 16U);
+  EXPECT_GE(changed, 30U);
 }
 
 }  // namespace
