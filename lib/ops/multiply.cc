@@ -1,0 +1,88 @@
+// Sums of panels, in vectors; see multiply.h. Products are rounded before they are added (-ffp-contract=off), so that every
+// instruction set gives the same bits.
+#include "ops/multiply.h"
+
+#include <cstring>
+
+#include "base/cpu.h"
+
+namespace dnn {
+namespace {
+
+// `group` rows at a time, whose sums stay in registers.
+template <class S, int vector_bytes, int group>
+[[gnu::always_inline]] inline void sum_rows(const S* factors, const S* panel, int64_t depth, S* sums) {
+  typedef S V __attribute__((vector_size(vector_bytes)));  // `using` drops the attribute of a dependent type
+  constexpr int lanes = vector_bytes / static_cast<int>(sizeof(S));
+  constexpr int columns = static_cast<int>(kPanelColumns<S>), n = columns / lanes;
+  V total[group][n] = {};
+  for (int64_t k = 0; k < depth; ++k) {
+    V right[n];
+#pragma GCC unroll 8  // all of these loops, or the sums lie in memory
+    for (int j = 0; j < n; ++j) std::memcpy(&right[j], panel + k * columns + j * lanes, vector_bytes);
+#pragma GCC unroll 8
+    for (int i = 0; i < group; ++i) {
+      const S left = factors[k * kPanelRows + i];
+#pragma GCC unroll 8
+      for (int j = 0; j < n; ++j) total[i][j] += left * right[j];
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < group; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < n; ++j) std::memcpy(sums + i * columns + j * lanes, &total[i][j], vector_bytes);
+  }
+}
+
+template <class S, int vector_bytes, int group>
+[[gnu::always_inline]] inline void sum_all(const S* factors, const S* panel, int64_t rows, int64_t depth, S* sums) {
+  int64_t i = 0;
+  for (; i + group <= rows; i += group)
+    sum_rows<S, vector_bytes, group>(factors + i, panel, depth, sums + i * kPanelColumns<S>);
+  for (; i < rows; ++i) sum_rows<S, vector_bytes, 1>(factors + i, panel, depth, sums + i * kPanelColumns<S>);
+}
+
+template <class S>
+void plain(const S* factors, const S* panel, int64_t rows, int64_t depth, S* sums) {
+  sum_all<S, 16, 1>(factors, panel, rows, depth, sums);
+}
+#if defined(__x86_64__)
+template <class S>
+[[gnu::target("avx2")]] void avx2(const S* factors, const S* panel, int64_t rows, int64_t depth, S* sums) {
+  sum_all<S, 32, 2>(factors, panel, rows, depth, sums);
+}
+template <class S>
+[[gnu::target("avx512f,avx512dq")]] void avx512(const S* factors, const S* panel, int64_t rows, int64_t depth,
+                                                S* sums) {
+  sum_all<S, 64, 8>(factors, panel, rows, depth, sums);
+}
+#endif
+
+}  // namespace
+
+template <class S>
+PanelSums<S> panel_sums(std::string_view isa) {
+#if defined(__x86_64__)
+  if (isa == "avx512") return avx512<S>;
+  if (isa == "avx2") return avx2<S>;
+#endif
+  DNN_CHECK(isa == "x86-64");
+  return plain<S>;
+}
+
+template <class S>
+PanelSums<S> panel_sums() {
+  static const PanelSums<S> best = panel_sums<S>(supported_isas().back());
+  return best;
+}
+
+template PanelSums<float> panel_sums(std::string_view);
+template PanelSums<double> panel_sums(std::string_view);
+template PanelSums<uint32_t> panel_sums(std::string_view);
+template PanelSums<uint64_t> panel_sums(std::string_view);
+template PanelSums<float> panel_sums();
+template PanelSums<double> panel_sums();
+template PanelSums<uint32_t> panel_sums();
+template PanelSums<uint64_t> panel_sums();
+
+}  // namespace dnn
