@@ -1,9 +1,14 @@
 // Distances; see compare.h.
 #include "tensor/compare.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
+
+#include "base/cpu.h"
+#include "tensor/dispatch.h"
 
 namespace dnn {
 namespace {
@@ -33,27 +38,188 @@ uint64_t ulp_of_bits(Signed a, Signed b, Signed infinity) {
   return bits_distance(a, b);
 }
 
-template <class Signed>
-uint64_t max_ulp_of(const Tensor& a, const Tensor& b, Signed infinity) {
-  uint64_t result = 0;
-  for (int64_t i = 0; i < a.size(); ++i) {
-    Signed x, y;
-    std::memcpy(&x, a.bytes().data() + i * static_cast<int64_t>(sizeof x), sizeof x);
-    std::memcpy(&y, b.bytes().data() + i * static_cast<int64_t>(sizeof y), sizeof y);
-    result = std::max(result, ulp_of_bits(x, y, infinity));
-  }
-  return result;
+// The bits of a floating-point type, and those of its infinity.
+template <class T>
+struct BitsOf {
+  using type = int16_t;
+};
+template <>
+struct BitsOf<float> {
+  using type = int32_t;
+};
+template <>
+struct BitsOf<double> {
+  using type = int64_t;
+};
+template <class T>
+constexpr typename BitsOf<T>::type infinity_bits() {
+  return std::is_same_v<T, float>    ? 0x7f800000
+         : std::is_same_v<T, double> ? 0x7ff0000000000000
+         : std::is_same_v<T, Half>   ? 0x7c00
+                                     : 0x7f80;
 }
 
-std::optional<uint64_t> max_ulp_of(const Tensor& a, const Tensor& b) {
-  if (a.dtype() != b.dtype()) return std::nullopt;
-  switch (a.dtype()) {
-    case DType::Float32: return max_ulp_of<int32_t>(a, b, 0x7f800000);
-    case DType::Float64: return max_ulp_of<int64_t>(a, b, 0x7ff0000000000000);
-    case DType::Float16: return max_ulp_of<int16_t>(a, b, 0x7c00);
-    case DType::BFloat16: return max_ulp_of<int16_t>(a, b, 0x7f80);
-    default: return std::nullopt;
+void add_element(double a, double b, int64_t i, Distance* d) {
+  if (std::isfinite(a)) d->largest = std::max(d->largest, std::abs(a));
+  const bool finite = std::isfinite(a) && std::isfinite(b);
+  if (finite) {
+    d->reference_squares += a * a;
+    d->other_squares += b * b;
+    d->product += a * b;
   }
+  if (a == b || (std::isnan(a) && std::isnan(b))) return;
+  ++d->n_different;
+  const double difference = finite ? std::abs(a - b) : std::numeric_limits<double>::infinity();
+  d->difference_sum += difference;
+  d->difference_squares += difference * difference;
+  if (difference > d->max_abs || d->max_abs_index < 0) {
+    d->max_abs = difference;
+    d->max_abs_index = i;
+  }
+}
+
+// Elements begin to end, one by one: whatever they are.
+template <class T>
+void add_elements(const T* a, const T* b, int64_t begin, int64_t end, Distance* d, uint64_t* ulp) {
+  using Bits = typename BitsOf<T>::type;
+  for (int64_t i = begin; i < end; ++i) {
+    add_element(static_cast<double>(widen(a[i])), static_cast<double>(widen(b[i])), i, d);
+    *ulp = std::max(*ulp, ulp_of_bits(std::bit_cast<Bits>(a[i]), std::bit_cast<Bits>(b[i]), infinity_bits<T>()));
+  }
+}
+
+constexpr int kSums = 8;  // side by side, whatever vectors hold them: the same on every processor
+constexpr int64_t kBlock = 1024;
+
+// What a block of finite numbers adds up to, in kSums parts.
+template <class T>
+struct BlockSums {
+  using Bits = typename BitsOf<T>::type;
+  double reference_squares[kSums], other_squares[kSums], products[kSums], differences[kSums], squares[kSums],
+      most[kSums];
+  T largest[kSums];
+  Bits equal[kSums];  // elements, as far as they fit
+  std::make_unsigned_t<Bits> ulp[kSums];
+  Bits odd[kSums];  // not 0 where a number is not finite: the rest means nothing then
+};
+
+template <class T, int lanes>
+[[gnu::always_inline]] inline void sum_block(const T* a, const T* b, BlockSums<T>* sums) {
+  using Bits = typename BitsOf<T>::type;
+  typedef T V __attribute__((vector_size(lanes * sizeof(T))));  // `using` drops the attribute of a dependent type
+  typedef Bits M __attribute__((vector_size(lanes * sizeof(T))));
+  typedef std::make_unsigned_t<Bits> U __attribute__((vector_size(lanes * sizeof(T))));
+  typedef double D __attribute__((vector_size(lanes * sizeof(double))));
+  constexpr Bits kMagnitude = std::numeric_limits<Bits>::max(), kInfinity = infinity_bits<T>();
+  constexpr int kShift = 8 * static_cast<int>(sizeof(T)) - 1;
+  for (int part = 0; part < kSums; part += lanes) {
+    D squares_a = {}, squares_b = {}, products = {}, differences = {}, squares = {}, most = {};
+    V largest = {};
+    M equal = {}, odd = {};
+    U ulp = {};
+    for (int64_t i = part; i < kBlock; i += kSums) {
+      V x, y;
+      std::memcpy(&x, a + i, sizeof x);
+      std::memcpy(&y, b + i, sizeof y);
+      M m, n;
+      std::memcpy(&m, &x, sizeof m);
+      std::memcpy(&n, &y, sizeof n);
+      const D p = __builtin_convertvector(x, D), q = __builtin_convertvector(y, D);
+      const D r = p - q, opposite = q - p, difference = r > opposite ? r : opposite;
+      squares_a += p * p;
+      squares_b += q * q;
+      products += p * q;
+      differences += difference;
+      squares += r * r;
+      most = difference > most ? difference : most;
+      const M magnitude_m = m & kMagnitude, magnitude_n = n & kMagnitude;
+      odd |= (magnitude_m >= kInfinity) | (magnitude_n >= kInfinity);
+      V size;
+      std::memcpy(&size, &magnitude_m, sizeof size);
+      largest = size > largest ? size : largest;
+      equal -= x == y;
+      const M sign_m = m >> kShift, sign_n = n >> kShift;
+      const M place_m = (magnitude_m ^ sign_m) - sign_m, place_n = (magnitude_n ^ sign_n) - sign_n;
+      const U from = __builtin_convertvector(place_m, U), to = __builtin_convertvector(place_n, U);
+      const U steps = place_m > place_n ? from - to : to - from;
+      ulp = steps > ulp ? steps : ulp;
+    }
+    std::memcpy(sums->reference_squares + part, &squares_a, sizeof squares_a);
+    std::memcpy(sums->other_squares + part, &squares_b, sizeof squares_b);
+    std::memcpy(sums->products + part, &products, sizeof products);
+    std::memcpy(sums->differences + part, &differences, sizeof differences);
+    std::memcpy(sums->squares + part, &squares, sizeof squares);
+    std::memcpy(sums->most + part, &most, sizeof most);
+    std::memcpy(sums->largest + part, &largest, sizeof largest);
+    std::memcpy(sums->equal + part, &equal, sizeof equal);
+    std::memcpy(sums->ulp + part, &ulp, sizeof ulp);
+    std::memcpy(sums->odd + part, &odd, sizeof odd);
+  }
+}
+
+template <class T>
+void plain(const T* a, const T* b, BlockSums<T>* sums) {
+  sum_block<T, 2>(a, b, sums);
+}
+#if defined(__x86_64__)
+template <class T>
+[[gnu::target("avx2")]] void avx2(const T* a, const T* b, BlockSums<T>* sums) {
+  sum_block<T, 4>(a, b, sums);
+}
+template <class T>
+[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void avx512(const T* a, const T* b, BlockSums<T>* sums) {
+  sum_block<T, 8>(a, b, sums);
+}
+#endif
+
+template <class T>
+auto best_sums() {
+#if defined(__x86_64__)
+  const std::string isa = supported_isas().back();
+  if (isa == "avx512") return avx512<T>;
+  if (isa == "avx2") return avx2<T>;
+#endif
+  return plain<T>;
+}
+
+template <class T>
+T sum_of(const T* lanes) {
+  return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
+}
+
+template <class T>
+void add_block(const T* a, const T* b, int64_t begin, Distance* d, uint64_t* ulp) {
+  static const auto sum = best_sums<T>();
+  BlockSums<T> sums;
+  sum(a + begin, b + begin, &sums);
+  if (std::any_of(sums.odd, sums.odd + kSums, [](auto lane) { return lane != 0; }))
+    return add_elements(a, b, begin, begin + kBlock, d, ulp);
+  d->reference_squares += sum_of(sums.reference_squares);
+  d->other_squares += sum_of(sums.other_squares);
+  d->product += sum_of(sums.products);
+  d->difference_sum += sum_of(sums.differences);
+  d->difference_squares += sum_of(sums.squares);
+  d->n_different += kBlock - sum_of(sums.equal);
+  d->largest = std::max(d->largest, static_cast<double>(*std::max_element(sums.largest, sums.largest + kSums)));
+  *ulp = std::max(*ulp, static_cast<uint64_t>(*std::max_element(sums.ulp, sums.ulp + kSums)));
+  const double most = *std::max_element(sums.most, sums.most + kSums);
+  if (!(most > d->max_abs)) return;
+  int64_t i = begin;
+  while (std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) != most) ++i;
+  d->max_abs = most;
+  d->max_abs_index = i;
+}
+
+template <class T>
+void add_all(const Tensor& reference, const Tensor& other, Distance* d) {
+  const T *a = reference.data<T>(), *b = other.data<T>();
+  uint64_t ulp = 0;
+  int64_t i = 0;
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    for (; i + kBlock <= d->n; i += kBlock) add_block(a, b, i, d, &ulp);
+  }
+  add_elements(a, b, i, d->n, d, &ulp);
+  d->max_ulp = ulp;
 }
 
 }  // namespace
@@ -76,28 +242,14 @@ Distance compare(const Tensor& reference, const Tensor& other) {
     fail_malformed("cannot compare tensors of shapes ", shape_text(reference.shape()), " and ",
                    shape_text(other.shape()));
   }
-  const std::vector<double> a = to_doubles(reference), b = to_doubles(other);
   Distance d;
   d.n = reference.size();
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (std::isfinite(a[i])) d.largest = std::max(d.largest, std::abs(a[i]));
-    const bool finite = std::isfinite(a[i]) && std::isfinite(b[i]);
-    if (finite) {
-      d.reference_squares += a[i] * a[i];
-      d.other_squares += b[i] * b[i];
-      d.product += a[i] * b[i];
-    }
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    ++d.n_different;
-    const double difference = finite ? std::abs(a[i] - b[i]) : std::numeric_limits<double>::infinity();
-    d.difference_sum += difference;
-    d.difference_squares += difference * difference;
-    if (difference > d.max_abs || d.max_abs_index < 0) {
-      d.max_abs = difference;
-      d.max_abs_index = static_cast<int64_t>(i);
-    }
+  if (reference.dtype() == other.dtype() && is_float(reference.dtype()) && dtype_bits(reference.dtype()) >= 16) {
+    dispatch_float(reference.dtype(), [&](auto tag) { add_all<typename decltype(tag)::type>(reference, other, &d); });
+    return d;
   }
-  d.max_ulp = max_ulp_of(reference, other);
+  const std::vector<double> a = to_doubles(reference), b = to_doubles(other);
+  for (int64_t i = 0; i < d.n; ++i) add_element(a[static_cast<size_t>(i)], b[static_cast<size_t>(i)], i, &d);
   return d;
 }
 

@@ -72,5 +72,57 @@ TEST(Ulp, CountsRepresentableValues) {
   EXPECT_EQ(ulp_distance(kNan, 1.0f), std::numeric_limits<uint64_t>::max());
 }
 
+// Long tensors are compared in blocks; what is not finite, and the ends, one by one.
+template <class T>
+void check_blocks() {
+  const int64_t n = 5 * 1024 + 77;
+  std::vector<T> a, b;
+  uint64_t state = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const double x = static_cast<double>(static_cast<int64_t>(state >> 20)) * 0x1p-40 - 8;
+    a.push_back(static_cast<T>(x));
+    b.push_back(static_cast<T>(i % 3 == 0 ? x : x * (1 + 1e-6 * static_cast<double>(i % 7))));
+  }
+  b[4000] = -a[4000];  // another sign: most units apart of all that is finite
+  a[100] = b[100] = 0;
+  b[100] = -b[100];
+  for (const bool odd : {false, true}) {
+    if (odd) a[2048] = static_cast<T>(kNan);
+    Distance by_hand;
+    double largest = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const auto x = static_cast<double>(a[static_cast<size_t>(i)]), y = static_cast<double>(b[static_cast<size_t>(i)]);
+      if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+      const double d = std::isnan(x) ? std::numeric_limits<double>::infinity() : std::abs(x - y);
+      by_hand.n_different += x != y ? 1 : 0;
+      by_hand.difference_sum += d;
+      by_hand.difference_squares += d * d;
+      if (!std::isnan(x)) by_hand.product += x * y;
+      if (d > by_hand.max_abs) {
+        by_hand.max_abs = d;
+        by_hand.max_abs_index = i;
+      }
+    }
+    const Distance d = compare(Tensor::of<T>({n}, a), Tensor::of<T>({n}, b));
+    EXPECT_EQ(d.n, n);
+    EXPECT_EQ(d.n_different, by_hand.n_different);
+    EXPECT_EQ(d.max_abs, by_hand.max_abs);
+    EXPECT_EQ(d.max_abs_index, by_hand.max_abs_index);
+    EXPECT_EQ(d.max_abs_index, odd ? 2048 : 4000);
+    EXPECT_EQ(d.largest, largest);
+    EXPECT_TRUE(odd || std::abs(d.difference_sum - by_hand.difference_sum) <= 1e-12 * by_hand.difference_sum);
+    EXPECT_TRUE(odd ||
+                std::abs(d.difference_squares - by_hand.difference_squares) <= 1e-12 * by_hand.difference_squares);
+    EXPECT_EQ(std::isinf(d.difference_sum), odd);
+    EXPECT_NEAR(d.product, by_hand.product, 1e-12 * std::abs(by_hand.product));
+    EXPECT_EQ(d.max_ulp, odd ? std::numeric_limits<uint64_t>::max() : ulp_distance(a[4000], b[4000]));
+  }
+}
+TEST(Compare, InBlocksAsOneByOne) {
+  check_blocks<float>();
+  check_blocks<double>();
+}
+
 }  // namespace
 }  // namespace dnn
