@@ -1,9 +1,11 @@
 // ThreadPool: a fork-join pool whose threads spin briefly between kernels, so that starting a parallel loop costs
 // well under a microsecond; idle threads go to sleep.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -51,6 +53,28 @@ void parallel_for(ThreadPool& pool, int64_t n, Body&& body) {
     for (int64_t i = begin; i < end; ++i) call(i);
   };
   pool.run(n, job, &body);
+}
+
+// Runs body(i) for i in [0, n), each thread of the pool taking the next that is left. What a body throws is thrown here once all others
+// are done: of several the one of the smallest i.
+template <class Body>
+void share_out(ThreadPool& pool, int64_t n, Body&& body) {
+  std::atomic<int64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  int64_t failed = n;
+  parallel_for(pool, pool.size(), [&](int64_t) {
+    for (int64_t i = next++; i < n; i = next++) {
+      try {
+        body(i);
+      } catch (...) {
+        std::lock_guard lock(mutex);
+        if (i < failed) failure = std::current_exception();
+        failed = std::min(failed, i);
+      }
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
 }
 
 // Sets flush-to-zero and denormals-are-zero for this thread while the object lives (restored afterwards).
