@@ -25,9 +25,18 @@ struct Print {
   bool finite = true;
 
   void take(const Tensor& tensor) {
-    for (double x : to_doubles(tensor)) {
-      if (size == 0) largest = least = x;
-      ++size;
+    size = static_cast<size_t>(tensor.size());
+    if (tensor.dtype() == DType::Float32) {
+      take_all(tensor.data<float>());
+    } else {
+      take_all(to_doubles(tensor).data());
+    }
+  }
+  template <class T>
+  void take_all(const T* values) {
+    if (size > 0) largest = least = static_cast<double>(values[0]);
+    for (size_t i = 0; i < size; ++i) {
+      const auto x = static_cast<double>(values[i]);
       sum += x;
       squares += x * x;
       largest = std::max(largest, x);
@@ -56,9 +65,11 @@ class Alignment {
     const std::vector<Layer>& layers;
     std::vector<const Tensor*> tensors = {};  // by layer
     std::vector<NodeId> makers = {};
+    std::vector<ValueId> values = {};  // by layer; kNoValue where the graph has none of the name
     std::vector<Print> prints = {};
     std::map<ValueId, size_t> by_value = {};
     std::vector<size_t> partner = {};
+    std::vector<std::vector<size_t>> chains = {};  // by layer, see chain_of()
   };
 
   Alignment(Side a, Side b, const std::vector<stream::TensorRecord>& a_records,
@@ -113,9 +124,30 @@ class Alignment {
       side->prints.push_back(print);
       const auto id = ids.find(layer.name);
       side->makers.push_back(id == ids.end() ? -1 : uses.producer[static_cast<size_t>(id->second)]);
+      side->values.push_back(id == ids.end() ? kNoValue : id->second);
       if (id != ids.end()) side->by_value[id->second] = i;
     }
     side->partner.assign(side->layers.size(), kNone);
+    for (size_t i = 0; i < side->layers.size(); ++i) side->chains.push_back(chain_of(*side, uses, i));
+  }
+
+  // A layer of weights and those behind it that can be folded into its weights and bias.
+  static std::vector<size_t> chain_of(const Side& side, const Uses& uses, size_t i) {
+    static const std::set<std::string, std::less<>> kHeads = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+    static const std::set<std::string, std::less<>> kFolded = {"BatchNormalization", "Mul", "Add", "Sub", "Div"};
+    std::vector<size_t> chain = {i};
+    if (kHeads.count(side.layers[i].op) == 0) return chain;
+    while (true) {
+      const ValueId v = side.values[chain.back()];
+      if (v == kNoValue || side.graph.is_output(v) || uses.readers[static_cast<size_t>(v)].size() != 1) return chain;
+      const Node& reader = side.graph.node(uses.readers[static_cast<size_t>(v)][0]);
+      const bool alone = std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](ValueId in) {
+        return in == v || in == kNoValue || side.graph.constant(in) != nullptr;
+      });
+      const auto next = side.by_value.find(reader.output(0));
+      if (!alone || kFolded.count(reader.op) == 0 || next == side.by_value.end()) return chain;
+      chain.push_back(next->second);
+    }
   }
 
   bool free(size_t i, size_t j) const { return a_.partner[i] == kNone && b_.partner[j] == kNone; }
@@ -154,10 +186,22 @@ class Alignment {
   }
 
   // Two values that cannot be one although they have one name: of different operators that both multiply by weights or
-  // normalise, after which networks name other values.
+  // normalise, after which networks name other values, but for a layer that the other network has folded into the one before; and
+  // of layers with weights that other layers have been folded into on one side alone.
   bool same_kind(size_t i, size_t j) const {
     const std::string &x = a_.layers[i].op, &y = b_.layers[j].op;
-    return x.empty() || y.empty() || x == y || !(heavy(x) && heavy(y));
+    if (x.empty() || y.empty() || !(heavy(x) && heavy(y))) return true;
+    return x == y ? folded_alike(i, j) : ends_chain(a_, i, y) || ends_chain(b_, j, x);
+  }
+  bool folded_alike(size_t i, size_t j) const {
+    const std::vector<size_t>&x = a_.chains[i], &y = b_.chains[j];
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [&](size_t m, size_t n) { return a_.layers[m].op == b_.layers[n].op; });
+  }
+  static bool ends_chain(const Side& side, size_t i, const std::string& head) {
+    return std::any_of(side.chains.begin(), side.chains.end(), [&](const std::vector<size_t>& chain) {
+      return chain.size() > 1 && chain.back() == i && side.layers[chain.front()].op == head;
+    });
   }
   static bool heavy(const std::string& op) {
     static const std::set<std::string, std::less<>> kNames = {
@@ -297,7 +341,11 @@ class Alignment {
     for (const auto& [key, list] : ours) {
       const auto found = theirs.find(key);
       if (found == theirs.end() || list.size() != 1 || found->second.size() != 1) continue;
-      const size_t i = list[0], j = found->second[0];
+      size_t i = list[0], j = found->second[0];
+      if (!folded_alike(i, j)) {  // what comes out is one value, not what lies between
+        i = a_.chains[i].back();
+        j = b_.chains[j].back();
+      }
       if (!free(i, j) || !may_be_one(i, j)) continue;
       take(i, j, LayerPair::By::Wiring);
       any = true;

@@ -254,7 +254,8 @@ Residual residual_of(const OwnErrors& own) {
       ++residual.n_rounded;
       const double part = r.largest == 0 ? 0 : r.max_abs / r.largest;
       residual.largest = std::max(residual.largest, part);
-      residual.largest_in_bounds = std::max(residual.largest_in_bounds, part / r.bound());
+      // Where float64 was not asked, rounding is worth more than the least that is ever taken for it.
+      residual.largest_in_bounds = std::max(residual.largest_in_bounds, r.exact ? part / r.bound() : 0);
     }
   }
   return residual;

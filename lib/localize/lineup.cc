@@ -235,15 +235,9 @@ std::vector<AxisOrder> axis_orders(const Shape& wanted, const Shape& shape) {
 
 Tensor reordered(const Tensor& tensor, const AxisOrder& order, const Shape& wanted) {
   if (std::is_sorted(order.begin(), order.end())) return tensor.reshaped(wanted);
-  const std::vector<size_t> from = wide_axes(tensor.shape());
-  const std::vector<int64_t> strides = row_major_strides(tensor.shape());
   Shape shape;
-  std::vector<int64_t> steps;
-  for (size_t axis : order) {
-    shape.push_back(tensor.shape()[from[axis]]);
-    steps.push_back(strides[from[axis]]);
-  }
-  return pick(tensor, shape, [&](size_t axis, int64_t i) { return i * steps[axis]; }).reshaped(wanted);
+  for (size_t axis : wide_axes(tensor.shape())) shape.push_back(tensor.shape()[axis]);
+  return tensor.reshaped(shape).transposed({order.begin(), order.end()}).reshaped(wanted);
 }
 
 std::string_view by_name(LayerPair::By by) {

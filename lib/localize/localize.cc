@@ -32,8 +32,8 @@ double relative_error(double difference_squares, double reference_squares, doubl
 
 }  // namespace
 
-// The distance's size, for choosing among axis orders.
-std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const Tensor& b) {
+// Whether the two can be compared.
+bool Localizer::compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const {
   if (sum->order.empty()) {  // of a trace: the order in which they are nearest
     double best = std::numeric_limits<double>::infinity();
     for (const AxisOrder& order : axis_orders(a.shape(), b.shape())) {
@@ -45,7 +45,7 @@ std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const T
   }
   sum->result.transposed = !std::is_sorted(sum->order.begin(), sum->order.end());
   const std::vector<AxisOrder> possible = axis_orders(a.shape(), b.shape());
-  if (std::find(possible.begin(), possible.end(), sum->order) == possible.end()) return std::nullopt;
+  if (std::find(possible.begin(), possible.end(), sum->order) == possible.end()) return false;
   const Distance d = compare(a, reordered(b, sum->order, a.shape()));
   LayerResult& r = sum->result;
   ++r.n_samples;
@@ -61,7 +61,7 @@ std::optional<double> Localizer::compare_pair(Sum* sum, const Tensor& a, const T
   sum->reference_squares += d.reference_squares;
   const double error = relative_error(d.difference_squares, d.reference_squares, d.max_abs);
   sum->errors.emplace_back(n_samples_ - 1, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
-  return d.max_abs;
+  return true;
 }
 
 void Localizer::add(const Records& source, Records target, const std::string& name) {
@@ -87,18 +87,25 @@ void Localizer::add(const Records& source, Records target, const std::string& na
   }
   names_.push_back(name);
   relabelled_.push_back(false);
-  bool labelled = false;
   const auto left = by_value_name(source), right = by_value_name(target);
-  for (Sum& sum : sums_) {
+  std::vector<char> labels(sums_.size(), 0);  // of an output that was compared: 1 the same, 2 others
+  const auto compare_one = [&](int64_t i) {
+    Sum& sum = sums_[static_cast<size_t>(i)];
     const auto a = left.find(source_[sum.pair.source].name), b = right.find(target_[sum.pair.target].name);
-    if (a == left.end() || b == right.end()) continue;
-    if (!compare_pair(&sum, a->second->tensor, b->second->tensor)) continue;
-    if (!labelled && source_[sum.pair.source].role == stream::Role::Output) {
-      labelled = true;
-      relabelled_.back() = top_label(a->second->tensor) != top_label(b->second->tensor);
-    }
+    if (a == left.end() || b == right.end()) return;
+    const Tensor &ours = a->second->tensor, &theirs = b->second->tensor;
+    if (!compare_pair(&sum, ours, theirs)) return;
+    if (source_[sum.pair.source].role == stream::Role::Output)
+      labels[static_cast<size_t>(i)] = top_label(ours) == top_label(theirs) ? 1 : 2;
     sum.result.recomputed = sum.result.recomputed || a->second->recomputed || b->second->recomputed;
+  };
+  if (pool_ != nullptr) {
+    share_out(*pool_, static_cast<int64_t>(sums_.size()), compare_one);
+  } else {
+    for (size_t i = 0; i < sums_.size(); ++i) compare_one(static_cast<int64_t>(i));
   }
+  const auto first_label = std::find_if(labels.begin(), labels.end(), [](char label) { return label != 0; });
+  relabelled_.back() = first_label != labels.end() && *first_label == 2;
   if (own_ == nullptr) return;
   if (n_samples_ == 1) line_up_own();
   target.clear();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/threads.h"
 #include "devices/device.h"
 #include "infer/sample_source.h"
 #include "localize/align.h"
@@ -79,6 +80,8 @@ class Localizer {
   void measure_own(OwnErrors* own) { own_ = own; }
   // Pairs that a user gives, before the first sample; of source models only.
   void give(std::vector<GivenPair> pairs) { given_ = std::move(pairs); }
+  // Compares layers on these threads; must outlive this.
+  void share(ThreadPool* pool) { pool_ = pool; }
   // Also measures LayerResult::statistics; before the first sample.
   void measure_statistics() { measures_statistics_ = true; }
   // The values of one sample, by its name, on both sides. The first lines the layers up; values of other shapes later on are left out.
@@ -95,7 +98,7 @@ class Localizer {
     double difference_squares = 0, reference_squares = 0;
     std::vector<std::pair<int64_t, double>> errors = {};  // by sample
   };
-  std::optional<double> compare_pair(Sum* sum, const Tensor& a, const Tensor& b);
+  bool compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const;
   void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
   void withdraw(std::vector<LayerResult>* layers);
   void line_up_own();
@@ -106,6 +109,7 @@ class Localizer {
 
   const Graph *source_graph_, *target_graph_;
   OwnErrors* own_ = nullptr;
+  ThreadPool* pool_ = nullptr;
   std::vector<Layer> source_, target_;
   std::vector<AlignedPair> aligned_;
   std::vector<GivenPair> given_;

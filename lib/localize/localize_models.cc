@@ -2,6 +2,7 @@
 #include "localize/localize_models.h"
 
 #include "base/mappings.h"
+#include "base/printable.h"
 #include "devices/library.h"
 #include "localize/preprocess_search.h"
 #include "ops/op.h"
@@ -25,8 +26,9 @@ std::shared_ptr<const Package> open(const std::string& path, NetworkOptions netw
   return open_package(path, options);
 }
 
-OwnErrorOptions own_options(const LocalizeRequest& request) {
+OwnErrorOptions own_options(const LocalizeRequest& request, ThreadPool* pool) {
   OwnErrorOptions options;
+  options.pool = pool;
   options.device = request.network.device;
   options.compile = open_options(request.network).compile;
   options.compile.build.cache_folder = request.folders.compile.build.cache_folder;
@@ -86,17 +88,30 @@ ModelComparison::ModelComparison(const LocalizeRequest& request)
     : request_(request),
       source_(request, request.source, request.preprocess),
       target_(request, request.target, target_preprocess_of(request)),
-      own_(source_.graph, target_.graph, own_options(request)) {}
+      pool_(request.threads),
+      own_(source_.graph, target_.graph, own_options(request, &pool_)) {}
 
 LocalizeReport ModelComparison::run() {
   forget_mapped_files();  // they have been packed
   Localizer localizer(&source_.graph, &target_.graph);
   localizer.give(request_.alignment);
+  localizer.share(&pool_);
   if (request_.statistics) localizer.measure_statistics();
   if (!wants_float64(request_.network.device)) localizer.measure_own(&own_);
+  bool told = !request_.folders.note;
+  const auto tell_early = [&] {
+    const std::vector<Finding> found = findings_of(source_.graph, target_.graph, own_.results());
+    if (!found.empty())
+      request_.folders.note(cat("after the first sample: ", found.size(),
+                                found.size() == 1 ? " layer is" : " layers are", " wrong, the first ",
+                                plain(found[0].target.nodes.empty() ? "" : found[0].target.nodes[0]), ": ",
+                                plain(found[0].what)));
+  };
   if (request_.begin) request_.begin(source_.samples->count().value_or(0));
   compare_sessions(*source_.session, *source_.samples, *target_.session, *target_.samples, &localizer,
                    request_.folders.warn, [&] {
+                     if (!told) tell_early();
+                     told = true;
                      if (request_.done) request_.done();
                    });
   return localizer.finish(request_.tolerance);

@@ -79,6 +79,7 @@ class ModelComparison {
  private:
   LocalizeRequest request_;
   ComparedNetwork source_, target_;
+  ThreadPool pool_;
   OwnErrors own_;
 };
 

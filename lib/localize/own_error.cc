@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/mappings.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
 #include "tensor/compare.h"
@@ -170,7 +171,7 @@ Tensor OwnErrors::feed(size_t joint, const NamedTensors& values, bool source) co
 Tensor OwnErrors::run(const Graph& graph, const std::vector<ValueId>& ends, const Segment& segment,
                       const NamedTensors& values, bool source, bool wide, std::map<std::string, Tensor>* inner) const {
   if (segment.open) fail_unsupported("it reads an input of the network that the other has not");
-  for (NodeId id : segment.nodes) flops_ += node_flops(graph, graph.node(id));
+  for (NodeId id : segment.nodes) flops_.fetch_add(std::floor(node_flops(graph, graph.node(id))));
   std::map<size_t, Type> types;
   std::map<size_t, Tensor> given;
   for (size_t j : segment.inputs) {
@@ -240,7 +241,7 @@ void OwnErrors::measure(size_t joint, const Tensor& made, const NamedTensors& va
                 : std::sqrt(sums.difference_squares / sums.reference_squares);
   if (d.max_abs == 0) return;
   const double own = part_of_largest(d);
-  if (own > kTimesRounding * r.rounding && sums.judged < kMostJudged) judge(joint, made, values);
+  if (own > r.bound() && sums.judged < kMostJudged) judge(joint, made, values);
   const bool wrong = own > r.bound() && r.exact && *r.exact > r.bound();
   if (wrong) r.n_differing += count ? 1 : 0;
   r.verdict = wrong || r.verdict == OwnError::Verdict::Wrong ? OwnError::Verdict::Wrong : OwnError::Verdict::Rounding;
@@ -562,8 +563,25 @@ void OwnErrors::doubt_order(const NamedTensors& values) {
   measure_fresh(values);
 }
 
+// body(0) to body(n - 1), which may not change what another reads.
+void OwnErrors::each(int64_t n, const std::function<void(int64_t)>& body) const {
+  // An order of axes that only the segment's run tells is changed by the one and read by the others.
+  const bool known = std::all_of(results_.begin(), results_.end(),
+                                 [&](const OwnError& r) { return target_.value(r.joint.target).type.fixed(); });
+  if (options_.pool != nullptr && known) return share_out(*options_.pool, n, body);
+  for (int64_t i = 0; i < n; ++i) body(i);
+}
+
 void OwnErrors::settle(const NamedTensors& values) {
-  for (size_t j = 0; j < results_.size(); ++j) measure_alone(j, values, true);
+  for (OwnError& r : results_) {
+    const Type& type = target_.value(r.joint.target).type;
+    const auto found = values.find(source_.value(r.joint.source).name);
+    if (found == values.end() || !type.fixed()) continue;
+    const std::vector<AxisOrder> orders = axis_orders(found->second.shape(), type.fixed_shape());
+    if (!orders.empty() && std::find(orders.begin(), orders.end(), r.joint.order) == orders.end())
+      r.joint.order = orders.front();
+  }
+  each(static_cast<int64_t>(results_.size()), [&](int64_t j) { measure_alone(static_cast<size_t>(j), values, true); });
   doubt_order(values);
   most_flops_ = flops_ + options_.refine_flops;
   for (int round = 0; round < 3; ++round) {
@@ -571,6 +589,7 @@ void OwnErrors::settle(const NamedTensors& values) {
     if (!withdrawn && !joined && !moved) break;
   }
   explain(values);
+  forget_mapped_files();  // the weights as the models hold them
 }
 
 bool OwnErrors::holds(ValueId source, ValueId target) const {
@@ -617,6 +636,7 @@ void OwnErrors::make_bands(const NamedTensors& values) {
     auto package = std::make_shared<const Package>(compile(part.graph, compile_options));
     band->session = open_session(options_.device, std::move(package), options_.run);
     bands_.push_back(std::move(band));
+    forget_mapped_files();  // the weights have been packed once more
   }
 }
 
@@ -695,10 +715,15 @@ void OwnErrors::add(const NamedTensors& values) {
     r.n_differing += differs ? 1 : 0;
   }
   for (const std::unique_ptr<Band>& band : bands_) {
-    std::vector<Tensor> inputs;
-    for (size_t j : band->inputs) inputs.push_back(feed(j, values, false));
+    std::vector<Tensor> inputs(band->inputs.size());
+    each(static_cast<int64_t>(inputs.size()), [&](int64_t i) {
+      Tensor& input = inputs[static_cast<size_t>(i)];
+      input = feed(band->inputs[static_cast<size_t>(i)], values, false).arranged_copy();
+    });
     const std::vector<Tensor> outputs = band->session->run(inputs);
-    for (size_t i = 0; i < outputs.size(); ++i) measure(band->joints[i], outputs[i], values, true);
+    each(static_cast<int64_t>(outputs.size()), [&](int64_t i) {
+      measure(band->joints[static_cast<size_t>(i)], outputs[static_cast<size_t>(i)], values, true);
+    });
   }
 }
 

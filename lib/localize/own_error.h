@@ -5,6 +5,8 @@
 // early fault hides no later one. Whether a difference is one of meaning or of rounding, float64 tells: both networks' segments
 // in float64, from the same activations, differ by what they mean; in float32 each differs from that by its rounding.
 #pragma once
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/threads.h"
 #include "compile/compile.h"
 #include "devices/device.h"
 #include "localize/edits.h"
@@ -51,6 +54,7 @@ struct OwnErrorOptions {
   std::string device = "cpu";  // of all samples but the first, which is interpreted
   CompileOptions compile;
   DeviceOptions run;
+  ThreadPool* pool = nullptr;  // for what is not run on the device; must outlive the OwnErrors; null: one thread
   size_t band_bytes = size_t{48} << 20;   // activations held at once
   size_t keep = 0;                        // samples whose activations are kept, for try_target(), at least one
   size_t keep_bytes = size_t{256} << 20;  // but no more than these
@@ -98,6 +102,7 @@ class OwnErrors {
   void forget(size_t joint);
   bool is_identical(size_t joint) const;
   void settle(const NamedTensors& values);
+  void each(int64_t n, const std::function<void(int64_t)>& body) const;
   void doubt_order(const NamedTensors& values);
   Tensor feed(size_t joint, const NamedTensors& values, bool source) const;
   const Tensor& expected(size_t joint, const NamedTensors& values) const;
@@ -130,7 +135,7 @@ class OwnErrors {
   std::vector<NamedTensors> kept_;
   size_t kept_bytes_ = 0;
   bool banded_ = false, complete_ = true;
-  mutable double flops_ = 0;  // of all that was interpreted
+  mutable std::atomic<double> flops_ = 0;  // of all that was interpreted; whole numbers, the same in any order
   double most_flops_ = 0;
   int64_t n_samples_ = 0;
 };
