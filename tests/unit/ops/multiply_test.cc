@@ -53,8 +53,9 @@ TEST(Multiply, PanelsSumInOrderOnEveryInstructionSet) {
 
 // More rows than are packed at once, more columns than a panel, and remainders of both; operands in any stride.
 TEST(Multiply, AllOfAProduct) {
-  for (const auto& [m, n, depth] :
-       {std::array<int64_t, 3>{11, 70, 5}, {3, 1, 9}, {1, 33, 1}, {10, 3, 400000}, {5, 2, 0}}) {
+  using Extents = std::array<int64_t, 3>;  // m, n, depth
+  for (const Extents& e : {Extents{11, 70, 5}, {3, 1, 9}, {1, 33, 1}, {10, 3, 400000}, {5, 2, 0}}) {
+    const int64_t m = e[0], n = e[1], depth = e[2];
     const std::vector<double> a = numbers<double>(m * depth, 3), b = numbers<double>(depth * n, 4);
     const MatrixView<double> left = {a.data(), 1, m}, right = {b.data(), 1, depth};  // both lie by columns
     std::vector<double> made(static_cast<size_t>(m * n), -1);
