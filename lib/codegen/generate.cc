@@ -44,6 +44,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
     result.widest_tile = 1;
     result.parallel_tasks = result.least_tasks = 512;
+    result.short_tasks = true;
   }
   if (options.target == "cuda") {
     result.lanes = 1;

@@ -239,9 +239,8 @@ class CpuSchedule {
     int64_t chunk = 1, height = rows;
     for (int64_t n = 2; n <= blocks && n * block_bytes <= chunk_bytes(); ++n) chunk = blocks % n == 0 ? n : chunk;
     for (int64_t n = rows; n >= 1; --n) {
-      const bool large = n * columns >= parameters().chunk_positions,
-                 few = extent(groups) * (rows / height) < options_.least_tasks;
-      if (rows % n == 0 && (large || few)) height = n;
+      const int64_t tasks = extent(groups) * (rows / height);
+      if (rows % n == 0 && n * columns >= least_positions(tasks)) height = n;
     }
     if (height * columns > 4 * parameters().chunk_positions) return;
     const int64_t weights = extent(groups) * blocks * block_bytes,
@@ -260,6 +259,15 @@ class CpuSchedule {
         parameters().outer == 0 ? weights * (rows / height) < input * extent(groups) : parameters().outer == 2;
     if (height < rows && rows_first && nest_holds(groups, "o0_o")) body_ = move_inside(groups, "o0_o");
     if (chunks_.empty() && height > 1) chunks_ = rows_loop;
+  }
+
+  // Positions of the output that a task should have at least, so that it pays to read the weights for it, when there are as
+  // many tasks as that: the fewer, the shorter.
+  int64_t least_positions(int64_t tasks) const {
+    if (tasks >= options_.least_tasks) return parameters().chunk_positions;
+    if (options_.short_tasks || tasks == 1) return 1;
+    if (tasks * 2 >= options_.least_tasks) return parameters().chunk_positions / 2;
+    return kFewPositions;
   }
 
   // Depthwise: the channel itself in vectors, taps unrolled over a tile of columns.

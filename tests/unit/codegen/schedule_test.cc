@@ -109,6 +109,13 @@ int64_t tasks(const Kernel& kernel) {
   return n;
 }
 
+// Tasks of a few positions would read all weights for them: fewer tasks then, unless there were one or two.
+TEST(ScheduleCpu, TasksAreNotTooShort) {
+  EXPECT_EQ(tasks(scheduled(conv(512, 160, 7, 1), 3)), 5);
+  EXPECT_EQ(tasks(scheduled(conv(128, 64, 14, 3), 3)), 4);
+  EXPECT_EQ(tasks(scheduled(conv(64, 192, 17, 1), 3)), 6);
+}
+
 // Few channels of the output: blocks of rows keep several threads busy, and so do the rows of a narrow product.
 TEST(ScheduleCpu, SmallLayersStillAreSeveralTasks) {
   EXPECT_GE(tasks(scheduled(conv(128, 32, 14, 3), 3)), 7);
