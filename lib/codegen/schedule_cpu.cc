@@ -44,7 +44,12 @@ bool steps(const Access& access, const std::string& v, const Ranges& ranges, int
 constexpr int64_t kFewPositions = 28;
 // Accumulators that hide the latency of a multiply-add.
 constexpr int64_t kNarrow = 8;
+// What a last tile of fewer than 2 * kNarrow accumulators costs beside its products, in columns.
+constexpr int64_t kSliver = 3;
 // Accumulators of a tile whose taps are spelt out, and the most of these.
+// Blocks of channels that share what a tile of a pointwise convolution reads, and the most accumulators of such a tile: so
+// few that the next tile's products begin while they are stored.
+constexpr int64_t kShare = 4, kSharedTile = 20;
 constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7;
 
 class CpuSchedule {
@@ -213,7 +218,9 @@ class CpuSchedule {
     const std::vector<std::string> vectors = vectors_over("m");
     const int64_t wide = loop_extent(body_, "m_o");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
-    const int64_t across = blocks_across({2, 3}, wide, options_.widest_tile);
+    const bool shared = blocks && shares_input(column, wide);
+    const int64_t across = shared ? blocks_across({kShare}, wide, options_.widest_tile)
+                                  : blocks_across({2, 3}, wide, options_.widest_tile);
     if (across > 1) {
       body_ = split(body_, "m_o", across);
       body_ = move_inside("m_o_i", column);
@@ -224,9 +231,23 @@ class CpuSchedule {
     const std::string tap = "k" + column.substr(1);
     const int64_t taps = loop_extent(body_, tap);
     const bool image = !blocks && channels < lanes() && taps > 1 && taps <= kMostSpeltTaps;
-    register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, image ? kImageTile / across : 0);
+    const int64_t accumulators = image ? kImageTile : shared ? kSharedTile : 0;
+    register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, accumulators / across);
     if (image) body_ = with_kind(body_, tap, LoopKind::Unrolled);
     if (carried_ && parameters().fetch_ahead != 0) fetch_ahead("c_i");
+  }
+
+  // Whether a tile should be kShare blocks of channels wide. A pointwise convolution uses what it reads of the input once a
+  // tile, and reads it from the second cache, as the weights fill the first. Not where a few columns are left over, nor where
+  // so few blocks of channels remain that tasks get short pieces of the plane.
+  bool shares_input(const std::string& column, int64_t wide) const {
+    if (loop_extent(body_, "k0") > 1 || loop_extent(body_, "k1") > 1) return false;
+    if (wide % kShare != 0 || options_.widest_tile < kShare) return false;
+    const int64_t columns = std::max<int64_t>(1, loop_extent(body_, column));
+    const int64_t rows = std::max<int64_t>(1, loop_extent(body_, "o0"));
+    const int64_t tile = tile_width(columns, kShare, kSharedTile / kShare), rest = columns % tile;
+    if (columns < 2 * tile || (rest > 0 && rest * kShare <= kNarrow)) return false;
+    return wide / kShare * rows * columns * 2 >= options_.least_tasks * parameters().chunk_positions;
   }
 
   // Output rows in blocks. Channels in chunks whose weights stay in the first cache over such a block; sums wait in the
@@ -373,11 +394,34 @@ class CpuSchedule {
       const Expr distance = flat_offset(buffer, next) - flat_offset(buffer, here);
       if (!constant_value(simplify(distance, loop_ranges(body_)), &elements)) continue;
       const int64_t share = (elements / line + runs - 1) / runs;
-      const Expr at = (run * share + variable("ahead")) * line;
-      result.push_back(loop("ahead", share, prefetch(access.buffer, next, at), LoopKind::Unrolled));
+      for (const int64_t panel : panels(access, begin, inner, elements)) {
+        const Expr at = (run * share + variable("ahead")) * line + panel;
+        result.push_back(loop("ahead", share, prefetch(access.buffer, next, at), LoopKind::Unrolled));
+      }
     }
     result.push_back(inner);
     return block(std::move(result));
+  }
+
+  // Where, from the first element of a chunk on, the runs of `elements` begin that blocks side by side are read from.
+  std::vector<int64_t> panels(const Access& access, std::map<std::string, Expr> begin, const Stmt& inner,
+                              int64_t elements) const {
+    std::vector<int64_t> result = {0};
+    const auto offset = [&] {
+      std::vector<Expr> at;
+      for (const Expr& e : access.indices) at.push_back(substitute(e, begin));
+      return flat_offset(*access.buffer, at);
+    };
+    const Expr first = offset();
+    for (const char* across : {"m_o_i", "j_o_i"}) {
+      for (int64_t n = 1; n < loop_extent(inner, across); ++n) {
+        int64_t from = 0;
+        begin[across] = n;
+        if (constant_value(simplify(offset() - first, loop_ranges(body_)), &from) && from - result.back() >= elements)
+          result.push_back(from);
+      }
+    }
+    return result;
   }
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
@@ -415,7 +459,9 @@ class CpuSchedule {
     const auto cost = [&](int64_t t) {
       const int64_t rest = extent % t;
       return extent / t * std::max(t, kNarrow / wide) + (rest == 0 ? 0 : std::max(rest, kNarrow / wide)) + extent / t +
-             (rest == 0 ? 0 : 1);
+             (rest == 0                   ? 0
+              : rest * wide < 2 * kNarrow ? kSliver
+                                          : 1);
     };
     int64_t best = most;
     for (int64_t t = most; t * 2 > most; --t) best = cost(t) < cost(best) ? t : best;

@@ -57,11 +57,12 @@ Kernel matmul(int64_t rows, int64_t depth, int64_t columns) {
   return {"matmul_test", "", "matmul", {y, a, b, bias}, loop("i", rows, loop("j", columns, std::move(body)))};
 }
 
-Kernel scheduled(const Kernel& kernel, int opt) {
+Kernel scheduled(const Kernel& kernel, int opt, const ScheduleParameters& parameters = {}) {
   ScheduleOptions options;
   options.opt = opt;
   options.reassociate = opt >= 3;
   options.vector_registers = 31;
+  options.parameters = parameters;
   return schedule_cpu(kernel, {kernel.arguments[2].get(), kernel.arguments[3].get()}, options);
 }
 
@@ -107,6 +108,25 @@ int64_t tasks(const Kernel& kernel) {
   for (Stmt s = kernel.body; s->kind == StmtKind::For && s->loop == LoopKind::Parallel; s = s->children[0])
     n *= s->extent;
   return n;
+}
+
+// Four blocks of channels share what is read of a large plane, and the next chunk's weights are fetched from both panels.
+TEST(ScheduleCpu, PointwiseConvolutionsReadTheInputOnceForFourBlocks) {
+  const std::string text = to_text(scheduled(conv(96, 64, 25, 1), 3));
+  EXPECT_NE(text.find("unrolled m_o_i < 4"), std::string::npos) << text;
+  EXPECT_NE(text.find("unrolled o1_i < 5"), std::string::npos) << text;
+  size_t fetches = 0;
+  for (size_t at = 0; (at = text.find("prefetch w[", at)) != std::string::npos; ++at) ++fetches;
+  EXPECT_EQ(fetches, 2U) << text;
+  // Not where one column would be left over, where a task would get a few positions, or where a tile has more taps.
+  for (const Kernel& narrow : {conv(96, 64, 26, 1), conv(96, 64, 14, 1), conv(32, 64, 25, 3)})
+    EXPECT_EQ(to_text(scheduled(narrow, 3)).find("unrolled m_o_i < 4"), std::string::npos);
+  ScheduleParameters small;  // that a plane which is soon evaluated counts as large
+  small.chunk_positions = 49;
+  const Kernel before = conv(96, 64, 14, 1), after = scheduled(before, 3, small);
+  EXPECT_NE(to_text(after).find("unrolled m_o_i < 4"), std::string::npos);
+  EXPECT_NE(to_text(after).find("prefetch w["), std::string::npos);
+  EXPECT_TRUE(result(after).identical(result(before)));
 }
 
 // Tasks of a few positions would read all weights for them: fewer tasks then, unless there were one or two.
