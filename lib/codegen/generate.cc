@@ -48,7 +48,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   }
   if (options.target == "cuda") {
     result.lanes = 1;
-    result.parallel_tasks = int64_t{1} << 20;
+    result.parallel_tasks = result.least_tasks = int64_t{1} << 20;
   }
   return result;
 }

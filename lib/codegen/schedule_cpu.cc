@@ -634,15 +634,31 @@ class CpuSchedule {
     return plain;
   }
 
-  // Outer loops become tasks until there are enough of them.
+  // Outer loops become tasks until there are enough of them. To find a task's place takes longer than to copy an element, so
+  // the innermost loop is made tasks only where there would be few.
   void mark_parallel() {
     int64_t tasks = 1;
     for (const std::string& v : nest_variables(body_)) {
       const int64_t extent = loop_extent(body_, v);
+      if (tasks >= options_.least_tasks && innermost(v)) break;
       if (tasks >= options_.parallel_tasks || top_kind(v) != LoopKind::Serial || v == chunks_) break;
       body_ = with_kind(body_, v, LoopKind::Parallel);
       tasks *= extent;
     }
+  }
+
+  // Whether there is no loop but vectors and what is spelt out inside of that over v.
+  bool innermost(const std::string& v) const {
+    const std::function<bool(const Stmt&)> loops = [&](const Stmt& s) {
+      return (s->kind == StmtKind::For && s->loop == LoopKind::Serial) ||
+             std::any_of(s->children.begin(), s->children.end(), loops);
+    };
+    bool result = true;
+    at_loop(body_, v, [&](const Stmt& l) {
+      result = !loops(l->children[0]);
+      return l;
+    });
+    return result;
   }
 
   LoopKind top_kind(const std::string& v) const {

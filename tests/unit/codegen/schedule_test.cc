@@ -183,6 +183,12 @@ TEST(ScheduleCpu, CopiesReadInOrder) {
   EXPECT_NE(text.find("vector c"), std::string::npos) << text;
 }
 
+// No task per vector: twelve rows of five are enough.
+TEST(ScheduleCpu, TasksAreNotSingleVectors) {
+  const Kernel rows = copy({12, 5, 64}, {5, 12, 64}, {variable("b"), variable("a"), variable("c")});
+  EXPECT_EQ(tasks(schedule_cpu(rows, {}, {})), 60);
+}
+
 // The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
 TEST(ScheduleCpu, TilesLeaveNoSliver) {
   const std::string text = to_text(scheduled(matmul(197, 64, 32), 3));
