@@ -500,6 +500,7 @@ class CpuSchedule {
     const std::string& v = nest.back();
     if (share_lines(nest)) return;
     if (loop_extent(body_, v) < 4 || !vectorises(body_, v, dtype_, loop_ranges(body_))) {
+      if (!options_.short_tasks) stay_in_blocks(nest);
       body_ = vectorise_inner(body_, dtype_, lanes(), options_.reassociate);
       return;
     }
@@ -553,6 +554,31 @@ class CpuSchedule {
       return true;
     }
     return false;
+  }
+
+  // A copy from or to blocks of channels that no vectors fit: where the innermost loop goes from block to block, all channels
+  // of a few positions come before the next positions, so that each line is used while it is in the first cache.
+  void stay_in_blocks(const std::vector<std::string>& nest) {
+    constexpr int64_t kPositions = 32;
+    const std::string& v = nest.back();
+    const Ranges ranges = loop_ranges(body_);
+    std::string channels;
+    for (const Access& access : accesses(body_)) {
+      int64_t step = 0;
+      if (!steps(access, v, ranges, &step) || step < 64 / bytes()) continue;
+      for (size_t axis = 0; axis < access.indices.size(); ++axis) {
+        if (access.buffer->layout.block_of(static_cast<int>(axis)) == 1) continue;
+        for (const std::string& u : nest) channels = u != v && uses_variable(access.indices[axis], u) ? u : channels;
+      }
+    }
+    const int64_t extent = loop_extent(body_, v);
+    int64_t positions = std::min(extent, kPositions);
+    while (extent % positions != 0) --positions;
+    if (channels.empty() || positions * 4 < std::min(extent, kPositions)) return;
+    const std::string around = positions < extent ? v + "_o" : nest[nest.size() - 2];
+    if (around == channels) return;
+    if (positions < extent) body_ = split(body_, v, positions);
+    body_ = move_inside(channels, around);
   }
 
   // Outputs with blocked channels: the block's lanes in vectors, innermost. False when the loops do not allow it.

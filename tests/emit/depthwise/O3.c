@@ -18,10 +18,11 @@ void map_105a5f3ef42e(void* const* args, int64_t begin, int64_t end) {
   float* restrict const y0 = (float*)args[0];
   float* restrict const x0 = (float*)args[1];
   for (int64_t task = begin; task < end; ++task) {
-    const int64_t d1 = task / 16;
-    const int64_t d2 = (task / 4) % 4;
-    const int64_t d3 = task % 4;
-    y0[(((d1 + (d2 * 80)) + (d3 * 16)) + 96)] = x0[(((d1 * 16) + (d2 * 4)) + d3)];
+    const int64_t d2 = task / 8;
+    const int64_t d1 = task % 8;
+    for (int64_t d3 = 0; d3 < 4; ++d3) {
+      y0[(((d1 + (d2 * 80)) + (d3 * 16)) + 96)] = x0[(((d1 * 16) + (d2 * 4)) + d3)];
+    }
   }
 }
 

@@ -183,6 +183,20 @@ TEST(ScheduleCpu, CopiesReadInOrder) {
   EXPECT_NE(text.find("vector c"), std::string::npos) << text;
 }
 
+// Channels from the middle of a block on, as where halves are joined: no vectors fit, and lines are used while they are near.
+TEST(ScheduleCpu, CopiesStayInBlocksOfChannels) {
+  const Expr a = variable("a"), b = variable("b"), c = variable("c");
+  for (const auto& [columns, order] : {std::pair(16, " b_o < 2"), std::pair(7, " b < 4")}) {
+    const BufferRef y = global("y", {40, 4, columns}, columns == 7 ? "0/16,h1+1+1,h2+1+1" : "0/16"),
+                    x = global("x", {20, 4, columns}, columns == 7 ? "" : "0/16");
+    Stmt body = store(y, {a + 20, b, c}, load(x, {a, b, c}));
+    for (const auto& [v, extent] : {std::pair("c", columns), std::pair("b", 4), std::pair("a", 20)})
+      body = loop(v, extent, std::move(body));
+    const std::string text = scheduled_copy({"map_test", "", "map", {y, x}, body});
+    EXPECT_LT(text.find(order), text.find(" a < 20")) << text;
+  }
+}
+
 // No task per vector: twelve rows of five are enough.
 TEST(ScheduleCpu, TasksAreNotSingleVectors) {
   const Kernel rows = copy({12, 5, 64}, {5, 12, 64}, {variable("b"), variable("a"), variable("c")});
