@@ -124,8 +124,13 @@ class Inner {
         loop(o, whole,
              lane_loop(i, store(parts, {variable(i)}, with(load(parts, {variable(i)}), here)), LoopKind::Vector)),
         // Lanes are read one by one from memory, so that the partial results themselves stay in a register.
-        alloc(joined), lane_loop(b, store(joined, {variable(b)}, load(parts, {variable(b)})), LoopKind::Vector),
-        lane_loop(j, store(s->buffer, {}, with(total, load(joined, {variable(j)}))), LoopKind::Unrolled)};
+        alloc(joined), lane_loop(b, store(joined, {variable(b)}, load(parts, {variable(b)})), LoopKind::Vector)};
+    // In pairs, as each of a chain of them would wait for the one before.
+    for (int64_t n = lanes_ / 2; n >= 1; n /= 2) {
+      const Expr pair = with(load(joined, {variable(j)}), load(joined, {variable(j) + constant_int(DType::Int64, n)}));
+      result.push_back(loop(j, n, store(joined, {variable(j)}, pair), LoopKind::Unrolled));
+    }
+    result.push_back(store(s->buffer, {}, with(total, load(joined, {Expr(0)}))));
     if (const int64_t rest = l->extent - whole * lanes_; rest > 0) {
       const Expr last = substitute(term, {{v, variable(t) + constant_int(DType::Int64, whole * lanes_)}});
       result.push_back(loop(t, rest, store(s->buffer, {}, with(total, last))));

@@ -25,7 +25,7 @@ bool index_condition(const loops::Expr& e);
 loops::Stmt vector_split(const loops::Stmt& stmt, const std::string& v, int64_t lanes, std::vector<std::string>* names);
 
 // Runs innermost loops in vectors: those that store one element each, and, with `reassociate`, those that add up a scalar
-// (or keep its largest or smallest): `lanes` partial results, joined in order after the loop.
+// (or keep its largest or smallest): `lanes` partial results, joined in pairs after the loop.
 loops::Stmt vectorise_inner(const loops::Stmt& body, DType dtype, int64_t lanes, bool reassociate);
 
 }  // namespace dnn::codegen

@@ -183,6 +183,21 @@ TEST(ScheduleCpu, CopiesReadInOrder) {
   EXPECT_NE(text.find("vector c"), std::string::npos) << text;
 }
 
+// The partial sums of a row are joined in pairs, not each after the other.
+TEST(ScheduleCpu, PartialSumsAreJoinedInPairs) {
+  const BufferRef y = global("y", {3}), x = global("x", {3, 70}), sum = local_buffer("sum", DType::Float32);
+  const Expr i = variable("i"), k = variable("k");
+  Stmt body = block({alloc(sum), store(sum, {}, constant(DType::Float32, 0)),
+                     loop("k", 70, store(sum, {}, load(sum, {}) + load(x, {i, k}))), store(y, {i}, load(sum, {}))});
+  const Kernel before = {"reduce_test", "", "reduce", {y, x}, loop("i", 3, std::move(body))};
+  ScheduleOptions options;
+  options.reassociate = true;
+  const Kernel after = schedule_cpu(before, {}, options);
+  for (int n : {8, 4, 2})
+    EXPECT_NE(to_text(after).find(cat("unrolled k_j < ", n)), std::string::npos) << to_text(after);
+  EXPECT_TRUE(result(after).identical(result(before)));
+}
+
 // Channels from the middle of a block on, as where halves are joined: no vectors fit, and lines are used while they are near.
 TEST(ScheduleCpu, CopiesStayInBlocksOfChannels) {
   const Expr a = variable("a"), b = variable("b"), c = variable("c");
