@@ -46,10 +46,10 @@ constexpr int64_t kFewPositions = 28;
 constexpr int64_t kNarrow = 8;
 // What a last tile of fewer than 2 * kNarrow accumulators costs beside its products, in columns.
 constexpr int64_t kSliver = 3;
-// Accumulators of a tile whose taps are spelt out, and the most of these.
 // Blocks of channels that share what a tile of a pointwise convolution reads, and the most accumulators of such a tile: so
 // few that the next tile's products begin while they are stored.
 constexpr int64_t kShare = 4, kSharedTile = 20;
+// Accumulators of a tile whose taps are spelt out, and the most of these.
 constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7;
 
 class CpuSchedule {
