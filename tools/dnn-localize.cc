@@ -23,14 +23,13 @@ using namespace dnn;
 const cli::Tool kTool = {
     .name = "dnn-localize",
     .summary =
-        "Finds what makes two networks part. Runs SOURCE and TARGET on the same inputs, gives each layer of TARGET "
-        "what "
-        "SOURCE computes in front of it, and lists those that are wrong by themselves, told from rounding by float64: "
-        "where, what differs, how sure, what would mend it. Of two traces, only what diverges. --passes: of one MODEL, "
-        "the rewrite or kernel of --device at -O that moves its outputs from those of --source-device at --source-opt. "
-        "--preprocessing: the preprocessing, or order of classes, that explains it. --repair: TARGET, mended by the "
-        "fewest edits.",
-    .negative = "a layer is wrong, or diverges; nothing is lined up; not repaired",
+        "Finds what makes two networks part: the layers of TARGET that are wrong by themselves, given what SOURCE "
+        "computes "
+        "in front of them, told from rounding, and what would mend them. Of two traces, only what diverges. "
+        "--passes: of one MODEL, the rewrite or kernel of --device at -O that moves outputs from those of "
+        "--source-device at --source-opt. --preprocessing: the preprocessing or order of classes that explains it. "
+        "--repair: TARGET, mended by the fewest edits.",
+    .negative = "a layer is wrong, or diverges; nothing is lined up; not repaired; out of time",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
                  {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"},
                  {"dnn-localize --repair fixed.tflite right.onnx wrong.tflite x.npy", "without its faults"}}};
@@ -40,6 +39,7 @@ struct Options {
                                           alignment, aligned, csv;
   NetworkOptions network;
   std::optional<std::string> source_level, source_device, json;
+  std::optional<double> time_limit;
   std::vector<std::string> inputs, given;
   ParameterTolerance tolerance;
   int64_t top = 20;
@@ -74,6 +74,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.top, "--top", "N", "rows of each table; 0 for all", 0);
   args.optional_value(&o.json, "--json", "FILE", "-",
                       "the report as JSON, instead of the text, or into FILE beside it");
+  args.option(&o.time_limit, "--time-limit", "SECONDS", "of models, end by then with the best found so far", 0);
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.device(&o.network.device);
   args.threads(&o.threads);
@@ -115,6 +116,7 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--rtol", Models | Traces | Passes},
                                                     {"--sort", Models | Traces},
                                                     {"--top", Models | Traces},
+                                                    {"--time-limit", kRuns},
                                                     {"--trust", kRuns},
                                                     {"--device", kRuns},
                                                     {"--threads", kRuns}};
@@ -154,6 +156,9 @@ Task task_of(const Options& o) {
   return task;
 }
 
+// Asked once, at the start.
+Deadline deadline_of(const Options& o) { return o.time_limit ? Deadline(*o.time_limit) : Deadline(); }
+
 template <class Request>
 Request request_of(const Options& o) {
   Request request;
@@ -173,6 +178,7 @@ Request models_of(const Options& o) {
   request.target = o.target;
   request.target_preprocess = o.target_preprocess;
   request.network = o.network;
+  request.deadline = deadline_of(o);
   return request;
 }
 
@@ -224,7 +230,7 @@ void write_report(const Options& o, const std::string& json, const std::string& 
 bool search_preprocessing(const Options& o) {
   const SearchedPreprocess searched = search_preprocess_of(models_of<PreprocessRequest>(o));
   write_report(o, preprocess_report_json(searched), preprocess_report_text(searched));
-  return searched.report.verdict == PreprocessReport::Verdict::Agree;
+  return searched.report.verdict == PreprocessReport::Verdict::Agree && searched.report.ran_out != true;
 }
 
 bool bisect_passes(const Options& o) {
@@ -236,6 +242,7 @@ bool bisect_passes(const Options& o) {
   request.source.level = o.source_level;
   if (!o.source_level && find_framework(request.source.device) == nullptr) request.source.level = "0";
   request.options.note = cli::note;
+  request.options.deadline = deadline_of(o);
   request.variable = [](const std::string& name) {
     const char* value = std::getenv(name.c_str());
     return std::string(value == nullptr ? "" : value);
@@ -244,7 +251,7 @@ bool bisect_passes(const Options& o) {
   request.options.tolerance = {o.tolerance.atol, o.tolerance.rtol};
   const BisectedModel bisected = bisect_model(request);
   write_report(o, bisect_json(bisected), bisect_text(bisected));
-  return !bisected.report.differs();
+  return !bisected.report.differs() && bisected.report.ran_out != true;
 }
 
 bool repair(const Options& o) {
@@ -271,7 +278,7 @@ bool compare(const Options& o, Task task) {
   write_report(o, localize_json(report, how), localize_table(report, how));
   if (cut_off) throw *cut_off;
   // Compiled with passes, a divergence may be a pass's or a kernel's.
-  return report.agree() && (!report.first || runs_as_written(o.network));
+  return report.agree() && report.ran_out != true && (!report.first || runs_as_written(o.network));
 }
 
 int work(const Options& o) {

@@ -15,6 +15,7 @@
 namespace dnn {
 namespace {
 
+constexpr double kRunShare = 1.0 / 3;       // of the time, where that is limited: for running both sides
 constexpr double kShare = 0.1;              // of the whole movement: what is searched for first
 constexpr double kRounding = 32 * 0x1p-23;  // of an output: what constants rounded to float32 may move it by
 constexpr double kRoundingOfKernel = 1e-4;  // of the largest value: what blocked sums and short exponentials may
@@ -55,7 +56,7 @@ class Search {
   // Returns what is to be left out for the rewrites to agree.
   LeftOut search_rewrites() {
     LeftOut left_out;
-    for (size_t n = 0; n < options_.max_findings; ++n) {
+    for (size_t n = 0; n < options_.max_findings && !options_.deadline.stops(); ++n) {
       const Rewritten whole = rewritten(model_, side_.compile, -1, left_out);
       const Worst all = worst(interpreted(whole));
       if (!departs(all, kLeast)) break;
@@ -68,6 +69,7 @@ class Search {
 
   void search_kernels(const LeftOut& left_out) {
     if (side_.device == "reference" || starts_with(side_.device, "reference:")) return;
+    if (options_.deadline.stops()) return;
     const Rewritten whole = rewritten(model_, side_.compile, -1, left_out);
     SideRun device(model_, side_, left_out);
     if (!whole.error.empty() || !device.runs()) return;
@@ -159,12 +161,22 @@ class Search {
     for (const auto& [pass, end] : whole.ends) {
       if (end > 0 && end < total && (ends.empty() || ends.back() != end)) ends.push_back(end);
     }
-    for (size_t first = 0, last = ends.size(); first < last;) {
+    const Deadline& deadline = options_.deadline;
+    for (size_t first = 0, last = ends.size(); first < last && !deadline.stops();) {
       const size_t middle = first + (last - first) / 2;
       ask(ends[middle]);
       (bad == ends[middle] ? last : first) = bad == ends[middle] ? middle : middle + 1;
     }
-    while (bad - good > 1) ask(good + (bad - good) / 2);
+    while (bad - good > 1 && !deadline.stops()) ask(good + (bad - good) / 2);
+    if (bad - good > 1) {
+      UnfinishedSearch left = {of_source_, good, bad, total, {}};
+      for (int64_t i = good; i < bad; ++i) {
+        const std::string& pass = whole.applied[static_cast<size_t>(i)].pass;
+        if (left.passes.empty() || left.passes.back() != pass) left.passes.push_back(pass);
+      }
+      report_->unfinished.push_back(std::move(left));
+      return false;
+    }
     describe(whole, good, all, *left_out, &finding);
 
     const std::string key = whole.applied[static_cast<size_t>(bad - 1)].key;
@@ -276,6 +288,7 @@ class Search {
     std::vector<KernelFinding> findings;
     std::set<NodeId> found;
     for (const KernelError* suspect : suspects) {
+      if (!findings.empty() && options_.deadline.stops()) break;
       const Movement m = moved_by([&](NodeId id) { return id == suspect->node; });
       if (!counts(m) || findings.size() == most) continue;
       found.insert(suspect->node);
@@ -343,6 +356,23 @@ class Search {
   bool by_label_ = false;
 };
 
+// With what was found left out on both sides (the target's first); nullopt where the time ends before all samples have run.
+std::optional<BisectReport::After> without(const Graph& model, const std::vector<BisectSample>& samples, size_t n,
+                                           const BisectSide& source, const BisectSide& target,
+                                           const LeftOut (&left_out)[2], const BisectOptions& options) {
+  SideRun a(model, source, left_out[1]), b(model, target, left_out[0]);
+  BisectReport::After after;
+  for (size_t i = 0; i < n; ++i) {
+    if (options.deadline.stops()) return std::nullopt;
+    const Outcome x = a.run(samples[i].inputs), y = b.run(samples[i].inputs);
+    const Movement m = movement(x, y, options.tolerance);
+    after.max_abs = std::max(after.max_abs, m.max_abs);
+    after.relabelled += m.relabelled() ? 1 : 0;
+    after.beyond_tolerance = after.beyond_tolerance || m.excess > 1 || !x.error.empty() || !y.error.empty();
+  }
+  return after;
+}
+
 }  // namespace
 
 std::string_view fault_name(FaultKind kind) {
@@ -357,21 +387,23 @@ std::string_view fault_name(FaultKind kind) {
 BisectReport bisect(const Graph& model, const std::vector<BisectSample>& samples, const BisectSide& source,
                     const BisectSide& target, const BisectOptions& options) {
   BisectReport report;
-  report.n_samples = samples.size();
   if (samples.empty()) throw Error(ErrorKind::Negative, "there is no sample to run");
   std::vector<Outcome> right, doubted;
   {
     SideRun a(model, source, {}), b(model, target, {});
     report.source_error = a.error();
     report.target_error = b.error();
+    const Deadline share = options.deadline.until(kRunShare);
     for (const BisectSample& sample : samples) {
+      if (!right.empty() && share.stops()) break;
       right.push_back(a.run(sample.inputs));
       doubted.push_back(b.run(sample.inputs));
     }
   }
+  report.n_samples = right.size();
   std::vector<size_t> order;
   std::vector<Movement> movements;
-  for (size_t i = 0; i < samples.size(); ++i) {
+  for (size_t i = 0; i < right.size(); ++i) {
     const Movement m = movement(right[i], doubted[i], options.tolerance);
     if (report.source_error.empty()) report.source_error = right[i].error;
     if (report.target_error.empty()) report.target_error = doubted[i].error;
@@ -386,6 +418,7 @@ BisectReport bisect(const Graph& model, const std::vector<BisectSample>& samples
     movements.push_back(m);
   }
   if (report.beyond_tolerance && order.empty()) order.push_back(0);  // neither side runs
+  report.ran_out = options.deadline.ran_out();
   if (!report.differs()) return report;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     if (movements[a].relabelled() != movements[b].relabelled()) return movements[a].relabelled();
@@ -409,17 +442,9 @@ BisectReport bisect(const Graph& model, const std::vector<BisectSample>& samples
     search.search_kernels(left_out[of_source ? 1 : 0]);
   }
 
-  if (source.as_it_is != nullptr || target.as_it_is != nullptr || report.rewrites.empty()) return report;
-  SideRun a(model, source, left_out[1]), b(model, target, left_out[0]);
-  BisectReport::After after;
-  for (const BisectSample& sample : samples) {
-    const Outcome x = a.run(sample.inputs), y = b.run(sample.inputs);
-    const Movement m = movement(x, y, options.tolerance);
-    after.max_abs = std::max(after.max_abs, m.max_abs);
-    after.relabelled += m.relabelled() ? 1 : 0;
-    after.beyond_tolerance = after.beyond_tolerance || m.excess > 1 || !x.error.empty() || !y.error.empty();
-  }
-  report.after = after;
+  const bool searched = source.as_it_is == nullptr && target.as_it_is == nullptr && !report.rewrites.empty();
+  if (searched) report.after = without(model, samples, right.size(), source, target, left_out, options);
+  report.ran_out = options.deadline.ran_out();
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/deadline.h"
 #include "compile/compile.h"
 #include "devices/device.h"
 #include "localize/outcome.h"
@@ -42,6 +43,7 @@ struct BisectOptions {
   size_t n_searched = 2;    // samples that the search runs on: of those that differ, the ones that differ most
   size_t max_findings = 8;  // of each kind and side
   std::function<void(const std::string& message)> note;  // what is being done; may be empty
+  Deadline deadline;                                     // samples beyond the first get a third of it
 };
 
 struct SampleMovement {
@@ -107,6 +109,13 @@ struct KernelFinding {
   std::vector<SampleMovement> relabelled;
 };
 
+// Where a search for a rewrite ended, as the time was over: the first that departs is one of number after + 1 to before.
+struct UnfinishedSearch {
+  bool of_source = false;
+  int64_t after = 0, before = 0, n_rewrites = 0;
+  std::vector<std::string> passes;  // that these are of, in their order
+};
+
 struct BisectReport {
   size_t n_samples = 0;
   std::string source_error, target_error;  // why a side did not run
@@ -117,6 +126,8 @@ struct BisectReport {
   bool source_departs = false, target_departs = false;  // from the model as written
   std::vector<RewriteFinding> rewrites;
   std::vector<KernelFinding> kernels;
+  std::vector<UnfinishedSearch> unfinished;
+  std::optional<bool> ran_out;  // of time, where that was limited
   // With the rewrites that were found left out, over all samples; nothing where there are none, or a framework runs.
   struct After {
     double max_abs = 0;

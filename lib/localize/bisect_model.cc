@@ -15,6 +15,7 @@ namespace dnn {
 namespace {
 
 constexpr size_t kMostSamples = 1000;  // held in memory
+constexpr double kLoadShare = 0.1;     // of the time, where that is limited: for reading samples
 
 std::string side_name(const NetworkOptions& network, const std::optional<int>& level) {
   std::string name = network.device;
@@ -65,6 +66,7 @@ BisectedModel::ReducedTo reduce(const BisectRequest& request, const Graph& model
   ReduceOptions options;
   options.tolerance = request.options.tolerance;
   options.note = request.folders.note;
+  options.deadline = request.options.deadline;
   const RunModel right = runner(source), doubted = runner(target);
   const Reduced reduced = reduce_model(model, sample.inputs, right, doubted, options);
   ReproFacts facts;
@@ -124,9 +126,12 @@ BisectedModel bisect_model(const BisectRequest& request) {
   const RunLabels labels = choose_labels(*written, "", request.inputs, class_count(*written, plan, ""));
   bisected.labels = labels.set;
   std::vector<BisectSample> samples;
+  BisectOptions search = request.options;
+  search.deadline = search.deadline.rest();  // reading the model is no part of the search
+  const Deadline load = search.deadline.until(kLoadShare);
   const std::unique_ptr<SampleSource> stream = open_samples(options, plan);
-  while (auto load = stream->next()) {
-    LoadedSample sample = (*load)();
+  while (auto next = stream->next()) {
+    LoadedSample sample = (*next)();
     const auto warn = [&](const std::string& message) {
       if (request.folders.warn) request.folders.warn(message);
     };
@@ -135,6 +140,7 @@ BisectedModel bisect_model(const BisectRequest& request) {
       warn(cat(sample.error->what(), "; skipped"));
       continue;
     }
+    if (!samples.empty() && load.stops()) break;
     if (samples.size() == kMostSamples) {
       warn(cat("more than ", kMostSamples, " samples: the rest is left out"));
       break;
@@ -142,9 +148,10 @@ BisectedModel bisect_model(const BisectRequest& request) {
     bisected.paths.push_back(sample.path.empty() ? cat("#", sample.id) : sample.path);
     samples.push_back({bisected.paths.back(), std::move(sample.inputs)});
   }
-  bisected.report = bisect(written->source, samples, source.side, target.side, request.options);
+  bisected.report = bisect(written->source, samples, source.side, target.side, search);
   if (!request.reduce.empty() && bisected.report.beyond_tolerance)
     bisected.reduced = reduce(request, written->source, samples[bisected.report.searched[0]], source.side, target.side);
+  bisected.report.ran_out = request.options.deadline.ran_out();
   return bisected;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/error.h"
 #include "base/threads.h"
 #include "devices/device.h"
@@ -64,6 +65,7 @@ struct LocalizeReport {
   std::vector<ShownSample> shown_samples;        // all, or as many as kMostSampleErrors lets, evenly spread
   std::vector<Finding> findings;                 // where own errors were measured
   std::optional<Residual> residual;              // with them
+  std::optional<bool> ran_out;                   // of time, where that was limited: samples or segments were left out
 
   // Whether all that the networks' outputs differ by is rounding: there are own errors, of every output's segment too, none
   // is wrong, the inputs are the same and the outputs no further apart than rounding grows to.
@@ -122,10 +124,10 @@ class Localizer {
 };
 
 // Two sessions on their samples, which must be the same ones in the same order. A sample that one side cannot read is
-// skipped and told to `warn`; `done` is called after each.
+// skipped and told to `warn`; `done` is called after each. After the first, none is begun when the deadline is over.
 void compare_sessions(Session& source, SampleSource& source_samples, Session& target, SampleSource& target_samples,
                       Localizer* localizer, const std::function<void(const std::string&)>& warn,
-                      const std::function<void()>& done);
+                      const std::function<void()>& done, const Deadline& deadline = {});
 
 // Two streams of dnn-infer --trace. Samples are the same when their paths and their places among those of that path
 // are; only those of one side alone are held in memory. Returns what ended a stream early, after all that arrived was

@@ -34,6 +34,7 @@ OwnErrorOptions own_options(const LocalizeRequest& request, ThreadPool* pool) {
   options.compile.build.cache_folder = request.folders.compile.build.cache_folder;
   options.run.threads = request.threads;
   options.keep = request.keep;
+  options.deadline = request.deadline;
   return options;
 }
 
@@ -108,13 +109,15 @@ LocalizeReport ModelComparison::run() {
                                 plain(found[0].what)));
   };
   if (request_.begin) request_.begin(source_.samples->count().value_or(0));
-  compare_sessions(*source_.session, *source_.samples, *target_.session, *target_.samples, &localizer,
-                   request_.folders.warn, [&] {
-                     if (!told) tell_early();
-                     told = true;
-                     if (request_.done) request_.done();
-                   });
-  return localizer.finish(request_.tolerance);
+  compare_sessions(
+      *source_.session, *source_.samples, *target_.session, *target_.samples, &localizer, request_.folders.warn,
+      [&] {
+        if (request_.done) request_.done();
+      },
+      request_.deadline);
+  LocalizeReport report = localizer.finish(request_.tolerance);
+  report.ran_out = request_.deadline.ran_out();
+  return report;
 }
 
 bool runs_as_written(const NetworkOptions& network) {

@@ -33,6 +33,7 @@ struct LocalizeRequest {
   int threads = 0;
   ParameterTolerance tolerance;
   bool statistics = false;                       // also of each layer
+  Deadline deadline;                             // when to end with what was found
   std::vector<GivenPair> alignment;              // see align()
   std::function<bool(int64_t place)> takes;      // which samples, by their place from 0; empty: all
   size_t keep = 0;                               // samples whose activations are kept, for OwnErrors::try_target()

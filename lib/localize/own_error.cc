@@ -145,8 +145,9 @@ bool OwnErrors::doubtful(size_t joint) const {
 
 // Asked before each trial of another line-up.
 bool OwnErrors::may_try() {
-  complete_ = complete_ && flops_ <= most_flops_;
-  return flops_ <= most_flops_;
+  const bool may = flops_ <= most_flops_ && !options_.deadline.stops();
+  complete_ = complete_ && may;
+  return may;
 }
 
 const Tensor& OwnErrors::expected(size_t joint, const NamedTensors& values) const {
@@ -257,7 +258,7 @@ bool OwnErrors::is_identical(size_t joint) const {
 
 void OwnErrors::measure_alone(size_t joint, const NamedTensors& values, bool count) {
   OwnError& r = results_[joint];
-  if (!active_[joint] || r.target.nodes.empty()) return;
+  if (!active_[joint] || r.target.nodes.empty() || options_.deadline.stops()) return;
   if (is_identical(joint)) {
     r.identical = true;
     r.n_samples += count ? 1 : 0;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/threads.h"
 #include "compile/compile.h"
 #include "devices/device.h"
@@ -60,6 +61,7 @@ struct OwnErrorOptions {
   size_t keep_bytes = size_t{256} << 20;  // but no more than these
   // Arithmetic spent on trying other line-ups, the same on every machine: ten seconds at the interpreter's 1.5 GFLOP/s.
   double refine_flops = 1.5e10;
+  Deadline deadline;  // after which no segment of the first sample is run, nor another line-up tried
 };
 
 class OwnErrors {

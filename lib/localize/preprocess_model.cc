@@ -12,6 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr double kLoadShare = 0.1;    // of the time, where that is limited: for decoding
 constexpr int64_t kMostImages = 216;  // held decoded: 16 searched, 200 unseen
 
 // A network with one image as input.
@@ -29,7 +30,7 @@ struct Network : OpenedNetwork {
 };
 
 // The images that the inputs name; of many, as many as are held, evenly spread.
-std::vector<Image> load_images(const PreprocessRequest& request, const Network& network) {
+std::vector<Image> load_images(const PreprocessRequest& request, const Network& network, const Deadline& deadline) {
   if (!names_images(request.inputs)) fail_usage("a preprocessing is of images: INPUT names none");
   std::vector<Image> images;
   SourceOptions options;
@@ -48,6 +49,7 @@ std::vector<Image> load_images(const PreprocessRequest& request, const Network& 
   const int64_t count = source->count().value_or(kMostImages);
   int64_t i = 0, taken = 0;
   for (auto load = source->next(); load; load = source->next(), ++i) {
+    if (images.size() >= 2 && deadline.stops()) break;
     if (count > kMostImages && i * kMostImages / count < taken) continue;
     const LoadedSample sample = (*load)();
     const std::string complaint = sample.error ? cat(sample.error->what(), "; skipped") : sample.warning;
@@ -95,6 +97,7 @@ Json hypothesis_json(const Hypothesis& h) {
 SearchedPreprocess search_preprocess_of(const PreprocessRequest& request) {
   const Network source(request, request.source), target(request, request.target);
   PreprocessSearch search;
+  search.deadline = request.deadline.rest();  // compiling is no part of the search
   const Preprocess right = source.preprocess(request.preprocess, request.spelled_out, false);
   search.source_preprocess = target.preprocess(request.preprocess, request.spelled_out, false);
   search.assumed = *search.source_preprocess;
@@ -104,7 +107,7 @@ SearchedPreprocess search_preprocess_of(const PreprocessRequest& request) {
     parse_preprocess_spec(request.target_preprocess, &name, &options);
     search.assumed = target.preprocess(name, options, false);
   }
-  search.images = load_images(request, source);
+  search.images = load_images(request, source, search.deadline.until(kLoadShare));
   search.source = [&](const Image& image) { return source.run(to_tensor(image, right)); };
   search.target = [&](const Tensor& input) { return target.run(input); };
   search.rtol = request.rtol;
@@ -122,6 +125,7 @@ std::string preprocess_report_text(const SearchedPreprocess& s) {
   if (r.source_softmax != r.target_softmax)
     out += cat("the ", r.source_softmax ? "source" : "target",
                " gives probabilities; the other's are computed from its outputs\n");
+  if (r.ran_out == true) out += "the time ran out (--time-limit): hypotheses or images were left out\n";
   out += cat("as assumed: ", hypothesis_text(r.assumed), "\n  ", nearness_text(r.before), "\n");
   if (r.verdict == Verdict::Agree) return out + "the two agree: there is nothing to explain\n";
   if (r.verdict == Verdict::None) {
@@ -163,6 +167,7 @@ std::string preprocess_report_json(const SearchedPreprocess& s) {
                {"explained", words::json_number(r.explained)},
                {"changes", Json::array()},
                {"others", Json::array()}};
+  if (r.ran_out) json["ran_out"] = *r.ran_out;
   for (const PreprocessChange& c : r.changes)
     json["changes"].push_back(
         {{"factor", c.factor}, {"from", c.from}, {"to", c.to}, {"without", nearness_json(c.without)}});

@@ -19,6 +19,7 @@ struct PreprocessRequest {
   OpenOptions folders;     // cache and key places, log sinks
   int threads = 0;
   double rtol = 1e-3;
+  Deadline deadline;  // when to end with what was found
 };
 
 struct SearchedPreprocess {

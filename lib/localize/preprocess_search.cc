@@ -14,8 +14,10 @@
 namespace dnn {
 namespace {
 
-constexpr size_t kFirstImages = 2;                 // that every hypothesis is tried on
-constexpr size_t kLastKept = 3;                    // hypotheses of a factor that go on to the next
+constexpr size_t kFirstImages = 2;  // that every hypothesis is tried on
+constexpr size_t kLastKept = 3;     // hypotheses of a factor that go on to the next
+// Shares of the time, where that is limited: for what is judged on, and until the search ends.
+constexpr double kJudgedShare = 0.25, kSearchShare = 0.75;
 constexpr double kPartly = 0.5, kExplained = 0.9;  // share of the distance
 constexpr double kNeeded = 0.25;  // of the distance that remains: what taking a needed change back costs
 
@@ -54,22 +56,23 @@ class Searcher {
  public:
   explicit Searcher(const PreprocessSearch& search) : search_(search) {
     for (const Image& image : search.images) {
+      if (source_.size() >= 2 && search.deadline.until(kJudgedShare / 2).stops()) break;
       const Tensor output = search.source(image);
       if (top_label(output) < 0) throw Error(ErrorKind::Negative, "the source's output is no list of classes");
       source_.push_back(to_doubles(output));
     }
     // Every second image is searched, so that both halves hold something of every folder.
-    const size_t n = search.images.size();
+    const size_t n = source_.size();
     for (size_t i = 0; i < n; ++i)
       (i % 2 == 0 && searched_.size() < search.n_searched ? searched_ : unseen_).push_back(i);
     n_unseen_ = unseen_.size();
     if (unseen_.empty()) unseen_ = searched_;
+    end_ = search.deadline.until(kSearchShare);
   }
 
   PreprocessReport run() {
     PreprocessReport report;
     report.n_searched = searched_.size();
-    report.n_unseen = n_unseen_;
     Hypothesis assumed;
     assumed.preprocess = search_.assumed;
     assumed.preprocess.name = "custom";  // two names of one preprocessing are one hypothesis
@@ -80,25 +83,33 @@ class Searcher {
       throw Error(ErrorKind::Negative, cat("outputs of ", report.source_classes, " and ", report.target_classes,
                                            " classes: a background class would make a difference of one"));
     std::vector<Scores> sample;
-    for (size_t i : searched_) sample.push_back(target(assumed, i));
+    for (size_t i : searched_) {
+      if (sample.empty() || !search_.deadline.until(kJudgedShare).stops()) sample.push_back(target(assumed, i));
+    }
     report.source_softmax = source_softmax_ = probabilities(source_);
     report.target_softmax = target_softmax_ = probabilities(sample);
 
     report.assumed = assumed;
+    limit_unseen(assumed, search_.deadline.until(kJudgedShare));
     report.before = nearness(assumed, unseen_);
+    report.n_unseen = n_unseen_;
     Hypothesis best = assumed;
-    const Nearness on_searched = nearness(assumed, searched_);
+    const Nearness on_searched = nearness(assumed, run_of_searched(sample.size()));
     if (report.before.n_relabelled + on_searched.n_relabelled == 0 &&
         std::max(report.before.distance, on_searched.distance) <= search_.rtol) {
       report.found = assumed;
       report.after = report.before;
       report.verdict = PreprocessReport::Verdict::Agree;
       report.n_runs = n_runs_;
+      report.ran_out = search_.deadline.ran_out();
       return report;
     }
     best = search_all(assumed, &report);
     best = stripped(best, assumed);
     report.found = best;
+    limit_unseen(best, search_.deadline);
+    report.before = nearness(assumed, unseen_);
+    report.n_unseen = n_unseen_;
     report.after = nearness(best, unseen_);
     report.explained =
         report.before.distance > 0 ? std::max(0.0, 1 - report.after.distance / report.before.distance) : 0;
@@ -115,10 +126,22 @@ class Searcher {
                                                                 : Verdict::None;
     describe(&report);
     report.n_runs = n_runs_;
+    report.ran_out = search_.deadline.ran_out();
     return report;
   }
 
  private:
+  // Leaves out unseen images, all but the first, that the target does not run on in time.
+  void limit_unseen(const Hypothesis& h, const Deadline& deadline) {
+    size_t n = 0;
+    for (; n < unseen_.size() && (n == 0 || !deadline.stops()); ++n) target(h, unseen_[n]);
+    unseen_.resize(n);
+    n_unseen_ = std::min(n_unseen_, n);
+  }
+  std::vector<size_t> run_of_searched(size_t n) const {
+    return {searched_.begin(), searched_.begin() + static_cast<std::ptrdiff_t>(n)};
+  }
+
   struct Ranked {
     Hypothesis hypothesis;
     Nearness nearness;
@@ -207,16 +230,25 @@ class Searcher {
   }
 
   // Successive halving: the best few of `candidates` on all searched images, best first. Half of them may owe their place to
-  // outputs that are right but for the order of classes.
-  std::vector<Ranked> halved(std::vector<Hypothesis> candidates, size_t keep) {
+  // outputs that are right but for the order of classes. When the time is over, those of the last whole round, which begins with
+  // `before`; where there is none, those that it came to.
+  std::vector<Ranked> halved(std::vector<Hypothesis> candidates, size_t keep, std::vector<Ranked> before) {
     size_t n = std::min(kFirstImages, searched_.size());
     while (true) {
       const std::vector<size_t> images(searched_.begin(), searched_.begin() + static_cast<std::ptrdiff_t>(n));
       std::vector<Ranked> ranking;
-      for (const Hypothesis& h : candidates) ranking.push_back(ranked(h, images));
+      for (const Hypothesis& h : candidates) {
+        if ((!ranking.empty() || !before.empty()) && end_.stops()) break;
+        ranking.push_back(ranked(h, images));
+      }
+      const bool cut = ranking.size() < candidates.size();
+      if (cut && !before.empty()) {
+        before.resize(std::min(keep, before.size()));
+        return before;
+      }
       std::stable_sort(ranking.begin(), ranking.end(),
                        [](const Ranked& a, const Ranked& b) { return a.nearness.distance < b.nearness.distance; });
-      const bool last = n == searched_.size();
+      const bool last = cut || n == searched_.size();
       const size_t left = last ? keep : std::max(keep, candidates.size() / 4);
       std::vector<Ranked> kept(ranking.begin(),
                                ranking.begin() + static_cast<std::ptrdiff_t>(std::min(left, ranking.size())));
@@ -228,6 +260,7 @@ class Searcher {
         if (!there) kept.push_back(ranking[i]);
       }
       if (last) return kept;
+      before = kept;
       candidates.clear();
       for (const Ranked& k : kept) candidates.push_back(k.hypothesis);
       n = std::min(2 * n, searched_.size());
@@ -257,8 +290,9 @@ class Searcher {
     std::vector<Hypothesis> bases = {assumed};
     std::vector<Ranked> ranking;
     const auto stage = [&](const std::string& name, const std::vector<Hypothesis>& candidates) {
+      if (!ranking.empty() && end_.stops()) return;
       note(cat(name, ": ", candidates.size(), " hypotheses"));
-      ranking = halved(candidates, kLastKept);
+      ranking = halved(candidates, kLastKept, ranking);
       bases = hypotheses(ranking);
     };
     stage("arithmetic and handling", spread(spread(bases, handling_candidates), arithmetic));
@@ -268,6 +302,7 @@ class Searcher {
     stage("arithmetic again", spread(bases, arithmetic));
     std::vector<Hypothesis> permuted = bases;
     for (const Hypothesis& base : bases) {
+      if (end_.stops()) break;
       if (std::optional<LabelMap> labels = permutation(base)) {
         permuted.push_back(base);
         permuted.back().labels = *labels;
@@ -400,7 +435,7 @@ class Searcher {
       for (const Factor& factor : factors()) {
         Hypothesis plainer = best;
         factor.copy(&plainer, *plain);
-        if (plainer == best) continue;
+        if (plainer == best || end_.stops()) continue;
         const Nearness with = nearness(best, searched_), without = nearness(plainer, searched_);
         if (without.distance <= with.distance * (1 + kNeeded) &&
             without.n_relabelled <= with.n_relabelled + searched_.size() / 8)
@@ -419,12 +454,19 @@ class Searcher {
       change.factor = factor.name;
       change.from = factor.text(report->assumed);
       change.to = factor.text(report->found);
-      change.without = nearness(without, unseen_);
+      std::vector<size_t> judged;
+      for (size_t i : unseen_) {
+        if (!judged.empty() && search_.deadline.stops()) break;
+        target(without, i);
+        judged.push_back(i);
+      }
+      change.without = nearness(without, judged);
       report->changes.push_back(std::move(change));
     }
   }
 
   const PreprocessSearch& search_;
+  Deadline end_;                           // of the search
   std::vector<Scores> source_;             // by image
   std::map<std::string, Scores> outputs_;  // of the target, by hypothesis and image
   std::vector<size_t> searched_, unseen_;  // images

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/deadline.h"
 #include "image/preprocess.h"
 #include "infer/sample_source.h"
 #include "localize/outcome.h"
@@ -69,6 +70,7 @@ struct PreprocessReport {
   enum class Verdict : uint8_t { Agree, Explained, Partly, None } verdict = Verdict::None;
   std::vector<std::pair<Hypothesis, Nearness>> others;  // next best, on the images of the search
   int64_t n_runs = 0;                                   // of the target
+  std::optional<bool> ran_out;  // of time, where that was limited: hypotheses or images were left out
 };
 std::string_view verdict_name(PreprocessReport::Verdict verdict);  // "agree", "explained", "partly", "none"
 
@@ -81,6 +83,9 @@ struct PreprocessSearch {
   double rtol = 1e-3;                                    // the distance at which the two agree
   size_t n_searched = 16;                                // images, at most
   std::function<void(const std::string& message)> note;  // may be empty
+  // The images that are judged on take at most a quarter of it, the search ends at three quarters, with the best of the last
+  // round that was whole.
+  Deadline deadline;
 };
 
 // Throws Negative where the outputs cannot be classes of one another.

@@ -123,6 +123,8 @@ Json layer_json(const LocalizeReport& report, const LayerResult& r) {
 std::string localize_table(const LocalizeReport& report, const LocalizePresentation& how) {
   std::string out = cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n", report.n_samples,
                         report.n_samples == 1 ? " sample; " : " samples; ", counts_line(report));
+  if (report.ran_out == true)
+    out += "the time ran out (--time-limit): samples or layers were left out, and what follows is not all\n";
   if (report.residual) out += findings_text(report.findings, *report.residual, how.top) + "\n";
   if (!report.outputs_lined_up)
     out += "some outputs have no partner of their shape in the other network: they are not compared\n\n";
@@ -197,6 +199,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
                {"by_sample", nullptr},
                {"parameters_compared", report.n_parameters},
                {"parameters", Json::array()}};
+  if (report.ran_out) json["ran_out"] = *report.ran_out;
   for (size_t i : ranked(report, how.sort)) json["ranked"].push_back(report.source[report.layers[i].source].name);
   for (const LayerResult& r : report.layers) {
     json["layers"].push_back(layer_json(report, r));

@@ -201,7 +201,9 @@ std::string bisect_text(const BisectedModel& b) {
   for (const auto& [side, error] : {std::pair("source", r.source_error), std::pair("target", r.target_error)}) {
     if (!error.empty()) out += cat("the ", side, " does not run: ", plain(error), "\n");
   }
-  if (!r.differs()) return out + "the two agree\n";
+  if (!r.differs())
+    return out + (r.ran_out == true ? "the two agree on these; the time ran out (--time-limit) before all samples\n"
+                                    : "the two agree\n");
   if (!r.source_departs && !r.target_departs) {
     out += "neither departs from the model as written, on the interpreter: the two round apart\n";
   } else {
@@ -212,10 +214,16 @@ std::string bisect_text(const BisectedModel& b) {
                                                     : "the target",
                "\n");
   }
+  if (r.ran_out == true)
+    out += "the time ran out (--time-limit): samples, rewrites or kernels were left out, and what follows is not all\n";
+  for (const UnfinishedSearch& u : r.unfinished)
+    out +=
+        cat("not searched to the end: of the ", u.of_source ? "source" : "target", "'s ", u.n_rewrites,
+            " rewrites, one of ", u.after + 1, " to ", u.before, " (", join(u.passes), ") is the first that departs\n");
   size_t n = 0;
   for (const RewriteFinding& f : r.rewrites) out += cat("\n", ++n, ". ", rewrite_text(b, f));
   for (const KernelFinding& f : r.kernels) out += cat("\n", ++n, ". ", kernel_text(b, f));
-  if (n == 0) out += "no single rewrite or kernel of ours makes it\n";
+  if (n == 0 && r.ran_out != true) out += "no single rewrite or kernel of ours makes it\n";
   if (r.after) {
     out += cat("\nwith ", r.rewrites.size() == 1 ? "this" : "all of these",
                " left out, on all samples: outputs differ by up to ", number(r.after->max_abs), ", ",
@@ -252,6 +260,14 @@ std::string bisect_json(const BisectedModel& b) {
   for (size_t i : r.searched) json["searched"].push_back(b.paths[i]);
   for (const RewriteFinding& f : r.rewrites) json["rewrites"].push_back(rewrite_json(b, f));
   for (const KernelFinding& f : r.kernels) json["kernels"].push_back(kernel_json(b, f));
+  if (r.ran_out) json["ran_out"] = *r.ran_out;
+  if (r.ran_out) json["unfinished"] = Json::array();
+  for (const UnfinishedSearch& u : r.unfinished)
+    json["unfinished"].push_back({{"side", u.of_source ? "source" : "target"},
+                                  {"from", u.after + 1},
+                                  {"to", u.before},
+                                  {"rewrites", u.n_rewrites},
+                                  {"passes", u.passes}});
   if (r.after) json["after"] = {{"max_abs", words::json_number(r.after->max_abs)}, {"relabelled", r.after->relabelled}};
   if (b.reduced)
     json["reduced"] = {{"folder", b.reduced->folder},

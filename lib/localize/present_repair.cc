@@ -44,6 +44,7 @@ std::string repair_text(const RepairReport& r) {
   if (r.n_searched > 0)
     out += cat(r.n_searched, r.n_searched == 1 ? " sample" : " samples", " searched: ", r.findings.size(),
                r.findings.size() == 1 ? " fault\n" : " faults\n");
+  if (r.ran_out == true) out += "the time ran out (--time-limit): what was found by then is below\n";
   int i = 0;
   for (const SegmentRepair& repair : r.repairs) {
     const Finding* finding = finding_of(r, repair.own);
@@ -111,6 +112,7 @@ std::string repair_json(const RepairReport& r) {
                {"left", left},
                {"certificate", r.certificate ? Json::parse(r.certificate->json()) : Json()},
                {"why_not", r.why_not}};
+  if (r.ran_out) json["ran_out"] = *r.ran_out;
   return words::json_line(json);
 }
 

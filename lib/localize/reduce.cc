@@ -87,7 +87,7 @@ class Reducer {
 
  private:
   bool differs(const Part& part) {
-    if (n_probes_ >= options_.max_probes) return false;
+    if (n_probes_ >= options_.max_probes || (n_probes_ > 0 && options_.deadline.stops())) return false;
     ++n_probes_;
     return movement(source_(part.graph, part.inputs), target_(part.graph, part.inputs), options_.tolerance).excess > 1;
   }
@@ -144,7 +144,7 @@ class Reducer {
   // No chunk of what is left can be left out, down to single nodes.
   std::vector<NodeId> minimal(std::vector<NodeId> nodes) {
     size_t n_chunks = 2;
-    while (nodes.size() > 1 && n_probes_ < options_.max_probes) {
+    while (nodes.size() > 1 && n_probes_ < options_.max_probes && !options_.deadline.stops()) {
       n_chunks = std::min(n_chunks, nodes.size());
       const auto bound = [&](size_t i) {
         return nodes.begin() + static_cast<std::ptrdiff_t>(i * nodes.size() / n_chunks);

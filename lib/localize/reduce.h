@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/deadline.h"
 #include "graph/graph.h"
 #include "localize/outcome.h"
 
@@ -14,6 +15,7 @@ using RunModel = std::function<Outcome(const Graph& model, const std::vector<Ten
 struct ReduceOptions {
   OutputTolerance tolerance;
   int64_t max_probes = 200;                              // runs of both sides
+  Deadline deadline;                                     // after which what is left stays
   std::function<void(const std::string& message)> note;  // may be empty
 };
 

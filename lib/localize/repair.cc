@@ -44,14 +44,15 @@ std::vector<std::vector<size_t>> permutations(const Shape& source, const Shape& 
 
 class Search {
  public:
-  Search(const Graph& source, const Graph& target, const OwnErrors& own)
-      : source_(source), target_(target), own_(own), edit_source_(source), target_uses_(target) {}
+  Search(const Graph& source, const Graph& target, const OwnErrors& own, const Deadline& deadline)
+      : source_(source), target_(target), own_(own), deadline_(deadline), edit_source_(source), target_uses_(target) {}
 
   SegmentRepair repair(size_t joint) {
     SegmentRepair result;
     result.own = joint;
     joint_ = joint;
     why_not_.clear();
+    if (deadline_.stops()) return out_of_time(result);
     result.times_before = worst({});
     const OwnError& r = own_.results()[joint];
     if (result.times_before <= 1) {  // nothing to tell a right edit from a wrong one by
@@ -73,18 +74,25 @@ class Search {
     }
     if (const std::optional<Edit> layers = layers_edit(r)) sets.push_back({*layers});
     for (const Edits& set : sets) {
+      if (deadline_.stops()) return out_of_time(result);
       if (!right(set) && !try_permuted(set)) continue;
       result.edits = fewest(set_);
       result.times_after = worst(result.edits);
       for (size_t i = 0; i < result.edits.size(); ++i) result.times_without.push_back(worst(without(result.edits, i)));
       return result;
     }
+    if (cut_) return out_of_time(result);
     result.times_after = result.times_before;
     result.why_not = why_not_.empty() ? "nothing that could be tried makes it right" : why_not_;
     return result;
   }
 
  private:
+  static SegmentRepair out_of_time(SegmentRepair result) {
+    result.times_after = result.times_before;
+    result.why_not = "the time ran out";
+    return result;
+  }
   static Edits without(Edits edits, size_t i) {
     edits.erase(edits.begin() + static_cast<std::ptrdiff_t>(i));
     return edits;
@@ -123,6 +131,8 @@ class Search {
       const auto found = perms_.find({set[i].target, set[i].input, set[i].folded});
       if (found == perms_.end()) continue;
       for (size_t p = 1; p < found->second.size(); ++p) {
+        cut_ = deadline_.stops();
+        if (cut_) return false;
         Edits turned = set;
         turned[i].perm = found->second[p];
         if (right(turned)) return true;
@@ -132,7 +142,7 @@ class Search {
   }
 
   Edits fewest(Edits edits) {
-    for (size_t i = edits.size(); i-- > 0 && edits.size() > 1;) {
+    for (size_t i = edits.size(); i-- > 0 && edits.size() > 1 && !deadline_.stops();) {
       if (Edits fewer = without(edits, i); worst(fewer) <= 1) edits = std::move(fewer);
     }
     return edits;
@@ -228,10 +238,12 @@ class Search {
 
   const Graph &source_, &target_;
   const OwnErrors& own_;
+  const Deadline& deadline_;
   EditSource edit_source_;
   Uses target_uses_;
   size_t joint_ = 0;
-  Edits set_;  // the last that was right
+  bool cut_ = false;  // orders of axes were left out, for want of time
+  Edits set_;         // the last that was right
   std::map<std::tuple<std::string, size_t, bool>, std::vector<std::vector<size_t>>> perms_;
   std::string why_not_;
 };
@@ -239,8 +251,8 @@ class Search {
 }  // namespace
 
 std::vector<SegmentRepair> search_repairs(const Graph& source, const Graph& target, const OwnErrors& own,
-                                          const std::vector<size_t>& wrong) {
-  Search search(source, target, own);
+                                          const std::vector<size_t>& wrong, const Deadline& deadline) {
+  Search search(source, target, own, deadline);
   std::vector<SegmentRepair> repairs;
   for (size_t joint : wrong) repairs.push_back(search.repair(joint));
   return repairs;

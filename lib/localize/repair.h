@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/deadline.h"
 #include "localize/edits.h"
 #include "localize/own_error.h"
 
@@ -21,8 +22,9 @@ struct SegmentRepair {
   std::string why_not;                       // what stood in the way of the last try
 };
 
-// Of all wrong segments, in the order of `wrong` (indices into the own errors, which keep at least one sample).
+// Of all wrong segments, in the order of `wrong` (indices into the own errors, which keep at least one sample). When the
+// deadline is over no more sets are tried, and none is thinned out.
 std::vector<SegmentRepair> search_repairs(const Graph& source, const Graph& target, const OwnErrors& own,
-                                          const std::vector<size_t>& wrong);
+                                          const std::vector<size_t>& wrong, const Deadline& deadline = {});
 
 }  // namespace dnn

@@ -17,7 +17,10 @@ namespace {
 constexpr int64_t kMostSearched = 8;  // every second of the first samples
 constexpr int64_t kMostJudged = 8;    // of the others, layer by layer
 constexpr size_t kKept = 8;           // samples on which edits are tried, where their activations leave room
-constexpr double kApart = 0.1;        // outputs further apart are no rounding, nor steps of quantisation
+// Shares of the time, where that is limited, at which localising and the search for edits end.
+constexpr double kLocalizeShare = 0.5, kEditsShare = 0.75;
+constexpr const char* kRanOut = "the time ran out before an edit was found";
+constexpr double kApart = 0.1;  // outputs further apart are no rounding, nor steps of quantisation
 
 bool searched(int64_t place) { return place % 2 == 0 && place < 2 * kMostSearched; }
 
@@ -32,24 +35,32 @@ const Format& format_of(const std::string& path, const std::vector<std::string>&
   }
 }
 
-// Both networks' outputs on the same samples.
-Apart apart(const LocalizeRequest& request) {
+// How far both networks' outputs are from each other, sample by sample; the first always, the others while there is time.
+std::vector<Movement> movements(const LocalizeRequest& request) {
   ComparedNetwork source(request, request.source, request.preprocess);
   ComparedNetwork target(request, request.target, target_preprocess_of(request));
-  Apart sum;
+  std::vector<Movement> found;
   const auto run = [](const ComparedNetwork& network, const LoadedSample& sample) {
     return outcome_of([&] { return network.session->run(sample.inputs); });
   };
   while (true) {
     const auto load_a = source.samples->next(), load_b = target.samples->next();
-    if (!load_a || !load_b) return sum;
+    if (!load_a || !load_b || (!found.empty() && request.deadline.stops())) return found;
     const LoadedSample a = (*load_a)(), b = (*load_b)();
     if (a.error || b.error) continue;  // which the search has said
-    const Movement moved = movement(run(source, a), run(target, b), {.atol = 0, .rtol = kTolerance});
+    found.push_back(movement(run(source, a), run(target, b), {.atol = 0, .rtol = kTolerance}));
+  }
+}
+
+Apart apart(const std::vector<Movement>& movements, size_t n) {
+  Apart sum;
+  for (size_t i = 0; i < std::min(n, movements.size()); ++i) {
+    const Movement& moved = movements[i];
     ++sum.n_images;
     if (moved.relabelled()) ++(moved.excess > 1 ? sum.n_relabelled : sum.n_ties);
     sum.distance = std::max(sum.distance, moved.max_abs == 0 ? 0 : moved.max_abs / moved.largest);
   }
+  return sum;
 }
 
 // The edits that a preprocessing and an order of classes are; empty, and why, where they do not explain the difference.
@@ -68,6 +79,7 @@ std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* wh
   search.network = request.network;
   search.folders = request.folders;
   search.threads = request.threads;
+  search.deadline = request.deadline.until(kEditsShare).rest();
   const PreprocessReport found = search_preprocess_of(search).report;
   const auto n_classes = static_cast<size_t>(std::max<int64_t>(found.target_classes, 0));
   std::vector<Edit> edits;
@@ -100,20 +112,28 @@ void search(const RepairRequest& request, RepairReport* report) {
   LocalizeRequest localize = request;
   localize.takes = searched;
   localize.keep = kKept;
+  localize.deadline = request.deadline.until(kLocalizeShare);
   ModelComparison comparison(localize);
   const LocalizeReport found = comparison.run();
   report->n_searched = found.n_samples;
   report->findings = found.findings;
   report->n_parameters_differing = static_cast<int64_t>(found.differences.size());
-  if (found.agree()) return;
+  const bool cut = found.ran_out == true;
+  if (found.agree() && !cut) return;
   report->verdict = RepairReport::Verdict::NotRepaired;
+  if (found.findings.empty() && cut) {
+    report->why_not =
+        "the time ran out before all samples and layers were looked at; of those that were, none is wrong";
+    return;
+  }
   if (found.findings.empty()) {
     report->edits = preprocess_edits(request, &report->why_not);
     return;
   }
   std::vector<size_t> wrong;
   for (const Finding& finding : found.findings) wrong.push_back(finding.own);
-  report->repairs = search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong);
+  report->repairs = search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong,
+                                   request.deadline.until(kEditsShare));
   EditSource edit_source(comparison.source());
   for (SegmentRepair& repair : report->repairs) {
     std::vector<Edit> edits = report->edits;
@@ -131,7 +151,10 @@ void search(const RepairRequest& request, RepairReport* report) {
       repair.why_not = e.what();
     }
   }
-  if (report->edits.empty()) report->why_not = "no edit that was tried makes a wrong layer right";
+  if (report->edits.empty() && request.deadline.ran_out() == true)
+    report->why_not = kRanOut;
+  else if (report->edits.empty())
+    report->why_not = "no edit that was tried makes a wrong layer right";
 }
 
 void write(const RepairRequest& request, RepairReport* report) {
@@ -161,31 +184,43 @@ bool keeps_preprocess(const RepairRequest& request) {
 }
 
 // The samples that the search did not see; where there are none, all.
-LocalizeRequest judged_on(const RepairRequest& request, RepairReport* report) {
+LocalizeRequest judged_on(const RepairRequest& request, RepairReport* report, std::vector<Movement>* before) {
   LocalizeRequest rest = request;
   rest.takes = [](int64_t place) { return !searched(place); };
-  report->before = apart(rest);
-  if (report->before.n_images > 0) return rest;
+  *before = movements(rest);
+  if (!before->empty()) return rest;
   report->unseen = false;
   rest.takes = {};
-  report->before = apart(rest);
-  if (report->before.n_images == 0) throw Error(ErrorKind::Negative, "no input could be read, so nothing is written");
+  *before = movements(rest);
+  if (before->empty()) throw Error(ErrorKind::Negative, "no input could be read, so nothing is written");
   return rest;
 }
 
-void judge(LocalizeRequest rest, const RepairRequest& request, RepairReport* report) {
+void judge(LocalizeRequest rest, const RepairRequest& request, const std::vector<Movement>& before,
+           RepairReport* report) {
   rest.target = request.output;
   rest.alignment.clear();  // which names what may be gone
   rest.stored_preprocess = says_preprocess(report->edits);
-  report->after = apart(rest);
+  const Deadline& deadline = request.deadline;
+  const std::vector<Movement> after = movements(rest);
+  const size_t n = std::min(before.size(), after.size());
+  report->before = apart(before, n);
+  report->after = apart(after, n);
   LocalizeRequest again = rest;
   again.takes = [unseen = report->unseen](int64_t place) {
     return unseen ? place % 2 == 1 && place < 2 * kMostJudged : place < kMostJudged;
   };
   report->verdict = RepairReport::Verdict::NotRepaired;
+  const auto cut = [&] {
+    if (!deadline.stops()) return false;
+    report->why_not = "the time ran out before it was judged on all samples";
+    return true;
+  };
+  if (cut()) return;
   try {
     const LocalizeReport found = ModelComparison(again).run();
     report->left = found.findings;
+    if (cut()) return;
     if (found.agree() && report->after.n_relabelled == 0 && report->after.distance <= kApart)
       report->verdict = RepairReport::Verdict::Repaired;
   } catch (const Error& e) {
@@ -217,8 +252,11 @@ RepairReport repair_model(const RepairRequest& request) {
     if (report.edits.empty()) fail_usage("--apply ", request.apply, " holds no edits: there is nothing to make");
   }
   if (request.found) request.found(report.edits);
+  report.ran_out = request.deadline.ran_out();
   if (report.edits.empty()) return report;
-  const LocalizeRequest rest = judged_on(request, &report);  // the target may be what is written
+  std::vector<Movement> before;
+  const LocalizeRequest rest = judged_on(request, &report, &before);  // the target may be what is written
+  report.before = apart(before, before.size());
   write(request, &report);
   if (says_preprocess(report.edits) && !keeps_preprocess(request)) {
     report.verdict = RepairReport::Verdict::NotRepaired;
@@ -227,7 +265,8 @@ RepairReport repair_model(const RepairRequest& request) {
             " does not keep what a model says of its preprocessing; run the target with the one that was found");
     return report;
   }
-  judge(rest, request, &report);
+  judge(rest, request, before, &report);
+  report.ran_out = request.deadline.ran_out();
   return report;
 }
 

@@ -35,12 +35,15 @@ struct RepairReport {
   Apart before, after;                     // on the same images
   std::vector<Finding> left;               // what is wrong with the repaired model
   std::optional<Certificate> certificate;  // of its writing
+  std::optional<bool> ran_out;             // of time, where that was limited
   std::string why_not;
 };
 
 // Localises on every second sample (at most 8), searches and makes the edits, writes the model where there are any, and judges it on the
 // others: no label may differ beyond the tolerance of a certificate, and no layer be wrong. A healthy target is left alone: nothing is written. Throws Usage where the output is
 // of another format than the target, and what localising and converting throw.
+// Of a deadline, localising may take half and the edits a quarter; what was found by then is written. It is judged in the rest, on as many
+// samples as that lets, at least one, and is not repaired where that is not all.
 RepairReport repair_model(const RepairRequest& request);
 
 std::string repair_text(const RepairReport& report);

@@ -8,6 +8,7 @@
 
 #include "cache.h"
 #include "graph/text.h"
+#include "unit/localize/questions.h"
 
 namespace dnn {
 namespace {
@@ -102,6 +103,47 @@ TEST(Bisect, NamesTheOneRewriteWithItsNodes) {
   EXPECT_GT(f.max_abs_after, 0.9);
   ASSERT_TRUE(report.after.has_value());
   EXPECT_FALSE(report.after->beyond_tolerance);
+}
+
+// Out of time, it says between which rewrites the guilty one is, and that is true.
+TEST(Bisect, EndsWithTheTimeBetweenTwoRewrites) {
+  BisectSide target = side("reference", 1);
+  target.compile.rows = wrong_rows("second");
+  const auto report_of = [&](int n, std::optional<bool>* ran_out) {
+    BisectOptions options;
+    options.deadline = after_questions(n);
+    const BisectReport report = bisect(net(), samples(), side("reference", 0), target, options);
+    *ran_out = options.deadline.ran_out();
+    return report;
+  };
+  std::optional<bool> ran_out;
+  const BisectReport whole = report_of(1000, &ran_out);
+  EXPECT_EQ(ran_out, false);
+  ASSERT_EQ(whole.rewrites.size(), 1u);
+  EXPECT_TRUE(whole.unfinished.empty());
+  bool unfinished = false;
+  for (int n = 0; n < 30; ++n) {
+    SCOPED_TRACE(n);
+    const BisectReport report = report_of(n, &ran_out);
+    EXPECT_EQ(report.ran_out, ran_out);
+    EXPECT_EQ(report.n_samples, n == 0 ? 1u : 2u);
+    EXPECT_TRUE(report.differs());
+    EXPECT_LE(report.rewrites.size() + report.unfinished.size(), 1u);
+    if (report.rewrites.empty()) {
+      EXPECT_EQ(ran_out, true);
+    }
+    for (const UnfinishedSearch& u : report.unfinished) {
+      unfinished = true;
+      EXPECT_LT(u.after, whole.rewrites[0].number);
+      EXPECT_GE(u.before, whole.rewrites[0].number);
+      EXPECT_GT(u.before - u.after, 1);
+      EXPECT_FALSE(u.passes.empty());
+    }
+    if (ran_out == false) {
+      EXPECT_EQ(report.rewrites.size(), 1u);
+    }
+  }
+  EXPECT_TRUE(unfinished);
 }
 
 TEST(Bisect, APassThatIsWrongEverywhereIsNamedOnce) {

@@ -13,6 +13,7 @@
 #include "localize/present.h"
 #include "localize/repair_model.h"
 #include "unit/localize/isolated.h"
+#include "unit/localize/questions.h"
 
 namespace dnn {
 namespace {
@@ -49,8 +50,23 @@ Request sample_request() {
 const LocalizePresentation kShown = {"right.onnx", "wrong.onnx"};
 
 TEST(LocalizeSchemas, Layers) {
-  Schema schema("layers");
-  schema.expect(localize_json(ModelComparison(sample_request<LocalizeRequest>()).run(), kShown));
+  Schema schema("layers"), of_findings("findings");
+  auto request = sample_request<LocalizeRequest>();
+  const std::string text = localize_json(ModelComparison(request).run(), kShown);
+  schema.expect(text);
+  using Json = JsonSchema::Json;
+  const Json findings = Json::parse(text);
+  for (const char* key : {"findings", "residual"}) ASSERT_TRUE(findings.contains(key));
+  of_findings.expect(Json({{"findings", findings["findings"]}, {"residual", findings["residual"]}}).dump() + "\n");
+  of_findings.expect_all_seen();
+  // Out of time at once: the first sample has run, and no layer by itself.
+  request.deadline = after_questions(0);
+  const LocalizeReport cut = ModelComparison(request).run();
+  EXPECT_EQ(cut.n_samples, 1);
+  EXPECT_EQ(cut.ran_out, true);
+  EXPECT_FALSE(cut.agree());
+  EXPECT_EQ(localize_table(cut, kShown).find("the time ran out") == std::string::npos, false);
+  schema.expect(localize_json(cut, kShown));
   // What these two models have not: attributes, infinities, and labels of which some are the same.
   const std::string net = R"(graph "net" {
   opset 28
@@ -103,6 +119,9 @@ TEST(LocalizeSchemas, Passes) {
   found.report.rewrites[0].kind = FaultKind::Breaks;
   found.report.rewrites[0].max_abs_float64 = NAN;
   found.reduced = BisectedModel::ReducedTo{"reduced", 1, 12, 0.5, true};
+  found.report.ran_out = true;
+  found.report.unfinished = {{false, 3, 9, 12, {"fold-constant", "fuse-ops"}}};
+  EXPECT_NE(bisect_text(found).find("one of 4 to 9 (fold-constant, fuse-ops)"), std::string::npos);
   schema.expect(bisect_json(found));
   schema.expect_all_seen();
 }
@@ -115,6 +134,12 @@ TEST(LocalizeSchemas, Preprocessing) {
   schema.expect(preprocess_report_json(search_preprocess_of(request)));
   request.target_preprocess = "";
   schema.expect(preprocess_report_json(search_preprocess_of(request)));
+  request.target_preprocess = "imagenet-tf channels=bgr";
+  request.deadline = after_questions(0);
+  const SearchedPreprocess cut = search_preprocess_of(request);
+  EXPECT_EQ(cut.report.ran_out, true);
+  EXPECT_NE(preprocess_report_text(cut).find("the time ran out"), std::string::npos);
+  schema.expect(preprocess_report_json(cut));
   schema.expect_all_seen();
 }
 
@@ -131,6 +156,28 @@ TEST(LocalizeSchemas, Repair) {
   report.certificate->outputs.at(0).max_absolute = kInf;
   report.certificate->seed.reset();
   schema.expect(repair_json(report));
+  // Out of time in the search: nothing is found, nor written.
+  request.output = test_cache() + "/not_repaired.onnx";
+  request.deadline = after_questions(0);
+  const RepairReport cut = repair_model(request);
+  EXPECT_EQ(cut.verdict, RepairReport::Verdict::NotRepaired);
+  EXPECT_EQ(cut.ran_out, true);
+  EXPECT_EQ(cut.output, "");
+  schema.expect(repair_json(cut));
+  // Out of time in the judgement: what was found is written.
+  int asked = 0;
+  request.deadline = counted_questions(&asked);
+  const RepairReport timed = repair_model(request);
+  EXPECT_EQ(timed.verdict, RepairReport::Verdict::Repaired);
+  EXPECT_EQ(timed.ran_out, false);
+  request.deadline = after_questions(asked - 1);
+  const RepairReport unjudged = repair_model(request);
+  EXPECT_EQ(unjudged.verdict, RepairReport::Verdict::NotRepaired);
+  EXPECT_EQ(unjudged.output, request.output);
+  EXPECT_EQ(unjudged.why_not, "the time ran out before it was judged on all samples");
+  EXPECT_EQ(edits_json(unjudged.edits), edits_json(timed.edits));
+  EXPECT_GE(unjudged.after.n_images, 1);
+  request.deadline = {};
   request.target = request.source;
   schema.expect(repair_json(repair_model(request)));
   schema.expect_all_seen();
@@ -160,7 +207,7 @@ TEST(LocalizeSchemas, EachIsTested) {
   size_t n_files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kSchemas))
     n_files += entry.path().extension() == ".json";
-  EXPECT_EQ(n_files, 5u);
+  EXPECT_EQ(n_files, 6u);
 }
 
 // What a schema does not describe is refused; else the tests above could not fail.

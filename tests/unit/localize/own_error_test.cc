@@ -12,6 +12,7 @@
 #include "graph/text.h"
 #include "localize/localize.h"
 #include "unit/localize/isolated.h"
+#include "unit/localize/questions.h"
 
 namespace dnn {
 namespace {
@@ -174,6 +175,34 @@ TEST(OwnErrors, ASkipThatIsMissingIsNamedAlthoughItsBranchIsGone) {
   const LocalizeReport report = localized(typed(kNet), wrong);
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].source.nodes, (Names{"add2", "relu2"}));
+}
+
+// Out of time, segments are left out, and what was not looked at is not called right.
+TEST(OwnErrors, EndsWithTheTime) {
+  const Graph source = typed(kNet), target = with({"bias-missing@conv2"});
+  const Tensor x = random_tensor(DType::Float32, {1, 3, 9, 9}, 21);
+  int64_t most = 0;
+  bool found = false;
+  for (const int n : {0, 1, 2, 4, 8, 16, 32, 1000}) {
+    OwnErrorOptions options;
+    options.deadline = after_questions(n);
+    OwnErrors own(source, target, options);
+    Localizer localizer(&source, &target);
+    localizer.measure_own(&own);
+    localizer.add(trace_of(source, x), trace_of(target, x));
+    const LocalizeReport report = localizer.finish({});
+    const int64_t measured = report.residual->n_same + report.residual->n_rounded + report.residual->n_wrong;
+    EXPECT_GE(measured, most);
+    most = measured;
+    found = !report.findings.empty();
+    EXPECT_FALSE(report.agree());
+    EXPECT_EQ(options.deadline.ran_out() == true, !report.residual->complete || measured < 10);
+    if (n == 0) {
+      EXPECT_EQ(measured, 0);
+      EXPECT_EQ(options.deadline.ran_out(), true);
+    }
+  }
+  EXPECT_TRUE(found);
 }
 
 TEST(OwnErrors, TheSameNetworkHasNone) {

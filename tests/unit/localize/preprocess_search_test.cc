@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "localize/preprocess_candidates.h"
+#include "unit/localize/questions.h"
 
 namespace dnn {
 namespace {
@@ -51,11 +52,13 @@ Preprocess named(const char* name) { return named_preprocess(name, kSize, kSize,
 
 // A search in which the target wants `wanted` and is given `assumed`.
 PreprocessReport searched(const Preprocess& wanted, const Preprocess& assumed, Handling handling = Handling::AsIs,
-                          const std::function<Tensor(const Tensor&)>& relabel = {}, size_t n_images = 12) {
+                          const std::function<Tensor(const Tensor&)>& relabel = {}, size_t n_images = 12,
+                          const Deadline& deadline = {}) {
   PreprocessSearch search;
   for (uint32_t i = 0; i < n_images; ++i) search.images.push_back(noise(30 + static_cast<int>(i) * 3, 40, i + 1));
   search.assumed = assumed;
   search.source_preprocess = assumed;
+  search.deadline = deadline;
   // The source computes what the target would, were it given what it wants.
   search.source = [=](const Image& image) {
     return logits(handled(to_tensor(image, wanted), Layout::Nchw, handling), 10);
@@ -184,6 +187,38 @@ TEST(PreprocessSpec, ReadsBackWhatItWrites) {
   name = "";
   EXPECT_THROW(parse_preprocess_spec("a b", &name, &options), Error);
   EXPECT_THROW(parse_preprocess_spec("size=3", &name, &options), Error);
+}
+
+TEST(PreprocessSearch, EndsWithTheTime) {
+  const PreprocessReport whole = searched(named("imagenet-caffe"), named("imagenet-torch"));
+  EXPECT_EQ(whole.ran_out, std::nullopt);
+  bool explained = false;
+  for (const int n : {0, 1, 8, 40, 80, 160, 320, 640, 1280, 1 << 20}) {
+    SCOPED_TRACE(n);
+    const Deadline deadline = after_questions(n);
+    const PreprocessReport report =
+        searched(named("imagenet-caffe"), named("imagenet-torch"), Handling::AsIs, {}, 12, deadline);
+    EXPECT_LE(report.n_runs, whole.n_runs);
+    EXPECT_GE(report.before.n_images, 1u);
+    EXPECT_EQ(report.before.n_images, report.after.n_images);
+    EXPECT_EQ(report.ran_out, deadline.ran_out());
+    if (n == 0) {
+      EXPECT_LE(report.n_runs, 4);
+    }
+    if (n < 100) {
+      EXPECT_EQ(report.ran_out, true);
+    }
+    // What is found in part is no worse than what was assumed.
+    EXPECT_LE(report.after.distance, report.before.distance + 1e-9);
+    explained = report.verdict == Verdict::Explained;
+  }
+  EXPECT_TRUE(explained);
+  const Deadline ample(1 << 20, [] { return 0.0; });
+  const PreprocessReport timed =
+      searched(named("imagenet-caffe"), named("imagenet-torch"), Handling::AsIs, {}, 12, ample);
+  EXPECT_EQ(timed.ran_out, false);
+  EXPECT_EQ(timed.n_runs, whole.n_runs);
+  EXPECT_EQ(timed.found, whole.found);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "tensor/npy.h"
+#include "unit/localize/questions.h"
 
 namespace dnn {
 namespace {
@@ -73,6 +74,24 @@ TEST(Reduce, ToTheOneNodeAndOnePixelWithItsActivationsAsInput) {
 TEST(Reduce, KeepsNodesThatAreWrongTogetherOnly) {
   const Reduced reduced = reduce_model(net(), {image()}, interpreted, wrong("gate", "Add", "positive"), {});
   EXPECT_EQ(names(reduced.graph), (std::vector<std::string>{"positive", "gate"}));
+}
+
+// Out of time, what is left still differs.
+TEST(Reduce, EndsWithTheTime) {
+  size_t least = 8;
+  for (const int n : {0, 1, 2, 4, 8, 16, 100}) {
+    ReduceOptions options;
+    options.deadline = after_questions(n);
+    const Reduced reduced = reduce_model(net(), {image()}, interpreted, wrong("squash", "Relu"), options);
+    EXPECT_GT(reduced.movement.excess, 1);
+    EXPECT_LE(reduced.graph.order().size(), least);
+    least = reduced.graph.order().size();
+    if (n == 0) {
+      EXPECT_EQ(least, 7u);
+    }
+    EXPECT_TRUE(least == 1 || options.deadline.ran_out() == true);
+  }
+  EXPECT_EQ(least, 1u);
 }
 
 TEST(Reduce, ModelsThatDoNotDifferAreNegative) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "convert/surgery.h"
 #include "faults/fault.h"
 #include "graph/tensor_text.h"
@@ -10,6 +12,7 @@
 #include "tensor/compare.h"
 #include "unit/faults/network.h"
 #include "unit/localize/isolated.h"
+#include "unit/localize/questions.h"
 
 namespace dnn {
 namespace {
@@ -300,6 +303,42 @@ TEST(Edits, OfOtherModelsAreRefused) {
   Graph target = source;
   EditSource from(source);
   EXPECT_THROW(apply_edits({edit}, from, target), Error);
+}
+
+TEST(Repair, EndsWithTheTime) {
+  const Graph source = typed(kFaultyNet);
+  Graph target = parse_graph(kFaultyNet);
+  for (const char* spec : {"bn-epsilon@bn1", "bias-missing@conv3", "pool-kind@max4"}) inject(target, spec, 1);
+  infer_types(target);
+  OwnErrors own(source, target, interpreted());
+  Localizer localizer(&source, &target);
+  localizer.measure_own(&own);
+  const Tensor x = random_tensor(DType::Float32, kShape, 21);
+  localizer.add(trace_of(source, x), trace_of(target, x));
+  std::vector<size_t> wrong;
+  for (const Finding& finding : localizer.finish({}).findings) wrong.push_back(finding.own);
+  ASSERT_EQ(wrong.size(), 3u);
+  size_t most = 0;
+  std::set<size_t> counts;
+  for (int n = 0; n < 40; ++n) {
+    const Deadline deadline = after_questions(n);
+    size_t repaired = 0;
+    for (const SegmentRepair& repair : search_repairs(source, target, own, wrong, deadline)) {
+      repaired += repair.edits.empty() ? 0 : 1;
+      if (repair.edits.empty()) {
+        EXPECT_EQ(repair.why_not, "the time ran out");
+      }
+      if (!repair.edits.empty()) {
+        EXPECT_LE(repair.times_after, 1);
+      }
+    }
+    EXPECT_GE(repaired, most);
+    if (repaired < 3) {
+      EXPECT_EQ(deadline.ran_out(), true);
+    }
+    counts.insert(most = repaired);
+  }
+  EXPECT_EQ(counts, (std::set<size_t>{0, 1, 2, 3}));
 }
 
 }  // namespace
