@@ -196,6 +196,7 @@ LocalizeReport compare_models(const Options& o) {
   request.tolerance = o.tolerance;
   request.alignment = alignment_of(o);
   request.statistics = !o.csv.empty();
+  request.maps = o.json.has_value();
   std::optional<cli::Progress> progress;
   show_progress(&request, &progress);
   return ModelComparison(request).run();
@@ -206,6 +207,7 @@ LocalizeReport compare_traces(const Options& o, std::optional<Error>* cut_off) {
   stream::Reader source(*a, source_name(o.source)), target(*b, source_name(o.target));
   Localizer localizer(nullptr, nullptr);
   if (!o.csv.empty()) localizer.measure_statistics();
+  if (o.json) localizer.show_first(o.tolerance);
   *cut_off = dnn::compare_traces(source, target, &localizer);
   try {
     return localizer.finish(o.tolerance);

@@ -1,12 +1,14 @@
 // Deadline: when a search is to end with the best that it has found, and whether that has cost it anything.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
 
 namespace dnn {
 
-// Copies and parts of a deadline are one: what ran out for one of them ran out for all. Not thread-safe.
+// Copies and parts of a deadline are one: what ran out for one of them ran out for all. Several threads may ask as far as
+// the clock lets them.
 class Deadline {
  public:
   // Seconds from some beginning, which never go back.
@@ -28,7 +30,7 @@ class Deadline {
  private:
   struct State {
     Clock clock;
-    bool ran_out = false;
+    std::atomic<bool> ran_out = false;
   };
   std::shared_ptr<State> state_;
   double begin_ = 0, end_ = 0;  // on the clock

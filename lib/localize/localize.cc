@@ -32,8 +32,8 @@ double relative_error(double difference_squares, double reference_squares, doubl
 
 }  // namespace
 
-// Whether the two can be compared.
-bool Localizer::compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const {
+// Their distance, where they can be compared.
+std::optional<Distance> Localizer::compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const {
   if (sum->order.empty()) {  // of a trace: the order in which they are nearest
     double best = std::numeric_limits<double>::infinity();
     for (const AxisOrder& order : axis_orders(a.shape(), b.shape())) {
@@ -45,7 +45,7 @@ bool Localizer::compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const {
   }
   sum->result.transposed = !std::is_sorted(sum->order.begin(), sum->order.end());
   const std::vector<AxisOrder> possible = axis_orders(a.shape(), b.shape());
-  if (std::find(possible.begin(), possible.end(), sum->order) == possible.end()) return false;
+  if (std::find(possible.begin(), possible.end(), sum->order) == possible.end()) return std::nullopt;
   const Distance d = compare(a, reordered(b, sum->order, a.shape()));
   LayerResult& r = sum->result;
   ++r.n_samples;
@@ -61,7 +61,7 @@ bool Localizer::compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const {
   sum->reference_squares += d.reference_squares;
   const double error = relative_error(d.difference_squares, d.reference_squares, d.max_abs);
   sum->errors.emplace_back(n_samples_ - 1, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
-  return true;
+  return d;
 }
 
 void Localizer::add(const Records& source, Records target, const std::string& name) {
@@ -88,13 +88,17 @@ void Localizer::add(const Records& source, Records target, const std::string& na
   names_.push_back(name);
   relabelled_.push_back(false);
   const auto left = by_value_name(source), right = by_value_name(target);
-  std::vector<char> labels(sums_.size(), 0);  // of an output that was compared: 1 the same, 2 others
+  std::vector<char> labels(sums_.size(), 0);    // of an output that was compared: 1 the same, 2 others
+  std::vector<char> diverges(sums_.size(), 0);  // of what show_first() asks for
   const auto compare_one = [&](int64_t i) {
     Sum& sum = sums_[static_cast<size_t>(i)];
     const auto a = left.find(source_[sum.pair.source].name), b = right.find(target_[sum.pair.target].name);
     if (a == left.end() || b == right.end()) return;
     const Tensor &ours = a->second->tensor, &theirs = b->second->tensor;
-    if (!compare_pair(&sum, ours, theirs)) return;
+    const std::optional<Distance> d = compare_pair(&sum, ours, theirs);
+    if (!d) return;
+    if (shown_tolerance_ && d->max_abs > shown_tolerance_->atol + shown_tolerance_->rtol * d->largest)
+      diverges[static_cast<size_t>(i)] = 1;
     if (source_[sum.pair.source].role == stream::Role::Output)
       labels[static_cast<size_t>(i)] = top_label(ours) == top_label(theirs) ? 1 : 2;
     sum.result.recomputed = sum.result.recomputed || a->second->recomputed || b->second->recomputed;
@@ -106,6 +110,12 @@ void Localizer::add(const Records& source, Records target, const std::string& na
   }
   const auto first_label = std::find_if(labels.begin(), labels.end(), [](char label) { return label != 0; });
   relabelled_.back() = first_label != labels.end() && *first_label == 2;
+  for (size_t i = 0; i < sums_.size(); ++i) {
+    const LayerPair& pair = sums_[i].pair;
+    if (diverges[i] == 0 || (first_ && pair.source >= first_->source)) continue;
+    const Tensor &ours = left.at(source_[pair.source].name)->tensor, &theirs = right.at(target_[pair.target].name)->tensor;
+    first_ = {pair.source, name, activation_maps(ours, reordered(theirs, sums_[i].order, ours.shape()))};
+  }
   if (own_ == nullptr) return;
   if (n_samples_ == 1) line_up_own();
   target.clear();
@@ -307,6 +317,9 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
       report.explained = report.explained && !apart;
     }
   }
+  if (report.first && report.findings.empty() && first_ && first_->maps &&
+      first_->source == report.layers[*report.first].source)
+    report.maps.push_back({std::nullopt, source_[first_->source].name, first_->sample, *first_->maps});
   report.source = std::move(source_);
   report.target = std::move(target_);
   return report;

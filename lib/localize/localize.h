@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "devices/device.h"
 #include "infer/sample_source.h"
+#include "localize/activation_maps.h"
 #include "localize/align.h"
 #include "localize/findings.h"
 #include "localize/layer_statistics.h"
@@ -17,6 +18,7 @@
 #include "localize/own_error.h"
 #include "localize/parameters.h"
 #include "stream/stream.h"
+#include "tensor/compare.h"
 
 namespace dnn {
 
@@ -67,6 +69,8 @@ struct LocalizeReport {
   std::optional<Residual> residual;              // with them
   std::optional<bool> ran_out;                   // of time, where that was limited: samples or segments were left out
 
+  std::vector<ShownMaps> maps;  // where asked for: of findings, or of the first layer that diverges
+
   // Whether all that the networks' outputs differ by is rounding: there are own errors, of every output's segment too, none
   // is wrong, the inputs are the same and the outputs no further apart than rounding grows to.
   bool explained = false;
@@ -86,6 +90,8 @@ class Localizer {
   void share(ThreadPool* pool) { pool_ = pool; }
   // Also measures LayerResult::statistics; before the first sample.
   void measure_statistics() { measures_statistics_ = true; }
+  // Also keeps maps of the first layer that diverges, as finish() will be told; before the first sample.
+  void show_first(const ParameterTolerance& tolerance) { shown_tolerance_ = tolerance; }
   // The values of one sample, by its name, on both sides. The first lines the layers up; values of other shapes later on are left out.
   void add(const std::vector<stream::TensorRecord>& source, std::vector<stream::TensorRecord> target,
            const std::string& name = "");
@@ -100,7 +106,7 @@ class Localizer {
     double difference_squares = 0, reference_squares = 0;
     std::vector<std::pair<int64_t, double>> errors = {};  // by sample
   };
-  bool compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const;
+  std::optional<Distance> compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const;
   void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
   void withdraw(std::vector<LayerResult>* layers);
   void line_up_own();
@@ -120,6 +126,13 @@ class Localizer {
   std::vector<std::string> names_;  // by sample
   std::vector<bool> relabelled_;    // by sample
   bool measures_statistics_ = false;
+  std::optional<ParameterTolerance> shown_tolerance_;
+  struct First {
+    size_t source = 0;  // layer
+    std::string sample;
+    std::optional<ActivationMaps> maps;
+  };
+  std::optional<First> first_;
   int64_t n_samples_ = 0, n_withdrawn_ = 0;
 };
 

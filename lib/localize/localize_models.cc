@@ -33,7 +33,7 @@ OwnErrorOptions own_options(const LocalizeRequest& request, ThreadPool* pool) {
   options.compile = open_options(request.network).compile;
   options.compile.build.cache_folder = request.folders.compile.build.cache_folder;
   options.run.threads = request.threads;
-  options.keep = request.keep;
+  options.keep = std::max<size_t>(request.keep, request.maps ? 1 : 0);
   options.deadline = request.deadline;
   return options;
 }
@@ -98,6 +98,7 @@ LocalizeReport ModelComparison::run() {
   localizer.give(request_.alignment);
   localizer.share(&pool_);
   if (request_.statistics) localizer.measure_statistics();
+  if (request_.maps) localizer.show_first(request_.tolerance);
   if (!wants_float64(request_.network.device)) localizer.measure_own(&own_);
   bool told = !request_.folders.note;
   const auto tell_early = [&] {
@@ -116,8 +117,22 @@ LocalizeReport ModelComparison::run() {
       },
       request_.deadline);
   LocalizeReport report = localizer.finish(request_.tolerance);
+  if (request_.maps) add_maps(&report);
   report.ran_out = request_.deadline.ran_out();
   return report;
+}
+
+// Of the first findings, on the first sample, as that is kept.
+void ModelComparison::add_maps(LocalizeReport* report) const {
+  for (size_t i = 0; i < std::min(report->findings.size(), kMostMappedFindings); ++i) {
+    const size_t joint = report->findings[i].own;
+    if (own_.kept() == 0 || request_.deadline.stops()) return;
+    const auto sides = own_.side_by_side(joint, 0);
+    std::optional<ActivationMaps> maps = sides ? activation_maps(sides->first, sides->second) : std::nullopt;
+    if (!maps) continue;
+    const std::string& layer = source_.graph.value(own_.results()[joint].joint.source).name;
+    report->maps.push_back({i, layer, report->shown_samples.at(0).name, std::move(*maps)});
+  }
 }
 
 bool runs_as_written(const NetworkOptions& network) {

@@ -33,6 +33,7 @@ struct LocalizeRequest {
   int threads = 0;
   ParameterTolerance tolerance;
   bool statistics = false;                       // also of each layer
+  bool maps = false;                             // also activations of the findings, see LocalizeReport::maps
   Deadline deadline;                             // when to end with what was found
   std::vector<GivenPair> alignment;              // see align()
   std::function<bool(int64_t place)> takes;      // which samples, by their place from 0; empty: all
@@ -78,6 +79,8 @@ class ModelComparison {
   const OwnErrors& own() const { return own_; }
 
  private:
+  void add_maps(LocalizeReport* report) const;
+
   LocalizeRequest request_;
   ComparedNetwork source_, target_;
   ThreadPool pool_;

@@ -728,4 +728,21 @@ void OwnErrors::add(const NamedTensors& values) {
   }
 }
 
+std::optional<std::pair<Tensor, Tensor>> OwnErrors::side_by_side(size_t joint, size_t kept) const {
+  const OwnError& r = results_.at(joint);
+  const NamedTensors& values = kept_.at(kept);
+  const Tensor& reference = expected(joint, values);
+  if (!reference.defined() || r.verdict == OwnError::Verdict::Fails) return std::nullopt;
+  Tensor made;
+  try {
+    made = run(target_, ends(false), r.target, values, false, false);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+    return std::nullopt;
+  }
+  const std::vector<AxisOrder> orders = axis_orders(reference.shape(), made.shape());
+  if (std::find(orders.begin(), orders.end(), r.joint.order) == orders.end()) return std::nullopt;
+  return std::pair(reference, reordered(made, r.joint.order, reference.shape()));
+}
+
 }  // namespace dnn

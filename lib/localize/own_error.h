@@ -86,6 +86,9 @@ class OwnErrors {
   };
   Trial try_target(const Graph& target, size_t joint, size_t kept) const;
   size_t kept() const { return kept_.size(); }
+  // What the source has at a joint on a kept sample, and what the target's segment makes of the source's activations, in the same
+  // order of axes; nullopt where it does not run, or fit.
+  std::optional<std::pair<Tensor, Tensor>> side_by_side(size_t joint, size_t kept) const;
   // A joint by names and extents, as the source has them on a kept sample.
   CommonValue common_value(size_t joint) const;
   // Whether every line-up that there was to try has been tried.

@@ -230,6 +230,10 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
     }
     json["parameters"].push_back(std::move(entry));
   }
+  if (!report.maps.empty()) {
+    json["maps"] = Json::array();
+    for (const ShownMaps& shown : report.maps) json["maps"].push_back(shown_maps_json(shown));
+  }
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (report.residual) {
     text.back() = ',';

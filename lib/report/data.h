@@ -58,6 +58,21 @@ struct Localization {
   std::vector<Sample> samples;
   std::vector<std::vector<std::optional<double>>> sample_errors;
   int64_t n_samples_left_out = 0;
+  // Channels of a layer in which the two differ most, on one sample.
+  struct Channel {
+    int64_t channel = 0;
+    double max_abs = 0;                                             // of the difference
+    std::vector<std::optional<double>> source, target, difference;  // row by row; nullopt: not finite
+  };
+  struct Maps {
+    std::string layer, sample;
+    std::string what;       // of the finding; "": of the first layer that diverges
+    bool isolated = false;  // a finding: the target's is computed from the source's activations
+    int64_t n_channels = 0, height = 0, width = 0;
+    size_t rows = 0, columns = 0;
+    std::vector<Channel> channels;
+  };
+  std::vector<Maps> maps;
 };
 Localization parse_localization(const std::string& json);  // throws Malformed
 

@@ -1,6 +1,7 @@
 // What dnn-localize --json wrote; see data.h.
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "report/data.h"
@@ -82,6 +83,71 @@ void add_samples(const Json& by_sample, Localization* found) {
   }
 }
 
+constexpr size_t kMostExtent = 256, kMostChannels = 16, kMostMaps = 16;
+
+// Whole numbers in 127ths of `largest`; the first plane says how many rows and columns there are.
+std::vector<std::optional<double>> plane_of(const Json& rows, double largest, Localization::Maps* maps) {
+  std::vector<std::optional<double>> values;
+  if (!rows.is_array() || rows.empty() || rows.size() > kMostExtent || !rows[0].is_array() || rows[0].empty() ||
+      rows[0].size() > kMostExtent)
+    fail_malformed("a map is not of 1 to ", kMostExtent, " rows and columns");
+  if (maps->rows == 0) {
+    maps->rows = rows.size();
+    maps->columns = rows[0].size();
+  }
+  if (rows.size() != maps->rows) fail_malformed("maps of ", maps->rows, " and ", rows.size(), " rows");
+  for (const Json& row : rows) {
+    if (!row.is_array() || row.size() != maps->columns)
+      fail_malformed("a row of a map is not of ", maps->columns, " columns");
+    for (const Json& value : row) {
+      const bool known = value.is_number() && std::abs(value.get<double>()) <= 127;
+      values.push_back(known ? std::optional(value.get<double>() / 127 * largest) : std::nullopt);
+    }
+  }
+  return values;
+}
+
+double largest_at(const Json& map, const char* key) {
+  const double value = number_at(map, key);
+  return std::isfinite(value) ? std::abs(value) : 0;
+}
+
+// What versions before it did not write.
+void add_maps(const Json& json, Localization* found) {
+  const Json& findings = list_at(json, "findings");
+  for (const Json& map : list_at(json, "maps")) {
+    if (!map.is_object()) fail_malformed("maps of a layer are not a map");
+    if (found->maps.size() == kMostMaps) return;
+    Localization::Maps maps;
+    maps.layer = text_at(map, "layer");
+    maps.sample = text_at(map, "sample");
+    if (const auto finding = map.find("finding"); finding != map.end() && finding->is_number_unsigned()) {
+      maps.isolated = true;
+      const auto i = finding->get<size_t>();
+      if (i < findings.size() && findings[i].is_object()) maps.what = text_at(findings[i], "what");
+    }
+    maps.n_channels = count_at(map, "channels_of_layer");
+    maps.height = count_at(map, "height");
+    maps.width = count_at(map, "width");
+    for (const Json& channel : list_at(map, "channels")) {
+      if (!channel.is_object()) fail_malformed("a channel's maps are not a map");
+      if (maps.channels.size() == kMostChannels) break;
+      const double largest = largest_at(channel, "largest");
+      Localization::Channel c;
+      c.channel = count_at(channel, "channel");
+      c.max_abs = number_at(channel, "max_abs");
+      const auto plane = [&](const char* key, double scale) {
+        return plane_of(channel.contains(key) ? channel.at(key) : Json(), scale, &maps);
+      };
+      c.source = plane("source", largest);
+      c.target = plane("target", largest);
+      c.difference = plane("difference", largest_at(channel, "largest_difference"));
+      maps.channels.push_back(std::move(c));
+    }
+    if (!maps.channels.empty()) found->maps.push_back(std::move(maps));
+  }
+}
+
 }  // namespace
 
 Localization parse_localization(const std::string& text) {
@@ -98,6 +164,7 @@ Localization parse_localization(const std::string& text) {
   if (const auto samples = json.find("by_sample"); samples != json.end() && samples->is_object())
     add_samples(*samples, &found);
   if (const auto first = json.find("first"); first != json.end() && first->is_object()) found.first = layer_of(*first);
+  add_maps(json, &found);
   for (const Json& parameter : list_at(json, "parameters")) {
     if (!parameter.is_object()) fail_malformed("a parameter is not a map");
     std::string name = text_at(parameter, "attribute");

@@ -12,16 +12,30 @@
 namespace dnn::report {
 namespace {
 
-using Rgb = std::array<int, 3>;
+using Channels = std::array<int, 3>;
 
-Rgb rgb_of(std::string_view colour) {
+Channels rgb_of(std::string_view colour) {
   const long value = std::strtol(std::string(colour.substr(1)).c_str(), nullptr, 16);
   return {static_cast<int>(value >> 16 & 255), static_cast<int>(value >> 8 & 255), static_cast<int>(value & 255)};
 }
 
+constexpr std::string_view kLightest = "#eef5fb", kDarkest = "#08386f";
+
+Rgb between(std::string_view from, std::string_view to, double share) {
+  const Channels a = rgb_of(from), b = rgb_of(to);
+  Rgb rgb{};
+  for (size_t i = 0; i < rgb.size(); ++i)
+    rgb[i] = static_cast<uint8_t>(std::lround(a[i] + std::clamp(share, 0.0, 1.0) * (b[i] - a[i])));
+  return rgb;
+}
+
+std::string_view light_colour(std::string_view name) {
+  return std::find_if(colours().begin(), colours().end(), [&](const Colour& c) { return c.name == name; })->light;
+}
+
 // WCAG 2.2, relative luminance.
 double luminance(std::string_view colour) {
-  const Rgb rgb = rgb_of(colour);
+  const Channels rgb = rgb_of(colour);
   const double weights[] = {0.2126, 0.7152, 0.0722};
   double sum = 0;
   for (size_t i = 0; i < 3; ++i) {
@@ -67,12 +81,12 @@ double contrast(std::string_view a, std::string_view b) {
 
 const std::array<Step, kSteps>& steps() {
   static const std::array<Step, kSteps> kScale = [] {
-    const Rgb low = rgb_of("#eef5fb"), high = rgb_of("#08386f");
+    const Channels low = rgb_of(kLightest), high = rgb_of(kDarkest);
     std::array<Step, kSteps> scale;
     for (int i = 0; i < kSteps; ++i) {
       const double t = static_cast<double>(i) / (kSteps - 1);
       char text[8];
-      Rgb c{};
+      Channels c{};
       for (size_t j = 0; j < 3; ++j) c[j] = static_cast<int>(std::lround(low[j] + t * (high[j] - low[j])));
       std::snprintf(text, sizeof text, "#%02x%02x%02x", c[0] & 255, c[1] & 255, c[2] & 255);
       Step& step = scale[static_cast<size_t>(i)];
@@ -83,6 +97,12 @@ const std::array<Step, kSteps>& steps() {
   }();
   return kScale;
 }
+
+Rgb shade(double share) { return between(kLightest, kDarkest, share); }
+
+Rgb diverging_shade(double share) { return between("#ffffff", light_colour(share < 0 ? "s1" : "s2"), std::abs(share)); }
+
+Rgb no_number_shade() { return between(light_colour("s4"), light_colour("s4"), 0); }
 
 int step_of(double value, double low, double high) {
   return std::min(static_cast<int>(share_between(value, low, high) * kSteps), kSteps - 1);

@@ -1,6 +1,7 @@
 // Palette: the colours of a report (palette.def) and the scale of heat maps.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,13 @@ const std::array<Step, kSteps>& steps();
 int step_of(double value, double low, double high);
 // The step of how far a value lies below the highest, by the square root, so that small differences show beside large ones.
 int step_below(double value, double low, double high);
+
+// A colour between the steps, of a share from 0 to 1; and of one from -1 to 1: blue, white at 0, orange, which colour-blind eyes
+// tell apart too. What is no number has a colour of its own.
+using Rgb = std::array<uint8_t, 3>;
+Rgb shade(double share);
+Rgb diverging_shade(double share);
+Rgb no_number_shade();
 
 // WCAG 2.2's contrast ratio of two colours "#rrggbb", from 1 to 21.
 double contrast(std::string_view a, std::string_view b);

@@ -64,6 +64,15 @@ struct Stem {
 Drawing stems(const std::vector<Stem>& list, std::string_view x_title, std::string_view y_title,
               const std::vector<std::string>& legend);
 
+// Channels of a layer of two networks, a row for each: what the one computes and what the other does, on one scale from light to
+// dark, and their difference, on one from blue over white to orange. Row by row from the top; nullopt: no finite number.
+struct MapRow {
+  std::string label;
+  size_t columns = 0;
+  std::vector<std::optional<double>> source, target, difference;
+};
+Drawing activation_maps(const std::vector<MapRow>& rows);
+
 // The shares that lie below, of sorted or unsorted values: linear between the two nearest, as numpy's default.
 double quantile(std::vector<double> values, double q);
 

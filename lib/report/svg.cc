@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/escape.h"
 #include "report/palette.h"
+#include "stream/base64.h"
 
 namespace dnn::report {
 namespace {
@@ -110,6 +111,12 @@ void Drawing::squares(const std::vector<PlotPoint>& corners, double width, doubl
   body_ += "\"/>";
 }
 
+void Drawing::picture(PlotPoint corner, double width, double height, std::string_view png) {
+  body_ += cat("<image class=\"p\" preserveAspectRatio=\"none\" x=\"", number(corner.x), "\" y=\"", number(corner.y),
+               "\" width=\"", number(width), "\" height=\"", number(height), "\" href=\"data:image/png;base64,",
+               stream::base64_encode(as_bytes(png)), "\"/>");
+}
+
 void Drawing::text(PlotPoint at, std::string_view text, Anchor anchor, Ink ink, double angle) {
   label(at, text, std::string::npos, anchor, ink, angle);
 }
@@ -149,7 +156,7 @@ std::string svg_style() {
       "svg .q{fill:$quiet}svg .b{font-weight:600}"
       "svg path.a,svg path.g,svg path.d{fill:none;stroke:$quiet}svg path.g{stroke:$grid}"
       "svg path.d{stroke-width:1.5;stroke-dasharray:5 3}"
-      "svg .o{opacity:.35}";
+      "svg .o{opacity:.35}svg .p{image-rendering:pixelated}";
   for (int i = 1; i <= kSeries; ++i) {
     css += cat("svg .l", i, "{fill:none;stroke:$s", i, ";stroke-width:1.5}svg .f", i, "{fill:$s", i, "}svg .e", i,
                "{fill:$page;stroke:$s", i, ";stroke-width:1.5}");

@@ -38,6 +38,8 @@ class Drawing {
   void marker(PlotPoint at, int series, std::string_view hint = "", bool hollow = false);
   // Squares of one step of the palette's scale, in one element.
   void squares(const std::vector<PlotPoint>& corners, double width, double height, int step);
+  // The bytes of a PNG file, stretched to a box; its pixels stay sharp.
+  void picture(PlotPoint corner, double width, double height, std::string_view png);
   // Text of a file is cleaned and escaped here. `angle` in degrees, clockwise.
   void text(PlotPoint at, std::string_view text, Anchor anchor = Anchor::Start, Ink ink = Ink::Text, double angle = 0);
   void step_text(PlotPoint at, std::string_view text, int step);

@@ -37,6 +37,8 @@ class Page(html.parser.HTMLParser):
             self.links.append(a.get("href"))
         if "src" in a and not a["src"].startswith("data:image/png;base64,"):
             self.problems.append(f"<{tag}> loads {a['src'][:60]}")
+        if tag == "image" and not (a.get("href") or "").startswith("data:image/png;base64,"):
+            self.problems.append(f"<image> loads {str(a.get('href'))[:60]}")
         if tag == "img" and not a.get("alt"):
             self.problems.append("an image without a text in its stead")
         if tag == "th" and a.get("scope") not in ("col", "row"):

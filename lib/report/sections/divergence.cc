@@ -87,6 +87,42 @@ void add_samples(const Localization& found, const std::string& id, Blocks* block
         true});
 }
 
+// "3 of 64": which of the layer's channels are shown.
+std::string chosen_text(const Localization::Maps& maps) {
+  const auto n = static_cast<int64_t>(maps.channels.size());
+  if (maps.n_channels <= 1) return "its one channel";
+  return n < maps.n_channels ? cat("the ", n, " of ", maps.n_channels, " channels that differ most")
+                             : cat("all ", n, " channels");
+}
+
+// What both networks compute in a layer, side by side.
+void add_maps(const Localization& found, const std::string& id, Blocks* blocks) {
+  size_t n = 0;
+  for (const Localization::Maps& maps : found.maps) {
+    std::vector<MapRow> rows;
+    std::vector<std::string> largest;
+    for (const Localization::Channel& c : maps.channels) {
+      rows.push_back({cat("channel ", c.channel), maps.columns, c.source, c.target, c.difference});
+      largest.push_back(cat(short_number(c.max_abs), " in channel ", c.channel));
+    }
+    const bool smaller =
+        static_cast<int64_t>(maps.rows) < maps.height || static_cast<int64_t>(maps.columns) < maps.width;
+    std::string text =
+        cat(maps.sample.empty() ? "" : cat("On ", maps.sample, ". "),
+            maps.isolated ? cat("A finding", maps.what.empty() ? "" : cat(" (", maps.what, ")"),
+                                ": the target's is computed from the source's activations in front of it. ")
+                          : "The first layer that diverges, each network on its own activations. ",
+            "In each row what the source and what the target computes, on one scale from light to dark, and their "
+            "difference: orange where the source has more, blue where it has less. Largest difference: ",
+            join(largest), ".",
+            smaller ? cat(" Of ", maps.height, " x ", maps.width,
+                          " values, each shown is the one of largest magnitude in its block.")
+                    : "");
+    blocks->push_back(Figure{cat(id, "-maps-", ++n), cat("Activations of ", maps.layer, ", ", chosen_text(maps)),
+                             std::move(text), activation_maps(rows)});
+  }
+}
+
 void add(const Localization& found, size_t number, Blocks* blocks) {
   const std::string id = cat("divergence-", number);
   Line verdict = cat(found.target, " against ", found.source, ", ",
@@ -117,6 +153,7 @@ void add(const Localization& found, size_t number, Blocks* blocks) {
               {"diverges, passed on", "makes it: its inputs agree", "", "", "", "agrees"})});
   }
   add_samples(found, id, blocks);
+  add_maps(found, id, blocks);
   std::vector<size_t> rows;
   for (size_t i = 0; i < found.layers.size(); ++i) {
     if (found.layers[i].diverges) rows.push_back(i);

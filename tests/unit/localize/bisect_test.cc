@@ -112,7 +112,7 @@ TEST(Bisect, EndsWithTheTimeBetweenTwoRewrites) {
   const auto report_of = [&](int n, std::optional<bool>* ran_out) {
     BisectOptions options;
     options.deadline = after_questions(n);
-    const BisectReport report = bisect(net(), samples(), side("reference", 0), target, options);
+    BisectReport report = bisect(net(), samples(), side("reference", 0), target, options);
     *ran_out = options.deadline.ran_out();
     return report;
   };

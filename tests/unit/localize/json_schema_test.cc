@@ -50,8 +50,9 @@ Request sample_request() {
 const LocalizePresentation kShown = {"right.onnx", "wrong.onnx"};
 
 TEST(LocalizeSchemas, Layers) {
-  Schema schema("layers"), of_findings("findings");
+  Schema schema("layers"), of_findings("findings"), of_maps("maps");
   auto request = sample_request<LocalizeRequest>();
+  request.maps = true;
   const std::string text = localize_json(ModelComparison(request).run(), kShown);
   schema.expect(text);
   using Json = JsonSchema::Json;
@@ -59,6 +60,8 @@ TEST(LocalizeSchemas, Layers) {
   for (const char* key : {"findings", "residual"}) ASSERT_TRUE(findings.contains(key));
   of_findings.expect(Json({{"findings", findings["findings"]}, {"residual", findings["residual"]}}).dump() + "\n");
   of_findings.expect_all_seen();
+  of_maps.expect(findings.at("maps").dump() + "\n");
+  of_maps.expect_all_seen();
   // Out of time at once: the first sample has run, and no layer by itself.
   request.deadline = after_questions(0);
   const LocalizeReport cut = ModelComparison(request).run();
@@ -207,7 +210,7 @@ TEST(LocalizeSchemas, EachIsTested) {
   size_t n_files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kSchemas))
     n_files += entry.path().extension() == ".json";
-  EXPECT_EQ(n_files, 6u);
+  EXPECT_EQ(n_files, 7u);
 }
 
 // What a schema does not describe is refused; else the tests above could not fail.

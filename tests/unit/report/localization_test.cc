@@ -104,5 +104,63 @@ TEST(Localization, WhatDoesNotFitIsMalformed) {
   EXPECT_EQ(said(R"("by_sample": {"samples": [1], "errors": [[1]]})"), "a sample is not a map");
 }
 
+std::string with_maps(const std::string& finding, const std::string& channels, const std::string& layer = "conv1") {
+  return cat(kTwoLayers.substr(0, kTwoLayers.size() - 1),
+             R"(, "findings": [{"what": "other <bias>"}], "maps": [{"finding": )", finding, R"(, "layer": ")", layer,
+             R"(", "sample": "b/<two>", "channels_of_layer": 64, "height": 4, "width": 3,
+             "channels": [)",
+             channels, "]}]}");
+}
+
+const std::string kChannel =
+    R"({"channel": 7, "max_abs": 0.5, "largest": 12.7, "largest_difference": 0.5, "source": [[127, -10, null], [0, 0, 0]],
+    "target": [[0, 0, 0], [0, 0, 0]], "difference": [[127, 0, null], [0, 0, -127]]})";
+
+TEST(Localization, MapsSideBySide) {
+  const Localization found = parse_localization(with_maps("0", kChannel));
+  ASSERT_EQ(found.maps.size(), 1u);
+  const Localization::Maps& maps = found.maps[0];
+  EXPECT_EQ(maps.what, "other <bias>");
+  EXPECT_TRUE(maps.isolated);
+  EXPECT_EQ(maps.rows, 2u);
+  EXPECT_EQ(maps.columns, 3u);
+  ASSERT_EQ(maps.channels.size(), 1u);
+  EXPECT_DOUBLE_EQ(*maps.channels[0].source[0], 12.7);
+  EXPECT_DOUBLE_EQ(*maps.channels[0].source[1], -1);
+  EXPECT_FALSE(maps.channels[0].source[2].has_value());
+  EXPECT_DOUBLE_EQ(*maps.channels[0].difference[5], -0.5);
+
+  const std::string page = page_of(with_maps("0", kChannel));
+  EXPECT_TRUE(holds(page, "Activations of conv1, the 1 of 64 channels that differ most"));
+  EXPECT_TRUE(holds(page, "On b/&lt;two&gt;. A finding (other &lt;bias&gt;): the target"));
+  EXPECT_TRUE(holds(page, "Largest difference: 0.5 in channel 7. Of 4 x 3 values, each shown is"));
+  EXPECT_TRUE(holds(page, "from -1 to 12.7"));
+  EXPECT_TRUE(holds(page, "from -0.5 to 0.5"));
+  EXPECT_TRUE(holds(page, "no finite number"));
+  size_t pictures = 0;
+  for (size_t at = 0; (at = page.find("href=\"data:image/png;base64,", at + 1)) != std::string::npos;) ++pictures;
+  EXPECT_EQ(pictures, 6u);  // three of the channel, three of the key
+  EXPECT_TRUE(holds(page_of(with_maps("null", kChannel)), "The first layer that diverges, each network on its own"));
+  EXPECT_FALSE(holds(page_of(with_maps("0", kChannel, "<script>")), "<script>"));
+  EXPECT_FALSE(holds(page_of(with_maps("9", "")), "Activations of"));
+  EXPECT_FALSE(holds(page_of(kTwoLayers), "Activations of"));  // of earlier versions of dnn-localize
+}
+
+TEST(Localization, MapsOfOtherSizesAreMalformed) {
+  const auto changed = [](const std::string& from, const std::string& to) {
+    std::string channel = kChannel;
+    return channel.replace(channel.find(from), from.size(), to);
+  };
+  std::string wide = "[[";
+  for (int i = 0; i < 300; ++i) wide += "1,";
+  for (const std::string& channel :
+       {changed("[[127, -10, null], [0, 0, 0]]", "[]"), changed("[[127, -10, null], [0, 0, 0]]", "[1, 2]"),
+        changed("[0, 0, -127]", "[0, 0]"), changed("[[127, 0, null], [0, 0, -127]]", "[[1, 2, 3]]"),
+        changed("[[127, -10, null], [0, 0, 0]]", wide + "1]]"), changed("\"source\"", "\"sauce\""), std::string("3")})
+    EXPECT_THROW(parse_localization(with_maps("0", channel)), Error) << channel.substr(0, 300);
+  // What is out of range is no number.
+  EXPECT_FALSE(parse_localization(with_maps("0", changed("127", "1270"))).maps[0].channels[0].source[0].has_value());
+}
+
 }  // namespace
 }  // namespace dnn::report

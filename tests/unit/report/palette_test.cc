@@ -53,5 +53,18 @@ TEST(Palette, VariablesAreTheColours) {
   EXPECT_EQ(with_light_colours("a{color:$page}"), "a{color:#ffffff}");
 }
 
+TEST(Palette, ShadesOfMaps) {
+  EXPECT_EQ(diverging_shade(0), (Rgb{255, 255, 255}));
+  EXPECT_EQ(diverging_shade(-1), (Rgb{0x00, 0x72, 0xb2}));
+  EXPECT_EQ(diverging_shade(2), diverging_shade(1));
+  for (int i = 1; i <= 10; ++i) {  // as dark to both sides, and darker with each step
+    const Rgb a = diverging_shade(-i / 10.0), b = diverging_shade(i / 10.0), c = diverging_shade((i - 1) / 10.0);
+    EXPECT_LT(a[0], 255);
+    EXPECT_LT(b[2], c[2]);
+    EXPECT_GT(a[2], b[2]);
+    EXPECT_LT(shade(i / 10.0)[0], shade((i - 1) / 10.0)[0]);
+  }
+}
+
 }  // namespace
 }  // namespace dnn::report
