@@ -11,7 +11,6 @@
 #include "infer/trace.h"
 #include "localize/outcome.h"
 #include "metrics/statistics.h"
-#include "tensor/compare.h"
 
 namespace dnn {
 namespace {
@@ -113,7 +112,8 @@ void Localizer::add(const Records& source, Records target, const std::string& na
   for (size_t i = 0; i < sums_.size(); ++i) {
     const LayerPair& pair = sums_[i].pair;
     if (diverges[i] == 0 || (first_ && pair.source >= first_->source)) continue;
-    const Tensor &ours = left.at(source_[pair.source].name)->tensor, &theirs = right.at(target_[pair.target].name)->tensor;
+    const Tensor &ours = left.at(source_[pair.source].name)->tensor,
+                 &theirs = right.at(target_[pair.target].name)->tensor;
     first_ = {pair.source, name, activation_maps(ours, reordered(theirs, sums_[i].order, ours.shape()))};
   }
   if (own_ == nullptr) return;

@@ -113,6 +113,8 @@ LocalizeReport ModelComparison::run() {
   compare_sessions(
       *source_.session, *source_.samples, *target_.session, *target_.samples, &localizer, request_.folders.warn,
       [&] {
+        if (!told) tell_early();
+        told = true;
         if (request_.done) request_.done();
       },
       request_.deadline);
