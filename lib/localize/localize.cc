@@ -120,7 +120,6 @@ void Localizer::add(const Records& source, Records target, const std::string& na
   if (n_samples_ == 1) line_up_own();
   target.clear();
   target.shrink_to_fit();
-  if (n_samples_ == 1) forget_mapped_files();
   NamedTensors values;
   for (const stream::TensorRecord& record : source) values[record.name] = record.tensor;
   own_->add(values);
@@ -338,7 +337,12 @@ void compare_sessions(Session& source, SampleSource& source_samples, Session& ta
     if (a.error || b.error) {
       warn(cat((a.error ? *a.error : *b.error).what(), "; skipped"));
     } else {
-      localizer->add(trace_run(source, a.inputs), trace_run(target, b.inputs), a.path);
+      // The one's weights need not stay in memory beside what the other's make.
+      const Records ours = trace_run(source, a.inputs);
+      forget_mapped_files();
+      Records theirs = trace_run(target, b.inputs);
+      forget_mapped_files();
+      localizer->add(ours, std::move(theirs), a.path);
     }
     done();
   }
