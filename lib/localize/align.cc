@@ -69,7 +69,8 @@ class Alignment {
     std::vector<Print> prints = {};
     std::map<ValueId, size_t> by_value = {};
     std::vector<size_t> partner = {};
-    std::vector<std::vector<size_t>> chains = {};  // by layer, see chain_of()
+    std::vector<std::vector<size_t>> chains = {};   // by layer, see chain_of()
+    std::vector<std::vector<NodeId>> readers = {};  // by value
   };
 
   Alignment(Side a, Side b, const std::vector<stream::TensorRecord>& a_records,
@@ -129,6 +130,7 @@ class Alignment {
     }
     side->partner.assign(side->layers.size(), kNone);
     for (size_t i = 0; i < side->layers.size(); ++i) side->chains.push_back(chain_of(*side, uses, i));
+    side->readers = uses.readers;
   }
 
   // A layer of weights and those behind it that can be folded into its weights and bias.
@@ -141,11 +143,14 @@ class Alignment {
       const ValueId v = side.values[chain.back()];
       if (v == kNoValue || side.graph.is_output(v) || uses.readers[static_cast<size_t>(v)].size() != 1) return chain;
       const Node& reader = side.graph.node(uses.readers[static_cast<size_t>(v)][0]);
-      const bool alone = std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](ValueId in) {
-        return in == v || in == kNoValue || side.graph.constant(in) != nullptr;
-      });
+      const bool alone = std::count(reader.inputs.begin(), reader.inputs.end(), v) == 1 &&
+                         std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](ValueId in) {
+                           return in == v || in == kNoValue || side.graph.constant(in) != nullptr;
+                         });
       const auto next = side.by_value.find(reader.output(0));
-      if (!alone || kFolded.count(reader.op) == 0 || next == side.by_value.end()) return chain;
+      if (!alone || (reader.op == "Div" && reader.input(0) != v) || kFolded.count(reader.op) == 0 ||
+          next == side.by_value.end())
+        return chain;
       chain.push_back(next->second);
     }
   }
@@ -193,10 +198,27 @@ class Alignment {
     if (x.empty() || y.empty() || !(heavy(x) && heavy(y))) return true;
     return x == y ? folded_alike(i, j) : ends_chain(a_, i, y) || ends_chain(b_, j, x);
   }
+  // Whether the layers behind them that can be folded are the same ones; also where what differs is no folding: an operator
+  // spelt out begins with an Add or a Mul, but then other operators read the ends.
   bool folded_alike(size_t i, size_t j) const {
     const std::vector<size_t>&x = a_.chains[i], &y = b_.chains[j];
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                      [&](size_t m, size_t n) { return a_.layers[m].op == b_.layers[n].op; });
+    const bool alike = std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                                  [&](size_t m, size_t n) { return a_.layers[m].op == b_.layers[n].op; });
+    if (alike) return true;
+    const std::vector<size_t>& longer = x.size() > y.size() ? x : y;
+    const Side& side = x.size() > y.size() ? a_ : b_;
+    if (longer.size() > 1 && side.layers[longer[1]].op == "BatchNormalization") return false;
+    const std::set<std::string_view> ours = readers_of(a_, x.back()), theirs = readers_of(b_, y.back());
+    return std::none_of(ours.begin(), ours.end(), [&](std::string_view op) { return theirs.count(op) != 0; });
+  }
+  // The operators that read a layer; of an output of the network "" is one.
+  static std::set<std::string_view> readers_of(const Side& side, size_t i) {
+    std::set<std::string_view> ops;
+    const ValueId v = side.values[i];
+    if (v == kNoValue) return ops;
+    if (side.graph.is_output(v)) ops.insert("");
+    for (NodeId id : side.readers[static_cast<size_t>(v)]) ops.insert(side.graph.node(id).op);
+    return ops;
   }
   static bool ends_chain(const Side& side, size_t i, const std::string& head) {
     return std::any_of(side.chains.begin(), side.chains.end(), [&](const std::vector<size_t>& chain) {
@@ -257,7 +279,7 @@ class Alignment {
     for (size_t i = 0; i < a_.layers.size(); ++i) {
       const auto found = named.find(a_.layers[i].name);
       if (found == named.end() || !free(i, found->second) || a_.layers[i].op.empty() ||
-          a_.layers[i].op != b_.layers[found->second].op || !may_be_one(i, found->second))
+          a_.layers[i].op != b_.layers[found->second].op || fit(i, found->second) || !may_be_one(i, found->second))
         continue;
       take(i, found->second, LayerPair::By::Name);
     }

@@ -293,18 +293,22 @@ TEST(Align, FoldedLayersBehindAFaultWithoutATrial) {
   }
   text += cat("  output r", n - 1, "\n}");
   const Graph a = typed(text);
-  Graph b = with({"kernel-rotated@conv1"}, a);
-  ASSERT_EQ(fold_batch_norms(b), n);
-  for (ValueId v = 0; v < b.value_count(); ++v) b.value(v).name = cat("other", v);
-  for (NodeId id : b.order()) b.node(id).name = cat("node", id);
-  infer_types(b);
-  OwnErrorOptions options;
-  options.refine_flops = 0;
-  EXPECT_EQ(found(localized(a, b, 1, options)), Names{"conv1, bn1"});
-  for (int threads : {1, 3}) {  // the same on any number of them
-    ThreadPool pool(threads);
-    options.pool = &pool;
+  for (const bool renamed : {true, false}) {  // or the folded layer has the convolution's name
+    Graph b = with({"kernel-rotated@conv1"}, a);
+    ASSERT_EQ(fold_batch_norms(b), n);
+    for (ValueId v = 0; v < b.value_count() && renamed; ++v) b.value(v).name = cat("other", v);
+    for (NodeId id : b.order()) b.node(id).name = renamed ? cat("node", id) : b.node(id).name;
+    for (int i = 0; i < n && !renamed; ++i)
+      std::swap(b.value(b.find_value(cat("c", i))).name, b.value(b.find_value(cat("n", i))).name);
+    infer_types(b);
+    OwnErrorOptions options;
+    options.refine_flops = 0;
     EXPECT_EQ(found(localized(a, b, 1, options)), Names{"conv1, bn1"});
+    for (int threads : {1, 3}) {  // the same on any number of them
+      ThreadPool pool(threads);
+      options.pool = &pool;
+      EXPECT_EQ(found(localized(a, b, 1, options)), Names{"conv1, bn1"});
+    }
   }
 }
 
