@@ -254,8 +254,7 @@ Residual residual_of(const OwnErrors& own) {
       ++residual.n_rounded;
       const double part = r.largest == 0 ? 0 : r.max_abs / r.largest;
       residual.largest = std::max(residual.largest, part);
-      // Where float64 was not asked, rounding is worth more than the least that is ever taken for it.
-      residual.largest_in_bounds = std::max(residual.largest_in_bounds, r.exact ? part / r.bound() : 0);
+      residual.largest_in_bounds = std::max(residual.largest_in_bounds, part / r.bound());
     }
   }
   return residual;
@@ -290,7 +289,7 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
   out += cat(residual.n_same, " layers are the same, ", residual.n_rounded, " differ by rounding");
   if (residual.n_rounded > 0)
     out += cat(", by at most ", words::number(residual.largest), " of their largest, ",
-               words::number(100 * residual.largest_in_bounds), " % of what float64 shows rounding to be worth");
+               words::number(100 * residual.largest_in_bounds), " % of the bound of rounding");
   if (!residual.complete)
     out += "; not every way to line the layers up was tried: a fault may be listed under the layers beside it too";
   return out + "\n";

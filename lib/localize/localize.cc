@@ -327,11 +327,12 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
 void compare_sessions(Session& source, SampleSource& source_samples, Session& target, SampleSource& target_samples,
                       Localizer* localizer, const std::function<void(const std::string&)>& warn,
                       const std::function<void()>& done, const Deadline& deadline) {
-  for (bool first = true;; first = false) {
+  bool any = false;
+  while (true) {
     const auto load_a = source_samples.next(), load_b = target_samples.next();
     if (load_a.has_value() != load_b.has_value())
       fail_usage("the inputs hold more samples for one model than the other");
-    if (!load_a || (!first && deadline.stops())) return;
+    if (!load_a || (any && deadline.stops())) return;
     const LoadedSample a = (*load_a)(), b = (*load_b)();
     if (!a.warning.empty()) warn(a.warning);
     if (a.error || b.error) {
@@ -343,6 +344,7 @@ void compare_sessions(Session& source, SampleSource& source_samples, Session& ta
       Records theirs = trace_run(target, b.inputs);
       forget_mapped_files();
       localizer->add(ours, std::move(theirs), a.path);
+      any = true;
     }
     done();
   }

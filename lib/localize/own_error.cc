@@ -567,9 +567,7 @@ void OwnErrors::doubt_order(const NamedTensors& values) {
 // body(0) to body(n - 1), which may not change what another reads.
 void OwnErrors::each(int64_t n, const std::function<void(int64_t)>& body) const {
   // An order of axes that only the segment's run tells is changed by the one and read by the others.
-  const bool known = std::all_of(results_.begin(), results_.end(),
-                                 [&](const OwnError& r) { return target_.value(r.joint.target).type.fixed(); });
-  if (options_.pool != nullptr && known) return share_out(*options_.pool, n, body);
+  if (options_.pool != nullptr && orders_known_) return share_out(*options_.pool, n, body);
   for (int64_t i = 0; i < n; ++i) body(i);
 }
 
@@ -577,8 +575,10 @@ void OwnErrors::settle(const NamedTensors& values) {
   for (OwnError& r : results_) {
     const Type& type = target_.value(r.joint.target).type;
     const auto found = values.find(source_.value(r.joint.source).name);
-    if (found == values.end() || !type.fixed()) continue;
-    const std::vector<AxisOrder> orders = axis_orders(found->second.shape(), type.fixed_shape());
+    if (found == values.end()) continue;  // nothing to compare with
+    const std::vector<AxisOrder> orders =
+        type.fixed() ? axis_orders(found->second.shape(), type.fixed_shape()) : std::vector<AxisOrder>();
+    orders_known_ = orders_known_ && !orders.empty();
     if (!orders.empty() && std::find(orders.begin(), orders.end(), r.joint.order) == orders.end())
       r.joint.order = orders.front();
   }

@@ -140,6 +140,7 @@ class OwnErrors {
   std::vector<NamedTensors> kept_;
   size_t kept_bytes_ = 0;
   bool banded_ = false, complete_ = true;
+  bool orders_known_ = true;               // of axes: no measurement changes a joint's
   mutable std::atomic<double> flops_ = 0;  // of all that was interpreted; whole numbers, the same in any order
   double most_flops_ = 0;
   int64_t n_samples_ = 0;

@@ -84,6 +84,7 @@ std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* wh
   const auto n_classes = static_cast<size_t>(std::max<int64_t>(found.target_classes, 0));
   std::vector<Edit> edits;
   if (found.verdict != PreprocessReport::Verdict::Explained || found.found.handling != Handling::AsIs) {
+    if (found.ran_out.value_or(false)) *why_not += "the time ran out before every preprocessing was tried; so far ";
     *why_not += "no preprocessing or order of classes that a model can hold explains it (--preprocessing says more)";
     return {};
   }
