@@ -56,9 +56,15 @@ template <class S, class A, class Gather, class Store>
 void multiply_panels(int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a, const Gather& gather,
                      const Store& store) {
   if (m <= 0 || n <= 0) return;
+  if (depth <= 0) {  // nothing to gather, perhaps from nowhere
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) store(i, j, S{});
+    }
+    return;
+  }
   constexpr int64_t kColumns = kPanelColumns<S>, kFactors = int64_t{1} << 20;  // of a, packed for all panels
   const PanelSums<S> sum = panel_sums<S>();
-  const int64_t most = std::max(kFactors / std::max<int64_t>(depth, 1) / kPanelRows, int64_t{1}) * kPanelRows;
+  const int64_t most = std::max(kFactors / depth / kPanelRows, int64_t{1}) * kPanelRows;
   std::vector<S> panel(static_cast<size_t>(depth * kColumns));
   std::vector<S> factors(static_cast<size_t>(depth * ((std::min(most, m) + kPanelRows - 1) / kPanelRows * kPanelRows)));
   S sums[kPanelRows * kColumns];
