@@ -45,6 +45,23 @@ class Resume(unittest.TestCase):
                 again = json.load(file)["rows"]
             self.assertEqual([(r["fault"], r["seed"], r["rank"]) for r in rows], [(r["fault"], r["seed"], r["rank"]) for r in again], whole.stdout)
 
+    def test_tables_of_several_studies_count_all_of_their_rows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def row(rank, **more):
+                return {"model": "m", "fault": "bn-epsilon", "state": "counted", "rank": rank, "width": 1, **more}
+            paths = []
+            for rows in ([row(1)] * 98, [row(1, repaired=True, repair_seconds=2.0), row(2, repaired=False, repair_seconds=4.0)]):
+                paths.append(os.path.join(folder, f"{len(paths)}.json"))
+                with open(paths[-1], "w") as file:
+                    json.dump({"rows": rows, "healthy": [["m", ".onnx", 0.0]], "false_alarms": 0, "altered": 0}, file)
+            command = [sys.executable, os.path.join(ROOT, "scripts", "fault-study"), "--table", *paths]
+            done = subprocess.run(command, text=True, stdout=subprocess.PIPE)
+            self.assertIn("of 100: 99.00 % ranked first, 100.00 % in the first three; 0 false alarms in 2 healthy", done.stdout)
+            self.assertIn("50.00 % of 2 repaired", done.stdout)
+            self.assertEqual(done.returncode, 1)  # half of the repairs is too few
+            self.assertEqual(subprocess.run([*command, "--repaired", "50"], stdout=subprocess.DEVNULL).returncode, 0)
+            self.assertEqual(subprocess.run([*command, "--repaired", "50", "--first", "99.5"], stdout=subprocess.DEVNULL).returncode, 1)
+
 
 if __name__ == "__main__":
     unittest.main()
