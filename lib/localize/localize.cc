@@ -86,6 +86,8 @@ void Localizer::add(const Records& source, Records target, const std::string& na
   }
   names_.push_back(name);
   relabelled_.push_back(false);
+  source_not_finite_.add(source_, source, name, pool_);
+  target_not_finite_.add(target_, target, name, pool_);
   const auto left = by_value_name(source), right = by_value_name(target);
   std::vector<char> labels(sums_.size(), 0);    // of an output that was compared: 1 the same, 2 others
   std::vector<char> diverges(sums_.size(), 0);  // of what show_first() asks for
@@ -319,6 +321,8 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
   if (report.first && report.findings.empty() && first_ && first_->maps &&
       first_->source == report.layers[*report.first].source)
     report.maps.push_back({std::nullopt, source_[first_->source].name, first_->sample, *first_->maps});
+  report.source_not_finite = source_not_finite_.origins(source_, source_graph_);
+  report.target_not_finite = target_not_finite_.origins(target_, target_graph_);
   report.source = std::move(source_);
   report.target = std::move(target_);
   return report;

@@ -15,6 +15,7 @@
 #include "localize/findings.h"
 #include "localize/layer_statistics.h"
 #include "localize/lineup.h"
+#include "localize/not_finite.h"
 #include "localize/own_error.h"
 #include "localize/parameters.h"
 #include "stream/stream.h"
@@ -68,6 +69,9 @@ struct LocalizeReport {
   std::vector<Finding> findings;                 // where own errors were measured
   std::optional<Residual> residual;              // with them
   std::optional<bool> ran_out;                   // of time, where that was limited: samples or segments were left out
+
+  // Where NaN and infinities begin, each network on its own activations.
+  std::vector<NotFiniteOrigin> source_not_finite, target_not_finite;
 
   std::vector<ShownMaps> maps;  // where asked for: of findings, or of the first layer that diverges
 
@@ -133,6 +137,7 @@ class Localizer {
     std::optional<ActivationMaps> maps;
   };
   std::optional<First> first_;
+  NotFinite source_not_finite_, target_not_finite_;
   int64_t n_samples_ = 0, n_withdrawn_ = 0;
 };
 

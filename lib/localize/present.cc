@@ -97,6 +97,51 @@ std::string first_lines(const LocalizeReport& report, const LayerResult& r) {
   return out;
 }
 
+// Where numbers stop being finite, on either side: at most `top` layers of each, the first ones.
+std::string not_finite_text(const LocalizeReport& report, int64_t top) {
+  std::string out;
+  const auto tell = [&](const char* side, const std::vector<Layer>& layers,
+                        const std::vector<NotFiniteOrigin>& origins) {
+    const size_t n = top == 0 ? origins.size() : std::min(origins.size(), static_cast<size_t>(top));
+    for (size_t i = 0; i < n; ++i) {
+      const NotFiniteOrigin& o = origins[i];
+      const Layer& layer = layers[o.layer];
+      out +=
+          cat("not finite in the ", side, ": ", called(layer), layer.op.empty() ? "" : cat(" (", plain(layer.op), ")"),
+              layer.role == stream::Role::Input ? " is given " : " makes ", o.n_nan, " NaN and ", o.n_infinite,
+              o.n_infinite == 1 ? " infinity" : " infinities", " in ", o.n_samples, " of ", report.n_samples,
+              report.n_samples == 1 ? " sample" : " samples", ", first at ", shape_text(o.element),
+              o.sample.empty() ? "" : cat(" of ", plain(o.sample)));
+      if (!o.parameter.empty()) {
+        out += cat("; its parameter ", plain(o.parameter), " is not finite\n");
+      } else {
+        out += layer.role == stream::Role::Input ? "\n" : "; what it is computed from is finite\n";
+      }
+    }
+    if (n < origins.size()) out += cat("(and ", origins.size() - n, " more such layers of the ", side, ")\n");
+  };
+  tell("source", report.source, report.source_not_finite);
+  tell("target", report.target, report.target_not_finite);
+  return out.empty() ? out : out + "\n";
+}
+
+Json not_finite_json(const std::vector<Layer>& layers, const std::vector<NotFiniteOrigin>& origins) {
+  Json list = Json::array();
+  for (const NotFiniteOrigin& o : origins) {
+    const Layer& layer = layers[o.layer];
+    list.push_back({{"layer", layer.name},
+                    {"node", layer.node},
+                    {"op", layer.op},
+                    {"samples", o.n_samples},
+                    {"sample", o.sample},
+                    {"element", o.element},
+                    {"nan", o.n_nan},
+                    {"inf", o.n_infinite},
+                    {"parameter", o.parameter.empty() ? Json() : Json(o.parameter)}});
+  }
+  return list;
+}
+
 Json layer_json(const LocalizeReport& report, const LayerResult& r) {
   const auto side = [](const Layer& layer) {
     return Json{{"name", layer.name}, {"node", layer.node}, {"op", layer.op}, {"shape", layer.shape}};
@@ -132,6 +177,7 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
     out +=
         "this does not explain how far the outputs are apart: inputs or outputs may mean something else\n"
         "(--preprocessing searches that), or a layer could not be run by itself\n\n";
+  out += not_finite_text(report, how.top);
   if (!report.first) {
     out += "no layer diverges\n";
   } else {
@@ -197,6 +243,9 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
                {"layers", Json::array()},
                {"outputs", Json::array()},
                {"by_sample", nullptr},
+               {"not_finite",
+                {{"source", not_finite_json(report.source, report.source_not_finite)},
+                 {"target", not_finite_json(report.target, report.target_not_finite)}}},
                {"parameters_compared", report.n_parameters},
                {"parameters", Json::array()}};
   if (report.ran_out) json["ran_out"] = *report.ran_out;
