@@ -108,10 +108,11 @@ std::string not_finite_text(const LocalizeReport& report, int64_t top) {
       const Layer& layer = layers[o.layer];
       out +=
           cat("not finite in the ", side, ": ", called(layer), layer.op.empty() ? "" : cat(" (", plain(layer.op), ")"),
-              layer.role == stream::Role::Input ? " is given " : " makes ", o.n_nan, " NaN and ", o.n_infinite,
-              o.n_infinite == 1 ? " infinity" : " infinities", " in ", o.n_samples, " of ", report.n_samples,
-              report.n_samples == 1 ? " sample" : " samples", ", first at ", shape_text(o.element),
-              o.sample.empty() ? "" : cat(" of ", plain(o.sample)));
+              layer.role == stream::Role::Input ? " is given " : " makes ", o.n_nan > 0 ? cat(o.n_nan, " NaN") : "",
+              o.n_nan > 0 && o.n_infinite > 0 ? " and " : "",
+              o.n_infinite > 0 ? cat(o.n_infinite, o.n_infinite == 1 ? " infinity" : " infinities") : "", " in ",
+              o.n_samples, " of ", report.n_samples, report.n_samples == 1 ? " sample" : " samples", ", first at ",
+              shape_text(o.element), o.sample.empty() ? "" : cat(" of ", plain(o.sample)));
       if (!o.parameter.empty()) {
         out += cat("; its parameter ", plain(o.parameter), " is not finite\n");
       } else {

@@ -58,7 +58,7 @@ TEST(NotFinite, BeginsInTheLayerWhoseInputsAreFinite) {
   EXPECT_EQ(origin.parameter, "");
   const std::string text = localize_table(report, {"a.onnx", "b.onnx"});
   const std::string line =
-      "inverse (Div) makes 0 NaN and 3 infinities in 2 of 3 samples, first at [0,1] of sample 1; what it is computed "
+      "inverse (Div) makes 3 infinities in 2 of 3 samples, first at [0,1] of sample 1; what it is computed "
       "from is finite";
   EXPECT_NE(text.find("not finite in the source: " + line), std::string::npos) << text;
   EXPECT_NE(text.find("not finite in the target: " + line), std::string::npos) << text;
