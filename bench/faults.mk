@@ -20,10 +20,10 @@ MODELS_torch := $(D)/derived/mobilenetV1X0.25_torch1.13_opset13.onnx $(D)/derive
 HOW_torch := --device cpu --localize=--preprocess=imagenet-torch
 INPUTS_torch = $(wordlist 1,8,$(PHOTOS))
 MODELS_raw := $(D)/models/cifar10_resnet8_mlperf/pretrainedResnet.h5
-HOW_raw := --localize='--preprocess=none --resize=stretch'
+HOW_raw := --localize='"--preprocess=none resize=stretch"'
 INPUTS_raw = $(TINY)
 MODELS_scaled := $(D)/models/cifar10_resnet8_st/resnet_v1_8_32.h5 $(D)/models/vww_mlperf/vww_96_float.tflite
-HOW_scaled := --localize='--preprocess=none --scale=1/255 --resize=stretch'
+HOW_scaled := --localize='"--preprocess=none scale=1/255 resize=stretch"'
 INPUTS_scaled = $(TINY)
 
 # kind of study: GROUP:COUNT ..., and its options for a group
