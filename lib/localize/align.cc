@@ -97,7 +97,7 @@ class Alignment {
     }
     match_unfit_names();
     match_parameters();
-    while (match_wiring()) {
+    while (match_wiring() || match_readers()) {
     }
     for (const LayerPair& pair : line_up(a_.layers, b_.layers, pairs_, true)) {
       if (free(pair.source, pair.target) && pair.by == LayerPair::By::Order) take(pair.source, pair.target, pair.by);
@@ -369,6 +369,41 @@ class Alignment {
         j = b_.chains[j].back();
       }
       if (!free(i, j) || !may_be_one(i, j)) continue;
+      take(i, j, LayerPair::By::Wiring);
+      any = true;
+    }
+    return any;
+  }
+
+  // Where paired nodes read a layer: what the others of the pairs read in its place, if that is one layer; kNone if not, and
+  // where no pair reads it.
+  static size_t read_instead(const Side& ours, const Side& theirs, size_t i) {
+    size_t found = kNone;
+    if (ours.values[i] == kNoValue) return kNone;
+    for (NodeId id : ours.readers[static_cast<size_t>(ours.values[i])]) {
+      const Node& reader = ours.graph.node(id);
+      const auto layer = ours.by_value.find(reader.output(0));
+      const size_t partner = layer == ours.by_value.end() ? kNone : ours.partner[layer->second];
+      if (partner >= kNever || theirs.makers[partner] < 0) continue;
+      const Node& other = theirs.graph.node(theirs.makers[partner]);
+      const auto place = std::find(reader.inputs.begin(), reader.inputs.end(), ours.values[i]) - reader.inputs.begin();
+      const auto read = theirs.by_value.find(other.input(static_cast<size_t>(place)));
+      if (other.op != reader.op || read == theirs.by_value.end() || (found != kNone && found != read->second))
+        return kNone;
+      found = read->second;
+    }
+    return found;
+  }
+
+  // Layers of one operator that the same paired nodes read, where what is in front of them is not the same.
+  bool match_readers() {
+    bool any = false;
+    for (size_t i = 0; i < a_.layers.size(); ++i) {
+      if (a_.partner[i] != kNone) continue;
+      const size_t j = read_instead(a_, b_, i);
+      if (j == kNone || b_.partner[j] != kNone || a_.layers[i].op != b_.layers[j].op || !same_kind(i, j) || !fit(i, j))
+        continue;
+      if (read_instead(b_, a_, j) != i) continue;
       take(i, j, LayerPair::By::Wiring);
       any = true;
     }

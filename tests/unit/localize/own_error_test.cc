@@ -177,6 +177,45 @@ TEST(OwnErrors, ASkipThatIsMissingIsNamedAlthoughItsBranchIsGone) {
   EXPECT_EQ(report.findings[0].source.nodes, (Names{"add2", "relu2"}));
 }
 
+// What only the target's names, and the layers that read it, say: two convolutions read what the missing branch went into.
+TEST(OwnErrors, ASkipThatIsMissingUnderOtherNamesIsNamedWhereItWasAdded) {
+  const Graph source = typed(R"(graph "net" {
+    opset 28
+    input x: float32[1,3,9,9]
+    const w1: float32[6,3,3,3] = random(1)
+    const w2: float32[6,6,3,3] = random(2)
+    const w3: float32[4,6,3,3] = random(3)
+    const w4: float32[4,6,3,3] = random(4)
+    c1 = Conv(x, w1) @conv1 {pads = [1, 1, 1, 1]}
+    r1 = Relu(c1) @relu1
+    c2 = Conv(r1, w2) @conv2 {pads = [1, 1, 1, 1]}
+    a2 = Add(r1, c2) @add2
+    r2 = Relu(a2) @relu2
+    c3 = Conv(r2, w3) @conv3
+    c4 = Conv(r2, w4) @conv4
+    y = Add(c3, c4) @add4
+    output y
+  })");
+  const Graph target = typed(R"(graph "renamed" {
+    opset 28
+    input image: float32[1,3,9,9]
+    const k: float32[6,3,3,3] = random(1)
+    const l: float32[4,6,3,3] = random(3)
+    const m: float32[4,6,3,3] = random(4)
+    v0 = Conv(image, k) @a {pads = [1, 1, 1, 1]}
+    v1 = Relu(v0) @b
+    v2 = Relu(v1) @c
+    v3 = Conv(v2, l) @d
+    v4 = Conv(v2, m) @e
+    z = Add(v3, v4) @f
+    output z
+  })");
+  const LocalizeReport report = localized(source, target);
+  EXPECT_EQ(found(report), Names{"add2, relu2"});
+  EXPECT_NE(join(report.findings[0].evidence).find("add2 only in the source"), std::string::npos)
+      << join(report.findings[0].evidence);
+}
+
 // Out of time, segments are left out, and what was not looked at is not called right.
 TEST(OwnErrors, EndsWithTheTime) {
   const Graph source = typed(kNet), target = with({"bias-missing@conv2"});
