@@ -9,6 +9,7 @@
 #include "localize/attributes.h"
 #include "localize/pair_nodes.h"
 #include "localize/relation.h"
+#include "ops/op.h"
 
 namespace dnn {
 namespace {
@@ -256,6 +257,47 @@ std::vector<SegmentRepair> search_repairs(const Graph& source, const Graph& targ
   std::vector<SegmentRepair> repairs;
   for (size_t joint : wrong) repairs.push_back(search.repair(joint));
   return repairs;
+}
+
+std::vector<Edit> edits_together(const Graph& source, const Graph& target, std::vector<SegmentRepair>* repairs) {
+  EditSource edit_source(source);
+  const auto why_not = [&](const std::vector<Edit>& edits) -> std::string {
+    Graph together = target;
+    try {
+      apply_edits(edits, edit_source, together);
+      infer_types(together);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+      return e.what();
+    }
+    return "";
+  };
+  const auto add = [](std::vector<Edit> edits, const SegmentRepair& repair) {
+    edits.insert(edits.end(), repair.edits.begin(), repair.edits.end());
+    return edits;
+  };
+  std::vector<Edit> all, edits;
+  std::vector<SegmentRepair*> left;
+  for (SegmentRepair& repair : *repairs) {
+    all = add(all, repair);
+    if (!repair.edits.empty()) left.push_back(&repair);
+  }
+  if (why_not(all).empty()) return all;
+  for (size_t before = left.size() + 1; left.size() < before;) {  // until no more of them fits
+    before = left.size();
+    std::erase_if(left, [&](SegmentRepair* repair) {
+      const std::vector<Edit> more = add(edits, *repair);
+      repair->why_not = why_not(more);
+      if (repair->why_not.empty()) edits = more;
+      return repair->why_not.empty();
+    });
+  }
+  for (SegmentRepair* repair : left) {
+    repair->edits.clear();
+    repair->times_without.clear();
+    repair->times_after = repair->times_before;
+  }
+  return edits;
 }
 
 }  // namespace dnn

@@ -27,4 +27,8 @@ struct SegmentRepair {
 std::vector<SegmentRepair> search_repairs(const Graph& source, const Graph& target, const OwnErrors& own,
                                           const std::vector<size_t>& wrong, const Deadline& deadline = {});
 
+// The edits of all repairs; where no network comes of all together, of as many as one comes of, and the others become not
+// repaired. Each repair is right by itself, but a shape that one mends may fit only beside what another mends.
+std::vector<Edit> edits_together(const Graph& source, const Graph& target, std::vector<SegmentRepair>* repairs);
+
 }  // namespace dnn

@@ -135,23 +135,7 @@ void search(const RepairRequest& request, RepairReport* report) {
   for (const Finding& finding : found.findings) wrong.push_back(finding.own);
   report->repairs = search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong,
                                    request.deadline.until(kEditsShare));
-  EditSource edit_source(comparison.source());
-  for (SegmentRepair& repair : report->repairs) {
-    std::vector<Edit> edits = report->edits;
-    edits.insert(edits.end(), repair.edits.begin(), repair.edits.end());
-    Graph together = comparison.target();
-    try {
-      apply_edits(edits, edit_source, together);
-      infer_types(together);
-      report->edits = std::move(edits);
-    } catch (const Error& e) {  // beside what the others make
-      if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
-      repair.edits.clear();
-      repair.times_without.clear();
-      repair.times_after = repair.times_before;
-      repair.why_not = e.what();
-    }
-  }
+  report->edits = edits_together(comparison.source(), comparison.target(), &report->repairs);
   if (report->edits.empty() && request.deadline.ran_out() == true)
     report->why_not = kRanOut;
   else if (report->edits.empty())

@@ -43,8 +43,7 @@ Repaired repaired(const Graph& source, const Graph& target, const Shape& shape) 
   for (const Finding& finding : localizer.finish({}).findings) wrong.push_back(finding.own);
   Repaired result;
   result.repairs = search_repairs(source, target, own, wrong);
-  for (const SegmentRepair& repair : result.repairs)
-    result.edits.insert(result.edits.end(), repair.edits.begin(), repair.edits.end());
+  result.edits = edits_together(source, target, &result.repairs);
   result.graph = target;
   EditSource edits(source);
   apply_edits(result.edits, edits, result.graph);
@@ -89,6 +88,36 @@ TEST(Repair, ThreeFaultsAtOnce) {
   const Repaired result = repaired(source, target, kShape);
   EXPECT_EQ(result.repairs.size(), 3u);
   EXPECT_LE(distance(source, result.graph, kShape), 1e-5);
+}
+
+// With the stride alone the pool's window is larger than what it reads.
+TEST(Repair, ShapesThatFitOnlyTogetherAreMendedTogether) {
+  const auto net = [](const char* stride, const char* pads) {
+    std::string text = R"(graph "net" {
+      opset 28
+      input x: float32[1,1,8,8]
+      const w1: float32[2,1,3,3] = random(1)
+      const w2: float32[2,2,3,3] = random(2)
+      c1 = Conv(x, w1) @conv1 {pads = [0, 0, 1, 1], strides = STRIDE}
+      c2 = Conv(c1, w2) @conv2 {pads = PADS}
+      y = AveragePool(c2) @pool {kernel_shape = [4, 4], strides = [4, 4]}
+      output y
+    })";
+    text.replace(text.find("STRIDE"), 6, stride);
+    text.replace(text.find("PADS"), 4, pads);
+    return typed(text);
+  };
+  const Graph source = net("[2, 2]", "[1, 1, 1, 1]"), target = net("[1, 1]", "[0, 0, 0, 0]");
+  const Shape shape = {1, 1, 8, 8};
+  Repaired result = repaired(source, target, shape);
+  ASSERT_EQ(result.repairs.size(), 2u);
+  EXPECT_LE(distance(source, result.graph, shape), 1e-6);
+  // Alone, the one that no network comes of is left out and says why.
+  const bool stride_first = result.repairs[0].edits[0].key == "strides";
+  std::vector<SegmentRepair> stride = {result.repairs[stride_first ? 0 : 1]};
+  EXPECT_TRUE(edits_together(source, target, &stride).empty());
+  EXPECT_TRUE(stride[0].edits.empty());
+  EXPECT_NE(stride[0].why_not.find("a window of 4"), std::string::npos) << stride[0].why_not;
 }
 
 TEST(Repair, SaysTheOneConstantOrAttribute) {
