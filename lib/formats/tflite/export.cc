@@ -29,6 +29,7 @@ TensorType type_of(DType dtype) {
 
 constexpr size_t kApart = size_t{4} << 10;  // bytes of a constant from which on it is not copied
 constexpr size_t kAlignment = 16;
+constexpr int kCast = 53;
 
 }  // namespace
 
@@ -104,8 +105,21 @@ int32_t File::tensor(ValueId v) {
   const Scales* scales = known == plan_.scales.end() ? nullptr : &known->second;
   if (value.constant) return at->second = constant(value.name, *value.constant, scales);
   Type type = value.type;
-  if (type.dtype == DType::Int64 && !graph_.is_input(v) && !graph_.is_output(v)) type.dtype = DType::Int32;
-  return at->second = computed(value.name, type, scales);
+  if (type.dtype != DType::Int64) return at->second = computed(value.name, type, scales);
+  type.dtype = DType::Int32;
+  const bool outside = graph_.is_input(v) || graph_.is_output(v);
+  const int32_t narrow = at->second = computed(outside ? value.name + "/int32" : value.name, type, scales);
+  if (graph_.is_input(v) || outer_.count(v) != 0) op(kCast, 1, {outer(v)}, {narrow});
+  return narrow;
+}
+
+int32_t File::outer(ValueId v) {
+  const Value& value = graph_.value(v);
+  const bool outside = graph_.is_input(v) || graph_.is_output(v);
+  if (!outside || value.type.dtype != DType::Int64 || value.constant) return tensor(v);
+  const auto [at, fresh] = outer_.try_emplace(v, -1);
+  if (fresh) at->second = computed(value.name, value.type);
+  return at->second;
 }
 
 void File::op(int code, int version, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
@@ -118,8 +132,12 @@ void File::op(int code, int version, const std::vector<int32_t>& inputs, const s
 
 Content File::finish() {
   std::vector<int32_t> inputs, outputs;
-  for (ValueId v : graph_.inputs) inputs.push_back(tensor(v));
-  for (ValueId v : graph_.outputs) outputs.push_back(tensor(v));
+  for (ValueId v : graph_.inputs) inputs.push_back(outer(v));
+  for (ValueId v : graph_.outputs) {
+    const bool widened = outer_.count(v) != 0;
+    outputs.push_back(outer(v));
+    if (!widened && outer_.count(v) != 0) op(kCast, 1, {tensor(v)}, {outputs.back()});
+  }
   const auto maps = [&](const std::vector<ValueId>& values, const std::vector<int32_t>& at) {
     std::vector<flatbuffers::Offset<TensorMap>> list;
     for (size_t i = 0; i < values.size(); ++i) {

@@ -31,8 +31,10 @@ class File {
   // Of a value that holds quantised numbers; Unsupported where they are not known.
   const Scales& scales(ValueId v) const;
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
-  // The tensor of a value: 64-bit integers that the file holds are written as 32-bit ones, as TFLite's kernels want.
+  // The tensor of a value, as operators read and write it: 64-bit integers are 32-bit ones, as TFLite's kernels want.
   int32_t tensor(ValueId v);
+  // Of an input or output of the graph the tensor that its callers see: 64-bit integers are cast after it, or before.
+  int32_t outer(ValueId v);
   int32_t constant(const std::string& name, const dnn::Tensor& value, const Scales* scales = nullptr);
   int32_t ints(const std::string& name, const std::vector<int64_t>& values);
   int32_t computed(const std::string& name, const Type& type, const Scales* scales = nullptr);
@@ -53,6 +55,7 @@ class File {
   const bool float16_weights_;
   flatbuffers::FlatBufferBuilder builder_;
   std::map<ValueId, int32_t> tensors_of_;
+  std::map<ValueId, int32_t> outer_;
   std::map<std::pair<int, int>, uint32_t> codes_of_;
   std::vector<flatbuffers::Offset<Buffer>> buffers_;
   std::vector<std::pair<size_t, dnn::Tensor>> apart_;  // contents of buffers that are empty so far
@@ -85,6 +88,7 @@ class Export {
   bool has_input(size_t i) const { return node_.input(i) != kNoValue; }
   int32_t input(size_t i);
   int32_t output(size_t i = 0);
+  int32_t outer(ValueId v) { return file_.outer(v); }
   const dnn::Tensor* constant(size_t i) const { return graph().constant(value(i)); }
   // A constant input; Unsupported where it is computed.
   const dnn::Tensor& known(size_t i, const char* what) const;

@@ -90,9 +90,8 @@ void write_arg_extreme(Export& e) {
   if (e.node().attribute_int("select_last_index", 0) != 0) e.refuse("the last of equal elements");
   if (e.node().attribute_int("keepdims", 1) != 0) e.refuse("an index that keeps its axis");
   const int32_t axis = e.store("axis", dnn::Tensor::scalar(static_cast<int32_t>(e.node().attribute_int("axis", 0))));
-  const bool out = e.graph().is_output(e.node().outputs[0]);
   e.op(code, {e.input(0), axis}, {e.output()},
-       {code == 56 ? 40 : 57, CreateArgMaxOptions(e.builder(), out ? TensorType::INT64 : TensorType::INT32)});
+       {code == 56 ? 40 : 57, CreateArgMaxOptions(e.builder(), TensorType::INT32)});
 }
 
 #define INSTANTIATE(kind, code) template void write_##kind<code>(Export&)
@@ -148,7 +147,9 @@ void write_sum(Export& e) {
 void write_cast(Export& e) {
   const bool weights = e.constant(0) != nullptr && e.type(0).dtype == DType::Float16;
   if (weights && e.output_type().dtype == DType::Float32) return e.op(6, {e.input(0)}, {e.output()}, {}, 3);
-  e.op(53, {e.input(0)}, {e.output()});
+  const bool wide_in = e.type(0).dtype == DType::Int64, wide_out = e.output_type().dtype == DType::Int64;
+  e.op(53, {wide_in ? e.outer(e.node().inputs[0]) : e.input(0)},
+       {wide_out ? e.outer(e.node().outputs[0]) : e.output()});
 }
 
 void write_quantize(Export& e) {

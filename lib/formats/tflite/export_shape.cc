@@ -94,9 +94,7 @@ void write_reshape(Export& e) {
 
 void write_shape(Export& e) {
   if (e.node().has_attribute("start") || e.node().has_attribute("end")) e.refuse("a part of a shape");
-  const bool out = e.graph().is_output(e.node().outputs[0]);
-  e.op(77, {e.input(0)}, {e.output()},
-       {55, CreateShapeOptions(e.builder(), out ? TensorType::INT64 : TensorType::INT32)});
+  e.op(77, {e.input(0)}, {e.output()}, {55, CreateShapeOptions(e.builder(), TensorType::INT32)});
 }
 
 void write_slice(Export& e) {

@@ -29,7 +29,7 @@ Graph prepared(const Graph& source) {
 }
 
 void write_nodes(const Graph& graph, const Plan& plan, File& file) {
-  for (ValueId v : graph.inputs) file.tensor(v);
+  for (ValueId v : graph.inputs) file.outer(v);
   for (NodeId id : graph.order()) {
     const auto planned = plan.nodes.find(id);
     if (planned == plan.nodes.end() || plan.skipped.count(id) != 0) continue;

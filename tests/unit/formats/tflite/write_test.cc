@@ -221,6 +221,43 @@ TEST(TfliteWrite, OpenExtentsStayOpen) {
   EXPECT_EQ(read_bytes(bytes_of(graph)).value(0).type.text(), "float32[batch,3]");
 }
 
+// TFLite's kernels copy bytes where an operator's input and output should be of one type, so these must be.
+constexpr const char* kLongIntegers = R"(  input x: int64[2,3]
+  input at: int64[2]
+  const shape: int64[1] = {6}
+  const column: int64[2] = {2, 1}
+  const rows: float32[4,2] = random(1)
+  r = Reshape(x, shape)
+  f = Cast(r) {to = 1}
+  g = Gather(rows, at)
+  n = Reshape(at, column)
+  m = Mul(r, r)
+  c = Cast(f) {to = 7}
+  d = Neg(c)
+  output f
+  output g
+  output n
+  output m
+  output c
+  output d)";
+
+TEST(TfliteWrite, LongIntegersOfInputsAndOutputsAreCast) {
+  const Graph first = round_trip(kLongIntegers), second = read_bytes(bytes_of(first));
+  EXPECT_EQ(join(graph_difference(first, second), "\n"), "");
+  const std::string file = bytes_of(graph_of(kLongIntegers));
+  const Model* model = GetModel(file.data());
+  const SubGraph* graph = model->subgraphs()->Get(0);
+  for (const Operator* op : *graph->operators()) {
+    const int code = model->operator_codes()->Get(op->opcode_index())->deprecated_builtin_code();
+    const auto type = [&](int32_t tensor) { return graph->tensors()->Get(static_cast<unsigned>(tensor))->type(); };
+    if (code == 53 || code == 36) continue;  // CAST, GATHER
+    EXPECT_EQ(type(op->inputs()->Get(0)), type(op->outputs()->Get(0))) << "operator " << code;
+    EXPECT_NE(type(op->outputs()->Get(0)), TensorType::INT64) << "operator " << code;
+  }
+  for (int32_t input : *graph->inputs())
+    EXPECT_EQ(graph->tensors()->Get(static_cast<unsigned>(input))->type(), TensorType::INT64);
+}
+
 void expect_refusal(const std::string& body, const std::string& message) {
   try {
     bytes_of(graph_of(body));
