@@ -36,6 +36,38 @@ class Nets(unittest.TestCase):
             self.assertEqual(make_nets("-o", f"{folder}/a", "shufflenet_v2_x1_0")[0], 0)
             self.assertEqual(os.stat(f"{folder}/a/shufflenet_v2_x1_0.onnx").st_mtime_ns, when)
 
+    def test_a_network_of_text(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for run in ("a", "b"):
+                status, table, errors = make_nets("-o", f"{folder}/{run}", "bert_small")
+                self.assertEqual(status, 0, table + errors)
+                with open(f"{folder}/{run}/bert_small.onnx", "rb") as f:
+                    files.append(f.read())
+            self.assertEqual(files[0], files[1])
+            for name in (b"input_ids", b"attention_mask", b"token_type_ids", b"last_hidden_state", b"pooler_output"):
+                self.assertIn(name, files[0])
+            with open(f"{folder}/a/bert_small.json") as f:
+                found = json.load(f)
+            self.assertEqual(found["params"], 28763648)  # as published: 28.8 million
+            self.assertGreaterEqual(found["labels"], 20)
+
+    def test_pairs_of_sentences(self):
+        program = """if True:
+            from importlib.machinery import SourceFileLoader
+            nets = SourceFileLoader("make_nets", "scripts/make-nets").load_module()
+            inputs = nets.sentences(128, 50)
+            ids, mask, types = (inputs[name] for name in nets.TEXT_INPUTS)
+            assert ids.shape == (50, 128) and ids.dtype.name == "int64"
+            assert ((ids >= 0) & (ids < nets.VOCABULARY)).all()
+            assert (ids[:, 0] == nets.CLS).all() and ((ids == nets.SEP).sum(1) == 2).all()
+            assert ((ids != 0) == (mask == 1)).all()
+            assert (types <= mask).all() and (types.sum(1) > 0).all()
+            assert (nets.sentences(128, 2)["input_ids"] == ids[:2]).all()
+        """
+        done = subprocess.run([PYTHON, "-c", program], text=True, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_zoo_has_each_kind_of_file(self):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([PYTHON, "scripts/make-zoo", "torch", "--images", "", "-o", folder, "small"], text=True,
