@@ -323,8 +323,9 @@ class CpuSchedule {
     pack_constants("j", panels ? panel : lanes());
     const std::vector<std::string> vectors = vectors_over("j");
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
-    const int64_t across = rows >= 2 ? blocks_across({2, 3}, wide, options_.widest_tile)
-                                     : blocks_across({8, 7, 6, 5, 4, 3, 2}, wide, wide);
+    const int64_t across = rows < 2                  ? blocks_across({8, 7, 6, 5, 4, 3, 2}, wide, wide)
+                           : shares_rows(rows, wide) ? blocks_across({kShare}, wide, options_.widest_tile)
+                                                     : blocks_across({2, 3}, wide, options_.widest_tile);
     if (across > 1) body_ = split(body_, "j_o", across);
     if (rows >= 2) {
       // The columns outermost, so that a block of the weights stays in cache over the rows.
@@ -337,6 +338,24 @@ class CpuSchedule {
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
     if (across > 1) body_ = jam(body_, "j_o_i", LoopKind::Unrolled);
+  }
+
+  // Whether a tile should be kShare blocks of columns wide: it reads a row of the left-hand matrix half as often, and few enough
+  // rows that they find room in the first cache where they lie a multiple of 4 KB apart. Not where so few blocks of columns
+  // remain that threads would have nothing to do.
+  bool shares_rows(int64_t rows, int64_t wide) const {
+    if (wide % kShare != 0 || options_.widest_tile < kShare || rows < 2 * kNarrow) return false;
+    return tasks_around("i") * (wide / kShare) * 2 >= options_.least_tasks;
+  }
+
+  // How many times the loop over v begins, in a perfect nest.
+  int64_t tasks_around(const std::string& v) const {
+    int64_t tasks = 1;
+    for (const std::string& outer : nest_variables(body_)) {
+      if (outer == v) break;
+      tasks *= loop_extent(body_, outer);
+    }
+    return tasks;
   }
 
   // The first of `widths`, none above `widest`, that divides `wide` blocks and leaves a register beside itself; 1: none.
@@ -427,12 +446,8 @@ class CpuSchedule {
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
   void carry_depth(int64_t across) {
     const int64_t depth = loop_extent(body_, "k"), most = chunk_bytes() / (across * lanes() * bytes());
-    int64_t chunk = 0, tasks = 1;
-    for (const std::string& v : nest_variables(body_)) {
-      if (v == "i") break;
-      tasks *= loop_extent(body_, v);
-    }
-    if (tasks < options_.least_tasks / 2) return;  // the rows are tasks, too
+    int64_t chunk = 0;
+    if (tasks_around("i") < options_.least_tasks / 2) return;  // the rows are tasks, too
     for (int64_t n = most; n * 2 > most && chunk == 0; --n) chunk = depth % n == 0 ? n : 0;
     if (chunk == 0 || chunk == depth || !can_carry_sums(body_, "i", "k")) return;
     body_ = split(body_, "k", chunk);

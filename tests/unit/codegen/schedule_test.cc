@@ -144,6 +144,17 @@ TEST(ScheduleCpu, SmallLayersStillAreSeveralTasks) {
   EXPECT_GE(tasks(scheduled(matmul(196, 320, 64), 3)), 4);
 }
 
+// Four blocks of columns share the rows that a tile reads, where enough blocks remain for several tasks.
+TEST(ScheduleCpu, BlocksOfColumnsShareRows) {
+  const Kernel before = matmul(26, 96, 256), after = scheduled(before, 3);
+  EXPECT_NE(to_text(after).find("unrolled j_o_i < 4"), std::string::npos) << to_text(after);
+  EXPECT_NE(to_text(after).find("unrolled i_i < 6"), std::string::npos) << to_text(after);
+  EXPECT_EQ(tasks(after), 4);
+  EXPECT_TRUE(result(after).identical(result(before)));
+  for (const Kernel& other : {matmul(26, 96, 192), matmul(26, 96, 288), matmul(12, 96, 256)})
+    EXPECT_EQ(to_text(scheduled(other, 3)).find("j_o_i < 4"), std::string::npos);
+}
+
 TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
   const Kernel after = scheduled(matmul(4, 320, 128), 3);
   EXPECT_EQ(after.arguments[2]->layout.text(), "p1.0,1/32");
