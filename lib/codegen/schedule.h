@@ -19,9 +19,10 @@ struct ScheduleOptions {
   int64_t panel = 2;              // blocks side by side in packed constants, where they divide
   int64_t widest_tile = 4;        // blocks across in a register tile of several rows
   int64_t least_tasks = 8;        // that blocks of a layer must leave, so that a few threads are busy
-  bool short_tasks = false;       // to that end a task may be as short as a row
-  int64_t parallel_tasks = 64;    // enough tasks to balance any thread count we expect
-  ScheduleParameters parameters;  // for the kernel at hand
+  int64_t near_bytes = int64_t{512} << 10;  // of a left-hand matrix that stay in the second cache beside the rest
+  bool short_tasks = false;                 // to that end a task may be as short as a row
+  int64_t parallel_tasks = 64;              // enough tasks to balance any thread count we expect
+  ScheduleParameters parameters;            // for the kernel at hand
 };
 
 // Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the

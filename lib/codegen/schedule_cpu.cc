@@ -331,7 +331,7 @@ class CpuSchedule {
       // The columns outermost, so that a block of the weights stays in cache over the rows.
       const std::string columns = across > 1 ? "j_o_o" : "j_o";
       if (nest_holds("i", columns)) body_ = move_inside("i", columns);
-      if (options_.opt >= 3 && nest_holds(columns, "i")) carry_depth(across);
+      if (options_.opt >= 3 && nest_holds(columns, "i")) carry_depth(across, columns);
       register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
       if (carried_ && parameters().fetch_ahead != 0) fetch_ahead("k_i");
       return;
@@ -378,10 +378,11 @@ class CpuSchedule {
       const std::function<Stmt(const Stmt&)> visit = [&](const Stmt& s) -> Stmt {
         if (s->kind == StmtKind::For && s->variable == inner) return with_fetches(*chunk, around, s);
         if (s->children.empty()) return s;
-        if (s->kind == StmtKind::For) around.push_back(s);
+        const bool in_turn = s->kind == StmtKind::For && s->variable != shared_chunk_;
+        if (in_turn) around.push_back(s);
         std::vector<Stmt> children;
         for (const Stmt& child : s->children) children.push_back(visit(child));
-        if (s->kind == StmtKind::For) around.pop_back();
+        if (in_turn) around.pop_back();
         return rebuild(*s, std::move(children));
       };
       return rebuild(*chunk, {visit(chunk->children[0])});
@@ -444,16 +445,32 @@ class CpuSchedule {
   }
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
-  void carry_depth(int64_t across) {
+  void carry_depth(int64_t across, const std::string& columns) {
     const int64_t depth = loop_extent(body_, "k"), most = chunk_bytes() / (across * lanes() * bytes());
     int64_t chunk = 0;
     if (tasks_around("i") < options_.least_tasks / 2) return;  // the rows are tasks, too
     for (int64_t n = most; n * 2 > most && chunk == 0; --n) chunk = depth % n == 0 ? n : 0;
     if (chunk == 0 || chunk == depth || !can_carry_sums(body_, "i", "k")) return;
+    const std::string within = share_chunk(columns);
     body_ = split(body_, "k", chunk);
     chunks_ = "k_o";
-    body_ = carry_sums(body_, "i", chunks_);
+    body_ = carry_sums(body_, within, chunks_);
     carried_ = true;
+  }
+
+  // A left-hand matrix that does not stay in the second cache would come from the third for each block of columns: then several of
+  // these use a chunk of it while it is near. The loop inside of which the sums are complete.
+  std::string share_chunk(const std::string& columns) {
+    const int64_t wide = loop_extent(body_, columns),
+                  left = loop_extent(body_, "i") * loop_extent(body_, "k") * bytes();
+    const int64_t tasks = tasks_around("i");
+    int64_t shared = 1;
+    for (int64_t n = 2; n <= wide && left > options_.near_bytes; ++n) {
+      if (wide % n == 0 && tasks / n * 2 >= options_.least_tasks) shared = n;
+    }
+    if (shared == 1) return "i";
+    body_ = split(body_, columns, shared);
+    return shared_chunk_ = columns + "_i";
   }
 
   std::string last_output_axis() const {
@@ -717,6 +734,7 @@ class CpuSchedule {
   bool carried_ = false;
   std::set<const Buffer*> packed_;  // that pack_constants() has made
   std::string chunks_;              // the loop that is not for tasks any more, if any
+  std::string shared_chunk_;  // the loop over blocks of columns that use one chunk of the left-hand matrix, if any
 };
 
 }  // namespace

@@ -155,6 +155,22 @@ TEST(ScheduleCpu, BlocksOfColumnsShareRows) {
     EXPECT_EQ(to_text(scheduled(other, 3)).find("j_o_i < 4"), std::string::npos);
 }
 
+// A left-hand matrix that does not stay in the second cache: a chunk of it serves several blocks of columns.
+TEST(ScheduleCpu, ChunksOfALargeMatrixServeSeveralBlocks) {
+  ScheduleOptions options;
+  options.opt = 3;
+  const Kernel before = matmul(17, 160, 512);
+  const std::set<const Buffer*> packable = {before.arguments[2].get()};
+  EXPECT_EQ(to_text(schedule_cpu(before, packable, options)).find("j_o_o_i < 2"), std::string::npos);
+  options.near_bytes = int64_t{8} << 10;
+  const Kernel after = schedule_cpu(before, packable, options);
+  const std::string text = to_text(after);
+  EXPECT_LT(text.find("k_o < 2"), text.find("j_o_o_i < 2")) << text;
+  EXPECT_NE(text.find("j_o_o_i < 2"), std::string::npos) << text;
+  EXPECT_EQ(tasks(after), 4);
+  EXPECT_TRUE(result(after).identical(result(before)));
+}
+
 TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
   const Kernel after = scheduled(matmul(4, 320, 128), 3);
   EXPECT_EQ(after.arguments[2]->layout.text(), "p1.0,1/32");
