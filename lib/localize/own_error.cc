@@ -8,6 +8,7 @@
 
 #include "base/mappings.h"
 #include "interp/interpreter.h"
+#include "localize/side_run.h"
 #include "ops/op.h"
 #include "tensor/compare.h"
 
@@ -15,9 +16,6 @@ namespace dnn {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-// Differences beyond this many times the rounding that was measured, and this part of the largest magnitude, are no rounding:
-// parameters that were folded together have been rounded once more.
-constexpr double kTimesRounding = 8, kFloor = 16 * 0x1p-23;
 constexpr int kMostJudged = 4;  // samples in float64 of one segment
 constexpr double kSameValue = 1e-5;
 
@@ -56,18 +54,9 @@ Shape shape_for(const Shape& shape, const AxisOrder& order, Shape like) {
 
 bool is_identity(const AxisOrder& order) { return std::is_sorted(order.begin(), order.end()); }
 
-Tensor widened(const Tensor& tensor) {
-  return tensor.dtype() == DType::Float32 ? convert(tensor, DType::Float64) : tensor;
-}
-
-// Of the reference's largest magnitude, 0 where nothing differs.
-double part_of_largest(const Distance& d) {
-  return d.max_abs == 0 ? 0 : d.largest == 0 ? kInfinite : d.max_abs / d.largest;
-}
-
 }  // namespace
 
-double OwnError::bound() const { return kTimesRounding * rounding + kFloor; }
+double OwnError::bound() const { return rounding_bound(rounding); }
 
 double OwnError::certainty() const {
   if (verdict == Verdict::Fails) return kInfinite;
@@ -182,7 +171,8 @@ Tensor OwnErrors::run(const Graph& graph, const std::vector<ValueId>& ends, cons
   SegmentGraph part = graph_of(graph, ends, {&segment}, types);
   if (wide) part.graph = widen_to_float64(part.graph);
   std::vector<Tensor> inputs;
-  for (size_t j : part.inputs) inputs.push_back(wide ? widened(given[j]) : given[j]);
+  for (size_t j : part.inputs) inputs.push_back(given[j]);
+  if (wide) inputs = in_float64(inputs);
   Observer observe;
   if (inner != nullptr) {
     observe = [&](const Graph& g, ValueId id, const Tensor& tensor) {
@@ -300,14 +290,14 @@ bool OwnErrors::agrees(const std::vector<ValueId>& source_ends, const std::vecto
       if (!reference.defined() || made.size() != reference.size()) return false;
       const AxisOrder& order = orders[j];
       const double own = part_of_largest(compare(reference, reordered(made, order, reference.shape())));
-      if (own <= kFloor) continue;
+      if (own <= kRoundingFloor) continue;
       if (!(own < 1e-2)) return false;
       const Tensor exact_b =
           reordered(run(target_, target_ends, theirs[j], values, false, true), order, reference.shape());
       const Tensor exact_a = run(source_, source_ends, ours[j], values, true, true);
       const double rounding = part_of_largest(compare(exact_a, reference)) +
                               part_of_largest(compare(exact_b, reordered(made, order, reference.shape())));
-      if (!(part_of_largest(compare(exact_a, exact_b)) <= kTimesRounding * rounding + kFloor)) return false;
+      if (!(part_of_largest(compare(exact_a, exact_b)) <= rounding_bound(rounding))) return false;
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
       return false;
@@ -641,43 +631,59 @@ void OwnErrors::make_bands(const NamedTensors& values) {
   }
 }
 
-double OwnErrors::Trial::certainty() const { return !failure.empty() ? kInfinite : exact / bound; }
-
-OwnErrors::Trial OwnErrors::try_target(const Graph& target, size_t joint, size_t kept) const {
-  const NamedTensors& values = kept_[kept];
-  const OwnError& r = results_[joint];
-  const Tensor& reference = expected(joint, values);
-  Trial trial;
-  const auto not_here = [&](std::string why) {
-    trial.failure = std::move(why);
-    return trial;
+Isolated OwnErrors::isolate(const Graph& target, size_t joint, size_t kept) const {
+  const NamedTensors& values = kept_.at(kept);
+  const OwnError& r = results_.at(joint);
+  const std::vector<ValueId> source_ends = ends(true), target_ends = ends(false);
+  const std::vector<Segment> parts = cut_at(target, target_ends);
+  const auto part = std::find_if(parts.begin(), parts.end(), [&](const Segment& s) { return s.joint == joint; });
+  if (part == parts.end()) fail_unsupported("no layer makes it");
+  if (part->open) fail_unsupported("it reads an input of the network that the other has not");
+  std::set<size_t> begins(part->inputs.begin(), part->inputs.end());
+  begins.insert(r.source.inputs.begin(), r.source.inputs.end());
+  Isolated isolated;
+  isolated.order = r.joint.order;
+  std::map<size_t, Type> ours, theirs;
+  for (size_t j : begins) {
+    isolated.source_inputs.push_back(feed(j, values, true));
+    isolated.target_inputs.push_back(feed(j, values, false));
+    isolated.input_orders.push_back(results_[j].joint.order);
+    ours[j] = Type(isolated.source_inputs.back());
+    theirs[j] = Type(isolated.target_inputs.back());
+  }
+  // What the other side alone reads is an input too, which nothing reads.
+  const auto cut_out = [&](const Graph& graph, const std::vector<ValueId>& its_ends, const Segment& segment,
+                           const std::map<size_t, Type>& types) {
+    SegmentGraph own = graph_of(graph, its_ends, {&segment}, types);
+    std::vector<ValueId> inputs;
+    for (size_t j : begins) {
+      const auto at = std::find(own.inputs.begin(), own.inputs.end(), j);
+      const std::string& name = graph.value(its_ends[j]).name;
+      inputs.push_back(at == own.inputs.end() ? own.graph.add_value(own.graph.unused_value_name(name), types.at(j))
+                                              : own.graph.inputs[static_cast<size_t>(at - own.inputs.begin())]);
+    }
+    own.graph.inputs = std::move(inputs);
+    return std::move(own.graph);
   };
-  if (!reference.defined()) return not_here("the source's value is not known");
+  isolated.target = cut_out(target, target_ends, *part, theirs);
+  if (!r.source.open && !r.source.nodes.empty()) isolated.source = cut_out(source_, source_ends, r.source, ours);
+  return isolated;
+}
+
+Trial OwnErrors::try_target(const Graph& target, size_t joint, size_t kept) const {
+  Trial trial;
+  const Tensor& reference = expected(joint, kept_[kept]);
+  if (!reference.defined()) {
+    trial.failure = "the source's value is not known";
+    return trial;
+  }
   try {
-    const std::vector<Segment> parts = cut_at(target, ends(false));
-    const auto part = std::find_if(parts.begin(), parts.end(), [&](const Segment& s) { return s.joint == joint; });
-    if (part == parts.end()) return not_here("no layer makes it");
-    const Tensor made = run(target, ends(false), *part, values, false, false);
-    const std::vector<AxisOrder> orders = axis_orders(reference.shape(), made.shape());
-    if (made.size() != reference.size() || orders.empty())
-      return not_here(cat("it makes ", shape_text(made.shape()), " for ", shape_text(reference.shape())));
-    const bool fits = std::find(orders.begin(), orders.end(), r.joint.order) != orders.end();
-    const AxisOrder& order = fits ? r.joint.order : orders.front();
-    const Tensor turned = reordered(made, order, reference.shape());
-    trial.bound = kFloor;
-    if (part_of_largest(compare(reference, turned)) <= kFloor) return trial;
-    const Tensor theirs = reordered(run(target, ends(false), *part, values, false, true), order, reference.shape());
-    const Tensor ours = run(source_, ends(true), r.source, values, true, true);
-    if (ours.size() != theirs.size()) return not_here("it makes something else in float64");
-    trial.exact = part_of_largest(compare(ours, theirs));
-    const double rounding = part_of_largest(compare(ours, reference)) + part_of_largest(compare(theirs, turned));
-    if (!std::isfinite(rounding)) return not_here("it makes numbers that are not finite");
-    trial.bound = kTimesRounding * rounding + kFloor;
+    return try_isolated(isolate(target, joint, kept), reference);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
-    return not_here(e.what());
+    trial.failure = e.what();
+    return trial;
   }
-  return trial;
 }
 
 CommonValue OwnErrors::common_value(size_t joint) const {
@@ -697,15 +703,25 @@ CommonValue OwnErrors::common_value(size_t joint) const {
   return common;
 }
 
+void OwnErrors::keep(const NamedTensors& values) {
+  size_t bytes = 0;
+  for (const auto& [name, tensor] : values) bytes += tensor.size_bytes();
+  if (!kept_.empty() && kept_bytes_ + bytes > options_.keep_bytes) return;
+  kept_bytes_ += bytes;
+  kept_.push_back(values);
+}
+
 void OwnErrors::add(const NamedTensors& values) {
-  if (kept_.size() < options_.keep) {
-    for (const auto& [name, tensor] : values) kept_bytes_ += tensor.size_bytes();
-    if (kept_.empty() || kept_bytes_ <= options_.keep_bytes) kept_.push_back(values);
-  }
+  const bool kept_now = kept_.size() < options_.keep;
+  if (kept_now) keep(values);
   if (n_samples_++ == 0) {
     settle(values);
     return;
   }
+  const auto n_wrong = [&] {
+    return std::count_if(results_.begin(), results_.end(), [](const OwnError& r) { return r.wrong(); });
+  };
+  const auto wrong_before = n_wrong();
   if (!banded_) make_bands(values);
   for (size_t j = 0; j < results_.size(); ++j) {  // what is so on every sample, run or not
     OwnError& r = results_[j];
@@ -726,6 +742,7 @@ void OwnErrors::add(const NamedTensors& values) {
       measure(band->joints[static_cast<size_t>(i)], outputs[static_cast<size_t>(i)], values, true);
     });
   }
+  if (options_.keep_showing && n_wrong() > wrong_before && !kept_now) keep(values);
 }
 
 std::optional<std::pair<Tensor, Tensor>> OwnErrors::side_by_side(size_t joint, size_t kept) const {

@@ -19,6 +19,7 @@
 #include "compile/compile.h"
 #include "devices/device.h"
 #include "localize/edits.h"
+#include "localize/isolated.h"
 #include "localize/segments.h"
 
 namespace dnn {
@@ -58,6 +59,7 @@ struct OwnErrorOptions {
   ThreadPool* pool = nullptr;  // for what is not run on the device; must outlive the OwnErrors; null: one thread
   size_t band_bytes = size_t{48} << 20;   // activations held at once
   size_t keep = 0;                        // samples whose activations are kept, for try_target(), at least one
+  bool keep_showing = false;              // and others on which a segment is wrong that was right so far
   size_t keep_bytes = size_t{256} << 20;  // but no more than these
   // Arithmetic spent on trying other line-ups, the same on every machine: ten seconds at the interpreter's 1.5 GFLOP/s.
   double refine_flops = 1.5e10;
@@ -77,14 +79,10 @@ class OwnErrors {
 
   const std::vector<OwnError>& results() const { return results_; }
   // A segment of another target that has the same joints under the same ids (the target after an edit), on a kept sample.
-  struct Trial {
-    std::string failure;  // why it does not run, or fit; "" where it does
-    double exact = 0;     // what is left in float64, of the largest magnitude
-    double bound = 0;     // what rounding explains
-    bool right() const { return failure.empty() && exact <= bound; }
-    double certainty() const;
-  };
   Trial try_target(const Graph& target, size_t joint, size_t kept) const;
+  // The same, and the source's, as networks of their own; the source's is empty where it cannot be run by itself. Throws
+  // Unsupported where the target's cannot.
+  Isolated isolate(const Graph& target, size_t joint, size_t kept) const;
   size_t kept() const { return kept_.size(); }
   // What the source has at a joint on a kept sample, and what the target's segment makes of the source's activations, in the same
   // order of axes; nullopt where it does not run, or fit.
@@ -105,6 +103,7 @@ class OwnErrors {
 
   void cut();
   void forget(size_t joint);
+  void keep(const NamedTensors& values);
   bool is_identical(size_t joint) const;
   void settle(const NamedTensors& values);
   void each(int64_t n, const std::function<void(int64_t)>& body) const;

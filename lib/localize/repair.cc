@@ -111,7 +111,7 @@ class Search {
     }
     double times = 0;
     for (size_t i = 0; i < own_.kept(); ++i) {
-      const OwnErrors::Trial trial = own_.try_target(edited, joint_, i);
+      const Trial trial = own_.try_target(edited, joint_, i);
       if (!trial.failure.empty()) why_not_ = trial.failure;
       times =
           std::max(times, trial.right() ? std::min(trial.certainty(), 1.0) : std::max(trial.certainty(), 1.0 + 1e-9));
