@@ -56,7 +56,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.passes, "--passes", "MODEL INPUT...: find the pass, its rewrite or the kernel");
   args.option(&o.source_level, "--source-opt", "0..4", "with --passes, the level that is right (default 0)");
   args.option(&o.source_device, "--source-device", "NAME", "with --passes, where it is right (default: --device)");
-  args.option(&o.reduce, "--reduce", "DIR", "with --passes, write the smallest model that differs");
+  args.option(&o.reduce, "--reduce", "DIR", "write what differs, made small, as models and a report");
   args.option(&o.network.passes, "--pass", "CHANGES", "with --passes, passes on or off, as for dnn-infer");
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
   args.flag(&o.preprocessing, "--preprocessing", "search the target's preprocessing and labels");
@@ -102,7 +102,7 @@ const std::vector<std::pair<Task, std::string>> kTasks = {{Models, "two models"}
 const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--source-opt", Passes},
                                                     {"--source-device", Passes},
-                                                    {"--reduce", Passes},
+                                                    {"--reduce", Models | Passes},
                                                     {"--pass", Passes},
                                                     {"--preprocess", kRuns},
                                                     {"--target-preprocess", Models | Preprocessing | Repair},
@@ -197,6 +197,8 @@ LocalizeReport compare_models(const Options& o) {
   request.alignment = alignment_of(o);
   request.statistics = !o.csv.empty();
   request.maps = o.json.has_value();
+  request.reduce = o.reduce;
+  request.reduce_most = o.top;
   std::optional<cli::Progress> progress;
   show_progress(&request, &progress);
   return ModelComparison(request).run();

@@ -285,6 +285,11 @@ class Builder {
     return stream::is_command(path) ? stream::program_source(path, o_.for_programs, o_.wait_s) : open_source(path);
   }
 
+  bool has_slot(const std::string& name) const {
+    return std::any_of(plan_.slots.begin(), plan_.slots.end(),
+                       [&](const InputSlot& slot) { return slot.name == name; });
+  }
+
   size_t slot_of(const std::string& name, const std::string& path) const {
     std::vector<std::string> names;
     for (size_t i = 0; i < plan_.slots.size(); ++i) {
@@ -314,6 +319,7 @@ class Builder {
       throw;
     }
     if (arrays.size() == 1 && plan_.slots.size() == 1) arrays[0].first = plan_.slots[0].name;
+    if (o_.of_others) std::erase_if(arrays, [&](const auto& array) { return !has_slot(array.first); });
     add_arrays(arrays, path);
   }
 

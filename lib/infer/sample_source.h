@@ -81,6 +81,7 @@ struct SourceOptions {
   // Of images in its place: the network's only input, of a sample that holds the image as uint8 [H, W, 3]. Thread-safe.
   std::function<Tensor(const stream::Sample&)> preprocessor;
   bool apply_orientation = false;  // before it
+  bool of_others = false;          // an .npz may hold arrays of inputs that this network has not
   // What a program that makes samples (exec:COMMAND) is told, and how long it may say nothing.
   stream::Header for_programs = {};
   double wait_s = 600;

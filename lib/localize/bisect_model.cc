@@ -3,7 +3,6 @@
 
 #include <filesystem>
 
-#include "base/cpu.h"
 #include "convert/framework_file.h"
 #include "devices/library.h"
 #include "formats/format.h"
@@ -77,7 +76,6 @@ BisectedModel::ReducedTo reduce(const BisectRequest& request, const Graph& model
                       flags_of(request.source, "--source-device", "--source-opt", source), " --atol ",
                       exact_text(options.tolerance.atol), " --rtol ", exact_text(options.tolerance.rtol),
                       " reduced.onnx inputs.npz");
-  facts.machine = cat(cpu_name(), ", ", join(supported_isas(), " "));
   write_reduced(reduced, facts, request.reduce);
   BisectedModel::ReducedTo result;
   result.folder = request.reduce;

@@ -18,6 +18,7 @@
 #include "localize/not_finite.h"
 #include "localize/own_error.h"
 #include "localize/parameters.h"
+#include "localize/reduce_findings.h"
 #include "stream/stream.h"
 #include "tensor/compare.h"
 
@@ -73,6 +74,7 @@ struct LocalizeReport {
   // Where NaN and infinities begin, each network on its own activations.
   std::vector<NotFiniteOrigin> source_not_finite, target_not_finite;
 
+  std::optional<std::vector<ReducedFinding>> reduced;  // where asked for
   std::vector<ShownMaps> maps;  // where asked for: of findings, or of the first layer that diverges
 
   // Whether all that the networks' outputs differ by is rounding: there are own errors, of every output's segment too, none

@@ -1,6 +1,7 @@
 // Comparing two model files; see localize_models.h.
 #include "localize/localize_models.h"
 
+#include "base/file.h"
 #include "base/mappings.h"
 #include "base/printable.h"
 #include "devices/library.h"
@@ -33,7 +34,8 @@ OwnErrorOptions own_options(const LocalizeRequest& request, ThreadPool* pool) {
   options.compile = open_options(request.network).compile;
   options.compile.build.cache_folder = request.folders.compile.build.cache_folder;
   options.run.threads = request.threads;
-  options.keep = std::max<size_t>(request.keep, request.maps ? 1 : 0);
+  options.keep = std::max<size_t>(request.keep, request.maps || !request.reduce.empty() ? 1 : 0);
+  options.keep_showing = !request.reduce.empty();
   options.deadline = request.deadline;
   return options;
 }
@@ -71,6 +73,7 @@ ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const std::stri
     : OpenedNetwork(path, request.network, request.folders, request.threads, kLevel) {
   SourceOptions options;
   options.inputs = request.inputs;
+  options.of_others = true;
   std::string name;
   PreprocessOptions spelled_out;
   parse_preprocess_spec(preprocess, &name, &spelled_out);
@@ -109,6 +112,7 @@ LocalizeReport ModelComparison::run() {
                                 plain(found[0].target.nodes.empty() ? "" : found[0].target.nodes[0]), ": ",
                                 plain(found[0].what)));
   };
+  if (!request_.reduce.empty()) make_folders(request_.reduce);  // before the time is spent
   if (request_.begin) request_.begin(source_.samples->count().value_or(0));
   compare_sessions(
       *source_.session, *source_.samples, *target_.session, *target_.samples, &localizer, request_.folders.warn,
@@ -120,6 +124,8 @@ LocalizeReport ModelComparison::run() {
       request_.deadline);
   LocalizeReport report = localizer.finish(request_.tolerance);
   if (request_.maps) add_maps(&report);
+  if (!request_.reduce.empty())
+    report.reduced = reduce_findings({source_.graph, target_.graph, own_, request_}, report.findings);
   report.ran_out = request_.deadline.ran_out();
   return report;
 }

@@ -171,7 +171,9 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
                         report.n_samples == 1 ? " sample; " : " samples; ", counts_line(report));
   if (report.ran_out == true)
     out += "the time ran out (--time-limit): samples or layers were left out, and what follows is not all\n";
-  if (report.residual) out += findings_text(report.findings, *report.residual, how.top) + "\n";
+  if (report.residual) out += findings_text(report.findings, *report.residual, how.top);
+  if (report.reduced) out += reduced_text(*report.reduced);
+  if (report.residual) out += "\n";
   if (!report.outputs_lined_up)
     out += "some outputs have no partner of their shape in the other network: they are not compared\n\n";
   if (report.residual && report.findings.empty() && report.first && !report.explained)
@@ -250,6 +252,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
                {"parameters_compared", report.n_parameters},
                {"parameters", Json::array()}};
   if (report.ran_out) json["ran_out"] = *report.ran_out;
+  if (report.reduced) json["reduced"] = reduced_json(*report.reduced);
   for (size_t i : ranked(report, how.sort)) json["ranked"].push_back(report.source[report.layers[i].source].name);
   for (const LayerResult& r : report.layers) {
     json["layers"].push_back(layer_json(report, r));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/cpu.h"
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/version.h"
@@ -26,24 +27,6 @@ struct Part {
   std::vector<Tensor> inputs;
 };
 
-// A window of half the height and width, at the beginning or the end of both.
-Tensor halved(const Tensor& tensor, bool end) {
-  const Shape& s = tensor.shape();
-  const int64_t height = (s[2] + 1) / 2, width = (s[3] + 1) / 2;
-  const int64_t top = end ? s[2] - height : 0, left = end ? s[3] - width : 0;
-  const Tensor whole = tensor.arranged_copy();
-  Tensor result(tensor.dtype(), {s[0], s[1], height, width});
-  const auto element = static_cast<int64_t>(dtype_size(tensor.dtype()));
-  const std::byte* in = whole.bytes().data();
-  std::byte* out = result.mutable_bytes();
-  for (int64_t plane = 0; plane < s[0] * s[1]; ++plane) {
-    for (int64_t y = 0; y < height; ++y)
-      std::copy_n(in + ((plane * s[2] + top + y) * s[3] + left) * element, width * element,
-                  out + (plane * height + y) * width * element);
-  }
-  return result;
-}
-
 class Reducer {
  public:
   Reducer(const Graph& model, const std::vector<Tensor>& inputs, const RunModel& source, const RunModel& target,
@@ -63,7 +46,7 @@ class Reducer {
     if (!part || !differs(*part)) throw Error(ErrorKind::Negative, "the two do not differ on the whole model");
     nodes = minimal(std::move(nodes));
     part = part_of(nodes);
-    shrink(&*part);
+    smaller(&*part);
     Reduced reduced;
     reduced.graph = std::move(part->graph);
     reduced.inputs = std::move(part->inputs);
@@ -175,50 +158,27 @@ class Reducer {
     return nodes;
   }
 
-  // Images smaller by half, all those of one size together, as long as the difference stays.
-  void shrink(Part* part) {
-    for (bool again = true; again;) {
-      again = false;
-      std::set<std::pair<int64_t, int64_t>> sizes;
-      for (const Tensor& input : part->inputs) {
-        if (input.rank() == 4 && input.dim(2) > 1 && input.dim(3) > 1) sizes.insert({input.dim(2), input.dim(3)});
+  void smaller(Part* part) {
+    const auto shapes = [&] {
+      std::vector<Shape> found;
+      for (const Tensor& input : part->inputs) found.push_back(input.shape());
+      return found;
+    };
+    shrink(shapes, [&](const Halving& halving) {
+      Part half = *part;
+      for (size_t i : halving.inputs) half.inputs[i] = half_of(half.inputs[i], halving, halving.axes);
+      try {
+        half.graph = with_inputs(std::move(half.graph), half.inputs);
+        interpret(half.graph, half.inputs);
+      } catch (const Error&) {
+        return false;
       }
-      for (const auto& size : sizes) {
-        for (const bool end : {false, true}) {
-          std::optional<Part> smaller = shrunk(*part, size, end);
-          if (!smaller || !differs(*smaller)) continue;
-          if (options_.note) options_.note(cat("inputs of ", size.first, "x", size.second, " halved: differ"));
-          *part = std::move(*smaller);
-          again = true;
-          break;
-        }
-        if (again) break;
-      }
-    }
-  }
-
-  static std::optional<Part> shrunk(const Part& part, const std::pair<int64_t, int64_t>& size, bool end) {
-    Part smaller = part;
-    Graph& g = smaller.graph;
-    for (NodeId id : g.order()) {  // to be inferred anew
-      for (ValueId v : g.node(id).outputs) {
-        if (v != kNoValue && g.value(v).type.shape) g.value(v).type.shape.reset();
-      }
-    }
-    for (size_t i = 0; i < smaller.inputs.size(); ++i) {
-      Tensor& input = smaller.inputs[i];
-      if (input.rank() != 4 || input.dim(2) != size.first || input.dim(3) != size.second) continue;
-      input = halved(input, end);
-      g.value(g.inputs[i]).type = Type(input);
-    }
-    try {
-      infer_types(g);
-      verify(g);
-      interpret(g, smaller.inputs);
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-    return smaller;
+      if (!differs(half)) return false;
+      *part = std::move(half);
+      if (options_.note)
+        options_.note(cat("inputs of ", shape_text(part->inputs[halving.inputs[0]].shape()), ": differ"));
+      return true;
+    });
   }
 
   Graph model_;
@@ -242,17 +202,115 @@ std::string report_of(const Reduced& r, const ReproFacts& facts) {
                words::precise(r.got), " |\n| largest difference | ", words::number(r.movement.max_abs), " of ",
                words::number(r.movement.largest), " |\n");
   }
-  out +=
-      cat("\nReduced from `", plain(facts.model), "` (", r.n_nodes_before, " nodes) in ", r.n_probes,
-          " probes. What the nodes left read from nodes that are gone is in `inputs.npz`.\n\n## To reproduce\n\n    ",
-          facts.command,
-          "\n\n`reduced.onnx` is an ordinary ONNX file; `inputs.npz` has one array per input, by name.\n\n## "
-          "Versions\n\n- dnn-tools ",
-          version(), " (", commit(), "), ", compiler(), "\n- ", facts.machine, "\n\n## The network\n\n```\n");
+  out += cat(
+      "\nReduced from `", plain(facts.model), "` (", r.n_nodes_before, " nodes) in ", r.n_probes,
+      " probes. What the nodes left read from nodes that are gone is in `inputs.npz`.\n\n## To reproduce\n\n    ",
+      facts.command, "\n\n`reduced.onnx` is an ordinary ONNX file; `inputs.npz` has one array per input, by name.\n\n",
+      versions_section(), "\n## The network\n\n```\n");
   return out + to_text(r.graph, {.inline_elements = 16, .inline_all = false}) + "```\n";
 }
 
 }  // namespace
+
+namespace {
+
+int64_t half_extent(int64_t whole, bool even) {
+  const int64_t half = (whole + 1) / 2;
+  return even ? std::min(whole, half + half % 2) : half;
+}
+
+// Whether the next even extent is another one, and smaller than the whole.
+bool evens_out(int64_t whole) {
+  const int64_t even = half_extent(whole, true);
+  return even != half_extent(whole, false) && even < whole;
+}
+
+}  // namespace
+
+void shrink(const std::function<std::vector<Shape>()>& shapes, const std::function<bool(const Halving&)>& take) {
+  struct Kind {
+    size_t least_rank, most_rank;
+    std::vector<size_t> axes;
+    bool all_wide;  // each of them is wider than 1; else one
+  };
+  // Height and width in both layouts, tokens, batches.
+  static const std::vector<Kind> kKinds = {
+      {4, 4, {2, 3}, false}, {4, 4, {1, 2}, true}, {3, 3, {1}, true}, {2, 8, {0}, true}};
+  const auto step = [&](const Kind& kind) {
+    std::map<std::vector<int64_t>, std::vector<size_t>> inputs;  // by extents of the axes
+    const std::vector<Shape> now = shapes();
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (now[i].size() < kind.least_rank || now[i].size() > kind.most_rank) continue;
+      std::vector<int64_t> extents;
+      for (size_t axis : kind.axes) extents.push_back(now[i][axis]);
+      const auto [least, most] = std::minmax_element(extents.begin(), extents.end());
+      if ((kind.all_wide ? *least : *most) > 1) inputs[extents].push_back(i);
+    }
+    const auto halve = [&](const std::vector<int64_t>& extents, const std::vector<size_t>& which) {
+      for (const bool even : {false, true}) {
+        if (even && std::none_of(extents.begin(), extents.end(), evens_out)) continue;
+        for (const bool back : {false, true}) {
+          if (take({which, kind.axes, even, back})) return true;
+        }
+      }
+      return false;
+    };
+    // Together where a layer between them strides.
+    std::pair<std::vector<int64_t>, std::vector<size_t>> all;
+    for (const auto& [extents, which] : inputs) {
+      all.first.insert(all.first.end(), extents.begin(), extents.end());
+      all.second.insert(all.second.end(), which.begin(), which.end());
+    }
+    if (inputs.size() > 1 && halve(all.first, all.second)) return true;
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const auto& group) { return halve(group.first, group.second); });
+  };
+  for (const Kind& kind : kKinds) {
+    while (step(kind)) {
+    }
+  }
+}
+
+Tensor half_of(const Tensor& tensor, const Halving& halving, const std::vector<size_t>& axes) {
+  Tensor result = tensor.arranged_copy();
+  for (size_t axis : axes) {
+    Shape shape = result.shape();
+    const int64_t whole = shape[axis], half = half_extent(whole, halving.even);
+    shape[axis] = half;
+    const auto outer = element_count(Shape(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis)));
+    const int64_t inner = element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end())) *
+                          static_cast<int64_t>(dtype_size(tensor.dtype()));
+    Tensor window(tensor.dtype(), shape);
+    for (int64_t i = 0; i < outer; ++i)
+      std::copy_n(result.bytes().data() + (i * whole + (halving.back ? whole - half : 0)) * inner, half * inner,
+                  window.mutable_bytes() + i * half * inner);
+    result = std::move(window);
+  }
+  return result;
+}
+
+Graph with_inputs(Graph graph, const std::vector<Tensor>& inputs) {
+  for (NodeId id : graph.order()) {
+    for (ValueId v : graph.node(id).outputs) {
+      if (v != kNoValue) graph.value(v).type.shape.reset();
+    }
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) graph.value(graph.inputs[i]).type = Type(inputs[i]);
+  infer_types(graph);
+  verify(graph);
+  return graph;
+}
+
+std::string npz_file(const std::vector<std::pair<std::string, Tensor>>& arrays) {
+  ZipWriter archive;
+  for (const auto& [name, tensor] : arrays) archive.add(name + ".npy", Content(format_npy(tensor)));
+  return archive.content().text();
+}
+
+std::string versions_section() {
+  return cat("## Versions\n\n- dnn-tools ", version(), " (", commit(), "), ", compiler(), "\n- ", cpu_name(), ", ",
+             join(supported_isas(), " "), "\n");
+}
 
 Reduced reduce_model(const Graph& model, const std::vector<Tensor>& inputs, const RunModel& source,
                      const RunModel& target, const ReduceOptions& options) {
@@ -264,11 +322,10 @@ std::string write_reduced(const Reduced& reduced, const ReproFacts& facts, const
   ConvertOptions options;
   options.certify = false;
   convert_model(reduced.graph, folder + "/reduced.onnx", options);
-  ZipWriter arrays;
-  for (size_t i = 0; i < reduced.inputs.size(); ++i) {
-    arrays.add(reduced.graph.value(reduced.graph.inputs[i]).name + ".npy", Content(format_npy(reduced.inputs[i])));
-  }
-  write_file(folder + "/inputs.npz", arrays.content().text());
+  std::vector<std::pair<std::string, Tensor>> arrays;
+  for (size_t i = 0; i < reduced.inputs.size(); ++i)
+    arrays.emplace_back(reduced.graph.value(reduced.graph.inputs[i]).name, reduced.inputs[i]);
+  write_file(folder + "/inputs.npz", npz_file(arrays));
   std::string report = report_of(reduced, facts);
   write_file(folder + "/report.md", report);
   return report;

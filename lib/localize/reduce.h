@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/deadline.h"
@@ -36,11 +37,29 @@ struct Reduced {
 Reduced reduce_model(const Graph& model, const std::vector<Tensor>& inputs, const RunModel& source,
                      const RunModel& target, const ReduceOptions& options);
 
+// A step of making inputs smaller: of these inputs, half of each of these axes, rounded up or to the next even extent (which
+// strides of 2 want), at the front or at the back.
+struct Halving {
+  std::vector<size_t> inputs, axes;
+  bool even = false, back = false;
+};
+// Halves heights and widths together, tokens, and batches, of all inputs or of those of the same extents, as long as `take` says
+// that a step stays. `shapes` are the inputs' then.
+void shrink(const std::function<std::vector<Shape>()>& shapes, const std::function<bool(const Halving&)>& take);
+// The half of a tensor along `axes`, where they are those of another layout than the step names.
+Tensor half_of(const Tensor& tensor, const Halving& halving, const std::vector<size_t>& axes);
+// The graph with these inputs, all other extents inferred anew. Throws Malformed or Unsupported where they do not fit.
+Graph with_inputs(Graph graph, const std::vector<Tensor>& inputs);
+
+// An .npz file of these arrays.
+std::string npz_file(const std::vector<std::pair<std::string, Tensor>>& arrays);
+// The section of a report: what wrote it, where.
+std::string versions_section();
+
 // What a report says besides the reduction itself.
 struct ReproFacts {
   std::string model, source, target;  // names
   std::string command;                // that runs the files again, with MODEL and INPUTS in it
-  std::string machine;                // processor, instruction sets
 };
 
 // reduced.onnx, inputs.npz and report.md in `folder`, which is made. Returns the report.

@@ -53,6 +53,8 @@ TEST(LocalizeSchemas, Layers) {
   Schema schema("layers"), of_findings("findings"), of_maps("maps");
   auto request = sample_request<LocalizeRequest>();
   request.maps = true;
+  TemporaryFolder folder(::testing::TempDir());
+  request.reduce = folder.path() + "/reduced";
   const std::string text = localize_json(ModelComparison(request).run(), kShown);
   schema.expect(text);
   using Json = JsonSchema::Json;
