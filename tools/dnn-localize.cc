@@ -23,16 +23,12 @@ using namespace dnn;
 const cli::Tool kTool = {
     .name = "dnn-localize",
     .summary =
-        "Finds what makes two networks part: the layers of TARGET that are wrong by themselves, given what SOURCE "
-        "computes "
-        "in front of them, told from rounding, and what would mend them. Of two traces, only what diverges. "
-        "--passes: of one MODEL, the rewrite or kernel of --device at -O that moves outputs from those of "
-        "--source-device at --source-opt. --preprocessing: the preprocessing or order of classes that explains it. "
-        "--repair: TARGET, mended by the fewest edits.",
+        "Finds the layers of TARGET that are wrong by themselves, on what SOURCE computes in front of them, and what "
+        "would "
+        "mend them; of two traces, what diverges. --passes: of one MODEL, the rewrite or kernel that moves outputs.",
     .negative = "a layer is wrong, or diverges; nothing is lined up; not repaired; out of time",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
-                 {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"},
-                 {"dnn-localize --repair fixed.tflite right.onnx wrong.tflite x.npy", "without its faults"}}};
+                 {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
 
 struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
@@ -42,10 +38,13 @@ struct Options {
   std::optional<double> time_limit;
   std::vector<std::string> inputs, given;
   ParameterTolerance tolerance;
+  LabelSampling sampling;
   int64_t top = 20;
   int threads = 0;
   bool passes = false, preprocessing = false;
 };
+
+const std::vector<std::string> kSorts = {"divergence", "added", "order", "labels"};
 
 void declare(cli::Args& args, Options& o) {
   args.given(&o.given);
@@ -70,12 +69,17 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X", "a layer diverges beyond X + R times its largest", 0);
   args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
-  args.choice(&o.sort, "--sort", {"divergence", "added", "order", "labels"}, "order of rows");
+  args.option(&o.sort, "--sort", "HOW", "order of rows: " + join(kSorts, ", "));
+  args.option(&o.sampling.n_equal, "--samples-equal", "N", "rank layers by labels: draw N samples of the same label",
+              1);
+  args.option(&o.sampling.n_different, "--samples-different", "N", "and N whose label differs", 1);
+  args.option(&o.sampling.n_repeats, "--repeats", "N", "draws, whose ranks are joined", 1);
   args.option(&o.top, "--top", "N", "rows of each table; 0 for all", 0);
   args.optional_value(&o.json, "--json", "FILE", "-",
                       "the report as JSON, instead of the text, or into FILE beside it");
   args.option(&o.time_limit, "--time-limit", "SECONDS", "of models, end by then with the best found so far", 0);
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
+  args.seed(&o.sampling.seed);
   args.device(&o.network.device);
   args.threads(&o.threads);
 }
@@ -116,6 +120,10 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--rtol", Models | Traces | Passes},
                                                     {"--sort", Models | Traces},
                                                     {"--top", Models | Traces},
+                                                    {"--samples-equal", Models | Traces},
+                                                    {"--samples-different", Models | Traces},
+                                                    {"--repeats", Models | Traces},
+                                                    {"--seed", Models | Traces},
                                                     {"--time-limit", kRuns},
                                                     {"--trust", kRuns},
                                                     {"--device", kRuns},
@@ -129,6 +137,8 @@ Task task_of(const Options& o) {
     if (value.empty() && std::find(o.given.begin(), o.given.end(), name) != o.given.end())
       fail_usage(name, ": the name is empty");
   }
+  if (std::find(kSorts.begin(), kSorts.end(), o.sort) == kSorts.end())
+    fail_usage("--sort: '", o.sort, "' is none of ", join(kSorts));
   if (o.csv == "-" && o.json == "-") fail_usage("--csv and --json cannot both be standard output: name a file for one");
   if (int{o.passes} + int{o.preprocessing} + int{!o.repair.empty()} > 1)
     fail_usage("--passes, --preprocessing and --repair are three searches: give one");
@@ -191,12 +201,21 @@ void show_progress(LocalizeRequest* request, std::optional<cli::Progress>* progr
   request->done = [progress] { (*progress)->advance(); };
 }
 
+// Where one of its options is given.
+std::optional<LabelSampling> sampling_of(const Options& o) {
+  for (const char* name : {"--samples-equal", "--samples-different", "--repeats"}) {
+    if (std::find(o.given.begin(), o.given.end(), name) != o.given.end()) return o.sampling;
+  }
+  return std::nullopt;
+}
+
 LocalizeReport compare_models(const Options& o) {
   auto request = models_of<LocalizeRequest>(o);
   request.tolerance = o.tolerance;
   request.alignment = alignment_of(o);
   request.statistics = !o.csv.empty();
   request.maps = o.json.has_value();
+  request.label_sampling = sampling_of(o);
   request.reduce = o.reduce;
   request.reduce_most = o.top;
   std::optional<cli::Progress> progress;
@@ -209,6 +228,7 @@ LocalizeReport compare_traces(const Options& o, std::optional<Error>* cut_off) {
   stream::Reader source(*a, source_name(o.source)), target(*b, source_name(o.target));
   Localizer localizer(nullptr, nullptr);
   if (!o.csv.empty()) localizer.measure_statistics();
+  if (const auto sampling = sampling_of(o)) localizer.rank_labels(*sampling);
   if (o.json) localizer.show_first(o.tolerance);
   *cut_off = dnn::compare_traces(source, target, &localizer);
   try {

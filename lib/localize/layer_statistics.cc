@@ -85,6 +85,12 @@ std::string statistics_csv(const LocalizeReport& report) {
   title("source_parameter");
   header.emplace_back("target_parameters");
   title("target_parameter");
+  if (report.label_ranking) header.insert(header.end(), {"label_place", "label_points"});
+  std::vector<Row> places(report.layers.size(), Row(report.label_ranking ? 2 : 0));
+  for (size_t i = 0; report.label_ranking && i < report.label_ranking->rows.size(); ++i) {
+    const LabelRanking::Row& row = report.label_ranking->rows[i];
+    places[row.layer] = {cat(i + 1), exact_text(row.points)};
+  }
   std::string out = csv_line(header);
   for (size_t i = 0; i < report.layers.size(); ++i) {
     const LayerResult& r = report.layers[i];
@@ -100,6 +106,7 @@ std::string statistics_csv(const LocalizeReport& report) {
     row.push_back(n == 0 ? "" : exact_text(s.difference_sum / static_cast<double>(n)));
     put_parameters(s.source_parameters, &row);
     put_parameters(s.target_parameters, &row);
+    row.insert(row.end(), places[i].begin(), places[i].end());
     out += csv_line(row);
   }
   return out;

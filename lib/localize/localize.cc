@@ -10,7 +10,6 @@
 #include "base/mappings.h"
 #include "infer/trace.h"
 #include "localize/outcome.h"
-#include "metrics/statistics.h"
 
 namespace dnn {
 namespace {
@@ -203,23 +202,11 @@ const Localizer::Sum& Localizer::sum_of(const LayerResult& layer) const {
                        [&](const Sum& s) { return s.pair.source == layer.source && s.pair.target == layer.target; });
 }
 
-// By ranks, in which infinite errors are the largest.
 void Localizer::test_labels(std::vector<LayerResult>* layers) const {
   std::vector<LayerResult*> tested;
   std::vector<double> p;
   for (LayerResult& layer : *layers) {
-    const Sum& sum = sum_of(layer);
-    std::vector<double> sorted;
-    for (const auto& [sample, error] : sum.errors) sorted.push_back(error);
-    std::sort(sorted.begin(), sorted.end());
-    std::vector<int64_t> same, other;
-    for (const auto& [sample, error] : sum.errors) {
-      const auto rank = std::lower_bound(sorted.begin(), sorted.end(), error) - sorted.begin();
-      (relabelled_[static_cast<size_t>(sample)] ? other : same).push_back(rank);
-    }
-    std::sort(same.begin(), same.end());
-    std::sort(other.begin(), other.end());
-    const auto test = metrics::mann_whitney(same, other);
+    const auto test = test_by_label(sum_of(layer).errors, relabelled_);
     if (!test) continue;
     layer.label_effect = test->effect;
     tested.push_back(&layer);
@@ -276,6 +263,12 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
     if (r.diverges && !report.first) report.first = static_cast<size_t>(&r - report.layers.data());
   }
   test_labels(&report.layers);
+  if (sampling_) {
+    std::vector<const SampleErrors*> errors;
+    for (const LayerResult& r : report.layers) errors.push_back(&sum_of(r).errors);
+    report.label_ranking = rank_by_labels(errors, relabelled_, *sampling_);
+    report.sample_names = names_;
+  }
   show_samples(&report);
   report.n_samples = n_samples_;
   report.n_relabelled = std::count(relabelled_.begin(), relabelled_.end(), true);

@@ -13,6 +13,7 @@
 #include "localize/activation_maps.h"
 #include "localize/align.h"
 #include "localize/findings.h"
+#include "localize/label_ranking.h"
 #include "localize/layer_statistics.h"
 #include "localize/lineup.h"
 #include "localize/not_finite.h"
@@ -66,6 +67,8 @@ struct LocalizeReport {
       0;  // lined up by order only, unlike each other while all that follows agrees: not the same value
   int64_t n_parameters = 0;                      // compared
   std::vector<ParameterDifference> differences;  // of nodes' parameters and attributes, in the source's order
+  std::optional<LabelRanking> label_ranking;     // where asked for, of layers
+  std::vector<std::string> sample_names;         // with it: all samples, in the order in which they ran
   std::vector<ShownSample> shown_samples;        // all, or as many as kMostSampleErrors lets, evenly spread
   std::vector<Finding> findings;                 // where own errors were measured
   std::optional<Residual> residual;              // with them
@@ -96,6 +99,8 @@ class Localizer {
   void share(ThreadPool* pool) { pool_ = pool; }
   // Also measures LayerResult::statistics; before the first sample.
   void measure_statistics() { measures_statistics_ = true; }
+  // Also ranks layers by labels, on draws of samples.
+  void rank_labels(const LabelSampling& sampling) { sampling_ = sampling; }
   // Also keeps maps of the first layer that diverges, as finish() will be told; before the first sample.
   void show_first(const ParameterTolerance& tolerance) { shown_tolerance_ = tolerance; }
   // The values of one sample, by its name, on both sides. The first lines the layers up; values of other shapes later on are left out.
@@ -110,7 +115,7 @@ class Localizer {
     AxisOrder order;
     LayerResult result;
     double difference_squares = 0, reference_squares = 0;
-    std::vector<std::pair<int64_t, double>> errors = {};  // by sample
+    SampleErrors errors = {};
   };
   std::optional<Distance> compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const;
   void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
@@ -132,6 +137,7 @@ class Localizer {
   std::vector<std::string> names_;  // by sample
   std::vector<bool> relabelled_;    // by sample
   bool measures_statistics_ = false;
+  std::optional<LabelSampling> sampling_;
   std::optional<ParameterTolerance> shown_tolerance_;
   struct First {
     size_t source = 0;  // layer

@@ -101,6 +101,7 @@ LocalizeReport ModelComparison::run() {
   localizer.give(request_.alignment);
   localizer.share(&pool_);
   if (request_.statistics) localizer.measure_statistics();
+  if (request_.label_sampling) localizer.rank_labels(*request_.label_sampling);
   if (request_.maps) localizer.show_first(request_.tolerance);
   if (!wants_float64(request_.network.device)) localizer.measure_own(&own_);
   bool told = !request_.folders.note;

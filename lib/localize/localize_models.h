@@ -32,14 +32,15 @@ struct LocalizeRequest {
   OpenOptions folders;             // cache and key places, log sinks
   int threads = 0;
   ParameterTolerance tolerance;
-  bool statistics = false;                   // also of each layer
-  bool maps = false;                         // also activations of the findings, see LocalizeReport::maps
-  Deadline deadline;                         // when to end with what was found
-  std::vector<GivenPair> alignment;          // see align()
-  std::function<bool(int64_t place)> takes;  // which samples, by their place from 0; empty: all
-  size_t keep = 0;                           // samples whose activations are kept, for OwnErrors::try_target()
-  std::string reduce;                        // folder in which findings are written, see reduce_findings.h; "": none
-  int64_t reduce_most = 0;                   // so many of them; 0: all
+  bool statistics = false;                      // also of each layer
+  bool maps = false;                            // also activations of the findings, see LocalizeReport::maps
+  Deadline deadline;                            // when to end with what was found
+  std::vector<GivenPair> alignment;             // see align()
+  std::function<bool(int64_t place)> takes;     // which samples, by their place from 0; empty: all
+  size_t keep = 0;                              // samples whose activations are kept, for OwnErrors::try_target()
+  std::optional<LabelSampling> label_sampling;  // where layers are to be ranked by labels, too
+  std::string reduce;                           // folder in which findings are written, see reduce_findings.h; "": none
+  int64_t reduce_most = 0;                      // so many of them; 0: all
   std::function<void(int64_t n_samples)> begin;  // of samples, 0: not known; may be empty
   std::function<void()> done;                    // after each sample; may be empty
 };

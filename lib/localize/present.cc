@@ -22,6 +22,12 @@ std::vector<size_t> ranked(const LocalizeReport& report, const std::string& sort
     if (report.layers[i].diverges) rows.push_back(i);
   }
   if (sort == "order") return rows;
+  if (sort == "labels" && report.label_ranking && !report.label_ranking->rows.empty()) {
+    std::vector<size_t> place(report.layers.size());
+    for (size_t i = 0; i < place.size(); ++i) place[report.label_ranking->rows[i].layer] = i;
+    std::sort(rows.begin(), rows.end(), [&](size_t a, size_t b) { return place[a] < place[b]; });
+    return rows;
+  }
   if (sort == "labels") {
     const auto p = [&](size_t i) { return report.layers[i].label_p.value_or(2); };
     std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
@@ -143,6 +149,69 @@ Json not_finite_json(const std::vector<Layer>& layers, const std::vector<NotFini
   return list;
 }
 
+std::string draws_text(int64_t repeats, const LabelSampling& asked) {
+  return cat(repeats, repeats == 1 ? " draw of " : " draws of ", asked.n_equal, " samples whose label is the same and ",
+             asked.n_different, " whose label differs");
+}
+
+std::string label_ranking_text(const LocalizeReport& report, int64_t top) {
+  const LabelRanking& ranking = *report.label_ranking;
+  const std::string there = cat("of ", ranking.n_equal, " and ", ranking.n_different);
+  if (ranking.rows.empty())
+    return cat("\nno ranking by labels: not even ", draws_text(1, ranking.asked), " can be made ", there, "\n");
+  const auto n_draws = static_cast<int64_t>(ranking.draws.size());
+  const size_t n = top == 0 ? ranking.rows.size() : std::min(ranking.rows.size(), static_cast<size_t>(top));
+  std::string out =
+      cat("\nranked by labels, by ", draws_text(n_draws, ranking.asked), ", ", there, ", seed ", ranking.asked.seed);
+  if (n_draws < ranking.asked.n_repeats) out += cat(" (", ranking.asked.n_repeats, " asked for)");
+  out += cat(n < ranking.rows.size() ? cat(" (the first ", n, " layers)") : "", ":\n");
+  std::vector<Row> cells = {{"", "layer", "op", "points", "effects", "label p"}};
+  for (size_t i = 0; i < n; ++i) {
+    const LabelRanking::Row& row = ranking.rows[i];
+    const Layer& layer = report.source[report.layers[row.layer].source];
+    const auto numbers = [](const std::vector<std::optional<double>>& values) {
+      std::vector<std::string> texts;
+      for (const std::optional<double>& value : values) texts.push_back(value ? words::number(*value) : "-");
+      return join(texts, " ");
+    };
+    cells.push_back(
+        {cat(i + 1), called(layer), plain(layer.op), exact_text(row.points), numbers(row.effect), numbers(row.p)});
+  }
+  return out + table(cells, {false, true, true, false, true, true}) +
+         cat("points: Borda count of the draws, at most ", n_draws * static_cast<int64_t>(ranking.rows.size() - 1),
+             "; effect 1: it errs more on each sample whose label differs\n");
+}
+
+Json label_ranking_json(const LocalizeReport& report) {
+  const LabelRanking& ranking = *report.label_ranking;
+  Json json = {{"samples_equal", ranking.asked.n_equal},
+               {"samples_different", ranking.asked.n_different},
+               {"repeats", ranking.asked.n_repeats},
+               {"seed", ranking.asked.seed},
+               {"equal", ranking.n_equal},
+               {"different", ranking.n_different},
+               {"draws", Json::array()},
+               {"layers", Json::array()}};
+  const auto names = [&](const std::vector<size_t>& samples) {
+    Json list = Json::array();
+    for (size_t i : samples) list.push_back({{"sample", i + 1}, {"name", report.sample_names.at(i)}});
+    return list;
+  };
+  for (const LabelRanking::Draw& draw : ranking.draws)
+    json["draws"].push_back({{"equal", names(draw.equal)}, {"different", names(draw.different)}});
+  const auto numbers = [](const std::vector<std::optional<double>>& values) {
+    Json list = Json::array();
+    for (const std::optional<double>& value : values) list.push_back(value ? words::json_number(*value) : Json());
+    return list;
+  };
+  for (const LabelRanking::Row& row : ranking.rows)
+    json["layers"].push_back({{"layer", report.source[report.layers[row.layer].source].name},
+                              {"points", row.points},
+                              {"p", numbers(row.p)},
+                              {"effect", numbers(row.effect)}});
+  return json;
+}
+
 Json layer_json(const LocalizeReport& report, const LayerResult& r) {
   const auto side = [](const Layer& layer) {
     return Json{{"name", layer.name}, {"node", layer.node}, {"op", layer.op}, {"shape", layer.shape}};
@@ -216,6 +285,7 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
                  " samples whose label differs (Mann-Whitney, corrected by Holm); effect: 1 where it always does\n");
     if (recomputed) out += "* fused away on one side, and computed beside its run\n";
   }
+  if (report.label_ranking) out += label_ranking_text(report, how.top);
   if (!report.differences.empty()) {
     const size_t n =
         how.top == 0 ? report.differences.size() : std::min(report.differences.size(), static_cast<size_t>(how.top));
@@ -252,6 +322,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
                {"parameters_compared", report.n_parameters},
                {"parameters", Json::array()}};
   if (report.ran_out) json["ran_out"] = *report.ran_out;
+  if (report.label_ranking) json["label_ranking"] = label_ranking_json(report);
   if (report.reduced) json["reduced"] = reduced_json(*report.reduced);
   for (size_t i : ranked(report, how.sort)) json["ranked"].push_back(report.source[report.layers[i].source].name);
   for (const LayerResult& r : report.layers) {

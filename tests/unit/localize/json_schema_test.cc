@@ -55,6 +55,7 @@ TEST(LocalizeSchemas, Layers) {
   request.maps = true;
   TemporaryFolder folder(::testing::TempDir());
   request.reduce = folder.path() + "/reduced";
+  request.label_sampling = LabelSampling{1, 1, 1, 0};
   const std::string text = localize_json(ModelComparison(request).run(), kShown);
   schema.expect(text);
   using Json = JsonSchema::Json;

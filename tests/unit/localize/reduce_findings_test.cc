@@ -115,7 +115,7 @@ TEST_F(ReduceFindings, EachSideInItsOwnAxesAndNames) {
   EXPECT_LT(r.n_target_nodes, 5);
   const Graph source = read("source.onnx"), target = read("target.onnx");
   EXPECT_NE(named(source).find("conv2"), std::string::npos);
-  EXPECT_NE(named(target).find("e"), std::string::npos);
+  EXPECT_NE(named(target).find('e'), std::string::npos);
   // The activations are the source's, channels last for the target, under a name of their own, and small.
   const auto held = arrays();
   const std::string ours = source.value(source.inputs.at(0)).name, theirs = target.value(target.inputs.at(0)).name;
