@@ -50,6 +50,10 @@ const Device& find_device(const std::string& name, std::string* index) {
              " (see dnn-infer --list-devices)");
 }
 
+std::vector<Tensor> Session::fork(const std::vector<Tensor>&, const Fork&) {
+  fail_unsupported("this device cannot go on from the middle of a network");
+}
+
 std::unique_ptr<Session> open_session(const std::string& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options) {
   std::string index;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "interp/interpreter.h"
@@ -49,6 +50,13 @@ class Session {
   virtual std::string latency_contains() const { return {}; }
   // The same, with every value of the package's graph shown as it is made (row-major). The outputs are the same bits.
   virtual std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) = 0;
+  // The same again, where what is shown a value may also run the rest of the network otherwise, as often as it likes: `resume` gives
+  // the outputs with other tensors (row-major, of the values' types) in the place of values that were made, this one or ones
+  // before it that only what follows reads. The run itself goes on unchanged. Throws Unsupported on a device that cannot.
+  using Instead = std::vector<std::pair<ValueId, Tensor>>;
+  using Resume = std::function<std::vector<Tensor>(const Instead& instead)>;
+  using Fork = std::function<void(ValueId id, const Tensor& value, const Resume& resume)>;
+  virtual std::vector<Tensor> fork(const std::vector<Tensor>& inputs, const Fork& observe);
   // While on, run() adds up the time of each step; steps are those of the package.
   virtual void enable_profile(bool) {}
   virtual std::vector<StepProfile> profile() const { return {}; }

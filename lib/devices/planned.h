@@ -10,7 +10,8 @@ namespace dnn {
 class PlannedSession : public Session {
  public:
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) final { return execute(inputs, {}); }
-  std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) final {
+  std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) final;
+  std::vector<Tensor> fork(const std::vector<Tensor>& inputs, const Fork& observe) final {
     return execute(inputs, observe);
   }
   void enable_profile(bool on) final { profiling_ = on; }
@@ -35,8 +36,12 @@ class PlannedSession : public Session {
   Tensor& output(size_t index) { return outputs_[index]; }
 
  private:
-  std::vector<Tensor> execute(const std::vector<Tensor>& inputs, const Observer& observe);
+  std::vector<Tensor> execute(const std::vector<Tensor>& inputs, const Fork& observe);
+  void run_step(size_t step);
+  std::vector<Tensor> collect();
+  std::vector<Tensor> resume(size_t step, const Instead& instead);
   Tensor fetch(ValueId id);
+  void store(ValueId id, Tensor tensor);
   void interpret_step(const Step& step);
   const Placement& place(ValueId id) const { return package_->values[static_cast<size_t>(id)]; }
 

@@ -1,4 +1,6 @@
 // The reference device: the interpreter, in the model's own dtypes; reference:f64 runs a package widened to float64.
+#include <algorithm>
+
 #include "devices/device.h"
 
 namespace dnn {
@@ -11,6 +13,32 @@ class ReferenceSession : public Session {
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return interpret(package_->graph, inputs); }
   std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override {
     return interpret(package_->graph, inputs, observe);
+  }
+  // What follows runs again from the inputs, less what is computed for the other values alone.
+  std::vector<Tensor> fork(const std::vector<Tensor>& inputs, const Fork& observe) override {
+    const Resume resume = [&](const Instead& instead) {
+      Graph rest = package_->graph;
+      std::vector<Tensor> given = inputs;
+      for (const auto& [id, tensor] : instead) {
+        for (NodeId node : rest.order()) {
+          for (ValueId& made : rest.node(node).outputs) {
+            if (made == id) made = rest.add_value(rest.unused_value_name(rest.value(id).name));
+          }
+        }
+        const auto input = std::find(rest.inputs.begin(), rest.inputs.end(), id);
+        if (input != rest.inputs.end()) {
+          given[static_cast<size_t>(input - rest.inputs.begin())] = tensor;
+        } else {
+          rest.inputs.push_back(id);
+          given.push_back(tensor);
+        }
+      }
+      remove_dead_nodes(rest);
+      return interpret(rest, given);
+    };
+    return interpret(package_->graph, inputs, [&](const Graph& graph, ValueId id, const Tensor& value) {
+      if (&graph == &package_->graph) observe(id, value, resume);
+    });
   }
 };
 

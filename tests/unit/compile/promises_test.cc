@@ -297,6 +297,52 @@ TEST(Promises, ATraceOfTheSourceChangesNothing) {
   expect_same(session->run({x}), before, "after a trace");
 }
 
+// From each value on the run goes on as it would, and with another one as the interpreter does; the run itself is the same.
+void expect_forks(Session& session, Session* reference, const std::string& what) {
+  const Graph& graph = session.package().graph;
+  const Tensor x = random_input(graph, 5);
+  const auto halved = [](const Tensor& tensor) {
+    Tensor half = tensor;
+    for (int64_t i = 0; i < half.size(); ++i) half.mutable_data<float>()[i] *= 0.5F;
+    return half;
+  };
+  const std::vector<Tensor> expected = session.run({x});
+  std::map<ValueId, std::vector<Tensor>> by_value;
+  size_t n = 0;
+  const Session::Fork fork = [&](ValueId id, const Tensor& value, const Session::Resume& resume) {
+    if (graph.is_input(id) || value.dtype() != DType::Float32) return;
+    ++n;
+    expect_same(resume({{id, value}}), expected, cat(what, ", on from ", graph.value(id).name));
+    by_value[id] = resume({{id, halved(value)}});
+    expect_same(resume({{id, value}}), expected, cat(what, ", again from ", graph.value(id).name));
+  };
+  expect_same(session.fork({x}, fork), expected, what + ", forked");
+  EXPECT_GT(n, 0u) << what;
+  if (reference == nullptr) return;
+  reference->fork({x}, [&](ValueId id, const Tensor& value, const Session::Resume& resume) {
+    const auto found = by_value.find(id);
+    if (found == by_value.end()) return;
+    expect_same(found->second, resume({{id, halved(value)}}), cat(what, ", halved ", graph.value(id).name));
+  });
+}
+
+TEST(Promises, AForkGoesOnFromAnyValue) {
+  for (const Net& net : kNets) {
+    for (int opt : {0, 3}) {
+      const std::unique_ptr<Session> session = open_session("cpu", compiled(graph_of(net, 2), opt, default_isas()));
+      const std::unique_ptr<Session> reference =
+          open_session("reference", compiled(graph_of(net, 2), opt, {}, "reference"));
+      expect_forks(*session, net.exact && opt == 0 ? reference.get() : nullptr, cat(net.name, " -O", opt));
+      expect_forks(*reference, nullptr, cat(net.name, " -O", opt, " reference"));
+    }
+  }
+}
+
+TEST(Promises, AForkOnOpenCl) {
+  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  expect_forks(*open_session("opencl:0", compiled(graph_of(kNets[0], 2), 0, {}, "opencl")), nullptr, "opencl");
+}
+
 TEST(Promises, SameInputsGiveTheSameBytes) {
   TemporaryFolder folder(::testing::TempDir());
   const PackageKey key = load_or_make_key(folder.path() + "/key");
