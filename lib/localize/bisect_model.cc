@@ -6,15 +6,11 @@
 #include "convert/framework_file.h"
 #include "devices/library.h"
 #include "formats/format.h"
-#include "infer/sample_source.h"
 #include "localize/reduce.h"
 #include "localize/side_run.h"
 
 namespace dnn {
 namespace {
-
-constexpr size_t kMostSamples = 1000;  // held in memory
-constexpr double kLoadShare = 0.1;     // of the time, where that is limited: for reading samples
 
 std::string side_name(const NetworkOptions& network, const std::optional<int>& level) {
   std::string name = network.device;
@@ -91,19 +87,7 @@ BisectedModel::ReducedTo reduce(const BisectRequest& request, const Graph& model
 }  // namespace
 
 BisectedModel bisect_model(const BisectRequest& request) {
-  // The model as it is written: no passes, no kernels.
-  NetworkOptions as_written = request.target;
-  as_written.device = "reference";
-  as_written.level = "0";
-  as_written.passes = as_written.isa = "";
-  OpenOptions open = open_options(as_written);
-  open.note = request.folders.note;
-  open.warn = request.folders.warn;
-  open.key_path = request.folders.key_path;
-  const std::shared_ptr<const Package> written = open_package(request.model, open);
-  const BatchPlan plan = plan_batch(*written);
-  if (plan.batch != 1)
-    fail_usage(request.model, ": its batch is fixed at ", plan.batch, "; samples are compared one by one");
+  const std::shared_ptr<const Package> written = open_as_written(request, request.target);
   if (find_framework(request.target.device) != nullptr)
     fail_usage("--device ", request.target.device,
                ": a framework's passes cannot be seen; search ours against it with --source-device");
@@ -116,36 +100,12 @@ BisectedModel bisect_model(const BisectRequest& request) {
   bisected.source = source.side.name;
   bisected.target = target.side.name;
   bisected.tolerance = request.options.tolerance;
-  SourceOptions options;
-  options.inputs = request.inputs;
-  if (names_images(request.inputs))
-    options.preprocess =
-        choose_preprocess(*written, plan, request.preprocess, request.spelled_out, request.apply_orientation);
-  const RunLabels labels = choose_labels(*written, "", request.inputs, class_count(*written, plan, ""));
-  bisected.labels = labels.set;
-  std::vector<BisectSample> samples;
   BisectOptions search = request.options;
   search.deadline = search.deadline.rest();  // reading the model is no part of the search
-  const Deadline load = search.deadline.until(kLoadShare);
-  const std::unique_ptr<SampleSource> stream = open_samples(options, plan);
-  while (auto next = stream->next()) {
-    LoadedSample sample = (*next)();
-    const auto warn = [&](const std::string& message) {
-      if (request.folders.warn) request.folders.warn(message);
-    };
-    if (!sample.warning.empty()) warn(sample.warning);
-    if (sample.error) {
-      warn(cat(sample.error->what(), "; skipped"));
-      continue;
-    }
-    if (!samples.empty() && load.stops()) break;
-    if (samples.size() == kMostSamples) {
-      warn(cat("more than ", kMostSamples, " samples: the rest is left out"));
-      break;
-    }
-    bisected.paths.push_back(sample.path.empty() ? cat("#", sample.id) : sample.path);
-    samples.push_back({bisected.paths.back(), std::move(sample.inputs)});
-  }
+  HeldSamples held = hold_samples(request, *written, search.deadline);
+  bisected.labels = std::move(held.labels);
+  const std::vector<BisectSample> samples = std::move(held.samples);
+  for (const BisectSample& sample : samples) bisected.paths.push_back(sample.path);
   bisected.report = bisect(written->source, samples, source.side, target.side, search);
   if (!request.reduce.empty() && bisected.report.beyond_tolerance)
     bisected.reduced = reduce(request, written->source, samples[bisected.report.searched[0]], source.side, target.side);

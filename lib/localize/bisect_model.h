@@ -5,23 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "compile/open.h"
-#include "image/labels.h"
-#include "image/preprocess.h"
-#include "infer/setup.h"
 #include "localize/bisect.h"
+#include "localize/one_model.h"
 
 namespace dnn {
 
-struct BisectRequest {
-  std::string model;
-  std::vector<std::string> inputs;  // as for open_samples()
-  std::string preprocess;
-  PreprocessOptions spelled_out;
-  bool apply_orientation = false;
-  NetworkOptions source, target;  // device, level, passes; of the target also shapes
-  OpenOptions folders;            // cache and key places, log sinks
-  int threads = 0;
+struct BisectRequest : OneModelRequest {
+  NetworkOptions source, target;                                     // device, level, passes; of the target also shapes
   std::function<std::string(const std::string& variable)> variable;  // of the environment, for frameworks
   BisectOptions options;
   std::string reduce;  // a folder for the smallest part of the model that still differs; "": none

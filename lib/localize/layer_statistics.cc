@@ -4,6 +4,7 @@
 #include "interp/interpreter.h"
 #include "localize/edits.h"
 #include "localize/localize.h"
+#include "localize/rows.h"
 
 namespace dnn {
 namespace {
@@ -21,20 +22,8 @@ Tensor dequantized(const Graph& graph, const Uses& uses, NodeId maker) {
 
 bool is_small_integer(const Tensor& tensor) { return is_integer(tensor.dtype()) && dtype_bits(tensor.dtype()) <= 8; }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-using Row = std::vector<std::string>;
-
-std::string csv_line(const Row& fields) {
-  Row quoted;
-  for (const std::string& field : fields) quoted.push_back(csv_field(field));
-  return join(quoted, ",") + "\n";
-}
+using words::csv_line;
+using words::Row;
 
 void put(const Moments& moments, Row* row) {
   for (double value : {moments.mean(), moments.deviation(), moments.largest()})

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "localize/rows.h"
 #include "localize/words.h"
 
 namespace dnn {
@@ -41,26 +42,8 @@ std::vector<size_t> ranked(const LocalizeReport& report, const std::string& sort
   return rows;
 }
 
-using Row = std::vector<std::string>;
-
-// Rows under their titles, each column aligned to the left or the right.
-std::string table(const std::vector<Row>& rows, const std::vector<bool>& left) {
-  std::vector<size_t> widths(rows[0].size(), 0);
-  for (const Row& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const Row& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string space(widths[i] - row[i].size(), ' ');
-      line += (i == 0 ? "" : "  ") + (left[i] ? row[i] + space : space + row[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
-}
+using words::Row;
+using words::table;
 
 std::string parameter_text(const ParameterDifference& d) {
   if (d.input < 0) return cat(plain(d.source), ": ", plain(d.relation));

@@ -1,0 +1,61 @@
+// One model and its samples; see one_model.h.
+#include "localize/one_model.h"
+
+#include "infer/sample_source.h"
+
+namespace dnn {
+namespace {
+
+constexpr size_t kMostSamples = 1000;  // held in memory
+constexpr double kLoadShare = 0.1;     // of the time, where that is limited: for reading samples
+
+}  // namespace
+
+std::shared_ptr<const Package> open_as_written(const OneModelRequest& request, const NetworkOptions& network) {
+  NetworkOptions as_written = network;
+  as_written.device = "reference";
+  as_written.level = "0";
+  as_written.passes = as_written.isa = "";
+  OpenOptions open = open_options(as_written);
+  open.note = request.folders.note;
+  open.warn = request.folders.warn;
+  open.key_path = request.folders.key_path;
+  std::shared_ptr<const Package> written = open_package(request.model, open);
+  const BatchPlan plan = plan_batch(*written);
+  if (plan.batch != 1)
+    fail_usage(request.model, ": its batch is fixed at ", plan.batch, "; samples are compared one by one");
+  return written;
+}
+
+HeldSamples hold_samples(const OneModelRequest& request, const Package& written, const Deadline& deadline) {
+  const BatchPlan plan = plan_batch(written);
+  const Deadline load = deadline.until(kLoadShare);
+  SourceOptions options;
+  options.inputs = request.inputs;
+  if (names_images(request.inputs))
+    options.preprocess =
+        choose_preprocess(written, plan, request.preprocess, request.spelled_out, request.apply_orientation);
+  HeldSamples held;
+  held.labels = choose_labels(written, "", request.inputs, class_count(written, plan, "")).set;
+  const auto warn = [&](const std::string& message) {
+    if (request.folders.warn) request.folders.warn(message);
+  };
+  const std::unique_ptr<SampleSource> stream = open_samples(options, plan);
+  while (auto next = stream->next()) {
+    LoadedSample sample = (*next)();
+    if (!sample.warning.empty()) warn(sample.warning);
+    if (sample.error) {
+      warn(cat(sample.error->what(), "; skipped"));
+      continue;
+    }
+    if (!held.samples.empty() && load.stops()) break;
+    if (held.samples.size() == kMostSamples) {
+      warn(cat("more than ", kMostSamples, " samples: the rest is left out"));
+      break;
+    }
+    held.samples.push_back({sample.path.empty() ? cat("#", sample.id) : sample.path, std::move(sample.inputs)});
+  }
+  return held;
+}
+
+}  // namespace dnn
