@@ -12,6 +12,7 @@
 #include "localize/alignment_text.h"
 #include "localize/bisect_model.h"
 #include "localize/localize_models.h"
+#include "localize/precision_model.h"
 #include "localize/preprocess_model.h"
 #include "localize/present.h"
 #include "localize/repair_model.h"
@@ -24,15 +25,15 @@ const cli::Tool kTool = {
     .name = "dnn-localize",
     .summary =
         "Finds the layers of TARGET that are wrong by themselves, on what SOURCE computes in front of them, and what "
-        "would "
-        "mend them; of two traces, what diverges. --passes: of one MODEL, the rewrite or kernel that moves outputs.",
-    .negative = "a layer is wrong, or diverges; nothing is lined up; not repaired; out of time",
+        "would mend them; of two traces, what diverges. Of one MODEL: --passes, the rewrite or kernel that moves "
+        "outputs; --precision, the layers that bear a smaller type worst.",
+    .negative = "a layer is wrong, diverges or must stay float32; not repaired; out of time",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
                  {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
 
 struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
-                                          alignment, aligned, csv;
+                                          alignment, aligned, csv, precision;
   NetworkOptions network;
   std::optional<std::string> source_level, source_device, json;
   std::optional<double> time_limit;
@@ -56,6 +57,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.source_level, "--source-opt", "0..4", "with --passes, the level that is right (default 0)");
   args.option(&o.source_device, "--source-device", "NAME", "with --passes, where it is right (default: --device)");
   args.option(&o.reduce, "--reduce", "DIR", "write what differs, made small, as models and a report");
+  args.option(&o.precision, "--precision", "TYPE", "MODEL INPUT...: rank layers by float16, bfloat16 or int8");
   args.option(&o.network.passes, "--pass", "CHANGES", "with --passes, passes on or off, as for dnn-infer");
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
   args.flag(&o.preprocessing, "--preprocessing", "search the target's preprocessing and labels");
@@ -96,14 +98,13 @@ bool is_trace(const std::string& path) {
 }
 
 // What is done, and the options that have a say in it.
-enum Task : unsigned { Models = 1, Traces = 2, Passes = 4, Preprocessing = 8, Repair = 16 };
-constexpr unsigned kRuns = Models | Passes | Preprocessing | Repair;
-const std::vector<std::pair<Task, std::string>> kTasks = {{Models, "two models"},
-                                                          {Traces, "two traces"},
-                                                          {Passes, "--passes"},
-                                                          {Preprocessing, "--preprocessing"},
-                                                          {Repair, "--repair"}};
-const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
+enum Task : unsigned { Models = 1, Traces = 2, Passes = 4, Preprocessing = 8, Repair = 16, Precision = 32 };
+constexpr unsigned kLevels = Models | Passes | Preprocessing | Repair;
+constexpr unsigned kRuns = kLevels | Precision;
+const std::vector<std::pair<Task, std::string>> kTasks = {{Models, "two models"}, {Traces, "two traces"},
+                                                          {Passes, "--passes"},   {Preprocessing, "--preprocessing"},
+                                                          {Repair, "--repair"},   {Precision, "--precision"}};
+const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kLevels},
                                                     {"--source-opt", Passes},
                                                     {"--source-device", Passes},
                                                     {"--reduce", Models | Passes},
@@ -112,14 +113,14 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kRuns},
                                                     {"--target-preprocess", Models | Preprocessing | Repair},
                                                     {"--alignment", Models | Repair},
                                                     {"--aligned", Models},
-                                                    {"--csv", Models | Traces},
+                                                    {"--csv", Models | Traces | Precision},
                                                     {"--edits", Repair},
                                                     {"--apply", Repair},
                                                     {"--shape", kRuns},
-                                                    {"--atol", Models | Traces | Passes},
-                                                    {"--rtol", Models | Traces | Passes},
+                                                    {"--atol", Models | Traces | Passes | Precision},
+                                                    {"--rtol", Models | Traces | Passes | Precision},
                                                     {"--sort", Models | Traces},
-                                                    {"--top", Models | Traces},
+                                                    {"--top", Models | Traces | Precision},
                                                     {"--samples-equal", Models | Traces},
                                                     {"--samples-different", Models | Traces},
                                                     {"--repeats", Models | Traces},
@@ -133,20 +134,21 @@ Task task_of(const Options& o) {
   for (const auto& [name, value] :
        {std::pair("--repair", o.repair), std::pair("--edits", o.edits), std::pair("--apply", o.apply),
         std::pair("--reduce", o.reduce), std::pair("--alignment", o.alignment), std::pair("--aligned", o.aligned),
-        std::pair("--csv", o.csv)}) {
+        std::pair("--csv", o.csv), std::pair("--precision", o.precision)}) {
     if (value.empty() && std::find(o.given.begin(), o.given.end(), name) != o.given.end())
       fail_usage(name, ": the name is empty");
   }
   if (std::find(kSorts.begin(), kSorts.end(), o.sort) == kSorts.end())
     fail_usage("--sort: '", o.sort, "' is none of ", join(kSorts));
   if (o.csv == "-" && o.json == "-") fail_usage("--csv and --json cannot both be standard output: name a file for one");
-  if (int{o.passes} + int{o.preprocessing} + int{!o.repair.empty()} > 1)
-    fail_usage("--passes, --preprocessing and --repair are three searches: give one");
-  const Task task = o.passes            ? Passes
-                    : o.preprocessing   ? Preprocessing
-                    : !o.repair.empty() ? Repair
-                    : o.inputs.empty()  ? Traces
-                                        : Models;
+  if (int{o.passes} + int{o.preprocessing} + int{!o.repair.empty()} + int{!o.precision.empty()} > 1)
+    fail_usage("--passes, --precision, --preprocessing and --repair are four searches: give one");
+  const Task task = o.passes               ? Passes
+                    : o.preprocessing      ? Preprocessing
+                    : !o.repair.empty()    ? Repair
+                    : !o.precision.empty() ? Precision
+                    : o.inputs.empty()     ? Traces
+                                           : Models;
   if (task == Repair && o.inputs.empty()) fail_usage("--repair wants INPUT, to search and to judge on");
   for (const std::string& path : {o.source, o.target}) {
     if (task == Traces && is_model(path)) fail_usage(path, " is no trace, and there is no INPUT to run a model on");
@@ -182,6 +184,14 @@ Request request_of(const Options& o) {
 }
 
 template <class Request>
+Request one_model_of(const Options& o) {
+  auto request = request_of<Request>(o);
+  request.model = o.source;
+  request.inputs.insert(request.inputs.begin(), o.target);
+  return request;
+}
+
+template <class Request>
 Request models_of(const Options& o) {
   auto request = request_of<Request>(o);
   request.source = o.source;
@@ -196,7 +206,8 @@ std::vector<GivenPair> alignment_of(const Options& o) {
   return o.alignment.empty() ? std::vector<GivenPair>() : parse_alignment(read_file(o.alignment), o.alignment);
 }
 
-void show_progress(LocalizeRequest* request, std::optional<cli::Progress>* progress) {
+template <class Request>
+void show_progress(Request* request, std::optional<cli::Progress>* progress) {
   request->begin = [progress](int64_t n_samples) { progress->emplace("samples", n_samples); };
   request->done = [progress] { (*progress)->advance(); };
 }
@@ -258,9 +269,7 @@ bool search_preprocessing(const Options& o) {
 }
 
 bool bisect_passes(const Options& o) {
-  auto request = request_of<BisectRequest>(o);
-  request.model = o.source;
-  request.inputs.insert(request.inputs.begin(), o.target);
+  auto request = one_model_of<BisectRequest>(o);
   request.target = o.network;
   request.source.device = o.source_device.value_or(o.network.device);
   request.source.level = o.source_level;
@@ -276,6 +285,22 @@ bool bisect_passes(const Options& o) {
   const BisectedModel bisected = bisect_model(request);
   write_report(o, bisect_json(bisected), bisect_text(bisected));
   return !bisected.report.differs() && bisected.report.ran_out != true;
+}
+
+bool judge_precision(const Options& o) {
+  auto request = one_model_of<PrecisionRequest>(o);
+  request.network = o.network;
+  request.search.dtype = precision_dtype(o.precision);
+  const auto given = [&](const char* name) { return std::find(o.given.begin(), o.given.end(), name) != o.given.end(); };
+  if (given("--atol") || given("--rtol"))
+    request.search.tolerance = {o.tolerance.atol, given("--rtol") ? o.tolerance.rtol : 0};
+  request.search.deadline = deadline_of(o);
+  std::optional<cli::Progress> progress;
+  show_progress(&request.search, &progress);
+  const JudgedPrecision judged = judge_precision_of(request);
+  if (!o.csv.empty()) write_text(o.csv, precision_csv(judged));
+  write_report(o, precision_json(judged), precision_text(judged, o.top));
+  return judged.report.keeps == size_t{0} && judged.report.ran_out != true;
 }
 
 bool repair(const Options& o) {
@@ -310,6 +335,7 @@ int work(const Options& o) {
   const bool agree = task == Passes          ? bisect_passes(o)
                      : task == Preprocessing ? search_preprocessing(o)
                      : task == Repair        ? repair(o)
+                     : task == Precision     ? judge_precision(o)
                                              : compare(o, task);
   return agree ? 0 : static_cast<int>(ErrorKind::Negative);
 }

@@ -9,6 +9,7 @@
 
 #include "cache.h"
 #include "localize/bisect_model.h"
+#include "localize/precision_model.h"
 #include "localize/preprocess_model.h"
 #include "localize/present.h"
 #include "localize/repair_model.h"
@@ -132,6 +133,43 @@ TEST(LocalizeSchemas, Passes) {
   schema.expect_all_seen();
 }
 
+TEST(LocalizeSchemas, Precision) {
+  Schema schema("precision");
+  PrecisionRequest request;
+  request.model = "sample/shapes.onnx";
+  request.inputs = {"sample/images/star/00.png", "sample/images/cross/tie02.png"};
+  request.preprocess = "imagenet-torch";
+  request.network.device = "reference";
+  request.threads = 2;
+  for (const char* dtype : {"float16", "bfloat16", "int8"}) {
+    request.search.dtype = precision_dtype(dtype);
+    JudgedPrecision judged = judge_precision_of(request);
+    EXPECT_EQ(judged.report.n_samples, 2u);
+    schema.expect(precision_json(judged));
+  }
+  request.search.tolerance = OutputTolerance{1e-9, 1e-9};
+  request.search.deadline = after_questions(0);
+  JudgedPrecision cut = judge_precision_of(request);
+  EXPECT_EQ(cut.report.n_samples, 1u);
+  EXPECT_EQ(cut.report.ran_out, true);
+  EXPECT_FALSE(cut.report.keeps);
+  EXPECT_NE(precision_text(cut, 0).find("the time ran out"), std::string::npos);
+  schema.expect(precision_json(cut));
+  // What the sample has not.
+  PrecisionLayer& layer = cut.report.layers.at(0);
+  layer.effect.relabelled = {0};
+  layer.effect.error = layer.effect.max_abs = layer.own_error = kInf;
+  layer.stays = true;
+  using Role = PrecisionSpot::Role;
+  layer.spots = {{Role::Input, "a", {3, 1, 0}}, {Role::Constant, "b", {3, 0, 1}}, {Role::Output, "c", {3, 1, 1}}};
+  cut.report.left_alone = {"if"};
+  schema.expect(precision_json(cut));
+  const std::string text = precision_text(cut, 1);
+  EXPECT_NE(text.find("input a: of 3 numbers 1 to infinity\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("output c: of 3 numbers 1 to infinity, 1 to 0\n"), std::string::npos) << text;
+  schema.expect_all_seen();
+}
+
 TEST(LocalizeSchemas, Preprocessing) {
   Schema schema("preprocessing");
   auto request = sample_request<PreprocessRequest>();
@@ -213,7 +251,7 @@ TEST(LocalizeSchemas, EachIsTested) {
   size_t n_files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kSchemas))
     n_files += entry.path().extension() == ".json";
-  EXPECT_EQ(n_files, 7u);
+  EXPECT_EQ(n_files, 8u);
 }
 
 // What a schema does not describe is refused; else the tests above could not fail.

@@ -1,0 +1,36 @@
+// Precision of a model file's layers; see precision_model.h.
+#include "localize/precision_model.h"
+
+#include "devices/library.h"
+
+namespace dnn {
+
+DType precision_dtype(const std::string& name) {
+  const DType dtype = dtype_from_name(name);
+  if (dtype != DType::Float16 && dtype != DType::BFloat16 && dtype != DType::Int8)
+    fail_usage("--precision ", name, ": choose from float16, bfloat16, int8");
+  return dtype;
+}
+
+JudgedPrecision judge_precision_of(const PrecisionRequest& request) {
+  const std::string& device = request.network.device;
+  if (find_framework(device) != nullptr)
+    fail_usage("--device ", device, ": a framework shows no layers; give cpu, reference or opencl:N");
+  if (wants_float64(device)) fail_usage("--device ", device, ": layers are rounded from float32");
+  NetworkOptions network = request.network;
+  network.level = "0";
+  network.passes.clear();
+  const OpenOptions open = open_options(network);
+  const std::shared_ptr<const Package> written = open_as_written(request, network);
+  PrecisionOptions search = request.search;
+  search.device = device;
+  search.compile = open.compile;
+  search.compile.build.cache_folder = request.folders.compile.build.cache_folder;
+  search.compile.build.warn = request.folders.warn;
+  search.threads = request.threads;
+  search.deadline = search.deadline.rest();  // reading the model is no part of the search
+  const HeldSamples held = hold_samples(request, *written, search.deadline);
+  return {request.model, device, held.labels, judge_precision(written->source, held.samples, search)};
+}
+
+}  // namespace dnn
