@@ -24,10 +24,9 @@ using namespace dnn;
 const cli::Tool kTool = {
     .name = "dnn-localize",
     .summary =
-        "Finds the layers of TARGET that are wrong by themselves, on what SOURCE computes in front of them, and what "
-        "would mend them; of two traces, what diverges. Of one MODEL: --passes, the rewrite or kernel that moves "
-        "outputs; --precision, the layers that bear a smaller type worst.",
-    .negative = "a layer is wrong, diverges or must stay float32; not repaired; out of time",
+        "Finds which layers of TARGET are wrong by themselves, and what would mend them; of two traces, what "
+        "diverges; of one MODEL, which rewrite, kernel (--passes) or type (--precision) matters.",
+    .negative = "a layer is wrong, diverges or must stay float32; nothing lined up; not repaired; out of time",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
                  {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
 
