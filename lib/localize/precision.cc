@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/mappings.h"
+#include "base/printable.h"
 #include "base/threads.h"
 #include "interp/interpreter.h"
 #include "localize/precision_layers.h"
@@ -17,6 +18,7 @@
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "tensor/compare.h"
+#include "tensor/dispatch.h"
 
 namespace dnn {
 namespace {
@@ -42,6 +44,14 @@ Squares squares(const Tensor& reference, const Tensor& other) {
   return {std::isinf(d.max_abs) ? kInfinite : d.difference_squares, d.reference_squares};
 }
 
+bool has_nan(const Tensor& tensor) {
+  return dispatch_float(tensor.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* data = tensor.data<T>();
+    return std::any_of(data, data + tensor.size(), [](T value) { return std::isnan(static_cast<Compute<T>>(value)); });
+  });
+}
+
 // How one sample's outputs moved.
 struct Moved {
   std::vector<Squares> outputs;
@@ -52,7 +62,7 @@ Moved moved(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
             const std::optional<OutputTolerance>& tolerance) {
   Moved m;
   for (size_t i = 0; i < before.size(); ++i)
-    m.outputs.push_back(is_float(before[i].dtype()) ? squares(before[i], after[i]) : Squares());
+    m.outputs.push_back(before[i].dtype() == DType::String ? Squares() : squares(before[i], after[i]));
   m.movement = movement({before, {}}, {after, {}}, tolerance.value_or(kUnlabelled));
   return m;
 }
@@ -119,6 +129,7 @@ class Judge {
     const Deadline first = options_.deadline.until(options_.dtype == DType::Int8 ? 0.2 : 0.1);
     each_sample(first, [&](size_t s, Session& session) { watch(s, session); });
     drop_unrun();
+    refuse_nan();
     const Tensor& scores = outputs_[ran_.front()].front();
     report_.labelled = top_label(scores) >= 0;
     report_.tolerance = options_.tolerance;
@@ -323,11 +334,27 @@ class Judge {
     if (options_.done) options_.done();
   }
 
+  // What is no number before anything is rounded tells nothing of rounding.
+  void refuse_nan() const {
+    for (size_t s : ran_) {
+      for (const Tensor& output : outputs_[s]) {
+        if (!is_float(output.dtype()) || !has_nan(output)) continue;
+        throw Error(ErrorKind::Negative,
+                    cat(plain(samples_[s].path),
+                        ": the network's outputs are NaN in float32 already; give the model twice, as "
+                        "SOURCE and TARGET, to see where that begins"));
+      }
+    }
+  }
+
   void finish_layers() {
     for (size_t s : ran_) report_.paths.push_back(samples_[s].path);
     report_.dtype = options_.dtype;
     report_.n_samples = ran_.size();
-    for (NodeId id : nodes_with_subgraphs(graph_)) report_.left_alone.push_back(graph_.node(id).name);
+    for (NodeId id : nodes_with_subgraphs(graph_)) {
+      const Node& node = graph_.node(id);
+      report_.left_alone.push_back(node.name.empty() ? graph_.value(node.outputs[0]).name : node.name);
+    }
     for (size_t l = 0; l < layers_.size(); ++l) {
       PrecisionLayer& result = results_[l];
       std::vector<Moved> moves;
@@ -438,6 +465,8 @@ class Judge {
   }
 
   void keep(size_t n, bool known) {
+    const auto held = [](const PrecisionReport::Trial& trial) { return trial.holds; };
+    if (!known && std::none_of(report_.trials.begin(), report_.trials.end(), held)) return;
     for (size_t i = 0; i < n; ++i) report_.layers[i].stays = true;
     if (known) report_.keeps = n;
   }

@@ -359,7 +359,13 @@ class Writer {
     const Trial& trial = reduced.trial();
     const auto listed = [](const std::vector<std::string>& names) {
       std::string text;
-      for (const std::string& name : names) text += cat(text.empty() ? "`" : ", `", plain(name), "`");
+      for (const std::string& name : names) {
+        std::string shown = plain(name);
+        std::replace(shown.begin(), shown.end(), '`', '\'');
+        for (size_t at = 0; (at = shown.find('|', at)) != std::string::npos; at += 2)
+          shown.insert(at, "\\");  // ends a cell
+        text += cat(text.empty() ? "`" : ", `", shown, "`");
+      }
       return text.empty() ? std::string("-") : text;
     };
     const Finding& f = finding_;
@@ -420,9 +426,25 @@ class Writer {
   Arrays arrays_;
 };
 
+// What an earlier run left in the folder, which would read as this run's; other files stay.
+void remove_earlier(const std::string& folder) {
+  std::error_code ignored;
+  for (size_t n = 1; std::filesystem::is_regular_file(cat(folder, "/", n, "/report.md"), ignored); ++n) {
+    const std::string of = cat(folder, "/", n);
+    for (const auto& entry : std::filesystem::directory_iterator(of, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (name == "report.md" || name == "source.onnx" || name == "inputs.npz" || name == "alignment.tsv" ||
+          name.starts_with("target."))
+        std::filesystem::remove_all(entry.path(), ignored);
+    }
+    std::filesystem::remove(of, ignored);  // only where nothing else is in it
+  }
+}
+
 }  // namespace
 
 std::vector<ReducedFinding> reduce_findings(const ReducedFiles& of, const std::vector<Finding>& findings) {
+  remove_earlier(of.request.reduce);
   std::vector<ReducedFinding> reduced;
   const int64_t most = of.request.reduce_most;
   for (size_t i = 0; i < findings.size() && (most == 0 || static_cast<int64_t>(i) < most); ++i) {

@@ -35,6 +35,8 @@ class File {
   int32_t tensor(ValueId v);
   // Of an input or output of the graph the tensor that its callers see: 64-bit integers are cast after it, or before.
   int32_t outer(ValueId v);
+  // Whether that has a value before the end: an input's, and an output's that an operator has written.
+  bool has_outer(ValueId v) const { return graph_.is_input(v) || outer_.count(v) != 0; }
   int32_t constant(const std::string& name, const dnn::Tensor& value, const Scales* scales = nullptr);
   int32_t ints(const std::string& name, const std::vector<int64_t>& values);
   int32_t computed(const std::string& name, const Type& type, const Scales* scales = nullptr);
@@ -89,6 +91,7 @@ class Export {
   int32_t input(size_t i);
   int32_t output(size_t i = 0);
   int32_t outer(ValueId v) { return file_.outer(v); }
+  bool has_outer(ValueId v) const { return file_.has_outer(v); }
   const dnn::Tensor* constant(size_t i) const { return graph().constant(value(i)); }
   // A constant input; Unsupported where it is computed.
   const dnn::Tensor& known(size_t i, const char* what) const;

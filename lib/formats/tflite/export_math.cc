@@ -147,7 +147,9 @@ void write_sum(Export& e) {
 void write_cast(Export& e) {
   const bool weights = e.constant(0) != nullptr && e.type(0).dtype == DType::Float16;
   if (weights && e.output_type().dtype == DType::Float32) return e.op(6, {e.input(0)}, {e.output()}, {}, 3);
-  const bool wide_in = e.type(0).dtype == DType::Int64, wide_out = e.output_type().dtype == DType::Int64;
+  // 64-bit integers of the graph's border are written as they are, and read so where they are there by now.
+  const bool wide_in = e.type(0).dtype == DType::Int64 && e.has_outer(e.node().inputs[0]);
+  const bool wide_out = e.output_type().dtype == DType::Int64;
   e.op(53, {wide_in ? e.outer(e.node().inputs[0]) : e.input(0)},
        {wide_out ? e.outer(e.node().outputs[0]) : e.output()});
 }

@@ -216,6 +216,47 @@ TEST(OwnErrors, ASkipThatIsMissingUnderOtherNamesIsNamedWhereItWasAdded) {
       << join(report.findings[0].evidence);
 }
 
+// An Add says nothing of which operand is which: behind a fault, branches in another order are not taken for each other.
+TEST(OwnErrors, OperandsInAnotherOrderAreNotLinedUpByTheirPlace) {
+  const Graph source = typed(R"(graph "net" {
+    opset 28
+    input x: float32[2,5]
+    const w0: float32[5,6] = random(1)
+    const w1: float32[6,4] = random(2)
+    const w2: float32[6,4] = random(3)
+    const b1: float32[4] = random(4)
+    const b2: float32[4] = random(5)
+    s0 = MatMul(x, w0) @stem
+    m1 = MatMul(s0, w1) @left
+    a1 = Add(m1, b1) @left_bias
+    t1 = Sigmoid(a1) @left_out
+    m2 = MatMul(s0, w2) @right
+    a2 = Add(m2, b2) @right_bias
+    t2 = Tanh(a2) @right_in
+    u2 = Sigmoid(t2) @right_out
+    y = Add(t1, u2) @sum
+    output y
+  })");
+  const Graph target = typed(R"(graph "folded" {
+    opset 28
+    input image: float32[2,5]
+    const k0: float32[5,6] = random(9)
+    const k1: float32[6,4] = random(2)
+    const k2: float32[6,4] = random(3)
+    const c1: float32[4] = random(4)
+    const c2: float32[4] = random(5)
+    v0 = MatMul(image, k0) @a
+    v1 = Gemm(v0, k1, c1) @b
+    v2 = Sigmoid(v1) @c
+    v3 = Gemm(v0, k2, c2) @d
+    v4 = Tanh(v3) @e
+    v5 = Sigmoid(v4) @f
+    z = Add(v5, v2) @g
+    output z
+  })");
+  EXPECT_EQ(found(localized(source, target)), Names{"stem"});
+}
+
 // Out of time, segments are left out, and what was not looked at is not called right.
 TEST(OwnErrors, EndsWithTheTime) {
   const Graph source = typed(kNet), target = with({"bias-missing@conv2"});

@@ -326,6 +326,41 @@ TEST(Precision, LayersOfSeveralOutputs) {
   }
 }
 
+// Outputs that are integers move, too.
+TEST(Precision, IntegerOutputsCount) {
+  const Judged judged(R"(graph "net" {
+  opset 28
+  input x: float32[1,2]
+  const w: float32[2,2] = {1, 0, 0, 1}
+  const k: float32[] = {1000}
+  d = Gemm(x, w) @dense
+  m = Mul(d, k) @scaled
+  y = Cast(m) {to = 7}
+  output y
+})",
+                      DType::BFloat16, {{row({1.001F, 3})}});
+  EXPECT_GT(judged.report.trial(0)->effect.error, 0);
+  EXPECT_GT(judged.layer("dense").effect.error, 0);
+}
+
+// Outputs that are NaN before anything is rounded tell nothing.
+TEST(Precision, NanInFloat32IsRefused) {
+  const std::string net = R"(graph "net" {
+  opset 28
+  input x: float32[1,2]
+  const w: float32[2,2] = {1, 0, 0, 1}
+  y = Gemm(x, w) @dense
+  output y
+})";
+  try {
+    Judged(net, DType::Float16, {{row({1, std::nanf("")})}});
+    ADD_FAILURE() << "judged";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Negative);
+    EXPECT_NE(std::string(e.what()).find("NaN in float32 already"), std::string::npos) << e.what();
+  }
+}
+
 // What holds a subgraph is left in float32, and said so.
 TEST(Precision, SubgraphsAreLeftAlone) {
   const Judged judged(R"(graph "net" {

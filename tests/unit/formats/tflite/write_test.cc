@@ -258,6 +258,19 @@ TEST(TfliteWrite, LongIntegersOfInputsAndOutputsAreCast) {
     EXPECT_EQ(graph->tensors()->Get(static_cast<unsigned>(input))->type(), TensorType::INT64);
 }
 
+// A Cast reads what was computed, not the wide tensor that is made of it at the end.
+TEST(TfliteWrite, AComputedLongIntegerIsAnOutputAndCast) {
+  const Graph read = round_trip(R"(  input x: int64[2,3]
+  u = Add(x, x)
+  f = Cast(u) {to = 1}
+  output u
+  output f)");
+  const dnn::Tensor x = dnn::Tensor::of<int64_t>({2, 3}, {1, -2, 3, 4, 5, -6});
+  const std::vector<dnn::Tensor> outputs = interpret(read, {x});
+  EXPECT_TRUE(outputs[0].identical(dnn::Tensor::of<int64_t>({2, 3}, {2, -4, 6, 8, 10, -12})));
+  EXPECT_TRUE(outputs[1].identical(dnn::Tensor::of<float>({2, 3}, {2, -4, 6, 8, 10, -12})));
+}
+
 void expect_refusal(const std::string& body, const std::string& message) {
   try {
     bytes_of(graph_of(body));
