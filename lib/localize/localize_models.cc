@@ -124,10 +124,10 @@ LocalizeReport ModelComparison::run() {
       },
       request_.deadline);
   LocalizeReport report = localizer.finish(request_.tolerance);
-  if (request_.maps) add_maps(&report);
   if (!request_.reduce.empty())
     report.reduced = reduce_findings({source_.graph, target_.graph, own_, request_}, report.findings);
   report.ran_out = request_.deadline.ran_out();
+  if (request_.maps) add_maps(&report);  // pictures that are left out leave nothing unknown
   return report;
 }
 

@@ -7,9 +7,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "cache.h"
 #include "localize/localize.h"
+#include "localize/localize_models.h"
 #include "tensor/compare.h"
 #include "unit/localize/isolated.h"
+#include "unit/localize/questions.h"
 
 namespace dnn {
 namespace {
@@ -120,6 +123,26 @@ TEST(ActivationMaps, OfTheFirstLayerThatDiverges) {
   EXPECT_TRUE(report_of(a, {}, true).maps.empty());
   EXPECT_TRUE(report_of(b, {}, false).maps.empty());
   EXPECT_TRUE(report_of(b, {.atol = 100, .rtol = 0}, true).maps.empty());
+}
+
+// The last questions of the time are for them; without them nothing is unknown.
+TEST(ActivationMaps, LeftOutForWantOfTimeTheReportIsWhole) {
+  LocalizeRequest request;
+  request.source = "sample/shapes.onnx";
+  request.target = "sample/shapes_wrong.onnx";
+  request.inputs = {"sample/images/star/00.png"};
+  request.preprocess = "imagenet-torch";
+  request.network.device = "reference";
+  request.folders.compile.build.cache_folder = test_cache();
+  int asked = 0;
+  request.deadline = counted_questions(&asked);
+  ModelComparison(request).run();
+  request.maps = true;
+  request.deadline = after_questions(asked);
+  const LocalizeReport report = ModelComparison(request).run();
+  EXPECT_FALSE(report.findings.empty());
+  EXPECT_TRUE(report.maps.empty());
+  EXPECT_EQ(report.ran_out, false);
 }
 
 }  // namespace
