@@ -220,13 +220,14 @@ TEST(OwnErrors, ASkipThatIsMissingUnderOtherNamesIsNamedWhereItWasAdded) {
 TEST(OwnErrors, OperandsInAnotherOrderAreNotLinedUpByTheirPlace) {
   const Graph source = typed(R"(graph "net" {
     opset 28
-    input x: float32[2,5]
-    const w0: float32[5,6] = random(1)
+    input x: float32[1,3,9,9]
+    const w0: float32[243,6] = random(1)
     const w1: float32[6,4] = random(2)
     const w2: float32[6,4] = random(3)
     const b1: float32[4] = random(4)
     const b2: float32[4] = random(5)
-    s0 = MatMul(x, w0) @stem
+    f0 = Flatten(x) @flat
+    s0 = MatMul(f0, w0) @stem
     m1 = MatMul(s0, w1) @left
     a1 = Add(m1, b1) @left_bias
     t1 = Sigmoid(a1) @left_out
@@ -239,13 +240,14 @@ TEST(OwnErrors, OperandsInAnotherOrderAreNotLinedUpByTheirPlace) {
   })");
   const Graph target = typed(R"(graph "folded" {
     opset 28
-    input image: float32[2,5]
-    const k0: float32[5,6] = random(9)
+    input image: float32[1,3,9,9]
+    const k0: float32[243,6] = random(9)
     const k1: float32[6,4] = random(2)
     const k2: float32[6,4] = random(3)
     const c1: float32[4] = random(4)
     const c2: float32[4] = random(5)
-    v0 = MatMul(image, k0) @a
+    e0 = Flatten(image) @h
+    v0 = MatMul(e0, k0) @a
     v1 = Gemm(v0, k1, c1) @b
     v2 = Sigmoid(v1) @c
     v3 = Gemm(v0, k2, c2) @d

@@ -353,7 +353,7 @@ TEST(Precision, NanInFloat32IsRefused) {
   output y
 })";
   try {
-    Judged(net, DType::Float16, {{row({1, std::nanf("")})}});
+    const Judged judged(net, DType::Float16, {{row({1, std::nanf("")})}});
     ADD_FAILURE() << "judged";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::Negative);
