@@ -4,6 +4,9 @@
 OUT ?= faults
 BIN ?= build/release/bin
 NETS ?= nets
+ifeq ($(DNN_TEST_DATA),)
+$(error DNN_TEST_DATA names no folder of models and images)
+endif
 D := $(DNN_TEST_DATA)
 STUDY := python3 scripts/fault-study
 PHOTOS := $(wildcard $(D)/images/imagenet200/n0[12]*0_*)

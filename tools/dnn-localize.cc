@@ -69,7 +69,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.csv, "--csv", "FILE", "mean, deviation, largest of each layer and its weights, as CSV");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X", "a layer diverges beyond X + R times its largest", 0);
-  args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
+  args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol; --precision has no default", 0);
   args.option(&o.sort, "--sort", "HOW", "order of rows: " + join(kSorts, ", "));
   args.option(&o.sampling.n_equal, "--samples-equal", "N", "rank layers by labels: draw N samples of the same label",
               1);

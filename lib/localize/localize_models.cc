@@ -1,7 +1,6 @@
 // Comparing two model files; see localize_models.h.
 #include "localize/localize_models.h"
 
-#include "base/file.h"
 #include "base/mappings.h"
 #include "base/printable.h"
 #include "devices/library.h"
@@ -113,7 +112,7 @@ LocalizeReport ModelComparison::run() {
                                 plain(found[0].target.nodes.empty() ? "" : found[0].target.nodes[0]), ": ",
                                 plain(found[0].what)));
   };
-  if (!request_.reduce.empty()) make_folders(request_.reduce);  // before the time is spent
+  if (!request_.reduce.empty()) make_reduced_folder(request_.reduce);
   if (request_.begin) request_.begin(source_.samples->count().value_or(0));
   compare_sessions(
       *source_.session, *source_.samples, *target_.session, *target_.samples, &localizer, request_.folders.warn,

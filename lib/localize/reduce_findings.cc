@@ -443,6 +443,15 @@ void remove_earlier(const std::string& folder) {
 
 }  // namespace
 
+void make_reduced_folder(const std::string& folder) {
+  make_folders(folder);
+  const std::string first = folder + "/1";
+  std::error_code ignored;
+  if (std::filesystem::exists(first, ignored) && !std::filesystem::is_directory(first, ignored))
+    fail_environment(first,
+                     " is no folder, and a fault wants to be written there: name another folder, or move it away");
+}
+
 std::vector<ReducedFinding> reduce_findings(const ReducedFiles& of, const std::vector<Finding>& findings) {
   remove_earlier(of.request.reduce);
   std::vector<ReducedFinding> reduced;

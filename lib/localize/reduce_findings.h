@@ -34,6 +34,9 @@ struct ReducedFiles {
   const LocalizeRequest& request;  // names, device, deadline
 };
 
+// Makes the folder, before time is spent on what goes there. Throws Environment where it cannot hold the findings' folders.
+void make_reduced_folder(const std::string& folder);
+
 // The first `most` findings (0: all) in request.reduce/1, request.reduce/2 and so on, as they are numbered.
 std::vector<ReducedFinding> reduce_findings(const ReducedFiles& of, const std::vector<Finding>& findings);
 

@@ -113,8 +113,13 @@ Int8Constant int8_constant(const Node& node, size_t input, int rank) {
   using As = Int8Constant::As;
   static const std::set<std::string> kOperands = {"Add", "Sub", "Mul", "Div",  "Pow",
                                                   "Max", "Min", "Sum", "Mean", "PRelu"};
-  static const std::map<std::string, int64_t> kChannels = {{"Conv", 0}, {"ConvTranspose", 1}, {"DeformConv", 0},
-                                                           {"LSTM", 1}, {"GRU", 1},           {"RNN", 1}};
+  struct Weights {
+    int64_t axis;       // of their output channels
+    size_t last_input;  // from 1 on
+  };
+  static const std::map<std::string, Weights> kWeights = {{"Conv", {0, 1}},       {"ConvTranspose", {1, 1}},
+                                                          {"DeformConv", {0, 1}}, {"LSTM", {1, 2}},
+                                                          {"GRU", {1, 2}},        {"RNN", {1, 2}}};
   if (!node.domain.empty()) return {};
   if (kOperands.count(node.op) != 0) return {As::Operand, -1};
   if (node.op == "Einsum") return {As::Weight, -1};
@@ -124,10 +129,10 @@ Int8Constant int8_constant(const Node& node, size_t input, int rank) {
     const bool turned = node.attribute_int(input == 0 ? "transA" : "transB", 0) != 0;
     return {As::Weight, (input == 0) != turned ? 0 : 1};
   }
-  const auto found = kChannels.find(node.op);
-  const bool recurrent = found != kChannels.end() && node.op.size() <= 4 && node.op != "Conv";
-  if (found == kChannels.end() || input == 0 || input > (recurrent ? 2 : 1) || found->second >= rank) return {};
-  return {As::Weight, found->second};
+  const auto found = kWeights.find(node.op);
+  if (found == kWeights.end() || input == 0 || input > found->second.last_input || found->second.axis >= rank)
+    return {};
+  return {As::Weight, found->second.axis};
 }
 
 }  // namespace dnn

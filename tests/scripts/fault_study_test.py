@@ -60,6 +60,13 @@ class Resume(unittest.TestCase):
             self.assertIn("50.00 % of 2 repaired", done.stdout)
             self.assertEqual(done.returncode, 1)  # half of the repairs is too few
             self.assertEqual(subprocess.run([*command, "--repaired", "50"], stdout=subprocess.DEVNULL).returncode, 0)
+            with open(paths[0], "w") as file:
+                file.write('{"rows": []}')
+            for path in (paths[0], os.path.join(folder, "none.json")):
+                done = subprocess.run([*command[:3], path], text=True, stderr=subprocess.PIPE)
+                self.assertRegex(done.stderr, r"^fault-study: error: \S+json: no result of --json[^\n]*\n$")
+            with open(paths[0], "w") as file:
+                json.dump({"rows": [row(1)] * 98, "healthy": [], "false_alarms": 0}, file)
             self.assertEqual(subprocess.run([*command, "--repaired", "50", "--first", "99.5"], stdout=subprocess.DEVNULL).returncode, 1)
 
 
