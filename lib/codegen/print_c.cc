@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "codegen/vector_math.h"
 
 namespace dnn::codegen {
 namespace {
@@ -22,8 +23,6 @@ constexpr ScalarRow kScalars[] = {
 constexpr const char* kMath[] = {"exp",  "log",  "sqrt", "sin",   "cos",   "tan",   "asin", "acos",  "atan",
                                  "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",  "floor", "ceil"};
 
-// Functions with a vector form of our own for float, which DNN_VECTOR_MATH chooses.
-constexpr std::string_view kOwnMath[] = {"exp", "erf", "tanh"};
 bool has_own_math(std::string_view name) {
   return std::find(std::begin(kOwnMath), std::end(kOwnMath), name) != std::end(kOwnMath);
 }
@@ -55,78 +54,6 @@ std::string integer_helpers(const std::string& t, const std::string& c, bool is_
              " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }\n", "static inline ", c, " abs_", t, "(", c,
              " x) { return ", is_signed ? "(" + c + ")(x < 0 ? -x : x)" : "x", "; }\n", "static inline ", c,
              " trunc_mod_", t, "(", c, " x, ", c, " y) { return (", c, ")(x % y); }\n");
-}
-
-// A polynomial in `x`, lowest coefficient first, by Estrin's scheme (Organization of computer systems, 1960): neighbours are
-// joined by x, pairs by x^2, and so on, so that few operations wait for each other.
-std::string polynomial(std::string x, std::vector<std::string> terms) {
-  while (terms.size() > 1) {
-    std::vector<std::string> joined;
-    for (size_t i = 0; i + 1 < terms.size(); i += 2)
-      joined.push_back(cat("(", terms[i + 1], " * ", x, " + ", terms[i], ")"));
-    if (terms.size() % 2 != 0) joined.push_back(terms.back());
-    terms = std::move(joined);
-    x = cat("(", x, " * ", x, ")");
-  }
-  return terms[0];
-}
-
-// The polynomials of exp, erf and tanh: minimax fits of our own of (e^r - 1 - r) / r^2, erf(x) / x - 1 in x^2 below 0.93,
-// log erfc above, (tanh(x) / x - 1) / x^2 in x^2 below 0.55. The second of each is the shorter one of DNN_FAST_MATH.
-struct Terms {
-  const char* name;
-  const char* variable;
-  std::vector<std::string> exact, fast;
-};
-
-std::string vector_math_terms() {
-  const Terms rows[] = {
-      {"exp_terms",
-       "r",
-       {"0x1.0p-1f", "0x1.555556p-3f", "0x1.55547ep-5f", "0x1.11108cp-7f", "0x1.6d97ecp-10f", "0x1.a1a42ep-13f"},
-       {"0x1.fffd3ep-2f", "0x1.571f86p-3f", "0x1.576c1ap-5f"}},
-      {"erf_small_terms",
-       "s",
-       {"0x1.06eba8p-3f", "-0x1.812744p-2f", "0x1.ce2e1cp-4f", "-0x1.b80ff2p-6f", "0x1.54d428p-8f", "-0x1.aaa2bep-11f",
-        "0x1.5e05e2p-14f"},
-       {"0x1.06e32cp-3f", "-0x1.808496p-2f", "0x1.bed902p-4f", "-0x1.3e2338p-6f"}},
-      {"erf_large_terms",
-       "t",
-       {"0x1.60443ap-14f", "-0x1.21040ap+0f", "-0x1.45027ep-1f", "-0x1.b2ab84p-4f", "0x1.7a1e0ap-6f", "-0x1.7ddbb6p-9f",
-        "-0x1.27a732p-14f", "0x1.bd560ap-14f", "-0x1.325fcap-16f", "0x1.30de92p-20f"},
-       {"-0x1.b20742p-6f", "-0x1.09992ap+0f", "-0x1.82b450p-1f", "-0x1.f0b898p-6f"}},
-      {"tanh_small_terms",
-       "s",
-       {"-0x1.55554ap-2f", "0x1.110cb0p-3f", "-0x1.b91368p-5f", "0x1.58824ep-6f", "-0x1.96ce2ep-8f"},
-       {"-0x1.553ec6p-2f", "0x1.0d6814p-3f", "-0x1.6182c2p-5f"}},
-  };
-  std::string exact, fast;
-  for (const Terms& row : rows) {
-    const std::string head = cat("#define ", row.name, "(", row.variable, ") (");
-    exact += head + polynomial(row.variable, row.exact) + ")\n";
-    fast += head + polynomial(row.variable, row.fast) + ")\n";
-  }
-  return "#ifdef DNN_FAST_MATH\n" + fast + "#else\n" + exact + "#endif\n";
-}
-
-// exp, erf and tanh of float vectors to about 2 ulp, with DNN_FAST_MATH to 2e-5 (results below 2^-126 become 0). exp:
-// reduction by multiples of ln 2 in two parts (Cody and Waite, Software Manual for the Elementary Functions, 1980, chapter 6).
-std::string vector_math(const std::string& v) {
-  return cat(
-      "static inline ", v, " exp_", v, "(", v, " x) {\n  const ", v, " c = max_", v, "(splat_", v, "(-87.0f), min_", v,
-      "(splat_", v, "(89.0f), x));\n  const ", v,
-      " t = c * 0x1.715476p+0f + 12582912.0f, n = t - 12582912.0f;\n  const ", v,
-      " r = (c - n * 0.693359375f) + n * 0x1.bd0106p-13f;\n  const ", v, " p = exp_terms(r);\n  const ", v,
-      " power = (", v, ")(((", v,
-      "_mask)t - (0x4b400000 - 126)) << 23);\n  return (p * r * r + r + 1.0f) * power * 2.0f;\n}\n", "static inline ",
-      v, " with_sign_of_", v, "(", v, " size, ", v, " x) { const ", v, "_mask sign = (", v, "_mask)splat_", v,
-      "(-0.0f); return (", v, ")(((", v, "_mask)size & ~sign) | ((", v, "_mask)x & sign)); }\n", "static inline ", v,
-      " erf_", v, "(", v, " x) {\n  const ", v, " s = x * x, t = min_", v, "(splat_", v, "(4.0f), abs_", v,
-      "(x));\n  const ", v, " small = x + x * erf_small_terms(s);\n  const ", v, " large = 1.0f - exp_", v,
-      "(erf_large_terms(t));\n  return select_", v, "(t < 0.93f, small, with_sign_of_", v, "(large, x));\n}\n",
-      "static inline ", v, " tanh_", v, "(", v, " x) {\n  const ", v, " s = x * x, t = abs_", v, "(x);\n  const ", v,
-      " small = x + x * s * tanh_small_terms(s);\n  const ", v, " large = 1.0f - 2.0f / (exp_", v,
-      "(t + t) + 1.0f);\n  return select_", v, "(t < 0.55f, small, with_sign_of_", v, "(large, x));\n}\n");
 }
 
 std::string vector_helpers(DType dtype, int64_t lanes) {
@@ -175,7 +102,7 @@ std::string vector_helpers(DType dtype, int64_t lanes) {
   add(cat("static inline ", v, " max_", v, "(", v, " a, ", v, " b) { return select_", v, "(a > b, a, b); }"));
   add(cat("static inline ", v, " min_", v, "(", v, " a, ", v, " b) { return select_", v, "(a < b, a, b); }"));
   if (dtype == DType::Float32 && lanes == 16) add("#endif");
-  if (own_math) text += "#ifdef DNN_VECTOR_MATH\n" + vector_math(v) + "#endif\n";
+  if (own_math) text += "#ifdef DNN_VECTOR_MATH\n" + vector_math(v, lanes) + "#endif\n";
   return text;
 }
 

@@ -37,6 +37,45 @@ static inline int is_inf_f32(float x) { return isinf(x) != 0; }
 static inline float inf_f32(void) { return (float)INFINITY; }
 static inline float nan_f32(void) { return (float)NAN; }
 #ifdef DNN_VECTOR_MATH
+#if defined(__AVX512F__)
+typedef float table16 __attribute__((vector_size(64)));
+typedef int32_t table16_index __attribute__((vector_size(64)));
+#if defined(__clang__)
+#define look_up(table, at) __builtin_ia32_permvarsf512(table, (table16_index)(at))
+#define smaller(a, b) __builtin_ia32_minps512(a, b, 4)
+#define larger(a, b) __builtin_ia32_maxps512(a, b, 4)
+#else
+#define look_up(table, at) __builtin_ia32_permvarsf512_mask(table, (table16_index)(at), table, -1)
+#define smaller(a, b) __builtin_ia32_minps512_mask(a, b, a, -1, 4)
+#define larger(a, b) __builtin_ia32_maxps512_mask(a, b, a, -1, 4)
+#endif
+static inline table16 all16(float x) { return x - (table16){0}; }
+static inline table16 exp16(table16 x) {
+  const table16 powers = {0x1p+0f, 0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f, 0x1.306fep+0f, 0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f, 0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f, 0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
+  const table16 c = larger(all16(-105.0f), smaller(all16(90.0f), x));
+  const table16 t = c * 0x1.715476p+4f + 12582912.0f, n = t - 12582912.0f;
+  const table16 r = (c - n * 0x1.62e43p-5f) + n * 0x1.05c61p-33f;
+  const table16 p = r * r * (r * 0x1.55571cp-3f + 0x1.00022p-1f) + r, power = look_up(powers, t);
+  return __builtin_ia32_scalefps512_mask(power * p + power, n * 0.0625f, power, -1, 4);
+}
+static inline table16 erf16(table16 x) {
+  const table16 c0 = {0.0f, 0x1.2bd9dap-2f, 0x1.1855a6p-1f, 0x1.7b0058p-1f, 0x1.bbef1p-1f, 0x1.e11a3ep-1f, 0x1.f39bc2p-1f, 0x1.fb9f6p-1f, 0x1.fea422p-1f, 0x1.ffa14ap-1f, 0x1.ffe96ap-1f, 0x1.fffb4ap-1f, 0x1.ffff24p-1f, 0x1.ffffdep-1f, 0x1.fffffcp-1f, 0x1p+0f};
+  const table16 c1 = {0x1.06eba8p-3f, 0x1.a5f496p-5f, -0x1.315404p-3f, -0x1.9bafc2p-2f, -0x1.452b72p-1f, -0x1.9cfe34p-1f, -0x1.d27034p-1f, -0x1.edcae4p-1f, -0x1.f9ae76p-1f, -0x1.fe188cp-1f, -0x1.ff807p-1f, -0x1.ffe302p-1f, -0x1.fffa48p-1f, -0x1.ffff06p-1f, -0x1.ffffdap-1f, -0x1.fffffcp-1f};
+  const table16 c2 = {0x1.4f6e84p-22f, -0x1.1e0036p-2f, -0x1.cee4p-2f, -0x1.e7f09p-2f, -0x1.8d04f6p-2f, -0x1.06fbdcp-2f, -0x1.22745ap-3f, -0x1.0ee0ep-4f, -0x1.adc06cp-6f, -0x1.23a0dep-7f, -0x1.51f964p-9f, -0x1.51d21cp-11f, -0x1.1da4f8p-13f, -0x1.46470cp-15f, -0x1.05b61p-16f, -0x1.1b7102p-17f};
+  const table16 c3 = {-0x1.812bbap-2f, -0x1.344248p-2f, -0x1.fa156ep-4f, 0x1.b8cedp-5f, 0x1.3950d8p-3f, 0x1.4db4b2p-3f, 0x1.efbce4p-4f, 0x1.1f2d4p-4f, 0x1.0e9ce6p-5f, 0x1.a7bb1cp-7f, 0x1.16e6dap-8f, 0x1.35ac38p-10f, 0x1.29ab1cp-12f, 0x1.03c54ep-14f, 0x1.bb3b7cp-18f, 0x1.7bce32p-18f};
+  const table16 c4 = {0x1.467a48p-12f, 0x1.0e1c2ep-3f, 0x1.75609ep-3f, 0x1.18e5e6p-3f, 0x1.8cac4ap-5f, -0x1.6ef3dap-6f, -0x1.90d4aep-5f, -0x1.5bf526p-5f, -0x1.ab25fcp-6f, -0x1.8a570cp-7f, -0x1.549316p-8f, -0x1.adfe88p-10f, -0x1.2c1852p-11f, 0x1.5122fp-11f, 0x1.4898eap-11f, 0x1.cd445ap-12f};
+  const table16 c5 = {0x1.c6113ep-4f, 0x1.35ed92p-4f, -0x1.ec08f2p-11f, -0x1.e392d2p-5f, -0x1.0d3afap-4f, -0x1.2f892ep-5f, -0x1.57c9fp-8f, 0x1.651e84p-7f, 0x1.9cabf8p-7f, 0x1.06c76ep-7f, 0x1.ea21e2p-9f, 0x1.9be8ecp-10f, 0x1.562094p-12f, -0x1.4edeaep-14f, 0x1.34e7ccp-13f, -0x1.4439d8p-13f};
+  const table16_index sign = (table16_index)all16(-0.0f);
+  const table16 size = smaller(all16(4.1f), (table16)((table16_index)x & ~sign));
+  const table16 t = size * (64.0f / 17.0f) + 12582912.0f, d = size - (t - 12582912.0f) * (17.0f / 64.0f);
+  table16 y = look_up(c5, t) * d + look_up(c4, t);
+  y = y * d + look_up(c3, t);
+  y = y * d + look_up(c2, t);
+  y = y * d + look_up(c1, t);
+  y = y * d + (look_up(c0, t) + d);
+  return (table16)(((table16_index)y & ~sign) | ((table16_index)x & sign));
+}
+#endif
 #ifdef DNN_FAST_MATH
 #define exp_terms(r) ((0x1.576c1ap-5f * (r * r) + (0x1.571f86p-3f * r + 0x1.fffd3ep-2f)))
 #define erf_small_terms(s) (((-0x1.3e2338p-6f * s + 0x1.bed902p-4f) * (s * s) + (-0x1.808496p-2f * s + 0x1.06e32cp-3f)))
@@ -86,6 +125,11 @@ static inline f32x4 trunc_mod_f32x4(f32x4 x, f32x4 y) { for (int i = 0; i < 4; +
 static inline f32x4 max_f32x4(f32x4 a, f32x4 b) { return select_f32x4(a > b, a, b); }
 static inline f32x4 min_f32x4(f32x4 a, f32x4 b) { return select_f32x4(a < b, a, b); }
 #ifdef DNN_VECTOR_MATH
+static inline f32x4 with_sign_of_f32x4(f32x4 size, f32x4 x) { const f32x4_mask sign = (f32x4_mask)splat_f32x4(-0.0f); return (f32x4)(((f32x4_mask)size & ~sign) | ((f32x4_mask)x & sign)); }
+#if defined(__AVX512F__)
+static inline f32x4 exp_f32x4(f32x4 x) { const table16 y = exp16(__builtin_shufflevector(x, x, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)); return __builtin_shufflevector(y, y, 0, 1, 2, 3); }
+static inline f32x4 erf_f32x4(f32x4 x) { const table16 y = erf16(__builtin_shufflevector(x, x, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)); return __builtin_shufflevector(y, y, 0, 1, 2, 3); }
+#else
 static inline f32x4 exp_f32x4(f32x4 x) {
   const f32x4 c = max_f32x4(splat_f32x4(-87.0f), min_f32x4(splat_f32x4(89.0f), x));
   const f32x4 t = c * 0x1.715476p+0f + 12582912.0f, n = t - 12582912.0f;
@@ -94,13 +138,13 @@ static inline f32x4 exp_f32x4(f32x4 x) {
   const f32x4 power = (f32x4)(((f32x4_mask)t - (0x4b400000 - 126)) << 23);
   return (p * r * r + r + 1.0f) * power * 2.0f;
 }
-static inline f32x4 with_sign_of_f32x4(f32x4 size, f32x4 x) { const f32x4_mask sign = (f32x4_mask)splat_f32x4(-0.0f); return (f32x4)(((f32x4_mask)size & ~sign) | ((f32x4_mask)x & sign)); }
 static inline f32x4 erf_f32x4(f32x4 x) {
   const f32x4 s = x * x, t = min_f32x4(splat_f32x4(4.0f), abs_f32x4(x));
   const f32x4 small = x + x * erf_small_terms(s);
   const f32x4 large = 1.0f - exp_f32x4(erf_large_terms(t));
   return select_f32x4(t < 0.93f, small, with_sign_of_f32x4(large, x));
 }
+#endif
 static inline f32x4 tanh_f32x4(f32x4 x) {
   const f32x4 s = x * x, t = abs_f32x4(x);
   const f32x4 small = x + x * s * tanh_small_terms(s);
