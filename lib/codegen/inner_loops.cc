@@ -2,7 +2,9 @@
 #include "codegen/inner_loops.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <set>
 
 #include "loops/steps.h"
 
@@ -44,8 +46,22 @@ bool vectorises(const Stmt& stmt, const std::string& v, DType dtype, const Range
   return plain;
 }
 
-Stmt vector_split(const Stmt& stmt, const std::string& v, int64_t lanes, std::vector<std::string>* names) {
+bool stores_only(const Stmt& stmt) {
+  std::set<const Buffer*> stored, read;
+  for (const Access& access : accesses(stmt)) {
+    if (access.buffer->scope == Scope::Global) (access.is_store ? stored : read).insert(access.buffer.get());
+  }
+  return std::none_of(stored.begin(), stored.end(), [&](const Buffer* b) { return read.count(b) != 0; });
+}
+
+Stmt vector_split(const Stmt& stmt, const std::string& v, int64_t lanes, bool twice, std::vector<std::string>* names) {
   Stmt body = stmt;
+  const auto rest_of = static_cast<uint64_t>(loop_extent(stmt, v) % lanes);
+  if (twice && loop_extent(stmt, v) > lanes &&
+      std::popcount(rest_of) > 1) {  // one vector in place of several narrow ones
+    names->insert(names->end(), {v + "_i", v + "_t"});
+    return split_overlapping(body, v, lanes);
+  }
   std::string rest = v;
   for (int64_t width = lanes; width >= 2; width /= 2) {
     const int64_t extent = loop_extent(body, rest);
@@ -91,7 +107,7 @@ class Inner {
     // Each element on its own: what is stored is not read at another place.
     if (reads(s->value, s->buffer.get()) || !vectorises(s, l->variable, dtype_, ranges_, false)) return l;
     std::vector<std::string> vectors;
-    Stmt result = vector_split(l, l->variable, lanes_, &vectors);
+    Stmt result = vector_split(l, l->variable, lanes_, true, &vectors);
     for (const std::string& v : vectors) result = with_kind(result, v, LoopKind::Vector);
     return result;
   }
@@ -122,16 +138,24 @@ class Inner {
     std::vector<Stmt> result = {
         alloc(parts), lane_loop(a, store(parts, {variable(a)}, start), LoopKind::Vector),
         loop(o, whole,
-             lane_loop(i, store(parts, {variable(i)}, with(load(parts, {variable(i)}), here)), LoopKind::Vector)),
-        // Lanes are read one by one from memory, so that the partial results themselves stay in a register.
-        alloc(joined), lane_loop(b, store(joined, {variable(b)}, load(parts, {variable(b)})), LoopKind::Vector)};
+             lane_loop(i, store(parts, {variable(i)}, with(load(parts, {variable(i)}), here)), LoopKind::Vector))};
+    const int64_t rest = l->extent - whole * lanes_;
+    if (rest > 0 && op != Op::Add) {  // what has been seen may be seen again
+      const Expr last = substitute(term, {{v, variable(t) + constant_int(DType::Int64, l->extent - lanes_)}});
+      result.push_back(
+          lane_loop(t, store(parts, {variable(t)}, with(load(parts, {variable(t)}), last)), LoopKind::Vector));
+    }
+    result.insert(
+        result.end(),
+        {// Lanes are read from memory, so that the partial results themselves stay in a register.
+         alloc(joined), lane_loop(b, store(joined, {variable(b)}, load(parts, {variable(b)})), LoopKind::Vector)});
     // In pairs, as each of a chain of them would wait for the one before.
     for (int64_t n = lanes_ / 2; n >= 1; n /= 2) {
       const Expr pair = with(load(joined, {variable(j)}), load(joined, {variable(j) + constant_int(DType::Int64, n)}));
-      result.push_back(loop(j, n, store(joined, {variable(j)}, pair), LoopKind::Unrolled));
+      result.push_back(loop(j, n, store(joined, {variable(j)}, pair), n > 1 ? LoopKind::Vector : LoopKind::Unrolled));
     }
     result.push_back(store(s->buffer, {}, with(total, load(joined, {Expr(0)}))));
-    if (const int64_t rest = l->extent - whole * lanes_; rest > 0) {
+    if (rest > 0 && op == Op::Add) {
       const Expr last = substitute(term, {{v, variable(t) + constant_int(DType::Int64, whole * lanes_)}});
       result.push_back(loop(t, rest, store(s->buffer, {}, with(total, last))));
     }

@@ -20,9 +20,13 @@ bool vectorises(const loops::Stmt& stmt, const std::string& v, DType dtype, cons
 // Whether a condition is on indices, which has no vector form.
 bool index_condition(const loops::Expr& e);
 
+// Whether nothing in `stmt` reads from memory what it stores there, so that elements may be stored twice.
+bool stores_only(const loops::Stmt& stmt);
+
 // Splits the loop over v into vector loops of `lanes` and, for what is left, of half as many, and so on; the names of the
-// vector loops are put behind `names`.
-loops::Stmt vector_split(const loops::Stmt& stmt, const std::string& v, int64_t lanes, std::vector<std::string>* names);
+// vector loops are put behind `names`. With `twice`, what is left may be the last `lanes` elements once more.
+loops::Stmt vector_split(const loops::Stmt& stmt, const std::string& v, int64_t lanes, bool twice,
+                         std::vector<std::string>* names);
 
 // Runs innermost loops in vectors: those that store one element each, and, with `reassociate`, those that add up a scalar
 // (or keep its largest or smallest): `lanes` partial results, joined in pairs after the loop.

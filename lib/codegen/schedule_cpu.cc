@@ -164,14 +164,15 @@ class CpuSchedule {
     }
   }
 
-  // v in vectors: padded to whole blocks where the buffers have room, else in narrowing vectors at the end.
-  std::vector<std::string> vectors_over(const std::string& v) {
+  // v in vectors: padded to whole blocks where the buffers have room, else with the last elements `twice` or in narrowing
+  // vectors.
+  std::vector<std::string> vectors_over(const std::string& v, bool twice = false) {
     if (room_for_padding(body_, v, lanes())) {
       body_ = split_padded(body_, v, lanes());
       return {v + "_i"};
     }
     std::vector<std::string> names;
-    body_ = vector_split(body_, v, lanes(), &names);
+    body_ = vector_split(body_, v, lanes(), twice, &names);
     return names;
   }
 
@@ -321,7 +322,10 @@ class CpuSchedule {
     const int64_t panel = options_.panel * lanes();
     const bool panels = loop_extent(body_, "i") >= 2 && loop_extent(body_, "j") % panel == 0;
     pack_constants("j", panels ? panel : lanes());
-    const std::vector<std::string> vectors = vectors_over("j");
+    // Where columns are left over, the rows must go inside before these are split off; then only what is around makes tasks.
+    if (!room_for_padding(body_, "j", lanes()) && nest_holds("i", "j") && tasks_around("i") > 1)
+      body_ = move_inside("i", "j");
+    const std::vector<std::string> vectors = vectors_over("j", stores_only(body_));
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
     const int64_t across = rows < 2                  ? blocks_across({8, 7, 6, 5, 4, 3, 2}, wide, wide)
                            : shares_rows(rows, wide) ? blocks_across({kShare}, wide, options_.widest_tile)
@@ -537,7 +541,7 @@ class CpuSchedule {
       return;
     }
     std::vector<std::string> vectors;
-    body_ = vector_split(body_, v, lanes(), &vectors);
+    body_ = vector_split(body_, v, lanes(), stores_only(body_), &vectors);
     for (const std::string& name : vectors) body_ = jam(body_, name, LoopKind::Vector);
   }
 

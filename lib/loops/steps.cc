@@ -36,6 +36,19 @@ Stmt split(const Stmt& stmt, const std::string& v, int64_t factor) {
   });
 }
 
+Stmt split_overlapping(const Stmt& stmt, const std::string& v, int64_t factor) {
+  return at_loop(stmt, v, [&](const Stmt& l) {
+    DNN_CHECK(factor >= 1 && factor <= l->extent);
+    const int64_t whole = l->extent / factor;
+    std::vector<Stmt> parts = {split(loop(v, whole * factor, l->children[0], l->loop), v, factor)};
+    if (whole * factor < l->extent) {
+      const Expr at = variable(v + "_t") + index(l->extent - factor);
+      parts.push_back(loop(v + "_t", factor, substitute(l->children[0], {{v, at}}), l->loop));
+    }
+    return block(std::move(parts));
+  });
+}
+
 bool room_for_padding(const Stmt& stmt, const std::string& v, int64_t factor) {
   const int64_t extent = loop_extent(stmt, v), padded = (extent + factor - 1) / factor * factor;
   if (padded == extent) return true;

@@ -19,6 +19,11 @@ Stmt split_padded(const Stmt& stmt, const std::string& v, int64_t factor);
 // Whether split_padded() may be applied.
 bool room_for_padding(const Stmt& stmt, const std::string& v, int64_t factor);
 
+// for v < E: S(v)   ->   for v_o < E/f: for v_i < f: S(v_o*f + v_i);  for v_t < f: S(E-f + v_t)
+// The last f again, where f does not divide E: each element of what S stores must come from nothing that S stores. Refused
+// for f < 1 and E < f.
+Stmt split_overlapping(const Stmt& stmt, const std::string& v, int64_t factor);
+
 // for v < E: S(v)   ->   for v_a < at: S(v_a);  for v_b < E-at: S(at + v_b)
 // Refused unless 0 <= at <= E; an empty part is left out.
 Stmt partition(const Stmt& stmt, const std::string& v, int64_t at);

@@ -68,6 +68,28 @@ TEST(InnerLoops, ReassociatedSumsOfIntegersAreTheSame) {
   }
 }
 
+// 39 = 2 * 16 + 7: what is left is the last vector once more, in sums alone one by one.
+TEST(InnerLoops, WhatIsLeftOverIsOneVector) {
+  const Rows rows(39);
+  const Stmt after = vectorise_inner(rows.body(), DType::Float32, 16, true);
+  const std::string text = to_text(after);
+  for (const char* again : {"vector a_t < 16", "vector b_t < 16", "for c_t < 7", "vector d_t < 16"})
+    EXPECT_NE(text.find(again), std::string::npos) << again << ":\n" << text;
+  EXPECT_EQ(text.find("_t_o"), std::string::npos) << text;
+  EXPECT_TRUE(rows.result(after).identical(rows.result(rows.body())));
+}
+
+TEST(InnerLoops, WhatIsStoredTwiceIsNotRead) {
+  const BufferRef x = std::make_shared<const Buffer>(Buffer{"x", DType::Float32, {39}, {}, Scope::Global}),
+                  y = std::make_shared<const Buffer>(Buffer{"y", DType::Float32, {39}, {}, Scope::Global});
+  const Expr i = variable("i");
+  EXPECT_TRUE(stores_only(loop("i", 39, store(y, {i}, load(x, {i})))));
+  EXPECT_FALSE(stores_only(loop("i", 39, store(y, {i}, load(y, {i}) + load(x, {i})))));
+  std::vector<std::string> vectors;
+  const Stmt once = vector_split(loop("i", 39, store(y, {i}, load(y, {i}) + 1.0)), "i", 16, false, &vectors);
+  EXPECT_EQ(vectors, (std::vector<std::string>{"i_i", "i_t_i", "i_t_t_i"})) << to_text(once);
+}
+
 TEST(InnerLoops, ALoopThatReadsWhatItStoredStays) {
   const BufferRef y = std::make_shared<const Buffer>(Buffer{"y", DType::Float32, {65}, {}, Scope::Global});
   const Expr i = variable("i");

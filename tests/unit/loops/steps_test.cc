@@ -116,6 +116,17 @@ TEST(Steps, ReorderFuseAndPartition) {
   EXPECT_THROW(reorder(m.body(), {"k", "i"}), Error);
 }
 
+TEST(Steps, OverlappingSplitDoesTheLastOnesAgain) {
+  const MatMul m;
+  const int64_t extent = loop_extent(m.body(), "i");
+  const Stmt after = split_overlapping(m.body(), "i", extent - 1);
+  EXPECT_EQ(loop_extent(after, "i_t"), extent - 1) << to_text(after);
+  EXPECT_TRUE(m.result(after).identical(m.result(m.body())));
+  EXPECT_TRUE(m.result(simplify(after)).identical(m.result(m.body())));
+  EXPECT_EQ(loop_extent(split_overlapping(m.body(), "i", extent), "i_t"), 0);
+  EXPECT_THROW(split_overlapping(m.body(), "i", extent + 1), Error);
+}
+
 TEST(Steps, PaddedSplitNeedsRoom) {
   const MatMul m;
   EXPECT_FALSE(room_for_padding(m.body(), "j", 4));
