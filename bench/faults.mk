@@ -31,7 +31,7 @@ INPUTS_scaled = $(TINY)
 
 # kind of study: GROUP:COUNT ..., and its options for a group
 KINDS := single repair triple healthy
-GROUPS_single := large:500 google:200 torch:100 raw:150 scaled:150
+GROUPS_single := large:300 google:300 torch:150 raw:200 scaled:250
 GROUPS_repair := large:80
 GROUPS_triple := large:40 google:60 torch:40 raw:30 scaled:30
 GROUPS_healthy := large:0 google:0 torch:0 raw:0 scaled:0
