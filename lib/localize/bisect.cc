@@ -61,8 +61,7 @@ class Search {
       const Worst all = worst(interpreted(whole));
       if (!departs(all, kLeast)) break;
       // Rewrites of a graph that breaks half-way are those before it, and the one that breaks it.
-      const double limit = std::max(kLeast, kShare * all.movement.excess);
-      if (!find_rewrite(whole, all, limit, &left_out)) break;
+      if (!find_rewrite(whole, all, first_limit(all), &left_out)) break;
     }
     return left_out;
   }
@@ -82,7 +81,7 @@ class Search {
     for (size_t i = 1; i < outcomes.size(); ++i) {
       if (differs(expected[i], outcomes[i]) > differs(expected[sample], outcomes[sample])) sample = i;
     }
-    find_kernels(whole, device, sample, expected[sample], std::max(kLeast, kShare * all.movement.excess));
+    find_kernels(whole, device, sample, expected[sample], first_limit(all));
   }
 
   // Labels that leaving `left_out` out changes, on the device, over samples that differ.
@@ -106,6 +105,11 @@ class Search {
  private:
   // Two sides that differ by more than the tolerance: one of them departs from what is right by at least half of it.
   static constexpr double kLeast = 0.5;
+
+  // The excess that is searched for first; where the whole is infinite (NaN, or no run), all that is infinite.
+  static double first_limit(const Worst& all) {
+    return std::clamp(kShare * all.movement.excess, kLeast, std::numeric_limits<double>::max());
+  }
 
   Worst worst(const std::vector<Outcome>& outcomes) const { return worst_of(right_, outcomes, options_.tolerance); }
   bool departs(const Worst& worst, double limit) const {

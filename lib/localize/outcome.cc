@@ -24,6 +24,7 @@ int64_t top_label(const Tensor& output) {
 
 Movement movement(const Outcome& first, const Outcome& other, const OutputTolerance& tolerance) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  constexpr double kLeastAllowed = 1e-200;  // so that differences that are not allowed at all still have an order
   Movement m;
   if (!first.outputs.empty()) m.from = top_label(first.outputs[0]);
   if (!other.outputs.empty()) m.to = top_label(other.outputs[0]);
@@ -40,8 +41,7 @@ Movement movement(const Outcome& first, const Outcome& other, const OutputTolera
     const Tensor &a = first.outputs[i], &b = other.outputs[i];
     if (a.dtype() == DType::String || b.dtype() == DType::String) continue;
     const Distance d = compare(a, b);
-    const double allowed = tolerance.atol + tolerance.rtol * d.largest;
-    const double excess = d.max_abs == 0 ? 0 : allowed == 0 ? kInfinite : d.max_abs / allowed;
+    const double excess = d.max_abs / std::max(tolerance.atol + tolerance.rtol * d.largest, kLeastAllowed);
     if (excess < m.excess || d.max_abs == 0) continue;
     m = {d.max_abs, d.largest, excess, m.from, m.to};
   }

@@ -46,6 +46,7 @@ BisectSide side(const std::string& device, int opt) {
 
 // simplify-inference with the shifts of the batch norms whose reason holds `wanted` lost.
 std::string wanted;
+float lost = 0;  // what the shifts are then
 std::vector<Patch> (*right)(const Graph&, const PassContext&) = nullptr;
 std::vector<Patch> wrong(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches = right(graph, context);
@@ -53,16 +54,17 @@ std::vector<Patch> wrong(const Graph& graph, const PassContext& context) {
     if (patch.reason().find(wanted) == std::string::npos) continue;
     for (Value& value : patch.values()) {
       if (value.constant && value.name.find(".shift") != std::string::npos)
-        value.constant = Tensor(DType::Float32, value.constant->shape());
+        value.constant = Tensor::of<float>({2}, {lost, lost}).reshaped(value.constant->shape());
     }
   }
   return patches;
 }
 
-const std::vector<Pass>* wrong_rows(const std::string& reason) {
+const std::vector<Pass>* wrong_rows(const std::string& reason, float shift = 0) {
   static std::vector<Pass> rows;
   rows = passes();
   wanted = reason;
+  lost = shift;
   for (Pass& row : rows) {
     if (std::string(row.name) != "simplify-inference") continue;
     right = row.run;
@@ -156,6 +158,23 @@ TEST(Bisect, APassThatIsWrongEverywhereIsNamedOnce) {
   EXPECT_FALSE(report.after->beyond_tolerance);
 }
 
+// Where no difference is allowed what moves the outputs most still comes first, and NaN before all.
+TEST(Bisect, NamesTheRewriteWithoutAToleranceAndWhereItMakesNan) {
+  BisectOptions exact;
+  exact.tolerance = {0, 0};
+  for (const float shift : {0.0F, NAN, INFINITY}) {
+    for (const BisectOptions& options : {BisectOptions{}, exact}) {
+      SCOPED_TRACE(cat(shift, " ", options.tolerance.rtol));
+      BisectSide target = side("reference", 1);
+      target.compile.rows = wrong_rows("second", shift);
+      const BisectReport report = bisect(net(), samples(), side("reference", 0), target, options);
+      ASSERT_FALSE(report.rewrites.empty());
+      EXPECT_EQ(report.rewrites[0].pass, "simplify-inference");
+      EXPECT_EQ(report.rewrites[0].number_in_pass, 2);
+    }
+  }
+}
+
 TEST(Bisect, TheSideThatDepartsIsSearchedWhicheverItIs) {
   BisectSide source = side("reference", 1);
   source.compile.rows = wrong_rows("first");
@@ -210,16 +229,23 @@ TEST(Bisect, NamesTheKernelWhereNoRewriteIsWrong) {
     build_code(package.codes.at(0), options.build);
     return package;
   };
-  const BisectReport report = bisected(target);
-  EXPECT_TRUE(report.rewrites.empty());
-  ASSERT_EQ(report.kernels.size(), 1u);
-  const KernelFinding& f = report.kernels[0];
-  EXPECT_EQ(f.kernels, std::vector<std::string>{name});
-  EXPECT_EQ(f.node.name, "mean");
-  EXPECT_EQ(f.kind, FaultKind::Wrong);
-  EXPECT_EQ(f.value, "q");
-  EXPECT_FLOAT_EQ(static_cast<float>(f.got), static_cast<float>(f.expected * 4 / 5));
-  EXPECT_TRUE(f.restores);
+  for (const double rtol : {OutputTolerance().rtol, 0.0}) {
+    SCOPED_TRACE(rtol);
+    BisectOptions options;
+    options.tolerance.rtol = rtol;
+    const BisectReport report = bisect(net(), samples(), side("reference", 0), target, options);
+    if (rtol > 0) {
+      EXPECT_TRUE(report.rewrites.empty());
+    }
+    ASSERT_EQ(report.kernels.size(), 1u);
+    const KernelFinding& f = report.kernels[0];
+    EXPECT_EQ(f.kernels, std::vector<std::string>{name});
+    EXPECT_EQ(f.node.name, "mean");
+    EXPECT_EQ(f.kind, FaultKind::Wrong);
+    EXPECT_EQ(f.value, "q");
+    EXPECT_FLOAT_EQ(static_cast<float>(f.got), static_cast<float>(f.expected * 4 / 5));
+    EXPECT_TRUE(f.restores);
+  }
 }
 
 TEST(Outcomes, LabelsAndMovement) {
@@ -233,6 +259,8 @@ TEST(Outcomes, LabelsAndMovement) {
   EXPECT_DOUBLE_EQ(m.excess, 10);
   EXPECT_TRUE(m.relabelled());
   EXPECT_EQ(movement(a, a, {.atol = 0, .rtol = 0}).excess, 0);
+  EXPECT_GT(movement(a, b, {.atol = 0, .rtol = 0}).excess, 1e100);
+  EXPECT_FALSE(std::isinf(movement(a, b, {.atol = 0, .rtol = 0}).excess));
   EXPECT_TRUE(std::isinf(movement(a, broken, {}).excess));
   EXPECT_EQ(movement(broken, broken, {}).excess, 0);
 }
