@@ -72,16 +72,23 @@ class Search {
     const Rewritten whole = rewritten(model_, side_.compile, -1, left_out);
     SideRun device(model_, side_, left_out);
     if (!whole.error.empty() || !device.runs()) return;
-    std::vector<Outcome> outcomes;
-    for (size_t i : report_->searched) outcomes.push_back(device.run(samples_[i].inputs));
-    const std::vector<Outcome> expected = interpreted(whole);
+    std::vector<size_t> ran;  // of the searched samples: those that both run, and can be traced
+    std::vector<Outcome> expected, outcomes;
+    const std::vector<Outcome> interpreted_all = interpreted(whole);
+    for (size_t i = 0; i < interpreted_all.size(); ++i) {
+      Outcome outcome = device.run(samples_[report_->searched[i]].inputs);
+      if (!outcome.error.empty() || !interpreted_all[i].error.empty()) continue;
+      ran.push_back(i);
+      expected.push_back(interpreted_all[i]);
+      outcomes.push_back(std::move(outcome));
+    }
     const Worst all = worst_of(expected, outcomes, options_.tolerance);
     if (!departs(all, kLeast)) return;
-    size_t sample = 0;  // of the searched: the one that departs most
+    size_t most = 0;  // the one that departs most
     for (size_t i = 1; i < outcomes.size(); ++i) {
-      if (differs(expected[i], outcomes[i]) > differs(expected[sample], outcomes[sample])) sample = i;
+      if (differs(expected[i], outcomes[i]) > differs(expected[most], outcomes[most])) most = i;
     }
-    find_kernels(whole, device, sample, expected[sample], first_limit(all));
+    find_kernels(whole, device, ran[most], expected[most], first_limit(all));
   }
 
   // Labels that leaving `left_out` out changes, on the device, over samples that differ.

@@ -204,6 +204,9 @@ std::string bisect_text(const BisectedModel& b) {
   if (!r.differs())
     return out + (r.ran_out == true ? "the two agree on these; the time ran out (--time-limit) before all samples\n"
                                     : "the two agree\n");
+  const bool none_runs = !r.source_error.empty() && !r.target_error.empty() && r.max_abs == 0;
+  if (none_runs && !r.source_departs && !r.target_departs)
+    return out + "nor does the model as written, on the interpreter: there is nothing to search\n";
   if (!r.source_departs && !r.target_departs) {
     out += "neither departs from the model as written, on the interpreter: the two round apart\n";
   } else {

@@ -248,6 +248,25 @@ TEST(Bisect, NamesTheKernelWhereNoRewriteIsWrong) {
   }
 }
 
+// Its index is beyond the table: each device says so in its own words, and nothing is to be found.
+TEST(Bisect, ASampleThatFailsEverywhereIsReportedAsSuch) {
+  const Graph graph = parse_graph(R"(graph "net" {
+  opset 17
+  input x: int64[1,3]
+  const t: float32[2] = {2, 3}
+  y = Gather(t, x)
+  output y
+})");
+  const std::vector<BisectSample> beyond = {{"a", {Tensor::of<int64_t>({1, 3}, {0, 1, 9})}}};
+  const BisectReport report = bisect(graph, beyond, side("cpu", 0), side("cpu", 1), {});
+  EXPECT_NE(report.source_error, "");
+  EXPECT_NE(report.target_error, "");
+  EXPECT_TRUE(report.differs());
+  EXPECT_FALSE(report.target_departs);
+  EXPECT_TRUE(report.rewrites.empty());
+  EXPECT_TRUE(report.kernels.empty());
+}
+
 TEST(Outcomes, LabelsAndMovement) {
   EXPECT_EQ(top_label(Tensor::of<float>({1, 3, 1}, {1, 5, 5})), 1);
   EXPECT_EQ(top_label(Tensor::of<float>({1, 2}, {NAN, -1})), 1);
@@ -263,6 +282,7 @@ TEST(Outcomes, LabelsAndMovement) {
   EXPECT_FALSE(std::isinf(movement(a, b, {.atol = 0, .rtol = 0}).excess));
   EXPECT_TRUE(std::isinf(movement(a, broken, {}).excess));
   EXPECT_EQ(movement(broken, broken, {}).excess, 0);
+  EXPECT_EQ(movement(broken, {{}, "in other words: no"}, {}).excess, 0);
 }
 
 }  // namespace
