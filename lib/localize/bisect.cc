@@ -426,6 +426,7 @@ BisectReport bisect(const Graph& model, const std::vector<BisectSample>& samples
         report.beyond_tolerance || m.excess > 1 || !right[i].error.empty() || !doubted[i].error.empty();
     if (m.relabelled()) report.relabelled.push_back({i, m});
     if (m.relabelled() || m.excess > 1) order.push_back(i);
+    if (i > 0 && m.excess > movements[report.differs_most].excess) report.differs_most = i;
     movements.push_back(m);
   }
   if (report.beyond_tolerance && order.empty()) order.push_back(0);  // neither side runs

@@ -123,6 +123,7 @@ struct BisectReport {
   bool beyond_tolerance = false;
   std::vector<SampleMovement> relabelled;               // samples with another label in the target
   std::vector<size_t> searched;                         // samples
+  size_t differs_most = 0;                              // the sample whose outputs exceed the tolerance most
   bool source_departs = false, target_departs = false;  // from the model as written
   std::vector<RewriteFinding> rewrites;
   std::vector<KernelFinding> kernels;

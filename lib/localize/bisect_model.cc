@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "convert/framework_file.h"
 #include "devices/library.h"
 #include "formats/format.h"
@@ -84,6 +85,24 @@ BisectedModel::ReducedTo reduce(const BisectRequest& request, const Graph& model
   return result;
 }
 
+BisectedModel::ReducedTo not_reduced(const std::string& why_not) {
+  BisectedModel::ReducedTo result;
+  result.why_not = why_not;
+  return result;
+}
+
+// What was found is told all the same.
+BisectedModel::ReducedTo reduced_or_why_not(const BisectRequest& request, const Graph& model,
+                                            const BisectSample& sample, const BisectSide& source,
+                                            const BisectSide& target) {
+  try {
+    return reduce(request, model, sample, source, target);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::Internal || e.kind() == ErrorKind::Environment) throw;
+    return not_reduced(e.what());
+  }
+}
+
 }  // namespace
 
 BisectedModel bisect_model(const BisectRequest& request) {
@@ -93,6 +112,7 @@ BisectedModel bisect_model(const BisectRequest& request) {
                ": a framework's passes cannot be seen; search ours against it with --source-device");
   if (!request.reduce.empty() && find_framework(request.source.device) != nullptr)
     fail_usage("--reduce is for two sides that are compiled here, not for ", request.source.device);
+  if (!request.reduce.empty()) make_folders(request.reduce);  // before time is spent on what goes there
   const Opened source(request, request.source, written), target(request, request.target, written);
 
   BisectedModel bisected;
@@ -107,8 +127,12 @@ BisectedModel bisect_model(const BisectRequest& request) {
   const std::vector<BisectSample> samples = std::move(held.samples);
   for (const BisectSample& sample : samples) bisected.paths.push_back(sample.path);
   bisected.report = bisect(written->source, samples, source.side, target.side, search);
-  if (!request.reduce.empty() && bisected.report.beyond_tolerance)
-    bisected.reduced = reduce(request, written->source, samples[bisected.report.searched[0]], source.side, target.side);
+  if (!request.reduce.empty() && bisected.report.differs()) {
+    const BisectSample& sample = samples[bisected.report.differs_most];
+    bisected.reduced = bisected.report.beyond_tolerance
+                           ? reduced_or_why_not(request, written->source, sample, source.side, target.side)
+                           : not_reduced("outputs are within the tolerance, only labels differ");
+  }
   bisected.report.ran_out = request.options.deadline.ran_out();
   return bisected;
 }

@@ -26,10 +26,11 @@ struct BisectedModel {
   BisectReport report;
   // What --reduce left: nodes, of how many, and whether its files still differ when they are read back.
   struct ReducedTo {
-    std::string folder;
+    std::string folder;  // "" where nothing is written
     int64_t n_nodes = 0, n_nodes_before = 0;
     double max_abs = 0;
     bool files_differ = false;
+    std::string why_not;  // why nothing is written
   };
   std::optional<ReducedTo> reduced;
 };

@@ -114,6 +114,8 @@ std::string kernel_text(const BisectedModel& b, const KernelFinding& f) {
   return out;
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
 Json node_json(const NodeText& node) {
   return {{"name", node.name}, {"op", node.op}, {"sources", node.sources}, {"values", node.values}};
 }
@@ -206,7 +208,8 @@ std::string bisect_text(const BisectedModel& b) {
                                     : "the two agree\n");
   const bool none_runs = !r.source_error.empty() && !r.target_error.empty() && r.max_abs == 0;
   if (none_runs && !r.source_departs && !r.target_departs)
-    return out + "nor does the model as written, on the interpreter: there is nothing to search\n";
+    return out + "nor does the model as written, on the interpreter: there is nothing to search" +
+           (b.reduced ? " or to reduce\n" : "\n");
   if (!r.source_departs && !r.target_departs) {
     out += "neither departs from the model as written, on the interpreter: the two round apart\n";
   } else {
@@ -232,11 +235,14 @@ std::string bisect_text(const BisectedModel& b) {
                " left out, on all samples: outputs differ by up to ", number(r.after->max_abs), ", ",
                r.after->relabelled, r.after->relabelled == 1 ? " label changes\n" : " labels change\n");
   }
-  if (b.reduced)
+  if (b.reduced && b.reduced->folder.empty()) {
+    out += cat("\nnot reduced: ", plain(b.reduced->why_not), "\n");
+  } else if (b.reduced) {
     out +=
         cat("\nreduced to ", b.reduced->n_nodes, " of ", b.reduced->n_nodes_before, " nodes, which differ by ",
             number(b.reduced->max_abs), b.reduced->files_differ ? "" : "; read back from its file it no longer differs",
             ": ", plain(b.reduced->folder), "/reduced.onnx, inputs.npz, report.md\n");
+  }
   return out;
 }
 
@@ -273,11 +279,9 @@ std::string bisect_json(const BisectedModel& b) {
                                   {"passes", u.passes}});
   if (r.after) json["after"] = {{"max_abs", words::json_number(r.after->max_abs)}, {"relabelled", r.after->relabelled}};
   if (b.reduced)
-    json["reduced"] = {{"folder", b.reduced->folder},
-                       {"nodes", b.reduced->n_nodes},
-                       {"nodes_before", b.reduced->n_nodes_before},
-                       {"max_abs", words::json_number(b.reduced->max_abs)},
-                       {"files_differ", b.reduced->files_differ}};
+    json["reduced"] = {{"folder", text_or_null(b.reduced->folder)}, {"nodes", b.reduced->n_nodes},
+                       {"nodes_before", b.reduced->n_nodes_before}, {"max_abs", words::json_number(b.reduced->max_abs)},
+                       {"files_differ", b.reduced->files_differ},   {"why_not", text_or_null(b.reduced->why_not)}};
   return words::json_line(json);
 }
 

@@ -125,10 +125,13 @@ TEST(LocalizeSchemas, Passes) {
   found.report.rewrites[0].layouts = {{"c", "nhwc"}};
   found.report.rewrites[0].kind = FaultKind::Breaks;
   found.report.rewrites[0].max_abs_float64 = NAN;
-  found.reduced = BisectedModel::ReducedTo{"reduced", 1, 12, 0.5, true};
+  found.reduced = BisectedModel::ReducedTo{"reduced", 1, 12, 0.5, true, ""};
   found.report.ran_out = true;
   found.report.unfinished = {{false, 3, 9, 12, {"fold-constant", "fuse-ops"}}};
   EXPECT_NE(bisect_text(found).find("one of 4 to 9 (fold-constant, fuse-ops)"), std::string::npos);
+  schema.expect(bisect_json(found));
+  found.reduced = BisectedModel::ReducedTo{"", 0, 0, 0, false, "it cannot be written"};
+  EXPECT_NE(bisect_text(found).find("\nnot reduced: it cannot be written\n"), std::string::npos);
   schema.expect(bisect_json(found));
   schema.expect_all_seen();
 }
