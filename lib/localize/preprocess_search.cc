@@ -52,13 +52,25 @@ int64_t top(const Scores& row) {
   return best;
 }
 
+// Of two scores: nothing where they are the same, NaN and infinities too.
+double squared_difference(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b)) ? 0 : (a - b) * (a - b);
+}
+
+double relative_distance(double difference, double whole) {
+  if (difference == 0) return 0;
+  if (!std::isfinite(difference)) return std::numeric_limits<double>::infinity();
+  return whole > 0 ? std::sqrt(difference / whole) : 1;
+}
+
 class Searcher {
  public:
   explicit Searcher(const PreprocessSearch& search) : search_(search) {
     for (const Image& image : search.images) {
       if (source_.size() >= 2 && search.deadline.until(kJudgedShare / 2).stops()) break;
       const Tensor output = search.source(image);
-      if (top_label(output) < 0) throw Error(ErrorKind::Negative, "the source's output is no list of classes");
+      if (top_label(output) < 0 || (!source_.empty() && source_[0].size() != static_cast<size_t>(output.size())))
+        throw Error(ErrorKind::Negative, "the source's output is no list of classes");
       source_.push_back(to_doubles(output));
     }
     // Every second image is searched, so that both halves hold something of every folder.
@@ -152,14 +164,17 @@ class Searcher {
     if (search_.note) search_.note(message);
   }
 
-  // The target's raw output for image i; empty where it does not run.
+  // The target's raw output for image i.
   const Scores& target(const Hypothesis& h, size_t i) {
     const std::string key = cat(to_json(h.preprocess), static_cast<int>(h.handling), " ", i);
     const auto found = outputs_.find(key);
     if (found != outputs_.end()) return found->second;
     ++n_runs_;
     const Tensor input = to_tensor(search_.images[i], h.preprocess);
-    return outputs_[key] = to_doubles(search_.target(handled(input, h.preprocess.layout, h.handling)));
+    Scores output = to_doubles(search_.target(handled(input, h.preprocess.layout, h.handling)));
+    if (!outputs_.empty() && outputs_.begin()->second.size() != output.size())
+      throw Error(ErrorKind::Negative, "the target's output is no list of classes: its extents differ by image");
+    return outputs_[key] = std::move(output);
   }
 
   // Both sides' outputs of image i as scores of one kind.
@@ -178,15 +193,13 @@ class Searcher {
       const auto [a, b] = scores(h, i);
       for (size_t c = 0; c < a.size(); ++c) {
         const int64_t to = h.labels.at(static_cast<int64_t>(c));
-        whole += a[c] * a[c];
+        if (std::isfinite(a[c])) whole += a[c] * a[c];
         if (to < 0 || to >= static_cast<int64_t>(b.size())) continue;
-        const double d = a[c] - b[static_cast<size_t>(to)];
-        difference += d * d;
+        difference += squared_difference(a[c], b[static_cast<size_t>(to)]);
       }
       if (h.labels.at(top(a)) != top(b)) ++result.n_relabelled;
     }
-    result.distance = whole > 0 ? std::sqrt(difference / whole) : difference > 0 ? 1 : 0;
-    if (std::isnan(result.distance)) result.distance = std::numeric_limits<double>::infinity();
+    result.distance = relative_distance(difference, whole);
     return result;
   }
 
@@ -194,13 +207,13 @@ class Searcher {
     double difference = 0, whole = 0;
     for (size_t i : images) {
       auto [a, b] = scores(h, i);
-      std::sort(a.rbegin(), a.rend());
-      std::sort(b.rbegin(), b.rend());
-      for (size_t c = 0; c < std::min(a.size(), b.size()); ++c) difference += (a[c] - b[c]) * (a[c] - b[c]);
-      for (const double v : a) whole += v * v;
+      const auto falling = [](double x, double y) { return std::isnan(y) ? !std::isnan(x) : x > y; };  // NaN last
+      std::sort(a.begin(), a.end(), falling);
+      std::sort(b.begin(), b.end(), falling);
+      for (size_t c = 0; c < std::min(a.size(), b.size()); ++c) difference += squared_difference(a[c], b[c]);
+      for (const double v : a) whole += std::isfinite(v) ? v * v : 0;
     }
-    const double distance = whole > 0 ? std::sqrt(difference / whole) : 0;
-    return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+    return relative_distance(difference, whole);
   }
 
   std::vector<int64_t> offsets() const {
@@ -349,7 +362,7 @@ class Searcher {
     for (size_t c = 0; c < n; ++c) {
       for (size_t d = 0; d < m; ++d) {
         double sum = 0;
-        for (size_t i = 0; i < a.size(); ++i) sum += (a[i][c] - b[i][d]) * (a[i][c] - b[i][d]);
+        for (size_t i = 0; i < a.size(); ++i) sum += squared_difference(a[i][c], b[i][d]);
         // NaN would be no order.
         pairs.push_back({std::isnan(sum) ? std::numeric_limits<float>::infinity() : static_cast<float>(sum),
                          static_cast<uint32_t>(c), static_cast<uint32_t>(d)});

@@ -34,7 +34,10 @@ std::string_view handling_name(Handling handling);  // "as it is", "bytes of the
 struct LabelMap {
   int64_t offset = 0;           // to[c] = c + offset
   std::vector<int64_t> listed;  // a permutation, where it is no offset
-  int64_t at(int64_t c) const { return listed.empty() ? c + offset : listed[static_cast<size_t>(c)]; }
+  int64_t at(int64_t c) const {
+    if (c < 0) return -1;  // no class, as of outputs that are all NaN
+    return listed.empty() ? c + offset : listed[static_cast<size_t>(c)];
+  }
   bool identity() const { return offset == 0 && listed.empty(); }
   bool operator==(const LabelMap&) const = default;
 };

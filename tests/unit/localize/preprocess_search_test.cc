@@ -171,6 +171,45 @@ TEST(PreprocessSearch, AgreementAndNone) {
                Error);
 }
 
+// A class that is NaN on one side is a difference that nothing explains; on both it is none.
+TEST(PreprocessSearch, NanIsFarFromNumbers) {
+  const auto with = [](Tensor out, float third) {
+    out.mutable_data<float>()[3] = third;
+    return out;
+  };
+  for (const float source : {NAN, INFINITY, -INFINITY}) {
+    for (const float target : {NAN, INFINITY, -INFINITY, -100.0F}) {
+      SCOPED_TRACE(cat(source, " ", target));
+      PreprocessSearch search;
+      for (uint32_t i = 0; i < 6; ++i) search.images.push_back(noise(30, 40, i + 1));
+      search.assumed = named("imagenet-torch");
+      search.source = [&](const Image& image) { return with(logits(to_tensor(image, search.assumed), 10), source); };
+      search.target = [&](const Tensor& input) { return with(logits(input, 10), target); };
+      const bool same = source == target || (std::isnan(source) && std::isnan(target));
+      const PreprocessReport report = search_preprocess(search);
+      EXPECT_EQ(report.verdict, same ? Verdict::Agree : Verdict::None);
+      EXPECT_EQ(report.before.distance, same ? 0 : INFINITY);
+    }
+  }
+}
+
+TEST(PreprocessSearch, OutputsHaveTheSameClassesOnEveryImage) {
+  int n = 9;
+  EXPECT_THROW(
+      searched(named("none"), named("imagenet-torch"), Handling::AsIs,
+               [&](const Tensor& out) {
+                 n = n == 9 ? 10 : 9;
+                 return Tensor::of<float>({1, n}, std::vector<float>(out.data<float>(), out.data<float>() + n));
+               }),
+      Error);
+}
+
+TEST(LabelMaps, NoClassIsNone) {
+  EXPECT_EQ((LabelMap{0, {1, 0}}).at(-1), -1);
+  EXPECT_EQ((LabelMap{1, {}}).at(-1), -1);
+  EXPECT_EQ((LabelMap{0, {1, 0}}).at(0), 1);
+}
+
 TEST(PreprocessSpec, ReadsBackWhatItWrites) {
   Preprocess p = named("imagenet-torch");
   p.resize = ResizeMode::ShortCrop;
