@@ -1,6 +1,8 @@
 // Kernels against the interpreter; see kernel_errors.h.
 #include "localize/kernel_errors.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -63,6 +65,15 @@ Tensor difference(const Tensor& got, const Tensor& expected) {
   return result;
 }
 
+// What a type holds, of 64 bits what a double has digits for.
+std::pair<double, double> range_of(DType dtype) {
+  if (dtype == DType::Bool) return {0, 1};
+  if (!is_integer(dtype)) return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  const int bits = std::min(dtype_bits(dtype), 54);
+  const bool sign = dtype_class(dtype) == DTypeClass::Signed;
+  return {sign ? -std::ldexp(1.0, bits - 1) : 0, std::ldexp(1.0, sign ? bits - 1 : bits) - 1};
+}
+
 double element(const Tensor& tensor, int64_t i) { return i < 0 ? 0 : to_doubles(tensor)[static_cast<size_t>(i)]; }
 
 }  // namespace
@@ -101,7 +112,7 @@ std::vector<KernelError> kernel_errors(Session& session, const Graph& graph, con
       if (got.size() != expected[i].size()) continue;  // an extent that only the run knows: the interpreter's own
       const Distance d = compare(expected[i], got);
       if (d.n_different == 0) continue;
-      if (is_float(got.dtype())) error.difference[i] = difference(got, expected[i]);
+      error.difference[i] = difference(got, expected[i]);
       if (d.max_abs < error.max_abs) continue;
       error.max_abs = d.max_abs;
       error.largest = d.largest;
@@ -135,11 +146,12 @@ std::vector<Tensor> interpret_changed(const Graph& graph, const std::vector<Tens
 }
 
 Tensor added(const Tensor& a, const Tensor& b) {
-  if (!b.defined()) return a;
+  if (!b.defined() || b.size() != a.size()) return a;
+  const auto [low, high] = range_of(a.dtype());
   const std::vector<double> x = to_doubles(a), y = to_doubles(b);
   Tensor sum(DType::Float64, a.shape());
   double* out = sum.mutable_data<double>();
-  for (size_t i = 0; i < x.size(); ++i) out[i] = x[i] + y[i];
+  for (size_t i = 0; i < x.size(); ++i) out[i] = std::clamp(x[i] + y[i], low, high);
   return convert(sum, a.dtype());
 }
 

@@ -16,7 +16,7 @@ struct KernelError {
   int64_t at = -1;     // the element of the largest difference, row-major in the node's first wrong output
   double expected = 0, got = 0;
   size_t output = 0;
-  std::vector<Tensor> difference;  // got - expected, by output; undefined where they are equal or no floats
+  std::vector<Tensor> difference;  // got - expected, by output; undefined where they are equal or no numbers
 
   double relative() const;  // max_abs / largest
 };
@@ -29,7 +29,7 @@ std::vector<KernelError> kernel_errors(Session& session, const Graph& graph, con
 std::vector<Tensor> interpret_changed(const Graph& graph, const std::vector<Tensor>& inputs,
                                       const std::function<void(NodeId node, std::vector<Tensor>* outputs)>& change);
 
-// a + b in a's type; a where b is undefined.
+// a + b in a's type, saturated; a where b is undefined or of another size, as extents that depend on values may be.
 Tensor added(const Tensor& a, const Tensor& b);
 
 }  // namespace dnn

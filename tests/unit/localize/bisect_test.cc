@@ -8,6 +8,7 @@
 
 #include "cache.h"
 #include "graph/text.h"
+#include "localize/kernel_errors.h"
 #include "unit/localize/questions.h"
 
 namespace dnn {
@@ -246,6 +247,42 @@ TEST(Bisect, NamesTheKernelWhereNoRewriteIsWrong) {
     EXPECT_FLOAT_EQ(static_cast<float>(f.got), static_cast<float>(f.expected * 4 / 5));
     EXPECT_TRUE(f.restores);
   }
+}
+
+TEST(Bisect, NamesAKernelOfIntegers) {
+  const Graph graph = parse_graph(R"(graph "net" {
+  opset 17
+  input x: float32[1,2,2,2]
+  const k: int32[] = {3}
+  i = Cast(x) @whole {to = 6}
+  j = Add(i, k) @add
+  f = Cast(j) @float {to = 1}
+  y = Relu(f) @relu
+  output y
+})");
+  BisectSide target = side("cpu", 0);
+  target.compiler = [](const Graph& right_one, const CompileOptions& options) {
+    Graph wrong_one = right_one;
+    for (NodeId id : wrong_one.order()) {
+      if (wrong_one.node(id).name == "add") wrong_one.node(id).op = "Mul";
+    }
+    return compile(wrong_one, options);
+  };
+  const BisectReport report = bisect(graph, samples(), side("reference", 0), target, {});
+  EXPECT_TRUE(report.target_departs);
+  ASSERT_EQ(report.kernels.size(), 1u);
+  EXPECT_EQ(report.kernels[0].node.name, "add");
+  EXPECT_EQ(report.kernels[0].kind, FaultKind::Wrong);
+  EXPECT_EQ(report.kernels[0].output_max_abs, report.max_abs);
+  EXPECT_TRUE(report.kernels[0].restores);
+}
+
+// Extents that depend on values may not be those of the run that the error is of.
+TEST(KernelErrors, AreAddedToTheirOwnExtentsAlone) {
+  const Tensor three = Tensor::of<int32_t>({3}, {1, 2, 3});
+  EXPECT_EQ(to_doubles(added(three, Tensor::of<double>({3}, {0, 1, -1}))), (std::vector<double>{1, 3, 2}));
+  EXPECT_TRUE(added(three, Tensor::of<double>({2}, {1, 1})).identical(three));
+  EXPECT_TRUE(added(three, Tensor()).identical(three));
 }
 
 // Its index is beyond the table: each device says so in its own words, and nothing is to be found.
