@@ -164,10 +164,10 @@ bool pool_kind(FaultContext& context) {
     return set_op(context, "MaxPool");
   }
   if (!is_op(node, "MaxPool") || node.outputs.size() > 1) return false;
-  context.graph.node(context.node).attributes.erase("storage_order");
   for (int64_t d : node.attribute_ints("dilations")) {
     if (d != 1) return false;
   }
+  context.graph.node(context.node).attributes.erase("storage_order");
   return set_op(context, "AveragePool");
 }
 

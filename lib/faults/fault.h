@@ -38,9 +38,8 @@ struct FaultContext {
 
 struct Fault {
   const char* name;
-  bool (*apply)(
-      FaultContext& context);  // false: not on this node; the graph may be changed all the same, and is thrown away
-  const char* like;            // the real bug that it is like
+  bool (*apply)(FaultContext& context);  // false: not on this node, and the graph is as it was
+  const char* like;                      // the real bug that it is like
 };
 
 // In the order of faults.def.

@@ -1,6 +1,7 @@
 // Injecting a fault: choosing the node, keeping the graph one that runs; see fault.h.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "faults/classes.h"
@@ -124,10 +125,17 @@ Injection inject(Graph& graph, const std::string& spec, uint64_t seed) {
     }
     for (size_t i = candidates.size(); i > 1; --i) std::swap(candidates[i - 1], candidates[random.below(i)]);
   }
+  std::optional<Graph>
+      changing;  // copied only after a change: a large network has many nodes that cannot have the fault
   for (NodeId id : candidates) {
-    Graph trial = graph;
+    if (!changing) changing = graph;
+    Graph& trial = *changing;
     FaultContext context{trial, uses, id, random, {}, {}};
-    if (!fault.apply(context) || !retype(trial)) continue;
+    if (!fault.apply(context)) continue;
+    if (!retype(trial)) {
+      changing.reset();
+      continue;
+    }
     Injection done;
     done.fault = fault.name;
     done.node = graph.node(id).name;

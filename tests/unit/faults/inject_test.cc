@@ -9,6 +9,7 @@
 #include "graph/tensor_text.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
+#include "ops/op.h"
 #include "unit/faults/network.h"
 
 namespace dnn {
@@ -31,6 +32,30 @@ TEST(Inject, EveryClassChangesTheNetworkAndLeavesItOneThatRuns) {
     const std::vector<Tensor> outputs = interpret(after, {x});
     EXPECT_EQ(outputs[0].shape(), interpret(before, {x})[0].shape());
   }
+}
+
+// So that the next node is tried on the same copy.
+TEST(Inject, WhereItCannotBeTheNetworkStays) {
+  std::string text = kFaultyNet;
+  const std::string pool = "kernel_shape = [3, 3], pads = [1, 1, 1, 1]}";
+  text.insert(text.find(pool, text.find("MaxPool")), "dilations = [2, 2], storage_order = 0, ");
+  text.replace(text.find("pads = [1, 1, 1, 1]}", text.find("MaxPool")), 20, "pads = [2, 2, 2, 2]}");
+  Graph before = parse_graph(text);
+  infer_types(before);
+  const Uses uses(before);
+  size_t refused = 0;
+  for (const Fault& fault : all_faults()) {
+    for (NodeId id : before.order()) {
+      SCOPED_TRACE(cat(fault.name, " ", before.node(id).label()));
+      Graph after = before;
+      FaultRandom random(3);
+      FaultContext context{after, uses, id, random, {}, {}};
+      if (fault.apply(context)) continue;
+      ++refused;
+      EXPECT_TRUE(graph_difference(before, after).empty());
+    }
+  }
+  EXPECT_GT(refused, 1000u);
 }
 
 TEST(Inject, TheSameSeedMakesTheSameFault) {
