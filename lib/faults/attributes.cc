@@ -132,6 +132,9 @@ bool stride_wrong(FaultContext& context) {
   const std::vector<int64_t> strides = ints(context.read(), "strides", kernel.size(), 1);
   std::vector<int64_t> other = strides;
   for (int64_t& s : other) s = s == 1 ? 2 : 1;
+  const std::optional<Shape> out = shape_of(context.graph, context.read().output(0));
+  if (out && out->size() > 2 && std::all_of(out->begin() + 2, out->end(), [](int64_t n) { return n == 1; }))
+    return false;  // of a single window
   return set_ints(context, "strides", strides, other);
 }
 
@@ -174,6 +177,9 @@ bool pool_kind(FaultContext& context) {
 bool count_include_pad(FaultContext& context) {
   const Node& node = context.read();
   if (!is_op(node, "AveragePool")) return false;
+  const std::vector<int64_t> pads = node.attribute_ints("pads");
+  const bool padded = !explicit_pads(node) || std::any_of(pads.begin(), pads.end(), [](int64_t n) { return n != 0; });
+  if (!padded) return false;
   const int64_t before = node.attribute_int("count_include_pad", 0);
   context.graph.node(context.node).attributes["count_include_pad"] = int64_t{1} - before;
   context.what = cat("count_include_pad ", before, " -> ", 1 - before);

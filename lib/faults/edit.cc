@@ -84,7 +84,7 @@ bool change_numbers(FaultContext& context, Place place, const std::function<void
     for (double& x : values) x = std::clamp(std::nearbyint(x), low, high);
   }
   Tensor after = convert(Tensor::of<double>(before.shape(), values), before.dtype());
-  if (after.identical(before)) return false;
+  if (after.identical(before) || to_doubles(after) == to_doubles(before)) return false;  // 0 and -0 are one number
   put_constant(context.graph, place, std::move(after));
   return true;
 }

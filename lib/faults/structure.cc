@@ -76,6 +76,9 @@ bool activation_extra(FaultContext& context) {
   if (!is_weighted(node) && !is_op(node, "BatchNormalization") && !is_op(node, "Add") && !is_op(node, "AveragePool"))
     return false;
   if (!is_float(context.graph.value(node.output(0)).type.dtype) || !is_computed(context, node.input(0))) return false;
+  const std::vector<NodeId> readers = readers_of(context, context.node);
+  if (std::all_of(readers.begin(), readers.end(), [&](NodeId id) { return is_op(context.graph.node(id), "Relu"); }))
+    return false;  // one behind another is none
   context.what = "a Relu behind it";
   return append_node(context, "Relu", {});
 }

@@ -61,7 +61,11 @@ bool round_weights(FaultContext& context, const std::string& what, const std::fu
 // `n` different places in an array, fewer where it is small.
 std::vector<size_t> some_places(size_t size, size_t n, FaultRandom& random) {
   std::vector<size_t> places;
-  for (size_t i = 0; i < n && size > 0; ++i) places.push_back(random.below(size));
+  for (size_t i = 0; i < std::min(n, size); ++i) {
+    size_t place = random.below(size);
+    while (std::find(places.begin(), places.end(), place) != places.end()) place = random.below(size);
+    places.push_back(place);
+  }
   return places;
 }
 
@@ -108,7 +112,9 @@ bool channels_reversed(FaultContext& context) {
   const std::optional<Place> place = weights_of(context, context.node);
   if (!place || !is_kernel(context, *place)) return false;
   const Tensor& kernel = tensor_at(context.graph, *place);
-  return put(context, *place, along_axis(kernel, 1, backwards(kernel.dim(1))), "input channels of the kernel reversed");
+  const int axis = is_op(context.read(), "ConvTranspose") ? 0 : 1;
+  return put(context, *place, along_axis(kernel, static_cast<size_t>(axis), backwards(kernel.dim(axis))),
+             "input channels of the kernel reversed");
 }
 
 bool filters_shuffled(FaultContext& context) {

@@ -118,6 +118,62 @@ ErrorKind kind_of_failure(const std::string& spec) {
   return ErrorKind::Internal;
 }
 
+// What no input shows is no fault.
+TEST(Inject, WhatChangesNothingIsRefused) {
+  const auto refused = [](const std::string& fault, const std::string& nodes) {
+    Graph graph = parse_graph(cat(R"(graph "net" {
+  opset 28
+  input x: float32[1,2,4,4]
+  const w: float32[2,2,1,1] = {1, 2, 3, 4}
+  const b: float32[2] = {0, 0}
+)",
+                                  nodes, "\n  output y\n}"));
+    try {
+      inject(graph, fault, 0);
+    } catch (const Error& e) {
+      return e.kind() == ErrorKind::Unsupported;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused("activation-extra", "a = Conv(x, w)\n y = Relu(a)"));
+  EXPECT_FALSE(refused("activation-extra", "a = Conv(x, w)\n y = Tanh(a)"));
+  EXPECT_TRUE(refused("count-include-pad", "y = AveragePool(x) {kernel_shape = [2, 2]}"));
+  EXPECT_FALSE(refused("count-include-pad", "y = AveragePool(x) {kernel_shape = [2, 2], pads = [1, 1, 0, 0]}"));
+  EXPECT_TRUE(refused("stride-wrong", "a = GlobalAveragePool(x)\n y = Conv(a, w)"));
+  EXPECT_FALSE(refused("stride-wrong", "a = Conv(x, w)\n y = GlobalAveragePool(a)"));
+  EXPECT_TRUE(refused("bias-scaled", "y = Conv(x, w, b)"));
+}
+
+TEST(Inject, AsManyWeightsAreDamagedAsItSays) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Graph graph = parse_graph(R"(graph "net" {
+  opset 28
+  input x: float32[1,8]
+  const w: float32[8,8] = random(1)
+  y = MatMul(x, w)
+  output y
+})");
+    const std::vector<double> before = to_doubles(*graph.constant(graph.find_value("w")));
+    EXPECT_EQ(inject(graph, "signs-flipped", seed).what, "8 of 64 weights with the other sign");
+    const std::vector<double> after = to_doubles(*graph.constant(graph.node(graph.order()[0]).inputs[1]));
+    size_t n = 0;
+    for (size_t i = 0; i < before.size(); ++i) n += before[i] == after[i] ? 0 : 1;
+    EXPECT_EQ(n, 8u) << seed;
+  }
+}
+
+TEST(Inject, InputChannelsOfATransposedConvolutionComeFirst) {
+  Graph graph = parse_graph(R"(graph "net" {
+  opset 28
+  input x: float32[1,2,4,4]
+  const w: float32[2,1,1,1] = {1, 2}
+  y = ConvTranspose(x, w)
+  output y
+})");
+  inject(graph, "channels-reversed", 0);
+  EXPECT_EQ(to_doubles(*graph.constant(graph.node(graph.order()[0]).inputs[1])), (std::vector<double>{2, 1}));
+}
+
 TEST(Inject, WhatIsNotThereIsRefusedByName) {
   EXPECT_EQ(kind_of_failure("bn-epsilo"), ErrorKind::Usage);
   EXPECT_EQ(kind_of_failure("bn-epsilon@bn2"), ErrorKind::Usage);
