@@ -34,15 +34,31 @@ struct Print {
   }
   template <class T>
   void take_all(const T* values) {
-    if (size > 0) largest = least = static_cast<double>(values[0]);
-    for (size_t i = 0; i < size; ++i) {
-      const auto x = static_cast<double>(values[i]);
-      sum += x;
-      squares += x * x;
-      largest = std::max(largest, x);
-      least = std::min(least, x);
-      finite = finite && std::isfinite(x);
+    if (size == 0) return;
+    // Several elements at a time, each with sums of its own, so that they are taken in vectors.
+    constexpr size_t kLanes = 4;
+    double sums[kLanes] = {}, products[kLanes] = {}, wrong[kLanes] = {}, high[kLanes], low[kLanes];
+    std::fill(high, high + kLanes, static_cast<double>(values[0]));
+    std::fill(low, low + kLanes, static_cast<double>(values[0]));
+    const auto add = [&](double x, size_t lane) {
+      sums[lane] += x;
+      products[lane] += x * x;
+      wrong[lane] += x - x;  // 0, or no number
+      high[lane] = high[lane] < x ? x : high[lane];
+      low[lane] = x < low[lane] ? x : low[lane];
+    };
+    size_t i = 0;
+    for (; i + kLanes <= size; i += kLanes) {
+      for (size_t lane = 0; lane < kLanes; ++lane) add(static_cast<double>(values[i + lane]), lane);
     }
+    for (; i < size; ++i) add(static_cast<double>(values[i]), 0);
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      sum += sums[lane];
+      squares += products[lane];
+      finite = finite && wrong[lane] == 0;
+    }
+    largest = *std::max_element(high, high + kLanes);
+    least = *std::min_element(low, low + kLanes);
   }
   bool like(const Print& other, double tolerance) const {
     const double scale = std::max({std::abs(largest), std::abs(least), std::abs(other.largest), std::abs(other.least)});

@@ -11,15 +11,21 @@
 namespace dnn {
 namespace {
 
-// The difference from itself is 0, or NaN; without a branch, so that it is done in vectors.
+// The difference from itself is 0, or NaN; without a branch and so many at a time, so that it is done in vectors.
 template <class T>
 bool all_finite(const T* data, int64_t n) {
-  unsigned other = 0;
-  for (int64_t i = 0; i < n; ++i) {
+  constexpr int64_t kLanes = 16;
+  int other[kLanes] = {};
+  const auto look = [&](int64_t i, int64_t lane) {
     const auto value = static_cast<Compute<T>>(data[i]);
-    other |= value - value != 0 ? 1U : 0U;
+    other[lane] |= value - value != 0 ? 1 : 0;
+  };
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) look(i + lane, lane);
   }
-  return other == 0;
+  for (; i < n; ++i) look(i, 0);
+  return std::all_of(std::begin(other), std::end(other), [](int o) { return o == 0; });
 }
 
 bool is_finite(const Tensor& tensor) {
