@@ -132,9 +132,10 @@ class Chooser {
   bool border_of(const Node& node, const Shape& x, const Type& weights, int64_t low[2], int64_t high[2]) const {
     if (is_winograd(node)) {
       const std::vector<int64_t> pads = node.attribute_ints("pads", {0, 0, 0, 0});
+      const winograd::Form& form = winograd::form_of(weights.fixed_shape()[0]);
       for (size_t i = 0; i < 2; ++i) {
         const int64_t output = x[i + 2] + pads[i] + pads[i + 2] - (winograd::kKernel - 1);
-        const int64_t last = (winograd::tiles(output) - 1) * winograd::kOut + winograd::kIn - 1 - pads[i];
+        const int64_t last = (form.tiles(output) - 1) * form.out + form.in - 1 - pads[i];
         low[i] = pads[i];
         high[i] = std::max<int64_t>(0, last - (x[i + 2] - 1));
       }

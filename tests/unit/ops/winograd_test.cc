@@ -25,11 +25,15 @@ Node winograd_node(const Tensor& x, const Tensor& u, const Tensor* bias, const s
   return node;
 }
 
-TEST(Winograd, ComputesTheConvolution) {
+class Winograd : public ::testing::TestWithParam<const winograd::Form*> {};
+INSTANTIATE_TEST_SUITE_P(Forms, Winograd, ::testing::Values(&winograd::f4x4(), &winograd::f2x2()),
+                         [](const auto& form) { return cat("F", form.param->out); });
+
+TEST_P(Winograd, ComputesTheConvolution) {
   for (const Case& k : kCases) {
     const Tensor x = random_tensor(DType::Float32, k.x, 1), w = random_tensor(DType::Float32, {k.m, k.x[1], 3, 3}, 2),
-                 b = random_tensor(DType::Float32, {k.m}, 3), u = winograd::transform_weights(w);
-    ASSERT_EQ(u.shape(), (Shape{36, k.x[1], k.m}));
+                 b = random_tensor(DType::Float32, {k.m}, 3), u = winograd::transform_weights(w, *GetParam());
+    ASSERT_EQ(u.shape(), (Shape{GetParam()->products(), k.x[1], k.m}));
     Node conv = test_node("Conv", {&x, &w, &b});
     conv.attributes["pads"] = k.pads;
     const Tensor expected = run_reference(conv, {&x, &w, &b})[0];
@@ -42,12 +46,23 @@ TEST(Winograd, ComputesTheConvolution) {
   }
 }
 
-TEST(Winograd, LowersToTheReferencesBits) {
+TEST_P(Winograd, LowersToTheReferencesBits) {
   for (const Case& k : kCases) {
-    const Tensor x = random_tensor(DType::Float32, k.x, 1), u = random_tensor(DType::Float32, {36, k.x[1], k.m}, 2),
+    const Tensor x = random_tensor(DType::Float32, k.x, 1),
+                 u = random_tensor(DType::Float32, {GetParam()->products(), k.x[1], k.m}, 2),
                  b = random_tensor(DType::Float32, {k.m}, 3);
     check_lowering(winograd_node(x, u, &b, k.pads), {&x, &u, &b});
     check_lowering(winograd_node(x, u, nullptr, k.pads), {&x, &u});
+  }
+}
+
+TEST(WinogradForms, OtherNumbersOfProductsAreRefused) {
+  const Tensor x = random_tensor(DType::Float32, {1, 2, 6, 6}, 1), u = random_tensor(DType::Float32, {25, 2, 3}, 2);
+  try {
+    run_reference(winograd_node(x, u, nullptr, {1, 1, 1, 1}), {&x, &u});
+    FAIL() << "not refused";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("25 products; it takes 36 or 16"), std::string::npos) << e.what();
   }
 }
 

@@ -174,5 +174,28 @@ TEST(Passes, NamesAliasesAndMistakes) {
   }
 }
 
+// Products of the WinogradConv that a convolution of `channels` to as many, over side x side, becomes; 0 where it stays.
+int64_t winograd_products(int64_t channels, int64_t side) {
+  Graph graph = parse_graph(cat("graph \"g\" {\n opset 13\n input x: float32[1,", channels, ",", side, ",", side,
+                                "]\n const w: float32[", channels, ",", channels,
+                                ",3,3] = random(1)\n y = Conv(x, w) @conv {pads = [1, 1, 1, 1]}\n output y\n}"));
+  infer_types(graph);
+  PassOptions options;
+  options.changes = "only:winograd";
+  run_passes(graph, options);
+  const Node& node = graph.node(graph.order().back());
+  return node.op == "WinogradConv" ? graph.value(node.inputs[1]).type.fixed_shape()[0] : 0;
+}
+
+// Large tiles multiply least; where few of them read the weights, these take longest, and there are fewer with small tiles.
+// Where all of a network's deepest weights are read for 49 positions, and where tiles of few channels fill no cache, it stays.
+TEST(Passes, WinogradTakesTheTilesThatTakeLeastTime) {
+  EXPECT_EQ(winograd_products(64, 56), 36);
+  EXPECT_EQ(winograd_products(256, 14), 16);
+  EXPECT_EQ(winograd_products(512, 7), 0);
+  EXPECT_EQ(winograd_products(16, 147), 0);
+  EXPECT_EQ(winograd_products(8, 28), 0);
+}
+
 }  // namespace
 }  // namespace dnn
