@@ -105,18 +105,24 @@ TEST(FastMath, SoftmaxOfLongRows) {
 
 // A convolution that -O4 computes by Winograd's algorithm, with an element-wise end that reads it twice and a second one behind it.
 TEST(FastMath, WinogradOnEveryInstructionSet) {
-  for (const auto& [height, width] : {std::pair(17, 30), std::pair(16, 16)}) {
-    const Graph graph = parse_graph(cat("graph \"g\" {\n opset 28\n input x: float32[2,20,", height, ",", width, R"(]
-      const w: float32[24,20,3,3] = random(1)
-      const b: float32[24] = random(2)
-      const v: float32[18,24,3,3] = random(3)
+  const struct {
+    int64_t channels, height, width, products;
+  } rows[] = {{48, 17, 30, 36}, {48, 16, 16, 36}, {256, 7, 7, 16}};
+  for (const auto& [channels, height, width, products] : rows) {
+    const Graph graph =
+        parse_graph(cat("graph \"g\" {\n opset 28\n input x: float32[2,", channels, ",", height, ",", width,
+                        "]\n const w: float32[", channels + 4, ",", channels, R"(,3,3] = random(1)
+      const b: float32[)",
+                        channels + 4, R"(] = random(2)
+      const v: float32[34,)",
+                        channels + 4, R"(,3,3] = random(3)
       c = Conv(x, w, b) @first {pads = [1, 1, 1, 1]}
       s = Sigmoid(c)
       r = Mul(c, s)
       y = Conv(r, v) @second {pads = [0, 1, 0, 0]}
       output y
     })"));
-    Tensor x(DType::Float32, {2, 20, height, width});
+    Tensor x(DType::Float32, {2, channels, height, width});
     for (int64_t i = 0; i < x.size(); ++i)
       x.mutable_data<float>()[i] = static_cast<float>((i * 37 + 11) % 101) / 50.0f - 1;
     const std::vector<double> expected = to_doubles(interpret(graph, {x})[0]);
@@ -124,7 +130,9 @@ TEST(FastMath, WinogradOnEveryInstructionSet) {
     options.opt = 4;
     options.build.cache_folder = test_cache();
     auto package = std::make_shared<Package>(compile(graph, options));
-    EXPECT_NE(to_text(package->graph).find("WinogradConv"), std::string::npos);
+    const std::string text = to_text(package->graph);
+    EXPECT_NE(text.find("WinogradConv"), std::string::npos);
+    EXPECT_NE(text.find(cat("float32[", products, ",", channels, ",", channels + 4, "]")), std::string::npos) << text;
     double largest = 0;
     for (double y : expected) largest = std::max(largest, std::abs(y));
     for (const std::string& isa : default_isas()) {
