@@ -107,7 +107,8 @@ class Alignment {
         take(pair.source, pair.target, pair.by);
     }
     match_activations();
-    for (const LayerPair& pair : named) {
+    for (const LayerPair& given : named) {
+      const LayerPair pair = given.by == LayerPair::By::Name ? behind_activation(given) : given;
       if (free(pair.source, pair.target) && same_kind(pair.source, pair.target))
         take(pair.source, pair.target, pair.by);
     }
@@ -245,6 +246,31 @@ class Alignment {
     static const std::set<std::string, std::less<>> kNames = {
         "Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "MaxPool", "AveragePool"};
     return kNames.count(op) != 0;
+  }
+
+  // A name that stands behind an activation in one network and in front of it in the other, as a converter leaves it that takes
+  // a fused layer apart (tf2onnx gives a TFLite layer's name to the convolution, and the Relu behind it another): the two
+  // activations are one.
+  LayerPair behind_activation(const LayerPair& pair) const {
+    const std::string &x = a_.layers[pair.source].op, &y = b_.layers[pair.target].op;
+    if (x == y) return pair;
+    if (const size_t j = activation_of(b_, pair.target, x, a_); j != kNone) return {pair.source, j, pair.by};
+    if (const size_t i = activation_of(a_, pair.source, y, b_); i != kNone) return {i, pair.target, pair.by};
+    return pair;
+  }
+  // The activation `op` that alone reads layer i, where the other network has no value of its name.
+  static size_t activation_of(const Side& side, size_t i, const std::string& op, const Side& other) {
+    static const std::set<std::string, std::less<>> kActivations = {"Relu",    "Clip",      "LeakyRelu", "PRelu", "Elu",
+                                                                    "Sigmoid", "HardSwish", "Tanh",      "Gelu"};
+    const ValueId v = side.values[i];
+    if (kActivations.count(op) == 0 || v == kNoValue || side.graph.is_output(v)) return kNone;
+    const std::vector<NodeId>& readers = side.readers[static_cast<size_t>(v)];
+    if (readers.size() != 1 || side.graph.node(readers[0]).op != op || side.graph.node(readers[0]).input(0) != v)
+      return kNone;
+    const auto made = side.by_value.find(side.graph.node(readers[0]).output(0));
+    if (made == side.by_value.end()) return kNone;
+    const auto has_name = [&](const Layer& layer) { return layer.name == side.layers[made->second].name; };
+    return std::any_of(other.layers.begin(), other.layers.end(), has_name) ? kNone : made->second;
   }
 
   // The order of axes in which they agree, if they do.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <set>
+
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "localize/localize.h"
@@ -209,6 +212,44 @@ TEST(Localizer, WithdrawsPairsByOrderWhoseFollowersAgree) {
   const LocalizeReport report = localized(kRight, other);
   EXPECT_FALSE(report.first.has_value());
   EXPECT_EQ(report.n_withdrawn, 1);
+}
+
+// The names of fused layers, taken apart, stay in front of the activations; both are given inputs of their own, so that no
+// values agree. A layer that has its name behind the activation, too, keeps it.
+TEST(Localizer, NamesInFrontOfActivationsAreThoseBehindThem) {
+  const std::string text = R"(graph "g" {
+  opset 17
+  input x: float32[1,4]
+  const w: float32[4,4] = random(1)
+  const v: float32[4,4] = random(2)
+  a = MatMul(x, w) @first
+  p = Relu(a) @first_relu
+  b = MatMul(p, v) @second
+  q = Sigmoid(b) @second_sigmoid
+  c = Add(q, p) @sum
+  r = Relu(c) @sum_relu
+  y = Neg(r) @negate
+  output y
+})";
+  std::string apart = text;
+  for (const auto& [from, to] : {std::pair("p", "Relu__1"), std::pair("q", "Sigmoid__2"), std::pair("r", "Relu__3")})
+    apart = std::regex_replace(apart, std::regex(cat("\\b", from, "\\b")), to);
+  for (const auto& [from, to] : {std::pair("a", "p"), std::pair("b", "q"), std::pair("c", "r")})
+    apart = std::regex_replace(apart, std::regex(cat("\\b", from, "\\b")), to);
+  const Graph a = parse_graph(text), b = parse_graph(apart);
+  const auto pairs = [](const Graph& source, const Graph& target) {
+    Localizer localizer(&source, &target);
+    localizer.add(trace_of(source, Tensor::of<float>({1, 4}, {1, 2, -3, 4})),
+                  trace_of(target, Tensor::of<float>({1, 4}, {90, -70, 55, 81})));
+    const LocalizeReport report = localizer.finish({.atol = 0, .rtol = 1e-4});
+    std::set<std::string> result;
+    for (const LayerResult& layer : report.layers)
+      result.insert(cat(report.source[layer.source].name, "=", report.target[layer.target].name));
+    return result;
+  };
+  for (const char* pair : {"p=Relu__1", "q=Sigmoid__2", "r=Relu__3"}) EXPECT_EQ(pairs(a, b).count(pair), 1u) << pair;
+  for (const char* pair : {"Relu__1=p", "Sigmoid__2=q", "Relu__3=r"}) EXPECT_EQ(pairs(b, a).count(pair), 1u) << pair;
+  for (const char* pair : {"a=a", "p=p", "q=q", "c=c"}) EXPECT_EQ(pairs(a, a).count(pair), 1u) << pair;
 }
 
 TEST(Localizer, NothingInCommonIsAnAnswer) {
