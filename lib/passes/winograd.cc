@@ -10,18 +10,26 @@ namespace {
 
 constexpr int64_t kLeastChannels = 16;  // fewer leave the transforms more work than the products save
 
-// What a core multiplies and adds in a second, what weights come from memory in one, and what the transforms take and give
-// where the tiles stay in the caches and where they do not: measured on one core of a Xeon of 2.5 GHz with AVX-512. Only
-// their ratios decide.
-constexpr double kFlops = 120e9, kWeightBytes = 7e9, kCachedTiles = 8e6, kCachedTileBytes = 18e9, kTileBytes = 7e9;
+// What one core of a Xeon of 2.5 GHz with AVX-512 multiplies and adds in a second, in convolutions and in products, and how
+// many bytes it reads or writes in one, as measured. Only their ratios decide.
+constexpr double kDirectFlops = 110e9, kProductFlops = 95e9;
+// Of weights: in networks whose weights stay in the last cache from run to run, and in others.
+constexpr double kCachedNetwork = 8e6, kCachedWeights = 20e9, kWeights = 7e9;
 
-// Seconds that a convolution of c to m channels takes by products over `tiles` tiles.
-double seconds(double products, double tiles, double c, double m) {
-  return std::max(2 * products * tiles * c * m / kFlops, 4 * products * c * m / kWeightBytes);
+// Of tiles, which are written once and read once: as far as they stay in the second cache, in the last, or in none.
+double tile_rate(double bytes) { return bytes <= 1e6 ? 40e9 : bytes <= 5e6 ? 18e9 : 7e9; }
+
+double weight_rate(const Graph& graph) {
+  double bytes = 0;
+  for (ValueId v = 0; v < static_cast<ValueId>(graph.value_count()); ++v) {
+    if (const Tensor* constant = graph.constant(v)) bytes += static_cast<double>(constant->size_bytes());
+  }
+  return bytes <= kCachedNetwork ? kCachedWeights : kWeights;
 }
 
-// The form that takes least time; none where the convolution itself does, or has another shape.
-const winograd::Form* best_form(const Graph& graph, const Node& node) {
+// The form that takes least time; none where the convolution itself does, or has another shape. `weight_bytes` a second come
+// from memory.
+const winograd::Form* best_form(const Graph& graph, const Node& node, double weight_bytes) {
   const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
   const Tensor* w = graph.constant(node.inputs[1]);
   if (w == nullptr || w->dtype() != DType::Float32 || w->rank() != 4 || w->dim(2) != 3 || w->dim(3) != 3)
@@ -35,16 +43,19 @@ const winograd::Form* best_form(const Graph& graph, const Node& node) {
   if (w->dim(0) < kLeastChannels || w->dim(1) < kLeastChannels) return nullptr;
   const Shape ys = y.fixed_shape();
   const auto c = static_cast<double>(w->dim(1)), m = static_cast<double>(w->dim(0));
-  double least = seconds(9, static_cast<double>(ys[0] * ys[2] * ys[3]), c, m);
+  // In seconds, of `products` products of c x m weights over so many tiles or positions.
+  const auto takes = [&](double products, int64_t tiles, double flops) {
+    return std::max(2 * products * static_cast<double>(tiles) * c * m / flops, 4 * products * c * m / weight_bytes);
+  };
+  double least = takes(9, ys[0] * ys[2] * ys[3], kDirectFlops);
   const winograd::Form* best = nullptr;
   for (const winograd::Form* form : {&winograd::f4x4(), &winograd::f2x2()}) {
-    const auto tiles = static_cast<double>(ys[0] * form->tiles(ys[2]) * form->tiles(ys[3])),
-               products = static_cast<double>(form->products());
-    const double bytes = 4 * products * tiles * (c + m);  // written once, and read once
-    const double takes =
-        seconds(products, tiles, c, m) + 2 * bytes / (bytes <= kCachedTiles ? kCachedTileBytes : kTileBytes);
-    if (takes >= least) continue;
-    least = takes;
+    const int64_t tiles = ys[0] * form->tiles(ys[2]) * form->tiles(ys[3]);
+    const auto products = static_cast<double>(form->products());
+    const double bytes = 4 * products * static_cast<double>(tiles) * (c + m);
+    const double seconds = takes(products, tiles, kProductFlops) + 2 * bytes / tile_rate(bytes);
+    if (seconds >= least) continue;
+    least = seconds;
     best = form;
   }
   return best;
@@ -54,9 +65,10 @@ const winograd::Form* best_form(const Graph& graph, const Node& node) {
 
 std::vector<Patch> use_winograd(const Graph& graph, const PassContext&) {
   std::vector<Patch> patches;
+  const double weight_bytes = weight_rate(graph);
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const winograd::Form* form = is_op(node, "Conv") ? best_form(graph, node) : nullptr;
+    const winograd::Form* form = is_op(node, "Conv") ? best_form(graph, node, weight_bytes) : nullptr;
     if (form == nullptr) continue;
     const Shape x = graph.value(node.inputs[0]).type.fixed_shape();
     const Window window = Window::of(node, {x[2], x[3]}, {3, 3});
