@@ -55,13 +55,13 @@ bool stores_only(const Stmt& stmt) {
 }
 
 Stmt vector_split(const Stmt& stmt, const std::string& v, int64_t lanes, bool twice, std::vector<std::string>* names) {
-  Stmt body = stmt;
-  const auto rest_of = static_cast<uint64_t>(loop_extent(stmt, v) % lanes);
-  if (twice && loop_extent(stmt, v) > lanes &&
-      std::popcount(rest_of) > 1) {  // one vector in place of several narrow ones
+  const int64_t whole = loop_extent(stmt, v);
+  // What is left would be several narrow vectors, or some and a scalar: one vector is less.
+  if (twice && whole > lanes && std::popcount(static_cast<uint64_t>(whole % lanes)) > 1) {
     names->insert(names->end(), {v + "_i", v + "_t"});
-    return split_overlapping(body, v, lanes);
+    return split_overlapping(stmt, v, lanes);
   }
+  Stmt body = stmt;
   std::string rest = v;
   for (int64_t width = lanes; width >= 2; width /= 2) {
     const int64_t extent = loop_extent(body, rest);

@@ -125,8 +125,8 @@ Injection inject(Graph& graph, const std::string& spec, uint64_t seed) {
     }
     for (size_t i = candidates.size(); i > 1; --i) std::swap(candidates[i - 1], candidates[random.below(i)]);
   }
-  std::optional<Graph>
-      changing;  // copied only after a change: a large network has many nodes that cannot have the fault
+  // Copied only after a change: a large network has many nodes that cannot have the fault.
+  std::optional<Graph> changing;
   for (NodeId id : candidates) {
     if (!changing) changing = graph;
     Graph& trial = *changing;

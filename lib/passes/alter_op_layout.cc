@@ -131,6 +131,7 @@ class Chooser {
   // Elements that a convolution reads below and above its input, by spatial axis; false for other nodes.
   bool border_of(const Node& node, const Shape& x, const Type& weights, int64_t low[2], int64_t high[2]) const {
     if (is_winograd(node)) {
+      if (!weights.fixed()) return false;
       const std::vector<int64_t> pads = node.attribute_ints("pads", {0, 0, 0, 0});
       const winograd::Form& form = winograd::form_of(weights.fixed_shape()[0]);
       for (size_t i = 0; i < 2; ++i) {

@@ -34,6 +34,8 @@ struct Extents {
 void infer(InferContext& context) {
   expect_dtype(context, 1, context.input(0).dtype);
   if (!context.input(0).fixed() || !context.input(1).fixed()) return;
+  if (context.input(0).fixed_shape().size() != 4 || context.input(1).fixed_shape().size() != 3)
+    fail_malformed(context.node.label(), ": WinogradConv takes an input of rank 4 and weights of rank 3");
   const Extents e(context.node, context.input(0).fixed_shape(), context.input(1).fixed_shape());
   context.set_output(0, Type(context.input(0).dtype, {e.n, e.m, e.out_h, e.out_w}));
 }

@@ -56,13 +56,17 @@ TEST_P(Winograd, LowersToTheReferencesBits) {
   }
 }
 
-TEST(WinogradForms, OtherNumbersOfProductsAreRefused) {
-  const Tensor x = random_tensor(DType::Float32, {1, 2, 6, 6}, 1), u = random_tensor(DType::Float32, {25, 2, 3}, 2);
-  try {
-    run_reference(winograd_node(x, u, nullptr, {1, 1, 1, 1}), {&x, &u});
-    FAIL() << "not refused";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("25 products; it takes 36 or 16"), std::string::npos) << e.what();
+TEST(WinogradForms, OtherWeightsAreRefused) {
+  const Tensor x = random_tensor(DType::Float32, {1, 2, 6, 6}, 1);
+  for (const auto& [shape, why] :
+       {std::pair(Shape{25, 2, 3}, "25 products; it takes 36 or 16"), std::pair(Shape{36}, "weights of rank 3")}) {
+    const Tensor u = random_tensor(DType::Float32, shape, 2);
+    try {
+      run_reference(winograd_node(x, u, nullptr, {1, 1, 1, 1}), {&x, &u});
+      FAIL() << "not refused";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
+    }
   }
 }
 
