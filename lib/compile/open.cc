@@ -79,7 +79,10 @@ Graph read_source(const ModelSource& source, const OpenOptions& options) {
   return graph;
 }
 
-Package compile_source(const ModelSource& source, const OpenOptions& options) {
+std::string hash_of(const ModelSource& source) { return source.folder ? "" : sha256_hex(source.bytes); }
+
+// `sha256` is of the source's bytes, "" of a folder.
+Package compile_source(const ModelSource& source, const std::string& sha256, const OpenOptions& options) {
   const Graph graph = read_source(source, options);
   Package package;
   try {
@@ -89,9 +92,24 @@ Package compile_source(const ModelSource& source, const OpenOptions& options) {
   }
   package.info.model_path = std::filesystem::path(source.path).filename().string();
   package.info.model_format = sniff_format(source).name;
-  package.info.model_sha256 = source.folder ? "" : sha256_hex(source.bytes);
+  package.info.model_sha256 = sha256;
   package.info.tool_version = version();
   return package;
+}
+
+// The package of an earlier run; null where there is none of this user's that can be used.
+std::shared_ptr<Package> read_cached(const std::string& cached, const PackageKey& key, const OpenOptions& options) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(cached, ignored)) return nullptr;
+  try {
+    const OpenedPackage opened = read_package(cached, key);
+    if (!opened.trusted) return nullptr;
+    touch_cached(cached);
+    return opened.package;
+  } catch (const Error& e) {
+    note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -113,7 +131,8 @@ Graph read_bound(const std::string& path, const OpenOptions& options) {
 }
 
 Package compile_file(const std::string& path, const OpenOptions& options) {
-  return compile_source(open_model(path, options.shapes), warning_once(options));
+  const ModelSource source = open_model(path, options.shapes);
+  return compile_source(source, hash_of(source), warning_once(options));
 }
 
 std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& given) {
@@ -147,33 +166,30 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   const ModelSource source = open_model(path, options.shapes);
   if (!source.folder && looks_like_package(source.bytes))
     fail_usage(source_name(path), ": a package is mapped into memory, so it must be a file");
+  const std::string sha256 = hash_of(source);
   // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
   const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
-  const bool cacheable = !options.cache_folder.empty() && whole && path != "-" && !key.secret.empty();
+  const bool compiled = options.compile.device != "reference";  // what is interpreted takes no time to make
+  const bool cacheable = compiled && !options.cache_folder.empty() && whole && path != "-" && !key.secret.empty();
   if (!cacheable) {
-    auto package = std::make_shared<Package>(compile_source(source, options));
+    auto package = std::make_shared<Package>(compile_source(source, sha256, options));
     package->info.model_path = path;
     return package;
   }
-  const std::string cached = options.cache_folder + "/" + cache_key(sha256_hex(source.bytes), options) + ".dnnpkg";
-  if (std::filesystem::exists(cached, ignored)) {
-    try {
-      OpenedPackage opened = read_package(cached, key);
-      if (opened.trusted) {
-        note(options, "from the cache: " + cached);
-        touch_cached(cached);
-        opened.package->info.model_path = path;
-        return opened.package;
-      }
-    } catch (const Error& e) {
-      note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
-    }
+  const std::string cached = options.cache_folder + "/" + cache_key(sha256, options) + ".dnnpkg";
+  if (auto package = read_cached(cached, key, options)) {
+    note(options, "from the cache: " + cached);
+    package->info.model_path = path;
+    return package;
   }
-  auto package = std::make_shared<Package>(compile_source(source, options));
+  auto package = std::make_shared<Package>(compile_source(source, sha256, options));
   try {
     make_folders(options.cache_folder);
     write_package(*package, cached, key);
     trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
+    // What was written is read back: its weights are pages of a file then, which a system short of memory can drop.
+    std::shared_ptr<Package> mapped = read_cached(cached, key, options);
+    if (mapped != nullptr) package = std::move(mapped);
   } catch (const Error& e) {
     options.warn(cat("working without the cache: ", e.what()));
   }

@@ -56,12 +56,11 @@ OpenOptions open_options(const NetworkOptions& o) {
   framework_level(o);
   open.compile.opt = find_framework(o.device) != nullptr ? 0 : static_cast<int>(level);
   open.compile.pass_changes = o.passes;
-  if (!o.isa.empty()) {
-    const std::vector<std::string>& known = known_isas();
-    if (std::find(known.begin(), known.end(), o.isa) == known.end())
-      fail_usage("--isa ", o.isa, ": choose from ", join(known));
-    open.compile.isas = {o.isa};
-  }
+  const std::vector<std::string>& known = known_isas();
+  if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())
+    fail_usage("--isa ", o.isa, ": choose from ", join(known));
+  // What is compiled to be run here needs no kernels for other processors.
+  open.compile.isas = {o.isa.empty() ? supported_isas().back() : o.isa};
   open.shapes = o.shapes;
   open.batch = o.batch.value_or(1);
   if (open.batch < 1) fail_usage("--batch ", open.batch, " is less than 1");
