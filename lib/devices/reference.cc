@@ -1,6 +1,7 @@
 // The reference device: the interpreter, in the model's own dtypes; reference:f64 runs a package widened to float64.
 #include <algorithm>
 
+#include "base/threads.h"
 #include "devices/device.h"
 
 namespace dnn {
@@ -8,11 +9,12 @@ namespace {
 
 class ReferenceSession : public Session {
  public:
-  explicit ReferenceSession(std::shared_ptr<const Package> package) : Session(std::move(package)) {}
+  ReferenceSession(std::shared_ptr<const Package> package, int threads) : Session(std::move(package)), pool_(threads) {}
   std::string isa() const override { return "reference"; }
-  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return interpret(package_->graph, inputs); }
+  int threads() const override { return pool_.size(); }
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return trace(inputs, {}); }
   std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override {
-    return interpret(package_->graph, inputs, observe);
+    return interpret(package_->graph, inputs, observe, {}, &pool_);
   }
   // What follows runs again from the inputs, less what is computed for the other values alone.
   std::vector<Tensor> fork(const std::vector<Tensor>& inputs, const Fork& observe) override {
@@ -34,19 +36,22 @@ class ReferenceSession : public Session {
         }
       }
       remove_dead_nodes(rest);
-      return interpret(rest, given);
+      return interpret(rest, given, {}, {}, &pool_);
     };
-    return interpret(package_->graph, inputs, [&](const Graph& graph, ValueId id, const Tensor& value) {
+    return trace(inputs, [&](const Graph& graph, ValueId id, const Tensor& value) {
       if (&graph == &package_->graph) observe(id, value, resume);
     });
   }
+
+ private:
+  ThreadPool pool_;
 };
 
 }  // namespace
 
 std::unique_ptr<Session> reference_open(std::shared_ptr<const Package> package, const std::string&,
-                                        const DeviceOptions&) {
-  return std::make_unique<ReferenceSession>(std::move(package));
+                                        const DeviceOptions& options) {
+  return std::make_unique<ReferenceSession>(std::move(package), options.threads);
 }
 
 std::vector<std::string> reference_list(const DeviceOptions&) {

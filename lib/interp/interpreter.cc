@@ -26,10 +26,11 @@ void check_input(const Value& value, const Tensor& tensor) {
 
 class Run {
  public:
-  Run(const Graph& graph, const Observer& observe, const std::map<std::string, Tensor>& captured)
+  Run(const Graph& graph, const Observer& observe, const std::map<std::string, Tensor>& captured, ThreadPool* pool)
       : graph_(graph),
         observe_(observe),
         captured_(captured),
+        pool_(pool),
         values_(static_cast<size_t>(graph.value_count())),
         remaining_(static_cast<size_t>(graph.value_count()), 0) {}
 
@@ -85,7 +86,7 @@ class Run {
     if (!around.empty()) around.insert(captured_.begin(), captured_.end());
     std::vector<Tensor> outputs;
     try {
-      outputs = interpret_node(node, inputs, around.empty() ? captured_ : around);
+      outputs = interpret_node(node, inputs, around.empty() ? captured_ : around, pool_);
     } catch (Error& e) {
       locate(e, graph_, node);
       throw;
@@ -101,6 +102,7 @@ class Run {
   const Graph& graph_;
   const Observer& observe_;
   const std::map<std::string, Tensor>& captured_;
+  ThreadPool* pool_;
   std::vector<Tensor> values_;
   std::vector<int> remaining_;
 };
@@ -108,7 +110,7 @@ class Run {
 }  // namespace
 
 std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Tensor*>& inputs,
-                                   const std::map<std::string, Tensor>& captured) {
+                                   const std::map<std::string, Tensor>& captured, ThreadPool* pool) {
   const OpDef* op = find_op(node.domain, node.op);
   if (op == nullptr || op->reference == nullptr) {
     fail_unsupported(node.label(), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
@@ -118,9 +120,9 @@ std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Ten
   if (n < op->min_inputs || (op->max_inputs >= 0 && n > op->max_inputs)) {
     fail_malformed(node.label(), ": has ", n, " inputs, wants ", op->min_inputs, " to ", op->max_inputs);
   }
-  ReferenceContext context{node, inputs, std::vector<Tensor>(node.outputs.size()), {}};
-  context.run_graph = [&captured](const Graph& body, const std::vector<Tensor>& arguments) {
-    return interpret(body, arguments, {}, captured);
+  ReferenceContext context{node, inputs, std::vector<Tensor>(node.outputs.size()), {}, pool};
+  context.run_graph = [&captured, pool](const Graph& body, const std::vector<Tensor>& arguments) {
+    return interpret(body, arguments, {}, captured, pool);
   };
   try {
     op->reference(context);
@@ -132,8 +134,8 @@ std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Ten
 }
 
 std::vector<Tensor> interpret(const Graph& graph, const std::vector<Tensor>& inputs, const Observer& observe,
-                              const std::map<std::string, Tensor>& captured) {
-  return Run(graph, observe, captured).run(inputs);
+                              const std::map<std::string, Tensor>& captured, ThreadPool* pool) {
+  return Run(graph, observe, captured, pool).run(inputs);
 }
 
 Graph widen_to_float64(const Graph& graph) {

@@ -10,18 +10,21 @@
 
 namespace dnn {
 
+class ThreadPool;
+
 // Called with every value as it is computed (tracing); the tensor is shared, not copied.
 using Observer = std::function<void(const Graph& graph, ValueId id, const Tensor& value)>;
 
 // Outputs of `graph` for `inputs`, both in the graph's order. `captured` are the values that a subgraph reads from
 // around it, by name. Memory: a value is dropped after its last reader. Throws Unsupported naming the operator that is
-// not ours, Malformed where an input does not fit its declared type. Thread-safe.
+// not ours, Malformed where an input does not fit its declared type. Operators share their work out over `pool` (null: one thread),
+// with the same bits; thread-safe with a pool for each caller.
 std::vector<Tensor> interpret(const Graph& graph, const std::vector<Tensor>& inputs, const Observer& observe = {},
-                              const std::map<std::string, Tensor>& captured = {});
+                              const std::map<std::string, Tensor>& captured = {}, ThreadPool* pool = nullptr);
 
 // Outputs of one node for its inputs (null: left out), outside any graph run; subgraphs read `captured`.
 std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Tensor*>& inputs,
-                                   const std::map<std::string, Tensor>& captured = {});
+                                   const std::map<std::string, Tensor>& captured = {}, ThreadPool* pool = nullptr);
 
 // The same graph computing in float64: every float32 value, constant and Cast target becomes float64. Run it on inputs
 // converted to float64: that is the yardstick other runs are measured against.

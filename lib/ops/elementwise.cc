@@ -33,30 +33,64 @@ Shape broadcast_shape(const Node& node, const Shape& a, const Shape& b) {
   return result;
 }
 
-std::vector<std::vector<int64_t>> broadcast_offsets(const Shape& output, const std::vector<Shape>& inputs) {
-  const size_t rank = output.size();
-  const auto n = static_cast<size_t>(element_count(output));
-  std::vector<std::vector<int64_t>> result;
-  for (const Shape& input : inputs) {
-    std::vector<int64_t> stride(rank, 0);
-    const std::vector<int64_t> own = row_major_strides(input);
-    for (size_t i = 0; i < input.size(); ++i) {
-      if (input[i] != 1) stride[rank - input.size() + i] = own[i];
-    }
-    std::vector<int64_t> offsets(n), index(rank, 0);
-    int64_t at = 0;
-    for (size_t i = 0; i < n; ++i) {
-      offsets[i] = at;
-      for (size_t axis = rank; axis-- > 0;) {
-        at += stride[axis];
-        if (++index[axis] < output[axis]) break;
-        at -= stride[axis] * output[axis];
-        index[axis] = 0;
-      }
-    }
-    result.push_back(std::move(offsets));
+namespace {
+
+// Steps along the axes of an output of `rank` axes; 0 where one element serves them all.
+std::vector<int64_t> broadcast_steps(size_t rank, const Shape& input) {
+  std::vector<int64_t> steps(rank, 0);
+  const std::vector<int64_t> own = row_major_strides(input);
+  for (size_t i = 0; i < input.size(); ++i) {
+    if (input[i] != 1) steps[rank - input.size() + i] = own[i];
   }
+  return steps;
+}
+
+// Offsets over the first `rank` axes of `output`.
+std::vector<int64_t> offsets_over(const Shape& output, size_t rank, const std::vector<int64_t>& steps) {
+  int64_t n = 1;
+  for (size_t axis = 0; axis < rank; ++axis) n *= output[axis];
+  std::vector<int64_t> offsets(static_cast<size_t>(n)), index(rank, 0);
+  int64_t at = 0;
+  for (int64_t& offset : offsets) {
+    offset = at;
+    for (size_t axis = rank; axis-- > 0;) {
+      at += steps[axis];
+      if (++index[axis] < output[axis]) break;
+      at -= steps[axis] * output[axis];
+      index[axis] = 0;
+    }
+  }
+  return offsets;
+}
+
+}  // namespace
+
+std::vector<std::vector<int64_t>> broadcast_offsets(const Shape& output, const std::vector<Shape>& inputs) {
+  std::vector<std::vector<int64_t>> result;
+  for (const Shape& input : inputs)
+    result.push_back(offsets_over(output, output.size(), broadcast_steps(output.size(), input)));
   return result;
+}
+
+BroadcastRuns broadcast_runs(const Shape& output, const std::vector<Shape>& inputs) {
+  std::vector<std::vector<int64_t>> steps;
+  for (const Shape& input : inputs) steps.push_back(broadcast_steps(output.size(), input));
+  BroadcastRuns runs;
+  runs.step.assign(inputs.size(), 0);
+  size_t rank = output.size();
+  for (bool any = false; rank > 0; --rank) {  // axes of one element fit into any run
+    bool fits = true;
+    for (size_t i = 0; i < inputs.size() && output[rank - 1] != 1; ++i) {
+      const int64_t step = steps[i][rank - 1] == 0 ? 0 : 1;
+      if (!any) runs.step[i] = step;
+      fits = fits && runs.step[i] == step;
+    }
+    if (!fits) break;
+    any = any || output[rank - 1] != 1;
+    runs.length *= output[rank - 1];
+  }
+  for (const std::vector<int64_t>& step : steps) runs.offsets.push_back(offsets_over(output, rank, step));
+  return runs;
 }
 
 namespace {

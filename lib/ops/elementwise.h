@@ -1,6 +1,7 @@
 // Element-wise operators, written once: a functor template gives the reference kernel (on numbers) and the lowering (on
 // loop expressions), so that both compute the same bits. Broadcasting follows ONNX (multidirectional, numpy's rules).
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -138,6 +139,34 @@ std::vector<Dim> broadcast_dims(const Node& node, const std::vector<Dim>& a, con
 // For each output element in row-major order, the offsets of the inputs' elements.
 std::vector<std::vector<int64_t>> broadcast_offsets(const Shape& output, const std::vector<Shape>& inputs);
 
+// The same by runs: stretches of the output in which each input's elements lie one behind another (step 1) or are one (step 0).
+struct BroadcastRuns {
+  int64_t length = 1;                         // output elements of a run
+  std::vector<int64_t> step;                  // by input
+  std::vector<std::vector<int64_t>> offsets;  // by input: of each run's first element
+};
+BroadcastRuns broadcast_runs(const Shape& output, const std::vector<Shape>& inputs);
+
+// Calls body(i, ia, ib) for each output element with its place and those of the inputs' elements, from any thread of `pool`.
+template <class Body>
+void for_each_broadcast(ThreadPool* pool, const Shape& output, const Shape& a, const Shape& b, const Body& body) {
+  const BroadcastRuns runs = broadcast_runs(output, {a, b});
+  const int64_t n = element_count(output), step_a = runs.step[0], step_b = runs.step[1];
+  share(pool, n, static_cast<double>(n), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {
+      const int64_t from = i % runs.length, count = std::min(end - i, runs.length - from);
+      const auto run = static_cast<size_t>(i / runs.length);
+      const int64_t ia = runs.offsets[0][run] + from * step_a, ib = runs.offsets[1][run] + from * step_b;
+      if (step_a == 1 && step_b == 1) {
+        for (int64_t j = 0; j < count; ++j) body(i + j, ia + j, ib + j);
+      } else {
+        for (int64_t j = 0; j < count; ++j) body(i + j, ia + j * step_a, ib + j * step_b);
+      }
+      i += count;
+    }
+  });
+}
+
 // infer(): output = broadcast of all inputs, dtype of the first (or bool for comparisons).
 void infer_elementwise(InferContext& context);
 void infer_comparison(InferContext& context);
@@ -202,7 +231,9 @@ void reference_unary(ReferenceContext& context) {
     Tensor y(kDTypeOf<Out>, x.shape());
     const T* in = x.data<T>();
     Out* out = y.mutable_data<Out>();
-    for (int64_t i = 0; i < x.size(); ++i) out[i] = static_cast<Out>(functor(widen(in[i])));
+    share(context.pool, x.size(), static_cast<double>(x.size()), [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = static_cast<Out>(functor(widen(in[i])));
+    });
     context.outputs[0] = std::move(y);
   });
 }
@@ -213,23 +244,15 @@ void reference_binary(ReferenceContext& context) {
   const Tensor &a = context.input(0), &b = context.input(1);
   if (a.dtype() != b.dtype()) context.fail("inputs of ", dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
   const Shape shape = broadcast_shape(context.node, a.shape(), b.shape());
-  const bool same = a.shape() == b.shape();
-  const auto offsets = same ? std::vector<std::vector<int64_t>>() : broadcast_offsets(shape, {a.shape(), b.shape()});
   internal::dispatch_domain<domain>(a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     using Out = std::conditional_t<std::is_same_v<decltype(functor(widen(T()), widen(T()))), bool>, bool, T>;
     Tensor y(kDTypeOf<Out>, shape);
     const T *pa = a.data<T>(), *pb = b.data<T>();
     Out* out = y.mutable_data<Out>();
-    const int64_t n = y.size();
-    if (same) {
-      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Out>(functor(widen(pa[i]), widen(pb[i])));
-    } else {
-      for (int64_t i = 0; i < n; ++i) {
-        const auto at = static_cast<size_t>(i);
-        out[i] = static_cast<Out>(functor(widen(pa[offsets[0][at]]), widen(pb[offsets[1][at]])));
-      }
-    }
+    for_each_broadcast(context.pool, shape, a.shape(), b.shape(), [=](int64_t i, int64_t ia, int64_t ib) {
+      out[i] = static_cast<Out>(functor(widen(pa[ia]), widen(pb[ib])));
+    });
     context.outputs[0] = std::move(y);
   });
 }

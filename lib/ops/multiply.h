@@ -2,10 +2,11 @@
 // on, one rounding per operation, as a plain loop would.
 #pragma once
 #include <algorithm>
+#include <memory>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
+#include "base/share.h"
 #include "tensor/dispatch.h"
 
 namespace dnn {
@@ -50,53 +51,100 @@ PanelSums<S> panel_sums();
 template <class S>
 PanelSums<S> panel_sums(std::string_view isa);
 
-// Calls store(i, j, sum over k of a(i, k) * b(k, j)) for i < m, j < n, where gather(k, first, width, out) writes
-// b(k, first) .. b(k, first + width - 1).
+// The product of a, [m, depth], and b, [depth, n], shared out over `pool` (null: one thread). gather(begin, end, first, width, out)
+// writes b(k, first + j) to out[(k - begin) * kPanelColumns<S> + j] for k in [begin, end) and j < width;
+// store(i, first, width, sums) takes sums[j] = sum over k of a(i, k) * b(k, first + j). Both are called from any thread.
 template <class S, class A, class Gather, class Store>
-void multiply_panels(int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a, const Gather& gather,
-                     const Store& store) {
+void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a,
+                     const Gather& gather, const Store& store) {
   if (m <= 0 || n <= 0) return;
-  if (depth <= 0) {  // nothing to gather, perhaps from nowhere
+  constexpr int64_t kColumns = kPanelColumns<S>, kRows = kPanelRows,
+                    kFactors = int64_t{1} << 20;  // of a, packed at once
+  if (depth <= 0) {                               // nothing to gather, perhaps from nowhere
+    const S none[kColumns] = {};
     for (int64_t i = 0; i < m; ++i) {
-      for (int64_t j = 0; j < n; ++j) store(i, j, S{});
+      for (int64_t j = 0; j < n; j += kColumns) store(i, j, std::min(kColumns, n - j), none);
     }
     return;
   }
-  constexpr int64_t kColumns = kPanelColumns<S>, kFactors = int64_t{1} << 20;  // of a, packed for all panels
   const PanelSums<S> sum = panel_sums<S>();
-  const int64_t most = std::max(kFactors / depth / kPanelRows, int64_t{1}) * kPanelRows;
-  std::vector<S> panel(static_cast<size_t>(depth * kColumns));
-  std::vector<S> factors(static_cast<size_t>(depth * ((std::min(most, m) + kPanelRows - 1) / kPanelRows * kPanelRows)));
-  S sums[kPanelRows * kColumns];
-  for (int64_t first = 0; first < m; first += most) {
-    const int64_t end = std::min(m, first + most);
-    for (int64_t i = first; i < end; ++i) {
-      const A* left = a.data + i * a.row_stride;
-      S* out = factors.data() + (i - first) / kPanelRows * kPanelRows * depth + (i - first) % kPanelRows;
-      for (int64_t k = 0; k < depth; ++k) out[k * kPanelRows] = static_cast<S>(widen(left[k * a.column_stride]));
-    }
-    for (int64_t j0 = 0; j0 < n; j0 += kColumns) {
-      const int64_t width = std::min(kColumns, n - j0);
-      for (int64_t k = 0; k < depth; ++k) gather(k, j0, width, panel.data() + k * kColumns);
-      for (int64_t i0 = first; i0 < end; i0 += kPanelRows) {
-        const int64_t rows = std::min(kPanelRows, end - i0);
-        sum(factors.data() + (i0 - first) * depth, panel.data(), rows, depth, sums);
-        for (int64_t i = 0; i < rows; ++i) {
-          for (int64_t j = 0; j < width; ++j) store(i0 + i, j0 + j, sums[i * kColumns + j]);
-        }
+  const int64_t most = std::max(kFactors / depth / kRows, int64_t{1}), blocks = (m + kRows - 1) / kRows;
+  const auto factors = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(std::min(most, blocks) * kRows * depth));
+  const auto pack = [&](int64_t block, S* out) {
+    constexpr int64_t kAtOnce = 256;  // of a row: what eight rows fill stays in the first cache
+    const int64_t rows = std::min(kRows, m - block * kRows);
+    for (int64_t begin = 0; begin < depth; begin += kAtOnce) {
+      const int64_t end = std::min(depth, begin + kAtOnce);
+      for (int64_t i = 0; i < rows; ++i) {
+        const A* left = a.data + (block * kRows + i) * a.row_stride;
+        for (int64_t k = begin; k < end; ++k) out[k * kRows + i] = static_cast<S>(widen(left[k * a.column_stride]));
       }
     }
+  };
+  const auto multiply_block = [&](int64_t block, const S* left, const S* panel, int64_t first, int64_t width) {
+    S sums[kRows * kColumns];
+    const int64_t rows = std::min(kRows, m - block * kRows);
+    sum(left, panel, rows, depth, sums);
+    for (int64_t i = 0; i < rows; ++i) store(block * kRows + i, first, width, sums + i * kColumns);
+  };
+  const int64_t panels = (n + kColumns - 1) / kColumns;
+  const bool few = panels < 2 * threads_of(pool);  // then rows are shared out
+  const auto shared = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(few ? depth * kColumns : 0));
+  for (int64_t done = 0; done < blocks; done += most) {
+    const int64_t now = std::min(most, blocks - done);
+    const double size = static_cast<double>(depth) * static_cast<double>(kRows);
+    share(pool, now, static_cast<double>(now) * size, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) pack(done + b, factors.get() + b * kRows * depth);
+    });
+    const auto multiply_blocks = [&](int64_t begin, int64_t end, const S* panel, int64_t first, int64_t width) {
+      for (int64_t b = begin; b < end; ++b)
+        multiply_block(done + b, factors.get() + b * kRows * depth, panel, first, width);
+    };
+    const double each = static_cast<double>(now) * size * static_cast<double>(kColumns);  // products
+    if (few) {
+      for (int64_t first = 0; first < n; first += kColumns) {
+        const int64_t width = std::min(kColumns, n - first);
+        share(pool, depth, size,
+              [&](int64_t begin, int64_t end) { gather(begin, end, first, width, shared.get() + begin * kColumns); });
+        share(pool, now, each,
+              [&](int64_t begin, int64_t end) { multiply_blocks(begin, end, shared.get(), first, width); });
+      }
+      continue;
+    }
+    share(pool, panels, each * static_cast<double>(panels), [&](int64_t begin, int64_t end) {
+      const auto panel = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(depth * kColumns));
+      for (int64_t p = begin; p < end; ++p) {
+        const int64_t first = p * kColumns, width = std::min(kColumns, n - first);
+        gather(0, depth, first, width, panel.get());
+        multiply_blocks(0, now, panel.get(), first, width);
+      }
+    });
   }
 }
 
-// The same for b in memory.
+// The same for b in memory; store(i, j, sum) takes one element.
 template <class S, class A, class B, class Store>
-void multiply(int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a, const MatrixView<B>& b, const Store& store) {
-  const auto gather = [&](int64_t k, int64_t first, int64_t width, S* out) {
-    const B* row = b.data + k * b.row_stride + first * b.column_stride;
-    for (int64_t j = 0; j < width; ++j) out[j] = static_cast<S>(widen(row[j * b.column_stride]));
+void multiply(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a, const MatrixView<B>& b,
+              const Store& store) {
+  const auto gather = [&](int64_t begin, int64_t end, int64_t first, int64_t width, S* out) {
+    // By rows, or where b is transposed by columns, of which a tile stays in the first cache.
+    const int64_t tile = b.column_stride == 1 ? 1 : 16;
+    const B* column = b.data + first * b.column_stride;
+    for (int64_t k0 = begin; k0 < end; k0 += tile) {
+      const int64_t k1 = std::min(end, k0 + tile);
+      for (int64_t j = 0; tile > 1 && j < width; ++j) {
+        for (int64_t k = k0; k < k1; ++k)
+          out[(k - begin) * kPanelColumns<S> + j] =
+              static_cast<S>(widen(column[k * b.row_stride + j * b.column_stride]));
+      }
+      if (tile > 1) continue;
+      const B* row = column + k0 * b.row_stride;
+      for (int64_t j = 0; j < width; ++j) out[(k0 - begin) * kPanelColumns<S> + j] = static_cast<S>(widen(row[j]));
+    }
   };
-  multiply_panels<S>(m, n, depth, a, gather, store);
+  multiply_panels<S>(pool, m, n, depth, a, gather, [&](int64_t i, int64_t first, int64_t width, const S* sums) {
+    for (int64_t j = 0; j < width; ++j) store(i, first + j, sums[j]);
+  });
 }
 
 }  // namespace dnn

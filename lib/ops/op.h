@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/share.h"
 #include "graph/graph.h"
 #include "loops/ir.h"
 
@@ -43,6 +44,7 @@ struct ReferenceContext {
   std::vector<Tensor> outputs;        // as many as the node has; those the node leaves out may stay undefined
   // Runs a subgraph; the caller has bound its captures.
   std::function<std::vector<Tensor>(const Graph& body, const std::vector<Tensor>& inputs)> run_graph;
+  ThreadPool* pool = nullptr;  // for share(); null: one thread. The same bits with any
 
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
   const Tensor& input(size_t i) const;  // Malformed when it is missing

@@ -94,6 +94,31 @@ std::vector<int64_t> Window::tap_offsets() const {
   return offsets;
 }
 
+TapRuns::TapRuns(const Window& window, int64_t panel)
+    : panels_((element_count(window.output) + panel - 1) / panel),
+      step_(window.strides.empty() ? 1 : window.strides.back()) {
+  const std::vector<int64_t> offsets = window.tap_offsets();
+  const int64_t positions = element_count(window.output), taps = element_count(window.kernel);
+  begin_.reserve(static_cast<size_t>(taps * panels_ + 1));
+  for (int64_t t = 0; t < taps; ++t) {
+    for (int64_t first = 0; first < positions; first += panel) {
+      begin_.push_back(runs_.size());
+      for (int64_t p = first; p < std::min(positions, first + panel); ++p) {
+        const int64_t from = offsets[static_cast<size_t>(t * positions + p)];
+        Run* last = p == first ? nullptr : &runs_.back();
+        const bool goes_on = last != nullptr &&
+                             (from < 0 ? last->from < 0 : last->from >= 0 && from == last->from + last->length * step_);
+        if (goes_on) {
+          ++last->length;
+        } else {
+          runs_.push_back({from, 1});
+        }
+      }
+    }
+  }
+  begin_.push_back(runs_.size());
+}
+
 bool Window::clipped(size_t axis) const {
   return output[axis] > 0 &&
          (position(axis, 0, 0) < 0 || position(axis, output[axis] - 1, kernel[axis] - 1) >= input[axis]);

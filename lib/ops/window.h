@@ -1,5 +1,6 @@
 // Window: the spatial parameters that convolutions and poolings share (kernel_shape, strides, dilations, pads, auto_pad).
 #pragma once
+#include <span>
 #include <vector>
 
 #include "ops/op.h"
@@ -29,6 +30,27 @@ struct Window {
   std::vector<int64_t> tap_offsets() const;
   // Whether some output's taps along this axis lie outside of the input.
   bool clipped(size_t axis) const;
+};
+
+// What each tap reads for panels of consecutive output positions, as runs of evenly spaced input elements.
+class TapRuns {
+ public:
+  struct Run {
+    int64_t from;    // input offset (row-major) of the first, -1: outside of the input, all of them
+    int64_t length;  // outputs
+  };
+  TapRuns(const Window& window, int64_t panel);
+  // Between the elements of a run.
+  int64_t step() const { return step_; }
+  std::span<const Run> of(int64_t tap, int64_t panel) const {
+    const auto at = static_cast<size_t>(tap * panels_ + panel);
+    return {runs_.data() + begin_[at], runs_.data() + begin_[at + 1]};
+  }
+
+ private:
+  int64_t panels_, step_;
+  std::vector<Run> runs_;
+  std::vector<size_t> begin_;  // by tap and panel
 };
 
 // The same in loops: whether `position` lies in an extent, an undefined expression when it always does.

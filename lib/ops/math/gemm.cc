@@ -80,7 +80,7 @@ void compute(ReferenceContext& context) {
   }
   const Sum<T> alpha = factor<T>(context.node, form.alpha), beta = factor<T>(context.node, form.beta);
   T* out = y.mutable_data<T>();
-  multiply<Sum<T>>(m, n, depth, left, right, [&](int64_t i, int64_t j, Sum<T> sum) {
+  multiply<Sum<T>>(context.pool, m, n, depth, left, right, [&](int64_t i, int64_t j, Sum<T> sum) {
     if (form.alpha != 1) sum = alpha * sum;
     if (c != nullptr) {
       const auto value = static_cast<Sum<T>>(widen(c[i * c_row + j * c_column]));

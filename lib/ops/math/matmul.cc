@@ -23,7 +23,7 @@ void compute(ReferenceContext& context) {
   for (size_t batch = 0; batch < shape.a_offsets.size(); ++batch, out += shape.m * shape.n) {
     const MatrixView<T> left{a.data<T>() + shape.a_offsets[batch], shape.depth, 1};
     const MatrixView<T> right{b.data<T>() + shape.b_offsets[batch], shape.n, 1};
-    multiply<Sum<T>>(shape.m, shape.n, shape.depth, left, right,
+    multiply<Sum<T>>(context.pool, shape.m, shape.n, shape.depth, left, right,
                      [&](int64_t i, int64_t j, Sum<T> sum) { out[i * shape.n + j] = static_cast<T>(sum); });
   }
   context.outputs[0] = std::move(y);

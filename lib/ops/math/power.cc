@@ -50,7 +50,6 @@ T power(T base, E exponent) {
 void reference(ReferenceContext& context) {
   const Tensor &base = context.input(0), &exponent = context.input(1);
   const Shape shape = broadcast_shape(context.node, base.shape(), exponent.shape());
-  const auto offsets = broadcast_offsets(shape, {base.shape(), exponent.shape()});
   const auto run = [&](auto base_tag, auto exponent_tag) {
     using T = typename decltype(base_tag)::type;
     using E = typename decltype(exponent_tag)::type;
@@ -58,7 +57,8 @@ void reference(ReferenceContext& context) {
     const T* b = base.data<T>();
     const E* e = exponent.data<E>();
     T* out = y.mutable_data<T>();
-    for (size_t i = 0; i < offsets[0].size(); ++i) out[i] = power<T, E>(b[offsets[0][i]], e[offsets[1][i]]);
+    for_each_broadcast(context.pool, shape, base.shape(), exponent.shape(),
+                       [=](int64_t i, int64_t ib, int64_t ie) { out[i] = power<T, E>(b[ib], e[ie]); });
     context.outputs[0] = std::move(y);
   };
   internal::dispatch_domain<Domain::Numbers>(base.dtype(), [&](auto base_tag) {

@@ -254,7 +254,7 @@ struct Kernel {
         scaled(query.data<T>() + (b * heads + h) * queries * size, q);
         scaled(key.data<T>() + group * keys * size, k);
         const MatrixView<C> left_view{q.data(), size, 1}, right_view{k.data(), size, 1};
-        multiply<C>(queries, keys, size, left_view, right_view.transposed(),
+        multiply<C>(context.pool, queries, keys, size, left_view, right_view.transposed(),
                     [&](int64_t i, int64_t j, C sum) { logits[static_cast<size_t>(i * keys + j)] = rounded(sum); });
         for (int64_t i = 0; i < queries; ++i) {
           C* row = logits.data() + i * keys;
@@ -284,7 +284,7 @@ struct Kernel {
         const MatrixView<C> weights{logits.data(), keys, 1};
         const MatrixView<T> values{value.data<T>() + group * keys * value_size, value_size, 1};
         T* to = out + (b * heads + h) * queries * value_size;
-        multiply<C>(queries, value_size, keys, weights, values,
+        multiply<C>(context.pool, queries, value_size, keys, weights, values,
                     [&](int64_t i, int64_t j, C sum) { to[i * value_size + j] = narrow<T>(sum); });
       }
     }

@@ -95,13 +95,14 @@ void normalize(ReferenceContext& context) {
   const int64_t planes = x.rank() > 1 ? x.dim(0) * c_count : 1;
   const T* in = x.data<T>();
   T* out = y.mutable_data<T>();
-  for (int64_t i = 0; i < planes; ++i) {
-    const auto c = static_cast<size_t>(i % c_count);
-    const C mean = p.mean[c], deviation = std::sqrt(p.variance[c] + epsilon), scale = p.scale[c], bias = p.bias[c];
-    for (int64_t k = 0; k < plane; ++k) {
-      out[i * plane + k] = static_cast<T>((static_cast<C>(widen(in[i * plane + k])) - mean) / deviation * scale + bias);
+  share(context.pool, planes, static_cast<double>(4 * x.size()), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto c = static_cast<size_t>(i % c_count);
+      const C mean = p.mean[c], deviation = std::sqrt(p.variance[c] + epsilon), scale = p.scale[c], bias = p.bias[c];
+      for (int64_t k = i * plane; k < (i + 1) * plane; ++k)
+        out[k] = static_cast<T>((static_cast<C>(widen(in[k])) - mean) / deviation * scale + bias);
     }
-  }
+  });
   context.outputs[0] = std::move(y);
 }
 

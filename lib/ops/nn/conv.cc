@@ -27,11 +27,18 @@ Tensor compute(const ReferenceContext& context) {
   const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
   const int64_t channels = y.dim(1), positions = element_count(window.output);
   T* out = y.mutable_data<T>();
-  convolve<Compute<T>>(x.data<T>(), x.shape(), w.data<T>(), w.shape(), window, context.node.attribute_int("group", 1),
-                       [&](int64_t n, int64_t m, int64_t position, Compute<T> sum) {
-                         out[(n * channels + m) * positions + position] =
-                             narrow<T>(bias == nullptr ? sum : sum + widen(bias[m]));
-                       });
+  using S = Compute<T>;
+  convolve<S>(context.pool, x.data<T>(), x.shape(), w.data<T>(), w.shape(), window,
+              context.node.attribute_int("group", 1),
+              [&](int64_t n, int64_t m, int64_t first, int64_t width, const S* sums) {
+                T* to = out + (n * channels + m) * positions + first;
+                if (bias == nullptr) {
+                  for (int64_t j = 0; j < width; ++j) to[j] = narrow<T>(sums[j]);
+                } else {
+                  const S added = widen(bias[m]);
+                  for (int64_t j = 0; j < width; ++j) to[j] = narrow<T>(sums[j] + added);
+                }
+              });
   return y;
 }
 

@@ -35,34 +35,33 @@ void infer(InferContext& context) {
   context.set_output(1, std::move(indices));
 }
 
-// Calls body(plane, output position) for each window of each plane, after `at` was set to the window's indices.
-template <class Body>
-void for_each_window(const Window& window, int64_t planes, std::vector<int64_t>& at, const Body& body) {
-  const int64_t positions = element_count(window.output);
-  for (int64_t plane = 0; plane < planes; ++plane) {
-    std::fill(at.begin(), at.end(), 0);
-    for (int64_t p = 0; p < positions; ++p) {
-      body(plane, p);
-      for (size_t i = at.size(); i-- > 0;) {
-        if (++at[i] < window.output[i]) break;
-        at[i] = 0;
-      }
-    }
+// The taps of every output along every axis that lie in the input.
+using AllTaps = std::vector<std::vector<Window::Taps>>;
+AllTaps all_taps(const Window& window) {
+  AllTaps taps(window.rank());
+  for (size_t axis = 0; axis < taps.size(); ++axis) {
+    for (int64_t o = 0; o < window.output[axis]; ++o) taps[axis].push_back(window.taps(axis, o));
   }
+  return taps;
 }
 
 // The taps of one window that lie in the input, as offsets into a plane; body(offset) in order.
 class WindowReader {
  public:
-  explicit WindowReader(const Window& window)
-      : window_(window), stride_(row_major_strides(window.input)), taps_(window.rank()), tap_(window.rank()) {}
+  // Both must outlive it.
+  WindowReader(const Window& window, const AllTaps& all)
+      : window_(window),
+        all_(all),
+        stride_(row_major_strides(window.input)),
+        taps_(window.rank()),
+        tap_(window.rank()) {}
 
   template <class Body>
   void operator()(const std::vector<int64_t>& at, const Body& body) {
     const size_t last = taps_.size() - 1;
     int64_t offset = 0;
     for (size_t i = 0; i <= last; ++i) {
-      taps_[i] = window_.taps(i, at[i]);
+      taps_[i] = all_[i][static_cast<size_t>(at[i])];
       if (taps_[i].count() == 0) return;
       tap_[i] = taps_[i].first;
       offset += window_.position(i, at[i], tap_[i]) * stride_[i];
@@ -83,10 +82,32 @@ class WindowReader {
 
  private:
   const Window& window_;
+  const AllTaps& all_;
   std::vector<int64_t> stride_;
   std::vector<Window::Taps> taps_;
   std::vector<int64_t> tap_;
 };
+
+// Calls body(plane, position, indices, reader) for each window of each plane; of different planes from any thread.
+template <class Body>
+void for_each_window(ThreadPool* pool, const Window& window, int64_t planes, const Body& body) {
+  const int64_t positions = element_count(window.output);
+  const AllTaps taps = all_taps(window);
+  const double operations = static_cast<double>(planes * positions) * static_cast<double>(element_count(window.kernel));
+  share(pool, planes, operations, [&](int64_t begin, int64_t end) {
+    WindowReader read(window, taps);
+    std::vector<int64_t> at(window.rank(), 0);
+    for (int64_t plane = begin; plane < end; ++plane) {
+      for (int64_t p = 0; p < positions; ++p) {
+        body(plane, p, at, read);
+        for (size_t i = at.size(); i-- > 0;) {
+          if (++at[i] < window.output[i]) break;
+          at[i] = 0;
+        }
+      }
+    }
+  });
+}
 
 template <class T>
 T lowest() {
@@ -115,24 +136,32 @@ void pool_max(ReferenceContext& context, const Window& window) {
     index = indices.mutable_data<int64_t>();
   }
   const bool columns = context.node.attribute_int("storage_order", 0) != 0;
-  const int64_t plane_size = element_count(window.input);
+  const int64_t plane_size = element_count(window.input), positions = element_count(window.output);
   const T* in = x.data<T>();
   T* out = y.mutable_data<T>();
-  std::vector<int64_t> at(window.rank());
-  WindowReader read(window);
-  for_each_window(window, x.dim(0) * x.dim(1), at, [&](int64_t plane, int64_t) {
-    const T* image = in + plane * plane_size;
-    Compute<T> best = lowest<Compute<T>>();
-    int64_t first = -1;  // of the largest so far
-    read(at, [&](int64_t offset) {
-      const Compute<T> value = widen(image[offset]);
-      if (first < 0 || !(best >= value)) first = offset;
-      best = best > value ? best : value;
-    });
-    *out++ = narrow<T>(best);
-    if (index == nullptr) return;
-    *index++ = first < 0 ? -1 : plane * plane_size + (columns ? column_major(first, window.input) : first);
-  });
+  for_each_window(context.pool, window, x.dim(0) * x.dim(1),
+                  [&](int64_t plane, int64_t position, const std::vector<int64_t>& at, WindowReader& read) {
+                    const T* image = in + plane * plane_size;
+                    const int64_t to = plane * positions + position;
+                    Compute<T> best = lowest<Compute<T>>();
+                    if (index == nullptr) {
+                      read(at, [&](int64_t offset) {
+                        const Compute<T> value = widen(image[offset]);
+                        best = best > value ? best : value;
+                      });
+                      out[to] = narrow<T>(best);
+                      return;
+                    }
+                    int64_t first = -1;  // of the largest so far
+                    read(at, [&](int64_t offset) {
+                      const Compute<T> value = widen(image[offset]);
+                      if (first < 0 || !(best >= value)) first = offset;
+                      best = best > value ? best : value;
+                    });
+                    out[to] = narrow<T>(best);
+                    index[to] =
+                        first < 0 ? -1 : plane * plane_size + (columns ? column_major(first, window.input) : first);
+                  });
   context.outputs[0] = std::move(y);
   if (index != nullptr) context.outputs[1] = std::move(indices);
 }
@@ -147,17 +176,16 @@ template <class T, class Gather, class Finish>
 void pool_sum(ReferenceContext& context, const Window& window, const Gather& gather, const Finish& finish) {
   const Tensor& x = context.input(0);
   Tensor y = allocate_output(context, infer);
-  const int64_t plane_size = element_count(window.input);
+  const int64_t plane_size = element_count(window.input), positions = element_count(window.output);
   const T* in = x.data<T>();
   T* out = y.mutable_data<T>();
-  std::vector<int64_t> at(window.rank());
-  WindowReader read(window);
-  for_each_window(window, x.dim(0) * x.dim(1), at, [&](int64_t plane, int64_t) {
-    const T* image = in + plane * plane_size;
-    Compute<T> sum = 0;
-    read(at, [&](int64_t offset) { sum += gather(widen(image[offset])); });
-    *out++ = narrow<T>(finish(sum, at));
-  });
+  for_each_window(context.pool, window, x.dim(0) * x.dim(1),
+                  [&](int64_t plane, int64_t position, const std::vector<int64_t>& at, WindowReader& read) {
+                    const T* image = in + plane * plane_size;
+                    Compute<T> sum = 0;
+                    read(at, [&](int64_t offset) { sum += gather(widen(image[offset])); });
+                    out[plane * positions + position] = narrow<T>(finish(sum, at));
+                  });
   context.outputs[0] = std::move(y);
 }
 
@@ -183,11 +211,16 @@ void reference(ReferenceContext& context) {
       pool_max<T>(context, window);
     } else if constexpr (kind == Kind::Average) {
       const bool include = context.node.attribute_int("count_include_pad", 0) != 0;
+      std::vector<std::vector<C>> counts(window.rank());  // by axis and output
+      for (size_t i = 0; i < counts.size(); ++i) {
+        for (int64_t o = 0; o < window.output[i]; ++o)
+          counts[i].push_back(static_cast<C>(counted(window, include, i, o)));
+      }
       pool_sum<T>(
           context, window, [](C value) { return value; },
           [&](C sum, const std::vector<int64_t>& at) {
             C count = 1;
-            for (size_t i = 0; i < at.size(); ++i) count *= static_cast<C>(counted(window, include, i, at[i]));
+            for (size_t i = 0; i < at.size(); ++i) count *= counts[i][static_cast<size_t>(at[i])];
             return sum / count;
           });
     } else {

@@ -72,9 +72,11 @@ void convolve_bytes(const ReferenceContext& context, size_t w_i, size_t x_zero, 
   const std::vector<int32_t> xs = centred(x, {single(context.node, optional(context, x_zero))});
   const std::vector<int32_t> ws = centred(w, per_channel(context.node, optional(context, w_zero), w.dim(0)));
   const int64_t channels = w.dim(0), positions = element_count(window.output);
-  convolve<uint32_t>(xs.data(), x.shape(), ws.data(), w.shape(), window, context.node.attribute_int("group", 1),
-                     [&](int64_t n, int64_t m, int64_t position, uint32_t sum) {
-                       store((n * channels + m) * positions + position, m, sum);
+  convolve<uint32_t>(context.pool, xs.data(), x.shape(), ws.data(), w.shape(), window,
+                     context.node.attribute_int("group", 1),
+                     [&](int64_t n, int64_t m, int64_t first, int64_t width, const uint32_t* sums) {
+                       for (int64_t j = 0; j < width; ++j)
+                         store((n * channels + m) * positions + first + j, m, sums[j]);
                      });
 }
 

@@ -75,14 +75,14 @@ std::vector<int32_t> centred(const Tensor& tensor, const PerLine& zero_points, i
   return result;
 }
 
-// Calls store(batch, i, j, sum) for every element of the product.
+// Calls store(batch, i, j, sum) for every element of the product, from any thread of `pool`.
 template <class Store>
-void product(const MatmulShape& shape, const std::vector<int32_t>& a, const std::vector<int32_t>& b,
+void product(ThreadPool* pool, const MatmulShape& shape, const std::vector<int32_t>& a, const std::vector<int32_t>& b,
              const Store& store) {
   for (size_t batch = 0; batch < shape.a_offsets.size(); ++batch) {
     const MatrixView<int32_t> left{a.data() + shape.a_offsets[batch], shape.depth, 1};
     const MatrixView<int32_t> right{b.data() + shape.b_offsets[batch], shape.n, 1};
-    multiply<uint32_t>(shape.m, shape.n, shape.depth, left, right,
+    multiply<uint32_t>(pool, shape.m, shape.n, shape.depth, left, right,
                        [&](int64_t i, int64_t j, uint32_t sum) { store(batch, i, j, static_cast<int32_t>(sum)); });
   }
 }
@@ -98,8 +98,8 @@ void integer(ReferenceContext& context) {
   const PerLine a_zero(context.node, optional(context, 2), a.shape(), 2),
       b_zero(context.node, optional(context, 3), b.shape(), 1);
   int32_t* out = y.mutable_data<int32_t>();
-  product(shape, centred(a, a_zero, shape.m, shape.depth, true), centred(b, b_zero, shape.depth, shape.n, false),
-          [&](size_t batch, int64_t i, int64_t j, int32_t sum) {
+  product(context.pool, shape, centred(a, a_zero, shape.m, shape.depth, true),
+          centred(b, b_zero, shape.depth, shape.n, false), [&](size_t batch, int64_t i, int64_t j, int32_t sum) {
             out[(static_cast<int64_t>(batch) * shape.m + i) * shape.n + j] = sum;
           });
   context.outputs[0] = std::move(y);
@@ -118,8 +118,8 @@ void quantized(ReferenceContext& context) {
   const int64_t y_zero = to_int64s(context.input(7))[0];
   Tensor wide(DType::Int64, y.shape());
   int64_t* out = wide.mutable_data<int64_t>();
-  product(shape, centred(a, a_zero, shape.m, shape.depth, true), centred(b, b_zero, shape.depth, shape.n, false),
-          [&](size_t batch, int64_t i, int64_t j, int32_t sum) {
+  product(context.pool, shape, centred(a, a_zero, shape.m, shape.depth, true),
+          centred(b, b_zero, shape.depth, shape.n, false), [&](size_t batch, int64_t i, int64_t j, int32_t sum) {
             const float left =
                 static_cast<float>(a_scale.at(shape.a_offsets[batch] / std::max<int64_t>(1, shape.depth) + i));
             const float right =

@@ -76,7 +76,7 @@ class Layer {
     recurrent_ = {context_.input(2).data<T>() + d * width * e.hidden, e.hidden, 1};
     from_input_.resize(static_cast<size_t>(e.steps * e.batch * width));
     const MatrixView<T> x{context_.input(0).data<T>(), e.inputs, 1};  // rows in x's own order
-    multiply<C>(e.steps * e.batch, width, e.inputs, x, w.transposed(),
+    multiply<C>(context_.pool, e.steps * e.batch, width, e.inputs, x, w.transposed(),
                 [&](int64_t i, int64_t j, C sum) { from_input_[static_cast<size_t>(i * width + j)] = sum; });
     bias_.assign(static_cast<size_t>(2 * width), 0);
     if (context_.has_input(3)) fill(bias_, context_.input(3).data<T>() + d * 2 * width);
@@ -110,7 +110,7 @@ class Layer {
   void recur(int64_t) {
     const int64_t width = kGates * extents_.hidden;
     const MatrixView<C> h{hidden_.data(), extents_.hidden, 1};
-    multiply<C>(extents_.batch, width, extents_.hidden, h, recurrent_.transposed(),
+    multiply<C>(context_.pool, extents_.batch, width, extents_.hidden, h, recurrent_.transposed(),
                 [&](int64_t i, int64_t j, C sum) { from_hidden_[static_cast<size_t>(i * width + j)] = sum; });
   }
 
@@ -159,7 +159,7 @@ class Layer {
         for (int64_t i = 0; i < h; ++i) kept[static_cast<size_t>(i)] = reset[static_cast<size_t>(i)] * state[i];
         const MatrixView<C> left{kept.data(), h, 1};
         const MatrixView<T> right{recurrent_.data + 2 * h * h, h, 1};
-        multiply<C>(1, h, h, left, right.transposed(), [&](int64_t, int64_t i, C sum) {
+        multiply<C>(context_.pool, 1, h, h, left, right.transposed(), [&](int64_t, int64_t i, C sum) {
           candidate[static_cast<size_t>(i)] = activate(1, ((x[k(i)] + sum) + w_bias[k(i)]) + r_bias[k(i)]);
         });
       }

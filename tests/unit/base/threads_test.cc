@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
+
+#include "base/share.h"
 
 namespace dnn {
 namespace {
@@ -35,6 +38,36 @@ TEST(ShareOut, TheFirstFailureOnceAllIsDone) {
     }
     EXPECT_EQ(n, 100);
   }
+}
+
+// Parts make up the whole; little work stays on the thread that asks, which is what it may count on.
+TEST(Share, PartsMakeUpTheWhole) {
+  for (int threads : {0, 1, 2, 7}) {
+    std::optional<ThreadPool> pool;
+    if (threads > 0) pool.emplace(threads);
+    EXPECT_EQ(threads_of(pool ? &*pool : nullptr), std::max(1, threads));
+    for (int64_t n : {0, 1, 5, 1000}) {
+      for (double operations : {1.0, 1e9}) {
+        std::vector<std::atomic<int>> visits(static_cast<size_t>(n));
+        std::atomic<int> calls = 0;
+        share(pool ? &*pool : nullptr, n, operations, [&](int64_t begin, int64_t end) {
+          ++calls;
+          EXPECT_LT(begin, end);
+          for (int64_t i = begin; i < end; ++i) ++visits[static_cast<size_t>(i)];
+        });
+        for (const std::atomic<int>& count : visits) EXPECT_EQ(count, 1);
+        if (threads < 2 || operations < 1e9 || n < 2)
+          EXPECT_EQ(calls, n == 0 ? 0 : 1);
+        else
+          EXPECT_GT(calls, 1);
+      }
+    }
+  }
+}
+
+TEST(Share, WhatIsThrownIsThrownHere) {
+  ThreadPool pool(3);
+  EXPECT_THROW(share(&pool, 100, 1e9, [](int64_t, int64_t) { throw std::runtime_error("no"); }), std::runtime_error);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Conv and ConvTranspose: lowering against reference, and what they refuse.
+#include "ops/window.h"
 #include "unit/ops/lowering_check.h"
 
 namespace dnn {
@@ -17,6 +18,33 @@ TEST(Conv, LowersToTheReferencesBits) {
         Attributes attributes = form;
         attributes["group"] = group;
         check_lowering(test_node("Conv", {&x, &w, &bias}, attributes), {&x, &w, &bias});
+      }
+    }
+  }
+}
+
+TEST(TapRuns, AreTheTapsOffsets) {
+  for (const Attributes& form : {Attributes{}, Attributes{{"pads", Ints{1, 0, 2, 1}}, {"strides", Ints{2, 1}}},
+                                 Attributes{{"pads", Ints{0, 2, 0, 3}}, {"strides", Ints{1, 2}}},
+                                 Attributes{{"pads", Ints{4, 4, 4, 4}}, {"dilations", Ints{3, 4}}}}) {
+    const Tensor x = random_tensor(DType::Float32, {1, 1, 7, 9});
+    const Window window = Window::of(test_node("Conv", {&x}, form), {7, 9}, {3, 2});
+    const std::vector<int64_t> offsets = window.tap_offsets();
+    const int64_t positions = element_count(window.output);
+    for (int64_t panel : {1, 8, 32, 1000}) {
+      const TapRuns runs(window, panel);
+      for (int64_t tap = 0; tap < 6; ++tap) {
+        for (int64_t p = 0; p < (positions + panel - 1) / panel; ++p) {
+          int64_t at = p * panel;
+          for (const TapRuns::Run& run : runs.of(tap, p)) {
+            for (int64_t j = 0; j < run.length; ++j, ++at) {
+              ASSERT_EQ(run.from < 0 ? -1 : run.from + j * runs.step(),
+                        offsets[static_cast<size_t>(tap * positions + at)])
+                  << "tap " << tap << " at " << at;
+            }
+          }
+          ASSERT_EQ(at, std::min(positions, (p + 1) * panel));
+        }
       }
     }
   }

@@ -1,6 +1,8 @@
 // Element-wise operators: lowerings against the reference, and the values that are easy to get wrong.
 #include <limits>
 
+#include "base/threads.h"
+#include "ops/elementwise.h"
 #include "unit/ops/lowering_check.h"
 
 namespace dnn {
@@ -138,6 +140,63 @@ TEST(Elementwise, BroadcastsBinaryAndComparisons) {
   const Tensor odd = random_tensor(DType::Float32, {5});
   EXPECT_EQ(kind_of("Add", {&a, &odd}), ErrorKind::Malformed);
   EXPECT_EQ(kind_of("PRelu", {&odd, &a}), ErrorKind::Malformed);  // the slope may not widen the result
+}
+
+TEST(Elementwise, RunsAreWhereBroadcastOffsetsAre) {
+  const Shape output = {2, 3, 1, 4, 5};
+  const std::vector<std::pair<std::vector<Shape>, int64_t>> cases = {
+      {{output, output}, 120},      {{output, {5}}, 5},    {{output, {}}, 120},
+      {{output, {4, 5}}, 20},       {{output, {4, 1}}, 5}, {{{2, 3, 1, 1, 1}, {}}, 20},
+      {{output, {3, 1, 1, 1}}, 20}, {{{5}, {4, 1}}, 5},    {{{1, 1, 1, 4, 5}, output}, 20}};
+  for (const auto& [inputs, length] : cases) {
+    const BroadcastRuns runs = broadcast_runs(output, inputs);
+    EXPECT_EQ(runs.length, length) << shape_text(inputs[0]) << " " << shape_text(inputs[1]);
+    const auto offsets = broadcast_offsets(output, inputs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for (int64_t at = 0; at < element_count(output); ++at) {
+        const auto run = static_cast<size_t>(at / runs.length);
+        ASSERT_EQ(runs.offsets[i][run] + at % runs.length * runs.step[i], offsets[i][static_cast<size_t>(at)])
+            << shape_text(inputs[i]) << " at " << at;
+      }
+    }
+  }
+}
+
+// Large enough to be shared out.
+TEST(Elementwise, TheSameOnAnyNumberOfThreads) {
+  const Tensor x = random_tensor(DType::Float32, {2, 6, 80, 90}), c = random_tensor(DType::Float32, {6, 1, 1}, 2),
+               positive = random_tensor(DType::Float32, {6}, 3),
+               small = random_tensor(DType::Float32, {12, 1, 3, 3}, 4),
+               filters = random_tensor(DType::Float32, {40, 6, 3, 3}, 5),
+               few = random_tensor(DType::Float32, {4, 3, 3, 3}, 6);
+  Tensor variance = positive;
+  for (int64_t i = 0; i < 6; ++i) variance.mutable_data<float>()[i] += 1.5f;
+  const Attributes kernel = {{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}};
+  const auto with = [&](const char* name, int64_t value) {
+    Attributes attributes = kernel;
+    attributes[name] = value;
+    return attributes;
+  };
+  const std::vector<std::pair<Node, std::vector<const Tensor*>>> cases = {
+      {test_node("Relu", {&x}), {&x}},
+      {test_node("Mul", {&x, &c}), {&x, &c}},
+      {test_node("Pow", {&c, &x}), {&c, &x}},
+      {test_node("BatchNormalization", {&x, &positive, &positive, &positive, &variance}),
+       {&x, &positive, &positive, &positive, &variance}},
+      {test_node("MaxPool", {&x}, kernel, 2), {&x}},
+      {test_node("AveragePool", {&x}, kernel), {&x}},
+      {test_node("Conv", {&x, &filters}, kernel), {&x, &filters}},
+      {test_node("Conv", {&x, &small}, with("group", 6)), {&x, &small}},
+      {test_node("Conv", {&x, &few}, with("group", 2)), {&x, &few}}};
+  for (const auto& [node, inputs] : cases) {
+    const std::vector<Tensor> alone = run_reference(node, inputs);
+    for (int threads : {1, 2, 7}) {
+      ThreadPool pool(threads);
+      const std::vector<Tensor> together = run_reference(node, inputs, &pool);
+      for (size_t i = 0; i < alone.size(); ++i)
+        EXPECT_TRUE(same_bits(alone[i], together[i])) << node.op << " output " << i << ", " << threads << " threads";
+    }
+  }
 }
 
 TEST(Elementwise, SixteenBitFloatsAreLeftToTheReference) {

@@ -29,10 +29,11 @@ inline Node test_node(std::string op, const std::vector<const Tensor*>& inputs, 
 }
 
 // What reference() gives.
-inline std::vector<Tensor> run_reference(const Node& node, const std::vector<const Tensor*>& inputs) {
+inline std::vector<Tensor> run_reference(const Node& node, const std::vector<const Tensor*>& inputs,
+                                         ThreadPool* pool = nullptr) {
   const OpDef* op = find_op(node.domain, node.op);
   if (op == nullptr) fail_internal("no operator ", node.op);
-  ReferenceContext context{node, inputs, std::vector<Tensor>(node.outputs.size()), {}};
+  ReferenceContext context{node, inputs, std::vector<Tensor>(node.outputs.size()), {}, pool};
   op->reference(context);
   return std::move(context.outputs);
 }

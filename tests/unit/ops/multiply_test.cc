@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/cpu.h"
+#include "base/threads.h"
 
 namespace dnn {
 namespace {
@@ -59,7 +60,7 @@ TEST(Multiply, AllOfAProduct) {
     const std::vector<double> a = numbers<double>(m * depth, 3), b = numbers<double>(depth * n, 4);
     const MatrixView<double> left = {a.data(), 1, m}, right = {b.data(), 1, depth};  // both lie by columns
     std::vector<double> made(static_cast<size_t>(m * n), -1);
-    multiply<double>(m, n, depth, left, right,
+    multiply<double>(nullptr, m, n, depth, left, right,
                      [&](int64_t i, int64_t j, double sum) { made[static_cast<size_t>(i * n + j)] = sum; });
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
@@ -69,6 +70,24 @@ TEST(Multiply, AllOfAProduct) {
         ASSERT_EQ(made[static_cast<size_t>(i * n + j)], sum)
             << m << "x" << n << "x" << depth << " at " << i << ", " << j;
       }
+    }
+  }
+}
+
+// Shared out by panels and, where there are few, by rows.
+TEST(Multiply, TheSameOnAnyNumberOfThreads) {
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{20, 700}, {300, 40}}) {
+    const int64_t depth = 50;
+    const std::vector<float> a = numbers<float>(m * depth, 3), b = numbers<float>(depth * n, 4);
+    const MatrixView<float> left = {a.data(), depth, 1}, right = {b.data(), n, 1};
+    std::vector<float> alone;
+    for (int threads : {1, 2, 7}) {
+      ThreadPool pool(threads);
+      std::vector<float> made(static_cast<size_t>(m * n), -1);
+      multiply<float>(&pool, m, n, depth, left, right,
+                      [&](int64_t i, int64_t j, float sum) { made[static_cast<size_t>(i * n + j)] = sum; });
+      if (threads == 1) alone = made;
+      EXPECT_EQ(made, alone) << threads << " threads";
     }
   }
 }
