@@ -81,7 +81,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.time_limit, "--time-limit", "SECONDS", "of models, end by then with the best found so far", 0);
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.seed(&o.sampling.seed);
-  args.device(&o.network.device);
+  args.device(&o.network.device, "-O0: reference");
   args.threads(&o.threads);
 }
 
@@ -190,13 +190,27 @@ Request one_model_of(const Options& o) {
   return request;
 }
 
+bool is_package(const std::string& path) {
+  return std::filesystem::is_regular_file(path) && looks_like_package(MappedFile(path).bytes());
+}
+
+// Models as they are written are interpreted, which spares compiling them; with passes, and for the many runs of a search for a
+// preprocessing, they are compiled.
+NetworkOptions network_of(const Options& o) {
+  NetworkOptions network = o.network;
+  const bool named = std::find(o.given.begin(), o.given.end(), "--device") != o.given.end();
+  if (!named && !o.preprocessing && runs_as_written(network) && !is_package(o.source) && !is_package(o.target))
+    network.device = "reference";
+  return network;
+}
+
 template <class Request>
 Request models_of(const Options& o) {
   auto request = request_of<Request>(o);
   request.source = o.source;
   request.target = o.target;
   request.target_preprocess = o.target_preprocess;
-  request.network = o.network;
+  request.network = network_of(o);
   request.deadline = deadline_of(o);
   return request;
 }

@@ -29,10 +29,6 @@ std::shared_ptr<const Package> open(const std::string& path, NetworkOptions netw
 OwnErrorOptions own_options(const LocalizeRequest& request, ThreadPool* pool) {
   OwnErrorOptions options;
   options.pool = pool;
-  options.device = request.network.device;
-  options.compile = open_options(request.network).compile;
-  options.compile.build.cache_folder = request.folders.compile.build.cache_folder;
-  options.run.threads = request.threads;
   options.keep = std::max<size_t>(request.keep, request.maps || !request.reduce.empty() ? 1 : 0);
   options.keep_showing = !request.reduce.empty();
   options.deadline = request.deadline;

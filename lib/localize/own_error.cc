@@ -63,19 +63,12 @@ double OwnError::certainty() const {
   return exact ? *exact / bound() : 0;
 }
 
-struct OwnErrors::Band {
-  std::vector<size_t> joints, inputs;
-  std::unique_ptr<Session> session;
-};
-
 OwnErrors::OwnErrors(const Graph& source, const Graph& target, OwnErrorOptions options)
     : source_(source),
       target_(target),
       options_(std::move(options)),
       from_input_source_(from_inputs(source)),
       from_input_target_(from_inputs(target)) {}
-
-OwnErrors::~OwnErrors() = default;
 
 void OwnErrors::line_up(const std::vector<Joint>& joints, const std::vector<LayerPair::By>& by) {
   for (size_t i = 0; i < joints.size(); ++i) {
@@ -255,6 +248,11 @@ void OwnErrors::measure_alone(size_t joint, const NamedTensors& values, bool cou
     r.largest = 0;
     return;
   }
+  run_and_measure(joint, values, count);
+}
+
+void OwnErrors::run_and_measure(size_t joint, const NamedTensors& values, bool count) {
+  OwnError& r = results_[joint];
   try {
     measure(joint, run(target_, ends(false), r.target, values, false, false), values, count);
   } catch (const Error& e) {
@@ -591,46 +589,6 @@ bool OwnErrors::holds(ValueId source, ValueId target) const {
   return false;
 }
 
-// Segments in the graph's order, as many together as their activations allow, compiled.
-void OwnErrors::make_bands(const NamedTensors& values) {
-  banded_ = true;
-  std::vector<size_t> order;
-  for (const Segment& s : cut_at(target_, ends(false))) {
-    const OwnError& r = results_[s.joint];
-    if (r.verdict != OwnError::Verdict::Fails && r.source_shape.empty() && !r.identical && !r.target.open &&
-        expected(s.joint, values).defined())
-      order.push_back(s.joint);
-  }
-  const std::vector<ValueId> b = ends(false);
-  for (size_t at = 0; at < order.size();) {
-    auto band = std::make_unique<Band>();
-    std::vector<const Segment*> segments;
-    std::map<size_t, Type> types;
-    size_t bytes = 0;
-    for (; at < order.size() && (segments.empty() || bytes < options_.band_bytes); ++at) {
-      const OwnError& r = results_[order[at]];
-      segments.push_back(&r.target);
-      band->joints.push_back(order[at]);
-      bytes += expected(order[at], values).size_bytes();
-      for (size_t j : r.target.inputs) {
-        if (types.count(j) != 0) continue;
-        const Tensor given = feed(j, values, false);
-        types[j] = Type(given);
-        bytes += given.size_bytes();
-      }
-    }
-    SegmentGraph part = graph_of(target_, b, segments, types);
-    band->inputs = part.inputs;
-    CompileOptions compile_options = options_.compile;
-    compile_options.opt = 0;
-    compile_options.float64 = false;
-    auto package = std::make_shared<const Package>(compile(part.graph, compile_options));
-    band->session = open_session(options_.device, std::move(package), options_.run);
-    bands_.push_back(std::move(band));
-    forget_mapped_files();  // the weights have been packed once more
-  }
-}
-
 Isolated OwnErrors::isolate(const Graph& target, size_t joint, size_t kept) const {
   const NamedTensors& values = kept_.at(kept);
   const OwnError& r = results_.at(joint);
@@ -722,26 +680,18 @@ void OwnErrors::add(const NamedTensors& values) {
     return std::count_if(results_.begin(), results_.end(), [](const OwnError& r) { return r.wrong(); });
   };
   const auto wrong_before = n_wrong();
-  if (!banded_) make_bands(values);
-  for (size_t j = 0; j < results_.size(); ++j) {  // what is so on every sample, run or not
+  each(static_cast<int64_t>(results_.size()), [&](int64_t i) {
+    const auto j = static_cast<size_t>(i);
     OwnError& r = results_[j];
-    if (!active_[j] || r.target.nodes.empty()) continue;
+    if (!active_[j] || r.target.nodes.empty()) return;
     const bool differs = r.verdict == OwnError::Verdict::Fails || !r.source_shape.empty();
-    if (!differs && !r.identical) continue;
-    ++r.n_samples;
-    r.n_differing += differs ? 1 : 0;
-  }
-  for (const std::unique_ptr<Band>& band : bands_) {
-    std::vector<Tensor> inputs(band->inputs.size());
-    each(static_cast<int64_t>(inputs.size()), [&](int64_t i) {
-      Tensor& input = inputs[static_cast<size_t>(i)];
-      input = feed(band->inputs[static_cast<size_t>(i)], values, false).arranged_copy();
-    });
-    const std::vector<Tensor> outputs = band->session->run(inputs);
-    each(static_cast<int64_t>(outputs.size()), [&](int64_t i) {
-      measure(band->joints[static_cast<size_t>(i)], outputs[static_cast<size_t>(i)], values, true);
-    });
-  }
+    if (differs || r.identical) {  // what is so on every sample
+      ++r.n_samples;
+      r.n_differing += differs ? 1 : 0;
+    } else if (!r.target.open && expected(j, values).defined()) {
+      run_and_measure(j, values, true);
+    }
+  });
   if (options_.keep_showing && n_wrong() > wrong_before && !kept_now) keep(values);
 }
 

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,8 +15,6 @@
 
 #include "base/deadline.h"
 #include "base/threads.h"
-#include "compile/compile.h"
-#include "devices/device.h"
 #include "localize/edits.h"
 #include "localize/isolated.h"
 #include "localize/segments.h"
@@ -53,11 +50,8 @@ struct OwnError {
 };
 
 struct OwnErrorOptions {
-  std::string device = "cpu";  // of all samples but the first, which is interpreted
-  CompileOptions compile;
-  DeviceOptions run;
-  ThreadPool* pool = nullptr;  // for what is not run on the device; must outlive the OwnErrors; null: one thread
-  size_t band_bytes = size_t{48} << 20;   // activations held at once
+  ThreadPool* pool =
+      nullptr;  // segments are interpreted, as many at once as it has threads; must outlive the OwnErrors; null: one
   size_t keep = 0;                        // samples whose activations are kept, for try_target(), at least one
   bool keep_showing = false;              // and others on which a segment is wrong that was right so far
   size_t keep_bytes = size_t{256} << 20;  // but no more than these
@@ -70,7 +64,6 @@ class OwnErrors {
  public:
   // The graphs must outlive this; extents bound, types inferred.
   OwnErrors(const Graph& source, const Graph& target, OwnErrorOptions options);
-  ~OwnErrors();
   // Joints, before the first sample. Values that no input of the network has part in are left out.
   void line_up(const std::vector<Joint>& joints, const std::vector<LayerPair::By>& by);
   // The source's values of one sample, by name. The first decides on joints: those that are not the same value are taken back, and
@@ -95,7 +88,6 @@ class OwnErrors {
   bool holds(ValueId source, ValueId target) const;
 
  private:
-  struct Band;
   struct Sums {
     double difference_squares = 0, reference_squares = 0;
     int judged = 0;
@@ -114,6 +106,7 @@ class OwnErrors {
              bool source, bool wide, std::map<std::string, Tensor>* inner = nullptr) const;
   void measure(size_t joint, const Tensor& made, const NamedTensors& values, bool count);
   void measure_alone(size_t joint, const NamedTensors& values, bool count);
+  void run_and_measure(size_t joint, const NamedTensors& values, bool count);
   void judge(size_t joint, const Tensor& made, const NamedTensors& values);
   bool agrees(const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
               const std::set<size_t>& changed, const std::vector<AxisOrder>& orders, const NamedTensors& values) const;
@@ -127,7 +120,6 @@ class OwnErrors {
   std::vector<ValueId> ends(bool source) const;
   bool may_try();
   bool doubtful(size_t joint) const;
-  void make_bands(const NamedTensors& values);
 
   const Graph &source_, &target_;
   OwnErrorOptions options_;
@@ -135,10 +127,9 @@ class OwnErrors {
   std::vector<OwnError> results_;
   std::vector<Sums> sums_;
   std::vector<bool> active_;
-  std::vector<std::unique_ptr<Band>> bands_;
   std::vector<NamedTensors> kept_;
   size_t kept_bytes_ = 0;
-  bool banded_ = false, complete_ = true;
+  bool complete_ = true;
   bool orders_known_ = true;               // of axes: no measurement changes a joint's
   mutable std::atomic<double> flops_ = 0;  // of all that was interpreted; whole numbers, the same in any order
   double most_flops_ = 0;

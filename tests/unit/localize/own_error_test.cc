@@ -90,8 +90,6 @@ Graph folded(double epsilon) {
 
 // The target is given the inputs times `scale`.
 LocalizeReport localized(const Graph& a, const Graph& b, float scale = 1, OwnErrorOptions options = {}) {
-  options.device = "reference";
-  options.compile.device = "reference";
   OwnErrors own(a, b, options);
   Localizer localizer(&a, &b);
   localizer.measure_own(&own);

@@ -25,8 +25,6 @@ struct Repaired {
 
 OwnErrorOptions interpreted() {
   OwnErrorOptions options;
-  options.device = "reference";
-  options.compile.device = "reference";
   options.keep = 2;
   return options;
 }
