@@ -9,9 +9,9 @@
 namespace dnn {
 namespace {
 
-// The `group` rows from `first`, whose sums stay in registers. With no depth, nothing is read: both pointers may be null.
+// `group` rows, whose sums stay in registers. With no depth, nothing is read: both pointers may be null.
 template <class S, int vector_bytes, int group>
-[[gnu::always_inline]] inline void sum_rows(const S* factors, int64_t first, const S* panel, int64_t depth, S* sums) {
+[[gnu::always_inline]] inline void sum_rows(const S* factors, int64_t stride, const S* panel, int64_t depth, S* sums) {
   typedef S V __attribute__((vector_size(vector_bytes)));  // `using` drops the attribute of a dependent type
   constexpr int lanes = vector_bytes / static_cast<int>(sizeof(S));
   constexpr int columns = static_cast<int>(kPanelColumns<S>), n = columns / lanes;
@@ -22,7 +22,7 @@ template <class S, int vector_bytes, int group>
     for (int j = 0; j < n; ++j) std::memcpy(&right[j], panel + k * columns + j * lanes, vector_bytes);
 #pragma GCC unroll 8
     for (int i = 0; i < group; ++i) {
-      const S left = factors[k * kPanelRows + first + i];
+      const S left = factors[i * stride + k];
 #pragma GCC unroll 8
       for (int j = 0; j < n; ++j) total[i][j] += left * right[j];
     }
@@ -30,30 +30,34 @@ template <class S, int vector_bytes, int group>
 #pragma GCC unroll 8
   for (int i = 0; i < group; ++i) {
 #pragma GCC unroll 8
-    for (int j = 0; j < n; ++j) std::memcpy(sums + (first + i) * columns + j * lanes, &total[i][j], vector_bytes);
+    for (int j = 0; j < n; ++j) std::memcpy(sums + i * columns + j * lanes, &total[i][j], vector_bytes);
   }
 }
 
 template <class S, int vector_bytes, int group>
-[[gnu::always_inline]] inline void sum_all(const S* factors, const S* panel, int64_t rows, int64_t depth, S* sums) {
+[[gnu::always_inline]] inline void sum_all(const S* factors, int64_t stride, const S* panel, int64_t rows,
+                                           int64_t depth, S* sums) {
+  constexpr int64_t columns = kPanelColumns<S>;
   int64_t i = 0;
-  for (; i + group <= rows; i += group) sum_rows<S, vector_bytes, group>(factors, i, panel, depth, sums);
-  for (; i < rows; ++i) sum_rows<S, vector_bytes, 1>(factors, i, panel, depth, sums);
+  for (; i + group <= rows; i += group)
+    sum_rows<S, vector_bytes, group>(factors + i * stride, stride, panel, depth, sums + i * columns);
+  for (; i < rows; ++i) sum_rows<S, vector_bytes, 1>(factors + i * stride, stride, panel, depth, sums + i * columns);
 }
 
 template <class S>
-void plain(const S* factors, const S* panel, int64_t rows, int64_t depth, S* sums) {
-  sum_all<S, 16, 1>(factors, panel, rows, depth, sums);
+void plain(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth, S* sums) {
+  sum_all<S, 16, 1>(factors, stride, panel, rows, depth, sums);
 }
 #if defined(__x86_64__)
 template <class S>
-[[gnu::target("avx2")]] void avx2(const S* factors, const S* panel, int64_t rows, int64_t depth, S* sums) {
-  sum_all<S, 32, 2>(factors, panel, rows, depth, sums);
+[[gnu::target("avx2")]] void avx2(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth,
+                                  S* sums) {
+  sum_all<S, 32, 2>(factors, stride, panel, rows, depth, sums);
 }
 template <class S>
-[[gnu::target("avx512f,avx512dq")]] void avx512(const S* factors, const S* panel, int64_t rows, int64_t depth,
-                                                S* sums) {
-  sum_all<S, 64, 8>(factors, panel, rows, depth, sums);
+[[gnu::target("avx512f,avx512dq")]] void avx512(const S* factors, int64_t stride, const S* panel, int64_t rows,
+                                                int64_t depth, S* sums) {
+  sum_all<S, 64, 8>(factors, stride, panel, rows, depth, sums);
 }
 #endif
 

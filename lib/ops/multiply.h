@@ -41,10 +41,10 @@ template <class S>
 inline constexpr int64_t kPanelColumns = 128 / sizeof(S);
 inline constexpr int64_t kPanelRows = 8;
 
-// sums(i, j) = sum over k of factors(k, i) * panel(k, j), from k = 0 on and one rounding per operation, for i < rows <= kPanelRows and
-// j < kPanelColumns; rows of kPanelRows and of kPanelColumns elements. S is float, double, uint32_t or uint64_t.
+// sums(i, j) = sum over k of factors[i * stride + k] * panel(k, j), from k = 0 on and one rounding per operation, for i < rows <=
+// kPanelRows and j < kPanelColumns; rows of panel and sums have kPanelColumns elements. S is float, double, uint32_t or uint64_t.
 template <class S>
-using PanelSums = void (*)(const S* factors, const S* panel, int64_t rows, int64_t depth, S* sums);
+using PanelSums = void (*)(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth, S* sums);
 // For this processor, and by the name of one of its instruction sets (supported_isas()); all give the same bits.
 template <class S>
 PanelSums<S> panel_sums();
@@ -59,7 +59,7 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
                      const Gather& gather, const Store& store) {
   if (m <= 0 || n <= 0) return;
   constexpr int64_t kColumns = kPanelColumns<S>, kRows = kPanelRows,
-                    kFactors = int64_t{1} << 20;  // of a, packed at once
+                    kFactors = int64_t{1} << 20;  // of a, converted at once
   if (depth <= 0) {                               // nothing to gather, perhaps from nowhere
     const S none[kColumns] = {};
     for (int64_t i = 0; i < m; ++i) {
@@ -67,38 +67,41 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
     }
     return;
   }
+  // Rows of a as they lie, or as many at a time as this converted.
+  constexpr bool kSame = std::is_same_v<A, S>;
+  const bool as_they_lie = kSame && a.column_stride == 1;
+  const int64_t blocks = (m + kRows - 1) / kRows;
+  const int64_t at_once = as_they_lie ? blocks : std::min(blocks, std::max(kFactors / depth / kRows, int64_t{1}));
+  const auto converted =
+      std::make_unique_for_overwrite<S[]>(static_cast<size_t>(as_they_lie ? 0 : at_once * kRows * depth));
   const PanelSums<S> sum = panel_sums<S>();
-  const int64_t most = std::max(kFactors / depth / kRows, int64_t{1}), blocks = (m + kRows - 1) / kRows;
-  const auto factors = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(std::min(most, blocks) * kRows * depth));
-  const auto pack = [&](int64_t block, S* out) {
-    constexpr int64_t kAtOnce = 256;  // of a row: what eight rows fill stays in the first cache
-    const int64_t rows = std::min(kRows, m - block * kRows);
-    for (int64_t begin = 0; begin < depth; begin += kAtOnce) {
-      const int64_t end = std::min(depth, begin + kAtOnce);
-      for (int64_t i = 0; i < rows; ++i) {
-        const A* left = a.data + (block * kRows + i) * a.row_stride;
-        for (int64_t k = begin; k < end; ++k) out[k * kRows + i] = static_cast<S>(widen(left[k * a.column_stride]));
-      }
-    }
-  };
-  const auto multiply_block = [&](int64_t block, const S* left, const S* panel, int64_t first, int64_t width) {
-    S sums[kRows * kColumns];
-    const int64_t rows = std::min(kRows, m - block * kRows);
-    sum(left, panel, rows, depth, sums);
-    for (int64_t i = 0; i < rows; ++i) store(block * kRows + i, first, width, sums + i * kColumns);
-  };
   const int64_t panels = (n + kColumns - 1) / kColumns;
   const bool few = panels < 2 * threads_of(pool);  // then rows are shared out
   const auto shared = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(few ? depth * kColumns : 0));
-  for (int64_t done = 0; done < blocks; done += most) {
-    const int64_t now = std::min(most, blocks - done);
+  for (int64_t done = 0; done < blocks; done += at_once) {
+    const int64_t now = std::min(at_once, blocks - done), top = done * kRows, below = std::min(m, (done + now) * kRows);
     const double size = static_cast<double>(depth) * static_cast<double>(kRows);
-    share(pool, now, static_cast<double>(now) * size, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) pack(done + b, factors.get() + b * kRows * depth);
-    });
+    const S* rows = converted.get();
+    int64_t stride = depth;
+    if constexpr (kSame) {
+      if (as_they_lie) rows = a.data + top * a.row_stride;
+      if (as_they_lie) stride = a.row_stride;
+    }
+    share(as_they_lie ? nullptr : pool, as_they_lie ? 0 : below - top, static_cast<double>(now) * size,
+          [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+              const A* from = a.data + (top + i) * a.row_stride;
+              S* to = converted.get() + i * depth;
+              for (int64_t k = 0; k < depth; ++k) to[k] = static_cast<S>(widen(from[k * a.column_stride]));
+            }
+          });
     const auto multiply_blocks = [&](int64_t begin, int64_t end, const S* panel, int64_t first, int64_t width) {
-      for (int64_t b = begin; b < end; ++b)
-        multiply_block(done + b, factors.get() + b * kRows * depth, panel, first, width);
+      S sums[kRows * kColumns];
+      for (int64_t i = begin * kRows; i < end * kRows; i += kRows) {
+        const int64_t height = std::min(kRows, below - top - i);
+        sum(rows + i * stride, stride, panel, height, depth, sums);
+        for (int64_t r = 0; r < height; ++r) store(top + i + r, first, width, sums + r * kColumns);
+      }
     };
     const double each = static_cast<double>(now) * size * static_cast<double>(kColumns);  // products
     if (few) {

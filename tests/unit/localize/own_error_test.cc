@@ -90,7 +90,7 @@ Graph folded(double epsilon) {
 
 // The target is given the inputs times `scale`.
 LocalizeReport localized(const Graph& a, const Graph& b, float scale = 1, OwnErrorOptions options = {}) {
-  OwnErrors own(a, b, options);
+  OwnErrors own(a, b, std::move(options));
   Localizer localizer(&a, &b);
   localizer.measure_own(&own);
   for (uint64_t seed : {11, 12, 13}) {

@@ -30,11 +30,11 @@ void check_panels() {
     for (const std::string& isa : supported_isas()) {
       for (int64_t rows = 1; rows <= kPanelRows; ++rows) {
         std::vector<T> sums(kPanelRows * kColumns, T(7));
-        panel_sums<T>(isa)(factors.data(), panel.data(), rows, depth, sums.data());
+        panel_sums<T>(isa)(factors.data(), depth, panel.data(), rows, depth, sums.data());
         for (int64_t i = 0; i < kPanelRows * kColumns; ++i) {
           T sum = i < rows * kColumns ? 0 : 7;  // rows beyond stay as they are
           for (int64_t k = 0; k < depth && i < rows * kColumns; ++k) {
-            const T product = factors[static_cast<size_t>(k * kPanelRows + i / kColumns)] *
+            const T product = factors[static_cast<size_t>(i / kColumns * depth + k)] *
                               panel[static_cast<size_t>(k * kColumns + i % kColumns)];
             sum = sum + product;
           }
@@ -76,8 +76,8 @@ TEST(Multiply, AllOfAProduct) {
 
 // Shared out by panels and, where there are few, by rows.
 TEST(Multiply, TheSameOnAnyNumberOfThreads) {
-  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{20, 700}, {300, 40}}) {
-    const int64_t depth = 50;
+  for (const std::array<int64_t, 3>& e : {std::array<int64_t, 3>{20, 700, 50}, {300, 40, 50}}) {
+    const int64_t m = e[0], n = e[1], depth = e[2];
     const std::vector<float> a = numbers<float>(m * depth, 3), b = numbers<float>(depth * n, 4);
     const MatrixView<float> left = {a.data(), depth, 1}, right = {b.data(), n, 1};
     std::vector<float> alone;
