@@ -1,12 +1,10 @@
 // dnn-convert: reads a model of any format and writes it in another format, version or shape.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
-#include "compile/open.h"
 #include "convert/convert.h"
 #include "convert/list.h"
 #include "convert/probes.h"
@@ -160,9 +158,6 @@ int work(const Options& o) {
   convert.certify = !o.no_certificate;
   if (o.probes) convert.certificate.probes = narrow(*o.probes);
   if (!o.probe.inputs.empty()) convert.certificate.given = read_probes(graph, o.probe);
-  OpenOptions folders;
-  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
-  convert.certificate.compile.build.cache_folder = folders.compile.build.cache_folder;
   const std::optional<Certificate> certificate = convert_model(std::move(graph), o.output, convert);
   if (certificate && !cli::console().quiet) cli::say(certificate->text());
   if (certificate && !o.certificate.empty()) write_file(o.certificate, certificate->json() + "\n");

@@ -1,11 +1,10 @@
-// Certificates: how far a converted model's outputs are from its source's, on probe inputs, both compiled at -O0.
+// Certificates: how far a converted model's outputs are from its source's, on probe inputs, both interpreted.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compile/compile.h"
 #include "graph/graph.h"
 
 namespace dnn {
@@ -14,7 +13,7 @@ struct CertifyOptions {
   int probes = 8;  // seeded inputs
   uint64_t seed = 0;
   std::vector<std::vector<Tensor>> given;  // inputs in place of seeded ones, see probes.h
-  CompileOptions compile;                  // where kernels are cached
+  int threads = 0;                         // 0: one per processor; the same figures with any
 };
 
 struct Certificate {
@@ -25,13 +24,12 @@ struct Certificate {
   };
   int probes = 0;
   std::optional<uint64_t> seed;  // none: the inputs were given
-  std::string device;            // "cpu -O0", or "reference" where no compiler is
   std::vector<Output> outputs;
   double time_s = 0;
 
   double max_relative() const;  // over the outputs; a NaN beside a number is infinitely far
   std::string text() const;     // one line
-  // {"probes": 8, "seed": 0 (null: given inputs), "device": ..., "outputs": [{"name": ..., "max_absolute": ...}]}; without the time, so that
+  // {"probes": 8, "seed": 0 (null: given inputs), "device": "reference", "outputs": [{"name": ..., "max_absolute": ...}]}; without the time, so that
   // the same conversion says the same.
   std::string json() const;
 };
@@ -46,13 +44,12 @@ class Yardstick {
   // where it does not run on them.
   Yardstick(Graph source, const CertifyOptions& options);
   // Runs the target on the same inputs. Throws Malformed where inputs or outputs differ in number, dtype or shape, and what
-  // compiling and running the target throw.
+  // running the target throws.
   Certificate judge(Graph target) const;
 
  private:
-  CompileOptions compile_;
+  int threads_;
   Certificate blank_;
-  bool compiled_ = false;
   std::vector<Type> input_types_;
   std::vector<std::vector<Tensor>> inputs_, expected_;
 };

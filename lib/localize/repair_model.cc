@@ -149,7 +149,7 @@ void write(const RepairRequest& request, RepairReport* report) {
   apply_edits(report->edits, edit_source, target);
   infer_types(target);
   ConvertOptions options;
-  options.certificate.compile.build.cache_folder = request.folders.compile.build.cache_folder;
+  options.certificate.threads = request.threads;
   options.warn = request.folders.warn;
   if (const auto opset = target.source_opsets.find(""); opset != target.source_opsets.end())
     options.write.opset = static_cast<int>(std::clamp<int64_t>(opset->second, 7, kIrOpset));

@@ -42,7 +42,6 @@ std::string metadata(const Graph& graph, const std::string& key) {
 ConvertOptions options() {
   ConvertOptions o;
   o.certificate.probes = 3;
-  o.certificate.compile.build.cache_folder = test_cache();
   return o;
 }
 

@@ -45,7 +45,6 @@ TEST(Probes, JudgeInPlaceOfSeededOnes) {
   const Graph source = graph_of("1,2");
   Graph target = parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[1,2]\n  y = Identity(x)\n  output y\n}\n");
   CertifyOptions options;
-  options.compile.build.cache_folder = test_cache();
   options.given = {{Tensor::of<float>({1, 2}, {1, 2})}, {Tensor::of<float>({1, 2}, {0, 4})}};
   const Certificate same = certify(source, target, options);
   EXPECT_EQ(same.probes, 2);

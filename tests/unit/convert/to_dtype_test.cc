@@ -153,7 +153,6 @@ TEST(ToDtype, TfliteHasHalvesAsWeights) {
   const std::string half = folder.path() + "/half.tflite", whole = folder.path() + "/whole.tflite";
   ConvertOptions options;
   options.certificate.probes = 2;
-  options.certificate.compile.build.cache_folder = test_cache();
   const std::string big =
       "  input x: float32[1,64]\n  const w: float32[64,64] = random(1)\n  y = MatMul(x, w)\n  output y\n";
   convert_model(graph_of(big), whole, options);
@@ -171,7 +170,6 @@ TEST(ToDtype, TheCertificateComparesWithTheFloats) {
   const TemporaryFolder folder(testing::TempDir());
   ConvertOptions options;
   options.certificate.probes = 2;
-  options.certificate.compile.build.cache_folder = test_cache();
   options.dtype = DType::Float16;
   for (const DType io : {DType::Float32, DType::Float16}) {
     options.io_dtype = io;
