@@ -81,7 +81,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.time_limit, "--time-limit", "SECONDS", "of models, end by then with the best found so far", 0);
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.seed(&o.sampling.seed);
-  args.device(&o.network.device, "-O0: reference");
+  args.device(&o.network.device, "where to run: reference (models at -O0), opencl:0, ...");
   args.threads(&o.threads);
 }
 

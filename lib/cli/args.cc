@@ -164,10 +164,10 @@ void Args::seed(uint64_t* value) {
   adding_shared_ = false;
 }
 
-void Args::device(std::string* value, const std::string& by_default) {
-  add({Row::Kind::Value, "--device", "NAME",
-       with_default("where to run: reference, cpu, opencl:0, ...", by_default.empty() ? *value : by_default), "", true,
-       [value](const std::string& text) { *value = text; }});
+void Args::device(std::string* value, const std::string& help) {
+  adding_shared_ = true;
+  option(value, "--device", "NAME", help);
+  adding_shared_ = false;
 }
 
 Args::Outcome Args::parse() {

@@ -77,10 +77,11 @@ class Args {
             const std::string& help);
 
   // The shared rows. --quiet, --verbose, --help and --version are there without asking.
-  void output(std::string* value);                                      // -o, --output FILE; "-" is standard output
-  void threads(int* value);                                             // --threads N; 0 is all processors
-  void seed(uint64_t* value);                                           // --seed N
-  void device(std::string* value, const std::string& by_default = "");  // --device NAME; what to say of the default
+  void output(std::string* value);  // -o, --output FILE; "-" is standard output
+  void threads(int* value);         // --threads N; 0 is all processors
+  void seed(uint64_t* value);       // --seed N
+  // --device NAME
+  void device(std::string* value, const std::string& help = "where to run: reference, cpu, opencl:0, ...");
 
   // How images become inputs: --preprocess, what is spelled out over it, --exif.
   void preprocess(std::string* name, PreprocessOptions* spelled_out, bool* exif);

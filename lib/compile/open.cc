@@ -97,19 +97,14 @@ Package compile_source(const ModelSource& source, const std::string& sha256, con
   return package;
 }
 
-// The package of an earlier run; null where there is none of this user's that can be used.
-std::shared_ptr<Package> read_cached(const std::string& cached, const PackageKey& key, const OpenOptions& options) {
+// A package of the cache; null where there is none of this user's. Throws where it cannot be used.
+std::shared_ptr<Package> read_cached(const std::string& cached, const PackageKey& key) {
   std::error_code ignored;
   if (!std::filesystem::exists(cached, ignored)) return nullptr;
-  try {
-    const OpenedPackage opened = read_package(cached, key);
-    if (!opened.trusted) return nullptr;
-    touch_cached(cached);
-    return opened.package;
-  } catch (const Error& e) {
-    note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
-    return nullptr;
-  }
+  const OpenedPackage opened = read_package(cached, key);
+  if (!opened.trusted) return nullptr;
+  touch_cached(cached);
+  return opened.package;
 }
 
 }  // namespace
@@ -169,7 +164,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   const std::string sha256 = hash_of(source);
   // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
   const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
-  const bool compiled = options.compile.device != "reference";  // what is interpreted takes no time to make
+  const bool compiled = options.compile.device != "reference" || options.compile.opt > 0;  // what is not takes no time
   const bool cacheable = compiled && !options.cache_folder.empty() && whole && path != "-" && !key.secret.empty();
   if (!cacheable) {
     auto package = std::make_shared<Package>(compile_source(source, sha256, options));
@@ -177,10 +172,14 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
     return package;
   }
   const std::string cached = options.cache_folder + "/" + cache_key(sha256, options) + ".dnnpkg";
-  if (auto package = read_cached(cached, key, options)) {
-    note(options, "from the cache: " + cached);
-    package->info.model_path = path;
-    return package;
+  try {
+    if (auto package = read_cached(cached, key)) {
+      note(options, "from the cache: " + cached);
+      package->info.model_path = path;
+      return package;
+    }
+  } catch (const Error& e) {
+    note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
   }
   auto package = std::make_shared<Package>(compile_source(source, sha256, options));
   try {
@@ -188,7 +187,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
     write_package(*package, cached, key);
     trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
     // What was written is read back: its weights are pages of a file then, which a system short of memory can drop.
-    std::shared_ptr<Package> mapped = read_cached(cached, key, options);
+    std::shared_ptr<Package> mapped = read_cached(cached, key);
     if (mapped != nullptr) package = std::move(mapped);
   } catch (const Error& e) {
     options.warn(cat("working without the cache: ", e.what()));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/mappings.h"
 #include "base/threads.h"
 #include "graph/bind.h"
 #include "graph/tensor_text.h"
@@ -136,6 +137,10 @@ Yardstick::Yardstick(Graph source, const CertifyOptions& options) : threads_(opt
   try {
     ThreadPool pool(threads_);
     infer_types(source);
+    for (ValueId v = 0; v < source.value_count(); ++v) {  // goes with this graph, while the caller's shares its tensors
+      std::optional<Tensor>& constant = source.value(v).constant;
+      if (constant) constant = constant->arranged_copy();
+    }
     for (int probe = 0; probe < blank_.probes; ++probe) {
       inputs_.emplace_back();
       if (!options.given.empty()) inputs_.back() = options.given[static_cast<size_t>(probe)];
@@ -175,6 +180,7 @@ Certificate Yardstick::judge(Graph target) const {
       given.push_back(convert(inputs_[probe][i], target.value(target.inputs[i]).type.dtype));
     const std::vector<Tensor> outputs = interpret(target, given, {}, {}, &pool);
     for (size_t i = 0; i < outputs.size(); ++i) compare(expected_[probe][i], outputs[i], &certificate.outputs[i]);
+    if (probe == 0) forget_mapped_files();  // weights that were to be arranged have been
   }
   certificate.time_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return certificate;

@@ -172,7 +172,7 @@ Tensor OwnErrors::run(const Graph& graph, const std::vector<ValueId>& ends, cons
       if (&g == &part.graph) (*inner)[g.value(id).name] = tensor;
     };
   }
-  return interpret(part.graph, inputs, observe)[0];
+  return interpret(part.graph, inputs, observe, {}, shared_out_ ? nullptr : options_.pool)[0];
 }
 
 // What the target's segment and the source's compute in float64 from the same activations, and how far each is from that in
@@ -555,8 +555,18 @@ void OwnErrors::doubt_order(const NamedTensors& values) {
 // body(0) to body(n - 1), which may not change what another reads.
 void OwnErrors::each(int64_t n, const std::function<void(int64_t)>& body) const {
   // An order of axes that only the segment's run tells is changed by the one and read by the others.
-  if (options_.pool != nullptr && orders_known_) return share_out(*options_.pool, n, body);
-  for (int64_t i = 0; i < n; ++i) body(i);
+  if (options_.pool == nullptr || !orders_known_) {
+    for (int64_t i = 0; i < n; ++i) body(i);
+    return;
+  }
+  shared_out_ = true;
+  try {
+    share_out(*options_.pool, n, body);
+  } catch (...) {
+    shared_out_ = false;
+    throw;
+  }
+  shared_out_ = false;
 }
 
 void OwnErrors::settle(const NamedTensors& values) {

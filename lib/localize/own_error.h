@@ -131,6 +131,7 @@ class OwnErrors {
   size_t kept_bytes_ = 0;
   bool complete_ = true;
   bool orders_known_ = true;               // of axes: no measurement changes a joint's
+  mutable bool shared_out_ = false;        // segments are on the pool's threads, each on one
   mutable std::atomic<double> flops_ = 0;  // of all that was interpreted; whole numbers, the same in any order
   double most_flops_ = 0;
   int64_t n_samples_ = 0;

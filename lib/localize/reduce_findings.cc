@@ -298,7 +298,7 @@ class Writer {
 
   std::string command(const std::string& target, const std::string& alignment) const {
     const std::string& device = of_.request.network.device;
-    return cat("dnn-localize", device == "cpu" ? "" : " --device " + device,
+    return cat("dnn-localize", device == "reference" ? "" : " --device " + device,
                alignment.empty() ? "" : " --alignment alignment.tsv", " source.onnx ", target, " inputs.npz");
   }
 

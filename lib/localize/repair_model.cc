@@ -77,6 +77,7 @@ std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* wh
   search.preprocess = request.preprocess;
   search.target_preprocess = request.target_preprocess;
   search.network = request.network;
+  if (search.network.device == "reference" && !search.network.level) search.network.device = "cpu";  // for many runs
   search.folders = request.folders;
   search.threads = request.threads;
   search.deadline = request.deadline.until(kEditsShare).rest();

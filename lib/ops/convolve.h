@@ -30,15 +30,18 @@ void convolve(ThreadPool* pool, const T* x, const Shape& x_shape, const W* w, co
       for (int64_t k = begin; k < end; ++k, out += kPanelColumns<S>) {
         S* to = out;
         for (const TapRuns::Run& run : runs.of(tap, panel)) {
-          const T* from = channel + run.from;
+          S* end_of_run = to + run.length;
           if (run.from < 0) {
-            for (int64_t j = 0; j < run.length; ++j) to[j] = S(0);
-          } else if (runs.step() == 1) {
+            for (; to < end_of_run; ++to) *to = S(0);
+            continue;
+          }
+          const T* from = channel + run.from;
+          if (runs.step() == 1) {
             for (int64_t j = 0; j < run.length; ++j) to[j] = static_cast<S>(widen(from[j]));
           } else {
             for (int64_t j = 0; j < run.length; ++j) to[j] = static_cast<S>(widen(from[j * runs.step()]));
           }
-          to += run.length;
+          to = end_of_run;
         }
         if (++tap < taps) continue;
         tap = 0;

@@ -77,6 +77,8 @@ BroadcastRuns broadcast_runs(const Shape& output, const std::vector<Shape>& inpu
   for (const Shape& input : inputs) steps.push_back(broadcast_steps(output.size(), input));
   BroadcastRuns runs;
   runs.step.assign(inputs.size(), 0);
+  runs.offsets.resize(inputs.size());
+  if (element_count(output) == 0) return runs;
   size_t rank = output.size();
   for (bool any = false; rank > 0; --rank) {  // axes of one element fit into any run
     bool fits = true;
@@ -89,7 +91,7 @@ BroadcastRuns broadcast_runs(const Shape& output, const std::vector<Shape>& inpu
     any = any || output[rank - 1] != 1;
     runs.length *= output[rank - 1];
   }
-  for (const std::vector<int64_t>& step : steps) runs.offsets.push_back(offsets_over(output, rank, step));
+  for (size_t i = 0; i < steps.size(); ++i) runs.offsets[i] = offsets_over(output, rank, steps[i]);
   return runs;
 }
 

@@ -76,6 +76,11 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
       std::make_unique_for_overwrite<S[]>(static_cast<size_t>(as_they_lie ? 0 : at_once * kRows * depth));
   const PanelSums<S> sum = panel_sums<S>();
   const int64_t panels = (n + kColumns - 1) / kColumns;
+  // Columns beyond a narrow panel's are multiplied, too: by what happens to lie there, denormal numbers say, that takes many times as long.
+  const auto gather_panel = [&](int64_t begin, int64_t end, int64_t first, int64_t width, S* out) {
+    if (width < kColumns) std::fill(out, out + (end - begin) * kColumns, S{});
+    gather(begin, end, first, width, out);
+  };
   const bool few = panels < 2 * threads_of(pool);  // then rows are shared out
   const auto shared = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(few ? depth * kColumns : 0));
   for (int64_t done = 0; done < blocks; done += at_once) {
@@ -107,8 +112,9 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
     if (few) {
       for (int64_t first = 0; first < n; first += kColumns) {
         const int64_t width = std::min(kColumns, n - first);
-        share(pool, depth, size,
-              [&](int64_t begin, int64_t end) { gather(begin, end, first, width, shared.get() + begin * kColumns); });
+        share(pool, depth, size, [&](int64_t begin, int64_t end) {
+          gather_panel(begin, end, first, width, shared.get() + begin * kColumns);
+        });
         share(pool, now, each,
               [&](int64_t begin, int64_t end) { multiply_blocks(begin, end, shared.get(), first, width); });
       }
@@ -118,7 +124,7 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
       const auto panel = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(depth * kColumns));
       for (int64_t p = begin; p < end; ++p) {
         const int64_t first = p * kColumns, width = std::min(kColumns, n - first);
-        gather(0, depth, first, width, panel.get());
+        gather_panel(0, depth, first, width, panel.get());
         multiply_blocks(0, now, panel.get(), first, width);
       }
     });

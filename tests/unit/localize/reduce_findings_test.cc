@@ -109,7 +109,7 @@ TEST_F(ReduceFindings, EachSideInItsOwnAxesAndNames) {
   ASSERT_EQ(report.reduced->size(), 1u);
   const ReducedFinding& r = report.reduced->at(0);
   EXPECT_TRUE(r.reproduced) << r.why_not;
-  EXPECT_EQ(r.command, "dnn-localize --device reference source.onnx target.onnx inputs.npz");
+  EXPECT_EQ(r.command, "dnn-localize source.onnx target.onnx inputs.npz");
   EXPECT_EQ(r.n_source_nodes_before, 7);
   EXPECT_EQ(r.n_target_nodes_before, 11);
   EXPECT_LT(r.n_target_nodes, 5);
@@ -130,8 +130,8 @@ TEST_F(ReduceFindings, EachSideInItsOwnAxesAndNames) {
   const std::string text = read_file(path("out/1/report.md"));
   for (const char* wanted :
        {"## Evidence", "| expected (source) | ", "conv2", "`target.onnx`, onnx, written by dnn-tools",
-        "## Fix\n\ncopy the parameter", "    dnn-localize --device reference source.onnx", "It exits with 1",
-        "## Versions", "## The network of the target"})
+        "## Fix\n\ncopy the parameter", "    dnn-localize source.onnx", "It exits with 1", "## Versions",
+        "## The network of the target"})
     EXPECT_NE(text.find(wanted), std::string::npos) << wanted;
 }
 

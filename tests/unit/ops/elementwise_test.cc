@@ -162,6 +162,12 @@ TEST(Elementwise, RunsAreWhereBroadcastOffsetsAre) {
   }
 }
 
+TEST(Elementwise, RunsOfNothingTakeNoMemory) {
+  const BroadcastRuns runs = broadcast_runs({int64_t{1} << 40, 0}, {{int64_t{1} << 40, 0}, {0}});
+  ASSERT_EQ(runs.offsets.size(), 2u);
+  EXPECT_TRUE(runs.offsets[0].empty() && runs.offsets[1].empty());
+}
+
 // Large enough to be shared out.
 TEST(Elementwise, TheSameOnAnyNumberOfThreads) {
   const Tensor x = random_tensor(DType::Float32, {2, 6, 80, 90}), c = random_tensor(DType::Float32, {6, 1, 1}, 2),
