@@ -50,8 +50,8 @@ struct OwnError {
 };
 
 struct OwnErrorOptions {
-  ThreadPool* pool =
-      nullptr;  // segments are interpreted, as many at once as it has threads; must outlive the OwnErrors; null: one
+  // Segments are interpreted, as many at once as it has threads; must outlive the OwnErrors; null: one.
+  ThreadPool* pool = nullptr;
   size_t keep = 0;                        // samples whose activations are kept, for try_target(), at least one
   bool keep_showing = false;              // and others on which a segment is wrong that was right so far
   size_t keep_bytes = size_t{256} << 20;  // but no more than these

@@ -58,16 +58,16 @@ template <class S, class A, class Gather, class Store>
 void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, const MatrixView<A>& a,
                      const Gather& gather, const Store& store) {
   if (m <= 0 || n <= 0) return;
-  constexpr int64_t kColumns = kPanelColumns<S>, kRows = kPanelRows,
-                    kFactors = int64_t{1} << 20;  // of a, converted at once
-  if (depth <= 0) {                               // nothing to gather, perhaps from nowhere
+  constexpr int64_t kColumns = kPanelColumns<S>, kRows = kPanelRows;
+  if (depth <= 0) {  // nothing to gather, perhaps from nowhere
     const S none[kColumns] = {};
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; j += kColumns) store(i, j, std::min(kColumns, n - j), none);
     }
     return;
   }
-  // Rows of a as they lie, or as many at a time as this converted.
+  // Rows of a as they lie, or converted, this many elements at a time.
+  constexpr int64_t kFactors = int64_t{1} << 20;
   constexpr bool kSame = std::is_same_v<A, S>;
   const bool as_they_lie = kSame && a.column_stride == 1;
   const int64_t blocks = (m + kRows - 1) / kRows;
@@ -92,14 +92,14 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
       if (as_they_lie) rows = a.data + top * a.row_stride;
       if (as_they_lie) stride = a.row_stride;
     }
-    share(as_they_lie ? nullptr : pool, as_they_lie ? 0 : below - top, static_cast<double>(now) * size,
-          [&](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; ++i) {
-              const A* from = a.data + (top + i) * a.row_stride;
-              S* to = converted.get() + i * depth;
-              for (int64_t k = 0; k < depth; ++k) to[k] = static_cast<S>(widen(from[k * a.column_stride]));
-            }
-          });
+    const auto convert_rows = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const A* from = a.data + (top + i) * a.row_stride;
+        S* to = converted.get() + i * depth;
+        for (int64_t k = 0; k < depth; ++k) to[k] = static_cast<S>(widen(from[k * a.column_stride]));
+      }
+    };
+    if (!as_they_lie) share(pool, below - top, static_cast<double>(now) * size, convert_rows);
     const auto multiply_blocks = [&](int64_t begin, int64_t end, const S* panel, int64_t first, int64_t width) {
       S sums[kRows * kColumns];
       for (int64_t i = begin * kRows; i < end * kRows; i += kRows) {
