@@ -35,8 +35,8 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   result.reassociate = options.opt >= 3;
   if (isa != "avx512") {
     result.native_lanes = isa == "avx2" ? 8 : 4;
-    result.vector_registers = 16;
-    result.widest_tile = 1;
+    result.vector_registers = isa == "avx2" ? 16 : 15;
+    result.widest_tile = isa == "avx2" ? 2 : 1;
   }
   if (options.target == "opencl") {
     result.native_lanes = 16;

@@ -483,11 +483,13 @@ class CpuSchedule {
     return name;
   }
 
-  // Columns of a tile: as many accumulators as registers allow beside `across` weight vectors and a broadcast, but no more
-  // than `limit` (0: none) columns.
+  // Columns of a tile: as many accumulators as registers allow beside one operand of each product, for which the other operands
+  // stay: the weights of `across` blocks for a column's broadcast or all broadcasts for a weight vector, whichever are fewer.
+  // No more than `limit` (0: none) columns.
   int64_t tile_width(int64_t extent, int64_t across, int64_t limit) const {
     const int64_t wide = registers_of(across);
-    const int64_t room = std::max<int64_t>(1, (options_.vector_registers - wide - 1) / wide);
+    int64_t room = 1;
+    while ((room + 1) * wide + std::min(room + 1, wide) + 1 <= options_.vector_registers) ++room;
     if (parameters().tile > 0) return std::min({parameters().tile, room, extent});
     const int64_t most = limit > 0 ? std::min(limit, room) : room;
     if (extent <= most) return extent;
