@@ -146,6 +146,23 @@ TEST(ScheduleCpu, PointwiseConvolutionsReadTheInputOnceForFourBlocks) {
   EXPECT_TRUE(result(after).identical(result(before)));
 }
 
+// Sixteen registers of 8 floats: twelve accumulators of two blocks by three columns, whose broadcasts stay for a vector of weights at
+// a time.
+TEST(ScheduleCpu, SixteenRegistersHoldTwoBlocksByThreeColumns) {
+  ScheduleOptions options;
+  options.opt = 3;
+  options.native_lanes = 8;
+  options.vector_registers = 16;
+  options.widest_tile = 2;
+  const Kernel before = conv(32, 64, 9, 3);
+  const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+  EXPECT_NE(to_text(after).find("local sum: float32[3,2,2,8]"), std::string::npos) << to_text(after);
+  EXPECT_TRUE(result(after).identical(result(before)));
+  options.vector_registers = 15;  // one is kept back
+  const Kernel small = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+  EXPECT_NE(to_text(small).find("local sum: float32[2,2,2,8]"), std::string::npos) << to_text(small);
+}
+
 // Tasks of a few positions would read all weights for them: fewer tasks then, unless there were one or two.
 TEST(ScheduleCpu, TasksAreNotTooShort) {
   EXPECT_EQ(tasks(scheduled(conv(512, 160, 7, 1), 3)), 5);
