@@ -39,7 +39,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.widest_tile = isa == "avx2" ? 2 : 1;
   }
   if (options.target == "opencl") {
-    result.native_lanes = 16;
+    result.native_lanes = isa == "float8" ? 8 : 16;
     result.panel = 1;
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
     result.widest_tile = 1;

@@ -22,10 +22,11 @@ struct Workload {
 
 struct GenerateOptions {
   int opt = 0;
-  std::string target = "c";       // vocabulary: "c", "opencl", "cuda"
-  bool fast_math = false;         // shorter approximations of exp, tanh and erf
-  std::vector<std::string> isas;  // for "c": one code per instruction set, e.g. {"avx512", "x86-64"}
-  Schedules schedules = {};       // chosen parameters; what is not in it has the defaults
+  std::string target = "c";  // vocabulary: "c", "opencl", "cuda"
+  bool fast_math = false;    // shorter approximations of exp, tanh and erf
+  // One code each: for "c" per instruction set, e.g. {"avx512", "x86-64"}; for "opencl" per width of the vectors, {"float16", "float8"}.
+  std::vector<std::string> isas;
+  Schedules schedules = {};  // chosen parameters; what is not in it has the defaults
   std::function<void(const Workload& workload)> on_workload = {};  // called once for each; may be empty
 };
 

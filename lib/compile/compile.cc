@@ -69,7 +69,10 @@ Package compile(const Graph& source, const CompileOptions& options) {
     generate.fast_math = std::any_of(log.begin(), log.end(), [](const PassLog& p) { return p.name == "fast-math"; });
     generate.schedules = options.schedules;
     generate.on_workload = options.on_workload;
-    generate.isas = target != "c" ? std::vector<std::string>{""} : options.isas.empty() ? default_isas() : options.isas;
+    generate.isas = target == "opencl"     ? std::vector<std::string>{"float16", "float8"}
+                    : target == "cuda"     ? std::vector<std::string>{""}
+                    : options.isas.empty() ? default_isas()
+                                           : options.isas;
     package = codegen::generate(graph, generate);
     generate.on_workload = nullptr;
     if (options.emit) {

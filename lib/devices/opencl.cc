@@ -70,11 +70,31 @@ std::string device_text(cl_device_id device, cl_device_info what) {
   return text;
 }
 
+// The code with the widest vectors, "floatN", that the device's registers hold whole; the narrowest where they hold none.
+const Code& code_for(const Package& package, cl_device_id device) {
+  if (package.codes.empty()) fail_usage("the package holds no code; compile it with --device opencl");
+  cl_uint native = 0;
+  clGetDeviceInfo(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, nullptr);
+  const auto width = [](const Code& code) {
+    int64_t n = 0;
+    return code.isa.rfind("float", 0) == 0 && parse_int(code.isa.substr(5), &n) ? n : 0;
+  };
+  const Code* best = nullptr;
+  for (const Code& code : package.codes) {
+    const bool fits = width(code) <= native, held = best != nullptr && width(*best) <= native;
+    if (best == nullptr || (fits ? !held || width(code) > width(*best) : !held && width(code) < width(*best)))
+      best = &code;
+  }
+  return *best;
+}
+
 class OpenClSession : public PlannedSession {
  public:
   OpenClSession(std::shared_ptr<const Package> package, cl_device_id device)
-      : PlannedSession(std::move(package)), device_(device), name_(device_text(device, CL_DEVICE_NAME)) {
-    if (package_->codes.empty()) fail_usage("the package holds no code; compile it with --device opencl");
+      : PlannedSession(std::move(package)),
+        device_(device),
+        name_(device_text(device, CL_DEVICE_NAME)),
+        code_(code_for(*package_, device)) {
     cl_int status = 0;
     context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
     check(status, "making a context");
@@ -88,7 +108,7 @@ class OpenClSession : public PlannedSession {
 
  private:
   void build() {
-    const std::string& source = package_->codes[0].source;
+    const std::string& source = code_.source;
     const char* text = source.c_str();
     const size_t length = source.size();
     cl_int status = 0;
@@ -180,7 +200,7 @@ class OpenClSession : public PlannedSession {
 
   void launch(size_t i) override {
     const auto kernel = static_cast<size_t>(package_->steps[i].kernel);
-    const auto tasks = static_cast<size_t>(package_->codes[0].tasks[kernel]);
+    const auto tasks = static_cast<size_t>(code_.tasks[kernel]);
     const size_t one = 1;
     check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &tasks, &one, 0, nullptr, nullptr),
           "launching a kernel");
@@ -213,6 +233,7 @@ class OpenClSession : public PlannedSession {
 
   cl_device_id device_;
   std::string name_;
+  const Code& code_;
   Context context_;
   Queue queue_;
   Program program_;

@@ -47,7 +47,7 @@ inline constexpr std::string_view kUnitDivider = "\n// ---- kernel ----\n";
 
 // The kernels for one target and instruction set.
 struct Code {
-  std::string isa;  // "x86-64", "avx2", "avx512"; "" for opencl and cuda
+  std::string isa;  // "x86-64", "avx2", "avx512"; for opencl "float16", "float8"; "" for cuda
   std::string source;
   std::string binary;          // ELF shared object; empty where the driver compiles the source
   std::vector<int64_t> tasks;  // by kernel: its parallel iterations
