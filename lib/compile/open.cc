@@ -143,9 +143,10 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
       CompileOptions again = options.compile;
       again.opt = opened.package->info.opt;
       again.float64 = opened.package->info.dtype == "float64";
+      const Graph& source = opened.package->source.graph();
       std::shared_ptr<Package> package;
       try {
-        package = std::make_shared<Package>(compile(opened.package->source, again));
+        package = std::make_shared<Package>(compile(source, again));
       } catch (Error& e) {
         throw e.within(path);
       }

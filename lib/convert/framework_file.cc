@@ -127,7 +127,7 @@ FrameworkSession open_in_framework(const Framework& framework, const std::string
     return open_session(device, run, options);
   };
   const auto open_converted = [&]() -> FrameworkSession {
-    const FrameworkFile file = converted(framework, path, *package, folder, package->source, "converted");
+    const FrameworkFile file = converted(framework, path, *package, folder, package->source.graph(), "converted");
     return {file, open(file, package)};
   };
   const auto open_best = [&]() -> FrameworkSession {

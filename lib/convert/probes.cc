@@ -11,10 +11,10 @@ namespace {
 // What samples are fitted to: the graph as a package that was never compiled.
 Package package_of(const Graph& graph) {
   Package package;
-  package.source = graph;
-  fix_open_extents(package.source);
-  infer_types(package.source);
-  package.graph = package.source;
+  package.graph = graph;
+  fix_open_extents(package.graph);
+  infer_types(package.graph);
+  package.source = package.graph;
   for (ValueId v : package.graph.inputs) package.input_types.push_back(package.graph.value(v).type);
   for (ValueId v : package.graph.outputs) package.output_types.push_back(package.graph.value(v).type);
   return package;

@@ -61,7 +61,10 @@ BatchPlan plan_batch(const Package& package) {
       throw;
     }
     if (plan.batched) slot.shape[0] = 1;
-    if (is_integer(slot.dtype)) find_quantization(package.source, package.source.inputs[i], &slot);
+    if (is_integer(slot.dtype)) {
+      const Graph& source = package.source.graph();
+      find_quantization(source, source.inputs[i], &slot);
+    }
     plan.slots.push_back(std::move(slot));
   }
   return plan;

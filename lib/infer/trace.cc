@@ -134,7 +134,7 @@ std::vector<stream::TensorRecord> trace_run(Session& session, const std::vector<
     }
   });
   const bool float64 = package.info.dtype == "float64";
-  Graph source = float64 ? widen_to_float64(package.source) : package.source;
+  Graph source = float64 ? widen_to_float64(package.source.graph()) : package.source.graph();
   infer_types(source);
   const std::vector<std::string> axes = logical_axes(source);
 

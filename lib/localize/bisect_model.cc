@@ -126,11 +126,11 @@ BisectedModel bisect_model(const BisectRequest& request) {
   bisected.labels = std::move(held.labels);
   const std::vector<BisectSample> samples = std::move(held.samples);
   for (const BisectSample& sample : samples) bisected.paths.push_back(sample.path);
-  bisected.report = bisect(written->source, samples, source.side, target.side, search);
+  bisected.report = bisect(written->source.graph(), samples, source.side, target.side, search);
   if (!request.reduce.empty() && bisected.report.differs()) {
     const BisectSample& sample = samples[bisected.report.differs_most];
     bisected.reduced = bisected.report.beyond_tolerance
-                           ? reduced_or_why_not(request, written->source, sample, source.side, target.side)
+                           ? reduced_or_why_not(request, written->source.graph(), sample, source.side, target.side)
                            : not_reduced("outputs are within the tolerance, only labels differ");
   }
   bisected.report.ran_out = request.options.deadline.ran_out();

@@ -74,7 +74,7 @@ ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const std::stri
   parse_preprocess_spec(preprocess, &name, &spelled_out);
   if (names_images(request.inputs)) options.preprocess = choose_preprocess(*package, plan, name, spelled_out, false);
   samples = std::make_unique<TakenSamples>(open_samples(options, plan), request.takes);
-  graph = package->source;
+  graph = package->source.graph();
   infer_types(graph);
 }
 

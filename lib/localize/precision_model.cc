@@ -30,7 +30,7 @@ JudgedPrecision judge_precision_of(const PrecisionRequest& request) {
   search.threads = request.threads;
   search.deadline = search.deadline.rest();  // reading the model is no part of the search
   const HeldSamples held = hold_samples(request, *written, search.deadline);
-  return {request.model, device, held.labels, judge_precision(written->source, held.samples, search)};
+  return {request.model, device, held.labels, judge_precision(written->source.graph(), held.samples, search)};
 }
 
 }  // namespace dnn

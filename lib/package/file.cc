@@ -18,6 +18,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/read_ahead.h"
 #include "package/graph_fb.h"
 
 namespace dnn {
@@ -30,6 +31,7 @@ constexpr char kMagic[8] = {'D', 'N', 'N', 'P', 'K', 'G', 0, 1};
 constexpr size_t kHead = 56;  // magic, manifest size, HMAC, checksum
 constexpr size_t kAlign = 64;
 constexpr uint32_t kVersion = 1;
+constexpr uint64_t kLarge = 1 << 16;  // bytes of a constant that is not read before it is needed
 
 using Digest = std::array<unsigned char, 32>;
 
@@ -48,28 +50,33 @@ uint64_t checksum(Bytes bytes) { return std::max<uint64_t>(1, XXH3_64bits(bytes.
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 // Blobs in the order they are stored. Their offsets depend on the manifest's size and that on the offsets' presence, not
-// their values, so the manifest is built twice.
+// their values, so the manifest is built twice: before settle(), when offsets are 0, and after.
 class BlobStore {
  public:
-  explicit BlobStore(size_t first_offset) : next_(first_offset) {}
   struct Place {
     size_t offset, size;
     uint64_t checksum;
   };
   Place add(Bytes bytes) {
     if (bytes.empty()) return {kHead, 0, 0};
-    auto [entry, fresh] = seen_.try_emplace({bytes.data(), bytes.size()}, Place{next_, bytes.size(), 0});
+    auto [entry, fresh] = seen_.try_emplace({bytes.data(), bytes.size()}, Place{0, bytes.size(), 0});
     if (fresh) {
       entry->second.checksum = checksum(bytes);
       blobs_.push_back(bytes);
-      next_ = aligned(next_ + bytes.size());
     }
     return entry->second;
+  }
+  // Small blobs lie together: to read one that lies between large ones, a system reads megabytes around it.
+  void settle(size_t first_offset) {
+    std::stable_partition(blobs_.begin(), blobs_.end(), [](Bytes blob) { return blob.size() < kLarge; });
+    for (Bytes blob : blobs_) {
+      seen_.at({blob.data(), blob.size()}).offset = first_offset;
+      first_offset = aligned(first_offset + blob.size());
+    }
   }
   const std::vector<Bytes>& blobs() const { return blobs_; }
 
  private:
-  size_t next_;
   std::map<std::pair<const std::byte*, size_t>, Place> seen_;
   std::vector<Bytes> blobs_;
 };
@@ -121,7 +128,7 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   std::vector<Offset<fb::Tensor>> constants;
   for (const Tensor& t : p.constants) constants.push_back(pack_tensor(b, t, put));
   const auto graph = pack_graph(b, p.graph, put);
-  const auto source = pack_graph(b, p.source, put);
+  const auto source = pack_graph(b, p.source.graph(), put);
   const auto ks = b.CreateVector(kernels);
   const auto ss = b.CreateVector(steps);
   const auto cs = b.CreateVector(constants);
@@ -204,9 +211,9 @@ PackageKey load_or_make_key(const std::string& path) {
 }
 
 void write_package(const Package& package, ByteSink& to, const PackageKey& key) {
-  BlobStore sizing(0);
-  const size_t manifest_size = build_manifest(package, sizing).size();
-  BlobStore blobs(aligned(kHead + manifest_size));
+  BlobStore blobs;
+  const size_t manifest_size = build_manifest(package, blobs).size();
+  blobs.settle(aligned(kHead + manifest_size));
   const std::string manifest = build_manifest(package, blobs);
   DNN_CHECK(manifest.size() == manifest_size);
   const uint64_t size = manifest.size();
@@ -231,7 +238,11 @@ void write_package(const Package& package, const std::string& path, const Packag
   file.commit();
 }
 
-OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key) {
+namespace {
+
+// `path` is for what is found later.
+OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key,
+                    const std::string& path) {
   ByteReader reader(bytes, "package");
   if (!looks_like_package(reader.take(sizeof kMagic))) fail_malformed("not a package of this version");
   const uint64_t size = reader.u64();
@@ -244,13 +255,28 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
   const fb::Manifest* m = fb::GetManifest(manifest.data());
   if (m->version() > kVersion)
     fail_unsupported("package version ", m->version(), " is newer than this tool's ", kVersion);
-  const LoadBlob load = [&](const fb::Blob* blob) {
+  const auto find = [bytes](const fb::Blob* blob) {
     if (blob == nullptr) fail_malformed("a blob is missing");
     ByteReader at(bytes, "package");
     at.seek(blob->offset());
-    const Bytes content = at.take(blob->size());
+    return at.take(blob->size());
+  };
+  const auto check_blob = [find](const fb::Blob* blob) {
+    const Bytes content = find(blob);
     if (blob->xxh3() != 0 && checksum(content) != blob->xxh3())
       fail_malformed("the ", content.size(), " bytes at ", blob->offset(), " are damaged");
+    return content;
+  };
+  const LoadBlob load = check_blob;
+  std::vector<const fb::Blob*> unread;
+  const LoadBlob load_later = [&](const fb::Blob* blob) {
+    if (blob == nullptr || blob->size() < kLarge) return check_blob(blob);
+    unread.push_back(blob);
+    return find(blob);
+  };
+  const LoadBlob ask_for = [&](const fb::Blob* blob) {
+    const Bytes content = find(blob);
+    if (content.size() >= kLarge) read_ahead(content);
     return content;
   };
   auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
@@ -271,7 +297,15 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
       for (const auto* pass : *i->passes()) p.info.passes.push_back(pass->str());
     }
   }
-  p.source = unpack_graph(m->source(), load, owner);
+  Graph source = unpack_graph(m->source(), load_later, owner);
+  p.source = {std::move(source), [check_blob, unread, owner, path] {
+                try {
+                  for (const fb::Blob* blob : unread) check_blob(blob);
+                } catch (Error& e) {
+                  if (!path.empty()) e.within(path);
+                  throw;
+                }
+              }};
   p.graph = unpack_graph(m->graph(), load, owner);
   auto take_argument = [](const fb::Argument& a) {
     return Argument{static_cast<Argument::Kind>(a.kind()), a.at(), a.value()};
@@ -290,6 +324,7 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
     }
   }
   if (m->constants() != nullptr) {
+    for (const auto* t : *m->constants()) unpack_tensor(t, ask_for, owner);  // all of them, before the first is read
     for (const auto* t : *m->constants()) p.constants.push_back(unpack_tensor(t, load, owner));
   }
   if (m->values() != nullptr) {
@@ -318,10 +353,16 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
   return opened;
 }
 
+}  // namespace
+
+OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key) {
+  return parse(bytes, owner, key, "");
+}
+
 OpenedPackage read_package(const std::string& path, const PackageKey& key) {
   const auto file = std::make_shared<const MappedFile>(path);
   try {
-    return parse_package(file->bytes(), file, key);
+    return parse(file->bytes(), file, key, path);
   } catch (Error& e) {
     e.within(path);
     throw;

@@ -25,8 +25,8 @@ struct OpenedPackage {
   bool trusted = false;  // signed with the key: its code may run
 };
 
-// Throws Malformed for anything damaged (all offsets, indices and sizes are checked before use), Unsupported for a newer
-// version, Environment when the file cannot be read.
+// Throws Malformed for anything damaged (all offsets, indices and sizes are checked before use; large constants of the source by
+// source.graph()), Unsupported for a newer version, Environment when the file cannot be read.
 OpenedPackage read_package(const std::string& path, const PackageKey& key);
 
 // The same of a file's bytes, which `owner` keeps in memory. Errors do not name the file.

@@ -2,7 +2,11 @@
 // devices run it. See file.h for the file, schemas/package.fbs for its format.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -59,10 +63,37 @@ struct Placement {
   std::string layout;  // loops::Layout text; "" row-major
 };
 
+// The model that a package was made of, as it was read, with shapes bound. In a file its constants are as many bytes as the weights
+// that kernels read, and most runs need none of them, so that large ones are not read before graph() is asked for.
+class SourceGraph {
+ public:
+  SourceGraph() = default;
+  SourceGraph(Graph graph) : graph_(std::move(graph)) {}
+  // `check` throws Malformed where a constant is damaged; it is called until it returns, by any thread.
+  SourceGraph(Graph graph, std::function<void()> check) : graph_(std::move(graph)), check_(std::make_shared<Check>()) {
+    check_->run = std::move(check);
+  }
+  // Throws Malformed.
+  const Graph& graph() const {
+    if (check_ != nullptr) std::call_once(check_->once, check_->run);
+    return graph_;
+  }
+  // For nodes, types and metadata: elements of constants may be damaged.
+  const Graph& structure() const { return graph_; }
+
+ private:
+  struct Check {
+    std::once_flag once;
+    std::function<void()> run;
+  };
+  Graph graph_;
+  std::shared_ptr<Check> check_;
+};
+
 struct Package {
   PackageInfo info;
-  Graph source;  // as it was read, shapes bound
-  Graph graph;   // after the passes
+  SourceGraph source;
+  Graph graph;  // after the passes
   std::vector<KernelInfo> kernels;
   std::vector<Step> steps;
   std::vector<Tensor> constants;  // as kernels read them: packed 1-D, or row-major for the interpreter

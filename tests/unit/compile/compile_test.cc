@@ -107,7 +107,45 @@ TEST(Package, ReadsBackWhatWasWritten) {
   const Tensor x = random_tensor({1, 8, 6, 7}, 3);
   const Tensor before = open_session("cpu", std::make_shared<Package>(package))->run({x})[0];
   EXPECT_TRUE(open_session("cpu", opened.package)->run({x})[0].identical(before));
-  EXPECT_EQ(to_text(opened.package->source, {.inline_all = true}), to_text(package.source, {.inline_all = true}));
+  EXPECT_EQ(to_text(opened.package->source.graph(), {.inline_all = true}),
+            to_text(package.source.graph(), {.inline_all = true}));
+}
+
+// A run reads the weights as kernels have them, not those of the source, which are as many bytes.
+TEST(Package, LargeConstantsOfTheSourceAreReadWhenTheyAreAskedFor) {
+  const Graph graph = conv_graph({1, 64, 64, 5, 3, 1, 1, 1});
+  const Package package = compile(graph, cached_options(3));
+  TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/a.dnnpkg";
+  const PackageKey key{std::string(32, 'k')};
+  write_package(package, path, key);
+  std::string whole = read_file(path);
+  size_t at = std::string::npos;
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    const Tensor* constant = graph.constant(id);
+    if (constant != nullptr && constant->size_bytes() > 100000)
+      at = whole.find(as_text(constant->bytes().subspan(0, 256)));
+  }
+  ASSERT_NE(at, std::string::npos);
+  whole[at + 100] = static_cast<char>(whole[at + 100] ^ 1);
+  write_file(path, whole);
+  const OpenedPackage opened = read_package(path, key);
+  EXPECT_TRUE(opened.trusted);
+  const Tensor x = random_tensor({1, 64, 5, 6}, 3);
+  EXPECT_TRUE(open_session("cpu", opened.package)
+                  ->run({x})[0]
+                  .identical(open_session("cpu", std::make_shared<Package>(package))->run({x})[0]));
+  for (int again = 0; again < 2; ++again) {
+    try {
+      opened.package->source.graph();
+      ADD_FAILURE() << "damage was not seen";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed);
+      EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("damaged"), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_THROW(write_package(*opened.package, folder.path() + "/b.dnnpkg", key), Error);
 }
 
 TEST(Package, EveryTruncationIsMalformed) {
@@ -144,7 +182,8 @@ TEST(Package, EveryFlippedBitIsMalformedOrMeansNothing) {
       if (at >= 16 && at < 48) {
         EXPECT_FALSE(opened.trusted) << "bit flipped in the signature, at " << at;
       } else {  // the zeros between blobs
-        EXPECT_EQ(to_text(opened.package->source, {.inline_all = true}), to_text(package.source, {.inline_all = true}));
+        EXPECT_EQ(to_text(opened.package->source.graph(), {.inline_all = true}),
+                  to_text(package.source.graph(), {.inline_all = true}));
         EXPECT_EQ(whole[at], 0) << at;
       }
     } catch (const Error& e) {

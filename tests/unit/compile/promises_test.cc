@@ -278,7 +278,7 @@ TEST(Promises, OfTheSample) {
     expect_steady(package, cat("sample -O", opt));
     if (opt != 0) continue;
     const Tensor x = random_input(package->graph, 1);
-    const std::vector<Tensor> expected = interpret(package->source, {x});
+    const std::vector<Tensor> expected = interpret(package->source.graph(), {x});
     for (const std::string& isa : supported_isas())
       expect_same(open_session("cpu", package, {2, isa})->run({x}), expected, "sample -O0 " + isa);
   }
