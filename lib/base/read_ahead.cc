@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace dnn {
@@ -11,8 +12,8 @@ namespace dnn {
 void read_ahead(Bytes mapped) {
   if (mapped.empty()) return;
   static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(mapped.data()), first = begin / page * page;
-  ::madvise(reinterpret_cast<void*>(first), mapped.size() + (begin - first), MADV_WILLNEED);
+  const size_t before = reinterpret_cast<uintptr_t>(mapped.data()) % page;  // of the first page
+  ::madvise(const_cast<std::byte*>(mapped.data() - before), mapped.size() + before, MADV_WILLNEED);
 }
 
 }  // namespace dnn
