@@ -264,7 +264,8 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   const auto check_blob = [find](const fb::Blob* blob) {
     const Bytes content = find(blob);
     if (blob->xxh3() != 0 && checksum(content) != blob->xxh3())
-      fail_malformed("the ", content.size(), " bytes at ", blob->offset(), " are damaged");
+      fail_malformed("the ", content.size(), " bytes at ", blob->offset(),
+                     " are damaged: remove the package and compile the model again");
     return content;
   };
   const LoadBlob load = check_blob;
@@ -298,8 +299,9 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     }
   }
   Graph source = unpack_graph(m->source(), load_later, owner);
-  p.source = {std::move(source), [check_blob, unread, owner, path] {
+  p.source = {std::move(source), [find, check_blob, unread, owner, path] {
                 try {
+                  for (const fb::Blob* blob : unread) read_ahead(find(blob));
                   for (const fb::Blob* blob : unread) check_blob(blob);
                 } catch (Error& e) {
                   if (!path.empty()) e.within(path);
