@@ -162,13 +162,13 @@ int work(const Options& o) {
   if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);
   std::string changes;
   if (o.explain) open.compile.on_passes = [&](const std::vector<PassLog>& log) { changes = explain_passes(log); };
-  const Package package = compile_file(o.model, open);
-  if (o.explain) std::cout << changes << "\n" << explain(package);
+  const PackageKey key = output ? usable_key(open) : PackageKey{};
+  const std::shared_ptr<const Package> package = compile_file(o.model, open, key, output ? &*output : nullptr);
+  if (o.explain) std::cout << changes << "\n" << explain(*package);
   if (output) {
-    write_package(package, *output, usable_key(open));
     output->commit();
-    cli::note(cat(o.output, ": ", package.kernels.size(), " kernels, ", package.steps.size(), " steps, arena of ",
-                  package.arena_bytes / 1024, " KiB"));
+    cli::note(cat(o.output, ": ", package->kernels.size(), " kernels, ", package->steps.size(), " steps, arena of ",
+                  package->arena_bytes / 1024, " KiB"));
   }
   return 0;
 }

@@ -128,14 +128,7 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void AtomicFile::write(Bytes bytes) {
-  while (!bytes.empty()) {
-    ssize_t n = ::write(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_environment(path_, ": cannot write: ", system_reason());
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-}
+void AtomicFile::write(Bytes bytes) { FdSink(fd_, path_).write(bytes); }
 
 SharedBytes write_nameless(const std::string& folder, const Content& content) {
   const std::string here = folder.empty() ? "." : folder;

@@ -21,6 +21,9 @@ class FileSource : public FdSource {
   int fd_;
 };
 
+// Bytes of one write: of a mapped file the pages come that many at a time, at half the cost of one by one as each is copied.
+constexpr size_t kMostWritten = 1 << 20;
+
 }  // namespace
 
 size_t FdSource::read(std::byte* to, size_t n) {
@@ -33,7 +36,7 @@ size_t FdSource::read(std::byte* to, size_t n) {
 
 void FdSink::write(Bytes bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+    const ssize_t n = ::write(fd_, bytes.data(), std::min(bytes.size(), kMostWritten));
     if (n >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(n));
     } else if (errno == EPIPE) {

@@ -56,12 +56,24 @@ void bind_inputs(Graph& graph, const OpenOptions& options) {
     fail_usage("--batch ", options.batch, ": the model's batch is fixed at ", *fixed_at);
 }
 
+// What tells this build's results from those of others. Of changed sources there are many builds under one commit.
+std::string build_name() {
+  std::string name = cat(version(), " ", commit());
+  if (name.back() != '+') return name;
+  std::error_code ignored;
+  const std::filesystem::path program = "/proc/self/exe";
+  return cat(name, " ", std::filesystem::file_size(program, ignored), " ",
+             std::filesystem::last_write_time(program, ignored).time_since_epoch().count());
+}
+
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
 // Everything that decides a package's bytes, as a cache key.
-std::string cache_key(const std::string& sha256, const OpenOptions& o) {
+std::string cache_key(const std::string& path, const std::string& sha256, const OpenOptions& o) {
   const CompileOptions& c = o.compile;
   std::string text =
-      cat(version(), " ", commit(), "\n", sha256, "\n", c.opt, " ", c.device, " ", c.float64, " ", join(c.isas, "+"),
-          " ", c.pass_changes, " ", c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), "\n");
+      cat(build_name(), "\n", file_name(path), "\n", sha256, "\n", c.opt, " ", c.device, " ", c.float64, " ",
+          join(c.isas, "+"), " ", c.pass_changes, " ", c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), "\n");
   for (const auto& [isa, chosen] : c.schedules) {
     for (const auto& [kernel, parameters] : chosen) text += cat(isa, " ", kernel, " ", to_text(parameters), "\n");
   }
@@ -90,21 +102,60 @@ Package compile_source(const ModelSource& source, const std::string& sha256, con
   } catch (Error& e) {
     throw e.within(source_name(source.path));
   }
-  package.info.model_path = std::filesystem::path(source.path).filename().string();
+  package.info.model_path = file_name(source.path);
   package.info.model_format = sniff_format(source).name;
   package.info.model_sha256 = sha256;
   package.info.tool_version = version();
   return package;
 }
 
-// A package of the cache; null where there is none of this user's. Throws where it cannot be used.
-std::shared_ptr<Package> read_cached(const std::string& cached, const PackageKey& key) {
+// A package of the cache; an empty one where there is none of this user's. Throws where it cannot be used.
+OpenedPackage read_cached(const std::string& cached, const PackageKey& key) {
   std::error_code ignored;
-  if (!std::filesystem::exists(cached, ignored)) return nullptr;
-  const OpenedPackage opened = read_package(cached, key);
-  if (!opened.trusted) return nullptr;
+  if (!std::filesystem::exists(cached, ignored)) return {};
+  OpenedPackage opened = read_package(cached, key);
+  if (!opened.trusted) return {};
   touch_cached(cached);
-  return opened.package;
+  return opened;
+}
+
+// Compiles, or takes from the cache what was compiled; `checked`: and found its source undamaged.
+OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& options, const PackageKey& key,
+                                bool checked) {
+  const std::string sha256 = hash_of(source);
+  // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
+  const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
+  const CompileOptions& c = options.compile;
+  const bool compiled = c.device != "reference" || c.opt > 0;  // what is not takes no time
+  const bool watched = c.emit || c.on_passes || c.on_workload;
+  OpenedPackage made;
+  if (!compiled || watched || options.cache_folder.empty() || !whole || source.path == "-" || key.secret.empty()) {
+    made.package = std::make_shared<Package>(compile_source(source, sha256, options));
+    return made;
+  }
+  const std::string cached = options.cache_folder + "/" + cache_key(source.path, sha256, options) + ".dnnpkg";
+  try {
+    OpenedPackage found = read_cached(cached, key);
+    if (found.package != nullptr) {
+      if (checked) found.package->source.graph();
+      note(options, "from the cache: " + cached);
+      return found;
+    }
+  } catch (const Error& e) {
+    note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
+  }
+  made.package = std::make_shared<Package>(compile_source(source, sha256, options));
+  try {
+    make_folders(options.cache_folder);
+    write_package(*made.package, cached, key);
+    trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
+    // What was written is read back: its weights are pages of a file then, which a system short of memory can drop.
+    OpenedPackage mapped = read_cached(cached, key);
+    if (mapped.package != nullptr) return mapped;
+  } catch (const Error& e) {
+    options.warn(cat("working without the cache: ", e.what()));
+  }
+  return made;
 }
 
 }  // namespace
@@ -125,9 +176,15 @@ Graph read_bound(const std::string& path, const OpenOptions& options) {
   return read_source(open_model(path, options.shapes), options);
 }
 
-Package compile_file(const std::string& path, const OpenOptions& options) {
-  const ModelSource source = open_model(path, options.shapes);
-  return compile_source(source, hash_of(source), warning_once(options));
+std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& given, const PackageKey& key,
+                                            ByteSink* to) {
+  OpenedPackage compiled = compile_or_recall(open_model(path, given.shapes), warning_once(given), key, true);
+  if (to != nullptr && !compiled.file.bytes.empty()) {
+    to->write(compiled.file.bytes);
+  } else if (to != nullptr) {
+    write_package(*compiled.package, *to, key);
+  }
+  return compiled.package;
 }
 
 std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& given) {
@@ -162,37 +219,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   const ModelSource source = open_model(path, options.shapes);
   if (!source.folder && looks_like_package(source.bytes))
     fail_usage(source_name(path), ": a package is mapped into memory, so it must be a file");
-  const std::string sha256 = hash_of(source);
-  // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
-  const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
-  const bool compiled = options.compile.device != "reference" || options.compile.opt > 0;  // what is not takes no time
-  const bool cacheable = compiled && !options.cache_folder.empty() && whole && path != "-" && !key.secret.empty();
-  if (!cacheable) {
-    auto package = std::make_shared<Package>(compile_source(source, sha256, options));
-    package->info.model_path = path;
-    return package;
-  }
-  const std::string cached = options.cache_folder + "/" + cache_key(sha256, options) + ".dnnpkg";
-  try {
-    if (auto package = read_cached(cached, key)) {
-      note(options, "from the cache: " + cached);
-      package->info.model_path = path;
-      return package;
-    }
-  } catch (const Error& e) {
-    note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
-  }
-  auto package = std::make_shared<Package>(compile_source(source, sha256, options));
-  try {
-    make_folders(options.cache_folder);
-    write_package(*package, cached, key);
-    trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
-    // What was written is read back: its weights are pages of a file then, which a system short of memory can drop.
-    std::shared_ptr<Package> mapped = read_cached(cached, key);
-    if (mapped != nullptr) package = std::move(mapped);
-  } catch (const Error& e) {
-    options.warn(cat("working without the cache: ", e.what()));
-  }
+  std::shared_ptr<Package> package = compile_or_recall(source, options, key, false).package;
   package->info.model_path = path;
   return package;
 }

@@ -364,7 +364,9 @@ OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owne
 OpenedPackage read_package(const std::string& path, const PackageKey& key) {
   const auto file = std::make_shared<const MappedFile>(path);
   try {
-    return parse(file->bytes(), file, key, path);
+    OpenedPackage opened = parse(file->bytes(), file, key, path);
+    opened.file = {file->bytes(), file};
+    return opened;
   } catch (Error& e) {
     e.within(path);
     throw;

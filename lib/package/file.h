@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/content.h"
 #include "base/io.h"
 #include "package/package.h"
 
@@ -23,6 +24,7 @@ void write_package(const Package& package, const std::string& path, const Packag
 struct OpenedPackage {
   std::shared_ptr<Package> package;
   bool trusted = false;  // signed with the key: its code may run
+  SharedBytes file;      // all of it, as write_package() wrote it; of read_package() alone
 };
 
 // Throws Malformed for anything damaged (all offsets, indices and sizes are checked before use; large constants of the source by

@@ -356,11 +356,52 @@ TEST(Promises, SameInputsGiveTheSameBytes) {
     options.compile.isas = {"x86-64"};
     options.compile.build.jobs = first.empty() ? 2 : 1;
     options.compile.build.cache_folder = first.empty() ? std::string() : here + "/cache";
-    write_package(compile_file(here + "/shapes.onnx", options), here + "/shapes.dnnpkg", key);
+    AtomicFile file(here + "/shapes.dnnpkg");
+    compile_file(here + "/shapes.onnx", options, key, &file);
+    file.commit();
     const std::string bytes = read_file(here + "/shapes.dnnpkg");
     if (first.empty()) first = bytes;
     EXPECT_TRUE(bytes == first) << "in " << name;
   }
+}
+
+// Compiled twice, the second time from the cache, and once more where the model in what the cache holds was damaged.
+TEST(Promises, TheCacheGivesTheSameBytes) {
+  TemporaryFolder folder(::testing::TempDir());
+  OpenOptions options;
+  options.compile.opt = 3;
+  options.compile.isas = {"x86-64"};
+  options.compile.build.cache_folder = test_cache();
+  options.cache_folder = folder.path() + "/cache";
+  std::vector<std::string> notes;
+  options.note = [&](const std::string& message) { notes.push_back(message.substr(0, message.find(' '))); };
+  const std::string model = folder.path() + "/wide.onnx", out = folder.path() + "/wide.dnnpkg";
+  const Net net = {"wide", true, R"(graph "wide" {
+       opset 28
+       input x: float32[N,64,3,3]
+       const w: float32[64,64,3,3] = random(1)
+       y = Conv(x, w) @y
+       output y
+     })"};
+  write_model(graph_of(net, 1), model);
+  const PackageKey key = load_or_make_key(folder.path() + "/key");
+  const auto compiled_bytes = [&] {
+    AtomicFile file(out);
+    compile_file(model, options, key, &file);
+    file.commit();
+    return read_file(out);
+  };
+  const std::string first = compiled_bytes();
+  EXPECT_TRUE(notes.empty());
+  EXPECT_TRUE(compiled_bytes() == first);
+  EXPECT_EQ(notes, (std::vector<std::string>{"from"}));
+  for (const auto& entry : std::filesystem::directory_iterator(options.cache_folder)) {
+    std::string bytes = read_file(entry.path().string());
+    bytes.at(bytes.size() - 4096) ^= 1;  // of the model's weights, which come last
+    write_file(entry.path().string(), bytes);
+  }
+  EXPECT_TRUE(compiled_bytes() == first);
+  EXPECT_EQ(notes, (std::vector<std::string>{"from", "the"}));
 }
 
 }  // namespace
