@@ -33,13 +33,12 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   ScheduleOptions result;
   result.opt = options.opt;
   result.reassociate = options.opt >= 3;
+  result.native_lanes = vector_lanes(isa);
   if (isa != "avx512") {
-    result.native_lanes = isa == "avx2" ? 8 : 4;
     result.vector_registers = isa == "avx2" ? 16 : 15;
     result.widest_tile = isa == "avx2" ? 2 : 1;
   }
   if (options.target == "opencl") {
-    result.native_lanes = isa == "float8" ? 8 : 16;
     result.panel = 1;
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
     result.widest_tile = 1;
@@ -408,6 +407,11 @@ bool same_plan(const Package& a, const Package& b) {
 }
 
 }  // namespace
+
+int64_t vector_lanes(const std::string& isa) {
+  if (isa == "avx2" || isa == "float8") return 8;
+  return isa == "x86-64" ? 4 : 16;
+}
 
 Package generate(const Graph& graph, const GenerateOptions& options) {
   const Vocabulary& vocabulary = vocabulary_of(options.target);

@@ -33,6 +33,10 @@ struct GenerateOptions {
 // Fills in everything of a package but `info` and the codes' binaries. Types of all values must have been inferred.
 Package generate(const Graph& graph, const GenerateOptions& options);
 
+// Elements of float32 in a vector register: of an instruction set, or as an OpenCL code's vectors are wide; 16 for cuda, whose
+// schedules have none.
+int64_t vector_lanes(const std::string& isa);
+
 // The scheduled kernels of a graph for one instruction set, in first-use order: what --emit writes as loop IR.
 std::string emit_loops(const Graph& graph, const GenerateOptions& options, const std::string& isa);
 

@@ -49,6 +49,8 @@ constexpr int64_t kSliver = 3;
 // Blocks of channels that share what a tile of a pointwise convolution reads, and the most accumulators of such a tile: so
 // few that the next tile's products begin while they are stored.
 constexpr int64_t kShare = 4, kSharedTile = 20;
+// Lines that a processor waits for at once, about, and steps of a reduction over which more than these are spread.
+constexpr int64_t kFetches = 16, kSteps = 16;
 // Accumulators of a tile whose taps are spelt out, and the most of these.
 constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7;
 
@@ -337,11 +339,20 @@ class CpuSchedule {
       if (nest_holds("i", columns)) body_ = move_inside("i", columns);
       if (options_.opt >= 3 && nest_holds(columns, "i")) carry_depth(across, columns);
       register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
-      if (carried_ && parameters().fetch_ahead != 0) fetch_ahead("k_i");
+      if (carried_ && parameters().fetch_ahead != 0) fetch_ahead(in_few_rows(across));
       return;
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
     if (across > 1) body_ = jam(body_, "j_o_i", LoopKind::Unrolled);
+  }
+
+  // The innermost loop of a reduction in chunks: over few rows so short a one that what each asks for ahead can wait for its lines.
+  std::string in_few_rows(int64_t across) {
+    const int64_t lines = loop_extent(body_, "k_i") * across * lanes() * bytes() / 64;
+    if (lines <= kFetches * std::max<int64_t>(1, loop_extent(body_, "i_o")) || loop_extent(body_, "k_i") % kSteps != 0)
+      return "k_i";
+    body_ = split(body_, "k_i", kSteps);
+    return "k_i_i";
   }
 
   // Whether a tile should be kShare blocks of columns wide: it reads a row of the left-hand matrix half as often, and few enough

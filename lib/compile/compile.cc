@@ -39,9 +39,24 @@ std::string target_of(const std::string& device) {
   return device == "opencl" || device == "cuda" ? device : "";
 }
 
+std::vector<std::string> isas_of(const std::string& target, const CompileOptions& options) {
+  if (target == "opencl") return {"float16", "float8"};
+  if (target != "c") return {""};
+  return options.isas.empty() ? default_isas() : options.isas;
+}
+
+// Of the best of them.
+int64_t lanes_of(const std::vector<std::string>& isas) {
+  int64_t most = 0;
+  for (const std::string& isa : isas) most = std::max(most, codegen::vector_lanes(isa));
+  return most;
+}
+
 }  // namespace
 
 Package compile(const Graph& source, const CompileOptions& options) {
+  const std::string target = target_of(options.device);
+  const std::vector<std::string> isas = isas_of(target, options);
   Graph graph = options.float64 ? widen_to_float64(source) : source;
   infer_types(graph);
   verify(graph);
@@ -50,6 +65,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
   pass_options.float64 = options.float64;
   pass_options.changes = options.pass_changes;
   pass_options.stop_after = options.stop_after;
+  pass_options.vector_lanes = lanes_of(isas);
   pass_options.allow = options.allow;
   pass_options.rows = options.rows;
   if (options.emit) {
@@ -61,7 +77,6 @@ Package compile(const Graph& source, const CompileOptions& options) {
   const std::vector<PassLog> log = run_passes(graph, pass_options);
   if (options.on_passes) options.on_passes(log);
   Package package;
-  const std::string target = target_of(options.device);
   if (!target.empty()) {
     codegen::GenerateOptions generate;
     generate.opt = options.opt;
@@ -69,10 +84,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
     generate.fast_math = std::any_of(log.begin(), log.end(), [](const PassLog& p) { return p.name == "fast-math"; });
     generate.schedules = options.schedules;
     generate.on_workload = options.on_workload;
-    generate.isas = target == "opencl"     ? std::vector<std::string>{"float16", "float8"}
-                    : target == "cuda"     ? std::vector<std::string>{""}
-                    : options.isas.empty() ? default_isas()
-                                           : options.isas;
+    generate.isas = isas;
     package = codegen::generate(graph, generate);
     generate.on_workload = nullptr;
     if (options.emit) {

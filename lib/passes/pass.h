@@ -13,6 +13,7 @@ struct PassContext {
   int opt = 0;  // the level being compiled for
   bool float64 = false;
   bool keep_storage = false;  // constants stay in the few bits that the model keeps them in
+  int64_t vector_lanes = 16;  // of float32 in a register of the processor that is compiled for
 };
 
 // The level of passes that no optimisation level runs: formats ask for them by name (formats.def).
@@ -42,6 +43,7 @@ struct PassOptions {
   int opt = 3;
   bool float64 = false;
   bool keep_storage = false;
+  int64_t vector_lanes = 16;
   // "+name,-name", applied to the level's own set; "only:name,name" replaces it. Names or aliases.
   std::string changes;
   int64_t stop_after = -1;  // patches to apply in all; -1: no limit

@@ -10,9 +10,15 @@ namespace {
 
 constexpr int64_t kLeastChannels = 16;  // fewer leave the transforms more work than the products save
 
-// What one core of a Xeon of 2.5 GHz with AVX-512 multiplies and adds in a second, in convolutions and in products, and how
-// many bytes it reads or writes in one, as measured. Only their ratios decide.
-constexpr double kDirectFlops = 110e9, kProductFlops = 95e9;
+// What one core multiplies and adds in a second, in convolutions and in products: a Xeon of 2.5 GHz with AVX-512, an EPYC of
+// Zen 3 with AVX2, and such a one without; and how many bytes it reads or writes in one, as measured. Only their ratios decide.
+struct Rates {
+  double direct, product;
+};
+Rates rates(int64_t vector_lanes) {
+  if (vector_lanes >= 16) return {110e9, 95e9};
+  return vector_lanes == 8 ? Rates{88e9, 76e9} : Rates{22e9, 22e9};
+}
 // Of weights: in networks whose weights stay in the last cache from run to run, and in others.
 constexpr double kCachedNetwork = 8e6, kCachedWeights = 20e9, kWeights = 7e9;
 
@@ -29,7 +35,7 @@ double weight_rate(const Graph& graph) {
 
 // The form that takes least time; none where the convolution itself does, or has another shape. `weight_bytes` a second come
 // from memory.
-const winograd::Form* best_form(const Graph& graph, const Node& node, double weight_bytes) {
+const winograd::Form* best_form(const Graph& graph, const Node& node, const Rates& rate, double weight_bytes) {
   const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
   const Tensor* w = graph.constant(node.inputs[1]);
   if (w == nullptr || w->dtype() != DType::Float32 || w->rank() != 4 || w->dim(2) != 3 || w->dim(3) != 3)
@@ -47,13 +53,13 @@ const winograd::Form* best_form(const Graph& graph, const Node& node, double wei
   const auto takes = [&](double products, int64_t tiles, double flops) {
     return std::max(2 * products * static_cast<double>(tiles) * c * m / flops, 4 * products * c * m / weight_bytes);
   };
-  double least = takes(9, ys[0] * ys[2] * ys[3], kDirectFlops);
+  double least = takes(9, ys[0] * ys[2] * ys[3], rate.direct);
   const winograd::Form* best = nullptr;
   for (const winograd::Form* form : {&winograd::f4x4(), &winograd::f2x2()}) {
     const int64_t tiles = ys[0] * form->tiles(ys[2]) * form->tiles(ys[3]);
     const auto products = static_cast<double>(form->products());
     const double bytes = 4 * products * static_cast<double>(tiles) * (c + m);
-    const double seconds = takes(products, tiles, kProductFlops) + 2 * bytes / tile_rate(bytes);
+    const double seconds = takes(products, tiles, rate.product) + 2 * bytes / tile_rate(bytes);
     if (seconds >= least) continue;
     least = seconds;
     best = form;
@@ -63,12 +69,13 @@ const winograd::Form* best_form(const Graph& graph, const Node& node, double wei
 
 }  // namespace
 
-std::vector<Patch> use_winograd(const Graph& graph, const PassContext&) {
+std::vector<Patch> use_winograd(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches;
+  const Rates rate = rates(context.vector_lanes);
   const double weight_bytes = weight_rate(graph);
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const winograd::Form* form = is_op(node, "Conv") ? best_form(graph, node, weight_bytes) : nullptr;
+    const winograd::Form* form = is_op(node, "Conv") ? best_form(graph, node, rate, weight_bytes) : nullptr;
     if (form == nullptr) continue;
     const Shape x = graph.value(node.inputs[0]).type.fixed_shape();
     const Window window = Window::of(node, {x[2], x[3]}, {3, 3});

@@ -176,7 +176,7 @@ TEST(Passes, NamesAliasesAndMistakes) {
 
 // Products of the WinogradConv that a convolution of `channels` to as many, over side x side, becomes; 0 where it stays. `large`:
 // in a network whose weights fill the caches.
-int64_t winograd_products(int64_t channels, int64_t side, bool large) {
+int64_t winograd_products(int64_t channels, int64_t side, bool large, int64_t lanes = 16) {
   Graph graph = parse_graph(cat("graph \"g\" {\n opset 13\n input x: float32[1,", channels, ",", side, ",", side,
                                 "]\n const w: float32[", channels, ",", channels,
                                 ",3,3] = random(1)\n const z: float32[", large ? 3000 : 1,
@@ -184,18 +184,22 @@ int64_t winograd_products(int64_t channels, int64_t side, bool large) {
   infer_types(graph);
   PassOptions options;
   options.changes = "only:winograd";
+  options.vector_lanes = lanes;
   run_passes(graph, options);
   const Node& node = graph.node(graph.order().back());
   return node.op == "WinogradConv" ? graph.value(node.inputs[1]).type.fixed_shape()[0] : 0;
 }
 
 // Large tiles multiply least; where few of them read the weights, these take longest, and there are fewer with small tiles.
-// Where all of a network's deepest weights are read for 49 positions, and where tiles of few channels fill no cache, it stays.
+// Where all of a network's deepest weights are read for 49 positions, and where tiles of few channels fill no cache, it stays; but
+// where products take longer, those weights come meanwhile.
 TEST(Passes, WinogradTakesTheTilesThatTakeLeastTime) {
   for (const bool large : {false, true}) {
     EXPECT_EQ(winograd_products(64, 56, large), 36);
     EXPECT_EQ(winograd_products(256, 14, large), large ? 16 : 36);
     EXPECT_EQ(winograd_products(512, 7, large), 0);
+    EXPECT_EQ(winograd_products(512, 7, large, 8), 16);
+    EXPECT_EQ(winograd_products(512, 7, large, 4), 36);
     EXPECT_EQ(winograd_products(16, 147, large), 0);
     EXPECT_EQ(winograd_products(8, 28, large), 0);
   }
