@@ -10,6 +10,8 @@ namespace dnn {
 namespace {
 // About 20 microseconds on current machines: longer than the gap between two kernels, shorter than a scheduler tick.
 constexpr int kSpins = 2000;
+// Of a thread's range: so few that each is worth its call, so many that the last one waited for is short.
+constexpr int64_t kPieces = 4;
 }  // namespace
 
 int available_processors() {
@@ -20,6 +22,7 @@ int available_processors() {
 
 ThreadPool::ThreadPool(int n_threads) {
   if (n_threads <= 0) n_threads = available_processors();
+  ranges_ = std::vector<Range>(static_cast<size_t>(n_threads));
   for (int i = 1; i < n_threads; ++i) workers_.emplace_back([this, i] { work(i); });
 }
 
@@ -33,10 +36,15 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run_part(int index) const {
-  const int64_t parts = size();
-  const int64_t begin = n_ * index / parts, end = n_ * (index + 1) / parts;
-  if (begin < end) job_(context_, begin, end);
+void ThreadPool::run_part(int index) {
+  const auto threads = static_cast<size_t>(size());
+  for (size_t i = 0; i < threads; ++i) {
+    Range& range = ranges_[(static_cast<size_t>(index) + i) % threads];
+    while (range.next.load(std::memory_order_relaxed) < range.end) {
+      const int64_t begin = range.next.fetch_add(range.piece, std::memory_order_relaxed);
+      if (begin < range.end) job_(context_, begin, std::min(begin + range.piece, range.end));
+    }
+  }
 }
 
 void ThreadPool::run(int64_t n, Job job, void* context) {
@@ -46,7 +54,14 @@ void ThreadPool::run(int64_t n, Job job, void* context) {
   }
   job_ = job;
   context_ = context;
-  n_ = n;
+  const int64_t parts = size();
+  for (int64_t i = 0; i < parts; ++i) {
+    Range& range = ranges_[static_cast<size_t>(i)];
+    const int64_t begin = n * i / parts;
+    range.end = n * (i + 1) / parts;
+    range.piece = std::max<int64_t>(1, (range.end - begin) / kPieces);
+    range.next.store(begin, std::memory_order_relaxed);
+  }
   pending_.store(static_cast<int>(workers_.size()));
   generation_.fetch_add(1);
   if (sleepers_.load() > 0) {

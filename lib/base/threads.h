@@ -21,14 +21,20 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // Calls job(context, begin, end) over [0, n) cut into at most size() even ranges, one on the calling thread, and
-  // returns when all are done. One caller at a time. The job must not throw.
+  // Calls job(context, begin, end) over [0, n) in pieces, and returns when all are done. Each thread has an even range, which it goes
+  // through in order; one that is done takes pieces of the others'. One caller at a time. The job must not throw.
   using Job = void (*)(void* context, int64_t begin, int64_t end);
   void run(int64_t n, Job job, void* context);
 
  private:
+  // What is left of a thread's range.
+  struct alignas(64) Range {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0, piece = 1;
+  };
+
   void work(int index);
-  void run_part(int index) const;
+  void run_part(int index);
 
   std::vector<std::thread> workers_;
   std::mutex mutex_;
@@ -39,7 +45,7 @@ class ThreadPool {
   std::atomic<bool> stop_{false};
   Job job_ = nullptr;
   void* context_ = nullptr;
-  int64_t n_ = 0;
+  std::vector<Range> ranges_;  // by thread
 };
 
 // Processors that this process may run on (its affinity mask).

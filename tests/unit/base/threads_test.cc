@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -20,6 +21,32 @@ TEST(ShareOut, EachPartOnce) {
       share_out(pool, n, [&](int64_t i) { ++visits[static_cast<size_t>(i)]; });
       for (const std::atomic<int>& count : visits) EXPECT_EQ(count, 1);
     }
+  }
+}
+
+// The piece that holds 0 waits for all others, most of which are of the same thread's range.
+TEST(ThreadPool, AThreadThatIsDoneTakesWhatIsLeftOfOthers) {
+  ThreadPool pool(2);
+  constexpr int64_t kParts = 16;
+  std::atomic<int64_t> done = 0;
+  bool others_were_done = false;
+  struct Call {
+    std::atomic<int64_t>* done;
+    bool* others_were_done;
+  } call{&done, &others_were_done};
+  const auto job = [](void* context, int64_t begin, int64_t end) {
+    const Call& c = *static_cast<const Call*>(context);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const int64_t others = kParts - (end - begin);
+    while (begin == 0 && *c.done < others && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    if (begin == 0) *c.others_were_done = *c.done == others;
+    *c.done += end - begin;
+  };
+  for (int times = 0; times < 3; ++times) {
+    done = 0;
+    pool.run(kParts, job, &call);
+    EXPECT_TRUE(others_were_done);
+    EXPECT_EQ(done, kParts);
   }
 }
 
