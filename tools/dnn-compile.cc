@@ -27,7 +27,8 @@ const cli::Tool kTool = {
     .summary =
         "Compiles a model into a package: the graph after the passes of an optimisation level, kernels for a device, "
         "and "
-        "packed weights in one file that dnn-infer maps into memory. The same input gives the same bytes.",
+        "packed weights in one file that dnn-infer maps into memory. The same input gives the same bytes, from a cache "
+        "where it was compiled before.",
     .negative = "",
     .examples = {{"dnn-compile -O3 --device cpu model.onnx -o model.dnnpkg", "the usual case"},
                  {"dnn-compile -O4 --pass=-fuse-ops --emit out/ model.onnx -o m.dnnpkg",
@@ -156,14 +157,14 @@ int work(const Options& o) {
       write_file(o.emit + "/" + file, text);
     };
   }
+  open.note = cli::note;
   open.warn = cli::warn;
   if (o.tune || !o.tuning.log.empty()) use_schedules(o, &open);
   std::optional<cli::Output> output;
   if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);
   std::string changes;
   if (o.explain) open.compile.on_passes = [&](const std::vector<PassLog>& log) { changes = explain_passes(log); };
-  const PackageKey key = output ? usable_key(open) : PackageKey{};
-  const std::shared_ptr<const Package> package = compile_file(o.model, open, key, output ? &*output : nullptr);
+  const std::shared_ptr<const Package> package = compile_file(o.model, open, output ? &*output : nullptr);
   if (o.explain) std::cout << changes << "\n" << explain(*package);
   if (output) {
     output->commit();

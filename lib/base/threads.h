@@ -51,7 +51,7 @@ class ThreadPool {
 // Processors that this process may run on (its affinity mask).
 int available_processors();
 
-// Runs body(i) for i in [0, n) over the pool, each thread a contiguous range.
+// Runs body(i) for i in [0, n) over the pool, shared out as run() does.
 template <class Body>
 void parallel_for(ThreadPool& pool, int64_t n, Body&& body) {
   auto job = [](void* context, int64_t begin, int64_t end) {

@@ -54,27 +54,32 @@ int64_t lanes_of(const std::vector<std::string>& isas) {
 
 }  // namespace
 
+PassOptions pass_options(const CompileOptions& options) {
+  PassOptions result;
+  result.opt = options.opt;
+  result.float64 = options.float64;
+  result.vector_lanes = lanes_of(isas_of(target_of(options.device), options));
+  result.changes = options.pass_changes;
+  result.stop_after = options.stop_after;
+  result.allow = options.allow;
+  result.rows = options.rows;
+  return result;
+}
+
 Package compile(const Graph& source, const CompileOptions& options) {
   const std::string target = target_of(options.device);
   const std::vector<std::string> isas = isas_of(target, options);
   Graph graph = options.float64 ? widen_to_float64(source) : source;
   infer_types(graph);
   verify(graph);
-  PassOptions pass_options;
-  pass_options.opt = options.opt;
-  pass_options.float64 = options.float64;
-  pass_options.changes = options.pass_changes;
-  pass_options.stop_after = options.stop_after;
-  pass_options.vector_lanes = lanes_of(isas);
-  pass_options.allow = options.allow;
-  pass_options.rows = options.rows;
+  PassOptions rewriting = pass_options(options);
   if (options.emit) {
     options.emit("00-source.txt", to_text(graph));
-    pass_options.after_pass = [&, n = 0](const std::string& pass, const Graph& after) mutable {
+    rewriting.after_pass = [&, n = 0](const std::string& pass, const Graph& after) mutable {
       options.emit(cat(++n < 10 ? "0" : "", n, "-", pass, ".txt"), to_text(after));
     };
   }
-  const std::vector<PassLog> log = run_passes(graph, pass_options);
+  const std::vector<PassLog> log = run_passes(graph, rewriting);
   if (options.on_passes) options.on_passes(log);
   Package package;
   if (!target.empty()) {

@@ -35,6 +35,9 @@ struct CompileOptions {
 // an operator that is not ours, Usage for an unknown pass, Environment when no compiler is there.
 Package compile(const Graph& graph, const CompileOptions& options);
 
+// What the passes of such a package run with, in all that decides which rewrites there are.
+PassOptions pass_options(const CompileOptions& options);
+
 // Instruction sets a package gets by default: the plain fallback and the best of this processor.
 std::vector<std::string> default_isas();
 

@@ -71,9 +71,10 @@ std::string file_name(const std::string& path) { return std::filesystem::path(pa
 // Everything that decides a package's bytes, as a cache key.
 std::string cache_key(const std::string& path, const std::string& sha256, const OpenOptions& o) {
   const CompileOptions& c = o.compile;
+  const std::vector<std::string> isas = c.isas.empty() ? default_isas() : c.isas;  // of this processor
   std::string text =
       cat(build_name(), "\n", file_name(path), "\n", sha256, "\n", c.opt, " ", c.device, " ", c.float64, " ",
-          join(c.isas, "+"), " ", c.pass_changes, " ", c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), "\n");
+          join(isas, "+"), " ", c.pass_changes, " ", c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), "\n");
   for (const auto& [isa, chosen] : c.schedules) {
     for (const auto& [kernel, parameters] : chosen) text += cat(isa, " ", kernel, " ", to_text(parameters), "\n");
   }
@@ -109,55 +110,6 @@ Package compile_source(const ModelSource& source, const std::string& sha256, con
   return package;
 }
 
-// A package of the cache; an empty one where there is none of this user's. Throws where it cannot be used.
-OpenedPackage read_cached(const std::string& cached, const PackageKey& key) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(cached, ignored)) return {};
-  OpenedPackage opened = read_package(cached, key);
-  if (!opened.trusted) return {};
-  touch_cached(cached);
-  return opened;
-}
-
-// Compiles, or takes from the cache what was compiled; `checked`: and found its source undamaged.
-OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& options, const PackageKey& key,
-                                bool checked) {
-  const std::string sha256 = hash_of(source);
-  // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
-  const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
-  const CompileOptions& c = options.compile;
-  const bool compiled = c.device != "reference" || c.opt > 0;  // what is not takes no time
-  const bool watched = c.emit || c.on_passes || c.on_workload;
-  OpenedPackage made;
-  if (!compiled || watched || options.cache_folder.empty() || !whole || source.path == "-" || key.secret.empty()) {
-    made.package = std::make_shared<Package>(compile_source(source, sha256, options));
-    return made;
-  }
-  const std::string cached = options.cache_folder + "/" + cache_key(source.path, sha256, options) + ".dnnpkg";
-  try {
-    OpenedPackage found = read_cached(cached, key);
-    if (found.package != nullptr) {
-      if (checked) found.package->source.graph();
-      note(options, "from the cache: " + cached);
-      return found;
-    }
-  } catch (const Error& e) {
-    note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
-  }
-  made.package = std::make_shared<Package>(compile_source(source, sha256, options));
-  try {
-    make_folders(options.cache_folder);
-    write_package(*made.package, cached, key);
-    trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
-    // What was written is read back: its weights are pages of a file then, which a system short of memory can drop.
-    OpenedPackage mapped = read_cached(cached, key);
-    if (mapped.package != nullptr) return mapped;
-  } catch (const Error& e) {
-    options.warn(cat("working without the cache: ", e.what()));
-  }
-  return made;
-}
-
 }  // namespace
 
 PackageKey usable_key(const OpenOptions& options) {
@@ -172,17 +124,71 @@ PackageKey usable_key(const OpenOptions& options) {
   }
 }
 
+namespace {
+
+// A package of the cache; an empty one where there is none of this user's. Throws where it cannot be used.
+OpenedPackage read_cached(const std::string& cached, const OpenOptions& options) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(cached, ignored)) return {};
+  OpenedPackage opened = read_package(cached, usable_key(options));
+  if (!opened.trusted) return {};
+  touch_cached(cached);
+  return opened;
+}
+
+// Compiles, or takes from the cache what was compiled; `checked`: and found its source undamaged.
+OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& options, bool checked) {
+  const std::string sha256 = hash_of(source);
+  // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
+  const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
+  const CompileOptions& c = options.compile;
+  const bool compiled = c.device != "reference" || c.opt > 0;  // what is not takes no time
+  const bool special = c.emit || c.on_passes || c.on_workload || c.allow || c.rows != nullptr;
+  OpenedPackage made;
+  if (!compiled || special || options.cache_folder.empty() || !whole || source.path == "-") {
+    made.package = std::make_shared<Package>(compile_source(source, sha256, options));
+    return made;
+  }
+  const std::string cached = options.cache_folder + "/" + cache_key(source.path, sha256, options) + ".dnnpkg";
+  try {
+    OpenedPackage found = read_cached(cached, options);
+    if (found.package != nullptr) {
+      if (checked) found.package->source.graph();
+      note(options, "from the cache: " + cached);
+      return found;
+    }
+  } catch (const Error& e) {
+    note(options, cat("the cached package is not usable (", e.what(), "): compiling"));
+  }
+  made.package = std::make_shared<Package>(compile_source(source, sha256, options));
+  const PackageKey key = usable_key(options);  // made only now, when there is something to sign
+  if (key.secret.empty()) return made;
+  try {
+    make_folders(options.cache_folder);
+    write_package(*made.package, cached, key);
+    trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
+    // What was written is read back: its weights are pages of a file then, which a system short of memory can drop.
+    OpenedPackage mapped = read_cached(cached, options);
+    if (mapped.package != nullptr) return mapped;
+  } catch (const Error& e) {
+    options.warn(cat("working without the cache: ", e.what()));
+  }
+  return made;
+}
+
+}  // namespace
+
 Graph read_bound(const std::string& path, const OpenOptions& options) {
   return read_source(open_model(path, options.shapes), options);
 }
 
-std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& given, const PackageKey& key,
-                                            ByteSink* to) {
-  OpenedPackage compiled = compile_or_recall(open_model(path, given.shapes), warning_once(given), key, true);
+std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& given, ByteSink* to) {
+  const OpenOptions options = warning_once(given);
+  OpenedPackage compiled = compile_or_recall(open_model(path, options.shapes), options, true);
   if (to != nullptr && !compiled.file.bytes.empty()) {
     to->write(compiled.file.bytes);
   } else if (to != nullptr) {
-    write_package(*compiled.package, *to, key);
+    write_package(*compiled.package, *to, usable_key(options));
   }
   return compiled.package;
 }
@@ -219,7 +225,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   const ModelSource source = open_model(path, options.shapes);
   if (!source.folder && looks_like_package(source.bytes))
     fail_usage(source_name(path), ": a package is mapped into memory, so it must be a file");
-  std::shared_ptr<Package> package = compile_or_recall(source, options, key, false).package;
+  std::shared_ptr<Package> package = compile_or_recall(source, options, false).package;
   package->info.model_path = path;
   return package;
 }

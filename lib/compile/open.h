@@ -32,11 +32,10 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
 // The graph of a model file, shapes bound: what compile_file() compiles.
 Graph read_bound(const std::string& path, const OpenOptions& options);
 
-// Reads and compiles a model (through the cache, where `key` is not empty), shapes bound, with its facts in the package's info; of
-// its path the file name alone, so that the same model gives the same package wherever it lies. Writes the package, signed with
-// `key`, unless `to` is null.
-std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& options, const PackageKey& key,
-                                            ByteSink* to);
+// Reads and compiles a model (through the cache), shapes bound, with its facts in the package's info; of its path the file name
+// alone, so that the same model gives the same package wherever it lies. Writes the package, signed with the user's key, unless
+// `to` is null.
+std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& options, ByteSink* to);
 
 // Cache, object and key places of this user, as the two functions below say; for no cache and no key leave it.
 void use_folders(OpenOptions* options, const char* xdg_cache_home, const char* xdg_config_home, const char* home);

@@ -31,12 +31,8 @@ CompileOptions leaving_out(const CompileOptions& options, const LeftOut& left_ou
 Rewritten rewritten(const Graph& model, const CompileOptions& given, int64_t stop_after, const LeftOut& left_out) {
   Rewritten result;
   const CompileOptions options = leaving_out(given, left_out);
-  PassOptions passes;
-  passes.opt = options.opt;
-  passes.float64 = options.float64;
-  passes.changes = options.pass_changes;
-  passes.rows = options.rows;
-  passes.stop_after = stop_after < 0 ? options.stop_after : stop_after;
+  PassOptions passes = pass_options(options);
+  if (stop_after >= 0) passes.stop_after = stop_after;
   // The key as it is when the rewrite is allowed: applying it changes the graph that names what it removes.
   auto key = std::make_shared<std::string>();
   passes.allow = [key, allow = options.allow](const Graph& graph, const std::string& pass, const Patch& patch) {

@@ -345,19 +345,19 @@ TEST(Promises, AForkOnOpenCl) {
 
 TEST(Promises, SameInputsGiveTheSameBytes) {
   TemporaryFolder folder(::testing::TempDir());
-  const PackageKey key = load_or_make_key(folder.path() + "/key");
   std::string first;
   for (const char* name : {"a", "b/c"}) {
     const std::string here = folder.path() + "/" + name;
     std::filesystem::create_directories(here);
     std::filesystem::copy_file("sample/shapes.onnx", here + "/shapes.onnx");
     OpenOptions options;
+    options.key_path = folder.path() + "/key";
     options.compile.opt = 3;
     options.compile.isas = {"x86-64"};
     options.compile.build.jobs = first.empty() ? 2 : 1;
     options.compile.build.cache_folder = first.empty() ? std::string() : here + "/cache";
     AtomicFile file(here + "/shapes.dnnpkg");
-    compile_file(here + "/shapes.onnx", options, key, &file);
+    compile_file(here + "/shapes.onnx", options, &file);
     file.commit();
     const std::string bytes = read_file(here + "/shapes.dnnpkg");
     if (first.empty()) first = bytes;
@@ -384,10 +384,10 @@ TEST(Promises, TheCacheGivesTheSameBytes) {
        output y
      })"};
   write_model(graph_of(net, 1), model);
-  const PackageKey key = load_or_make_key(folder.path() + "/key");
+  options.key_path = folder.path() + "/key";
   const auto compiled_bytes = [&] {
     AtomicFile file(out);
-    compile_file(model, options, key, &file);
+    compile_file(model, options, &file);
     file.commit();
     return read_file(out);
   };

@@ -9,6 +9,7 @@
 #include "cache.h"
 #include "graph/text.h"
 #include "localize/kernel_errors.h"
+#include "localize/rewrites.h"
 #include "unit/localize/questions.h"
 
 namespace dnn {
@@ -320,6 +321,24 @@ TEST(Outcomes, LabelsAndMovement) {
   EXPECT_TRUE(std::isinf(movement(a, broken, {}).excess));
   EXPECT_EQ(movement(broken, broken, {}).excess, 0);
   EXPECT_EQ(movement(broken, {{}, "in other words: no"}, {}).excess, 0);
+}
+
+// What the passes choose by the instruction set, bisection replays with the package's.
+TEST(Bisect, RewritesAreThoseOfThePackagesInstructionSet) {
+  const Graph graph = parse_graph(R"(graph "deep" {
+    opset 17
+    input x: float32[1,512,7,7]
+    const w: float32[512,512,3,3] = random(1)
+    y = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+    output y
+  })");
+  for (const auto& [isa, expected] : {std::pair("avx512", 0U), std::pair("avx2", 1U)}) {
+    CompileOptions options;
+    options.opt = 4;
+    options.isas = {isa};
+    options.pass_changes = "only:winograd";
+    EXPECT_EQ(rewritten(graph, options, -1, {}).applied.size(), expected) << isa;
+  }
 }
 
 }  // namespace
