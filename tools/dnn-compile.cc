@@ -169,7 +169,7 @@ int work(const Options& o) {
   if (output) {
     output->commit();
     cli::note(cat(o.output, ": ", package->kernels.size(), " kernels, ", package->steps.size(), " steps, arena of ",
-                  package->arena_bytes / 1024, " KiB"));
+                  (package->arena_bytes + package->sample_arena_bytes) / 1024, " KiB"));
   }
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "codegen/memory_plan.h"
 #include "codegen/parts.h"
 #include "codegen/print.h"
+#include "codegen/samples.h"
 #include "codegen/schedule.h"
 #include "graph/locate.h"
 #include "loops/steps.h"
@@ -27,6 +28,13 @@ using loops::Kernel;
 struct Generated {
   std::vector<Kernel> kernels;  // distinct, in first-use order
   Package package;              // without codes
+};
+
+// What lies in an arena: the batch's, or a sample's own.
+struct Life {
+  Lifetime steps;
+  Argument::Kind kind;
+  int64_t at = 0;
 };
 
 ScheduleOptions schedule_options(const GenerateOptions& options, const std::string& isa) {
@@ -66,6 +74,7 @@ class Generator {
         options_(options),
         schedule_(schedule_options(options, isa)),
         in_place_(options.opt >= 3 && options.target == "c") {
+    if (in_place_) samples_ = find_samples(graph);
     if (const auto chosen = options.schedules.find(isa); chosen != options.schedules.end()) chosen_ = chosen->second;
   }
 
@@ -76,7 +85,7 @@ class Generator {
     for (ValueId id : graph_.inputs) package.input_types.push_back(graph_.value(id).type);
     for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
     place_values();
-    if (in_place_) parts_ = find_parts(graph_);
+    if (in_place_) find_parts_in_place();
     for (NodeId id : graph_.order()) {
       visit(id);
       keep_outputs(id);
@@ -99,9 +108,27 @@ class Generator {
     return type.fixed() && type.dtype != DType::String && dtype_size(type.dtype) > 0;
   }
 
-  int64_t bytes_of(ValueId id) {
-    const Type& type = graph_.value(id).type;
+  // The graph in which a node computes: of one sample where it takes samples one by one.
+  const Graph& graph_of(NodeId id) const { return samples_.sampled(id) ? samples_.one : graph_; }
+
+  int64_t bytes_of(const Graph& graph, ValueId id) {
+    const Type& type = graph.value(id).type;
     return layout_of(id).element_count(type.fixed_shape()) * static_cast<int64_t>(dtype_size(type.dtype));
+  }
+
+  // Values lie within values of their kind: of one sample, or of the batch.
+  void find_parts_in_place() {
+    const auto is_inner = [&](ValueId v) { return v == kNoValue || samples_.inner.count(v) != 0; };
+    const auto all_inner = [&](NodeId id) {
+      const Node& node = graph_.node(id);
+      return std::all_of(node.outputs.begin(), node.outputs.end(), is_inner) &&
+             std::all_of(node.inputs.begin(), node.inputs.end(),
+                         [&](ValueId v) { return is_inner(v) || graph_.constant(v) != nullptr; });
+    };
+    parts_ = find_parts(graph_, [&](NodeId id) { return !samples_.sampled(id); });
+    Parts of_samples = find_parts(samples_.one, all_inner);
+    parts_.of.merge(of_samples.of);
+    parts_.idle.merge(of_samples.idle);
   }
 
   // Inputs and outputs are the caller's memory, constants the package's, the rest lies in the arena or, where shapes are
@@ -121,7 +148,7 @@ class Generator {
         if (output != graph_.outputs.end() && fixed(id) && graph_.value(id).layout.empty()) {
           place(id, Argument::Kind::Output, output - graph_.outputs.begin());
         } else if (fixed(id)) {
-          place(id, Argument::Kind::Arena, kUnplanned);
+          place(id, samples_.inner.count(id) != 0 ? Argument::Kind::Sample : Argument::Kind::Arena, kUnplanned);
         } else {
           place(id, Argument::Kind::Slot, result_.package.slots++);
         }
@@ -183,15 +210,16 @@ class Generator {
       const auto part = parts_.of.find(v);
       const auto life = lives_.find(part == parts_.of.end() ? v : part->second.whole);
       if (life != lives_.end())
-        life->second.last = std::max(life->second.last, static_cast<int>(result_.package.steps.size()) - 1);
+        life->second.steps.last = std::max(life->second.steps.last, static_cast<int>(result_.package.steps.size()) - 1);
     }
   }
 
   bool compilable(ValueId id) const { return fixed(id) && compiled_dtype(graph_.value(id).type.dtype); }
 
   bool lower(NodeId id) {
-    const Node& node = graph_.node(id);
-    LowerContext context = lower_node(graph_, node);
+    const Graph& graph = graph_of(id);
+    const Node& node = graph.node(id);
+    LowerContext context = lower_node(graph, node);
     if (context.stages.empty()) return false;
     std::map<std::string, ValueId> values;  // by buffer name
     std::set<const loops::Buffer*> packable;
@@ -207,16 +235,17 @@ class Generator {
       values[context.outputs[i]->name] = v;
       if (context.outputs[i]->layout.has_halo()) clear_border(id, v, context.outputs[i]);
     }
+    const Argument::Kind own = samples_.sampled(id) ? Argument::Kind::Sample : Argument::Kind::Arena;
     std::map<std::string, int> temporaries;
     for (const BufferRef& t : context.temporaries) {
       const int64_t bytes = t->layout.element_count(t->shape) * static_cast<int64_t>(dtype_size(t->dtype));
       temporaries[t->name] = static_cast<int>(temporary_.size());
-      temporary_.push_back({bytes, -1, -1});
+      temporary_.push_back({{bytes, -1, -1}, own});
     }
     for (LowerContext::Stage& stage : context.stages) {
       Kernel kernel;
       kernel.pattern = stage.pattern;
-      kernel.comment = comment(node, stage.pattern);
+      kernel.comment = comment(graph, node, stage.pattern);
       kernel.body = std::move(stage.body);
       std::set<const loops::Buffer*> listed;
       for (const bool stores : {true, false}) {
@@ -229,12 +258,12 @@ class Generator {
       }
       Step step;
       step.node = id;
-      step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? node_flops(graph_, node) : 0;
+      step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? node_flops(graph, node) : 0;
       kernel = schedule(std::move(kernel), packable, step.flops);
       for (const BufferRef& b : kernel.arguments) {
         auto value = values.find(b->name);
         if (value == values.end()) {
-          step.arguments.push_back({Argument::Kind::Arena, -2 - temporaries.at(b->name), kNoValue});
+          step.arguments.push_back({own, -2 - temporaries.at(b->name), kNoValue});
         } else {
           step.arguments.push_back(argument(value->second, b->layout));
         }
@@ -283,7 +312,7 @@ class Generator {
     }
     Kernel kernel;
     kernel.pattern = "border";
-    kernel.comment = "zero border of " + graph_.value(v).type.text() + " layout " + y->layout.text();
+    kernel.comment = "zero border of " + graph_of(id).value(v).type.text() + " layout " + y->layout.text();
     kernel.arguments = {y};
     kernel.body = loops::block(std::move(parts));
     Step step;
@@ -314,11 +343,11 @@ class Generator {
     return schedule_cpu(kernel, packable, schedule);
   }
 
-  std::string comment(const Node& node, const std::string& pattern) const {
+  static std::string comment(const Graph& graph, const Node& node, const std::string& pattern) {
     std::vector<std::string> types;
-    for (ValueId v : node.inputs) types.push_back(v == kNoValue ? "-" : graph_.value(v).type.text());
+    for (ValueId v : node.inputs) types.push_back(v == kNoValue ? "-" : graph.value(v).type.text());
     std::vector<std::string> outputs;
-    for (ValueId v : node.outputs) outputs.push_back(v == kNoValue ? "-" : graph_.value(v).type.text());
+    for (ValueId v : node.outputs) outputs.push_back(v == kNoValue ? "-" : graph.value(v).type.text());
     return node.op + " (" + pattern + "): " + join(types, " ") + " -> " + join(outputs, " ");
   }
 
@@ -334,33 +363,56 @@ class Generator {
 
   void add_step(Step step) {
     const int now = static_cast<int>(result_.package.steps.size());
+    if (samples_.sampled(step.node)) {
+      step.samples = samples_.count;
+      step.flops *= static_cast<double>(samples_.count);
+      step.bytes *= static_cast<double>(samples_.count);
+    }
     for (const Argument& a : step.arguments) {
-      if (a.kind != Argument::Kind::Arena) continue;
-      const auto part = parts_.of.find(a.value);
-      const ValueId value = part == parts_.of.end() ? a.value : part->second.whole;
-      Lifetime& life = value == kNoValue ? temporary_[static_cast<size_t>(-2 - a.at)]
-                                         : lives_.try_emplace(value, Lifetime{bytes_of(value), now, now}).first->second;
-      if (life.first < 0) life.first = now;
-      life.last = now;
+      if (step.samples > 1) step.strides.push_back(stride_of(a));
+      if (a.kind != Argument::Kind::Arena && a.kind != Argument::Kind::Sample) continue;
+      Life& life = life_of(a);
+      if (life.steps.first < 0) life.steps.first = now;
+      life.steps.last = now;
     }
     result_.package.steps.push_back(std::move(step));
+  }
+
+  // Bytes from a sample's part of an argument to the next one's.
+  int64_t stride_of(const Argument& a) {
+    if (a.value == kNoValue || a.kind == Argument::Kind::Sample || samples_.divided.count(a.value) == 0) return 0;
+    return bytes_of(graph_, a.value) / samples_.count;
+  }
+
+  Life& life_of(const Argument& a) {
+    if (a.value == kNoValue) return temporary_[static_cast<size_t>(-2 - a.at)];
+    const auto part = parts_.of.find(a.value);
+    const ValueId value = part == parts_.of.end() ? a.value : part->second.whole;
+    const Graph& graph = a.kind == Argument::Kind::Sample ? samples_.one : graph_;
+    return lives_.try_emplace(value, Life{{bytes_of(graph, value), -1, -1}, a.kind}).first->second;
   }
 
   void plan_arena() {
     Package& package = result_.package;
     const int end = static_cast<int>(package.steps.size());
     for (ValueId id : graph_.outputs) {  // a laid-out or repeated output is copied out at the end
-      if (auto life = lives_.find(id); life != lives_.end()) life->second.last = end;
+      if (auto life = lives_.find(id); life != lives_.end()) life->second.steps.last = end;
     }
-    std::vector<Lifetime> all = temporary_;
-    std::vector<ValueId> ids;
-    for (const auto& [id, life] : lives_) {
-      ids.push_back(id);
-      all.push_back(life);
+    std::vector<Life*> all;
+    for (Life& life : temporary_) all.push_back(&life);
+    for (auto& [id, life] : lives_) all.push_back(&life);
+    // Of what a run of sampled steps reads and writes other samples have a use until it ends, and from its beginning.
+    for (int first = 0, last = 0; first < end; first = last + 1) {
+      for (last = first; package.joins_next(static_cast<size_t>(last));) ++last;
+      for (Life* life : all) {
+        if (life->kind == Argument::Kind::Sample || life->steps.first > last || life->steps.last < first) continue;
+        life->steps.first = std::min(life->steps.first, first);
+        life->steps.last = std::max(life->steps.last, last);
+      }
     }
-    const std::vector<int64_t> offsets = plan_memory(all, &package.arena_bytes);
-    for (size_t i = 0; i < ids.size(); ++i)
-      package.values[static_cast<size_t>(ids[i])].where.at = offsets[temporary_.size() + i];
+    plan(all, Argument::Kind::Arena, &package.arena_bytes);
+    plan(all, Argument::Kind::Sample, &package.sample_arena_bytes);
+    for (const auto& [id, life] : lives_) package.values[static_cast<size_t>(id)].where.at = life.at;
     for (const auto& [id, part] : parts_.of) {
       package.values[static_cast<size_t>(id)].where.at =
           package.values[static_cast<size_t>(part.whole)].where.at +
@@ -368,10 +420,22 @@ class Generator {
     }
     for (Step& step : package.steps) {
       for (Argument& a : step.arguments) {
-        if (a.kind != Argument::Kind::Arena) continue;
-        a.at = a.value == kNoValue ? offsets[static_cast<size_t>(-2 - a.at)]
+        if (a.kind != Argument::Kind::Arena && a.kind != Argument::Kind::Sample) continue;
+        a.at = a.value == kNoValue ? temporary_[static_cast<size_t>(-2 - a.at)].at
                                    : package.values[static_cast<size_t>(a.value)].where.at;
       }
+    }
+  }
+
+  static void plan(const std::vector<Life*>& all, Argument::Kind kind, int64_t* bytes) {
+    std::vector<Lifetime> lifetimes;
+    for (const Life* life : all) {
+      if (life->kind == kind) lifetimes.push_back(life->steps);
+    }
+    const std::vector<int64_t> offsets = plan_memory(lifetimes, bytes);
+    size_t next = 0;
+    for (Life* life : all) {
+      if (life->kind == kind) life->at = offsets[next++];
     }
   }
 
@@ -383,19 +447,21 @@ class Generator {
   std::map<ValueId, loops::Layout> layouts_;
   std::map<std::pair<ValueId, std::string>, int64_t> constants_;
   std::map<std::string, int32_t> kernel_index_;
-  std::map<ValueId, Lifetime> lives_;
-  Parts parts_;
+  std::map<ValueId, Life> lives_;
+  std::vector<Life> temporary_;
   bool in_place_;  // a device may ask of parts that they begin at multiples of some size
-  std::vector<Lifetime> temporary_;
+  Parts parts_;
+  Samples samples_;
 };
 
 // Whether two passes for different instruction sets made the same plan, so that one package can hold both codes.
 bool same_plan(const Package& a, const Package& b) {
-  if (a.steps.size() != b.steps.size() || a.constants.size() != b.constants.size() || a.arena_bytes != b.arena_bytes)
+  if (a.steps.size() != b.steps.size() || a.constants.size() != b.constants.size() || a.arena_bytes != b.arena_bytes ||
+      a.sample_arena_bytes != b.sample_arena_bytes)
     return false;
   for (size_t i = 0; i < a.steps.size(); ++i) {
     const Step &x = a.steps[i], &y = b.steps[i];
-    if (x.kernel != y.kernel || x.arguments.size() != y.arguments.size()) return false;
+    if (x.kernel != y.kernel || x.arguments.size() != y.arguments.size() || x.strides != y.strides) return false;
     for (size_t k = 0; k < x.arguments.size(); ++k) {
       if (x.arguments[k].kind != y.arguments[k].kind || x.arguments[k].at != y.arguments[k].at) return false;
     }

@@ -20,7 +20,7 @@ bool runs_along(const loops::Layout& layout, const Shape& shape, size_t axis) {
 
 class Finder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph) {
+  Finder(const Graph& graph, const std::function<bool(NodeId)>& asked) : graph_(graph), asked_(asked) {
     for (const std::vector<ValueId>& ends : {graph.inputs, graph.outputs}) ends_.insert(ends.begin(), ends.end());
     for (NodeId id : graph.order()) {
       for (ValueId v : graph.node(id).outputs) made_.insert(v);
@@ -32,7 +32,7 @@ class Finder {
     for (const bool views : {false, true}) {
       for (NodeId id : graph_.order()) {
         const Node& node = graph_.node(id);
-        if (!node.domain.empty()) continue;
+        if (!node.domain.empty() || (asked_ && !asked_(id))) continue;
         const bool idle =
             views ? (node.op == "Split" || node.op == "Reshape") && view(node) : node.op == "Concat" && concat(node);
         if (idle) result_.idle.insert(id);
@@ -102,12 +102,13 @@ class Finder {
   }
 
   const Graph& graph_;
+  const std::function<bool(NodeId)>& asked_;
   std::set<ValueId> ends_, made_, wholes_;
   Parts result_;
 };
 
 }  // namespace
 
-Parts find_parts(const Graph& graph) { return Finder(graph).run(); }
+Parts find_parts(const Graph& graph, const std::function<bool(NodeId)>& asked) { return Finder(graph, asked).run(); }
 
 }  // namespace dnn::codegen

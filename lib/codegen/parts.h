@@ -2,6 +2,7 @@
 // the outputs of a Split and of a Reshape are read where their input lies.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -23,7 +24,7 @@ struct Parts {
 // A Concat is idle where its inputs all lie, in their own layouts, one after another in the output's: each is made by a node,
 // of one part only, and neither an input nor an output of the graph; the output is no part of another. A Split where the same
 // is true of its outputs in its input, a Reshape where both lie row-major; their input is made by a node, and no
-// output of the graph.
-Parts find_parts(const Graph& graph);
+// output of the graph. Nodes of which `asked` says no are left alone.
+Parts find_parts(const Graph& graph, const std::function<bool(NodeId)>& asked = {});
 
 }  // namespace dnn::codegen

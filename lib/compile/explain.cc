@@ -1,6 +1,7 @@
 // Explaining a package; see explain.h.
 #include "compile/explain.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -62,6 +63,7 @@ std::string package_to_json(const Package& package) {
             {"inputs", values_json(package.graph, package.graph.inputs)},
             {"outputs", values_json(package.graph, package.graph.outputs)},
             {"arena_bytes", package.arena_bytes},
+            {"sample_arena_bytes", package.sample_arena_bytes},
             {"constants", package.constants.size()},
             {"constant_bytes", constant_bytes(package)}});
   for (const Code& code : package.codes) {
@@ -90,6 +92,7 @@ std::string package_to_json(const Package& package) {
          {"op", node.op},
          {"node", node.name},
          {"sources", sources_of(node)},
+         {"samples", step.samples},
          {"flops", step.flops},
          {"bytes", step.bytes}});
   }
@@ -124,11 +127,17 @@ std::string explain(const Package& package) {
     flops += step.flops;
     bytes += step.bytes;
   }
-  char totals[160];
-  std::snprintf(totals, sizeof totals, "# %zu steps, %zu kernels, %.1f MFLOP, %.1f MiB moved, arena %.2f MiB\n",
+  char totals[160], batch[96] = "";
+  std::snprintf(totals, sizeof totals, "# %zu steps, %zu kernels, %.1f MFLOP, %.1f MiB moved, arena %.2f MiB",
                 package.steps.size(), package.kernels.size(), flops / 1e6, bytes / 1048576,
                 static_cast<double>(package.arena_bytes) / 1048576);
-  return text + totals + "# passes: " + join(package.info.passes) + "\n";
+  if (package.samples() > 1) {
+    const auto alone =
+        std::count_if(package.steps.begin(), package.steps.end(), [](const Step& s) { return s.samples > 1; });
+    std::snprintf(batch, sizeof batch, "; samples go alone through %td steps, in %.2f MiB each", alone,
+                  static_cast<double>(package.sample_arena_bytes) / 1048576);
+  }
+  return text + totals + batch + "\n# passes: " + join(package.info.passes) + "\n";
 }
 
 }  // namespace dnn

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <mutex>
 
 #include "base/cpu.h"
 #include "base/threads.h"
@@ -81,28 +84,41 @@ class CpuSession : public PlannedSession {
       : PlannedSession(std::move(package)),
         code_(choose_code(*package_, options.isa)),
         object_(code_.binary),
-        pool_(options.threads),
-        arena_(DType::UInt8, {package_->arena_bytes}),
-        arena_data_(arena_.mutable_bytes()) {
+        pool_(options.threads) {
     for (const KernelInfo& kernel : package_->kernels) functions_.push_back(object_.function(kernel.name));
     for (const Step& step : package_->steps) pointers_.emplace_back(step.arguments.size(), nullptr);
-    // Huge pages where the system gives them: fewer TLB misses on large nets.
-    constexpr size_t kPage = 4096;
-    const auto bytes = static_cast<size_t>(package_->arena_bytes);
-    if (bytes >= kPage * 1024) {
-      const uintptr_t beyond = reinterpret_cast<uintptr_t>(arena_data_) % kPage;
-      ::madvise(arena_data_ + (beyond == 0 ? 0 : kPage - beyond), bytes - kPage, MADV_HUGEPAGE);
-    }
+    keep_samples(false);
   }
 
   std::string isa() const override { return code_.isa; }
   int threads() const override { return pool_.size(); }
 
  private:
+  using Pointers = std::vector<void*>;
+
+  // As many samples are on their way at once as there are threads. Pages that are not touched take no memory.
+  void keep_samples(bool all) override {
+    const int64_t samples = package_->samples();
+    reserve(package_->arena_bytes +
+            package_->sample_arena_bytes * (all ? samples : std::min<int64_t>(samples, pool_.size())));
+  }
+
+  void reserve(int64_t bytes) {
+    if (arena_.defined() && arena_.size() >= bytes) return;
+    arena_ = Tensor(DType::UInt8, {bytes});
+    arena_data_ = arena_.mutable_bytes();
+    // Huge pages where the system gives them: fewer TLB misses on large nets.
+    constexpr size_t kPage = 4096;
+    if (static_cast<size_t>(bytes) < kPage * 1024) return;
+    const uintptr_t beyond = reinterpret_cast<uintptr_t>(arena_data_) % kPage;
+    ::madvise(arena_data_ + (beyond == 0 ? 0 : kPage - beyond), static_cast<size_t>(bytes) - kPage, MADV_HUGEPAGE);
+  }
+
   void* address(const Argument& a) {
     const auto at = static_cast<size_t>(a.at);
     switch (a.kind) {
       case Argument::Kind::Arena: return arena_data_ + a.at;
+      case Argument::Kind::Sample: return arena_data_ + package_->arena_bytes + a.at;
       case Argument::Kind::Constant: return const_cast<std::byte*>(package_->constants[at].bytes().data());
       case Argument::Kind::Input: return const_cast<std::byte*>(inputs()[at].bytes().data());
       case Argument::Kind::Output: return output(at).mutable_bytes();
@@ -110,21 +126,92 @@ class CpuSession : public PlannedSession {
     }
   }
 
-  void launch(size_t i) override {
+  void find_pointers(size_t i) {
     const Step& step = package_->steps[i];
-    std::vector<void*>& pointers = pointers_[i];
-    for (size_t a = 0; a < pointers.size(); ++a) pointers[a] = address(step.arguments[a]);
+    for (size_t a = 0; a < step.arguments.size(); ++a) pointers_[i][a] = address(step.arguments[a]);
+  }
+
+  // The pointers of a step for a sample that has the arena number `arena`.
+  Pointers pointers_for(size_t i, int64_t sample, int64_t arena) const {
+    const Step& step = package_->steps[i];
+    Pointers pointers = pointers_[i];
+    for (size_t a = 0; a < pointers.size(); ++a) {
+      const int64_t by = step.arguments[a].kind == Argument::Kind::Sample ? arena * package_->sample_arena_bytes
+                                                                          : sample * step.strides[a];
+      pointers[a] = static_cast<std::byte*>(pointers[a]) + by;
+    }
+    return pointers;
+  }
+
+  KernelFunction function(size_t i) const { return functions_[static_cast<size_t>(package_->steps[i].kernel)]; }
+  int64_t tasks(size_t i) const { return code_.tasks[static_cast<size_t>(package_->steps[i].kernel)]; }
+  bool flush() const { return package_->info.opt >= 3; }
+
+  void launch(size_t i) override {
+    find_pointers(i);
+    if (package_->steps[i].samples > 1) return launch_together(i, 0, package_->steps[i].samples);
     struct Call {
       KernelFunction function;
       void* const* args;
       bool flush;
-    } call{functions_[static_cast<size_t>(step.kernel)], pointers.data(), package_->info.opt >= 3};
+    } call{function(i), pointers_[i].data(), flush()};
     auto job = [](void* context, int64_t begin, int64_t end) {
       const Call& c = *static_cast<const Call*>(context);
       FlushDenormals flush(c.flush);
       c.function(c.args, begin, end);
     };
-    pool_.run(code_.tasks[static_cast<size_t>(step.kernel)], job, &call);
+    pool_.run(tasks(i), job, &call);
+  }
+
+  // A step of the samples from `first` to before `last`, each in an arena of its own, all threads at them together.
+  void launch_together(size_t i, int64_t first, int64_t last) {
+    struct Call {
+      KernelFunction function;
+      std::vector<Pointers> args;  // by sample
+      int64_t tasks;
+      bool flush;
+    } call{function(i), {}, tasks(i), flush()};
+    for (int64_t s = first; s < last; ++s) call.args.push_back(pointers_for(i, s, s - first));
+    auto job = [](void* context, int64_t begin, int64_t end) {
+      const Call& c = *static_cast<const Call*>(context);
+      FlushDenormals flush(c.flush);
+      while (begin < end) {
+        const int64_t sample = begin / c.tasks, from = begin % c.tasks;
+        const int64_t to = std::min(c.tasks, from + end - begin);
+        c.function(c.args[static_cast<size_t>(sample)].data(), from, to);
+        begin += to - from;
+      }
+    };
+    pool_.run(call.tasks * (last - first), job, &call);
+  }
+
+  // Each thread brings one sample after the other through all of the steps; what is left when there are fewer than threads goes step by
+  // step.
+  void launch_samples(size_t first, size_t last, std::vector<int64_t>* times_ns) override {
+    using Clock = std::chrono::steady_clock;
+    const int64_t samples = package_->steps[first].samples, threads = pool_.size();
+    const int64_t alone = samples - samples % threads;
+    for (size_t i = first; i <= last; ++i) find_pointers(i);
+    std::mutex mutex;
+    const auto timed = [&](size_t i, int64_t share, const auto& work) {
+      if (times_ns == nullptr) return work();
+      const Clock::time_point start = Clock::now();
+      work();
+      const int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+      std::lock_guard lock(mutex);
+      (*times_ns)[i] += ns / share;
+    };
+    std::atomic<int64_t> next{0};
+    parallel_for(pool_, alone == 0 ? 0 : threads, [&](int64_t thread) {
+      FlushDenormals flush(this->flush());
+      for (int64_t s = next++; s < alone; s = next++) {
+        for (size_t i = first; i <= last; ++i) {
+          Pointers args = pointers_for(i, s, thread);
+          timed(i, threads, [&] { function(i)(args.data(), 0, tasks(i)); });
+        }
+      }
+    });
+    for (size_t i = first; i <= last && alone < samples; ++i) timed(i, 1, [&] { launch_together(i, alone, samples); });
   }
 
   void read_arena(int64_t offset, std::byte* to, size_t bytes) override {
@@ -140,7 +227,7 @@ class CpuSession : public PlannedSession {
   std::vector<KernelFunction> functions_;
   Tensor arena_;
   std::byte* arena_data_ = nullptr;
-  std::vector<std::vector<void*>> pointers_;  // by step
+  std::vector<Pointers> pointers_;  // by step, of the first sample
 };
 
 }  // namespace

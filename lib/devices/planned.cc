@@ -29,6 +29,7 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
                               : Tensor());
   }
   inputs_ = &inputs;
+  keep_samples(observe != nullptr);
   upload_inputs();
   // In the graph's order, and after the last step of a node: nodes that have none lie where their inputs do.
   std::vector<NodeId> order;
@@ -47,6 +48,12 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
   };
   for (size_t i = 0; i < package_->steps.size(); ++i) {
     const Step& step = package_->steps[i];
+    if (!observe && step.samples > 1) {
+      const size_t first = i;
+      while (package_->joins_next(i)) ++i;
+      run_samples(first, i);
+      continue;
+    }
     run_step(i);
     next = i + 1;
     if (observe && (next == package_->steps.size() || package_->steps[next].node != step.node)) {
@@ -72,6 +79,20 @@ void PlannedSession::run_step(size_t i) {
   ++profile_[i].runs;
 }
 
+void PlannedSession::launch_samples(size_t, size_t, std::vector<int64_t>*) {
+  fail_internal("this device does not run samples one by one");
+}
+
+void PlannedSession::run_samples(size_t first, size_t last) {
+  if (!profiling_) return launch_samples(first, last, nullptr);
+  std::vector<int64_t> times_ns(package_->steps.size(), 0);
+  launch_samples(first, last, &times_ns);
+  for (size_t i = first; i <= last; ++i) {
+    profile_[i].time_ns += times_ns[i];
+    ++profile_[i].runs;
+  }
+}
+
 std::vector<Tensor> PlannedSession::collect() {
   finish();
   for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -87,7 +108,7 @@ std::vector<Tensor> PlannedSession::collect() {
 // The steps from `step` on with other values. What has been computed by then is all in the arena, the slots and the outputs.
 std::vector<Tensor> PlannedSession::resume(size_t step, const Instead& instead) {
   finish();
-  Tensor arena(DType::UInt8, {package_->arena_bytes});
+  Tensor arena(DType::UInt8, {package_->arena_bytes + package_->samples() * package_->sample_arena_bytes});
   if (arena.size() > 0) read_arena(0, arena.mutable_bytes(), arena.size_bytes());
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].defined()) read_output(i);
@@ -105,6 +126,17 @@ std::vector<Tensor> PlannedSession::resume(size_t step, const Instead& instead) 
   return results;
 }
 
+// Calls one(at in the arena, at in the value, bytes) for each piece of a value that lies in the arena or in those of the samples.
+template <class Move>
+void PlannedSession::move(ValueId id, size_t bytes, Move&& one) {
+  const Argument& where = place(id).where;
+  if (where.kind == Argument::Kind::Arena) return one(where.at, size_t{0}, bytes);
+  const int64_t samples = package_->samples();
+  const size_t part = bytes / static_cast<size_t>(samples);
+  for (int64_t s = 0; s < samples; ++s)
+    one(package_->arena_bytes + s * package_->sample_arena_bytes + where.at, static_cast<size_t>(s) * part, part);
+}
+
 // A value as a row-major tensor.
 Tensor PlannedSession::fetch(ValueId id) {
   const Argument& where = place(id).where;
@@ -118,14 +150,17 @@ Tensor PlannedSession::fetch(ValueId id) {
       read_output(at);
       return outputs_[at];
     case Argument::Kind::Constant: return package_->constants[at];
-    case Argument::Kind::Arena: break;
+    case Argument::Kind::Arena:
+    case Argument::Kind::Sample: break;
     case Argument::Kind::None: return value.constant ? *value.constant : Tensor();
   }
   const Shape shape = value.type.fixed_shape();
   const loops::Layout layout = loops::Layout::parse(place(id).layout);
   Tensor packed(value.type.dtype, {layout.element_count(shape)});
   finish();
-  read_arena(where.at, packed.mutable_bytes(), packed.size_bytes());
+  move(id, packed.size_bytes(), [&, to = packed.mutable_bytes()](int64_t at, size_t offset, size_t bytes) {
+    read_arena(at, to + offset, bytes);
+  });
   return layout.row_major() ? packed.reshaped(shape) : loops::unpack(packed, shape, layout);
 }
 
@@ -162,10 +197,12 @@ void PlannedSession::store(ValueId id, Tensor tensor) {
   if (where.kind == Argument::Kind::Output) {
     outputs_[at] = std::move(tensor);
     write_output(at);
-  } else if (where.kind == Argument::Kind::Arena) {
+  } else if (where.kind == Argument::Kind::Arena || where.kind == Argument::Kind::Sample) {
     const loops::Layout layout = loops::Layout::parse(place(id).layout);
     const Tensor packed = layout.row_major() ? std::move(tensor) : loops::pack(tensor, layout);
-    write_arena(where.at, packed.bytes().data(), packed.size_bytes());
+    move(id, packed.size_bytes(), [&, from = packed.bytes().data()](int64_t at, size_t offset, size_t bytes) {
+      write_arena(at, from + offset, bytes);
+    });
   } else {
     fail_unsupported("'", value.name, "' has no place of its own");
   }

@@ -20,13 +20,18 @@ class PlannedSession : public Session {
  protected:
   explicit PlannedSession(std::shared_ptr<const Package> package);
 
-  // Runs a step's kernel.
+  // Runs a step's kernel, for all samples.
   virtual void launch(size_t step) = 0;
+  // Runs the steps from `first` to `last`, which samples may go through on their own. `times_ns`: where to add, by step, the time that
+  // each took, or null.
+  virtual void launch_samples(size_t first, size_t last, std::vector<int64_t>* times_ns);
+  // Before a run: whether what each sample has in its arena must be there until the run ends, for all samples.
+  virtual void keep_samples(bool) {}
   // Waits until what was launched is done (profiling, fetching).
   virtual void finish() {}
   // Inputs have changed: make them visible to kernels.
   virtual void upload_inputs() {}
-  // Physical bytes of a value that lies in the arena, or of output `index`, to host memory and back.
+  // Physical bytes of a value that lies in the arena, behind which those of the samples lie, or of output `index`, to host memory and back.
   virtual void read_arena(int64_t offset, std::byte* to, size_t bytes) = 0;
   virtual void write_arena(int64_t offset, const std::byte* from, size_t bytes) = 0;
   virtual void read_output(size_t index) { (void)index; }
@@ -38,6 +43,9 @@ class PlannedSession : public Session {
  private:
   std::vector<Tensor> execute(const std::vector<Tensor>& inputs, const Fork& observe);
   void run_step(size_t step);
+  void run_samples(size_t first, size_t last);
+  template <class Move>
+  void move(ValueId id, size_t bytes, Move&& one);
   std::vector<Tensor> collect();
   std::vector<Tensor> resume(size_t step, const Instead& instead);
   Tensor fetch(ValueId id);

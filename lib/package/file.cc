@@ -109,7 +109,8 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
     std::vector<fb::Argument> arguments;
     for (const Argument& a : s.arguments) arguments.push_back(argument(a));
     const auto list = b.CreateVectorOfStructs(arguments);
-    steps.push_back(fb::CreateStep(b, s.kernel, s.node, list, s.flops, s.bytes));
+    const auto strides = b.CreateVector(s.strides);
+    steps.push_back(fb::CreateStep(b, s.kernel, s.node, list, s.flops, s.bytes, s.samples, strides));
   }
   std::vector<Offset<fb::Code>> codes;
   for (const Code& c : p.codes) {
@@ -134,7 +135,8 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   const auto cs = b.CreateVector(constants);
   const auto vs = b.CreateVector(values);
   const auto code = b.CreateVector(codes);
-  b.Finish(fb::CreateManifest(b, kVersion, info, source, graph, ks, ss, cs, vs, p.arena_bytes, p.slots, code));
+  b.Finish(fb::CreateManifest(b, kVersion, info, source, graph, ks, ss, cs, vs, p.arena_bytes, p.slots, code,
+                              p.sample_arena_bytes));
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
 }
 
@@ -147,6 +149,9 @@ void check(const Package& p) {
     switch (a.kind) {
       case Argument::Kind::Arena:
         if (a.at < 0 || a.at > p.arena_bytes) fail("arena offset ", a.at);
+        return;
+      case Argument::Kind::Sample:
+        if (a.at < 0 || a.at > p.sample_arena_bytes) fail("offset ", a.at, " in a sample's arena");
         return;
       case Argument::Kind::Constant:
         if (!in(p.constants.size())) fail("constant ", a.at);
@@ -164,13 +169,23 @@ void check(const Package& p) {
     }
     fail("argument kind ", static_cast<int>(a.kind));
   };
-  if (p.arena_bytes < 0 || p.arena_bytes > (int64_t{1} << 40) || p.slots < 0 || p.slots > (1 << 24))
+  constexpr int64_t kMost_bytes = int64_t{1} << 40;
+  if (p.arena_bytes < 0 || p.arena_bytes > kMost_bytes || p.slots < 0 || p.slots > (1 << 24))
     fail("arena of ", p.arena_bytes, " bytes");
+  if (p.sample_arena_bytes < 0 || p.sample_arena_bytes > kMost_bytes)
+    fail("an arena of ", p.sample_arena_bytes, " bytes a sample");
   for (const Placement& v : p.values) check_argument(v.where);
   for (const Step& s : p.steps) {
     if (s.kernel < -1 || s.kernel >= static_cast<int32_t>(p.kernels.size())) fail("kernel ", s.kernel);
     if (s.node < 0 || s.node >= p.graph.node_slots() || !p.graph.alive(s.node)) fail("node ", s.node);
     for (const Argument& a : s.arguments) check_argument(a);
+    if (s.samples < 1 || s.samples > (1 << 20) || s.strides.size() != (s.samples > 1 ? s.arguments.size() : 0) ||
+        (s.samples > 1 && s.kernel < 0)) {
+      fail("a step for ", s.samples, " samples with ", s.strides.size(), " strides");
+    }
+    for (int64_t stride : s.strides) {
+      if (stride < 0 || stride > kMost_bytes / s.samples) fail("a stride of ", stride, " bytes");
+    }
   }
   for (const Code& c : p.codes) {
     if (c.tasks.size() != p.kernels.size()) fail("code ", c.isa, " has ", c.tasks.size(), " task counts");
@@ -317,11 +332,13 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   }
   if (m->steps() != nullptr) {
     for (const auto* s : *m->steps()) {
-      Step step{s->kernel(), s->node(), {}, s->flops(), s->bytes()};
+      Step step{s->kernel(), s->node(), {}, s->flops(), s->bytes(), s->samples()};
       check_alignment(s->arguments(), alignof(fb::Argument));
       if (s->arguments() != nullptr) {
         for (const auto* a : *s->arguments()) step.arguments.push_back(take_argument(*a));
       }
+      check_alignment(s->strides(), sizeof(int64_t));
+      if (s->strides() != nullptr) step.strides.assign(s->strides()->begin(), s->strides()->end());
       p.steps.push_back(std::move(step));
     }
   }
@@ -338,6 +355,7 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   if (static_cast<int>(p.values.size()) > p.graph.value_count()) fail_malformed(p.values.size(), " placements");
   p.values.resize(static_cast<size_t>(p.graph.value_count()));
   p.arena_bytes = m->arena_bytes();
+  p.sample_arena_bytes = m->sample_arena_bytes();
   p.slots = m->slots();
   opened.trusted = !key.secret.empty() && CRYPTO_memcmp(sign(manifest, key).data(), digest.data(), 32) == 0;
   if (m->codes() != nullptr) {

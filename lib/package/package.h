@@ -27,9 +27,10 @@ struct PackageInfo {
 
 // Where a kernel finds one of its buffers.
 struct Argument {
-  enum class Kind : uint8_t { Arena, Constant, Input, Output, Slot, None };
+  enum class Kind : uint8_t { Arena, Constant, Input, Output, Slot, None, Sample };
   Kind kind = Kind::None;
-  int64_t at = 0;            // Arena: byte offset; Constant, Input, Output, Slot: index
+  int64_t at =
+      0;  // Arena, Sample: byte offset, in the arena or in that of each sample; Constant, Input, Output, Slot: index
   ValueId value = kNoValue;  // the graph value it is, or kNoValue for a temporary
 };
 
@@ -39,6 +40,10 @@ struct Step {
   NodeId node = -1;                 // node of Package::graph that this step computes (a part of)
   std::vector<Argument> arguments;  // kernel: in its argument order; interpreted: inputs, outputs, captures
   double flops = 0, bytes = 0;      // arithmetic, and memory traffic if each buffer moves once
+  // Above 1: the kernel takes one sample of the batch, and is to run for each of so many. Samples may go through steps that stand side
+  // by side and are all such ones in any order, each through one after the other.
+  int64_t samples = 1;
+  std::vector<int64_t> strides = {};  // then, by argument: bytes from a sample's part of it to the next one's
 };
 
 struct KernelInfo {
@@ -100,8 +105,20 @@ struct Package {
   std::vector<Placement> values;  // by ValueId of `graph`; None: never materialised
   std::vector<Type> input_types, output_types;
   int64_t arena_bytes = 0;
-  int32_t slots = 0;  // tensors of run-time shape, held outside the arena
+  int64_t sample_arena_bytes = 0;  // of a sample that goes through such steps
+  int32_t slots = 0;               // tensors of run-time shape, held outside the arena
   std::vector<Code> codes;
+
+  // Of the batch, where steps take them one by one; else 1.
+  int64_t samples() const {
+    int64_t most = 1;
+    for (const Step& step : steps) most = step.samples > most ? step.samples : most;
+    return most;
+  }
+  // Whether samples may go on from this step to the next on their own.
+  bool joins_next(size_t step) const {
+    return step + 1 < steps.size() && steps[step].samples > 1 && steps[step + 1].samples == steps[step].samples;
+  }
 };
 
 }  // namespace dnn

@@ -116,6 +116,30 @@ const Net kNets[] = {
        output y
        output z
      })"},
+    // Large enough to go sample by sample, but for the layer at the end, of many weights.
+    {"samples", true, R"(graph "samples" {
+       opset 28
+       input x: float32[N,9,38,41]
+       const w1: float32[32,9,3,3] = random(1)
+       const w2: float32[16,32,1,1] = random(2)
+       const w3: float32[32,1,3,3] = random(3)
+       const w4: float32[48,48,3,3] = random(4)
+       const flat: int64[2] = {0, -1}
+       const w5: float32[48,700] = random(5)
+       a = Conv(x, w1) @a {pads = [1, 1, 1, 1]}
+       b = Relu(a) @b
+       c = Conv(b, w2) @c
+       d = Conv(b, w3) @d {pads = [1, 1, 1, 1], group = 32}
+       e = Concat(c, d) @e {axis = 1}
+       f = Conv(e, w4) @f {pads = [1, 1, 1, 1]}
+       g = Add(f, e) @g
+       p = GlobalAveragePool(g) @p
+       h = Reshape(p, flat) @h
+       y = MatMul(h, w5) @y
+       z = MaxPool(g) @z {kernel_shape = [3, 3], strides = [3, 3]}
+       output y
+       output z
+     })"},
 };
 
 constexpr int kBatch = 3;
@@ -243,6 +267,7 @@ TEST(Promises, SameBitsAloneAndInABatch) {
     for (int opt : {0, 3}) {
       const auto one = compiled(graph_of(net, 1), opt, default_isas());
       const auto many = compiled(graph_of(net, kBatch), opt, default_isas());
+      EXPECT_EQ(many->samples(), net.name == std::string("samples") && opt >= 3 ? kBatch : 1);
       const Tensor x = random_input(many->graph, 2);
       for (const std::string& isa : default_isas()) {
         const std::unique_ptr<Session> alone = open_session("cpu", one, {1, isa});
