@@ -116,7 +116,8 @@ class Generator {
     return layout_of(id).element_count(type.fixed_shape()) * static_cast<int64_t>(dtype_size(type.dtype));
   }
 
-  // Values lie within values of their kind: of one sample, or of the batch.
+  // Values lie within others of one sample; of the batch only where all nodes take it at once: one that mixes samples, and may do so
+  // by where its values lie, must be a step between runs, which samples wait for.
   void find_parts_in_place() {
     const auto is_inner = [&](ValueId v) { return v == kNoValue || samples_.inner.count(v) != 0; };
     const auto all_inner = [&](NodeId id) {
@@ -125,10 +126,7 @@ class Generator {
              std::all_of(node.inputs.begin(), node.inputs.end(),
                          [&](ValueId v) { return is_inner(v) || graph_.constant(v) != nullptr; });
     };
-    parts_ = find_parts(graph_, [&](NodeId id) { return !samples_.sampled(id); });
-    Parts of_samples = find_parts(samples_.one, all_inner);
-    parts_.of.merge(of_samples.of);
-    parts_.idle.merge(of_samples.idle);
+    parts_ = samples_.runs.empty() ? find_parts(graph_) : find_parts(samples_.one, all_inner);
   }
 
   // Inputs and outputs are the caller's memory, constants the package's, the rest lies in the arena or, where shapes are

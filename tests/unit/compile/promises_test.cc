@@ -282,6 +282,30 @@ TEST(Promises, SameBitsAloneAndInABatch) {
   }
 }
 
+// What mixes samples stands between runs of nodes that do not, also where it would copy nothing.
+TEST(Promises, SamplesWaitForThoseTheyAreMixedWith) {
+  const Graph graph = parse_graph(R"(graph "mixed" {
+  opset 28
+  input x: float32[4,8,48,48]
+  const two: int64[2] = {4, 4}
+  a = MaxPool(x) @a {kernel_shape = [3, 3]}
+  b = MaxPool(x) @b {kernel_shape = [2, 2], dilations = [2, 2]}
+  c = Concat(a, b) @c {axis = 0}
+  d = MaxPool(c) @d {kernel_shape = [2, 2]}
+  e, f = Split(d, two) @e {axis = 0}
+  g = MaxPool(f) @g {kernel_shape = [2, 2]}
+  h = MaxPool(e) @h {kernel_shape = [2, 2]}
+  y = Concat(g, h) @y {axis = 1}
+  output y
+})");
+  const auto package = compiled(graph, 3, default_isas());
+  EXPECT_EQ(package->samples(), 4);
+  const Tensor x = random_input(package->graph, 6);
+  for (int threads : {1, 2, 3})
+    expect_same(open_session("cpu", package, {threads, {}})->run({x}), interpret(package->source.graph(), {x}),
+                cat(threads, " threads"));
+}
+
 TEST(Promises, O0IsTheInterpreterOnEveryInstructionSet) {
   for (const Net& net : kNets) {
     const Graph graph = graph_of(net, 2);
