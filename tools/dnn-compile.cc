@@ -168,8 +168,10 @@ int work(const Options& o) {
   if (o.explain) std::cout << changes << "\n" << explain(*package);
   if (output) {
     output->commit();
-    cli::note(cat(o.output, ": ", package->kernels.size(), " kernels, ", package->steps.size(), " steps, arena of ",
-                  (package->arena_bytes + package->sample_arena_bytes) / 1024, " KiB"));
+    std::string arenas = cat("arena of ", package->arena_bytes / 1024, " KiB");
+    if (package->sample_arena_bytes > 0)
+      arenas += cat(", ", package->sample_arena_bytes / 1024, " KiB for each sample on its way");
+    cli::note(cat(o.output, ": ", package->kernels.size(), " kernels, ", package->steps.size(), " steps, ", arenas));
   }
   return 0;
 }

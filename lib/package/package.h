@@ -29,8 +29,8 @@ struct PackageInfo {
 struct Argument {
   enum class Kind : uint8_t { Arena, Constant, Input, Output, Slot, None, Sample };
   Kind kind = Kind::None;
-  int64_t at =
-      0;  // Arena, Sample: byte offset, in the arena or in that of each sample; Constant, Input, Output, Slot: index
+  // Arena, Sample: byte offset, in the arena or in that of each sample; Constant, Input, Output, Slot: index.
+  int64_t at = 0;
   ValueId value = kNoValue;  // the graph value it is, or kNoValue for a temporary
 };
 

@@ -111,6 +111,22 @@ TEST(Package, ReadsBackWhatWasWritten) {
             to_text(package.source.graph(), {.inline_all = true}));
 }
 
+TEST(Package, ReadsBackStepsThatSamplesTakeOnTheirOwn) {
+  const Package package = compile(conv_graph({3, 16, 16, 40, 3, 1, 1, 1}), cached_options(3));
+  ASSERT_EQ(package.samples(), 3);
+  TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/a.dnnpkg";
+  const PackageKey key{std::string(32, 'k')};
+  write_package(package, path, key);
+  const OpenedPackage opened = read_package(path, key);
+  EXPECT_EQ(opened.package->samples(), 3);
+  EXPECT_EQ(opened.package->sample_arena_bytes, package.sample_arena_bytes);
+  const Tensor x = random_tensor({3, 16, 40, 41}, 3);
+  const Tensor before = open_session("cpu", std::make_shared<Package>(package))->run({x})[0];
+  for (int threads : {1, 2})
+    EXPECT_TRUE(open_session("cpu", opened.package, {threads, ""})->run({x})[0].identical(before)) << threads;
+}
+
 // A run reads the weights as kernels have them, not those of the source, which are as many bytes.
 TEST(Package, LargeConstantsOfTheSourceAreReadWhenTheyAreAskedFor) {
   const Graph graph = conv_graph({1, 64, 64, 5, 3, 1, 1, 1});
