@@ -16,7 +16,7 @@ class Vocabulary {
   virtual std::string prelude(const std::string& kernels) const = 0;
   // The function's opening, up to where the task index `task` (of `tasks`) is defined; and its closing.
   virtual std::string open(const loops::Kernel& kernel, int64_t tasks) const = 0;
-  virtual std::string close() const = 0;
+  virtual std::string close(const loops::Kernel& kernel) const = 0;
   virtual std::string index_type() const = 0;
   virtual std::string scalar_type(DType dtype) const = 0;
   // A local array's declaration.

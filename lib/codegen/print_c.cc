@@ -151,7 +151,7 @@ class CVocabulary : public Vocabulary {
     }
     return text + "  for (int64_t task = begin; task < end; ++task) {\n";
   }
-  std::string close() const override { return "  }\n}\n"; }
+  std::string close(const loops::Kernel&) const override { return "  }\n}\n"; }
   std::string index_type() const override { return "int64_t"; }
   std::string scalar_type(DType dtype) const override {
     for (const ScalarRow& row : kScalars) {

@@ -72,7 +72,7 @@ class CudaVocabulary : public Vocabulary {
            ") {\n  const long long task = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n  if (task < " +
            std::to_string(tasks) + ") {\n";
   }
-  std::string close() const override { return "  }\n}\n"; }
+  std::string close(const loops::Kernel&) const override { return "  }\n}\n"; }
   std::string index_type() const override { return "long long"; }
   std::string scalar_type(DType dtype) const override { return cuda_type(dtype); }
   std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {

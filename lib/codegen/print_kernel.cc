@@ -115,7 +115,7 @@ class Printer {
     }
     find_registers(body);
     statement(body);
-    return out_ + words_.close();
+    return out_ + words_.close(kernel_);
   }
 
  private:

@@ -84,14 +84,16 @@ class OpenClVocabulary : public Vocabulary {
   }
 
   std::string open(const loops::Kernel& kernel, int64_t) const override {
-    std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
-    std::vector<std::string> arguments;
-    for (const loops::BufferRef& b : kernel.arguments)
-      arguments.push_back("__global " + opencl_type(b->dtype) + "* restrict " + b->name);
-    return text + "__kernel void " + kernel.name + "(" + join(arguments) +
-           ") {\n  const long task = get_global_id(0);\n  {\n";
+    const std::string comment = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
+    return comment + "void " + kernel.name + "_task(" + parameters(kernel) + ", const long task) {\n  {\n";
   }
-  std::string close() const override { return "  }\n}\n"; }
+  // One task as a function, which a kernel over many steps calls, too, and the kernel of a launch of its own.
+  std::string close(const loops::Kernel& kernel) const override {
+    std::vector<std::string> names;
+    for (const loops::BufferRef& b : kernel.arguments) names.push_back(b->name);
+    return "  }\n}\n__kernel void " + kernel.name + "(" + parameters(kernel) + ") {\n  " + kernel.name + "_task(" +
+           join(names) + ", get_global_id(0));\n}\n";
+  }
   std::string index_type() const override { return "long"; }
   std::string scalar_type(DType dtype) const override { return opencl_type(dtype); }
   std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {
@@ -116,6 +118,14 @@ class OpenClVocabulary : public Vocabulary {
   // Built with DNN_CONTRACT where fused operations are allowed, which is where the IR holds any.
   std::string fma(DType, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
     return "(" + a + " * " + b + " + " + c + ")";
+  }
+
+ private:
+  static std::string parameters(const loops::Kernel& kernel) {
+    std::vector<std::string> arguments;
+    for (const loops::BufferRef& b : kernel.arguments)
+      arguments.push_back("__global " + opencl_type(b->dtype) + "* restrict " + b->name);
+    return join(arguments);
   }
 };
 

@@ -1,10 +1,14 @@
 // OpenCL devices: a package's kernels built by the driver, one work-item per task, in one arena buffer.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <sched.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <map>
 #include <utility>
 
+#include "devices/opencl_steps.h"
 #include "devices/planned.h"
 #include "loops/layout.h"
 
@@ -44,8 +48,17 @@ struct FoundDevice {
   cl_device_id device;
 };
 
+// PoCL's threads each stay on a processor of their own, unless the user says otherwise or this process may not use all of
+// them. Where two share one, as wake-ups can leave them for milliseconds, each waits for the other's time slice to end.
+void keep_pocl_threads_apart() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == sysconf(_SC_NPROCESSORS_CONF))
+    setenv("POCL_AFFINITY", "1", 0);
+}
+
 // All devices of all platforms, in the loader's order: the N of opencl:N.
 std::vector<FoundDevice> find_devices() {
+  keep_pocl_threads_apart();
   std::vector<FoundDevice> found;
   cl_uint n_platforms = 0;
   if (clGetPlatformIDs(0, nullptr, &n_platforms) != CL_SUCCESS || n_platforms == 0) return found;
@@ -94,7 +107,8 @@ class OpenClSession : public PlannedSession {
       : PlannedSession(std::move(package)),
         device_(device),
         name_(device_text(device, CL_DEVICE_NAME)),
-        code_(code_for(*package_, device)) {
+        code_(code_for(*package_, device)),
+        together_(steps_together()) {
     cl_int status = 0;
     context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
     check(status, "making a context");
@@ -104,11 +118,12 @@ class OpenClSession : public PlannedSession {
     allocate();
   }
 
+  int threads() const override { return on_processors() ? static_cast<int>(units()) : 1; }
   std::string isa() const override { return name_; }
 
  private:
   void build() {
-    const std::string& source = code_.source;
+    const std::string source = together_ ? code_.source + opencl_steps_source(*package_, n_memories()) : code_.source;
     const char* text = source.c_str();
     const size_t length = source.size();
     cl_int status = 0;
@@ -130,6 +145,10 @@ class OpenClSession : public PlannedSession {
       const size_t error = log.find("error");
       fail_environment("OpenCL device ", name_,
                        " does not build the kernels: ", log.substr(error == std::string::npos ? 0 : error, 200));
+    }
+    if (together_) {
+      steps_kernel_ = ClKernel(clCreateKernel(program_.get(), kStepsKernel, &status));
+      check(status, "finding the kernel of steps");
     }
     for (const Step& step : package_->steps) {  // a kernel object per step: its arguments are set once
       if (step.kernel < 0) {
@@ -153,10 +172,7 @@ class OpenClSession : public PlannedSession {
 
   void allocate() {
     arena_ = buffer(static_cast<size_t>(package_->arena_bytes), nullptr);
-    for (const Tensor& constant : package_->constants) {
-      const bool numeric = constant.size_bytes() > 0;
-      constants_.push_back(numeric ? buffer(constant.size_bytes(), constant.bytes().data()) : buffer(1, nullptr));
-    }
+    allocate_constants();
     for (const Type& type : package_->input_types) inputs_.push_back(buffer(bytes_of(type), nullptr));
     for (const Type& type : package_->output_types)
       outputs_.push_back(type.fixed() ? buffer(bytes_of(type), nullptr) : Memory());
@@ -168,6 +184,80 @@ class OpenClSession : public PlannedSession {
               "setting an argument");
       }
     }
+    if (together_) allocate_steps();
+  }
+
+  // Steps go together where constants lie in one buffer, as the arguments of a kernel are few.
+  void allocate_constants() {
+    if (together_) constant_memory_ = buffer(static_cast<size_t>(constant_offsets().back()), nullptr);
+    const std::vector<int64_t> offsets = constant_offsets();
+    for (size_t i = 0; i < package_->constants.size(); ++i) {
+      const Tensor& constant = package_->constants[i];
+      const size_t bytes = constant.size_bytes();
+      if (together_) {
+        write(constant_memory_.get(), static_cast<size_t>(offsets[i]), constant.bytes().data(), bytes);
+        constants_.push_back(
+            part(constant_memory_.get(), offsets[i], std::max<int64_t>(1, static_cast<int64_t>(bytes))));
+      } else {
+        constants_.push_back(bytes > 0 ? buffer(bytes, constant.bytes().data()) : buffer(1, nullptr));
+      }
+    }
+  }
+
+  // Where each constant lies among all of them, and behind the last one their size.
+  std::vector<int64_t> constant_offsets() const {
+    const int64_t align = std::max<int64_t>(256, device_number<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
+    std::vector<int64_t> offsets = {0};
+    for (const Tensor& constant : package_->constants) {
+      const auto bytes = std::max<int64_t>(1, static_cast<int64_t>(constant.size_bytes()));
+      offsets.push_back(offsets.back() + (bytes + align - 1) / align * align);
+    }
+    return offsets;
+  }
+
+  template <class T>
+  T device_number(cl_device_info what) const {
+    T value = 0;
+    clGetDeviceInfo(device_, what, sizeof value, &value, nullptr);
+    return value;
+  }
+
+  bool on_processors() const { return (device_number<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0; }
+  cl_uint units() const { return std::max<cl_uint>(1, device_number<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS)); }
+  // On processors; a GPU's launches cost little, and it runs more at once than one kernel for all steps has registers for.
+  bool steps_together() const {
+    return on_processors() && opencl_steps_known(*package_, code_) &&
+           n_memories() + 4 <= device_number<size_t>(CL_DEVICE_MAX_PARAMETER_SIZE) / sizeof(void*) &&
+           static_cast<cl_ulong>(constant_offsets().back()) <= device_number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  }
+  size_t n_memories() const { return 2 + package_->input_types.size() + package_->output_types.size(); }
+
+  void allocate_steps() {
+    const std::vector<int64_t> offsets = constant_offsets();
+    const size_t n_inputs = inputs_.size();
+    const auto find = [&](const Argument& a) -> MemoryAt {
+      const auto at = static_cast<size_t>(a.at);
+      switch (a.kind) {
+        case Argument::Kind::Arena: return {0, a.at};
+        case Argument::Kind::Constant: return {1, offsets[at]};
+        case Argument::Kind::Input: return {2 + at, 0};
+        case Argument::Kind::Output: return {2 + n_inputs + at, 0};
+        default: fail_internal("a kernel argument has no memory");
+      }
+    };
+    const std::vector<int64_t> plan = opencl_steps_plan(*package_, code_, units(), find);
+    plan_ = buffer(plan.size() * sizeof plan[0], plan.data());
+    const std::vector<std::byte> zeros(kTurnBytes);
+    turns_ = buffer(kTurnBytes, nullptr);
+    write(turns_.get(), 0, zeros.data(), kTurnBytes);
+    std::vector<cl_mem> memories = {arena_.get(), constant_memory_.get()};
+    for (const std::vector<Memory>* more : {&inputs_, &outputs_}) {
+      for (const Memory& memory : *more) memories.push_back(memory.get());
+    }
+    memories.insert(memories.end(), {plan_.get(), turns_.get()});
+    for (size_t a = 0; a < memories.size(); ++a)
+      check(clSetKernelArg(steps_kernel_.get(), static_cast<cl_uint>(a), sizeof(cl_mem), &memories[a]),
+            "setting an argument");
   }
 
   static size_t bytes_of(const Type& type) {
@@ -189,13 +279,17 @@ class OpenClSession : public PlannedSession {
   cl_mem part_of_arena(int64_t offset) {
     auto [entry, fresh] = parts_.try_emplace(offset);
     if (fresh) {
-      cl_buffer_region region{static_cast<size_t>(offset), static_cast<size_t>(package_->arena_bytes - offset)};
-      cl_int status = 0;
-      entry->second =
-          Memory(clCreateSubBuffer(arena_.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
-      check(status, "dividing the arena");
+      entry->second = part(arena_.get(), offset, package_->arena_bytes - offset);
     }
     return entry->second.get();
+  }
+
+  Memory part(cl_mem whole, int64_t offset, int64_t bytes) {
+    cl_buffer_region region{static_cast<size_t>(offset), static_cast<size_t>(bytes)};
+    cl_int status = 0;
+    Memory memory(clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+    check(status, "dividing memory");
+    return memory;
   }
 
   void launch(size_t i) override {
@@ -204,6 +298,20 @@ class OpenClSession : public PlannedSession {
     const size_t one = 1;
     check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &tasks, &one, 0, nullptr, nullptr),
           "launching a kernel");
+  }
+  size_t launch_from(size_t i) override {
+    if (!together_) return PlannedSession::launch_from(i);
+    size_t end = i;
+    while (end < package_->steps.size() && package_->steps[end].kernel >= 0) ++end;
+    const cl_int numbers[] = {static_cast<cl_int>(i), static_cast<cl_int>(end)};
+    for (size_t a = 0; a < 2; ++a)
+      check(
+          clSetKernelArg(steps_kernel_.get(), static_cast<cl_uint>(n_memories() + 2 + a), sizeof(cl_int), &numbers[a]),
+          "setting an argument");
+    const size_t items = units(), one = 1;
+    check(clEnqueueNDRangeKernel(queue_.get(), steps_kernel_.get(), 1, nullptr, &items, &one, 0, nullptr, nullptr),
+          "launching steps");
+    return end;
   }
   void finish() override { check(clFinish(queue_.get()), "waiting"); }
   void upload_inputs() override {
@@ -234,11 +342,13 @@ class OpenClSession : public PlannedSession {
   cl_device_id device_;
   std::string name_;
   const Code& code_;
+  bool together_;  // a single launch takes steps that stand one after another
   Context context_;
   Queue queue_;
   Program program_;
   std::vector<ClKernel> kernels_;  // by step
-  Memory arena_;
+  ClKernel steps_kernel_;
+  Memory arena_, constant_memory_, plan_, turns_;
   std::vector<Memory> constants_, inputs_, outputs_;
   std::map<int64_t, Memory> parts_;
 };

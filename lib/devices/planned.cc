@@ -54,6 +54,10 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
       run_samples(first, i);
       continue;
     }
+    if (!observe && !profiling_ && step.kernel >= 0) {
+      i = launch_from(i) - 1;
+      continue;
+    }
     run_step(i);
     next = i + 1;
     if (observe && (next == package_->steps.size() || package_->steps[next].node != step.node)) {

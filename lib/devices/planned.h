@@ -22,6 +22,11 @@ class PlannedSession : public Session {
 
   // Runs a step's kernel, for all samples.
   virtual void launch(size_t step) = 0;
+  // Runs the kernels of this step and of as many of those behind it as the device takes at once; the number of the next step.
+  virtual size_t launch_from(size_t step) {
+    launch(step);
+    return step + 1;
+  }
   // Runs the steps from `first` to `last`, which samples may go through on their own. `times_ns`: where to add, by step, the time that
   // each took, or null.
   virtual void launch_samples(size_t first, size_t last, std::vector<int64_t>* times_ns);

@@ -1,6 +1,5 @@
 // Conv (conv): float32[1,3,5,5] float32[4,3,3,3] float32[4] -> float32[1,4,5,5]
-__kernel void conv_0d7e707d805a(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2) {
-  const long task = get_global_id(0);
+void conv_0d7e707d805a_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2, const long task) {
   {
     const long o0 = task;
     f32x4 sum_0, sum_1, sum_2, sum_3, sum_4;
@@ -65,14 +64,19 @@ __kernel void conv_0d7e707d805a(__global float* restrict y0, __global float* res
     }
   }
 }
+__kernel void conv_0d7e707d805a(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2) {
+  conv_0d7e707d805a_task(y0, x0, x1, x2, get_global_id(0));
+}
 
 // Relu (map): float32[1,4,5,5] -> float32[1,4,5,5]
-__kernel void map_c48705b43d76(__global float* restrict y0, __global float* restrict x0) {
-  const long task = get_global_id(0);
+void map_c48705b43d76_task(__global float* restrict y0, __global float* restrict x0, const long task) {
   {
     for (long d1_o = 0; d1_o < 6; ++d1_o) {
       vstore16(max_f32x16(splat_f32x16(0.0f), vload16(0, x0 + ((d1_o * 16)))), 0, y0 + ((d1_o * 16)));
     }
     vstore4(max_f32x4(splat_f32x4(0.0f), vload4(0, x0 + (96))), 0, y0 + (96));
   }
+}
+__kernel void map_c48705b43d76(__global float* restrict y0, __global float* restrict x0) {
+  map_c48705b43d76_task(y0, x0, get_global_id(0));
 }

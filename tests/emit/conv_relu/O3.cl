@@ -1,6 +1,5 @@
 // zero border of float32[1,3,5,5] layout h2+1+1,h3+1+1
-__kernel void border_24d952a497db(__global float* restrict y0) {
-  const long task = get_global_id(0);
+void border_24d952a497db_task(__global float* restrict y0, const long task) {
   {
     for (long d1 = 0; d1 < 3; ++d1) {
       for (long d3 = 0; d3 < 7; ++d3) {
@@ -24,10 +23,12 @@ __kernel void border_24d952a497db(__global float* restrict y0) {
     }
   }
 }
+__kernel void border_24d952a497db(__global float* restrict y0) {
+  border_24d952a497db_task(y0, get_global_id(0));
+}
 
 // Identity (map): float32[1,3,5,5] -> float32[1,3,5,5]
-__kernel void map_f9a9f2b29290(__global float* restrict y0, __global float* restrict x0) {
-  const long task = get_global_id(0);
+void map_f9a9f2b29290_task(__global float* restrict y0, __global float* restrict x0, const long task) {
   {
     const long d1 = task / 5;
     const long d2 = task % 5;
@@ -35,10 +36,12 @@ __kernel void map_f9a9f2b29290(__global float* restrict y0, __global float* rest
     y0[(((d1 * 49) + (d2 * 7)) + 12)] = x0[(((d1 * 25) + (d2 * 5)) + 4)];
   }
 }
+__kernel void map_f9a9f2b29290(__global float* restrict y0, __global float* restrict x0) {
+  map_f9a9f2b29290_task(y0, x0, get_global_id(0));
+}
 
 // Fused (conv): float32[1,3,5,5] float32[4,3,3,3] float32[4] -> float32[1,4,5,5]
-__kernel void conv_8e13145ea6ed(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2) {
-  const long task = get_global_id(0);
+void conv_8e13145ea6ed_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2, const long task) {
   {
     const long o0 = task;
     f32x4 sum_0, sum_1, sum_2, sum_3, sum_4;
@@ -102,4 +105,7 @@ __kernel void conv_8e13145ea6ed(__global float* restrict y0, __global float* res
       y0[((o0 * 5) + 79)] = value.s3;
     }
   }
+}
+__kernel void conv_8e13145ea6ed(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2) {
+  conv_8e13145ea6ed_task(y0, x0, x1, x2, get_global_id(0));
 }

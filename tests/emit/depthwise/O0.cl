@@ -1,6 +1,5 @@
 // Conv (conv): float32[1,8,4,4] float32[8,1,3,3] -> float32[1,8,2,2]
-__kernel void conv_11c75e71819b(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
-  const long task = get_global_id(0);
+void conv_11c75e71819b_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, const long task) {
   {
     const long g = task / 4;
     const long o0 = (task / 2) % 2;
@@ -15,10 +14,12 @@ __kernel void conv_11c75e71819b(__global float* restrict y0, __global float* res
     y0[(((g * 4) + (o0 * 2)) + o1)] = sum;
   }
 }
+__kernel void conv_11c75e71819b(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
+  conv_11c75e71819b_task(y0, x0, x1, get_global_id(0));
+}
 
 // Conv (conv): float32[1,8,2,2] float32[3,8,1,1] -> float32[1,3,2,2]
-__kernel void conv_8f2d56996eb3(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
-  const long task = get_global_id(0);
+void conv_8f2d56996eb3_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, const long task) {
   {
     for (long o0 = 0; o0 < 2; ++o0) {
       for (long o1_o = 0; o1_o < 1; ++o1_o) {
@@ -55,4 +56,7 @@ __kernel void conv_8f2d56996eb3(__global float* restrict y0, __global float* res
       }
     }
   }
+}
+__kernel void conv_8f2d56996eb3(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
+  conv_8f2d56996eb3_task(y0, x0, x1, get_global_id(0));
 }

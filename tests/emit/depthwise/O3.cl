@@ -1,6 +1,5 @@
 // zero border of float32[1,8,4,4] layout 1/16,h2+1+0,h3+1+0
-__kernel void border_6124edfc29c9(__global float* restrict y0) {
-  const long task = get_global_id(0);
+void border_6124edfc29c9_task(__global float* restrict y0, const long task) {
   {
     for (long d3 = 0; d3 < 5; ++d3) {
       vstore16(splat_f32x16(0.0f), 0, y0 + ((d3 * 16)));
@@ -10,10 +9,12 @@ __kernel void border_6124edfc29c9(__global float* restrict y0) {
     }
   }
 }
+__kernel void border_6124edfc29c9(__global float* restrict y0) {
+  border_6124edfc29c9_task(y0, get_global_id(0));
+}
 
 // Identity (map): float32[1,8,4,4] -> float32[1,8,4,4]
-__kernel void map_105a5f3ef42e(__global float* restrict y0, __global float* restrict x0) {
-  const long task = get_global_id(0);
+void map_105a5f3ef42e_task(__global float* restrict y0, __global float* restrict x0, const long task) {
   {
     const long d1 = task / 16;
     const long d2 = (task / 4) % 4;
@@ -21,10 +22,12 @@ __kernel void map_105a5f3ef42e(__global float* restrict y0, __global float* rest
     y0[(((d1 + (d2 * 80)) + (d3 * 16)) + 96)] = x0[(((d1 * 16) + (d2 * 4)) + d3)];
   }
 }
+__kernel void map_105a5f3ef42e(__global float* restrict y0, __global float* restrict x0) {
+  map_105a5f3ef42e_task(y0, x0, get_global_id(0));
+}
 
 // Conv (conv): float32[1,8,4,4] float32[8,1,3,3] -> float32[1,8,2,2]
-__kernel void conv_8271e8d99b5a(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
-  const long task = get_global_id(0);
+void conv_8271e8d99b5a_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, const long task) {
   {
     const long o0 = task;
     f32x16 sum_0, sum_1;
@@ -52,10 +55,12 @@ __kernel void conv_8271e8d99b5a(__global float* restrict y0, __global float* res
     vstore16(sum_1, 0, y0 + (((o0 * 32) + 16)));
   }
 }
+__kernel void conv_8271e8d99b5a(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
+  conv_8271e8d99b5a_task(y0, x0, x1, get_global_id(0));
+}
 
 // Conv (conv): float32[1,8,2,2] float32[3,8,1,1] -> float32[1,3,2,2]
-__kernel void conv_f5bfd8928b9a(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
-  const long task = get_global_id(0);
+void conv_f5bfd8928b9a_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, const long task) {
   {
     for (long o0 = 0; o0 < 2; ++o0) {
       for (long o1_o = 0; o1_o < 1; ++o1_o) {
@@ -92,4 +97,7 @@ __kernel void conv_f5bfd8928b9a(__global float* restrict y0, __global float* res
       }
     }
   }
+}
+__kernel void conv_f5bfd8928b9a(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
+  conv_f5bfd8928b9a_task(y0, x0, x1, get_global_id(0));
 }

@@ -1,6 +1,5 @@
 // MatMul (matmul): float32[3,5] float32[5,6] -> float32[3,6]
-__kernel void matmul_b1a528f2607e(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
-  const long task = get_global_id(0);
+void matmul_b1a528f2607e_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, const long task) {
   {
     for (long j_o = 0; j_o < 1; ++j_o) {
       f32x4 sum_0, sum_1, sum_2;
@@ -32,13 +31,18 @@ __kernel void matmul_b1a528f2607e(__global float* restrict y0, __global float* r
     }
   }
 }
+__kernel void matmul_b1a528f2607e(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
+  matmul_b1a528f2607e_task(y0, x0, x1, get_global_id(0));
+}
 
 // Add (map): float32[3,6] float32[6] -> float32[3,6]
-__kernel void map_6e915da9ac2d(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
-  const long task = get_global_id(0);
+void map_6e915da9ac2d_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, const long task) {
   {
     const long d0 = task;
     vstore4((vload4(0, x0 + ((d0 * 6))) + vload4(0, x1 + (0))), 0, y0 + ((d0 * 6)));
     vstore2((vload2(0, x0 + (((d0 * 6) + 4))) + vload2(0, x1 + (4))), 0, y0 + (((d0 * 6) + 4)));
   }
+}
+__kernel void map_6e915da9ac2d(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1) {
+  map_6e915da9ac2d_task(y0, x0, x1, get_global_id(0));
 }

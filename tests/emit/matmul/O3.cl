@@ -1,6 +1,5 @@
 // Fused (matmul): float32[3,5] float32[5,6] float32[6] -> float32[3,6]
-__kernel void matmul_34b1de5135a5(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2) {
-  const long task = get_global_id(0);
+void matmul_34b1de5135a5_task(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2, const long task) {
   {
     for (long j_o = 0; j_o < 1; ++j_o) {
       f32x4 sum_0, sum_1, sum_2;
@@ -31,4 +30,7 @@ __kernel void matmul_34b1de5135a5(__global float* restrict y0, __global float* r
       vstore2((sum_2 + vload2(0, x2 + (4))), 0, y0 + (16));
     }
   }
+}
+__kernel void matmul_34b1de5135a5(__global float* restrict y0, __global float* restrict x0, __global float* restrict x1, __global float* restrict x2) {
+  matmul_34b1de5135a5_task(y0, x0, x1, x2, get_global_id(0));
 }

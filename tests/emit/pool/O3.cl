@@ -1,6 +1,5 @@
 // MaxPool (pool): float32[1,2,5,5] -> float32[1,2,2,2]
-__kernel void pool_66dd4f35cb43(__global float* restrict y0, __global float* restrict x0) {
-  const long task = get_global_id(0);
+void pool_66dd4f35cb43_task(__global float* restrict y0, __global float* restrict x0, const long task) {
   {
     const long c = task / 4;
     const long o0 = (task / 2) % 2;
@@ -15,10 +14,12 @@ __kernel void pool_66dd4f35cb43(__global float* restrict y0, __global float* res
     y0[(((c * 4) + (o0 * 2)) + o1)] = best;
   }
 }
+__kernel void pool_66dd4f35cb43(__global float* restrict y0, __global float* restrict x0) {
+  pool_66dd4f35cb43_task(y0, x0, get_global_id(0));
+}
 
 // AveragePool (pool): float32[1,2,2,2] -> float32[1,2,1,1]
-__kernel void pool_2a8488a0e1e2(__global float* restrict y0, __global float* restrict x0) {
-  const long task = get_global_id(0);
+void pool_2a8488a0e1e2_task(__global float* restrict y0, __global float* restrict x0, const long task) {
   {
     const long c = task;
     float sum;
@@ -31,10 +32,12 @@ __kernel void pool_2a8488a0e1e2(__global float* restrict y0, __global float* res
     y0[c] = (sum / 4.0f);
   }
 }
+__kernel void pool_2a8488a0e1e2(__global float* restrict y0, __global float* restrict x0) {
+  pool_2a8488a0e1e2_task(y0, x0, get_global_id(0));
+}
 
 // GlobalAveragePool (reduce): float32[1,2,1,1] -> float32[1,2,1,1]
-__kernel void reduce_e7e41f031ced(__global float* restrict y0, __global float* restrict x0) {
-  const long task = get_global_id(0);
+void reduce_e7e41f031ced_task(__global float* restrict y0, __global float* restrict x0, const long task) {
   {
     const long c = task;
     float sum;
@@ -42,4 +45,7 @@ __kernel void reduce_e7e41f031ced(__global float* restrict y0, __global float* r
     sum = (sum + x0[c]);
     y0[c] = (sum / 1.0f);
   }
+}
+__kernel void reduce_e7e41f031ced(__global float* restrict y0, __global float* restrict x0) {
+  reduce_e7e41f031ced_task(y0, x0, get_global_id(0));
 }

@@ -1,6 +1,5 @@
 // Softmax (row): float32[2,5] -> float32[2,5]
-__kernel void row_41f63643545e(__global float* restrict y0, __global float* restrict x0) {
-  const long task = get_global_id(0);
+void row_41f63643545e_task(__global float* restrict y0, __global float* restrict x0, const long task) {
   {
     const long d0 = task;
     float best;
@@ -21,4 +20,7 @@ __kernel void row_41f63643545e(__global float* restrict y0, __global float* rest
       y0[((d0 * 5) + r2)] = (power[r2] / sum);
     }
   }
+}
+__kernel void row_41f63643545e(__global float* restrict y0, __global float* restrict x0) {
+  row_41f63643545e_task(y0, x0, get_global_id(0));
 }

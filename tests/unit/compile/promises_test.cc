@@ -262,6 +262,42 @@ TEST(Promises, SameBitsOnOpenCl) {
   }
 }
 
+// On processors steps go together, up to one that is interpreted; traced, and with code that cannot, each goes alone.
+TEST(Promises, SameBitsOnOpenClStepByStep) {
+  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  const Graph graph = parse_graph(R"(graph "interrupted" {
+  opset 28
+  input x: float32[2,8,9,7]
+  const w1: float32[16,8,3,3] = random(1)
+  const w2: float32[5,16,1,1] = random(2)
+  const lengths: int64[2] = {5, 5}
+  c = Conv(x, w1) @c {pads = [1, 1, 1, 1]}
+  r = Relu(c) @r
+  s = ReverseSequence(r, lengths) @s {batch_axis = 0, time_axis = 1}
+  d = Conv(s, w2) @d
+  m = MaxPool(d) @m {kernel_shape = [2, 2]}
+  p = GlobalAveragePool(d) @p
+  output m
+  output p
+})");
+  const auto package = compiled(graph, 3, {}, "opencl");
+  const auto interpreted = [](const Step& step) { return step.kernel < 0; };
+  ASSERT_EQ(std::count_if(package->steps.begin(), package->steps.end(), interpreted), 1);
+  std::vector<Tensor> first;
+  expect_steady(*open_session("opencl:0", package), &first, "together");
+  auto alone = std::make_shared<Package>(*package);
+  for (Code& code : alone->codes) {
+    for (size_t at = 0; (at = code.source.find("_task(", at)) != std::string::npos;)
+      code.source.replace(at, 6, "_once(");
+  }
+  expect_steady(*open_session("opencl:0", alone), &first, "alone");
+  const std::vector<Tensor> expected = interpret(graph, {random_input(graph, 1)});
+  for (size_t i = 0; i < first.size(); ++i) {
+    const std::vector<double> got = to_doubles(first[i]), wanted = to_doubles(expected[i]);
+    for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 1e-5 * (1 + std::abs(wanted[k])));
+  }
+}
+
 TEST(Promises, SameBitsAloneAndInABatch) {
   for (const Net& net : kNets) {
     for (int opt : {0, 3}) {

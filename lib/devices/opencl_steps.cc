@@ -1,0 +1,98 @@
+// Many steps in one launch; see opencl_steps.h.
+#include "devices/opencl_steps.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace dnn {
+namespace {
+
+// A step's row of the plan: kRow numbers, and behind all rows the arguments, two numbers each.
+enum Column : size_t { kTickets, kTasks, kChunk, kKernel, kArguments, kRow };
+
+// Tickets of a step for each work-item: few enough that taking one costs nothing, enough that all end at about the same time.
+constexpr int64_t kTicketsEach = 16;
+
+constexpr const char* kBefore = R"(
+  const long given_before = plan[ROW * step + TICKETS];
+  for (;;) {
+    const long ticket = given_before + atomic_inc(&turns[0]);
+    while (step < end && ticket >= plan[ROW * (step + 1) + TICKETS]) ++step;
+    if (step >= end) break;
+    __global const long* row = plan + ROW * step;
+    while (turns[16] < row[TICKETS] - given_before) PAUSE;
+    atomic_add(&turns[16], 0);
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    __global const long* at = plan + row[ARGUMENTS];
+    const long first = (ticket - row[TICKETS]) * row[CHUNK], last = min(first + row[CHUNK], row[TASKS]);
+    switch (row[KERNEL]) {
+)";
+
+constexpr const char* kAfter = R"(    }
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    atomic_inc(&turns[16]);
+  }
+  if (atomic_inc(&turns[32]) == (int)get_global_size(0) - 1) turns[0] = turns[16] = turns[32] = 0;
+}
+)";
+
+}  // namespace
+
+bool opencl_steps_known(const Package& package, const Code& code) {
+  for (const KernelInfo& kernel : package.kernels) {
+    if (code.source.find(cat(kernel.name, "_task(")) == std::string::npos) return false;
+  }
+  return !package.kernels.empty();
+}
+
+std::string opencl_steps_source(const Package& package, size_t memories) {
+  std::string text =
+      cat("\n#ifdef __x86_64__\n#define PAUSE __asm__ volatile(\"pause\")\n#else\n#define PAUSE\n#endif\n#define ROW ",
+          +kRow, "\n#define TICKETS ", +kTickets, "\n#define TASKS ", +kTasks, "\n#define CHUNK ", +kChunk,
+          "\n#define KERNEL ", +kKernel, "\n#define ARGUMENTS ", +kArguments, "\n__kernel void ", kStepsKernel, "(");
+  std::vector<std::string> names;
+  for (size_t i = 0; i < memories; ++i) {
+    names.push_back(cat("m", i));
+    text += cat("__global uchar* m", i, ", ");
+  }
+  text += "__global const long* plan, __global volatile int* turns, int step, int end) {\n";
+  text += "  __global uchar* memory[] = {" + join(names) + "};" + kBefore;
+  std::vector<bool> done(package.kernels.size());
+  for (const Step& step : package.steps) {
+    if (step.kernel < 0 || done[static_cast<size_t>(step.kernel)]) continue;
+    done[static_cast<size_t>(step.kernel)] = true;
+    text += cat("      case ", step.kernel, ":\n        for (long task = first; task < last; ++task)\n          ",
+                package.kernels[static_cast<size_t>(step.kernel)].name, "_task(");
+    for (size_t a = 0; a < step.arguments.size(); ++a)
+      text += cat("(__global void*)(memory[at[", 2 * a, "]] + at[", 2 * a + 1, "]), ");
+    text += "task);\n        break;\n";
+  }
+  return text + kAfter;
+}
+
+std::vector<int64_t> opencl_steps_plan(const Package& package, const Code& code, int64_t units,
+                                       const std::function<MemoryAt(const Argument&)>& find) {
+  const size_t steps = package.steps.size();
+  std::vector<int64_t> plan((steps + 1) * kRow);
+  int64_t tickets = 0;
+  for (size_t i = 0; i <= steps; ++i) {
+    plan[i * kRow + kTickets] = tickets;
+    if (i == steps || package.steps[i].kernel < 0) continue;
+    const Step& step = package.steps[i];
+    const int64_t tasks = code.tasks[static_cast<size_t>(step.kernel)];
+    const int64_t chunk = std::max<int64_t>(1, tasks / (kTicketsEach * units));
+    tickets += (tasks + chunk - 1) / chunk;
+    plan[i * kRow + kTasks] = tasks;
+    plan[i * kRow + kChunk] = chunk;
+    plan[i * kRow + kKernel] = step.kernel;
+    plan[i * kRow + kArguments] = static_cast<int64_t>(plan.size());
+    for (const Argument& a : step.arguments) {
+      const MemoryAt at = find(a);
+      plan.insert(plan.end(), {static_cast<int64_t>(at.memory), at.offset});
+    }
+  }
+  return plan;
+}
+
+}  // namespace dnn
