@@ -12,6 +12,8 @@ namespace {
 constexpr int kSpins = 2000;
 // Of a thread's range: so few that each is worth its call, so many that the last one waited for is short.
 constexpr int64_t kPieces = 4;
+// Parts of the gate: below kOpen the number of threads.
+constexpr uint64_t kOpen = uint64_t{1} << 16, kNumber = kOpen << 1;
 }  // namespace
 
 int available_processors() {
@@ -30,7 +32,6 @@ ThreadPool::~ThreadPool() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
-    generation_.fetch_add(1);
   }
   wake_.notify_all();
   for (std::thread& worker : workers_) worker.join();
@@ -62,14 +63,14 @@ void ThreadPool::run(int64_t n, Job job, void* context) {
     range.piece = std::max<int64_t>(1, (range.end - begin) / kPieces);
     range.next.store(begin, std::memory_order_relaxed);
   }
-  pending_.store(static_cast<int>(workers_.size()));
-  generation_.fetch_add(1);
+  gate_.store((gate_.load() / kNumber + 1) * kNumber + kOpen);
   if (sleepers_.load() > 0) {
     std::lock_guard lock(mutex_);  // pairs with the check a worker makes before it waits
     wake_.notify_all();
   }
-  run_part(0);
-  for (int spins = 0; pending_.load() != 0; ++spins) {
+  run_part(0);  // until nothing is left to take, so that who comes now comes too late
+  uint64_t gate = gate_.fetch_and(~kOpen);
+  for (int spins = 0; gate % kOpen != 0; gate = gate_.load(), ++spins) {
     if (spins < kSpins) {
       _mm_pause();
     } else {
@@ -78,20 +79,35 @@ void ThreadPool::run(int64_t n, Job job, void* context) {
   }
 }
 
+// Joins the loop that is open, unless its number is `last`, which becomes it.
+bool ThreadPool::join(uint64_t* last) {
+  uint64_t gate = gate_.load();
+  while ((gate & kOpen) != 0 && gate / kNumber != *last) {
+    if (gate_.compare_exchange_weak(gate, gate + 1)) {
+      *last = gate / kNumber;
+      return true;
+    }
+  }
+  return false;
+}
+
 void ThreadPool::work(int index) {
-  uint64_t seen = 0;
+  uint64_t last = 0;
   while (true) {
-    for (int spins = 0; generation_.load() == seen && spins < kSpins; ++spins) _mm_pause();
-    if (generation_.load() == seen) {
+    bool joined = join(&last);
+    for (int spins = 0; !joined && !stop_ && spins < kSpins; ++spins) {
+      _mm_pause();
+      joined = join(&last);
+    }
+    if (!joined) {
       std::unique_lock lock(mutex_);
       sleepers_.fetch_add(1);
-      wake_.wait(lock, [&] { return generation_.load() != seen; });
+      wake_.wait(lock, [&] { return stop_ || (joined = join(&last)); });
       sleepers_.fetch_sub(1);
     }
-    seen = generation_.load();
-    if (stop_) return;
+    if (!joined) return;
     run_part(index);
-    pending_.fetch_sub(1);
+    gate_.fetch_sub(1);
   }
 }
 

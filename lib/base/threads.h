@@ -1,5 +1,5 @@
 // ThreadPool: a fork-join pool whose threads spin briefly between kernels, so that starting a parallel loop costs
-// well under a microsecond; idle threads go to sleep.
+// well under a microsecond; idle threads go to sleep. A loop waits for threads that take part, not for those that have yet to wake.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -33,14 +33,15 @@ class ThreadPool {
     int64_t end = 0, piece = 1;
   };
 
+  bool join(uint64_t* last);
   void work(int index);
   void run_part(int index);
 
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::atomic<uint64_t> generation_{0};
-  std::atomic<int> pending_{0};
+  // The loop's number times kNumber, kOpen while threads may still join it, and how many are at it.
+  std::atomic<uint64_t> gate_{0};
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
   Job job_ = nullptr;

@@ -50,6 +50,19 @@ TEST(ThreadPool, AThreadThatIsDoneTakesWhatIsLeftOfOthers) {
   }
 }
 
+// More threads than processors, asleep at every eighth loop: some wake when a loop is over, or in the middle of the next.
+TEST(ThreadPool, AThreadThatWakesLateTouchesNoLoopThatIsOver) {
+  ThreadPool pool(9);
+  int64_t wrong = 0;
+  for (int times = 0; times < 4000; ++times) {
+    if (times % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    std::vector<int> visits(static_cast<size_t>(times % 23));  // not atomic, and gone with this loop
+    parallel_for(pool, times % 23, [&](int64_t i) { ++visits[static_cast<size_t>(i)]; });
+    for (int count : visits) wrong += count == 1 ? 0 : 1;
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(ShareOut, TheFirstFailureOnceAllIsDone) {
   for (int threads : {1, 3}) {
     ThreadPool pool(threads);
