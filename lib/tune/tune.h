@@ -32,7 +32,7 @@ struct Latency {
 
 struct Tuned {
   codegen::Schedules schedules;  // of the kernels that gain; outputs are the same bits as without
-  Latency before, after;         // in runs that took turns, after the search
+  Latency before, after;         // in runs that took turns, after the search; the same where no schedule is kept
   size_t kernels = 0;            // that have a choice
   int64_t trials = 0;            // of this search, without those that the log held
   double seconds = 0;
@@ -43,7 +43,7 @@ struct Tuned {
 // Searches for the best of options.isas that this processor has (default: the best it has). In each round every kernel whose
 // search goes on gets one new schedule, all are compiled at once, and the network runs in turns with the defaults: what a
 // kernel's steps take against the default's is its cost, so that what disturbs the machine disturbs both. Schedules are kept
-// only where they gain again in runs of their own. Throws as compile() does; Environment for a log that cannot be written.
+// only where they gain again in runs of their own, and all of them only where the network's median is lower then. Throws as compile() does; Environment for a log that cannot be written.
 Tuned tune(const Graph& graph, const CompileOptions& compile_options, const TuneOptions& options);
 
 // What a compile of `open` is to use: the schedules that the log holds for its instruction sets and, of a search made now

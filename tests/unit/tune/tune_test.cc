@@ -72,6 +72,8 @@ TEST_F(TuneTest, LogsItsTrialsAndGoesOnFromThem) {
   EXPECT_GT(first.before.min, 0);
   EXPECT_LE(first.after.min, first.after.median);
   EXPECT_LE(first.after.median, first.after.max);
+  EXPECT_LE(first.after.median, first.before.median) << "what does not make the whole faster is not kept";
+  EXPECT_EQ(first.schedules.empty(), first.after.median == first.before.median);
   EXPECT_NE(read_file(o.log).find("\"type\":\"summary\""), std::string::npos);
   size_t trials = 0, choices = 0;
   for (const Record& r : read_log(o.log, o.warn)) (r.choice ? choices : trials) += 1;
