@@ -37,7 +37,7 @@ const cli::Tool kTool = {
                  {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
 
 struct Options {
-  std::string model, output, device = "cpu", level = "3", isas, passes, emit, compiler;
+  std::string model, output, device = "cpu", level = "3", isas, processor, passes, emit, compiler;
   std::vector<std::string> shapes, given;
   std::optional<double> tune;
   tune::TuneOptions tuning;
@@ -52,6 +52,9 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.batch, "--batch", "N", "what an open batch extent becomes", 1);
   args.option(&o.isas, "--isa", "LIST",
               "instruction sets to build, as avx512,x86-64; default: this processor's best and x86-64");
+  args.option(&o.processor, "--processor", "KIND",
+              cat("whose speeds decide where there is a choice, of ", join(known_processors()),
+                  "; default: this one, generic with --isa"));
   args.option(&o.passes, "--pass", "CHANGES",
               "passes on or off, as +fuse-ops,-fold-constant; only:NAMES for these alone");
   args.option(&o.stop_after, "--stop-after", "N", "apply the first N rewrites only; -1 for all", -1);
@@ -150,6 +153,10 @@ int work(const Options& o) {
       open.compile.isas.push_back(isa);
     }
   }
+  const std::vector<std::string>& kinds = known_processors();
+  if (!o.processor.empty() && std::find(kinds.begin(), kinds.end(), o.processor) == kinds.end())
+    fail_usage("--processor ", o.processor, ": choose from ", join(kinds));
+  open.compile.processor = o.processor;
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   if (!o.emit.empty()) {
     make_folders(o.emit);

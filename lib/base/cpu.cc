@@ -38,4 +38,19 @@ std::string cpu_name() {
   return text;
 }
 
+const std::vector<std::string>& known_processors() {
+  static const std::vector<std::string> names = {"generic", "zen5"};
+  return names;
+}
+
+std::string processor_kind() {
+  unsigned a = 0, vendor_b = 0, vendor_c = 0, vendor_d = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &vendor_b, &vendor_c, &vendor_d) == 0 || vendor_b != signature_AMD_ebx) return "generic";
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return "generic";
+  const unsigned family = (a >> 8 & 0xf) + (a >> 20 & 0xff), model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
+  // Those for servers and desktops; laptops' take a vector of 512 bits in two halves.
+  constexpr unsigned kZen5 = 0x1a, kServers = 0x20, kDesktop = 0x44;
+  return family == kZen5 && (model < kServers || model == kDesktop) ? "zen5" : "generic";
+}
+
 }  // namespace dnn

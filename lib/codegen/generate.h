@@ -26,7 +26,8 @@ struct GenerateOptions {
   bool fast_math = false;    // shorter approximations of exp, tanh and erf
   // One code each: for "c" per instruction set, e.g. {"avx512", "x86-64"}; for "opencl" per width of the vectors, {"float16", "float8"}.
   std::vector<std::string> isas;
-  Schedules schedules = {};  // chosen parameters; what is not in it has the defaults
+  std::string processor = "generic";  // its kind, of known_processors()
+  Schedules schedules = {};           // chosen parameters; what is not in it has the defaults
   std::function<void(const Workload& workload)> on_workload = {};  // called once for each; may be empty
 };
 

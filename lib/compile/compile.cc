@@ -18,6 +18,11 @@ std::vector<std::string> default_isas() {
   return isas;
 }
 
+std::string processor_of(const CompileOptions& options) {
+  if (!options.processor.empty()) return options.processor;
+  return options.device == "cpu" && options.isas.empty() ? processor_kind() : "generic";
+}
+
 namespace {
 
 // Constants that kernels read packed need no second copy in the graph: they become captures, which the package holds.
@@ -59,6 +64,7 @@ PassOptions pass_options(const CompileOptions& options) {
   result.opt = options.opt;
   result.float64 = options.float64;
   result.vector_lanes = lanes_of(isas_of(target_of(options.device), options));
+  result.processor = processor_of(options);
   result.changes = options.pass_changes;
   result.stop_after = options.stop_after;
   result.allow = options.allow;
@@ -90,6 +96,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
     generate.schedules = options.schedules;
     generate.on_workload = options.on_workload;
     generate.isas = isas;
+    generate.processor = processor_of(options);
     package = codegen::generate(graph, generate);
     generate.on_workload = nullptr;
     if (options.emit) {

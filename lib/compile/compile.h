@@ -18,9 +18,10 @@ struct CompileOptions {
   std::string device = "cpu";     // its kind decides the target
   bool float64 = false;           // widen the model: the yardstick
   std::vector<std::string> isas;  // for C; empty: the host's best and x86-64
-  std::string pass_changes;       // "+name,-name"
-  int64_t stop_after = -1;        // patches to apply at most; -1: all
-  codegen::Schedules schedules;   // of tuned kernels
+  std::string processor;  // for C, of known_processors(); empty: the host's kind where isas is empty, too, else generic
+  std::string pass_changes;      // "+name,-name"
+  int64_t stop_after = -1;       // patches to apply at most; -1: all
+  codegen::Schedules schedules;  // of tuned kernels
   // As in PassOptions; neither is in the key of a cache, so open_package() is not for packages made with them.
   std::function<bool(const Graph& graph, const std::string& pass, const Patch& patch)> allow;
   const std::vector<Pass>* rows = nullptr;
@@ -40,5 +41,8 @@ PassOptions pass_options(const CompileOptions& options);
 
 // Instruction sets a package gets by default: the plain fallback and the best of this processor.
 std::vector<std::string> default_isas();
+
+// The kind of processor whose speeds decide.
+std::string processor_of(const CompileOptions& options);
 
 }  // namespace dnn

@@ -72,9 +72,9 @@ std::string file_name(const std::string& path) { return std::filesystem::path(pa
 std::string cache_key(const std::string& path, const std::string& sha256, const OpenOptions& o) {
   const CompileOptions& c = o.compile;
   const std::vector<std::string> isas = c.isas.empty() ? default_isas() : c.isas;  // of this processor
-  std::string text =
-      cat(build_name(), "\n", file_name(path), "\n", sha256, "\n", c.opt, " ", c.device, " ", c.float64, " ",
-          join(isas, "+"), " ", c.pass_changes, " ", c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), "\n");
+  std::string text = cat(build_name(), "\n", file_name(path), "\n", sha256, "\n", c.opt, " ", c.device, " ", c.float64,
+                         " ", join(isas, "+"), " ", processor_of(c), " ", c.pass_changes, " ", c.stop_after, " ",
+                         o.batch, " ", join(o.shapes, ";"), "\n");
   for (const auto& [isa, chosen] : c.schedules) {
     for (const auto& [kernel, parameters] : chosen) text += cat(isa, " ", kernel, " ", to_text(parameters), "\n");
   }

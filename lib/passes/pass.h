@@ -12,8 +12,9 @@ namespace dnn {
 struct PassContext {
   int opt = 0;  // the level being compiled for
   bool float64 = false;
-  bool keep_storage = false;  // constants stay in the few bits that the model keeps them in
-  int64_t vector_lanes = 16;  // of float32 in a register of the processor that is compiled for
+  bool keep_storage = false;          // constants stay in the few bits that the model keeps them in
+  int64_t vector_lanes = 16;          // of float32 in a register of the processor that is compiled for
+  std::string processor = "generic";  // its kind, of known_processors()
 };
 
 // The level of passes that no optimisation level runs: formats ask for them by name (formats.def).
@@ -44,6 +45,7 @@ struct PassOptions {
   bool float64 = false;
   bool keep_storage = false;
   int64_t vector_lanes = 16;
+  std::string processor = "generic";
   // "+name,-name", applied to the level's own set; "only:name,name" replaces it. Names or aliases.
   std::string changes;
   int64_t stop_after = -1;  // patches to apply in all; -1: no limit

@@ -120,6 +120,7 @@ class Tuning {
     compile_.on_passes = nullptr;
     compile_.on_workload = nullptr;
     compile_.schedules.clear();
+    compile_.processor = processor_of(compile_);
     compile_.isas = {isa_to_tune()};
     compile_.build.cache_folder = objects_.path();  // kernels that lose are not for the user's cache
     device_.threads = options.threads;

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "base/cpu.h"
 #include "base/file.h"
 #include "devices/device.h"
 #include "graph/text.h"
@@ -356,6 +357,19 @@ TEST(Compile, OpenClAgrees) {
       }
     }
   }
+}
+
+// What is compiled for this processor alone may go by its speeds; code for an instruction set goes by none in particular.
+TEST(Compile, TheProcessorIsThisOneUnlessInstructionSetsAreNamed) {
+  CompileOptions options;
+  EXPECT_EQ(pass_options(options).processor, processor_kind());
+  options.isas = {"avx512"};
+  EXPECT_EQ(pass_options(options).processor, "generic");
+  options.processor = "zen5";
+  EXPECT_EQ(pass_options(options).processor, "zen5");
+  options = {};
+  options.device = "opencl";
+  EXPECT_EQ(pass_options(options).processor, "generic");
 }
 
 }  // namespace
