@@ -131,13 +131,13 @@ class Chooser {
   // Elements that a convolution reads below and above its input, by spatial axis; false for other nodes.
   bool border_of(const Node& node, const Shape& x, const Type& weights, int64_t low[2], int64_t high[2]) const {
     if (is_winograd(node)) {
-      if (!weights.fixed()) return false;
       const std::vector<int64_t> pads = node.attribute_ints("pads", {0, 0, 0, 0});
-      const winograd::Form& form = winograd::form_of(weights.fixed_shape()[0]);
+      const winograd::Form form = winograd::form_of(node);
       for (size_t i = 0; i < 2; ++i) {
-        const int64_t output = x[i + 2] + pads[i] + pads[i + 2] - (winograd::kKernel - 1);
-        const int64_t last = (form.tiles(output) - 1) * form.out + form.in - 1 - pads[i];
-        low[i] = pads[i];
+        const winograd::Axis& axis = i == 0 ? form.rows : form.columns;
+        const int64_t outputs = (x[i + 2] + pads[i] + pads[i + 2] - axis.taps) / axis.stride + 1;
+        const int64_t last = (axis.tiles(outputs) - 1) * axis.out * axis.stride + axis.in - 1 - pads[i];
+        low[i] = std::max<int64_t>(0, pads[i]);
         high[i] = std::max<int64_t>(0, last - (x[i + 2] - 1));
       }
       return true;
@@ -148,7 +148,7 @@ class Chooser {
     for (size_t i = 0; i < 2; ++i) {
       const int64_t last = (window.output[i] - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] -
                            window.pad_begin[i];
-      low[i] = window.pad_begin[i];
+      low[i] = std::max<int64_t>(0, window.pad_begin[i]);
       high[i] = std::max<int64_t>(0, last - (x[i + 2] - 1));
     }
     return true;

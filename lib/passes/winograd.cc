@@ -1,5 +1,10 @@
-// winograd: 3x3 convolutions of stride 1 with constant weights become dnn.WinogradConv where it multiplies less.
+// winograd: convolutions of a few taps with constant weights become dnn.WinogradConv where that takes less time.
 #include "ops/winograd.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
 
 #include "ops/window.h"
 #include "passes/match.h"
@@ -8,59 +13,138 @@
 namespace dnn {
 namespace {
 
+using winograd::Axis;
+using winograd::Form;
+
 constexpr int64_t kLeastChannels = 16;  // fewer leave the transforms more work than the products save
+// Products along an axis of stride 1 at most, where both axes have more than one tap: each point more adds to the rounding, twice.
+constexpr int64_t kMostProducts = 8;
+// What a form must gain over one of fewer products, and over the convolution itself: estimates err, and it rounds more.
+constexpr double kGain = 0.97;
 
-// What one core multiplies and adds in a second, in convolutions and in products: a Xeon of 2.5 GHz with AVX-512, an EPYC of
-// Zen 3 with AVX2, and such a one without; and how many bytes it reads or writes in one, as measured. Only their ratios decide.
-struct Rates {
-  double direct, product;
+// Bytes a second as far as so many bytes are at hand.
+struct Reach {
+  double bytes, rate;
 };
-Rates rates(int64_t vector_lanes) {
-  if (vector_lanes >= 16) return {110e9, 95e9};
-  return vector_lanes == 8 ? Rates{88e9, 76e9} : Rates{22e9, 22e9};
+
+// What one core does in a second, as measured: multiplications and additions in convolutions, in products of matrices and in
+// transforms; weights read where the network has so many and stays in the last cache from run to run, and from memory;
+// tiles, written once and read once, as far as they stay in the second cache, in the last, or in none.
+struct Speeds {
+  const char* processor;  // its kind; "": any
+  int64_t lanes;
+  double direct, product, transform;
+  Reach weights[2], tiles[3];
+};
+constexpr double kAll = std::numeric_limits<double>::infinity();
+constexpr Speeds kSpeeds[] = {
+    {"zen5", 16, 266e9, 264e9, 215e9, {{20e6, 75e9}, {kAll, 33e9}}, {{1e6, 150e9}, {5e6, 150e9}, {kAll, 120e9}}},
+    // A Xeon of 2.5 GHz (Sapphire Rapids).
+    {"", 16, 110e9, 95e9, 60e9, {{8e6, 20e9}, {kAll, 7e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
+    // An EPYC of Zen 3, and such a one without AVX2.
+    {"", 8, 88e9, 76e9, 50e9, {{8e6, 20e9}, {kAll, 8e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
+    {"", 0, 22e9, 22e9, 15e9, {{8e6, 20e9}, {kAll, 8e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
+};
+
+const Speeds& speeds_of(const PassContext& context) {
+  const Speeds* found = std::begin(kSpeeds);
+  while (context.vector_lanes < found->lanes || (*found->processor != 0 && context.processor != found->processor))
+    ++found;
+  return *found;
 }
-// Of weights: in networks whose weights stay in the last cache from run to run, and in others.
-constexpr double kCachedNetwork = 8e6, kCachedWeights = 20e9, kWeights = 7e9;
 
-// Of tiles, which are written once and read once: as far as they stay in the second cache, in the last, or in none.
-double tile_rate(double bytes) { return bytes <= 1e6 ? 40e9 : bytes <= 5e6 ? 18e9 : 7e9; }
+template <size_t n>
+double rate_of(const Reach (&reaches)[n], double bytes) {
+  const Reach* found = std::begin(reaches);
+  while (bytes > found->bytes) ++found;
+  return found->rate;
+}
 
-double weight_rate(const Graph& graph) {
+double constant_bytes(const Graph& graph) {
   double bytes = 0;
   for (ValueId v = 0; v < static_cast<ValueId>(graph.value_count()); ++v) {
     if (const Tensor* constant = graph.constant(v)) bytes += static_cast<double>(constant->size_bytes());
   }
-  return bytes <= kCachedNetwork ? kCachedWeights : kWeights;
+  return bytes;
 }
 
-// The form that takes least time; none where the convolution itself does, or has another shape. `weight_bytes` a second come
-// from memory.
-const winograd::Form* best_form(const Graph& graph, const Node& node, const Rates& rate, double weight_bytes) {
+double factors(const winograd::Matrix& matrix) {
+  double count = 0;
+  for (const std::vector<double>& row : matrix) {
+    for (double factor : row) count += factor != 0 ? 1 : 0;
+  }
+  return count;
+}
+
+// Of one convolution: [N, C, H, W] to [N, M, H', W'].
+struct Work {
+  double c, m;
+  int64_t n, high, wide;  // outputs
+  const Speeds& speeds;
+  double weight_rate;
+
+  double direct(double taps) const { return multiply(taps, static_cast<double>(n * high * wide), speeds.direct); }
+
+  double by(const Form& form) const {
+    const Axis &rows = form.rows, &columns = form.columns;
+    const auto tiles = static_cast<double>(n * rows.tiles(high) * columns.tiles(wide)),
+               products = static_cast<double>(form.products());
+    const double transforms = c * (factors(rows.input) * static_cast<double>(columns.in) +
+                                   factors(columns.input) * static_cast<double>(rows.products())) +
+                              m * (factors(rows.output) * static_cast<double>(columns.products()) +
+                                   factors(columns.output) * static_cast<double>(rows.out));
+    const double bytes = 4 * products * tiles * (c + m);
+    return multiply(products, tiles, speeds.product) +
+           std::max(2 * tiles * transforms / speeds.transform, 2 * bytes / rate_of(speeds.tiles, bytes));
+  }
+
+ private:
+  // Seconds of `products` products of c x m weights over so many tiles or positions. Arithmetic and memory go on at once, and
+  // wait for each other where they take as long: then for a quarter more, as measured.
+  double multiply(double products, double tiles, double rate) const {
+    const double arithmetic = 2 * products * tiles * c * m / rate, memory = 4 * products * c * m / weight_rate;
+    return std::cbrt(arithmetic * arithmetic * arithmetic + memory * memory * memory);
+  }
+};
+
+// The forms of an axis; one of one tap, or of a stride that has none, leaves none but itself.
+std::vector<Axis> axes(int64_t taps, int64_t stride, int64_t most_products) {
+  std::vector<Axis> found;
+  for (int64_t out = taps == 1 ? 1 : 2; out <= winograd::kMostOut; ++out) {
+    if (winograd::has_axis(out, taps, stride)) found.push_back(winograd::axis(out, taps, stride));
+    if (!found.empty() && stride == 1 && found.back().products() > most_products) found.pop_back();
+  }
+  return found;
+}
+
+// The form that takes least time; none where the convolution itself does, or has another shape.
+std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds& speeds, double weight_rate) {
   const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
   const Tensor* w = graph.constant(node.inputs[1]);
-  if (w == nullptr || w->dtype() != DType::Float32 || w->rank() != 4 || w->dim(2) != 3 || w->dim(3) != 3)
-    return nullptr;
-  if (!x.fixed() || !y.fixed() || node.attribute_int("group", 1) != 1) return nullptr;
-  for (const char* name : {"strides", "dilations"}) {
-    for (int64_t i : node.attribute_ints(name, {})) {
-      if (i != 1) return nullptr;
+  if (w == nullptr || w->dtype() != DType::Float32 || w->rank() != 4 || (w->dim(2) == 1 && w->dim(3) == 1)) return {};
+  if (!x.fixed() || !y.fixed() || node.attribute_int("group", 1) != 1) return {};
+  for (int64_t dilation : node.attribute_ints("dilations", {})) {
+    if (dilation != 1) return {};
+  }
+  if (w->dim(0) < kLeastChannels || w->dim(1) < kLeastChannels) return {};
+  const std::vector<int64_t> strides = node.attribute_ints("strides", {1, 1});
+  const Shape ys = y.fixed_shape();
+  const Work work{
+      static_cast<double>(w->dim(1)), static_cast<double>(w->dim(0)), ys[0], ys[2], ys[3], speeds, weight_rate};
+  const int64_t most = w->dim(2) == 1 || w->dim(3) == 1 ? winograd::kMostIn : kMostProducts;
+  std::vector<std::pair<Form, double>> forms;
+  for (const Axis& rows : axes(w->dim(2), strides[0], most)) {
+    for (const Axis& columns : axes(w->dim(3), strides[1], most)) {
+      const Form form{rows, columns};
+      forms.emplace_back(form, work.by(form));
     }
   }
-  if (w->dim(0) < kLeastChannels || w->dim(1) < kLeastChannels) return nullptr;
-  const Shape ys = y.fixed_shape();
-  const auto c = static_cast<double>(w->dim(1)), m = static_cast<double>(w->dim(0));
-  // In seconds, of `products` products of c x m weights over so many tiles or positions.
-  const auto takes = [&](double products, int64_t tiles, double flops) {
-    return std::max(2 * products * static_cast<double>(tiles) * c * m / flops, 4 * products * c * m / weight_bytes);
-  };
-  double least = takes(9, ys[0] * ys[2] * ys[3], rate.direct);
-  const winograd::Form* best = nullptr;
-  for (const winograd::Form* form : {&winograd::f4x4(), &winograd::f2x2()}) {
-    const int64_t tiles = ys[0] * form->tiles(ys[2]) * form->tiles(ys[3]);
-    const auto products = static_cast<double>(form->products());
-    const double bytes = 4 * products * static_cast<double>(tiles) * (c + m);
-    const double seconds = takes(products, tiles, rate.product) + 2 * bytes / tile_rate(bytes);
-    if (seconds >= least) continue;
+  std::stable_sort(forms.begin(), forms.end(),
+                   [](const auto& a, const auto& b) { return a.first.products() < b.first.products(); });
+  double least = work.direct(static_cast<double>(w->dim(2) * w->dim(3)));
+  std::optional<Form> best;
+  for (auto& [form, seconds] : forms) {
+    if (seconds >= least * kGain) continue;
     least = seconds;
     best = form;
   }
@@ -71,25 +155,28 @@ const winograd::Form* best_form(const Graph& graph, const Node& node, const Rate
 
 std::vector<Patch> use_winograd(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches;
-  const Rates rate = rates(context.vector_lanes);
-  const double weight_bytes = weight_rate(graph);
+  const Speeds& speeds = speeds_of(context);
+  const double weight_rate = rate_of(speeds.weights, constant_bytes(graph));
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const winograd::Form* form = is_op(node, "Conv") ? best_form(graph, node, rate, weight_bytes) : nullptr;
-    if (form == nullptr) continue;
-    const Shape x = graph.value(node.inputs[0]).type.fixed_shape();
-    const Window window = Window::of(node, {x[2], x[3]}, {3, 3});
+    const std::optional<Form> form = is_op(node, "Conv") ? best_form(graph, node, speeds, weight_rate) : std::nullopt;
+    if (!form) continue;
     const ValueId w = node.inputs[1];
-    Patch patch(graph, cat(node.label(), " by Winograd's F(", form->out, "x", form->out, ", 3x3)"));
+    const Shape x = graph.value(node.inputs[0]).type.fixed_shape(), y = graph.value(node.outputs[0]).type.fixed_shape();
+    const std::vector<int64_t> taps = {form->rows.taps, form->columns.taps},
+                               strides = {form->rows.stride, form->columns.stride};
+    std::vector<int64_t> pads = Window::of(node, {x[2], x[3]}, taps).pad_begin;
+    for (size_t i = 0; i < 2; ++i) pads.push_back((y[i + 2] - 1) * strides[i] + taps[i] - x[i + 2] - pads[i]);
+    Patch patch(graph, cat(node.label(), " by Winograd's ", form->text()));
     Node fast = node;
     fast.domain = kInternalDomain;
     fast.op = "WinogradConv";
     fast.sources = sources_of(node);
     fast.attributes.clear();
-    const Shape y = graph.value(node.outputs[0]).type.fixed_shape();
-    std::vector<int64_t> pads = window.pad_begin;
-    for (size_t i = 0; i < 2; ++i) pads.push_back(y[i + 2] - x[i + 2] + 2 - window.pad_begin[i]);
+    fast.attributes["kernel_shape"] = taps;
     fast.attributes["pads"] = std::move(pads);
+    if (strides != std::vector<int64_t>{1, 1}) fast.attributes["strides"] = strides;
+    fast.attributes["tile"] = std::vector<int64_t>{form->rows.out, form->columns.out};
     fast.inputs[1] =
         patch.add_constant(graph.value(w).name + ".winograd", winograd::transform_weights(*graph.constant(w), *form));
     patch.add_node(std::move(fast));

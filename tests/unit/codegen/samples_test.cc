@@ -53,6 +53,14 @@ TEST(Samples, GoThroughARunOfNodesOnTheirOwn) {
   EXPECT_EQ(samples.one.value(graph.find_value("c")).type.fixed_shape(), (Shape{1, 64, 32, 32}));
 }
 
+// Its tiles, which V and P hold by product, are the samples' one behind the other.
+TEST(Samples, GoThroughWinogradsStages) {
+  EXPECT_EQ(run_of(R"(  const u: float32[36,64,64] = random(1)
+  a = dnn::WinogradConv(x, u) @winograd {kernel_shape = [3, 3], pads = [1, 1, 1, 1], tile = [4, 4]}
+  y = Relu(a) @relu)"),
+            "winograd relu");
+}
+
 TEST(Samples, MayBeSeveralRowsOfAMatrix) {
   const Graph graph = typed(R"(  input x: float32[4,197,192]
   const rows: int64[2] = {-1, 192}

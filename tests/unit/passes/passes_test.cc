@@ -174,35 +174,54 @@ TEST(Passes, NamesAliasesAndMistakes) {
   }
 }
 
-// Products of the WinogradConv that a convolution of `channels` to as many, over side x side, becomes; 0 where it stays. `large`:
-// in a network whose weights fill the caches.
-int64_t winograd_products(int64_t channels, int64_t side, bool large, int64_t lanes = 16) {
-  Graph graph = parse_graph(cat("graph \"g\" {\n opset 13\n input x: float32[1,", channels, ",", side, ",", side,
-                                "]\n const w: float32[", channels, ",", channels,
-                                ",3,3] = random(1)\n const z: float32[", large ? 3000 : 1,
-                                ",1000] = random(2)\n y = Conv(x, w) @conv {pads = [1, 1, 1, 1]}\n output y\n}"));
+// The tile and, by its products, the form of the WinogradConv that a convolution becomes; "" where it stays. `large`: in a network
+// whose weights fill the caches.
+struct Layer {
+  int64_t channels, side;
+  bool large = true;
+  int64_t high = 3, wide = 3, stride = 1;
+};
+std::string winograd_form(const Layer& layer, const std::string& processor, int64_t lanes = 16) {
+  const int64_t c = layer.channels;
+  Graph graph = parse_graph(cat("graph \"g\" {\n opset 13\n input x: float32[1,", c, ",", layer.side, ",", layer.side,
+                                "]\n const w: float32[", c, ",", c, ",", layer.high, ",", layer.wide,
+                                "] = random(1)\n const z: float32[", layer.large ? 6000 : 1,
+                                ",1000] = random(2)\n y = Conv(x, w) @conv {auto_pad = \"SAME_UPPER\", strides = [",
+                                layer.stride, ", ", layer.stride, "]}\n output y\n}"));
   infer_types(graph);
   PassOptions options;
   options.changes = "only:winograd";
+  options.processor = processor;
   options.vector_lanes = lanes;
   run_passes(graph, options);
   const Node& node = graph.node(graph.order().back());
-  return node.op == "WinogradConv" ? graph.value(node.inputs[1]).type.fixed_shape()[0] : 0;
+  if (node.op != "WinogradConv") return "";
+  EXPECT_EQ(graph.value(node.outputs[0]).type.fixed_shape()[2], (layer.side + layer.stride - 1) / layer.stride);
+  const std::vector<int64_t> tile = node.attribute_ints("tile");
+  return cat(tile[0], "x", tile[1], " by ", graph.value(node.inputs[1]).type.fixed_shape()[0]);
 }
 
-// Large tiles multiply least; where few of them read the weights, these take longest, and there are fewer with small tiles.
-// Where all of a network's deepest weights are read for 49 positions, and where tiles of few channels fill no cache, it stays; but
-// where products take longer, those weights come meanwhile.
+// Large tiles multiply least; where few of them read the weights, these take longest, and there are fewer with small tiles. How many
+// are too many the processor's speeds decide. Few channels, and strides and taps without a form, keep the convolution.
 TEST(Passes, WinogradTakesTheTilesThatTakeLeastTime) {
-  for (const bool large : {false, true}) {
-    EXPECT_EQ(winograd_products(64, 56, large), 36);
-    EXPECT_EQ(winograd_products(256, 14, large), large ? 16 : 36);
-    EXPECT_EQ(winograd_products(512, 7, large), 0);
-    EXPECT_EQ(winograd_products(512, 7, large, 8), 16);
-    EXPECT_EQ(winograd_products(512, 7, large, 4), 36);
-    EXPECT_EQ(winograd_products(16, 147, large), 0);
-    EXPECT_EQ(winograd_products(8, 28, large), 0);
+  const std::string xeon = "generic", zen5 = "zen5";
+  for (const std::string& processor : {xeon, zen5}) {
+    EXPECT_EQ(winograd_form({8, 28}, processor), "");
+    EXPECT_EQ(winograd_form({64, 28, false, 1, 1}, processor), "");
+    EXPECT_EQ(winograd_form({64, 28, false, 3, 3, 3}, processor), "");
+    EXPECT_EQ(winograd_form({64, 27, false, 5, 5}, processor), "4x4 by 64");
+    EXPECT_EQ(winograd_form({192, 17, false, 1, 7}, processor), "1x4 by 10");
+    EXPECT_EQ(winograd_form({192, 17, false, 7, 1}, processor), "4x1 by 10");
+    EXPECT_EQ(winograd_form({384, 8, false, 1, 3}, processor), "1x4 by 6");
   }
+  EXPECT_EQ(winograd_form({256, 14, false}, zen5), "5x5 by 49");
+  EXPECT_EQ(winograd_form({256, 14}, zen5), "3x3 by 25");
+  EXPECT_EQ(winograd_form({256, 14}, xeon), "2x3 by 20");
+  EXPECT_EQ(winograd_form({512, 7}, zen5), "2x2 by 16");
+  EXPECT_EQ(winograd_form({512, 7}, xeon), "");
+  EXPECT_EQ(winograd_form({512, 7}, "generic", 8), "2x2 by 16");
+  EXPECT_EQ(winograd_form({128, 56, true, 3, 3, 2}, zen5), "4x4 by 81");
+  EXPECT_EQ(winograd_form({256, 14, true, 3, 3, 2}, zen5), "");
 }
 
 }  // namespace
