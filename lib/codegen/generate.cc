@@ -26,8 +26,9 @@ using loops::Kernel;
 // Every pass through the generator is for one instruction set; what the package holds once (plan, constants) must not
 // depend on it, which generate() checks.
 struct Generated {
-  std::vector<Kernel> kernels;  // distinct, in first-use order
-  Package package;              // without codes
+  std::vector<Kernel> kernels;       // distinct, in first-use order
+  Package package;                   // without codes
+  std::vector<std::string> layouts;  // of the package's constants
 };
 
 // What lies in an arena: the batch's, or a sample's own.
@@ -46,6 +47,8 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.vector_registers = isa == "avx2" ? 16 : 15;
     result.widest_tile = isa == "avx2" ? 2 : 1;
   }
+  // What counts there is how often a chunk's sums are stored, and not how far its weights are.
+  if (options.processor == "zen5" && isa == "avx512") result.product_chunk_kib = 40;
   if (options.target == "opencl") {
     result.panel = 1;
     result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
@@ -169,6 +172,7 @@ class Generator {
     const Tensor& tensor = *graph_.constant(id);
     const Tensor arranged = tensor.arranged_copy();  // the graph keeps its own as it is
     result_.package.constants.push_back(layout.row_major() ? arranged : loops::pack(arranged, layout));
+    result_.layouts.push_back(layout.text());
     const auto index = static_cast<int64_t>(result_.package.constants.size()) - 1;
     constants_[key] = index;
     if (layout.row_major())
@@ -464,9 +468,6 @@ bool same_plan(const Package& a, const Package& b) {
       if (x.arguments[k].kind != y.arguments[k].kind || x.arguments[k].at != y.arguments[k].at) return false;
     }
   }
-  for (size_t i = 0; i < a.constants.size(); ++i) {
-    if (a.constants[i].shape() != b.constants[i].shape()) return false;
-  }
   return true;
 }
 
@@ -481,6 +482,7 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
   const Vocabulary& vocabulary = vocabulary_of(options.target);
   const std::string define = options.fast_math ? "#define DNN_FAST_MATH\n" : "";
   Package package;
+  std::vector<std::string> layouts;
   for (size_t i = 0; i < options.isas.size(); ++i) {
     Generated generated = Generator(graph, options, options.isas[i]).run();
     Code code;
@@ -498,7 +500,8 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
     if (options.target != "c") code.source = define + vocabulary.prelude(all) + all;
     if (i == 0) {
       package = std::move(generated.package);
-    } else if (!same_plan(package, generated.package)) {
+      layouts = std::move(generated.layouts);
+    } else if (!same_plan(package, generated.package) || layouts != generated.layouts) {
       fail_internal("the plans for ", options.isas[0], " and ", options.isas[i], " differ");
     }
     package.codes.push_back(std::move(code));

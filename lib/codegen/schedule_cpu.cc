@@ -1,6 +1,7 @@
 // CPU schedules: vector loops over contiguous elements, register tiles for reductions, parallel outer loops.
 #include <algorithm>
 
+#include "codegen/fetch_ahead.h"
 #include "codegen/inner_loops.h"
 #include "codegen/narrow_vectors.h"
 #include "codegen/schedule.h"
@@ -100,16 +101,32 @@ class CpuSchedule {
 
   int64_t chunk_bytes() const { return parameters().chunk_kib << 10; }  // of weights
 
+  int64_t product_chunk_bytes() const {
+    const bool chosen = parameters().chunk_kib != ScheduleParameters().chunk_kib || options_.product_chunk_kib == 0;
+    return chosen ? chunk_bytes() : options_.product_chunk_kib << 10;
+  }
+
   int64_t native_lanes() const { return dtype_ == DType::Float64 ? options_.native_lanes / 2 : options_.native_lanes; }
 
   // Registers that hold `blocks` blocks.
   int64_t registers_of(int64_t blocks) const { return blocks * std::max<int64_t>(1, lanes() / native_lanes()); }
 
-  // All axes, `first` before the others.
-  static std::vector<int> outermost(size_t first, size_t rank) {
-    std::vector<int> order = {static_cast<int>(first)};
-    for (size_t axis = 0; axis < rank; ++axis) {
-      if (axis != first) order.push_back(static_cast<int>(axis));
+  // All axes, those of the loops around v's first, then the one that v indexes: the order in which its blocks are read where no
+  // loop goes inside of others later.
+  std::vector<int> order_of_reading(const std::vector<Expr>& indices, const std::string& v) const {
+    std::vector<int> order;
+    const auto add = [&](const std::string& name) {
+      for (size_t axis = 0; axis < indices.size(); ++axis) {
+        if (indices[axis]->op == Op::Variable && indices[axis]->name == name) order.push_back(static_cast<int>(axis));
+      }
+    };
+    for (const std::string& name : nest_variables(body_)) {
+      if (name == v) break;
+      add(name);
+    }
+    add(v);
+    for (int axis = 0; axis < static_cast<int>(indices.size()); ++axis) {
+      if (std::find(order.begin(), order.end(), axis) == order.end()) order.push_back(axis);
     }
     return order;
   }
@@ -124,7 +141,7 @@ class CpuSchedule {
         for (size_t axis = 0; axis < access.indices.size(); ++axis) {
           if (access.indices[axis]->op != Op::Variable || access.indices[axis]->name != name) continue;
           layout.block(static_cast<int>(axis), block);
-          if (name == v && axis > 0) layout.order(outermost(axis, access.indices.size()));
+          if (name == v && axis > 0) layout.order(order_of_reading(access.indices, v));
         }
       }
       if (layout.row_major() || (layout.text() == cat(access.indices.size() - 1, "/", width) &&
@@ -237,7 +254,7 @@ class CpuSchedule {
     const int64_t accumulators = image ? kImageTile : shared ? kSharedTile : 0;
     register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, accumulators / across);
     if (image) body_ = with_kind(body_, tap, LoopKind::Unrolled);
-    if (carried_ && parameters().fetch_ahead != 0) fetch_ahead("c_i");
+    if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
   }
 
   // Whether a tile should be kShare blocks of channels wide. A pointwise convolution uses what it reads of the input once a
@@ -282,6 +299,7 @@ class CpuSchedule {
     const bool rows_first =
         parameters().outer == 0 ? weights * (rows / height) < input * extent(groups) : parameters().outer == 2;
     if (height < rows && rows_first && nest_holds(groups, "o0_o")) body_ = move_inside(groups, "o0_o");
+    next_group_ = height == rows || rows_first ? groups : "";
     if (chunks_.empty() && height > 1) chunks_ = rows_loop;
   }
 
@@ -329,7 +347,7 @@ class CpuSchedule {
       body_ = move_inside("i", "j");
     const std::vector<std::string> vectors = vectors_over("j", stores_only(body_));
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
-    const int64_t across = rows < 2                  ? blocks_across({8, 7, 6, 5, 4, 3, 2}, wide, wide)
+    const int64_t across = rows < 2                  ? blocks_across({4, 8, 7, 6, 5, 3, 2}, wide, wide)
                            : shares_rows(rows, wide) ? blocks_across({kShare}, wide, options_.widest_tile)
                                                      : blocks_across({2, 3}, wide, options_.widest_tile);
     if (across > 1) body_ = split(body_, "j_o", across);
@@ -337,22 +355,26 @@ class CpuSchedule {
       // The columns outermost, so that a block of the weights stays in cache over the rows.
       const std::string columns = across > 1 ? "j_o_o" : "j_o";
       if (nest_holds("i", columns)) body_ = move_inside("i", columns);
-      if (options_.opt >= 3 && nest_holds(columns, "i")) carry_depth(across, columns);
+      const bool streamed = nest_holds(columns, "i");  // else each tile of rows goes through all columns
+      if (options_.opt >= 3 && streamed) carry_depth(across, columns);
       register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
-      if (carried_ && parameters().fetch_ahead != 0) fetch_ahead(in_few_rows(across));
+      const std::string groups = shared_chunk_.empty() ? columns : columns + "_o";
+      if (carried_ && fetches()) fetch(chunks_, groups, in_few_rows("k_i", across));
+      if (!carried_ && streamed && fetches()) fetch(columns, columns, in_few_rows("k", across));
       return;
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
     if (across > 1) body_ = jam(body_, "j_o_i", LoopKind::Unrolled);
   }
 
-  // The innermost loop of a reduction in chunks: over few rows so short a one that what each asks for ahead can wait for its lines.
-  std::string in_few_rows(int64_t across) {
-    const int64_t lines = loop_extent(body_, "k_i") * across * lanes() * bytes() / 64;
-    if (lines <= kFetches * std::max<int64_t>(1, loop_extent(body_, "i_o")) || loop_extent(body_, "k_i") % kSteps != 0)
-      return "k_i";
-    body_ = split(body_, "k_i", kSteps);
-    return "k_i_i";
+  // The innermost loop of a reduction over k: over few rows so short a one that what each asks for ahead can wait for its lines.
+  std::string in_few_rows(const std::string& k, int64_t across) {
+    const int64_t depth = loop_extent(body_, k), lines = depth * across * lanes() * bytes() / 64;
+    int64_t steps = kSteps;
+    while (depth % steps != 0) --steps;
+    if (lines <= kFetches * std::max<int64_t>(1, loop_extent(body_, "i_o")) || steps * 2 < kSteps) return k;
+    body_ = split(body_, k, steps);
+    return k + "_i";
   }
 
   // Whether a tile should be kShare blocks of columns wide: it reads a row of the left-hand matrix half as often, and few enough
@@ -385,83 +407,17 @@ class CpuSchedule {
     return 1;
   }
 
-  // Before each run of the loop `inner`, the innermost of a reduction in chunks: asks for a share of the constants that the
-  // next chunk reads, so that all of them have come by the time it begins.
-  void fetch_ahead(const std::string& inner) {
-    body_ = at_loop(body_, chunks_, [&](const Stmt& chunk) {
-      std::vector<Stmt> around;
-      const std::function<Stmt(const Stmt&)> visit = [&](const Stmt& s) -> Stmt {
-        if (s->kind == StmtKind::For && s->variable == inner) return with_fetches(*chunk, around, s);
-        if (s->children.empty()) return s;
-        const bool in_turn = s->kind == StmtKind::For && s->variable != shared_chunk_;
-        if (in_turn) around.push_back(s);
-        std::vector<Stmt> children;
-        for (const Stmt& child : s->children) children.push_back(visit(child));
-        if (in_turn) around.pop_back();
-        return rebuild(*s, std::move(children));
-      };
-      return rebuild(*chunk, {visit(chunk->children[0])});
-    });
-  }
+  // Whether constants are to be asked for before they are read.
+  bool fetches() const { return parameters().fetch_ahead != 0 && options_.opt >= 3 && !packed_.empty(); }
 
-  Stmt with_fetches(const StmtNode& chunk, const std::vector<Stmt>& around, const Stmt& inner) const {
-    const int64_t line = 64 / bytes();
-    Expr run = 0;  // which one of those of a chunk it is
-    int64_t runs = 1;
-    std::map<std::string, Expr> begin;
-    for (const Stmt& l : around) {
-      run = run * l->extent + variable(l->variable);
-      runs *= l->extent;
-      begin[l->variable] = 0;
-    }
-    for (const auto& [name, range] : loop_ranges(inner)) begin[name] = 0;
-    std::vector<Stmt> result;
-    std::set<const Buffer*> seen;
-    for (const Access& access : accesses(inner)) {
-      const Buffer& buffer = *access.buffer;
-      if (packed_.count(&buffer) == 0 || buffer.shape.size() < 2 || !seen.insert(&buffer).second) continue;
-      std::vector<Expr> here, next;
-      for (const Expr& e : access.indices) {
-        here.push_back(substitute(e, begin));
-        next.push_back(substitute(here.back(), {{chunk.variable, variable(chunk.variable) + 1}}));
-      }
-      int64_t elements = 0;
-      const Expr distance = flat_offset(buffer, next) - flat_offset(buffer, here);
-      if (!constant_value(simplify(distance, loop_ranges(body_)), &elements)) continue;
-      const int64_t share = (elements / line + runs - 1) / runs;
-      for (const int64_t panel : panels(access, begin, inner, elements)) {
-        const Expr at = (run * share + variable("ahead")) * line + panel;
-        result.push_back(loop("ahead", share, prefetch(access.buffer, next, at), LoopKind::Unrolled));
-      }
-    }
-    result.push_back(inner);
-    return block(std::move(result));
-  }
-
-  // Where, from the first element of a chunk on, the runs of `elements` begin that blocks side by side are read from.
-  std::vector<int64_t> panels(const Access& access, std::map<std::string, Expr> begin, const Stmt& inner,
-                              int64_t elements) const {
-    std::vector<int64_t> result = {0};
-    const auto offset = [&] {
-      std::vector<Expr> at;
-      for (const Expr& e : access.indices) at.push_back(substitute(e, begin));
-      return flat_offset(*access.buffer, at);
-    };
-    const Expr first = offset();
-    for (const char* across : {"m_o_i", "j_o_i"}) {
-      for (int64_t n = 1; n < loop_extent(inner, across); ++n) {
-        int64_t from = 0;
-        begin[across] = n;
-        if (constant_value(simplify(offset() - first, loop_ranges(body_)), &from) && from - result.back() >= elements)
-          result.push_back(from);
-      }
-    }
-    return result;
+  // Asks for the constants of the next turn of `chunks`, or of `groups` after the last.
+  void fetch(const std::string& chunks, const std::string& groups, const std::string& inner) {
+    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_}, packed_);
   }
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
   void carry_depth(int64_t across, const std::string& columns) {
-    const int64_t depth = loop_extent(body_, "k"), most = chunk_bytes() / (across * lanes() * bytes());
+    const int64_t depth = loop_extent(body_, "k"), most = product_chunk_bytes() / (across * lanes() * bytes());
     int64_t chunk = 0;
     if (tasks_around("i") < options_.least_tasks / 2) return;  // the rows are tasks, too
     for (int64_t n = most; n * 2 > most && chunk == 0; --n) chunk = depth % n == 0 ? n : 0;
@@ -751,6 +707,7 @@ class CpuSchedule {
   bool carried_ = false;
   std::set<const Buffer*> packed_;  // that pack_constants() has made
   std::string chunks_;              // the loop that is not for tasks any more, if any
+  std::string next_group_;    // the loop to whose next turn a convolution goes on after a chunk, "" where it is none
   std::string shared_chunk_;  // the loop over blocks of columns that use one chunk of the left-hand matrix, if any
 };
 

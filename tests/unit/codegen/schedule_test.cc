@@ -211,6 +211,23 @@ TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
   EXPECT_NE(to_text(after).find("prefetch b["), std::string::npos) << to_text(after);
 }
 
+// Without chunks the next columns' weights are asked for, in shares that a narrower last tile of rows has its part of. Not by what has
+// the columns inside of each tile of rows, where all of them would be asked for each time.
+TEST(ScheduleCpu, ProductsOfFewRowsFetchTheNextColumns) {
+  const Kernel before = matmul(31, 64, 128), after = scheduled(before, 3);
+  const std::string text = to_text(after);
+  EXPECT_EQ(text.find("if k_"), std::string::npos) << text;
+  EXPECT_NE(text.find("i_t <"), std::string::npos) << text;
+  size_t fetches = 0;
+  for (size_t at = 0; (at = text.find("prefetch b[", at)) != std::string::npos; ++at) ++fetches;
+  EXPECT_EQ(fetches, 2U) << text;
+  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_EQ(to_text(scheduled(matmul(40, 64, 1000), 3)).find("prefetch"), std::string::npos);
+  ScheduleParameters none;
+  none.fetch_ahead = 0;
+  EXPECT_EQ(to_text(scheduled(before, 3, none)).find("prefetch"), std::string::npos);
+}
+
 // y = x, its axes in another order, by loops over a, b and c.
 Kernel copy(const Shape& y_shape, const Shape& x_shape, const std::vector<Expr>& read) {
   const BufferRef y = global("y", y_shape), x = global("x", x_shape);
