@@ -51,8 +51,9 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   if (options.processor == "zen5" && isa == "avx512") result.product_chunk_kib = 40;
   if (options.target == "opencl") {
     result.panel = 1;
-    result.vector_registers = 14;  // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL
-    result.widest_tile = 1;
+    // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL, but where 32 registers hold 16 floats each.
+    result.vector_registers = isa == "float16" ? 18 : 14;
+    result.widest_tile = isa == "float16" ? 2 : 1;
     result.parallel_tasks = result.least_tasks = 512;
     result.short_tasks = true;
   }
