@@ -48,7 +48,7 @@ std::string processor_kind() {
   if (__get_cpuid(0, &a, &vendor_b, &vendor_c, &vendor_d) == 0 || vendor_b != signature_AMD_ebx) return "generic";
   if (__get_cpuid(1, &a, &b, &c, &d) == 0) return "generic";
   const unsigned family = (a >> 8 & 0xf) + (a >> 20 & 0xff), model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
-  // Those for servers and desktops; laptops' take a vector of 512 bits in two halves.
+  // Those for servers and desktops; most laptops' take a vector of 512 bits in two halves.
   constexpr unsigned kZen5 = 0x1a, kServers = 0x20, kDesktop = 0x44;
   return family == kZen5 && (model < kServers || model == kDesktop) ? "zen5" : "generic";
 }
