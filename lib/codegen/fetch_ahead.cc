@@ -12,8 +12,8 @@ namespace {
 
 using namespace loops;
 
-constexpr int64_t kMostAtOnce =
-    128;  // lines before one run: more than are on their way at once wait, and are much code
+// Lines before one run: more than are on their way at once wait, and are much code.
+constexpr int64_t kMostAtOnce = 128;
 
 class Fetches {
  public:

@@ -18,7 +18,7 @@ struct FetchLoops {
 
 // Before each run of `inner`: asks for a share of the `constants` that the next turn of `chunks` reads, so that all of them have
 // come by the time it begins. The shares are even, those of narrower last tiles included, as memory has so many lines on their way
-// at most. Constants that a group is short of, beside what it does with them, are not asked for.
+// at most. Where `chunks` is `groups`, constants of fewer lines than there are runs are left to come by themselves.
 loops::Stmt fetch_ahead(const loops::Stmt& stmt, const FetchLoops& loops,
                         const std::set<const loops::Buffer*>& constants);
 

@@ -27,7 +27,7 @@ struct Reach {
   double bytes, rate;
 };
 
-// What one core does in a second, as measured: multiplications and additions in convolutions, in products of matrices and in
+// What one core does in a second, as measured (but the transforms of all but zen5, which are estimates): multiplications and additions in convolutions, in products of matrices and in
 // transforms; weights read where the network has so many and stays in the last cache from run to run, and from memory;
 // tiles, written once and read once, as far as they stay in the second cache, in the last, or in none.
 struct Speeds {
@@ -39,7 +39,7 @@ struct Speeds {
 constexpr double kAll = std::numeric_limits<double>::infinity();
 constexpr Speeds kSpeeds[] = {
     {"zen5", 16, 266e9, 264e9, 215e9, {{20e6, 75e9}, {kAll, 33e9}}, {{1e6, 150e9}, {5e6, 150e9}, {kAll, 120e9}}},
-    // A Xeon of 2.5 GHz (Sapphire Rapids).
+    // A Xeon of 2.5 GHz.
     {"", 16, 110e9, 95e9, 60e9, {{8e6, 20e9}, {kAll, 7e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
     // An EPYC of Zen 3, and such a one without AVX2.
     {"", 8, 88e9, 76e9, 50e9, {{8e6, 20e9}, {kAll, 8e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
@@ -107,12 +107,13 @@ struct Work {
   }
 };
 
-// The forms of an axis; one of one tap, or of a stride that has none, leaves none but itself.
+// The forms of an axis: one where it has one tap, none of a stride that has none.
 std::vector<Axis> axes(int64_t taps, int64_t stride, int64_t most_products) {
   std::vector<Axis> found;
   for (int64_t out = taps == 1 ? 1 : 2; out <= winograd::kMostOut; ++out) {
-    if (winograd::has_axis(out, taps, stride)) found.push_back(winograd::axis(out, taps, stride));
-    if (!found.empty() && stride == 1 && found.back().products() > most_products) found.pop_back();
+    if (!winograd::has_axis(out, taps, stride)) continue;
+    Axis axis = winograd::axis(out, taps, stride);
+    if (stride > 1 || axis.products() <= most_products) found.push_back(std::move(axis));
   }
   return found;
 }

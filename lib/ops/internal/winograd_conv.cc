@@ -183,7 +183,9 @@ void lower(LowerContext& context) {
   const Expr n = variable("n"), r = variable("r"), s = variable("s"), v = variable("v");
   const Expr tile = (n * e.rows + r) * e.columns + s;
   const auto at = [](int64_t i) { return constant_int(DType::Int64, i); };
-  const auto row_of = [](const Matrix& matrix, int64_t i) { return matrix[static_cast<size_t>(i)]; };
+  const auto row_of = [](const Matrix& matrix, int64_t i) -> const std::vector<double>& {
+    return matrix[static_cast<size_t>(i)];
+  };
 
   const BufferRef d = local_buffer("d", dtype, {down.in, across.in}), t = local_buffer("t", dtype, {high, across.in});
   std::vector<Stmt> in = {alloc(d), alloc(t)};
@@ -243,7 +245,8 @@ void lower(LowerContext& context) {
 // Of the convolution it stands for, so that levels compare.
 double flops(const Node& node, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
   const Form form = winograd::form_of(node);
-  return 2.0 * static_cast<double>(form.rows.taps * form.columns.taps * inputs[0][1] * element_count(outputs[0]));
+  const auto taps = static_cast<double>(form.rows.taps * form.columns.taps);
+  return 2 * taps * static_cast<double>(inputs[0][1]) * static_cast<double>(element_count(outputs[0]));
 }
 
 }  // namespace
