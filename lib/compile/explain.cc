@@ -28,7 +28,7 @@ Json values_json(const Graph& graph, const std::vector<ValueId>& ids) {
 
 int64_t constant_bytes(const Package& package) {
   int64_t total = 0;
-  for (const Tensor& constant : package.constants) total += static_cast<int64_t>(constant.size_bytes());
+  for (const Tensor& constant : package.constants.all()) total += static_cast<int64_t>(constant.size_bytes());
   return total;
 }
 

@@ -200,7 +200,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
     const MappedFile file(path);
     if (looks_like_package(file.bytes())) {
-      OpenedPackage opened = read_package(path, key);
+      OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
       if (opened.trusted || options.trust || opened.package->codes.empty()) return opened.package;
       note(options, path + " is not signed by this user: compiling it anew from the graph it holds");
       CompileOptions again = options.compile;

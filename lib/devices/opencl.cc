@@ -208,7 +208,7 @@ class OpenClSession : public PlannedSession {
   std::vector<int64_t> constant_offsets() const {
     const int64_t align = std::max<int64_t>(256, device_number<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
     std::vector<int64_t> offsets = {0};
-    for (const Tensor& constant : package_->constants) {
+    for (const Tensor& constant : package_->constants.all()) {
       const auto bytes = std::max<int64_t>(1, static_cast<int64_t>(constant.size_bytes()));
       offsets.push_back(offsets.back() + (bytes + align - 1) / align * align);
     }

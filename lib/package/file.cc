@@ -18,7 +18,6 @@
 #include <map>
 
 #include "base/file.h"
-#include "base/read_ahead.h"
 #include "package/graph_fb.h"
 
 namespace dnn {
@@ -127,7 +126,7 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
     values.push_back(fb::CreatePlacement(b, &where, layout));
   }
   std::vector<Offset<fb::Tensor>> constants;
-  for (const Tensor& t : p.constants) constants.push_back(pack_tensor(b, t, put));
+  for (const Tensor& t : p.constants.all()) constants.push_back(pack_tensor(b, t, put));
   const auto graph = pack_graph(b, p.graph, put);
   const auto source = pack_graph(b, p.source.graph(), put);
   const auto ks = b.CreateVector(kernels);
@@ -284,16 +283,19 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     return content;
   };
   const LoadBlob load = check_blob;
+  const auto check_later = [check_blob, owner, path](const fb::Blob* blob) {
+    try {
+      check_blob(blob);
+    } catch (Error& e) {
+      if (!path.empty()) e.within(path);
+      throw;
+    }
+  };
   std::vector<const fb::Blob*> unread;
   const LoadBlob load_later = [&](const fb::Blob* blob) {
     if (blob == nullptr || blob->size() < kLarge) return check_blob(blob);
     unread.push_back(blob);
     return find(blob);
-  };
-  const LoadBlob ask_for = [&](const fb::Blob* blob) {
-    const Bytes content = find(blob);
-    if (content.size() >= kLarge) read_ahead(content);
-    return content;
   };
   auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
   OpenedPackage opened;
@@ -314,14 +316,8 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     }
   }
   Graph source = unpack_graph(m->source(), load_later, owner);
-  p.source = {std::move(source), [find, check_blob, unread, owner, path] {
-                try {
-                  for (const fb::Blob* blob : unread) read_ahead(find(blob));
-                  for (const fb::Blob* blob : unread) check_blob(blob);
-                } catch (Error& e) {
-                  if (!path.empty()) e.within(path);
-                  throw;
-                }
+  p.source = {std::move(source), [check_later, unread] {
+                for (const fb::Blob* blob : unread) check_later(blob);
               }};
   p.graph = unpack_graph(m->graph(), load, owner);
   auto take_argument = [](const fb::Argument& a) {
@@ -343,8 +339,18 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     }
   }
   if (m->constants() != nullptr) {
-    for (const auto* t : *m->constants()) unpack_tensor(t, ask_for, owner);  // all of them, before the first is read
-    for (const auto* t : *m->constants()) p.constants.push_back(unpack_tensor(t, load, owner));
+    std::vector<const fb::Blob*> blobs;  // null for strings, which are in the manifest
+    const LoadBlob load_behind = [&](const fb::Blob* blob) {
+      blobs.back() = blob;
+      return find(blob);
+    };
+    for (const auto* t : *m->constants()) {
+      blobs.push_back(nullptr);
+      p.constants.push_back(unpack_tensor(t, load_behind, owner));
+    }
+    p.constants.check_behind([check_later, blobs](size_t i) {
+      if (blobs[i] != nullptr) check_later(blobs[i]);
+    });
   }
   if (m->values() != nullptr) {
     for (const auto* v : *m->values()) {
@@ -376,19 +382,23 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
 }  // namespace
 
 OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key) {
-  return parse(bytes, owner, key, "");
+  OpenedPackage opened = parse(bytes, owner, key, "");
+  opened.package->constants.all();
+  return opened;
 }
 
-OpenedPackage read_package(const std::string& path, const PackageKey& key) {
+OpenedPackage read_package(const std::string& path, const PackageKey& key, ConstantsChecked when) {
   const auto file = std::make_shared<const MappedFile>(path);
+  OpenedPackage opened;
   try {
-    OpenedPackage opened = parse(file->bytes(), file, key, path);
-    opened.file = {file->bytes(), file};
-    return opened;
+    opened = parse(file->bytes(), file, key, path);
   } catch (Error& e) {
     e.within(path);
     throw;
   }
+  opened.file = {file->bytes(), file};
+  if (when == ConstantsChecked::Before) opened.package->constants.all();
+  return opened;
 }
 
 }  // namespace dnn

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "package/constants.h"
 
 namespace dnn {
 
@@ -101,7 +102,7 @@ struct Package {
   Graph graph;  // after the passes
   std::vector<KernelInfo> kernels;
   std::vector<Step> steps;
-  std::vector<Tensor> constants;  // as kernels read them: packed 1-D, or row-major for the interpreter
+  Constants constants;            // as kernels read them: packed 1-D, or row-major for the interpreter
   std::vector<Placement> values;  // by ValueId of `graph`; None: never materialised
   std::vector<Type> input_types, output_types;
   int64_t arena_bytes = 0;

@@ -165,6 +165,51 @@ TEST(Package, LargeConstantsOfTheSourceAreReadWhenTheyAreAskedFor) {
   EXPECT_THROW(write_package(*opened.package, folder.path() + "/b.dnnpkg", key), Error);
 }
 
+// They are checked while the network runs: what is damaged stops it before it is used.
+TEST(Package, DamageInConstantsIsFoundBehindOpening) {
+  const Package package = compile(conv_graph({1, 64, 64, 5, 3, 1, 1, 1}), cached_options(3));
+  TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/a.dnnpkg";
+  const PackageKey key{std::string(32, 'k')};
+  write_package(package, path, key);
+  const Tensor x = random_tensor({1, 64, 5, 6}, 3);
+  const Tensor y = open_session("cpu", std::make_shared<Package>(package))->run({x})[0];
+  {
+    const OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
+    const Package copy = *opened.package;  // shares the thread
+    EXPECT_TRUE(open_session("cpu", opened.package)->run({x})[0].identical(y));
+    ASSERT_EQ(copy.constants.size(), package.constants.size());
+    for (size_t i = 0; i < copy.constants.size(); ++i) EXPECT_TRUE(copy.constants[i].identical(package.constants[i]));
+  }
+  size_t largest = 0;
+  for (size_t i = 0; i < package.constants.size(); ++i) {
+    if (package.constants[i].size_bytes() > package.constants[largest].size_bytes()) largest = i;
+  }
+  std::string whole = read_file(path);
+  const size_t at = whole.find(as_text(package.constants[largest].bytes().subspan(0, 256)));
+  ASSERT_NE(at, std::string::npos);
+  whole[at + 100] = static_cast<char>(whole[at + 100] ^ 1);
+  write_file(path, whole);
+  const auto expect_damage = [&](const char* what, const std::function<void()>& read) {
+    try {
+      read();
+      ADD_FAILURE() << what << ": damage was not seen";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed) << what;
+      EXPECT_EQ(std::string(e.what()).find(path), 0u) << what << ": " << e.what();
+      EXPECT_EQ(std::string(e.what()).find(path, 1), std::string::npos) << what << ": " << e.what();
+      EXPECT_NE(std::string(e.what()).find("damaged"), std::string::npos) << what << ": " << e.what();
+    }
+  };
+  expect_damage("before", [&] { read_package(path, key); });
+  const OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
+  for (size_t i = 0; i < largest; ++i) EXPECT_TRUE(opened.package->constants[i].identical(package.constants[i]));
+  for (int again = 0; again < 2; ++again) expect_damage("one", [&] { (void)opened.package->constants[largest]; });
+  expect_damage("all", [&] { opened.package->constants.all(); });
+  expect_damage("a run", [&] { open_session("cpu", opened.package)->run({x}); });
+  expect_damage("a copy", [&] { write_package(*opened.package, folder.path() + "/b.dnnpkg", key); });
+}
+
 TEST(Package, EveryTruncationIsMalformed) {
   const Package package = compile(conv_graph({1, 3, 4, 4, 3, 1, 1, 1}), cached_options(0));
   TemporaryFolder folder(::testing::TempDir());

@@ -1,0 +1,31 @@
+// The weights of a package as kernels read them. Of a file they are checked while what reads the first of them runs already.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace dnn {
+
+class Constants {
+ public:
+  void push_back(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
+  size_t size() const { return tensors_.size(); }
+  // Waits until those up to `i` are checked. Throws what the check of one of them throws.
+  const Tensor& operator[](size_t i) const;
+  // The same of all of them.
+  const std::vector<Tensor>& all() const;
+  // Has a thread call `check` with 0, 1, ..., size() - 1 in this order, until it throws; then it is called once more with that number
+  // by each who asks for that constant or one behind it. Copies share the thread, and it ends with the last of them.
+  void check_behind(std::function<void(size_t)> check);
+
+ private:
+  struct Checking;
+  void wait_for(size_t count) const;
+
+  std::vector<Tensor> tensors_;
+  std::shared_ptr<Checking> checking_;
+};
+
+}  // namespace dnn
