@@ -296,6 +296,28 @@ TEST(ScheduleCpu, TasksAreNotSingleVectors) {
 }
 
 // The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
+TEST(ScheduleCpu, BordersAreATaskForEachBlockOfChannels) {
+  const BufferRef y = global("y", {1, 48, 5, 6}, "1/16,h2+1+0,h3+2+1");
+  const Expr zero = 0, d1 = variable("d1"), d2 = variable("d2"), d3 = variable("d3"),
+             nothing = constant(DType::Float32, 0);
+  const Stmt above = loop("d3", 9, loop("d1", 48, store(y, {zero, d1, Expr(-1), d3 - 2}, nothing))),
+             left = loop("d2", 5, loop("d3", 2, loop("d1", 48, store(y, {zero, d1, d2, d3 - 2}, nothing)))),
+             right = loop("d2", 5, loop("d1", 48, store(y, {zero, d1, d2, Expr(6)}, nothing)));
+  const Kernel kernel{"border_test", "", "border", {y}, block({above, left, right})};
+  const auto bordered = [&](const Kernel& k) {
+    std::vector<Tensor> arguments = {integers({y->layout.element_count(y->shape)})};
+    evaluate(k, arguments);
+    return arguments[0];
+  };
+  ScheduleOptions options;
+  options.opt = 3;
+  const Kernel fast = schedule_cpu(kernel, {}, options);
+  EXPECT_TRUE(bordered(fast).identical(bordered(kernel)));
+  EXPECT_FALSE(bordered(kernel).identical(integers({y->layout.element_count(y->shape)})));
+  EXPECT_EQ(fast.body->loop, LoopKind::Parallel) << to_text(fast);
+  EXPECT_EQ(fast.body->extent, 3) << to_text(fast);
+}
+
 TEST(ScheduleCpu, TilesLeaveNoSliver) {
   const std::string text = to_text(scheduled(matmul(197, 64, 32), 3));
   EXPECT_EQ(text.find("unrolled i_t < 1:"), std::string::npos) << text;
