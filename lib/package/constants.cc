@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <system_error>
 #include <thread>
 
 #include "base/error.h"
@@ -42,7 +43,13 @@ struct Constants::Checking {
   }
 };
 
+void Constants::push_back(Tensor tensor) {
+  DNN_CHECK(checking_ == nullptr);
+  tensors_.push_back(std::move(tensor));
+}
+
 const Tensor& Constants::operator[](size_t i) const {
+  DNN_CHECK(i < tensors_.size());
   wait_for(i + 1);
   return tensors_[i];
 }
@@ -54,15 +61,21 @@ const std::vector<Tensor>& Constants::all() const {
 
 void Constants::check_behind(std::function<void(size_t)> check) {
   DNN_CHECK(checking_ == nullptr);
+  if (tensors_.empty()) return;
   checking_ = std::make_shared<Checking>(std::move(check));
-  checking_->thread = std::thread([on = checking_.get(), size = tensors_.size()] { on->run(size); });
+  try {
+    checking_->thread = std::thread([on = checking_.get(), size = tensors_.size()] { on->run(size); });
+  } catch (const std::system_error&) {
+    checking_->run(tensors_.size());
+  }
 }
 
 void Constants::wait_for(size_t count) const {
   if (checking_ == nullptr) return;
   Checking& checking = *checking_;
   for (size_t checked = checking.checked; checked < count; checked = checking.checked) checking.checked.wait(checked);
-  if (checking.checked == Checking::kFailed && count > checking.failed) checking.check(checking.failed);
+  if (checking.checked != Checking::kFailed) return;
+  for (size_t i = checking.failed; i < count; ++i) checking.check(i);
 }
 
 }  // namespace dnn

@@ -10,14 +10,16 @@ namespace dnn {
 
 class Constants {
  public:
-  void push_back(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
+  // Before check_behind().
+  void push_back(Tensor tensor);
   size_t size() const { return tensors_.size(); }
   // Waits until those up to `i` are checked. Throws what the check of one of them throws.
   const Tensor& operator[](size_t i) const;
   // The same of all of them.
   const std::vector<Tensor>& all() const;
   // Has a thread call `check` with 0, 1, ..., size() - 1 in this order, until it throws; then it is called once more with that number
-  // by each who asks for that constant or one behind it. Copies share the thread, and it ends with the last of them.
+  // and those behind it by each who asks for them. Copies share the thread, and it ends with the last of them. Where the system gives
+  // no thread, this call checks all of them itself.
   void check_behind(std::function<void(size_t)> check);
 
  private:

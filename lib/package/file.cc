@@ -256,7 +256,7 @@ namespace {
 
 // `path` is for what is found later.
 OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key,
-                    const std::string& path) {
+                    const std::string& path, ConstantsChecked when) {
   ByteReader reader(bytes, "package");
   if (!looks_like_package(reader.take(sizeof kMagic))) fail_malformed("not a package of this version");
   const uint64_t size = reader.u64();
@@ -348,9 +348,15 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
       blobs.push_back(nullptr);
       p.constants.push_back(unpack_tensor(t, load_behind, owner));
     }
-    p.constants.check_behind([check_later, blobs](size_t i) {
-      if (blobs[i] != nullptr) check_later(blobs[i]);
-    });
+    if (when == ConstantsChecked::Before) {
+      for (const fb::Blob* blob : blobs) {
+        if (blob != nullptr) check_blob(blob);
+      }
+    } else {
+      p.constants.check_behind([check_later, blobs](size_t i) {
+        if (blobs[i] != nullptr) check_later(blobs[i]);
+      });
+    }
   }
   if (m->values() != nullptr) {
     for (const auto* v : *m->values()) {
@@ -382,23 +388,19 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
 }  // namespace
 
 OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key) {
-  OpenedPackage opened = parse(bytes, owner, key, "");
-  opened.package->constants.all();
-  return opened;
+  return parse(bytes, owner, key, "", ConstantsChecked::Before);
 }
 
 OpenedPackage read_package(const std::string& path, const PackageKey& key, ConstantsChecked when) {
   const auto file = std::make_shared<const MappedFile>(path);
-  OpenedPackage opened;
   try {
-    opened = parse(file->bytes(), file, key, path);
+    OpenedPackage opened = parse(file->bytes(), file, key, path, when);
+    opened.file = {file->bytes(), file};
+    return opened;
   } catch (Error& e) {
     e.within(path);
     throw;
   }
-  opened.file = {file->bytes(), file};
-  if (when == ConstantsChecked::Before) opened.package->constants.all();
-  return opened;
 }
 
 }  // namespace dnn

@@ -295,7 +295,6 @@ TEST(ScheduleCpu, TasksAreNotSingleVectors) {
   EXPECT_EQ(tasks(schedule_cpu(rows, {}, {})), 60);
 }
 
-// The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
 TEST(ScheduleCpu, BordersAreATaskForEachBlockOfChannels) {
   const BufferRef y = global("y", {1, 48, 5, 6}, "1/16,h2+1+0,h3+2+1");
   const Expr zero = 0, d1 = variable("d1"), d2 = variable("d2"), d3 = variable("d3"),
@@ -318,6 +317,7 @@ TEST(ScheduleCpu, BordersAreATaskForEachBlockOfChannels) {
   EXPECT_EQ(fast.body->extent, 3) << to_text(fast);
 }
 
+// The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
 TEST(ScheduleCpu, TilesLeaveNoSliver) {
   const std::string text = to_text(scheduled(matmul(197, 64, 32), 3));
   EXPECT_EQ(text.find("unrolled i_t < 1:"), std::string::npos) << text;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <random>
 
 #include "base/cpu.h"
@@ -208,6 +209,23 @@ TEST(Package, DamageInConstantsIsFoundBehindOpening) {
   expect_damage("all", [&] { opened.package->constants.all(); });
   expect_damage("a run", [&] { open_session("cpu", opened.package)->run({x}); });
   expect_damage("a copy", [&] { write_package(*opened.package, folder.path() + "/b.dnnpkg", key); });
+}
+
+// What follows a constant whose check failed is checked by who asks for it, though that one is sound by then.
+TEST(Package, ConstantsBehindAFailedCheckAreCheckedToo) {
+  Constants constants;
+  for (float x : {0.0f, 1.0f, 2.0f, 3.0f}) constants.push_back(Tensor::of<float>({1}, {x}));
+  std::atomic<int> times{0};
+  constants.check_behind([&](size_t i) {
+    if (i == 1 && times++ == 0) fail_malformed("for once");
+    if (i == 3) fail_malformed("always");
+  });
+  EXPECT_EQ(constants[0].data<float>()[0], 0);
+  EXPECT_EQ(constants[2].data<float>()[0], 2);
+  EXPECT_EQ(times, 2);
+  EXPECT_THROW((void)constants[3], Error);
+  EXPECT_THROW(constants.all(), Error);
+  Constants().check_behind([](size_t) { FAIL() << "there is none"; });
 }
 
 TEST(Package, EveryTruncationIsMalformed) {
