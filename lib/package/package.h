@@ -81,7 +81,10 @@ class SourceGraph {
   }
   // Throws Malformed.
   const Graph& graph() const {
-    if (check_ != nullptr) std::call_once(check_->once, check_->run);
+    if (check_ == nullptr) return graph_;
+    const std::lock_guard lock(check_->mutex);
+    if (!check_->passed) check_->run();
+    check_->passed = true;
     return graph_;
   }
   // For nodes, types and metadata: elements of constants may be damaged.
@@ -89,7 +92,8 @@ class SourceGraph {
 
  private:
   struct Check {
-    std::once_flag once;
+    std::mutex mutex;
+    bool passed = false;
     std::function<void()> run;
   };
   Graph graph_;
