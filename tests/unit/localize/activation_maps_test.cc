@@ -134,7 +134,7 @@ TEST(ActivationMaps, LeftOutForWantOfTimeTheReportIsWhole) {
   request.preprocess = "imagenet-torch";
   request.network.device = "reference";
   request.folders.compile.build.cache_folder = test_cache();
-  int asked = 0;
+  std::atomic<int> asked = 0;
   request.deadline = counted_questions(&asked);
   ModelComparison(request).run();
   request.maps = true;

@@ -212,7 +212,7 @@ TEST(LocalizeSchemas, Repair) {
   EXPECT_EQ(cut.output, "");
   schema.expect(repair_json(cut));
   // Out of time in the judgement: what was found is written.
-  int asked = 0;
+  std::atomic<int> asked = 0;
   request.deadline = counted_questions(&asked);
   const RepairReport timed = repair_model(request);
   EXPECT_EQ(timed.verdict, RepairReport::Verdict::Repaired);
