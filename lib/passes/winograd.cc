@@ -27,8 +27,8 @@ struct Reach {
   double bytes, rate;
 };
 
-// What one core does in a second, as measured (but the transforms of all but zen5, which are estimates): multiplications and additions in convolutions, in products of matrices and in
-// transforms; weights read where the network has so many and stays in the last cache from run to run, and from memory;
+// What one core does in a second, as measured (but the transforms of all but zen5, which are estimates): multiplications and
+// additions in convolutions, in products of matrices and in transforms; weights read where the network has so many and stays in the last cache from run to run, and from memory;
 // tiles, written once and read once, as far as they stay in the second cache, in the last, or in none.
 struct Speeds {
   const char* processor;  // its kind; "": any

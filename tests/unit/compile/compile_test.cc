@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <random>
 
 #include "base/cpu.h"
@@ -129,6 +130,20 @@ TEST(Package, ReadsBackStepsThatSamplesTakeOnTheirOwn) {
     EXPECT_TRUE(open_session("cpu", opened.package, {threads, ""})->run({x})[0].identical(before)) << threads;
 }
 
+// `read` says once where the damage is.
+void expect_damage(const std::string& path, const char* what, const std::function<void()>& read) {
+  try {
+    read();
+    ADD_FAILURE() << what << ": damage was not seen";
+  } catch (const Error& e) {
+    const std::string said = e.what();
+    EXPECT_EQ(e.kind(), ErrorKind::Malformed) << what;
+    EXPECT_EQ(said.find(path), 0u) << what << ": " << said;
+    EXPECT_EQ(said.find(path, 1), std::string::npos) << what << ": " << said;
+    EXPECT_NE(said.find("damaged"), std::string::npos) << what << ": " << said;
+  }
+}
+
 // A run reads the weights as kernels have them, not those of the source, which are as many bytes.
 TEST(Package, LargeConstantsOfTheSourceAreReadWhenTheyAreAskedFor) {
   const Graph graph = conv_graph({1, 64, 64, 5, 3, 1, 1, 1});
@@ -153,16 +168,7 @@ TEST(Package, LargeConstantsOfTheSourceAreReadWhenTheyAreAskedFor) {
   EXPECT_TRUE(open_session("cpu", opened.package)
                   ->run({x})[0]
                   .identical(open_session("cpu", std::make_shared<Package>(package))->run({x})[0]));
-  for (int again = 0; again < 2; ++again) {
-    try {
-      opened.package->source.graph();
-      ADD_FAILURE() << "damage was not seen";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.kind(), ErrorKind::Malformed);
-      EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
-      EXPECT_NE(std::string(e.what()).find("damaged"), std::string::npos) << e.what();
-    }
-  }
+  for (int again = 0; again < 2; ++again) expect_damage(path, "the source", [&] { opened.package->source.graph(); });
   EXPECT_THROW(write_package(*opened.package, folder.path() + "/b.dnnpkg", key), Error);
 }
 
@@ -191,24 +197,13 @@ TEST(Package, DamageInConstantsIsFoundBehindOpening) {
   ASSERT_NE(at, std::string::npos);
   whole[at + 100] = static_cast<char>(whole[at + 100] ^ 1);
   write_file(path, whole);
-  const auto expect_damage = [&](const char* what, const std::function<void()>& read) {
-    try {
-      read();
-      ADD_FAILURE() << what << ": damage was not seen";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.kind(), ErrorKind::Malformed) << what;
-      EXPECT_EQ(std::string(e.what()).find(path), 0u) << what << ": " << e.what();
-      EXPECT_EQ(std::string(e.what()).find(path, 1), std::string::npos) << what << ": " << e.what();
-      EXPECT_NE(std::string(e.what()).find("damaged"), std::string::npos) << what << ": " << e.what();
-    }
-  };
-  expect_damage("before", [&] { read_package(path, key); });
+  expect_damage(path, "before", [&] { read_package(path, key); });
   const OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
   for (size_t i = 0; i < largest; ++i) EXPECT_TRUE(opened.package->constants[i].identical(package.constants[i]));
-  for (int again = 0; again < 2; ++again) expect_damage("one", [&] { (void)opened.package->constants[largest]; });
-  expect_damage("all", [&] { opened.package->constants.all(); });
-  expect_damage("a run", [&] { open_session("cpu", opened.package)->run({x}); });
-  expect_damage("a copy", [&] { write_package(*opened.package, folder.path() + "/b.dnnpkg", key); });
+  for (int again = 0; again < 2; ++again) expect_damage(path, "one", [&] { (void)opened.package->constants[largest]; });
+  expect_damage(path, "all", [&] { opened.package->constants.all(); });
+  expect_damage(path, "a run", [&] { open_session("cpu", opened.package)->run({x}); });
+  expect_damage(path, "a copy", [&] { write_package(*opened.package, folder.path() + "/b.dnnpkg", key); });
 }
 
 // What follows a constant whose check failed is checked by who asks for it, though that one is sound by then.
