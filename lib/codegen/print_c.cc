@@ -36,6 +36,9 @@ std::string scalar_helpers(const std::string& t, const std::string& c, const std
     add(cat("static inline ", c, " ", name, "_", t, "(", c, " x) { return ", name, f, "(x); }"));
     if (guarded) add("#endif");
   }
+  if (t == "f32") add("#ifndef DNN_VECTOR_MATH");
+  add(cat("static inline ", c, " silu_", t, "(", c, " x) { return x / (1 + exp_", t, "(-x)); }"));
+  if (t == "f32") add("#endif");
   add(cat("static inline ", c, " abs_", t, "(", c, " x) { return fabs", f, "(x); }"));
   add(cat("static inline ", c, " round_even_", t, "(", c, " x) { return nearbyint", f, "(x); }"));
   add(cat("static inline ", c, " pow_", t, "(", c, " x, ", c, " y) { return pow", f, "(x, y); }"));
@@ -75,7 +78,7 @@ std::string vector_helpers(DType dtype, int64_t lanes) {
   add(cat("static inline ", v, "_mask is_nan_", v, "(", v, " x) { return x != x; }"));
   const bool own_math = dtype == DType::Float32;
   std::vector<std::string> names(std::begin(kMath), std::end(kMath));
-  names.emplace_back("round_even");
+  names.insert(names.end(), {"silu", "round_even"});
   for (const std::string& name : names) {
     const bool guarded = own_math && has_own_math(name);
     if (guarded) add("#ifndef DNN_VECTOR_MATH");

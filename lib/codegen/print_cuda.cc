@@ -29,6 +29,7 @@ std::string float_helpers(const std::string& t, const std::string& c, const std:
   std::string text;
   auto add = [&](const std::string& line) { text += "__device__ __forceinline__ " + line + "\n"; };
   for (const char* name : kMath) add(cat(c, " ", name, "_", t, "(", c, " x) { return ", name, f, "(x); }"));
+  add(cat(c, " silu_", t, "(", c, " x) { return x / (1 + exp_", t, "(-x)); }"));
   add(cat(c, " abs_", t, "(", c, " x) { return fabs", f, "(x); }"));
   add(cat(c, " round_even_", t, "(", c, " x) { return rint", f, "(x); }"));
   add(cat(c, " pow_", t, "(", c, " x, ", c, " y) { return pow", f, "(x, y); }"));

@@ -53,6 +53,7 @@ std::string helper_name(Op op) {
     case Op::Acosh: return "acosh";
     case Op::Atanh: return "atanh";
     case Op::Erf: return "erf";
+    case Op::Silu: return "silu";
     case Op::Floor: return "floor";
     case Op::Ceil: return "ceil";
     case Op::RoundEven: return "round_even";

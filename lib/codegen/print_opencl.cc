@@ -44,6 +44,7 @@ std::string float_helpers(DType dtype, int64_t lanes) {
     add(cat("#define nan_", t, "() ((", type, ")NAN)"));
   }
   for (const char* name : kSameName) add(cat("#define ", name, "_", t, " ", name));
+  add(cat("inline ", type, " silu_", t, "(", type, " x) { return x / (1 + exp(-x)); }"));
   add(cat("#define abs_", t, " fabs"));
   add(cat("#define round_even_", t, " rint"));
   add(cat("#define trunc_mod_", t, " fmod"));

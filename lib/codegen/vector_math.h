@@ -1,4 +1,4 @@
-// exp, erf and tanh of float vectors as C text, in GNU C's vector extensions: what kernels call where DNN_VECTOR_MATH is
+// exp, erf, tanh and silu of float vectors as C text, in GNU C's vector extensions: what kernels call where DNN_VECTOR_MATH is
 // defined. An element has the same bits whichever vector it lies in.
 #pragma once
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace dnn::codegen {
 
-inline constexpr std::string_view kOwnMath[] = {"exp", "erf", "tanh"};
+inline constexpr std::string_view kOwnMath[] = {"exp", "erf", "tanh", "silu"};
 
 // What vector_math() calls: once in a text.
 std::string vector_math_terms();
 
-// exp_V, erf_V and tanh_V of the float vector type `v` = V of so many lanes (2, 4, 8 or 16), by max_V, min_V, abs_V, select_V,
+// exp_V, erf_V, tanh_V and silu_V of the float vector type `v` = V of so many lanes (2, 4, 8 or 16), by max_V, min_V, abs_V, select_V,
 // splat_V and V_mask: to about 2 ulp, with DNN_FAST_MATH to 2e-5.
 std::string vector_math(const std::string& v, int64_t lanes);
 

@@ -119,6 +119,7 @@ T unary_float(Op op, T a) {
     case Op::Acosh: return std::acosh(a);
     case Op::Atanh: return std::atanh(a);
     case Op::Erf: return std::erf(a);
+    case Op::Silu: return a / (1 + std::exp(-a));
     case Op::Floor: return std::floor(a);
     case Op::Ceil: return std::ceil(a);
     case Op::RoundEven: return std::nearbyint(a);

@@ -48,6 +48,7 @@ enum class Op : uint8_t {
   Acosh,
   Atanh,
   Erf,
+  Silu,
   Floor,
   Ceil,
   RoundEven,

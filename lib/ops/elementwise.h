@@ -125,6 +125,12 @@ T sigmoid(T x) {
   const T one = like(x, 1);
   return one / (one + exp(-x));
 }
+// x sigmoid(x) in one quotient (Elfwing, Uchibe and Doya, Sigmoid-weighted linear units, 2018).
+template <class T>
+T silu(T x) {
+  return x / (like(x, 1) + exp(-x));
+}
+inline loops::Expr silu(loops::Expr x) { return loops::unary(loops::Op::Silu, std::move(x)); }
 // log(1 + exp(x)), which does not overflow.
 template <class T>
 T softplus(T x) {

@@ -1,5 +1,5 @@
-// recognize-activations: Clip, Gelu, HardSigmoid, HardSwish, Softplus and Mish that a model spells out in simpler operators
-// become one operator again.
+// recognize-activations: Clip, Gelu, HardSigmoid, HardSwish, Softplus, Mish and Swish that a model spells out in simpler
+// operators become one operator again.
 #include <algorithm>
 #include <optional>
 
@@ -128,6 +128,25 @@ std::optional<Patch> hard(const Graph& graph, const Uses& uses, NodeId root, DTy
   return std::nullopt;
 }
 
+// x * sigmoid(alpha x)
+std::optional<Patch> swish(const Graph& graph, const Uses& uses, NodeId root, DType dtype) {
+  Recognizer outer(graph, uses);
+  const Recognizer::Product all = outer.product(graph.node(root).outputs[0]);
+  if (all.factors.size() != 2 || !near(all.number, 1, dtype)) return std::nullopt;
+  for (size_t i : {0, 1}) {
+    Recognizer r = outer;
+    const ValueId x = all.factors[i];
+    const Node* sigmoid = r.maker(all.factors[1 - i], "Sigmoid");
+    if (sigmoid == nullptr) continue;
+    Recognizer::Product argument = r.product(sigmoid->inputs[0], {x});
+    if (!argument.take(x) || !argument.factors.empty() || !r.closed(root)) continue;
+    Node node = unary("Swish", x);
+    if (argument.number != 1) node.attributes = {{"alpha", static_cast<float>(argument.number)}};
+    return r.replacement(root, std::move(node), "Swish");
+  }
+  return std::nullopt;
+}
+
 // log(1 + exp(x))
 std::optional<Patch> softplus(const Graph& graph, const Uses& uses, NodeId root, DType dtype) {
   Recognizer r(graph, uses);
@@ -198,6 +217,7 @@ std::vector<Patch> recognize_activations(const Graph& graph, const PassContext&)
     if (node.op == "Mul") found = mish(graph, uses, id);
     if (!found && (node.op == "Mul" || node.op == "Div")) found = gelu(graph, uses, id, dtype);
     if (!found && (node.op == "Mul" || node.op == "Div")) found = hard(graph, uses, id, dtype);
+    if (!found && (node.op == "Mul" || node.op == "Div")) found = swish(graph, uses, id, dtype);
     if (found) patches.push_back(std::move(*found));
   }
   return patches;

@@ -26,6 +26,9 @@ static inline float erf_f32(float x) { return erff(x); }
 #endif
 static inline float floor_f32(float x) { return floorf(x); }
 static inline float ceil_f32(float x) { return ceilf(x); }
+#ifndef DNN_VECTOR_MATH
+static inline float silu_f32(float x) { return x / (1 + exp_f32(-x)); }
+#endif
 static inline float abs_f32(float x) { return fabsf(x); }
 static inline float round_even_f32(float x) { return nearbyintf(x); }
 static inline float pow_f32(float x, float y) { return powf(x, y); }
@@ -53,10 +56,18 @@ static inline table16 all16(float x) { return x - (table16){0}; }
 static inline table16 exp16(table16 x) {
   const table16 powers = {0x1p+0f, 0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f, 0x1.306fep+0f, 0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f, 0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f, 0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
   const table16 c = larger(all16(-105.0f), smaller(all16(90.0f), x));
-  const table16 t = c * 0x1.715476p+4f + 12582912.0f, n = t - 12582912.0f;
-  const table16 r = (c - n * 0x1.62e43p-5f) + n * 0x1.05c61p-33f;
+  const table16 t = c * 0x1.715476p+0f + 786432.0f, n = t - 786432.0f;
+  const table16 r = (c - n * 0x1.62e43p-1f) + n * 0x1.05c61p-29f;
   const table16 p = r * r * (r * 0x1.55571cp-3f + 0x1.00022p-1f) + r, power = look_up(powers, t);
-  return __builtin_ia32_scalefps512_mask(power * p + power, n * 0.0625f, power, -1, 4);
+  return __builtin_ia32_scalefps512_mask(power * p + power, n, power, -1, 4);
+}
+static inline table16 silu16(table16 x) {
+  const table16 powers = {0x1p+0f, 0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f, 0x1.306fep+0f, 0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f, 0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f, 0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
+  const table16 c = __builtin_ia32_rangeps512_mask(x, all16(105.0f), 2, x, -1, 4);
+  const table16 t = c * -0x1.715476p+0f + 786432.0f, n = t - 786432.0f;
+  const table16 r = c + n * 0x1.62e43p-1f;
+  const table16 p = r * r * (0x1.00022p-1f - r * 0x1.55571cp-3f) - r, power = look_up(powers, t);
+  return x / (1.0f + __builtin_ia32_scalefps512_mask(power * p + power, n, power, -1, 4));
 }
 static inline table16 erf16(table16 x) {
   const table16 c0 = {0.0f, 0x1.2bd9dap-2f, 0x1.1855a6p-1f, 0x1.7b0058p-1f, 0x1.bbef1p-1f, 0x1.e11a3ep-1f, 0x1.f39bc2p-1f, 0x1.fb9f6p-1f, 0x1.fea422p-1f, 0x1.ffa14ap-1f, 0x1.ffe96ap-1f, 0x1.fffb4ap-1f, 0x1.ffff24p-1f, 0x1.ffffdep-1f, 0x1.fffffcp-1f, 0x1p+0f};
@@ -119,6 +130,9 @@ static inline f32x4 erf_f32x4(f32x4 x) { for (int i = 0; i < 4; ++i) x[i] = erf_
 #endif
 static inline f32x4 floor_f32x4(f32x4 x) { for (int i = 0; i < 4; ++i) x[i] = floor_f32(x[i]); return x; }
 static inline f32x4 ceil_f32x4(f32x4 x) { for (int i = 0; i < 4; ++i) x[i] = ceil_f32(x[i]); return x; }
+#ifndef DNN_VECTOR_MATH
+static inline f32x4 silu_f32x4(f32x4 x) { for (int i = 0; i < 4; ++i) x[i] = silu_f32(x[i]); return x; }
+#endif
 static inline f32x4 round_even_f32x4(f32x4 x) { for (int i = 0; i < 4; ++i) x[i] = round_even_f32(x[i]); return x; }
 static inline f32x4 pow_f32x4(f32x4 x, f32x4 y) { for (int i = 0; i < 4; ++i) x[i] = pow_f32(x[i], y[i]); return x; }
 static inline f32x4 trunc_mod_f32x4(f32x4 x, f32x4 y) { for (int i = 0; i < 4; ++i) x[i] = trunc_mod_f32(x[i], y[i]); return x; }
@@ -129,6 +143,7 @@ static inline f32x4 with_sign_of_f32x4(f32x4 size, f32x4 x) { const f32x4_mask s
 #if defined(__AVX512F__)
 static inline f32x4 exp_f32x4(f32x4 x) { const table16 y = exp16(__builtin_shufflevector(x, x, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)); return __builtin_shufflevector(y, y, 0, 1, 2, 3); }
 static inline f32x4 erf_f32x4(f32x4 x) { const table16 y = erf16(__builtin_shufflevector(x, x, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)); return __builtin_shufflevector(y, y, 0, 1, 2, 3); }
+static inline f32x4 silu_f32x4(f32x4 x) { const table16 y = silu16(__builtin_shufflevector(x, x, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)); return __builtin_shufflevector(y, y, 0, 1, 2, 3); }
 #else
 static inline f32x4 exp_f32x4(f32x4 x) {
   const f32x4 c = max_f32x4(splat_f32x4(-87.0f), min_f32x4(splat_f32x4(89.0f), x));
@@ -144,6 +159,7 @@ static inline f32x4 erf_f32x4(f32x4 x) {
   const f32x4 large = 1.0f - exp_f32x4(erf_large_terms(t));
   return select_f32x4(t < 0.93f, small, with_sign_of_f32x4(large, x));
 }
+static inline f32x4 silu_f32x4(f32x4 x) { return x / (1.0f + exp_f32x4(-x)); }
 #endif
 static inline f32x4 tanh_f32x4(f32x4 x) {
   const f32x4 s = x * x, t = abs_f32x4(x);
@@ -156,5 +172,6 @@ static inline f32x4 tanh_f32x4(f32x4 x) {
 static inline float exp_f32(float x) { return exp_f32x4(splat_f32x4(x))[0]; }
 static inline float erf_f32(float x) { return erf_f32x4(splat_f32x4(x))[0]; }
 static inline float tanh_f32(float x) { return tanh_f32x4(splat_f32x4(x))[0]; }
+static inline float silu_f32(float x) { return silu_f32x4(splat_f32x4(x))[0]; }
 #endif
 

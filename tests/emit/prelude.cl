@@ -28,6 +28,7 @@ inline float min_f32(float a, float b) { return a < b ? a : b; }
 #define floor_f32 floor
 #define ceil_f32 ceil
 #define pow_f32 pow
+inline float silu_f32(float x) { return x / (1 + exp(-x)); }
 #define abs_f32 fabs
 #define round_even_f32 rint
 #define trunc_mod_f32 fmod

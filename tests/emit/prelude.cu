@@ -50,6 +50,7 @@ __device__ __forceinline__ float atanh_f32(float x) { return atanhf(x); }
 __device__ __forceinline__ float erf_f32(float x) { return erff(x); }
 __device__ __forceinline__ float floor_f32(float x) { return floorf(x); }
 __device__ __forceinline__ float ceil_f32(float x) { return ceilf(x); }
+__device__ __forceinline__ float silu_f32(float x) { return x / (1 + exp_f32(-x)); }
 __device__ __forceinline__ float abs_f32(float x) { return fabsf(x); }
 __device__ __forceinline__ float round_even_f32(float x) { return rintf(x); }
 __device__ __forceinline__ float pow_f32(float x, float y) { return powf(x, y); }
@@ -78,6 +79,7 @@ __device__ __forceinline__ double atanh_f64(double x) { return atanh(x); }
 __device__ __forceinline__ double erf_f64(double x) { return erf(x); }
 __device__ __forceinline__ double floor_f64(double x) { return floor(x); }
 __device__ __forceinline__ double ceil_f64(double x) { return ceil(x); }
+__device__ __forceinline__ double silu_f64(double x) { return x / (1 + exp_f64(-x)); }
 __device__ __forceinline__ double abs_f64(double x) { return fabs(x); }
 __device__ __forceinline__ double round_even_f64(double x) { return rint(x); }
 __device__ __forceinline__ double pow_f64(double x, double y) { return pow(x, y); }

@@ -154,7 +154,7 @@ struct SwishOf {
   template <class T>
   T operator()(T x) const {
     using namespace elementwise;
-    return x * sigmoid(like(x, alpha) * x);
+    return alpha == 1 ? silu(x) : x * sigmoid(like(x, alpha) * x);
   }
 };
 
