@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/fetch_ahead.h"
+#include "codegen/guards.h"
 #include "codegen/inner_loops.h"
 #include "codegen/narrow_vectors.h"
 #include "codegen/schedule.h"
@@ -16,24 +17,6 @@ using namespace loops;
 Stmt replace_buffer(const Stmt& stmt, const Buffer* from, const BufferRef& to) {
   return rewrite_expressions(
       stmt, [&](const Expr& e) { return e->op == Op::Load && e->buffer.get() == from ? load(to, e->args) : e; });
-}
-
-// Whether `condition`, of loop variables alone, fails only where an index of `read` lies outside of the tensor.
-bool guards_extents(const Expr& condition, const Expr& read, const Ranges& ranges) {
-  int64_t value = 0;
-  if (constant_value(simplify(condition, ranges), &value)) return value != 0;
-  if (condition->op == Op::And)
-    return guards_extents(condition->args[0], read, ranges) && guards_extents(condition->args[1], read, ranges);
-  if ((condition->op != Op::Lt && condition->op != Op::Le) || condition->args[0]->dtype != DType::Int64) return false;
-  const Expr one = constant_int(DType::Int64, condition->op == Op::Lt ? 1 : 0);
-  const Expr slack = condition->args[1] - condition->args[0] - one;  // the condition fails where this is negative
-  for (size_t axis = 0; axis < read->args.size(); ++axis) {
-    const Expr last = constant_int(DType::Int64, read->buffer->shape[axis] - 1);
-    for (const Expr& inside : {read->args[axis], last - read->args[axis]}) {
-      if (constant_value(simplify(slack - inside, ranges), &value) && value >= 0) return true;
-    }
-  }
-  return false;
 }
 
 // By how many elements an access moves with each step of the loop over v; false where that is not one number.
@@ -52,8 +35,8 @@ constexpr int64_t kSliver = 3;
 constexpr int64_t kShare = 4, kSharedTile = 20;
 // Lines that a processor waits for at once, about, and steps of a reduction over which more than these are spread.
 constexpr int64_t kFetches = 16, kSteps = 16;
-// Accumulators of a tile whose taps are spelt out, and the most of these.
-constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7;
+// Accumulators of a tile whose taps are spelt out, and the most of these; of those of a pool.
+constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7, kMostPoolTaps = 3;
 
 class CpuSchedule {
  public:
@@ -61,8 +44,7 @@ class CpuSchedule {
       : kernel_(kernel), body_(kernel.body), packable_(packable), options_(options), dtype_(output()->dtype) {}
 
   Kernel run() {
-    drop_guards();
-    body_ = simplify(body_);
+    body_ = simplify(drop_guards(body_));
     const bool vectors = lanes() > 1 && (dtype_ == DType::Float32 || dtype_ == DType::Float64);
     if (kernel_.pattern == "border") {
       border();
@@ -75,6 +57,8 @@ class CpuSchedule {
       for (const std::string& v : vectors_over("v")) body_ = jam(body_, v, LoopKind::Vector);
     } else if (kernel_.pattern == "matmul" && vectors) {
       matmul();
+    } else if (kernel_.pattern == "pool" && vectors && options_.opt >= 3 && blocked_channels()) {
+      pooling();
     } else {
       elementwise();
     }
@@ -167,27 +151,6 @@ class CpuSchedule {
       packed_.insert(packed.get());
       replace(access.buffer.get(), packed);
     }
-  }
-
-  // A zero that guards a read outside the tensor is not needed where the tensor's border holds that zero.
-  void drop_guards() {
-    const Ranges ranges = loop_ranges(body_);
-    body_ = rewrite_expressions(body_, [&](const Expr& e) {
-      if (e->op != Op::Select || e->args[1]->op != Op::Load || e->args[2]->op != Op::Constant || e->args[2]->f != 0 ||
-          e->args[2]->i != 0 || !e->args[1]->buffer->layout.has_halo()) {
-        return e;
-      }
-      const Expr& read = e->args[1];
-      const Buffer& buffer = *read->buffer;
-      for (size_t axis = 0; axis < read->args.size(); ++axis) {
-        const int a = static_cast<int>(axis);
-        Interval range{};
-        if (!bounds(simplify(read->args[axis], ranges), ranges, &range)) return e;
-        if (range.low < -buffer.layout.halo_low(a) || range.high >= buffer.shape[axis] + buffer.layout.halo_high(a))
-          return e;
-      }
-      return guards_extents(e->args[0], read, ranges) ? read : e;
-    });
   }
 
   void replace(const Buffer* from, const BufferRef& to) {
@@ -340,6 +303,24 @@ class CpuSchedule {
   }
 
   // Columns times vectors of accumulators in registers.
+  // Columns in a tile, so that one does not wait for the other's taps, and taps spelt out; what reaches into the padding apart.
+  void pooling() {
+    std::string column = last_output_axis();
+    const std::string row = column == "o1" ? "o0" : "";
+    for (int axis = 0; loop_extent(body_, cat("k", axis)) > 0; ++axis) {
+      if (loop_extent(body_, cat("k", axis)) <= kMostPoolTaps)
+        body_ = with_kind(body_, cat("k", axis), LoopKind::Unrolled);
+    }
+    if (loop_extent(body_, column) > 1) column = set_apart_inside(&body_, column);
+    const int64_t extent = loop_extent(body_, column), most = std::min(extent, kNarrow / registers_of(1));
+    if (most < 2) return;
+    int64_t tile = most;
+    while (tile * 2 > most && extent % tile != 0) --tile;
+    body_ = split(body_, column, extent % tile == 0 ? tile : most);
+    for (const char* part : {"_i", "_t"}) body_ = jam(body_, column + part, LoopKind::Unrolled);
+    if (!row.empty()) body_ = version_inside(body_, row);
+  }
+
   void register_tile(const std::string& column, const std::vector<std::string>& vectors, const std::string& across_loop,
                      int64_t across, int64_t limit = 0) {
     const int64_t tile = tile_width(loop_extent(body_, column), across, limit);

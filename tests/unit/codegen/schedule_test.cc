@@ -317,6 +317,56 @@ TEST(ScheduleCpu, BordersAreATaskForEachBlockOfChannels) {
   EXPECT_EQ(fast.body->extent, 3) << to_text(fast);
 }
 
+// The largest of windows of blocked channels, or their sum with zeros where they reach into the padding.
+Kernel pool(bool largest, int64_t side, int64_t taps, int64_t stride, int64_t pad, int64_t result) {
+  const BufferRef y = global("y", {1, 32, result, result}, "1/16"), x = global("x", {1, 32, side, side}, "1/16");
+  const Expr c = variable("c"), o0 = variable("o0"), o1 = variable("o1"), zero = 0;
+  const Expr row = o0 * stride + variable("k0") - pad, column = o1 * stride + variable("k1") - pad;
+  const BufferRef best = local_buffer("best", DType::Float32);
+  const Expr lowest = constant(DType::Float32, largest ? -100 : 0);
+  const auto inside = [&](const Expr& at) { return zero <= at && at < side; };
+  const Expr value = select(inside(row) && inside(column), load(x, {zero, c, row, column}), lowest);
+  const Expr joined = largest ? max(load(best, {}), value) : load(best, {}) + value;
+  Stmt body = block({alloc(best), store(best, {}, lowest), loop("k0", taps, loop("k1", taps, store(best, {}, joined))),
+                     store(y, {zero, c, o0, o1}, load(best, {}))});
+  for (const char* o : {"o1", "o0"}) body = loop(o, result, std::move(body));
+  return {"pool_test", "", "pool", {y, x}, loop("c", 32, std::move(body))};
+}
+
+TEST(ScheduleCpu, PoolsInTilesWithWhatReachesIntoThePaddingApart) {
+  struct Case {
+    int64_t side, taps, stride, pad, result;
+  };
+  for (const Case& c : {Case{112, 3, 2, 1, 56},
+                        {14, 3, 1, 1, 14},
+                        {13, 3, 2, 0, 6},
+                        {8, 2, 2, 0, 4},
+                        {9, 5, 1, 2, 9},
+                        {2, 3, 1, 1, 2},
+                        {1, 3, 1, 1, 1},
+                        {7, 3, 2, 1, 5}}) {
+    for (const bool largest : {true, false}) {
+      const Kernel before = pool(largest, c.side, c.taps, c.stride, c.pad, c.result);
+      const Tensor expected = result(before);
+      for (const int64_t lanes : {16, 8, 4}) {
+        ScheduleOptions options;
+        options.opt = 3;
+        options.native_lanes = lanes;
+        const Kernel after = schedule_cpu(before, {}, options);
+        EXPECT_TRUE(result(after).identical(expected)) << c.side << " " << c.taps << " " << lanes << to_text(after);
+      }
+    }
+  }
+  ScheduleOptions options;
+  options.opt = 3;
+  const std::string text = to_text(schedule_cpu(pool(true, 112, 3, 2, 1, 56), {}, options));
+  const size_t inside = text.find("unrolled o1_b_i < 5"), otherwise = text.find("else:");
+  ASSERT_LT(text.find("if 1 <= o0:"), inside) << text;
+  ASSERT_LT(inside, otherwise) << text;
+  EXPECT_EQ(text.substr(inside, otherwise - inside).find("select"), std::string::npos) << text;
+  EXPECT_NE(text.substr(otherwise).find("select"), std::string::npos) << text;
+}
+
 // The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
 TEST(ScheduleCpu, TilesLeaveNoSliver) {
   const std::string text = to_text(scheduled(matmul(197, 64, 32), 3));
