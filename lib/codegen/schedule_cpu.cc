@@ -199,6 +199,7 @@ class CpuSchedule {
   // m (output channels) in vectors, the last output axis in a register tile: each input element is one broadcast.
   void convolution() {
     const std::string column = last_output_axis();
+    if (options_.reassociate) body_ = start_sums(body_, column);
     const int64_t channels = loop_extent(body_, "c");
     const bool blocks = options_.opt >= 3 && blocked("c") && channels >= lanes();
     const int64_t m = loop_extent(body_, "m"), panel = options_.panel * lanes();
@@ -293,6 +294,7 @@ class CpuSchedule {
   // Depthwise: the channel itself in vectors, taps unrolled over a tile of columns.
   void depthwise() {
     const std::string column = last_output_axis();
+    if (options_.reassociate) body_ = start_sums(body_, column);
     pack_constants("g", lanes());
     const std::vector<std::string> vectors = vectors_over("g");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
@@ -335,6 +337,7 @@ class CpuSchedule {
 
   // j (output columns) in vectors, i (rows) in a register tile; one row alone is tiled across columns.
   void matmul() {
+    if (options_.reassociate && loop_extent(body_, "i") >= 2) body_ = start_sums(body_, "i");
     const int64_t panel = options_.panel * lanes();
     const bool panels = loop_extent(body_, "i") >= 2 && loop_extent(body_, "j") % panel == 0;
     pack_constants("j", panels ? panel : lanes());

@@ -274,6 +274,72 @@ Stmt carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r
   });
 }
 
+namespace {
+
+// Whether e reads the global memory of `stored` or any local, or u.
+bool hangs_on(const Expr& e, const std::string& u, const std::vector<Stmt>& stored) {
+  if (e->op == Op::Variable) return e->name == u;
+  if (e->op == Op::Load) {
+    if (e->buffer->scope == Scope::Local) return true;
+    for (const Stmt& s : stored)
+      if (s->buffer == e->buffer) return true;
+  }
+  return std::any_of(e->args.begin(), e->args.end(), [&](const Expr& arg) { return hangs_on(arg, u, stored); });
+}
+
+bool is_load(const Expr& e, const BufferRef& t) { return e->op == Op::Load && e->buffer == t; }
+
+Stmt start_sum(const Stmt& s, const std::string& u, const std::vector<Stmt>& stored) {
+  const std::vector<Stmt>& parts = s->children;
+  if (parts.size() < 4 || parts[0]->kind != StmtKind::Alloc || parts[1]->kind != StmtKind::Store ||
+      parts[2]->kind != StmtKind::For)
+    return s;
+  const BufferRef& t = parts[0]->buffer;
+  const Expr& zero = parts[1]->value;
+  if (!t->shape.empty() || parts[1]->buffer != t || zero->op != Op::Constant || zero->f != 0 || zero->i != 0) return s;
+  std::vector<Stmt> sums;
+  find_stores(parts[2], &sums);
+  if (std::any_of(sums.begin(), sums.end(), [&](const Stmt& sum) { return sum->buffer != t; })) return s;
+  int uses = 0;
+  Expr start;
+  std::vector<Stmt> rest = {parts[0], parts[1], parts[2]};
+  for (size_t i = 3; i < parts.size(); ++i) {
+    rest.push_back(rewrite_expressions(parts[i], [&](const Expr& e) {
+      uses += is_load(e, t) ? 1 : 0;
+      for (const size_t side : {0, 1}) {
+        if (e->op == Op::Add && is_load(e->args[side], t) && !hangs_on(e->args[1 - side], u, stored)) {
+          start = e->args[1 - side];
+          return e->args[side];
+        }
+      }
+      return e;
+    }));
+    // What is stored to t once more is no sum of these.
+    sums.clear();
+    find_stores(parts[i], &sums);
+    if (std::any_of(sums.begin(), sums.end(), [&](const Stmt& sum) { return sum->buffer == t; })) return s;
+  }
+  if (uses != 1 || !start.defined()) return s;
+  rest[1] = store(t, {}, start);
+  return block(std::move(rest));
+}
+
+Stmt start_each(const Stmt& stmt, const std::string& u, const std::vector<Stmt>& stored) {
+  if (stmt->children.empty()) return stmt;
+  std::vector<Stmt> children;
+  for (const Stmt& child : stmt->children) children.push_back(start_each(child, u, stored));
+  const Stmt result = rebuild(*stmt, std::move(children));
+  return result->kind == StmtKind::Block ? start_sum(result, u, stored) : result;
+}
+
+}  // namespace
+
+Stmt start_sums(const Stmt& stmt, const std::string& u) {
+  std::vector<Stmt> stored;
+  find_stores(stmt, &stored);
+  return start_each(stmt, u, stored);
+}
+
 Stmt with_kind(const Stmt& stmt, const std::string& v, LoopKind kind) {
   return at_loop(stmt, v, [&](const Stmt& l) { return loop(v, l->extent, l->children[0], kind); });
 }

@@ -49,6 +49,10 @@ Stmt carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r
 // Whether carry_sums() may be applied: one scalar t, and one store, to a y of its dtype, that needs it.
 bool can_carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r);
 
+// { local t; t = 0; for r..: t = f(t, ..);  .. g(t + e) .. }   ->   { local t; t = e; for r..: t = f(t, ..);  .. g(t) .. }
+// Wherever that is the only use of t, and e hangs neither on u nor on what `stmt` stores. It takes the sum in another order.
+Stmt start_sums(const Stmt& stmt, const std::string& u);
+
 // Applies `change` to every loop over v, in place.
 Stmt at_loop(const Stmt& stmt, const std::string& v, const std::function<Stmt(const Stmt&)>& change);
 

@@ -46,11 +46,11 @@ void conv_8e13145ea6ed(void* const* args, int64_t begin, int64_t end) {
   for (int64_t task = begin; task < end; ++task) {
     const int64_t o0 = task;
     f32x4 sum_0, sum_1, sum_2, sum_3, sum_4;
-    sum_0 = splat_f32x4(0.0f);
-    sum_1 = splat_f32x4(0.0f);
-    sum_2 = splat_f32x4(0.0f);
-    sum_3 = splat_f32x4(0.0f);
-    sum_4 = splat_f32x4(0.0f);
+    sum_0 = ((f32x4)*(const f32x4_in_memory*)(x2 + (0)));
+    sum_1 = ((f32x4)*(const f32x4_in_memory*)(x2 + (0)));
+    sum_2 = ((f32x4)*(const f32x4_in_memory*)(x2 + (0)));
+    sum_3 = ((f32x4)*(const f32x4_in_memory*)(x2 + (0)));
+    sum_4 = ((f32x4)*(const f32x4_in_memory*)(x2 + (0)));
     for (int64_t c = 0; c < 3; ++c) {
       for (int64_t k0 = 0; k0 < 3; ++k0) {
         sum_0 = (x0[(((c * 49) + (k0 * 7)) + (o0 * 7))] * ((f32x4)*(const f32x4_in_memory*)(x1 + (((c * 144) + (k0 * 48))))) + sum_0);
@@ -71,35 +71,35 @@ void conv_8e13145ea6ed(void* const* args, int64_t begin, int64_t end) {
       }
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_0 + ((f32x4)*(const f32x4_in_memory*)(x2 + (0)))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_0);
       y0[(o0 * 5)] = value[0];
       y0[((o0 * 5) + 25)] = value[1];
       y0[((o0 * 5) + 50)] = value[2];
       y0[((o0 * 5) + 75)] = value[3];
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_1 + ((f32x4)*(const f32x4_in_memory*)(x2 + (0)))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_1);
       y0[((o0 * 5) + 1)] = value[0];
       y0[((o0 * 5) + 26)] = value[1];
       y0[((o0 * 5) + 51)] = value[2];
       y0[((o0 * 5) + 76)] = value[3];
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_2 + ((f32x4)*(const f32x4_in_memory*)(x2 + (0)))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_2);
       y0[((o0 * 5) + 2)] = value[0];
       y0[((o0 * 5) + 27)] = value[1];
       y0[((o0 * 5) + 52)] = value[2];
       y0[((o0 * 5) + 77)] = value[3];
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_3 + ((f32x4)*(const f32x4_in_memory*)(x2 + (0)))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_3);
       y0[((o0 * 5) + 3)] = value[0];
       y0[((o0 * 5) + 28)] = value[1];
       y0[((o0 * 5) + 53)] = value[2];
       y0[((o0 * 5) + 78)] = value[3];
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_4 + ((f32x4)*(const f32x4_in_memory*)(x2 + (0)))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_4);
       y0[((o0 * 5) + 4)] = value[0];
       y0[((o0 * 5) + 29)] = value[1];
       y0[((o0 * 5) + 54)] = value[2];

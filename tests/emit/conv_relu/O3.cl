@@ -45,11 +45,11 @@ void conv_8e13145ea6ed_task(__global float* restrict y0, __global float* restric
   {
     const long o0 = task;
     f32x4 sum_0, sum_1, sum_2, sum_3, sum_4;
-    sum_0 = splat_f32x4(0.0f);
-    sum_1 = splat_f32x4(0.0f);
-    sum_2 = splat_f32x4(0.0f);
-    sum_3 = splat_f32x4(0.0f);
-    sum_4 = splat_f32x4(0.0f);
+    sum_0 = vload4(0, x2 + (0));
+    sum_1 = vload4(0, x2 + (0));
+    sum_2 = vload4(0, x2 + (0));
+    sum_3 = vload4(0, x2 + (0));
+    sum_4 = vload4(0, x2 + (0));
     for (long c = 0; c < 3; ++c) {
       for (long k0 = 0; k0 < 3; ++k0) {
         sum_0 = (x0[(((c * 49) + (k0 * 7)) + (o0 * 7))] * vload4(0, x1 + (((c * 144) + (k0 * 48)))) + sum_0);
@@ -70,35 +70,35 @@ void conv_8e13145ea6ed_task(__global float* restrict y0, __global float* restric
       }
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_0 + vload4(0, x2 + (0))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_0);
       y0[(o0 * 5)] = value.s0;
       y0[((o0 * 5) + 25)] = value.s1;
       y0[((o0 * 5) + 50)] = value.s2;
       y0[((o0 * 5) + 75)] = value.s3;
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_1 + vload4(0, x2 + (0))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_1);
       y0[((o0 * 5) + 1)] = value.s0;
       y0[((o0 * 5) + 26)] = value.s1;
       y0[((o0 * 5) + 51)] = value.s2;
       y0[((o0 * 5) + 76)] = value.s3;
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_2 + vload4(0, x2 + (0))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_2);
       y0[((o0 * 5) + 2)] = value.s0;
       y0[((o0 * 5) + 27)] = value.s1;
       y0[((o0 * 5) + 52)] = value.s2;
       y0[((o0 * 5) + 77)] = value.s3;
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_3 + vload4(0, x2 + (0))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_3);
       y0[((o0 * 5) + 3)] = value.s0;
       y0[((o0 * 5) + 28)] = value.s1;
       y0[((o0 * 5) + 53)] = value.s2;
       y0[((o0 * 5) + 78)] = value.s3;
     }
     {
-      const f32x4 value = max_f32x4(splat_f32x4(0.0f), (sum_4 + vload4(0, x2 + (0))));
+      const f32x4 value = max_f32x4(splat_f32x4(0.0f), sum_4);
       y0[((o0 * 5) + 4)] = value.s0;
       y0[((o0 * 5) + 29)] = value.s1;
       y0[((o0 * 5) + 54)] = value.s2;

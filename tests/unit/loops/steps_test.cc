@@ -98,6 +98,35 @@ TEST(Steps, SumsThatNeedMoreThanTheOutputStay) {
   EXPECT_FALSE(can({alloc(sum), zero, loop("k", 7, store(m.y, {i, j}, load(sum, {}))), write}));
 }
 
+TEST(Steps, SumsStartFromWhatIsAddedToThem) {
+  const MatMul m;
+  const Expr i = variable("i"), j = variable("j"), k = variable("k"), nothing = constant(DType::Float32, 0);
+  const BufferRef sum = local_buffer("sum", DType::Float32);
+  const Expr total = load(sum, {}), bias = load(m.b, {Expr(2), j}), residual = load(m.a, {i, j});
+  const auto body = [&](const Expr& start, const Stmt& write) {
+    const Stmt reduce = loop("k", 7, store(sum, {}, total + load(m.a, {i, k}) * load(m.b, {k, j})));
+    return loop("i", 5, loop("j", 6, block({alloc(sum), store(sum, {}, start), reduce, write})));
+  };
+  const auto written = [&](const Expr& value) { return store(m.y, {i, j}, value); };
+  const auto started = [&](const Stmt& s) { return to_text(start_sums(s, "i")); };
+  EXPECT_EQ(started(body(nothing, written(max(nothing, total + bias)))),
+            to_text(body(bias, written(max(nothing, total)))));
+  // What hangs on i is added as before, in whichever order.
+  EXPECT_EQ(started(body(nothing, written(residual + (bias + total)))), to_text(body(bias, written(residual + total))));
+  const Stmt as_they_are[] = {
+      body(nothing, written(total + residual)),                 // hangs on i
+      body(nothing, written((total + bias) * total)),           // a second use
+      body(bias, written(total + bias)),                        // starts from something
+      body(nothing, written(total * bias)),                     // no sum
+      body(nothing, written(total + load(m.y, {Expr(0), j}))),  // reads what is stored
+      body(nothing, block({store(sum, {}, total + bias), written(total)})),
+  };
+  for (const Stmt& s : as_they_are) EXPECT_EQ(started(s), to_text(s));
+  const Stmt after = start_sums(body(nothing, written(total + bias)), "i");
+  EXPECT_LT(to_text(after).find("sum = b[2, j]"), to_text(after).find("for k < 7"));
+  EXPECT_TRUE(m.result(jam(split(after, "j", 4), "j_i", LoopKind::Vector)).identical(m.result(after)));
+}
+
 TEST(Steps, PrefetchesChangeNothing) {
   const MatMul m;
   const Stmt ahead = prefetch(m.b, {variable("i") + 100, Expr(0)}, variable("i") * 16);
