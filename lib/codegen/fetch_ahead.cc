@@ -75,7 +75,7 @@ class Fetches {
       for (const Expr& e : access.indices) here.push_back(substitute(e, begin));
       for (const int64_t panel : panels(access, begin, inner, elements)) {
         const Expr at = ahead + (run * share + variable("ahead")) * line + panel;
-        result.push_back(loop("ahead", share, prefetch(access.buffer, here, at), LoopKind::Unrolled));
+        result.push_back(loop("ahead", share, prefetch(access.buffer, here, at, loops_.level), LoopKind::Unrolled));
       }
     }
     result.push_back(inner);

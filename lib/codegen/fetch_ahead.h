@@ -14,6 +14,7 @@ struct FetchLoops {
   std::string groups;
   std::string inner;   // the innermost of the reduction: before each of its runs stands a share
   std::string shared;  // a loop in between all turns of which read the same of a chunk, "" where there is none
+  int64_t level = 2;   // of the cache that it goes to
 };
 
 // Before each run of `inner`: asks for a share of the `constants` that the next turn of `chunks` reads, so that all of them have

@@ -48,7 +48,10 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.widest_tile = isa == "avx2" ? 2 : 1;
   }
   // What counts there is how often a chunk's sums are stored, and not how far its weights are.
-  if (options.processor == "zen5" && isa == "avx512") result.product_chunk_kib = 40;
+  if (options.processor == "zen5" && isa == "avx512") {
+    result.product_chunk_kib = 40;
+    result.fetch_level = 1;  // docs/decisions/0031
+  }
   if (options.target == "opencl") {
     result.panel = 1;
     // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL, but where 32 registers hold 16 floats each.

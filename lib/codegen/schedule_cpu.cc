@@ -411,7 +411,7 @@ class CpuSchedule {
 
   // Asks for the constants of the next turn of `chunks`, or of `groups` after the last.
   void fetch(const std::string& chunks, const std::string& groups, const std::string& inner) {
-    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_}, packed_);
+    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_, options_.fetch_level}, packed_);
   }
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.

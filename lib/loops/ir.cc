@@ -211,12 +211,13 @@ Stmt if_then(Expr condition, Stmt then, Stmt otherwise) {
   return node;
 }
 
-Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset) {
+Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, int64_t level) {
   auto node = std::make_shared<StmtNode>();
   node->kind = StmtKind::Prefetch;
   node->buffer = std::move(buffer);
   node->indices = std::move(indices);
   node->value = std::move(offset);
+  node->extent = level;
   return node;
 }
 

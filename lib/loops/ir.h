@@ -154,7 +154,7 @@ enum class StmtKind : uint8_t { For, Block, Store, Alloc, If, Prefetch };
 
 struct StmtNode {
   StmtKind kind;
-  // For: `variable` counts 0 .. extent-1
+  // For: `variable` counts 0 .. extent-1. Prefetch: `extent` is the cache's level
   std::string variable;
   int64_t extent = 0;
   LoopKind loop = LoopKind::Serial;
@@ -172,9 +172,9 @@ Stmt store(BufferRef buffer, std::vector<Expr> indices, Expr value);
 Stmt alloc(BufferRef local);  // visible to the statements after it in its block
 Stmt if_then(Expr condition, Stmt then, Stmt otherwise = nullptr);
 
-// Asks for the line `offset` elements on from the element at `indices`, in the second cache; either may lie outside of the
-// buffer: nothing is changed.
-Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset);
+// Asks for the line `offset` elements on from the element at `indices`, in the cache of that level (1 or 2); either may lie outside
+// of the buffer: nothing is changed.
+Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, int64_t level);
 
 BufferRef local_buffer(std::string name, DType dtype, Shape shape = {});
 

@@ -119,7 +119,8 @@ std::string to_text(const Stmt& stmt, int indent) {
              to_text(stmt->value) + "\n";
     case StmtKind::Alloc: return pad + "local " + buffer_text(*stmt->buffer) + "\n";
     case StmtKind::Prefetch:
-      return cat(pad, "prefetch ", stmt->buffer->name, "[", list(stmt->indices), "] + ", to_text(stmt->value), "\n");
+      return cat(pad, stmt->extent == 1 ? "prefetch nearest " : "prefetch ", stmt->buffer->name, "[",
+                 list(stmt->indices), "] + ", to_text(stmt->value), "\n");
     case StmtKind::If: {
       std::string text = pad + "if " + to_text(stmt->value) + ":\n" + to_text(stmt->children[0], indent + 1);
       if (stmt->children.size() > 1) text += pad + "else:\n" + to_text(stmt->children[1], indent + 1);

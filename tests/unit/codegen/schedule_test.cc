@@ -74,6 +74,18 @@ TEST(ScheduleCpu, SumsOfAConvolutionWaitInTheOutputBetweenChunks) {
   EXPECT_TRUE(result(after).identical(result(before)));
 }
 
+TEST(ScheduleCpu, WeightsAreFetchedToTheCacheAskedFor) {
+  const Kernel before = conv(32, 128, 8, 3);
+  ScheduleOptions options;
+  options.opt = 3;
+  for (const auto& [level, text] : {std::pair(2, "prefetch w["), std::pair(1, "prefetch nearest w[")}) {
+    options.fetch_level = level;
+    const Kernel after = schedule_cpu(before, {before.arguments[2].get()}, options);
+    EXPECT_NE(to_text(after).find(text), std::string::npos) << to_text(after);
+    EXPECT_TRUE(result(after).identical(result(before)));
+  }
+}
+
 TEST(ScheduleCpu, ConvolutionsOfAllKinds) {
   struct Case {
     int64_t channels, maps, side, taps;
