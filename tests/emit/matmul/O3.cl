@@ -3,31 +3,31 @@ void matmul_34b1de5135a5_task(__global float* restrict y0, __global float* restr
   {
     for (long j_o = 0; j_o < 1; ++j_o) {
       f32x4 sum_0, sum_1, sum_2;
-      sum_0 = vload4(0, x2 + (0));
-      sum_1 = vload4(0, x2 + (0));
-      sum_2 = vload4(0, x2 + (0));
+      sum_0 = splat_f32x4(0.0f);
+      sum_1 = splat_f32x4(0.0f);
+      sum_2 = splat_f32x4(0.0f);
       for (long k = 0; k < 5; ++k) {
         sum_0 = (x0[k] * vload4(0, x1 + ((k * 16))) + sum_0);
         sum_1 = (x0[(k + 5)] * vload4(0, x1 + ((k * 16))) + sum_1);
         sum_2 = (x0[(k + 10)] * vload4(0, x1 + ((k * 16))) + sum_2);
       }
-      vstore4(sum_0, 0, y0 + (0));
-      vstore4(sum_1, 0, y0 + (6));
-      vstore4(sum_2, 0, y0 + (12));
+      vstore4((sum_0 + vload4(0, x2 + (0))), 0, y0 + (0));
+      vstore4((sum_1 + vload4(0, x2 + (0))), 0, y0 + (6));
+      vstore4((sum_2 + vload4(0, x2 + (0))), 0, y0 + (12));
     }
     for (long j_t_o = 0; j_t_o < 1; ++j_t_o) {
       f32x2 sum_0, sum_1, sum_2;
-      sum_0 = vload2(0, x2 + (4));
-      sum_1 = vload2(0, x2 + (4));
-      sum_2 = vload2(0, x2 + (4));
+      sum_0 = splat_f32x2(0.0f);
+      sum_1 = splat_f32x2(0.0f);
+      sum_2 = splat_f32x2(0.0f);
       for (long k = 0; k < 5; ++k) {
         sum_0 = (x0[k] * vload2(0, x1 + (((k * 16) + 4))) + sum_0);
         sum_1 = (x0[(k + 5)] * vload2(0, x1 + (((k * 16) + 4))) + sum_1);
         sum_2 = (x0[(k + 10)] * vload2(0, x1 + (((k * 16) + 4))) + sum_2);
       }
-      vstore2(sum_0, 0, y0 + (4));
-      vstore2(sum_1, 0, y0 + (10));
-      vstore2(sum_2, 0, y0 + (16));
+      vstore2((sum_0 + vload2(0, x2 + (4))), 0, y0 + (4));
+      vstore2((sum_1 + vload2(0, x2 + (4))), 0, y0 + (10));
+      vstore2((sum_2 + vload2(0, x2 + (4))), 0, y0 + (16));
     }
   }
 }
