@@ -75,7 +75,7 @@ class Fetches {
       for (const Expr& e : access.indices) here.push_back(substitute(e, begin));
       for (const int64_t panel : panels(access, begin, inner, elements)) {
         const Expr at = ahead + (run * share + variable("ahead")) * line + panel;
-        result.push_back(loop("ahead", share, prefetch(access.buffer, here, at, loops_.level), LoopKind::Unrolled));
+        result.push_back(loop("ahead", share, prefetch(access.buffer, here, at, loops_.fetch), LoopKind::Unrolled));
       }
     }
     result.push_back(inner);
@@ -136,6 +136,25 @@ class Fetches {
 };
 
 }  // namespace
+
+Stmt fetch_input(const Stmt& stmt, const std::string& inner, const Buffer* x, const std::string& v, Fetch fetch) {
+  const Ranges ranges = loop_ranges(stmt);
+  return at_loop(stmt, inner, [&](const Stmt& l) {
+    std::map<std::string, Expr> begin;
+    for (const auto& [name, range] : loop_ranges(l->children[0])) begin[name] = 0;
+    for (const Access& access : accesses(l->children[0])) {
+      int64_t step = 0;
+      if (access.buffer.get() != x ||
+          !linear_coefficient(simplify(flat_offset(*x, access.indices), ranges), v, ranges, &step) || step == 0)
+        continue;
+      std::vector<Expr> first;
+      for (const Expr& e : access.indices) first.push_back(substitute(e, begin));
+      const Stmt ahead = prefetch(access.buffer, first, constant_int(DType::Int64, step), fetch);
+      return loop(l->variable, l->extent, block({ahead, l->children[0]}), l->loop);
+    }
+    return l;
+  });
+}
 
 Stmt fetch_ahead(const Stmt& stmt, const FetchLoops& loops, const std::set<const Buffer*>& constants) {
   const Ranges ranges = loop_ranges(stmt);

@@ -14,7 +14,7 @@ struct FetchLoops {
   std::string groups;
   std::string inner;   // the innermost of the reduction: before each of its runs stands a share
   std::string shared;  // a loop in between all turns of which read the same of a chunk, "" where there is none
-  int64_t level = 2;   // of the cache that it goes to
+  loops::Fetch fetch = loops::Fetch::Second;
 };
 
 // Before each run of `inner`: asks for a share of the `constants` that the next turn of `chunks` reads, so that all of them have
@@ -22,5 +22,10 @@ struct FetchLoops {
 // at most. Where `chunks` is `groups`, constants of fewer lines than there are runs are left to come by themselves.
 loops::Stmt fetch_ahead(const loops::Stmt& stmt, const FetchLoops& loops,
                         const std::set<const loops::Buffer*>& constants);
+
+// In the loop over `inner`: asks for a line of `x`, where its body reads x first in the next turn of the loop over v. `stmt` as it is
+// where a turn does not move by one number of elements.
+loops::Stmt fetch_input(const loops::Stmt& stmt, const std::string& inner, const loops::Buffer* x, const std::string& v,
+                        loops::Fetch fetch);
 
 }  // namespace dnn::codegen

@@ -50,7 +50,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   // What counts there is how often a chunk's sums are stored, and not how far its weights are.
   if (options.processor == "zen5" && isa == "avx512") {
     result.product_chunk_kib = 40;
-    result.fetch_level = 1;  // docs/decisions/0031
+    result.fetch = loops::Fetch::First;  // docs/decisions/0031
   }
   if (options.target == "opencl") {
     result.panel = 1;

@@ -31,7 +31,7 @@ class Narrow {
       return store(grown(s->buffer), indices(s->buffer.get(), s->indices), value);
     }
     if (s->kind == StmtKind::Prefetch)
-      return prefetch(s->buffer, indices(s->buffer.get(), s->indices), narrowed(s->value), s->extent);
+      return prefetch(s->buffer, indices(s->buffer.get(), s->indices), narrowed(s->value), s->fetch);
     if (s->kind == StmtKind::Alloc) return alloc(grown(s->buffer));
     if (s->kind == StmtKind::If) {
       Stmt otherwise = children.size() > 1 ? std::move(children[1]) : nullptr;

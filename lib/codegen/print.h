@@ -31,8 +31,8 @@ class Vocabulary {
   virtual std::string lane(const std::string& vector, int64_t i) const = 0;
   virtual std::string fma(DType dtype, int64_t lanes, const std::string& a, const std::string& b,
                           const std::string& c) const = 0;
-  // Asks for a line of memory in the cache of that level; empty where the language has no word for it.
-  virtual std::string prefetch(const std::string&, int64_t) const { return ""; }
+  // Asks for a line of memory; empty where the language has no word for it.
+  virtual std::string prefetch(const std::string&, loops::Fetch) const { return ""; }
 };
 
 const Vocabulary& c_vocabulary();

@@ -185,8 +185,8 @@ class CVocabulary : public Vocabulary {
   std::string fma(DType, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
     return "(" + a + " * " + b + " + " + c + ")";
   }
-  std::string prefetch(const std::string& pointer, int64_t level) const override {
-    return cat("__builtin_prefetch(", pointer, ", 0, ", level == 1 ? 3 : 2, ")");
+  std::string prefetch(const std::string& pointer, loops::Fetch fetch) const override {
+    return cat("__builtin_prefetch(", pointer, ", 0, ", fetch == loops::Fetch::First ? 3 : 2, ")");
   }
 };
 

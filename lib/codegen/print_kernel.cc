@@ -218,7 +218,7 @@ class Printer {
       case StmtKind::Store: assign(s); return;
       case StmtKind::Prefetch: {
         const Expr at = simplify(flat_offset(*s->buffer, s->indices) + s->value, ranges_);
-        const std::string text = words_.prefetch(pointer(*s->buffer, at), s->extent);
+        const std::string text = words_.prefetch(pointer(*s->buffer, at), s->fetch);
         if (!text.empty()) line(text + ";");
         return;
       }

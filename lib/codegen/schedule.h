@@ -21,11 +21,11 @@ struct ScheduleOptions {
   int64_t least_tasks = 8;        // that blocks of a layer must leave, so that a few threads are busy
   // chunk_kib of matrix products that nothing else was chosen for; 0: as of convolutions
   int64_t product_chunk_kib = 0;
-  int64_t fetch_level = 2;                  // of the cache that weights are fetched ahead to
-  int64_t near_bytes = int64_t{512} << 10;  // of a left-hand matrix that stay in the second cache beside the rest
-  bool short_tasks = false;                 // to that end a task may be as short as a row
-  int64_t parallel_tasks = 64;              // enough tasks to balance any thread count we expect
-  ScheduleParameters parameters;            // for the kernel at hand
+  loops::Fetch fetch = loops::Fetch::Second;  // of weights ahead of time
+  int64_t near_bytes = int64_t{512} << 10;    // of a left-hand matrix that stay in the second cache beside the rest
+  bool short_tasks = false;                   // to that end a task may be as short as a row
+  int64_t parallel_tasks = 64;                // enough tasks to balance any thread count we expect
+  ScheduleParameters parameters;              // for the kernel at hand
 };
 
 // Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the

@@ -91,6 +91,16 @@ class CpuSchedule {
     fail_internal("kernel ", kernel_.name, " stores nothing");
   }
 
+  // What a convolution reads beside its weights.
+  const Buffer* input() const {
+    for (const Access& access : accesses(body_)) {
+      if (!access.is_store && access.buffer->scope == Scope::Global && packed_.count(access.buffer.get()) == 0 &&
+          access.buffer->shape.size() == output()->shape.size())
+        return access.buffer.get();
+    }
+    return nullptr;
+  }
+
   int64_t lanes() const { return dtype_ == DType::Float64 ? std::min<int64_t>(8, options_.lanes) : options_.lanes; }
 
   int64_t bytes() const { return static_cast<int64_t>(dtype_size(dtype_)); }
@@ -233,7 +243,12 @@ class CpuSchedule {
     const bool image = !blocks && channels < lanes() && taps > 1 && taps <= kMostSpeltTaps;
     const int64_t accumulators = image ? kImageTile : shared ? kSharedTile : 0;
     register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, accumulators / across);
-    if (image) body_ = with_kind(body_, tap, LoopKind::Unrolled);
+    if (image) {
+      body_ = with_kind(body_, tap, LoopKind::Unrolled);
+      // So few products wait for the image, of which the next rows are asked for meanwhile.
+      if (parameters().fetch_ahead != 0 && options_.opt >= 3 && column == "o1")
+        body_ = fetch_input(body_, "k0", input(), "o0", options_.fetch);
+    }
     if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
   }
 
@@ -411,7 +426,7 @@ class CpuSchedule {
 
   // Asks for the constants of the next turn of `chunks`, or of `groups` after the last.
   void fetch(const std::string& chunks, const std::string& groups, const std::string& inner) {
-    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_, options_.fetch_level}, packed_);
+    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_, options_.fetch}, packed_);
   }
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.

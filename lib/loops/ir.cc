@@ -211,13 +211,13 @@ Stmt if_then(Expr condition, Stmt then, Stmt otherwise) {
   return node;
 }
 
-Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, int64_t level) {
+Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, Fetch fetch) {
   auto node = std::make_shared<StmtNode>();
   node->kind = StmtKind::Prefetch;
   node->buffer = std::move(buffer);
   node->indices = std::move(indices);
   node->value = std::move(offset);
-  node->extent = level;
+  node->fetch = fetch;
   return node;
 }
 

@@ -150,11 +150,14 @@ enum class LoopKind : uint8_t { Serial, Parallel, Unrolled, Vector };
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
 
+// The cache that a line is asked for in.
+enum class Fetch : uint8_t { First, Second };
+
 enum class StmtKind : uint8_t { For, Block, Store, Alloc, If, Prefetch };
 
 struct StmtNode {
   StmtKind kind;
-  // For: `variable` counts 0 .. extent-1. Prefetch: `extent` is the cache's level
+  // For: `variable` counts 0 .. extent-1
   std::string variable;
   int64_t extent = 0;
   LoopKind loop = LoopKind::Serial;
@@ -163,7 +166,8 @@ struct StmtNode {
   // Store, Alloc, Prefetch
   BufferRef buffer;
   std::vector<Expr> indices;
-  Expr value;  // Store: what is stored; If: the condition; Prefetch: elements on from `indices`
+  Expr value;                   // Store: what is stored; If: the condition; Prefetch: elements on from `indices`
+  Fetch fetch = Fetch::Second;  // Prefetch
 };
 
 Stmt loop(std::string variable, int64_t extent, Stmt body, LoopKind kind = LoopKind::Serial);
@@ -172,9 +176,8 @@ Stmt store(BufferRef buffer, std::vector<Expr> indices, Expr value);
 Stmt alloc(BufferRef local);  // visible to the statements after it in its block
 Stmt if_then(Expr condition, Stmt then, Stmt otherwise = nullptr);
 
-// Asks for the line `offset` elements on from the element at `indices`, in the cache of that level (1 or 2); either may lie outside
-// of the buffer: nothing is changed.
-Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, int64_t level);
+// Asks for the line `offset` elements on from the element at `indices`; either may lie outside of the buffer: nothing is changed.
+Stmt prefetch(BufferRef buffer, std::vector<Expr> indices, Expr offset, Fetch fetch);
 
 BufferRef local_buffer(std::string name, DType dtype, Shape shape = {});
 

@@ -361,7 +361,7 @@ Stmt simplify(const Stmt& stmt, const Ranges& ranges) {
     case StmtKind::Prefetch: {
       std::vector<Expr> indices;
       for (const Expr& index : stmt->indices) indices.push_back(simplify(index, ranges));
-      return prefetch(stmt->buffer, std::move(indices), simplify(stmt->value, ranges), stmt->extent);
+      return prefetch(stmt->buffer, std::move(indices), simplify(stmt->value, ranges), stmt->fetch);
     }
     case StmtKind::Alloc: return stmt;
   }

@@ -119,7 +119,7 @@ std::string to_text(const Stmt& stmt, int indent) {
              to_text(stmt->value) + "\n";
     case StmtKind::Alloc: return pad + "local " + buffer_text(*stmt->buffer) + "\n";
     case StmtKind::Prefetch:
-      return cat(pad, stmt->extent == 1 ? "prefetch nearest " : "prefetch ", stmt->buffer->name, "[",
+      return cat(pad, stmt->fetch == Fetch::First ? "prefetch nearest " : "prefetch ", stmt->buffer->name, "[",
                  list(stmt->indices), "] + ", to_text(stmt->value), "\n");
     case StmtKind::If: {
       std::string text = pad + "if " + to_text(stmt->value) + ":\n" + to_text(stmt->children[0], indent + 1);

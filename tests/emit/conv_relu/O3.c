@@ -53,6 +53,7 @@ void conv_8e13145ea6ed(void* const* args, int64_t begin, int64_t end) {
     sum_4 = ((f32x4)*(const f32x4_in_memory*)(x2 + (0)));
     for (int64_t c = 0; c < 3; ++c) {
       for (int64_t k0 = 0; k0 < 3; ++k0) {
+        __builtin_prefetch(x0 + (((((c * 49) + (k0 * 7)) + (o0 * 7)) + 7)), 0, 2);
         sum_0 = (x0[(((c * 49) + (k0 * 7)) + (o0 * 7))] * ((f32x4)*(const f32x4_in_memory*)(x1 + (((c * 144) + (k0 * 48))))) + sum_0);
         sum_1 = (x0[((((c * 49) + (k0 * 7)) + (o0 * 7)) + 1)] * ((f32x4)*(const f32x4_in_memory*)(x1 + (((c * 144) + (k0 * 48))))) + sum_1);
         sum_2 = (x0[((((c * 49) + (k0 * 7)) + (o0 * 7)) + 2)] * ((f32x4)*(const f32x4_in_memory*)(x1 + (((c * 144) + (k0 * 48))))) + sum_2);

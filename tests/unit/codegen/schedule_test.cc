@@ -78,12 +78,22 @@ TEST(ScheduleCpu, WeightsAreFetchedToTheCacheAskedFor) {
   const Kernel before = conv(32, 128, 8, 3);
   ScheduleOptions options;
   options.opt = 3;
-  for (const auto& [level, text] : {std::pair(2, "prefetch w["), std::pair(1, "prefetch nearest w[")}) {
-    options.fetch_level = level;
+  for (const auto& [fetch, text] :
+       {std::pair(Fetch::Second, "prefetch w["), std::pair(Fetch::First, "prefetch nearest w[")}) {
+    options.fetch = fetch;
     const Kernel after = schedule_cpu(before, {before.arguments[2].get()}, options);
     EXPECT_NE(to_text(after).find(text), std::string::npos) << to_text(after);
     EXPECT_TRUE(result(after).identical(result(before)));
   }
+}
+
+// Of an image's next rows, a line for each that a tap reads; a row of x is 14 blocks of 16.
+TEST(ScheduleCpu, TheNextRowsOfAnImageAreAskedFor) {
+  const Kernel before = conv(3, 32, 12, 3), after = scheduled(before, 3);
+  const std::string text = to_text(after);
+  EXPECT_NE(text.find("prefetch x[0, c, k0 + o0 - 1, o1_o * 6 - 1] + 224"), std::string::npos) << text;
+  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_EQ(to_text(scheduled(before, 2)).find("prefetch"), std::string::npos);
 }
 
 TEST(ScheduleCpu, ConvolutionsOfAllKinds) {

@@ -129,7 +129,7 @@ TEST(Steps, SumsStartFromWhatIsAddedToThem) {
 
 TEST(Steps, PrefetchesChangeNothing) {
   const MatMul m;
-  const Stmt ahead = prefetch(m.b, {variable("i") + 100, Expr(0)}, variable("i") * 16, 2);
+  const Stmt ahead = prefetch(m.b, {variable("i") + 100, Expr(0)}, variable("i") * 16, Fetch::Second);
   const Stmt after = at_loop(m.body(), "j", [&](const Stmt& l) { return block({ahead, l}); });
   EXPECT_TRUE(m.result(simplify(after)).identical(m.result(m.body())));
   EXPECT_NE(to_text(simplify(after)).find("prefetch b[i + 100, 0] + i * 16"), std::string::npos) << to_text(after);
