@@ -379,6 +379,17 @@ class CpuSchedule {
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
     if (across > 1) body_ = jam(body_, "j_o_i", LoopKind::Unrolled);
+    rest_in_last_turn();
+  }
+
+  // What is left over of the columns belongs to the last turn of the loop before it, so that its turns can be tasks.
+  void rest_in_last_turn() {
+    body_ = simplify(body_);
+    if (body_->kind != StmtKind::Block || body_->children[0]->kind != StmtKind::For || !stores_only(body_)) return;
+    const Stmt& l = body_->children[0];
+    const std::vector<Stmt> rest(body_->children.begin() + 1, body_->children.end());
+    const Expr last = constant_int(DType::Int64, l->extent - 1) <= variable(l->variable);
+    body_ = loop(l->variable, l->extent, block({l->children[0], if_then(last, block(rest))}), l->loop);
   }
 
   // The innermost loop of a reduction over k: over few rows so short a one that what each asks for ahead can wait for its lines.

@@ -132,6 +132,13 @@ int64_t tasks(const Kernel& kernel) {
   return n;
 }
 
+// A classifier's: 62 blocks of columns and half a one.
+TEST(ScheduleCpu, ProductsOfARowAreSeveralTasks) {
+  const Kernel before = matmul(1, 40, 1000), after = scheduled(before, 3);
+  EXPECT_EQ(tasks(after), 31) << to_text(after);
+  EXPECT_TRUE(result(after).identical(result(before)));
+}
+
 // Four blocks of channels share what is read of a large plane, and the next chunk's weights are fetched from both panels.
 // Both matrices are activations, and 197 columns are 12 vectors and five: the columns of a tile stay in the first cache over all
 // rows, and those that are left are one vector more.
