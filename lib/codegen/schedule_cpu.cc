@@ -278,6 +278,11 @@ class CpuSchedule {
       const int64_t tasks = extent(groups) * (rows / height);
       if (rows % n == 0 && n * columns >= least_positions(tasks)) height = n;
     }
+    // Of a few tasks, one too many would leave a thread with nothing beside it: then some shorter ones, half as long at least.
+    const auto uneven = [&](int64_t n) { return n > 1 && n < 2 * options_.least_tasks && n % 2 != 0; };
+    for (int64_t n = height, least = (height + 1) / 2; uneven(extent(groups) * (rows / height)) && n >= least; --n) {
+      if (rows % n == 0 && !uneven(extent(groups) * (rows / n)) && n * columns >= kFewPositions) height = n;
+    }
     if (height * columns > 4 * parameters().chunk_positions) return;
     const int64_t weights = extent(groups) * blocks * block_bytes,
                   input = blocks * lanes() * rows * columns * bytes();  // what is read of it, roughly
@@ -375,6 +380,7 @@ class CpuSchedule {
       const std::string groups = shared_chunk_.empty() ? columns : columns + "_o";
       if (carried_ && fetches()) fetch(chunks_, groups, in_few_rows("k_i", across));
       if (!carried_ && streamed && fetches()) fetch(columns, columns, in_few_rows("k", across));
+      rest_in_last_turn();
       return;
     }
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
@@ -385,11 +391,17 @@ class CpuSchedule {
   // What is left over of the columns belongs to the last turn of the loop before it, so that its turns can be tasks.
   void rest_in_last_turn() {
     body_ = simplify(body_);
-    if (body_->kind != StmtKind::Block || body_->children[0]->kind != StmtKind::For || !stores_only(body_)) return;
-    const Stmt& l = body_->children[0];
-    const std::vector<Stmt> rest(body_->children.begin() + 1, body_->children.end());
-    const Expr last = constant_int(DType::Int64, l->extent - 1) <= variable(l->variable);
-    body_ = loop(l->variable, l->extent, block({l->children[0], if_then(last, block(rest))}), l->loop);
+    if (!stores_only(body_)) return;
+    const std::function<Stmt(const Stmt&)> visit = [&](const Stmt& s) -> Stmt {
+      if (s->kind == StmtKind::For && s->loop == LoopKind::Serial) return rebuild(*s, {visit(s->children[0])});
+      if (s->kind != StmtKind::Block || s->children[0]->kind != StmtKind::For) return s;
+      const Stmt& l = s->children[0];
+      if (l->extent < 2) return s;
+      const std::vector<Stmt> rest(s->children.begin() + 1, s->children.end());
+      const Expr last = constant_int(DType::Int64, l->extent - 1) <= variable(l->variable);
+      return loop(l->variable, l->extent, block({l->children[0], if_then(last, block(rest))}), l->loop);
+    };
+    body_ = visit(body_);
   }
 
   // The innermost loop of a reduction over k: over few rows so short a one that what each asks for ahead can wait for its lines.

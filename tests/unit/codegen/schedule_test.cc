@@ -151,7 +151,7 @@ TEST(ScheduleCpu, ColumnsThatAreLeftOverAreOneVector) {
   options.vector_registers = 31;
   const Kernel after = schedule_cpu(before, {}, options);
   const std::string text = to_text(after);
-  EXPECT_LT(text.find("for j_o_o < "), text.find("for i_o < ")) << text;
+  EXPECT_LT(text.find("j_o_o < "), text.find("for i_o < ")) << text;
   EXPECT_NE(text.find("vector j_t < 16"), std::string::npos) << text;
   EXPECT_EQ(text.find("j_t_"), std::string::npos) << text;
   EXPECT_TRUE(result(after).identical(result(before)));
@@ -204,6 +204,7 @@ TEST(ScheduleCpu, SmallLayersStillAreSeveralTasks) {
   EXPECT_GE(tasks(scheduled(conv(128, 32, 14, 3), 3)), 7);
   EXPECT_GE(tasks(scheduled(conv(512, 32, 7, 1), 3)), 7);
   EXPECT_GE(tasks(scheduled(conv(64, 96, 14, 1), 3)), 6);
+  EXPECT_EQ(tasks(scheduled(conv(128, 32, 28, 3), 3)), 14);  // and not seven, for two threads
   EXPECT_GE(tasks(scheduled(matmul(196, 320, 64), 3)), 4);
 }
 
