@@ -10,7 +10,7 @@ namespace dnn::codegen {
 loops::Stmt drop_guards(const loops::Stmt& body);
 
 // Sets those turns of the loop over v apart in which no condition on v guards anything: up to three loops, one after the other. The
-// name of the one that needs no conditions, from which they are gone; "" where it would have none, and nothing is changed.
+// name of the one that needs no conditions, from which they are gone; "" where there is none.
 std::string set_apart_inside(loops::Stmt* body, const std::string& v);
 
 // for v: S(v)   ->   for v: if (low <= v && v <= high) S'(v) else S(v)

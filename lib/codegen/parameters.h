@@ -14,7 +14,7 @@ struct ScheduleParameters {
   int64_t chunk_kib = 20;         // of the first cache for the weights of a chunk of the reduction; 0: no chunks
   int64_t chunk_positions = 150;  // positions of the output to use such a chunk for, at least
   int64_t outer = 0;              // outermost are 1: channels, 2: rows of the output, 0: whichever reads less anew
-  int64_t fetch_ahead = 1;        // 1: the next chunk's weights are asked for ahead of time
+  int64_t fetch_ahead = 1;        // 1: the next chunk's weights are asked for ahead of time, and an image's next rows
 
   bool operator==(const ScheduleParameters&) const = default;
 };

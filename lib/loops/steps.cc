@@ -289,6 +289,10 @@ bool hangs_on(const Expr& e, const std::string& u, const std::vector<Stmt>& stor
 
 bool is_load(const Expr& e, const BufferRef& t) { return e->op == Op::Load && e->buffer == t; }
 
+bool loads(const Expr& e, const BufferRef& t) {
+  return is_load(e, t) || std::any_of(e->args.begin(), e->args.end(), [&](const Expr& arg) { return loads(arg, t); });
+}
+
 Stmt start_sum(const Stmt& s, const std::string& u, const std::vector<Stmt>& stored) {
   const std::vector<Stmt>& parts = s->children;
   if (parts.size() < 4 || parts[0]->kind != StmtKind::Alloc || parts[1]->kind != StmtKind::Store ||
@@ -301,11 +305,15 @@ Stmt start_sum(const Stmt& s, const std::string& u, const std::vector<Stmt>& sto
   find_stores(parts[2], &sums);
   if (std::any_of(sums.begin(), sums.end(), [&](const Stmt& sum) { return sum->buffer != t; })) return s;
   int uses = 0;
+  bool guarded = false;  // where a condition stands around e, or a loop, e may not be read before it
   Expr start;
   std::vector<Stmt> rest = {parts[0], parts[1], parts[2]};
   for (size_t i = 3; i < parts.size(); ++i) {
+    // What is stored to t once more is no sum of these.
+    if (!parts[i]->children.empty() || (parts[i]->kind == StmtKind::Store && parts[i]->buffer == t)) return s;
     rest.push_back(rewrite_expressions(parts[i], [&](const Expr& e) {
       uses += is_load(e, t) ? 1 : 0;
+      guarded = guarded || (e->op == Op::Select && (loads(e->args[1], t) || loads(e->args[2], t)));
       for (const size_t side : {0, 1}) {
         if (e->op == Op::Add && is_load(e->args[side], t) && !hangs_on(e->args[1 - side], u, stored)) {
           start = e->args[1 - side];
@@ -314,12 +322,8 @@ Stmt start_sum(const Stmt& s, const std::string& u, const std::vector<Stmt>& sto
       }
       return e;
     }));
-    // What is stored to t once more is no sum of these.
-    sums.clear();
-    find_stores(parts[i], &sums);
-    if (std::any_of(sums.begin(), sums.end(), [&](const Stmt& sum) { return sum->buffer == t; })) return s;
   }
-  if (uses != 1 || !start.defined()) return s;
+  if (uses != 1 || guarded || !start.defined()) return s;
   rest[1] = store(t, {}, start);
   return block(std::move(rest));
 }

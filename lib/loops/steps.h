@@ -50,7 +50,8 @@ Stmt carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r
 bool can_carry_sums(const Stmt& stmt, const std::string& outer, const std::string& r);
 
 // { local t; t = 0; for r..: t = f(t, ..);  .. g(t + e) .. }   ->   { local t; t = e; for r..: t = f(t, ..);  .. g(t) .. }
-// Wherever that is the only use of t, and e hangs neither on u nor on what `stmt` stores. It takes the sum in another order.
+// Wherever that is the only use of t, under no condition and in no loop of its own, and e hangs neither on u nor on what `stmt`
+// stores. It takes the sum in another order.
 Stmt start_sums(const Stmt& stmt, const std::string& u);
 
 // Applies `change` to every loop over v, in place.

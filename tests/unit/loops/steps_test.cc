@@ -120,6 +120,9 @@ TEST(Steps, SumsStartFromWhatIsAddedToThem) {
       body(nothing, written(total * bias)),                     // no sum
       body(nothing, written(total + load(m.y, {Expr(0), j}))),  // reads what is stored
       body(nothing, block({store(sum, {}, total + bias), written(total)})),
+      body(nothing, loop("r", 1, written(total + load(m.b, {variable("r"), j})))),  // e hangs on a loop behind the sum
+      body(nothing, if_then(j < 3, written(total + bias))),  // e may lie outside where that fails
+      body(nothing, written(select(j < 3, total + bias, nothing))),
   };
   for (const Stmt& s : as_they_are) EXPECT_EQ(started(s), to_text(s));
   const Stmt after = start_sums(body(nothing, written(total + bias)), "i");
