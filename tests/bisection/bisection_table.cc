@@ -111,7 +111,7 @@ std::vector<Fault> kernel_faults() {
       {"conv", "another convolution's", 3, "shapes", "", {}, 5, relu, floor},
       {"conv", "a filter tap reads the wrong weights", 3, "shapes", "", {}, 2, R"(\(x1 \+ \(64\)\))", "(x1 + (80))"},
       {"conv", "two sums exchanged", 3, "shapes", "", {}, 3, R"(\+ sum_0_0\);)", "+ sum_0_1);"},
-      {"pool", "the window too small", 3, "shapes", "", {}, 1, "k1 < 3", "k1 < 2"},
+      {"pool", "the window too small by a tap", 3, "shapes", "", {}, 1, R"(\+ 496\))", "+ 480)"},
       {"pool", "the maximum starts at zero point five", 3, "shapes", "", {}, 1, R"(-inf_f32\(\))", "0.5f"},
       {"reduce", "a mean divided by the wrong count", 3, "shapes", "", {}, 1, R"(/ 49\.0f)", "/ 48.0f"},
       {"reduce", "the other mean's sum too short", 3, "shapes", "", {}, 2, "k0 < 7", "k0 < 6"},
