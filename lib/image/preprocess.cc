@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -106,6 +107,20 @@ Image grey(const Image& image) {
     std::fill_n(pixel, 3, static_cast<uint8_t>(sum >> 16));
   }
   return result;
+}
+
+// A JSON number as an int or a float; one that would not fit is malformed.
+int whole(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  const auto number = value.is_number_integer() ? value.get<int64_t>() : -1;  // uint64_t's upper half is negative, too
+  if (number < 0 || number > std::numeric_limits<int>::max())
+    fail_malformed("preprocessing: '", key, "' is no number of pixels");
+  return static_cast<int>(number);
+}
+float finite(const Json& value, const char* key) {
+  const auto number = value.get<double>();
+  if (std::abs(number) > std::numeric_limits<float>::max()) fail_malformed("preprocessing: '", key, "' is no float32");
+  return static_cast<float>(number);
 }
 
 // A JSON number that prints as the shortest decimal of the float and reads back to it.
@@ -227,9 +242,9 @@ Preprocess preprocess_from_json(std::string_view text) {
     Preprocess p;
     p.name = json.at("name").get<std::string>();
     p.resize = value_of(kResizeModes, json.at("resize").get<std::string>(), "resize");
-    p.short_side = json.at("short_side").get<int>();
-    p.height = json.at("height").get<int>();
-    p.width = json.at("width").get<int>();
+    p.short_side = whole(json, "short_side");
+    p.height = whole(json, "height");
+    p.width = whole(json, "width");
     p.filter = filter_from_name(json.at("filter").get<std::string>());
     p.pass_order = value_of(kPassOrders, json.at("pass_order").get<std::string>(), "pass_order");
     p.apply_orientation = json.at("apply_orientation").get<bool>();
@@ -238,11 +253,11 @@ Preprocess preprocess_from_json(std::string_view text) {
     if (const auto dtype = json.at("dtype").get<std::string>(); dtype != "float32") {
       fail_unsupported("preprocessing to ", dtype);
     }
-    p.scale = json.at("scale").get<float>();
-    p.divisor = json.at("divisor").get<float>();
+    p.scale = finite(json.at("scale"), "scale");
+    p.divisor = finite(json.at("divisor"), "divisor");
     for (size_t i = 0; i < 3; ++i) {
-      p.mean[i] = json.at("mean").at(i).get<float>();
-      p.std[i] = json.at("std").at(i).get<float>();
+      p.mean[i] = finite(json.at("mean").at(i), "mean");
+      p.std[i] = finite(json.at("std").at(i), "std");
     }
     check(p);
     return p;

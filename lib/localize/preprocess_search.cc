@@ -532,9 +532,11 @@ std::string resize_text(const Preprocess& p) {
 }
 
 std::string preprocess_spec(const Preprocess& p) {
-  // The named one that leaves least to spell out.
+  // The named one that leaves least to spell out. Where the model leaves its extents open, those that crop are none.
+  const bool is_open = p.height == 0 || p.width == 0;
   std::string best;
   for (const std::string_view name : preprocess_names()) {
+    if (is_open && name != "none") continue;
     const Preprocess named = named_preprocess(name, p.height, p.width, p.layout);
     std::string spec(name);
     if (p.resize != named.resize || p.short_side != named.short_side) spec += " resize=" + resize_text(p);

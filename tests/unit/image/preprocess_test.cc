@@ -88,7 +88,10 @@ TEST(Preprocess, DamagedJsonIsMalformed) {
     return text;
   };
   for (const std::string& text : {std::string("{"), std::string("[]"), with("224", "\"224\""), with("crop", "trim"),
-                                  with("\"divisor\":255.0", "\"divisor\":0"), with("256", "100"), with("0.485,", "")}) {
+                                  with("\"divisor\":255.0", "\"divisor\":0"), with("256", "100"), with("0.485,", ""),
+                                  with("256", "1" + std::string(100, '0')), with("256", "18446744073709551615"),
+                                  with("256", "256.5"), with("\"height\":224", "\"height\":-224"),
+                                  with("0.485", "1e39"), with("\"divisor\":255.0", "\"divisor\":1e300")}) {
     try {
       preprocess_from_json(text);
       ADD_FAILURE() << text;

@@ -228,6 +228,13 @@ TEST(PreprocessSpec, ReadsBackWhatItWrites) {
   EXPECT_THROW(parse_preprocess_spec("size=3", &name, &options), Error);
 }
 
+// A model that leaves its extents open has no preprocessing that crops to them.
+TEST(PreprocessSpec, OfOpenExtentsStartsFromNone) {
+  Preprocess p = named_preprocess("none", 0, 0, Layout::Nhwc);
+  p.divisor = 255;
+  EXPECT_EQ(preprocess_spec(p), "none scale=1/255");
+}
+
 TEST(PreprocessSearch, EndsWithTheTime) {
   const PreprocessReport whole = searched(named("imagenet-caffe"), named("imagenet-torch"));
   EXPECT_EQ(whole.ran_out, std::nullopt);

@@ -230,6 +230,40 @@ TEST(Repair, StaysInTheTargetsPrecision) {
   EXPECT_LE(distance(source, result.graph, {1, 4}), 1e-6);
 }
 
+// A constant that an edit put into a scale's place may be of other channels than the zero points.
+TEST(Edits, RefuseZeroPointsOfOtherChannels) {
+  const Graph source = parse_graph(R"(graph "s" {
+  opset 28
+  input x: float32[1,4]
+  const w: float32[4,2] = random(1)
+  const s: float32[4] = {1, 2, 0.5, 0.25}
+  v = Mul(w, s)
+  y = MatMul(x, w)
+  output y
+})");
+  Graph target = parse_graph(R"(graph "t" {
+  opset 28
+  input x: float32[1,4]
+  const q: int8[4,2] = {1, 2, 3, 4, 5, 6, 7, 8}
+  const s: float32[2] = {1, 2}
+  const z: int8[2] = {1, 2}
+  w = DequantizeLinear(q, s, z) {axis = 0}
+  y = MatMul(x, w)
+  output y
+})");
+  Edit scale, weights;
+  scale.source = "v", scale.target = "w", scale.input = 1;
+  weights.source = "y", weights.target = "y", weights.input = 1;
+  EditSource from(source);
+  try {
+    apply_edits({scale, weights}, from, target);
+    ADD_FAILURE() << "four scales and two zero points";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Unsupported) << e.what();
+    EXPECT_NE(std::string(e.what()).find("zero points"), std::string::npos) << e.what();
+  }
+}
+
 TEST(Repair, NeverPutsFloatsIntoAQuantisedLayer) {
   const Graph source = dense("{0.51, -0.27, 0.75, 1, -1, 0.125, 0.0625, -0.5}");
   const Repaired result = repaired(source, quantised_dense("{1, -1, 1, 1, -1, 0, 0, -1}", "{0.75}"), {1, 4});
