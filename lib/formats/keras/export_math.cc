@@ -194,6 +194,15 @@ void write_hard_swish(Export& e) {
   e.result(e.layer("Multiply", Json::object(), {x, gate}, e.output_type()));
 }
 
+// x * sigmoid(alpha x): Keras has it for 1.
+void write_swish(Export& e) {
+  const float alpha = e.node().attribute_float("alpha", 1);
+  if (alpha == 1) return activation(e, "swish");
+  const LayerId x = e.input(0), line = rescaled(e, x, {static_cast<double>(alpha)}, {0});
+  const LayerId gate = e.layer("Activation", {{"activation", "sigmoid"}}, {line}, e.output_type());
+  e.result(e.layer("Multiply", Json::object(), {x, gate}, e.output_type()));
+}
+
 // Slopes broadcast to the input; one for all positions of an axis is shared along it.
 void write_prelu(Export& e) {
   const Tensor& slope = e.known(1, "slope");

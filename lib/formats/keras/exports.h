@@ -28,6 +28,7 @@ void write_elu(Export& e);
 void write_gelu(Export& e);
 void write_hard_sigmoid(Export& e);
 void write_hard_swish(Export& e);
+void write_swish(Export& e);
 void write_leaky_relu(Export& e);
 void write_matmul(Export& e);
 void write_operation(Export& e);

@@ -21,6 +21,7 @@ const char* activation_name(const Node& node, Dialect dialect) {
   if (node.op == "Elu" && node.attribute_float("alpha", 1) == 1) return "elu";
   if (node.op == "Gelu" && node.attribute_string("approximate", "none") == "none") return "gelu";
   if (node.op == "Softmax" && node.attribute_int("axis", -1) == -1) return "softmax";
+  if (node.op == "Swish" && node.attribute_float("alpha", 1) == 1) return "swish";
   if (node.op == "HardSwish" && dialect == Dialect::Keras3) return "hard_silu";
   return nullptr;
 }

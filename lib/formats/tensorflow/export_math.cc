@@ -240,6 +240,13 @@ void write_hard_swish(Export& e) {
   e.finish(last(e, "Mul", {e.input(0), share}));
 }
 
+// x * sigmoid(alpha x)
+void write_swish(Export& e) {
+  const double alpha = static_cast<double>(e.node().attribute_float("alpha", 1));
+  const Edge x = e.input(0), line = alpha == 1 ? x : step(e, "Mul", {x, e.number(alpha)});
+  e.finish(last(e, "Mul", {x, step(e, "Sigmoid", {line})}));
+}
+
 void write_mish(Export& e) {
   const Edge gate = step(e, "Tanh", {step(e, "Softplus", {e.input(0)})});
   e.finish(last(e, "Mul", {e.input(0), gate}));

@@ -16,6 +16,7 @@ void write_gelu(Export& e);
 void write_gemm(Export& e);
 void write_hard_sigmoid(Export& e);
 void write_hard_swish(Export& e);
+void write_swish(Export& e);
 void write_layer_normalization(Export& e);
 void write_leaky_relu(Export& e);
 void write_matmul(Export& e);

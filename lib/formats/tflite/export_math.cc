@@ -21,6 +21,19 @@ int32_t step(Export& e, int code, int options, int32_t a, int32_t b, bool last) 
   return y;
 }
 
+int32_t function(Export& e, int code, int32_t x, const char* what) {
+  const int32_t y = e.last_step(what, e.output_type());
+  e.op(code, {x}, {y});
+  return y;
+}
+
+// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which does not overflow.
+int32_t softplus(Export& e, bool last) {
+  const int32_t x = e.input(0), below = function(e, 59, function(e, 101, x, "distance"), "below");
+  const int32_t sum = step(e, 0, 11, function(e, 47, below, "power"), e.number(1), false);
+  return step(e, 0, 11, function(e, 19, x, "above"), function(e, 73, sum, "log"), last);
+}
+
 // Along the last axis, or between transpositions that bring `axis` there.
 template <class Write>
 void along_axis(Export& e, int64_t axis, const Write& write) {
@@ -202,6 +215,18 @@ void write_hard_sigmoid(Export& e) {
   const int32_t line = step(e, 0, 11, step(e, 18, 21, e.input(0), a, false), b, false);
   e.op(19, {step(e, 57, 0, line, e.number(1), false)}, {e.output()});
 }
+
+// x * sigmoid(alpha x)
+void write_swish(Export& e) {
+  const double alpha = static_cast<double>(e.node().attribute_float("alpha", 1));
+  const int32_t x = e.input(0), line = alpha == 1 ? x : step(e, 18, 21, x, e.number(alpha), false);
+  step(e, 18, 21, x, function(e, 14, line, "gate"), true);
+}
+
+void write_softplus(Export& e) { softplus(e, true); }
+
+// x * tanh(softplus(x))
+void write_mish(Export& e) { step(e, 18, 21, e.input(0), function(e, 28, softplus(e, false), "gate"), true); }
 
 void write_reciprocal(Export& e) {
   const int32_t one = e.number(1);

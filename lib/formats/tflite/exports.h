@@ -28,12 +28,15 @@ void write_layer_normalization(Export& e);
 void write_leaky_relu(Export& e);
 void write_log_softmax(Export& e);
 void write_matmul(Export& e);
+void write_mish(Export& e);
 void write_mul(Export& e);
 void write_quantize(Export& e);
 void write_reciprocal(Export& e);
 void write_softmax(Export& e);
+void write_softplus(Export& e);
 void write_sub(Export& e);
 void write_sum(Export& e);
+void write_swish(Export& e);
 void write_where(Export& e);
 
 // export_nn.cc

@@ -88,6 +88,8 @@ TEST(KerasWrite, LayersComputeTheSameWhenReadBack) {
       {kImage, "  y = LeakyRelu(x) {alpha = 0.3}"},
       {kImage, "  y = Elu(x) {alpha = 0.7}"},
       {kImage, "  y = HardSwish(x)"},
+      {kImage, "  y = Swish(x)"},
+      {kImage, "  y = Swish(x) {alpha = 1.5}"},
       {kImage, "  y = HardSigmoid(x) {alpha = 0.3, beta = 0.4}"},
       {kImage, "  s = Sigmoid(x)\n  y = Mul(x, s)"},
       {kImage, "  y = Gelu(x)"},

@@ -110,6 +110,10 @@ const std::vector<Case>& cases() {
       {"GreaterOrEqual", "  y = GreaterOrEqual(x, one)"},
       {"HardSigmoid", "  y = HardSigmoid(x) {alpha = 0.3, beta = 0.4}"},
       {"HardSwish", "  y = HardSwish(x)"},
+      {"Mish", "  y = Mish(x)"},
+      {"Softplus", "  y = Softplus(x)"},
+      {"Swish", "  y = Swish(x)"},
+      {"Swish", "  y = Swish(x) {alpha = 1.5}"},
       {"Identity", "  y = Identity(x)"},
       {"LayerNormalization",
        "  const s: float32[7] = random(6)\n  const b: float32[7] = random(7)\n  y = LayerNormalization(x, s, b) "
