@@ -39,7 +39,7 @@ std::string cpu_name() {
 }
 
 const std::vector<std::string>& known_processors() {
-  static const std::vector<std::string> names = {"generic", "zen5"};
+  static const std::vector<std::string> names = {"generic", "zen4", "zen5"};
   return names;
 }
 
@@ -48,9 +48,13 @@ std::string processor_kind() {
   if (__get_cpuid(0, &a, &vendor_b, &vendor_c, &vendor_d) == 0 || vendor_b != signature_AMD_ebx) return "generic";
   if (__get_cpuid(1, &a, &b, &c, &d) == 0) return "generic";
   const unsigned family = (a >> 8 & 0xf) + (a >> 20 & 0xff), model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
-  // Those for servers and desktops; most laptops' take a vector of 512 bits in two halves.
+  // Of Zen 5 those for servers and desktops; most laptops' take a vector of 512 bits in two halves, as those of Zen 4, which
+  // share a family with Zen 3's.
   constexpr unsigned kZen5 = 0x1a, kServers = 0x20, kDesktop = 0x44;
-  return family == kZen5 && (model < kServers || model == kDesktop) ? "zen5" : "generic";
+  if (family == kZen5) return model < kServers || model == kDesktop ? "zen5" : "generic";
+  constexpr unsigned kZen4 = 0x19;
+  const bool server = model >= 0x10 && model < 0x20, client = model >= 0x60 && model < 0x80, dense = model >= 0xa0;
+  return family == kZen4 && (server || client || dense) ? "zen4" : "generic";
 }
 
 }  // namespace dnn

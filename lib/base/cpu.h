@@ -11,8 +11,8 @@ const std::vector<std::string>& known_isas();
 std::vector<std::string> supported_isas();
 // "Intel(R) Xeon(R) ..." as CPUID says it.
 std::string cpu_name();
-// Kinds of processors that the compiler tells apart by their speeds, beyond their instruction set: "generic" and "zen5" (AMD's, with
-// units of 512 bits).
+// Kinds of processors that the compiler tells apart by their speeds, beyond their instruction set: "generic", and AMD's "zen4" (a
+// vector of 512 bits in two halves) and "zen5" (with units of 512 bits).
 const std::vector<std::string>& known_processors();
 // This processor's kind; "generic" where it is none of the others.
 std::string processor_kind();

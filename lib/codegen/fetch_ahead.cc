@@ -15,6 +15,14 @@ using namespace loops;
 // Lines before one run: more than are on their way at once wait, and are much code.
 constexpr int64_t kMostAtOnce = 128;
 
+// How many statements on vectors s runs.
+int64_t vectors_in(const Stmt& s) {
+  if (s->children.empty()) return 1;
+  int64_t vectors = 0;
+  for (const Stmt& child : s->children) vectors += vectors_in(child);
+  return s->kind == StmtKind::For && s->loop != LoopKind::Vector ? vectors * s->extent : vectors;
+}
+
 class Fetches {
  public:
   Fetches(const Stmt& chunk, const Ranges& ranges, const FetchLoops& loops, const std::set<const Buffer*>& constants)
@@ -73,9 +81,12 @@ class Fetches {
                                                                              constant_int(DType::Int64, wrapped), near);
       std::vector<Expr> here;
       for (const Expr& e : access.indices) here.push_back(substitute(e, begin));
-      for (const int64_t panel : panels(access, begin, inner, elements)) {
+      const std::vector<int64_t> beginnings = panels(access, begin, inner, elements);
+      const int64_t lines = std::max<int64_t>(1, elements / line) * static_cast<int64_t>(beginnings.size());
+      const Fetch fetch = vectors_in(inner) * runs_ / lines < loops_.nearest_from ? Fetch::Second : Fetch::First;
+      for (const int64_t panel : beginnings) {
         const Expr at = ahead + (run * share + variable("ahead")) * line + panel;
-        result.push_back(loop("ahead", share, prefetch(access.buffer, here, at, loops_.fetch), LoopKind::Unrolled));
+        result.push_back(loop("ahead", share, prefetch(access.buffer, here, at, fetch), LoopKind::Unrolled));
       }
     }
     result.push_back(inner);

@@ -12,9 +12,9 @@ struct FetchLoops {
   // After the last turn of `chunks`, to whose next turn the first chunk belongs: a loop around it, or itself; "" where it is none, and
   // what follows in memory is asked for.
   std::string groups;
-  std::string inner;   // the innermost of the reduction: before each of its runs stands a share
-  std::string shared;  // a loop in between all turns of which read the same of a chunk, "" where there is none
-  loops::Fetch fetch = loops::Fetch::Second;
+  std::string inner;         // the innermost of the reduction: before each of its runs stands a share
+  std::string shared;        // a loop in between all turns of which read the same of a chunk, "" where there is none
+  int64_t nearest_from = 0;  // see ScheduleOptions
 };
 
 // Before each run of `inner`: asks for a share of the `constants` that the next turn of `chunks` reads, so that all of them have

@@ -1,6 +1,7 @@
 // Schedules: how a lowered kernel's loops run on a kind of machine. A schedule recognises the kernel's pattern and loop
 // names, asks what may be done, and applies the steps of loops/steps.h; its parameters are data.
 #pragma once
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -21,11 +22,13 @@ struct ScheduleOptions {
   int64_t least_tasks = 8;        // that blocks of a layer must leave, so that a few threads are busy
   // chunk_kib of matrix products that nothing else was chosen for; 0: as of convolutions
   int64_t product_chunk_kib = 0;
-  loops::Fetch fetch = loops::Fetch::Second;  // of weights ahead of time
-  int64_t near_bytes = int64_t{512} << 10;    // of a left-hand matrix that stay in the second cache beside the rest
-  bool short_tasks = false;                   // to that end a task may be as short as a row
-  int64_t parallel_tasks = 64;                // enough tasks to balance any thread count we expect
-  ScheduleParameters parameters;              // for the kernel at hand
+  // From how many multiply-adds of vectors on, that go by for each line, weights are fetched ahead to the first cache; others to
+  // the second.
+  int64_t nearest_from = INT64_MAX;
+  int64_t near_bytes = int64_t{512} << 10;  // of a left-hand matrix that stay in the second cache beside the rest
+  bool short_tasks = false;                 // to that end a task may be as short as a row
+  int64_t parallel_tasks = 64;              // enough tasks to balance any thread count we expect
+  ScheduleParameters parameters;            // for the kernel at hand
 };
 
 // Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the

@@ -247,7 +247,8 @@ class CpuSchedule {
       body_ = with_kind(body_, tap, LoopKind::Unrolled);
       // So few products wait for the image, of which the next rows are asked for meanwhile.
       if (parameters().fetch_ahead != 0 && options_.opt >= 3 && column == "o1")
-        body_ = fetch_input(body_, "k0", input(), "o0", options_.fetch);
+        body_ = fetch_input(body_, "k0", input(), "o0",
+                            options_.nearest_from < INT64_MAX ? loops::Fetch::First : loops::Fetch::Second);
     }
     if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
   }
@@ -449,7 +450,7 @@ class CpuSchedule {
 
   // Asks for the constants of the next turn of `chunks`, or of `groups` after the last.
   void fetch(const std::string& chunks, const std::string& groups, const std::string& inner) {
-    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_, options_.fetch}, packed_);
+    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_, options_.nearest_from}, packed_);
   }
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.

@@ -39,6 +39,7 @@ struct Speeds {
 constexpr double kAll = std::numeric_limits<double>::infinity();
 constexpr Speeds kSpeeds[] = {
     {"zen5", 16, 266e9, 264e9, 215e9, {{20e6, 75e9}, {kAll, 33e9}}, {{1e6, 150e9}, {5e6, 150e9}, {kAll, 120e9}}},
+    {"zen4", 16, 113e9, 110e9, 80e9, {{20e6, 45e9}, {kAll, 14e9}}, {{1e6, 80e9}, {5e6, 60e9}, {kAll, 40e9}}},
     // A Xeon of 2.5 GHz.
     {"", 16, 110e9, 95e9, 60e9, {{8e6, 20e9}, {kAll, 7e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
     // An EPYC of Zen 3, and such a one without AVX2.

@@ -78,9 +78,10 @@ TEST(ScheduleCpu, WeightsAreFetchedToTheCacheAskedFor) {
   const Kernel before = conv(32, 128, 8, 3);
   ScheduleOptions options;
   options.opt = 3;
-  for (const auto& [fetch, text] :
-       {std::pair(Fetch::Second, "prefetch w["), std::pair(Fetch::First, "prefetch nearest w[")}) {
-    options.fetch = fetch;
+  // A tile of 8x8 positions, in rows of 8: 64 multiply-adds for each vector of weights.
+  for (const auto& [nearest_from, text] :
+       {std::pair<int64_t, const char*>(65, "prefetch w["), {64, "prefetch nearest w["}, {0, "prefetch nearest w["}}) {
+    options.nearest_from = nearest_from;
     const Kernel after = schedule_cpu(before, {before.arguments[2].get()}, options);
     EXPECT_NE(to_text(after).find(text), std::string::npos) << to_text(after);
     EXPECT_TRUE(result(after).identical(result(before)));

@@ -204,8 +204,8 @@ std::string winograd_form(const Layer& layer, const std::string& processor, int6
 // Large tiles multiply least; where few of them read the weights, these take longest, and there are fewer with small tiles. How many
 // are too many the processor's speeds decide. Few channels, and strides and taps without a form, keep the convolution.
 TEST(Passes, WinogradTakesTheTilesThatTakeLeastTime) {
-  const std::string xeon = "generic", zen5 = "zen5";
-  for (const std::string& processor : {xeon, zen5}) {
+  const std::string xeon = "generic", zen4 = "zen4", zen5 = "zen5";
+  for (const std::string& processor : {xeon, zen4, zen5}) {
     EXPECT_EQ(winograd_form({8, 28}, processor), "");
     EXPECT_EQ(winograd_form({64, 28, false, 1, 1}, processor), "");
     EXPECT_EQ(winograd_form({64, 28, false, 3, 3, 3}, processor), "");
@@ -218,6 +218,8 @@ TEST(Passes, WinogradTakesTheTilesThatTakeLeastTime) {
   EXPECT_EQ(winograd_form({256, 14}, zen5), "3x3 by 25");
   EXPECT_EQ(winograd_form({256, 14}, xeon), "2x3 by 20");
   EXPECT_EQ(winograd_form({512, 7}, zen5), "2x2 by 16");
+  EXPECT_EQ(winograd_form({256, 14}, zen4), "3x3 by 25");
+  EXPECT_EQ(winograd_form({512, 7}, zen4), "2x2 by 16");
   EXPECT_EQ(winograd_form({512, 7}, xeon), "");
   EXPECT_EQ(winograd_form({512, 7}, "generic", 8), "2x2 by 16");
   EXPECT_EQ(winograd_form({128, 56, true, 3, 3, 2}, zen5), "4x4 by 81");
