@@ -48,13 +48,17 @@ ConvertOptions options() {
 // What a pass makes one operator of, a format that the parts can be written to must have, too.
 TEST(Convert, WritesActivationsThatAreSpeltOut) {
   const TemporaryFolder folder(testing::TempDir());
-  const char* const spelt_out[] = {"  s = Sigmoid(x)\n  y = Mul(x, s)",
-                                   "  const a: float32[] = {1.702}\n  m = Mul(x, a)\n  s = Sigmoid(m)\n  y = Mul(x, s)",
-                                   "  const one: float32[] = {1}\n  e = Exp(x)\n  s = Add(e, one)\n  y = Log(s)",
-                                   "  p = Softplus(x)\n  t = Tanh(p)\n  y = Mul(x, t)",
-                                   "  const t: float32[] = {3}\n  const z: float32[] = {0}\n  const s: float32[] = "
-                                   "{6}\n  a = Add(x, t)\n  c = Clip(a, z, s)"
-                                   "\n  m = Mul(x, c)\n  y = Div(m, s)"};
+  const char* const spelt_out[] = {"s = Sigmoid(x)\n y = Mul(x, s)",
+                                   "const a: float32[] = {1.702}\n m = Mul(x, a)\n s = Sigmoid(m)\n y = Mul(x, s)",
+                                   "const one: float32[] = {1}\n e = Exp(x)\n s = Add(e, one)\n y = Log(s)",
+                                   "p = Softplus(x)\n t = Tanh(p)\n y = Mul(x, t)",
+                                   R"(const t: float32[] = {3}
+  const z: float32[] = {0}
+  const s: float32[] = {6}
+  a = Add(x, t)
+  c = Clip(a, z, s)
+  m = Mul(x, c)
+  y = Div(m, s))"};
   for (const char* lines : spelt_out) {
     const std::string net = cat("graph \"net\" {\n  opset 28\n  input x: float32[1,3,4,4]\n", lines, "\n  output y\n}");
     for (const char* file : {"y.onnx", "y.tflite", "y.keras", "y.pt", "y.pt2", "y.pb"}) {
