@@ -245,7 +245,8 @@ class CpuSchedule {
     register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, accumulators / across);
     if (image) {
       body_ = with_kind(body_, tap, LoopKind::Unrolled);
-      // So few products wait for the image, of which the next rows are asked for meanwhile.
+      // So few products wait for the image, of which the next rows are asked for meanwhile, with so much to do for each line that
+      // the first cache is right wherever it is for any weights.
       if (parameters().fetch_ahead != 0 && options_.opt >= 3 && column == "o1")
         body_ = fetch_input(body_, "k0", input(), "o0",
                             options_.nearest_from < INT64_MAX ? loops::Fetch::First : loops::Fetch::Second);

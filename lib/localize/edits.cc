@@ -66,9 +66,10 @@ Tensor quantized(const Tensor& numbers, const Place& place, DType dtype) {
   const std::vector<double> scales = to_doubles(*place.scale);
   const std::vector<double> zeros = place.zero_point == nullptr ? std::vector<double>() : to_doubles(*place.zero_point);
   const int64_t rank = numbers.rank(), axis = place.axis < 0 ? place.axis + rank : place.axis;
-  if (scales.size() > 1 && (axis < 0 || axis >= rank || numbers.dim(static_cast<int>(axis)) != place.scale->size()))
+  if (scales.empty() ||
+      (scales.size() > 1 && (axis < 0 || axis >= rank || numbers.dim(static_cast<int>(axis)) != place.scale->size())))
     fail_unsupported("its scales are of other channels");
-  if (scales.empty() || (zeros.size() > 1 && zeros.size() != scales.size()))
+  if (zeros.size() > 1 && zeros.size() != scales.size())
     fail_unsupported("its zero points are of other channels than its scales");
   const int64_t step = scales.size() > 1 ? row_major_strides(numbers.shape())[static_cast<size_t>(axis)] : 1;
   const int bits = dtype_bits(dtype);
