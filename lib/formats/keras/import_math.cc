@@ -66,7 +66,7 @@ ValueId apply_activation(Call& call, ValueId v, const std::string& name) {
   if (name == "tanh") return simple("Tanh");
   if (name == "softmax") return call.emit("Softmax", {v}, {{"axis", int64_t{-1}}});
   if (name == "log_softmax") return call.emit("LogSoftmax", {v}, {{"axis", int64_t{-1}}});
-  if (name == "swish" || name == "silu") return call.emit("Mul", {v, simple("Sigmoid")});
+  if (name == "swish" || name == "silu") return simple("Swish");
   if (name == "gelu") return call.emit("Gelu", {v}, {{"approximate", std::string("none")}});
   if (name == "elu") return simple("Elu");
   if (name == "selu") return simple("Selu");

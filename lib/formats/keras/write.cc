@@ -31,19 +31,11 @@ FollowingActivation following(const Plan& plan, const Node& node) {
   const Graph& graph = plan.graph();
   const ValueId v = node.outputs[0];
   const std::vector<NodeId>& readers = plan.uses().readers[static_cast<size_t>(v)];
-  if (node.name.empty() || graph.is_output(v) || readers.empty() || readers.size() > 2) return {};
+  if (node.name.empty() || graph.is_output(v) || readers.size() != 1) return {};
   const Node& next = graph.node(readers[0]);
   if (next.name != node.name) return {};
-  if (readers.size() == 1) {
-    const char* name = activation_name(next, plan.dialect());
-    return name == nullptr ? FollowingActivation() : FollowingActivation{name, next.outputs[0], readers};
-  }
-  const Node& product = graph.node(readers[1]);
-  if (next.op != "Sigmoid" || product.op != "Mul" || product.name != node.name) return {};
-  if (std::find(product.inputs.begin(), product.inputs.end(), next.outputs[0]) == product.inputs.end()) return {};
-  if (graph.is_output(next.outputs[0]) || plan.uses().readers[static_cast<size_t>(next.outputs[0])].size() != 1)
-    return {};
-  return {"swish", product.outputs[0], readers};
+  const char* name = activation_name(next, plan.dialect());
+  return name == nullptr ? FollowingActivation() : FollowingActivation{name, next.outputs[0], readers};
 }
 
 void add_inputs(Plan& plan) {
@@ -56,18 +48,6 @@ void add_inputs(Plan& plan) {
     layer.type = value.type;
     plan.define(v, plan.add(std::move(layer), value.name));
   }
-}
-
-// Sigmoid(x) of which only x * Sigmoid(x) is made: written with that product, as an activation.
-NodeId swish_of(const Plan& plan, const Node& node) {
-  if (node.op != "Sigmoid" || plan.graph().is_output(node.outputs[0])) return -1;
-  const std::vector<NodeId>& readers = plan.uses().readers[static_cast<size_t>(node.outputs[0])];
-  if (readers.size() != 1) return -1;
-  const Node& next = plan.graph().node(readers[0]);
-  const bool product = next.domain.empty() && next.op == "Mul" &&
-                       ((next.inputs[0] == node.inputs[0] && next.inputs[1] == node.outputs[0]) ||
-                        (next.inputs[1] == node.inputs[0] && next.inputs[0] == node.outputs[0]));
-  return product ? readers[0] : -1;
 }
 
 // Outputs are layers of their own: an input that is one, or one value that is two, goes through a layer that does nothing.
@@ -101,14 +81,6 @@ Plan plan_model(const Graph& graph, Dialect dialect) {
   for (NodeId id : graph.order()) {
     if (done.count(id) != 0) continue;
     const Node& node = graph.node(id);
-    if (const NodeId product = swish_of(plan, node); product >= 0) {
-      Export context(plan, graph.node(product), {});
-      const LayerId x = plan.maker(node.inputs[0]);
-      if (x < 0) context.refuse("its input is a constant, for which no layer stands");
-      context.result(context.layer("Activation", {{"activation", "swish"}}, {x}, graph.value(node.outputs[0]).type));
-      done.insert(product);
-      continue;
-    }
     const ExportRow* row = find_export(node);
     if (row == nullptr && node.op == "Shape")
       fail_unsupported(node.label(), " reads extents that are open; fix them with --shape");
