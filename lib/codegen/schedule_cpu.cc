@@ -6,6 +6,7 @@
 #include "codegen/inner_loops.h"
 #include "codegen/narrow_vectors.h"
 #include "codegen/schedule.h"
+#include "codegen/skip_border.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
 
@@ -252,6 +253,7 @@ class CpuSchedule {
                             options_.nearest_from < INT64_MAX ? loops::Fetch::First : loops::Fetch::Second);
     }
     if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
+    if (blocks) body_ = skip_border(body_, "c_i");
   }
 
   // Whether a tile should be kShare blocks of channels wide. A pointwise convolution uses what it reads of the input once a

@@ -124,6 +124,22 @@ bool Window::clipped(size_t axis) const {
          (position(axis, 0, 0) < 0 || position(axis, output[axis] - 1, kernel[axis] - 1) >= input[axis]);
 }
 
+double Window::taps_inside() const {
+  double inside = 1;
+  for (size_t axis = 0; axis < rank(); ++axis) {
+    double pairs = 0;
+    for (int64_t k = 0; k < kernel[axis]; ++k) {
+      const int64_t first = -position(axis, 0, k), last = input[axis] - 1 + first, stride = strides[axis];
+      if (last < 0) continue;
+      const int64_t begin = first <= 0 ? 0 : (first + stride - 1) / stride,
+                    end = std::min(output[axis], last / stride + 1);
+      pairs += static_cast<double>(std::max<int64_t>(0, end - begin));
+    }
+    inside *= pairs;
+  }
+  return inside;
+}
+
 loops::Expr inside_window(const Window& window, const std::vector<loops::Expr>& positions) {
   loops::Expr inside;
   for (size_t i = 0; i < positions.size(); ++i) {

@@ -30,6 +30,8 @@ struct Window {
   std::vector<int64_t> tap_offsets() const;
   // Whether some output's taps along this axis lie outside of the input.
   bool clipped(size_t axis) const;
+  // How many pairs of a tap and an output position lie inside of the input.
+  double taps_inside() const;
 };
 
 // What each tap reads for panels of consecutive output positions, as runs of evenly spaced input elements.

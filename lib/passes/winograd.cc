@@ -84,7 +84,10 @@ struct Work {
   const Speeds& speeds;
   double weight_rate;
 
-  double direct(double taps) const { return multiply(taps, static_cast<double>(n * high * wide), speeds.direct); }
+  // Of all taps, of which a schedule leaves those out that lie in the border (codegen/skip_border.h).
+  double direct(double taps, double inside) const {
+    return multiply(taps, static_cast<double>(n) * inside / taps, speeds.direct);
+  }
 
   double by(const Form& form) const {
     const Axis &rows = form.rows, &columns = form.columns;
@@ -143,7 +146,9 @@ std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds
   }
   std::stable_sort(forms.begin(), forms.end(),
                    [](const auto& a, const auto& b) { return a.first.products() < b.first.products(); });
-  double least = work.direct(static_cast<double>(w->dim(2) * w->dim(3)));
+  const Shape xs = x.fixed_shape();
+  const Window window = Window::of(node, {xs[2], xs[3]}, {w->dim(2), w->dim(3)});
+  double least = work.direct(static_cast<double>(w->dim(2) * w->dim(3)), window.taps_inside());
   std::optional<Form> best;
   for (auto& [form, seconds] : forms) {
     if (seconds >= least * kGain) continue;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ops/outputs.h"
+#include "ops/window.h"
 #include "ops/winograd.h"
 
 namespace dnn {
@@ -244,9 +245,17 @@ void lower(LowerContext& context) {
 
 // Of the convolution it stands for, so that levels compare.
 double flops(const Node& node, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
-  const Form form = winograd::form_of(node);
-  const auto taps = static_cast<double>(form.rows.taps * form.columns.taps);
-  return 2 * taps * static_cast<double>(inputs[0][1]) * static_cast<double>(element_count(outputs[0]));
+  const Extents e(node, inputs[0], inputs[1]);
+  const Axis &rows = e.form.rows, &columns = e.form.columns;
+  const std::vector<int64_t> pads = node.attribute_ints("pads", {0, 0, 0, 0});
+  const Window window{{rows.taps, columns.taps},
+                      {rows.stride, columns.stride},
+                      {1, 1},
+                      {pads[0], pads[1]},
+                      {pads[2], pads[3]},
+                      {e.h, e.w},
+                      {e.out_h, e.out_w}};
+  return 2 * static_cast<double>(outputs[0][0] * e.m * e.c) * window.taps_inside();
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Conv: convolution over any number of spatial axes, with groups, strides, dilations and padding.
 //
 // Reduction order (reference, and compiled at -O0): input channel of the group, then the kernel's axes, outermost first;
-// the bias is added last. Padding contributes products with zero, as if the input were padded.
+// the bias is added last. Padding contributes products with zero, as if the input were padded, which schedules of -O3 leave out.
 #include "ops/convolve.h"
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
@@ -84,9 +84,10 @@ void lower(LowerContext& context) {
   context.emit("conv", loop("n", x->shape[0], std::move(body)));
 }
 
-double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
-  const int64_t per_output = element_count(inputs[1]) / std::max<int64_t>(1, inputs[1][0]);
-  return 2.0 * static_cast<double>(per_output) * static_cast<double>(element_count(outputs[0]));
+// Without products with the padding.
+double flops(const Node& node, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
+  const double inside = Window::of(node, spatial(inputs[0]), spatial(inputs[1])).taps_inside();
+  return 2 * static_cast<double>(outputs[0][0] * outputs[0][1] * inputs[1][1]) * inside;
 }
 
 }  // namespace

@@ -112,6 +112,29 @@ TEST(ScheduleCpu, ConvolutionsOfAllKinds) {
   }
 }
 
+// Whatever the border holds is multiplied with nothing from -O3 on.
+TEST(ScheduleCpu, ConvolutionsLeaveTheBorderOut) {
+  const Kernel before = conv(32, 64, 9, 3);
+  for (const int64_t registers : {16, 31}) {
+    ScheduleOptions options;
+    options.opt = 3;
+    options.vector_registers = registers;
+    options.native_lanes = registers == 16 ? 8 : 16;
+    const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+    std::vector<Tensor> arguments;
+    for (const BufferRef& b : after.arguments) arguments.push_back(pack(integers(b->shape), b->layout));
+    Tensor ones(DType::Float32, after.arguments[1]->shape);
+    for (int64_t i = 0; i < ones.size(); ++i) ones.mutable_data<float>()[i] = 1;
+    const Tensor inside = pack(ones, after.arguments[1]->layout);
+    for (int64_t i = 0; i < inside.size(); ++i) {
+      if (inside.data<float>()[i] == 0) arguments[1].mutable_data<float>()[i] = 1e6F;
+    }
+    evaluate(after, arguments);
+    EXPECT_TRUE(unpack(arguments[0], after.arguments[0]->shape, after.arguments[0]->layout).identical(result(before)))
+        << to_text(after);
+  }
+}
+
 TEST(ScheduleCpu, MatrixProducts) {
   struct Case {
     int64_t rows, depth, columns;

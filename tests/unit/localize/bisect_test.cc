@@ -327,7 +327,7 @@ TEST(Outcomes, LabelsAndMovement) {
 TEST(Bisect, RewritesAreThoseOfThePackagesInstructionSet) {
   const Graph graph = parse_graph(R"(graph "deep" {
     opset 17
-    input x: float32[1,512,7,7]
+    input x: float32[1,512,8,8]
     const w: float32[512,512,3,3] = random(1)
     y = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
     output y

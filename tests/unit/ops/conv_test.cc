@@ -1,4 +1,6 @@
 // Conv and ConvTranspose: lowering against reference, and what they refuse.
+#include <algorithm>
+
 #include "ops/window.h"
 #include "unit/ops/lowering_check.h"
 
@@ -31,6 +33,7 @@ TEST(TapRuns, AreTheTapsOffsets) {
     const Window window = Window::of(test_node("Conv", {&x}, form), {7, 9}, {3, 2});
     const std::vector<int64_t> offsets = window.tap_offsets();
     const int64_t positions = element_count(window.output);
+    EXPECT_EQ(window.taps_inside(), std::count_if(offsets.begin(), offsets.end(), [](int64_t at) { return at >= 0; }));
     for (int64_t panel : {1, 8, 32, 1000}) {
       const TapRuns runs(window, panel);
       for (int64_t tap = 0; tap < 6; ++tap) {
