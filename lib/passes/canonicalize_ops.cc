@@ -1,4 +1,6 @@
 // canonicalize-ops: one spelling for what can be written several ways, and nothing for what does nothing.
+#include <algorithm>
+
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -69,6 +71,13 @@ void transpose(const Graph& graph, const Uses& uses, NodeId id, std::vector<Patc
   patches->push_back(std::move(patch));
 }
 
+bool pads_nothing(const Graph& graph, const Node& node) {
+  const Tensor* pads = graph.constant(node.input(1));
+  if (pads == nullptr) return false;
+  const std::vector<int64_t> widths = to_int64s(*pads);
+  return std::all_of(widths.begin(), widths.end(), [](int64_t width) { return width == 0; });
+}
+
 // x to the power of 2 is x times x.
 void square(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
   const Node& node = graph.node(id);
@@ -100,6 +109,7 @@ std::vector<Patch> canonicalize_ops(const Graph& graph, const PassContext&) {
     if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) continue;
     if (node.op == "Transpose") transpose(graph, uses, id, &patches);
     if (node.op == "Pow" && is_float(graph.value(node.outputs[0]).type.dtype)) square(graph, id, &patches);
+    if (node.op == "Pad" && pads_nothing(graph, node)) bypass(graph, id, &patches);
     const bool reshape = node.op == "Reshape",
                shapes = node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
     if ((!reshape && !shapes) || !graph.value(node.outputs[0]).type.fixed() ||
