@@ -1,8 +1,6 @@
 // Products with a border's zeros; see skip_border.h.
 #include "codegen/skip_border.h"
 
-#include <algorithm>
-
 #include "codegen/inner_loops.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"

@@ -3,11 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 
 #include "loop_case.h"
-#include "loops/steps.h"
 
 namespace dnn::codegen {
 namespace {
@@ -77,7 +75,7 @@ TEST(SkipBorder, NoProductReadsIt) {
       {{13, 7, 5, 2, 1, 2, 2}, {13, 7, 5, 2, 1, 2, 2}, 7},  // and two columns, of which one is left out
       {{9, 9, 3, 1, 2, 2, 2}, {9, 9, 3, 1, 2, 2, 2}, 3},    // dilated
       {{6, 6, 5, 1, 1, 2, 2}, {6, 6, 5, 1, 1, 2, 2}, 1},    // tiles of a column, of which nothing is left
-      {{2, 2, 3, 1, 1, 1, 1}, {2, 2, 3, 1, 1, 1, 1}, 2},    //
+      {{2, 2, 3, 1, 1, 1, 1}, {2, 2, 3, 1, 1, 1, 1}, 2},    // more taps than columns
       {{4, 6, 4, 1, 1, 0, 5}, {8, 9, 5, 1, 1, 4, 1}, 3},    // rows, and a tile of all columns, in the border
   };
   for (const Window& window : windows) {
