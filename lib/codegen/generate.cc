@@ -48,9 +48,10 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.widest_tile = isa == "avx2" ? 2 : 1;
   }
   // What counts there is how often a chunk's sums are stored, and not how far its weights are.
-  if ((options.processor == "zen4" || options.processor == "zen5") && isa == "avx512") {
-    result.product_chunk_kib = 40;
-    result.nearest_from = options.processor == "zen4" ? 24 : 0;  // docs/decisions/0031
+  const bool zen4 = options.processor == "zen4";
+  if ((zen4 || options.processor == "zen5") && isa == "avx512") {
+    result.product_chunk_kib = zen4 ? 0 : 40;
+    result.nearest_from = zen4 ? 24 : 0;  // docs/decisions/0031
   }
   if (options.target == "opencl") {
     result.panel = 1;

@@ -2,6 +2,7 @@
 // names, asks what may be done, and applies the steps of loops/steps.h; its parameters are data.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -20,8 +21,8 @@ struct ScheduleOptions {
   int64_t panel = 2;              // blocks side by side in packed constants, where they divide
   int64_t widest_tile = 4;        // blocks across in a register tile of several rows
   int64_t least_tasks = 8;        // that blocks of a layer must leave, so that a few threads are busy
-  // chunk_kib of matrix products that nothing else was chosen for; 0: as of convolutions
-  int64_t product_chunk_kib = 0;
+  // chunk_kib of matrix products that nothing else was chosen for; none: as of convolutions
+  std::optional<int64_t> product_chunk_kib;
   // From how many multiply-adds of vectors on, that go by for each line, weights are fetched ahead to the first cache; others to
   // the second.
   int64_t nearest_from = INT64_MAX;

@@ -111,8 +111,8 @@ class CpuSchedule {
   int64_t chunk_bytes() const { return parameters().chunk_kib << 10; }  // of weights
 
   int64_t product_chunk_bytes() const {
-    const bool chosen = parameters().chunk_kib != ScheduleParameters().chunk_kib || options_.product_chunk_kib == 0;
-    return chosen ? chunk_bytes() : options_.product_chunk_kib << 10;
+    const bool chosen = parameters().chunk_kib != ScheduleParameters().chunk_kib;
+    return chosen ? chunk_bytes() : options_.product_chunk_kib.value_or(parameters().chunk_kib) << 10;
   }
 
   int64_t native_lanes() const { return dtype_ == DType::Float64 ? options_.native_lanes / 2 : options_.native_lanes; }
