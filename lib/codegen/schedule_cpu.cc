@@ -3,6 +3,7 @@
 
 #include "codegen/fetch_ahead.h"
 #include "codegen/guards.h"
+#include "codegen/halve_tasks.h"
 #include "codegen/inner_loops.h"
 #include "codegen/narrow_vectors.h"
 #include "codegen/schedule.h"
@@ -38,6 +39,8 @@ constexpr int64_t kShare = 4, kSharedTile = 20;
 constexpr int64_t kFetches = 16, kSteps = 16;
 // Accumulators of a tile whose taps are spelt out, and the most of these; of those of a pool.
 constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7, kMostPoolTaps = 3;
+// Of so many tasks, one too many is little.
+constexpr int64_t kManyTasks = 16;
 
 class CpuSchedule {
  public:
@@ -252,6 +255,7 @@ class CpuSchedule {
         body_ = fetch_input(body_, "k0", input(), "o0",
                             options_.nearest_from < INT64_MAX ? loops::Fetch::First : loops::Fetch::Second);
     }
+    if (blocks) even_tasks(loop_extent(body_, "o0_i") > 0 ? "o0_i" : "o0");
     if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
     if (blocks) body_ = skip_border(body_, "c_i");
   }
@@ -329,7 +333,6 @@ class CpuSchedule {
     }
   }
 
-  // Columns times vectors of accumulators in registers.
   // Columns in a tile, so that one does not wait for the other's taps, and taps spelt out; what reaches into the padding apart.
   void pooling() {
     std::string column = last_output_axis();
@@ -348,6 +351,7 @@ class CpuSchedule {
     if (!row.empty()) body_ = version_inside(body_, row);
   }
 
+  // Columns times vectors of accumulators in registers.
   void register_tile(const std::string& column, const std::vector<std::string>& vectors, const std::string& across_loop,
                      int64_t across, int64_t limit = 0) {
     const int64_t tile = tile_width(loop_extent(body_, column), across, limit);
@@ -381,6 +385,7 @@ class CpuSchedule {
       const bool streamed = nest_holds(columns, "i");  // else each tile of rows goes through all columns
       if (options_.opt >= 3 && streamed) carry_depth(across, columns);
       register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
+      if (carried_) even_tasks(loop_extent(body_, "i_o") > 0 ? "i_o" : "i");
       const std::string groups = shared_chunk_.empty() ? columns : columns + "_o";
       if (carried_ && fetches()) fetch(chunks_, groups, in_few_rows("k_i", across));
       if (!carried_ && streamed && fetches()) fetch(columns, columns, in_few_rows("k", across));
@@ -709,14 +714,29 @@ class CpuSchedule {
   // Outer loops become tasks until there are enough of them. To find a task's place takes longer than to copy an element, so
   // the innermost loop is made tasks only where there would be few.
   void mark_parallel() {
+    for (const std::string& v : task_loops()) body_ = with_kind(body_, v, LoopKind::Parallel);
+  }
+
+  std::vector<std::string> task_loops() const {
+    std::vector<std::string> result;
     int64_t tasks = 1;
     for (const std::string& v : nest_variables(body_)) {
-      const int64_t extent = loop_extent(body_, v);
       if (tasks >= options_.least_tasks && innermost(v)) break;
       if (tasks >= options_.parallel_tasks || top_kind(v) != LoopKind::Serial || v == chunks_) break;
-      body_ = with_kind(body_, v, LoopKind::Parallel);
-      tasks *= extent;
+      result.push_back(v);
+      tasks *= loop_extent(body_, v);
     }
+    return result;
+  }
+
+  // Of a few tasks, one too many leaves one of two threads with nothing beside it: then each goes over the loop over v in two halves.
+  void even_tasks(const std::string& v) {
+    const std::vector<std::string> loops = task_loops();
+    const std::string around = loops.empty() ? "" : loops.back();
+    const int64_t tasks = around.empty() ? 1 : tasks_around(around) * loop_extent(body_, around);
+    if (options_.opt < 3 || options_.short_tasks || tasks % 2 == 0 || tasks >= kManyTasks) return;
+    if (loop_extent(body_, v) < 2 || std::find(loops.begin(), loops.end(), v) != loops.end()) return;
+    body_ = halve_tasks(body_, around, v);
   }
 
   // Whether there is no loop but vectors and what is spelt out inside of that over v.

@@ -112,6 +112,17 @@ TEST(ScheduleCpu, ConvolutionsOfAllKinds) {
   }
 }
 
+// Five groups of two blocks are ten tasks, of nine and of eight rows; six are as many.
+TEST(ScheduleCpu, AnOddNumberOfTasksIsHalved) {
+  for (const auto& [maps, tasks] : {std::pair<int64_t, const char*>(160, "parallel m_o_o < 5:\n    parallel half < 2:"),
+                                    {192, "parallel m_o_o < 6:\n    for c_o"}}) {
+    const Kernel before = conv(32, maps, 17, 3), after = scheduled(before, 3);
+    EXPECT_NE(to_text(after).find(tasks), std::string::npos) << to_text(after);
+    EXPECT_TRUE(result(after).identical(result(before))) << maps;
+    EXPECT_EQ(to_text(scheduled(before, 2)).find("half"), std::string::npos);
+  }
+}
+
 // Whatever the border holds is multiplied with nothing from -O3 on.
 TEST(ScheduleCpu, ConvolutionsLeaveTheBorderOut) {
   const Kernel before = conv(32, 64, 9, 3);
@@ -218,7 +229,7 @@ TEST(ScheduleCpu, SixteenRegistersHoldTwoBlocksByThreeColumns) {
 
 // Tasks of a few positions would read all weights for them: fewer tasks then, unless there were one or two.
 TEST(ScheduleCpu, TasksAreNotTooShort) {
-  EXPECT_EQ(tasks(scheduled(conv(512, 160, 7, 1), 3)), 5);
+  EXPECT_EQ(tasks(scheduled(conv(512, 160, 7, 1), 3)), 10);  // five, in halves
   EXPECT_EQ(tasks(scheduled(conv(128, 64, 14, 3), 3)), 4);
   EXPECT_EQ(tasks(scheduled(conv(64, 192, 17, 1), 3)), 6);
 }
