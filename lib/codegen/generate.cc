@@ -52,6 +52,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   if ((zen4 || options.processor == "zen5") && isa == "avx512") {
     result.product_chunk_kib = zen4 ? 0 : 40;
     result.nearest_from = zen4 ? 24 : 0;  // docs/decisions/0031
+    result.half_vectors = zen4;
   }
   if (options.target == "opencl") {
     result.panel = 1;

@@ -18,6 +18,7 @@ struct ScheduleOptions {
   int64_t lanes = 16;             // elements of a block: what vector loops run over (of float64 half as many)
   int64_t native_lanes = 16;      // of float32 in a register of the machine; vector loops end up as wide
   int64_t vector_registers = 31;  // such registers that a tile may count on
+  bool half_vectors = false;      // that half as many lanes take half as long
   int64_t panel = 2;              // blocks side by side in packed constants, where they divide
   int64_t widest_tile = 4;        // blocks across in a register tile of several rows
   int64_t least_tasks = 8;        // that blocks of a layer must leave, so that a few threads are busy

@@ -28,7 +28,7 @@ bool steps(const Access& access, const std::string& v, const Ranges& ranges, int
 
 // Positions of the output for which a chunk of the reduction may pay.
 constexpr int64_t kFewPositions = 28;
-// Accumulators that hide the latency of a multiply-add.
+// Accumulators that hide the latency of a multiply-add; columns of a tile beside a narrower one.
 constexpr int64_t kNarrow = 8;
 // What a last tile of fewer than 2 * kNarrow accumulators costs beside its products, in columns.
 constexpr int64_t kSliver = 3;
@@ -39,6 +39,8 @@ constexpr int64_t kShare = 4, kSharedTile = 20;
 constexpr int64_t kFetches = 16, kSteps = 16;
 // Accumulators of a tile whose taps are spelt out, and the most of these; of those of a pool.
 constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7, kMostPoolTaps = 3;
+// Half a block more than so many blocks is little.
+constexpr int64_t kHalfBlocks = 4;
 // Of so many tasks, one too many is little.
 constexpr int64_t kManyTasks = 16;
 
@@ -227,7 +229,13 @@ class CpuSchedule {
         return loop(l->variable, l->extent, reorder(l->children[0], order), l->loop);
       });
     }
-    const std::vector<std::string> vectors = vectors_over("m");
+    const bool half = blocks && ends_in_half(column);
+    std::vector<std::string> vectors;
+    if (half) {
+      body_ = vector_split(move_inside("m", "o0"), "m", lanes(), false, &vectors);
+    } else {
+      vectors = vectors_over("m");
+    }
     const int64_t wide = loop_extent(body_, "m_o");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
     const bool shared = blocks && shares_input(column, wide);
@@ -239,13 +247,13 @@ class CpuSchedule {
       body_ = split(body_, "m_o", across);
       body_ = move_inside("m_o_i", column);
     }
-    if (blocks && channels % lanes() == 0 && column == "o1") block_rows(across);
+    if (blocks && channels % lanes() == 0 && column == "o1" && !half) block_rows(across);
     // Few channels, as of an image: taps that lie side by side read the same elements, which a compiler sees when they are
     // spelt out; a wide tile would leave it no registers for that.
     const std::string tap = "k" + column.substr(1);
     const int64_t taps = loop_extent(body_, tap);
     const bool image = !blocks && channels < lanes() && taps > 1 && taps <= kMostSpeltTaps;
-    const int64_t accumulators = image ? kImageTile : shared ? kSharedTile : 0;
+    const int64_t accumulators = image ? kImageTile : shared ? kSharedTile : half ? kNarrow * across : 0;
     register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, accumulators / across);
     if (image) {
       body_ = with_kind(body_, tap, LoopKind::Unrolled);
@@ -258,6 +266,15 @@ class CpuSchedule {
     if (blocks) even_tasks(loop_extent(body_, "o0_i") > 0 ? "o0_i" : "o0");
     if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
     if (blocks) body_ = skip_border(body_, "c_i");
+  }
+
+  // Whether the last half block of a pointwise convolution's few channels is worth tiles of its own, which read its input once more. Rows
+  // are tasks then.
+  bool ends_in_half(const std::string& column) const {
+    const int64_t m = loop_extent(body_, "m");
+    return options_.half_vectors && native_lanes() == lanes() && m % lanes() == lanes() / 2 && m > lanes() &&
+           m < kHalfBlocks * lanes() && column == "o1" && loop_extent(body_, "k0") <= 1 &&
+           loop_extent(body_, "k1") <= 1 && loop_extent(body_, "o0") >= options_.least_tasks && nest_holds("m", "o0");
   }
 
   // Whether a tile should be kShare blocks of channels wide. A pointwise convolution uses what it reads of the input once a

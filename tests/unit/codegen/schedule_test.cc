@@ -112,6 +112,35 @@ TEST(ScheduleCpu, ConvolutionsOfAllKinds) {
   }
 }
 
+// 24 and 40 channels are one or two blocks and a half, with rows as tasks; 32 are whole, 72 too many, 3x3 is not pointwise, and 7 rows too few tasks.
+TEST(ScheduleCpu, HalfABlockIsHalfAVector) {
+  ScheduleOptions options;
+  options.opt = 3;
+  options.reassociate = true;
+  struct Case {
+    int64_t maps, side, taps;
+    bool halved;
+  };
+  for (const Case& c : {Case{24, 9, 1, true},
+                        {40, 17, 1, true},
+                        {32, 9, 1, false},
+                        {72, 9, 1, false},
+                        {24, 9, 3, false},
+                        {24, 7, 1, false}}) {
+    const Kernel before = conv(48, c.maps, c.side, c.taps);
+    for (const bool on : {true, false}) {
+      options.half_vectors = on;
+      const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+      const std::string text = to_text(after);
+      EXPECT_EQ(text.find("vector m_t_i < 8") != std::string::npos, on && c.halved) << text;
+      EXPECT_EQ(text.find("parallel o0 <") != std::string::npos && text.find("parallel m") == std::string::npos,
+                on && c.halved)
+          << text;
+      EXPECT_TRUE(result(after).identical(result(before))) << c.maps << " " << c.side;
+    }
+  }
+}
+
 // Five groups of two blocks are ten tasks, of nine and of eight rows; six are as many.
 TEST(ScheduleCpu, AnOddNumberOfTasksIsHalved) {
   for (const auto& [maps, tasks] : {std::pair<int64_t, const char*>(160, "parallel m_o_o < 5:\n    parallel half < 2:"),
