@@ -89,7 +89,8 @@ class Chooser {
   }
 
   void block(ValueId v) {
-    if (may_change(v) && (*graph_.value(v).type.shape)[1].size >= kLeastChannels) blocked_.insert(v);
+    if (may_change(v) && (*graph_.value(v).type.shape)[1].size >= kLeastChannels && layouts_.count(v) == 0)
+      blocked_.insert(v);
   }
 
   void spread(NodeId id) {
@@ -98,10 +99,19 @@ class Chooser {
     const bool concat = channel_concat(graph_, *anchor.node) || channel_concat(graph_, node);
     if (!spatial(*anchor.node) && !concat) return;
     if (!anchor.inputs.empty()) block(anchor.inputs[0]);
+    if (is_op(*anchor.node, "Conv")) computed_weights(anchor);
     if (concat) {
       for (ValueId v : node.inputs) block(v);
     }
     block(node.outputs[0]);
+  }
+
+  // Weights that are no constants, which a schedule would pack: the filters of a block side by side.
+  void computed_weights(const Anchor& conv) {
+    const ValueId w = conv.inputs[1];
+    if (!may_change(w) || conv.node->attribute_int("group", 1) != 1) return;
+    const Shape shape = graph_.value(w).type.fixed_shape();
+    if (shape[0] >= kLeastChannels && shape[2] * shape[3] == 1) layouts_[w].block(0, kBlock);
   }
 
   void share(NodeId id) {
