@@ -39,6 +39,8 @@ constexpr int64_t kShare = 4, kSharedTile = 20;
 constexpr int64_t kFetches = 16, kSteps = 16;
 // Accumulators of a tile whose taps are spelt out, and the most of these; of those of a pool.
 constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7, kMostPoolTaps = 3;
+// Channels of an input that are few products.
+constexpr int64_t kFewChannels = 32;
 // Half a block more than so many blocks is little.
 constexpr int64_t kHalfBlocks = 4;
 // Of so many tasks, one too many is little.
@@ -238,11 +240,12 @@ class CpuSchedule {
     }
     const int64_t wide = loop_extent(body_, "m_o");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
-    const bool shared = blocks && shares_input(column, wide);
+    const bool few = blocks && few_products(channels);
+    const bool shared = blocks && !few && shares_input(column, wide);
     // Not in shared tiles, which take up to 1.1 of the time then (measured; why was not shown).
     if (options_.reassociate && !shared) body_ = start_sums(body_, column);
     const int64_t across = shared ? blocks_across({kShare}, wide, options_.widest_tile)
-                                  : blocks_across({2, 3}, wide, options_.widest_tile);
+                                  : blocks_across({2, 3}, wide, few ? 1 : options_.widest_tile);
     if (across > 1) {
       body_ = split(body_, "m_o", across);
       body_ = move_inside("m_o_i", column);
@@ -253,7 +256,7 @@ class CpuSchedule {
     const std::string tap = "k" + column.substr(1);
     const int64_t taps = loop_extent(body_, tap);
     const bool image = !blocks && channels < lanes() && taps > 1 && taps <= kMostSpeltTaps;
-    const int64_t accumulators = image ? kImageTile : shared ? kSharedTile : half ? kNarrow * across : 0;
+    const int64_t accumulators = image ? kImageTile : shared ? kSharedTile : half || few ? kNarrow * across : 0;
     register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, accumulators / across);
     if (image) {
       body_ = with_kind(body_, tap, LoopKind::Unrolled);
@@ -266,6 +269,13 @@ class CpuSchedule {
     if (blocks) even_tasks(loop_extent(body_, "o0_i") > 0 ? "o0_i" : "o0");
     if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
     if (blocks) body_ = skip_border(body_, "c_i");
+  }
+
+  // Whether each element of a pointwise convolution is so few products that storing it in order, block by block, counts more than reading the
+  // input once more for each block.
+  bool few_products(int64_t channels) const {
+    return options_.half_vectors && channels <= kFewChannels && loop_extent(body_, "k0") <= 1 &&
+           loop_extent(body_, "k1") <= 1;
   }
 
   // Whether the last half block of a pointwise convolution's few channels is worth tiles of its own, which read its input once more. Rows

@@ -141,6 +141,20 @@ TEST(ScheduleCpu, HalfABlockIsHalfAVector) {
   }
 }
 
+// Of few channels a block of the output goes by itself, in tiles of eight columns, where a vector takes two turns.
+TEST(ScheduleCpu, FewProductsAreStoredInOrder) {
+  ScheduleOptions options;
+  options.opt = 3;
+  options.reassociate = options.half_vectors = true;
+  for (const auto& [channels, alone] : {std::pair<int64_t, bool>(16, true), {32, true}, {48, false}}) {
+    const Kernel before = conv(channels, 64, 16, 1);
+    const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+    EXPECT_EQ(to_text(after).find("m_o_i") == std::string::npos, alone) << to_text(after);
+    EXPECT_EQ(to_text(after).find("local sum: float32[8,16]") != std::string::npos, alone) << to_text(after);
+    EXPECT_TRUE(result(after).identical(result(before))) << channels;
+  }
+}
+
 // Five groups of two blocks are ten tasks, of nine and of eight rows; six are as many.
 TEST(ScheduleCpu, AnOddNumberOfTasksIsHalved) {
   for (const auto& [maps, tasks] : {std::pair<int64_t, const char*>(160, "parallel m_o_o < 5:\n    parallel half < 2:"),
