@@ -5,6 +5,7 @@
 #include "codegen/guards.h"
 #include "codegen/halve_tasks.h"
 #include "codegen/inner_loops.h"
+#include "codegen/loop_order.h"
 #include "codegen/narrow_vectors.h"
 #include "codegen/schedule.h"
 #include "codegen/skip_border.h"
@@ -19,11 +20,6 @@ using namespace loops;
 Stmt replace_buffer(const Stmt& stmt, const Buffer* from, const BufferRef& to) {
   return rewrite_expressions(
       stmt, [&](const Expr& e) { return e->op == Op::Load && e->buffer.get() == from ? load(to, e->args) : e; });
-}
-
-// By how many elements an access moves with each step of the loop over v; false where that is not one number.
-bool steps(const Access& access, const std::string& v, const Ranges& ranges, int64_t* step) {
-  return linear_coefficient(simplify(flat_offset(*access.buffer, access.indices), ranges), v, ranges, step);
 }
 
 // Positions of the output for which a chunk of the reduction may pay.
@@ -571,8 +567,7 @@ class CpuSchedule {
   // Loops in the order of the output's memory, the innermost in vectors where every access allows it.
   void elementwise() {
     if (blocked_channels()) return;
-    fuse_contiguous();
-    in_order_of_reading();
+    if (kernel_.pattern == "map") body_ = in_order_of_reading(fuse_contiguous(body_));
     const std::vector<std::string> nest = nest_variables(body_);
     if (lanes() == 1 || nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
     const std::string& v = nest.back();
@@ -585,27 +580,6 @@ class CpuSchedule {
     std::vector<std::string> vectors;
     body_ = vector_split(body_, v, lanes(), stores_only(body_), &vectors);
     for (const std::string& name : vectors) body_ = jam(body_, name, LoopKind::Vector);
-  }
-
-  // Of a map that reads one element for each that it stores: the outer loops in the order of what is read. A processor waits
-  // for what it reads, and fetches ahead what it reads in order; what it writes it does not wait for.
-  void in_order_of_reading() {
-    if (kernel_.pattern != "map") return;
-    std::vector<std::string> nest = nest_variables(body_);
-    const Ranges ranges = loop_ranges(body_);
-    std::map<std::string, int64_t> strides;
-    int loads = 0;
-    for (const Access& access : accesses(body_)) {
-      if (access.is_store || access.buffer->scope == Scope::Local) continue;
-      if (++loads > 1) return;
-      for (const std::string& v : nest) {
-        if (!steps(access, v, ranges, &strides[v]) || strides[v] <= 0) return;
-      }
-    }
-    if (loads == 0 || nest.size() < 3) return;
-    std::stable_sort(nest.begin(), nest.end() - 1,
-                     [&](const std::string& a, const std::string& b) { return strides[a] > strides[b]; });
-    body_ = reorder(body_, nest);
   }
 
   // A transposition: where the innermost loop strides through what another loop reads side by side, a block of the other
@@ -703,39 +677,6 @@ class CpuSchedule {
     }
     body_ = jam(body_, v + "_i", LoopKind::Vector);
     return true;
-  }
-
-  // Joins neighbouring loops that every access runs through as one.
-  void fuse_contiguous() {
-    if (kernel_.pattern != "map") return;
-    for (bool again = true; again;) {
-      again = false;
-      const std::vector<std::string> nest = nest_variables(body_);
-      for (size_t i = nest.size(); i-- > 1 && !again;) {
-        if (!one_run(nest[i - 1], nest[i])) continue;
-        body_ = simplify(fuse(body_, nest[i - 1], nest[i]));
-        again = true;
-      }
-    }
-  }
-
-  bool one_run(const std::string& a, const std::string& b) const {
-    const Ranges ranges = loop_ranges(body_);
-    const int64_t extent = loop_extent(body_, b);
-    for (const Access& access : accesses(body_)) {
-      int64_t step_a = 0, step_b = 0;
-      if (!steps(access, a, ranges, &step_a) || !steps(access, b, ranges, &step_b)) return false;
-      if (step_a != step_b * extent) return false;
-    }
-    bool plain = true;  // index arithmetic outside of accesses (conditions, casts) keeps its loops
-    rewrite_expressions(body_, [&](const Expr& e) {
-      if ((e->op == Op::Select || e->op == Op::Cast) &&
-          (uses_variable(e->args[0], a) || uses_variable(e->args[0], b)) && index_condition(e->args[0])) {
-        plain = false;
-      }
-      return e;
-    });
-    return plain;
   }
 
   // Outer loops become tasks until there are enough of them. To find a task's place takes longer than to copy an element, so
