@@ -239,6 +239,7 @@ class Parser {
       const auto seed = static_cast<uint64_t>(take_int());
       expect(")");
       spend(n_bytes);
+      spend(static_cast<uint64_t>(n) * sizeof(float));  // they are made as float32
       if (!is_float(type.dtype) && !is_integer(type.dtype) && type.dtype != DType::Bool)
         fail("no random ", dtype_name(type.dtype));
       return random_tensor(type.dtype, shape, seed);
