@@ -315,7 +315,9 @@ Stmt start_sum(const Stmt& s, const std::string& u, const std::vector<Stmt>& sto
       uses += is_load(e, t) ? 1 : 0;
       guarded = guarded || (e->op == Op::Select && (loads(e->args[1], t) || loads(e->args[2], t)));
       for (const size_t side : {0, 1}) {
-        if (e->op == Op::Add && is_load(e->args[side], t) && !hangs_on(e->args[1 - side], u, stored)) {
+        // The innermost sum alone: what is added to it in turn is added as before.
+        if (!start.defined() && e->op == Op::Add && is_load(e->args[side], t) &&
+            !hangs_on(e->args[1 - side], u, stored)) {
           start = e->args[1 - side];
           return e->args[side];
         }

@@ -111,6 +111,9 @@ TEST(Steps, SumsStartFromWhatIsAddedToThem) {
   const auto started = [&](const Stmt& s) { return to_text(start_sums(s, "i")); };
   EXPECT_EQ(started(body(nothing, written(max(nothing, total + bias)))),
             to_text(body(bias, written(max(nothing, total)))));
+  // Of two, the first: the other is added as before.
+  EXPECT_EQ(started(body(nothing, written((total + bias) + load(m.b, {Expr(3), j})))),
+            to_text(body(bias, written(total + load(m.b, {Expr(3), j})))));
   // What hangs on i is added as before, in whichever order.
   EXPECT_EQ(started(body(nothing, written(residual + (bias + total)))), to_text(body(bias, written(residual + total))));
   const Stmt as_they_are[] = {
