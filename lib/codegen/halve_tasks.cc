@@ -26,9 +26,16 @@ class Halves {
 
   Stmt halved(const Stmt& s) const {
     if (is_rows(*s)) return half_of(*s);
-    if (!holds(s)) return stores(s) ? if_then(Expr(1) <= variable(kHalf), s) : s;
     std::vector<Stmt> children;
-    for (const Stmt& child : s->children) children.push_back(halved(child));
+    for (size_t i = 0; i < s->children.size();) {
+      if (holds(s->children[i])) {
+        children.push_back(halved(s->children[i++]));
+        continue;
+      }
+      std::vector<Stmt> run;
+      while (i < s->children.size() && !holds(s->children[i])) run.push_back(s->children[i++]);
+      for (Stmt& part : of_last_half(std::move(run), *s)) children.push_back(std::move(part));
+    }
     return rebuild(*s, std::move(children));
   }
 
@@ -37,6 +44,25 @@ class Halves {
 
   bool holds(const Stmt& s) const {
     return is_rows(*s) || std::any_of(s->children.begin(), s->children.end(), [&](const Stmt& c) { return holds(c); });
+  }
+
+  // Statements of `around` side by side without loops over v: all of them, with locals that nobody else reads, belong to the last half, where
+  // they store to memory.
+  static std::vector<Stmt> of_last_half(std::vector<Stmt> run, const StmtNode& around) {
+    if (std::none_of(run.begin(), run.end(), stores)) return run;
+    std::set<const Buffer*> own;
+    for (const Stmt& s : run) {
+      if (s->kind == StmtKind::Alloc) own.insert(s->buffer.get());
+    }
+    const auto reads_own = [&](const Stmt& s) {
+      const std::vector<Access> list = accesses(s);
+      return std::find(run.begin(), run.end(), s) == run.end() &&
+             std::any_of(list.begin(), list.end(), [&](const Access& a) { return own.count(a.buffer.get()) != 0; });
+    };
+    const Expr last = Expr(1) <= variable(kHalf);
+    if (std::none_of(around.children.begin(), around.children.end(), reads_own)) return {if_then(last, block(run))};
+    for (Stmt& s : run) s = stores(s) ? if_then(last, s) : s;
+    return run;
   }
 
   static bool stores(const Stmt& s) {

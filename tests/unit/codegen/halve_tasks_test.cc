@@ -52,6 +52,34 @@ TEST(HalveTasks, AHalfComputesItsRowsAlone) {
   }
 }
 
+// What is left over of the rows, with its local, is the last half's alone; a local that the rows read is everybody's.
+TEST(HalveTasks, WhatIsLeftOverIsComputedOnce) {
+  const BufferRef y = global("y", {kGroups, 9}), x = global("x", {kGroups, 9});
+  const BufferRef sum = local_buffer("sum", DType::Float32), scale = local_buffer("scale", DType::Float32);
+  const Expr g = variable("g"), r = variable("r");
+  const auto rest = [&](const Expr& value) {
+    return block({alloc(sum), store(sum, {}, value), store(y, {g, Expr(8)}, load(sum, {}))});
+  };
+  const Stmt rows = loop("r", 8, store(y, {g, r}, load(x, {g, r})));
+  const Stmt left_over = loop("g", kGroups, block({rows, rest(load(x, {g, Expr(8)}))}));
+  const std::string text = to_text(halve_tasks(left_over, "g", "r"));
+  EXPECT_LT(text.find("if 1 <= half"), text.find("local sum")) << text;
+
+  const Stmt shared = block({alloc(scale), store(scale, {}, load(x, {g, Expr(0)})), rest(load(scale, {})),
+                             loop("r", 8, store(y, {g, r}, load(x, {g, r}) * load(scale, {})))});
+  Kernel kernel{"shared", "", "map", {y, x}, loop("g", kGroups, shared)};
+  const auto result = [&] {
+    std::vector<Tensor> arguments = {Tensor(DType::Float32, y->shape), Tensor(DType::Float32, x->shape)};
+    for (int64_t i = 0; i < arguments[1].size(); ++i) arguments[1].mutable_data<float>()[i] = static_cast<float>(i + 2);
+    evaluate(kernel, arguments);
+    return arguments[0];
+  };
+  const Tensor before = result();
+  kernel.body = halve_tasks(kernel.body, "g", "r");
+  EXPECT_NE(to_text(kernel).find("half"), std::string::npos);
+  EXPECT_TRUE(result().identical(before)) << to_text(kernel);
+}
+
 TEST(HalveTasks, TurnsThatShareWhatTheyStoreToStayTogether) {
   const BufferRef y = global("y", {kGroups, 8}), x = global("x", {kGroups, 8});
   const BufferRef sum = local_buffer("sum", DType::Float32);
