@@ -1,0 +1,24 @@
+// SharedLibrary; see shared_library.h.
+#include "base/shared_library.h"
+
+#include <dlfcn.h>
+
+#include "base/error.h"
+
+namespace dnn {
+
+std::unique_ptr<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))
+      return std::unique_ptr<SharedLibrary>(new SharedLibrary(name, handle));
+  }
+  return nullptr;
+}
+
+void* SharedLibrary::symbol(const char* name) const {
+  void* found = ::dlsym(handle_, name);
+  if (found == nullptr) fail_environment(name_, " lacks ", name);
+  return found;
+}
+
+}  // namespace dnn

@@ -1,0 +1,30 @@
+// SharedLibrary: a library of others that is used where it is installed and not needed otherwise.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dnn {
+
+class SharedLibrary {
+ public:
+  // The first of `names` (as dlopen() takes them) that loads; null when none does. It stays loaded until the process ends: threads of
+  // such libraries outlive their users.
+  static std::unique_ptr<SharedLibrary> open(const std::vector<std::string>& names);
+
+  // The function of that name; throws Environment when the library lacks it.
+  template <class F>
+  F* function(const char* name) const {
+    return reinterpret_cast<F*>(symbol(name));
+  }
+  const std::string& name() const { return name_; }
+
+ private:
+  SharedLibrary(std::string name, void* handle) : name_(std::move(name)), handle_(handle) {}
+  void* symbol(const char* name) const;
+
+  std::string name_;
+  void* handle_;
+};
+
+}  // namespace dnn

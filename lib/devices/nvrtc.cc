@@ -1,0 +1,81 @@
+// NVRTC; see nvrtc.h.
+#include "devices/nvrtc.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace dnn {
+namespace {
+
+using Program = void*;  // nvrtcProgram
+constexpr int kSuccess = 0;
+
+// What `size` says is `get`'s, "" where either fails.
+std::string text_of(const SharedLibrary& library, Program program, const char* size, const char* get) {
+  size_t n = 0;
+  if (library.function<int(Program, size_t*)>(size)(program, &n) != kSuccess || n == 0) return {};
+  std::string text(n, '\0');
+  if (library.function<int(Program, char*)>(get)(program, text.data()) != kSuccess) return {};
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<Nvrtc> Nvrtc::open(const std::string& path, std::string* why) {
+  std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
+  if (!path.empty()) names = {path};
+  if (auto library = SharedLibrary::open(names)) return std::unique_ptr<Nvrtc>(new Nvrtc(std::move(library)));
+  *why = cat("no NVRTC: ", join(names), " not found; install CUDA's, or have DNN_NVRTC name it");
+  return nullptr;
+}
+
+std::string Nvrtc::version() const {
+  int major = 0, minor = 0;
+  library_->function<int(int*, int*)>("nvrtcVersion")(&major, &minor);
+  return cat(major, ".", minor);
+}
+
+std::vector<int> Nvrtc::architectures() const {
+  int n = 0;
+  if (library_->function<int(int*)>("nvrtcGetNumSupportedArchs")(&n) != kSuccess) return {};
+  std::vector<int> all(static_cast<size_t>(std::max(n, 0)));
+  if (!all.empty() && library_->function<int(int*)>("nvrtcGetSupportedArchs")(all.data()) != kSuccess) return {};
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+Nvrtc::Compiled Nvrtc::compile(const std::string& source, int architecture,
+                               const std::vector<std::string>& options) const {
+  const std::vector<int> known = architectures();
+  const auto above = std::upper_bound(known.begin(), known.end(), architecture);
+  if (above == known.begin())
+    return {"", cat("NVRTC ", version(), " does not compile for compute capability ", architecture / 10, ".",
+                    architecture % 10)};
+  const int chosen = *(above - 1);
+  const bool exact = chosen == architecture;
+  std::vector<std::string> all = {cat("--gpu-architecture=", exact ? "sm_" : "compute_", chosen)};
+  all.insert(all.end(), options.begin(), options.end());
+  std::vector<const char*> pointers;
+  for (const std::string& option : all) pointers.push_back(option.c_str());
+
+  Program program = nullptr;
+  using Create = int(Program*, const char*, const char*, int, const char* const*, const char* const*);
+  if (library_->function<Create>("nvrtcCreateProgram")(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr) !=
+      kSuccess)
+    return {"", "nvrtcCreateProgram failed"};
+  const int status = library_->function<int(Program, int, const char* const*)>("nvrtcCompileProgram")(
+      program, static_cast<int>(pointers.size()), pointers.data());
+  Compiled result;
+  result.log = text_of(*library_, program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog").c_str();  // up to its NUL
+  if (starts_with(result.log, "nvrtc: warning: Architectures prior to")) result.log.erase(0, result.log.find('\n') + 1);
+  if (status == kSuccess) {
+    result.code = exact ? text_of(*library_, program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
+                        : text_of(*library_, program, "nvrtcGetPTXSize", "nvrtcGetPTX");
+  }
+  if (result.code.empty() && result.log.empty()) result.log = cat("NVRTC status ", status, " and no code");
+  library_->function<int(Program*)>("nvrtcDestroyProgram")(&program);
+  return result;
+}
+
+}  // namespace dnn

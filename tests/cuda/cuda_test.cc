@@ -1,0 +1,252 @@
+// The CUDA device: what is the same on every device, on a stand-in for NVIDIA's libraries (fake_driver.cc), and on a GPU where there is one.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <random>
+
+#include "base/file.h"
+#include "compile/compile.h"
+#include "devices/device.h"
+#include "graph/text.h"
+#include "interp/interpreter.h"
+#include "ops/op.h"
+#include "tensor/compare.h"
+
+namespace dnn {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+// Environment variables, as a device asks for them: of this process, or others in their place.
+DeviceOptions options_of(const Variables& variables = {}) {
+  DeviceOptions options;
+  options.variable = [variables](const std::string& name) {
+    const auto found = variables.find(name);
+    const char* const text = getenv(name.c_str());
+    return found != variables.end() ? found->second : text == nullptr ? "" : text;
+  };
+  return options;
+}
+
+// NVIDIA's libraries are the stand-ins, which a variable of this process may change, for as long as this lives.
+class StandIn {
+ public:
+  explicit StandIn(std::string variable = "DNN_FAKE_CUDA_DEVICES", const std::string& value = "1")
+      : folder_(std::filesystem::temp_directory_path().string()), variable_(std::move(variable)) {
+    setenv("DNN_FAKE_CUDA_FOLDER", folder_.path().c_str(), 1);
+    setenv(variable_.c_str(), value.c_str(), 1);
+  }
+  ~StandIn() { unsetenv(variable_.c_str()); }
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+  static DeviceOptions options() { return options_of({{"DNN_CUDA", DNN_FAKE_CUDA}, {"DNN_NVRTC", DNN_FAKE_NVRTC}}); }
+
+ private:
+  TemporaryFolder folder_;
+  std::string variable_;
+};
+
+// Each has one input x. `exact`: computes with + - * / sqrt and comparisons alone.
+struct Net {
+  const char* name;
+  bool exact;
+  const char* text;
+};
+
+const Net kNets[] = {
+    {"conv", true, R"(graph "conv" {
+       opset 28
+       input x: float32[2,5,13,9]
+       const w1: float32[70,5,3,3] = random(1)
+       const b1: float32[70] = random(2)
+       const w2: float32[36,70,1,1] = random(3)
+       const w3: float32[36,9,3,2] = random(4)
+       c = Conv(x, w1, b1) @c {pads = [1, 1, 1, 1]}
+       r = Relu(c) @r
+       d = Conv(r, w2) @d {strides = [2, 1]}
+       e = Conv(d, w3) @e {group = 4, pads = [0, 1, 2, 0], dilations = [2, 1]}
+       y = Add(e, e) @y
+       output y
+     })"},
+    {"depthwise", true, R"(graph "depthwise" {
+       opset 28
+       input x: float32[1,33,12,11]
+       const w1: float32[33,1,3,3] = random(1)
+       const w2: float32[20,33,1,1] = random(3)
+       d = Conv(x, w1) @d {pads = [1, 1, 1, 1], strides = [2, 2], group = 33}
+       r = Relu(d) @r
+       p = MaxPool(r) @p {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}
+       y = Conv(p, w2) @y
+       output y
+     })"},
+    {"dense", true, R"(graph "dense" {
+       opset 28
+       input x: float32[3,6,37]
+       const w1: float32[37,69] = random(1)
+       const w2: float32[130,414] = random(2)
+       const b2: float32[130] = random(3)
+       const row: int64[2] = {0, -1}
+       h = MatMul(x, w1) @h
+       t = Reshape(h, row) @t
+       g = Gemm(t, w2, b2) @g {transB = 1, alpha = 0.5}
+       y = Relu(g) @y
+       output y
+     })"},
+    {"attention", false, R"(graph "attention" {
+       opset 28
+       input x: float32[2,3,35,20]
+       const scale: float32[35] = random(2)
+       t = Transpose(x) @t {perm = [0, 1, 3, 2]}
+       q = MatMul(x, t) @q
+       s = Softmax(q) @s {axis = -1}
+       v = MatMul(s, x) @v
+       n = LayerNormalization(q, scale) @n
+       output v
+       output n
+     })"},
+};
+
+Graph graph_of(const Net& net) {
+  Graph graph = parse_graph(net.text);
+  infer_types(graph);
+  return graph;
+}
+
+Tensor random_input(const Graph& graph) {
+  Tensor x(DType::Float32, graph.value(graph.inputs[0]).type.fixed_shape());
+  std::mt19937 engine(7);
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = normal(engine);
+  return x;
+}
+
+std::shared_ptr<const Package> compiled(const Graph& graph, int opt, const std::string& device = "cuda") {
+  CompileOptions options;
+  options.opt = opt;
+  options.device = device;
+  return std::make_shared<Package>(compile(graph, options));
+}
+
+std::string message_of(const std::function<void()>& call, int exit_code) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), exit_code);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+// Outputs, traces and resumed runs, against the interpreter; at -O0 to the bit.
+void expect_agreement(const DeviceOptions& options) {
+  for (const Net& net : kNets) {
+    const Graph graph = graph_of(net);
+    const Tensor x = random_input(graph);
+    const std::vector<Tensor> expected = interpret(graph, {x});
+    for (const int opt : {0, 1, 2, 3, 4}) {
+      const std::unique_ptr<Session> session = open_session("cuda:0", compiled(graph, opt), options);
+      const std::vector<Tensor> first = session->run({x});
+      ASSERT_EQ(first.size(), expected.size());
+      for (size_t i = 0; i < first.size(); ++i) {
+        EXPECT_LT(compare(first[i], expected[i]).relative(), 2e-6) << net.name << " -O" << opt << " output " << i;
+        EXPECT_TRUE(!net.exact || opt > 0 || first[i].identical(expected[i])) << net.name << " output " << i;
+      }
+      int n = 0;
+      const std::vector<Tensor> traced = session->trace({x}, [&](const Graph&, ValueId, const Tensor&) { ++n; });
+      const std::vector<Tensor> forked = session->fork({x}, [&](ValueId id, const Tensor& value, const auto& resume) {
+        if (session->package().graph.is_input(id)) return;
+        const std::vector<Tensor> again = resume({{id, value}});
+        for (size_t i = 0; i < again.size(); ++i) EXPECT_TRUE(again[i].identical(first[i])) << net.name << " -O" << opt;
+      });
+      EXPECT_GT(n, 1);
+      for (size_t i = 0; i < first.size(); ++i) {
+        EXPECT_TRUE(traced[i].identical(first[i])) << net.name << " -O" << opt;
+        EXPECT_TRUE(forked[i].identical(first[i])) << net.name << " -O" << opt;
+      }
+    }
+  }
+}
+
+TEST(Cuda, AgreesOnTheStandIn) {
+  const StandIn stand_in;
+  expect_agreement(StandIn::options());
+}
+
+TEST(Cuda, AgreesOnAGpu) {
+  if (find_device("cuda").list(options_of()).empty()) GTEST_SKIP() << "no CUDA device";
+  expect_agreement(options_of());
+}
+
+TEST(Cuda, SaysWhatIsHere) {
+  const StandIn stand_in;
+  EXPECT_EQ(find_device("cuda").list(StandIn::options()),
+            std::vector<std::string>{"cuda:0\tstand-in, compute capability 9.0, CUDA 13.0"});
+  const std::unique_ptr<Session> session = open_session("cuda", compiled(graph_of(kNets[1]), 3), StandIn::options());
+  EXPECT_EQ(session->isa(), "stand-in");
+  EXPECT_EQ(session->facts().at("cuda"), "13.0");
+}
+
+TEST(Cuda, ProfilesSteps) {
+  const StandIn stand_in;
+  const Graph graph = graph_of(kNets[1]);
+  const std::unique_ptr<Session> session = open_session("cuda:0", compiled(graph, 3), StandIn::options());
+  session->enable_profile(true);
+  session->run({random_input(graph)});
+  for (const StepProfile& step : session->profile()) EXPECT_TRUE(step.runs == 1 && step.time_ns > 0);
+}
+
+// An architecture later than the compiler's gets the latest one's PTX.
+TEST(Cuda, LaterGpusAreGivenPtx) {
+  const StandIn stand_in("DNN_FAKE_CUDA_CAPABILITY", "100");
+  const Graph graph = graph_of(kNets[0]);
+  const Tensor x = random_input(graph);
+  EXPECT_TRUE(
+      open_session("cuda:0", compiled(graph, 0), StandIn::options())->run({x})[0].identical(interpret(graph, {x})[0]));
+}
+
+TEST(Cuda, SaysWhatIsMissing) {
+  const auto package = compiled(graph_of(kNets[1]), 3);
+  const auto open = [&] { open_session("cuda:0", package, StandIn::options()); };
+  constexpr int kEnvironment = 5, kUsage = 2;
+  const DeviceOptions none = options_of({{"DNN_CUDA", "/nowhere/libcuda.so"}});
+  EXPECT_EQ(message_of([&] { open_session("cuda:0", package, none); }, kEnvironment),
+            "no CUDA driver: /nowhere/libcuda.so not found; install NVIDIA's driver");
+  EXPECT_TRUE(find_device("cuda").list(none).empty());
+  {
+    const StandIn stand_in("DNN_FAKE_CUDA_DEVICES", "0");
+    EXPECT_EQ(message_of(open, kEnvironment), "the CUDA driver finds no device");
+  }
+  {
+    const StandIn stand_in("DNN_FAKE_CUDA_DEVICES", "-1");
+    EXPECT_EQ(message_of(open, kEnvironment), "the CUDA driver does not start: error 719");
+  }
+  {
+    const StandIn stand_in("DNN_FAKE_CUDA_CAPABILITY", "35");
+    EXPECT_EQ(message_of(open, kEnvironment),
+              "NVRTC 0.1 does not compile the kernels: NVRTC 0.1 does not compile for compute capability 3.5");
+  }
+  {
+    const StandIn stand_in("DNN_FAKE_CUDA_MEMORY", "1000");
+    EXPECT_EQ(message_of(open, kEnvironment), "CUDA: allocating memory failed with CUDA_ERROR_OUT_OF_MEMORY");
+  }
+  {
+    const StandIn stand_in;
+    const DeviceOptions no_compiler = options_of({{"DNN_CUDA", DNN_FAKE_CUDA}, {"DNN_NVRTC", "/nowhere/libnvrtc.so"}});
+    EXPECT_EQ(message_of([&] { open_session("cuda:0", package, no_compiler); }, kEnvironment),
+              "no NVRTC: /nowhere/libnvrtc.so not found; install CUDA's, or have DNN_NVRTC name it");
+  }
+  const StandIn stand_in;
+  EXPECT_EQ(message_of([&] { open_session("cuda:1", package, StandIn::options()); }, kEnvironment),
+            "device cuda:1: no such device, 1 found (see dnn-infer --list-devices)");
+  message_of([&] { open_session("cuda:0", compiled(graph_of(kNets[1]), 3, "opencl"), StandIn::options()); }, kUsage);
+  auto broken = std::make_shared<Package>(*package);
+  broken->codes[0].source += "\nnonsense";
+  EXPECT_NE(message_of([&] { open_session("cuda:0", broken, StandIn::options()); }, kEnvironment)
+                .find("does not compile the kernels: error"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace dnn

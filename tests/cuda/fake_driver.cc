@@ -1,0 +1,251 @@
+// A stand-in for NVIDIA's driver with one device, which is this processor: memory is the host's, kernels are the shared objects of
+// fake_nvrtc.cc, and the threads of a block are fibers that take turns at barriers. It is strict where a GPU would be silent: copies and
+// frees must lie in one allocation, new memory is full of NaNs, and a barrier that some threads of a block miss is an error.
+//
+// $DNN_FAKE_CUDA_CAPABILITY: the device's, 90 unless set; $DNN_FAKE_CUDA_MEMORY: bytes that it has; $DNN_FAKE_CUDA_DEVICES: 1 unless set.
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidDevice = 101, kInvalidImage = 200,
+              kNotFound = 500, kLaunchFailed = 719;
+constexpr size_t kStack = size_t{64} << 10;
+constexpr size_t kMostArguments = 16;
+
+struct Index {
+  unsigned x, y, z;
+};
+
+struct Function {
+  void (*call)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
+               void*);
+  size_t n_arguments;
+  Index *thread, *block, *threads, *blocks;
+  void (**barrier)();
+};
+
+struct Module {
+  void* handle;
+  std::map<std::string, Function> functions;
+};
+
+std::map<char*, size_t> g_allocations;
+size_t g_used = 0;
+bool g_failed = false;  // as a context is, for good, after a launch that failed
+
+int number(const char* variable, int otherwise) {
+  const char* text = getenv(variable);
+  return text == nullptr ? otherwise : atoi(text);
+}
+
+// Whether [at, at + n) lies in one allocation.
+bool held(unsigned long long at, size_t n) {
+  char* const p = reinterpret_cast<char*>(at);
+  auto after = g_allocations.upper_bound(p);
+  if (after == g_allocations.begin()) return false;
+  --after;
+  return p + n <= after->first + after->second;
+}
+
+struct Fiber {
+  ucontext_t context;
+  std::unique_ptr<char[]> stack{new char[kStack]};
+  bool ended = false;
+};
+
+struct Launch {
+  const Function* function = nullptr;
+  void* arguments[kMostArguments] = {};
+  ucontext_t scheduler;
+  std::vector<Fiber> fibers;
+  size_t current = 0;
+} g_launch;
+
+void call_kernel() {
+  void** const a = g_launch.arguments;
+  g_launch.function->call(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14],
+                          a[15]);
+}
+
+void fiber_main() {
+  call_kernel();
+  g_launch.fibers[g_launch.current].ended = true;
+}
+
+void wait_at_barrier() { swapcontext(&g_launch.fibers[g_launch.current].context, &g_launch.scheduler); }
+
+// All threads of a block, from barrier to barrier; whether all met at each.
+bool run_block(unsigned threads) {
+  for (unsigned t = 0; t < threads; ++t) {
+    Fiber& fiber = g_launch.fibers[t];
+    fiber.ended = false;
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = kStack;
+    fiber.context.uc_link = &g_launch.scheduler;
+    makecontext(&fiber.context, fiber_main, 0);
+  }
+  for (size_t ended = 0; ended < threads;) {
+    ended = 0;
+    for (unsigned t = 0; t < threads; ++t) {
+      g_launch.current = t;
+      g_launch.function->thread->x = t;
+      swapcontext(&g_launch.scheduler, &g_launch.fibers[t].context);
+      ended += g_launch.fibers[t].ended ? 1 : 0;
+    }
+    if (ended != 0 && ended != threads) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) { return number("DNN_FAKE_CUDA_DEVICES", 1) < 0 ? kLaunchFailed : kSuccess; }
+
+int cuDeviceGetCount(int* n) {
+  *n = number("DNN_FAKE_CUDA_DEVICES", 1);
+  return kSuccess;
+}
+
+int cuDeviceGet(int* device, int index) {
+  *device = index;
+  return index == 0 ? kSuccess : kInvalidDevice;
+}
+
+int cuDeviceGetName(char* text, int n, int) {
+  std::strncpy(text, "stand-in", static_cast<size_t>(n));
+  return kSuccess;
+}
+
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  const int capability = number("DNN_FAKE_CUDA_CAPABILITY", 90);
+  if (attribute != 75 && attribute != 76) return kInvalidValue;
+  *value = attribute == 75 ? capability / 10 : capability % 10;
+  return kSuccess;
+}
+
+int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return kSuccess;
+}
+
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  *context = &g_launch;
+  g_failed = false;
+  return kSuccess;
+}
+int cuDevicePrimaryCtxRelease_v2(int) { return kSuccess; }
+int cuCtxSetCurrent(void* context) { return context == &g_launch ? kSuccess : kInvalidValue; }
+int cuCtxSynchronize() { return g_failed ? kLaunchFailed : kSuccess; }
+
+int cuModuleLoadData(Module** module, const char* image) {
+  void* const handle = dlopen(image, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return kInvalidImage;
+  *module = new Module{handle, {}};
+  return kSuccess;
+}
+
+int cuModuleUnload(Module* module) {
+  dlclose(module->handle);
+  delete module;
+  return kSuccess;
+}
+
+int cuModuleGetFunction(const Function** function, Module* module, const char* name) {
+  void* const call = dlsym(module->handle, name);
+  const auto* const n =
+      static_cast<const int*>(dlsym(module->handle, (std::string("dnn_fake_arguments_") + name).c_str()));
+  if (call == nullptr || n == nullptr || *n > static_cast<int>(kMostArguments)) return kNotFound;
+  const auto index = [&](const char* what) { return static_cast<Index*>(dlsym(module->handle, what)); };
+  Function& found = module->functions[name];
+  found = {reinterpret_cast<decltype(Function::call)>(call),
+           static_cast<size_t>(*n),
+           index("threadIdx"),
+           index("blockIdx"),
+           index("blockDim"),
+           index("gridDim"),
+           reinterpret_cast<void (**)()>(dlsym(module->handle, "dnn_fake_barrier"))};
+  *function = &found;
+  return kSuccess;
+}
+
+int cuMemAlloc_v2(unsigned long long* at, size_t n) {
+  const char* const most = getenv("DNN_FAKE_CUDA_MEMORY");
+  if (n == 0) return kInvalidValue;
+  if (most != nullptr && g_used + n > static_cast<size_t>(atoll(most))) return kOutOfMemory;
+  auto* const p = static_cast<char*>(aligned_alloc(256, (n + 255) / 256 * 256));
+  if (p == nullptr) return kOutOfMemory;
+  std::memset(p, 0xff, n);
+  g_allocations[p] = n;
+  g_used += n;
+  *at = reinterpret_cast<unsigned long long>(p);
+  return kSuccess;
+}
+
+int cuMemFree_v2(unsigned long long at) {
+  const auto found = g_allocations.find(reinterpret_cast<char*>(at));
+  if (found == g_allocations.end()) return kInvalidValue;
+  g_used -= found->second;
+  free(found->first);
+  g_allocations.erase(found);
+  return kSuccess;
+}
+
+int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t n) {
+  if (!held(to, n)) return kInvalidValue;
+  std::memcpy(reinterpret_cast<void*>(to), from, n);
+  return kSuccess;
+}
+
+int cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t n) {
+  if (!held(from, n)) return kInvalidValue;
+  std::memcpy(to, reinterpret_cast<const void*>(from), n);
+  return kSuccess;
+}
+
+int cuLaunchKernel(const Function* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned, void*, void** arguments, void**) {
+  if (gx == 0 || bx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024) return kInvalidValue;
+  g_launch.function = f;
+  for (size_t i = 0; i < f->n_arguments; ++i) {
+    const auto at = *static_cast<unsigned long long*>(arguments[i]);
+    if (!held(at, 1)) return kInvalidValue;
+    g_launch.arguments[i] = reinterpret_cast<void*>(at);
+  }
+  *f->blocks = {gx, 1, 1};
+  *f->threads = {bx, 1, 1};
+  *f->barrier = wait_at_barrier;
+  if (g_launch.fibers.size() < bx) g_launch.fibers = std::vector<Fiber>(bx);
+  for (unsigned b = 0; b < gx; ++b) {
+    *f->block = {b, 0, 0};
+    if (!run_block(bx)) {
+      g_failed = true;  // which a launch does not tell
+      break;
+    }
+  }
+  return kSuccess;
+}
+
+int cuGetErrorName(int status, const char** name) {
+  switch (status) {
+    case kInvalidValue: *name = "CUDA_ERROR_INVALID_VALUE"; break;
+    case kOutOfMemory: *name = "CUDA_ERROR_OUT_OF_MEMORY"; break;
+    case kInvalidDevice: *name = "CUDA_ERROR_INVALID_DEVICE"; break;
+    case kInvalidImage: *name = "CUDA_ERROR_INVALID_IMAGE"; break;
+    case kNotFound: *name = "CUDA_ERROR_NOT_FOUND"; break;
+    case kLaunchFailed: *name = "CUDA_ERROR_LAUNCH_FAILED"; break;
+    default: return kInvalidValue;
+  }
+  return kSuccess;
+}
+}
