@@ -69,6 +69,11 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   return result;
 }
 
+Kernel scheduled(const std::string& target, const Kernel& kernel, const std::set<const loops::Buffer*>& packable,
+                 const ScheduleOptions& options) {
+  return target == "cuda" ? schedule_gpu(kernel, packable, options) : schedule_cpu(kernel, packable, options);
+}
+
 const Vocabulary& vocabulary_of(const std::string& target) {
   if (target == "c") return c_vocabulary();
   if (target == "opencl") return opencl_vocabulary();
@@ -340,7 +345,7 @@ class Generator {
           {kernel.name, kernel.comment, flops,
            [kernel, packable, target = options_.target, schedule = schedule_](const ScheduleParameters& p) mutable {
              schedule.parameters = p;
-             return print_kernel(schedule_cpu(kernel, packable, schedule), vocabulary_of(target));
+             return print_kernel(scheduled(target, kernel, packable, schedule), vocabulary_of(target));
            }});
     }
     ScheduleOptions schedule = schedule_;
@@ -348,7 +353,7 @@ class Generator {
       schedule.parameters = chosen->second;
       kernel.comment += " " + to_text(chosen->second);
     }
-    return schedule_cpu(kernel, packable, schedule);
+    return scheduled(options_.target, kernel, packable, schedule);
   }
 
   static std::string comment(const Graph& graph, const Node& node, const std::string& pattern) {
@@ -497,6 +502,7 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
     for (const Kernel& kernel : generated.kernels) {
       const std::string text = print_kernel(kernel, vocabulary);
       code.tasks.push_back(task_count(kernel));
+      code.threads.push_back(thread_count(kernel));
       if (options.target == "c") {  // units that compile apart
         code.source += std::string(kUnitDivider) + define + vocabulary.prelude(text) + "\n" + text;
       } else {

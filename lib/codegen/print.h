@@ -14,13 +14,19 @@ class Vocabulary {
   // Text before kernels: the types and helper functions, named <operation>_<type> (max_f32, exp_f32x16), that occur in
   // their text `kernels`.
   virtual std::string prelude(const std::string& kernels) const = 0;
-  // The function's opening, up to where the task index `task` (of `tasks`) is defined; and its closing.
-  virtual std::string open(const loops::Kernel& kernel, int64_t tasks) const = 0;
+  // The function's opening, up to where the task index `task` (of `tasks`) is defined; and its closing. `threads` of a task: 0 where it
+  // has none of its own.
+  virtual std::string open(const loops::Kernel& kernel, int64_t tasks, int64_t threads) const = 0;
   virtual std::string close(const loops::Kernel& kernel) const = 0;
-  virtual std::string index_type() const = 0;
+  virtual std::string index_type(const loops::Kernel& kernel) const = 0;
   virtual std::string scalar_type(DType dtype) const = 0;
   // A local array's declaration.
   virtual std::string local_array(const std::string& type, const std::string& name, int64_t n) const = 0;
+  // The same for an array that a task's threads share, the number of a thread, and where each waits for all; Internal in a language of
+  // single threads.
+  virtual std::string shared_array(const std::string& type, const std::string& name, int64_t n) const;
+  virtual std::string thread_number() const;
+  virtual std::string barrier() const;
   // Lanes that the language's vectors may have for a dtype; 1: none.
   virtual bool has_vector(DType dtype, int64_t lanes) const = 0;
   virtual std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const = 0;
@@ -45,5 +51,7 @@ std::string type_suffix(DType dtype, int64_t lanes);
 // The kernel's function, without prelude. Its tasks are the product of the outermost parallel loops' extents.
 std::string print_kernel(const loops::Kernel& kernel, const Vocabulary& vocabulary);
 int64_t task_count(const loops::Kernel& kernel);
+// Of a task: the extent of its loops over threads, 0 where it has none.
+int64_t thread_count(const loops::Kernel& kernel);
 
 }  // namespace dnn::codegen

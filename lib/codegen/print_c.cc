@@ -145,7 +145,7 @@ class CVocabulary : public Vocabulary {
     return text + "#endif\n";
   }
 
-  std::string open(const loops::Kernel& kernel, int64_t) const override {
+  std::string open(const loops::Kernel& kernel, int64_t, int64_t) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
     text += "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -155,7 +155,7 @@ class CVocabulary : public Vocabulary {
     return text + "  for (int64_t task = begin; task < end; ++task) {\n";
   }
   std::string close(const loops::Kernel&) const override { return "  }\n}\n"; }
-  std::string index_type() const override { return "int64_t"; }
+  std::string index_type(const loops::Kernel&) const override { return "int64_t"; }
   std::string scalar_type(DType dtype) const override {
     for (const ScalarRow& row : kScalars) {
       if (row.dtype == dtype) return row.c_type;

@@ -1,4 +1,7 @@
-// The CUDA C++ vocabulary: one thread per task, scalars only; schedules for GPUs make no vector loops.
+// The CUDA C++ vocabulary: a task is a thread, or a block of threads with loops of their own; scalars only, as schedules for GPUs make no
+// vector loops.
+#include <algorithm>
+
 #include "base/text.h"
 #include "codegen/print.h"
 
@@ -64,17 +67,30 @@ class CudaVocabulary : public Vocabulary {
     return text + float_helpers("f32", "float", "f") + float_helpers("f64", "double", "");
   }
 
-  std::string open(const loops::Kernel& kernel, int64_t tasks) const override {
+  std::string open(const loops::Kernel& kernel, int64_t tasks, int64_t threads) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
     std::vector<std::string> arguments;
     for (const loops::BufferRef& b : kernel.arguments)
       arguments.push_back(cuda_type(b->dtype) + "* __restrict__ " + b->name);
-    return text + "extern \"C\" __global__ void " + kernel.name + "(" + join(arguments) +
-           ") {\n  const long long task = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n  if (task < " +
-           std::to_string(tasks) + ") {\n";
+    const std::string bounds = threads > 0 ? cat("__launch_bounds__(", threads, ") ") : "", type = index_type(kernel);
+    const std::string task = threads > 0 ? "blockIdx.x" : cat("blockIdx.x * (", type, ")blockDim.x + threadIdx.x");
+    return cat(text, "extern \"C\" __global__ void ", bounds, kernel.name, "(", join(arguments), ") {\n  const ", type,
+               " task = ", task, ";\n  if (task < ", tasks, ") {\n");
   }
   std::string close(const loops::Kernel&) const override { return "  }\n}\n"; }
-  std::string index_type() const override { return "long long"; }
+  // A GPU computes 64-bit indices in several steps. What a block adds to the last task or element is less than kMargin.
+  std::string index_type(const loops::Kernel& kernel) const override {
+    constexpr int64_t kMargin = int64_t{1} << 24;
+    const auto fits = [](int64_t n) { return n < INT32_MAX - kMargin; };
+    const auto small = [&](const loops::BufferRef& b) { return fits(b->layout.element_count(b->shape)); };
+    const bool all = std::all_of(kernel.arguments.begin(), kernel.arguments.end(), small);
+    return all && fits(task_count(kernel)) ? "int" : "long long";
+  }
+  std::string shared_array(const std::string& type, const std::string& name, int64_t n) const override {
+    return cat("__shared__ __align__(16) ", type, " ", name, "[", n, "];");
+  }
+  std::string thread_number() const override { return "threadIdx.x"; }
+  std::string barrier() const override { return "__syncthreads();"; }
   std::string scalar_type(DType dtype) const override { return cuda_type(dtype); }
   std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {
     return cat(type, " ", name, "[", n, "];");

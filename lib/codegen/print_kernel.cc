@@ -88,7 +88,8 @@ std::string infix(Op op) {
 
 class Printer {
  public:
-  Printer(const Kernel& kernel, const Vocabulary& vocabulary) : kernel_(kernel), words_(vocabulary) {}
+  Printer(const Kernel& kernel, const Vocabulary& vocabulary)
+      : kernel_(kernel), words_(vocabulary), index_type_(vocabulary.index_type(kernel)) {}
 
   std::string run() {
     Stmt body = simplify(kernel_.body);
@@ -99,7 +100,8 @@ class Printer {
     }
     int64_t tasks = 1;
     for (const Stmt& l : parallel) tasks *= l->extent;
-    out_ = words_.open(kernel_, tasks);
+    out_ = words_.open(kernel_, tasks, thread_count(kernel_));
+    body = private_as_locals(body);
     depth_ = 2;
     int64_t inner = tasks;
     for (size_t i = 0; i < parallel.size(); ++i) {
@@ -111,7 +113,7 @@ class Printer {
       std::string value = "task";
       if (inner > 1) value = cat(value, " / ", inner);
       if (i > 0) value = cat(inner > 1 ? "(" + value + ")" : value, " % ", parallel[i]->extent);
-      line(cat("const ", words_.index_type(), " ", parallel[i]->variable, " = ", value, ";"));
+      line(cat("const ", index_type_, " ", parallel[i]->variable, " = ", value, ";"));
       ranges_[parallel[i]->variable] = {0, parallel[i]->extent - 1};
     }
     find_registers(body);
@@ -249,16 +251,56 @@ class Printer {
       }
       return;
     }
+    if (s->loop == LoopKind::Threads) return threads(s);
     ranges_[v] = {0, s->extent - 1};
-    line(cat("for (", words_.index_type(), " ", v, " = 0; ", v, " < ", s->extent, "; ++", v, ") {"));
+    line(cat("for (", index_type_, " ", v, " = 0; ", v, " < ", s->extent, "; ++", v, ") {"));
     nested(s->children[0]);
     line("}");
     ranges_.erase(v);
   }
 
+  // Each thread's turn, in braces of its own, as its locals end with it.
+  void threads(const Stmt& s) {
+    ranges_[s->variable] = {0, s->extent - 1};
+    line("{");
+    ++depth_;
+    if (uses_variable(s->children[0], s->variable))
+      line(cat("const ", index_type_, " ", s->variable, " = ", words_.thread_number(), ";"));
+    statement(s->children[0]);
+    --depth_;
+    line("}");
+    line(words_.barrier());
+    ranges_.erase(s->variable);
+  }
+
+  // What is each thread's own, as that thread knows it.
+  static Stmt private_as_locals(const Stmt& body) {
+    std::map<const Buffer*, BufferRef> own;
+    const std::function<Stmt(const Stmt&)> rename = [&](const Stmt& s) -> Stmt {
+      if (s->kind == StmtKind::Alloc && s->buffer->scope == Scope::Private) {
+        const BufferRef& b = s->buffer;
+        own[b.get()] = local_buffer(b->name, b->dtype, Shape(b->shape.begin() + 1, b->shape.end()));
+        return alloc(own.at(b.get()));
+      }
+      std::vector<Stmt> children;
+      for (const Stmt& child : s->children) children.push_back(rename(child));
+      const Stmt same = rebuild(*s, std::move(children));
+      const auto found = s->kind == StmtKind::Store ? own.find(s->buffer.get()) : own.end();
+      return found == own.end() ? same : store(found->second, {s->indices.begin() + 1, s->indices.end()}, s->value);
+    };
+    return rewrite_expressions(rename(body), [&](const Expr& e) {
+      const auto found = e->op == Op::Load ? own.find(e->buffer.get()) : own.end();
+      return found == own.end() ? e : load(found->second, {e->args.begin() + 1, e->args.end()});
+    });
+  }
+
   void declare(const Buffer& buffer) {
     auto found = registers_.find(&buffer);
     const std::string scalar = words_.scalar_type(buffer.dtype);
+    if (buffer.scope == Scope::Shared) {
+      line(words_.shared_array(scalar, buffer.name, buffer.layout.element_count(buffer.shape)));
+      return;
+    }
     if (found == registers_.end()) {
       line(words_.local_array(scalar, buffer.name, std::max<int64_t>(1, buffer.layout.element_count(buffer.shape))));
       return;
@@ -495,6 +537,7 @@ class Printer {
 
   const Kernel& kernel_;
   const Vocabulary& words_;
+  const std::string index_type_;
   std::string out_;
   int depth_ = 0;
   Ranges ranges_;
@@ -524,6 +567,22 @@ int64_t task_count(const Kernel& kernel) {
   }
   return tasks;
 }
+
+int64_t thread_count(const Kernel& kernel) {
+  int64_t threads = 0;
+  const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
+    if (s->kind == StmtKind::For && s->loop == LoopKind::Threads) threads = s->extent;
+    for (const Stmt& child : s->children) visit(child);
+  };
+  visit(kernel.body);
+  return threads;
+}
+
+std::string Vocabulary::shared_array(const std::string&, const std::string& name, int64_t) const {
+  fail_internal("codegen: no memory for threads to share ", name);
+}
+std::string Vocabulary::thread_number() const { fail_internal("codegen: tasks have no threads"); }
+std::string Vocabulary::barrier() const { fail_internal("codegen: tasks have no threads"); }
 
 std::string print_kernel(const Kernel& kernel, const Vocabulary& vocabulary) {
   return Printer(kernel, vocabulary).run();

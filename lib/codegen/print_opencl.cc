@@ -84,7 +84,7 @@ class OpenClVocabulary : public Vocabulary {
     return text;
   }
 
-  std::string open(const loops::Kernel& kernel, int64_t) const override {
+  std::string open(const loops::Kernel& kernel, int64_t, int64_t) const override {
     const std::string comment = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
     return comment + "void " + kernel.name + "_task(" + parameters(kernel) + ", const long task) {\n  {\n";
   }
@@ -95,7 +95,7 @@ class OpenClVocabulary : public Vocabulary {
     return "  }\n}\n__kernel void " + kernel.name + "(" + parameters(kernel) + ") {\n  " + kernel.name + "_task(" +
            join(names) + ", get_global_id(0));\n}\n";
   }
-  std::string index_type() const override { return "long"; }
+  std::string index_type(const loops::Kernel&) const override { return "long"; }
   std::string scalar_type(DType dtype) const override { return opencl_type(dtype); }
   std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {
     return cat(type, " ", name, "[", n, "];");

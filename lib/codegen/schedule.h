@@ -38,4 +38,8 @@ struct ScheduleOptions {
 loops::Kernel schedule_cpu(const loops::Kernel& kernel, const std::set<const loops::Buffer*>& packable,
                            const ScheduleOptions& options);
 
+// The same for a GPU: where tiles of threads share what they read, the kernel has loops over them; elsewhere a task is a thread.
+loops::Kernel schedule_gpu(const loops::Kernel& kernel, const std::set<const loops::Buffer*>& packable,
+                           const ScheduleOptions& options);
+
 }  // namespace dnn::codegen

@@ -19,6 +19,7 @@ std::vector<std::string> default_isas() {
 }
 
 std::string processor_of(const CompileOptions& options) {
+  if (options.device == "cuda") return kGpu;
   if (!options.processor.empty()) return options.processor;
   return options.device == "cpu" && options.isas.empty() ? processor_kind() : "generic";
 }

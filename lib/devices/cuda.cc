@@ -1,4 +1,4 @@
-// CUDA devices: a package's kernels compiled by NVRTC for the GPU at hand, one thread per task, launched through the driver in the order
+// CUDA devices: a package's kernels compiled by NVRTC for the GPU at hand, a task a thread or a block of them, launched through the driver in the order
 // of the steps. Neither library is needed to build this; both are loaded where they are.
 #include <algorithm>
 #include <utility>
@@ -153,12 +153,13 @@ class CudaSession : public PlannedSession {
 
   void launch(size_t i) override {
     const auto kernel = static_cast<size_t>(package_->steps[i].kernel);
-    const int64_t tasks = package_->codes[0].tasks[kernel];
-    const int64_t blocks = (tasks + kBlockThreads - 1) / kBlockThreads;
+    const int64_t tasks = package_->codes[0].tasks[kernel], own = package_->codes[0].threads[kernel];
+    const int64_t threads = own > 0 ? own : kBlockThreads;
+    const int64_t blocks = own > 0 ? tasks : (tasks + threads - 1) / threads;
     std::vector<void*> pointers;
     for (CudaDriver::Pointer& argument : arguments_[i]) pointers.push_back(&argument);
     driver_->check(driver_->launch(functions_[kernel], static_cast<unsigned>(blocks), 1, 1,
-                                   static_cast<unsigned>(kBlockThreads), 1, 1, 0, nullptr, pointers.data(), nullptr),
+                                   static_cast<unsigned>(threads), 1, 1, 0, nullptr, pointers.data(), nullptr),
                    "launching a kernel");
   }
   void finish() override { driver_->check(driver_->synchronize(), "running the kernels"); }

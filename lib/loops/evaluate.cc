@@ -279,7 +279,7 @@ class Evaluator {
     switch (task.stmt->kind) {
       case StmtKind::For: {
         const int64_t n = task.stmt->extent;
-        const bool backwards = task.stmt->loop == LoopKind::Parallel;
+        const bool backwards = task.stmt->loop == LoopKind::Parallel || task.stmt->loop == LoopKind::Threads;
         for (int64_t i = 0; i < n; ++i) {
           values_[task.slot] = backwards ? n - 1 - i : i;
           execute(task.children[0]);

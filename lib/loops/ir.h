@@ -12,7 +12,9 @@
 
 namespace dnn::loops {
 
-enum class Scope : uint8_t { Global, Local };  // a kernel argument, or a task's own memory (registers where it fits)
+// A kernel argument; a task's own memory (registers where it fits); what a task's threads share; and what each thread has of its own from
+// one loop over threads to the next, by its number as the first index.
+enum class Scope : uint8_t { Global, Local, Shared, Private };
 
 struct Buffer {
   std::string name;
@@ -144,8 +146,9 @@ inline Expr floormod(Expr a, Expr b) { return binary(Op::FloorMod, std::move(a),
 inline Expr max(Expr a, Expr b) { return binary(Op::Max, std::move(a), std::move(b)); }
 inline Expr min(Expr a, Expr b) { return binary(Op::Min, std::move(a), std::move(b)); }
 
-// How a loop runs. Unrolled and Vector loops are tile loops: jam() stops at them, printers expand them.
-enum class LoopKind : uint8_t { Serial, Parallel, Unrolled, Vector };
+// How a loop runs. Unrolled and Vector loops are tile loops: jam() stops at them, printers expand them. A Threads loop is run by as many
+// threads side by side, none of which goes on before all are done; those of a kernel have one extent and none lies in another.
+enum class LoopKind : uint8_t { Serial, Parallel, Unrolled, Vector, Threads };
 
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;

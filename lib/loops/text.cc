@@ -89,7 +89,16 @@ std::string loop_word(LoopKind kind) {
     case LoopKind::Parallel: return "parallel";
     case LoopKind::Unrolled: return "unrolled";
     case LoopKind::Vector: return "vector";
+    case LoopKind::Threads: return "threads";
     default: return "for";
+  }
+}
+
+std::string scope_word(Scope scope) {
+  switch (scope) {
+    case Scope::Shared: return "shared";
+    case Scope::Private: return "private";
+    default: return "local";
   }
 }
 
@@ -117,7 +126,7 @@ std::string to_text(const Stmt& stmt, int indent) {
     case StmtKind::Store:
       return pad + stmt->buffer->name + (stmt->indices.empty() ? "" : "[" + list(stmt->indices) + "]") + " = " +
              to_text(stmt->value) + "\n";
-    case StmtKind::Alloc: return pad + "local " + buffer_text(*stmt->buffer) + "\n";
+    case StmtKind::Alloc: return pad + scope_word(stmt->buffer->scope) + " " + buffer_text(*stmt->buffer) + "\n";
     case StmtKind::Prefetch:
       return cat(pad, stmt->fetch == Fetch::First ? "prefetch nearest " : "prefetch ", stmt->buffer->name, "[",
                  list(stmt->indices), "] + ", to_text(stmt->value), "\n");

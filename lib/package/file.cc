@@ -117,7 +117,9 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
     const auto source = put(as_bytes(c.source));
     const auto binary = put(as_bytes(c.binary));
     const auto tasks = b.CreateVector(c.tasks);
-    codes.push_back(fb::CreateCode(b, isa, source, binary, digest, tasks));
+    const bool any = std::any_of(c.threads.begin(), c.threads.end(), [](int64_t n) { return n > 0; });
+    const auto threads = any ? b.CreateVector(c.threads) : Offset<flatbuffers::Vector<int64_t>>();
+    codes.push_back(fb::CreateCode(b, isa, source, binary, digest, tasks, threads));
   }
   std::vector<Offset<fb::Placement>> values;
   for (const Placement& v : p.values) {
@@ -168,7 +170,7 @@ void check(const Package& p) {
     }
     fail("argument kind ", static_cast<int>(a.kind));
   };
-  constexpr int64_t kMost_bytes = int64_t{1} << 40;
+  constexpr int64_t kMost_bytes = int64_t{1} << 40, kMost_threads = 1024;
   if (p.arena_bytes < 0 || p.arena_bytes > kMost_bytes || p.slots < 0 || p.slots > (1 << 24))
     fail("arena of ", p.arena_bytes, " bytes");
   if (p.sample_arena_bytes < 0 || p.sample_arena_bytes > kMost_bytes)
@@ -188,6 +190,10 @@ void check(const Package& p) {
   }
   for (const Code& c : p.codes) {
     if (c.tasks.size() != p.kernels.size()) fail("code ", c.isa, " has ", c.tasks.size(), " task counts");
+    if (c.threads.size() != p.kernels.size()) fail("code ", c.isa, " has ", c.threads.size(), " thread counts");
+    for (int64_t n : c.threads) {
+      if (n < 0 || n > kMost_threads) fail("code ", c.isa, " has tasks of ", n, " threads");
+    }
   }
 }
 
@@ -372,10 +378,14 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   opened.trusted = !key.secret.empty() && CRYPTO_memcmp(sign(manifest, key).data(), digest.data(), 32) == 0;
   if (m->codes() != nullptr) {
     for (const auto* c : *m->codes()) {
-      Code code{text(c->isa()), std::string(as_text(load(c->source()))), std::string(as_text(load(c->binary()))), {}};
+      Code code{
+          text(c->isa()), std::string(as_text(load(c->source()))), std::string(as_text(load(c->binary()))), {}, {}};
       if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", code.isa, " is damaged");
       check_alignment(c->tasks(), sizeof(int64_t));
       if (c->tasks() != nullptr) code.tasks.assign(c->tasks()->begin(), c->tasks()->end());
+      check_alignment(c->threads(), sizeof(int64_t));
+      code.threads.assign(code.tasks.size(), 0);
+      if (c->threads() != nullptr) code.threads.assign(c->threads()->begin(), c->threads()->end());
       p.codes.push_back(std::move(code));
     }
   }

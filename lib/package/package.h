@@ -59,8 +59,9 @@ inline constexpr std::string_view kUnitDivider = "\n// ---- kernel ----\n";
 struct Code {
   std::string isa;  // "x86-64", "avx2", "avx512"; for opencl "float16", "float8"; "" for cuda
   std::string source;
-  std::string binary;          // ELF shared object; empty where the driver compiles the source
-  std::vector<int64_t> tasks;  // by kernel: its parallel iterations
+  std::string binary;            // ELF shared object; empty where the driver compiles the source
+  std::vector<int64_t> tasks;    // by kernel: its parallel iterations
+  std::vector<int64_t> threads;  // by kernel: that go through a task together; 0: a task has no threads of its own
 };
 
 // A value's place and form in memory.

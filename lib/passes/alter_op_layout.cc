@@ -210,7 +210,9 @@ class Chooser {
 
 }  // namespace
 
-std::vector<Patch> alter_op_layout(const Graph& graph, const PassContext&) {
+// A GPU's threads that stand side by side take positions side by side, which are so in a row-major tensor, and a border costs a launch.
+std::vector<Patch> alter_op_layout(const Graph& graph, const PassContext& context) {
+  if (context.processor == kGpu) return {};
   for (ValueId v = 0; v < graph.value_count(); ++v) {
     if (!graph.value(v).layout.empty()) return {};  // chosen once, for all
   }

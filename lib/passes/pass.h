@@ -9,12 +9,15 @@
 
 namespace dnn {
 
+// The kind of processor of devices whose threads take an element each.
+inline constexpr const char* kGpu = "gpu";
+
 struct PassContext {
   int opt = 0;  // the level being compiled for
   bool float64 = false;
   bool keep_storage = false;          // constants stay in the few bits that the model keeps them in
   int64_t vector_lanes = 16;          // of float32 in a register of the processor that is compiled for
-  std::string processor = "generic";  // its kind, of known_processors()
+  std::string processor = "generic";  // its kind, of known_processors(), or kGpu
 };
 
 // The level of passes that no optimisation level runs: formats ask for them by name (formats.def).

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -11,6 +12,7 @@
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "package/file.h"
 #include "tensor/compare.h"
 
 namespace dnn {
@@ -195,6 +197,30 @@ TEST(Cuda, ProfilesSteps) {
   session->enable_profile(true);
   session->run({random_input(graph)});
   for (const StepProfile& step : session->profile()) EXPECT_TRUE(step.runs == 1 && step.time_ns > 0);
+}
+
+// A file keeps how many threads a task has; the code of other devices has none of its own.
+TEST(Cuda, FilesKeepThreads) {
+  const StandIn stand_in;
+  const TemporaryFolder folder(std::filesystem::temp_directory_path().string());
+  const PackageKey key = load_or_make_key(folder.path() + "/key");
+  const Graph graph = graph_of(kNets[0]);
+  const Tensor x = random_input(graph);
+  const auto package = compiled(graph, 3);
+  const std::vector<int64_t>& threads = package->codes[0].threads;
+  EXPECT_GT(*std::max_element(threads.begin(), threads.end()), 0);
+  write_package(*package, folder.path() + "/a.dnnpkg", key);
+  const OpenedPackage opened = read_package(folder.path() + "/a.dnnpkg", key);
+  EXPECT_EQ(opened.package->codes[0].threads, threads);
+  EXPECT_TRUE(open_session("cuda:0", opened.package, StandIn::options())
+                  ->run({x})[0]
+                  .identical(open_session("cuda:0", package, StandIn::options())->run({x})[0]));
+  for (const int64_t wrong : {int64_t{-1}, int64_t{1025}}) {
+    auto damaged = std::make_shared<Package>(*package);
+    damaged->codes[0].threads[0] = wrong;
+    write_package(*damaged, folder.path() + "/b.dnnpkg", key);
+    message_of([&] { read_package(folder.path() + "/b.dnnpkg", key); }, 3);
+  }
 }
 
 // An architecture later than the compiler's gets the latest one's PTX.

@@ -46,9 +46,13 @@ int number(const char* variable, int otherwise) {
   return text == nullptr ? otherwise : atoi(text);
 }
 
+char* memory(unsigned long long at) {
+  return reinterpret_cast<char*>(at);
+}  // NOLINT(performance-no-int-to-ptr): CUdeviceptr is one
+
 // Whether [at, at + n) lies in one allocation.
 bool held(unsigned long long at, size_t n) {
-  char* const p = reinterpret_cast<char*>(at);
+  char* const p = memory(at);
   auto after = g_allocations.upper_bound(p);
   if (after == g_allocations.begin()) return false;
   --after;
@@ -108,6 +112,7 @@ bool run_block(unsigned threads) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names are NVIDIA's
 extern "C" {
 
 int cuInit(unsigned) { return number("DNN_FAKE_CUDA_DEVICES", 1) < 0 ? kLaunchFailed : kSuccess; }
@@ -193,7 +198,7 @@ int cuMemAlloc_v2(unsigned long long* at, size_t n) {
 }
 
 int cuMemFree_v2(unsigned long long at) {
-  const auto found = g_allocations.find(reinterpret_cast<char*>(at));
+  const auto found = g_allocations.find(memory(at));
   if (found == g_allocations.end()) return kInvalidValue;
   g_used -= found->second;
   free(found->first);
@@ -203,13 +208,13 @@ int cuMemFree_v2(unsigned long long at) {
 
 int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t n) {
   if (!held(to, n)) return kInvalidValue;
-  std::memcpy(reinterpret_cast<void*>(to), from, n);
+  std::memcpy(memory(to), from, n);
   return kSuccess;
 }
 
 int cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t n) {
   if (!held(from, n)) return kInvalidValue;
-  std::memcpy(to, reinterpret_cast<const void*>(from), n);
+  std::memcpy(to, memory(from), n);
   return kSuccess;
 }
 
@@ -220,7 +225,7 @@ int cuLaunchKernel(const Function* f, unsigned gx, unsigned gy, unsigned gz, uns
   for (size_t i = 0; i < f->n_arguments; ++i) {
     const auto at = *static_cast<unsigned long long*>(arguments[i]);
     if (!held(at, 1)) return kInvalidValue;
-    g_launch.arguments[i] = reinterpret_cast<void*>(at);
+    g_launch.arguments[i] = memory(at);
   }
   *f->blocks = {gx, 1, 1};
   *f->threads = {bx, 1, 1};
@@ -249,3 +254,4 @@ int cuGetErrorName(int status, const char** name) {
   return kSuccess;
 }
 }
+// NOLINTEND(readability-identifier-naming)

@@ -18,7 +18,6 @@ constexpr int kArchitectures[] = {80, 90};
 // Threads of a block take turns on one thread of the host: fake_driver.cc says whose turn it is.
 constexpr const char* kPrelude = R"(#include <cmath>
 #include <cstring>
-#include "vector_types.h"
 extern "C" {
 struct { unsigned x, y, z; } threadIdx, blockIdx, blockDim, gridDim;
 void (*dnn_fake_barrier)();
@@ -27,6 +26,8 @@ void (*dnn_fake_barrier)();
 #define __device__ static
 #define __forceinline__ inline
 #define __shared__ static
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(n)
 #define __syncthreads() dnn_fake_barrier()
 static inline float __int_as_float(int bits) { float f; std::memcpy(&f, &bits, sizeof f); return f; }
 using std::isinf;
@@ -52,6 +53,7 @@ std::string argument_counts(const std::string& source) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names are NVIDIA's
 extern "C" {
 
 int nvrtcVersion(int* major, int* minor) {
@@ -89,8 +91,8 @@ int nvrtcCompileProgram(void* program, int n_options, const char* const* options
   }
   std::ofstream(base + "/kernels.cc") << kPrelude << p.source << "\n" << argument_counts(p.source);
   const std::string command =
-      "c++ -std=c++17 -O1 -w -fPIC -shared -march=native -fno-math-errno -ffp-contract=" + contract + " -I" +
-      DNN_FAKE_CUDA_SOURCES + " -o " + base + "/kernels.so " + base + "/kernels.cc 2> " + base + "/log";
+      "c++ -std=c++17 -O1 -w -fPIC -shared -march=native -fno-math-errno -ffp-contract=" + contract + " -o " + base +
+      "/kernels.so " + base + "/kernels.cc 2> " + base + "/log";
   const int status = std::system(command.c_str());
   std::stringstream log;
   log << std::ifstream(base + "/log").rdbuf();
@@ -140,3 +142,4 @@ int nvrtcDestroyProgram(void** program) {
   return 0;
 }
 }
+// NOLINTEND(readability-identifier-naming)

@@ -47,11 +47,12 @@ struct Language {
 constexpr Language kLanguages[] = {{"c", "c"}, {"opencl", "cl"}, {"cuda", "cu"}};
 
 // A net after the passes of a level.
-Graph optimised(const Net& net, int opt) {
+Graph optimised(const Net& net, int opt, std::string_view target) {
   Graph graph = net.graph;
   infer_types(graph);
   PassOptions options;
   options.opt = opt;
+  if (target == "cuda") options.processor = kGpu;
   run_passes(graph, options);
   return graph;
 }
@@ -61,7 +62,7 @@ codegen::GenerateOptions generate_options(int opt, const char* target) {
 }
 
 std::string source_of(const Net& net, int opt, const Language& language) {
-  return codegen::generate(optimised(net, opt), generate_options(opt, language.name)).codes.at(0).source;
+  return codegen::generate(optimised(net, opt, language.name), generate_options(opt, language.name)).codes.at(0).source;
 }
 
 std::vector<std::string> units_of(const std::string& source) {
@@ -87,7 +88,8 @@ int check_texts(const std::string& folder, bool rebase) {
   for (const Net& net : nets(folder)) {
     for (const int opt : kLevels) {
       const std::string base = cat(folder, "/", net.name, "/O", opt, ".");
-      goldens.check(base + "loops.txt", codegen::emit_loops(optimised(net, opt), generate_options(opt, "c"), kIsa));
+      goldens.check(base + "loops.txt",
+                    codegen::emit_loops(optimised(net, opt, "c"), generate_options(opt, "c"), kIsa));
       for (const Language& language : kLanguages) {
         std::string kernels;
         for (const std::string& unit : units_of(source_of(net, opt, language))) {

@@ -1,12 +1,12 @@
 // MatMul (matmul): float32[3,5] float32[5,6] -> float32[3,6]
 extern "C" __global__ void matmul_b1a528f2607e(float* __restrict__ y0, float* __restrict__ x0, float* __restrict__ x1) {
-  const long long task = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  const int task = blockIdx.x * (int)blockDim.x + threadIdx.x;
   if (task < 18) {
-    const long long i = task / 6;
-    const long long j = task % 6;
+    const int i = task / 6;
+    const int j = task % 6;
     float sum;
     sum = 0.0f;
-    for (long long k = 0; k < 5; ++k) {
+    for (int k = 0; k < 5; ++k) {
       sum = (sum + (x0[((i * 5) + k)] * x1[(j + (k * 6))]));
     }
     y0[((i * 6) + j)] = sum;
@@ -15,10 +15,10 @@ extern "C" __global__ void matmul_b1a528f2607e(float* __restrict__ y0, float* __
 
 // Add (map): float32[3,6] float32[6] -> float32[3,6]
 extern "C" __global__ void map_6e915da9ac2d(float* __restrict__ y0, float* __restrict__ x0, float* __restrict__ x1) {
-  const long long task = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  const int task = blockIdx.x * (int)blockDim.x + threadIdx.x;
   if (task < 18) {
-    const long long d0 = task / 6;
-    const long long d1 = task % 6;
+    const int d0 = task / 6;
+    const int d1 = task % 6;
     y0[((d0 * 6) + d1)] = (x0[((d0 * 6) + d1)] + x1[d1]);
   }
 }

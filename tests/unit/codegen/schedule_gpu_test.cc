@@ -1,0 +1,136 @@
+// GPU schedules keep what a kernel computes to the bit, in whatever tile: evaluated before and after.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "codegen/print.h"
+#include "codegen/schedule.h"
+#include "loop_case.h"
+#include "loops/simplify.h"
+
+namespace dnn::codegen {
+namespace {
+
+using namespace loops;
+
+Tensor normal(const Shape& shape, uint32_t seed) {
+  Tensor t(DType::Float32, shape);
+  std::mt19937 engine(seed);
+  std::normal_distribution<float> distribution;
+  for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = distribution(engine);
+  return t;
+}
+
+// The kernel's first argument after a run, as a logical tensor; it held NaNs before, all others normal().
+Tensor result(const Kernel& kernel) {
+  std::vector<Tensor> arguments;
+  for (const BufferRef& b : kernel.arguments)
+    arguments.push_back(pack(normal(b->shape, static_cast<uint32_t>(arguments.size())), b->layout));
+  for (int64_t i = 0; i < arguments[0].size(); ++i) arguments[0].mutable_data<float>()[i] = NAN;
+  evaluate(kernel, arguments);
+  return unpack(arguments[0], kernel.arguments[0]->shape, kernel.arguments[0]->layout);
+}
+
+// A convolution of stride 2 with padding as guards, in groups, its bias and a gate behind it.
+struct Convolution {
+  int64_t batch, groups, channels, maps, side, taps;
+
+  Kernel kernel() const {
+    const int64_t out = (side - 1) / 2 + 1, pad = taps / 2;
+    const BufferRef y = global("y", {batch, groups * maps, out, out}),
+                    x = global("x", {batch, groups * channels, side, side}),
+                    w = global("w", {groups * maps, channels, taps, taps}), bias = global("bias", {groups * maps});
+    const Expr n = variable("n"), g = variable("g"), m = variable("m"), c = variable("c"), o0 = variable("o0"),
+               o1 = variable("o1"), k0 = variable("k0"), k1 = variable("k1"), map = g * maps + m,
+               top = o0 * 2 + k0 - pad, left = o1 * 2 + k1 - pad;
+    const BufferRef sum = local_buffer("sum", DType::Float32), t = local_buffer("t", DType::Float32);
+    const Expr value = select(top >= 0 && top < side && left >= 0 && left < side,
+                              load(x, {n, g * channels + c, top, left}), constant(DType::Float32, 0));
+    Stmt reduce = store(sum, {}, load(sum, {}) + value * load(w, {map, c, k0, k1}));
+    reduce = loop("c", channels, loop("k0", taps, loop("k1", taps, std::move(reduce))));
+    Stmt body = block({alloc(sum), store(sum, {}, constant(DType::Float32, 0)), std::move(reduce), alloc(t),
+                       store(t, {}, load(sum, {}) + load(bias, {map})),
+                       store(y, {n, map, o0, o1}, load(t, {}) * max(constant(DType::Float32, 0), load(t, {})))});
+    body = loop("n", batch, loop("g", groups, loop("m", maps, loop("o0", out, loop("o1", out, std::move(body))))));
+    return {"conv_test", "", "conv", {y, x, w, bias}, std::move(body)};
+  }
+};
+
+// y[b, i, j] = sum over k of a[b, i, k] * b[b, k, j], or of b[b, j, k].
+Kernel product(int64_t batch, int64_t rows, int64_t depth, int64_t columns, bool turned) {
+  const BufferRef y = global("y", {batch, rows, columns}), a = global("a", {batch, rows, depth}),
+                  b = global("b", turned ? Shape{batch, columns, depth} : Shape{batch, depth, columns});
+  const Expr at = variable("b0"), i = variable("i"), j = variable("j"), k = variable("k");
+  const BufferRef sum = local_buffer("sum", DType::Float32);
+  const Expr right = turned ? load(b, {at, j, k}) : load(b, {at, k, j});
+  Stmt body = block({alloc(sum), store(sum, {}, constant(DType::Float32, 0)),
+                     loop("k", depth, store(sum, {}, load(sum, {}) + load(a, {at, i, k}) * right)),
+                     store(y, {at, i, j}, load(sum, {}))});
+  body = loop("b0", batch, loop("i", rows, loop("j", columns, std::move(body))));
+  return {"matmul_test", "", "matmul", {y, a, b}, std::move(body)};
+}
+
+Kernel scheduled(const Kernel& kernel, int opt) {
+  ScheduleOptions options;
+  options.opt = opt;
+  options.lanes = 1;
+  return schedule_gpu(kernel, {kernel.arguments[2].get()}, options);
+}
+
+// At -O0 to the bit; above with products and sums in one rounding, which changes the last bits.
+void expect_kept(const Kernel& before, const std::string& what) {
+  const Kernel after = scheduled(before, 0);
+  EXPECT_GT(thread_count(after), 0) << what << ": no tiles in " << to_text(after);
+  EXPECT_TRUE(result(after).identical(result(before))) << what << to_text(after);
+  const Tensor expected = result(before), contracted = result(scheduled(before, 3));
+  for (int64_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(contracted.data<float>()[i], expected.data<float>()[i], 1e-3) << what << " element " << i;
+}
+
+TEST(ScheduleGpu, ConvolutionsAreTiled) {
+  // Extents that tiles divide and that they do not, samples among the columns, groups as tasks.
+  for (const Convolution& c : {Convolution{1, 1, 16, 32, 15, 1},
+                               {1, 1, 3, 33, 14, 3},
+                               {2, 1, 5, 17, 9, 3},
+                               {1, 2, 8, 16, 11, 3},
+                               {3, 1, 20, 130, 7, 1}})
+    expect_kept(c.kernel(), cat("batch ", c.batch, " groups ", c.groups, " channels ", c.channels, " maps ", c.maps));
+}
+
+TEST(ScheduleGpu, MatrixProductsAreTiled) {
+  for (const bool turned : {false, true}) {
+    expect_kept(product(1, 64, 64, 64, turned), "64");
+    expect_kept(product(3, 35, 20, 37, turned), "35 x 20 x 37");
+    expect_kept(product(2, 17, 9, 200, turned), "17 x 9 x 200");
+  }
+}
+
+TEST(ScheduleGpu, LargeProductsHaveLargeTiles) {
+  const Kernel large = scheduled(product(4, 2048, 16, 2048, false), 0),
+               small = scheduled(product(1, 64, 16, 64, false), 0);
+  EXPECT_NE(to_text(large).find("shared left: float32[16,132]"), std::string::npos);
+  EXPECT_EQ(task_count(large), 4 * 16 * 16);
+  EXPECT_NE(to_text(small).find("shared left: float32[16,36]"), std::string::npos);
+  EXPECT_EQ(thread_count(small), 64);
+}
+
+// What lies side by side along the depth is written across the staged tile, one row of which is longer so that banks differ.
+TEST(ScheduleGpu, OperandsAreReadAsTheyLie) {
+  const std::string plain = to_text(scheduled(product(2, 64, 64, 64, false), 0));
+  EXPECT_NE(plain.find("shared left: float32[16,36]"), std::string::npos) << plain;
+  EXPECT_NE(plain.find("shared right: float32[16,32]"), std::string::npos) << plain;
+  const Kernel conv = scheduled(Convolution{1, 1, 16, 32, 15, 3}.kernel(), 0);
+  EXPECT_EQ(conv.arguments[2]->layout.text(), "p1.2.3.0");  // filters side by side
+}
+
+TEST(ScheduleGpu, SmallSumsAndOthersAreAThreadEach) {
+  for (const Kernel& kernel :
+       {product(1, 15, 64, 64, false), product(1, 64, 7, 64, false), Convolution{1, 20, 1, 1, 9, 3}.kernel()}) {
+    const Kernel after = scheduled(kernel, 0);
+    EXPECT_EQ(thread_count(after), 0) << to_text(after);
+    EXPECT_TRUE(result(after).identical(result(kernel)));
+  }
+}
+
+}  // namespace
+}  // namespace dnn::codegen
