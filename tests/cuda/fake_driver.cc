@@ -46,9 +46,8 @@ int number(const char* variable, int otherwise) {
   return text == nullptr ? otherwise : atoi(text);
 }
 
-char* memory(unsigned long long at) {
-  return reinterpret_cast<char*>(at);
-}  // NOLINT(performance-no-int-to-ptr): CUdeviceptr is one
+// NOLINTNEXTLINE(performance-no-int-to-ptr): a CUdeviceptr is an integer
+char* memory(unsigned long long at) { return reinterpret_cast<char*>(at); }
 
 // Whether [at, at + n) lies in one allocation.
 bool held(unsigned long long at, size_t n) {
