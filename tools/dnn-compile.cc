@@ -54,7 +54,7 @@ void declare(cli::Args& args, Options& o) {
               "instruction sets to build, as avx512,x86-64; default: this processor's best and x86-64");
   args.option(&o.processor, "--processor", "KIND",
               cat("whose speeds decide where there is a choice, of ", join(known_processors()),
-                  "; default: this one, generic with --isa"));
+                  "; default: this one, generic with --isa; gpu: OpenCL code for GPUs"));
   args.option(&o.passes, "--pass", "CHANGES",
               "passes on or off, as +fuse-ops,-fold-constant; only:NAMES for these alone");
   args.option(&o.stop_after, "--stop-after", "N", "apply the first N rewrites only; -1 for all", -1);
@@ -153,7 +153,8 @@ int work(const Options& o) {
       open.compile.isas.push_back(isa);
     }
   }
-  const std::vector<std::string>& kinds = known_processors();
+  std::vector<std::string> kinds = known_processors();
+  if (open.compile.device == "opencl") kinds.emplace_back(kGpu);
   if (!o.processor.empty() && std::find(kinds.begin(), kinds.end(), o.processor) == kinds.end())
     fail_usage("--processor ", o.processor, ": choose from ", join(kinds));
   open.compile.processor = o.processor;

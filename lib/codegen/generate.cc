@@ -54,7 +54,8 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.nearest_from = zen4 ? 24 : 0;  // docs/decisions/0031
     result.half_vectors = zen4;
   }
-  if (options.target == "opencl") {
+  result.gpu = options.target == "cuda" || isa == kGpuIsa;
+  if (options.target == "opencl" && !result.gpu) {
     result.panel = 1;
     // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL, but where 32 registers hold 16 floats each.
     result.vector_registers = isa == "float16" ? 18 : 14;
@@ -62,16 +63,15 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.parallel_tasks = result.least_tasks = 512;
     result.short_tasks = true;
   }
-  if (options.target == "cuda") {
+  if (result.gpu) {
     result.lanes = 1;
     result.parallel_tasks = result.least_tasks = int64_t{1} << 20;
   }
   return result;
 }
 
-Kernel scheduled(const std::string& target, const Kernel& kernel, const std::set<const loops::Buffer*>& packable,
-                 const ScheduleOptions& options) {
-  return target == "cuda" ? schedule_gpu(kernel, packable, options) : schedule_cpu(kernel, packable, options);
+Kernel scheduled(const Kernel& kernel, const std::set<const loops::Buffer*>& packable, const ScheduleOptions& options) {
+  return options.gpu ? schedule_gpu(kernel, packable, options) : schedule_cpu(kernel, packable, options);
 }
 
 const Vocabulary& vocabulary_of(const std::string& target) {
@@ -345,7 +345,7 @@ class Generator {
           {kernel.name, kernel.comment, flops,
            [kernel, packable, target = options_.target, schedule = schedule_](const ScheduleParameters& p) mutable {
              schedule.parameters = p;
-             return print_kernel(scheduled(target, kernel, packable, schedule), vocabulary_of(target));
+             return print_kernel(scheduled(kernel, packable, schedule), vocabulary_of(target));
            }});
     }
     ScheduleOptions schedule = schedule_;
@@ -353,7 +353,7 @@ class Generator {
       schedule.parameters = chosen->second;
       kernel.comment += " " + to_text(chosen->second);
     }
-    return scheduled(options_.target, kernel, packable, schedule);
+    return scheduled(kernel, packable, schedule);
   }
 
   static std::string comment(const Graph& graph, const Node& node, const std::string& pattern) {

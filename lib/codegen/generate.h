@@ -24,12 +24,16 @@ struct GenerateOptions {
   int opt = 0;
   std::string target = "c";  // vocabulary: "c", "opencl", "cuda"
   bool fast_math = false;    // shorter approximations of exp, tanh and erf
-  // One code each: for "c" per instruction set, e.g. {"avx512", "x86-64"}; for "opencl" per width of the vectors, {"float16", "float8"}.
+  // One code each: for "c" per instruction set, e.g. {"avx512", "x86-64"}; for "opencl" per width of the vectors, {"float16", "float8"}, or
+  // {kGpuIsa}.
   std::vector<std::string> isas;
   std::string processor = "generic";  // its kind, of known_processors()
   Schedules schedules = {};           // chosen parameters; what is not in it has the defaults
   std::function<void(const Workload& workload)> on_workload = {};  // called once for each; may be empty
 };
+
+// The code that OpenCL's GPUs run: tiles of threads, no vectors.
+inline constexpr const char* kGpuIsa = "gpu";
 
 // Fills in everything of a package but `info` and the codes' binaries. Types of all values must have been inferred.
 Package generate(const Graph& graph, const GenerateOptions& options);

@@ -51,6 +51,8 @@ std::string type_suffix(DType dtype, int64_t lanes);
 // The kernel's function, without prelude. Its tasks are the product of the outermost parallel loops' extents.
 std::string print_kernel(const loops::Kernel& kernel, const Vocabulary& vocabulary);
 int64_t task_count(const loops::Kernel& kernel);
+// Whether 32 bits hold all its offsets and tasks, and what a tile adds to the last ones.
+bool small_indices(const loops::Kernel& kernel);
 // Of a task: the extent of its loops over threads, 0 where it has none.
 int64_t thread_count(const loops::Kernel& kernel);
 

@@ -1,7 +1,5 @@
 // The CUDA C++ vocabulary: a task is a thread, or a block of threads with loops of their own; scalars only, as schedules for GPUs make no
 // vector loops.
-#include <algorithm>
-
 #include "base/text.h"
 #include "codegen/print.h"
 
@@ -78,13 +76,9 @@ class CudaVocabulary : public Vocabulary {
                " task = ", task, ";\n  if (task < ", tasks, ") {\n");
   }
   std::string close(const loops::Kernel&) const override { return "  }\n}\n"; }
-  // A GPU computes 64-bit indices in several steps. What a block adds to the last task or element is less than kMargin.
+  // A GPU computes 64-bit indices in several steps.
   std::string index_type(const loops::Kernel& kernel) const override {
-    constexpr int64_t kMargin = int64_t{1} << 24;
-    const auto fits = [](int64_t n) { return n < INT32_MAX - kMargin; };
-    const auto small = [&](const loops::BufferRef& b) { return fits(b->layout.element_count(b->shape)); };
-    const bool all = std::all_of(kernel.arguments.begin(), kernel.arguments.end(), small);
-    return all && fits(task_count(kernel)) ? "int" : "long long";
+    return small_indices(kernel) ? "int" : "long long";
   }
   std::string shared_array(const std::string& type, const std::string& name, int64_t n) const override {
     return cat("__shared__ __align__(16) ", type, " ", name, "[", n, "];");

@@ -578,6 +578,14 @@ int64_t thread_count(const Kernel& kernel) {
   return threads;
 }
 
+bool small_indices(const Kernel& kernel) {
+  constexpr int64_t kMargin = int64_t{1} << 24;  // more than a tile, or a block of threads
+  const auto fits = [](int64_t n) { return n < INT32_MAX - kMargin; };
+  return fits(task_count(kernel)) &&
+         std::all_of(kernel.arguments.begin(), kernel.arguments.end(),
+                     [&](const BufferRef& b) { return fits(b->layout.element_count(b->shape)); });
+}
+
 std::string Vocabulary::shared_array(const std::string&, const std::string& name, int64_t) const {
   fail_internal("codegen: no memory for threads to share ", name);
 }

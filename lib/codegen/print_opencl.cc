@@ -84,18 +84,30 @@ class OpenClVocabulary : public Vocabulary {
     return text;
   }
 
-  std::string open(const loops::Kernel& kernel, int64_t, int64_t) const override {
+  std::string open(const loops::Kernel& kernel, int64_t, int64_t threads) const override {
     const std::string comment = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
+    if (threads > 0) {  // what they share is declared in the outermost braces of a kernel
+      return cat(comment, "__kernel __attribute__((reqd_work_group_size(", threads, ", 1, 1))) void ", kernel.name, "(",
+                 parameters(kernel), ") {\n    const ", index_type(kernel), " task = get_group_id(0);\n");
+    }
     return comment + "void " + kernel.name + "_task(" + parameters(kernel) + ", const long task) {\n  {\n";
   }
   // One task as a function, which a kernel over many steps calls, too, and the kernel of a launch of its own.
   std::string close(const loops::Kernel& kernel) const override {
+    if (thread_count(kernel) > 0) return "}\n";
     std::vector<std::string> names;
     for (const loops::BufferRef& b : kernel.arguments) names.push_back(b->name);
     return "  }\n}\n__kernel void " + kernel.name + "(" + parameters(kernel) + ") {\n  " + kernel.name + "_task(" +
            join(names) + ", get_global_id(0));\n}\n";
   }
-  std::string index_type(const loops::Kernel&) const override { return "long"; }
+  std::string index_type(const loops::Kernel& kernel) const override {
+    return thread_count(kernel) > 0 && small_indices(kernel) ? "int" : "long";
+  }
+  std::string shared_array(const std::string& type, const std::string& name, int64_t n) const override {
+    return cat("__local ", type, " ", name, "[", n, "] __attribute__((aligned(16)));");
+  }
+  std::string thread_number() const override { return "get_local_id(0)"; }
+  std::string barrier() const override { return "barrier(CLK_LOCAL_MEM_FENCE);"; }
   std::string scalar_type(DType dtype) const override { return opencl_type(dtype); }
   std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {
     return cat(type, " ", name, "[", n, "];");

@@ -46,6 +46,7 @@ std::string target_of(const std::string& device) {
 }
 
 std::vector<std::string> isas_of(const std::string& target, const CompileOptions& options) {
+  if (target == "opencl" && processor_of(options) == kGpu) return {codegen::kGpuIsa};
   if (target == "opencl") return {"float16", "float8"};
   if (target != "c") return {""};
   return options.isas.empty() ? default_isas() : options.isas;

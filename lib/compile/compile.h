@@ -18,7 +18,8 @@ struct CompileOptions {
   std::string device = "cpu";     // its kind decides the target
   bool float64 = false;           // widen the model: the yardstick
   std::vector<std::string> isas;  // for C; empty: the host's best and x86-64
-  std::string processor;  // for C, of known_processors(); empty: the host's kind where isas is empty, too, else generic
+  // For C, of known_processors(); empty: the host's kind where isas is empty, too, else generic. For OpenCL kGpu, or empty: processors.
+  std::string processor;
   std::string pass_changes;      // "+name,-name"
   int64_t stop_after = -1;       // patches to apply at most; -1: all
   codegen::Schedules schedules;  // of tuned kernels

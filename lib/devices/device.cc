@@ -11,6 +11,8 @@ namespace dnn {
 #include "devices/devices.def"
 #undef DNN_DEVICE
 
+bool opencl_on_gpu(const std::string& index);
+
 const std::vector<Device>& devices() {
   static const std::vector<Device> rows = {
 #define DNN_DEVICE(kind, usage, target, prefix) {kind, usage, target, prefix##_open, prefix##_list},
@@ -48,6 +50,12 @@ const Device& find_device(const std::string& name, std::string* index) {
   const std::string near = nearest_word(kind, kinds);
   fail_usage("device ", name, ": there is no such kind of device", near.empty() ? "" : "; did you mean " + near + "?",
              " (see dnn-infer --list-devices)");
+}
+
+bool on_gpu(const std::string& device) {
+  std::string index;
+  const std::string kind = find_device(device, &index).kind;
+  return kind == "cuda" || (kind == "opencl" && opencl_on_gpu(index));
 }
 
 std::vector<Tensor> Session::fork(const std::vector<Tensor>&, const Fork&) {

@@ -83,7 +83,16 @@ std::string device_text(cl_device_id device, cl_device_info what) {
   return text;
 }
 
-// The code with the widest vectors, "floatN", that the device's registers hold whole; the narrowest where they hold none.
+constexpr const char* kGpuCode = "gpu";
+
+bool is_gpu(cl_device_id device) {
+  cl_device_type type = 0;
+  return clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS &&
+         (type & CL_DEVICE_TYPE_GPU) != 0;
+}
+
+// The code with the widest vectors, "floatN", that the device's registers hold whole; the narrowest where they hold none, as they do not
+// where the only one is a GPU's.
 const Code& code_for(const Package& package, cl_device_id device) {
   if (package.codes.empty()) fail_usage("the package holds no code; compile it with --device opencl");
   cl_uint native = 0;
@@ -294,9 +303,12 @@ class OpenClSession : public PlannedSession {
 
   void launch(size_t i) override {
     const auto kernel = static_cast<size_t>(package_->steps[i].kernel);
-    const auto tasks = static_cast<size_t>(code_.tasks[kernel]);
-    const size_t one = 1;
-    check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &tasks, &one, 0, nullptr, nullptr),
+    // A task is a group, or an item, of which a GPU decides how many go together.
+    const auto tasks = static_cast<size_t>(code_.tasks[kernel]), threads = static_cast<size_t>(code_.threads[kernel]);
+    const size_t group = std::max<size_t>(1, threads), items = tasks * group;
+    const bool open = threads == 0 && code_.isa == kGpuCode;
+    check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &items, open ? nullptr : &group, 0,
+                                 nullptr, nullptr),
           "launching a kernel");
   }
   size_t launch_from(size_t i) override {
@@ -365,6 +377,13 @@ std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, con
     fail_environment("device opencl:", n, ": no such device, ", found.size(), " found (see dnn-infer --list-devices)");
   }
   return std::make_unique<OpenClSession>(std::move(package), found[static_cast<size_t>(n)].device);
+}
+
+bool opencl_on_gpu(const std::string& index) {
+  const std::vector<FoundDevice> found = find_devices();
+  int64_t n = 0;
+  parse_int(index, &n);
+  return n < static_cast<int64_t>(found.size()) && is_gpu(found[static_cast<size_t>(n)].device);
 }
 
 std::vector<std::string> opencl_list(const DeviceOptions&) {

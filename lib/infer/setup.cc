@@ -61,6 +61,7 @@ OpenOptions open_options(const NetworkOptions& o) {
     fail_usage("--isa ", o.isa, ": choose from ", join(known));
   // What is compiled to be run here needs no kernels for other processors.
   if (o.isa.empty() && open.compile.device == "cpu") open.compile.processor = processor_kind();
+  if (on_gpu(o.device)) open.compile.processor = kGpu;
   open.compile.isas = {o.isa.empty() ? supported_isas().back() : o.isa};
   open.shapes = o.shapes;
   open.batch = o.batch.value_or(1);

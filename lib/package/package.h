@@ -57,7 +57,7 @@ inline constexpr std::string_view kUnitDivider = "\n// ---- kernel ----\n";
 
 // The kernels for one target and instruction set.
 struct Code {
-  std::string isa;  // "x86-64", "avx2", "avx512"; for opencl "float16", "float8"; "" for cuda
+  std::string isa;  // "x86-64", "avx2", "avx512"; for opencl "float16", "float8", or "gpu"; "" for cuda
   std::string source;
   std::string binary;            // ELF shared object; empty where the driver compiles the source
   std::vector<int64_t> tasks;    // by kernel: its parallel iterations

@@ -123,10 +123,12 @@ Tensor random_input(const Graph& graph) {
   return x;
 }
 
-std::shared_ptr<const Package> compiled(const Graph& graph, int opt, const std::string& device = "cuda") {
+std::shared_ptr<const Package> compiled(const Graph& graph, int opt, const std::string& device = "cuda",
+                                        const std::string& processor = "") {
   CompileOptions options;
   options.opt = opt;
   options.device = device;
+  options.processor = processor;
   return std::make_shared<Package>(compile(graph, options));
 }
 
@@ -179,6 +181,27 @@ TEST(Cuda, AgreesOnTheStandIn) {
 TEST(Cuda, AgreesOnAGpu) {
   if (find_device("cuda").list(options_of()).empty()) GTEST_SKIP() << "no CUDA device";
   expect_agreement(options_of());
+}
+
+// The same tiles as OpenCL C, whose groups PoCL runs on this processor.
+TEST(Gpu, TilesAgreeOnOpenCl) {
+  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  for (const Net& net : kNets) {
+    const Graph graph = graph_of(net);
+    const Tensor x = random_input(graph);
+    const std::vector<Tensor> expected = interpret(graph, {x});
+    for (const int opt : {0, 3}) {
+      const auto package = compiled(graph, opt, "opencl", kGpu);
+      ASSERT_EQ(package->codes.size(), 1u);
+      EXPECT_EQ(package->codes[0].isa, "gpu");
+      EXPECT_NE(package->codes[0].source.find("__local float"), std::string::npos) << net.name;
+      const std::vector<Tensor> actual = open_session("opencl:0", package)->run({x});
+      for (size_t i = 0; i < actual.size(); ++i) {
+        EXPECT_LT(compare(actual[i], expected[i]).relative(), 2e-6) << net.name << " -O" << opt << " output " << i;
+        EXPECT_TRUE(!net.exact || opt > 0 || actual[i].identical(expected[i])) << net.name << " output " << i;
+      }
+    }
+  }
 }
 
 TEST(Cuda, SaysWhatIsHere) {
