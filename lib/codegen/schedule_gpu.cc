@@ -37,6 +37,11 @@ constexpr int64_t kProcessors = 128;
 // Below, tiles would be mostly empty.
 constexpr int64_t kLeast = 16, kLeastDepth = 8;
 
+// Threads that share few long sums: so many sums side by side, where neighbours in memory belong to neighbouring sums and where to one.
+constexpr int64_t kSliceThreads = 256, kWideSide = 32, kNarrowSide = 8;
+// Sums that are long, and that are few.
+constexpr int64_t kLeastSliced = 128, kMostSliced = 32768;
+
 // Loops that are one axis of the product, outermost first.
 struct Axis {
   std::vector<std::pair<std::string, int64_t>> loops;  // name, extent
@@ -73,10 +78,17 @@ class GpuSchedule {
   std::optional<Kernel> run() {
     kernel_.body = simplify(drop_guards(kernel_.body));
     if (!recognise() || !divide()) return std::nullopt;
-    pack(&left_, rows_);
-    pack(&right_, columns_);
-    choose_tile();
-    kernel_.body = tiled();
+    if (tiles()) {
+      pack(&left_, rows_);
+      pack(&right_, columns_);
+      choose_tile();
+      kernel_.body = tiled();
+    } else if (slices()) {
+      pack(&right_, columns_);
+      kernel_.body = sliced();
+    } else {
+      return std::nullopt;
+    }
     if (options_.opt >= 3) kernel_.body = contract_fma(kernel_.body);
     kernel_.body = simplify(kernel_.body);
     return kernel_;
@@ -118,8 +130,17 @@ class GpuSchedule {
       const bool in_left = uses_variable(left_, l.first), in_right = uses_variable(right_, l.first);
       (in_left == in_right ? tasks_ : in_left ? rows_ : columns_).loops.push_back(l);
     }
-    return rows_.extent() >= kLeast && columns_.extent() >= kLeast && depth_.extent() >= kLeastDepth &&
-           !reads_sum(start_) && !outer_.in(start_);
+    return !reads_sum(start_) && !outer_.in(start_);
+  }
+
+  bool tiles() const {
+    return rows_.extent() >= kLeast && columns_.extent() >= kLeast && depth_.extent() >= kLeastDepth;
+  }
+
+  // Few long sums, as of a classifier of one image, would leave most of a GPU idle.
+  bool slices() const {
+    return options_.reassociate && depth_.extent() >= kLeastSliced && outer_.extent() <= kMostSliced &&
+           !columns_.loops.empty();
   }
 
   bool reads_sum(const Expr& e) const {
@@ -241,6 +262,44 @@ class GpuSchedule {
     for (auto l = tasks_.loops.rbegin(); l != tasks_.loops.rend(); ++l)
       body = loop(l->first, l->second, std::move(body), LoopKind::Parallel);
     return body;
+  }
+
+  // Each sum by several threads, which take turns along the depth, and then one that adds theirs up. Neighbours among threads read
+  // neighbours in memory.
+  Stmt sliced() const {
+    const bool is_deep = deep(right_, columns_);
+    const int64_t outputs = is_deep ? kNarrowSide : kWideSide, slices = kSliceThreads / outputs;
+    const Expr thread = variable("thread");
+    const Expr output = is_deep ? floordiv(thread, number(slices)) : floormod(thread, number(outputs));
+    const Expr slice = is_deep ? floormod(thread, number(slices)) : floordiv(thread, number(outputs));
+    const auto shared =
+        std::make_shared<const Buffer>(Buffer{"parts", sum_->dtype, {slices, outputs}, {}, Scope::Shared});
+    const auto at_output = [&](const Expr& o) { return variable("output_block") * number(outputs) + o; };
+    const auto within = [&](const Expr& e, int64_t extent, int64_t multiple, Stmt body) {
+      return extent % multiple == 0 ? body : if_then(e <= number(extent - 1), std::move(body));
+    };
+
+    std::map<std::string, Expr> values;
+    const Expr depth = variable("chunk") * number(slices) + slice;
+    outer_.place(at_output(output), &values);
+    depth_.place(depth, &values);
+    const BufferRef part = local_buffer("part", sum_->dtype);
+    Stmt add = store(part, {}, load(part, {}) + substitute(left_ * right_, values));
+    add = loop("chunk", blocks(depth_, slices), within(depth, depth_.extent(), slices, std::move(add)));
+    const Stmt parts = loops::block({alloc(part), store(part, {}, constant(sum_->dtype, 0)),
+                                     within(at_output(output), outer_.extent(), outputs, std::move(add)),
+                                     store(shared, {slice, output}, load(part, {}))});
+
+    outer_.place(at_output(thread), &values);
+    std::vector<Stmt> ending = {
+        alloc(sum_), store(sum_, {}, start_),
+        loop("slice", slices, store(sum_, {}, load(sum_, {}) + load(shared, {variable("slice"), thread})))};
+    for (const Stmt& s : rest_) ending.push_back(substitute(s, values));
+    const Stmt whole = if_then(thread <= number(outputs - 1),
+                               within(at_output(thread), outer_.extent(), outputs, loops::block(std::move(ending))));
+    const auto all = [&](Stmt body) { return loop("thread", kSliceThreads, std::move(body), LoopKind::Threads); };
+    return loop("output_block", blocks(outer_, outputs), loops::block({alloc(shared), all(parts), all(whole)}),
+                LoopKind::Parallel);
   }
 
   // What follows a sum, for each element of a thread's tile that the result has. Its locals are as many as these.

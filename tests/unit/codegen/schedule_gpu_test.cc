@@ -70,11 +70,15 @@ Kernel product(int64_t batch, int64_t rows, int64_t depth, int64_t columns, bool
   return {"matmul_test", "", "matmul", {y, a, b}, std::move(body)};
 }
 
-Kernel scheduled(const Kernel& kernel, int opt) {
+// `packable`: whether the second operand is a constant.
+Kernel scheduled(const Kernel& kernel, int opt, bool packable = true) {
   ScheduleOptions options;
   options.opt = opt;
+  options.reassociate = opt >= 3;
   options.lanes = 1;
-  return schedule_gpu(kernel, {kernel.arguments[2].get()}, options);
+  std::set<const Buffer*> constants;
+  if (packable) constants.insert(kernel.arguments[2].get());
+  return schedule_gpu(kernel, constants, options);
 }
 
 // At -O0 to the bit; above with products and sums in one rounding, which changes the last bits.
@@ -121,6 +125,24 @@ TEST(ScheduleGpu, OperandsAreReadAsTheyLie) {
   EXPECT_NE(plain.find("shared right: float32[16,32]"), std::string::npos) << plain;
   const Kernel conv = scheduled(Convolution{1, 1, 16, 32, 15, 3}.kernel(), 0);
   EXPECT_EQ(conv.arguments[2]->layout.text(), "p1.2.3.0");  // filters side by side
+}
+
+// Where sums may be taken in another order, several threads share each of few long ones.
+TEST(ScheduleGpu, FewLongSumsAreShared) {
+  for (const bool turned : {false, true}) {
+    const Kernel before = product(2, 3, 300, 37, turned), after = scheduled(before, 3, false);
+    EXPECT_EQ(thread_count(after), 256);
+    EXPECT_EQ(task_count(after), turned ? (2 * 3 * 37 + 7) / 8 : (2 * 3 * 37 + 31) / 32);
+    const Tensor expected = result(before), actual = result(after);
+    for (int64_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(actual.data<float>()[i], expected.data<float>()[i], 1e-3) << "turned " << turned << " element " << i;
+    EXPECT_EQ(thread_count(scheduled(before, 0)), 0);
+  }
+  const Kernel gated = Convolution{1, 1, 130, 40, 1, 1}.kernel(), after = scheduled(gated, 3);
+  EXPECT_EQ(thread_count(after), 256) << to_text(after);
+  const Tensor expected = result(gated), actual = result(after);
+  for (int64_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(actual.data<float>()[i], expected.data<float>()[i], 1e-3) << i;
 }
 
 TEST(ScheduleGpu, SmallSumsAndOthersAreAThreadEach) {
