@@ -2,10 +2,11 @@
 #include "base/threads.h"
 
 #include <immintrin.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
+
+#include "base/affinity.h"
 
 namespace dnn {
 namespace {
@@ -23,18 +24,28 @@ constexpr uint64_t kOpen = uint64_t{1} << 16, kNumber = kOpen << 1;
 }  // namespace
 
 int available_processors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  const std::vector<int> allowed = allowed_processors();
+  if (!allowed.empty()) return static_cast<int>(allowed.size());
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-ThreadPool::ThreadPool(int n_threads) {
+ThreadPool::ThreadPool(int n_threads, std::span<const int> processors) {
   if (n_threads <= 0) n_threads = available_processors();
   ranges_ = std::vector<Range>(static_cast<size_t>(n_threads));
   for (int i = 1; i < n_threads; ++i) workers_.emplace_back([this, i] { work(i); });
+  if (processors.empty()) return;
+  try {
+    for (size_t i = 0; i < workers_.size(); ++i)
+      keep_to(workers_[i], processors.subspan((i + 1) % processors.size(), 1));
+  } catch (...) {
+    end();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { end(); }
+
+void ThreadPool::end() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;

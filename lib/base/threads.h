@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -14,8 +15,10 @@ namespace dnn {
 
 class ThreadPool {
  public:
-  // `n_threads` counts the calling thread; 0 means the processors this process may use.
-  explicit ThreadPool(int n_threads);
+  // `n_threads` counts the calling thread; 0 means the processors this process may use. With `processors`, thread i stays on the
+  // i-th of them, counted around where there are more threads; the calling thread is number 0 and its caller's to pin (affinity.h).
+  // Throws Environment where the system refuses.
+  explicit ThreadPool(int n_threads, std::span<const int> processors = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -33,6 +36,7 @@ class ThreadPool {
     int64_t end = 0, piece = 1;
   };
 
+  void end();
   bool join(uint64_t* last);
   void work(int index);
   void run_part(int index);

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "base/affinity.h"
 #include "base/share.h"
 
 namespace dnn {
@@ -61,6 +63,54 @@ TEST(ThreadPool, AThreadThatWakesLateTouchesNoLoopThatIsOver) {
     for (int count : visits) wrong += count == 1 ? 0 : 1;
   }
   EXPECT_EQ(wrong, 0);
+}
+
+// Loops of fewer parts than threads, and of many more; wherever the threads are.
+void expect_each_part_once(ThreadPool& pool) {
+  for (int times = 0; times < 20; ++times) {
+    for (const int64_t n : {int64_t{3}, int64_t{64}, int64_t{5000}}) {
+      std::vector<int> visits(static_cast<size_t>(n));  // not atomic: two threads at one part are two visits, or a race
+      parallel_for(pool, n, [&](int64_t i) { ++visits[static_cast<size_t>(i)]; });
+      EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), n);
+    }
+  }
+}
+
+TEST(ThreadPool, SixtyFourThreadsOnAnyNumberOfProcessors) {
+  ThreadPool pool(64);
+  EXPECT_EQ(pool.size(), 64);
+  expect_each_part_once(pool);
+}
+
+TEST(ThreadPool, SixtyFourThreadsPinnedInTurn) {
+  const std::vector<int> allowed = allowed_processors();
+  for (const size_t n : {size_t{1}, allowed.size()}) {
+    const std::vector<int> processors(allowed.begin(), allowed.begin() + static_cast<std::ptrdiff_t>(n));
+    const PinnedThread pinned(processors);
+    ThreadPool pool(64, processors);
+    expect_each_part_once(pool);
+  }
+  EXPECT_EQ(allowed_processors(), allowed);
+}
+
+// Every thread waits for all the others, so that each has one part.
+TEST(ThreadPool, ThreadsStayWhereTheyAreKept) {
+  const std::vector<int> allowed = allowed_processors(), processors(allowed.rbegin(), allowed.rend());
+  constexpr int64_t kThreads = 5;
+  const PinnedThread pinned(processors);
+  ThreadPool pool(kThreads, processors);
+  std::atomic<int64_t> n = 0;
+  std::vector<std::vector<int>> where(kThreads);
+  parallel_for(pool, kThreads, [&](int64_t) {
+    where[static_cast<size_t>(n++)] = allowed_processors();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (n < kThreads && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  });
+  std::vector<std::vector<int>> expected;
+  for (size_t i = 0; i < kThreads; ++i) expected.push_back({processors[i % processors.size()]});
+  std::sort(where.begin(), where.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(where, expected);
 }
 
 TEST(ShareOut, TheFirstFailureOnceAllIsDone) {
