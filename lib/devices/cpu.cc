@@ -84,7 +84,8 @@ class CpuSession : public PlannedSession {
       : PlannedSession(std::move(package)),
         code_(choose_code(*package_, options.isa)),
         object_(code_.binary),
-        pool_(options.threads) {
+        processors_(options.processors),
+        pool_(options.threads, processors_) {
     for (const KernelInfo& kernel : package_->kernels) functions_.push_back(object_.function(kernel.name));
     for (const Step& step : package_->steps) pointers_.emplace_back(step.arguments.size(), nullptr);
     keep_samples(false);
@@ -92,6 +93,7 @@ class CpuSession : public PlannedSession {
 
   std::string isa() const override { return code_.isa; }
   int threads() const override { return pool_.size(); }
+  std::vector<int> pinned_to() const override { return processors_; }
 
  private:
   using Pointers = std::vector<void*>;
@@ -223,6 +225,7 @@ class CpuSession : public PlannedSession {
 
   const Code& code_;
   SharedObject object_;
+  const std::vector<int> processors_;
   ThreadPool pool_;
   std::vector<KernelFunction> functions_;
   Tensor arena_;

@@ -16,6 +16,8 @@ namespace dnn {
 struct DeviceOptions {
   int threads = 0;  // including the caller's; 0: the processors this process may use
   std::string isa;  // force one of the package's codes; "": the best that the processor has
+  // Where a device has threads of its own making, each is kept to one of these in turn; empty: wherever the system has them.
+  std::vector<int> processors = {};
   // For lib:NAME alone, see library.h.
   std::string model_file = {}, model_format = {};  // what the framework loads
   std::optional<int> opt = {};                     // level, where the framework has levels
@@ -36,6 +38,9 @@ class Session {
   // Instruction set or device name that the run really uses.
   virtual std::string isa() const { return {}; }
   virtual int threads() const { return 1; }
+  // Processors that its threads are each kept to one of, in turn. The first is for the thread that calls run(), which is its caller's
+  // to pin. Empty: wherever the system has them.
+  virtual std::vector<int> pinned_to() const { return {}; }
   // The level that runs; none where the device has no levels.
   virtual std::optional<int> opt() const { return package_->info.opt; }
   // What else a run's header says of where it runs: versions, what fell back.

@@ -9,9 +9,11 @@ namespace {
 
 class ReferenceSession : public Session {
  public:
-  ReferenceSession(std::shared_ptr<const Package> package, int threads) : Session(std::move(package)), pool_(threads) {}
+  ReferenceSession(std::shared_ptr<const Package> package, const DeviceOptions& options)
+      : Session(std::move(package)), processors_(options.processors), pool_(options.threads, processors_) {}
   std::string isa() const override { return "reference"; }
   int threads() const override { return pool_.size(); }
+  std::vector<int> pinned_to() const override { return processors_; }
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return trace(inputs, {}); }
   std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override {
     return interpret(package_->graph, inputs, observe, {}, &pool_);
@@ -44,6 +46,7 @@ class ReferenceSession : public Session {
   }
 
  private:
+  const std::vector<int> processors_;
   ThreadPool pool_;
 };
 
@@ -51,7 +54,7 @@ class ReferenceSession : public Session {
 
 std::unique_ptr<Session> reference_open(std::shared_ptr<const Package> package, const std::string&,
                                         const DeviceOptions& options) {
-  return std::make_unique<ReferenceSession>(std::move(package), options.threads);
+  return std::make_unique<ReferenceSession>(std::move(package), options);
 }
 
 std::vector<std::string> reference_list(const DeviceOptions&) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/affinity.h"
 #include "infer/prefetch.h"
 #include "infer/trace.h"
 
@@ -63,6 +64,7 @@ struct Runner::State {
   std::vector<std::unique_ptr<metrics::RunMetric>> metrics = metrics::make_run_metrics();
   Clock::time_point start;
   bool warm = false;
+  std::optional<PinnedThread> pinned;
   // The first sample's inputs and scores, and how far others go away from them.
   std::vector<Tensor> first_inputs;
   std::vector<double> first_scores;
@@ -161,9 +163,14 @@ bool Runner::fill(Batch* batch) {
 
 void Runner::warm_up(const Batch& batch) {
   if (state_->warm) return;
-  for (int64_t i = 0; i < options_.warmup; ++i) session_.run(batch.inputs);
+  const std::vector<int> processors = session_.pinned_to();
+  {
+    const PinnedThread pinned(processors);
+    for (int64_t i = 0; i < options_.warmup; ++i) session_.run(batch.inputs);
+  }
   session_.enable_profile(options_.profile);
-  if (options_.usage != nullptr) options_.usage->start();
+  if (options_.usage != nullptr) options_.usage->start();  // whose thread may go anywhere
+  state_->pinned.emplace(processors);
   state_->start = Clock::now();
   state_->warm = true;
 }
@@ -316,6 +323,7 @@ RunSummary Runner::run(SampleSource& source) {
     infer(batch);
     write_usage();
   }
+  s.pinned.reset();
   if (options_.usage != nullptr) options_.usage->stop();
   write_usage();
   s.prefetch.reset();

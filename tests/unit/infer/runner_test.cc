@@ -9,6 +9,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/affinity.h"
 #include "base/io.h"
 #include "cache.h"
 #include "compile/compile.h"
@@ -186,6 +187,46 @@ TEST(Run, TraceHoldsEveryValueOfEachSample) {
     EXPECT_FALSE(record.recomputed);
     EXPECT_EQ(record.role, record.name == "x" ? stream::Role::Input : stream::Role::Output);
   }
+}
+
+// Runs on the last processor; who decodes, and what follows, wherever it was.
+TEST(Run, KeepsTheCallingThreadWhereTheSessionWantsIt) {
+  static std::vector<int> seen, decoding;
+  const std::vector<int> allowed = allowed_processors();
+  class Pinned : public Session {
+   public:
+    explicit Pinned(std::shared_ptr<const Package> package) : Session(std::move(package)) {}
+    std::vector<int> pinned_to() const override { return {allowed_processors().back()}; }
+    std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return trace(inputs, {}); }
+    std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override {
+      const std::vector<int> here = allowed_processors();
+      seen.insert(seen.end(), here.begin(), here.end());
+      return interpret(package_->graph, inputs, observe);
+    }
+  };
+  class Watched : public Numbers {
+   public:
+    using Numbers::Numbers;
+    std::optional<Load> next() override {
+      decoding = allowed_processors();
+      return Numbers::next();
+    }
+  };
+  const std::shared_ptr<const Package> package = package_of(network(1));
+  Pinned session(package);
+  const BatchPlan plan = plan_batch(*package);
+  StringSink sink;
+  stream::Writer writer(sink);
+  writer.write(stream::Header());
+  Watched source(3);
+  RunOptions options;
+  options.warmup = 1;
+  Runner runner(
+      session, plan, options, writer, [](const std::string&) {}, [](int64_t) {});
+  runner.run(source);
+  EXPECT_EQ(seen, std::vector<int>(4, allowed.back()));
+  EXPECT_EQ(decoding, allowed);
+  EXPECT_EQ(allowed_processors(), allowed);
 }
 
 TEST(Run, VaryingOutputsAndASingleSampleAreNoConcern) {
