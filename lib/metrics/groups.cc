@@ -18,9 +18,9 @@ constexpr std::string_view kAbsent = "-", kOwn = "own", kLibrary = "lib:";
 // Those that a run's provenance and command line fill differ in each run.
 const std::vector<std::string>& field_names() {
   static const std::vector<std::string> kNames = {
-      "tool",       "model", "format",          "framework",    "opt",  "passes", "device",
-      "isa",        "dtype", "label_set",       "label_offset", "host", "batch",  "threads",
-      "preprocess", "shard", "latency_contains"};
+      "tool",       "model", "format",           "framework",    "opt",     "passes", "device",
+      "isa",        "dtype", "label_set",        "label_offset", "host",    "batch",  "threads",
+      "preprocess", "shard", "latency_contains", "affinity",     "topology"};
   return kNames;
 }
 
@@ -42,7 +42,7 @@ void check_field(const std::string& field) {
   const std::string first = field.substr(0, field.find('.'));
   const std::vector<std::string>& names = field_names();
   const bool nested = first.size() < field.size();
-  const bool may_nest = first == "model" || first == "preprocess" || first == "host";
+  const bool may_nest = first == "model" || first == "preprocess" || first == "host" || first == "topology";
   if (std::find(names.begin(), names.end(), first) != names.end() && (!nested || may_nest)) return;
   const std::string near = nearest_word(first, names);
   fail_usage("--by: no header has a field ", quoted(field), near.empty() ? "" : cat("; did you mean ", near, "?"),

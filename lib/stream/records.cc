@@ -167,6 +167,25 @@ Json preprocess_map(const std::string& text) {
   return map;
 }
 
+Json topology_map(const Topology& t) {
+  Json map = Json::object();
+  const auto put_count = [&](const char* key, int n) {
+    if (n > 0) map[key] = n;
+  };
+  put_count("sockets", t.sockets);
+  put_count("cores", t.cores);
+  put_count("processors", t.processors);
+  put_count("numa_nodes", t.numa_nodes);
+  for (const Topology::Cache& cache : t.caches) {
+    map["caches"].push_back({{"name", cache.name},
+                             {"size_bytes", cache.size_bytes},
+                             {"shared_by", cache.shared_by},
+                             {"count", cache.count}});
+  }
+  if (!t.core_classes.empty()) map["core_classes"] = t.core_classes;
+  return map;
+}
+
 Json to_map(const Header& h) {
   Json map = {{"type", "header"}, {"stream", kStreamVersion}, {"tool", h.tool}, {"command", h.command}};
   Json model = Json::object();
@@ -184,8 +203,10 @@ Json to_map(const Header& h) {
   if (!h.preprocess.empty()) map["preprocess"] = preprocess_map(h.preprocess);
   put_optional(map, "batch", h.batch);
   put_optional(map, "threads", h.threads);
+  put_text(map, "affinity", h.affinity);
   put_text(map, "shard", h.shard);
   put_text(map, "latency_contains", h.latency_contains);
+  if (h.topology) map["topology"] = topology_map(*h.topology);
   if (!h.host.empty()) map["host"] = h.host;
   for (const Header& input : h.inputs) map["inputs"].push_back(to_map(input));
   return map;
@@ -257,6 +278,22 @@ Json to_map(const Usage& u) {
 
 Json to_map(const End& end) { return {{"type", "end"}, {"records", end.records}}; }
 
+Topology topology_from(const Json& map) {
+  const Fields fields(map, "header: 'topology'");
+  Topology t;
+  t.sockets = fields.small_integer("sockets").value_or(0);
+  t.cores = fields.small_integer("cores").value_or(0);
+  t.processors = fields.small_integer("processors").value_or(0);
+  t.numa_nodes = fields.small_integer("numa_nodes").value_or(0);
+  for (const Json& entry : fields.array("caches")) {
+    const Fields cache(entry, "header: 'topology': 'caches'");
+    t.caches.push_back({cache.text("name"), cache.integer("size_bytes").value_or(0),
+                        cache.small_integer("shared_by").value_or(0), cache.small_integer("count").value_or(0)});
+  }
+  t.core_classes = fields.texts("core_classes");
+  return t;
+}
+
 Header header_from(const Json& map) {
   const Fields fields(map, "header");
   const int64_t version = Fields::as_integer(fields.need("stream"), fields.name("stream"));
@@ -284,8 +321,10 @@ Header header_from(const Json& map) {
   }
   h.batch = fields.small_integer("batch");
   h.threads = fields.small_integer("threads");
+  h.affinity = fields.text("affinity");
   h.shard = fields.text("shard");
   h.latency_contains = fields.text("latency_contains");
+  if (const Json* topology = fields.find("topology")) h.topology = topology_from(*topology);
   for (const auto& [key, value] : fields.map("host").items()) h.host[key] = Fields::as_text(value, fields.name("host"));
   for (const Json& input : fields.array("inputs")) h.inputs.push_back(header_from(input));
   return h;

@@ -15,6 +15,20 @@ namespace dnn::stream {
 
 inline constexpr int kStreamVersion = 1;
 
+// The processors of a machine: those that the system schedules, each a core or a hardware thread of one. What is not known is 0
+// or empty.
+struct Topology {
+  int sockets = 0, cores = 0, processors = 0, numa_nodes = 0;
+  struct Cache {
+    std::string name;        // "L1d", "L2", "L3"; not those of instructions alone
+    int64_t size_bytes = 0;  // of one
+    int shared_by = 0;       // processors that have one together
+    int count = 0;           // how many of this size, shared by as many
+  };
+  std::vector<Cache> caches;
+  std::vector<std::string> core_classes;  // of cores of several kinds: the processors of each, fastest first, as "0-7"
+};
+
 // Opens a run. Empty text and absent values mean "not known" and are not written.
 struct Header {
   std::string tool;                  // "dnn-infer"
@@ -29,8 +43,10 @@ struct Header {
   int64_t label_offset = 0;  // class c of the model is label c - label_offset (1 when the model has a background class)
   std::string preprocess;    // JSON object text: the whole recipe
   std::optional<int> batch, threads;
+  std::string affinity;          // processors that the run was kept to, in its threads' order, as "0,2-5"
   std::string shard;             // "2/8": this run holds every eighth sample of its data set, from the third on
   std::string latency_contains;  // what latency_ns covers, in words
+  std::optional<Topology> topology;
   std::map<std::string, std::string> host;
   std::vector<Header> inputs;  // headers of the streams that this one was made from: the provenance chain
 };

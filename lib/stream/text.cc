@@ -56,8 +56,10 @@ std::string to_text(const Header& h) {
   out += detail("preprocess", h.preprocess);
   if (h.batch) out += detail("batch", cat(*h.batch));
   if (h.threads) out += detail("threads", cat(*h.threads));
+  out += detail("affinity", plain(h.affinity));
   out += detail("shard", plain(h.shard));
   out += detail("latency", plain(h.latency_contains));
+  if (h.topology) out += detail("topology", topology_text(*h.topology));
   for (const auto& [key, value] : h.host) out += detail("host", plain(key + ": " + value));
   for (const Header& input : h.inputs) out += detail("made from", plain(join(input.command, " ")));
   return out;
@@ -137,6 +139,23 @@ std::string to_text(const End& end) {
 
 std::string record_to_text(const Record& record) {
   return std::visit([](const auto& r) { return to_text(r); }, record);
+}
+
+std::string topology_text(const Topology& t) {
+  std::vector<std::string> parts;
+  const auto add = [&](int n, const char* one, const char* many) {
+    if (n > 0) parts.push_back(cat(n, " ", n == 1 ? one : many));
+  };
+  add(t.sockets, "socket", "sockets");
+  add(t.cores, "core", "cores");
+  add(t.processors, "processor", "processors");
+  add(t.numa_nodes, "NUMA node", "NUMA nodes");
+  for (const Topology::Cache& cache : t.caches) {
+    parts.push_back(cat(plain(cache.name), " ", cache.size_bytes / 1024, " KiB x", cache.count));
+    if (cache.shared_by > 1) parts.back() += cat(" for ", cache.shared_by, " processors each");
+  }
+  if (!t.core_classes.empty()) parts.push_back("cores, fastest first: " + plain(join(t.core_classes, " > ")));
+  return join(parts);
 }
 
 bool LineReader::next_line(std::string* line) {

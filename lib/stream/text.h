@@ -11,6 +11,9 @@ namespace dnn::stream {
 // Lines without the last newline; control characters escaped, tensors as shape, range and mean.
 std::string record_to_text(const Record& record);
 
+// "1 socket, 8 cores, 16 processors, 1 NUMA node, L2 1024 KiB x8 for 2 processors each, ..."; nothing of what is not known.
+std::string topology_text(const Topology& topology);
+
 // The records of JSON lines. Empty lines and unknown types are skipped. Throws Malformed with the line's number.
 class LineReader {
  public:

@@ -6,7 +6,7 @@
 #include "metrics/metric.h"
 #include "metrics/present.h"
 #include "report/sections/sections.h"
-#include "stream/records.h"
+#include "stream/text.h"
 
 namespace dnn::report {
 namespace {
@@ -198,6 +198,8 @@ Facts facts_of(const metrics::RunReport& run) {
                  {"preprocessing", h.preprocess},
                  {"batch", h.batch ? cat(*h.batch) : ""},
                  {"threads", h.threads ? cat(*h.threads) : ""},
+                 {"affinity", h.affinity},
+                 {"topology", h.topology ? stream::topology_text(*h.topology) : ""},
                  {"shard", h.shard},
                  {"latency is of", h.latency_contains}};
   for (const auto& [key, value] : h.host) facts.emplace_back("host " + key, value);

@@ -21,6 +21,8 @@ inline std::vector<Record> example_run() {
   header.preprocess = R"({"name":"imagenet-torch","mean":[0.485,0.456,0.406]})";
   header.batch = 2;
   header.threads = 1;
+  header.affinity = "3,0-1";
+  header.topology = {1, 4, 6, 1, {{"L1d", 49152, 2, 2}, {"L3", 33554432, 6, 1}}, {"0-3", "4-5"}};
   header.shard = "1/4";
   header.latency_contains = "run, without decoding";
   header.host = {{"cpu", "a processor"}, {"os", "linux"}};
