@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/affinity.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "base/printable.h"
@@ -14,6 +15,7 @@
 #include "devices/library.h"
 #include "graph/bind.h"
 #include "passes/pass.h"
+#include "usage/topology.h"
 
 namespace dnn {
 namespace {
@@ -188,6 +190,9 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
   header.host = session.facts();
   header.host["cpu"] = cpu_name();
   header.host["processors"] = std::to_string(available_processors());
+  if (const std::vector<int> allowed = allowed_processors(); !allowed.empty())
+    header.host["processor_list"] = processors_text(allowed);
+  header.topology = usage::read_topology();
   utsname system{};
   if (::uname(&system) == 0) header.host["kernel"] = cat(system.sysname, " ", system.release, " ", system.machine);
   return header;
