@@ -4,15 +4,18 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/affinity.h"
 #include "base/cpu.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
 #include "compile/open.h"
 #include "convert/framework_file.h"
+#include "infer/affinity.h"
 #include "infer/profile.h"
 #include "infer/programs.h"
 #include "infer/setup.h"
+#include "usage/topology.h"
 
 namespace {
 
@@ -22,8 +25,7 @@ const cli::Tool kTool = {
     .name = "dnn-infer",
     .summary = "Runs a network on samples and writes a stream. A model is compiled first, through a cache.",
     .negative = "",
-    .examples = {{"dnn-infer --preprocess imagenet-torch --labels synsets.txt model.onnx photos/ | dnn-eval",
-                  "accuracy and latency"},
+    .examples = {{"dnn-infer --preprocess imagenet-torch --labels synsets.txt model.onnx photos/ | dnn-eval", ""},
                  {"dnn-infer --trace -O0 model.onnx x=input.npy > trace.dnns", ""}}};
 
 struct Options {
@@ -33,7 +35,7 @@ struct Options {
   SourceOptions source;
   RunOptions run;
   std::optional<int64_t> decode_threads;
-  std::optional<std::string> usage;
+  std::optional<std::string> usage, affinity;
   int threads = 0;
   bool exif = false, list_devices = false;
   std::vector<std::string> command;
@@ -63,6 +65,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.run.duration_s, "-t,--duration", "S", "repeat each batch until S seconds in all are over", 0);
   args.option(&o.decode_threads, "--decode-threads", "N",
               "threads that decode ahead, 0: none (default: 1 if one is free)");
+  args.option(&o.affinity, "--affinity", "LIST", "processors, a thread on each in turn: 0,2-5; or cores: big, little");
   args.flag(&o.run.profile, "--profile", "a table of the package's steps and what bounds them");
   args.optional_value(&o.usage, "--usage", "MS", "100",
                       "record what the run takes, every MS (100): memory, energy, ...");
@@ -111,6 +114,10 @@ int work(const Options& o) {
                : o.network.trust ? "--trust"
                                  : "--trace",
                " is for what is compiled here; ", o.network.device, is_program ? " is a program" : " is a framework");
+  if (o.affinity) {
+    device_options.processors = choose_processors(*o.affinity, usage::core_classes(), allowed_processors());
+    keep_to(device_options.processors);  // before anything starts threads or processes, which inherit it
+  }
   cli::Output output(o.output, cli::Output::Content::Binary);
   OpenOptions open = open_options(o.network);
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
@@ -174,6 +181,7 @@ int work(const Options& o) {
   inherit(source->provenance(), &header);
   header.tool = kTool.name;
   header.command = o.command;
+  header.affinity = processors_text(device_options.processors);
   header.latency_contains = latency_contains(options, *session);
   if (preprocessor) header.preprocess = named_by_program(o.preprocess);
   if (postprocessor) header.host["postprocess"] = o.postprocess;
