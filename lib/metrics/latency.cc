@@ -1,8 +1,9 @@
-// Latency of a batch in milliseconds: mean, spread, extremes and percentiles, in bounded memory.
+// Latency of a batch in milliseconds: mean, spread, extremes, percentiles and modes, in bounded memory.
 #include <algorithm>
 #include <cmath>
 
 #include "metrics/metric.h"
+#include "metrics/modes.h"
 #include "metrics/quantiles.h"
 
 namespace dnn::metrics {
@@ -15,6 +16,7 @@ class Latency : public RunMetric {
     if (!outcome.latency_ns || *outcome.latency_ns < 0) return;
     const double ms = static_cast<double>(*outcome.latency_ns) * 1e-6;
     quantiles_.add(ms);
+    n_batches_ += 1 / static_cast<double>(outcome.batch);
     least_ = quantiles_.count() == 1 ? ms : std::min(least_, ms);
     greatest_ = std::max(greatest_, ms);
     const double delta = ms - mean_;  // Welford 1962
@@ -34,10 +36,19 @@ class Latency : public RunMetric {
     (*values)["latency_p90"] = quantiles_.at(0.9);
     (*values)["latency_p95"] = quantiles_.at(0.95);
     (*values)["latency_p99"] = quantiles_.at(0.99);
+    constexpr double kFewest = 19.5;  // 20, less what rounding takes
+    if (n_batches_ < kFewest) return;
+    const std::optional<Modes> modes = two_modes(quantiles_.counted(), n_batches_);
+    (*values)["latency_modes"] = modes ? 2 : 1;
+    if (!modes) return;
+    (*values)["latency_low_mode"] = modes->low;
+    (*values)["latency_high_mode"] = modes->high;
+    (*values)["latency_high_share"] = 100 * modes->high_share;
   }
 
  private:
   Quantiles quantiles_;
+  double n_batches_ = 0;
   double mean_ = 0, squares_ = 0, least_ = 0, greatest_ = 0;
 };
 

@@ -43,10 +43,25 @@ double Quantiles::order_statistic(int64_t i) const {
   return bucket_middle(bucket);
 }
 
-double Quantiles::at(double q) const {
-  if (count_ == 0) return 0;
+void Quantiles::sort() const {
   if (!sorted_) std::sort(values_.begin(), values_.end());
   sorted_ = true;
+}
+
+std::vector<Counted> Quantiles::counted() const {
+  sort();
+  std::vector<Counted> result;
+  result.reserve(values_.size());
+  for (const double value : values_) result.push_back({value, 1});
+  for (size_t i = 0; i < buckets_.size(); ++i) {
+    if (buckets_[i] > 0) result.push_back({bucket_middle(i), buckets_[i]});
+  }
+  return result;
+}
+
+double Quantiles::at(double q) const {
+  if (count_ == 0) return 0;
+  sort();
   const double position = q * static_cast<double>(count_ - 1);
   const auto low = static_cast<int64_t>(position);
   const double below = order_statistic(low);

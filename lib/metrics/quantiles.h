@@ -6,6 +6,12 @@
 
 namespace dnn::metrics {
 
+// A value and how often it came.
+struct Counted {
+  double value = 0;
+  int64_t count = 0;
+};
+
 // Up to kExact values, quantiles are exact (linear between the two nearest order statistics, as numpy does by default).
 // Beyond, values are counted in buckets, and a quantile is off by at most 1/1024 of itself. Values must be finite and
 // not negative. The result depends on the values only, not on their order.
@@ -17,6 +23,8 @@ class Quantiles {
   int64_t count() const { return count_; }
   // The q-quantile, q in [0, 1]; 0 when nothing was added.
   double at(double q) const;
+  // All values, ascending; beyond kExact the middles of the buckets.
+  std::vector<Counted> counted() const;
 
  private:
   static constexpr int kSubBuckets = 1024;  // for each power of two
@@ -24,6 +32,7 @@ class Quantiles {
 
   static size_t bucket_of(double value);
   static double bucket_middle(size_t bucket);
+  void sort() const;
   double order_statistic(int64_t i) const;  // the i-th smallest; values_ must be sorted
 
   int64_t count_ = 0;

@@ -423,8 +423,13 @@ TEST(Metrics, EveryValueStatedHasARow) {
   before.energy_mj = before.gpu_energy_mj = before.process.cpu_time_ns = 0;
   after.energy_mj = after.gpu_energy_mj = after.gpu_percent = 1;
   after.process.cpu_time_ns = after.process.memory_bytes = after.gpu_memory_bytes = after.time_ns = 1;
-  std::vector<Record> both = {header("a"), before,     Sample{0, "p", 1, {}}, Sample{1, "q", 2, {}}, p, q, p,
-                              after,       header("b")};
+  std::vector<Record> both = {header("a"), before, Sample{0, "p", 1, {}}, Sample{1, "q", 2, {}}, p, q, p, after};
+  for (int i = 0; i < 40; ++i) {  // of two kinds
+    Prediction repeated = p;
+    repeated.latency_ns = *p.latency_ns * (i % 2 + 1);
+    both.emplace_back(repeated);
+  }
+  both.emplace_back(header("b"));
   std::swap(p.top_k[0].index, p.top_k[1].index);  // this run is right on q only, and slower
   std::swap(q.top_k[0].index, q.top_k[1].index);
   p.latency_ns = q.latency_ns = 7;
