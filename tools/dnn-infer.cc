@@ -78,9 +78,10 @@ void declare(cli::Args& args, Options& o) {
 }
 
 // Warnings and figures; the exit code.
-int report(const RunSummary& summary, const BatchPlan& plan, const usage::Sampler* usage) {
+int report(const RunSummary& summary, const BatchPlan& plan, const usage::Sampler* usage, bool pinned) {
   if (!summary.outputs_vary) cli::warn("the predictions do not vary with the input: is the preprocessing the model's?");
   if (!summary.outputs_finite) cli::warn("some outputs are NaN or infinite");
+  if (const std::string modes = modes_warning(summary.values, pinned); !modes.empty()) cli::warn(modes);
   if (!cli::console().quiet) {
     for (const std::string& line : summary_lines(summary, plan, usage)) cli::say(line);
   }
@@ -201,7 +202,7 @@ int work(const Options& o) {
     if (open.compile.device == "cpu") peaks = measure_peaks(session->isa(), session->threads());
     std::cerr << profile_table(*package, session->profile(), peaks);
   }
-  return report(summary, plan, options.usage);
+  return report(summary, plan, options.usage, o.affinity.has_value());
 }
 
 }  // namespace

@@ -268,6 +268,19 @@ std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPla
   return lines;
 }
 
+std::string modes_warning(const metrics::Values& values, bool pinned) {
+  const auto high = values.find("latency_high_mode");
+  if (high == values.end()) return "";
+  const double share = values.at("latency_high_share");
+  const auto mode = [](double ms, double percent) {
+    return cat(number_text(ms, "%.3g"), " ms (", number_text(percent, "%.0f"), " %)");
+  };
+  return cat("latencies have two modes, ", mode(values.at("latency_low_mode"), 100 - share), " and ",
+             mode(high->second, share), ": ",
+             pinned ? "something else runs on these processors, or their speed changes"
+                    : "the system moves threads, something else runs, or the speed changes; try --affinity");
+}
+
 bool wants_float64(const std::string& device) { return ends_with(device, ":f64"); }
 
 }  // namespace dnn

@@ -71,6 +71,9 @@ void inherit(std::vector<stream::Header> inputs, stream::Header* header);
 std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan,
                                        const usage::Sampler* usage = nullptr);
 
+// A warning where the latencies are of two kinds, else "". `pinned`: the run was kept to processors.
+std::string modes_warning(const metrics::Values& values, bool pinned);
+
 // Device index text of a name like "cpu:f64" or "opencl:0": whether it asks for float64.
 bool wants_float64(const std::string& device);
 
