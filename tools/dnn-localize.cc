@@ -30,6 +30,11 @@ const cli::Tool kTool = {
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
                  {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
 
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
 struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
                                           alignment, aligned, csv, precision;
@@ -47,6 +52,7 @@ struct Options {
 const std::vector<std::string> kSorts = {"divergence", "added", "order", "labels"};
 
 void declare(cli::Args& args, Options& o) {
+  o.network.variable = variable;
   args.given(&o.given);
   args.positional(&o.source, "SOURCE", "a model, a package, or a trace of dnn-infer: what is right");
   args.positional(&o.target, "TARGET", "the same of what is doubted");
@@ -289,10 +295,7 @@ bool bisect_passes(const Options& o) {
   if (!o.source_level && find_framework(request.source.device) == nullptr) request.source.level = "0";
   request.options.note = cli::note;
   request.options.deadline = deadline_of(o);
-  request.variable = [](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return std::string(value == nullptr ? "" : value);
-  };
+  request.source.variable = o.network.variable;
   request.reduce = o.reduce;
   request.options.tolerance = {o.tolerance.atol, o.tolerance.rtol};
   const BisectedModel bisected = bisect_model(request);

@@ -9,9 +9,10 @@
 namespace dnn::codegen {
 
 struct ScheduleParameters {
-  int64_t tile = 0;               // columns, or rows of a matrix, of a register tile; 0: by the schedule's cost model
-  int64_t across = 0;             // blocks side by side in a register tile; 0: as many as it finds good
-  int64_t chunk_kib = 20;         // of the first cache for the weights of a chunk of the reduction; 0: no chunks
+  // Columns, or rows of a matrix, of a register tile; of a GPU's block columns. 0: by the schedule's cost model.
+  int64_t tile = 0;
+  int64_t across = 0;      // blocks side by side in a register tile, of a GPU's block rows; 0: as many as it finds good
+  int64_t chunk_kib = 20;  // of the first cache for the weights of a chunk of the reduction; 0: no chunks
   int64_t chunk_positions = 150;  // positions of the output to use such a chunk for, at least
   int64_t outer = 0;              // outermost are 1: channels, 2: rows of the output, 0: whichever reads less anew
   int64_t fetch_ahead = 1;        // 1: the next chunk's weights are asked for ahead of time, and an image's next rows

@@ -30,6 +30,7 @@ class PrimaryContext : Released {
     driver.check(driver.retain_context(&context_, device), "taking the device");
   }
   ~PrimaryContext() { driver_.release_context(device_); }
+  CudaDriver::Context get() const { return context_; }
   // Of this thread from now on.
   void use() const { driver_.check(driver_.set_context(context_), "taking the device"); }
 
@@ -40,19 +41,24 @@ class PrimaryContext : Released {
 
 class Memory : Released {
  public:
-  Memory(const CudaDriver& driver, int64_t bytes) : Released(driver) {
+  Memory(const CudaDriver& driver, const PrimaryContext& context, int64_t bytes) : Released(driver), context_(context) {
     driver.check(driver.allocate(&at_, static_cast<size_t>(std::max<int64_t>(bytes, 1))), "allocating memory");
   }
   ~Memory() { driver_.release(at_); }
   CudaDriver::Pointer at() const { return at_; }
   void write(int64_t offset, const void* from, size_t bytes) const {
-    if (bytes > 0) driver_.check(driver_.to_device(at_ + static_cast<size_t>(offset), from, bytes), "writing memory");
+    if (bytes == 0) return;
+    context_.use();
+    driver_.check(driver_.to_device(at_ + static_cast<size_t>(offset), from, bytes), "writing memory");
   }
   void read(int64_t offset, void* to, size_t bytes) const {
-    if (bytes > 0) driver_.check(driver_.to_host(to, at_ + static_cast<size_t>(offset), bytes), "reading memory");
+    if (bytes == 0) return;
+    context_.use();
+    driver_.check(driver_.to_host(to, at_ + static_cast<size_t>(offset), bytes), "reading memory");
   }
 
  private:
+  const PrimaryContext& context_;
   CudaDriver::Pointer at_ = 0;
 };
 
@@ -118,11 +124,16 @@ class CudaSession : public PlannedSession {
     }
   }
 
+  // What it holds is released on the thread that destroys it, which may have been at another device.
+  ~CudaSession() override { driver_->set_context(context_.get()); }
+  CudaSession(const CudaSession&) = delete;
+  CudaSession& operator=(const CudaSession&) = delete;
+
   std::string isa() const override { return name_; }
   std::map<std::string, std::string> facts() const override { return {{"cuda", driver_->version()}}; }
 
  private:
-  std::unique_ptr<Memory> memory(int64_t bytes) const { return std::make_unique<Memory>(*driver_, bytes); }
+  std::unique_ptr<Memory> memory(int64_t bytes) const { return std::make_unique<Memory>(*driver_, context_, bytes); }
 
   void allocate() {
     const auto bytes_of = [](const Type& type) {
@@ -156,15 +167,19 @@ class CudaSession : public PlannedSession {
     const int64_t tasks = package_->codes[0].tasks[kernel], own = package_->codes[0].threads[kernel];
     const int64_t threads = own > 0 ? own : kBlockThreads;
     const int64_t blocks = own > 0 ? tasks : (tasks + threads - 1) / threads;
+    if (blocks > INT32_MAX) fail_unsupported("a kernel of ", tasks, " tasks is more than a GPU launches at once");
+    context_.use();  // whichever thread runs it, and whatever that ran before
     std::vector<void*> pointers;
     for (CudaDriver::Pointer& argument : arguments_[i]) pointers.push_back(&argument);
     driver_->check(driver_->launch(functions_[kernel], static_cast<unsigned>(blocks), 1, 1,
                                    static_cast<unsigned>(threads), 1, 1, 0, nullptr, pointers.data(), nullptr),
                    "launching a kernel");
   }
-  void finish() override { driver_->check(driver_->synchronize(), "running the kernels"); }
+  void finish() override {
+    context_.use();
+    driver_->check(driver_->synchronize(), "running the kernels");
+  }
   void upload_inputs() override {
-    context_.use();  // whichever thread runs it
     for (size_t i = 0; i < inputs_.size(); ++i)
       inputs_[i]->write(0, inputs()[i].bytes().data(), inputs()[i].size_bytes());
   }
@@ -202,16 +217,20 @@ std::unique_ptr<Session> cuda_open(std::shared_ptr<const Package> package, const
                                        variable_of(options, "DNN_NVRTC"));
 }
 
+// A driver, or a device, that does not answer is as if it were not there: others are.
 std::vector<std::string> cuda_list(const DeviceOptions& options) {
-  std::string why;
-  const std::unique_ptr<CudaDriver> driver = CudaDriver::open(variable_of(options, "DNN_CUDA"), &why);
-  if (driver == nullptr) return {};
   std::vector<std::string> lines;
-  for (int i = 0; i < driver->device_count(); ++i) {
-    const CudaDriver::Device device = driver->device(i);
-    const int capability = driver->compute_capability(device);
-    lines.push_back(cat("cuda:", i, "\t", driver->name(device), ", compute capability ", capability / 10, ".",
-                        capability % 10, ", CUDA ", driver->version()));
+  try {
+    std::string why;
+    const std::unique_ptr<CudaDriver> driver = CudaDriver::open(variable_of(options, "DNN_CUDA"), &why);
+    for (int i = 0; driver != nullptr && i < driver->device_count(); ++i) {
+      const CudaDriver::Device device = driver->device(i);
+      const int capability = driver->compute_capability(device);
+      lines.push_back(cat("cuda:", i, "\t", driver->name(device), ", compute capability ", capability / 10, ".",
+                          capability % 10, ", CUDA ", driver->version()));
+    }
+  } catch (const Error&) {
+    return lines;
   }
   return lines;
 }

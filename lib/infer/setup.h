@@ -17,6 +17,7 @@ struct NetworkOptions {
   std::vector<std::string> shapes;
   std::optional<int64_t> batch;
   bool trust = false;
+  std::function<std::string(const std::string& variable)> variable = {};  // of the environment, which devices ask for
 };
 
 // The same as options for open_package; folders and log sinks are the caller's. Throws Usage.

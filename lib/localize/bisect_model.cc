@@ -31,12 +31,12 @@ struct Opened {
     side.compile.build.warn = request.folders.warn;
     side.run.threads = request.threads;
     side.run.isa = network.isa;
+    side.run.variable = network.variable;
     if (framework == nullptr) {
       side.name = side_name(network, side.compile.opt);
       return;
     }
     DeviceOptions options = side.run;
-    options.variable = request.variable;
     options.opt = framework_level(network);
     side.name = side_name(network, options.opt);
     framework_session =

@@ -11,8 +11,7 @@
 namespace dnn {
 
 struct BisectRequest : OneModelRequest {
-  NetworkOptions source, target;                                     // device, level, passes; of the target also shapes
-  std::function<std::string(const std::string& variable)> variable;  // of the environment, for frameworks
+  NetworkOptions source, target;  // device, level, passes; of the target also shapes
   BisectOptions options;
   std::string reduce;  // a folder for the smallest part of the model that still differs; "": none
 };

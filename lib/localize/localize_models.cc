@@ -40,7 +40,8 @@ OwnErrorOptions own_options(const LocalizeRequest& request, ThreadPool* pool) {
 OpenedNetwork::OpenedNetwork(const std::string& path, const NetworkOptions& network, const OpenOptions& folders,
                              int threads, const char* level)
     : package(open(path, network, folders, level)),
-      session(open_session(network.device, package, {.threads = threads, .isa = network.isa})),
+      session(open_session(network.device, package,
+                           {.threads = threads, .isa = network.isa, .variable = network.variable})),
       plan(plan_batch(*package)) {
   if (plan.batch != 1) fail_usage(path, ": its batch is fixed at ", plan.batch, "; samples are run one by one");
   check_package(path, network, *package, plan);

@@ -149,7 +149,9 @@ class Judge {
   void open_sessions() {
     const int n = static_cast<int>(std::min<size_t>(samples_.size(), static_cast<size_t>(pool_.size())));
     for (int i = 0; i < n; ++i)
-      free_.push_back(open_session(options_.device, package_, {.threads = std::max(1, pool_.size() / n), .isa = {}}));
+      free_.push_back(
+          open_session(options_.device, package_,
+                       {.threads = std::max(1, pool_.size() / n), .isa = {}, .variable = options_.variable}));
     for (size_t s = 0; s < samples_.size(); ++s) ran_.push_back(s);
   }
 

@@ -24,6 +24,7 @@ JudgedPrecision judge_precision_of(const PrecisionRequest& request) {
   const std::shared_ptr<const Package> written = open_as_written(request, network);
   PrecisionOptions search = request.search;
   search.device = device;
+  search.variable = request.network.variable;
   search.compile = open.compile;
   search.compile.build.cache_folder = request.folders.compile.build.cache_folder;
   search.compile.build.warn = request.folders.warn;

@@ -191,6 +191,9 @@ void check(const Package& p) {
   for (const Code& c : p.codes) {
     if (c.tasks.size() != p.kernels.size()) fail("code ", c.isa, " has ", c.tasks.size(), " task counts");
     if (c.threads.size() != p.kernels.size()) fail("code ", c.isa, " has ", c.threads.size(), " thread counts");
+    for (int64_t n : c.tasks) {
+      if (n < 1) fail("code ", c.isa, " has a kernel of ", n, " tasks");
+    }
     for (int64_t n : c.threads) {
       if (n < 0 || n > kMost_threads) fail("code ", c.isa, " has tasks of ", n, " threads");
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "base/file.h"
 #include "compile/compile.h"
@@ -253,12 +254,50 @@ TEST(Cuda, FilesKeepThreads) {
   EXPECT_TRUE(open_session("cuda:0", opened.package, StandIn::options())
                   ->run({x})[0]
                   .identical(open_session("cuda:0", package, StandIn::options())->run({x})[0]));
+  auto none = std::make_shared<Package>(*package);
+  none->codes[0].tasks[0] = 0;
+  write_package(*none, folder.path() + "/b.dnnpkg", key);
+  message_of([&] { read_package(folder.path() + "/b.dnnpkg", key); }, 3);
   for (const int64_t wrong : {int64_t{-1}, int64_t{1025}}) {
     auto damaged = std::make_shared<Package>(*package);
     damaged->codes[0].threads[0] = wrong;
     write_package(*damaged, folder.path() + "/b.dnnpkg", key);
     message_of([&] { read_package(folder.path() + "/b.dnnpkg", key); }, 3);
   }
+}
+
+// On threads that never were at the device, where two sessions share its memory.
+TEST(Cuda, SessionsMayRunAndEndOnAnyThread) {
+  const Graph graph = graph_of(kNets[0]);
+  const Tensor x = random_input(graph);
+  const auto package = compiled(graph, 0);
+  const StandIn stand_in("DNN_FAKE_CUDA_MEMORY", std::to_string(4 * package->arena_bytes));
+  const std::unique_ptr<Session> kept = open_session("cuda:0", package, StandIn::options());
+  const Tensor expected = kept->run({x})[0];
+  for (int i = 0; i < 5; ++i) {  // more than fit, were what they hold not released
+    std::unique_ptr<Session> session = open_session("cuda:0", package, StandIn::options());
+    std::thread([&] {
+      EXPECT_TRUE(session->run({x})[0].identical(expected));
+      EXPECT_TRUE(kept->run({x})[0].identical(expected));
+    }).join();
+    std::thread([&] { session.reset(); }).join();
+  }
+}
+
+TEST(Cuda, KernelsOfManyArguments) {
+  const StandIn stand_in;
+  std::string inputs, names;
+  for (int i = 0; i < 20; ++i) {
+    inputs += cat("  const c", i, ": float32[3] = random(", i, ")\n");
+    names += cat(", c", i);
+  }
+  const Graph graph = graph_of({"sum", true,
+                                cat("graph \"sum\" {\n  opset 28\n  input x: float32[2,3]\n", inputs, "  y = Sum(x",
+                                    names, ") @y\n  output y\n}")
+                                    .c_str()});
+  const Tensor x = random_input(graph);
+  EXPECT_TRUE(
+      open_session("cuda:0", compiled(graph, 0), StandIn::options())->run({x})[0].identical(interpret(graph, {x})[0]));
 }
 
 // An architecture later than the compiler's gets the latest one's PTX.
@@ -300,6 +339,11 @@ TEST(Cuda, SaysWhatIsMissing) {
     const DeviceOptions no_compiler = options_of({{"DNN_CUDA", DNN_FAKE_CUDA}, {"DNN_NVRTC", "/nowhere/libnvrtc.so"}});
     EXPECT_EQ(message_of([&] { open_session("cuda:0", package, no_compiler); }, kEnvironment),
               "no NVRTC: /nowhere/libnvrtc.so not found; install CUDA's, or have DNN_NVRTC name it");
+  }
+  EXPECT_TRUE(find_device("cuda").list(options_of({{"DNN_CUDA", "libm.so.6"}})).empty());
+  {
+    const StandIn stand_in("DNN_FAKE_CUDA_DEVICES", "2");  // the second of which does not answer
+    EXPECT_EQ(find_device("cuda").list(StandIn::options()).size(), 1u);
   }
   const StandIn stand_in;
   EXPECT_EQ(message_of([&] { open_session("cuda:1", package, StandIn::options()); }, kEnvironment),

@@ -7,26 +7,26 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace {
 
 constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidDevice = 101, kInvalidImage = 200,
-              kNotFound = 500, kLaunchFailed = 719;
+              kInvalidContext = 201, kNotFound = 500, kLaunchFailed = 719;
 constexpr size_t kStack = size_t{64} << 10;
-constexpr size_t kMostArguments = 16;
 
 struct Index {
   unsigned x, y, z;
 };
 
 struct Function {
-  void (*call)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
-               void*);
+  void (*call)(void** arguments);
   size_t n_arguments;
   Index *thread, *block, *threads, *blocks;
   void (**barrier)();
@@ -37,9 +37,12 @@ struct Module {
   std::map<std::string, Function> functions;
 };
 
+std::recursive_mutex g_mutex;  // one call at a time, as a session may be on any thread
+using Locked = std::lock_guard<std::recursive_mutex>;
 std::map<char*, size_t> g_allocations;
 size_t g_used = 0;
-bool g_failed = false;  // as a context is, for good, after a launch that failed
+thread_local bool t_current = false;  // the context, of this thread
+bool g_failed = false;                // as a context is, for good, after a launch that failed
 
 int number(const char* variable, int otherwise) {
   const char* text = getenv(variable);
@@ -66,20 +69,14 @@ struct Fiber {
 
 struct Launch {
   const Function* function = nullptr;
-  void* arguments[kMostArguments] = {};
+  std::vector<void*> arguments;
   ucontext_t scheduler;
   std::vector<Fiber> fibers;
   size_t current = 0;
 } g_launch;
 
-void call_kernel() {
-  void** const a = g_launch.arguments;
-  g_launch.function->call(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14],
-                          a[15]);
-}
-
 void fiber_main() {
-  call_kernel();
+  g_launch.function->call(g_launch.arguments.data());
   g_launch.fibers[g_launch.current].ended = true;
 }
 
@@ -144,15 +141,21 @@ int cuDriverGetVersion(int* version) {
 }
 
 int cuDevicePrimaryCtxRetain(void** context, int) {
+  const Locked locked(g_mutex);
   *context = &g_launch;
   g_failed = false;
   return kSuccess;
 }
 int cuDevicePrimaryCtxRelease_v2(int) { return kSuccess; }
-int cuCtxSetCurrent(void* context) { return context == &g_launch ? kSuccess : kInvalidValue; }
-int cuCtxSynchronize() { return g_failed ? kLaunchFailed : kSuccess; }
+int cuCtxSetCurrent(void* context) {
+  t_current = context == &g_launch;
+  return t_current ? kSuccess : kInvalidValue;
+}
+int cuCtxSynchronize() { return !t_current ? kInvalidContext : g_failed ? kLaunchFailed : kSuccess; }
 
 int cuModuleLoadData(Module** module, const char* image) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
   void* const handle = dlopen(image, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return kInvalidImage;
   *module = new Module{handle, {}};
@@ -160,16 +163,20 @@ int cuModuleLoadData(Module** module, const char* image) {
 }
 
 int cuModuleUnload(Module* module) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
   dlclose(module->handle);
   delete module;
   return kSuccess;
 }
 
 int cuModuleGetFunction(const Function** function, Module* module, const char* name) {
-  void* const call = dlsym(module->handle, name);
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  void* const call = dlsym(module->handle, (std::string("dnn_fake_call_") + name).c_str());
   const auto* const n =
       static_cast<const int*>(dlsym(module->handle, (std::string("dnn_fake_arguments_") + name).c_str()));
-  if (call == nullptr || n == nullptr || *n > static_cast<int>(kMostArguments)) return kNotFound;
+  if (call == nullptr || n == nullptr) return kNotFound;
   const auto index = [&](const char* what) { return static_cast<Index*>(dlsym(module->handle, what)); };
   Function& found = module->functions[name];
   found = {reinterpret_cast<decltype(Function::call)>(call),
@@ -184,6 +191,8 @@ int cuModuleGetFunction(const Function** function, Module* module, const char* n
 }
 
 int cuMemAlloc_v2(unsigned long long* at, size_t n) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
   const char* const most = getenv("DNN_FAKE_CUDA_MEMORY");
   if (n == 0) return kInvalidValue;
   if (most != nullptr && g_used + n > static_cast<size_t>(atoll(most))) return kOutOfMemory;
@@ -197,6 +206,8 @@ int cuMemAlloc_v2(unsigned long long* at, size_t n) {
 }
 
 int cuMemFree_v2(unsigned long long at) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
   const auto found = g_allocations.find(memory(at));
   if (found == g_allocations.end()) return kInvalidValue;
   g_used -= found->second;
@@ -206,12 +217,16 @@ int cuMemFree_v2(unsigned long long at) {
 }
 
 int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t n) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
   if (!held(to, n)) return kInvalidValue;
   std::memcpy(memory(to), from, n);
   return kSuccess;
 }
 
 int cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t n) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
   if (!held(from, n)) return kInvalidValue;
   std::memcpy(to, memory(from), n);
   return kSuccess;
@@ -219,8 +234,12 @@ int cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t n) {
 
 int cuLaunchKernel(const Function* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned, void*, void** arguments, void**) {
-  if (gx == 0 || bx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024) return kInvalidValue;
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  if (gx == 0 || gx > INT32_MAX || bx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024)
+    return kInvalidValue;
   g_launch.function = f;
+  g_launch.arguments.resize(f->n_arguments);
   for (size_t i = 0; i < f->n_arguments; ++i) {
     const auto at = *static_cast<unsigned long long*>(arguments[i]);
     if (!held(at, 1)) return kInvalidValue;
@@ -245,6 +264,7 @@ int cuGetErrorName(int status, const char** name) {
     case kInvalidValue: *name = "CUDA_ERROR_INVALID_VALUE"; break;
     case kOutOfMemory: *name = "CUDA_ERROR_OUT_OF_MEMORY"; break;
     case kInvalidDevice: *name = "CUDA_ERROR_INVALID_DEVICE"; break;
+    case kInvalidContext: *name = "CUDA_ERROR_INVALID_CONTEXT"; break;
     case kInvalidImage: *name = "CUDA_ERROR_INVALID_IMAGE"; break;
     case kNotFound: *name = "CUDA_ERROR_NOT_FOUND"; break;
     case kLaunchFailed: *name = "CUDA_ERROR_LAUNCH_FAILED"; break;

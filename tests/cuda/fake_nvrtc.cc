@@ -18,6 +18,7 @@ constexpr int kArchitectures[] = {80, 90};
 // Threads of a block take turns on one thread of the host: fake_driver.cc says whose turn it is.
 constexpr const char* kPrelude = R"(#include <cmath>
 #include <cstring>
+#include <utility>
 extern "C" {
 struct { unsigned x, y, z; } threadIdx, blockIdx, blockDim, gridDim;
 void (*dnn_fake_barrier)();
@@ -38,15 +39,21 @@ struct Program {
   std::string source, log, code, ptx;
 };
 
-// The compiler does not tell the driver how many arguments a kernel has.
-std::string argument_counts(const std::string& source) {
-  static const std::regex kernel(R"(extern "C" __global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(([^)]*)\))");
-  std::string text;
+// How the driver calls each kernel, and how many arguments it has.
+std::string calls(const std::string& source) {
+  static const std::regex kernel(R"(extern "C" __global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\()");
+  std::string text = R"(
+template <class... A, std::size_t... i>
+static void dnn_fake_call(void (*kernel)(A...), void** a, std::index_sequence<i...>) { kernel(static_cast<A>(a[i])...); }
+template <class... A>
+static void dnn_fake_call(void (*kernel)(A...), void** a) { dnn_fake_call(kernel, a, std::index_sequence_for<A...>()); }
+template <class... A>
+static constexpr int dnn_fake_count(void (*)(A...)) { return sizeof...(A); }
+)";
   for (std::sregex_iterator at(source.begin(), source.end(), kernel), end; at != end; ++at) {
-    const std::string arguments = (*at)[2];
-    size_t n = arguments.empty() ? 0 : 1;
-    for (const char c : arguments) n += c == ',' ? 1 : 0;
-    text += "extern \"C\" const int dnn_fake_arguments_" + (*at)[1].str() + " = " + std::to_string(n) + ";\n";
+    const std::string name = (*at)[1];
+    text += "extern \"C\" const int dnn_fake_arguments_" + name + " = dnn_fake_count(" + name + ");\n";
+    text += "extern \"C\" void dnn_fake_call_" + name + "(void** a) { dnn_fake_call(" + name + ", a); }\n";
   }
   return text;
 }
@@ -89,7 +96,7 @@ int nvrtcCompileProgram(void* program, int n_options, const char* const* options
     if (std::strcmp(options[i], "--fmad=true") == 0) contract = "fast";
     if (std::strncmp(options[i], "--gpu-architecture=sm_", 22) == 0) exact = true;
   }
-  std::ofstream(base + "/kernels.cc") << kPrelude << p.source << "\n" << argument_counts(p.source);
+  std::ofstream(base + "/kernels.cc") << kPrelude << p.source << "\n" << calls(p.source);
   const std::string command =
       "c++ -std=c++17 -O1 -w -fPIC -shared -march=native -fno-math-errno -ffp-contract=" + contract + " -o " + base +
       "/kernels.so " + base + "/kernels.cc 2> " + base + "/log";

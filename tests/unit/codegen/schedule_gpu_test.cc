@@ -71,8 +71,9 @@ Kernel product(int64_t batch, int64_t rows, int64_t depth, int64_t columns, bool
 }
 
 // `packable`: whether the second operand is a constant.
-Kernel scheduled(const Kernel& kernel, int opt, bool packable = true) {
+Kernel scheduled(const Kernel& kernel, int opt, bool packable = true, const ScheduleParameters& parameters = {}) {
   ScheduleOptions options;
+  options.parameters = parameters;
   options.opt = opt;
   options.reassociate = opt >= 3;
   options.lanes = 1;
@@ -116,6 +117,23 @@ TEST(ScheduleGpu, LargeProductsHaveLargeTiles) {
   EXPECT_EQ(task_count(large), 4 * 16 * 16);
   EXPECT_NE(to_text(small).find("shared left: float32[16,36]"), std::string::npos);
   EXPECT_EQ(thread_count(small), 64);
+}
+
+TEST(ScheduleGpu, EveryTileKeepsTheBits) {
+  for (const auto& [rows, columns] :
+       {std::pair<int64_t, int64_t>(128, 128), {64, 128}, {128, 64}, {64, 64}, {32, 64}, {64, 32}, {32, 32}}) {
+    const ScheduleParameters asked = {.tile = columns, .across = rows};
+    for (const Kernel& before :
+         {product(1, rows + 1, 20, columns - 1, true), Convolution{1, 2, 3, 33, 15, 3}.kernel()}) {
+      const Kernel after = scheduled(before, 0, false, asked);
+      const std::string text = to_text(after);
+      const auto stages = [&](int64_t n) {
+        return text.find(cat("shared left: float32[16,", n, "]")) != std::string::npos;
+      };
+      EXPECT_TRUE(stages(rows) || stages(rows + 4)) << rows << "x" << columns << text;
+      EXPECT_TRUE(result(after).identical(result(before))) << rows << "x" << columns;
+    }
+  }
 }
 
 // What lies side by side along the depth is written across the staged tile, one row of which is longer so that banks differ.
