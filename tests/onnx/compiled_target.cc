@@ -1,4 +1,5 @@
-// The targets "cpu-O0" to "cpu-O4" and "opencl-O0" to "opencl-O4": cases compiled many to a package, and run on the device.
+// The targets "cpu-O0" to "cpu-O4" and "opencl-O0" to "opencl-O4", "cuda-O0" to "cuda-O4": cases compiled many to a package, and run on the device.
+#include <cstdlib>
 #include <exception>
 
 #include "base/cpu.h"
@@ -47,6 +48,16 @@ void append(Graph& all, const Graph& graph, const std::string& prefix) {
   all.outputs.insert(all.outputs.end(), outputs.begin(), outputs.end());
 }
 
+DeviceOptions device_options() {
+  DeviceOptions options;
+  options.threads = 1;
+  options.variable = [](const std::string& name) {
+    const char* const value = std::getenv(name.c_str());
+    return std::string(value == nullptr ? "" : value);
+  };
+  return options;
+}
+
 // Some jobs compiled into one package; its outputs for the jobs' inputs.
 class Bundle {
  public:
@@ -63,10 +74,7 @@ class Bundle {
     }
     auto package = std::make_shared<const Package>(compile(all, options));
     for (const Step& step : package->steps) (step.kernel >= 0 ? n_kernels : n_interpreted) += 1;
-    DeviceOptions device;
-    device.threads = 1;
-    const std::vector<Tensor> outputs =
-        open_session(options.device == "opencl" ? "opencl:0" : options.device, package, device)->run(inputs);
+    const std::vector<Tensor> outputs = open_session(options.device, package, device_options())->run(inputs);
     size_t at = 0;
     for (size_t i : members) {
       const size_t n = jobs[i].graph->outputs.size();
@@ -149,7 +157,8 @@ class Compiled : public Target {
 }  // namespace
 
 std::unique_ptr<Target> open_compiled(const std::string& device, int opt) {
-  if (find_device(device).list({}).empty()) fail_environment("there is no ", device, " device on this machine");
+  if (find_device(device).list(device_options()).empty())
+    fail_environment("there is no ", device, " device on this machine");
   return std::make_unique<Compiled>(device, opt);
 }
 

@@ -27,7 +27,7 @@ std::unique_ptr<Target> open_target(const std::string& device) {
   if (device == "reference") return std::make_unique<Reference>();
   if (device == "loops") return open_loops();
   for (int opt = 0; opt <= 4; ++opt) {
-    for (const char* kind : {"cpu", "opencl"}) {
+    for (const char* kind : {"cpu", "opencl", "cuda"}) {
       if (device == cat(kind, "-O", opt)) return open_compiled(kind, opt);
     }
   }
