@@ -2,6 +2,7 @@
 #include "usage/topology.h"
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <set>
 #include <string>
@@ -60,10 +61,15 @@ struct Cache {
   auto operator<=>(const Cache&) const = default;
 };
 
-// Those that `processor` has, without those of instructions alone.
-void add_caches(const Roots& roots, int processor, std::set<Cache>* caches) {
-  constexpr int kMostIndices = 16;
-  for (int index = 0; index < kMostIndices; ++index) {
+constexpr size_t kMostIndices = 16;
+
+// Those that `processor` has, without those of instructions alone. `seen`: by index, whose caches were read already, as those of who
+// shares them; of many processors most of the files are of such.
+void add_caches(const Roots& roots, int processor, std::array<std::set<int>, kMostIndices>* seen,
+                std::set<Cache>* caches) {
+  for (size_t index = 0; index < kMostIndices; ++index) {
+    std::set<int>& read = (*seen)[index];
+    if (read.count(processor) != 0) continue;
     const std::string folder = cat(folder_of(roots, processor), "cache/index", index, "/");
     const std::string type = text_in(folder + "type");
     if (type.empty()) return;
@@ -72,6 +78,7 @@ void add_caches(const Roots& roots, int processor, std::set<Cache>* caches) {
     const std::optional<int64_t> level = count_in(text_in(folder + "level"));
     const int64_t kib = ends_with(size, "K") ? count_in(size.substr(0, size.size() - 1)).value_or(0) : 0;
     std::vector<int> sharing = list_in(folder + "shared_cpu_list");
+    read.insert(sharing.begin(), sharing.end());
     if (!level || kib == 0 || kib > INT32_MAX || sharing.empty()) continue;
     caches->insert({cat("L", *level, type == "Data" ? "d" : ""), kib * 1024, std::move(sharing)});
   }
@@ -102,12 +109,13 @@ std::optional<stream::Topology> read_topology(const Roots& roots) {
   topology.processors = static_cast<int>(processors.size());
   std::set<std::string> sockets, cores;
   std::set<Cache> caches;
+  std::array<std::set<int>, kMostIndices> seen;
   for (const int processor : processors) {
     const std::string folder = folder_of(roots, processor) + "topology/";
     if (const std::string id = text_in(folder + "physical_package_id"); !id.empty()) sockets.insert(id);
     if (const std::string siblings = text_in(folder + "thread_siblings_list"); !siblings.empty())
       cores.insert(siblings);
-    add_caches(roots, processor, &caches);
+    add_caches(roots, processor, &seen, &caches);
   }
   topology.sockets = static_cast<int>(sockets.size());
   topology.cores = static_cast<int>(cores.size());
