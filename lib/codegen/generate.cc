@@ -63,6 +63,7 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
     result.parallel_tasks = result.least_tasks = 512;
     result.short_tasks = true;
   }
+  result.matrix_products = options.target == "cuda" && options.opt >= 4;
   if (result.gpu) {
     result.lanes = 1;
     result.parallel_tasks = result.least_tasks = int64_t{1} << 20;

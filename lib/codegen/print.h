@@ -27,6 +27,10 @@ class Vocabulary {
   virtual std::string shared_array(const std::string& type, const std::string& name, int64_t n) const;
   virtual std::string thread_number() const;
   virtual std::string barrier() const;
+  // Where kernels have matrix instructions, as the preprocessor asks; "": nowhere.
+  virtual std::string matrix_condition() const { return ""; }
+  // One such instruction: 4 sums, on by the products of 4 elements with 2 (codegen/matrix_products.h).
+  virtual std::string matrix_multiply(const std::vector<std::string>& operands) const;
   // Lanes that the language's vectors may have for a dtype; 1: none.
   virtual bool has_vector(DType dtype, int64_t lanes) const = 0;
   virtual std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const = 0;

@@ -44,9 +44,39 @@ std::string float_helpers(const std::string& t, const std::string& c, const std:
   return text;
 }
 
+constexpr const char* kMultiply = "add_products_16x8x8";
+
+// TF32 keeps 11 bits of float32's 24. What that leaves of an operand, again as TF32, times the other operand goes to the sum first, so that some 22
+// bits of each product count; the two remainders' own product is left out (Ootomo and Yokota, "Recovering single precision
+// accuracy from Tensor Cores", 2022, who also take sums out of the tensor cores, as these cut off what they add up where float32 rounds it).
+std::string matrix_helpers() {
+  return cat(
+      R"(#if __CUDA_ARCH__ >= 800
+__device__ __forceinline__ unsigned tf32(float x) { unsigned y; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; }
+__device__ __forceinline__ unsigned tf32_rest(float x, unsigned y) { return (__float_as_uint(x - __uint_as_float(y)) + 0x1000u) & 0xffffe000u; }
+__device__ __forceinline__ void mma_tf32(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ void )",
+      kMultiply,
+      R"((float& c0, float& c1, float& c2, float& c3, float l0, float l1, float l2, float l3, float r0, float r1) {
+  const unsigned a0 = tf32(l0), a1 = tf32(l1), a2 = tf32(l2), a3 = tf32(l3), b0 = tf32(r0), b1 = tf32(r1);
+  float d0 = 0, d1 = 0, d2 = 0, d3 = 0;
+  mma_tf32(d0, d1, d2, d3, tf32_rest(l0, a0), tf32_rest(l1, a1), tf32_rest(l2, a2), tf32_rest(l3, a3), b0, b1);
+  mma_tf32(d0, d1, d2, d3, a0, a1, a2, a3, tf32_rest(r0, b0), tf32_rest(r1, b1));
+  mma_tf32(d0, d1, d2, d3, a0, a1, a2, a3, b0, b1);
+  c0 += d0;
+  c1 += d1;
+  c2 += d2;
+  c3 += d3;
+}
+#endif
+)");
+}
+
 class CudaVocabulary : public Vocabulary {
  public:
-  std::string prelude(const std::string&) const override {
+  std::string prelude(const std::string& kernels) const override {
     std::string text =
         "__device__ __forceinline__ long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < "
         "0) != (b < 0)); }\n"
@@ -62,7 +92,8 @@ class CudaVocabulary : public Vocabulary {
                   is_signed ? " x) { return x < 0 ? -x : x; }\n" : " x) { return x; }\n", "__device__ __forceinline__ ",
                   c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return x % y; }\n");
     }
-    return text + float_helpers("f32", "float", "f") + float_helpers("f64", "double", "");
+    text += float_helpers("f32", "float", "f") + float_helpers("f64", "double", "");
+    return kernels.find(kMultiply) == std::string::npos ? text : text + matrix_helpers();
   }
 
   std::string open(const loops::Kernel& kernel, int64_t tasks, int64_t threads) const override {
@@ -85,6 +116,10 @@ class CudaVocabulary : public Vocabulary {
   }
   std::string thread_number() const override { return "threadIdx.x"; }
   std::string barrier() const override { return "__syncthreads();"; }
+  std::string matrix_condition() const override { return "__CUDA_ARCH__ >= 800"; }  // TF32 since Ampere
+  std::string matrix_multiply(const std::vector<std::string>& operands) const override {
+    return cat(kMultiply, "(", join(operands), ")");
+  }
   std::string scalar_type(DType dtype) const override { return cuda_type(dtype); }
   std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {
     return cat(type, " ", name, "[", n, "];");

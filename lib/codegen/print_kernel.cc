@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <set>
 
+#include "codegen/matrix_products.h"
 #include "codegen/print.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
@@ -252,6 +253,14 @@ class Printer {
       return;
     }
     if (s->loop == LoopKind::Threads) return threads(s);
+    if (s->loop == LoopKind::Matrix && !words_.matrix_condition().empty()) {
+      out_ += "#if " + words_.matrix_condition() + "\n";
+      matrix(s);
+      out_ += "#else\n";
+      for_loop(with_kind(s, v, LoopKind::Serial));
+      out_ += "#endif\n";
+      return;
+    }
     ranges_[v] = {0, s->extent - 1};
     line(cat("for (", index_type_, " ", v, " = 0; ", v, " < ", s->extent, "; ++", v, ") {"));
     nested(s->children[0]);
@@ -262,6 +271,7 @@ class Printer {
   // Each thread's turn, in braces of its own, as its locals end with it.
   void threads(const Stmt& s) {
     ranges_[s->variable] = {0, s->extent - 1};
+    thread_ = s->variable;
     line("{");
     ++depth_;
     if (uses_variable(s->children[0], s->variable))
@@ -271,6 +281,30 @@ class Printer {
     line("}");
     line(words_.barrier());
     ranges_.erase(s->variable);
+  }
+
+  // A warp's products together: what each thread reads of the operands, then the instructions.
+  void matrix(const Stmt& s) {
+    for (int64_t step = 0; step < s->extent / kMatrixDepth; ++step) {
+      const MatrixProducts all = matrix_products(s, thread_, step);
+      const auto read = [&](const char* name, const std::vector<Expr>& operand) {
+        for (size_t i = 0; i < operand.size(); ++i)
+          line(cat("const ", words_.scalar_type(operand[i]->dtype), " ", name, i, " = ", print(operand[i]).code, ";"));
+      };
+      line("{");
+      ++depth_;
+      read("l", all.left);
+      read("r", all.right);
+      for (const MatrixProducts::Product& product : all.products) {
+        std::vector<std::string> operands;
+        for (const Expr& sum : product.sums) operands.push_back(print(simplify(sum, ranges_)).code);
+        for (size_t i = 0; i < 4; ++i) operands.push_back(cat("l", product.left + i));
+        for (size_t i = 0; i < 2; ++i) operands.push_back(cat("r", product.right + i));
+        line(words_.matrix_multiply(operands) + ";");
+      }
+      --depth_;
+      line("}");
+    }
   }
 
   // What is each thread's own, as that thread knows it.
@@ -541,7 +575,8 @@ class Printer {
   std::string out_;
   int depth_ = 0;
   Ranges ranges_;
-  std::string lane_;  // variable of the vector loop we are in
+  std::string thread_;  // variable of the loop over threads we are in
+  std::string lane_;    // variable of the vector loop we are in
   int64_t lanes_ = 1;
   int64_t lane_element_ = -1;  // printing one lane as a scalar
   std::map<const Buffer*, Registers> registers_;
@@ -591,6 +626,9 @@ std::string Vocabulary::shared_array(const std::string&, const std::string& name
 }
 std::string Vocabulary::thread_number() const { fail_internal("codegen: tasks have no threads"); }
 std::string Vocabulary::barrier() const { fail_internal("codegen: tasks have no threads"); }
+std::string Vocabulary::matrix_multiply(const std::vector<std::string>&) const {
+  fail_internal("codegen: no matrix instructions");
+}
 
 std::string print_kernel(const Kernel& kernel, const Vocabulary& vocabulary) {
   return Printer(kernel, vocabulary).run();

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "codegen/guards.h"
+#include "codegen/matrix_products.h"
 #include "codegen/schedule.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
@@ -30,8 +31,9 @@ constexpr Tile kTiles[] = {{128, 128, 8, 8, 1.0}, {64, 128, 4, 8, 0.9}, {128, 64
                            {32, 64, 4, 4, 0.6},   {64, 32, 4, 4, 0.6},  {32, 32, 4, 4, 0.5}};
 // Elements that a thread has side by side: as many as a vector load brings.
 constexpr int64_t kQuad = 4;
-// Of the depth, at once; and what is added to a staged row that is written across, so that threads write to different banks.
-constexpr int64_t kChunk = 16, kSkew = 4;
+// Of the depth, at once; what is added to a staged row that is written across, so that threads write to different banks; and to one whose
+// elements a warp's matrix products read, 8 side by side of each of 4 rows.
+constexpr int64_t kChunk = 16, kSkew = 4, kMatrixSkew = 8;
 // Multiprocessors that tiles are to keep busy: an A100 has 108, an H100 132.
 constexpr int64_t kProcessors = 128;
 // Below, tiles would be mostly empty.
@@ -234,17 +236,32 @@ class GpuSchedule {
     return floordiv(i, number(kQuad)) * number(kQuad * threads) + thread * number(kQuad) + floormod(i, number(kQuad));
   }
 
+  // Where in the block's tile a thread's elements are.
+  std::pair<Expr, Expr> in_tile(const Expr& thread, const Expr& row, const Expr& column) const {
+    const int64_t across = tile_.across(), down = tile_.threads() / across;
+    if (!options_.matrix_products) {
+      return {element(floordiv(thread, number(across)), row, tile_.thread_rows, down),
+              element(floormod(thread, number(across)), column, tile_.thread_columns, across)};
+    }
+    // Of a warp, 8 rows of its threads' elements and 4 columns.
+    const int64_t warp_rows = tile_.thread_rows * 8, warp_columns = tile_.thread_columns * 4;
+    const int64_t warps_across = tile_.columns / warp_columns;
+    const Expr warp = floordiv(thread, number(kWarp)), lane = floormod(thread, number(kWarp));
+    return {floordiv(warp, number(warps_across)) * number(warp_rows) + matrix_row(lane, row),
+            floormod(warp, number(warps_across)) * number(warp_columns) + matrix_column(lane, column)};
+  }
+
   Stmt tiled() const {
-    const int64_t threads = tile_.threads(), across = tile_.across(), down = threads / across;
+    const int64_t threads = tile_.threads();
     const Expr thread = variable("thread"), row = variable("row"), column = variable("column");
-    const Expr in_row = element(floordiv(thread, number(across)), row, tile_.thread_rows, down);
-    const Expr in_column = element(floormod(thread, number(across)), column, tile_.thread_columns, across);
+    const auto [in_row, in_column] = in_tile(thread, row, column);
     const auto buffer = [&](const char* name, Shape shape, Scope scope) {
       return std::make_shared<const Buffer>(Buffer{name, sum_->dtype, std::move(shape), {}, scope});
     };
     const bool left_deep = deep(left_, rows_), right_deep = deep(right_, columns_);
-    const BufferRef left = buffer("left", {kChunk, tile_.rows + (left_deep ? kSkew : 0)}, Scope::Shared);
-    const BufferRef right = buffer("right", {kChunk, tile_.columns + (right_deep ? kSkew : 0)}, Scope::Shared);
+    const auto skew = [&](bool is_deep) { return options_.matrix_products ? kMatrixSkew : is_deep ? kSkew : 0; };
+    const BufferRef left = buffer("left", {kChunk, tile_.rows + skew(left_deep)}, Scope::Shared);
+    const BufferRef right = buffer("right", {kChunk, tile_.columns + skew(right_deep)}, Scope::Shared);
     const BufferRef sums = buffer("sums", {threads, tile_.thread_rows, tile_.thread_columns}, Scope::Private);
     const auto each = [&](Stmt body) {  // of a thread's elements
       return loop("row", tile_.thread_rows, loop("column", tile_.thread_columns, std::move(body), LoopKind::Unrolled),
@@ -258,7 +275,8 @@ class GpuSchedule {
     const Expr depth = variable("depth");
     const Stmt multiply = all(loop(
         "depth", kChunk,
-        each(store(sums, {thread, row, column}, sum + load(left, {depth, in_row}) * load(right, {depth, in_column})))));
+        each(store(sums, {thread, row, column}, sum + load(left, {depth, in_row}) * load(right, {depth, in_column}))),
+        options_.matrix_products ? LoopKind::Matrix : LoopKind::Serial));
     const Expr row_at = variable("row_block") * number(tile_.rows) + in_row,
                column_at = variable("column_block") * number(tile_.columns) + in_column;
     Stmt body = loops::block(

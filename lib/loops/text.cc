@@ -90,6 +90,7 @@ std::string loop_word(LoopKind kind) {
     case LoopKind::Unrolled: return "unrolled";
     case LoopKind::Vector: return "vector";
     case LoopKind::Threads: return "threads";
+    case LoopKind::Matrix: return "matrix";
     default: return "for";
   }
 }

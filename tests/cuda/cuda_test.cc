@@ -194,6 +194,34 @@ TEST(Cuda, AgreesOnTheStandIn) {
   expect_agreement(StandIn::options());
 }
 
+TEST(Cuda, AgreesWithoutMatrixInstructions) {
+  const StandIn stand_in("DNN_FAKE_CUDA_CAPABILITY", "70");
+  expect_agreement(StandIn::options());
+}
+
+// Were one of -O4's three products left out, its sums would be further from the exact ones than -O3's.
+TEST(Cuda, MatrixInstructionsKeepFloat32sAccuracy) {
+  const Graph graph = graph_of({"product", true, R"(graph "product" {
+     opset 28
+     input x: float32[70,900]
+     const w: float32[900,50] = random(1)
+     y = MatMul(x, w) @y
+     output y
+   })"});
+  const Tensor x = random_input(graph);
+  Tensor wide(DType::Float64, x.shape());
+  std::copy_n(x.data<float>(), x.size(), wide.mutable_data<double>());
+  const Tensor expected = interpret(widen_to_float64(graph), {wide})[0];
+  const auto error = [&](int opt, const char* capability) {
+    const StandIn stand_in("DNN_FAKE_CUDA_CAPABILITY", capability);
+    return compare(expected, open_session("cuda:0", compiled(graph, opt), StandIn::options())->run({x})[0]).l2();
+  };
+  const double plain = error(3, "90"), tensor = error(4, "90");
+  EXPECT_EQ(plain, error(4, "70"));  // the same sums where there are none
+  EXPECT_NE(plain, tensor);
+  EXPECT_LT(tensor, plain);
+}
+
 TEST(Cuda, AgreesOnAGpu) {
   if (find_device("cuda").list(options_of()).empty()) GTEST_SKIP() << "no CUDA device";
   expect_agreement(options_of());

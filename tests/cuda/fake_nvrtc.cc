@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr int kArchitectures[] = {80, 90};
+constexpr int kArchitectures[] = {70, 80, 90};
 
 // Threads of a block take turns on one thread of the host: fake_driver.cc says whose turn it is.
 constexpr const char* kPrelude = R"(#include <cmath>
@@ -31,9 +31,65 @@ void (*dnn_fake_barrier)();
 #define __launch_bounds__(n)
 #define __syncthreads() dnn_fake_barrier()
 static inline float __int_as_float(int bits) { float f; std::memcpy(&f, &bits, sizeof f); return f; }
+static inline float __uint_as_float(unsigned bits) { return __int_as_float(static_cast<int>(bits)); }
+static inline unsigned __float_as_uint(float f) { unsigned bits; std::memcpy(&bits, &f, sizeof bits); return bits; }
 using std::isinf;
+
+// cvt.rna.tf32.f32: to the nearest, from half on away from zero.
+static inline void dnn_fake_tf32(unsigned& y, float x) {
+  const unsigned bits = __float_as_uint(x);
+  y = std::isnan(x) ? 0x7fffe000u : std::isinf(x) ? bits : (bits + 0x1000u) & 0xffffe000u;
+}
+
+// mma.m16n8k8 of TF32, whose low bits must be clear, by the 32 threads of a warp together, exactly and then cut off.
+static void dnn_fake_mma(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+  static unsigned turns[1024];
+  static struct { float a[16][8], b[8][8]; } operands[2][32];
+  const unsigned thread = threadIdx.x, lane = thread % 32, group = lane / 4, in_group = lane % 4;
+  auto& [a, b] = operands[turns[thread]++ % 2][thread / 32];
+  const auto value = [](unsigned bits) { return __uint_as_float((bits & 0x1fffu) == 0 ? bits : 0x7fc00000u); };
+  a[group][in_group] = value(a0);
+  a[group + 8][in_group] = value(a1);
+  a[group][in_group + 4] = value(a2);
+  a[group + 8][in_group + 4] = value(a3);
+  b[in_group][group] = value(b0);
+  b[in_group + 4][group] = value(b1);
+  dnn_fake_barrier();
+  float* const d[] = {&d0, &d1, &d2, &d3};
+  for (unsigned i = 0; i < 4; ++i) {
+    double sum = *d[i];
+    for (unsigned k = 0; k < 8; ++k)
+      sum += static_cast<double>(a[group + i / 2 * 8][k]) * b[k][in_group * 2 + i % 2];
+    float cut = static_cast<float>(sum);
+    if (std::fabs(static_cast<double>(cut)) > std::fabs(sum)) cut = std::nextafter(cut, 0.0f);
+    *d[i] = cut;
+  }
+}
 #line 1 "kernels.cu"
 )";
+
+// The two instructions that kernels name themselves, as calls of what stands in for them: outputs, then inputs.
+std::string without_instructions(const std::string& source) {
+  static const std::regex instruction("asm(?: volatile)?\\(\"([^\"]*)\"([^;]*)\\);"),
+      operand("\"[+=]?[fr]\"\\((\\w+)\\)");
+  constexpr const char* kCast = "cvt.rna.tf32.f32 %0, %1;";
+  constexpr const char* kProduct =
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};";
+  std::string text;
+  auto end = source.begin();
+  for (std::sregex_iterator at(source.begin(), source.end(), instruction), last; at != last; ++at) {
+    const std::string name = (*at)[1], operands = (*at)[2];
+    text.append(end, (*at)[0].first);
+    text += name == kCast ? "dnn_fake_tf32(" : name == kProduct ? "dnn_fake_mma(" : "unknown_instruction(";
+    bool first = true;
+    for (std::sregex_iterator o(operands.begin(), operands.end(), operand); o != last; ++o, first = false)
+      text += (first ? "" : ", ") + (*o)[1].str();
+    text += ");";
+    end = (*at)[0].second;
+  }
+  return text.append(end, source.end());
+}
 
 struct Program {
   std::string source, log, code, ptx;
@@ -90,13 +146,17 @@ int nvrtcCompileProgram(void* program, int n_options, const char* const* options
   if (folder == nullptr) return 1;
   std::string base = std::string(folder) + "/kernels-XXXXXX";
   if (mkdtemp(base.data()) == nullptr) return 1;
-  std::string contract = "off";
+  std::string contract = "off", architecture;
   bool exact = false;
   for (int i = 0; i < n_options; ++i) {
     if (std::strcmp(options[i], "--fmad=true") == 0) contract = "fast";
-    if (std::strncmp(options[i], "--gpu-architecture=sm_", 22) == 0) exact = true;
+    if (std::strncmp(options[i], "--gpu-architecture=", 19) != 0) continue;
+    exact = std::strncmp(options[i] + 19, "sm_", 3) == 0;
+    architecture = std::strchr(options[i], '_') + 1;
   }
-  std::ofstream(base + "/kernels.cc") << kPrelude << p.source << "\n" << calls(p.source);
+  std::ofstream(base + "/kernels.cc") << "#define __CUDA_ARCH__ " << architecture << "0\n"
+                                      << kPrelude << without_instructions(p.source) << "\n"
+                                      << calls(p.source);
   const std::string command =
       "c++ -std=c++17 -O1 -w -fPIC -shared -march=native -fno-math-errno -ffp-contract=" + contract + " -o " + base +
       "/kernels.so " + base + "/kernels.cc 2> " + base + "/log";

@@ -71,8 +71,10 @@ Kernel product(int64_t batch, int64_t rows, int64_t depth, int64_t columns, bool
 }
 
 // `packable`: whether the second operand is a constant.
-Kernel scheduled(const Kernel& kernel, int opt, bool packable = true, const ScheduleParameters& parameters = {}) {
+Kernel scheduled(const Kernel& kernel, int opt, bool packable = true, const ScheduleParameters& parameters = {},
+                 bool matrix = false) {
   ScheduleOptions options;
+  options.matrix_products = matrix;
   options.parameters = parameters;
   options.opt = opt;
   options.reassociate = opt >= 3;
@@ -125,13 +127,17 @@ TEST(ScheduleGpu, EveryTileKeepsTheBits) {
     const ScheduleParameters asked = {.tile = columns, .across = rows};
     for (const Kernel& before :
          {product(1, rows + 1, 20, columns - 1, true), Convolution{1, 2, 3, 33, 15, 3}.kernel()}) {
-      const Kernel after = scheduled(before, 0, false, asked);
-      const std::string text = to_text(after);
-      const auto stages = [&](int64_t n) {
-        return text.find(cat("shared left: float32[16,", n, "]")) != std::string::npos;
-      };
-      EXPECT_TRUE(stages(rows) || stages(rows + 4)) << rows << "x" << columns << text;
-      EXPECT_TRUE(result(after).identical(result(before))) << rows << "x" << columns;
+      for (const bool matrix : {false, true}) {
+        const Kernel after = scheduled(before, 0, false, asked, matrix);
+        const std::string text = to_text(after);
+        const auto stages = [&](int64_t n) {
+          return text.find(cat("shared left: float32[16,", n, "]")) != std::string::npos;
+        };
+        EXPECT_TRUE(stages(rows + 8) || (!matrix && (stages(rows) || stages(rows + 4))))
+            << rows << "x" << columns << text;
+        EXPECT_EQ(text.find("matrix depth") != std::string::npos, matrix) << text;
+        EXPECT_TRUE(result(after).identical(result(before))) << rows << "x" << columns;
+      }
     }
   }
 }

@@ -1,0 +1,70 @@
+// Products by matrix instructions; see matrix_products.h.
+#include "codegen/matrix_products.h"
+
+#include "base/error.h"
+
+namespace dnn::codegen {
+namespace {
+
+using namespace loops;
+
+// Lanes are numbered along groups of so many, a group for each row of an operand (PTX's threadID_in_group and groupID).
+constexpr int64_t kGroup = 4;
+
+Expr number(int64_t n) { return constant_int(DType::Int64, n); }
+
+}  // namespace
+
+// Sums of one thread lie 8 rows apart, within a product and from it to the next.
+Expr matrix_row(const Expr& lane, const Expr& row) { return row * number(8) + floordiv(lane, number(kGroup)); }
+
+// Two sums side by side, those of the next product as many columns on as one has.
+Expr matrix_column(const Expr& lane, const Expr& column) {
+  return floordiv(column, number(2)) * number(kMatrixColumns) + floormod(lane, number(kGroup)) * number(2) +
+         floormod(column, number(2));
+}
+
+MatrixProducts matrix_products(const Stmt& loop, const std::string& thread, int64_t step) {
+  const Stmt& rows = loop->children[0];
+  const Stmt& columns = rows->children[0];
+  const Stmt& sum = columns->children[0];
+  if (rows->kind != StmtKind::For || columns->kind != StmtKind::For || sum->kind != StmtKind::Store ||
+      loop->extent % kMatrixDepth != 0 || rows->extent % 2 != 0 || columns->extent % 2 != 0)
+    fail_internal("codegen: no matrix products in ", to_text(loop));
+  const bool fused = sum->value->op == Op::Fma;
+  const std::vector<Expr>& factors = fused ? sum->value->args : sum->value->args[1]->args;
+
+  const Expr lane = floormod(variable(thread), number(kWarp));
+  const Expr group = floordiv(lane, number(kGroup)), in_group = floormod(lane, number(kGroup));
+  const auto depth = [&](int64_t half) { return in_group + number(step * kMatrixDepth + half * kGroup); };
+  MatrixProducts result;
+  for (int64_t row = 0; row < rows->extent; row += 2) {
+    for (int64_t i = 0; i < 4; ++i)
+      result.left.push_back(
+          substitute(factors[0], {{rows->variable, number(row + i % 2)}, {loop->variable, depth(i / 2)}}));
+  }
+  // A thread's column of this operand is its group's number, of sums that another thread of the warp has.
+  const Expr other = floordiv(variable(thread), number(kWarp)) * number(kWarp) + floordiv(lane, number(2 * kGroup));
+  for (int64_t column = 0; column < columns->extent; column += 2) {
+    for (int64_t i = 0; i < 2; ++i)
+      result.right.push_back(substitute(factors[1], {{columns->variable, number(column) + floormod(group, number(2))},
+                                                     {loop->variable, depth(i)},
+                                                     {thread, other}}));
+  }
+  for (int64_t row = 0; row < rows->extent; row += 2) {
+    for (int64_t column = 0; column < columns->extent; column += 2) {
+      std::vector<Expr> sums;
+      for (int64_t i = 0; i < 4; ++i) {
+        std::vector<Expr> at;
+        for (const Expr& index : sum->indices)
+          at.push_back(
+              substitute(index, {{rows->variable, number(row + i / 2)}, {columns->variable, number(column + i % 2)}}));
+        sums.push_back(load(sum->buffer, std::move(at)));
+      }
+      result.products.push_back({std::move(sums), static_cast<size_t>(row) * 2, static_cast<size_t>(column)});
+    }
+  }
+  return result;
+}
+
+}  // namespace dnn::codegen
