@@ -29,15 +29,19 @@ struct Reach {
 
 // What one core does in a second, as measured (but the transforms of all but zen5, which are estimates): multiplications and
 // additions in convolutions, in products of matrices and in transforms; weights read where the network has so many and stays in the last cache from run to run, and from memory;
-// tiles, written once and read once, as far as they stay in the second cache, in the last, or in none.
+// tiles, written once and read once, as far as they stay in the second cache, in the last, or in none. And the seconds that each kernel
+// costs beside its work.
 struct Speeds {
   const char* processor;  // its kind; "": any
   int64_t lanes;
   double direct, product, transform;
   Reach weights[2], tiles[3];
+  double launch = 0;
 };
 constexpr double kAll = std::numeric_limits<double>::infinity();
 constexpr Speeds kSpeeds[] = {
+    // A GPU: an H100's data sheet, a third of what its tensor cores and half of what its float32 units do; nothing of it was measured.
+    {kGpu, 0, 60e12, 60e12, 30e12, {{50e6, 5e12}, {kAll, 3e12}}, {{25e6, 5e12}, {50e6, 5e12}, {kAll, 3e12}}, 3e-6},
     {"zen5", 16, 266e9, 264e9, 215e9, {{20e6, 75e9}, {kAll, 33e9}}, {{1e6, 150e9}, {5e6, 150e9}, {kAll, 120e9}}},
     {"zen4", 16, 113e9, 110e9, 80e9, {{20e6, 45e9}, {kAll, 14e9}}, {{1e6, 80e9}, {5e6, 60e9}, {kAll, 40e9}}},
     // A Xeon of 2.5 GHz.
@@ -98,7 +102,7 @@ struct Work {
                               m * (factors(rows.output) * static_cast<double>(columns.products()) +
                                    factors(columns.output) * static_cast<double>(rows.out));
     const double bytes = 4 * products * tiles * (c + m);
-    return multiply(products, tiles, speeds.product) +
+    return 2 * speeds.launch + multiply(products, tiles, speeds.product) +
            std::max(2 * tiles * transforms / speeds.transform, 2 * bytes / rate_of(speeds.tiles, bytes));
   }
 

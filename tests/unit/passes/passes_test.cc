@@ -225,6 +225,8 @@ TEST(Passes, WinogradTakesTheTilesThatTakeLeastTime) {
   EXPECT_EQ(winograd_form({512, 8}, "generic", 8), "2x2 by 16");
   EXPECT_EQ(winograd_form({128, 56, true, 3, 3, 2}, zen5), "4x4 by 81");
   EXPECT_EQ(winograd_form({256, 14, true, 3, 3, 2}, zen5), "");
+  EXPECT_EQ(winograd_form({256, 14}, kGpu), "");  // two launches more take longer than what is saved
+  EXPECT_EQ(winograd_form({256, 112}, kGpu), "6x6 by 64");
 }
 
 }  // namespace
