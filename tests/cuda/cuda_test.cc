@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <random>
 #include <thread>
@@ -220,6 +221,24 @@ TEST(Cuda, MatrixInstructionsKeepFloat32sAccuracy) {
   EXPECT_EQ(plain, error(4, "70"));  // the same sums where there are none
   EXPECT_NE(plain, tensor);
   EXPECT_LT(tensor, plain);
+
+  // What is no number stays none, and goes nowhere else; neither do large numbers, which TF32 has, too.
+  const StandIn stand_in;
+  const std::unique_ptr<Session> session = open_session("cuda:0", compiled(graph, 4), StandIn::options());
+  Tensor odd = x;
+  odd.mutable_data<float>()[3 * 900 + 17] = NAN;
+  odd.mutable_data<float>()[4 * 900 + 899] = INFINITY;
+  odd.mutable_data<float>()[5 * 900] = 1e37f;
+  const Tensor y = session->run({odd})[0], before = session->run({x})[0];
+  for (int64_t i = 0; i < y.size(); ++i) {
+    const int64_t row = i / 50;
+    const float value = y.data<float>()[i];
+    EXPECT_TRUE(row == 3   ? std::isnan(value)
+                : row == 4 ? !std::isfinite(value)
+                : row == 5 ? std::isfinite(value)
+                           : value == before.data<float>()[i])
+        << "row " << row << ": " << value;
+  }
 }
 
 TEST(Cuda, AgreesOnAGpu) {
