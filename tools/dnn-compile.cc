@@ -146,6 +146,7 @@ int work(const Options& o) {
   open.shapes = o.shapes;
   open.batch = o.batch;
   if (!o.isas.empty()) {
+    if (open.compile.device != "cpu") fail_usage("--isa ", o.isas, " is for --device cpu, not ", o.device);
     for (const std::string& isa : split(o.isas, ',')) {
       const std::vector<std::string>& known = known_isas();
       if (std::find(known.begin(), known.end(), isa) == known.end())

@@ -61,6 +61,8 @@ OpenOptions open_options(const NetworkOptions& o) {
   const std::vector<std::string>& known = known_isas();
   if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())
     fail_usage("--isa ", o.isa, ": choose from ", join(known));
+  if (!o.isa.empty() && open.compile.device != "cpu")
+    fail_usage("--isa ", o.isa, " is for --device cpu, not ", o.device);
   // What is compiled to be run here needs no kernels for other processors.
   if (o.isa.empty() && open.compile.device == "cpu") open.compile.processor = processor_kind();
   if (on_gpu(o.device)) open.compile.processor = kGpu;
