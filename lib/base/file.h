@@ -92,7 +92,4 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// 64 hexadecimal digits: SHA-256 of the bytes.
-std::string sha256_hex(Bytes bytes);
-
 }  // namespace dnn

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "base/file.h"
+#include "base/sha256.h"
 #include "codegen/memory_plan.h"
 #include "codegen/parts.h"
 #include "codegen/print.h"

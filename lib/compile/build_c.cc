@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "base/sha256.h"
 #include "base/threads.h"
 
 namespace dnn {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "graph/text.h"
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/sha256.h"
 #include "base/version.h"
 #include "compile/cache.h"
 #include "formats/format.h"

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "base/sha256.h"
 #include "tensor/dispatch.h"
 
 namespace dnn {

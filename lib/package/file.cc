@@ -2,9 +2,6 @@
 #include "package/file.h"
 
 #include <fcntl.h>
-#include <openssl/crypto.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -18,6 +15,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/sha256.h"
 #include "package/graph_fb.h"
 
 namespace dnn {
@@ -32,15 +30,8 @@ constexpr size_t kAlign = 64;
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kLarge = 1 << 16;  // bytes of a constant that is not read before it is needed
 
-using Digest = std::array<unsigned char, 32>;
-
-Digest sign(Bytes manifest, const PackageKey& key) {
-  Digest digest{};
-  if (key.secret.empty()) return digest;
-  unsigned n = 0;
-  HMAC(EVP_sha256(), key.secret.data(), static_cast<int>(key.secret.size()),
-       reinterpret_cast<const unsigned char*>(manifest.data()), manifest.size(), digest.data(), &n);
-  return digest;
+Sha256 sign(Bytes manifest, const PackageKey& key) {
+  return key.secret.empty() ? Sha256{} : hmac_sha256(as_bytes(key.secret), manifest);
 }
 
 // Finds damage, not malice; never 0.
@@ -80,7 +71,9 @@ class BlobStore {
   std::vector<Bytes> blobs_;
 };
 
-std::string code_digest(const Code& code) { return sha256_hex(as_bytes(code.source + '\0' + code.binary)); }
+std::string code_digest(const Code& code) {
+  return sha256_hex({as_bytes(code.source), as_bytes(std::string_view("\0", 1)), as_bytes(code.binary)});
+}
 
 fb::Argument argument(const Argument& a) { return fb::Argument(a.at, a.value, static_cast<uint8_t>(a.kind)); }
 
@@ -217,8 +210,7 @@ PackageKey load_or_make_key(const std::string& path) {
   if (std::filesystem::exists(path, ignored)) return read_key(path);
   make_folders(std::filesystem::path(path).parent_path().string());
   PackageKey key{std::string(32, '\0')};
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(key.secret.data()), 32) != 1)
-    fail_environment("no random bytes for a key");
+  if (::getentropy(key.secret.data(), key.secret.size()) != 0) fail_environment("no random bytes for a key");
   // A link, unlike a rename, never replaces the key that another process made meanwhile and has signed with.
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);  // mode 0600
@@ -240,7 +232,7 @@ void write_package(const Package& package, ByteSink& to, const PackageKey& key) 
   const std::string manifest = build_manifest(package, blobs);
   DNN_CHECK(manifest.size() == manifest_size);
   const uint64_t size = manifest.size();
-  const Digest digest = sign(as_bytes(manifest), key);
+  const Sha256 digest = sign(as_bytes(manifest), key);
   to.write(as_bytes(std::string_view(kMagic, sizeof kMagic)));
   to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(&size), sizeof size)));
   to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size())));
@@ -378,7 +370,7 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   p.arena_bytes = m->arena_bytes();
   p.sample_arena_bytes = m->sample_arena_bytes();
   p.slots = m->slots();
-  opened.trusted = !key.secret.empty() && CRYPTO_memcmp(sign(manifest, key).data(), digest.data(), 32) == 0;
+  opened.trusted = !key.secret.empty() && same_digest(sign(manifest, key), digest);
   if (m->codes() != nullptr) {
     for (const auto* c : *m->codes()) {
       Code code{

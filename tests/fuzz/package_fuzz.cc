@@ -1,8 +1,5 @@
 // Fuzz target: the package reader on hostile bytes, as they come and signed with this user's key, as if they were ours.
 // What is read writes the same bytes again and again, and its source graph goes as far as a compilation's first step.
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -10,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/sha256.h"
 #include "fuzz/fuzz.h"
 #include "ops/op.h"
 #include "package/file.h"
@@ -39,10 +37,8 @@ std::string signed_copy(std::string bytes) {
   if (size > bytes.size() - kHead) return bytes;
   const uint64_t sum = XXH3_64bits(bytes.data() + kHead, size);
   std::memcpy(bytes.data() + kSumAt, &sum, sizeof sum);
-  unsigned n = 0;
-  HMAC(EVP_sha256(), key().secret.data(), static_cast<int>(key().secret.size()),
-       reinterpret_cast<const unsigned char*>(bytes.data()) + kHead, size,
-       reinterpret_cast<unsigned char*>(bytes.data()) + kDigestAt, &n);
+  const Sha256 digest = hmac_sha256(as_bytes(key().secret), as_bytes(bytes).subspan(kHead, size));
+  std::memcpy(bytes.data() + kDigestAt, digest.data(), digest.size());
   return bytes;
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "base/file.h"
+#include "base/sha256.h"
 #include "formats/format.h"
 #include "graph/text.h"
 #include "layout/settle.h"

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/sha256.h"
 
 namespace dnn {
 namespace {
