@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
+#ifdef __x86_64__
+#include <xxh_x86dispatch.h>  // by the widest vectors that this processor has
+#else
 #include <xxhash.h>
+#endif
 
 #include <algorithm>
 #include <array>
