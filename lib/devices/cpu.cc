@@ -109,11 +109,6 @@ class CpuSession : public PlannedSession {
     if (arena_.defined() && arena_.size() >= bytes) return;
     arena_ = Tensor(DType::UInt8, {bytes});
     arena_data_ = arena_.mutable_bytes();
-    // Huge pages where the system gives them: fewer TLB misses on large nets.
-    constexpr size_t kPage = 4096;
-    if (static_cast<size_t>(bytes) < kPage * 1024) return;
-    const uintptr_t beyond = reinterpret_cast<uintptr_t>(arena_data_) % kPage;
-    ::madvise(arena_data_ + (beyond == 0 ? 0 : kPage - beyond), static_cast<size_t>(bytes) - kPage, MADV_HUGEPAGE);
   }
 
   void* address(const Argument& a) {
