@@ -1,7 +1,7 @@
 # The Debian packages that dnn-tools builds on; scripts/setup installs them.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
+pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET "nettle<4")
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)

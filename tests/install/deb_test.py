@@ -9,11 +9,15 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(sys.argv.pop())
-PROGRAM = """#include "graph/graph.h"
+PROGRAM = """#include "base/sha256.h"
+#include "devices/device.h"
+#include "graph/graph.h"
+#include "package/file.h"
 int main() {
   dnn::Graph graph;
   graph.add_value("x");
-  return graph.value_count() == 1 ? 0 : 1;
+  dnn::find_device("opencl").list({});
+  return graph.value_count() == 1 && !dnn::looks_like_package(dnn::as_bytes(dnn::sha256_hex(dnn::as_bytes("x")))) ? 0 : 1;
 }
 """
 
