@@ -51,7 +51,7 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.shapes, "--shape", "NAME:DIMS", "extents of an input, as x:1x3x224x224");
   args.option(&o.batch, "--batch", "N", "what an open batch extent becomes", 1);
   args.option(&o.isas, "--isa", "LIST",
-              "instruction sets to build, as avx512,x86-64; default: this processor's best and x86-64");
+              "cpu's instruction sets to build, as avx512,x86-64; default: this processor's best and x86-64");
   args.option(&o.processor, "--processor", "KIND",
               cat("whose speeds decide where there is a choice, of ", join(known_processors()),
                   "; default: this one, generic with --isa; gpu: OpenCL code for GPUs"));

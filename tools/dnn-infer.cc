@@ -49,7 +49,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.network.passes, "--pass", "CHANGES", "passes on or off, as +fuse-ops,-fold-constant");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that the model leaves open, as x:1x3x224x224");
   args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
-  args.option(&o.network.isa, "--isa", "NAME", cat("force the instruction set: ", join(known_isas(), ", ")));
+  args.option(&o.network.isa, "--isa", "NAME", cat("force cpu's instruction set: ", join(known_isas(), ", ")));
   args.preprocess(&o.preprocess, &o.spelled_out, &o.exif);
   args.option(&o.postprocess, "--postprocess", "CMD", "exec:COMMAND that works on predictions (docs/exec.md)");
   args.option(&o.labels, "--labels", "FILE", "the classes, one a line, a synset id first where known");
