@@ -46,8 +46,8 @@ std::string float_helpers(const std::string& t, const std::string& c, const std:
 
 constexpr const char* kMultiply = "add_products_16x8x8";
 
-// TF32 keeps 11 bits of float32's 24. What that leaves of an operand, again as TF32, times the other operand goes to the sum first, so that some 22
-// bits of each product count; the two remainders' own product is left out (Ootomo and Yokota, "Recovering single precision
+// TF32 keeps 11 bits of float32's 24. What that leaves of an operand, again as TF32, times the other operand goes to the sum first, so that 21
+// or 22 bits of each product count; the two remainders' own product is left out (Ootomo and Yokota, "Recovering single precision
 // accuracy from Tensor Cores", 2022, who also take sums out of the tensor cores, as these cut off what they add up where float32 rounds it).
 std::string matrix_helpers() {
   return cat(

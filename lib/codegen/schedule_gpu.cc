@@ -31,8 +31,8 @@ constexpr Tile kTiles[] = {{128, 128, 8, 8, 1.0}, {64, 128, 4, 8, 0.9}, {128, 64
                            {32, 64, 4, 4, 0.6},   {64, 32, 4, 4, 0.6},  {32, 32, 4, 4, 0.5}};
 // Elements that a thread has side by side: as many as a vector load brings.
 constexpr int64_t kQuad = 4;
-// Of the depth, at once; what is added to a staged row that is written across, so that threads write to different banks; and to one whose
-// elements a warp's matrix products read, 8 side by side of each of 4 rows.
+// Of the depth, at once; what is added to a staged row that is written across, so that at most two threads of a warp write to a bank; and to
+// one whose elements a warp's matrix products read, 8 side by side of each of 4 rows, all from different banks (four write to one).
 constexpr int64_t kChunk = 16, kSkew = 4, kMatrixSkew = 8;
 // Multiprocessors that tiles are to keep busy: an A100 has 108, an H100 132.
 constexpr int64_t kProcessors = 128;

@@ -40,7 +40,8 @@ struct Speeds {
 };
 constexpr double kAll = std::numeric_limits<double>::infinity();
 constexpr Speeds kSpeeds[] = {
-    // A GPU: an H100's data sheet, a third of what its tensor cores and half of what its float32 units do; nothing of it was measured.
+    // Any GPU, CUDA's or OpenCL's, by an H100's data sheet: a third of what its tensor cores and half of what its float32 units do; nothing
+    // of it was measured.
     {kGpu, 0, 60e12, 60e12, 30e12, {{50e6, 5e12}, {kAll, 3e12}}, {{25e6, 5e12}, {50e6, 5e12}, {kAll, 3e12}}, 3e-6},
     {"zen5", 16, 266e9, 264e9, 215e9, {{20e6, 75e9}, {kAll, 33e9}}, {{1e6, 150e9}, {5e6, 150e9}, {kAll, 120e9}}},
     {"zen4", 16, 113e9, 110e9, 80e9, {{20e6, 45e9}, {kAll, 14e9}}, {{1e6, 80e9}, {5e6, 60e9}, {kAll, 40e9}}},
