@@ -8,15 +8,17 @@ namespace {
 
 using namespace loops;
 
-// Lanes are numbered along groups of so many, a group for each row of an operand (PTX's threadID_in_group and groupID).
-constexpr int64_t kGroup = 4;
+// Lanes are numbered along groups (PTX's threadID_in_group and groupID), one for each row of sums.
+constexpr int64_t kGroup = kWarpAcross;
+static_assert(kWarp == kWarpDown * kWarpAcross && kMatrixRows == 2 * kWarpDown && kMatrixColumns == 2 * kWarpAcross &&
+              kMatrixDepth == 2 * kGroup);
 
 Expr number(int64_t n) { return constant_int(DType::Int64, n); }
 
 }  // namespace
 
-// Sums of one thread lie 8 rows apart, within a product and from it to the next.
-Expr matrix_row(const Expr& lane, const Expr& row) { return row * number(8) + floordiv(lane, number(kGroup)); }
+// Sums of one thread lie as many rows apart within a product as from it to the next.
+Expr matrix_row(const Expr& lane, const Expr& row) { return row * number(kWarpDown) + floordiv(lane, number(kGroup)); }
 
 // Two sums side by side, those of the next product as many columns on as one has.
 Expr matrix_column(const Expr& lane, const Expr& column) {
@@ -29,10 +31,10 @@ MatrixProducts matrix_products(const Stmt& loop, const std::string& thread, int6
   const Stmt& columns = rows->children[0];
   const Stmt& sum = columns->children[0];
   if (rows->kind != StmtKind::For || columns->kind != StmtKind::For || sum->kind != StmtKind::Store ||
-      loop->extent % kMatrixDepth != 0 || rows->extent % 2 != 0 || columns->extent % 2 != 0)
+      sum->value->op != Op::Fma || loop->extent % kMatrixDepth != 0 || rows->extent % 2 != 0 ||
+      columns->extent % 2 != 0)
     fail_internal("codegen: no matrix products in ", to_text(loop));
-  const bool fused = sum->value->op == Op::Fma;
-  const std::vector<Expr>& factors = fused ? sum->value->args : sum->value->args[1]->args;
+  const std::vector<Expr>& factors = sum->value->args;
 
   const Expr lane = floormod(variable(thread), number(kWarp));
   const Expr group = floordiv(lane, number(kGroup)), in_group = floormod(lane, number(kGroup));

@@ -29,6 +29,9 @@ struct Tile {
 };
 constexpr Tile kTiles[] = {{128, 128, 8, 8, 1.0}, {64, 128, 4, 8, 0.9}, {128, 64, 8, 4, 0.9}, {64, 64, 4, 4, 0.75},
                            {32, 64, 4, 4, 0.6},   {64, 32, 4, 4, 0.6},  {32, 32, 4, 4, 0.5}};
+static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const Tile& tile) {
+  return tile.rows % (tile.thread_rows * kWarpDown) == 0 && tile.columns % (tile.thread_columns * kWarpAcross) == 0;
+}));  // whole warps
 // Elements that a thread has side by side: as many as a vector load brings.
 constexpr int64_t kQuad = 4;
 // Of the depth, at once; what is added to a staged row that is written across, so that at most two threads of a warp write to a bank; and to
@@ -243,8 +246,7 @@ class GpuSchedule {
       return {element(floordiv(thread, number(across)), row, tile_.thread_rows, down),
               element(floormod(thread, number(across)), column, tile_.thread_columns, across)};
     }
-    // Of a warp, 8 rows of its threads' elements and 4 columns.
-    const int64_t warp_rows = tile_.thread_rows * 8, warp_columns = tile_.thread_columns * 4;
+    const int64_t warp_rows = tile_.thread_rows * kWarpDown, warp_columns = tile_.thread_columns * kWarpAcross;
     const int64_t warps_across = tile_.columns / warp_columns;
     const Expr warp = floordiv(thread, number(kWarp)), lane = floormod(thread, number(kWarp));
     return {floordiv(warp, number(warps_across)) * number(warp_rows) + matrix_row(lane, row),

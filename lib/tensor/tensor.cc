@@ -16,7 +16,8 @@ namespace {
 constexpr size_t kAlignment = 64;
 // From here on a tensor has pages of its own, which go back with it: the heap would keep them between what stays. They may
 // be large ones: a page fault costs as much as what a small page is for.
-constexpr size_t kMapFrom = size_t{1} << 20, kPage = 4096, kLargePage = size_t{2} << 20;
+constexpr size_t kMapFrom = size_t{1} << 20, kLargePage = size_t{2} << 20;
+constexpr size_t kPage = size_t{64} << 10;       // a multiple of every system's
 constexpr size_t kDeferFrom = size_t{64} << 10;  // smaller ones are arranged at once
 
 constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
@@ -36,18 +37,18 @@ void check_size(DType dtype, const Shape& shape, int64_t size) {
 std::shared_ptr<std::byte> allocate(size_t n, DType dtype, const Shape& shape) {
   if (n >= kMapFrom) {
     // One that may hold a large page begins at one: a page fault in place of 512. What is mapped beside it goes back at once.
-    const size_t room = n >= kLargePage ? (n + kPage - 1) / kPage * kPage + kLargePage : n;
+    const size_t whole = (n + kPage - 1) / kPage * kPage, room = n >= kLargePage ? whole + kLargePage : whole;
     void* const memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) fail_memory(n, dtype, shape);
     auto* begin = static_cast<std::byte*>(memory);
-    if (room > n) {
+    if (room > whole) {
       const size_t before = (kLargePage - reinterpret_cast<uintptr_t>(begin) % kLargePage) % kLargePage;
       if (before > 0) ::munmap(begin, before);
       begin += before;
-      ::munmap(begin + (room - kLargePage), kLargePage - before);
+      ::munmap(begin + whole, kLargePage - before);
     }
     ::madvise(begin, n, MADV_HUGEPAGE);
-    return {begin, [n](std::byte* p) { ::munmap(p, n); }};
+    return {begin, [whole](std::byte* p) { ::munmap(p, whole); }};
   }
   const size_t rounded = (n + kAlignment) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, rounded);

@@ -129,7 +129,6 @@ TEST(ScheduleGpu, EveryTileKeepsTheBits) {
          {product(1, rows + 1, 20, columns - 1, true), Convolution{1, 2, 3, 33, 15, 3}.kernel()}) {
       const Tensor expected = result(before);
       for (const bool matrix : {false, true}) {
-        if (matrix && before.pattern == "conv") continue;  // which are products by then
         const Kernel after = scheduled(before, 0, false, asked, matrix);
         const std::string text = to_text(after);
         const auto stages = [&](int64_t n) {
