@@ -68,6 +68,29 @@ class Nets(unittest.TestCase):
         done = subprocess.run([PYTHON, "-c", program], text=True, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_another_python_gets_the_same_samples(self):
+        program = """if True:
+            import os, sys, tempfile, numpy as np
+            from importlib.machinery import SourceFileLoader
+            nets = SourceFileLoader("make_nets", "scripts/make-nets").load_module()
+            samples = [[np.full((1, 3, 2, 2), i, np.float32), np.full((1, 4), -i, np.int64)] for i in range(5)]
+            with tempfile.TemporaryDirectory() as folder:
+                other = os.path.join(folder, "python")
+                with open(other, "w") as file:
+                    file.write(f'''#!{sys.executable}
+import sys, numpy as np
+words = sys.argv[2:]
+option = dict(zip(words[::2], words[1::2]))
+x = np.load(option["--inputs"])
+assert option["--run"] == "net.onnx" and "--images" not in option
+np.save(option["-o"], x[x.files[0]].sum((1, 2, 3)) + 100 * x[x.files[1]][:, 3])
+''')
+                os.chmod(other, 0o755)
+                assert nets.run_elsewhere(other, "net.onnx", samples).tolist() == [-88.0 * i for i in range(5)]
+        """
+        done = subprocess.run([PYTHON, "-c", program], text=True, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_zoo_has_each_kind_of_file(self):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([PYTHON, "scripts/make-zoo", "torch", "--images", "", "-o", folder, "small"], text=True,
