@@ -106,6 +106,11 @@ np.save(option["-o"], x[x.files[0]].sum((1, 2, 3)) + 100 * x[x.files[1]][:, 3])
         self.assertEqual(status, 2)
         self.assertIn("unknown net 'lenet'", errors)
 
+    def test_samples_are_for_run_alone(self):
+        status, _, errors = make_nets("-o", "/nonexistent", "--inputs", "x.npz", "resnet18")
+        self.assertEqual(status, 2)
+        self.assertIn("--inputs is for --run", errors)
+
 
 if __name__ == "__main__":
     if subprocess.run([PYTHON, "-c", "import torch, torchvision, numpy, PIL"], stderr=subprocess.DEVNULL).returncode:
