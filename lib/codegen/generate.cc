@@ -56,12 +56,9 @@ ScheduleOptions schedule_options(const GenerateOptions& options, const std::stri
   }
   result.gpu = options.target == "cuda" || isa == kGpuIsa;
   if (options.target == "opencl" && !result.gpu) {
-    result.panel = 1;
     // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL, but where 32 registers hold 16 floats each.
     result.vector_registers = isa == "float16" ? 18 : 14;
     result.widest_tile = isa == "float16" ? 2 : 1;
-    result.parallel_tasks = result.least_tasks = 512;
-    result.short_tasks = true;
   }
   result.matrix_products = options.target == "cuda" && options.opt >= 4;
   if (result.gpu) {

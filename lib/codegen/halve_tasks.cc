@@ -11,7 +11,7 @@ namespace {
 
 using namespace loops;
 
-constexpr const char* kHalf = "half";
+constexpr const char* kHalf = "which_half";  // "half" is a type of OpenCL C
 
 class Halves {
  public:

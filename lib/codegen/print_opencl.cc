@@ -72,6 +72,12 @@ class OpenClVocabulary : public Vocabulary {
         "#ifdef DNN_CONTRACT\n#pragma OPENCL FP_CONTRACT ON\n#else\n#pragma OPENCL FP_CONTRACT OFF\n#endif\n"
         "inline long floor_div(long a, long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }\n"
         "inline long floor_mod(long a, long b) { return a - floor_div(a, b) * b; }\n";
+    if (occurs("PREFETCH(")) {  // OpenCL's own prefetch() is to no cache in particular, and does nothing on PoCL
+      text +=
+          "#ifdef __has_builtin\n#if __has_builtin(__builtin_prefetch)\n"
+          "#define PREFETCH(at, cache) __builtin_prefetch(at, 0, cache)\n#endif\n#endif\n"
+          "#ifndef PREFETCH\n#define PREFETCH(at, cache)\n#endif\n";
+    }
     for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16,
                         DType::UInt32, DType::UInt64}) {
       if (occurs("_" + type_suffix(dtype, 1) + "(")) text += integer_helpers(dtype);
@@ -131,6 +137,9 @@ class OpenClVocabulary : public Vocabulary {
   // Built with DNN_CONTRACT where fused operations are allowed, which is where the IR holds any.
   std::string fma(DType, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
     return "(" + a + " * " + b + " + " + c + ")";
+  }
+  std::string prefetch(const std::string& pointer, loops::Fetch fetch) const override {
+    return cat("PREFETCH(", pointer, ", ", fetch == loops::Fetch::First ? 3 : 2, ")");
   }
 
  private:

@@ -28,7 +28,6 @@ struct ScheduleOptions {
   // the second.
   int64_t nearest_from = INT64_MAX;
   int64_t near_bytes = int64_t{512} << 10;  // of a left-hand matrix that stay in the second cache beside the rest
-  bool short_tasks = false;                 // to that end a task may be as short as a row
   bool gpu = false;                         // for schedule_gpu()
   bool matrix_products = false;             // there: by matrix instructions, which change the last bits
   int64_t parallel_tasks = 64;              // enough tasks to balance any thread count we expect

@@ -338,7 +338,7 @@ class CpuSchedule {
   // many tasks as that: the fewer, the shorter.
   int64_t least_positions(int64_t tasks) const {
     if (tasks >= options_.least_tasks) return parameters().chunk_positions;
-    if (options_.short_tasks || tasks == 1) return 1;
+    if (tasks == 1) return 1;
     if (tasks * 2 >= options_.least_tasks) return parameters().chunk_positions / 2;
     return kFewPositions;
   }
@@ -573,7 +573,7 @@ class CpuSchedule {
     const std::string& v = nest.back();
     if (share_lines(nest)) return;
     if (loop_extent(body_, v) < 4 || !vectorises(body_, v, dtype_, loop_ranges(body_))) {
-      if (!options_.short_tasks) stay_in_blocks(nest);
+      stay_in_blocks(nest);
       body_ = vectorise_inner(body_, dtype_, lanes(), options_.reassociate);
       return;
     }
@@ -702,7 +702,7 @@ class CpuSchedule {
     const std::vector<std::string> loops = task_loops();
     const std::string around = loops.empty() ? "" : loops.back();
     const int64_t tasks = around.empty() ? 1 : tasks_around(around) * loop_extent(body_, around);
-    if (options_.opt < 3 || options_.short_tasks || tasks % 2 == 0 || tasks >= kManyTasks) return;
+    if (options_.opt < 3 || tasks % 2 == 0 || tasks >= kManyTasks) return;
     if (loop_extent(body_, v) < 2 || std::find(loops.begin(), loops.end(), v) != loops.end()) return;
     body_ = halve_tasks(body_, around, v);
   }

@@ -52,6 +52,7 @@ void conv_8e13145ea6ed_task(__global float* restrict y0, __global float* restric
     sum_4 = vload4(0, x2 + (0));
     for (long c = 0; c < 3; ++c) {
       for (long k0 = 0; k0 < 3; ++k0) {
+        PREFETCH(x0 + (((((c * 49) + (k0 * 7)) + (o0 * 7)) + 7)), 2);
         sum_0 = (x0[(((c * 49) + (k0 * 7)) + (o0 * 7))] * vload4(0, x1 + (((c * 144) + (k0 * 48)))) + sum_0);
         sum_1 = (x0[((((c * 49) + (k0 * 7)) + (o0 * 7)) + 1)] * vload4(0, x1 + (((c * 144) + (k0 * 48)))) + sum_1);
         sum_2 = (x0[((((c * 49) + (k0 * 7)) + (o0 * 7)) + 2)] * vload4(0, x1 + (((c * 144) + (k0 * 48)))) + sum_2);

@@ -16,10 +16,11 @@ __kernel void border_6124edfc29c9(__global float* restrict y0) {
 // Identity (map): float32[1,8,4,4] -> float32[1,8,4,4]
 void map_105a5f3ef42e_task(__global float* restrict y0, __global float* restrict x0, const long task) {
   {
-    const long d1 = task / 16;
-    const long d2 = (task / 4) % 4;
-    const long d3 = task % 4;
-    y0[(((d1 + (d2 * 80)) + (d3 * 16)) + 96)] = x0[(((d1 * 16) + (d2 * 4)) + d3)];
+    const long d2 = task / 8;
+    const long d1 = task % 8;
+    for (long d3 = 0; d3 < 4; ++d3) {
+      y0[(((d1 + (d2 * 80)) + (d3 * 16)) + 96)] = x0[(((d1 * 16) + (d2 * 4)) + d3)];
+    }
   }
 }
 __kernel void map_105a5f3ef42e(__global float* restrict y0, __global float* restrict x0) {

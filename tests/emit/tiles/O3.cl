@@ -56,6 +56,7 @@ void conv_784819dc324b_task(__global float* restrict y0, __global float* restric
         sum_6 = vload16(0, x2 + (0));
         for (long c = 0; c < 3; ++c) {
           for (long k0 = 0; k0 < 3; ++k0) {
+            PREFETCH(x0 + (((((c * 63) + (k0 * 9)) + (o0 * 9)) + 9)), 2);
             sum_0 = (x0[(((c * 63) + (k0 * 9)) + (o0 * 9))] * vload16(0, x1 + (((c * 144) + (k0 * 48)))) + sum_0);
             sum_1 = (x0[((((c * 63) + (k0 * 9)) + (o0 * 9)) + 1)] * vload16(0, x1 + (((c * 144) + (k0 * 48)))) + sum_1);
             sum_2 = (x0[((((c * 63) + (k0 * 9)) + (o0 * 9)) + 2)] * vload16(0, x1 + (((c * 144) + (k0 * 48)))) + sum_2);
@@ -226,6 +227,7 @@ void conv_784819dc324b_task(__global float* restrict y0, __global float* restric
         sum_6 = vload4(0, x2 + (16));
         for (long c = 0; c < 3; ++c) {
           for (long k0 = 0; k0 < 3; ++k0) {
+            PREFETCH(x0 + (((((c * 63) + (k0 * 9)) + (o0 * 9)) + 9)), 2);
             sum_0 = (x0[(((c * 63) + (k0 * 9)) + (o0 * 9))] * vload4(0, x1 + ((((c * 144) + (k0 * 48)) + 432))) + sum_0);
             sum_1 = (x0[((((c * 63) + (k0 * 9)) + (o0 * 9)) + 1)] * vload4(0, x1 + ((((c * 144) + (k0 * 48)) + 432))) + sum_1);
             sum_2 = (x0[((((c * 63) + (k0 * 9)) + (o0 * 9)) + 2)] * vload4(0, x1 + ((((c * 144) + (k0 * 48)) + 432))) + sum_2);

@@ -28,7 +28,7 @@ TEST(HalveTasks, EachElementIsComputedOnce) {
     Kernel kernel = counting(rows);
     kernel.body = halve_tasks(kernel.body, "g", "r");
     const std::string text = to_text(kernel);
-    EXPECT_NE(text.find("for half < 2"), std::string::npos) << text;
+    EXPECT_NE(text.find("for which_half < 2"), std::string::npos) << text;
     std::vector<Tensor> arguments = {Tensor(DType::Float32, kernel.arguments[0]->shape)};
     evaluate(kernel, arguments);
     for (int64_t i = 0; i < arguments[0].size(); ++i) EXPECT_EQ(arguments[0].data<float>()[i], 1) << i << "\n" << text;
@@ -63,7 +63,7 @@ TEST(HalveTasks, WhatIsLeftOverIsComputedOnce) {
   const Stmt rows = loop("r", 8, store(y, {g, r}, load(x, {g, r})));
   const Stmt left_over = loop("g", kGroups, block({rows, rest(load(x, {g, Expr(8)}))}));
   const std::string text = to_text(halve_tasks(left_over, "g", "r"));
-  EXPECT_LT(text.find("if 1 <= half"), text.find("local sum")) << text;
+  EXPECT_LT(text.find("if 1 <= which_half"), text.find("local sum")) << text;
 
   const Stmt shared = block({alloc(scale), store(scale, {}, load(x, {g, Expr(0)})), rest(load(scale, {})),
                              loop("r", 8, store(y, {g, r}, load(x, {g, r}) * load(scale, {})))});
@@ -76,7 +76,7 @@ TEST(HalveTasks, WhatIsLeftOverIsComputedOnce) {
   };
   const Tensor before = result();
   kernel.body = halve_tasks(kernel.body, "g", "r");
-  EXPECT_NE(to_text(kernel).find("half"), std::string::npos);
+  EXPECT_NE(to_text(kernel).find("which_half"), std::string::npos);
   EXPECT_TRUE(result().identical(before)) << to_text(kernel);
 }
 

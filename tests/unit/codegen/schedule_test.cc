@@ -157,12 +157,13 @@ TEST(ScheduleCpu, FewProductsAreStoredInOrder) {
 
 // Five groups of two blocks are ten tasks, of nine and of eight rows; six are as many.
 TEST(ScheduleCpu, AnOddNumberOfTasksIsHalved) {
-  for (const auto& [maps, tasks] : {std::pair<int64_t, const char*>(160, "parallel m_o_o < 5:\n    parallel half < 2:"),
-                                    {192, "parallel m_o_o < 6:\n    for c_o"}}) {
+  for (const auto& [maps, tasks] :
+       {std::pair<int64_t, const char*>(160, "parallel m_o_o < 5:\n    parallel which_half < 2:"),
+        {192, "parallel m_o_o < 6:\n    for c_o"}}) {
     const Kernel before = conv(32, maps, 17, 3), after = scheduled(before, 3);
     EXPECT_NE(to_text(after).find(tasks), std::string::npos) << to_text(after);
     EXPECT_TRUE(result(after).identical(result(before))) << maps;
-    EXPECT_EQ(to_text(scheduled(before, 2)).find("half"), std::string::npos);
+    EXPECT_EQ(to_text(scheduled(before, 2)).find("which_half"), std::string::npos);
   }
 }
 
