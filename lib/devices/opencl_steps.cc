@@ -8,11 +8,13 @@
 namespace dnn {
 namespace {
 
-// A step's row of the plan: kRow numbers, and behind all rows the arguments, two numbers each.
-enum Column : size_t { kTickets, kTasks, kChunk, kKernel, kArguments, kRow };
+// A step's row of the plan: kRow numbers, and behind all rows its arguments, two numbers each, and the first task of each of its
+// tickets, with the number of tasks after the last one's.
+enum Column : size_t { kTickets, kKernel, kArguments, kTasks, kRow };
 
-// Tickets of a step for each work-item: few enough that taking one costs nothing, enough that all end at about the same time.
-constexpr int64_t kTicketsEach = 16;
+// A ticket is for a work-item's half of the tasks that are left, so that few are taken and all end at about the same time; none
+// is for less than this share of a work-item's tasks.
+constexpr int64_t kShortest = 16;
 
 constexpr const char* kBefore = R"(
   const long given_before = plan[ROW * step + TICKETS];
@@ -25,7 +27,7 @@ constexpr const char* kBefore = R"(
     atomic_add(&turns[16], 0);
     mem_fence(CLK_GLOBAL_MEM_FENCE);
     __global const long* at = plan + row[ARGUMENTS];
-    const long first = (ticket - row[TICKETS]) * row[CHUNK], last = min(first + row[CHUNK], row[TASKS]);
+    __global const long* tasks = plan + row[TASKS] + (ticket - row[TICKETS]);
     switch (row[KERNEL]) {
 )";
 
@@ -49,8 +51,8 @@ bool opencl_steps_known(const Package& package, const Code& code) {
 std::string opencl_steps_source(const Package& package, size_t memories) {
   std::string text =
       cat("\n#ifdef __x86_64__\n#define PAUSE __asm__ volatile(\"pause\")\n#else\n#define PAUSE\n#endif\n#define ROW ",
-          +kRow, "\n#define TICKETS ", +kTickets, "\n#define TASKS ", +kTasks, "\n#define CHUNK ", +kChunk,
-          "\n#define KERNEL ", +kKernel, "\n#define ARGUMENTS ", +kArguments, "\n__kernel void ", kStepsKernel, "(");
+          +kRow, "\n#define TICKETS ", +kTickets, "\n#define KERNEL ", +kKernel, "\n#define ARGUMENTS ", +kArguments,
+          "\n#define TASKS ", +kTasks, "\n__kernel void ", kStepsKernel, "(");
   std::vector<std::string> names;
   for (size_t i = 0; i < memories; ++i) {
     names.push_back(cat("m", i));
@@ -62,8 +64,9 @@ std::string opencl_steps_source(const Package& package, size_t memories) {
   for (const Step& step : package.steps) {
     if (step.kernel < 0 || done[static_cast<size_t>(step.kernel)]) continue;
     done[static_cast<size_t>(step.kernel)] = true;
-    text += cat("      case ", step.kernel, ":\n        for (long task = first; task < last; ++task)\n          ",
-                package.kernels[static_cast<size_t>(step.kernel)].name, "_task(");
+    text +=
+        cat("      case ", step.kernel, ":\n        for (long task = tasks[0]; task < tasks[1]; ++task)\n          ",
+            package.kernels[static_cast<size_t>(step.kernel)].name, "_task(");
     for (size_t a = 0; a < step.arguments.size(); ++a)
       text += cat("(__global void*)(memory[at[", 2 * a, "]] + at[", 2 * a + 1, "]), ");
     text += "task);\n        break;\n";
@@ -81,16 +84,18 @@ std::vector<int64_t> opencl_steps_plan(const Package& package, const Code& code,
     if (i == steps || package.steps[i].kernel < 0) continue;
     const Step& step = package.steps[i];
     const int64_t tasks = code.tasks[static_cast<size_t>(step.kernel)];
-    const int64_t chunk = std::max<int64_t>(1, tasks / (kTicketsEach * units));
-    tickets += (tasks + chunk - 1) / chunk;
-    plan[i * kRow + kTasks] = tasks;
-    plan[i * kRow + kChunk] = chunk;
     plan[i * kRow + kKernel] = step.kernel;
     plan[i * kRow + kArguments] = static_cast<int64_t>(plan.size());
     for (const Argument& a : step.arguments) {
       const MemoryAt at = find(a);
       plan.insert(plan.end(), {static_cast<int64_t>(at.memory), at.offset});
     }
+    plan[i * kRow + kTasks] = static_cast<int64_t>(plan.size());
+    for (int64_t next = 0; next < tasks; ++tickets) {
+      plan.push_back(next);
+      next += std::min(tasks - next, std::max({int64_t{1}, (tasks - next) / (2 * units), tasks / (kShortest * units)}));
+    }
+    plan.push_back(tasks);
   }
   return plan;
 }
