@@ -85,8 +85,8 @@ class Generator {
       : graph_(graph),
         options_(options),
         schedule_(schedule_options(options, isa)),
-        in_place_(options.opt >= 3 && options.target == "c") {
-    if (in_place_) samples_ = find_samples(graph);
+        in_place_(options.opt >= 3 && options.target != "cuda") {
+    if (options.opt >= 3 && options.target == "c") samples_ = find_samples(graph);
     if (const auto chosen = options.schedules.find(isa); chosen != options.schedules.end()) chosen_ = chosen->second;
   }
 
@@ -138,7 +138,8 @@ class Generator {
              std::all_of(node.inputs.begin(), node.inputs.end(),
                          [&](ValueId v) { return is_inner(v) || graph_.constant(v) != nullptr; });
     };
-    parts_ = samples_.runs.empty() ? find_parts(graph_) : find_parts(samples_.one, all_inner);
+    const int64_t align = schedule_.gpu ? kArenaAlign : 1;  // there each is a sub-buffer
+    parts_ = samples_.runs.empty() ? find_parts(graph_, align) : find_parts(samples_.one, align, all_inner);
   }
 
   // Inputs and outputs are the caller's memory, constants the package's, the rest lies in the arena or, where shapes are
@@ -460,7 +461,7 @@ class Generator {
   std::map<std::string, int32_t> kernel_index_;
   std::map<ValueId, Life> lives_;
   std::vector<Life> temporary_;
-  bool in_place_;  // a device may ask of parts that they begin at multiples of some size
+  bool in_place_;
   Parts parts_;
   Samples samples_;
 };

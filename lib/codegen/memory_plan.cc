@@ -8,7 +8,6 @@
 namespace dnn::codegen {
 
 std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* arena_bytes) {
-  constexpr int64_t kAlign = 512;  // what OpenCL devices ask of sub-buffers
   std::vector<size_t> by_size(values.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -17,12 +16,12 @@ std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* a
   std::vector<size_t> placed;  // by offset
   *arena_bytes = 0;
   for (size_t i : by_size) {
-    const int64_t bytes = (values[i].bytes + kAlign - 1) / kAlign * kAlign;
+    const int64_t bytes = (values[i].bytes + kArenaAlign - 1) / kArenaAlign * kArenaAlign;
     int64_t at = 0;
     for (size_t other : placed) {
       if (values[other].last < values[i].first || values[i].last < values[other].first) continue;
       if (offsets[other] - at >= bytes) break;
-      at = std::max(at, offsets[other] + (values[other].bytes + kAlign - 1) / kAlign * kAlign);
+      at = std::max(at, offsets[other] + (values[other].bytes + kArenaAlign - 1) / kArenaAlign * kArenaAlign);
     }
     offsets[i] = at;
     placed.insert(

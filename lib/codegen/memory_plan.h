@@ -5,12 +5,15 @@
 
 namespace dnn::codegen {
 
+// What OpenCL devices ask of sub-buffers.
+inline constexpr int64_t kArenaAlign = 512;
+
 struct Lifetime {
   int64_t bytes;
   int first, last;  // steps, inclusive
 };
 
-// Byte offsets (512-aligned), largest values placed first, each at the lowest offset free during its life; `arena_bytes`
+// Byte offsets, multiples of kArenaAlign, largest values placed first, each at the lowest offset free during its life; `arena_bytes`
 // receives the total.
 std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* arena_bytes);
 

@@ -20,7 +20,8 @@ bool runs_along(const loops::Layout& layout, const Shape& shape, size_t axis) {
 
 class Finder {
  public:
-  Finder(const Graph& graph, const std::function<bool(NodeId)>& asked) : graph_(graph), asked_(asked) {
+  Finder(const Graph& graph, int64_t align, const std::function<bool(NodeId)>& asked)
+      : graph_(graph), align_(align), asked_(asked) {
     for (const std::vector<ValueId>& ends : {graph.inputs, graph.outputs}) ends_.insert(ends.begin(), ends.end());
     for (NodeId id : graph.order()) {
       for (ValueId v : graph.node(id).outputs) made_.insert(v);
@@ -61,6 +62,7 @@ class Finder {
     for (ValueId v : parts) {
       if (v == kNoValue || !sized(v) || graph_.value(v).layout != value.layout || ends_.count(v) != 0) return {};
       const Shape own = graph_.value(v).type.fixed_shape();
+      if (element * static_cast<int64_t>(dtype_size(value.type.dtype)) % align_ != 0) return {};
       if (own[axis] % layout.block_of(at) != 0 || !found.emplace(v, Part{whole, element}).second) return {};
       element += layout.element_count(own);
     }
@@ -102,6 +104,7 @@ class Finder {
   }
 
   const Graph& graph_;
+  const int64_t align_;
   const std::function<bool(NodeId)>& asked_;
   std::set<ValueId> ends_, made_, wholes_;
   Parts result_;
@@ -109,6 +112,8 @@ class Finder {
 
 }  // namespace
 
-Parts find_parts(const Graph& graph, const std::function<bool(NodeId)>& asked) { return Finder(graph, asked).run(); }
+Parts find_parts(const Graph& graph, int64_t align, const std::function<bool(NodeId)>& asked) {
+  return Finder(graph, align, asked).run();
+}
 
 }  // namespace dnn::codegen

@@ -111,18 +111,24 @@ const Code& code_for(const Package& package, cl_device_id device) {
 }
 
 class OpenClSession : public PlannedSession {
+  struct Place {
+    MemoryAt at;
+    int64_t bytes;
+  };
+
  public:
   OpenClSession(std::shared_ptr<const Package> package, cl_device_id device)
       : PlannedSession(std::move(package)),
         device_(device),
         name_(device_text(device, CL_DEVICE_NAME)),
         code_(code_for(*package_, device)),
-        together_(steps_together()) {
+        together_(code_.isa != kGpuCode && opencl_steps_known(*package_, code_)) {
     cl_int status = 0;
     context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
     check(status, "making a context");
     queue_ = Queue(clCreateCommandQueue(context_.get(), device_, 0, &status));
     check(status, "making a queue");
+    place_all();
     build();
     allocate();
   }
@@ -132,7 +138,7 @@ class OpenClSession : public PlannedSession {
 
  private:
   void build() {
-    const std::string source = together_ ? code_.source + opencl_steps_source(*package_, n_memories()) : code_.source;
+    const std::string source = together_ ? code_.source + opencl_steps_source(*package_, sizes_.size()) : code_.source;
     const char* text = source.c_str();
     const size_t length = source.size();
     cl_int status = 0;
@@ -158,6 +164,7 @@ class OpenClSession : public PlannedSession {
     if (together_) {
       steps_kernel_ = ClKernel(clCreateKernel(program_.get(), kStepsKernel, &status));
       check(status, "finding the kernel of steps");
+      return;
     }
     for (const Step& step : package_->steps) {  // a kernel object per step: its arguments are set once
       if (step.kernel < 0) {
@@ -170,9 +177,26 @@ class OpenClSession : public PlannedSession {
     }
   }
 
-  Memory buffer(size_t bytes, const void* contents) {
+  // The arena, and constants, inputs and outputs in as few more memories as the device allows: the arguments of a kernel are few.
+  void place_all() {
+    sizes_ = {package_->arena_bytes, 0};
+    for (const Tensor& constant : package_->constants.all()) constants_.push_back(place(constant.size_bytes()));
+    for (const Type& type : package_->input_types) inputs_.push_back(place(bytes_of(type)));
+    for (const Type& type : package_->output_types) outputs_.push_back(place(type.fixed() ? bytes_of(type) : 0));
+  }
+
+  Place place(size_t bytes) {
+    const int64_t align = std::max<int64_t>(256, device_number<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
+    const int64_t size = (std::max<int64_t>(1, static_cast<int64_t>(bytes)) + align - 1) / align * align;
+    if (sizes_.back() > 0 && sizes_.back() + size > device_number<cl_long>(CL_DEVICE_MAX_MEM_ALLOC_SIZE))
+      sizes_.push_back(0);
+    sizes_.back() += size;
+    return {{sizes_.size() - 1, sizes_.back() - size}, size};
+  }
+
+  Memory buffer(size_t bytes, const void* contents = nullptr) {
     cl_int status = 0;
-    const cl_mem_flags flags = contents == nullptr ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (contents == nullptr ? 0 : CL_MEM_COPY_HOST_PTR);
     Memory memory(
         clCreateBuffer(context_.get(), flags, std::max<size_t>(bytes, 1), const_cast<void*>(contents), &status));
     check(status, "allocating memory");
@@ -180,48 +204,20 @@ class OpenClSession : public PlannedSession {
   }
 
   void allocate() {
-    arena_ = buffer(static_cast<size_t>(package_->arena_bytes), nullptr);
-    allocate_constants();
-    for (const Type& type : package_->input_types) inputs_.push_back(buffer(bytes_of(type), nullptr));
-    for (const Type& type : package_->output_types)
-      outputs_.push_back(type.fixed() ? buffer(bytes_of(type), nullptr) : Memory());
+    for (const int64_t size : sizes_) memories_.push_back(buffer(static_cast<size_t>(size)));
+    for (size_t i = 0; i < constants_.size(); ++i) {
+      const Tensor& constant = package_->constants[i];
+      write(constants_[i].at, constant.bytes().data(), constant.size_bytes());
+    }
+    if (together_) return allocate_steps();
     for (size_t i = 0; i < package_->steps.size(); ++i) {
       const Step& step = package_->steps[i];
       for (size_t a = 0; step.kernel >= 0 && a < step.arguments.size(); ++a) {
-        cl_mem memory = memory_of(step.arguments[a]);
+        cl_mem memory = part(place_of(step.arguments[a]));
         check(clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a), sizeof(cl_mem), &memory),
               "setting an argument");
       }
     }
-    if (together_) allocate_steps();
-  }
-
-  // Steps go together where constants lie in one buffer, as the arguments of a kernel are few.
-  void allocate_constants() {
-    if (together_) constant_memory_ = buffer(static_cast<size_t>(constant_offsets().back()), nullptr);
-    const std::vector<int64_t> offsets = constant_offsets();
-    for (size_t i = 0; i < package_->constants.size(); ++i) {
-      const Tensor& constant = package_->constants[i];
-      const size_t bytes = constant.size_bytes();
-      if (together_) {
-        write(constant_memory_.get(), static_cast<size_t>(offsets[i]), constant.bytes().data(), bytes);
-        constants_.push_back(
-            part(constant_memory_.get(), offsets[i], std::max<int64_t>(1, static_cast<int64_t>(bytes))));
-      } else {
-        constants_.push_back(bytes > 0 ? buffer(bytes, constant.bytes().data()) : buffer(1, nullptr));
-      }
-    }
-  }
-
-  // Where each constant lies among all of them, and behind the last one their size.
-  std::vector<int64_t> constant_offsets() const {
-    const int64_t align = std::max<int64_t>(256, device_number<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
-    std::vector<int64_t> offsets = {0};
-    for (const Tensor& constant : package_->constants.all()) {
-      const auto bytes = std::max<int64_t>(1, static_cast<int64_t>(constant.size_bytes()));
-      offsets.push_back(offsets.back() + (bytes + align - 1) / align * align);
-    }
-    return offsets;
   }
 
   template <class T>
@@ -233,36 +229,17 @@ class OpenClSession : public PlannedSession {
 
   bool on_processors() const { return (device_number<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0; }
   cl_uint units() const { return std::max<cl_uint>(1, device_number<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS)); }
-  // On processors; a GPU's launches cost little, and it runs more at once than one kernel for all steps has registers for.
-  bool steps_together() const {
-    return on_processors() && opencl_steps_known(*package_, code_) &&
-           n_memories() + 4 <= device_number<size_t>(CL_DEVICE_MAX_PARAMETER_SIZE) / sizeof(void*) &&
-           static_cast<cl_ulong>(constant_offsets().back()) <= device_number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  }
-  size_t n_memories() const { return 2 + package_->input_types.size() + package_->output_types.size(); }
+  // Work-items that take tickets: of a GPU one for each task of a step, as its launches cost little.
+  int64_t workers() const { return on_processors() ? units() : int64_t{1} << 20; }
 
   void allocate_steps() {
-    const std::vector<int64_t> offsets = constant_offsets();
-    const size_t n_inputs = inputs_.size();
-    const auto find = [&](const Argument& a) -> MemoryAt {
-      const auto at = static_cast<size_t>(a.at);
-      switch (a.kind) {
-        case Argument::Kind::Arena: return {0, a.at};
-        case Argument::Kind::Constant: return {1, offsets[at]};
-        case Argument::Kind::Input: return {2 + at, 0};
-        case Argument::Kind::Output: return {2 + n_inputs + at, 0};
-        default: fail_internal("a kernel argument has no memory");
-      }
-    };
-    const std::vector<int64_t> plan = opencl_steps_plan(*package_, code_, units(), find);
+    const std::vector<int64_t> plan =
+        opencl_steps_plan(*package_, code_, workers(), [&](const Argument& a) { return place_of(a).at; });
     plan_ = buffer(plan.size() * sizeof plan[0], plan.data());
     const std::vector<std::byte> zeros(kTurnBytes);
-    turns_ = buffer(kTurnBytes, nullptr);
-    write(turns_.get(), 0, zeros.data(), kTurnBytes);
-    std::vector<cl_mem> memories = {arena_.get(), constant_memory_.get()};
-    for (const std::vector<Memory>* more : {&inputs_, &outputs_}) {
-      for (const Memory& memory : *more) memories.push_back(memory.get());
-    }
+    turns_ = buffer(kTurnBytes, zeros.data());
+    std::vector<cl_mem> memories;
+    for (const Memory& memory : memories_) memories.push_back(memory.get());
     memories.insert(memories.end(), {plan_.get(), turns_.get()});
     for (size_t a = 0; a < memories.size(); ++a)
       check(clSetKernelArg(steps_kernel_.get(), static_cast<cl_uint>(a), sizeof(cl_mem), &memories[a]),
@@ -273,35 +250,31 @@ class OpenClSession : public PlannedSession {
     return static_cast<size_t>(element_count(type.fixed_shape())) * dtype_size(type.dtype);
   }
 
-  cl_mem memory_of(const Argument& a) {
+  // Of the arena all from there on: kernels address within their value.
+  Place place_of(const Argument& a) const {
     const auto at = static_cast<size_t>(a.at);
     switch (a.kind) {
-      case Argument::Kind::Arena: return part_of_arena(a.at);
-      case Argument::Kind::Constant: return constants_[at].get();
-      case Argument::Kind::Input: return inputs_[at].get();
-      case Argument::Kind::Output: return outputs_[at].get();
+      case Argument::Kind::Arena: return {{0, a.at}, sizes_[0] - a.at};
+      case Argument::Kind::Constant: return constants_[at];
+      case Argument::Kind::Input: return inputs_[at];
+      case Argument::Kind::Output: return outputs_[at];
       default: fail_internal("a kernel argument has no memory");
     }
   }
 
-  // From the offset to the arena's end: kernels address within their value.
-  cl_mem part_of_arena(int64_t offset) {
-    auto [entry, fresh] = parts_.try_emplace(offset);
-    if (fresh) {
-      entry->second = part(arena_.get(), offset, package_->arena_bytes - offset);
-    }
+  cl_mem part(const Place& place) {
+    auto [entry, fresh] = parts_.try_emplace({place.at.memory, place.at.offset});
+    if (!fresh) return entry->second.get();
+    cl_buffer_region region{static_cast<size_t>(place.at.offset), static_cast<size_t>(place.bytes)};
+    cl_int status = 0;
+    entry->second = Memory(clCreateSubBuffer(memories_[place.at.memory].get(), CL_MEM_READ_WRITE,
+                                             CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+    check(status, "dividing memory");
     return entry->second.get();
   }
 
-  Memory part(cl_mem whole, int64_t offset, int64_t bytes) {
-    cl_buffer_region region{static_cast<size_t>(offset), static_cast<size_t>(bytes)};
-    cl_int status = 0;
-    Memory memory(clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
-    check(status, "dividing memory");
-    return memory;
-  }
-
   void launch(size_t i) override {
+    if (together_) return launch_steps(i, i + 1);
     const auto kernel = static_cast<size_t>(package_->steps[i].kernel);
     // A task is a group, or an item, of which a GPU decides how many go together.
     const auto tasks = static_cast<size_t>(code_.tasks[kernel]), threads = static_cast<size_t>(code_.threads[kernel]);
@@ -312,57 +285,62 @@ class OpenClSession : public PlannedSession {
           "launching a kernel");
   }
   size_t launch_from(size_t i) override {
-    if (!together_) return PlannedSession::launch_from(i);
+    if (!together_ || !on_processors()) return PlannedSession::launch_from(i);
     size_t end = i;
     while (end < package_->steps.size() && package_->steps[end].kernel >= 0) ++end;
+    launch_steps(i, end);
+    return end;
+  }
+  void launch_steps(size_t i, size_t end) {
     const cl_int numbers[] = {static_cast<cl_int>(i), static_cast<cl_int>(end)};
     for (size_t a = 0; a < 2; ++a)
-      check(
-          clSetKernelArg(steps_kernel_.get(), static_cast<cl_uint>(n_memories() + 2 + a), sizeof(cl_int), &numbers[a]),
-          "setting an argument");
-    const size_t items = units(), one = 1;
+      check(clSetKernelArg(steps_kernel_.get(), static_cast<cl_uint>(memories_.size() + 2 + a), sizeof(cl_int),
+                           &numbers[a]),
+            "setting an argument");
+    int64_t tasks = 0;
+    for (size_t step = i; step < end; ++step) tasks += code_.tasks[static_cast<size_t>(package_->steps[step].kernel)];
+    const auto items = static_cast<size_t>(std::clamp<int64_t>(tasks, 1, workers()));
+    const size_t one = 1;
     check(clEnqueueNDRangeKernel(queue_.get(), steps_kernel_.get(), 1, nullptr, &items, &one, 0, nullptr, nullptr),
           "launching steps");
-    return end;
   }
   void finish() override { check(clFinish(queue_.get()), "waiting"); }
   void upload_inputs() override {
     for (size_t i = 0; i < inputs_.size(); ++i)
-      write(inputs_[i].get(), 0, inputs()[i].bytes().data(), inputs()[i].size_bytes());
+      write(inputs_[i].at, inputs()[i].bytes().data(), inputs()[i].size_bytes());
   }
-  void read_arena(int64_t offset, std::byte* to, size_t bytes) override {
-    read(arena_.get(), static_cast<size_t>(offset), to, bytes);
-  }
-  void write_arena(int64_t offset, const std::byte* from, size_t bytes) override {
-    write(arena_.get(), static_cast<size_t>(offset), from, bytes);
-  }
-  void read_output(size_t i) override { read(outputs_[i].get(), 0, output(i).mutable_bytes(), output(i).size_bytes()); }
-  void write_output(size_t i) override {
-    write(outputs_[i].get(), 0, output(i).bytes().data(), output(i).size_bytes());
-  }
+  void read_arena(int64_t offset, std::byte* to, size_t bytes) override { read({0, offset}, to, bytes); }
+  void write_arena(int64_t offset, const std::byte* from, size_t bytes) override { write({0, offset}, from, bytes); }
+  void read_output(size_t i) override { read(outputs_[i].at, output(i).mutable_bytes(), output(i).size_bytes()); }
+  void write_output(size_t i) override { write(outputs_[i].at, output(i).bytes().data(), output(i).size_bytes()); }
 
-  void read(cl_mem memory, size_t offset, void* to, size_t bytes) {
+  void read(const MemoryAt& at, void* to, size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueReadBuffer(queue_.get(), memory, CL_TRUE, offset, bytes, to, 0, nullptr, nullptr), "reading memory");
+    check(clEnqueueReadBuffer(queue_.get(), memories_[at.memory].get(), CL_TRUE, static_cast<size_t>(at.offset), bytes,
+                              to, 0, nullptr, nullptr),
+          "reading memory");
   }
-  void write(cl_mem memory, size_t offset, const void* from, size_t bytes) {
+  void write(const MemoryAt& at, const void* from, size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueWriteBuffer(queue_.get(), memory, CL_TRUE, offset, bytes, from, 0, nullptr, nullptr),
+    check(clEnqueueWriteBuffer(queue_.get(), memories_[at.memory].get(), CL_TRUE, static_cast<size_t>(at.offset), bytes,
+                               from, 0, nullptr, nullptr),
           "writing memory");
   }
 
   cl_device_id device_;
   std::string name_;
   const Code& code_;
-  bool together_;  // a single launch takes steps that stand one after another
+  bool together_;  // one kernel runs any steps that stand one after another
   Context context_;
   Queue queue_;
   Program program_;
   std::vector<ClKernel> kernels_;  // by step
   ClKernel steps_kernel_;
-  Memory arena_, constant_memory_, plan_, turns_;
-  std::vector<Memory> constants_, inputs_, outputs_;
-  std::map<int64_t, Memory> parts_;
+  std::vector<int64_t> sizes_;  // of the memories in bytes; the first is the arena
+  std::vector<Memory> memories_;
+  std::vector<Place> constants_, inputs_, outputs_;
+  std::map<std::pair<size_t, int64_t>, Memory> parts_;  // where each step has a kernel of its own
+  Memory plan_, turns_;                                 // of the kernel of steps
 };
 
 }  // namespace

@@ -112,6 +112,19 @@ const Net kNets[] = {
        y = Gemm(e, w3) @y {transB = 1, alpha = 0.1}
        output y
      })"},
+    {"joined", true, R"(graph "joined" {
+       opset 28
+       input x: float32[1,9,8,8]
+       const w1: float32[32,9,3,3] = random(1)
+       const w2: float32[7,9,1,1] = random(2)
+       const w3: float32[33,71,1,1] = random(3)
+       a = Conv(x, w1) @a {pads = [1, 1, 1, 1]}
+       b = Conv(x, w2) @b
+       r = Relu(a) @r
+       c = Concat(a, b, r) @c {axis = 1}
+       y = Conv(c, w3) @y
+       output y
+     })"},
     {"attention", false, R"(graph "attention" {
        opset 28
        input x: float32[2,3,35,20]

@@ -37,6 +37,16 @@ TEST(Parts, LieOneAfterAnother) {
   EXPECT_EQ(parts(concat(joined + bordered)), (Found{{"a", 0}, {"b", 768}}));
 }
 
+// 2048 bytes from the first part to the second, 3072 with a border.
+TEST(Parts, BeginWhereTheyAreAskedTo) {
+  const Graph graph =
+      concat("  c: float32[1,48,4,4] = Concat(a, b) {axis = 1}\n  y: float32[1,48,4,4] = Relu(c)\n  output y");
+  EXPECT_EQ(find_parts(graph, 2048).of.size(), 2U);
+  EXPECT_EQ(find_parts(graph, 2048).idle.size(), 1U);
+  EXPECT_EQ(find_parts(graph, 4096).of.size(), 0U);
+  EXPECT_EQ(find_parts(graph, 4096).idle.size(), 0U);
+}
+
 TEST(Parts, StayWhereTheyCannotBe) {
   const auto none = [](const std::string& rest) { EXPECT_EQ(parts(concat(rest)), Found()) << rest; };
   const std::string y = "\n  y: float32[1,48,4,4] = Relu(c)\n  output y";

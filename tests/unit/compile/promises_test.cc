@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "base/cpu.h"
 #include "base/file.h"
@@ -260,6 +261,39 @@ TEST(Promises, SameBitsOnOpenCl) {
     const std::unique_ptr<Session> session = open_session("opencl:0", compiled(graph_of(net, kBatch), 3, {}, "opencl"));
     expect_steady(*session, &first, cat(net.name, " -O3 opencl"));
   }
+}
+
+// A value within another begins at any byte, whether steps go together or alone.
+TEST(Promises, SameBitsOnOpenClOfPartsInPlace) {
+  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  const Graph graph = parse_graph(R"(graph "parts" {
+  opset 28
+  input x: float32[1,3,5,7]
+  const w1: float32[16,3,3,3] = random(1)
+  const w2: float32[32,3,1,1] = random(2)
+  const w3: float32[16,48,1,1] = random(3)
+  a = Conv(x, w1) @a {pads = [1, 1, 1, 1]}
+  b = Conv(x, w2) @b
+  c = Concat(a, b) @c {axis = 1}
+  d = Conv(c, w3) @d
+  r = Relu(d) @r
+  p = GlobalAveragePool(r) @p
+  output p
+})");
+  const auto package = compiled(graph, 3, {}, "opencl");
+  for (const Step& step : package->steps) EXPECT_NE(package->graph.node(step.node).op, "Concat");
+  std::set<int64_t> places;
+  for (const Step& step : package->steps) {
+    for (const Argument& a : step.arguments) {
+      if (a.kind == Argument::Kind::Arena) places.insert(a.at % 128);
+    }
+  }
+  EXPECT_GT(places.size(), 1U);
+  std::vector<Tensor> first;
+  expect_steady(*open_session("opencl:0", package), &first, "parts");
+  const std::vector<double> got = to_doubles(first[0]),
+                            wanted = to_doubles(interpret(graph, {random_input(graph, 1)})[0]);
+  for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 1e-5 * (1 + std::abs(wanted[k])));
 }
 
 // On processors steps go together, up to one that is interpreted; traced, and with code that cannot, each goes alone.
