@@ -252,13 +252,21 @@ class Finder {
     return bytes;
   }
 
+  // What a node of one sample writes and reads again between its stages.
+  int64_t temporaries(NodeId id) const {
+    int64_t bytes = 0;
+    for (const BufferRef& t : lower_node(result_.one, result_.one.node(id)).temporaries)
+      bytes += t->layout.element_count(t->shape) * static_cast<int64_t>(dtype_size(t->dtype));
+    return bytes;
+  }
+
   // A batch at once reads weights once and activations from far away; sample by sample, the other way round. What is far away and
   // written counts twice, as it is read before, or pushes out what is read.
   bool worth_it(NodeId id) const {
     int64_t weights = 0;
     for (ValueId v : graph_.node(id).inputs)
       weights += v != kNoValue && graph_.constant(v) != nullptr ? bytes_of(v) : 0;
-    return weights <= std::max(kFewWeights, 2 * activations(id));
+    return weights <= std::max(kFewWeights, 2 * (activations(id) + temporaries(id)));
   }
 
   void drop_small_runs() {

@@ -82,7 +82,8 @@ double factors(const winograd::Matrix& matrix) {
   return count;
 }
 
-// Of one convolution: [N, C, H, W] to [N, M, H', W'].
+// Of one convolution: [N, C, H, W] to [N, M, H', W']. A batch goes through it at once or sample by sample (codegen/samples.h), whichever
+// takes less; on a GPU always at once.
 struct Work {
   double c, m;
   int64_t n, high, wide;  // outputs
@@ -91,12 +92,23 @@ struct Work {
 
   // Of all taps, of which a schedule leaves those out that lie in the border (codegen/skip_border.h).
   double direct(double taps, double inside) const {
-    return multiply(taps, static_cast<double>(n) * inside / taps, speeds.direct);
+    return least([&](double samples) { return multiply(taps, samples * inside / taps, speeds.direct); });
   }
 
   double by(const Form& form) const {
+    return least([&](double samples) { return by(form, samples); });
+  }
+
+ private:
+  template <class Seconds>
+  double least(const Seconds& of) const {
+    const auto batch = static_cast<double>(n);
+    return speeds.launch > 0 ? of(batch) : std::min(of(batch), batch * of(1));
+  }
+
+  double by(const Form& form, double samples) const {
     const Axis &rows = form.rows, &columns = form.columns;
-    const auto tiles = static_cast<double>(n * rows.tiles(high) * columns.tiles(wide)),
+    const auto tiles = samples * static_cast<double>(rows.tiles(high) * columns.tiles(wide)),
                products = static_cast<double>(form.products());
     const double transforms = c * (factors(rows.input) * static_cast<double>(columns.in) +
                                    factors(columns.input) * static_cast<double>(rows.products())) +
@@ -107,7 +119,6 @@ struct Work {
            std::max(2 * tiles * transforms / speeds.transform, 2 * bytes / rate_of(speeds.tiles, bytes));
   }
 
- private:
   // Seconds of `products` products of c x m weights over so many tiles or positions. Arithmetic and memory go on at once, and
   // wait for each other where they take as long: then for a quarter more, as measured.
   double multiply(double products, double tiles, double rate) const {

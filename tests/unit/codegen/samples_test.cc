@@ -109,6 +109,15 @@ TEST(Samples, AreTakenTogetherWhereThatIsLess) {
   EXPECT_EQ(runs(typed("  input x: float32[4,512,99,99]\n" + weights)), "conv");
 }
 
+// 2.25 MiB of weights for 0.75 of a sample's input and output, and 1.7 of its tiles.
+TEST(Samples, AreAsLargeAsWhatLiesBetweenANodesStages) {
+  const std::string rest =
+      "  y = dnn::WinogradConv(x, u) @winograd {kernel_shape = [3, 3], pads = [1, 1, 1, 1], tile = [4, 4]}\n  output y";
+  EXPECT_EQ(runs(typed("  input x: float32[4,128,28,28]\n  const u: float32[36,128,128] = random(1)\n" + rest)),
+            "winograd");
+  EXPECT_EQ(runs(typed("  input x: float32[4,256,14,14]\n  const u: float32[36,256,256] = random(1)\n" + rest)), "");
+}
+
 TEST(Samples, AreThoseOfAllInputs) {
   EXPECT_EQ(
       runs(typed("  input x: float32[4,64,32,32]\n  input z: float32[4,1,1,1]\n  y = Add(x, z) @add\n  output y")),

@@ -179,12 +179,12 @@ TEST(Passes, NamesAliasesAndMistakes) {
 struct Layer {
   int64_t channels, side;
   bool large = true;
-  int64_t high = 3, wide = 3, stride = 1;
+  int64_t high = 3, wide = 3, stride = 1, batch = 1;
 };
 std::string winograd_form(const Layer& layer, const std::string& processor, int64_t lanes = 16) {
   const int64_t c = layer.channels;
-  Graph graph = parse_graph(cat("graph \"g\" {\n opset 13\n input x: float32[1,", c, ",", layer.side, ",", layer.side,
-                                "]\n const w: float32[", c, ",", c, ",", layer.high, ",", layer.wide,
+  Graph graph = parse_graph(cat("graph \"g\" {\n opset 13\n input x: float32[", layer.batch, ",", c, ",", layer.side,
+                                ",", layer.side, "]\n const w: float32[", c, ",", c, ",", layer.high, ",", layer.wide,
                                 "] = random(1)\n const z: float32[", layer.large ? 6000 : 1,
                                 ",1000] = random(2)\n y = Conv(x, w) @conv {auto_pad = \"SAME_UPPER\", strides = [",
                                 layer.stride, ", ", layer.stride, "]}\n output y\n}"));
@@ -227,6 +227,14 @@ TEST(Passes, WinogradTakesTheTilesThatTakeLeastTime) {
   EXPECT_EQ(winograd_form({256, 14, true, 3, 3, 2}, zen5), "");
   EXPECT_EQ(winograd_form({256, 14}, kGpu), "");  // two launches more take longer than what is saved
   EXPECT_EQ(winograd_form({256, 112}, kGpu), "6x6 by 64");
+}
+
+// Sample by sample what one of them takes; at once, where that is less, with weights that are read once for more tiles.
+TEST(Passes, WinogradOfABatch) {
+  EXPECT_EQ(winograd_form({128, 28, true, 3, 3, 1, 1}, "generic"), "4x4 by 36");
+  EXPECT_EQ(winograd_form({128, 28, true, 3, 3, 1, 8}, "generic"), "4x4 by 36");
+  EXPECT_EQ(winograd_form({512, 7, true, 3, 3, 1, 1}, "generic"), "");
+  EXPECT_EQ(winograd_form({512, 7, true, 3, 3, 1, 8}, "generic"), "4x4 by 36");
 }
 
 }  // namespace
