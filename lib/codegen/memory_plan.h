@@ -13,8 +13,8 @@ struct Lifetime {
   int first, last;  // steps, inclusive
 };
 
-// Byte offsets, multiples of kArenaAlign, largest values placed first, each at the lowest offset free during its life; `arena_bytes`
-// receives the total.
+// Byte offsets, multiples of kArenaAlign, largest values placed first, each at the lowest offset free during its life;
+// `arena_bytes` receives the total.
 std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* arena_bytes);
 
 }  // namespace dnn::codegen

@@ -67,6 +67,7 @@ PassOptions pass_options(const CompileOptions& options) {
   result.float64 = options.float64;
   result.vector_lanes = lanes_of(isas_of(target_of(options.device), options));
   result.processor = processor_of(options);
+  result.samples_alone = target_of(options.device) == "c";
   result.changes = options.pass_changes;
   result.stop_after = options.stop_after;
   result.allow = options.allow;

@@ -179,7 +179,7 @@ class OpenClSession : public PlannedSession {
 
   // The arena, and constants, inputs and outputs in as few more memories as the device allows: the arguments of a kernel are few.
   void place_all() {
-    sizes_ = {package_->arena_bytes, 0};
+    sizes_ = {package_->arena_bytes + 1, 0};  // an empty value may lie at its end
     for (const Tensor& constant : package_->constants.all()) constants_.push_back(place(constant.size_bytes()));
     for (const Type& type : package_->input_types) inputs_.push_back(place(bytes_of(type)));
     for (const Type& type : package_->output_types) outputs_.push_back(place(type.fixed() ? bytes_of(type) : 0));

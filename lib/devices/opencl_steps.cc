@@ -12,8 +12,8 @@ namespace {
 // tickets, with the number of tasks after the last one's.
 enum Column : size_t { kTickets, kKernel, kArguments, kTasks, kRow };
 
-// A ticket is for a work-item's half of the tasks that are left, so that few are taken and all end at about the same time; none
-// is for less than this share of a work-item's tasks.
+// A ticket is for half of a work-item's share of the tasks that are left, so that few are taken and all end at about the same time; none
+// is for less than this part of its share of them all.
 constexpr int64_t kShortest = 16;
 
 constexpr const char* kBefore = R"(

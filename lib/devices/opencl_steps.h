@@ -1,6 +1,7 @@
-// Steps one after another in a single launch, for OpenCL devices on which a launch costs as much as a small layer.
+// Steps one after another in a single launch, for OpenCL devices on which a launch costs as much as a small layer; and code for
+// processors on any device, step by step, as it takes values that begin at any byte.
 //
-// As many work-items as the device has compute units take tickets from a counter; a ticket is some tasks of a step, in the order of
+// Some work-items, of processors one for each compute unit, take tickets from a counter; a ticket is some tasks of a step, in the order of
 // the steps. Who has a ticket waits until all tickets of earlier steps are done. They are held by work-items that already
 // run, so that this ends whatever the number of work-items that the device runs at once.
 #pragma once
@@ -28,7 +29,7 @@ struct MemoryAt {
   int64_t offset = 0;
 };
 
-// What the kernel reads of steps, by step and as it knows how. `units`: the device's compute units.
+// What the kernel reads of steps, by step and as it knows how. `units`: the work-items at most.
 std::vector<int64_t> opencl_steps_plan(const Package& package, const Code& code, int64_t units,
                                        const std::function<MemoryAt(const Argument&)>& find);
 

@@ -18,6 +18,7 @@ struct PassContext {
   bool keep_storage = false;          // constants stay in the few bits that the model keeps them in
   int64_t vector_lanes = 16;          // of float32 in a register of the processor that is compiled for
   std::string processor = "generic";  // its kind, of known_processors(), or kGpu
+  bool samples_alone = true;          // code may take the samples of a batch one by one (codegen/samples.h)
 };
 
 // The level of passes that no optimisation level runs: formats ask for them by name (formats.def).
@@ -49,6 +50,7 @@ struct PassOptions {
   bool keep_storage = false;
   int64_t vector_lanes = 16;
   std::string processor = "generic";
+  bool samples_alone = true;
   // "+name,-name", applied to the level's own set; "only:name,name" replaces it. Names or aliases.
   std::string changes;
   int64_t stop_after = -1;  // patches to apply in all; -1: no limit

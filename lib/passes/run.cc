@@ -116,8 +116,8 @@ std::vector<Patch> patches_of(const Pass& pass, const Graph& graph, const PassCo
 
 std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
   std::vector<PassLog> log;
-  const PassContext context{options.opt, options.float64, options.keep_storage, options.vector_lanes,
-                            options.processor};
+  const PassContext context{options.opt,          options.float64,   options.keep_storage,
+                            options.vector_lanes, options.processor, options.samples_alone};
   int64_t number = 0;
   for (const Pass* pass : choose(options)) {
     const auto start = std::chrono::steady_clock::now();

@@ -82,13 +82,14 @@ double factors(const winograd::Matrix& matrix) {
   return count;
 }
 
-// Of one convolution: [N, C, H, W] to [N, M, H', W']. A batch goes through it at once or sample by sample (codegen/samples.h), whichever
-// takes less; on a GPU always at once.
+// Of one convolution: [N, C, H, W] to [N, M, H', W']. A batch goes through it at once or, where `alone`, sample by sample, whichever takes
+// less.
 struct Work {
   double c, m;
   int64_t n, high, wide;  // outputs
   const Speeds& speeds;
   double weight_rate;
+  bool alone;
 
   // Of all taps, of which a schedule leaves those out that lie in the border (codegen/skip_border.h).
   double direct(double taps, double inside) const {
@@ -103,7 +104,7 @@ struct Work {
   template <class Seconds>
   double least(const Seconds& of) const {
     const auto batch = static_cast<double>(n);
-    return speeds.launch > 0 ? of(batch) : std::min(of(batch), batch * of(1));
+    return alone ? std::min(of(batch), batch * of(1)) : of(batch);
   }
 
   double by(const Form& form, double samples) const {
@@ -139,7 +140,8 @@ std::vector<Axis> axes(int64_t taps, int64_t stride, int64_t most_products) {
 }
 
 // The form that takes least time; none where the convolution itself does, or has another shape.
-std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds& speeds, double weight_rate) {
+std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds& speeds, double weight_rate,
+                              bool alone) {
   const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
   const Tensor* w = graph.constant(node.inputs[1]);
   if (w == nullptr || w->dtype() != DType::Float32 || w->rank() != 4 || (w->dim(2) == 1 && w->dim(3) == 1)) return {};
@@ -151,7 +153,7 @@ std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds
   const std::vector<int64_t> strides = node.attribute_ints("strides", {1, 1});
   const Shape ys = y.fixed_shape();
   const Work work{
-      static_cast<double>(w->dim(1)), static_cast<double>(w->dim(0)), ys[0], ys[2], ys[3], speeds, weight_rate};
+      static_cast<double>(w->dim(1)), static_cast<double>(w->dim(0)), ys[0], ys[2], ys[3], speeds, weight_rate, alone};
   const int64_t most = w->dim(2) == 1 || w->dim(3) == 1 ? winograd::kMostIn : kMostProducts;
   std::vector<std::pair<Form, double>> forms;
   for (const Axis& rows : axes(w->dim(2), strides[0], most)) {
@@ -182,7 +184,8 @@ std::vector<Patch> use_winograd(const Graph& graph, const PassContext& context) 
   const double weight_rate = rate_of(speeds.weights, constant_bytes(graph));
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const std::optional<Form> form = is_op(node, "Conv") ? best_form(graph, node, speeds, weight_rate) : std::nullopt;
+    const std::optional<Form> form =
+        is_op(node, "Conv") ? best_form(graph, node, speeds, weight_rate, context.samples_alone) : std::nullopt;
     if (!form) continue;
     const ValueId w = node.inputs[1];
     const Shape x = graph.value(node.inputs[0]).type.fixed_shape(), y = graph.value(node.outputs[0]).type.fixed_shape();

@@ -282,13 +282,9 @@ TEST(Promises, SameBitsOnOpenClOfPartsInPlace) {
 })");
   const auto package = compiled(graph, 3, {}, "opencl");
   for (const Step& step : package->steps) EXPECT_NE(package->graph.node(step.node).op, "Concat");
-  std::set<int64_t> places;
-  for (const Step& step : package->steps) {
-    for (const Argument& a : step.arguments) {
-      if (a.kind == Argument::Kind::Arena) places.insert(a.at % 128);
-    }
-  }
-  EXPECT_GT(places.size(), 1U);
+  const Argument& b = package->values[static_cast<size_t>(package->graph.find_value("b"))].where;
+  ASSERT_EQ(b.kind, Argument::Kind::Arena);
+  EXPECT_NE(b.at % 128, 0);  // what PoCL asks of a sub-buffer
   std::vector<Tensor> first;
   expect_steady(*open_session("opencl:0", package), &first, "parts");
   const std::vector<double> got = to_doubles(first[0]),

@@ -180,6 +180,7 @@ struct Layer {
   int64_t channels, side;
   bool large = true;
   int64_t high = 3, wide = 3, stride = 1, batch = 1;
+  bool alone = true;
 };
 std::string winograd_form(const Layer& layer, const std::string& processor, int64_t lanes = 16) {
   const int64_t c = layer.channels;
@@ -193,6 +194,7 @@ std::string winograd_form(const Layer& layer, const std::string& processor, int6
   options.changes = "only:winograd";
   options.processor = processor;
   options.vector_lanes = lanes;
+  options.samples_alone = layer.alone;
   run_passes(graph, options);
   const Node& node = graph.node(graph.order().back());
   if (node.op != "WinogradConv") return "";
@@ -233,6 +235,7 @@ TEST(Passes, WinogradTakesTheTilesThatTakeLeastTime) {
 TEST(Passes, WinogradOfABatch) {
   EXPECT_EQ(winograd_form({128, 28, true, 3, 3, 1, 1}, "generic"), "4x4 by 36");
   EXPECT_EQ(winograd_form({128, 28, true, 3, 3, 1, 8}, "generic"), "4x4 by 36");
+  EXPECT_EQ(winograd_form({128, 28, true, 3, 3, 1, 8, false}, "generic"), "6x6 by 64");
   EXPECT_EQ(winograd_form({512, 7, true, 3, 3, 1, 1}, "generic"), "");
   EXPECT_EQ(winograd_form({512, 7, true, 3, 3, 1, 8}, "generic"), "4x4 by 36");
 }
