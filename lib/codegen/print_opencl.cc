@@ -72,7 +72,7 @@ class OpenClVocabulary : public Vocabulary {
         "#ifdef DNN_CONTRACT\n#pragma OPENCL FP_CONTRACT ON\n#else\n#pragma OPENCL FP_CONTRACT OFF\n#endif\n"
         "inline long floor_div(long a, long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }\n"
         "inline long floor_mod(long a, long b) { return a - floor_div(a, b) * b; }\n";
-    if (occurs("PREFETCH(")) {  // OpenCL's own prefetch() is to no cache in particular, and does nothing on PoCL
+    if (occurs("PREFETCH(")) {  // OpenCL's own prefetch() is to no cache in particular
       text +=
           "#ifdef __has_builtin\n#if __has_builtin(__builtin_prefetch)\n"
           "#define PREFETCH(at, cache) __builtin_prefetch(at, 0, cache)\n#endif\n#endif\n"
