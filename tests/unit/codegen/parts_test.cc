@@ -37,7 +37,7 @@ TEST(Parts, LieOneAfterAnother) {
   EXPECT_EQ(parts(concat(joined + bordered)), (Found{{"a", 0}, {"b", 768}}));
 }
 
-// 2048 bytes from the first part to the second, 3072 with a border.
+// The second part begins 2048 bytes into the whole.
 TEST(Parts, BeginWhereTheyAreAskedTo) {
   const Graph graph =
       concat("  c: float32[1,48,4,4] = Concat(a, b) {axis = 1}\n  y: float32[1,48,4,4] = Relu(c)\n  output y");

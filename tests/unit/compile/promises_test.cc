@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <random>
-#include <set>
 
 #include "base/cpu.h"
 #include "base/file.h"
