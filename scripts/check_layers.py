@@ -12,6 +12,8 @@ import pathlib
 import re
 import sys
 
+import usage
+
 LINE_LIMIT = 800
 FORBIDDEN = {
     r"\bstd::c(out|err|log)\b|(?<![\w:])(std::)?(printf|puts|perror)\(|fprintf\(std(out|err)": "prints",
@@ -103,4 +105,5 @@ def main(root):
 
 
 if __name__ == "__main__":
+    usage.answer_help(__doc__)
     sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../..").resolve()))

@@ -11,6 +11,8 @@ import pathlib
 import re
 import sys
 
+import usage
+
 # (table, macro, position of the file in the row, folder of the files, files there that are no row's)
 TABLES = [
     ("lib/ops/ops.def", "DNN_OP", 1, "lib/ops", r"lib/ops/[^/]+\.(cc|h)"),
@@ -77,4 +79,5 @@ def main(root):
 
 
 if __name__ == "__main__":
+    usage.answer_help(__doc__)
     sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../..").resolve()))

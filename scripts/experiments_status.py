@@ -12,6 +12,8 @@ import os
 import sys
 import time
 
+import usage
+
 
 def newest(folder, now):
     """How long ago a result that is written aside in the folder grew, or None."""
@@ -100,6 +102,7 @@ def main(path):
 
 
 if __name__ == "__main__":
+    usage.answer_help(__doc__)
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         sys.exit(2)

@@ -7,6 +7,8 @@ import json
 import os
 import sys
 
+import usage
+
 COLUMNS = [  # (heading, where it stands, metric, how it is printed)
     ("top-1 %", "run", "top1_accuracy", "{:.2f}"), ("top-5 %", "run", "top5_accuracy", "{:.2f}"),
     ("median ms", "run", "latency_median", "{:.3f}"), ("p95 ms", "run", "latency_p95", "{:.3f}"),
@@ -46,6 +48,7 @@ def main(paths):
 
 
 if __name__ == "__main__":
+    usage.answer_help(__doc__)
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         sys.exit(2)

@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+import usage
+
 OPTION = re.compile(r"^ {1,8}(-\S.*?)(?: {2,}(\S.*))?$")
 HEADING = re.compile(r"^(\S.*):$")
 
@@ -139,4 +141,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    usage.answer_help(__doc__)
     sys.exit(main(sys.argv[1:]))

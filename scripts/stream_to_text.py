@@ -11,6 +11,8 @@ import json
 import os
 import sys
 
+import usage
+
 
 def main(lines, folder):
     paths, top, latencies_ns = {}, {}, {}
@@ -38,6 +40,7 @@ def main(lines, folder):
 
 
 if __name__ == "__main__":
+    usage.answer_help(__doc__)
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
         sys.exit(2)

@@ -6,6 +6,8 @@ usage: tuning_table.py LOG.jsonl...
 import json
 import sys
 
+import usage
+
 FIELDS = ["mean", "median", "max", "min", "std"]
 
 
@@ -42,6 +44,7 @@ def main(paths):
 
 
 if __name__ == "__main__":
+    usage.answer_help(__doc__)
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         sys.exit(2)
