@@ -8,9 +8,10 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-USED = "bash env awk sort sed comm dirname cat cmp grep rm cp mktemp nproc tr wc mkdir paste".split()
+USED = "bash env awk sort sed comm dirname cat cmp grep rm cp mktemp nproc tr wc mkdir paste basename cut".split()
 PACKAGES = [line.split()[:2] for line in (ROOT / "scripts/packages.txt").read_text().splitlines() if line[0] != "#"]
 BUILD = sorted(package for group, package in PACKAGES if group == "build")
+PYTHON = sorted(package for group, package in PACKAGES if group == "python")
 
 
 class Setup(unittest.TestCase):
@@ -93,38 +94,88 @@ class Setup(unittest.TestCase):
     def test_unknown_option(self):
         self.assertEqual(self.setup("--frobnicate").returncode, 2)
 
-    def frameworks(self, *arguments):
+    def frameworks(self, *arguments, python="3.11"):
         """setup --frameworks where python3 makes environments whose pip does what `pip` says; its result and the folder."""
         folder = self.bin.parent / "frameworks"
-        self.stand_in("python3", f'mkdir -p "$3/bin"; cp "{self.bin}/pip" "$3/bin/pip"')
+        self.installed(BUILD + PYTHON)
+        self.stand_in("python3", f'[[ $1 == -m ]] || {{ echo {python}; exit; }}; mkdir -p "$3/bin"; cp "{self.bin}/pip" "$3/bin/pip"')
         done = subprocess.run([ROOT / "scripts/setup", "--no-build", *arguments], env={"PATH": str(self.bin), "DNN_FRAMEWORKS": str(folder)},
                               text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
         return done, folder
+
+    def test_environments_need_their_packages(self):
+        for option in ("--frameworks", "--conformance"):
+            done = self.setup("--no-install", option)
+            self.assertEqual(done.returncode, 5)
+            self.assertIn("apt-get install ca-certificates python3-venv\n", done.stderr)
 
     def test_frameworks_are_made_once(self):
         self.stand_in("pip", f'echo "$@" >> "{self.log}"')
         done, folder = self.frameworks("--frameworks")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(len(self.asked_of_apt().splitlines()), 4)
-        self.assertEqual((folder / "torch/made-from.txt").read_text(), (ROOT / "scripts/frameworks/torch.txt").read_text())
+        calls = self.asked_of_apt().splitlines()
+        self.assertEqual(len(calls), 4)
+        for call in calls:
+            self.assertRegex(call, r" --require-hashes -r \S+\.lock$")
+        self.assertEqual((folder / "torch/made-from.txt").read_text(), (ROOT / "scripts/frameworks/torch.lock").read_text())
         done, _ = self.frameworks("--frameworks")
         self.assertEqual((done.returncode, done.stderr.count(" is there: ")), (0, 4), done.stderr)
         self.assertEqual(len(self.asked_of_apt().splitlines()), 4)
         (folder / "torch/made-from.txt").write_text("torch==1.0\n")
         done, _ = self.frameworks("--frameworks=torch,openvino")
         self.assertEqual((done.returncode, done.stderr.count("installing torch==")), (0, 1), done.stderr)
+        self.assertEqual(sorted(p.name for p in folder.iterdir()), ["onnxruntime", "openvino", "tensorflow", "torch"])
+
+    def test_without_hashes_only_where_asked(self):
+        self.stand_in("pip", f'echo "$@" >> "{self.log}"')
+        done, _ = self.frameworks("--frameworks=torch", python="3.12")
+        self.assertEqual((done.returncode, self.asked_of_apt()), (5, ""))
+        self.assertIn("scripts/frameworks/torch.lock has the hashes of packages for Python 3.11, and python3 is 3.12; --no-verify", done.stderr)
+        done, _ = self.frameworks("--frameworks=torch", "--no-verify", python="3.12")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("--require-hashes", self.asked_of_apt())
+        self.assertIn("scripts/frameworks/torch.txt", self.asked_of_apt())
 
     def test_frameworks_that_are_not_to_be_had(self):
-        self.stand_in("pip", 'case "$*" in *torch.txt) printf "noise\\nERROR: no torch for you\\n\\n" >&2; exit 1;; esac')
+        self.stand_in("pip", r"""case "$*" in *torch.lock) printf "Collecting x\nWARNING: Retrying (Retry(total=0)) after connection broken by 'SSLError(1)': /simple/x\n" >&2
+                      printf "ERROR: Could not find a version of x\nERROR: No matching distribution found for x\n[notice] get a new pip\n\n" >&2; exit 1;; esac""")
         done, folder = self.frameworks("--frameworks")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("torch is not to be had here: ERROR: no torch for you (", done.stderr)
+        self.assertIn("torch cannot be installed: ERROR: Could not find a version of x (connection broken by 'SSLError(1)': /simple/x); "
+                      f"all that was said: {folder}/torch.log\n", done.stderr)
+        self.assertIn("[notice]", (folder / "torch.log").read_text())
         self.assertIn("without: torch;", done.stderr)
-        self.assertEqual(sorted(p.name for p in folder.iterdir()), ["onnxruntime", "openvino", "tensorflow"])
+        self.assertEqual(sorted(p.name for p in folder.iterdir()), ["onnxruntime", "openvino", "tensorflow", "torch.log"])
         done, _ = self.frameworks("--frameworks=torch")
         self.assertEqual(done.returncode, 5, done.stderr)
+        self.stand_in("pip", "exit 0")
+        self.frameworks("--frameworks=torch")
+        self.assertFalse((folder / "torch.log").exists())
         for nothing in ("--frameworks=caffe", "--frameworks=", "--frameworks=,", "--frameworks=../packages"):
             self.assertEqual(self.frameworks(nothing)[0].returncode, 2, nothing)
+
+    def test_why_there_is_no_venv(self):
+        self.stand_in("pip", "")
+        self.frameworks("--frameworks=torch")
+        folder = self.bin.parent / "frameworks"
+        shutil.rmtree(folder / "torch")
+        self.stand_in("python3", '[[ $1 == -m ]] || { echo 3.11; exit; }; printf "ensurepip is not\\navailable.\\n\\nFailing command: x\\n"; exit 1')
+        done = subprocess.run([ROOT / "scripts/setup", "--no-build", "--frameworks=torch"], env={"PATH": str(self.bin), "DNN_FRAMEWORKS": str(folder)},
+                              text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("torch cannot be installed: ensurepip is not available.", done.stderr)
+
+    def test_locks_hold_their_pins(self):
+        pins = [ROOT / "scripts/conformance-requirements.txt", *(ROOT / "scripts/frameworks").glob("*.txt")]
+        self.assertEqual(len(pins), 5)
+        for file in pins:
+            option, *rows = [line for line in file.with_suffix(".lock").read_text().splitlines() if line[0] != "#"]
+            self.assertEqual(option, "--only-binary :all:")
+            for row in rows:
+                self.assertRegex(row, r'^[a-z0-9-]+==[\w.+]+( ; platform_machine == "x86_64")?( --hash=sha256:[0-9a-f]{64})+$')
+            locked = {row.split(" ")[0] for row in rows}
+            wanted = {line.strip().lower().replace("_", "-") for line in file.read_text().splitlines() if line[0] != "#"}
+            self.assertLessEqual(wanted, locked, f"{file.name}: run scripts/lock-requirements")
 
     def answer(self, text):
         """Exit code and apt-get's arguments of a run on a terminal where a person types `text`."""
