@@ -63,12 +63,12 @@ class Experiments(unittest.TestCase):
             said, _ = process.communicate(timeout=300)
         return process.returncode, said
 
-    def start(self, *words, fail="", **settings):
+    def start(self, *words, fail="", environment=None, **settings):
         settings = {"MODELS": f"{self.root}/one.onnx {self.root}/two.onnx", "INPUT": "images", "OPTS": "0 3",
                     "DEVICES": "cpu", "OUT": self.out, "BIN": self.bin, **settings}
         clean = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k not in settings}
         return subprocess.Popen(["make", "-f", "Makefile.experiments", *words, *(f"{k}={v}" for k, v in settings.items() if v is not None)],
-                                env={**clean, "CALLS": self.calls, "FAIL": fail, "REPORT": f"{self.root}/report.json"},
+                                env={**clean, **(environment or {}), "CALLS": self.calls, "FAIL": fail, "REPORT": f"{self.root}/report.json"},
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
     def called(self, tool):
@@ -290,12 +290,87 @@ class Experiments(unittest.TestCase):
 
     def test_a_folder_that_make_would_cut_into_words_is_refused(self):
         os.makedirs(f"{self.root}/my/one")
-        for out in (f"{self.root}/my out", f"{self.root}/it's", f'{self.root}/a"b', ""):
+        for out, why in ((f"{self.root}/my out", "one folder is wanted"), (f"{self.root}/it's", "which holds '"),
+                         (f'{self.root}/a"b', 'which holds "'), ("", "one folder is wanted")):
             for goal in ("clean", "all"):
                 status, said = self.make(goal, OUT=out)
                 self.assertEqual(status, 2)
-                self.assertIn("one folder is wanted", said)
+                self.assertIn(why, said)
         self.assertTrue(os.path.exists(f"{self.root}/my/one"))
+
+    def refused(self, why, *words, environment=None, **settings):
+        """make refuses the settings in one line that says why, and what their names hold was not run."""
+        with self.start(*words, environment=environment, **settings) as process:
+            said, _ = process.communicate(timeout=300)
+        self.assertEqual((process.returncode, len(said.splitlines())), (2, 1), (said, settings))
+        self.assertRegex(said, why, settings)
+        self.assertFalse(glob.glob(f"{self.root}/RAN*") or os.path.exists("RAN"), settings)
+        self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f]", said), "no name may write to the terminal")
+
+    NAMED = ("MODELS", "INPUT", "LABELS", "LOCALIZE", "LOCALIZE_INPUT", "DEVICES", "CONVERTED_DEVICES", "OUT", "BIN", "CONVERT", "FORMATS",
+             "OPTS", "OPTS_reference", "PASSES", "ABLATE", "PREPROCESS", "RUNS", "SHARDS", "TUNE", "CONVERTERS", "DIRECTIONS", "MATRIX")
+
+    def test_names_that_are_commands_are_refused(self):
+        run = f"touch {self.root}/RAN"
+        for name in self.NAMED:
+            self.refused(rf"{name} holds a '\$'", "help", **{name: f"x$(shell {run}).onnx"})
+            self.refused(rf"{name} names .*, which holds `", "help", **{name: f"x`{run}`.onnx"})
+            self.refused(rf"{name} names .*, which holds the end of a line", "help", **{name: f"x\n\t{run}"})
+        for name in ("MODELS", "INPUT", "COMPILE_FLAGS", "INFER_FLAGS_one", "LAUNCHER"):
+            self.refused(rf"{name} holds a '\$'", "build", environment={name: f"$(shell {run})"}, **({name: None} if name in ("MODELS", "INPUT") else {}))
+        self.refused(r"INFER_FLAGS holds a '`'", "execute", INFER_FLAGS=f"--labels `{run}`")
+
+    def test_names_that_a_matrix_file_finds_are_refused(self):
+        """What $(wildcard) finds comes from the file system, however trusted the matrix file is."""
+        os.mkdir(f"{self.root}/found")
+        hostile = f"{self.root}/found/$(shell touch RAN).onnx"
+        with open(hostile, "w"), open(f"{self.root}/my.mk", "w") as matrix:
+            matrix.write(f"MODELS = $(wildcard {self.root}/found/*)\n")
+        unset = {"MODELS": None, "MATRIX": f"{self.root}/my.mk"}
+        self.refused(r'MODELS names ".*/found/\$\(shell", which holds \$', "build", **unset)
+        os.rename(hostile, f"{self.root}/found/;touch RAN;.onnx".replace(" ", "\x1b"))
+        self.refused("which holds a character that cannot be seen", "build", **unset)
+        os.remove(glob.glob(f"{self.root}/found/*")[0])
+        with open(f"{self.root}/found/fine.onnx", "w"):
+            pass
+        self.assertEqual(self.make("build", **unset)[0], 0)
+
+    def test_each_character_is_taken_or_refused(self):
+        """Every byte of ASCII between the letters of a model's name: the package is made under that name, or nothing is."""
+        taken = "".join(chr(c) for c in range(128) if chr(c).isalnum()) + "._-+,@/~"
+        models = []
+        for c in taken + "\u00e9":
+            models.append(f"{self.root}/m{ord(c)}_{c}_.onnx")
+            os.makedirs(os.path.dirname(models[-1]), exist_ok=True)
+            with open(models[-1], "w"):
+                pass
+        status, said = self.make("build", MODELS=" ".join(models), OPTS="0")
+        self.assertEqual(status, 0, said)
+        for model in models:
+            stem = os.path.basename(model)[:-len(".onnx")]
+            self.assertTrue(self.exists(f"{stem}/opt0/cpu/model.dnnpkg"), stem)
+        for c in map(chr, range(1, 128)):
+            if c not in taken + " \t":
+                self.refused("MODELS (names|holds)", "help", MODELS=f"x{c}y.onnx")
+        for name, value in (("MODELS", "-o.onnx"), ("MODELS", "~x.onnx"), ("INPUT", "--device=exec:x"), ("MODELS", "..onnx"), ("MODELS", "x/.onnx"),
+                            ("OUT", "a=b"), ("OUT", "a:b"), ("LOCALIZE", "a=b.onnx:c.onnx"), ("CONVERT", "a:b.onnx")):
+            self.refused(f"{name} names", "help", **{name: value})
+
+    def test_quotes_in_flags_are_the_shell_s(self):
+        settings = {"MODELS": f"{self.root}/one.onnx", "OPTS": "3", "INFER_FLAGS": "--labels 'my labels.txt' --title \"it's\""}
+        status, said = self.make("execute", **settings)
+        self.assertEqual(status, 0, said)
+        self.assertIn("--labels my labels.txt --title it's", self.text("one/opt3/cpu/run.dnns"))
+        self.called("")
+        self.assertEqual(self.make("execute", **settings)[0], 0)
+        self.assertFalse(os.path.exists(self.calls) and self.called("dnn-infer"), "nothing changed")
+
+    def test_devices_as_a_tool_lists_them_are_no_commands(self):
+        self.script("bin/dnn-infer", PROLOGUE + """case "$*" in --list-devices) printf 'cpu\\nopencl:0\\t$(shell touch RAN)`touch RAN`\\n';; *) echo stream;; esac""")
+        status, said = self.make("execute", DEVICES="cpu opencl:0", OPTS="0", MODELS=f"{self.root}/one.onnx")
+        self.assertEqual(status, 0, said)
+        self.assertTrue(self.exists("one/opt0/opencl-0/run.dnns"))
+        self.assertFalse(os.path.exists("RAN"))
 
     def test_text_files(self):
         status, said = self.make("execute", TEXT="1")
