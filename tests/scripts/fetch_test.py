@@ -21,6 +21,11 @@ class Server(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         kind = self.server.kind
         self.server.asked.append(self.headers.get("Range"))
+        if self.path == "/elsewhere.bin":
+            self.send_response(302)
+            self.send_header("Location", "http://models.invalid/net.bin")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
         if self.path == "/missing.bin":
             return self.send_error(404)
         data = self.server.data
@@ -77,7 +82,7 @@ class Fetch(unittest.TestCase):
         self.whole(other, 3)
 
     def test_without_a_hash_says_the_one_it_has(self):
-        done = self.fetch(self.url)
+        done = self.fetch("--no-verify", self.url)
         self.whole(done)
         self.assertIn(f"sha256 {SHA256}, which its publisher does not state", done.stdout)
 
@@ -88,11 +93,11 @@ class Fetch(unittest.TestCase):
 
     def test_goes_on_in_another_call(self):
         self.server.cuts, self.server.data = 4, DATA * 4
-        done = self.fetch(self.url)
+        done = self.fetch("--no-verify", self.url)
         self.assertEqual(done.returncode, 5)
         self.assertIn("was cut 4 times; 600000 bytes are there, run it again to go on", done.stderr)
         self.assertFalse((self.folder / "net.bin").exists())
-        self.whole(self.fetch(self.url))
+        self.whole(self.fetch("--no-verify", self.url))
         self.assertEqual(self.server.asked[4], "bytes=600000-")
 
     def test_servers_without_ranges_begin_again(self):
@@ -102,7 +107,7 @@ class Fetch(unittest.TestCase):
 
     def test_servers_that_do_not_say_how_long_it_is(self):
         self.server.kind, self.server.cuts = "chunked", 2
-        self.whole(self.fetch(self.url))
+        self.whole(self.fetch("--no-verify", self.url))
         self.assertEqual(len(self.server.asked), 3)
 
     def test_servers_that_name_no_version_begin_again(self):
@@ -113,9 +118,9 @@ class Fetch(unittest.TestCase):
     def test_files_that_changed_meanwhile_begin_again(self):
         self.server.cuts = 4
         self.server.data = DATA * 4
-        self.assertEqual(self.fetch(self.url).returncode, 5)
+        self.assertEqual(self.fetch("--no-verify", self.url).returncode, 5)
         self.server.data, self.server.tag = bytes(reversed(DATA)), '"two"'
-        self.whole(self.fetch(self.url))
+        self.whole(self.fetch("--no-verify", self.url))
 
     def test_wrong_hashes_are_not_kept(self):
         done = self.fetch("--sha256", "0" * 64, self.url)
@@ -124,14 +129,37 @@ class Fetch(unittest.TestCase):
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_what_is_not_there(self):
-        done = self.fetch(self.url.replace("net.bin", "missing.bin"))
+        done = self.fetch("--no-verify", self.url.replace("net.bin", "missing.bin"))
         self.assertEqual((done.returncode, done.stderr.count("\n")), (5, 1))
         self.assertIn("the server says 404", done.stderr)
         with http.server.HTTPServer(("127.0.0.1", 0), Server) as closed:
             port = closed.server_port
-        done = self.fetch(f"http://127.0.0.1:{port}/net.bin")
+        done = self.fetch("--no-verify", f"http://127.0.0.1:{port}/net.bin")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (5, 1))
         self.assertIn("is this machine offline?", done.stderr)
+
+    def test_nothing_is_taken_that_nothing_proves(self):
+        named = "http://models.invalid/net.bin"
+        for words, why in (((self.url,), "no hash of it is known"), ((named,), "it comes over http"), (("--sha256", SHA256, named), "it comes over http"),
+                           (("keras/resnet50",), "only its md5 is known"), (("torchvision/resnet101",), "only the beginning of its sha256 is known"),
+                           (("slim/resnet_v1_50",), "no hash of it is known")):
+            done = self.fetch(*words)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (3, 1), done.stderr)
+            self.assertIn(why, done.stderr)
+            self.assertIn("--sha256 HEX", done.stderr)
+            self.assertIn("--no-verify", done.stderr)
+        self.assertEqual((self.server.asked, list(self.folder.iterdir())), ([], []))
+
+    def test_without_verifying_what_is_known_counts_all_the_same(self):
+        done = self.fetch("--no-verify", "--sha256", "0" * 64, self.url)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("not kept", done.stderr)
+
+    def test_no_server_sends_on_to_http(self):
+        for words in (("--sha256", SHA256), ("--no-verify",)):
+            done = self.fetch(*words, self.url.replace("net.bin", "elsewhere.bin"))
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (3, 1), done.stderr)
+            self.assertIn("sends on to http://models.invalid/net.bin, which is not https", done.stderr)
 
     def test_usage(self):
         for words in ([], ["no-such-name"], ["ftp://host/file"], ["http://127.0.0.1/"], ["http://127.0.0.1/.."], ["--sha256", "12", self.url]):
@@ -142,7 +170,7 @@ class Fetch(unittest.TestCase):
         self.assertGreater(len(rows), 20)
         self.assertEqual(len({row[0] for row in rows}), len(rows))
         for name, url, stated, note in rows:
-            self.assertRegex(url, r"^https?://[\w.]+/\S+[\w]$", name)
+            self.assertRegex(url, r"^https://[\w.]+/\S+[\w]$", name)
             self.assertRegex(stated, r"^(-|md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}|sha256-prefix:[0-9a-f]{8,64}|lfs:https://\S+)$", name)
             self.assertTrue(note, name)
 
