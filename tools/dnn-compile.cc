@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "compile/explain.h"
 #include "compile/open.h"
 #include "devices/library.h"
@@ -84,8 +85,11 @@ volatile std::sig_atomic_t interrupted = 0;
 // The first interrupt ends the search, the second the tool.
 void end_search_by_signal() {
   struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  action.sa_handler = [](int) {
+    interrupted = 1;
+    cli::end_cleanly_by_signals();
+  };
+  action.sa_flags = SA_RESTART;
   for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 

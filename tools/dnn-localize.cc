@@ -95,11 +95,11 @@ void declare(cli::Args& args, Options& o) {
 bool is_model(const std::string& path) {
   if (std::filesystem::is_directory(path)) return true;
   if (!std::filesystem::is_regular_file(path) || std::filesystem::file_size(path) == 0) return false;
-  return !stream::looks_like_stream(MappedFile(path).bytes());
+  return !stream::looks_like_stream(as_bytes(read_head(path, 32)));
 }
 
 bool is_trace(const std::string& path) {
-  return std::filesystem::is_regular_file(path) && stream::looks_like_stream(MappedFile(path).bytes());
+  return std::filesystem::is_regular_file(path) && stream::looks_like_stream(as_bytes(read_head(path, 32)));
 }
 
 // What is done, and the options that have a say in it.
@@ -197,7 +197,7 @@ Request one_model_of(const Options& o) {
 }
 
 bool is_package(const std::string& path) {
-  return std::filesystem::is_regular_file(path) && looks_like_package(MappedFile(path).bytes());
+  return std::filesystem::is_regular_file(path) && looks_like_package(as_bytes(read_head(path, 8)));
 }
 
 // Models as they are written are interpreted, which spares compiling them; with passes, and for the many runs of a search for a

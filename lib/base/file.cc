@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "base/mappings.h"
+#include "base/private.h"
 
 namespace dnn {
 namespace {
@@ -44,12 +45,15 @@ Mappings& mappings() {
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
-  Descriptor file(path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+namespace {
+
+std::string read_all(const Descriptor& file, const std::string& path, bool regular) {
   if (file.get() < 0) fail_environment(path, ": cannot open: ", system_reason());
   std::string text;
   struct stat status {};
-  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) text.reserve(static_cast<size_t>(status.st_size));
+  const bool is_regular = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+  if (regular && !is_regular) fail_environment(path, ": not a regular file");
+  if (is_regular) text.reserve(static_cast<size_t>(status.st_size));
   char buffer[1 << 16];
   while (true) {
     ssize_t n = ::read(file.get(), buffer, sizeof buffer);
@@ -58,6 +62,26 @@ std::string read_file(const std::string& path) {
     if (n == 0) return text;
     text.append(buffer, static_cast<size_t>(n));
   }
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  return read_all(Descriptor(path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)), path, false);
+}
+
+std::string read_regular_file(const std::string& path) {
+  return read_all(Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path, true);
+}
+
+std::string read_head(const std::string& path, size_t n) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
+  std::string head(n, '\0');
+  const ssize_t got = ::pread(file.get(), head.data(), n, 0);
+  head.resize(got < 0 ? 0 : static_cast<size_t>(got));
+  return head;
 }
 
 MappedFile::MappedFile(const std::string& path) {
@@ -75,15 +99,39 @@ void MappedFile::map(int fd, const std::string& name) {
   if (!S_ISREG(status.st_mode)) fail_environment(name, ": not a regular file");
   size_ = static_cast<size_t>(status.st_size);
   if (size_ == 0) return;
+  if (!why_not_private(status).empty()) return copy(fd, name);
   void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) fail_environment(name, ": cannot map: ", system_reason());
   data_ = static_cast<const std::byte*>(address);
+  mapped_ = true;
   // Linux then reads such a file ahead 2 MiB at a time into large pages: of a model that is in no cache, most of the time is spent in
   // page faults otherwise.
   ::madvise(address, size_, MADV_HUGEPAGE);
   Mappings& all = mappings();
   const std::lock_guard lock(all.mutex);
   all.sizes[address] = size_;
+  remember_mapping(address, size_, name);
+}
+
+void MappedFile::copy(int fd, const std::string& name) {
+  void* address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) fail_environment(name, ": no memory for a copy: ", system_reason());
+  data_ = static_cast<const std::byte*>(address);
+  ::madvise(address, size_, MADV_HUGEPAGE);
+  size_t done = 0;
+  while (done < size_) {
+    const ssize_t n = ::pread(fd, static_cast<char*>(address) + done, size_ - done, static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n > 0) {
+      done += static_cast<size_t>(n);
+      continue;
+    }
+    const std::string reason = system_reason();
+    ::munmap(address, size_);
+    if (n == 0) fail_malformed(name, ": shrank while it was read");
+    fail_environment(name, ": cannot read: ", reason);
+  }
+  ::mprotect(address, size_, PROT_READ);
 }
 
 void forget_mapped_files() {
@@ -95,13 +143,18 @@ void forget_mapped_files() {
 MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
   void* const address = const_cast<std::byte*>(data_);
+  if (!mapped_) {
+    ::munmap(address, size_);
+    return;
+  }
+  forget_mapping(address);
   Mappings& all = mappings();
   const std::lock_guard lock(all.mutex);
   all.sizes.erase(address);
   ::munmap(address, size_);
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+AtomicFile::AtomicFile(const std::string& path, unsigned mode) : path_(path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // a device or pipe: nothing to replace
     fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -113,7 +166,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
       std::filesystem::canonical(path, not_there);  // a link stays, its file is replaced
   if (!not_there) path_ = target.string();
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   nameless_ = fd_ >= 0;
   if (nameless_) return;
   temporary_ = path_ + ".XXXXXX";  // a file system without files that have no name
@@ -121,7 +174,8 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   if (fd_ < 0) fail_environment(path, ": cannot write: ", system_reason());
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  ::fchmod(fd_, 0666 & ~mask);
+  ::fchmod(fd_, mode & ~mask);
+  leftover_ = std::make_unique<Leftover>(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
@@ -183,6 +237,7 @@ AtomicFolder::AtomicFolder(const std::string& path) : path_(path), temporary_(pa
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::chmod(temporary_.c_str(), 0777 & ~mask);
+  leftover_ = std::make_unique<Leftover>(temporary_);
 }
 
 AtomicFolder::~AtomicFolder() {
@@ -206,8 +261,8 @@ void AtomicFolder::commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_environment(path_, ": cannot write: ", system_reason());
 }
 
-void write_file(const std::string& path, std::string_view text) {
-  AtomicFile file(path);
+void write_file(const std::string& path, std::string_view text, unsigned mode) {
+  AtomicFile file(path, mode);
   file.write(text);
   file.commit();
 }
@@ -219,8 +274,10 @@ void make_folders(const std::string& path) {
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& parent) : path_(parent + "/dnn-tools.XXXXXX") {
+  check_temporary_parent(parent);
   if (::mkdtemp(path_.data()) == nullptr)
     fail_environment(parent, ": cannot make a temporary folder: ", system_reason());
+  leftover_ = std::make_unique<Leftover>(path_);
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -8,13 +8,21 @@
 #include "base/bytes.h"
 #include "base/content.h"
 #include "base/io.h"
+#include "base/leftovers.h"
 
 namespace dnn {
 
 // The whole file (or all of standard input for "-"). Throws Environment with the system's reason.
 std::string read_file(const std::string& path);
 
-// A read-only mapping of a file; the bytes live as long as the object. Throws Environment.
+// The same of a regular file alone, so that nothing is waited for and it ends. Throws Environment for any other.
+std::string read_regular_file(const std::string& path);
+
+// The first bytes of a regular file, fewer where it is shorter; none where it is no regular file or cannot be read.
+std::string read_head(const std::string& path, size_t n);
+
+// A file's bytes, which live as long as the object and do not change: a read-only mapping where nobody but this user and root may
+// write the file, else a copy, so that what was checked is what is used. Throws Environment.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -27,17 +35,20 @@ class MappedFile {
 
  private:
   void map(int fd, const std::string& name);
+  void copy(int fd, const std::string& name);
 
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
+  bool mapped_ = false;
 };
 
 // Writes to a file without a name in the same folder, which commit() checks and puts in its place: without commit() nothing
 // remains, however the process ends. Where the file system has no such files, it has a temporary name until then.
-// A device or pipe is written directly; a symbolic link stays, the file that it points to is replaced.
+// A device or pipe is written directly; a symbolic link stays, the file that it points to is replaced. `mode` is what the process's
+// mask leaves of it.
 class AtomicFile : public ByteSink {
  public:
-  explicit AtomicFile(const std::string& path);
+  explicit AtomicFile(const std::string& path, unsigned mode = 0666);
   ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -51,6 +62,7 @@ class AtomicFile : public ByteSink {
   std::string path_, temporary_;
   int fd_ = -1;
   bool nameless_ = false;
+  std::unique_ptr<Leftover> leftover_;  // while it has a temporary name
 };
 
 // The same for a folder: its files are written into a new one beside it, which commit() puts in its place, whole.
@@ -67,6 +79,7 @@ class AtomicFolder {
 
  private:
   std::string path_, temporary_;
+  std::unique_ptr<Leftover> leftover_;
 };
 
 // The content in a file without a name in that folder ("": here; $TMPDIR or /tmp where it has none), mapped; the file is gone with
@@ -74,12 +87,13 @@ class AtomicFolder {
 SharedBytes write_nameless(const std::string& folder, const Content& content);
 
 // AtomicFile in one call.
-void write_file(const std::string& path, std::string_view text);
+void write_file(const std::string& path, std::string_view text, unsigned mode = 0666);
 
 // The folder with those above it, where they are not there yet. Throws Environment.
 void make_folders(const std::string& path);
 
-// A new private folder under $TMPDIR or /tmp (mode 0700), removed with its contents by the destructor.
+// A new private folder in `parent` (mode 0700), removed with its contents by the destructor, and by remove_leftovers(). Throws
+// Environment, where others may replace what lies in the parent too.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& parent);
@@ -90,6 +104,7 @@ class TemporaryFolder {
 
  private:
   std::string path_;
+  std::unique_ptr<Leftover> leftover_;
 };
 
 }  // namespace dnn

@@ -41,6 +41,8 @@ void FdSink::write(Bytes bytes) {
       bytes = bytes.subspan(static_cast<size_t>(n));
     } else if (errno == EPIPE) {
       throw BrokenPipe(fd_, name_);
+    } else if (errno == EFAULT) {  // bytes of a mapped file, which are gone
+      fail_malformed(name_, ": cannot write: a file that is read shrank meanwhile");
     } else if (errno != EINTR) {
       fail_environment(name_, ": cannot write: ", std::strerror(errno));
     }

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include "base/leftovers.h"
+
 extern char** environ;
 
 namespace dnn {
@@ -26,10 +28,16 @@ int start_process(const std::vector<std::string>& argv, const posix_spawn_file_a
   arguments.push_back(nullptr);
   const int failure = ::posix_spawnp(&child, argv[0].c_str(), &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
+  if (failure == 0) remember_child(child);
   return failure;
 }
 
 int exit_code_of_process(pid_t child) {
+  // Until it is waited for its number is its own, so that nobody else is ended in its place.
+  siginfo_t state{};
+  while (::waitid(P_PID, static_cast<id_t>(child), &state, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  forget_child(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -9,12 +9,15 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <stdexcept>
 #include <streambuf>
+#include <system_error>
 
 #include "base/io.h"
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/console.h"
+#include "cli/signals.h"
 #include "stream/records.h"
 
 namespace dnn::cli {
@@ -93,8 +96,14 @@ int guarded(const Tool& tool, const std::function<int()>& body) {
   } catch (const std::bad_alloc&) {
     say_error("out of memory");
     return static_cast<int>(ErrorKind::Environment);
+  } catch (const std::length_error&) {  // more than a container can hold
+    say_error("out of memory");
+    return static_cast<int>(ErrorKind::Environment);
   } catch (const std::filesystem::filesystem_error& e) {
     say_error(cat(e.path1().string(), ": ", e.code().message()));
+    return static_cast<int>(ErrorKind::Environment);
+  } catch (const std::system_error& e) {  // no more threads, say
+    say_error(e.what());
     return static_cast<int>(ErrorKind::Environment);
   } catch (const std::exception& e) {
     say_error(cat("internal error: ", e.what()));
@@ -110,6 +119,8 @@ int run_tool(const Tool& tool, int argc, char** argv, const std::function<void(A
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then an error with a name, too
   console() = Console{tool.name};
+  end_cleanly_by_signals();
+  report_bus_errors();
   OutputBuffer buffer;
   std::streambuf* const previous = std::cout.rdbuf(&buffer);
   const std::ios::iostate previous_exceptions = std::cout.exceptions();

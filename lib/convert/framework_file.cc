@@ -41,7 +41,7 @@ std::optional<FrameworkFile> own_file(const Framework& framework, const std::str
   const std::vector<std::string> loads = split(framework.formats, ' ');
   std::error_code ignored;
   const bool is_package =
-      path == "-" || (fs::is_regular_file(path, ignored) && looks_like_package(MappedFile(path).bytes()));
+      path == "-" || (fs::is_regular_file(path, ignored) && looks_like_package(as_bytes(read_head(path, 8))));
   if (is_package || std::find(loads.begin(), loads.end(), format) == loads.end()) return std::nullopt;
   return FrameworkFile{named_for_format(path, *find_format(format), folder->path()), format, "", folder};
 }

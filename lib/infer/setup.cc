@@ -81,7 +81,7 @@ void check_package(const std::string& path, const NetworkOptions& o, const Packa
     fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
   std::error_code not_there;
   if (!o.passes.empty() && std::filesystem::is_regular_file(path, not_there) &&
-      looks_like_package(MappedFile(path).bytes()))
+      looks_like_package(as_bytes(read_head(path, 8))))
     fail_usage(path, " is compiled already: --pass is for models");
   Graph source = package.source.structure();
   for (const std::string& shape : o.shapes) bind_shape(source, shape);

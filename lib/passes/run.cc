@@ -145,6 +145,7 @@ std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
     } catch (const BadModel& bad) {
       throw bad.error;
     } catch (Error& e) {
+      if (e.kind() == ErrorKind::Environment) throw e.within(cat("pass ", pass->name));  // no memory, say
       throw Error(ErrorKind::Internal, cat("pass ", pass->name, ": ", e.what()));
     }
     count_changes(before, graph, &entry);

@@ -1,0 +1,64 @@
+// Signals that end a tool; see signals.h. The handlers make system calls alone.
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "base/leftovers.h"
+#include "cli/console.h"
+
+namespace dnn::cli {
+namespace {
+
+void raise_by_default(int signal) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(signal, &action, nullptr);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  ::raise(signal);
+}
+
+void end_by(int signal) {
+  remove_leftovers();
+  raise_by_default(signal);
+}
+
+void put(const char* text) { [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text, std::strlen(text)); }
+
+void on_bus_error(int signal, siginfo_t* info, void*) {
+  const MappingAt at = mapping_at(info->si_addr);
+  if (at.name == nullptr) return raise_by_default(signal);
+  put(console().tool.c_str());
+  put(": error: ");
+  put(at.name);
+  put(at.shrank ? ": shrank while it was read\n" : ": cannot be read any more\n");
+  remove_leftovers();
+  ::_exit(static_cast<int>(at.shrank ? ErrorKind::Malformed : ErrorKind::Environment));
+}
+
+}  // namespace
+
+void end_cleanly_by_signals() {
+  struct sigaction action = {};
+  action.sa_handler = end_by;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now = {};
+    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
+  }
+}
+
+void report_bus_errors() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace dnn::cli

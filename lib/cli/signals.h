@@ -1,0 +1,13 @@
+// Signals that end a tool: it ends its children, removes its temporary files, and is then ended by that signal, as its caller expects.
+#pragma once
+
+namespace dnn::cli {
+
+// For SIGINT, SIGTERM and SIGHUP, as far as the caller does not ignore them. A handler of one's own may call it to have the next such
+// signal end the tool.
+void end_cleanly_by_signals();
+
+// A mapped file that shrank while it was read is one line and exit code 3, not a bus error; one that cannot be read any more 5.
+void report_bus_errors();
+
+}  // namespace dnn::cli
