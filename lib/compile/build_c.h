@@ -11,6 +11,7 @@ namespace dnn {
 struct BuildOptions {
   std::string compiler;      // "" looks for cc, gcc, clang
   std::string cache_folder;  // object files by content; "" for none
+  std::string key_path;      // of the key that vouches for them; "" where the folder's mode alone is to
   int jobs = 0;              // compilers at once; 0: as many as processors
   bool contract = false;     // allow fused multiply-add and our own vector exp, erf, tanh (-O3 and up)
   std::function<void(const std::string& message)> warn;  // when the cache cannot be written; may be empty, any thread

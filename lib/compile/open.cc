@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/private.h"
 #include "base/sha256.h"
 #include "base/version.h"
 #include "compile/cache.h"
@@ -131,6 +132,7 @@ namespace {
 OpenedPackage read_cached(const std::string& cached, const OpenOptions& options) {
   std::error_code ignored;
   if (!std::filesystem::exists(cached, ignored)) return {};
+  make_private_folder(options.cache_folder);
   OpenedPackage opened = read_package(cached, usable_key(options));
   if (!opened.trusted) return {};
   touch_cached(cached);
@@ -165,8 +167,8 @@ OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& op
   const PackageKey key = usable_key(options);  // made only now, when there is something to sign
   if (key.secret.empty()) return made;
   try {
-    make_folders(options.cache_folder);
-    write_package(*made.package, cached, key);
+    make_private_folder(options.cache_folder);
+    write_package(*made.package, cached, key, 0600);
     trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
     // What was written is read back: its weights are pages of a file then, which a system short of memory can drop.
     OpenedPackage mapped = read_cached(cached, options);
@@ -199,11 +201,11 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   const PackageKey key = usable_key(options);
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
-    const MappedFile file(path);
-    if (looks_like_package(file.bytes())) {
+    if (looks_like_package(as_bytes(read_head(path, 8)))) {
       OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
       if (opened.trusted || options.trust || opened.package->codes.empty()) return opened.package;
-      note(options, path + " is not signed by this user: compiling it anew from the graph it holds");
+      note(options,
+           path + " is not signed by this user, or by an older version: compiling it anew from the graph it holds");
       CompileOptions again = options.compile;
       again.opt = opened.package->info.opt;
       again.float64 = opened.package->info.dtype == "float64";
@@ -235,6 +237,7 @@ void use_folders(OpenOptions* options, const char* xdg_cache_home, const char* x
   options->cache_folder = default_cache_folder(xdg_cache_home, home);
   if (!options->cache_folder.empty()) options->compile.build.cache_folder = options->cache_folder + "/objects";
   options->key_path = default_key_path(xdg_config_home, home);
+  options->compile.build.key_path = options->key_path;
 }
 
 std::string default_cache_folder(const char* xdg_cache_home, const char* home) {

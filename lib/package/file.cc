@@ -16,8 +16,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "base/file.h"
+#include "base/keyed_tag.h"
+#include "base/private.h"
 #include "base/sha256.h"
 #include "package/graph_fb.h"
 
@@ -30,8 +33,8 @@ using flatbuffers::Offset;
 constexpr char kMagic[8] = {'D', 'N', 'N', 'P', 'K', 'G', 0, 1};
 constexpr size_t kHead = 56;  // magic, manifest size, HMAC, checksum
 constexpr size_t kAlign = 64;
-constexpr uint32_t kVersion = 1;
-constexpr uint64_t kLarge = 1 << 16;  // bytes of a constant that is not read before it is needed
+constexpr uint32_t kVersion = 2, kTagged = 2;  // since when the manifest vouches for all blobs
+constexpr uint64_t kLarge = 1 << 16;           // bytes of a constant that is not read before it is needed
 
 Sha256 sign(Bytes manifest, const PackageKey& key) {
   return key.secret.empty() ? Sha256{} : hmac_sha256(as_bytes(key.secret), manifest);
@@ -39,6 +42,27 @@ Sha256 sign(Bytes manifest, const PackageKey& key) {
 
 // Finds damage, not malice; never 0.
 uint64_t checksum(Bytes bytes) { return std::max<uint64_t>(1, XXH3_64bits(bytes.data(), bytes.size())); }
+
+// Finds both.
+std::optional<KeyedTags> tags_of(const PackageKey& key) {
+  if (key.secret.empty()) return std::nullopt;
+  return KeyedTags(as_bytes(key.secret), "blobs of packages");
+}
+
+fb::Tag packed(const Tag& tag) {
+  uint64_t low = 0, high = 0;
+  std::memcpy(&low, tag.data(), sizeof low);
+  std::memcpy(&high, tag.data() + sizeof low, sizeof high);
+  return {low, high};
+}
+
+Tag unpacked(const fb::Tag& tag) {
+  const uint64_t low = tag.low(), high = tag.high();
+  Tag result{};
+  std::memcpy(result.data(), &low, sizeof low);
+  std::memcpy(result.data() + sizeof low, &high, sizeof high);
+  return result;
+}
 
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
@@ -49,12 +73,15 @@ class BlobStore {
   struct Place {
     size_t offset, size;
     uint64_t checksum;
+    std::optional<Tag> tag;
   };
+  explicit BlobStore(const PackageKey& key) : tags_(tags_of(key)) {}
   Place add(Bytes bytes) {
-    if (bytes.empty()) return {kHead, 0, 0};
-    auto [entry, fresh] = seen_.try_emplace({bytes.data(), bytes.size()}, Place{0, bytes.size(), 0});
+    if (bytes.empty()) return {kHead, 0, 0, {}};
+    auto [entry, fresh] = seen_.try_emplace({bytes.data(), bytes.size()}, Place{0, bytes.size(), 0, {}});
     if (fresh) {
       entry->second.checksum = checksum(bytes);
+      if (tags_) entry->second.tag = (*tags_)(bytes);
       blobs_.push_back(bytes);
     }
     return entry->second;
@@ -70,6 +97,7 @@ class BlobStore {
   const std::vector<Bytes>& blobs() const { return blobs_; }
 
  private:
+  std::optional<KeyedTags> tags_;
   std::map<std::pair<const std::byte*, size_t>, Place> seen_;
   std::vector<Bytes> blobs_;
 };
@@ -85,7 +113,8 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
   const StoreBlob put = [&](Bytes bytes) {
     const BlobStore::Place place = blobs.add(bytes);
-    return fb::CreateBlob(b, place.offset, place.size, place.checksum);
+    const fb::Tag tag = place.tag ? packed(*place.tag) : fb::Tag();
+    return fb::CreateBlob(b, place.offset, place.size, place.checksum, place.tag ? &tag : nullptr);
   };
   const PackageInfo& i = p.info;
   const auto path = b.CreateString(i.model_path), sha = b.CreateString(i.model_sha256),
@@ -196,9 +225,21 @@ void check(const Package& p) {
   }
 }
 
+// What others wrote is no key of this user's, and what others may read is no secret.
 PackageKey read_key(const std::string& path) {
-  PackageKey key{read_file(path)};
-  if (key.secret.size() != 32) fail_environment(path, ": is not a 32-byte key; remove it to have a new one made");
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) fail_environment(path, ": cannot open: ", std::strerror(errno));
+  struct stat status {};
+  std::string reason = "is not a 32-byte key";
+  PackageKey key{std::string(33, '\0')};
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    const ssize_t n = ::read(fd, key.secret.data(), key.secret.size());
+    key.secret.resize(n < 0 ? 0 : static_cast<size_t>(n));
+    if (key.secret.size() == 32) reason = why_not_private(status);
+    if (reason.empty() && (status.st_mode & (S_IRGRP | S_IROTH)) != 0) reason = "others may read it";
+  }
+  ::close(fd);
+  if (!reason.empty()) fail_environment(path, ": ", reason, "; remove it to have a new one made");
   return key;
 }
 
@@ -211,7 +252,8 @@ bool looks_like_package(Bytes first) {
 PackageKey load_or_make_key(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) return read_key(path);
-  make_folders(std::filesystem::path(path).parent_path().string());
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  make_private_folder(folder.empty() ? "." : folder);
   PackageKey key{std::string(32, '\0')};
   if (::getentropy(key.secret.data(), key.secret.size()) != 0) fail_environment("no random bytes for a key");
   // A link, unlike a rename, never replaces the key that another process made meanwhile and has signed with.
@@ -229,7 +271,7 @@ PackageKey load_or_make_key(const std::string& path) {
 }
 
 void write_package(const Package& package, ByteSink& to, const PackageKey& key) {
-  BlobStore blobs;
+  BlobStore blobs(key);
   const size_t manifest_size = build_manifest(package, blobs).size();
   blobs.settle(aligned(kHead + manifest_size));
   const std::string manifest = build_manifest(package, blobs);
@@ -250,8 +292,8 @@ void write_package(const Package& package, ByteSink& to, const PackageKey& key) 
   }
 }
 
-void write_package(const Package& package, const std::string& path, const PackageKey& key) {
-  AtomicFile file(path);
+void write_package(const Package& package, const std::string& path, const PackageKey& key, unsigned mode) {
+  AtomicFile file(path, mode);
   write_package(package, file, key);
   file.commit();
 }
@@ -266,7 +308,9 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   const uint64_t size = reader.u64();
   const Bytes digest = reader.take(32);
   const uint64_t sum = reader.u64();
-  const Bytes manifest = reader.take(size);
+  // A copy of our own: what was checked is what is used, whoever writes the file meanwhile.
+  const auto copy = std::make_shared<const std::string>(as_text(reader.take(size)));
+  const Bytes manifest = as_bytes(*copy);
   if (checksum(manifest) != sum) fail_malformed("the manifest is damaged");
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, 1 << 28);
   if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
@@ -279,15 +323,20 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     at.seek(blob->offset());
     return at.take(blob->size());
   };
-  const auto check_blob = [find](const fb::Blob* blob) {
+  OpenedPackage opened;
+  opened.trusted = !key.secret.empty() && same_digest(sign(manifest, key), digest) && m->version() >= kTagged;
+  const std::optional<KeyedTags> tags = opened.trusted ? tags_of(key) : std::nullopt;
+  const auto check_blob = [find, tags](const fb::Blob* blob) {
     const Bytes content = find(blob);
-    if (blob->xxh3() != 0 && checksum(content) != blob->xxh3())
+    if (content.empty()) return content;
+    if (tags ? blob->tag() == nullptr || !tags->holds(content, unpacked(*blob->tag()))
+             : blob->xxh3() != 0 && checksum(content) != blob->xxh3())
       fail_malformed("the ", content.size(), " bytes at ", blob->offset(),
                      " are damaged: remove the package and compile the model again");
     return content;
   };
   const LoadBlob load = check_blob;
-  const auto check_later = [check_blob, owner, path](const fb::Blob* blob) {
+  const auto check_later = [check_blob, owner, copy, path](const fb::Blob* blob) {
     try {
       check_blob(blob);
     } catch (Error& e) {
@@ -302,7 +351,6 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     return find(blob);
   };
   auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
-  OpenedPackage opened;
   opened.package = std::make_shared<Package>();
   Package& p = *opened.package;
   if (const fb::Info* i = m->info()) {
@@ -373,11 +421,10 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   p.arena_bytes = m->arena_bytes();
   p.sample_arena_bytes = m->sample_arena_bytes();
   p.slots = m->slots();
-  opened.trusted = !key.secret.empty() && same_digest(sign(manifest, key), digest);
   if (m->codes() != nullptr) {
     for (const auto* c : *m->codes()) {
       Code code{
-          text(c->isa()), std::string(as_text(load(c->source()))), std::string(as_text(load(c->binary()))), {}, {}};
+          text(c->isa()), std::string(as_text(find(c->source()))), std::string(as_text(find(c->binary()))), {}, {}};
       if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", code.isa, " is damaged");
       check_alignment(c->tasks(), sizeof(int64_t));
       if (c->tasks() != nullptr) code.tasks.assign(c->tasks()->begin(), c->tasks()->end());

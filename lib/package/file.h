@@ -14,16 +14,17 @@ struct PackageKey {
   std::string secret;  // 32 bytes; empty: no key, so nothing is trusted and files are written unsigned
 };
 
-// The key in `path`, made (mode 0600) when the file is not there. Throws Environment.
+// The key in `path`, made (mode 0600) when the file is not there. Throws Environment, with the way out, also where others may read
+// or change it.
 PackageKey load_or_make_key(const std::string& path);
 
 // The same package and key give the same bytes. Throws what `to` throws; with a path writes atomically (Environment).
 void write_package(const Package& package, ByteSink& to, const PackageKey& key);
-void write_package(const Package& package, const std::string& path, const PackageKey& key);
+void write_package(const Package& package, const std::string& path, const PackageKey& key, unsigned mode = 0666);
 
 struct OpenedPackage {
   std::shared_ptr<Package> package;
-  bool trusted = false;  // signed with the key: its code may run
+  bool trusted = false;  // signed with the key, all of it: its code may run
   SharedBytes file;      // all of it, as write_package() wrote it; of read_package() alone
 };
 

@@ -1,0 +1,195 @@
+// What a signature vouches for: all of the file, as it is used, whoever writes it meanwhile.
+#include "package/file.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "package_case.h"
+
+namespace dnn {
+namespace {
+
+const PackageKey kKey{std::string(32, 'k')};
+
+// A package with that text as its code and those bytes as a constant.
+Package package_with(const std::string& code, const std::string& bytes) {
+  Package package = *package_of(R"(graph "g" {
+    opset 28
+    input x: float32[1,4]
+    y = Relu(x)
+    output y
+  })");
+  package.codes.push_back({"x86-64", code, code, {}, {}});
+  Tensor constant(DType::UInt8, {static_cast<int64_t>(bytes.size())});
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(constant.mutable_bytes()));
+  package.constants.push_back(constant);
+  return package;
+}
+
+std::string written(const Package& package, const PackageKey& key) {
+  StringSink sink;
+  write_package(package, sink, key);
+  return sink.take();
+}
+
+void write_in_place(const std::string& path, const std::string& bytes) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  EXPECT_EQ(::pwrite(fd, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  ::close(fd);
+}
+
+// The sum is public and has no key: with the lanes of two stripes chosen so that their products are zero, what one gains the other
+// may lose.
+TEST(PackageFile, BytesOfTheSameSumAreNotOfTheSameTag) {
+  const auto lane = [](size_t at) {
+    uint64_t value = 0;
+    std::memcpy(&value, XXH3_kSecret + at, sizeof value);
+    return value;
+  };
+  const auto with = [&](uint64_t first, uint64_t second) {
+    std::string bytes(4096, 'w');
+    const uint64_t a = (lane(0) >> 32 << 32) + first, b = (lane(8) >> 32 << 32) + second;
+    std::memcpy(bytes.data(), &a, sizeof a);
+    std::memcpy(bytes.data() + 64, &b, sizeof b);
+    return bytes;
+  };
+  const std::string right = with(1000, 1000), forged = with(1100, 900);  // an index, say, and another
+  ASSERT_NE(right, forged);
+  ASSERT_EQ(XXH3_64bits(right.data(), right.size()), XXH3_64bits(forged.data(), forged.size()));
+  const TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/a.dnnpkg";
+  std::string file = written(package_with("code", right), kKey);
+  const size_t at = file.find(right);
+  ASSERT_NE(at, std::string::npos);
+  file.replace(at, forged.size(), forged);
+  write_file(path, file);
+  for (const ConstantsChecked when : {ConstantsChecked::Before, ConstantsChecked::Behind}) {
+    try {
+      const OpenedPackage opened = read_package(path, kKey, when);
+      EXPECT_TRUE(opened.trusted);
+      opened.package->constants.all();
+      ADD_FAILURE() << "forged bytes were taken";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed);
+      EXPECT_NE(std::string(e.what()).find("damaged"), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_FALSE(read_package(path, PackageKey{std::string(32, 'x')}).trusted);
+}
+
+// Files of version 1 had sums alone: their signature does not say enough.
+TEST(PackageFile, AnOlderSignatureIsNoneOfAllTheFile) {
+  std::string file = written(package_with("code", std::string(4096, 'w')), kKey);
+  uint64_t size = 0;
+  std::memcpy(&size, file.data() + 8, sizeof size);
+  const uint32_t version = 2;
+  bool older = false;
+  for (size_t i = 56; i + 4 <= 56 + size && !older; i += 4) {
+    std::string other = file;
+    if (other.compare(i, 4, std::string_view(reinterpret_cast<const char*>(&version), 4)) != 0) continue;
+    other[i] = 1;
+    const Bytes manifest = as_bytes(other).subspan(56, size);
+    const Sha256 digest = hmac_sha256(as_bytes(kKey.secret), manifest);
+    std::memcpy(other.data() + 16, digest.data(), digest.size());
+    const uint64_t sum = XXH3_64bits(manifest.data(), manifest.size());
+    std::memcpy(other.data() + 48, &sum, sizeof sum);
+    const auto owner = std::make_shared<const std::string>(other);
+    try {
+      older = !parse_package(as_bytes(*owner), owner, kKey).trusted;
+    } catch (const Error&) {  // that 2 was another number
+    }
+  }
+  EXPECT_TRUE(older);
+}
+
+// Another user writes the file while it is opened, now what we signed, now what he would have run.
+TEST(PackageFile, WhatWasVerifiedIsWhatIsUsed) {
+  const TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/a.dnnpkg";
+  const std::string ours = written(package_with(std::string(100, 'o'), std::string(100'000, 'o')), kKey);
+  const std::string theirs =
+      written(package_with(std::string(100, 't'), std::string(100'000, 't')), PackageKey{std::string(32, 't')});
+  ASSERT_EQ(ours.size(), theirs.size());
+  write_file(path, ours);
+  ::chmod(path.c_str(), 0666);
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    while (!stop) {
+      for (const std::string* bytes : {&theirs, &ours}) write_in_place(path, *bytes);
+    }
+  });
+  int trusted = 0, others = 0;
+  for (int i = 0; i < 300; ++i) {
+    try {
+      const OpenedPackage opened = read_package(path, kKey, ConstantsChecked::Behind);
+      if (!opened.trusted) {
+        ++others;
+        continue;
+      }
+      ++trusted;
+      EXPECT_EQ(opened.package->codes.at(0).binary, std::string(100, 'o'));
+      EXPECT_EQ(as_text(opened.package->constants[0].bytes()), std::string(100'000, 'o'));
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed) << e.what();
+      ++others;
+    }
+  }
+  stop = true;
+  writer.join();
+  write_in_place(path, ours);
+  const OpenedPackage opened = read_package(path, kKey, ConstantsChecked::Behind);
+  write_in_place(path, theirs);
+  ASSERT_TRUE(opened.trusted);
+  EXPECT_EQ(as_text(opened.package->constants[0].bytes()), std::string(100'000, 'o'));
+  RecordProperty("trusted", trusted);
+  RecordProperty("others", others);
+}
+
+TEST(PackageFile, AKeyThatOthersMayReadOrChangeIsRefused) {
+  const TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/config/key";
+  EXPECT_EQ(load_or_make_key(path).secret.size(), 32u);
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  ASSERT_EQ(::stat((folder.path() + "/config").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+  const auto refused = [&](const char* reason) {
+    try {
+      load_or_make_key(path);
+      ADD_FAILURE() << reason;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Environment);
+      EXPECT_NE(std::string(e.what()).find(reason), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("remove it"), std::string::npos) << e.what();
+    }
+  };
+  for (const mode_t mode : {0666, 0620, 0602}) {
+    ::chmod(path.c_str(), mode);
+    refused("others may write it");
+  }
+  for (const mode_t mode : {0640, 0604}) {
+    ::chmod(path.c_str(), mode);
+    refused("others may read it");
+  }
+  ::chmod(path.c_str(), 0600);
+  EXPECT_EQ(load_or_make_key(path).secret.size(), 32u);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0);
+    refused("belongs to user 12345");
+  }
+}
+
+}  // namespace
+}  // namespace dnn
