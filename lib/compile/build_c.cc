@@ -4,12 +4,14 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/file.h"
 #include "base/process.h"
 #include "base/sha256.h"
 #include "base/threads.h"
+#include "compile/object_cache.h"
 
 namespace dnn {
 namespace {
@@ -103,27 +105,31 @@ void build_code(Code& code, const BuildOptions& options) {
       if (store.exchange(false) && options.warn) options.warn(cat("working without the cache: ", e.what()));
     }
   };
-  if (store) if_possible([&] { make_folders(options.cache_folder); });
+  std::optional<ObjectCache> cache;
+  if (store) {
+    if_possible([&] {
+      cache.emplace(options.cache_folder, options.key_path.empty() ? PackageKey() : load_or_make_key(options.key_path));
+    });
+  }
   auto work = [&] {
     for (size_t i = next++; i < parts.size(); i = next++) {
       try {
         const std::string& text = parts[i];
         const std::string key = sha256_hex(as_bytes(identity + "\n" + join(common, " ") + "\n" + text));
-        const std::string cached = options.cache_folder.empty() ? "" : options.cache_folder + "/" + key + ".o";
-        std::error_code ignored;
-        if (!cached.empty() && std::filesystem::exists(cached, ignored)) {
-          objects[i] = cached;
+        const std::string base = folder.path() + "/" + std::to_string(i);
+        objects[i] = base + ".o";
+        // What is linked is a copy, which lies where nobody else writes.
+        if (const std::string cached = cache ? cache->find(key) : ""; !cached.empty()) {
+          write_file(base + ".o", cached);
           continue;
         }
-        const std::string base = folder.path() + "/" + std::to_string(i);
         write_file(base + ".c", text);
         std::vector<std::string> argv = {compiler};
         argv.insert(argv.end(), common.begin(), common.end());
         argv.insert(argv.end(), {"-c", base + ".c", "-o", base + ".o"});
         const std::string problem = run_compiler(argv, folder.path());
         if (!problem.empty()) throw Error(ErrorKind::Environment, problem);
-        objects[i] = base + ".o";
-        if (store) if_possible([&] { write_file(cached, read_file(base + ".o")); });
+        if (cache && store) if_possible([&] { cache->keep(key, read_file(base + ".o")); });
       } catch (const std::exception& e) {
         std::lock_guard lock(mutex);
         if (failure.empty()) failure = e.what();

@@ -20,6 +20,7 @@ std::shared_ptr<const Package> open(const std::string& path, NetworkOptions netw
   OpenOptions options = open_options(network);
   options.cache_folder = folders.cache_folder;
   options.compile.build.cache_folder = folders.compile.build.cache_folder;
+  options.compile.build.key_path = folders.compile.build.key_path;
   options.key_path = folders.key_path;
   options.note = folders.note;
   options.warn = folders.warn;

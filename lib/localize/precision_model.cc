@@ -27,6 +27,7 @@ JudgedPrecision judge_precision_of(const PrecisionRequest& request) {
   search.variable = request.network.variable;
   search.compile = open.compile;
   search.compile.build.cache_folder = request.folders.compile.build.cache_folder;
+  search.compile.build.key_path = request.folders.compile.build.key_path;
   search.compile.build.warn = request.folders.warn;
   search.threads = request.threads;
   search.deadline = search.deadline.rest();  // reading the model is no part of the search
