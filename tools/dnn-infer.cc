@@ -105,8 +105,7 @@ int work(const Options& o) {
     return 0;
   }
   if (o.model.empty()) fail_usage("no MODEL given");
-  if (!o.source.fill.empty() && o.source.fill != "zeros" && o.source.fill != "ones" && o.source.fill != "random")
-    fail_usage("--fill: '", o.source.fill, "' is none of zeros, ones, random");
+  check_fill(o.source.fill);
   const int usage_ms = o.usage ? usage_interval_ms(*o.usage) : 0;
   const Framework* framework = find_framework(o.network.device);
   const bool is_program = stream::is_command(o.network.device);

@@ -23,10 +23,8 @@ using namespace dnn;
 
 const cli::Tool kTool = {
     .name = "dnn-localize",
-    .summary =
-        "Finds which layers of TARGET are wrong by themselves, and what would mend them; of two traces, what "
-        "diverges; of one MODEL, which rewrite, kernel (--passes) or type (--precision) matters.",
-    .negative = "a layer is wrong, diverges or must stay float32; nothing lined up; not repaired; out of time",
+    .summary = "Finds TARGET's wrong layers, and what mends them; of one MODEL, what passes and types change.",
+    .negative = "a layer is wrong, diverges or must stay float32; not repaired; an INPUT not judged",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
                  {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
 
@@ -37,7 +35,7 @@ std::string variable(const std::string& name) {
 
 struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
-                                          alignment, aligned, csv, precision;
+                                          alignment, aligned, csv, precision, fill;
   NetworkOptions network;
   std::optional<std::string> source_level, source_device, json;
   std::optional<double> time_limit;
@@ -73,6 +71,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.alignment, "--alignment", "FILE", "which layers are one: lines of SOURCE<TAB>TARGET, - for none");
   args.option(&o.aligned, "--aligned", "FILE", "write what was lined up, in that form");
   args.option(&o.csv, "--csv", "FILE", "mean, deviation, largest of each layer and its weights, as CSV");
+  args.option(&o.fill, "--fill", "WHAT", "in place of INPUTs: " + join(fill_names(), ", ") + " (--seed)");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that a model leaves open, as x:1x3x224x224");
   args.option(&o.tolerance.atol, "--atol", "X", "a layer diverges beyond X + R times its largest", 0);
   args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol; --precision has no default", 0);
@@ -129,7 +128,8 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kLevels},
                                                     {"--samples-equal", Models | Traces},
                                                     {"--samples-different", Models | Traces},
                                                     {"--repeats", Models | Traces},
-                                                    {"--seed", Models | Traces},
+                                                    {"--seed", Models | Traces | Repair},
+                                                    {"--fill", Models | Repair},
                                                     {"--time-limit", kRuns},
                                                     {"--trust", kRuns},
                                                     {"--device", kRuns},
@@ -148,13 +148,16 @@ Task task_of(const Options& o) {
   if (o.csv == "-" && o.json == "-") fail_usage("--csv and --json cannot both be standard output: name a file for one");
   if (int{o.passes} + int{o.preprocessing} + int{!o.repair.empty()} + int{!o.precision.empty()} > 1)
     fail_usage("--passes, --precision, --preprocessing and --repair are four searches: give one");
-  const Task task = o.passes               ? Passes
-                    : o.preprocessing      ? Preprocessing
-                    : !o.repair.empty()    ? Repair
-                    : !o.precision.empty() ? Precision
-                    : o.inputs.empty()     ? Traces
-                                           : Models;
-  if (task == Repair && o.inputs.empty()) fail_usage("--repair wants INPUT, to search and to judge on");
+  const Task task = o.passes                             ? Passes
+                    : o.preprocessing                    ? Preprocessing
+                    : !o.repair.empty()                  ? Repair
+                    : !o.precision.empty()               ? Precision
+                    : o.inputs.empty() && o.fill.empty() ? Traces
+                                                         : Models;
+  check_fill(o.fill);
+  if (!o.fill.empty() && !o.inputs.empty()) fail_usage("--fill generates the inputs, so ", o.inputs[0], " has no use");
+  if (task == Repair && o.inputs.empty() && o.fill.empty())
+    fail_usage("--repair wants INPUT or --fill, to search and to judge on");
   for (const std::string& path : {o.source, o.target}) {
     if (task == Traces && is_model(path)) fail_usage(path, " is no trace, and there is no INPUT to run a model on");
     if ((task == Models || task == Repair) && is_trace(path))
@@ -218,6 +221,10 @@ Request models_of(const Options& o) {
   request.target_preprocess = o.target_preprocess;
   request.network = network_of(o);
   request.deadline = deadline_of(o);
+  if constexpr (std::is_base_of_v<LocalizeRequest, Request>) {
+    request.fill = o.fill;
+    request.seed = o.sampling.seed;
+  }
   return request;
 }
 
@@ -284,7 +291,8 @@ void write_report(const Options& o, const std::string& json, const std::string& 
 bool search_preprocessing(const Options& o) {
   const SearchedPreprocess searched = search_preprocess_of(models_of<PreprocessRequest>(o));
   write_report(o, preprocess_report_json(searched), preprocess_report_text(searched));
-  return searched.report.verdict == PreprocessReport::Verdict::Agree && searched.report.ran_out != true;
+  return searched.report.verdict == PreprocessReport::Verdict::Agree && searched.report.ran_out != true &&
+         !searched.not_judged.any();
 }
 
 bool bisect_passes(const Options& o) {
@@ -300,7 +308,7 @@ bool bisect_passes(const Options& o) {
   request.options.tolerance = {o.tolerance.atol, o.tolerance.rtol};
   const BisectedModel bisected = bisect_model(request);
   write_report(o, bisect_json(bisected), bisect_text(bisected));
-  return !bisected.report.differs() && bisected.report.ran_out != true;
+  return !bisected.report.differs() && bisected.report.ran_out != true && !bisected.not_judged.any();
 }
 
 bool judge_precision(const Options& o) {
@@ -316,7 +324,7 @@ bool judge_precision(const Options& o) {
   const JudgedPrecision judged = judge_precision_of(request);
   if (!o.csv.empty()) write_text(o.csv, precision_csv(judged));
   write_report(o, precision_json(judged), precision_text(judged, o.top));
-  return judged.report.keeps == size_t{0} && judged.report.ran_out != true;
+  return judged.report.keeps == size_t{0} && judged.report.ran_out != true && !judged.not_judged.any();
 }
 
 bool repair(const Options& o) {
@@ -343,7 +351,8 @@ bool compare(const Options& o, Task task) {
   write_report(o, localize_json(report, how), localize_table(report, how));
   if (cut_off) throw *cut_off;
   // Compiled with passes, a divergence may be a pass's or a kernel's.
-  return report.agree() && report.ran_out != true && (!report.first || runs_as_written(o.network));
+  return report.agree() && report.ran_out != true && !report.not_judged.any() &&
+         (!report.first || runs_as_written(o.network));
 }
 
 int work(const Options& o) {

@@ -415,6 +415,16 @@ Shard Shard::parse(const std::string& text) {
 
 std::string Shard::text() const { return count == 1 ? "" : cat(index, "/", count); }
 
+const std::vector<std::string>& fill_names() {
+  static const std::vector<std::string> names = {"zeros", "ones", "random"};
+  return names;
+}
+
+void check_fill(const std::string& name) {
+  if (!name.empty() && std::find(fill_names().begin(), fill_names().end(), name) == fill_names().end())
+    fail_usage("--fill: '", name, "' is none of ", join(fill_names(), ", "));
+}
+
 bool names_images(const std::vector<std::string>& inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [](const std::string& text) {
     const Named input = parse_input(text);
@@ -425,6 +435,7 @@ bool names_images(const std::vector<std::string>& inputs) {
 }
 
 std::unique_ptr<SampleSource> open_samples(const SourceOptions& options, const BatchPlan& plan) {
+  check_fill(options.fill);
   if (!options.fill.empty()) {
     if (!options.inputs.empty()) fail_usage("--fill generates the inputs, so ", options.inputs[0], " has no use");
     return generated(options, plan);

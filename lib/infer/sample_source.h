@@ -72,7 +72,7 @@ struct Shard {
 
 struct SourceOptions {
   std::vector<std::string> inputs;  // as on the command line, see open_samples()
-  std::string fill;                 // "zeros", "ones" or "random" in place of inputs; "": none
+  std::string fill;                 // one of fill_names(): "zeros", "ones" or "random" in place of inputs; "": none
   uint64_t seed = 0;
   int64_t fill_count = 1;
   Shard shard;
@@ -99,6 +99,11 @@ struct SourceOptions {
 // them along the first axis. NAME= arrays belong together and stack equally many. Throws Usage, Malformed (an array that
 // does not fit), Environment; an image that cannot be read is that sample's error.
 std::unique_ptr<SampleSource> open_samples(const SourceOptions& options, const BatchPlan& plan);
+
+// What --fill takes: "zeros", "ones", "random".
+const std::vector<std::string>& fill_names();
+// Throws Usage for another name; "" is none.
+void check_fill(const std::string& name);
 
 // Whether any of the inputs names images, decided by content, so that a preprocessing is wanted.
 bool names_images(const std::vector<std::string>& inputs);

@@ -124,9 +124,11 @@ BisectedModel bisect_model(const BisectRequest& request) {
   search.deadline = search.deadline.rest();  // reading the model is no part of the search
   HeldSamples held = hold_samples(request, *written, search.deadline);
   bisected.labels = std::move(held.labels);
+  bisected.not_judged = held.not_judged;
   const std::vector<BisectSample> samples = std::move(held.samples);
   for (const BisectSample& sample : samples) bisected.paths.push_back(sample.path);
   bisected.report = bisect(written->source.graph(), samples, source.side, target.side, search);
+  bisected.not_judged.left_out += static_cast<int64_t>(samples.size() - bisected.report.n_samples);
   if (!request.reduce.empty() && bisected.report.differs()) {
     const BisectSample& sample = samples[bisected.report.differs_most];
     bisected.reduced = bisected.report.beyond_tolerance

@@ -23,6 +23,7 @@ struct BisectedModel {
   std::optional<LabelSet> labels;
   OutputTolerance tolerance;
   BisectReport report;
+  NotJudged not_judged;  // of the samples that were given
   // What --reduce left: nodes, of how many, and whether its files still differ when they are read back.
   struct ReducedTo {
     std::string folder;  // "" where nothing is written

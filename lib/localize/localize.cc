@@ -321,19 +321,27 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
   return report;
 }
 
-void compare_sessions(Session& source, SampleSource& source_samples, Session& target, SampleSource& target_samples,
-                      Localizer* localizer, const std::function<void(const std::string&)>& warn,
-                      const std::function<void()>& done, const Deadline& deadline) {
+NotJudged compare_sessions(Session& source, SampleSource& source_samples, Session& target, SampleSource& target_samples,
+                           Localizer* localizer, const std::function<void(const std::string&)>& warn,
+                           const std::function<void()>& done, const Deadline& deadline) {
   bool any = false;
+  NotJudged not_judged;
+  int64_t n_seen = 0;
   while (true) {
     const auto load_a = source_samples.next(), load_b = target_samples.next();
     if (load_a.has_value() != load_b.has_value())
       fail_usage("the inputs hold more samples for one model than the other");
-    if (!load_a || (any && deadline.stops())) return;
+    if (!load_a) return not_judged;
+    if (any && deadline.stops()) {
+      not_judged.left_out = std::max<int64_t>(1, source_samples.count().value_or(0) - n_seen);
+      return not_judged;
+    }
+    ++n_seen;
     const LoadedSample a = (*load_a)(), b = (*load_b)();
     if (!a.warning.empty()) warn(a.warning);
     if (a.error || b.error) {
       warn(cat((a.error ? *a.error : *b.error).what(), "; skipped"));
+      ++not_judged.unread;
     } else {
       // The one's weights need not stay in memory beside what the other's make.
       const Records ours = trace_run(source, a.inputs);

@@ -13,6 +13,7 @@
 #include "localize/activation_maps.h"
 #include "localize/align.h"
 #include "localize/findings.h"
+#include "localize/judged.h"
 #include "localize/label_ranking.h"
 #include "localize/layer_statistics.h"
 #include "localize/lineup.h"
@@ -61,6 +62,7 @@ struct LocalizeReport {
   std::vector<LayerResult> layers;    // the lined-up ones, in the source's execution order
   std::optional<size_t> first;        // of layers: the first that diverges
   int64_t n_samples = 0;
+  NotJudged not_judged;      // of the samples that were given
   int64_t n_relabelled = 0;  // samples whose first lined-up output has its largest element elsewhere
   int64_t n_diverging = 0;
   int64_t n_withdrawn =
@@ -150,10 +152,11 @@ class Localizer {
 };
 
 // Two sessions on their samples, which must be the same ones in the same order. A sample that one side cannot read is
-// skipped and told to `warn`; `done` is called after each. After the first, none is begun when the deadline is over.
-void compare_sessions(Session& source, SampleSource& source_samples, Session& target, SampleSource& target_samples,
-                      Localizer* localizer, const std::function<void(const std::string&)>& warn,
-                      const std::function<void()>& done, const Deadline& deadline = {});
+// skipped and told to `warn`; `done` is called after each. After the first, none is begun when the deadline is over. Returns
+// how many were not compared.
+NotJudged compare_sessions(Session& source, SampleSource& source_samples, Session& target, SampleSource& target_samples,
+                           Localizer* localizer, const std::function<void(const std::string&)>& warn,
+                           const std::function<void()>& done, const Deadline& deadline = {});
 
 // Two streams of dnn-infer --trace. Samples are the same when their paths and their places among those of that path
 // are; only those of one side alone are held in memory. Returns what ended a stream early, after all that arrived was

@@ -31,7 +31,7 @@ OwnErrorOptions own_options(const LocalizeRequest& request, ThreadPool* pool) {
   OwnErrorOptions options;
   options.pool = pool;
   options.keep = std::max<size_t>(request.keep, request.maps || !request.reduce.empty() ? 1 : 0);
-  options.keep_showing = !request.reduce.empty();
+  options.keep_showing = request.keep_showing || !request.reduce.empty();
   options.deadline = request.deadline;
   return options;
 }
@@ -70,6 +70,9 @@ ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const std::stri
     : OpenedNetwork(path, request.network, request.folders, request.threads, kLevel) {
   SourceOptions options;
   options.inputs = request.inputs;
+  options.fill = request.fill;
+  options.seed = request.seed;
+  options.fill_count = request.fill == "random" ? kFilledSamples : 1;
   options.of_others = true;
   std::string name;
   PreprocessOptions spelled_out;
@@ -112,7 +115,7 @@ LocalizeReport ModelComparison::run() {
   };
   if (!request_.reduce.empty()) make_reduced_folder(request_.reduce);
   if (request_.begin) request_.begin(source_.samples->count().value_or(0));
-  compare_sessions(
+  const NotJudged not_judged = compare_sessions(
       *source_.session, *source_.samples, *target_.session, *target_.samples, &localizer, request_.folders.warn,
       [&] {
         if (!told) tell_early();
@@ -121,6 +124,7 @@ LocalizeReport ModelComparison::run() {
       },
       request_.deadline);
   LocalizeReport report = localizer.finish(request_.tolerance);
+  report.not_judged = not_judged;
   if (!request_.reduce.empty())
     report.reduced = reduce_findings({source_.graph, target_.graph, own_, request_}, report.findings);
   report.ran_out = request_.deadline.ran_out();

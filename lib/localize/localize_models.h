@@ -25,6 +25,8 @@ struct OpenedNetwork {
 struct LocalizeRequest {
   std::string source, target;       // model files or packages
   std::vector<std::string> inputs;  // as for open_samples()
+  std::string fill;                 // in their place, as SourceOptions::fill, with its seed; "": none
+  uint64_t seed = 0;
   std::string preprocess;
   std::string target_preprocess;   // "NAME KEY=VALUE ..."; "": the source's
   bool stored_preprocess = false;  // of the target: what the model itself says, in place of the above
@@ -38,12 +40,16 @@ struct LocalizeRequest {
   std::vector<GivenPair> alignment;             // see align()
   std::function<bool(int64_t place)> takes;     // which samples, by their place from 0; empty: all
   size_t keep = 0;                              // samples whose activations are kept, for OwnErrors::try_target()
+  bool keep_showing = false;                    // and others, see OwnErrorOptions::keep_showing
   std::optional<LabelSampling> label_sampling;  // where layers are to be ranked by labels, too
   std::string reduce;                           // folder in which findings are written, see reduce_findings.h; "": none
   int64_t reduce_most = 0;                      // so many of them; 0: all
   std::function<void(int64_t n_samples)> begin;  // of samples, 0: not known; may be empty
   std::function<void()> done;                    // after each sample; may be empty
 };
+
+// How many samples a request's `fill` makes: several, so that some can be held back, where they are not all the same.
+inline constexpr int64_t kFilledSamples = 4;
 
 // Some of another source's samples, by their place.
 class TakenSamples : public SampleSource {

@@ -1,6 +1,8 @@
 // One model and its samples; see one_model.h.
 #include "localize/one_model.h"
 
+#include <algorithm>
+
 #include "infer/sample_source.h"
 
 namespace dnn {
@@ -46,11 +48,20 @@ HeldSamples hold_samples(const OneModelRequest& request, const Package& written,
     if (!sample.warning.empty()) warn(sample.warning);
     if (sample.error) {
       warn(cat(sample.error->what(), "; skipped"));
+      ++held.not_judged.unread;
       continue;
     }
-    if (!held.samples.empty() && load.stops()) break;
+    const auto leave_rest = [&] {
+      const int64_t seen = static_cast<int64_t>(held.samples.size()) + held.not_judged.unread;
+      held.not_judged.left_out = std::max<int64_t>(1, stream->count().value_or(0) - seen);
+    };
+    if (!held.samples.empty() && load.stops()) {
+      leave_rest();
+      break;
+    }
     if (held.samples.size() == kMostSamples) {
       warn(cat("more than ", kMostSamples, " samples: the rest is left out"));
+      leave_rest();
       break;
     }
     held.samples.push_back({sample.path.empty() ? cat("#", sample.id) : sample.path, std::move(sample.inputs)});

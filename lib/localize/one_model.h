@@ -11,6 +11,7 @@
 #include "image/preprocess.h"
 #include "infer/setup.h"
 #include "localize/bisect.h"
+#include "localize/judged.h"
 
 namespace dnn {
 
@@ -31,6 +32,7 @@ std::shared_ptr<const Package> open_as_written(const OneModelRequest& request, c
 struct HeldSamples {
   std::optional<LabelSet> labels;
   std::vector<BisectSample> samples;
+  NotJudged not_judged;  // of those that were given
 };
 
 // At most 1000, and all but the first in a tenth of the time; a sample that cannot be read is warned of and left out.

@@ -225,7 +225,9 @@ void OwnErrors::measure(size_t joint, const Tensor& made, const NamedTensors& va
                 : std::sqrt(sums.difference_squares / sums.reference_squares);
   if (d.max_abs == 0) return;
   const double own = part_of_largest(d);
-  if (own > r.bound() && sums.judged < kMostJudged) judge(joint, made, values);
+  // Of a wrong one a few samples say how wrong; one that was rounding so far may be wrong on any.
+  if (own > r.bound() && (sums.judged < kMostJudged || r.verdict != OwnError::Verdict::Wrong))
+    judge(joint, made, values);
   const bool wrong = own > r.bound() && r.exact && *r.exact > r.bound();
   if (wrong) r.n_differing += count ? 1 : 0;
   r.verdict = wrong || r.verdict == OwnError::Verdict::Wrong ? OwnError::Verdict::Wrong : OwnError::Verdict::Rounding;

@@ -32,7 +32,10 @@ JudgedPrecision judge_precision_of(const PrecisionRequest& request) {
   search.threads = request.threads;
   search.deadline = search.deadline.rest();  // reading the model is no part of the search
   const HeldSamples held = hold_samples(request, *written, search.deadline);
-  return {request.model, device, held.labels, judge_precision(written->source.graph(), held.samples, search)};
+  JudgedPrecision judged = {request.model, device, held.labels,
+                            judge_precision(written->source.graph(), held.samples, search), held.not_judged};
+  judged.not_judged.left_out += static_cast<int64_t>(held.samples.size() - judged.report.n_samples);
+  return judged;
 }
 
 }  // namespace dnn

@@ -17,6 +17,7 @@ struct JudgedPrecision {
   std::string model, device;
   std::optional<LabelSet> labels;
   PrecisionReport report;
+  NotJudged not_judged = {};  // of the samples that were given
 };
 
 // Float16, BFloat16 or Int8 of its name; throws Usage for another.

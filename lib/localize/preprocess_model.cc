@@ -30,7 +30,8 @@ struct Network : OpenedNetwork {
 };
 
 // The images that the inputs name; of many, as many as are held, evenly spread.
-std::vector<Image> load_images(const PreprocessRequest& request, const Network& network, const Deadline& deadline) {
+std::vector<Image> load_images(const PreprocessRequest& request, const Network& network, const Deadline& deadline,
+                               NotJudged* not_judged) {
   if (!names_images(request.inputs)) fail_usage("a preprocessing is of images: INPUT names none");
   std::vector<Image> images;
   SourceOptions options;
@@ -49,12 +50,15 @@ std::vector<Image> load_images(const PreprocessRequest& request, const Network& 
   const int64_t count = source->count().value_or(kMostImages);
   int64_t i = 0, taken = 0;
   for (auto load = source->next(); load; load = source->next(), ++i) {
-    if (images.size() >= 2 && deadline.stops()) break;
-    if (count > kMostImages && i * kMostImages / count < taken) continue;
+    const bool too_many = count > kMostImages && i * kMostImages / count < taken;
+    if (too_many || (images.size() >= 2 && deadline.stops())) {
+      ++not_judged->left_out;
+      continue;
+    }
     const LoadedSample sample = (*load)();
     const std::string complaint = sample.error ? cat(sample.error->what(), "; skipped") : sample.warning;
     if (!complaint.empty() && request.folders.warn) request.folders.warn(complaint);
-    if (!sample.error) ++taken;
+    ++(sample.error ? not_judged->unread : taken);
   }
   return images;
 }
@@ -107,12 +111,18 @@ SearchedPreprocess search_preprocess_of(const PreprocessRequest& request) {
     parse_preprocess_spec(request.target_preprocess, &name, &options);
     search.assumed = target.preprocess(name, options, false);
   }
-  search.images = load_images(request, source, search.deadline.until(kLoadShare));
+  NotJudged not_judged;
+  search.images = load_images(request, source, search.deadline.until(kLoadShare), &not_judged);
   search.source = [&](const Image& image) { return source.run(to_tensor(image, right)); };
   search.target = [&](const Tensor& input) { return target.run(input); };
   search.rtol = request.rtol;
   search.note = request.folders.note;
-  return {request.source, request.target, search_preprocess(search)};
+  SearchedPreprocess searched = {request.source, request.target, search_preprocess(search), not_judged};
+  // What the search itself left out, for want of time.
+  const PreprocessReport& report = searched.report;
+  searched.not_judged.left_out +=
+      static_cast<int64_t>(search.images.size() - std::min(search.images.size(), report.n_searched + report.n_unseen));
+  return searched;
 }
 
 std::string preprocess_report_text(const SearchedPreprocess& s) {
@@ -120,14 +130,15 @@ std::string preprocess_report_text(const SearchedPreprocess& s) {
   using Verdict = PreprocessReport::Verdict;
   std::string out = cat("source ", plain(s.source), "\ntarget ", plain(s.target), "\n", r.n_searched + r.n_unseen,
                         " images: ", r.n_searched, " searched, ", r.n_unseen,
-                        r.n_unseen == 0 ? " unseen, so judged on itself; " : " unseen until the end; ", r.n_runs,
-                        " runs of the target\n");
+                        r.n_unseen == 0 ? " unseen, so judged on itself" : " unseen until the end", s.not_judged.text(),
+                        "; ", r.n_runs, " runs of the target\n");
   if (r.source_softmax != r.target_softmax)
     out += cat("the ", r.source_softmax ? "source" : "target",
                " gives probabilities; the other's are computed from its outputs\n");
   if (r.ran_out == true) out += "the time ran out (--time-limit): hypotheses or images were left out\n";
   out += cat("as assumed: ", hypothesis_text(r.assumed), "\n  ", nearness_text(r.before), "\n");
-  if (r.verdict == Verdict::Agree) return out + "the two agree: there is nothing to explain\n";
+  if (r.verdict == Verdict::Agree)
+    return out + (s.not_judged.any() ? "the two agree on these" : "the two agree") + ": there is nothing to explain\n";
   if (r.verdict == Verdict::None) {
     out += "none: no other preprocessing or order of labels explains the difference\n";
     if (r.found == r.assumed) return out;
@@ -167,6 +178,7 @@ std::string preprocess_report_json(const SearchedPreprocess& s) {
                {"explained", words::json_number(r.explained)},
                {"changes", Json::array()},
                {"others", Json::array()}};
+  s.not_judged.put_into(&json);
   if (r.ran_out) json["ran_out"] = *r.ran_out;
   for (const PreprocessChange& c : r.changes)
     json["changes"].push_back(

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "infer/setup.h"
+#include "localize/judged.h"
 #include "localize/preprocess_search.h"
 
 namespace dnn {
@@ -25,6 +26,7 @@ struct PreprocessRequest {
 struct SearchedPreprocess {
   std::string source, target;  // paths
   PreprocessReport report;
+  NotJudged not_judged = {};  // of the images that were given
 };
 
 // Throws Usage, and what reading, compiling and running throw.

@@ -219,8 +219,9 @@ Json layer_json(const LocalizeReport& report, const LayerResult& r) {
 }  // namespace
 
 std::string localize_table(const LocalizeReport& report, const LocalizePresentation& how) {
-  std::string out = cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n", report.n_samples,
-                        report.n_samples == 1 ? " sample; " : " samples; ", counts_line(report));
+  std::string out =
+      cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n", report.n_samples,
+          report.n_samples == 1 ? " sample" : " samples", report.not_judged.text(), "; ", counts_line(report));
   if (report.ran_out == true)
     out += "the time ran out (--time-limit): samples or layers were left out, and what follows is not all\n";
   if (report.residual) out += findings_text(report.findings, *report.residual, how.top);
@@ -304,6 +305,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
                  {"target", not_finite_json(report.target, report.target_not_finite)}}},
                {"parameters_compared", report.n_parameters},
                {"parameters", Json::array()}};
+  report.not_judged.put_into(&json);
   if (report.ran_out) json["ran_out"] = *report.ran_out;
   if (report.label_ranking) json["label_ranking"] = label_ranking_json(report);
   if (report.reduced) json["reduced"] = reduced_json(*report.reduced);

@@ -196,16 +196,17 @@ Json kernel_json(const BisectedModel& b, const KernelFinding& f) {
 std::string bisect_text(const BisectedModel& b) {
   const BisectReport& r = b.report;
   std::string out = cat("model ", plain(b.model), "\nsource ", b.source, "\ntarget ", b.target, "\n", r.n_samples,
-                        r.n_samples == 1 ? " sample" : " samples", "; outputs differ by up to ", number(r.max_abs),
-                        r.largest > 0 ? " of " + number(r.largest) : "", "; ", r.relabelled.size(),
+                        r.n_samples == 1 ? " sample" : " samples", b.not_judged.text(), "; outputs differ by up to ",
+                        number(r.max_abs), r.largest > 0 ? " of " + number(r.largest) : "", "; ", r.relabelled.size(),
                         r.relabelled.size() == 1 ? " label changes" : " labels change", "\n");
   out += relabelled_lines(b, r.relabelled, "  ");
   for (const auto& [side, error] : {std::pair("source", r.source_error), std::pair("target", r.target_error)}) {
     if (!error.empty()) out += cat("the ", side, " does not run: ", plain(error), "\n");
   }
   if (!r.differs())
-    return out + (r.ran_out == true ? "the two agree on these; the time ran out (--time-limit) before all samples\n"
-                                    : "the two agree\n");
+    return out + (r.ran_out == true    ? "the two agree on these; the time ran out (--time-limit) before all samples\n"
+                  : b.not_judged.any() ? "the two agree on these\n"
+                                       : "the two agree\n");
   const bool none_runs = !r.source_error.empty() && !r.target_error.empty() && r.max_abs == 0;
   if (none_runs && !r.source_departs && !r.target_departs)
     return out + "nor does the model as written, on the interpreter: there is nothing to search" +
@@ -269,6 +270,7 @@ std::string bisect_json(const BisectedModel& b) {
   for (size_t i : r.searched) json["searched"].push_back(b.paths[i]);
   for (const RewriteFinding& f : r.rewrites) json["rewrites"].push_back(rewrite_json(b, f));
   for (const KernelFinding& f : r.kernels) json["kernels"].push_back(kernel_json(b, f));
+  b.not_judged.put_into(&json);
   if (r.ran_out) json["ran_out"] = *r.ran_out;
   if (r.ran_out) json["unfinished"] = Json::array();
   for (const UnfinishedSearch& u : r.unfinished)

@@ -91,9 +91,9 @@ Json trial_json(const PrecisionReport& report, const PrecisionReport::Trial& tri
 
 std::string precision_text(const JudgedPrecision& judged, int64_t top) {
   const PrecisionReport& report = judged.report;
-  std::string out = cat("model ", plain(judged.model), "\n", counted(report.n_samples, "sample"), ", ",
-                        counted(report.layers.size(), "layer"), " in ", dtype_name(report.dtype), " or float32, on ",
-                        judged.device, "\n");
+  std::string out = cat("model ", plain(judged.model), "\n", counted(report.n_samples, "sample"),
+                        judged.not_judged.text(), ", ", counted(report.layers.size(), "layer"), " in ",
+                        dtype_name(report.dtype), " or float32, on ", judged.device, "\n");
   if (report.ran_out == true) out += "the time ran out (--time-limit): samples or trials were left out\n";
   if (!report.left_alone.empty())
     out += cat("in float32 throughout, as they hold subgraphs: ", plain(join(report.left_alone)), "\n");
@@ -159,6 +159,7 @@ std::string precision_json(const JudgedPrecision& judged) {
                {"left_alone", report.left_alone},
                {"keeps", report.keeps ? Json(*report.keeps) : Json()},
                {"trials", trials}};
+  judged.not_judged.put_into(&json);
   if (report.ran_out) json["ran_out"] = *report.ran_out;
   return words::json_line(json);
 }

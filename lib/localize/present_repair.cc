@@ -74,10 +74,15 @@ std::string repair_text(const RepairReport& r) {
   if (r.verdict == RepairReport::Verdict::Healthy) {
     if (r.n_parameters_differing > 0)
       out += cat(r.n_parameters_differing, " parameters and attributes differ, without effect on these inputs\n");
-    return out + "healthy: nothing is repaired, and nothing written\n";
+    return out + cat("healthy on all ", r.n_judged, r.n_judged == 1 ? " sample" : " samples",
+                     ": nothing is repaired, and nothing written\n");
   }
   if (!r.output.empty())
     out += cat("written as ", plain(r.output), r.certificate ? cat(": ", r.certificate->text()) : "", "\n");
+  if (r.verdict == RepairReport::Verdict::Repaired)
+    return out + cat("repaired: right on all ", r.n_judged, r.n_judged == 1 ? " sample\n" : " samples\n");
+  if (r.not_judged.any())
+    out += cat(r.n_judged, r.n_judged == 1 ? " sample judged" : " samples judged", r.not_judged.text(), "\n");
   return out + verdict_text(r.verdict) + (r.why_not.empty() ? "" : cat(": ", plain(r.why_not))) + "\n";
 }
 
@@ -104,6 +109,7 @@ std::string repair_json(const RepairReport& r) {
                {"written", r.output.empty() ? Json() : Json(r.output)},
                {"searched", r.n_searched},
                {"parameters_differing", r.n_parameters_differing},
+               {"judged", r.n_judged},
                {"unseen", r.unseen},
                {"repairs", repairs},
                {"edits", Json::parse(edits_json(r.edits)).at("edits")},
@@ -112,6 +118,7 @@ std::string repair_json(const RepairReport& r) {
                {"left", left},
                {"certificate", r.certificate ? Json::parse(r.certificate->json()) : Json()},
                {"why_not", r.why_not}};
+  r.not_judged.put_into(&json);
   if (r.ran_out) json["ran_out"] = *r.ran_out;
   return words::json_line(json);
 }

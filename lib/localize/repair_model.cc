@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
 
 #include "base/file.h"
 #include "convert/convert.h"
@@ -14,15 +18,12 @@
 namespace dnn {
 namespace {
 
-constexpr int64_t kMostSearched = 8;  // every second of the first samples
-constexpr int64_t kMostJudged = 8;    // of the others, layer by layer
-constexpr size_t kKept = 8;           // samples on which edits are tried, where their activations leave room
+constexpr size_t kMostSearched = 8;  // samples that edits are searched on
+constexpr size_t kKept = 8;          // samples on which edits are tried, where their activations leave room
 // Shares of the time, where that is limited, at which localising and the search for edits end.
 constexpr double kLocalizeShare = 0.5, kEditsShare = 0.75;
 constexpr const char* kRanOut = "the time ran out before an edit was found";
 constexpr double kApart = 0.1;  // outputs further apart are no rounding, nor steps of quantisation
-
-bool searched(int64_t place) { return place % 2 == 0 && place < 2 * kMostSearched; }
 
 const Format& format_of(const std::string& path, const std::vector<std::string>& shapes) {
   const ModelSource model = open_model(path, shapes);
@@ -35,32 +36,57 @@ const Format& format_of(const std::string& path, const std::vector<std::string>&
   }
 }
 
-// How far both networks' outputs are from each other, sample by sample; the first always, the others while there is time.
-std::vector<Movement> movements(const LocalizeRequest& request) {
+// How far both networks' outputs are from each other, by the sample's place among those that are given.
+struct Moved {
+  std::map<int64_t, Movement> by_place;
+  NotJudged not_judged;
+};
+
+// The first sample always, the others while there is time.
+Moved movements(const LocalizeRequest& request, const Deadline& deadline) {
   ComparedNetwork source(request, request.source, request.preprocess);
   ComparedNetwork target(request, request.target, target_preprocess_of(request));
-  std::vector<Movement> found;
+  Moved found;
   const auto run = [](const ComparedNetwork& network, const LoadedSample& sample) {
     return outcome_of([&] { return network.session->run(sample.inputs); });
   };
-  while (true) {
+  for (int64_t place = 0;; ++place) {
     const auto load_a = source.samples->next(), load_b = target.samples->next();
-    if (!load_a || !load_b || (!found.empty() && request.deadline.stops())) return found;
+    if (!load_a || !load_b) return found;
+    if (!found.by_place.empty() && deadline.stops()) {
+      found.not_judged.left_out = std::max<int64_t>(1, source.samples->count().value_or(0) - place);
+      return found;
+    }
     const LoadedSample a = (*load_a)(), b = (*load_b)();
-    if (a.error || b.error) continue;  // which the search has said
-    found.push_back(movement(run(source, a), run(target, b), {.atol = 0, .rtol = kTolerance}));
+    if (a.error || b.error) {  // which localising warns of
+      ++found.not_judged.unread;
+      continue;
+    }
+    found.by_place[place] = movement(run(source, a), run(target, b), {.atol = 0, .rtol = kTolerance});
   }
 }
 
-Apart apart(const std::vector<Movement>& movements, size_t n) {
+Apart apart(const Moved& moved, const std::function<bool(int64_t place)>& takes) {
   Apart sum;
-  for (size_t i = 0; i < std::min(n, movements.size()); ++i) {
-    const Movement& moved = movements[i];
+  for (const auto& [place, m] : moved.by_place) {
+    if (!takes(place)) continue;
     ++sum.n_images;
-    if (moved.relabelled()) ++(moved.excess > 1 ? sum.n_relabelled : sum.n_ties);
-    sum.distance = std::max(sum.distance, moved.max_abs == 0 ? 0 : moved.max_abs / moved.largest);
+    if (m.relabelled()) ++(m.excess > 1 ? sum.n_relabelled : sum.n_ties);
+    sum.distance = std::max(sum.distance, m.max_abs == 0 ? 0 : m.max_abs / m.largest);
   }
   return sum;
+}
+
+// The places that edits are searched on: every second of those whose outputs differ, then every second of the others, so that what
+// is held back shows a fault as well as what is searched.
+std::set<int64_t> searched_places(const Moved& moved) {
+  std::vector<int64_t> differing, others;
+  for (const auto& [place, m] : moved.by_place) (m.excess > 1 ? differing : others).push_back(place);
+  std::set<int64_t> places;
+  for (const std::vector<int64_t>* list : {&differing, &others}) {
+    for (size_t i = 0; i < list->size() && places.size() < kMostSearched; i += 2) places.insert((*list)[i]);
+  }
+  return places;
 }
 
 // The edits that a preprocessing and an order of classes are; empty, and why, where they do not explain the difference.
@@ -110,22 +136,38 @@ std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* wh
   return edits;
 }
 
-void search(const RepairRequest& request, RepairReport* report) {
+void search(const RepairRequest& request, const std::set<int64_t>& places, RepairReport* report) {
   LocalizeRequest localize = request;
-  localize.takes = searched;
+  localize.takes = [&](int64_t place) { return places.count(place) != 0; };
   localize.keep = kKept;
+  localize.keep_showing = true;
   localize.deadline = request.deadline.until(kLocalizeShare);
-  ModelComparison comparison(localize);
-  const LocalizeReport found = comparison.run();
+  auto comparison = std::make_unique<ModelComparison>(localize);
+  LocalizeReport found = comparison->run();
   report->n_searched = found.n_samples;
+  bool cut = found.ran_out == true;
+  // What is healthy on these has to be so on all: the others are looked at in the same way.
+  const bool others = !std::all_of(report->places.begin(), report->places.end(), localize.takes);
+  if (found.agree() && !cut && others) {
+    localize.takes = [&](int64_t place) { return places.count(place) == 0; };
+    comparison = std::make_unique<ModelComparison>(localize);
+    found = comparison->run();
+    cut = found.ran_out == true;
+    report->n_searched += found.n_samples;
+    report->unseen = found.agree() && !cut;
+  }
   report->findings = found.findings;
   report->n_parameters_differing = static_cast<int64_t>(found.differences.size());
-  const bool cut = found.ran_out == true;
-  if (found.agree() && !cut) return;
+  const bool all = !report->not_judged.any();
+  if (found.agree() && !cut && all) return;
   report->verdict = RepairReport::Verdict::NotRepaired;
   if (found.findings.empty() && cut) {
     report->why_not =
         "the time ran out before all samples and layers were looked at; of those that were, none is wrong";
+    return;
+  }
+  if (found.agree()) {
+    report->why_not = "no layer is wrong on the inputs that were judged, which are not all";
     return;
   }
   if (found.findings.empty()) {
@@ -134,9 +176,9 @@ void search(const RepairRequest& request, RepairReport* report) {
   }
   std::vector<size_t> wrong;
   for (const Finding& finding : found.findings) wrong.push_back(finding.own);
-  report->repairs = search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong,
+  report->repairs = search_repairs(comparison->source(), comparison->target(), comparison->own(), wrong,
                                    request.deadline.until(kEditsShare));
-  report->edits = edits_together(comparison.source(), comparison.target(), &report->repairs);
+  report->edits = edits_together(comparison->source(), comparison->target(), &report->repairs);
   if (report->edits.empty() && request.deadline.ran_out() == true)
     report->why_not = kRanOut;
   else if (report->edits.empty())
@@ -169,33 +211,21 @@ bool keeps_preprocess(const RepairRequest& request) {
                      [](const auto& entry) { return entry.first == "preprocess"; });
 }
 
-// The samples that the search did not see; where there are none, all.
-LocalizeRequest judged_on(const RepairRequest& request, RepairReport* report, std::vector<Movement>* before) {
-  LocalizeRequest rest = request;
-  rest.takes = [](int64_t place) { return !searched(place); };
-  *before = movements(rest);
-  if (!before->empty()) return rest;
-  report->unseen = false;
-  rest.takes = {};
-  *before = movements(rest);
-  if (before->empty()) throw Error(ErrorKind::Negative, "no input could be read, so nothing is written");
-  return rest;
-}
-
-void judge(LocalizeRequest rest, const RepairRequest& request, const std::vector<Movement>& before,
-           RepairReport* report) {
-  rest.target = request.output;
-  rest.alignment.clear();  // which names what may be gone
-  rest.stored_preprocess = says_preprocess(report->edits);
+// What was written, on all inputs: those that the search did not see are told of, those that it saw have to be right as well.
+void judge(const RepairRequest& request, const Moved& before, const std::set<int64_t>& places, RepairReport* report) {
+  LocalizeRequest again = request;
+  again.target = request.output;
+  again.alignment.clear();  // which names what may be gone
+  again.stored_preprocess = says_preprocess(report->edits);
   const Deadline& deadline = request.deadline;
-  const std::vector<Movement> after = movements(rest);
-  const size_t n = std::min(before.size(), after.size());
-  report->before = apart(before, n);
-  report->after = apart(after, n);
-  LocalizeRequest again = rest;
-  again.takes = [unseen = report->unseen](int64_t place) {
-    return unseen ? place % 2 == 1 && place < 2 * kMostJudged : place < kMostJudged;
+  const Moved after = movements(again, deadline);
+  const auto both = [&](int64_t place) {
+    return before.by_place.count(place) != 0 && after.by_place.count(place) != 0;
   };
+  const auto told = [&](int64_t place) { return both(place) && (!report->unseen || places.count(place) == 0); };
+  report->before = apart(before, told);
+  report->after = apart(after, told);
+  const Apart all = apart(after, [](int64_t) { return true; });
   report->verdict = RepairReport::Verdict::NotRepaired;
   const auto cut = [&] {
     if (!deadline.stops()) return false;
@@ -206,9 +236,14 @@ void judge(LocalizeRequest rest, const RepairRequest& request, const std::vector
   try {
     const LocalizeReport found = ModelComparison(again).run();
     report->left = found.findings;
+    report->n_judged = found.n_samples;
+    report->not_judged = found.not_judged;
     if (cut()) return;
-    if (found.agree() && report->after.n_relabelled == 0 && report->after.distance <= kApart)
+    if (report->not_judged.any()) {
+      report->why_not = "not every input could be judged";
+    } else if (found.agree() && all.n_relabelled == 0 && all.distance <= kApart) {
       report->verdict = RepairReport::Verdict::Repaired;
+    }
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::Negative) throw;
     report->why_not = e.what();
@@ -231,18 +266,25 @@ RepairReport repair_model(const RepairRequest& request) {
   RepairReport report;
   report.source = request.source;
   report.target = request.target;
+  const Moved before = movements(request, request.deadline.until(kLocalizeShare));
+  if (before.by_place.empty()) throw Error(ErrorKind::Negative, "no input could be read, so nothing is written");
+  for (const auto& [place, moved] : before.by_place) report.places.push_back(place);
+  report.not_judged = before.not_judged;
+  const std::set<int64_t> places = searched_places(before);
+  // The target may be what is written, so what it was like is known by then.
   if (request.apply.empty()) {
-    search(request, &report);
+    search(request, places, &report);
   } else {
     report.edits = parse_edits(read_file(request.apply), request.apply);
     if (report.edits.empty()) fail_usage("--apply ", request.apply, " holds no edits: there is nothing to make");
   }
   if (request.found) request.found(report.edits);
   report.ran_out = request.deadline.ran_out();
+  if (report.edits.empty()) report.n_judged = report.n_searched;
   if (report.edits.empty()) return report;
-  std::vector<Movement> before;
-  const LocalizeRequest rest = judged_on(request, &report, &before);  // the target may be what is written
-  report.before = apart(before, before.size());
+  report.unseen = report.unseen && places.size() < before.by_place.size();
+  const auto told = [&](int64_t place) { return !report.unseen || places.count(place) == 0; };
+  report.before = apart(before, told);
   write(request, &report);
   if (says_preprocess(report.edits) && !keeps_preprocess(request)) {
     report.verdict = RepairReport::Verdict::NotRepaired;
@@ -251,7 +293,7 @@ RepairReport repair_model(const RepairRequest& request) {
             " does not keep what a model says of its preprocessing; run the target with the one that was found");
     return report;
   }
-  judge(rest, request, before, &report);
+  judge(request, before, places, &report);
   report.ran_out = request.deadline.ran_out();
   return report;
 }

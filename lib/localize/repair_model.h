@@ -28,7 +28,10 @@ struct RepairReport {
   Verdict verdict = Verdict::Healthy;
   std::string source, target, output;  // paths
   int64_t n_searched = 0, n_parameters_differing = 0;
-  bool unseen = true;             // what is judged on was not searched on
+  bool unseen = true;             // what `before` and `after` are of was not searched on
+  std::vector<int64_t> places;    // of the inputs that could be run, among those that were given
+  int64_t n_judged = 0;           // inputs that the verdict rests on, layer by layer
+  NotJudged not_judged;           // inputs that it does not rest on
   std::vector<Finding> findings;  // of the search, and their repairs
   std::vector<SegmentRepair> repairs;
   std::vector<Edit> edits;                 // all that were made
@@ -39,9 +42,11 @@ struct RepairReport {
   std::string why_not;
 };
 
-// Localises on every second sample (at most 8), searches and makes the edits, writes the model where there are any, and judges it on the
-// others: no label may differ beyond the tolerance of a certificate, and no layer be wrong. A healthy target is left alone: nothing is written. Throws Usage where the output is
-// of another format than the target, and what localising and converting throw.
+// Runs both networks on all inputs, localises on at most 8, half of which show a difference where the outputs do, searches and makes
+// the edits, writes the model where there are any, and judges it on all inputs: no label may differ beyond the tolerance of a
+// certificate, and no layer be wrong. Where nothing is wrong on the 8, the other inputs are localised on too; a target that is healthy on
+// all of them is left alone: nothing is written. Throws Usage where the output is of another format than the target, and what
+// localising and converting throw.
 // Of a deadline, localising may take half and the edits a quarter; what was found by then is written. It is judged in the rest, on as many
 // samples as that lets, at least one, and is not repaired where that is not all.
 RepairReport repair_model(const RepairRequest& request);

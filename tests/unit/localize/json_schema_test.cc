@@ -127,6 +127,8 @@ TEST(LocalizeSchemas, Passes) {
   found.report.rewrites[0].max_abs_float64 = NAN;
   found.reduced = BisectedModel::ReducedTo{"reduced", 1, 12, 0.5, true, ""};
   found.report.ran_out = true;
+  found.not_judged = {1, 2};
+  EXPECT_NE(bisect_text(found).find(" (1 could not be read, 2 were left out); outputs"), std::string::npos);
   found.report.unfinished = {{false, 3, 9, 12, {"fold-constant", "fuse-ops"}}};
   EXPECT_NE(bisect_text(found).find("one of 4 to 9 (fold-constant, fuse-ops)"), std::string::npos);
   schema.expect(bisect_json(found));
@@ -186,6 +188,10 @@ TEST(LocalizeSchemas, Preprocessing) {
   const SearchedPreprocess cut = search_preprocess_of(request);
   EXPECT_EQ(cut.report.ran_out, true);
   EXPECT_NE(preprocess_report_text(cut).find("the time ran out"), std::string::npos);
+  SearchedPreprocess unread = cut;
+  unread.not_judged = {1, 2};
+  schema.expect(preprocess_report_json(unread));
+  EXPECT_NE(preprocess_report_text(unread).find(" (1 could not be read, 2 were left out); "), std::string::npos);
   schema.expect(preprocess_report_json(cut));
   schema.expect_all_seen();
 }
