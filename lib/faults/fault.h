@@ -53,7 +53,8 @@ struct Injection {
   std::string text() const;                // one line
 };
 
-// `spec` is "CLASS" or "CLASS@NODE", a node by its name or by a value that it makes. Without a node, the seed chooses one. Throws
+// `spec` is "CLASS" or "CLASS@NODE", a node by its name or by a value that it makes. Without a node, the seed chooses one.
+// "names-random", "names-shifted" and "names-permuted" are no faults: they name all layers anew (faults/names.h). Throws
 // Usage for a class or node that is not there, Unsupported where no node, or not this one, can have the fault.
 Injection inject(Graph& graph, const std::string& spec, uint64_t seed);
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "faults/classes.h"
+#include "faults/names.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -104,12 +105,21 @@ const std::vector<Fault>& all_faults() {
 }
 
 std::string Injection::text() const {
+  if (op.empty()) return cat("injected ", fault, ": ", what);
   return cat("injected ", fault, " into ",
              node.empty() ? "what makes " + dnn::quoted(values.empty() ? "" : values[0]) : dnn::quoted(node), " (", op,
              "): ", what);
 }
 
 Injection inject(Graph& graph, const std::string& spec, uint64_t seed) {
+  if (const std::optional<Renaming> how = renaming_named(spec)) {
+    rename_layers(graph, *how, seed);
+    Injection done;
+    done.fault = spec;
+    done.what = "other names, and nothing else";
+    done.seed = seed;
+    return done;
+  }
   const size_t at = spec.find('@');
   const Fault& fault = fault_named(spec.substr(0, at));
   infer_types(graph);

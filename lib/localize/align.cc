@@ -4,175 +4,127 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "localize/descent.h"
+#include "localize/prints.h"
 #include "tensor/compare.h"
 
 namespace dnn {
 namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1), kNever = kNone - 1;
-constexpr double kSame = 1e-5;         // of the largest magnitude: two computations of one value
-constexpr double kSameNumbers = 1e-6;  // sums over one set of numbers in another order
+constexpr double kSame = 1e-5;  // of the largest magnitude: two computations of one value
+// Names are believed where so many of those that another witness speaks of are right.
+constexpr size_t kRightNames = 3, kOfNames = 4;
 
-// What does not depend on the order of elements.
-struct Print {
-  size_t size = 0;
-  double sum = 0, squares = 0, largest = 0, least = 0;
-  bool finite = true;
-
-  void take(const Tensor& tensor) {
-    size = static_cast<size_t>(tensor.size());
-    if (tensor.dtype() == DType::Float32) {
-      take_all(tensor.data<float>());
-    } else {
-      take_all(to_doubles(tensor).data());
-    }
-  }
-  template <class T>
-  void take_all(const T* values) {
-    if (size == 0) return;
-    // Several elements at a time, each with sums of its own, so that they are taken in vectors.
-    constexpr size_t kLanes = 4;
-    double sums[kLanes] = {}, products[kLanes] = {}, wrong[kLanes] = {}, high[kLanes], low[kLanes];
-    std::fill(high, high + kLanes, static_cast<double>(values[0]));
-    std::fill(low, low + kLanes, static_cast<double>(values[0]));
-    const auto add = [&](double x, size_t lane) {
-      sums[lane] += x;
-      products[lane] += x * x;
-      wrong[lane] += x - x;  // 0, or no number
-      high[lane] = high[lane] < x ? x : high[lane];
-      low[lane] = x < low[lane] ? x : low[lane];
-    };
-    size_t i = 0;
-    for (; i + kLanes <= size; i += kLanes) {
-      for (size_t lane = 0; lane < kLanes; ++lane) add(static_cast<double>(values[i + lane]), lane);
-    }
-    for (; i < size; ++i) add(static_cast<double>(values[i]), 0);
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      sum += sums[lane];
-      squares += products[lane];
-      finite = finite && wrong[lane] == 0;
-    }
-    largest = *std::max_element(high, high + kLanes);
-    least = *std::min_element(low, low + kLanes);
-  }
-  bool like(const Print& other, double tolerance) const {
-    const double scale = std::max({std::abs(largest), std::abs(least), std::abs(other.largest), std::abs(other.least)});
-    const auto near = [&](double a, double b, double unit) { return std::abs(a - b) <= tolerance * unit; };
-    const auto n = static_cast<double>(size);
-    return size == other.size && near(largest, other.largest, scale) && near(least, other.least, scale) &&
-           near(squares, other.squares, std::max(squares, other.squares)) &&
-           near(sum, other.sum, scale * std::sqrt(n) + std::abs(sum));
-  }
-  // Whether it tells a value from others: numbers that are all one do not.
-  bool telling() const { return finite && size > 1 && largest > least; }
+struct Side {
+  const Graph& graph;
+  const std::vector<Layer>& layers;
+  std::vector<const Tensor*> tensors = {};  // by layer
+  std::vector<NodeId> makers = {};
+  std::vector<ValueId> values = {};  // by layer; kNoValue where the graph has none of the name
+  std::vector<Print> prints = {};
+  std::map<ValueId, size_t> by_value = {};
+  std::vector<size_t> partner = {};
+  std::vector<std::vector<size_t>> chains = {};   // by layer, see chain_of()
+  std::vector<std::vector<NodeId>> readers = {};  // by value
 };
 
-bool plain_numbers(DType dtype) { return is_float(dtype) || is_integer(dtype); }
+// A layer of weights and those behind it that can be folded into its weights and bias.
+std::vector<size_t> chain_of(const Side& side, const Uses& uses, size_t i) {
+  static const std::set<std::string, std::less<>> kHeads = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+  static const std::set<std::string, std::less<>> kFolded = {"BatchNormalization", "Mul", "Add", "Sub", "Div"};
+  std::vector<size_t> chain = {i};
+  if (kHeads.count(side.layers[i].op) == 0) return chain;
+  while (true) {
+    const ValueId v = side.values[chain.back()];
+    if (v == kNoValue || side.graph.is_output(v) || uses.readers[static_cast<size_t>(v)].size() != 1) return chain;
+    const Node& reader = side.graph.node(uses.readers[static_cast<size_t>(v)][0]);
+    const bool alone = std::count(reader.inputs.begin(), reader.inputs.end(), v) == 1 &&
+                       std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](ValueId in) {
+                         return in == v || in == kNoValue || side.graph.constant(in) != nullptr;
+                       });
+    const auto next = side.by_value.find(reader.output(0));
+    if (!alone || (reader.op == "Div" && reader.input(0) != v) || kFolded.count(reader.op) == 0 ||
+        next == side.by_value.end())
+      return chain;
+    chain.push_back(next->second);
+  }
+}
+
+void prepare(Side* side, const std::vector<stream::TensorRecord>& records) {
+  std::map<std::string_view, const Tensor*> by_name;
+  for (const stream::TensorRecord& record : records) by_name[record.name] = &record.tensor;
+  std::map<std::string_view, ValueId> ids;
+  for (ValueId v = 0; v < side->graph.value_count(); ++v) ids.emplace(side->graph.value(v).name, v);
+  const Uses uses(side->graph);
+  for (size_t i = 0; i < side->layers.size(); ++i) {
+    const Layer& layer = side->layers[i];
+    const auto tensor = by_name.find(layer.name);
+    side->tensors.push_back(tensor == by_name.end() ? nullptr : tensor->second);
+    Print print;
+    if (side->tensors.back() != nullptr && plain_numbers(side->tensors.back()->dtype()))
+      print.take(*side->tensors.back());
+    side->prints.push_back(print);
+    const auto id = ids.find(layer.name);
+    side->makers.push_back(id == ids.end() ? -1 : uses.producer[static_cast<size_t>(id->second)]);
+    side->values.push_back(id == ids.end() ? kNoValue : id->second);
+    if (id != ids.end()) side->by_value[id->second] = i;
+  }
+  side->partner.assign(side->layers.size(), kNone);
+  for (size_t i = 0; i < side->layers.size(); ++i) side->chains.push_back(chain_of(*side, uses, i));
+  side->readers = uses.readers;
+}
 
 class Alignment {
  public:
-  struct Side {
-    const Graph& graph;
-    const std::vector<Layer>& layers;
-    std::vector<const Tensor*> tensors = {};  // by layer
-    std::vector<NodeId> makers = {};
-    std::vector<ValueId> values = {};  // by layer; kNoValue where the graph has none of the name
-    std::vector<Print> prints = {};
-    std::map<ValueId, size_t> by_value = {};
-    std::vector<size_t> partner = {};
-    std::vector<std::vector<size_t>> chains = {};   // by layer, see chain_of()
-    std::vector<std::vector<NodeId>> readers = {};  // by value
-  };
-
   Alignment(Side a, Side b, const std::vector<stream::TensorRecord>& a_records,
             const std::vector<stream::TensorRecord>& b_records)
-      : a_(std::move(a)), b_(std::move(b)) {
+      : a_(std::move(a)), b_(std::move(b)), a_descent_(a_.layers), b_descent_(b_.layers) {
     prepare(&a_, a_records);
     prepare(&b_, b_records);
   }
 
   std::vector<AlignedPair> run(const std::vector<GivenPair>& given) {
     for (const GivenPair& pair : given) take_given(pair);
-    const std::vector<LayerPair> named = line_up(a_.layers, b_.layers, {}, false);
-    for (const LayerPair& pair : named) {
-      // A network's outputs are each other's, whatever else agrees with them.
-      const bool outputs =
-          a_.layers[pair.source].role == stream::Role::Output && b_.layers[pair.target].role == stream::Role::Output;
-      if (outputs || pair.by == LayerPair::By::Place || agree(pair.source, pair.target))
-        take(pair.source, pair.target, pair.by);
-    }
+    for (const stream::Role role : {stream::Role::Input, stream::Role::Output}) match_interface(role);
     match_activations();
-    for (const LayerPair& given : named) {
-      const LayerPair pair = given.by == LayerPair::By::Name ? behind_activation(given) : given;
-      if (free(pair.source, pair.target) && same_kind(pair.source, pair.target))
-        take(pair.source, pair.target, pair.by);
-    }
-    match_unfit_names();
     match_parameters();
-    while (match_wiring() || match_readers()) {
+    match_structure();
+    const bool names = names_hold();
+    if (names) {
+      match_names();
+      match_unfit_names();
+      match_structure();
     }
-    for (const LayerPair& pair : line_up(a_.layers, b_.layers, pairs_, true)) {
-      if (free(pair.source, pair.target) && pair.by == LayerPair::By::Order) take(pair.source, pair.target, pair.by);
+    match_order(names);
+    using By = LayerPair::By;
+    for (LayerPair& pair : pairs_) {  // a name that another witness bears out
+      const bool witnessed = pair.by == By::Values || pair.by == By::Parameters || pair.by == By::Wiring;
+      if (names && witnessed && has_name(a_.layers[pair.source], b_.layers[pair.target])) pair.by = By::Name;
     }
     std::sort(pairs_.begin(), pairs_.end(), [](const LayerPair& x, const LayerPair& y) { return x.source < y.source; });
     std::vector<AlignedPair> result;
-    for (const LayerPair& pair : pairs_) result.push_back({pair, order_of(pair), fit(pair.source, pair.target)});
+    for (const LayerPair& pair : pairs_) {
+      const AxisOrder& order = orders_[pair.source] = order_of(pair);
+      result.push_back({pair, order, fits_in(pair, order)});
+    }
     return result;
   }
 
  private:
-  static void prepare(Side* side, const std::vector<stream::TensorRecord>& records) {
-    std::map<std::string_view, const Tensor*> by_name;
-    for (const stream::TensorRecord& record : records) by_name[record.name] = &record.tensor;
-    std::map<std::string_view, ValueId> ids;
-    for (ValueId v = 0; v < side->graph.value_count(); ++v) ids.emplace(side->graph.value(v).name, v);
-    const Uses uses(side->graph);
-    for (size_t i = 0; i < side->layers.size(); ++i) {
-      const Layer& layer = side->layers[i];
-      const auto tensor = by_name.find(layer.name);
-      side->tensors.push_back(tensor == by_name.end() ? nullptr : tensor->second);
-      Print print;
-      if (side->tensors.back() != nullptr && plain_numbers(side->tensors.back()->dtype()))
-        print.take(*side->tensors.back());
-      side->prints.push_back(print);
-      const auto id = ids.find(layer.name);
-      side->makers.push_back(id == ids.end() ? -1 : uses.producer[static_cast<size_t>(id->second)]);
-      side->values.push_back(id == ids.end() ? kNoValue : id->second);
-      if (id != ids.end()) side->by_value[id->second] = i;
-    }
-    side->partner.assign(side->layers.size(), kNone);
-    for (size_t i = 0; i < side->layers.size(); ++i) side->chains.push_back(chain_of(*side, uses, i));
-    side->readers = uses.readers;
-  }
-
-  // A layer of weights and those behind it that can be folded into its weights and bias.
-  static std::vector<size_t> chain_of(const Side& side, const Uses& uses, size_t i) {
-    static const std::set<std::string, std::less<>> kHeads = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
-    static const std::set<std::string, std::less<>> kFolded = {"BatchNormalization", "Mul", "Add", "Sub", "Div"};
-    std::vector<size_t> chain = {i};
-    if (kHeads.count(side.layers[i].op) == 0) return chain;
-    while (true) {
-      const ValueId v = side.values[chain.back()];
-      if (v == kNoValue || side.graph.is_output(v) || uses.readers[static_cast<size_t>(v)].size() != 1) return chain;
-      const Node& reader = side.graph.node(uses.readers[static_cast<size_t>(v)][0]);
-      const bool alone = std::count(reader.inputs.begin(), reader.inputs.end(), v) == 1 &&
-                         std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](ValueId in) {
-                           return in == v || in == kNoValue || side.graph.constant(in) != nullptr;
-                         });
-      const auto next = side.by_value.find(reader.output(0));
-      if (!alone || (reader.op == "Div" && reader.input(0) != v) || kFolded.count(reader.op) == 0 ||
-          next == side.by_value.end())
-        return chain;
-      chain.push_back(next->second);
-    }
-  }
-
   bool free(size_t i, size_t j) const { return a_.partner[i] == kNone && b_.partner[j] == kNone; }
+  // Whether it can be a pair beside all that are known.
+  bool possible(size_t i, size_t j) const {
+    return free(i, j) && std::none_of(pairs_.begin(), pairs_.end(), [&](const LayerPair& known) {
+             return contradict(a_descent_, b_descent_, {known.source, known.target}, {i, j});
+           });
+  }
   void take(size_t i, size_t j, LayerPair::By by) {
     if (!free(i, j)) return;
     a_.partner[i] = j;
@@ -204,6 +156,79 @@ class Alignment {
       a_.partner[i] = kNever;
     } else {
       take(i, j, LayerPair::By::Given);
+    }
+  }
+
+  // The networks' inputs and outputs are each other's, whatever else agrees with them: by name, else by place.
+  void match_interface(stream::Role role) {
+    const auto of_role = [&](const Side& side) {
+      std::vector<size_t> found;
+      for (size_t i = 0; i < side.layers.size(); ++i) {
+        if (side.layers[i].role == role) found.push_back(i);
+      }
+      return found;
+    };
+    const std::vector<size_t> ours = of_role(a_), theirs = of_role(b_);
+    const auto one = [&](size_t i, size_t j) {
+      return free(i, j) && fit(i, j) && is_float(a_.layers[i].dtype) == is_float(b_.layers[j].dtype);
+    };
+    for (size_t i : ours) {
+      for (size_t j : theirs) {
+        if (has_name(a_.layers[i], b_.layers[j]) && one(i, j)) take(i, j, LayerPair::By::Name);
+      }
+    }
+    for (size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k) {
+      if (one(ours[k], theirs[k])) take(ours[k], theirs[k], LayerPair::By::Place);
+    }
+  }
+  static bool has_name(const Layer& x, const Layer& y) {
+    const auto listed = [](const std::vector<std::string>& aliases, const std::string& name) {
+      return std::find(aliases.begin(), aliases.end(), name) != aliases.end();
+    };
+    return x.name == y.name || listed(x.aliases, y.name) || listed(y.aliases, x.name);
+  }
+
+  // Names are one witness among several. What is paired without them says whether they mean the same in both networks, or were
+  // counted anew.
+  bool names_hold() const {
+    std::set<std::string_view> theirs;
+    for (const Layer& layer : b_.layers) theirs.insert(layer.name);
+    size_t right = 0, asked = 0;
+    for (const LayerPair& pair : pairs_) {
+      const Layer &x = a_.layers[pair.source], &y = b_.layers[pair.target];
+      if (x.role != stream::Role::Activation || pair.by == LayerPair::By::Given) continue;
+      if (has_name(x, y)) {
+        ++right;
+        ++asked;
+      } else if (theirs.count(x.name) != 0) {
+        ++asked;
+      }
+    }
+    return asked * kRightNames <= right * kOfNames;
+  }
+  void match_names() {
+    for (const LayerPair& given : line_up(a_.layers, b_.layers, pairs_, false)) {
+      if (given.by != LayerPair::By::Name) continue;
+      const LayerPair pair = behind_activation(given);
+      if (possible(pair.source, pair.target) && same_kind(pair.source, pair.target))
+        take(pair.source, pair.target, pair.by);
+    }
+  }
+  void match_order(bool names) {
+    const auto nameless = [&](std::vector<Layer> layers, const char* side) {
+      for (size_t i = 0; i < layers.size() && !names; ++i) {
+        layers[i].name = cat(side, i);
+        layers[i].aliases.clear();
+      }
+      return layers;
+    };
+    for (const LayerPair& pair : line_up(nameless(a_.layers, "a"), nameless(b_.layers, "b"), pairs_, true)) {
+      if (pair.by == LayerPair::By::Order && possible(pair.source, pair.target))
+        take(pair.source, pair.target, pair.by);
+    }
+  }
+  void match_structure() {
+    while (match_wiring() || match_readers()) {
     }
   }
 
@@ -301,7 +326,7 @@ class Alignment {
           const size_t j = at->second;
           if (b_.partner[j] != kNone || b_.layers[j].role == stream::Role::Input) continue;
           if (same_op && a_.layers[i].op != b_.layers[j].op) continue;
-          if (!agree(i, j)) continue;
+          if (!possible(i, j) || !agree(i, j)) continue;
           take(i, j, LayerPair::By::Values);
           break;
         }
@@ -320,53 +345,53 @@ class Alignment {
     for (size_t j = 0; j < b_.layers.size(); ++j) named.emplace(b_.layers[j].name, j);
     for (size_t i = 0; i < a_.layers.size(); ++i) {
       const auto found = named.find(a_.layers[i].name);
-      if (found == named.end() || !free(i, found->second) || a_.layers[i].op.empty() ||
+      if (found == named.end() || !possible(i, found->second) || a_.layers[i].op.empty() ||
           a_.layers[i].op != b_.layers[found->second].op || fit(i, found->second) || !may_be_one(i, found->second))
         continue;
       take(i, found->second, LayerPair::By::Name);
     }
   }
 
-  // Constants of a node, whatever their order.
-  static std::optional<std::vector<Print>> parameters(const Side& side, size_t i) {
+  // Of a layer that its node makes first.
+  static std::vector<Print> parameters(const Side& side, size_t i) {
     const NodeId id = side.makers[i];
-    if (id < 0 || side.graph.node(id).output(0) == kNoValue) return std::nullopt;
-    const Node& node = side.graph.node(id);
-    if (side.graph.value(node.output(0)).name != side.layers[i].name) return std::nullopt;
-    std::vector<Print> prints;
-    bool large = false;
-    for (ValueId v : node.inputs) {
-      const Tensor* constant = side.graph.constant(v);
-      if (constant == nullptr || !plain_numbers(constant->dtype())) continue;
-      prints.emplace_back();
-      prints.back().take(*constant);
-      large = large || (prints.back().telling() && prints.back().size > 3);
-    }
-    return large ? std::optional<std::vector<Print>>(prints) : std::nullopt;
+    if (id < 0 || side.graph.node(id).output(0) != side.values[i]) return {};
+    return parameter_prints(side.graph, side.graph.node(id));
   }
 
+  // Layers whose parameters are the same ones, up to their order, and no other's: those of them that do not contradict each other,
+  // as they do where two layers were given each other's parameters.
   void match_parameters() {
-    std::map<std::string, std::vector<std::pair<size_t, std::vector<Print>>>> by_op;
-    for (size_t j = 0; j < b_.layers.size(); ++j) {
-      if (b_.partner[j] != kNone) continue;
-      if (std::optional<std::vector<Print>> prints = parameters(b_, j))
-        by_op[b_.layers[j].op].emplace_back(j, std::move(*prints));
-    }
-    for (size_t i = 0; i < a_.layers.size(); ++i) {
-      if (a_.partner[i] != kNone) continue;
-      const std::optional<std::vector<Print>> ours = parameters(a_, i);
-      if (!ours) continue;
-      size_t found = kNone;
-      int n = 0;
-      for (const auto& [j, theirs] : by_op[a_.layers[i].op]) {
-        bool same = b_.partner[j] == kNone && theirs.size() == ours->size();
-        for (size_t k = 0; same && k < theirs.size(); ++k) same = theirs[k].like((*ours)[k], kSameNumbers);
-        if (!same || !may_be_one(i, j)) continue;
-        ++n;
-        found = j;
+    using Printed = std::pair<size_t, std::vector<Print>>;
+    const auto printed = [&](const Side& side) {
+      std::map<std::string, std::vector<Printed>> by_op;
+      for (size_t i = 0; i < side.layers.size(); ++i) {
+        if (side.partner[i] != kNone) continue;
+        std::vector<Print> prints = parameters(side, i);
+        if (!prints.empty()) by_op[side.layers[i].op].emplace_back(i, std::move(prints));
       }
-      if (n == 1) take(i, found, LayerPair::By::Parameters);
+      return by_op;
+    };
+    const auto ours = printed(a_), theirs = printed(b_);
+    std::vector<IndexPair> found;
+    std::map<size_t, int> n_of_source, n_of_target;
+    for (const auto& [op, layers] : ours) {
+      const auto others = theirs.find(op);
+      if (others == theirs.end()) continue;
+      for (const Printed& x : layers) {
+        for (const Printed& y : others->second) {
+          if (!same_parameters(x.second, y.second) || !may_be_one(x.first, y.first)) continue;
+          ++n_of_source[x.first];
+          ++n_of_target[y.first];
+          found.emplace_back(x.first, y.first);
+        }
+      }
     }
+    std::erase_if(found, [&](const IndexPair& p) {
+      return n_of_source[p.first] > 1 || n_of_target[p.second] > 1 || !possible(p.first, p.second);
+    });
+    for (const auto& [i, j] : without_contradiction(a_descent_, b_descent_, found))
+      take(i, j, LayerPair::By::Parameters);
   }
 
   // Layers that a node reads, those that are computed; kNone for one that no record holds.
@@ -410,7 +435,7 @@ class Alignment {
         i = a_.chains[i].back();
         j = b_.chains[j].back();
       }
-      if (!free(i, j) || !may_be_one(i, j)) continue;
+      if (!possible(i, j) || !may_be_one(i, j)) continue;
       take(i, j, LayerPair::By::Wiring);
       any = true;
     }
@@ -448,22 +473,51 @@ class Alignment {
       const size_t j = read_instead(a_, b_, i);
       if (j == kNone || b_.partner[j] != kNone || a_.layers[i].op != b_.layers[j].op || !same_kind(i, j) || !fit(i, j))
         continue;
-      if (read_instead(b_, a_, j) != i) continue;
+      if (read_instead(b_, a_, j) != i || !possible(i, j)) continue;
       take(i, j, LayerPair::By::Wiring);
       any = true;
     }
     return any;
   }
 
-  // Where activations agree in an order, that one; else the most natural one that fits.
+  // Where activations agree in an order, that one; that of what two nodes of one operator read, which keep it; else the most natural
+  // one that fits.
   AxisOrder order_of(const LayerPair& pair) const {
     if (const std::optional<AxisOrder> order = agreement(pair.source, pair.target)) return *order;
-    const std::vector<AxisOrder> orders = axis_orders(a_.layers[pair.source].shape, b_.layers[pair.target].shape);
+    const Shape &x = a_.layers[pair.source].shape, &y = b_.layers[pair.target].shape;
+    if (keeps_order(pair.source, pair.target) && wide_axes(x).size() == wide_axes(y).size())
+      return same_order(wide_axes(x).size());
+    const std::vector<AxisOrder> orders = axis_orders(x, y);
     return orders.empty() ? AxisOrder() : orders.front();
+  }
+  static AxisOrder same_order(size_t rank) {
+    AxisOrder order(rank);
+    std::iota(order.begin(), order.end(), size_t{0});
+    return order;
+  }
+  // Whether both are made by one operator, other than one that is there to change the order, from values that are in the same order.
+  bool keeps_order(size_t i, size_t j) const {
+    const Layer &x = a_.layers[i], &y = b_.layers[j];
+    if (x.op.empty() || x.op != y.op || x.op == "Transpose" || x.shape.size() != y.shape.size()) return false;
+    if (a_.makers[i] < 0 || b_.makers[j] < 0) return false;
+    const std::vector<size_t> ours = inputs_of(a_, a_.graph.node(a_.makers[i])),
+                              theirs = inputs_of(b_, b_.graph.node(b_.makers[j]));
+    return !ours.empty() && ours.size() == theirs.size() &&
+           std::equal(ours.begin(), ours.end(), theirs.begin(), [&](size_t k, size_t l) {
+             const auto order = orders_.find(k);
+             return order != orders_.end() && a_.partner[k] == l &&
+                    std::is_sorted(order->second.begin(), order->second.end());
+           });
+  }
+  bool fits_in(const LayerPair& pair, const AxisOrder& order) const {
+    const std::vector<AxisOrder> orders = axis_orders(a_.layers[pair.source].shape, b_.layers[pair.target].shape);
+    return std::find(orders.begin(), orders.end(), order) != orders.end();
   }
 
   Side a_, b_;
+  Descent a_descent_, b_descent_;
   std::vector<LayerPair> pairs_;
+  std::map<size_t, AxisOrder> orders_;  // by the source's layer, of those in front in its order of execution
 };
 
 }  // namespace

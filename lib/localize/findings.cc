@@ -85,7 +85,9 @@ struct Sides {
   Uses source_uses, target_uses;
 };
 
-void compare_constants(const Sides& sides, const Node& a, const Node& b, std::vector<std::string>* evidence) {
+// `beside`: what is most often another way to say the same: shapes and sizes, and operands that one side alone has.
+void compare_constants(const Sides& sides, const Node& a, const Node& b, std::vector<std::string>* evidence,
+                       std::vector<std::string>* beside) {
   for (size_t i = 0; i < std::max(a.inputs.size(), b.inputs.size()); ++i) {
     const Tensor *left = constant_of(sides.source, sides.source_uses, a.input(i)),
                  *right = constant_of(sides.target, sides.target_uses, b.input(i));
@@ -93,20 +95,23 @@ void compare_constants(const Sides& sides, const Node& a, const Node& b, std::ve
     if (left == nullptr && right == nullptr) continue;
     if (left != nullptr && right != nullptr) {
       const std::string relation = constant_relation(*left, *right);
-      if (!relation.empty()) evidence->push_back(what + relation);
+      const bool numbers = is_float(left->dtype()) && left->size() == right->size();
+      if (!relation.empty()) (numbers ? evidence : beside)->push_back(what + relation);
     } else if (right == nullptr && b.input(i) == kNoValue) {
-      evidence->push_back(what + "missing");
+      beside->push_back(what + "missing");
     } else if (left == nullptr && a.input(i) == kNoValue) {
-      evidence->push_back(what + "only in the target");
+      beside->push_back(what + "only in the target");
     }
   }
 }
 
 // ------------------------------------------------------------------------------------------ structure
 
-// Nodes of both segments that have one operator, in order, are compared; the others are told.
+// Nodes of both segments that have one operator, in order, are compared; the others are told. What may be the cause comes before what
+// may be its consequence.
 std::vector<std::string> compare_segments(const Sides& sides, const Segment& a, const Segment& b) {
   std::vector<std::string> evidence;
+  std::vector<std::string> beside;
   std::vector<std::string> structure;
   for (const auto& [ours, theirs] : pair_nodes(sides.source, a.nodes, sides.target, b.nodes)) {
     if (theirs < 0) {
@@ -117,12 +122,13 @@ std::vector<std::string> compare_segments(const Sides& sides, const Segment& a, 
       structure.push_back(cat(node.op, " ", plain(called(sides.target, node)), " only in the target"));
     } else {
       const Node &left = sides.source.node(ours), &right = sides.target.node(theirs);
-      compare_constants(sides, left, right, &evidence);
+      compare_constants(sides, left, right, &evidence, &beside);
       for (const AttributeDifference& d : attribute_differences(sides.source, left, sides.target, right))
         evidence.push_back(
             cat(called(sides.target, right), ": ", d.key, " is ", d.target, ", in the source ", d.source));
     }
   }
+  evidence.insert(evidence.end(), beside.begin(), beside.end());
   evidence.insert(evidence.end(), structure.begin(), structure.end());
   return evidence;
 }

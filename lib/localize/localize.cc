@@ -151,7 +151,7 @@ void Localizer::line_up_own() {
   for (const AlignedPair& aligned : aligned_) {
     const auto a = left.find(source_[aligned.pair.source].name), b = right.find(target_[aligned.pair.target].name);
     if (a == left.end() || b == right.end()) continue;
-    joints.push_back({a->second, b->second, aligned.order});
+    joints.push_back({a->second, b->second, aligned.order, aligned.fits});
     joints_.emplace_back(aligned.pair.source, joints.back());
     by.push_back(aligned.pair.by);
   }

@@ -202,9 +202,9 @@ void OwnErrors::measure(size_t joint, const Tensor& made, const NamedTensors& va
   if (!reference.defined()) return;
   if (count) ++r.n_samples;
   const std::vector<AxisOrder> orders = axis_orders(reference.shape(), made.shape());
-  if (std::find(orders.begin(), orders.end(), r.joint.order) == orders.end() && !orders.empty())
-    r.joint.order = orders.front();
-  if (made.size() != reference.size() || orders.empty()) {
+  const bool found = std::find(orders.begin(), orders.end(), r.joint.order) != orders.end();
+  if (!found && !orders.empty() && r.joint.fits) r.joint.order = orders.front();
+  if (made.size() != reference.size() || orders.empty() || (!found && !r.joint.fits)) {
     r.source_shape = reference.shape();
     r.target_shape = made.shape();
     r.max_abs = r.error = kInfinite;
@@ -505,7 +505,7 @@ bool OwnErrors::join(const NamedTensors& values) {
             for (const AxisOrder& order : axis_orders(ours->second.shape(), theirs->second.shape())) {
               const Distance d = compare(ours->second, reordered(theirs->second, order, ours->second.shape()));
               if (!(d.largest > 0 && d.max_abs <= kSameValue * d.largest)) continue;
-              best = Joint{s, t, order};
+              best = Joint{s, t, order, true};
               break;
             }
           }
@@ -579,7 +579,7 @@ void OwnErrors::settle(const NamedTensors& values) {
     const std::vector<AxisOrder> orders =
         type.fixed() ? axis_orders(found->second.shape(), type.fixed_shape()) : std::vector<AxisOrder>();
     orders_known_ = orders_known_ && !orders.empty();
-    if (!orders.empty() && std::find(orders.begin(), orders.end(), r.joint.order) == orders.end())
+    if (!orders.empty() && r.joint.fits && std::find(orders.begin(), orders.end(), r.joint.order) == orders.end())
       r.joint.order = orders.front();
   }
   each(static_cast<int64_t>(results_.size()), [&](int64_t j) { measure_alone(static_cast<size_t>(j), values, true); });

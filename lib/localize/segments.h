@@ -12,7 +12,8 @@ namespace dnn {
 // A value that both networks compute.
 struct Joint {
   ValueId source = kNoValue, target = kNoValue;
-  AxisOrder order;  // how the target's becomes the source's, see reordered()
+  AxisOrder order;   // how the target's becomes the source's, see reordered()
+  bool fits = true;  // false: one layer of two shapes, which no order makes one
 };
 
 // What a network computes between the nearest joints and one.
