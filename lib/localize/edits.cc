@@ -264,6 +264,31 @@ void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
   if (result != made) fail_internal("a bridge that leads elsewhere");
 }
 
+// Readers of a value read another in its place; an output of the network is made from that.
+void skip_layers(const Edit& edit, Graph& target) {
+  const ValueId left_out = value_of(target, edit.target, "target"), instead = value_of(target, edit.key, "target");
+  if (left_out == instead) fail_unsupported("'", plain(edit.key), "' in its own place");
+  for (NodeId id : target.order()) {
+    const std::vector<ValueId> captured = captured_values(target, target.node(id));
+    if (std::find(captured.begin(), captured.end(), left_out) != captured.end())
+      fail_unsupported("a subgraph reads '", plain(edit.target), "'");
+  }
+  for (NodeId id : target.order()) {
+    for (ValueId& v : target.node(id).inputs) v = v == left_out ? instead : v;
+  }
+  if (!target.is_output(left_out)) return;
+  const NodeId maker = Uses(target).producer[static_cast<size_t>(left_out)];
+  if (maker < 0) fail_unsupported("'", plain(edit.target), "' is made by no layer");
+  for (ValueId& v : target.node(maker).outputs) {
+    if (v == left_out) v = target.add_value(target.unused_value_name(edit.target + "_before"));
+  }
+  Node node;
+  node.op = "Identity";
+  node.inputs = {instead};
+  node.outputs = {left_out};
+  target.add_node(std::move(node));
+}
+
 void set_preprocess(const Edit& edit, Graph& target) {
   std::erase_if(target.metadata, [](const auto& entry) { return entry.first == "preprocess"; });
   target.metadata.emplace_back("preprocess", edit.key);
@@ -338,6 +363,7 @@ void apply_edits(const std::vector<Edit>& edits, EditSource& source, Graph& targ
       case Edit::Kind::Layers: replace_layers(edit, from, target); break;
       case Edit::Kind::Preprocess: set_preprocess(edit, target); break;
       case Edit::Kind::Classes: set_classes(edit, target); break;
+      case Edit::Kind::Skip: skip_layers(edit, target); break;
     }
   }
   sort_nodes(target);

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kKinds[] = {"constant", "attribute", "layers", "preprocess", "classes"};
+constexpr const char* kKinds[] = {"constant", "attribute", "layers", "preprocess", "classes", "skip"};
 constexpr size_t kMostAxes = 64, kMostClasses = size_t{1} << 24;
 
 Json common_json(const CommonValue& c) {
@@ -87,8 +87,13 @@ Edit edit_of(const Json& json) {
     edit.classes = numbers_of<size_t>(json, "classes", kMostClasses);
     return edit;
   }
-  edit.source = json.at("source").get<std::string>();
   edit.target = json.at("target").get<std::string>();
+  if (kind == kKinds[5]) {
+    edit.kind = Edit::Kind::Skip;
+    edit.key = json.at("instead").get<std::string>();
+    return edit;
+  }
+  edit.source = json.at("source").get<std::string>();
   if (kind == kKinds[1]) {
     edit.kind = Edit::Kind::Attribute;
     edit.key = json.at("key").get<std::string>();
@@ -124,6 +129,7 @@ std::string edit_text(const Edit& edit) {
     case Edit::Kind::Preprocess:
       return cat("preprocessing that the model says is its own: ", preprocess_spec(preprocess_from_json(edit.key)));
     case Edit::Kind::Classes: return cat("order of the first output's ", edit.classes.size(), " classes");
+    case Edit::Kind::Skip: return cat("layers left out: what reads ", plain(edit.target), " reads ", plain(edit.key));
   }
   return "";
 }
@@ -140,6 +146,9 @@ std::string edits_json(const std::vector<Edit>& edits) {
       json["preprocess"] = Json::parse(edit.key);
     } else if (edit.kind == Edit::Kind::Classes) {
       json["classes"] = edit.classes;
+    } else if (edit.kind == Edit::Kind::Skip) {
+      json["target"] = edit.target;
+      json["instead"] = edit.key;
     } else {
       json["source"] = edit.source;
       json["target"] = edit.target;

@@ -176,7 +176,7 @@ Finding finding_of(const Sides& sides, const std::vector<OwnError>& own, size_t 
   f.exact = r.exact.value_or(0);
   f.rounding = r.rounding;
   f.times_rounding = r.certainty();
-  f.sure = f.times_rounding >= kCertain ? "certain" : "likely";
+  f.sure = r.wrong() ? f.times_rounding >= kCertain ? "certain" : "likely" : "latent";
   f.n_samples = r.n_samples;
   f.n_differing = r.n_differing;
   f.evidence = compare_segments(sides, r.source, r.target);
@@ -244,12 +244,16 @@ std::vector<Finding> findings_of(const Graph& source, const Graph& target, const
     findings.push_back(finding_of(sides, own, i));
     findings.back().behind_another = behind.count(i) != 0;
   }
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i].latent && !own[i].wrong()) findings.push_back(finding_of(sides, own, i));
+  }
   return findings;
 }
 
 Residual residual_of(const OwnErrors& own) {
   Residual residual;
   residual.complete = own.complete();
+  residual.n_equivalent = own.n_equivalent();
   for (const OwnError& r : own.results()) {
     if (r.target.nodes.empty() || r.n_samples == 0) continue;
     if (r.wrong()) {
@@ -278,11 +282,15 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
     out += cat(i + 1, ". ", plain(join(f.target.nodes)), " (", plain(join(f.target.ops)), "): ", plain(f.what), "\n");
     if (f.source.nodes != f.target.nodes || f.source.ops != f.target.ops)
       out += cat("   in the source ", plain(join(f.source.nodes)), " (", plain(join(f.source.ops)), ")\n");
-    out +=
-        cat("   own error ", words::number(f.error), " (relative L2), max abs ", words::number(f.max_abs), " of ",
-            words::number(f.largest), ", ", words::number(f.times_rounding), " times what rounding explains: ", f.sure,
-            f.n_samples > 1 ? cat("; on ", f.n_differing, " of ", f.n_samples, " samples") : "",
-            f.behind_another ? "; behind the one before" : "", "\n");
+    if (f.sure == "latent")
+      out += cat("   latent: right on ", f.n_samples == 1 ? "the sample" : cat("all ", f.n_samples, " samples"),
+                 ", none of which comes to where the two part\n");
+    else
+      out += cat("   own error ", words::number(f.error), " (relative L2), max abs ", words::number(f.max_abs), " of ",
+                 words::number(f.largest), ", ", words::number(f.times_rounding),
+                 " times what rounding explains: ", f.sure,
+                 f.n_samples > 1 ? cat("; on ", f.n_differing, " of ", f.n_samples, " samples") : "",
+                 f.behind_another ? "; behind the one before" : "", "\n");
     for (size_t e = 0; e < f.evidence.size() && e < 8; ++e) {
       if (f.evidence[e] != f.what) out += cat("   ", plain(f.evidence[e]), "\n");
     }
@@ -296,6 +304,9 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
   if (residual.n_rounded > 0)
     out += cat(", by at most ", words::number(residual.largest), " of their largest, ",
                words::number(100 * residual.largest_in_bounds), " % of the bound of rounding");
+  if (residual.n_equivalent > 0)
+    out += cat("; ", residual.n_equivalent, residual.n_equivalent == 1 ? " layer is" : " layers are",
+               " in another form (channels in another order or scaled) that the layers behind undo");
   if (!residual.complete)
     out += "; not every way to line the layers up was tried: a fault may be listed under the layers beside it too";
   return out + "\n";
@@ -326,6 +337,7 @@ std::string findings_json(const std::vector<Finding>& findings, const Residual& 
                               {"wrong", residual.n_wrong},
                               {"largest", words::json_number(residual.largest)},
                               {"part_of_bound", words::json_number(residual.largest_in_bounds)},
+                              {"equivalent", residual.n_equivalent},
                               {"complete", residual.complete}};
   const Json json = {{"findings", list}, {"residual", residual_json}};
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);

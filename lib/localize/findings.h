@@ -19,12 +19,13 @@ struct Finding {
   size_t own = 0;                     // index into the own errors
   double error = 0, max_abs = 0, largest = 0, exact = 0, rounding = 0;
   double times_rounding = 0;  // how many times the difference is what rounding explains
-  std::string sure;           // "certain", "likely"
+  std::string sure;           // "certain", "likely"; "latent": right on all samples, see OwnError::latent
   int64_t n_samples = 0, n_differing = 0;
   bool behind_another = false;  // it reads what another finding makes
 };
 
-// One for each wrong segment; those that say most first, and of some that lie behind one another the foremost first.
+// One for each wrong segment; those that say most first, and of some that lie behind one another the foremost first; then the latent
+// ones.
 std::vector<Finding> findings_of(const Graph& source, const Graph& target, const std::vector<OwnError>& own);
 
 // What rounding leaves, over the segments that are right: the largest difference, and the largest part of its bound.
@@ -32,6 +33,7 @@ struct Residual {
   int64_t n_same = 0, n_rounded = 0, n_wrong = 0;
   double largest = 0;            // of a layer's largest magnitude
   double largest_in_bounds = 0;  // as a part of what rounding explains: at most 1
+  int64_t n_equivalent = 0;      // layers that are no common values: both compute the same over the larger segment
   bool complete = true;          // every line-up that there was to try has been tried
 };
 Residual residual_of(const OwnErrors& own);

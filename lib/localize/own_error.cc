@@ -152,13 +152,15 @@ Tensor OwnErrors::feed(size_t joint, const NamedTensors& values, bool source) co
 }
 
 Tensor OwnErrors::run(const Graph& graph, const std::vector<ValueId>& ends, const Segment& segment,
-                      const NamedTensors& values, bool source, bool wide, std::map<std::string, Tensor>* inner) const {
+                      const NamedTensors& values, bool source, bool wide, std::map<std::string, Tensor>* inner,
+                      const std::map<size_t, Tensor>& made) const {
   if (segment.open) fail_unsupported("it reads an input of the network that the other has not");
   for (NodeId id : segment.nodes) flops_.fetch_add(std::floor(node_flops(graph, graph.node(id))));
   std::map<size_t, Type> types;
   std::map<size_t, Tensor> given;
   for (size_t j : segment.inputs) {
-    given[j] = feed(j, values, source);
+    const auto other = made.find(j);
+    given[j] = other == made.end() ? feed(j, values, source) : other->second;
     types[j] = Type(given[j]);
   }
   SegmentGraph part = graph_of(graph, ends, {&segment}, types);
@@ -268,22 +270,28 @@ void OwnErrors::run_and_measure(size_t joint, const NamedTensors& values, bool c
   }
 }
 
+// Joints that are computed from some of these, and are none of them.
+std::set<size_t> OwnErrors::behind(const std::set<size_t>& joints) const {
+  std::set<size_t> found;
+  for (size_t j = 0; j < results_.size(); ++j) {
+    const std::vector<size_t>& inputs = results_[j].target.inputs;
+    if (active_[j] && joints.count(j) == 0 &&
+        std::any_of(inputs.begin(), inputs.end(), [&](size_t i) { return joints.count(i) != 0; }))
+      found.insert(j);
+  }
+  return found;
+}
+
 // Whether with joints at other ends all that is computed from the changed ones agrees.
 bool OwnErrors::agrees(const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
                        const std::set<size_t>& changed, const std::vector<AxisOrder>& orders,
                        const NamedTensors& values) const {
-  std::set<size_t> behind;
-  for (size_t j = 0; j < results_.size(); ++j) {
-    const std::vector<size_t>& inputs = results_[j].target.inputs;
-    if (active_[j] && changed.count(j) == 0 &&
-        std::any_of(inputs.begin(), inputs.end(), [&](size_t i) { return changed.count(i) != 0; }))
-      behind.insert(j);
-  }
-  if (behind.empty()) return false;
+  const std::set<size_t> readers = behind(changed);
+  if (readers.empty()) return false;
   std::map<size_t, Segment> ours, theirs;
   for (Segment& s : cut_at(source_, source_ends)) ours[s.joint] = std::move(s);
   for (Segment& s : cut_at(target_, target_ends)) theirs[s.joint] = std::move(s);
-  for (size_t j : behind) {
+  for (size_t j : readers) {
     const Tensor& reference = expected(j, values);
     try {
       const Tensor made = run(target_, target_ends, theirs[j], values, false, false);
@@ -589,7 +597,12 @@ void OwnErrors::settle(const NamedTensors& values) {
     const bool withdrawn = withdraw(values), joined = join(values), moved = realign(values);
     if (!withdrawn && !joined && !moved) break;
   }
+  const double left = most_flops_ - flops_;
+  most_flops_ = flops_ + options_.refine_flops;
+  merge_equivalent(values);
+  most_flops_ = flops_ + left;
   explain(values);
+  find_latent(values);
   forget_mapped_files();  // the weights as the models hold them
 }
 

@@ -43,6 +43,9 @@ struct OwnError {
   std::vector<NodeId> left_out;
   NodeId missing = -1;
 
+  // Right on all samples, while both graphs bound their activations otherwise, and part where no sample comes.
+  bool latent = false;
+
   bool wrong() const { return verdict == Verdict::Wrong || verdict == Verdict::Fails; }
   // What rounding explains, of the largest magnitude; and how many times that the difference is.
   double bound() const;
@@ -55,7 +58,7 @@ struct OwnErrorOptions {
   size_t keep = 0;                        // samples whose activations are kept, for try_target(), at least one
   bool keep_showing = false;              // and others on which a segment is wrong that was right so far
   size_t keep_bytes = size_t{256} << 20;  // but no more than these
-  // Arithmetic spent on trying other line-ups, the same on every machine: ten seconds at the interpreter's 1.5 GFLOP/s.
+  // Arithmetic spent on trying other line-ups, and as much on other forms of one function, the same on every machine: ten seconds at the interpreter's 1.5 GFLOP/s.
   double refine_flops = 1.5e10;
   Deadline deadline;  // after which no segment of the first sample is run, nor another line-up tried
 };
@@ -76,6 +79,8 @@ class OwnErrors {
   // The same, and the source's, as networks of their own; the source's is empty where it cannot be run by itself. Throws
   // Unsupported where the target's cannot.
   Isolated isolate(const Graph& target, size_t joint, size_t kept) const;
+  // Trials where no sample comes, on the kept one's activations times some factors: what a latent fault is judged by.
+  Trial try_beyond(const Graph& target, size_t joint, size_t kept) const;
   size_t kept() const { return kept_.size(); }
   // What the source has at a joint on a kept sample, and what the target's segment makes of the source's activations, in the same
   // order of axes; nullopt where it does not run, or fit.
@@ -84,6 +89,9 @@ class OwnErrors {
   CommonValue common_value(size_t joint) const;
   // Whether every line-up that there was to try has been tried.
   bool complete() const { return complete_; }
+  // How many joints are no common values, since both networks compute the same over the larger segment: channels in another order,
+  // or scaled in one layer and back in the next.
+  int64_t n_equivalent() const { return n_equivalent_; }
   // Whether the first sample left these two lined up; true for values that no input has part in.
   bool holds(ValueId source, ValueId target) const;
 
@@ -103,17 +111,25 @@ class OwnErrors {
   Tensor feed(size_t joint, const NamedTensors& values, bool source) const;
   const Tensor& expected(size_t joint, const NamedTensors& values) const;
   Tensor run(const Graph& graph, const std::vector<ValueId>& ends, const Segment& segment, const NamedTensors& values,
-             bool source, bool wide, std::map<std::string, Tensor>* inner = nullptr) const;
+             bool source, bool wide, std::map<std::string, Tensor>* inner = nullptr,
+             const std::map<size_t, Tensor>& made = {}) const;
   void measure(size_t joint, const Tensor& made, const NamedTensors& values, bool count);
   void measure_alone(size_t joint, const NamedTensors& values, bool count);
   void run_and_measure(size_t joint, const NamedTensors& values, bool count);
   void judge(size_t joint, const Tensor& made, const NamedTensors& values);
   bool agrees(const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
               const std::set<size_t>& changed, const std::vector<AxisOrder>& orders, const NamedTensors& values) const;
+  std::set<size_t> behind(const std::set<size_t>& joints) const;
   bool agrees_without(const std::set<size_t>& withdrawn, const NamedTensors& values) const;
   bool realign(const NamedTensors& values);
   bool move_end(size_t joint, bool source, ValueId to, const NamedTensors& values);
   void explain(const NamedTensors& values);
+  std::vector<size_t> in_target_order() const;
+  std::optional<std::set<size_t>> vanishing(size_t joint, const std::vector<size_t>& order,
+                                            const NamedTensors& values) const;
+  bool equal_beyond(size_t joint, const std::set<size_t>& joints, const NamedTensors& values) const;
+  void merge_equivalent(const NamedTensors& values);
+  void find_latent(const NamedTensors& values);
   void measure_fresh(const NamedTensors& values);
   bool withdraw(const NamedTensors& values);
   bool join(const NamedTensors& values);
@@ -134,6 +150,7 @@ class OwnErrors {
   mutable bool shared_out_ = false;        // segments are on the pool's threads, each on one
   mutable std::atomic<double> flops_ = 0;  // of all that was interpreted; whole numbers, the same in any order
   double most_flops_ = 0;
+  int64_t n_equivalent_ = 0;
   int64_t n_samples_ = 0;
 };
 

@@ -52,6 +52,7 @@ class Search {
     SegmentRepair result;
     result.own = joint;
     joint_ = joint;
+    latent_ = own_.results()[joint].latent && !own_.results()[joint].wrong();
     why_not_.clear();
     if (deadline_.stops()) return out_of_time(result);
     result.times_before = worst({});
@@ -69,7 +70,13 @@ class Search {
       const Edits constants = constant_edits(pairs, folded), attributes = attribute_edits(pairs, folded);
       Edits both = constants;
       both.insert(both.end(), attributes.begin(), attributes.end());
-      for (const Edits& set : {constants, attributes, both}) {
+      const Edits skips = skip_edits(pair_nodes(edit_source_.graph(folded), nodes, target_, r.target.nodes));
+      Edits all = skips;
+      all.insert(all.end(), both.begin(), both.end());
+      std::vector<Edits> tried = {constants, attributes, both, skips};
+      for (const Edit& skip : skips) tried.push_back({skip});
+      tried.push_back(all);
+      for (const Edits& set : tried) {
         if (!set.empty() && std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
       }
     }
@@ -111,7 +118,8 @@ class Search {
     }
     double times = 0;
     for (size_t i = 0; i < own_.kept(); ++i) {
-      const Trial trial = own_.try_target(edited, joint_, i);
+      Trial trial = own_.try_target(edited, joint_, i);
+      if (latent_ && trial.right()) trial = own_.try_beyond(edited, joint_, i);
       if (!trial.failure.empty()) why_not_ = trial.failure;
       times =
           std::max(times, trial.right() ? std::min(trial.certainty(), 1.0) : std::max(trial.certainty(), 1.0 + 1e-9));
@@ -210,6 +218,60 @@ class Search {
     return edits;
   }
 
+  static bool quantises(const Node& node) { return node.op == "QuantizeLinear" || node.op == "DequantizeLinear"; }
+  // Whether the target computes from quantised activations as a whole, so that none is there by mistake.
+  bool is_quantised() const {
+    static const std::set<std::string, std::less<>> kHeavy = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+    size_t n_heavy = 0, n_quantised = 0;
+    for (NodeId id : target_.order()) {
+      const Node& node = target_.node(id);
+      if (node.op.starts_with("QLinear") || node.op.ends_with("Integer")) return true;
+      if (kHeavy.count(node.op) == 0) continue;
+      ++n_heavy;
+      for (size_t i : {0, 1}) {
+        const NodeId maker = node.input(i) == kNoValue ? -1 : target_uses_.producer[static_cast<size_t>(node.input(i))];
+        if (maker < 0 || target_.node(maker).op != "DequantizeLinear") continue;
+        ++n_quantised;
+        break;
+      }
+    }
+    return n_quantised * 4 > n_heavy;
+  }
+
+  // Layers of the target that the source has not are left out: each run of them that makes a value of the type that it is made from.
+  Edits skip_edits(const std::vector<std::pair<NodeId, NodeId>>& nodes) {
+    std::set<NodeId> extra;
+    for (const auto& [ours, theirs] : nodes) {
+      if (ours < 0) extra.insert(theirs);
+    }
+    Edits edits;
+    for (const auto& [ours, last] : nodes) {
+      if (ours >= 0 || target_.node(last).outputs.size() != 1) continue;
+      const ValueId out = target_.node(last).output(0);
+      const Type& type = target_.value(out).type;
+      // As far in front as the run goes, which the value that is read there ends.
+      ValueId instead = kNoValue;
+      bool quantised = false;
+      for (NodeId id = last; id >= 0 && extra.count(id) != 0;) {
+        quantised = quantised || quantises(target_.node(id));
+        const ValueId in = target_.node(id).input(0);
+        if (in == kNoValue || target_.constant(in) != nullptr) break;
+        if (target_.value(in).type == type) instead = in;
+        id = target_uses_.producer[static_cast<size_t>(in)];
+      }
+      // Of a longer run its last layer stands for all.
+      const std::vector<NodeId>& readers = target_uses_.readers[static_cast<size_t>(out)];
+      const bool inside = readers.size() == 1 && extra.count(readers[0]) != 0 && !target_.is_output(out);
+      if (instead == kNoValue || inside || (quantised && is_quantised())) continue;
+      Edit edit;
+      edit.kind = Edit::Kind::Skip;
+      edit.target = target_.value(out).name;
+      edit.key = target_.value(instead).name;
+      edits.push_back(std::move(edit));
+    }
+    return edits;
+  }
+
   // Whether some of the nodes keep numbers in a precision of their own.
   static bool has_precision(const Graph& graph, const std::vector<NodeId>& nodes) {
     return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) {
@@ -243,8 +305,9 @@ class Search {
   EditSource edit_source_;
   Uses target_uses_;
   size_t joint_ = 0;
-  bool cut_ = false;  // orders of axes were left out, for want of time
-  Edits set_;         // the last that was right
+  bool latent_ = false;  // the wrong segment is right on the samples
+  bool cut_ = false;     // orders of axes were left out, for want of time
+  Edits set_;            // the last that was right
   std::map<std::tuple<std::string, size_t, bool>, std::vector<std::vector<size_t>>> perms_;
   std::string why_not_;
 };

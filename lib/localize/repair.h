@@ -1,8 +1,8 @@
 // Repair: the fewest edits of a target that make its wrong segments compute what the source's do.
 //
 // Each wrong segment is repaired by itself, on the source's activations, so that several faults are no harder than one. What
-// is tried follows from what is not the same: constants, attributes, both, the same against the source with its batch norms folded, and
-// last the source's layers in the target's place. Of the first set that makes the segment right, each edit is taken back that it stays
+// is tried follows from what is not the same: constants, attributes, both, layers of the target left out that the source has not, the
+// same against the source with its batch norms folded, and last the source's layers in the target's place. Of the first set that makes the segment right, each edit is taken back that it stays
 // right without.
 #pragma once
 #include <string>

@@ -240,7 +240,7 @@ TEST(LocalizeSchemas, Repair) {
 TEST(LocalizeSchemas, Edits) {
   Schema schema("edits");
   const auto edits = parse_edits(schema.root()["examples"][0].dump(), "example");
-  ASSERT_EQ(edits.size(), 5u);
+  ASSERT_EQ(edits.size(), 6u);
   schema.expect(edits_json(edits));
   EXPECT_EQ(edits_json(edits), schema.root()["examples"][0].dump() + "\n");
   Edit plain;

@@ -1,4 +1,5 @@
-// Networks under other names: what is found does not follow names.
+// Networks in other forms: other names, hidden channels in another order or scaled, bounds that no sample reaches. What is found does not
+// follow names; what is one function is no fault, whatever its layers hold.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,6 +55,13 @@ std::string found(const LocalizeReport& report) {
   return text;
 }
 
+double apart(const Graph& a, const Graph& b, const Shape& shape, double scale = 1) {
+  Tensor x = random_tensor(DType::Float32, shape, 77);
+  float* values = x.mutable_data<float>();
+  for (int64_t i = 0; i < x.size(); ++i) values[i] *= static_cast<float>(scale);
+  return compare(interpret(a, {x})[0], interpret(b, {x})[0]).relative();
+}
+
 TEST(OtherNames, OfAHealthyNetworkAreNoFault) {
   const Graph source = typed(kFaultyNet);
   for (const char* renaming : kRenamings) {
@@ -94,6 +102,210 @@ TEST(OtherNames, LeaveTheFindingsOfEveryClassOfFaults) {
       }
     }
   }
+}
+
+// A stretch of a hidden layer, its reader with a depthwise one between.
+const char* const kHidden = R"(graph "hidden" {
+  opset 28
+  input x: float32[1,3,8,8]
+  const w1: float32[6,3,3,3] = random(1)
+  const b1: float32[6] = random(2)
+  const wd: float32[6,1,3,3] = random(3)
+  const bd: float32[6] = random(4)
+  const w2: float32[4,6,1,1] = random(5)
+  const b2: float32[4] = random(6)
+  const w3: float32[5,4,3,3] = random(7)
+  c1 = Conv(x, w1, b1) @conv1 {pads = [1, 1, 1, 1]}
+  r1 = Relu(c1) @relu1
+  d1 = Conv(r1, wd, bd) @depthwise {pads = [1, 1, 1, 1], group = 6}
+  rd = Relu(d1) @relud
+  c2 = Conv(rd, w2, b2) @conv2
+  r2 = Relu(c2) @relu2
+  y = Conv(r2, w3) @conv3
+  output y
+})";
+
+// Index i along `axis` becomes times[i] times what was at from[i].
+void rearrange(Graph& graph, const char* name, int axis, const std::vector<int64_t>& from,
+               const std::vector<float>& times) {
+  Tensor& tensor = *graph.value(graph.find_value(name)).constant;
+  Tensor moved(tensor.dtype(), tensor.shape());
+  const int64_t step = row_major_strides(tensor.shape())[static_cast<size_t>(axis)], n = tensor.dim(axis);
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    const int64_t at = i / step % n;
+    moved.mutable_data<float>()[i] =
+        times[static_cast<size_t>(at)] * tensor.data<float>()[i + (from[static_cast<size_t>(at)] - at) * step];
+  }
+  tensor = moved;
+}
+
+const std::vector<int64_t> kAsTheyWere = {0, 1, 2, 3, 4, 5}, kOrder = {3, 0, 5, 1, 4, 2};
+const std::vector<float> kOnce = {1, 1, 1, 1, 1, 1}, kTimes = {2, 0.3F, 7, 0.5F, 1.7F, 11};
+
+Graph permuted() {
+  Graph graph = typed(kHidden);
+  for (const char* name : {"w1", "b1", "wd", "bd"}) rearrange(graph, name, 0, kOrder, kOnce);
+  rearrange(graph, "w2", 1, kOrder, kOnce);
+  return graph;
+}
+
+Graph equalised() {
+  Graph graph = typed(kHidden);
+  std::vector<float> back;
+  for (float t : kTimes) back.push_back(1 / t);
+  for (const char* name : {"w1", "b1", "bd"}) rearrange(graph, name, 0, kAsTheyWere, kTimes);
+  rearrange(graph, "w2", 1, kAsTheyWere, back);
+  return graph;
+}
+
+TEST(OtherForms, HiddenChannelsInAnotherOrderOrScaledAreNoFault) {
+  const Graph source = typed(kHidden);
+  for (const Graph& target : {permuted(), equalised()}) {
+    ASSERT_LE(apart(source, target, kShape), 1e-5);
+    const Judged result = judged(source, target);
+    EXPECT_EQ(found(result.report), "");
+    EXPECT_TRUE(result.report.agree());
+    EXPECT_GT(result.report.residual->n_equivalent, 0);
+  }
+}
+
+TEST(OtherForms, FaultsBesideThemAreFound) {
+  const Graph source = typed(kHidden);
+  for (Graph target : {permuted(), equalised()}) {
+    inject(target, "kernel-rotated@conv3", 1);
+    infer_types(target);
+    EXPECT_EQ(found(judged(source, target).report), "conv3; ");
+  }
+}
+
+TEST(OtherForms, AnOrderOrAScaleThatNothingUndoesIsAFault) {
+  const Graph source = typed(kHidden);
+  for (const bool scaled : {false, true}) {
+    Graph target = source;
+    for (const char* name : {"w1", "b1"})
+      rearrange(target, name, 0, scaled ? kAsTheyWere : kOrder, scaled ? kTimes : kOnce);
+    const Judged result = judged(source, target, kShape, true);
+    EXPECT_EQ(found(result.report), "conv1; ");
+    EXPECT_LE(apart(source, result.repaired, kShape), 1e-6);
+  }
+}
+
+// What no sample shows to be different, as a pooling of a wrong slope's positive values, is not proven equal by that.
+TEST(OtherForms, WhatOnlyTheseSamplesHideIsNoOtherForm) {
+  const char* const text = R"(graph "pooled" {
+    opset 28
+    input x: float32[1,3,8,8]
+    const w: float32[4,3,3,3] = random(1)
+    const v: float32[4,4,1,1] = random(2)
+    c = Conv(x, w) @conv
+    const two: float32[] = {2}
+    l = LeakyRelu(c) @leaky {alpha = SLOPE}
+    d = Mul(l, two) @double
+    m = MaxPool(d) @pool {kernel_shape = [6, 6]}
+    y = Conv(m, v) @last
+    output y
+  })";
+  const auto net = [&](const char* slope) {
+    std::string with = text;
+    with.replace(with.find("SLOPE"), 5, slope);
+    return typed(with);
+  };
+  const Graph source = net("0.1"), target = net("0.4");
+  ASSERT_EQ(apart(source, target, kShape), 0);
+  EXPECT_EQ(found(judged(source, target).report), "leaky; ");
+}
+
+const char* const kBounded = R"(graph "bounded" {
+  opset 28
+  input x: float32[1,3,8,8]
+  const w: float32[4,3,3,3] = random(1)
+  const v: float32[4,4,1,1] = random(2)
+  const low: float32[] = {0}
+  const high: float32[] = {60}
+  c = Conv(x, w) @conv
+  a = Clip(c, low, high) @bound
+  y = Conv(a, v) @last
+  output y
+})";
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+TEST(OtherForms, ABoundThatNoSampleReachesIsALatentFaultAndIsRepaired) {
+  const Graph source = typed(kBounded);
+  for (const char* wrong : {"a = Relu(c) @bound", "a = Clip(c, low) @bound", "a = Identity(c) @bound"}) {
+    SCOPED_TRACE(wrong);
+    const Graph target = typed(with(kBounded, "a = Clip(c, low, high) @bound", wrong));
+    const bool shows = std::string(wrong).find("Identity") != std::string::npos;  // negative values
+    ASSERT_EQ(apart(source, target, kShape) > 1e-3, shows);
+    ASSERT_GT(apart(source, target, kShape, 100), 1e-3);
+    const Judged result = judged(source, target, kShape, true);
+    ASSERT_EQ(result.report.findings.size(), 1u);
+    EXPECT_EQ(result.report.findings[0].sure, shows ? "certain" : "latent");
+    EXPECT_FALSE(result.report.agree());
+    EXPECT_LE(apart(source, result.repaired, kShape, 100), 1e-6);
+  }
+}
+
+TEST(OtherForms, ABoundThatNothingCanReachMayGo) {
+  const std::string bounded = with(
+      kBounded, "a = Clip(c, low, high) @bound",
+      "s = Sigmoid(c) @sigmoid\n  p = AveragePool(s) @pool {kernel_shape = [2, 2]}\n  a = Clip(p, low, high) @bound");
+  const Graph source = typed(bounded),
+              target = typed(with(bounded, "a = Clip(p, low, high) @bound", "a = Identity(p) @bound"));
+  EXPECT_EQ(found(judged(source, target).report), "");
+}
+
+TEST(OtherForms, AQuantisedActivationThatWasLeftIsTakenOut) {
+  const Graph source = typed(kHidden);
+  const Graph target = typed(with(kHidden, "d1 = Conv(r1,",
+                                  "const q: float32[] = {0.05}\n  const z: int8[] = {3}\n  q1 = QuantizeLinear(r1, q, "
+                                  "z) @quantise\n  e1 = DequantizeLinear(q1, q, z) @dequantise\n  d1 = Conv(e1,"));
+  const Judged result = judged(source, target, kShape, true);
+  ASSERT_EQ(result.repairs.size(), 1u);
+  ASSERT_EQ(result.repairs[0].edits.size(), 1u) << result.repairs[0].why_not;
+  EXPECT_EQ(result.repairs[0].edits[0].kind, Edit::Kind::Skip);
+  EXPECT_EQ(result.repaired.order().size(), source.order().size());
+  EXPECT_EQ(apart(source, result.repaired, kShape), 0);
+}
+
+TEST(OtherForms, AReshapeWithExchangedExtentsIsOneFault) {
+  const char* const text = R"(graph "reshaped" {
+    opset 28
+    input x: float32[1,1,6,10]
+    const s: int64[4] = {-1, 6, 10, 1}
+    const t: int64[4] = {-1, 1, 10, 6}
+    const w: float32[4,1,3,3] = random(1)
+    r = Reshape(x, s) @first
+    p = Transpose(r) @turn {perm = [0, 2, 1, 3]}
+    q = Reshape(p, t) @second
+    y = Conv(q, w) @conv
+    output y
+  })";
+  const Graph source = typed(text), target = typed(with(text, "{-1, 6, 10, 1}", "{-1, 10, 6, 1}"));
+  const Judged result = judged(source, target, {1, 1, 6, 10}, true);
+  EXPECT_EQ(found(result.report), "first; ");
+  EXPECT_EQ(apart(source, result.repaired, {1, 1, 6, 10}), 0);
+}
+
+// More than a few samples that round apart, and then one that is wrong.
+TEST(OwnErrors, AFaultThatOnlyALateSampleShowsIsFound) {
+  const Graph source = typed(kBounded), target = typed(with(kBounded, "{60}", "{8}"));
+  OwnErrors own(source, target, {});
+  Localizer localizer(&source, &target);
+  localizer.measure_own(&own);
+  for (uint64_t seed = 1; seed <= 9; ++seed) {
+    Tensor x = random_tensor(DType::Float32, kShape, seed);
+    float* values = x.mutable_data<float>();
+    for (int64_t i = 0; i < x.size(); ++i) values[i] *= seed == 9 ? 20.0F : 0.1F;
+    localizer.add(trace_of(source, x), trace_of(target, x));
+  }
+  const LocalizeReport report = localizer.finish({});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].sure, "certain");
+  EXPECT_EQ(report.findings[0].n_differing, 1);
 }
 
 }  // namespace
