@@ -7,7 +7,6 @@
 #include <iostream>
 #include <optional>
 
-#include "base/cpu.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/console.h"
@@ -114,6 +113,12 @@ void use_schedules(const Options& o, OpenOptions* open) {
   if (tuned && !cli::console().quiet) std::cerr << tune::to_text(*tuned);
 }
 
+// Whether its packages hold code that a compiler here made, for instruction sets.
+bool builds_here(const std::string& device) {
+  const Backend* backend = backend_of_device(device);
+  return backend != nullptr && backend->builds_here;
+}
+
 int work(const Options& o) {
   if (o.list_passes) {
     for (const Pass& pass : passes())
@@ -136,13 +141,13 @@ int work(const Options& o) {
     if (!o.tune && std::find(o.given.begin(), o.given.end(), name) != o.given.end())
       fail_usage(name, " is for a search: with --tune");
   }
-  if ((o.tune || !o.tuning.log.empty()) && o.device != "cpu")
+  if ((o.tune || !o.tuning.log.empty()) && !builds_here(o.device))
     fail_usage("schedules are searched for --device cpu alone");
   if (find_framework(o.device) != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
   OpenOptions open;
   std::string index;
   open.compile.device = find_device(o.device, &index).kind;
-  open.compile.float64 = index == "f64";
+  if (index == "f64") open.compile.element = DType::Float64;
   open.compile.opt = o.level[0] - '0';
   open.compile.pass_changes = o.passes;
   open.compile.stop_after = o.stop_after;
@@ -150,7 +155,7 @@ int work(const Options& o) {
   open.shapes = o.shapes;
   open.batch = o.batch;
   if (!o.isas.empty()) {
-    if (open.compile.device != "cpu") fail_usage("--isa ", o.isas, " is for --device cpu, not ", o.device);
+    if (!builds_here(open.compile.device)) fail_usage("--isa ", o.isas, " is for --device cpu, not ", o.device);
     for (const std::string& isa : split(o.isas, ',')) {
       const std::vector<std::string>& known = known_isas();
       if (std::find(known.begin(), known.end(), isa) == known.end())
@@ -158,10 +163,12 @@ int work(const Options& o) {
       open.compile.isas.push_back(isa);
     }
   }
-  if (!o.processor.empty() && open.compile.device == "cuda")
-    fail_usage("--processor ", o.processor, ": all code for cuda is for GPUs");
+  const Backend* backend = backend_of_device(open.compile.device);
+  const auto has_code = [&](bool gpu) { return backend != nullptr && !isas_of(backend->language, gpu).empty(); };
+  if (!o.processor.empty() && has_code(true) && !has_code(false))
+    fail_usage("--processor ", o.processor, ": all code for ", backend->device, " is for GPUs");
   std::vector<std::string> kinds = known_processors();
-  if (open.compile.device == "opencl") kinds.emplace_back(kGpu);
+  if (has_code(true)) kinds.emplace_back(kGpu);
   if (!o.processor.empty() && std::find(kinds.begin(), kinds.end(), o.processor) == kinds.end())
     fail_usage("--processor ", o.processor, ": choose from ", join(kinds));
   open.compile.processor = o.processor;

@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "base/affinity.h"
-#include "base/cpu.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -198,7 +197,7 @@ int work(const Options& o) {
   output.commit();
   if (o.run.profile) {
     std::optional<Peaks> peaks;
-    if (open.compile.device == "cpu") peaks = measure_peaks(session->isa(), session->threads());
+    if (find_isa(Language::C, session->isa()) != nullptr) peaks = measure_peaks(session->isa(), session->threads());
     std::cerr << profile_table(*package, session->profile(), peaks);
   }
   return report(summary, plan, options.usage, o.affinity.has_value());

@@ -6,21 +6,65 @@
 #include <cstring>
 
 namespace dnn {
+namespace {
 
-const std::vector<std::string>& known_isas() {
-  static const std::vector<std::string> names = {"x86-64", "avx2", "avx512"};
-  return names;
+enum Register { Eax, Ebx, Ecx, Edx };
+
+struct FeatureRow {
+  const char* name;
+  unsigned leaf, subleaf;
+  Register from;
+  unsigned bit;
+  uint64_t state;
+};
+constexpr FeatureRow kFeatures[] = {
+#define DNN_CPU_FEATURE(enumerator, name, leaf, subleaf, from, bit, state) {name, leaf, subleaf, from, bit, state},
+#include "base/cpu_features.def"
+#undef DNN_CPU_FEATURE
+};
+constexpr size_t kFeatureCount = sizeof kFeatures / sizeof *kFeatures;
+
+// The registers that the operating system keeps when it switches threads: XCR0, 0 where it does not say.
+uint64_t kept_state() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kOsXsave = 1u << 27;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsXsave) == 0) return 0;
+  unsigned low = 0, high = 0;
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return uint64_t{high} << 32 | low;
 }
 
-std::vector<std::string> supported_isas() {
-  std::vector<std::string> names = {"x86-64"};
-  __builtin_cpu_init();  // these checks include the operating system's XCR0
-  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  const bool avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-  if (avx2) names.emplace_back("avx2");
-  if (avx2 && avx512) names.emplace_back("avx512");
-  return names;
+bool detect(const FeatureRow& row) {
+  unsigned words[4] = {};
+  if (__get_cpuid_count(row.leaf, 0, &words[0], &words[1], &words[2], &words[3]) == 0) return false;
+  if (row.subleaf > 0) {
+    if (words[0] < row.subleaf) return false;  // the last subleaf that there is
+    __get_cpuid_count(row.leaf, row.subleaf, &words[0], &words[1], &words[2], &words[3]);
+  }
+  static const uint64_t kept = kept_state();
+  return (words[row.from] >> row.bit & 1) != 0 && (kept & row.state) == row.state;
+}
+
+}  // namespace
+
+bool has_feature(CpuFeature feature) {
+  static const std::vector<bool> found = [] {
+    std::vector<bool> result;
+    for (const FeatureRow& row : kFeatures) result.push_back(detect(row));
+    return result;
+  }();
+  return found[static_cast<size_t>(feature)];
+}
+
+const char* feature_name(CpuFeature feature) { return kFeatures[static_cast<size_t>(feature)].name; }
+
+const std::vector<CpuFeature>& all_features() {
+  static const std::vector<CpuFeature> all = [] {
+    std::vector<CpuFeature> result;
+    for (size_t i = 0; i < kFeatureCount; ++i) result.push_back(static_cast<CpuFeature>(i));
+    return result;
+  }();
+  return all;
 }
 
 std::string cpu_name() {
@@ -38,23 +82,15 @@ std::string cpu_name() {
   return text;
 }
 
-const std::vector<std::string>& known_processors() {
-  static const std::vector<std::string> names = {"generic", "zen4", "zen5"};
-  return names;
-}
-
-std::string processor_kind() {
-  unsigned a = 0, vendor_b = 0, vendor_c = 0, vendor_d = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(0, &a, &vendor_b, &vendor_c, &vendor_d) == 0 || vendor_b != signature_AMD_ebx) return "generic";
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return "generic";
-  const unsigned family = (a >> 8 & 0xf) + (a >> 20 & 0xff), model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
-  // Of Zen 5 those for servers and desktops; most laptops' take a vector of 512 bits in two halves, as those of Zen 4, which
-  // share a family with Zen 3's.
-  constexpr unsigned kZen5 = 0x1a, kServers = 0x20, kDesktop = 0x44;
-  if (family == kZen5) return model < kServers || model == kDesktop ? "zen5" : "generic";
-  constexpr unsigned kZen4 = 0x19;
-  const bool server = model >= 0x10 && model < 0x20, client = model >= 0x60 && model < 0x80, dense = model >= 0xa0;
-  return family == kZen4 && (server || client || dense) ? "zen4" : "generic";
+CpuModel cpu_model() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &b, &c, &d) == 0) return {};
+  CpuModel result;
+  for (const unsigned word : {b, d, c}) result.vendor.append(reinterpret_cast<const char*>(&word), sizeof word);
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return {};
+  result.family = (a >> 8 & 0xf) + (a >> 20 & 0xff);
+  result.model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
+  return result;
 }
 
 }  // namespace dnn

@@ -1,20 +1,31 @@
-// What this processor can do, by CPUID: instruction sets that kernels are built for, and their names.
+// What this processor can do, and which one it is, by CPUID. What code is made of that is in lib/target.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace dnn {
 
-// Instruction sets that kernels come in, best last: "x86-64", "avx2" (with FMA), "avx512" (F, BW, DQ, VL).
-const std::vector<std::string>& known_isas();
-// Those that this processor and its operating system support, best last.
-std::vector<std::string> supported_isas();
+enum class CpuFeature {
+#define DNN_CPU_FEATURE(enumerator, name, leaf, subleaf, from, bit, state) enumerator,
+#include "base/cpu_features.def"
+#undef DNN_CPU_FEATURE
+};
+
+// Whether this processor has it and its operating system keeps the registers that it takes. A process must ask Linux for the tiles of
+// AMX before it uses them.
+bool has_feature(CpuFeature feature);
+// As /proc/cpuinfo has it: "avx512_vnni".
+const char* feature_name(CpuFeature feature);
+const std::vector<CpuFeature>& all_features();
+
 // "Intel(R) Xeon(R) ..." as CPUID says it.
 std::string cpu_name();
-// Kinds of processors that the compiler tells apart by their speeds, beyond their instruction set: "generic", and AMD's "zen4" (a
-// vector of 512 bits in two halves) and "zen5" (with units of 512 bits).
-const std::vector<std::string>& known_processors();
-// This processor's kind; "generic" where it is none of the others.
-std::string processor_kind();
+
+struct CpuModel {
+  std::string vendor;  // "AuthenticAMD"
+  unsigned family = 0, model = 0;
+};
+CpuModel cpu_model();
 
 }  // namespace dnn

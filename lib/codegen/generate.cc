@@ -38,56 +38,27 @@ struct Life {
   int64_t at = 0;
 };
 
-ScheduleOptions schedule_options(const GenerateOptions& options, const std::string& isa) {
-  ScheduleOptions result;
-  result.opt = options.opt;
-  result.reassociate = options.opt >= 3;
-  result.native_lanes = vector_lanes(isa);
-  if (isa != "avx512") {
-    result.vector_registers = isa == "avx2" ? 16 : 15;
-    result.widest_tile = isa == "avx2" ? 2 : 1;
-  }
-  // What counts there is how often a chunk's sums are stored, and not how far its weights are.
-  const bool zen4 = options.processor == "zen4";
-  if ((zen4 || options.processor == "zen5") && isa == "avx512") {
-    result.product_chunk_kib = zen4 ? 0 : 40;
-    result.nearest_from = zen4 ? 24 : 0;  // docs/decisions/0031
-    result.half_vectors = zen4;
-  }
-  result.gpu = options.target == "cuda" || isa == kGpuIsa;
-  if (options.target == "opencl" && !result.gpu) {
-    // 12 accumulators, a weight vector, a broadcast: more of them spill on PoCL, but where 32 registers hold 16 floats each.
-    result.vector_registers = isa == "float16" ? 18 : 14;
-    result.widest_tile = isa == "float16" ? 2 : 1;
-  }
-  result.matrix_products = options.target == "cuda" && options.opt >= 4;
-  if (result.gpu) {
-    result.lanes = 1;
-    result.parallel_tasks = result.least_tasks = int64_t{1} << 20;
-  }
-  return result;
-}
-
 Kernel scheduled(const Kernel& kernel, const std::set<const loops::Buffer*>& packable, const ScheduleOptions& options) {
-  return options.gpu ? schedule_gpu(kernel, packable, options) : schedule_cpu(kernel, packable, options);
+  return options.target.isa->gpu ? schedule_gpu(kernel, packable, options) : schedule_cpu(kernel, packable, options);
 }
 
-const Vocabulary& vocabulary_of(const std::string& target) {
-  if (target == "c") return c_vocabulary();
-  if (target == "opencl") return opencl_vocabulary();
-  if (target == "cuda") return cuda_vocabulary();
-  fail_usage("there is no code generator for ", target);
+const Vocabulary& vocabulary_of(Language language) {
+  switch (language) {
+    case Language::C: return c_vocabulary();
+    case Language::OpenCl: return opencl_vocabulary();
+    case Language::Cuda: return cuda_vocabulary();
+    case Language::None: break;
+  }
+  fail_internal("kernels are printed for a device that interprets");
 }
 
 class Generator {
  public:
-  Generator(const Graph& graph, const GenerateOptions& options, const std::string& isa)
-      : graph_(graph),
-        options_(options),
-        schedule_(schedule_options(options, isa)),
-        in_place_(options.opt >= 3 && options.target != "cuda") {
-    if (options.opt >= 3 && options.target == "c") samples_ = find_samples(graph);
-    if (const auto chosen = options.schedules.find(isa); chosen != options.schedules.end()) chosen_ = chosen->second;
+  Generator(const Graph& graph, const GenerateOptions& options, const Target& target)
+      : graph_(graph), options_(options), target_(target) {
+    if (target.takes_samples_alone()) samples_ = find_samples(graph);
+    if (const auto chosen = options.schedules.find(target.isa->name); chosen != options.schedules.end())
+      chosen_ = chosen->second;
   }
 
   Generated run() {
@@ -97,7 +68,7 @@ class Generator {
     for (ValueId id : graph_.inputs) package.input_types.push_back(graph_.value(id).type);
     for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
     place_values();
-    if (in_place_) find_parts_in_place();
+    if (target_.has_views()) find_parts_in_place();
     for (NodeId id : graph_.order()) {
       visit(id);
       keep_outputs(id);
@@ -138,7 +109,7 @@ class Generator {
              std::all_of(node.inputs.begin(), node.inputs.end(),
                          [&](ValueId v) { return is_inner(v) || graph_.constant(v) != nullptr; });
     };
-    const int64_t align = schedule_.gpu ? kArenaAlign : 1;  // there each is a sub-buffer
+    const int64_t align = target_.isa->gpu ? kArenaAlign : 1;  // there each is a sub-buffer
     parts_ = samples_.runs.empty() ? find_parts(graph_, align) : find_parts(samples_.one, align, all_inner);
   }
 
@@ -341,13 +312,11 @@ class Generator {
     kernel.name = kernel.pattern + "_" + sha256_hex(as_bytes(lowered)).substr(0, 12);
     if (options_.on_workload && kernel_index_.count(kernel.name) == 0) {
       options_.on_workload(
-          {kernel.name, kernel.comment, flops,
-           [kernel, packable, target = options_.target, schedule = schedule_](const ScheduleParameters& p) mutable {
-             schedule.parameters = p;
-             return print_kernel(scheduled(kernel, packable, schedule), vocabulary_of(target));
+          {kernel.name, kernel.comment, flops, [kernel, packable, target = target_](const ScheduleParameters& p) {
+             return print_kernel(scheduled(kernel, packable, {target, p}), vocabulary_of(target.isa->language));
            }});
     }
-    ScheduleOptions schedule = schedule_;
+    ScheduleOptions schedule = {target_};
     if (const auto chosen = chosen_.find(kernel.name); chosen != chosen_.end()) {
       schedule.parameters = chosen->second;
       kernel.comment += " " + to_text(chosen->second);
@@ -453,7 +422,7 @@ class Generator {
 
   const Graph& graph_;
   const GenerateOptions& options_;
-  ScheduleOptions schedule_;
+  const Target& target_;
   std::map<std::string, ScheduleParameters> chosen_;  // by kernel
   Generated result_;
   std::map<ValueId, loops::Layout> layouts_;
@@ -461,7 +430,6 @@ class Generator {
   std::map<std::string, int32_t> kernel_index_;
   std::map<ValueId, Life> lives_;
   std::vector<Life> temporary_;
-  bool in_place_;
   Parts parts_;
   Samples samples_;
 };
@@ -483,46 +451,43 @@ bool same_plan(const Package& a, const Package& b) {
 
 }  // namespace
 
-int64_t vector_lanes(const std::string& isa) {
-  if (isa == "avx2" || isa == "float8") return 8;
-  return isa == "x86-64" ? 4 : 16;
-}
-
 Package generate(const Graph& graph, const GenerateOptions& options) {
-  const Vocabulary& vocabulary = vocabulary_of(options.target);
+  DNN_CHECK(!options.targets.empty());
+  const Vocabulary& vocabulary = vocabulary_of(options.targets[0].isa->language);
+  const bool units = options.targets[0].backend()->builds_here;  // that compile apart
   const std::string define = options.fast_math ? "#define DNN_FAST_MATH\n" : "";
   Package package;
   std::vector<std::string> layouts;
-  for (size_t i = 0; i < options.isas.size(); ++i) {
-    Generated generated = Generator(graph, options, options.isas[i]).run();
+  for (const Target& target : options.targets) {
+    Generated generated = Generator(graph, options, target).run();
     Code code;
-    code.isa = options.isas[i];
+    code.isa = target.isa->name;
     std::string all;
     for (const Kernel& kernel : generated.kernels) {
       const std::string text = print_kernel(kernel, vocabulary);
       code.tasks.push_back(task_count(kernel));
       code.threads.push_back(thread_count(kernel));
-      if (options.target == "c") {  // units that compile apart
+      if (units) {
         code.source += std::string(kUnitDivider) + define + vocabulary.prelude(text) + "\n" + text;
       } else {
         all += "\n" + text;
       }
     }
-    if (options.target != "c") code.source = define + vocabulary.prelude(all) + all;
-    if (i == 0) {
+    if (!units) code.source = define + vocabulary.prelude(all) + all;
+    if (package.codes.empty()) {
       package = std::move(generated.package);
       layouts = std::move(generated.layouts);
     } else if (!same_plan(package, generated.package) || layouts != generated.layouts) {
-      fail_internal("the plans for ", options.isas[0], " and ", options.isas[i], " differ");
+      fail_internal("the plans for ", package.codes[0].isa, " and ", code.isa, " differ");
     }
     package.codes.push_back(std::move(code));
   }
   return package;
 }
 
-std::string emit_loops(const Graph& graph, const GenerateOptions& options, const std::string& isa) {
+std::string emit_loops(const Graph& graph, const GenerateOptions& options, const Target& target) {
   std::string text;
-  for (const Kernel& kernel : Generator(graph, options, isa).run().kernels) text += loops::to_text(kernel) + "\n";
+  for (const Kernel& kernel : Generator(graph, options, target).run().kernels) text += loops::to_text(kernel) + "\n";
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "codegen/vector_math.h"
+#include "target/target.h"
 
 namespace dnn::codegen {
 namespace {
@@ -126,7 +127,7 @@ class CVocabulary : public Vocabulary {
     if (occurs("f64")) text += scalar_helpers("f64", "double", "");
     const bool scalar_math = std::any_of(std::begin(kOwnMath), std::end(kOwnMath),
                                          [&](std::string_view name) { return occurs(cat(name, "_f32(")); });
-    for (DType dtype : {DType::Float32, DType::Float64}) {
+    for (DType dtype : vector_elements()) {
       for (int64_t lanes : {2, 4, 8, 16}) {
         const std::string suffix = type_suffix(dtype, lanes);
         if (occurs(suffix + " ") || occurs(suffix + "_") || occurs(suffix + "(") || occurs(suffix + ")") ||
@@ -166,8 +167,7 @@ class CVocabulary : public Vocabulary {
     return cat(type, " ", name, "[", n, "] __attribute__((aligned(64)));");
   }
   bool has_vector(DType dtype, int64_t lanes) const override {
-    return (dtype == DType::Float32 || dtype == DType::Float64) &&
-           (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
+    return has_vectors(dtype) && (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
   }
   std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const override {
     const std::string type = type_suffix(dtype, lanes);

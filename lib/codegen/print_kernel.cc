@@ -468,7 +468,7 @@ class Printer {
       case Op::Lt:
       case Op::Le:
       case Op::Eq:
-      case Op::Ne: return e->args[0]->dtype == DType::Float32 || e->args[0]->dtype == DType::Float64;
+      case Op::Ne: return is_float(e->args[0]->dtype);
       case Op::IsNan: return true;
       case Op::And:
       case Op::Or: return float_condition(e->args[0]) && float_condition(e->args[1]);

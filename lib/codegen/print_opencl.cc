@@ -1,6 +1,7 @@
 // The OpenCL C vocabulary: one work-item per task, OpenCL's own vectors.
 #include "base/text.h"
 #include "codegen/print.h"
+#include "target/target.h"
 
 namespace dnn::codegen {
 namespace {
@@ -82,7 +83,7 @@ class OpenClVocabulary : public Vocabulary {
                         DType::UInt32, DType::UInt64}) {
       if (occurs("_" + type_suffix(dtype, 1) + "(")) text += integer_helpers(dtype);
     }
-    for (DType dtype : {DType::Float32, DType::Float64}) {
+    for (DType dtype : vector_elements()) {
       for (int64_t lanes : {1, 2, 4, 8, 16}) {
         if (occurs(type_suffix(dtype, lanes))) text += float_helpers(dtype, lanes);
       }
@@ -119,8 +120,7 @@ class OpenClVocabulary : public Vocabulary {
     return cat(type, " ", name, "[", n, "];");
   }
   bool has_vector(DType dtype, int64_t lanes) const override {
-    return (dtype == DType::Float32 || dtype == DType::Float64) &&
-           (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
+    return has_vectors(dtype) && (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
   }
   std::string load_vector(DType, int64_t lanes, const std::string& pointer) const override {
     return cat("vload", lanes, "(0, ", pointer, ")");

@@ -22,6 +22,10 @@ Stmt replace_buffer(const Stmt& stmt, const Buffer* from, const BufferRef& to) {
       stmt, [&](const Expr& e) { return e->op == Op::Load && e->buffer.get() == from ? load(to, e->args) : e; });
 }
 
+// Elements of a block, which vector loops run over: in as many registers as they take, but no more than so many bytes.
+constexpr int64_t kBlock = 16, kBlockBytes = 64;
+// Blocks side by side in packed constants, where they divide.
+constexpr int64_t kPanel = 2;
 // Positions of the output for which a chunk of the reduction may pay.
 constexpr int64_t kFewPositions = 28;
 // Accumulators that hide the latency of a multiply-add; columns of a tile beside a narrower one.
@@ -49,7 +53,7 @@ class CpuSchedule {
 
   Kernel run() {
     body_ = simplify(drop_guards(body_));
-    const bool vectors = lanes() > 1 && (dtype_ == DType::Float32 || dtype_ == DType::Float64);
+    const bool vectors = in_vectors();
     if (kernel_.pattern == "border") {
       border();
     } else if (kernel_.pattern == "conv" && vectors && loop_extent(body_, "m") >= 2) {
@@ -61,12 +65,12 @@ class CpuSchedule {
       for (const std::string& v : vectors_over("v")) body_ = jam(body_, v, LoopKind::Vector);
     } else if (kernel_.pattern == "matmul" && vectors) {
       matmul();
-    } else if (kernel_.pattern == "pool" && vectors && options_.opt >= 3 && blocked_channels()) {
+    } else if (kernel_.pattern == "pool" && vectors && level().chunk && blocked_channels()) {
       pooling();
     } else {
       elementwise();
     }
-    if (options_.opt >= 3) body_ = contract_fma(body_);
+    if (level().contract) body_ = contract_fma(body_);
     if (native_lanes() < lanes()) body_ = narrow_vectors(body_, native_lanes());
     mark_parallel();
     kernel_.body = simplify(body_);
@@ -105,9 +109,16 @@ class CpuSchedule {
     return nullptr;
   }
 
-  int64_t lanes() const { return dtype_ == DType::Float64 ? std::min<int64_t>(8, options_.lanes) : options_.lanes; }
+  const Isa& isa() const { return *options_.target.isa; }
+  const Processor& processor() const { return *options_.target.processor; }
+  const Level& level() const { return *options_.target.level; }
+  const Chunks& chunks() const { return options_.target.chunks(); }
 
-  int64_t bytes() const { return static_cast<int64_t>(dtype_size(dtype_)); }
+  int64_t lanes() const { return isa().gpu ? 1 : std::min(kBlock, kBlockBytes / bytes()); }
+
+  bool in_vectors() const { return lanes() > 1 && has_vectors(dtype_); }
+
+  int64_t bytes() const { return std::max<int64_t>(1, static_cast<int64_t>(dtype_size(dtype_))); }
 
   const ScheduleParameters& parameters() const { return options_.parameters; }
 
@@ -115,10 +126,10 @@ class CpuSchedule {
 
   int64_t product_chunk_bytes() const {
     const bool chosen = parameters().chunk_kib != ScheduleParameters().chunk_kib;
-    return chosen ? chunk_bytes() : options_.product_chunk_kib.value_or(parameters().chunk_kib) << 10;
+    return chosen ? chunk_bytes() : chunks().product_chunk_kib.value_or(parameters().chunk_kib) << 10;
   }
 
-  int64_t native_lanes() const { return dtype_ == DType::Float64 ? options_.native_lanes / 2 : options_.native_lanes; }
+  int64_t native_lanes() const { return isa().lanes(dtype_); }
 
   // Registers that hold `blocks` blocks.
   int64_t registers_of(int64_t blocks) const { return blocks * std::max<int64_t>(1, lanes() / native_lanes()); }
@@ -201,8 +212,7 @@ class CpuSchedule {
   // A few rows of zeros: the channels of a block in vectors, and block by block, which are tasks then.
   void border() {
     const BufferRef y = output();
-    const bool vectors = lanes() > 1 && (dtype_ == DType::Float32 || dtype_ == DType::Float64);
-    for (size_t axis = 0; axis < y->shape.size() && vectors; ++axis) {
+    for (size_t axis = 0; axis < y->shape.size() && in_vectors(); ++axis) {
       const std::string v = cat("d", axis);
       if (y->layout.block_of(static_cast<int>(axis)) != lanes() || !room_for_padding(body_, v, lanes())) continue;
       body_ = with_kind(split_padded(body_, v, lanes()), v + "_i", LoopKind::Vector);
@@ -214,8 +224,8 @@ class CpuSchedule {
   void convolution() {
     const std::string column = last_output_axis();
     const int64_t channels = loop_extent(body_, "c");
-    const bool blocks = options_.opt >= 3 && blocked("c") && channels >= lanes();
-    const int64_t m = loop_extent(body_, "m"), panel = options_.panel * lanes();
+    const bool blocks = level().chunk && blocked("c") && channels >= lanes();
+    const int64_t m = loop_extent(body_, "m"), panel = kPanel * lanes();
     pack_constants("m", m % panel == 0 ? panel : lanes(), blocks ? "c" : "", blocks ? lanes() : 1);
     if (blocks) {
       body_ = split(body_, "c", lanes());
@@ -239,9 +249,9 @@ class CpuSchedule {
     const bool few = blocks && few_products(channels);
     const bool shared = blocks && !few && shares_input(column, wide);
     // Not in shared tiles, which take up to 1.1 of the time then (measured; why was not shown).
-    if (options_.reassociate && !shared) body_ = start_sums(body_, column);
-    const int64_t across = shared ? blocks_across({kShare}, wide, options_.widest_tile)
-                                  : blocks_across({2, 3}, wide, few ? 1 : options_.widest_tile);
+    if (level().reassociate && !shared) body_ = start_sums(body_, column);
+    const int64_t across = shared ? blocks_across({kShare}, wide, isa().widest_tile)
+                                  : blocks_across({2, 3}, wide, few ? 1 : isa().widest_tile);
     if (across > 1) {
       body_ = split(body_, "m_o", across);
       body_ = move_inside("m_o_i", column);
@@ -258,9 +268,9 @@ class CpuSchedule {
       body_ = with_kind(body_, tap, LoopKind::Unrolled);
       // So few products wait for the image, of which the next rows are asked for meanwhile, with so much to do for each line that
       // the first cache is right wherever it is for any weights.
-      if (parameters().fetch_ahead != 0 && options_.opt >= 3 && column == "o1")
+      if (parameters().fetch_ahead != 0 && level().chunk && column == "o1")
         body_ = fetch_input(body_, "k0", input(), "o0",
-                            options_.nearest_from < INT64_MAX ? loops::Fetch::First : loops::Fetch::Second);
+                            chunks().nearest_from < INT64_MAX ? loops::Fetch::First : loops::Fetch::Second);
     }
     if (blocks) even_tasks(loop_extent(body_, "o0_i") > 0 ? "o0_i" : "o0");
     if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
@@ -270,7 +280,7 @@ class CpuSchedule {
   // Whether each element of a pointwise convolution is so few products that storing it in order, block by block, counts more than reading the
   // input once more for each block.
   bool few_products(int64_t channels) const {
-    return options_.half_vectors && channels <= kFewChannels && loop_extent(body_, "k0") <= 1 &&
+    return chunks().half_vectors && channels <= kFewChannels && loop_extent(body_, "k0") <= 1 &&
            loop_extent(body_, "k1") <= 1;
   }
 
@@ -278,9 +288,10 @@ class CpuSchedule {
   // are tasks then.
   bool ends_in_half(const std::string& column) const {
     const int64_t m = loop_extent(body_, "m");
-    return options_.half_vectors && native_lanes() == lanes() && m % lanes() == lanes() / 2 && m > lanes() &&
+    return chunks().half_vectors && native_lanes() == lanes() && m % lanes() == lanes() / 2 && m > lanes() &&
            m < kHalfBlocks * lanes() && column == "o1" && loop_extent(body_, "k0") <= 1 &&
-           loop_extent(body_, "k1") <= 1 && loop_extent(body_, "o0") >= options_.least_tasks && nest_holds("m", "o0");
+           loop_extent(body_, "k1") <= 1 && loop_extent(body_, "o0") >= processor().least_tasks &&
+           nest_holds("m", "o0");
   }
 
   // Whether a tile should be kShare blocks of channels wide. A pointwise convolution uses what it reads of the input once a
@@ -288,12 +299,12 @@ class CpuSchedule {
   // so few blocks of channels remain that tasks get short pieces of the plane.
   bool shares_input(const std::string& column, int64_t wide) const {
     if (loop_extent(body_, "k0") > 1 || loop_extent(body_, "k1") > 1) return false;
-    if (wide % kShare != 0 || options_.widest_tile < kShare) return false;
+    if (wide % kShare != 0 || isa().widest_tile < kShare) return false;
     const int64_t columns = std::max<int64_t>(1, loop_extent(body_, column));
     const int64_t rows = std::max<int64_t>(1, loop_extent(body_, "o0"));
     const int64_t tile = tile_width(columns, kShare, kSharedTile / kShare), rest = columns % tile;
     if (columns < 2 * tile || (rest > 0 && rest * kShare <= kNarrow)) return false;
-    return wide / kShare * rows * columns * 2 >= options_.least_tasks * parameters().chunk_positions;
+    return wide / kShare * rows * columns * 2 >= processor().least_tasks * parameters().chunk_positions;
   }
 
   // Output rows in blocks. Channels in chunks whose weights stay in the first cache over such a block; sums wait in the
@@ -310,7 +321,7 @@ class CpuSchedule {
       if (rows % n == 0 && n * columns >= least_positions(tasks)) height = n;
     }
     // Of a few tasks, one too many would leave a thread with nothing beside it: then some shorter ones, half as long at least.
-    const auto uneven = [&](int64_t n) { return n > 1 && n < 2 * options_.least_tasks && n % 2 != 0; };
+    const auto uneven = [&](int64_t n) { return n > 1 && n < 2 * processor().least_tasks && n % 2 != 0; };
     for (int64_t n = height, least = (height + 1) / 2; uneven(extent(groups) * (rows / height)) && n >= least; --n) {
       if (rows % n == 0 && !uneven(extent(groups) * (rows / n)) && n * columns >= kFewPositions) height = n;
     }
@@ -337,16 +348,16 @@ class CpuSchedule {
   // Positions of the output that a task should have at least, so that it pays to read the weights for it, when there are as
   // many tasks as that: the fewer, the shorter.
   int64_t least_positions(int64_t tasks) const {
-    if (tasks >= options_.least_tasks) return parameters().chunk_positions;
+    if (tasks >= processor().least_tasks) return parameters().chunk_positions;
     if (tasks == 1) return 1;
-    if (tasks * 2 >= options_.least_tasks) return parameters().chunk_positions / 2;
+    if (tasks * 2 >= processor().least_tasks) return parameters().chunk_positions / 2;
     return kFewPositions;
   }
 
   // Depthwise: the channel itself in vectors, taps unrolled over a tile of columns.
   void depthwise() {
     const std::string column = last_output_axis();
-    if (options_.reassociate) body_ = start_sums(body_, column);
+    if (level().reassociate) body_ = start_sums(body_, column);
     pack_constants("g", lanes());
     const std::vector<std::string> vectors = vectors_over("g");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
@@ -389,7 +400,7 @@ class CpuSchedule {
 
   // j (output columns) in vectors, i (rows) in a register tile; one row alone is tiled across columns.
   void matmul() {
-    const int64_t panel = options_.panel * lanes();
+    const int64_t panel = kPanel * lanes();
     const bool panels = loop_extent(body_, "i") >= 2 && loop_extent(body_, "j") % panel == 0;
     pack_constants("j", panels ? panel : lanes());
     // Where columns are left over, the rows must go inside before these are split off; then only what is around makes tasks.
@@ -398,15 +409,15 @@ class CpuSchedule {
     const std::vector<std::string> vectors = vectors_over("j", stores_only(body_));
     const int64_t rows = loop_extent(body_, "i"), wide = loop_extent(body_, "j_o");
     const int64_t across = rows < 2                  ? blocks_across({4, 8, 7, 6, 5, 3, 2}, wide, wide)
-                           : shares_rows(rows, wide) ? blocks_across({kShare}, wide, options_.widest_tile)
-                                                     : blocks_across({2, 3}, wide, options_.widest_tile);
+                           : shares_rows(rows, wide) ? blocks_across({kShare}, wide, isa().widest_tile)
+                                                     : blocks_across({2, 3}, wide, isa().widest_tile);
     if (across > 1) body_ = split(body_, "j_o", across);
     if (rows >= 2) {
       // The columns outermost, so that a block of the weights stays in cache over the rows.
       const std::string columns = across > 1 ? "j_o_o" : "j_o";
       if (nest_holds("i", columns)) body_ = move_inside("i", columns);
       const bool streamed = nest_holds(columns, "i");  // else each tile of rows goes through all columns
-      if (options_.opt >= 3 && streamed) carry_depth(across, columns);
+      if (level().chunk && streamed) carry_depth(across, columns);
       register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
       if (carried_) even_tasks(loop_extent(body_, "i_o") > 0 ? "i_o" : "i");
       const std::string groups = shared_chunk_.empty() ? columns : columns + "_o";
@@ -450,8 +461,8 @@ class CpuSchedule {
   // rows that they find room in the first cache where they lie a multiple of 4 KB apart. Not where so few blocks of columns
   // remain that threads would have nothing to do.
   bool shares_rows(int64_t rows, int64_t wide) const {
-    if (wide % kShare != 0 || options_.widest_tile < kShare || rows < 2 * kNarrow) return false;
-    return tasks_around("i") * (wide / kShare) * 2 >= options_.least_tasks;
+    if (wide % kShare != 0 || isa().widest_tile < kShare || rows < 2 * kNarrow) return false;
+    return tasks_around("i") * (wide / kShare) * 2 >= processor().least_tasks;
   }
 
   // How many times the loop over v begins, in a perfect nest.
@@ -468,27 +479,27 @@ class CpuSchedule {
   // What the parameters ask for comes before all of them.
   int64_t blocks_across(std::initializer_list<int64_t> widths, int64_t wide, int64_t widest) const {
     const int64_t asked = parameters().across;
-    if (asked > 0 && asked <= wide && wide % asked == 0 && registers_of(asked) + 1 < options_.vector_registers)
+    if (asked > 0 && asked <= wide && wide % asked == 0 && registers_of(asked) + 1 < isa().vector_registers)
       return asked;
     for (int64_t n : widths) {
-      if (n <= std::min(wide, widest) && wide % n == 0 && registers_of(n) + 1 < options_.vector_registers) return n;
+      if (n <= std::min(wide, widest) && wide % n == 0 && registers_of(n) + 1 < isa().vector_registers) return n;
     }
     return 1;
   }
 
   // Whether constants are to be asked for before they are read.
-  bool fetches() const { return parameters().fetch_ahead != 0 && options_.opt >= 3 && !packed_.empty(); }
+  bool fetches() const { return parameters().fetch_ahead != 0 && level().chunk && !packed_.empty(); }
 
   // Asks for the constants of the next turn of `chunks`, or of `groups` after the last.
   void fetch(const std::string& chunks, const std::string& groups, const std::string& inner) {
-    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_, options_.nearest_from}, packed_);
+    body_ = fetch_ahead(body_, {chunks, groups, inner, shared_chunk_, options_.target.chunks().nearest_from}, packed_);
   }
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
   void carry_depth(int64_t across, const std::string& columns) {
     const int64_t depth = loop_extent(body_, "k"), most = product_chunk_bytes() / (across * lanes() * bytes());
     int64_t chunk = 0;
-    if (tasks_around("i") < options_.least_tasks / 2) return;  // the rows are tasks, too
+    if (tasks_around("i") < processor().least_tasks / 2) return;  // the rows are tasks, too
     for (int64_t n = most; n * 2 > most && chunk == 0; --n) chunk = depth % n == 0 ? n : 0;
     if (chunk == 0 || chunk == depth || !can_carry_sums(body_, "i", "k")) return;
     const std::string within = share_chunk(columns);
@@ -505,8 +516,8 @@ class CpuSchedule {
                   left = loop_extent(body_, "i") * loop_extent(body_, "k") * bytes();
     const int64_t tasks = tasks_around("i");
     int64_t shared = 1;
-    for (int64_t n = 2; n <= wide && left > options_.near_bytes; ++n) {
-      if (wide % n == 0 && tasks / n * 2 >= options_.least_tasks) shared = n;
+    for (int64_t n = 2; n <= wide && left > chunks().near_bytes; ++n) {
+      if (wide % n == 0 && tasks / n * 2 >= processor().least_tasks) shared = n;
     }
     if (shared == 1) return "i";
     body_ = split(body_, columns, shared);
@@ -525,7 +536,7 @@ class CpuSchedule {
   int64_t tile_width(int64_t extent, int64_t across, int64_t limit) const {
     const int64_t wide = registers_of(across);
     int64_t room = 1;
-    while ((room + 1) * wide + std::min(room + 1, wide) + 1 <= options_.vector_registers) ++room;
+    while ((room + 1) * wide + std::min(room + 1, wide) + 1 <= isa().vector_registers) ++room;
     if (parameters().tile > 0) return std::min({parameters().tile, room, extent});
     const int64_t most = limit > 0 ? std::min(limit, room) : room;
     if (extent <= most) return extent;
@@ -569,12 +580,12 @@ class CpuSchedule {
     if (blocked_channels()) return;
     if (kernel_.pattern == "map") body_ = in_order_of_reading(fuse_contiguous(body_));
     const std::vector<std::string> nest = nest_variables(body_);
-    if (lanes() == 1 || nest.empty() || !(dtype_ == DType::Float32 || dtype_ == DType::Float64)) return;
+    if (nest.empty() || !in_vectors()) return;
     const std::string& v = nest.back();
     if (share_lines(nest)) return;
     if (loop_extent(body_, v) < 4 || !vectorises(body_, v, dtype_, loop_ranges(body_))) {
       stay_in_blocks(nest);
-      body_ = vectorise_inner(body_, dtype_, lanes(), options_.reassociate);
+      body_ = vectorise_inner(body_, dtype_, lanes(), level().reassociate);
       return;
     }
     std::vector<std::string> vectors;
@@ -636,9 +647,8 @@ class CpuSchedule {
   // Outputs with blocked channels: the block's lanes in vectors, innermost. False when the loops do not allow it.
   bool blocked_channels() {
     const BufferRef y = output();
-    const bool floats = lanes() > 1 && (dtype_ == DType::Float32 || dtype_ == DType::Float64);
     for (const Access& access : accesses(body_)) {
-      if (!access.is_store || access.buffer->scope == Scope::Local || !floats) continue;
+      if (!access.is_store || access.buffer->scope == Scope::Local || !in_vectors()) continue;
       for (size_t axis = 0; axis < access.indices.size(); ++axis) {
         const int64_t width = y->layout.block_of(static_cast<int>(axis));
         if (width == 1) continue;
@@ -689,8 +699,8 @@ class CpuSchedule {
     std::vector<std::string> result;
     int64_t tasks = 1;
     for (const std::string& v : nest_variables(body_)) {
-      if (tasks >= options_.least_tasks && innermost(v)) break;
-      if (tasks >= options_.parallel_tasks || top_kind(v) != LoopKind::Serial || v == chunks_) break;
+      if (tasks >= processor().least_tasks && innermost(v)) break;
+      if (tasks >= processor().parallel_tasks || top_kind(v) != LoopKind::Serial || v == chunks_) break;
       result.push_back(v);
       tasks *= loop_extent(body_, v);
     }
@@ -702,7 +712,7 @@ class CpuSchedule {
     const std::vector<std::string> loops = task_loops();
     const std::string around = loops.empty() ? "" : loops.back();
     const int64_t tasks = around.empty() ? 1 : tasks_around(around) * loop_extent(body_, around);
-    if (options_.opt < 3 || tasks % 2 == 0 || tasks >= kManyTasks) return;
+    if (!level().chunk || tasks % 2 == 0 || tasks >= kManyTasks) return;
     if (loop_extent(body_, v) < 2 || std::find(loops.begin(), loops.end(), v) != loops.end()) return;
     body_ = halve_tasks(body_, around, v);
   }

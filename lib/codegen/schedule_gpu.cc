@@ -34,6 +34,7 @@ static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const Tile& t
 }));  // whole warps
 // Elements that a thread has side by side: as many as a vector load brings.
 constexpr int64_t kQuad = 4;
+constexpr DType kTileElement = DType::Float32;
 // Of the depth, at once; what is added to a staged row that is written across, so that at most two threads of a warp write to a bank; and to
 // one whose elements a warp's matrix products read, 8 side by side of each of 4 rows, all from different banks (four write to one).
 constexpr int64_t kChunk = 16, kSkew = 4, kMatrixSkew = 8;
@@ -94,7 +95,7 @@ class GpuSchedule {
     } else {
       return std::nullopt;
     }
-    if (options_.opt >= 3) kernel_.body = contract_fma(kernel_.body);
+    if (options_.target.level->contract) kernel_.body = contract_fma(kernel_.body);
     kernel_.body = simplify(kernel_.body);
     return kernel_;
   }
@@ -112,8 +113,7 @@ class GpuSchedule {
       return false;
     for (; sum->kind == StmtKind::For; sum = sum->children[0]) depth_.loops.emplace_back(sum->variable, sum->extent);
     sum_ = local->buffer;
-    if (sum->kind != StmtKind::Store || sum->buffer != sum_ || sum->value->op != Op::Add ||
-        sum_->dtype != DType::Float32)
+    if (sum->kind != StmtKind::Store || sum->buffer != sum_ || sum->value->op != Op::Add || sum_->dtype != kTileElement)
       return false;
     const Expr &before = sum->value->args[0], &product = sum->value->args[1];
     if (before->op != Op::Load || before->buffer != sum_ || product->op != Op::Mul) return false;
@@ -144,7 +144,7 @@ class GpuSchedule {
 
   // Few long sums, as of a classifier of one image, would leave most of a GPU idle.
   bool slices() const {
-    return options_.reassociate && depth_.extent() >= kLeastSliced && outer_.extent() <= kMostSliced &&
+    return options_.target.level->reassociate && depth_.extent() >= kLeastSliced && outer_.extent() <= kMostSliced &&
            !columns_.loops.empty();
   }
 
@@ -242,7 +242,7 @@ class GpuSchedule {
   // Where in the block's tile a thread's elements are.
   std::pair<Expr, Expr> in_tile(const Expr& thread, const Expr& row, const Expr& column) const {
     const int64_t across = tile_.across(), down = tile_.threads() / across;
-    if (!options_.matrix_products) {
+    if (!options_.target.uses_matrix_unit()) {
       return {element(floordiv(thread, number(across)), row, tile_.thread_rows, down),
               element(floormod(thread, number(across)), column, tile_.thread_columns, across)};
     }
@@ -261,7 +261,9 @@ class GpuSchedule {
       return std::make_shared<const Buffer>(Buffer{name, sum_->dtype, std::move(shape), {}, scope});
     };
     const bool left_deep = deep(left_, rows_), right_deep = deep(right_, columns_);
-    const auto skew = [&](bool is_deep) { return options_.matrix_products ? kMatrixSkew : is_deep ? kSkew : 0; };
+    const auto skew = [&](bool is_deep) {
+      return options_.target.uses_matrix_unit() ? kMatrixSkew : is_deep ? kSkew : 0;
+    };
     const BufferRef left = buffer("left", {kChunk, tile_.rows + skew(left_deep)}, Scope::Shared);
     const BufferRef right = buffer("right", {kChunk, tile_.columns + skew(right_deep)}, Scope::Shared);
     const BufferRef sums = buffer("sums", {threads, tile_.thread_rows, tile_.thread_columns}, Scope::Private);
@@ -278,7 +280,7 @@ class GpuSchedule {
     const Stmt multiply = all(loop(
         "depth", kChunk,
         each(store(sums, {thread, row, column}, sum + load(left, {depth, in_row}) * load(right, {depth, in_column}))),
-        options_.matrix_products ? LoopKind::Matrix : LoopKind::Serial));
+        options_.target.uses_matrix_unit() ? LoopKind::Matrix : LoopKind::Serial));
     const Expr row_at = variable("row_block") * number(tile_.rows) + in_row,
                column_at = variable("column_block") * number(tile_.columns) + in_column;
     Stmt body = loops::block(

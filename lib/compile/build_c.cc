@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "base/threads.h"
 #include "compile/object_cache.h"
+#include "target/isa.h"
 
 namespace dnn {
 namespace {
@@ -43,11 +44,7 @@ std::vector<std::string> flags(const std::string& isa, bool contract) {
                                      "-w",
                                      contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
   if (contract) result.emplace_back("-DDNN_VECTOR_MATH");
-  if (isa == "avx2") result.insert(result.end(), {"-mavx2", "-mfma"});
-  if (isa == "avx512") {
-    result.insert(result.end(), {"-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl",
-                                 "-mprefer-vector-width=512"});
-  }
+  if (const Isa* row = find_isa(Language::C, isa)) result.insert(result.end(), row->flags.begin(), row->flags.end());
   return result;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/cpu.h"
 #include "codegen/generate.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
@@ -13,15 +12,16 @@
 namespace dnn {
 
 std::vector<std::string> default_isas() {
-  std::vector<std::string> isas = {"x86-64"};
+  std::vector<std::string> isas = {known_isas().front()};
   if (const std::string best = supported_isas().back(); best != isas[0]) isas.push_back(best);
   return isas;
 }
 
 std::string processor_of(const CompileOptions& options) {
-  if (options.device == "cuda") return kGpu;
+  const Backend* backend = backend_of_device(options.device);
+  if (backend != nullptr && isas_of(backend->language, false).empty()) return kGpu;
   if (!options.processor.empty()) return options.processor;
-  return options.device == "cpu" && options.isas.empty() ? processor_kind() : "generic";
+  return backend != nullptr && backend->builds_here && options.isas.empty() ? processor_kind() : kGeneric;
 }
 
 namespace {
@@ -39,35 +39,37 @@ void drop_packed_constants(Package& package) {
   }
 }
 
-// The code generator's target for a kind of device; "" for the devices that interpret.
-std::string target_of(const std::string& device) {
-  if (device == "cpu") return "c";
-  return device == "opencl" || device == "cuda" ? device : "";
-}
-
-std::vector<std::string> isas_of(const std::string& target, const CompileOptions& options) {
-  if (target == "opencl" && processor_of(options) == kGpu) return {codegen::kGpuIsa};
-  if (target == "opencl") return {"float16", "float8"};
-  if (target != "c") return {""};
-  return options.isas.empty() ? default_isas() : options.isas;
-}
-
-// Of the best of them.
-int64_t lanes_of(const std::vector<std::string>& isas) {
-  int64_t most = 0;
-  for (const std::string& isa : isas) most = std::max(most, codegen::vector_lanes(isa));
-  return most;
+const Isa& isa_named(Language language, const std::string& name) {
+  const Isa* found = find_isa(language, name);
+  if (found == nullptr) fail_usage("there is no instruction set ", name, "; choose from ", join(known_isas()));
+  return *found;
 }
 
 }  // namespace
 
+std::vector<Target> targets_of(const CompileOptions& options) {
+  const Backend* backend = backend_of_device(options.device);
+  const Language language = backend == nullptr ? Language::None : backend->language;
+  const std::string processor = processor_of(options);
+  std::vector<const Isa*> isas;
+  if (backend != nullptr && backend->builds_here) {
+    for (const std::string& name : options.isas.empty() ? default_isas() : options.isas)
+      isas.push_back(&isa_named(language, name));
+  } else {
+    isas = isas_of(language, backend != nullptr && processor == kGpu);
+  }
+  const DType element = options.element == DType::Float32 ? level_of(options.opt).precision : options.element;
+  std::vector<Target> targets;
+  for (const Isa* isa : isas) targets.push_back(make_target(*isa, processor, options.opt, element));
+  return targets;
+}
+
 PassOptions pass_options(const CompileOptions& options) {
+  const std::vector<Target> targets = targets_of(options);
   PassOptions result;
-  result.opt = options.opt;
-  result.float64 = options.float64;
-  result.vector_lanes = lanes_of(isas_of(target_of(options.device), options));
-  result.processor = processor_of(options);
-  result.samples_alone = target_of(options.device) == "c";
+  result.target = *std::max_element(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
+    return a.isa->vector_bytes < b.isa->vector_bytes;
+  });
   result.changes = options.pass_changes;
   result.stop_after = options.stop_after;
   result.allow = options.allow;
@@ -76,9 +78,9 @@ PassOptions pass_options(const CompileOptions& options) {
 }
 
 Package compile(const Graph& source, const CompileOptions& options) {
-  const std::string target = target_of(options.device);
-  const std::vector<std::string> isas = isas_of(target, options);
-  Graph graph = options.float64 ? widen_to_float64(source) : source;
+  const std::vector<Target> targets = targets_of(options);
+  const Backend* backend = targets[0].backend();
+  Graph graph = targets[0].element == DType::Float64 ? widen_to_float64(source) : source;
   infer_types(graph);
   verify(graph);
   PassOptions rewriting = pass_options(options);
@@ -91,32 +93,28 @@ Package compile(const Graph& source, const CompileOptions& options) {
   const std::vector<PassLog> log = run_passes(graph, rewriting);
   if (options.on_passes) options.on_passes(log);
   Package package;
-  if (!target.empty()) {
+  if (backend != nullptr) {
     codegen::GenerateOptions generate;
-    generate.opt = options.opt;
-    generate.target = target;
+    generate.targets = targets;
     generate.fast_math = std::any_of(log.begin(), log.end(), [](const PassLog& p) { return p.name == "fast-math"; });
     generate.schedules = options.schedules;
     generate.on_workload = options.on_workload;
-    generate.isas = isas;
-    generate.processor = processor_of(options);
     package = codegen::generate(graph, generate);
     generate.on_workload = nullptr;
     if (options.emit) {
-      for (const std::string& isa : generate.isas) {
-        options.emit(cat("loops-", isa.empty() ? target : isa, ".txt"), codegen::emit_loops(graph, generate, isa));
-      }
-      const std::string extension = target == "c" ? ".c" : target == "opencl" ? ".cl" : ".cu";
+      const auto name_of = [&](const std::string& isa) { return isa.empty() ? backend->name : isa; };
+      for (const Target& target : targets)
+        options.emit(cat("loops-", name_of(target.isa->name), ".txt"), codegen::emit_loops(graph, generate, target));
       for (const Code& code : package.codes)
-        options.emit(cat("kernels-", code.isa.empty() ? target : code.isa, extension), code.source);
+        options.emit(cat("kernels-", name_of(code.isa), backend->extension), code.source);
     }
-    if (target == "c") {
+    if (backend->builds_here) {
       BuildOptions build = options.build;
-      build.contract = options.opt >= 3;
+      build.contract = targets[0].level->contract;
       package.info.compiler = compiler_identity(build);
       for (Code& code : package.codes) build_code(code, build);
     }
-    package.info.target = target;
+    package.info.target = backend->name;
     drop_packed_constants(package);
   } else {
     package.graph = graph;
@@ -126,7 +124,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
   for (const PassLog& entry : log) package.info.passes.push_back(entry.name);
   package.source = source;
   package.info.opt = options.opt;
-  package.info.dtype = options.float64 ? "float64" : "float32";
+  package.info.dtype = dtype_name(targets[0].element);
   return package;
 }
 

@@ -14,10 +14,10 @@
 namespace dnn {
 
 struct CompileOptions {
-  int opt = 3;                    // 0 to 4
-  std::string device = "cpu";     // its kind decides the target
-  bool float64 = false;           // widen the model: the yardstick
-  std::vector<std::string> isas;  // for C; empty: the host's best and x86-64
+  int opt = 3;                     // 0 to 4
+  std::string device = "cpu";      // its kind decides the target
+  DType element = DType::Float32;  // float64: widen the model, the yardstick
+  std::vector<std::string> isas;   // for C; empty: the host's best and x86-64
   // For C, of known_processors(); empty: the host's kind where isas is empty, too, else generic. For OpenCL kGpu, or empty: processors.
   std::string processor;
   std::string pass_changes;      // "+name,-name"
@@ -36,6 +36,9 @@ struct CompileOptions {
 // The package of `graph` (types inferred here; every shape that kernels need must be fixed). Throws Unsupported naming
 // an operator that is not ours, Usage for an unknown pass, Environment when no compiler is there.
 Package compile(const Graph& graph, const CompileOptions& options);
+
+// What a package's codes are for, one each; the interpreter alone for a device that needs no code.
+std::vector<Target> targets_of(const CompileOptions& options);
 
 // What the passes of such a package run with, in all that decides which rewrites there are.
 PassOptions pass_options(const CompileOptions& options);

@@ -74,13 +74,14 @@ std::string file_name(const std::string& path) { return std::filesystem::path(pa
 std::string cache_key(const std::string& path, const std::string& sha256, const OpenOptions& o) {
   const CompileOptions& c = o.compile;
   const std::vector<std::string> isas = c.isas.empty() ? default_isas() : c.isas;  // of this processor
-  std::string text = cat(build_name(), "\n", file_name(path), "\n", sha256, "\n", c.opt, " ", c.device, " ", c.float64,
-                         " ", join(isas, "+"), " ", processor_of(c), " ", c.pass_changes, " ", c.stop_after, " ",
-                         o.batch, " ", join(o.shapes, ";"), "\n");
+  std::string text = cat(build_name(), "\n", file_name(path), "\n", sha256, "\n", c.opt, " ", c.device, " ",
+                         dtype_name(c.element), " ", join(isas, "+"), " ", processor_of(c), " ", c.pass_changes, " ",
+                         c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), "\n");
   for (const auto& [isa, chosen] : c.schedules) {
     for (const auto& [kernel, parameters] : chosen) text += cat(isa, " ", kernel, " ", to_text(parameters), "\n");
   }
-  if (c.device == "cpu") text += compiler_identity(c.build);
+  if (const Backend* b = backend_of_device(c.device); b != nullptr && b->builds_here)
+    text += compiler_identity(c.build);
   return sha256_hex(as_bytes(text));
 }
 
@@ -145,7 +146,7 @@ OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& op
   // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
   const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
   const CompileOptions& c = options.compile;
-  const bool compiled = c.device != "reference" || c.opt > 0;  // what is not takes no time
+  const bool compiled = c.device != "reference" || level_of(c.opt).rewrites;  // what is not takes no time
   const bool special = c.emit || c.on_passes || c.on_workload || c.allow || c.rows != nullptr;
   OpenedPackage made;
   if (!compiled || special || options.cache_folder.empty() || !whole || source.path == "-") {
@@ -208,7 +209,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
            path + " is not signed by this user, or by an older version: compiling it anew from the graph it holds");
       CompileOptions again = options.compile;
       again.opt = opened.package->info.opt;
-      again.float64 = opened.package->info.dtype == "float64";
+      again.element = opened.package->info.dtype == dtype_name(DType::Float64) ? DType::Float64 : DType::Float32;
       const Graph& source = opened.package->source.graph();
       std::shared_ptr<Package> package;
       try {

@@ -12,6 +12,8 @@
 #include "base/cpu.h"
 #include "base/threads.h"
 #include "devices/planned.h"
+#include "target/isa.h"
+#include "target/level.h"
 
 namespace dnn {
 namespace {
@@ -58,15 +60,12 @@ class SharedObject {
 };
 
 const Code& choose_code(const Package& package, const std::string& forced) {
-  const std::vector<std::string> supported = supported_isas();
-  auto runs = [&](const std::string& isa) {
-    return std::find(supported.begin(), supported.end(), isa) != supported.end();
-  };
+  const auto row_of = [](const Code& code) { return find_isa(Language::C, code.isa); };
+  const auto runs = [&](const Code& code) { return row_of(code) != nullptr && row_of(code)->runs_here(); };
   const Code* best = nullptr;
   for (const Code& code : package.codes) {
-    if (!forced.empty() ? code.isa != forced : !runs(code.isa)) continue;
-    const auto rank = [&](const Code& c) { return std::find(known_isas().begin(), known_isas().end(), c.isa); };
-    if (best == nullptr || rank(*best) < rank(code)) best = &code;
+    if (!forced.empty() ? code.isa != forced : !runs(code)) continue;
+    if (best == nullptr || row_of(*best) < row_of(code)) best = &code;  // the table has the best last
   }
   if (best == nullptr) {
     std::vector<std::string> have;
@@ -74,7 +73,8 @@ const Code& choose_code(const Package& package, const std::string& forced) {
     fail_environment("the package holds code for ", have.empty() ? "no instruction set" : join(have), ", not for ",
                      forced.empty() ? "this processor" : forced, "; compile it with --isa");
   }
-  if (!runs(best->isa)) fail_environment("this processor does not run ", best->isa, " code; it has ", join(supported));
+  if (!runs(*best))
+    fail_environment("this processor does not run ", best->isa, " code; it has ", join(supported_isas()));
   return *best;
 }
 
@@ -142,7 +142,7 @@ class CpuSession : public PlannedSession {
 
   KernelFunction function(size_t i) const { return functions_[static_cast<size_t>(package_->steps[i].kernel)]; }
   int64_t tasks(size_t i) const { return code_.tasks[static_cast<size_t>(package_->steps[i].kernel)]; }
-  bool flush() const { return package_->info.opt >= 3; }
+  bool flush() const { return level_of(package_->info.opt).flush_denormals; }
 
   void launch(size_t i) override {
     find_pointers(i);

@@ -6,6 +6,7 @@
 #include "devices/cuda_driver.h"
 #include "devices/nvrtc.h"
 #include "devices/planned.h"
+#include "target/level.h"
 
 namespace dnn {
 namespace {
@@ -80,8 +81,11 @@ class Module : Released {
 
 // What keeps each rounding of levels 0 to 2 where the operators' documents have it; from 3 on as on other devices.
 std::vector<std::string> compiler_options(int opt) {
-  if (opt >= 3) return {"--fmad=true", "--ftz=true"};
-  return {"--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true"};
+  const Level& level = level_of(opt);
+  std::vector<std::string> result = {level.contract ? "--fmad=true" : "--fmad=false",
+                                     level.flush_denormals ? "--ftz=true" : "--ftz=false"};
+  if (!level.approximate_division) result.insert(result.end(), {"--prec-div=true", "--prec-sqrt=true"});
+  return result;
 }
 
 std::string variable_of(const DeviceOptions& options, const std::string& name) {

@@ -2,10 +2,11 @@
 #include "devices/device.h"
 
 #include "devices/library.h"
+#include "target/isa.h"
 
 namespace dnn {
 
-#define DNN_DEVICE(kind, usage, target, prefix)                                                                     \
+#define DNN_DEVICE(kind, usage, prefix)                                                                             \
   std::unique_ptr<Session> prefix##_open(std::shared_ptr<const Package>, const std::string&, const DeviceOptions&); \
   std::vector<std::string> prefix##_list(const DeviceOptions&);
 #include "devices/devices.def"
@@ -15,7 +16,7 @@ bool opencl_on_gpu(const std::string& index);
 
 const std::vector<Device>& devices() {
   static const std::vector<Device> rows = {
-#define DNN_DEVICE(kind, usage, target, prefix) {kind, usage, target, prefix##_open, prefix##_list},
+#define DNN_DEVICE(kind, usage, prefix) {kind, usage, prefix##_open, prefix##_list},
 #include "devices/devices.def"
 #undef DNN_DEVICE
   };
@@ -55,7 +56,14 @@ const Device& find_device(const std::string& name, std::string* index) {
 bool on_gpu(const std::string& device) {
   std::string index;
   const std::string kind = find_device(device, &index).kind;
-  return kind == "cuda" || (kind == "opencl" && opencl_on_gpu(index));
+  const Backend* backend = backend_of_device(kind);
+  if (backend == nullptr || isas_of(backend->language, true).empty()) return false;
+  return isas_of(backend->language, false).empty() || opencl_on_gpu(index);
+}
+
+const char* Device::target() const {
+  const Backend* backend = backend_of_device(kind);
+  return backend == nullptr ? "" : backend->name;
 }
 
 std::vector<Tensor> Session::fork(const std::vector<Tensor>&, const Fork&) {
@@ -67,7 +75,7 @@ std::unique_ptr<Session> open_session(const std::string& device, std::shared_ptr
   std::string index;
   const Device& row = find_device(device, &index);
   for (const Device& other : devices()) {
-    if (package->info.target == other.target && package->info.target != row.target &&
+    if (package->info.target == other.target() && package->info.target != row.target() &&
         find_framework(device) == nullptr) {
       fail_usage("the package is for ", other.kind, ", ", device, " is asked for: give --device ", other.kind,
                  ", or compile it with --device ", row.kind);

@@ -74,14 +74,15 @@ class Session {
 };
 
 struct Device {
-  const char* kind;    // "cpu"
-  const char* usage;   // "cpu", "opencl:N", "lib:NAME"
-  const char* target;  // code generator's target, "" for a device that needs no code
+  const char* kind;   // "cpu"
+  const char* usage;  // "cpu", "opencl:N", "lib:NAME"
   // `index` is the N of "kind:N" ("" when left out). Throws Environment saying what to install when it is not here.
   std::unique_ptr<Session> (*open)(std::shared_ptr<const Package> package, const std::string& index,
                                    const DeviceOptions& options);
   // One line per device of this kind that is here: "name<tab>description"; empty when there is none.
   std::vector<std::string> (*list)(const DeviceOptions& options);
+
+  const char* target() const;  // the backend whose code it runs (target/backend.h); "" for a device that needs none
 };
 
 const std::vector<Device>& devices();

@@ -11,6 +11,8 @@
 #include "devices/opencl_steps.h"
 #include "devices/planned.h"
 #include "loops/layout.h"
+#include "target/isa.h"
+#include "target/level.h"
 
 namespace dnn {
 namespace {
@@ -83,7 +85,9 @@ std::string device_text(cl_device_id device, cl_device_info what) {
   return text;
 }
 
-constexpr const char* kGpuCode = "gpu";
+// None for a package of another language.
+const Isa* isa_of(const Code& code) { return find_isa(Language::OpenCl, code.isa); }
+bool for_gpu(const Code& code) { return isa_of(code) != nullptr && isa_of(code)->gpu; }
 
 bool is_gpu(cl_device_id device) {
   cl_device_type type = 0;
@@ -98,8 +102,7 @@ const Code& code_for(const Package& package, cl_device_id device) {
   cl_uint native = 0;
   clGetDeviceInfo(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, nullptr);
   const auto width = [](const Code& code) {
-    int64_t n = 0;
-    return code.isa.rfind("float", 0) == 0 && parse_int(code.isa.substr(5), &n) ? n : 0;
+    return isa_of(code) == nullptr || for_gpu(code) ? 0 : isa_of(code)->lanes(DType::Float32);
   };
   const Code* best = nullptr;
   for (const Code& code : package.codes) {
@@ -122,7 +125,7 @@ class OpenClSession : public PlannedSession {
         device_(device),
         name_(device_text(device, CL_DEVICE_NAME)),
         code_(code_for(*package_, device)),
-        together_(code_.isa != kGpuCode && opencl_steps_known(*package_, code_)) {
+        together_(!for_gpu(code_) && opencl_steps_known(*package_, code_)) {
     cl_int status = 0;
     context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
     check(status, "making a context");
@@ -147,11 +150,11 @@ class OpenClSession : public PlannedSession {
     cl_device_fp_config config = 0;
     clGetDeviceInfo(device_, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, nullptr);
     std::string options = "-cl-std=CL1.2";
-    if (package_->info.opt >= 3) {
-      options += " -DDNN_CONTRACT -cl-denorms-are-zero";
-    } else if ((config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0) {
+    const Level& level = level_of(package_->info.opt);
+    if (level.contract) options += " -DDNN_CONTRACT";
+    if (level.flush_denormals) options += " -cl-denorms-are-zero";
+    if (!level.approximate_division && (config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
       options += " -cl-fp32-correctly-rounded-divide-sqrt";
-    }
     if (clBuildProgram(program_.get(), 1, &device_, options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
       size_t n = 0;
       clGetProgramBuildInfo(program_.get(), device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &n);
@@ -279,7 +282,7 @@ class OpenClSession : public PlannedSession {
     // A task is a group, or an item, of which a GPU decides how many go together.
     const auto tasks = static_cast<size_t>(code_.tasks[kernel]), threads = static_cast<size_t>(code_.threads[kernel]);
     const size_t group = std::max<size_t>(1, threads), items = tasks * group;
-    const bool open = threads == 0 && code_.isa == kGpuCode;
+    const bool open = threads == 0 && for_gpu(code_);
     check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &items, open ? nullptr : &group, 0,
                                  nullptr, nullptr),
           "launching a kernel");

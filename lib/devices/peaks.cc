@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/simd.h"
+#include "target/isa.h"
+
 namespace dnn {
 namespace {
 
@@ -41,9 +44,9 @@ using Lanes4 = float __attribute__((vector_size(16)));
 using Lanes8 = float __attribute__((vector_size(32)));
 using Lanes16 = float __attribute__((vector_size(64)));
 
-double plain(float* sink) { return multiply_add<Lanes4>(sink); }
-[[gnu::target("avx2,fma")]] double avx2(float* sink) { return multiply_add<Lanes8>(sink); }
-[[gnu::target("avx512f,fma")]] double avx512(float* sink) { return multiply_add<Lanes16>(sink); }
+double in_16_bytes(float* sink) { return multiply_add<Lanes4>(sink); }
+DNN_FOR_AVX2 double in_32_bytes(float* sink) { return multiply_add<Lanes8>(sink); }
+DNN_FOR_AVX512 double in_64_bytes(float* sink) { return multiply_add<Lanes16>(sink); }
 
 // Sum over the threads of amount per nanosecond.
 double together(int threads, const std::function<double()>& rate) {
@@ -75,7 +78,8 @@ Peaks measure_peaks(const std::string& isa, int threads) {
   Peaks peaks;
   peaks.isa = isa;
   peaks.threads = threads;
-  double (*const kernel)(float*) = isa == "avx512" ? avx512 : isa == "avx2" ? avx2 : plain;
+  const Isa* row = find_isa(Language::C, isa);
+  const auto kernel = version_for(row == nullptr ? 0 : row->vector_bytes, in_16_bytes, in_32_bytes, in_64_bytes);
   peaks.gflops = together(threads, [&] {
     float sink = 0;
     return best_rate(kFlopTime, [&] { return kernel(&sink); });

@@ -3,26 +3,25 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/simd.h"
 #include "image/resize.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-
-#define DNN_AVX2 __attribute__((target("avx2")))
 
 namespace dnn::resample {
 namespace {
 
 constexpr int32_t kHalf = 1 << (kFractionBits - 1);
 
-DNN_AVX2 inline __m256i finish(__m256i low, __m256i high) {
+DNN_FOR_AVX2 inline __m256i finish(__m256i low, __m256i high) {
   const __m256i sum = _mm256_add_epi32(low, _mm256_slli_epi32(high, kLowBits));
   return _mm256_srai_epi32(sum, kFractionBits);
 }
 
 // One output pixel of two rows: `a` and `b` are where their windows begin. 4 taps are 12 bytes of a 16-byte load.
-DNN_AVX2 inline __m256i two_rows(const uint8_t* a, const uint8_t* b, const int32_t* low, const int32_t* high,
-                                 int taps) {
+DNN_FOR_AVX2 inline __m256i two_rows(const uint8_t* a, const uint8_t* b, const int32_t* low, const int32_t* high,
+                                     int taps) {
   // Bytes r0 g0 b0 r1 g1 b1 r2 ... to 16-bit pairs (r0 r1)(g0 g1)(b0 b1)(0 0), and the same of taps 2 and 3.
   const __m256i first = _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1,  //
                                          0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1);
@@ -45,8 +44,8 @@ DNN_AVX2 inline __m256i two_rows(const uint8_t* a, const uint8_t* b, const int32
 }
 
 // Both rows must be readable for 4 bytes behind their last window.
-DNN_AVX2 void two_rows_all(const uint8_t* a, const uint8_t* b, uint8_t* out_a, uint8_t* out_b, const Weights& w,
-                           const Pairs& pairs) {
+DNN_FOR_AVX2 void two_rows_all(const uint8_t* a, const uint8_t* b, uint8_t* out_a, uint8_t* out_b, const Weights& w,
+                               const Pairs& pairs) {
   const size_t n = w.first.size();
   const auto half_taps = static_cast<size_t>(w.taps) / 2;
   for (size_t x = 0; x < n; ++x) {
@@ -61,8 +60,8 @@ DNN_AVX2 void two_rows_all(const uint8_t* a, const uint8_t* b, uint8_t* out_a, u
 }
 
 // 32 bytes of one output row, from `in` (the first row of the window) on.
-DNN_AVX2 inline void vertical_32(const uint8_t* in, size_t stride, const int32_t* low, const int32_t* high, int taps,
-                                 uint8_t* out) {
+DNN_FOR_AVX2 inline void vertical_32(const uint8_t* in, size_t stride, const int32_t* low, const int32_t* high,
+                                     int taps, uint8_t* out) {
   __m256i sum_low[4], sum_high[4];
   for (int i = 0; i < 4; ++i) {
     sum_low[i] = _mm256_set1_epi32(kHalf);
@@ -107,7 +106,7 @@ Pairs split_weights(const Weights& w) {
 }
 
 bool avx2_usable() {
-  static const bool usable = __builtin_cpu_supports("avx2") != 0;
+  static const bool usable = widest_vector_bytes() >= 32;
   return usable;
 }
 

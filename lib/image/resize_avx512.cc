@@ -1,4 +1,5 @@
 // The horizontal pass of resize.h with AVX-512: that of resize_avx2.cc on four rows at once.
+#include "base/simd.h"
 #include "image/resize.h"
 
 #if defined(__x86_64__)
@@ -9,18 +10,16 @@
 #endif
 #include <immintrin.h>
 
-#define DNN_AVX512 __attribute__((target("avx512f,avx512bw")))
-
 namespace dnn::resample {
 namespace {
 
-DNN_AVX512 inline __m512i four_loads(const uint8_t* const* rows, size_t at) {
+DNN_FOR_AVX512 inline __m512i four_loads(const uint8_t* const* rows, size_t at) {
   const auto one = [&](int i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i] + at)); };
   const __m512i first = _mm512_inserti32x4(_mm512_castsi128_si512(one(0)), one(1), 1);
   return _mm512_inserti32x4(_mm512_inserti32x4(first, one(2), 2), one(3), 3);
 }
 
-DNN_AVX512 void four_rows_all(const uint8_t* const* in, uint8_t* const* out, const Weights& w, const Pairs& pairs) {
+DNN_FOR_AVX512 void four_rows_all(const uint8_t* const* in, uint8_t* const* out, const Weights& w, const Pairs& pairs) {
   // Bytes r0 g0 b0 r1 g1 b1 r2 ... to 16-bit pairs (r0 r1)(g0 g1)(b0 b1)(0 0), and the same of taps 2 and 3.
   const __m512i first = _mm512_broadcast_i32x4(_mm_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1));
   const __m512i second =
@@ -55,7 +54,7 @@ DNN_AVX512 void four_rows_all(const uint8_t* const* in, uint8_t* const* out, con
 }  // namespace
 
 bool avx512_usable() {
-  static const bool usable = __builtin_cpu_supports("avx512bw") != 0;
+  static const bool usable = widest_vector_bytes() >= 64;
   return usable;
 }
 

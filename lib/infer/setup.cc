@@ -33,6 +33,8 @@ std::string milliseconds(const metrics::Values& values, const char* key) {
   return number_text(it->second, "%.3f");
 }
 
+bool is_level(int64_t number) { return number >= 0 && number <= levels().back().number; }
+
 }  // namespace
 
 std::optional<int> framework_level(const NetworkOptions& o) {
@@ -44,27 +46,28 @@ std::optional<int> framework_level(const NetworkOptions& o) {
     fail_usage("-O ", *o.level, ": ", framework->name, " has no levels, it runs as it is");
   int64_t level = 3;
   if (o.level && !parse_int(*o.level, &level)) level = -1;
-  if (level < 0 || level > 4) fail_usage("-O ", *o.level, ": choose from 0 to 4");
+  if (!is_level(level)) fail_usage("-O ", *o.level, ": choose from 0 to ", levels().back().number);
   return framework->levels ? std::optional<int>(static_cast<int>(level)) : std::nullopt;
 }
 
 OpenOptions open_options(const NetworkOptions& o) {
   OpenOptions open;
   open.compile.device = find_device(o.device).kind;
-  open.compile.float64 = wants_float64(o.device);
+  if (wants_float64(o.device)) open.compile.element = DType::Float64;
   int64_t level = open.compile.device == std::string("reference") ? 0 : 3;
-  if (o.level && (!parse_int(*o.level, &level) || level < 0 || level > 4))
-    fail_usage("-O ", *o.level, ": choose from 0 to 4");
+  if (o.level && (!parse_int(*o.level, &level) || !is_level(level)))
+    fail_usage("-O ", *o.level, ": choose from 0 to ", levels().back().number);
   framework_level(o);
   open.compile.opt = find_framework(o.device) != nullptr ? 0 : static_cast<int>(level);
   open.compile.pass_changes = o.passes;
   const std::vector<std::string>& known = known_isas();
   if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())
     fail_usage("--isa ", o.isa, ": choose from ", join(known));
-  if (!o.isa.empty() && open.compile.device != "cpu")
-    fail_usage("--isa ", o.isa, " is for --device cpu, not ", o.device);
+  const Backend* backend = backend_of_device(open.compile.device);
+  const bool builds_here = backend != nullptr && backend->builds_here;
+  if (!o.isa.empty() && !builds_here) fail_usage("--isa ", o.isa, " is for --device cpu, not ", o.device);
   // What is compiled to be run here needs no kernels for other processors.
-  if (o.isa.empty() && open.compile.device == "cpu") open.compile.processor = processor_kind();
+  if (o.isa.empty() && builds_here) open.compile.processor = processor_kind();
   if (on_gpu(o.device)) open.compile.processor = kGpu;
   open.compile.isas = {o.isa.empty() ? supported_isas().back() : o.isa};
   open.shapes = o.shapes;
@@ -77,7 +80,7 @@ OpenOptions open_options(const NetworkOptions& o) {
 void check_package(const std::string& path, const NetworkOptions& o, const Package& package, const BatchPlan& plan) {
   if (o.level && find_framework(o.device) == nullptr && *o.level != std::to_string(package.info.opt))
     fail_usage(path, ": compiled at -O", package.info.opt, ", -O", *o.level, " is asked for");
-  if (wants_float64(o.device) && package.info.dtype != "float64")
+  if (wants_float64(o.device) && package.info.dtype != dtype_name(DType::Float64))
     fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
   std::error_code not_there;
   if (!o.passes.empty() && std::filesystem::is_regular_file(path, not_there) &&

@@ -133,8 +133,8 @@ std::vector<stream::TensorRecord> trace_run(Session& session, const std::vector<
       made_by[alias] = node;
     }
   });
-  const bool float64 = package.info.dtype == "float64";
-  Graph source = float64 ? widen_to_float64(package.source.graph()) : package.source.graph();
+  const bool widened = package.info.dtype == dtype_name(DType::Float64);
+  Graph source = widened ? widen_to_float64(package.source.graph()) : package.source.graph();
   infer_types(source);
   const std::vector<std::string> axes = logical_axes(source);
 

@@ -45,7 +45,7 @@ class Search {
          const BisectOptions& options, BisectReport* report)
       : model_(model), samples_(samples), side_(side), of_source_(of_source), options_(options), report_(report) {
     for (size_t i : report->searched)
-      inputs_.push_back(side.compile.float64 ? in_float64(samples[i].inputs) : samples[i].inputs);
+      inputs_.push_back(side.compile.element == DType::Float64 ? in_float64(samples[i].inputs) : samples[i].inputs);
     by_label_ = !report->beyond_tolerance;
     right_ = interpreted(rewritten(model, side.compile, 0, {}));
   }

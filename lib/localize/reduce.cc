@@ -16,6 +16,7 @@
 #include "interp/interpreter.h"
 #include "localize/words.h"
 #include "ops/op.h"
+#include "target/isa.h"
 #include "tensor/compare.h"
 #include "tensor/npy.h"
 

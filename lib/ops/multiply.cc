@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
 namespace dnn {
 namespace {
@@ -45,18 +45,17 @@ template <class S, int vector_bytes, int group>
 }
 
 template <class S>
-void plain(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth, S* sums) {
+void in_16_bytes(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth, S* sums) {
   sum_all<S, 16, 1>(factors, stride, panel, rows, depth, sums);
 }
 #if defined(__x86_64__)
 template <class S>
-[[gnu::target("avx2")]] void avx2(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth,
-                                  S* sums) {
+DNN_FOR_AVX2 void in_32_bytes(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth, S* sums) {
   sum_all<S, 32, 2>(factors, stride, panel, rows, depth, sums);
 }
 template <class S>
-[[gnu::target("avx512f,avx512dq")]] void avx512(const S* factors, int64_t stride, const S* panel, int64_t rows,
-                                                int64_t depth, S* sums) {
+DNN_FOR_AVX512 void in_64_bytes(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth,
+                                S* sums) {
   sum_all<S, 64, 8>(factors, stride, panel, rows, depth, sums);
 }
 #endif
@@ -64,25 +63,24 @@ template <class S>
 }  // namespace
 
 template <class S>
-PanelSums<S> panel_sums(std::string_view isa) {
+PanelSums<S> panel_sums([[maybe_unused]] int64_t vector_bytes) {
 #if defined(__x86_64__)
-  if (isa == "avx512") return avx512<S>;
-  if (isa == "avx2") return avx2<S>;
+  return version_for(vector_bytes, in_16_bytes<S>, in_32_bytes<S>, in_64_bytes<S>);
+#else
+  return in_16_bytes<S>;
 #endif
-  DNN_CHECK(isa == "x86-64");
-  return plain<S>;
 }
 
 template <class S>
 PanelSums<S> panel_sums() {
-  static const PanelSums<S> best = panel_sums<S>(supported_isas().back());
+  static const PanelSums<S> best = panel_sums<S>(widest_vector_bytes());
   return best;
 }
 
-template PanelSums<float> panel_sums(std::string_view);
-template PanelSums<double> panel_sums(std::string_view);
-template PanelSums<uint32_t> panel_sums(std::string_view);
-template PanelSums<uint64_t> panel_sums(std::string_view);
+template PanelSums<float> panel_sums(int64_t);
+template PanelSums<double> panel_sums(int64_t);
+template PanelSums<uint32_t> panel_sums(int64_t);
+template PanelSums<uint64_t> panel_sums(int64_t);
 template PanelSums<float> panel_sums();
 template PanelSums<double> panel_sums();
 template PanelSums<uint32_t> panel_sums();

@@ -45,11 +45,11 @@ inline constexpr int64_t kPanelRows = 8;
 // kPanelRows and j < kPanelColumns; rows of panel and sums have kPanelColumns elements. S is float, double, uint32_t or uint64_t.
 template <class S>
 using PanelSums = void (*)(const S* factors, int64_t stride, const S* panel, int64_t rows, int64_t depth, S* sums);
-// For this processor, and by the name of one of its instruction sets (supported_isas()); all give the same bits.
+// For this processor, and for its vectors of so many bytes (base/simd.h); all give the same bits.
 template <class S>
 PanelSums<S> panel_sums();
 template <class S>
-PanelSums<S> panel_sums(std::string_view isa);
+PanelSums<S> panel_sums(int64_t vector_bytes);
 
 // The product of a, [m, depth], and b, [depth, n], shared out over `pool` (null: one thread). gather(begin, end, first, width, out)
 // writes b(k, first + j) to out[(k - begin) * kPanelColumns<S> + j] for k in [begin, end) and j < width;

@@ -78,8 +78,7 @@ class Chooser {
     if (v == kNoValue || graph_.is_output(v) || graph_.is_input(v) || graph_.constant(v) != nullptr) return false;
     const Type& type = graph_.value(v).type;
     const NodeId producer = uses_.producer[static_cast<size_t>(v)];
-    return type.fixed() && (type.dtype == DType::Float32 || type.dtype == DType::Float64) && type.shape->size() == 4 &&
-           producer >= 0 && lowers(producer);
+    return type.fixed() && has_vectors(type.dtype) && type.shape->size() == 4 && producer >= 0 && lowers(producer);
   }
 
   bool lowers(NodeId id) const {
@@ -212,7 +211,7 @@ class Chooser {
 
 // A GPU's threads that stand side by side take positions side by side, which are so in a row-major tensor, and a border costs a launch.
 std::vector<Patch> alter_op_layout(const Graph& graph, const PassContext& context) {
-  if (context.processor == kGpu) return {};
+  if (context.target.isa->gpu) return {};
   for (ValueId v = 0; v < graph.value_count(); ++v) {
     if (!graph.value(v).layout.empty()) return {};  // chosen once, for all
   }

@@ -30,7 +30,7 @@ std::vector<Patch> fast_math(const Graph& graph, const PassContext&) {
     if (!is_op(node, "Div") && !is_op(node, "Pow")) continue;
     const Type& x = graph.value(node.inputs[0]).type;
     const Tensor* constant = graph.constant(node.inputs[1]);
-    if (constant == nullptr || !(x.dtype == DType::Float32 || x.dtype == DType::Float64)) continue;
+    if (constant == nullptr || !has_vectors(x.dtype)) continue;
     Patch patch(graph, node.label() + " by cheaper arithmetic");
     Node cheaper = node;
     cheaper.sources = sources_of(node);

@@ -13,9 +13,7 @@ namespace {
 // Longer groups would keep more values in registers than there are.
 constexpr size_t kMostNodes = 24;
 
-bool float_type(const Type& type) {
-  return type.fixed() && (type.dtype == DType::Float32 || type.dtype == DType::Float64);
-}
+bool float_type(const Type& type) { return type.fixed() && has_vectors(type.dtype); }
 
 bool elementwise(const Node& node) {
   const OpDef* op = find_op(node.domain, node.op);

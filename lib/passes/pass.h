@@ -6,19 +6,13 @@
 #include <vector>
 
 #include "graph/patch.h"
+#include "target/target.h"
 
 namespace dnn {
 
-// The kind of processor of devices whose threads take an element each.
-inline constexpr const char* kGpu = "gpu";
-
 struct PassContext {
-  int opt = 0;  // the level being compiled for
-  bool float64 = false;
-  bool keep_storage = false;          // constants stay in the few bits that the model keeps them in
-  int64_t vector_lanes = 16;          // of float32 in a register of the processor that is compiled for
-  std::string processor = "generic";  // its kind, of known_processors(), or kGpu
-  bool samples_alone = true;          // code may take the samples of a batch one by one (codegen/samples.h)
+  const Target& target;       // that is compiled for; of several, the one with the widest vectors
+  bool keep_storage = false;  // constants stay in the few bits that the model keeps them in
 };
 
 // The level of passes that no optimisation level runs: formats ask for them by name (formats.def).
@@ -45,12 +39,8 @@ struct PassLog {
 };
 
 struct PassOptions {
-  int opt = 3;
-  bool float64 = false;
+  Target target = any_target(3);
   bool keep_storage = false;
-  int64_t vector_lanes = 16;
-  std::string processor = "generic";
-  bool samples_alone = true;
   // "+name,-name", applied to the level's own set; "only:name,name" replaces it. Names or aliases.
   std::string changes;
   int64_t stop_after = -1;  // patches to apply in all; -1: no limit

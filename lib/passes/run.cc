@@ -46,7 +46,7 @@ std::vector<const Pass*> choose(const PassOptions& options) {
     }
   } else {
     for (const Pass& pass : passes()) {
-      if (pass.level <= options.opt) names.emplace_back(pass.name);
+      if (pass.level <= options.target.level->number) names.emplace_back(pass.name);
     }
     for (const std::string& change : changes.empty() ? std::vector<std::string>() : split(changes, ',')) {
       if (change.size() < 2 || (change[0] != '+' && change[0] != '-'))
@@ -116,8 +116,7 @@ std::vector<Patch> patches_of(const Pass& pass, const Graph& graph, const PassCo
 
 std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
   std::vector<PassLog> log;
-  const PassContext context{options.opt,          options.float64,   options.keep_storage,
-                            options.vector_lanes, options.processor, options.samples_alone};
+  const PassContext context{options.target, options.keep_storage};
   int64_t number = 0;
   for (const Pass* pass : choose(options)) {
     const auto start = std::chrono::steady_clock::now();

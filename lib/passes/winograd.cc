@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "ops/window.h"
@@ -21,43 +20,6 @@ constexpr int64_t kLeastChannels = 16;  // fewer leave the transforms more work 
 constexpr int64_t kMostProducts = 8;
 // What a form must gain over one of fewer products, and over the convolution itself: estimates err, and it rounds more.
 constexpr double kGain = 0.97;
-
-// Bytes a second as far as so many bytes are at hand.
-struct Reach {
-  double bytes, rate;
-};
-
-// What one core does in a second, as measured (but the transforms of all but zen5, which are estimates): multiplications and
-// additions in convolutions, in products of matrices and in transforms; weights read where the network has so many and stays in the last cache from run to run, and from memory;
-// tiles, written once and read once, as far as they stay in the second cache, in the last, or in none. And the seconds that each kernel
-// costs beside its work.
-struct Speeds {
-  const char* processor;  // its kind; "": any
-  int64_t lanes;
-  double direct, product, transform;
-  Reach weights[2], tiles[3];
-  double launch = 0;
-};
-constexpr double kAll = std::numeric_limits<double>::infinity();
-constexpr Speeds kSpeeds[] = {
-    // Any GPU, CUDA's or OpenCL's, by an H100's data sheet: a third of what its tensor cores and half of what its float32 units do; nothing
-    // of it was measured.
-    {kGpu, 0, 60e12, 60e12, 30e12, {{50e6, 5e12}, {kAll, 3e12}}, {{25e6, 5e12}, {50e6, 5e12}, {kAll, 3e12}}, 3e-6},
-    {"zen5", 16, 266e9, 264e9, 215e9, {{20e6, 75e9}, {kAll, 33e9}}, {{1e6, 150e9}, {5e6, 150e9}, {kAll, 120e9}}},
-    {"zen4", 16, 113e9, 110e9, 80e9, {{20e6, 45e9}, {kAll, 14e9}}, {{1e6, 80e9}, {5e6, 60e9}, {kAll, 40e9}}},
-    // A Xeon of 2.5 GHz.
-    {"", 16, 110e9, 95e9, 60e9, {{8e6, 20e9}, {kAll, 7e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
-    // An EPYC of Zen 3, and such a one without AVX2.
-    {"", 8, 88e9, 76e9, 50e9, {{8e6, 20e9}, {kAll, 8e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
-    {"", 0, 22e9, 22e9, 15e9, {{8e6, 20e9}, {kAll, 8e9}}, {{1e6, 40e9}, {5e6, 18e9}, {kAll, 7e9}}},
-};
-
-const Speeds& speeds_of(const PassContext& context) {
-  const Speeds* found = std::begin(kSpeeds);
-  while (context.vector_lanes < found->lanes || (*found->processor != 0 && context.processor != found->processor))
-    ++found;
-  return *found;
-}
 
 template <size_t n>
 double rate_of(const Reach (&reaches)[n], double bytes) {
@@ -180,12 +142,13 @@ std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds
 
 std::vector<Patch> use_winograd(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches;
-  const Speeds& speeds = speeds_of(context);
+  const Speeds& speeds = context.target.processor->speeds;
   const double weight_rate = rate_of(speeds.weights, constant_bytes(graph));
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     const std::optional<Form> form =
-        is_op(node, "Conv") ? best_form(graph, node, speeds, weight_rate, context.samples_alone) : std::nullopt;
+        is_op(node, "Conv") ? best_form(graph, node, speeds, weight_rate, context.target.samples_may_go_alone())
+                            : std::nullopt;
     if (!form) continue;
     const ValueId w = node.inputs[1];
     const Shape x = graph.value(node.inputs[0]).type.fixed_shape(), y = graph.value(node.outputs[0]).type.fixed_shape();

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "tensor/dispatch.h"
 
 namespace dnn {
@@ -158,16 +158,16 @@ template <class T, int lanes>
 }
 
 template <class T>
-void plain(const T* a, const T* b, BlockSums<T>* sums) {
+void in_16_bytes(const T* a, const T* b, BlockSums<T>* sums) {
   sum_block<T, 2>(a, b, sums);
 }
 #if defined(__x86_64__)
 template <class T>
-[[gnu::target("avx2")]] void avx2(const T* a, const T* b, BlockSums<T>* sums) {
+DNN_FOR_AVX2 void in_32_bytes(const T* a, const T* b, BlockSums<T>* sums) {
   sum_block<T, 4>(a, b, sums);
 }
 template <class T>
-[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void avx512(const T* a, const T* b, BlockSums<T>* sums) {
+DNN_FOR_AVX512 void in_64_bytes(const T* a, const T* b, BlockSums<T>* sums) {
   sum_block<T, 8>(a, b, sums);
 }
 #endif
@@ -175,11 +175,10 @@ template <class T>
 template <class T>
 auto best_sums() {
 #if defined(__x86_64__)
-  const std::string isa = supported_isas().back();
-  if (isa == "avx512") return avx512<T>;
-  if (isa == "avx2") return avx2<T>;
+  return version_for(widest_vector_bytes(), in_16_bytes<T>, in_32_bytes<T>, in_64_bytes<T>);
+#else
+  return in_16_bytes<T>;
 #endif
-  return plain<T>;
 }
 
 template <class T>

@@ -162,7 +162,7 @@ std::function<Package(const Graph& graph, const CompileOptions& options)> damage
       if (wrong == body) fail_internal("nothing in ", *name, " is like ", what);
       code.source.replace(begin, body.size(), wrong);
       BuildOptions build = options.build;
-      build.contract = options.opt >= 3;
+      build.contract = level_of(options.opt).contract;
       build_code(code, build);
     }
     return package;

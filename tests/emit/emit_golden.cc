@@ -19,7 +19,6 @@
 namespace dnn {
 namespace {
 
-constexpr const char* kIsa = "avx2";
 constexpr int kLevels[] = {0, 3, 4};
 constexpr const char* kPreludeNet = "softmax";  // whose preludes are goldens too
 constexpr double kCompileSeconds = 300;
@@ -41,31 +40,34 @@ std::vector<Net> nets(const std::string& folder) {
   return result;
 }
 
-struct Language {
-  const char* name;  // as code generation knows it
+struct Printed {
+  Language language;
+  const char* isa;
   const char* extension;
   int last;  // level
 };
-constexpr Language kLanguages[] = {{"c", "c", 3}, {"opencl", "cl", 3}, {"cuda", "cu", 4}};
-const Language &kC = kLanguages[0], &kOpenCl = kLanguages[1], &kCuda = kLanguages[2];
+constexpr Printed kPrinted[] = {
+    {Language::C, "avx2", "c", 3}, {Language::OpenCl, "float16", "cl", 3}, {Language::Cuda, "", "cu", 4}};
+const Printed &kC = kPrinted[0], &kOpenCl = kPrinted[1], &kCuda = kPrinted[2];
 
 // A net after the passes of a level.
-Graph optimised(const Net& net, int opt, std::string_view target) {
+Graph optimised(const Net& net, const Target& target) {
   Graph graph = net.graph;
   infer_types(graph);
   PassOptions options;
-  options.opt = opt;
-  if (target == "cuda") options.processor = kGpu;
+  options.target = target;
   run_passes(graph, options);
   return graph;
 }
 
-codegen::GenerateOptions generate_options(int opt, const char* target) {
-  return {.opt = opt, .target = target, .isas = {target == std::string_view("c") ? kIsa : ""}};
+Target target_of(const Printed& printed, int opt) {
+  const Isa& isa = *find_isa(printed.language, printed.isa);
+  return make_target(isa, isa.gpu ? kGpu : kGeneric, opt);
 }
 
-std::string source_of(const Net& net, int opt, const Language& language) {
-  return codegen::generate(optimised(net, opt, language.name), generate_options(opt, language.name)).codes.at(0).source;
+std::string source_of(const Net& net, int opt, const Printed& printed) {
+  const Target target = target_of(printed, opt);
+  return codegen::generate(optimised(net, target), {.targets = {target}}).codes.at(0).source;
 }
 
 std::vector<std::string> units_of(const std::string& source) {
@@ -94,20 +96,20 @@ int check_texts(const std::string& folder, bool rebase) {
       const std::string base = cat(folder, "/", net.name, "/O", opt, ".");
       if (opt <= kC.last)
         goldens.check(base + "loops.txt",
-                      codegen::emit_loops(optimised(net, opt, "c"), generate_options(opt, "c"), kIsa));
-      for (const Language& language : kLanguages) {
-        if (opt > language.last) continue;
+                      codegen::emit_loops(optimised(net, target_of(kC, opt)), {}, target_of(kC, opt)));
+      for (const Printed& printed : kPrinted) {
+        if (opt > printed.last) continue;
         std::string kernels;
-        for (const std::string& unit : units_of(source_of(net, opt, language))) {
+        for (const std::string& unit : units_of(source_of(net, opt, printed))) {
           const size_t begin = kernels_begin(unit);
           kernels += (kernels.empty() ? "" : "\n") + unit.substr(begin);
           if (net.name == kPreludeNet && opt == 3 && kernels.size() == unit.size() - begin)
-            goldens.check(cat(folder, "/prelude.", language.extension), unit.substr(0, begin));
+            goldens.check(cat(folder, "/prelude.", printed.extension), unit.substr(0, begin));
         }
-        const std::string golden = base + language.extension;
-        if (opt < 4 || kernels != before[language.name] || std::filesystem::exists(golden))
+        const std::string golden = base + printed.extension;
+        if (opt < 4 || kernels != before[printed.extension] || std::filesystem::exists(golden))
           goldens.check(golden, kernels);
-        before[language.name] = kernels;
+        before[printed.extension] = kernels;
       }
     }
   }

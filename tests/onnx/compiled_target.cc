@@ -2,11 +2,11 @@
 #include <cstdlib>
 #include <exception>
 
-#include "base/cpu.h"
 #include "base/file.h"
 #include "compile/compile.h"
 #include "devices/device.h"
 #include "onnx/target.h"
+#include "target/isa.h"
 
 namespace dnn::conformance {
 namespace {

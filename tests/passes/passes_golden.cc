@@ -54,7 +54,7 @@ void run_case(Goldens& goldens, const std::string& pass, const std::filesystem::
   infer_types(before);
   Graph after = before;
   PassOptions options;
-  options.opt = 4;
+  options.target = any_target(4);
   options.changes = "only:" + pass;
   run_passes(after, options);
   const std::string printed = to_text(after);

@@ -7,6 +7,7 @@
 #include "codegen/schedule.h"
 #include "loop_case.h"
 #include "loops/simplify.h"
+#include "machine_case.h"
 
 namespace dnn::codegen {
 namespace {
@@ -73,15 +74,11 @@ Kernel product(int64_t batch, int64_t rows, int64_t depth, int64_t columns, bool
 // `packable`: whether the second operand is a constant.
 Kernel scheduled(const Kernel& kernel, int opt, bool packable = true, const ScheduleParameters& parameters = {},
                  bool matrix = false) {
-  ScheduleOptions options;
-  options.matrix_products = matrix;
-  options.parameters = parameters;
-  options.opt = opt;
-  options.reassociate = opt >= 3;
-  options.lanes = 1;
+  Machine machine(opt, *isas_of(Language::Cuda, true).back(), kGpu);
+  machine.level.matrix_units = matrix;
   std::set<const Buffer*> constants;
   if (packable) constants.insert(kernel.arguments[2].get());
-  return schedule_gpu(kernel, constants, options);
+  return schedule_gpu(kernel, constants, {machine.target(), parameters});
 }
 
 // At -O0 to the bit; above with products and sums in one rounding, which changes the last bits.

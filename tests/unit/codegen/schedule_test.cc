@@ -6,6 +6,7 @@
 #include "loop_case.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
+#include "machine_case.h"
 
 namespace dnn::codegen {
 namespace {
@@ -58,12 +59,8 @@ Kernel matmul(int64_t rows, int64_t depth, int64_t columns) {
 }
 
 Kernel scheduled(const Kernel& kernel, int opt, const ScheduleParameters& parameters = {}) {
-  ScheduleOptions options;
-  options.opt = opt;
-  options.reassociate = opt >= 3;
-  options.vector_registers = 31;
-  options.parameters = parameters;
-  return schedule_cpu(kernel, {kernel.arguments[2].get(), kernel.arguments[3].get()}, options);
+  const Machine machine(opt);
+  return schedule_cpu(kernel, {kernel.arguments[2].get(), kernel.arguments[3].get()}, {machine.target(), parameters});
 }
 
 TEST(ScheduleCpu, SumsOfAConvolutionWaitInTheOutputBetweenChunks) {
@@ -76,13 +73,12 @@ TEST(ScheduleCpu, SumsOfAConvolutionWaitInTheOutputBetweenChunks) {
 
 TEST(ScheduleCpu, WeightsAreFetchedToTheCacheAskedFor) {
   const Kernel before = conv(32, 128, 8, 3);
-  ScheduleOptions options;
-  options.opt = 3;
+  Machine machine(3);
   // A tile of 8x8 positions, in rows of 8: 64 multiply-adds for each vector of weights.
   for (const auto& [nearest_from, text] :
        {std::pair<int64_t, const char*>(65, "prefetch w["), {64, "prefetch nearest w["}, {0, "prefetch nearest w["}}) {
-    options.nearest_from = nearest_from;
-    const Kernel after = schedule_cpu(before, {before.arguments[2].get()}, options);
+    machine.processor.chunks.nearest_from = nearest_from;
+    const Kernel after = schedule_cpu(before, {before.arguments[2].get()}, {machine.target()});
     EXPECT_NE(to_text(after).find(text), std::string::npos) << to_text(after);
     EXPECT_TRUE(result(after).identical(result(before)));
   }
@@ -114,9 +110,7 @@ TEST(ScheduleCpu, ConvolutionsOfAllKinds) {
 
 // 24 and 40 channels are one or two blocks and a half, with rows as tasks; 32 are whole, 72 too many, 3x3 is not pointwise, and 7 rows too few tasks.
 TEST(ScheduleCpu, HalfABlockIsHalfAVector) {
-  ScheduleOptions options;
-  options.opt = 3;
-  options.reassociate = true;
+  Machine machine(3);
   struct Case {
     int64_t maps, side, taps;
     bool halved;
@@ -129,8 +123,9 @@ TEST(ScheduleCpu, HalfABlockIsHalfAVector) {
                         {24, 7, 1, false}}) {
     const Kernel before = conv(48, c.maps, c.side, c.taps);
     for (const bool on : {true, false}) {
-      options.half_vectors = on;
-      const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+      machine.processor.chunks.half_vectors = on;
+      const Kernel after =
+          schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, {machine.target()});
       const std::string text = to_text(after);
       EXPECT_EQ(text.find("vector m_t_i < 8") != std::string::npos, on && c.halved) << text;
       EXPECT_EQ(text.find("parallel o0 <") != std::string::npos && text.find("parallel m") == std::string::npos,
@@ -143,12 +138,12 @@ TEST(ScheduleCpu, HalfABlockIsHalfAVector) {
 
 // Of few channels a block of the output goes by itself, in tiles of eight columns, where a vector takes two turns.
 TEST(ScheduleCpu, FewProductsAreStoredInOrder) {
-  ScheduleOptions options;
-  options.opt = 3;
-  options.reassociate = options.half_vectors = true;
+  Machine machine(3);
+  machine.processor.chunks.half_vectors = true;
   for (const auto& [channels, alone] : {std::pair<int64_t, bool>(16, true), {32, true}, {48, false}}) {
     const Kernel before = conv(channels, 64, 16, 1);
-    const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+    const Kernel after =
+        schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, {machine.target()});
     EXPECT_EQ(to_text(after).find("m_o_i") == std::string::npos, alone) << to_text(after);
     EXPECT_EQ(to_text(after).find("local sum: float32[8,16]") != std::string::npos, alone) << to_text(after);
     EXPECT_TRUE(result(after).identical(result(before))) << channels;
@@ -171,11 +166,11 @@ TEST(ScheduleCpu, AnOddNumberOfTasksIsHalved) {
 TEST(ScheduleCpu, ConvolutionsLeaveTheBorderOut) {
   const Kernel before = conv(32, 64, 9, 3);
   for (const int64_t registers : {16, 31}) {
-    ScheduleOptions options;
-    options.opt = 3;
-    options.vector_registers = registers;
-    options.native_lanes = registers == 16 ? 8 : 16;
-    const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+    Machine machine(3);
+    machine.isa.vector_registers = registers;
+    machine.isa.vector_bytes = registers == 16 ? 32 : 64;
+    const Kernel after =
+        schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, {machine.target()});
     std::vector<Tensor> arguments;
     for (const BufferRef& b : after.arguments) arguments.push_back(pack(integers(b->shape), b->layout));
     Tensor ones(DType::Float32, after.arguments[1]->shape);
@@ -224,11 +219,8 @@ TEST(ScheduleCpu, ProductsOfARowAreSeveralTasks) {
 TEST(ScheduleCpu, ColumnsThatAreLeftOverAreOneVector) {
   Kernel before = matmul(13, 5, 197);
   before.body = loop("b", 2, before.body);
-  ScheduleOptions options;
-  options.opt = 3;
-  options.reassociate = true;
-  options.vector_registers = 31;
-  const Kernel after = schedule_cpu(before, {}, options);
+  Machine machine(3);
+  const Kernel after = schedule_cpu(before, {}, {machine.target()});
   const std::string text = to_text(after);
   EXPECT_LT(text.find("j_o_o < "), text.find("for i_o < ")) << text;
   EXPECT_NE(text.find("vector j_t < 16"), std::string::npos) << text;
@@ -257,17 +249,16 @@ TEST(ScheduleCpu, PointwiseConvolutionsReadTheInputOnceForFourBlocks) {
 // Sixteen registers of 8 floats: twelve accumulators of two blocks by three columns, whose broadcasts stay for a vector of weights at
 // a time.
 TEST(ScheduleCpu, SixteenRegistersHoldTwoBlocksByThreeColumns) {
-  ScheduleOptions options;
-  options.opt = 3;
-  options.native_lanes = 8;
-  options.vector_registers = 16;
-  options.widest_tile = 2;
+  Machine machine(3);
+  machine.isa.vector_bytes = 32;
+  machine.isa.vector_registers = 16;
+  machine.isa.widest_tile = 2;
   const Kernel before = conv(32, 64, 9, 3);
-  const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+  const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, {machine.target()});
   EXPECT_NE(to_text(after).find("local sum: float32[3,2,2,8]"), std::string::npos) << to_text(after);
   EXPECT_TRUE(result(after).identical(result(before)));
-  options.vector_registers = 15;  // one is kept back
-  const Kernel small = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, options);
+  machine.isa.vector_registers = 15;  // one is kept back
+  const Kernel small = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, {machine.target()});
   EXPECT_NE(to_text(small).find("local sum: float32[2,2,2,8]"), std::string::npos) << to_text(small);
 }
 
@@ -300,13 +291,12 @@ TEST(ScheduleCpu, BlocksOfColumnsShareRows) {
 
 // A left-hand matrix that does not stay in the second cache: a chunk of it serves several blocks of columns.
 TEST(ScheduleCpu, ChunksOfALargeMatrixServeSeveralBlocks) {
-  ScheduleOptions options;
-  options.opt = 3;
+  Machine machine(3);
   const Kernel before = matmul(17, 160, 512);
   const std::set<const Buffer*> packable = {before.arguments[2].get()};
-  EXPECT_EQ(to_text(schedule_cpu(before, packable, options)).find("j_o_o_i < 2"), std::string::npos);
-  options.near_bytes = int64_t{8} << 10;
-  const Kernel after = schedule_cpu(before, packable, options);
+  EXPECT_EQ(to_text(schedule_cpu(before, packable, {machine.target()})).find("j_o_o_i < 2"), std::string::npos);
+  machine.processor.chunks.near_bytes = int64_t{8} << 10;
+  const Kernel after = schedule_cpu(before, packable, {machine.target()});
   const std::string text = to_text(after);
   EXPECT_LT(text.find("k_o < 2"), text.find("j_o_o_i < 2")) << text;
   EXPECT_NE(text.find("j_o_o_i < 2"), std::string::npos) << text;
@@ -348,9 +338,8 @@ Kernel copy(const Shape& y_shape, const Shape& x_shape, const std::vector<Expr>&
 
 // The text of a copy after scheduling, which still copies the same.
 std::string scheduled_copy(const Kernel& before) {
-  ScheduleOptions options;
-  options.opt = 3;
-  const Kernel after = schedule_cpu(before, {}, options);
+  Machine machine(3);
+  const Kernel after = schedule_cpu(before, {}, {machine.target()});
   EXPECT_TRUE(result(after).identical(result(before)));
   return to_text(after);
 }
@@ -377,9 +366,9 @@ TEST(ScheduleCpu, PartialSumsAreJoinedInPairs) {
   Stmt body = block({alloc(sum), store(sum, {}, constant(DType::Float32, 0)),
                      loop("k", 70, store(sum, {}, load(sum, {}) + load(x, {i, k}))), store(y, {i}, load(sum, {}))});
   const Kernel before = {"reduce_test", "", "reduce", {y, x}, loop("i", 3, std::move(body))};
-  ScheduleOptions options;
-  options.reassociate = true;
-  const Kernel after = schedule_cpu(before, {}, options);
+  Machine machine(0);
+  machine.level.reassociate = true;
+  const Kernel after = schedule_cpu(before, {}, {machine.target()});
   for (int n : {8, 4, 2}) EXPECT_NE(to_text(after).find(cat("vector k_j < ", n)), std::string::npos) << to_text(after);
   EXPECT_TRUE(result(after).identical(result(before)));
 }
@@ -417,9 +406,8 @@ TEST(ScheduleCpu, BordersAreATaskForEachBlockOfChannels) {
     evaluate(k, arguments);
     return arguments[0];
   };
-  ScheduleOptions options;
-  options.opt = 3;
-  const Kernel fast = schedule_cpu(kernel, {}, options);
+  Machine machine(3);
+  const Kernel fast = schedule_cpu(kernel, {}, {machine.target()});
   EXPECT_TRUE(bordered(fast).identical(bordered(kernel)));
   EXPECT_FALSE(bordered(kernel).identical(integers({y->layout.element_count(y->shape)})));
   EXPECT_EQ(fast.body->loop, LoopKind::Parallel) << to_text(fast);
@@ -458,17 +446,15 @@ TEST(ScheduleCpu, PoolsInTilesWithWhatReachesIntoThePaddingApart) {
       const Kernel before = pool(largest, c.side, c.taps, c.stride, c.pad, c.result);
       const Tensor expected = result(before);
       for (const int64_t lanes : {16, 8, 4}) {
-        ScheduleOptions options;
-        options.opt = 3;
-        options.native_lanes = lanes;
-        const Kernel after = schedule_cpu(before, {}, options);
+        Machine machine(3);
+        machine.isa.vector_bytes = lanes * 4;
+        const Kernel after = schedule_cpu(before, {}, {machine.target()});
         EXPECT_TRUE(result(after).identical(expected)) << c.side << " " << c.taps << " " << lanes << to_text(after);
       }
     }
   }
-  ScheduleOptions options;
-  options.opt = 3;
-  const std::string text = to_text(schedule_cpu(pool(true, 112, 3, 2, 1, 56), {}, options));
+  Machine machine(3);
+  const std::string text = to_text(schedule_cpu(pool(true, 112, 3, 2, 1, 56), {}, {machine.target()}));
   const size_t inside = text.find("unrolled o1_b_i < 5"), otherwise = text.find("else:");
   ASSERT_LT(text.find("if 1 <= o0:"), inside) << text;
   ASSERT_LT(inside, otherwise) << text;

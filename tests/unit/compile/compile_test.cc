@@ -8,11 +8,11 @@
 #include <functional>
 #include <random>
 
-#include "base/cpu.h"
 #include "base/file.h"
 #include "devices/device.h"
 #include "graph/text.h"
 #include "package/file.h"
+#include "target/isa.h"
 
 namespace dnn {
 namespace {
@@ -420,14 +420,16 @@ TEST(Compile, OpenClAgrees) {
 // What is compiled for this processor alone may go by its speeds; code for an instruction set goes by none in particular.
 TEST(Compile, TheProcessorIsThisOneUnlessInstructionSetsAreNamed) {
   CompileOptions options;
-  EXPECT_EQ(pass_options(options).processor, processor_kind());
+  const auto kind = [&] { return std::string(pass_options(options).target.processor->name); };
+  const int64_t bytes = find_isa(Language::C, supported_isas().back())->vector_bytes;
+  EXPECT_EQ(kind(), processor_for(processor_kind(), bytes).name);
   options.isas = {"avx512"};
-  EXPECT_EQ(pass_options(options).processor, "generic");
+  EXPECT_EQ(kind(), kGeneric);
   options.processor = "zen5";
-  EXPECT_EQ(pass_options(options).processor, "zen5");
+  EXPECT_EQ(kind(), "zen5");
   options = {};
   options.device = "opencl";
-  EXPECT_EQ(pass_options(options).processor, "generic");
+  EXPECT_EQ(kind(), kGeneric);
 }
 
 }  // namespace

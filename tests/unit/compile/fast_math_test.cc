@@ -4,12 +4,12 @@
 
 #include <cmath>
 
-#include "base/cpu.h"
 #include "cache.h"
 #include "compile/compile.h"
 #include "devices/device.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
+#include "target/isa.h"
 
 namespace dnn {
 namespace {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <random>
 
-#include "base/cpu.h"
 #include "base/file.h"
 #include "cache.h"
 #include "compile/open.h"
@@ -15,6 +14,7 @@
 #include "graph/bind.h"
 #include "graph/text.h"
 #include "infer/trace.h"
+#include "target/isa.h"
 
 namespace dnn {
 namespace {

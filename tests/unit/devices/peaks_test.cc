@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "base/cpu.h"
+#include "target/isa.h"
 
 namespace dnn {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "base/cpu.h"
 #include "base/threads.h"
+#include "target/isa.h"
 
 namespace dnn {
 namespace {
@@ -30,7 +30,8 @@ void check_panels() {
     for (const std::string& isa : supported_isas()) {
       for (int64_t rows = 1; rows <= kPanelRows; ++rows) {
         std::vector<T> sums(kPanelRows * kColumns, T(7));
-        panel_sums<T>(isa)(factors.data(), depth, panel.data(), rows, depth, sums.data());
+        panel_sums<T>(find_isa(Language::C, isa)->vector_bytes)(factors.data(), depth, panel.data(), rows, depth,
+                                                                sums.data());
         for (int64_t i = 0; i < kPanelRows * kColumns; ++i) {
           T sum = i < rows * kColumns ? 0 : 7;  // rows beyond stay as they are
           for (int64_t k = 0; k < depth && i < rows * kColumns; ++k) {

@@ -20,7 +20,7 @@ Graph parsed(const char* text) {
 Graph optimised(const Graph& graph, const std::string& changes) {
   Graph after = graph;
   PassOptions options;
-  options.opt = 4;
+  options.target = any_target(4);
   options.changes = changes;
   run_passes(after, options);
   expect_same(graph, after, 3e-6);
@@ -141,7 +141,7 @@ TEST(Passes, StopAfterCountsRewrites) {
   for (int64_t n : {0, 1, 2}) {
     Graph graph = parsed(kBlock);
     PassOptions options;
-    options.opt = 3;
+    options.target = any_target(3);
     options.stop_after = n;
     int64_t seen = 0;
     options.on_patch = [&](int64_t number, const std::string&, const Patch&) { seen = number; };
@@ -152,7 +152,7 @@ TEST(Passes, StopAfterCountsRewrites) {
 
 TEST(Passes, NamesAliasesAndMistakes) {
   PassOptions options;
-  options.opt = 1;
+  options.target = any_target(1);
   options.changes = "+FoldConstant,-fuse-ops";
   EXPECT_EQ(chosen_passes(options),
             (std::vector<std::string>{"simplify-inference", "canonicalize-ops", "canonicalize-cast", "fold-constant"}));
@@ -192,9 +192,10 @@ std::string winograd_form(const Layer& layer, const std::string& processor, int6
   infer_types(graph);
   PassOptions options;
   options.changes = "only:winograd";
-  options.processor = processor;
-  options.vector_lanes = lanes;
-  options.samples_alone = layer.alone;
+  for (const Isa& isa : isas()) {  // OpenCL's samples go together
+    if (isa.language == (layer.alone ? Language::C : Language::OpenCl) && isa.lanes(DType::Float32) == lanes)
+      options.target = make_target(isa, processor, 4);
+  }
   run_passes(graph, options);
   const Node& node = graph.node(graph.order().back());
   if (node.op != "WinogradConv") return "";

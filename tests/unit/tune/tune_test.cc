@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "base/cpu.h"
 #include "base/file.h"
 #include "cache.h"
 #include "devices/device.h"
 #include "graph/tensor_text.h"
 #include "graph/text.h"
+#include "target/isa.h"
 #include "tune/log.h"
 
 namespace dnn::tune {

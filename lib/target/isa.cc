@@ -1,0 +1,94 @@
+// The tables of instruction sets; see isa.h.
+#include "target/isa.h"
+
+#include <algorithm>
+
+namespace dnn {
+namespace {
+
+bool all_here(const std::vector<CpuFeature>& features) {
+  return std::all_of(features.begin(), features.end(), [](CpuFeature feature) { return has_feature(feature); });
+}
+
+}  // namespace
+
+const std::vector<Isa>& isas() {
+  using enum CpuFeature;
+  static const std::vector<Isa> rows = {
+#define DNN_ISA(language_, name_, ...) {.language = language_, .name = name_, __VA_ARGS__},
+#define DNN_ISA_EXTENSION(...)
+#include "target/isas.def"
+#undef DNN_ISA
+#undef DNN_ISA_EXTENSION
+  };
+  return rows;
+}
+
+const std::vector<IsaExtension>& isa_extensions() {
+  using enum CpuFeature;
+  static const std::vector<IsaExtension> rows = {
+#define DNN_ISA(...)
+#define DNN_ISA_EXTENSION(language_, isa_, name_, ...) {.language = language_, .isa = isa_, .name = name_, __VA_ARGS__},
+#include "target/isas.def"
+#undef DNN_ISA
+#undef DNN_ISA_EXTENSION
+  };
+  return rows;
+}
+
+const Backend* Isa::backend() const {
+  for (const Backend& row : backends()) {
+    if (row.language == language) return &row;
+  }
+  return nullptr;
+}
+
+int64_t Isa::lanes(DType dtype) const {
+  return std::max<int64_t>(1, vector_bytes / std::max<int64_t>(1, static_cast<int64_t>(dtype_size(dtype))));
+}
+
+bool Isa::runs_here() const { return language == Language::C && all_here(needs); }
+
+bool IsaExtension::is_here() const { return find_isa(language, isa)->runs_here() && all_here(needs); }
+
+const Isa* find_isa(Language language, std::string_view name) {
+  for (const Isa& row : isas()) {
+    if (row.language == language && row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<const Isa*> isas_of(Language language, bool gpu) {
+  std::vector<const Isa*> found;
+  for (const Isa& row : isas()) {
+    if (row.language == language && row.gpu == gpu) found.push_back(&row);
+  }
+  return found;
+}
+
+const std::vector<std::string>& known_isas() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const Isa* row : isas_of(Language::C, false)) result.emplace_back(row->name);
+    return result;
+  }();
+  return names;
+}
+
+std::vector<std::string> supported_isas() {
+  std::vector<std::string> names;
+  for (const Isa* row : isas_of(Language::C, false)) {
+    if (row->runs_here()) names.emplace_back(row->name);
+  }
+  return names;
+}
+
+std::vector<std::string> supported_extensions() {
+  std::vector<std::string> names;
+  for (const IsaExtension& row : isa_extensions()) {
+    if (row.is_here()) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+}  // namespace dnn

@@ -1,0 +1,71 @@
+// Instruction sets: what one text of a package's code is made for, as rows of isas.def. Also the widths of OpenCL's vectors, and GPUs.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cpu.h"
+#include "target/backend.h"
+#include "tensor/dtype.h"
+
+namespace dnn {
+
+// An instruction that adds to each element of `sum` the products of k elements of `left` with k of `right`.
+struct DotProduct {
+  int64_t k = 0;  // 0: there is none
+  DType left = DType::Undefined, right = DType::Undefined, sum = DType::Undefined;
+};
+
+// One that adds to a tile of m x n sums the product of m x k and k x n elements.
+struct MatrixUnit {
+  int64_t m = 0, n = 0, k = 0;  // 0: there is none
+  DType left = DType::Undefined, right = DType::Undefined, sum = DType::Undefined;
+  int64_t tiles = 0;  // registers that hold a tile each; 0: vectors or threads do
+};
+
+struct Isa {
+  Language language;
+  const char* name;  // in packages, "" where the language has one kind of code
+  // Of x86-64: abilities without which the code does not run, and options that let the system's compiler use them.
+  std::vector<CpuFeature> needs = {};
+  std::vector<const char*> flags = {};
+  int64_t vector_bytes = 0;      // of a register; of an element where there are no vectors
+  int64_t vector_registers = 0;  // that a tile may count on
+  int64_t widest_tile = 0;       // blocks across in a register tile of several rows
+  bool masks = false;            // instructions for some lanes of a vector
+  bool gpu = false;              // threads with an element each; schedule_gpu() divides the work
+  bool by_processor = false;     // schedules go by the kind of processor too (Processor::chunks): measured for C alone
+  MatrixUnit matrix = {};
+
+  const Backend* backend() const;    // null for the interpreter
+  int64_t lanes(DType dtype) const;  // of a vector register, at least 1
+  bool runs_here() const;            // for code in C: whether this processor and its operating system run it
+};
+
+struct IsaExtension {
+  Language language;
+  const char* isa;   // the row of isas.def that it adds to
+  const char* name;  // "avx512-vnni"
+  std::vector<CpuFeature> needs = {};
+  std::vector<const char*> flags = {};
+  DotProduct dot = {};
+  MatrixUnit matrix = {};
+
+  bool is_here() const;
+};
+
+const std::vector<Isa>& isas();
+const std::vector<IsaExtension>& isa_extensions();
+// The row for a package's code; null where there is none.
+const Isa* find_isa(Language language, std::string_view name);
+// The rows that code of a language comes in: for GPUs, or for processors.
+std::vector<const Isa*> isas_of(Language language, bool gpu);
+
+// Names of C's, best last: all, and those that this processor runs.
+const std::vector<std::string>& known_isas();
+std::vector<std::string> supported_isas();
+// Names of the extensions that this processor has.
+std::vector<std::string> supported_extensions();
+
+}  // namespace dnn
