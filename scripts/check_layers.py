@@ -5,6 +5,7 @@ usage: check_layers.py [ROOT]
 
 One line per breach on stdout, exit 1 if there is any. Breaches: an include that goes up or sideways, a folder that
 LAYERS does not name, a library file that prints, exits or reads the environment (lib/cli, which serves the tools, may),
+an instruction set, processor or device named in a string, or a level compared with a number, where rows of lib/target should be asked,
 a source file above 800 lines, a first line that does not say what the file is, a note to
 self in place of the work.
 """
@@ -20,6 +21,10 @@ FORBIDDEN = {
     r"(?<![\w.>])(std::)?(abort|exit|quick_exit)\(": "ends the process",
     r"\b(secure_)?getenv\(": "reads the environment",
 }
+# Where machines and levels are asked for, and not named: by rows of lib/target's tables.
+ASKING = ("codegen", "compile", "devices", "infer", "loops", "package", "passes", "tune", "tools")
+AMBIGUOUS = {"float16"}  # a row of OpenCL's, and an element type
+LEVEL = re.compile(r"\b(opt|level)\s*(>=|<=|==|!=|<|>)\s*\d")
 COMMENT = {".cc": "// ", ".h": "// ", ".def": "// ", ".py": '"""', ".cmake": "# ", ".txt": "# ", "": "# "}
 
 
@@ -47,6 +52,37 @@ def code_of(text):
     """The source with comments and string literals blanked, line numbers kept."""
     blank = lambda match: re.sub(r"[^\n]", " ", match[0])
     return re.sub(r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.DOTALL)
+
+
+def read_targets(folder):
+    """The pattern of literals that name a row of lib/target, or that tell a device by its kind; None where there are no rows."""
+    names, devices = set(), set()
+    for table, macros in (("isas.def", r"DNN_ISA(?:_EXTENSION)?\(Language::\w+, (?:\"[^\"]*\", )?"), ("processors.def", r"DNN_PROCESSOR(?:_MODELS)?\(")):
+        path = folder / table
+        if path.exists():
+            names |= set(re.findall(r"^" + macros + r'"([^"]+)"', path.read_text(), re.MULTILINE))
+            names |= set(re.findall(r'"(-m[^"]+)"', path.read_text()))
+    if (folder / "processor.h").exists():
+        names |= set(re.findall(r'\*?kG\w+ = "(\w+)"', (folder / "processor.h").read_text()))
+    if (folder / "backends.def").exists():
+        for row in re.findall(r"^DNN_BACKEND\((.*)\)", (folder / "backends.def").read_text(), re.MULTILINE):
+            devices |= set(re.findall(r'"(\w+)"', row))
+    if not names:
+        return None
+    alternatives = lambda words: "|".join(re.escape(word) for word in sorted(words))
+    return re.compile(rf'"({alternatives(names - AMBIGUOUS)})"|[=!]= *"({alternatives(devices)})"')
+
+
+def check_asking(name, text, targets):
+    """Lines that name what a row of lib/target should be asked for."""
+    uncommented = re.sub(r"//[^\n]*", "", text)
+    for number, line in enumerate(uncommented.splitlines(), 1):
+        found = targets.search(line) if targets else None
+        if found:
+            yield f"{name}:{number}: names {found[0]}; ask a row of lib/target"
+    for number, line in enumerate(code_of(text).splitlines(), 1):
+        if LEVEL.search(line):
+            yield f"{name}:{number}: compares a level with a number; ask a promise of lib/target/level.h"
 
 
 def check_library_file(name, text, layers):
@@ -91,6 +127,7 @@ def main(root):
     for folder in sorted(p.name for p in (root / "lib").iterdir() if p.is_dir() and p.name != "__pycache__"):
         if folder not in layers:
             breaches.append(f"lib/{folder}: a folder that lib/LAYERS does not name")
+    targets = read_targets(root / "lib" / "target")
     for top in ("lib", "tools", "tests", "bench", "scripts", "cmake", ".ci"):
         for path in sorted((root / top).rglob("*")):
             if not path.is_file() or not is_source(path, root):
@@ -98,6 +135,8 @@ def main(root):
             name, text = path.relative_to(root).as_posix(), path.read_text(errors="replace")
             if top == "lib" and path.suffix in (".cc", ".h", ".def") and name.count("/") > 1:
                 breaches += check_library_file(name, text, layers)
+            if path.suffix in (".cc", ".h") and ("tools" if top == "tools" else name.split("/")[1]) in ASKING and top in ("lib", "tools"):
+                breaches += check_asking(name, text, targets)
             breaches += check_source(name, path.suffix, text)
     for breach in breaches:
         print(breach)

@@ -75,6 +75,18 @@ class Breaches(unittest.TestCase):
             self.expect("check_layers.py", {"lib/base/x.cc": f"// A loud file of base.\n{statement}\n"}, "lib/base/x.cc:2")
             self.assertEqual(self.run_on("check_layers.py", {"lib/cli/x.cc": f"// A file that serves tools.\n{statement}\n"}), [])
 
+    def test_machines_and_levels_are_asked_for(self):
+        rows = {"lib/LAYERS": LAYERS + "3 target -> tensor\n6 codegen -> ops\n",
+                "lib/target/isas.def": '// Instruction sets as rows.\nDNN_ISA(Language::C, "avx2", .flags = {"-mavx2"})\nDNN_ISA(Language::OpenCl, "float16")\n'
+                                       'DNN_ISA_EXTENSION(Language::C, "avx2", "avx-vnni")\n',
+                "lib/target/processors.def": '// Processors of all kinds.\nDNN_PROCESSOR("zen5", .vector_bytes = 64)\n',
+                "lib/target/backends.def": '// Languages of kernels.\nDNN_BACKEND(Language::Cuda, "cuda", "cuda", ".cu")\n'}
+        for line in ('f("avx2");', 'f("avx-vnni");', 'f("-mavx2");', 'return name == "zen5";', 'if (device != "cuda") f();', "if (opt >= 3) f();"):
+            self.expect("check_layers.py", {**rows, "lib/codegen/x.cc": f"// A file that asks.\n{line}\n"}, "lib/codegen/x.cc:2", "lib/target")
+        for line in ('f("float16"); // "avx2"', 'f("cuda", version);', "if (opt >= least) f();"):
+            self.assertEqual(self.run_on("check_layers.py", {**rows, "lib/codegen/x.cc": f"// A file that asks.\n{line}\n"}), [])
+        self.assertEqual(self.run_on("check_layers.py", {**rows, "lib/target/x.cc": '// Rows and their use.\nauto row = find("avx2");\n'}), [])
+
     def test_one_name_for_two_types(self):
         files = {f"lib/{folder}/x.h": "// A type.\nnamespace dnn {\nstruct Options {\n};\n}\n" for folder in ("base", "stream")}
         self.expect("check_tree.py", files, "dnn::Options", "lib/base/x.h", "lib/stream/x.h")
