@@ -38,7 +38,7 @@ const cli::Tool kTool = {
 
 struct Options {
   std::string model, output, device = "cpu", level = "3", isas, processor, passes, emit, compiler;
-  std::vector<std::string> shapes, given;
+  std::vector<std::string> shapes, ignored, given;
   std::optional<double> tune;
   tune::TuneOptions tuning;
   int64_t batch = 1, stop_after = -1;
@@ -49,6 +49,7 @@ void declare(cli::Args& args, Options& o) {
   args.optional_positional(&o.model, "MODEL", "a model file of any format that dnn-convert --list-formats names");
   args.choice(&o.level, "-O,--opt", {"0", "1", "2", "3", "4"}, "optimisation level");
   args.list(&o.shapes, "--shape", "NAME:DIMS", "extents of an input, as x:1x3x224x224");
+  args.list(&o.ignored, "--ignore-attribute", "NAME", "read the model without this field; or OPERATOR.NAME");
   args.option(&o.batch, "--batch", "N", "what an open batch extent becomes", 1);
   args.option(&o.isas, "--isa", "LIST",
               "cpu's instruction sets to build, as avx512,x86-64; default: this processor's best and x86-64");
@@ -153,6 +154,7 @@ int work(const Options& o) {
   open.compile.stop_after = o.stop_after;
   open.compile.build.compiler = o.compiler;
   open.shapes = o.shapes;
+  open.ignored = o.ignored;
   open.batch = o.batch;
   if (!o.isas.empty()) {
     if (!builds_here(open.compile.device)) fail_usage("--isa ", o.isas, " is for --device cpu, not ", o.device);

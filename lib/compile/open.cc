@@ -76,7 +76,7 @@ std::string cache_key(const std::string& path, const std::string& sha256, const 
   const std::vector<std::string> isas = c.isas.empty() ? default_isas() : c.isas;  // of this processor
   std::string text = cat(build_name(), "\n", file_name(path), "\n", sha256, "\n", c.opt, " ", c.device, " ",
                          dtype_name(c.element), " ", join(isas, "+"), " ", processor_of(c), " ", c.pass_changes, " ",
-                         c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), "\n");
+                         c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), " ", join(o.ignored, ";"), "\n");
   for (const auto& [isa, chosen] : c.schedules) {
     for (const auto& [kernel, parameters] : chosen) text += cat(isa, " ", kernel, " ", to_text(parameters), "\n");
   }
@@ -183,12 +183,12 @@ OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& op
 }  // namespace
 
 Graph read_bound(const std::string& path, const OpenOptions& options) {
-  return read_source(open_model(path, options.shapes), options);
+  return read_source(open_model(path, options.shapes, options.ignored), options);
 }
 
 std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& given, ByteSink* to) {
   const OpenOptions options = warning_once(given);
-  OpenedPackage compiled = compile_or_recall(open_model(path, options.shapes), options, true);
+  OpenedPackage compiled = compile_or_recall(open_model(path, options.shapes, options.ignored), options, true);
   if (to != nullptr && !compiled.file.bytes.empty()) {
     to->write(compiled.file.bytes);
   } else if (to != nullptr) {
@@ -226,7 +226,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
       return package;
     }
   }
-  const ModelSource source = open_model(path, options.shapes);
+  const ModelSource source = open_model(path, options.shapes, options.ignored);
   if (!source.folder && looks_like_package(source.bytes))
     fail_usage(source_name(path), ": a package is mapped into memory, so it must be a file");
   std::shared_ptr<Package> package = compile_or_recall(source, options, false).package;

@@ -13,6 +13,7 @@ namespace dnn {
 struct OpenOptions {
   CompileOptions compile;                                // for a model, and for a package whose code may not run here
   std::vector<std::string> shapes;                       // "NAME:1x3x224x224", see graph/bind.h
+  std::vector<std::string> ignored;                      // fields not to refuse, see formats/leftovers.h
   int64_t batch = 1;                                     // what a symbolic or unknown first extent of an input becomes
   std::string cache_folder;                              // compiled packages and kernels; "" for no cache
   int64_t cache_limit_bytes = int64_t{4} << 30;          // packages there beyond this go, the longest unused first

@@ -12,6 +12,7 @@ struct ConvertSource {
   std::string architecture = {};  // of weights without a graph; "" for what their names tell
   std::string weights = {};       // a file of weights alone, which replace the model's of the same names
   Surgery surgery = {};
+  IgnoredFields ignored = {};                                 // see formats/leftovers.h
   std::function<void(const std::string& message)> warn = {};  // may be empty
 };
 

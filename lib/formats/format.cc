@@ -100,10 +100,11 @@ const Format* format_for_path(const std::string& path) {
   return nullptr;
 }
 
-ModelSource open_model(const std::string& path, std::vector<std::string> shapes) {
+ModelSource open_model(const std::string& path, std::vector<std::string> shapes, IgnoredFields fields) {
   ModelSource source;
   source.path = path;
   source.shapes = std::move(shapes);
+  source.ignored = std::move(fields);
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_directory(path, ignored)) {
     source.folder = true;

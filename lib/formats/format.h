@@ -9,6 +9,7 @@
 #include "base/content.h"
 #include "base/file.h"
 #include "base/io.h"
+#include "formats/leftovers.h"
 #include "graph/graph.h"
 
 namespace dnn {
@@ -34,6 +35,8 @@ struct ModelSource {
   // What a user says of inputs whose shapes the file lacks, and on which what its program computes depends: "NAME:1x3x224x224"
   // ('?' keeps an extent open). TorchScript's and .pt2's readers look at it; whoever binds shapes does so all the same.
   std::vector<std::string> shapes;
+  // Fields that a user says to ignore where the reader does not know them: see formats/leftovers.h.
+  IgnoredFields ignored = {};
 
   // Whether the folder holds a file of that name ("variables/variables.index").
   bool has(const std::string& name) const;
@@ -78,8 +81,8 @@ ModelSource model_in_memory(const std::string& path, const ModelFiles& files);
 ModelSource model_on_disk(const std::string& path, const ModelFiles& files);
 // The rest of a source as a model; `path` is how errors name it.
 ModelSource read_source(ByteSource& source, const std::string& path);
-// Opens a model file or folder ("-": standard input) for sniffing and reading; see ModelSource::shapes. Throws Environment.
-ModelSource open_model(const std::string& path, std::vector<std::string> shapes = {});
+// Opens a model file or folder ("-": standard input) for sniffing and reading; see ModelSource::shapes and ignored. Throws Environment.
+ModelSource open_model(const std::string& path, std::vector<std::string> shapes = {}, IgnoredFields ignored = {});
 // The row that recognises the content, or null.
 const Format* recognise(const ModelSource& source);
 // The same; throws Malformed or Unsupported when none does.
