@@ -45,7 +45,7 @@ struct Options {
   std::string certificate;
   std::vector<std::string> faults;
   std::string faults_report;
-  bool list_formats = false, list_ops = false, list_architectures = false, list_faults = false;
+  bool list_formats = false, list_ops = false, list_attributes = false, list_architectures = false, list_faults = false;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -91,6 +91,8 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.list_formats, "--list-formats", "list name, extensions, read and write, trust of the formats, and stop");
   args.flag(&o.list_ops, "--list-ops",
             "list operator, infer, reference, lower, and read and write by format, tab-separated, and stop");
+  args.flag(&o.list_attributes, "--list-attributes",
+            "list operator, attribute, type, default and text, tab-separated, and stop");
   args.flag(&o.list_architectures, "--list-architectures", "list the networks that state dicts are put onto, and stop");
   args.flag(&o.list_faults, "--list-faults",
             "list the faults that --inject makes, and the real bugs that they are like, and stop");
@@ -143,6 +145,7 @@ void inject_faults(const Options& o, Graph& graph) {
 int work(const Options& o) {
   if (o.list_formats) return print(list_formats());
   if (o.list_ops) return print(list_ops());
+  if (o.list_attributes) return print(list_attributes());
   if (o.list_architectures) return print(list_architectures());
   if (o.list_faults) return print(list_faults());
   if (o.input.empty()) fail_usage("which model? give its file, or '-' for standard input");
@@ -153,7 +156,8 @@ int work(const Options& o) {
   convert.write = write_options(o);
   if (o.check) onnx::require_checker(convert.write.opset);
   convert.warn = [](const std::string& message) { cli::warn(message); };
-  Graph graph = read_to_convert(o.input, target, {o.architecture, o.weights, o.surgery, o.ignored, convert.warn});
+  Graph graph = read_to_convert(o.input, target,
+                                {o.architecture, o.weights, o.surgery, o.ignored, convert.warn});
   inject_faults(o, graph);
   if (!o.dtype.empty()) convert.dtype = o.dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.io_dtype = o.io_dtype == "float16" ? DType::Float16 : DType::Float32;

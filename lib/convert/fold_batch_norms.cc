@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "convert/surgery.h"
+#include "ops/op.h"
 
 namespace dnn {
 namespace {
@@ -12,7 +13,7 @@ struct Affine {
 
 // Empty where the statistics are not constant, or it is there for training.
 std::optional<Affine> affine_of(const Graph& graph, const Node& norm) {
-  if (norm.attribute_int("training_mode", 0) != 0) return std::nullopt;
+  if (flag_attribute(norm, "training_mode")) return std::nullopt;
   std::vector<std::vector<double>> parts;
   for (size_t i = 1; i <= 4; ++i) {
     const Tensor* part = graph.constant(norm.input(i));
@@ -23,7 +24,7 @@ std::optional<Affine> affine_of(const Graph& graph, const Node& norm) {
   for (size_t i = 1; i < norm.outputs.size(); ++i) {
     if (norm.outputs[i] != kNoValue) return std::nullopt;
   }
-  const double epsilon = static_cast<double>(norm.attribute_float("epsilon", 1e-5f));
+  const double epsilon = static_cast<double>(float_attribute(norm, "epsilon"));
   Affine affine;
   for (size_t c = 0; c < parts[0].size(); ++c) {
     affine.factor.push_back(parts[0][c] / std::sqrt(parts[3][c] + epsilon));
@@ -36,9 +37,9 @@ std::optional<Affine> affine_of(const Graph& graph, const Node& norm) {
 int channel_axis(const Node& node) {
   if (!node.domain.empty()) return -1;
   if (node.op == "Conv") return 0;
-  if (node.op == "ConvTranspose") return node.attribute_int("group", 1) == 1 ? 1 : -1;
-  if (node.op != "Gemm" || node.attribute_float("alpha", 1) != 1 || node.attribute_float("beta", 1) != 1) return -1;
-  return node.attribute_int("transB", 0) != 0 ? 0 : 1;
+  if (node.op == "ConvTranspose") return int_attribute(node, "group") == 1 ? 1 : -1;
+  if (node.op != "Gemm" || float_attribute(node, "alpha") != 1 || float_attribute(node, "beta") != 1) return -1;
+  return flag_attribute(node, "transB") ? 0 : 1;
 }
 
 Tensor scaled(const Tensor& weight, size_t axis, const std::vector<double>& factor) {

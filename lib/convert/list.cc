@@ -7,6 +7,7 @@
 #include "convert/architectures/architecture.h"
 #include "formats/format.h"
 #include "formats/operators.h"
+#include "graph/text.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -50,6 +51,20 @@ std::string list_formats() {
   for (const Format& format : formats()) {
     text += cat(format.name, "\t", format.extensions, "\t", format.read != nullptr ? "read" : "-", "\t",
                 format.to_files != nullptr ? "write" : "-", "\t", format.trust, "\n");
+  }
+  return text;
+}
+
+std::string list_attributes() {
+  std::string text = "operator\tattribute\ttype\tdefault\ttext\n";
+  for (const OpDef& op : all_ops()) {
+    for (const AttributeDef& row : op.attributes) {
+      const std::string fallback = row.required   ? "required"
+                                   : row.fallback ? attribute_text(*row.fallback)
+                                   : row.per_axis ? cat(*row.per_axis)
+                                                  : "-";
+      text += cat(op.name, "\t", row.name, "\t", attribute_type_name(row.type), "\t", fallback, "\t", row.text, "\n");
+    }
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "faults/classes.h"
+#include "ops/op.h"
 
 namespace dnn::faults {
 namespace {
@@ -51,7 +52,7 @@ bool change_float(FaultContext& context, const std::string& key, float before, f
 bool bn_epsilon(FaultContext& context) {
   const Node& node = context.read();
   if (!is_batch_norm(node) && !is_op(node, "LayerNormalization") && !is_op(node, "InstanceNormalization")) return false;
-  const float epsilon = node.attribute_float("epsilon", 1e-5F);
+  const float epsilon = float_attribute(node, "epsilon");
   return change_float(context, "epsilon", epsilon, epsilon < 2e-4F ? 1e-3F : 1e-5F);
 }
 
@@ -113,15 +114,15 @@ bool quantization_zero_point(FaultContext& context) {
 bool slope_wrong(FaultContext& context) {
   const Node& node = context.read();
   if (is_op(node, "LeakyRelu")) {
-    const float alpha = node.attribute_float("alpha", 0.01F);
+    const float alpha = float_attribute(node, "alpha");
     return change_float(context, "alpha", alpha, alpha > 0.05F ? 0.01F : 0.3F);
   }
   if (is_op(node, "Elu") || is_op(node, "Celu")) {
-    const float alpha = node.attribute_float("alpha", 1);
+    const float alpha = float_attribute(node, "alpha");
     return change_float(context, "alpha", alpha, alpha / 2);
   }
   if (is_op(node, "HardSigmoid")) {
-    const float alpha = node.attribute_float("alpha", 0.2F);
+    const float alpha = float_attribute(node, "alpha");
     return change_float(context, "alpha", alpha, alpha < 0.18F ? 0.2F : 1.0F / 6);
   }
   if (!is_op(node, "PRelu")) return false;
@@ -135,8 +136,8 @@ bool slope_wrong(FaultContext& context) {
 bool lrn_wrong(FaultContext& context) {
   const Node& node = context.read();
   if (!is_op(node, "LRN")) return false;
-  const float alpha = node.attribute_float("alpha", 1e-4F);
-  return change_float(context, "alpha", alpha, alpha * static_cast<float>(node.attribute_int("size", 5)));
+  const float alpha = float_attribute(node, "alpha");
+  return change_float(context, "alpha", alpha, alpha * static_cast<float>(int_attribute(node, "size")));
 }
 
 bool constant_wrong(FaultContext& context) {

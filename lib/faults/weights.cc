@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "faults/classes.h"
+#include "ops/op.h"
 
 namespace dnn::faults {
 namespace {
@@ -41,7 +42,7 @@ std::vector<int64_t> shuffled(int64_t n, FaultRandom& random) {
 
 // The axis of outputs in weights: 0 of a Conv and of a Gemm with transB, the last of others.
 size_t output_axis(const Node& node, const Tensor& weights) {
-  if (is_op(node, "Conv") || (is_op(node, "Gemm") && node.attribute_int("transB", 0) != 0)) return 0;
+  if (is_op(node, "Conv") || (is_op(node, "Gemm") && flag_attribute(node, "transB"))) return 0;
   if (is_op(node, "ConvTranspose")) return 1;
   return static_cast<size_t>(std::max(weights.rank(), 1) - 1);
 }

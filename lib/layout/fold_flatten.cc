@@ -131,8 +131,8 @@ class Folder {
     const Node& node = graph_.node(id);
     const bool gemm = node.op == "Gemm";
     if (node.inputs[0] != v || node.inputs[1] == v || node.input(2) == v) return false;
-    if (gemm && node.attribute_int("transA", 0) != 0) return false;
-    const size_t axis = gemm && node.attribute_int("transB", 0) != 0 ? 1 : 0;
+    if (gemm && flag_attribute(node, "transA")) return false;
+    const size_t axis = gemm && flag_attribute(node, "transB") ? 1 : 0;
     if (graph_.constant(node.inputs[1]) != nullptr) return weight(id, 1, axis);
     const NodeId made = uses_.producer[static_cast<size_t>(node.inputs[1])];  // or its dequantisation
     if (made < 0 || graph_.node(made).op != "DequantizeLinear" || !graph_.node(made).domain.empty()) return false;
@@ -140,7 +140,7 @@ class Folder {
     for (size_t i = 1; i < dequantize.inputs.size(); ++i) {
       const ValueId q = dequantize.inputs[i];
       if (q == kNoValue || single(q)) continue;
-      int64_t along = dequantize.attribute_int("axis", 1);
+      int64_t along = int_attribute(dequantize, "axis");
       if (along < 0) along += 2;
       if (graph_.constant(q) == nullptr || along == static_cast<int64_t>(axis)) return false;
     }

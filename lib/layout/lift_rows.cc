@@ -79,8 +79,8 @@ class Lifter {
     product_out_ = node.outputs[0];
     inner_.push_back(product_out_);
     if (is(node, "MatMul")) return shape(product_out_) != nullptr;
-    if (!is(node, "Gemm") || shape(product_out_) == nullptr || node.attribute_int("transA", 0) != 0 ||
-        node.attribute_float("alpha", 1) != 1 || node.attribute_float("beta", 1) != 1)
+    if (!is(node, "Gemm") || shape(product_out_) == nullptr || flag_attribute(node, "transA") ||
+        float_attribute(node, "alpha") != 1 || float_attribute(node, "beta") != 1)
       return false;
     if (node.input(2) == kNoValue) return true;
     const Tensor* bias = graph_.constant(node.inputs[2]);
@@ -138,7 +138,7 @@ class Lifter {
     product.op = "MatMul";
     product.attributes.clear();
     product.inputs.resize(2);
-    if (gemm.attribute_int("transB", 0) != 0) {
+    if (flag_attribute(gemm, "transB")) {
       const std::string name = graph_.value(gemm.inputs[1]).name;
       const ValueId turned =
           graph_.add_constant(graph_.unused_value_name(name), transposed(*graph_.constant(gemm.inputs[1]), {1, 0}));

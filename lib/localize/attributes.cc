@@ -1,47 +1,23 @@
 // Comparing attributes by meaning; see attributes.h.
 #include "localize/attributes.h"
 
-#include <map>
 #include <set>
 
 #include "graph/text.h"
+#include "ops/op.h"
 
 namespace dnn {
 namespace {
 
 // What an operator does where the attribute is left out; "" for no default that is known.
 std::string default_of(const Node& node, const std::string& key, size_t rank) {
-  static const std::map<std::string, std::string, std::less<>> kDefaults = {{"group", "1"},
-                                                                            {"ceil_mode", "0"},
-                                                                            {"count_include_pad", "0"},
-                                                                            {"storage_order", "0"},
-                                                                            {"epsilon", "1e-05"},
-                                                                            {"momentum", "0.9"},
-                                                                            {"training_mode", "0"},
-                                                                            {"spatial", "1"},
-                                                                            {"alpha", ""},
-                                                                            {"auto_pad", "\"NOTSET\""},
-                                                                            {"keepdims", "1"},
-                                                                            {"noop_with_empty_axes", "0"},
-                                                                            {"transA", "0"},
-                                                                            {"transB", "0"},
-                                                                            {"allowzero", "0"},
-                                                                            {"mode", ""},
-                                                                            {"exclude_outside", "0"}};
-  const auto ints = [&](int64_t x, size_t n) { return attribute_text(std::vector<int64_t>(n, x)); };
+  const OpDef* op = find_op(node.domain, node.op);
+  const AttributeDef* row = op == nullptr ? nullptr : find_attribute(op->attributes, key);
+  if (row == nullptr) return "";
+  if (row->fallback) return attribute_text(*row->fallback);
   const size_t spatial = rank > 2 ? rank - 2 : 0;
-  if (key == "dilations" || (key == "strides" && node.op != "Slice")) return ints(1, spatial);
-  if (key == "pads") return ints(0, 2 * spatial);
-  if (key == "alpha" && node.op == "LeakyRelu") return attribute_text(0.01F);
-  if (key == "alpha" && (node.op == "Elu" || node.op == "Gemm")) return attribute_text(1.0F);
-  if (key == "beta" && node.op == "Gemm") return attribute_text(1.0F);
-  if (key == "axis" && (node.op == "Softmax" || node.op == "LogSoftmax")) return "-1";
-  if (key == "axis" && node.op == "Flatten") return "1";
-  if (key == "epsilon") return attribute_text(1e-5F);
-  if (key == "mode" && node.op == "Pad") return "\"constant\"";
-  if (key == "mode" && node.op == "Resize") return "\"nearest\"";
-  const auto found = kDefaults.find(key);
-  return found == kDefaults.end() ? "" : found->second;
+  if (!row->per_axis) return "";
+  return attribute_text(std::vector<int64_t>(key == "pads" ? 2 * spatial : spatial, *row->per_axis));
 }
 
 bool says_nothing(const std::string& key) {
@@ -52,9 +28,9 @@ bool says_nothing(const std::string& key) {
 
 std::string attribute_of(const Node& node, const std::string& key, size_t rank) {
   const auto found = node.attributes.find(key);
-  if (found == node.attributes.end()) return default_of(node, key, rank);
-  if (std::holds_alternative<std::shared_ptr<const Graph>>(found->second)) return "a graph";
-  std::string text = attribute_text(found->second);
+  const bool given = found != node.attributes.end();
+  if (given && std::holds_alternative<std::shared_ptr<const Graph>>(found->second)) return "a graph";
+  std::string text = given ? attribute_text(found->second) : default_of(node, key, rank);
   if (key == "axis" && rank > 0) {
     int64_t axis = 0;
     if (parse_int(text, &axis) && axis < 0) text = std::to_string(axis + static_cast<int64_t>(rank));

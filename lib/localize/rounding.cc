@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "ops/op.h"
 
 namespace dnn {
 namespace {
@@ -126,7 +127,7 @@ Int8Constant int8_constant(const Node& node, size_t input, int rank) {
   if (rank < 2) return {};
   if (node.op == "MatMul") return {As::Weight, rank - (input == 0 ? 2 : 1)};
   if (node.op == "Gemm" && input < 2) {
-    const bool turned = node.attribute_int(input == 0 ? "transA" : "transB", 0) != 0;
+    const bool turned = flag_attribute(node, input == 0 ? "transA" : "transB");
     return {As::Weight, (input == 0) != turned ? 0 : 1};
   }
   const auto found = kWeights.find(node.op);

@@ -11,7 +11,7 @@ Type infer_convolution(const InferContext& context, size_t x_i, size_t w_i, size
   const std::string shown = cat("weight ", context.input(w_i).text());
   if (x.size() < 3 || x.size() != w.size())
     context.fail("input ", context.input(x_i).text(), " and ", shown, " disagree in rank");
-  const int64_t group = context.node.attribute_int("group", 1);
+  const int64_t group = int_attribute(context.node, "group");
   if (group < 1) context.fail("group ", group, " must be at least 1");
   if (x[1].fixed() && w[1].fixed() && (x[1].size % group != 0 || x[1].size / group != w[1].size))
     context.fail(shown, " with group ", group, " does not fit input ", context.input(x_i).text());
@@ -27,8 +27,9 @@ Type infer_convolution(const InferContext& context, size_t x_i, size_t w_i, size
   }
   std::vector<Dim> out = {x[0], w[0]};
   if (kernel.size() == w.size() - 2) {
-    if (context.node.has_attribute("kernel_shape") && context.node.attribute_ints("kernel_shape") != kernel)
-      context.fail("kernel_shape ", shape_text(context.node.attribute_ints("kernel_shape")), " is not that of ", shown);
+    if (context.node.has_attribute("kernel_shape") && ints_attribute(context.node, "kernel_shape") != kernel)
+      context.fail("kernel_shape ", shape_text(ints_attribute(context.node, "kernel_shape")), " is not that of ",
+                   shown);
     for (const Dim& dim : window_output(context.node, {x.begin() + 2, x.end()}, kernel)) out.push_back(dim);
   } else {
     out.resize(x.size());

@@ -313,10 +313,11 @@ loops::Expr element_binary(const Node& node, const std::vector<loops::Expr>& inp
 
 // The OpDef of a one-input functor: struct F { template <class T> auto operator()(T x) const; };
 template <class Functor, Domain domain>
-OpDef unary_op(std::string name, int since) {
+OpDef unary_op(std::string name, int since, Traits traits) {
   OpDef op;
   op.name = std::move(name);
   op.since = since;
+  op.traits = traits;
   using Sample = internal::SampleOf<domain>;
   constexpr bool test = std::is_same_v<decltype(std::declval<Functor>()(Sample())), bool>;
   op.infer = test ? infer_comparison : infer_elementwise;
@@ -328,10 +329,11 @@ OpDef unary_op(std::string name, int since) {
 
 // The OpDef of a functor that folds any number of inputs.
 template <class Functor, Domain domain>
-OpDef variadic_op(std::string name, int since) {
+OpDef variadic_op(std::string name, int since, Traits traits) {
   OpDef op;
   op.name = std::move(name);
   op.since = since;
+  op.traits = traits;
   op.max_inputs = -1;
   op.infer = infer_elementwise;
   op.reference = reference_variadic<Functor, domain>;
@@ -342,10 +344,11 @@ OpDef variadic_op(std::string name, int since) {
 
 // The OpDef of a two-input functor; a bool result makes it a comparison.
 template <class Functor, Domain domain>
-OpDef binary_op(std::string name, int since) {
+OpDef binary_op(std::string name, int since, Traits traits) {
   OpDef op;
   op.name = std::move(name);
   op.since = since;
+  op.traits = traits;
   op.min_inputs = op.max_inputs = 2;
   using Sample = internal::SampleOf<domain>;
   constexpr bool test = std::is_same_v<decltype(std::declval<Functor>()(Sample(), Sample())), bool>;

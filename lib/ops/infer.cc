@@ -46,6 +46,7 @@ class Inference {
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr || op->infer == nullptr) return;
     check_arity(node, *op);
+    check_schema(node, *op);
     InferContext context{node, {}, {}, std::vector<Type>(node.outputs.size()), std::vector<Tensor>(node.outputs.size()),
                          {}};
     for (ValueId input : node.inputs) {

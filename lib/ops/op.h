@@ -9,6 +9,7 @@
 #include "base/share.h"
 #include "graph/graph.h"
 #include "loops/ir.h"
+#include "ops/attributes.h"
 
 namespace dnn {
 
@@ -88,12 +89,41 @@ struct PermuteContext {
   int64_t moved(int64_t axis) const;
 };
 
+// What those ask of an operator who know it by its kind and not by its name.
+enum class Trait : uint32_t {
+  Activates = 1,      // a function of one tensor, as networks have it between layers
+  ChannelsFirst = 2,  // its first input and first output are [N, C, spatial...]
+  Commutes = 4,       // operands in any order
+  Float32 =
+      8,  // float32 whatever the rest of a model is: ONNX has it for no halves, or they would distort scales of integers
+  Moves = 16,     // makes no new numbers of those that it reads: it moves, picks, rounds or converts them
+  Weighted = 32,  // a layer: input 1 holds weights that its input is multiplied by
+};
+
+// Each OpDef states its traits; whoever adds an operator has to think of them.
+class Traits {
+ public:
+  constexpr Traits() = default;
+  constexpr Traits(std::initializer_list<Trait> traits) : stated_(true) {
+    for (Trait trait : traits) bits_ |= static_cast<uint32_t>(trait);
+  }
+  constexpr bool stated() const { return stated_; }
+  constexpr bool has(Trait trait) const { return (bits_ & static_cast<uint32_t>(trait)) != 0; }
+
+ private:
+  bool stated_ = false;
+  uint32_t bits_ = 0;
+};
+inline constexpr Traits kNoTraits = std::initializer_list<Trait>{};
+
 struct OpDef {
   std::string name;
   std::string domain;                  // "" is ai.onnx
   int since = 1;                       // opset whose semantics this is (the last change up to kIrOpset)
   int min_inputs = 1, max_inputs = 1;  // max -1: variadic
   int min_outputs = 1, max_outputs = 1;
+  Traits traits;
+  AttributeDefs attributes;   // all that a node may have; what it leaves out has the default here
   bool deterministic = true;  // false: never folded or merged (RandomNormal)
   void (*infer)(InferContext&) = nullptr;
   void (*reference)(ReferenceContext&) = nullptr;
@@ -109,8 +139,17 @@ struct OpDef {
   int permuted_inputs = 1;
 };
 
+OpDef with_attributes(OpDef op, AttributeDefs attributes);
+
 // The operator of that name, or null. `domain` "" and "ai.onnx" are the same.
 const OpDef* find_op(std::string_view domain, std::string_view name);
+// Whether the node's operator is of that kind; false for one that we do not have.
+bool has_trait(const Node& node, Trait trait);
+// Holds a node to its operator: Malformed for as many inputs or outputs as it cannot have, a required attribute that is missing,
+// one of another type; Unsupported for one that the operator does not have.
+void check_schema(const Node& node, const OpDef& op);
+// The same for all nodes of a graph and of its subgraphs whose operators we have.
+void check_schemas(const Graph& graph);
 // Every operator, in the order of ops.def.
 const std::vector<OpDef>& all_ops();
 

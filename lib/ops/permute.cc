@@ -52,18 +52,22 @@ int64_t PermuteContext::moved(int64_t axis) const {
 
 bool permute_nothing(PermuteContext&) { return true; }
 
+bool permute_axis(PermuteContext& context) {
+  context.node.attributes["axis"] = context.moved(int_attribute(context.node, "axis"));
+  return true;
+}
+
 bool permute_reduced_axis(PermuteContext& context) {
-  const int64_t axis = context.node.attribute_int("axis", 0);
-  permute_axis<0>(context);
-  return context.node.attribute_int("keepdims", 1) != 0 ||
-         keeps_order(context, {axis < 0 ? axis + rank(context) : axis});
+  const int64_t axis = int_attribute(context.node, "axis");
+  permute_axis(context);
+  return flag_attribute(context.node, "keepdims") || keeps_order(context, {axis < 0 ? axis + rank(context) : axis});
 }
 
 bool permute_reduced_axes(PermuteContext& context) {
   if (!has_input(context, 1)) return true;  // all axes, or none
   std::vector<int64_t> axes;
   if (!move_axes(context, 1, &axes)) return false;
-  return context.node.attribute_int("keepdims", 1) != 0 || axes.empty() || keeps_order(context, axes);
+  return flag_attribute(context.node, "keepdims") || axes.empty() || keeps_order(context, axes);
 }
 
 bool permute_squeezed_axes(PermuteContext& context) {
@@ -96,7 +100,7 @@ bool permute_pads(PermuteContext& context) {
 }
 
 bool permute_listed_axes(PermuteContext& context) {
-  std::vector<int64_t> axes = context.node.attribute_ints("axes");
+  std::vector<int64_t> axes = ints_attribute(context.node, "axes");
   if (axes.empty()) return false;
   for (int64_t& axis : axes) axis = context.moved(axis);
   context.node.attributes["axes"] = std::move(axes);
@@ -104,10 +108,10 @@ bool permute_listed_axes(PermuteContext& context) {
 }
 
 bool permute_quantized_axis(PermuteContext& context) {
-  if (context.node.attribute_int("block_size", 0) != 0) return false;
+  if (flag_attribute(context.node, "block_size")) return false;
   const Tensor* scale = context.constants[1];
   if (scale == nullptr) return false;
-  return scale->rank() == 0 || permute_axis<1>(context);
+  return scale->rank() == 0 || permute_axis(context);
 }
 
 }  // namespace dnn

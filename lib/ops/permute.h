@@ -6,13 +6,9 @@ namespace dnn {
 
 // Nothing to rewrite: every element by itself.
 bool permute_nothing(PermuteContext& context);
-// The operator's attribute "axis", `fallback` where it is left out.
-template <int fallback>
-bool permute_axis(PermuteContext& context) {
-  context.node.attributes["axis"] = context.moved(context.node.attribute_int("axis", fallback));
-  return true;
-}
-// The same, where attribute keepdims (default 1) may remove the axis: the others must keep their order then.
+// The operator's attribute "axis".
+bool permute_axis(PermuteContext& context);
+// The same, where attribute keepdims may remove the axis: the others must keep their order then.
 bool permute_reduced_axis(PermuteContext& context);
 // Axes in input 1, which with keepdims 0 are removed (Reduce...) or always (Squeeze).
 bool permute_reduced_axes(PermuteContext& context);

@@ -15,14 +15,14 @@ Granularity::Granularity(const Node& node, const Shape& x, const Shape& scale) {
     fail_malformed(node.label(), ": scale ", shape_text(scale), " for a tensor ", shape_text(x), ": ", why);
   };
   const auto rank = static_cast<int64_t>(x.size());
-  int64_t axis = x.size() == 1 ? 0 : node.attribute_int("axis", 1);
+  int64_t axis = x.size() == 1 ? 0 : int_attribute(node, "axis");
   if (axis < -rank || axis >= rank) fail(cat("axis ", axis, " is out of range"));
   if (axis < 0) axis += rank;
   const auto at = static_cast<size_t>(axis);
   extent_ = std::max<int64_t>(1, x[at]);
   for (size_t i = at + 1; i < x.size(); ++i) inner_ *= x[i];
   inner_ = std::max<int64_t>(1, inner_);
-  block_ = node.attribute_int("block_size", 0);
+  block_ = int_attribute(node, "block_size");
   if (block_ == 0) {
     if (scale.size() != 1) fail("one axis is expected without block_size");
     if (x.size() == 1 && scale[0] == 1) {

@@ -10,7 +10,7 @@ namespace dnn {
 namespace {
 
 int64_t direction_count(const Node& node) {
-  const std::string direction = node.attribute_string("direction", "forward");
+  const std::string direction = string_attribute(node, "direction");
   if (direction == "bidirectional") return 2;
   if (direction == "forward" || direction == "reverse") return 1;
   fail_malformed(node.label(), ": direction ", quoted(direction), " is not forward, reverse or bidirectional");
@@ -32,6 +32,19 @@ Dim times(const Dim& dim, int64_t factor) { return dim.fixed() ? Dim(element_cou
 
 }  // namespace
 
+AttributeDefs recurrent_attributes(AttributeDefs more) {
+  AttributeDefs schema = {
+      {"activation_alpha", optional(AttributeType::Floats), "in order, of the activations that have one"},
+      {"activation_beta", optional(AttributeType::Floats), "in order, of the activations that have one"},
+      {"activations", optional(AttributeType::Strings), "names, by direction and gate; left out: the usual ones"},
+      {"clip", optional(AttributeType::Float), "bound of what the activations take; left out: none"},
+      {"direction", "forward", "forward, reverse or bidirectional"},
+      {"hidden_size", optional(AttributeType::Int), "neurons; left out: as the weights say"},
+      {"layout", 0, "0: steps first; 1: batch first"}};
+  schema.insert(schema.end(), more.begin(), more.end());
+  return schema;
+}
+
 void infer_recurrent(InferContext& context, int64_t gates, bool has_cell) {
   const DType dtype = context.input(0).dtype;
   const Node& node = context.node;
@@ -40,7 +53,7 @@ void infer_recurrent(InferContext& context, int64_t gates, bool has_cell) {
     expect_dtype(context, i, dtype);
   }
   expect_dtype(context, 4, DType::Int32);
-  const int64_t directions = direction_count(node), layout = node.attribute_int("layout", 0);
+  const int64_t directions = direction_count(node), layout = int_attribute(node, "layout");
   if (layout != 0 && layout != 1) context.fail("layout ", layout, " is not 0 or 1");
   Dim steps, batch, inputs, hidden;
   if (context.has_shape(0)) {
@@ -50,7 +63,7 @@ void infer_recurrent(InferContext& context, int64_t gates, bool has_cell) {
     inputs = x[2];
   }
   if (context.has_shape(2)) hidden = context.shape(2, 3)[2];
-  const int64_t declared = node.attribute_int("hidden_size", 0);
+  const int64_t declared = int_attribute(node, "hidden_size");
   if (declared > 0) {
     if (hidden.fixed() && hidden.size != declared)
       context.fail("hidden_size ", declared, " with recurrent weights ", context.input(2).text());
@@ -76,13 +89,11 @@ void infer_recurrent(InferContext& context, int64_t gates, bool has_cell) {
 
 Recurrence recurrence_of(const ReferenceContext& context, int64_t gates) {
   const Tensor &x = context.input(0), &w = context.input(1);
-  const bool batch_first = context.node.attribute_int("layout", 0) == 1;
+  const bool batch_first = int_attribute(context.node, "layout") == 1;
   return {x.dim(batch_first ? 1 : 0), x.dim(batch_first ? 0 : 1), x.dim(2), w.dim(1) / gates, w.dim(0), batch_first};
 }
 
-bool runs_backward(const Node& node, int64_t d) {
-  return d == 1 || node.attribute_string("direction", "forward") == "reverse";
-}
+bool runs_backward(const Node& node, int64_t d) { return d == 1 || string_attribute(node, "direction") == "reverse"; }
 
 std::vector<int64_t> sequence_lengths(const ReferenceContext& context, const Recurrence& extents) {
   if (!context.has_input(4)) return std::vector<int64_t>(static_cast<size_t>(extents.batch), extents.steps);
@@ -104,8 +115,8 @@ std::vector<Activation> gate_activations(const Node& node, int64_t directions,
   }
   if (names.size() != defaults.size() * static_cast<size_t>(directions))
     fail_malformed(node.label(), ": ", names.size(), " activations, ", defaults.size(), " for each direction expected");
-  const std::vector<float> alphas = node.attribute_floats("activation_alpha"),
-                           betas = node.attribute_floats("activation_beta");
+  const std::vector<float> alphas = floats_attribute(node, "activation_alpha"),
+                           betas = floats_attribute(node, "activation_beta");
   size_t next_alpha = 0, next_beta = 0;
   // Values are consumed by the activations that take one, in order.
   const auto alpha = [&](double fallback) {
@@ -142,7 +153,7 @@ std::vector<Activation> gate_activations(const Node& node, int64_t directions,
       fail_unsupported(node.label(), ": activation ", quoted(name));
     }
   }
-  const float clip = node.attribute_float("clip", 0);
+  const float clip = float_attribute(node, "clip");
   if (node.has_attribute("clip") && clip > 0) {
     for (Activation& activation : result) {
       activation = [inner = activation, limit = double{clip}](double x) { return inner(std::clamp(x, -limit, limit)); };

@@ -6,6 +6,9 @@
 
 namespace dnn {
 
+// The schema of RNN, GRU and LSTM, and what one of them has besides.
+AttributeDefs recurrent_attributes(AttributeDefs more = {});
+
 // Extents of a recurrent node. x: [S, B, I] (layout 1: [B, S, I]), w: [D, G * H, I], r: [D, G * H, H], b: [D, 2 * G * H],
 // lengths: [B], initial state: [D, B, H] (layout 1: [B, D, H]), y: [S, D, B, H] (layout 1: [B, S, D, H]).
 struct Recurrence {

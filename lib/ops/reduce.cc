@@ -26,7 +26,7 @@ std::vector<bool> reduced_axes(const Node& node, const Tensor* axes, int64_t ran
   std::vector<int64_t> given;
   if (axes != nullptr) given = to_int64s(*axes);
   if (given.empty())
-    return std::vector<bool>(static_cast<size_t>(rank), node.attribute_int("noop_with_empty_axes", 0) == 0);
+    return std::vector<bool>(static_cast<size_t>(rank), int_attribute(node, "noop_with_empty_axes") == 0);
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (int64_t axis : given) {
     if (axis < -rank || axis >= rank) fail_malformed(node.label(), ": axis ", axis, " is out of range for rank ", rank);
@@ -45,7 +45,7 @@ void infer_reduce(InferContext& context) {
   type.dtype = context.input(0).dtype;
   if (context.has_shape(0)) {
     const std::vector<Dim>& shape = context.shape(0);
-    const bool keepdims = context.node.attribute_int("keepdims", 1) != 0;
+    const bool keepdims = flag_attribute(context.node, "keepdims");
     const Tensor* axes = context.known_input(1);
     if (axes != nullptr || !context.has_input(1)) {
       const auto reduced = reduced_axes(context.node, axes, static_cast<int64_t>(shape.size()));

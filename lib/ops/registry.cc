@@ -29,6 +29,16 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
   return found == index.end() ? nullptr : found->second;
 }
 
+bool has_trait(const Node& node, Trait trait) {
+  const OpDef* op = find_op(node.domain, node.op);
+  return op != nullptr && op->traits.has(trait);
+}
+
+OpDef with_attributes(OpDef op, AttributeDefs attributes) {
+  op.attributes = std::move(attributes);
+  return op;
+}
+
 double node_flops(const Graph& graph, const Node& node) {
   double elements = 0;
   bool known = true;

@@ -24,11 +24,11 @@ Window Window::of(const Node& node, const std::vector<int64_t>& input, std::vect
   const size_t rank = input.size();
   Window w;
   w.input = input;
-  w.kernel = kernel.empty() ? node.attribute_ints("kernel_shape") : std::move(kernel);
-  w.strides = node.attribute_ints("strides", std::vector<int64_t>(rank, 1));
-  w.dilations = node.attribute_ints("dilations", std::vector<int64_t>(rank, 1));
-  const std::vector<int64_t> pads = node.attribute_ints("pads", std::vector<int64_t>(2 * rank, 0));
-  const std::string auto_pad = node.attribute_string("auto_pad", "NOTSET");
+  w.kernel = kernel.empty() ? ints_attribute(node, "kernel_shape") : std::move(kernel);
+  w.strides = ints_attribute(node, "strides", rank);
+  w.dilations = ints_attribute(node, "dilations", rank);
+  const std::vector<int64_t> pads = ints_attribute(node, "pads", 2 * rank);
+  const std::string auto_pad = takes_attribute(node, "auto_pad") ? string_attribute(node, "auto_pad") : "NOTSET";
   if (w.kernel.size() != rank || w.strides.size() != rank || w.dilations.size() != rank || pads.size() != 2 * rank) {
     fail_malformed(node.label(), ": kernel_shape, strides, dilations and pads must cover the ", rank, " spatial axes");
   }
@@ -36,7 +36,7 @@ Window Window::of(const Node& node, const std::vector<int64_t>& input, std::vect
   check_limits(node, "strides", w.strides);
   check_limits(node, "dilations", w.dilations);
   check_limits(node, "pads", pads);
-  const bool ceil_mode = node.attribute_int("ceil_mode", 0) != 0;
+  const bool ceil_mode = takes_attribute(node, "ceil_mode") && flag_attribute(node, "ceil_mode");
   for (size_t i = 0; i < rank; ++i) {
     if (w.kernel[i] <= 0 || w.strides[i] <= 0 || w.dilations[i] <= 0) {
       fail_malformed(node.label(), ": kernel_shape, strides and dilations must be positive");
@@ -63,6 +63,22 @@ Window Window::of(const Node& node, const std::vector<int64_t>& input, std::vect
     w.output.push_back(out);
   }
   return w;
+}
+
+AttributeDefs window_attributes(bool kernel_required, AttributeDefs more) {
+  AttributeDefs schema = {
+      {"strides", per_axis(1), "step between windows"},
+      {"dilations", per_axis(1), "step between the elements of the kernel"},
+      {"pads", per_axis(0), "begins, then ends"},
+      {"auto_pad", "NOTSET", "how padding follows from the extents: NOTSET, VALID, SAME_UPPER or SAME_LOWER"}};
+  if (kernel_required) {
+    schema.emplace_back("kernel_shape", required(AttributeType::Ints), "extents of the kernel");
+  } else {
+    schema.emplace_back("kernel_shape", optional(AttributeType::Ints),
+                        "extents of the kernel; left out: as the weights say");
+  }
+  schema.insert(schema.end(), more.begin(), more.end());
+  return schema;
 }
 
 Window::Taps Window::taps(size_t axis, int64_t o, int64_t before, int64_t after) const {

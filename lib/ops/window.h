@@ -34,6 +34,9 @@ struct Window {
   double taps_inside() const;
 };
 
+// The schema of the attributes that Window::of reads, and what the operator has besides.
+AttributeDefs window_attributes(bool kernel_required, AttributeDefs more = {});
+
 // What each tap reads for panels of consecutive output positions, as runs of evenly spaced input elements.
 class TapRuns {
  public:

@@ -84,8 +84,8 @@ std::string Form::text() const {
 }
 
 Form form_of(const Node& node) {
-  const std::vector<int64_t> tile = node.attribute_ints("tile"), taps = node.attribute_ints("kernel_shape"),
-                             strides = node.attribute_ints("strides", {1, 1});
+  const std::vector<int64_t> tile = ints_attribute(node, "tile"), taps = ints_attribute(node, "kernel_shape"),
+                             strides = ints_attribute(node, "strides");
   if (tile.size() != 2 || taps.size() != 2 || strides.size() != 2 || !has_axis(tile[0], taps[0], strides[0]) ||
       !has_axis(tile[1], taps[1], strides[1])) {
     fail_malformed(node.label(), ": WinogradConv has no form for tile [", join(tile), "], kernel_shape [", join(taps),

@@ -45,6 +45,9 @@ OpDef define_If() {
   op.name = "If";
   op.since = 25;
   op.max_outputs = -1;
+  op.traits = kNoTraits;
+  op.attributes = {{"else_branch", required(AttributeType::Graph), "graph for false"},
+                   {"then_branch", required(AttributeType::Graph), "graph for true"}};
   op.infer = infer;
   op.reference = reference;
   return op;

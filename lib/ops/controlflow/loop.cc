@@ -89,6 +89,8 @@ OpDef define_Loop() {
   op.since = 25;
   op.min_inputs = 2;
   op.max_inputs = op.max_outputs = -1;
+  op.traits = kNoTraits;
+  op.attributes = {{"body", required(AttributeType::Graph), "graph of one iteration"}};
   op.infer = infer;
   op.reference = reference;
   return op;

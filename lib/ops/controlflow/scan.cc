@@ -13,7 +13,7 @@ struct Form {
   std::vector<bool> input_reversed, output_reversed;
 
   explicit Form(const Node& node) : body(body_of(node, "body")) {
-    const int64_t scanned = node.attribute_int("num_scan_inputs", 0);
+    const int64_t scanned = int_attribute(node, "num_scan_inputs");
     if (scanned < 1 || scanned > static_cast<int64_t>(node.inputs.size()))
       fail_malformed(node.label(), ": num_scan_inputs ", scanned, " of ", node.inputs.size(), " inputs");
     n_scanned = static_cast<size_t>(scanned);
@@ -31,7 +31,7 @@ struct Form {
   }
 
   static std::vector<int64_t> list(const Node& node, std::string_view key, size_t n) {
-    std::vector<int64_t> values = node.attribute_ints(key, std::vector<int64_t>(n, 0));
+    std::vector<int64_t> values = ints_attribute(node, key, n);
     if (values.size() != n) fail_malformed(node.label(), ": ", values.size(), " ", key, ", ", n, " expected");
     return values;
   }
@@ -129,6 +129,13 @@ OpDef define_Scan() {
   op.name = "Scan";
   op.since = 25;
   op.max_inputs = op.max_outputs = -1;
+  op.traits = kNoTraits;
+  op.attributes = {{"body", required(AttributeType::Graph), "graph of one iteration"},
+                   {"num_scan_inputs", required(AttributeType::Int), "inputs that are scanned"},
+                   {"scan_input_axes", per_axis(0), "axis of each scanned input"},
+                   {"scan_input_directions", per_axis(0), "1: from the last"},
+                   {"scan_output_axes", per_axis(0), "axis of each stacked output"},
+                   {"scan_output_directions", per_axis(0), "1: from the last"}};
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -106,6 +106,8 @@ OpDef define_Fused() {
   op.name = "Fused";
   op.domain = kInternalDomain;
   op.max_inputs = -1;
+  op.traits = kNoTraits;
+  op.attributes = {{"body", required(AttributeType::Graph), "graph of the operators"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -29,7 +29,7 @@ struct Extents {
       fail_malformed(node.label(), ": WinogradConv has weights of ", u[0], " products of ", u[1], " channels; ",
                      form.text(), " of ", c, " channels takes ", form.products());
     }
-    const std::vector<int64_t> pads = node.attribute_ints("pads", {0, 0, 0, 0});
+    const std::vector<int64_t> pads = ints_attribute(node, "pads");
     constexpr int64_t kMostPad = int64_t{1} << 30;
     if (pads.size() != 4 ||
         std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p < -kMostPad || p > kMostPad; }))
@@ -247,7 +247,7 @@ void lower(LowerContext& context) {
 double flops(const Node& node, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
   const Extents e(node, inputs[0], inputs[1]);
   const Axis &rows = e.form.rows, &columns = e.form.columns;
-  const std::vector<int64_t> pads = node.attribute_ints("pads", {0, 0, 0, 0});
+  const std::vector<int64_t> pads = ints_attribute(node, "pads");
   const Window window{{rows.taps, columns.taps},
                       {rows.stride, columns.stride},
                       {1, 1},
@@ -266,6 +266,11 @@ OpDef define_WinogradConv() {
   op.domain = kInternalDomain;
   op.min_inputs = 2;
   op.max_inputs = 3;
+  op.traits = kNoTraits;
+  op.attributes = {{"tile", required(AttributeType::Ints), "outputs of a tile, by axis"},
+                   {"kernel_shape", required(AttributeType::Ints), "extents of the kernel"},
+                   {"strides", std::vector<int64_t>{1, 1}, "step between windows"},
+                   {"pads", std::vector<int64_t>{0, 0, 0, 0}, "begins, then ends"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -35,7 +35,7 @@ struct Shift {
   bool left = false;
   Shift() = default;
   explicit Shift(const Node& node) {
-    const std::string direction = node.attribute_string("direction", "");
+    const std::string direction = string_attribute(node, "direction");
     if (direction != "LEFT" && direction != "RIGHT")
       fail_malformed(node.label(), ": direction is ", quoted(direction), ", not LEFT or RIGHT");
     left = direction == "LEFT";
@@ -50,8 +50,8 @@ struct Shift {
 };
 
 template <class Functor>
-OpDef bitwise_op(std::string name) {
-  OpDef op = binary_op<Functor, Domain::Integers>(std::move(name), 18);
+OpDef bitwise_op(std::string name, Traits traits) {
+  OpDef op = binary_op<Functor, Domain::Integers>(std::move(name), 18, traits);
   op.lower = lower_elementwise;
   return op;
 }
@@ -63,13 +63,15 @@ OpDef define_BitShift() {
   op.name = "BitShift";
   op.since = 28;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = kNoTraits;
+  op.attributes = {{"direction", required(AttributeType::String), "LEFT or RIGHT"}};
   op.infer = infer_elementwise;
   op.reference = reference_binary<Shift, Domain::Integers>;
   return op;
 }
-OpDef define_BitwiseAnd() { return bitwise_op<BitsOfBoth>("BitwiseAnd"); }
-OpDef define_BitwiseNot() { return unary_op<OtherBits, Domain::Integers>("BitwiseNot", 18); }
-OpDef define_BitwiseOr() { return bitwise_op<BitsOfEither>("BitwiseOr"); }
-OpDef define_BitwiseXor() { return bitwise_op<BitsOfOne>("BitwiseXor"); }
+OpDef define_BitwiseAnd() { return bitwise_op<BitsOfBoth>("BitwiseAnd", {Trait::Commutes}); }
+OpDef define_BitwiseNot() { return unary_op<OtherBits, Domain::Integers>("BitwiseNot", 18, kNoTraits); }
+OpDef define_BitwiseOr() { return bitwise_op<BitsOfEither>("BitwiseOr", {Trait::Commutes}); }
+OpDef define_BitwiseXor() { return bitwise_op<BitsOfOne>("BitwiseXor", {Trait::Commutes}); }
 
 }  // namespace dnn

@@ -31,9 +31,9 @@ struct Opposite {
 
 }  // namespace
 
-OpDef define_And() { return binary_op<Both, Domain::Bools>("And", 7); }
-OpDef define_Not() { return unary_op<Opposite, Domain::Bools>("Not", 1); }
-OpDef define_Or() { return binary_op<Either, Domain::Bools>("Or", 7); }
-OpDef define_Xor() { return binary_op<OneOf, Domain::Bools>("Xor", 7); }
+OpDef define_And() { return binary_op<Both, Domain::Bools>("And", 7, {Trait::Commutes}); }
+OpDef define_Not() { return unary_op<Opposite, Domain::Bools>("Not", 1, kNoTraits); }
+OpDef define_Or() { return binary_op<Either, Domain::Bools>("Or", 7, {Trait::Commutes}); }
+OpDef define_Xor() { return binary_op<OneOf, Domain::Bools>("Xor", 7, {Trait::Commutes}); }
 
 }  // namespace dnn

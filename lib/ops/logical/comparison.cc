@@ -54,13 +54,13 @@ void reference_equal(ReferenceContext& context) {
 }  // namespace
 
 OpDef define_Equal() {
-  OpDef op = binary_op<Same, Domain::Numbers>("Equal", 19);
+  OpDef op = binary_op<Same, Domain::Numbers>("Equal", 19, {Trait::Commutes});
   op.reference = reference_equal;
   return op;
 }
-OpDef define_Greater() { return binary_op<Above, Domain::Numbers>("Greater", 13); }
-OpDef define_GreaterOrEqual() { return binary_op<NotBelow, Domain::Numbers>("GreaterOrEqual", 16); }
-OpDef define_Less() { return binary_op<Below, Domain::Numbers>("Less", 13); }
-OpDef define_LessOrEqual() { return binary_op<NotAbove, Domain::Numbers>("LessOrEqual", 16); }
+OpDef define_Greater() { return binary_op<Above, Domain::Numbers>("Greater", 13, kNoTraits); }
+OpDef define_GreaterOrEqual() { return binary_op<NotBelow, Domain::Numbers>("GreaterOrEqual", 16, kNoTraits); }
+OpDef define_Less() { return binary_op<Below, Domain::Numbers>("Less", 13, kNoTraits); }
+OpDef define_LessOrEqual() { return binary_op<NotAbove, Domain::Numbers>("LessOrEqual", 16, kNoTraits); }
 
 }  // namespace dnn

@@ -61,6 +61,7 @@ OpDef define_Where() {
   op.name = "Where";
   op.since = 16;
   op.min_inputs = op.max_inputs = 3;
+  op.traits = {Trait::Moves};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower_elementwise;

@@ -38,9 +38,9 @@ struct Over {
 
 }  // namespace
 
-OpDef define_Add() { return binary_op<Plus, Domain::Numbers>("Add", 14); }
-OpDef define_Sub() { return binary_op<Minus, Domain::Numbers>("Sub", 14); }
-OpDef define_Mul() { return binary_op<Times, Domain::Numbers>("Mul", 14); }
-OpDef define_Div() { return binary_op<Over, Domain::Numbers>("Div", 14); }
+OpDef define_Add() { return binary_op<Plus, Domain::Numbers>("Add", 14, {Trait::Commutes}); }
+OpDef define_Sub() { return binary_op<Minus, Domain::Numbers>("Sub", 14, kNoTraits); }
+OpDef define_Mul() { return binary_op<Times, Domain::Numbers>("Mul", 14, {Trait::Commutes}); }
+OpDef define_Div() { return binary_op<Over, Domain::Numbers>("Div", 14, kNoTraits); }
 
 }  // namespace dnn

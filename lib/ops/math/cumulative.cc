@@ -39,8 +39,7 @@ template <class Functor>
 void reference(ReferenceContext& context) {
   const Tensor& x = context.input(0);
   const size_t axis = axis_of(context.node, context.input(1), x.rank());
-  const bool exclusive = context.node.attribute_int("exclusive", 0) != 0,
-             reverse = context.node.attribute_int("reverse", 0) != 0;
+  const bool exclusive = flag_attribute(context.node, "exclusive"), reverse = flag_attribute(context.node, "reverse");
   const int64_t n = x.shape()[axis], stride = row_major_strides(x.shape())[axis];
   internal::dispatch_domain<Domain::Numbers>(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -68,8 +67,7 @@ void lower(LowerContext& context) {
   const BufferRef x = context.inputs[0], y = context.outputs[0];
   if (!is_float(x->dtype) || !compiled_dtype(x->dtype) || context.constant(1) == nullptr) return;
   const size_t axis = axis_of(context.node, *context.constant(1), static_cast<int64_t>(x->shape.size()));
-  const bool exclusive = context.node.attribute_int("exclusive", 0) != 0,
-             reverse = context.node.attribute_int("reverse", 0) != 0;
+  const bool exclusive = flag_attribute(context.node, "exclusive"), reverse = flag_attribute(context.node, "reverse");
   std::vector<Expr> at;
   for (size_t i = 0; i < x->shape.size(); ++i) at.push_back(variable(i == axis ? "r" : cat("d", i)));
   if (reverse) at[axis] = constant_int(DType::Int64, x->shape[axis] - 1) - variable("r");
@@ -89,6 +87,8 @@ OpDef cumulative_op(std::string name, int since) {
   op.name = std::move(name);
   op.since = since;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = kNoTraits;
+  op.attributes = {{"exclusive", 0, "without the element itself"}, {"reverse", 0, "from the last element"}};
   op.infer = infer;
   op.reference = reference<Functor>;
   op.lower = lower<Functor>;

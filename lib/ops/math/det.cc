@@ -69,6 +69,7 @@ OpDef define_Det() {
   OpDef op;
   op.name = "Det";
   op.since = 22;
+  op.traits = kNoTraits;
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -57,9 +57,9 @@ int64_t number(const Node& node, const Tensor& tensor, const char* what) {
 }
 
 struct Flags {
-  explicit Flags(const Node& node, int64_t default_onesided)
-      : inverse(node.attribute_int("inverse", 0) != 0),
-        onesided(node.attribute_int("onesided", default_onesided) != 0) {}
+  explicit Flags(const Node& node)
+      : inverse(takes_attribute(node, "inverse") && flag_attribute(node, "inverse")),
+        onesided(flag_attribute(node, "onesided")) {}
   bool inverse, onesided;
 };
 
@@ -79,7 +79,7 @@ Lengths lengths_of(const Node& node, const Flags& flags, int64_t extent, const T
 void infer_dft(InferContext& context) {
   expect_float(context, 0);
   expect_dtype(context, 2, DType::Int64);
-  const Flags flags(context.node, 0);
+  const Flags flags(context.node);
   Type type;
   type.dtype = context.input(0).dtype;
   // ONNX's cases for it expect the rounding errors of one float32 FFT, above their own tolerance.
@@ -120,7 +120,7 @@ void infer_dft(InferContext& context) {
 void dft(ReferenceContext& context) {
   const Tensor& x = context.input(0);
   const Tensor y = allocate_output(context, infer_dft);
-  const Flags flags(context.node, 0);
+  const Flags flags(context.node);
   const int64_t rank = x.rank(), parts = x.shape().back();
   int64_t axis = context.has_input(2) ? number(context.node, context.input(2), "axis") : -2;
   if (axis < 0) axis += rank;
@@ -169,7 +169,7 @@ Frames frames_of(const Node& node, int64_t signal, const Tensor& step, const Ten
   if (frames.step < 1 || frames.length < 1 || frames.length > signal)
     fail_malformed(node.label(), ": frames of ", frames.length, " every ", frames.step, " of a signal of ", signal);
   frames.count = (signal - frames.length) / frames.step + 1;
-  frames.bins = Flags(node, 1).onesided ? frames.length / 2 + 1 : frames.length;
+  frames.bins = Flags(node).onesided ? frames.length / 2 + 1 : frames.length;
   return frames;
 }
 
@@ -183,7 +183,7 @@ void infer_stft(InferContext& context) {
     const auto& signal = context.shape(0, 3);
     if (signal[2].fixed() && signal[2].size != 1 && signal[2].size != 2)
       context.fail("signal ", context.input(0).text(), ": the last axis must be 1 (real) or 2 (complex)");
-    if (signal[2].size == 2 && Flags(context.node, 1).onesided)
+    if (signal[2].size == 2 && Flags(context.node).onesided)
       context.fail("onesided takes a real signal, not ", context.input(0).text());
     std::vector<Dim> shape = {signal[0], Dim(), Dim(), Dim(2)};
     const Dim window = context.has_shape(2) ? context.shape(2, 1)[0] : Dim();
@@ -238,6 +238,9 @@ OpDef define_DFT() {
   op.since = 20;
   op.min_inputs = 1;
   op.max_inputs = 3;
+  op.traits = kNoTraits;
+  op.attributes = {{"inverse", 0, "the inverse transform"},
+                   {"onesided", 0, "the non-negative frequencies of a real signal"}};
   op.infer = infer_dft;
   op.reference = dft;
   return op;
@@ -249,6 +252,8 @@ OpDef define_STFT() {
   op.since = 17;
   op.min_inputs = 2;
   op.max_inputs = 4;
+  op.traits = kNoTraits;
+  op.attributes = {{"onesided", 1, "the non-negative frequencies of a real signal"}};
   op.infer = infer_stft;
   op.reference = stft;
   return op;

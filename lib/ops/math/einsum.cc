@@ -16,7 +16,7 @@ struct Equation {
   std::vector<int> output, summed;
 
   Equation(const Node& node, const std::vector<int64_t>& ranks) : node_(node) {
-    std::string text = node.attribute_string("equation", "");
+    std::string text = string_attribute(node, "equation");
     text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
     const size_t arrow = text.find("->");
     const std::vector<std::string> terms = split(text.substr(0, arrow), ',');
@@ -41,7 +41,7 @@ struct Equation {
 
   template <class... T>
   [[noreturn]] void fail(const T&... parts) const {
-    fail_malformed(node_.label(), ": equation ", quoted(node_.attribute_string("equation", "")), ": ", parts...);
+    fail_malformed(node_.label(), ": equation ", quoted(string_attribute(node_, "equation")), ": ", parts...);
   }
 
  private:
@@ -242,6 +242,8 @@ OpDef define_Einsum() {
   op.name = "Einsum";
   op.since = 28;
   op.max_inputs = -1;
+  op.traits = kNoTraits;
+  op.attributes = {{"equation", required(AttributeType::String), "indices of the operands and of the result"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

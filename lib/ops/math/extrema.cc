@@ -84,23 +84,24 @@ loops::Expr element_clip(const Node&, const std::vector<loops::Expr>& inputs) {
 }  // namespace
 
 OpDef define_Max() {
-  OpDef op = variadic_op<Largest, Domain::Numbers>("Max", 13);
+  OpDef op = variadic_op<Largest, Domain::Numbers>("Max", 13, {Trait::Commutes, Trait::Moves});
   op.lower = lower_elementwise;
   return op;
 }
 OpDef define_Min() {
-  OpDef op = variadic_op<Smallest, Domain::Numbers>("Min", 13);
+  OpDef op = variadic_op<Smallest, Domain::Numbers>("Min", 13, {Trait::Commutes, Trait::Moves});
   op.lower = lower_elementwise;
   return op;
 }
-OpDef define_Sum() { return variadic_op<Total, Domain::Floats>("Sum", 13); }
-OpDef define_Mean() { return variadic_op<Average, Domain::Floats>("Mean", 13); }
+OpDef define_Sum() { return variadic_op<Total, Domain::Floats>("Sum", 13, {Trait::Commutes}); }
+OpDef define_Mean() { return variadic_op<Average, Domain::Floats>("Mean", 13, {Trait::Commutes}); }
 
 OpDef define_Clip() {
   OpDef op;
   op.name = "Clip";
   op.since = 13;
   op.max_inputs = 3;
+  op.traits = {Trait::Activates, Trait::Moves};
   op.infer = infer_clip;
   op.reference = reference_clip;
   op.lower = lower_elementwise;

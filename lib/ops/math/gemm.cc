@@ -14,10 +14,10 @@ namespace {
 // a: [M, K] (transA: [K, M]), b: [K, N] (transB: [N, K]), c broadcasts to y: [M, N]
 struct Form {
   explicit Form(const Node& node)
-      : transpose_a(node.attribute_int("transA", 0) != 0),
-        transpose_b(node.attribute_int("transB", 0) != 0),
-        alpha(node.attribute_float("alpha", 1)),
-        beta(node.attribute_float("beta", 1)) {}
+      : transpose_a(flag_attribute(node, "transA")),
+        transpose_b(flag_attribute(node, "transB")),
+        alpha(float_attribute(node, "alpha")),
+        beta(float_attribute(node, "beta")) {}
   bool transpose_a, transpose_b;
   float alpha, beta;
 };
@@ -139,6 +139,11 @@ OpDef define_Gemm() {
   op.since = 13;
   op.min_inputs = 2;
   op.max_inputs = 3;
+  op.traits = {Trait::Weighted};
+  op.attributes = {{"alpha", 1.0F, "factor of A B"},
+                   {"beta", 1.0F, "factor of C"},
+                   {"transA", 0, "A is transposed"},
+                   {"transB", 0, "B is transposed"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -86,6 +86,7 @@ OpDef define_MatMul() {
   op.name = "MatMul";
   op.since = 13;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Weighted};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

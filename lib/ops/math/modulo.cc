@@ -8,7 +8,7 @@ struct Remainder {
   bool truncated = false;
   Remainder() = default;
   explicit Remainder(const Node& node) {
-    const int64_t fmod = node.attribute_int("fmod", 0);
+    const int64_t fmod = int_attribute(node, "fmod");
     if (fmod != 0 && fmod != 1) fail_malformed(node.label(), ": fmod is ", fmod, ", not 0 or 1");
     truncated = fmod == 1;
   }
@@ -37,6 +37,8 @@ OpDef define_Mod() {
   op.name = "Mod";
   op.since = 28;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = kNoTraits;
+  op.attributes = {{"fmod", 0, "the sign of the dividend, as C's fmod"}};
   op.infer = infer_elementwise;
   op.reference = reference_binary<Remainder, Domain::Numbers>;
   return op;

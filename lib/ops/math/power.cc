@@ -82,6 +82,7 @@ OpDef define_Pow() {
   op.name = "Pow";
   op.since = 15;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = kNoTraits;
   op.infer = infer_elementwise;
   op.reference = reference;
   op.lower = lower;

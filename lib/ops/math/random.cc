@@ -13,7 +13,7 @@ namespace {
 class Generator {
  public:
   explicit Generator(const Node& node) {
-    const float seed = node.attribute_float("seed", 0);
+    const float seed = float_attribute(node, "seed");
     uint32_t bits;
     std::memcpy(&bits, &seed, sizeof bits);
     state_ = uint64_t{bits} * 0x9e3779b97f4a7c15;
@@ -38,8 +38,8 @@ class Generator {
 
 DType dtype_of(const Node& node, DType fallback) {
   if (!node.has_attribute("dtype")) return fallback;
-  const DType dtype = dtype_from_onnx(node.attribute_int("dtype", 0));
-  if (dtype == DType::Undefined) fail_malformed(node.label(), ": dtype ", node.attribute_int("dtype", 0), " is none");
+  const DType dtype = dtype_from_onnx(int_attribute(node, "dtype"));
+  if (dtype == DType::Undefined) fail_malformed(node.label(), ": dtype ", int_attribute(node, "dtype"), " is none");
   return dtype;
 }
 
@@ -53,7 +53,7 @@ void infer(InferContext& context) {
   } else {
     type.dtype = dtype_of(context.node, DType::Float32);
     type.shape.emplace();
-    for (int64_t extent : context.node.attribute_ints("shape")) {
+    for (int64_t extent : ints_attribute(context.node, "shape")) {
       if (extent < 0) context.fail("extent ", extent, " is negative");
       type.shape->emplace_back(extent);
     }
@@ -65,7 +65,7 @@ template <class Draw>
 void fill(ReferenceContext& context, const Draw& draw) {
   const bool like = is_like(context.node);
   const DType dtype = dtype_of(context.node, like ? context.input(0).dtype() : DType::Float32);
-  const Shape shape = like ? context.input(0).shape() : context.node.attribute_ints("shape");
+  const Shape shape = like ? context.input(0).shape() : ints_attribute(context.node, "shape");
   Tensor values(DType::Float64, shape);
   double* out = values.mutable_data<double>();
   Generator generator(context.node);
@@ -74,12 +74,12 @@ void fill(ReferenceContext& context, const Draw& draw) {
 }
 
 void reference_normal(ReferenceContext& context) {
-  const double mean = context.node.attribute_float("mean", 0), scale = context.node.attribute_float("scale", 1);
+  const double mean = float_attribute(context.node, "mean"), scale = float_attribute(context.node, "scale");
   fill(context, [=](Generator& generator, int64_t) { return mean + scale * generator.normal(); });
 }
 
 void reference_uniform(ReferenceContext& context) {
-  const double low = context.node.attribute_float("low", 0), high = context.node.attribute_float("high", 1);
+  const double low = float_attribute(context.node, "low"), high = float_attribute(context.node, "high");
   fill(context, [=](Generator& generator, int64_t) { return low + (high - low) * generator.uniform(); });
 }
 
@@ -90,7 +90,7 @@ void reference_bernoulli(ReferenceContext& context) {
 }
 
 void infer_multinomial(InferContext& context) {
-  Type type(dtype_of(context.node, DType::Int32), {Dim(), context.node.attribute_int("sample_size", 1)});
+  Type type(dtype_of(context.node, DType::Int32), {Dim(), int_attribute(context.node, "sample_size")});
   if (context.has_shape(0)) (*type.shape)[0] = context.shape(0, 2)[0];
   context.set_output(0, std::move(type));
 }
@@ -99,7 +99,7 @@ void infer_multinomial(InferContext& context) {
 // cumulative distribution.
 void reference_multinomial(ReferenceContext& context) {
   const Tensor& x = context.input(0);
-  const int64_t n_samples = context.node.attribute_int("sample_size", 1);
+  const int64_t n_samples = int_attribute(context.node, "sample_size");
   if (x.rank() != 2 || x.dim(1) < 1) context.fail("the input ", shape_text(x.shape()), " is not [batch, classes]");
   if (n_samples < 0) context.fail("sample_size ", n_samples, " is negative");
   const std::vector<double> scores = to_doubles(x);
@@ -129,6 +129,7 @@ OpDef random_op(std::string name, int n_inputs, void (*reference)(ReferenceConte
   op.since = 22;
   op.min_inputs = op.max_inputs = n_inputs;
   op.deterministic = false;
+  op.traits = {Trait::Float32};
   op.infer = infer;
   op.reference = reference;
   return op;
@@ -136,15 +137,48 @@ OpDef random_op(std::string name, int n_inputs, void (*reference)(ReferenceConte
 
 }  // namespace
 
-OpDef define_Bernoulli() { return random_op("Bernoulli", 1, reference_bernoulli); }
+OpDef define_Bernoulli() {
+  return with_attributes(random_op("Bernoulli", 1, reference_bernoulli),
+                         {{"dtype", optional(AttributeType::Int), "dtype of the result; left out: the input's"},
+                          {"seed", optional(AttributeType::Float), "of the generator; left out: 0"}});
+}
 OpDef define_Multinomial() {
   OpDef op = random_op("Multinomial", 1, reference_multinomial);
   op.infer = infer_multinomial;
+  op.attributes = {{"dtype", 6, "dtype of the result"},
+                   {"sample_size", 1, "numbers drawn"},
+                   {"seed", optional(AttributeType::Float), "of the generator; left out: 0"}};
   return op;
 }
-OpDef define_RandomNormal() { return random_op("RandomNormal", 0, reference_normal); }
-OpDef define_RandomNormalLike() { return random_op("RandomNormalLike", 1, reference_normal); }
-OpDef define_RandomUniform() { return random_op("RandomUniform", 0, reference_uniform); }
-OpDef define_RandomUniformLike() { return random_op("RandomUniformLike", 1, reference_uniform); }
+OpDef define_RandomNormal() {
+  return with_attributes(random_op("RandomNormal", 0, reference_normal),
+                         {{"dtype", 1, "dtype of the result"},
+                          {"mean", 0.0F, "mean"},
+                          {"scale", 1.0F, "standard deviation"},
+                          {"seed", optional(AttributeType::Float), "of the generator; left out: 0"},
+                          {"shape", required(AttributeType::Ints), "extents of the result"}});
+}
+OpDef define_RandomNormalLike() {
+  return with_attributes(random_op("RandomNormalLike", 1, reference_normal),
+                         {{"dtype", optional(AttributeType::Int), "dtype of the result; left out: the input's"},
+                          {"mean", 0.0F, "mean"},
+                          {"scale", 1.0F, "standard deviation"},
+                          {"seed", optional(AttributeType::Float), "of the generator; left out: 0"}});
+}
+OpDef define_RandomUniform() {
+  return with_attributes(random_op("RandomUniform", 0, reference_uniform),
+                         {{"dtype", 1, "dtype of the result"},
+                          {"high", 1.0F, "upper bound"},
+                          {"low", 0.0F, "lower bound"},
+                          {"seed", optional(AttributeType::Float), "of the generator; left out: 0"},
+                          {"shape", required(AttributeType::Ints), "extents of the result"}});
+}
+OpDef define_RandomUniformLike() {
+  return with_attributes(random_op("RandomUniformLike", 1, reference_uniform),
+                         {{"dtype", optional(AttributeType::Int), "dtype of the result; left out: the input's"},
+                          {"high", 1.0F, "upper bound"},
+                          {"low", 0.0F, "lower bound"},
+                          {"seed", optional(AttributeType::Float), "of the generator; left out: 0"}});
+}
 
 }  // namespace dnn

@@ -11,7 +11,7 @@ namespace {
 
 size_t topk_axis(const Node& node, size_t rank) {
   if (rank == 0) fail_malformed(node.label(), ": a scalar has no axis");
-  return static_cast<size_t>(checked_axes(node, {node.attribute_int("axis", -1)}, rank)[0]);
+  return static_cast<size_t>(checked_axes(node, {int_attribute(node, "axis")}, rank)[0]);
 }
 
 int64_t topk_count(const Node& node, const std::vector<int64_t>& k, int64_t extent) {
@@ -81,8 +81,7 @@ void reference(ReferenceContext& context) {
   Tensor values(x.dtype(), shape), indices(DType::Int64, shape);
   if (values.size() > 0) {
     dispatch_numeric(x.dtype(), [&](auto tag) {
-      select_top<typename decltype(tag)::type>(x, axis, context.node.attribute_int("largest", 1) != 0, &values,
-                                               &indices);
+      select_top<typename decltype(tag)::type>(x, axis, flag_attribute(context.node, "largest"), &values, &indices);
     });
   }
   context.outputs[0] = std::move(values);
@@ -97,6 +96,10 @@ OpDef define_TopK() {
   op.since = 24;
   op.min_inputs = op.max_inputs = 2;
   op.max_outputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"axis", -1, "axis that is searched"},
+                   {"largest", 1, "the largest elements, not the smallest"},
+                   {"sorted", 1, "in order"}};
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -67,8 +67,7 @@ struct SignOf {
 struct IsInfinite {
   bool negative, positive;
   explicit IsInfinite(const Node& node)
-      : negative(node.attribute_int("detect_negative", 1) != 0),
-        positive(node.attribute_int("detect_positive", 1) != 0) {}
+      : negative(flag_attribute(node, "detect_negative")), positive(flag_attribute(node, "detect_positive")) {}
   IsInfinite() : negative(true), positive(true) {}
   template <class T>
   bool operator()(T x) const {
@@ -85,7 +84,7 @@ struct IsInfinite {
 // The tests take the 8-bit floats too, by their float32 values.
 template <class Functor>
 OpDef float_test(std::string name, int since) {
-  OpDef op = unary_op<Functor, Domain::Floats>(std::move(name), since);
+  OpDef op = unary_op<Functor, Domain::Floats>(std::move(name), since, kNoTraits);
   op.reference = [](ReferenceContext& context) {
     const Tensor& x = context.input(0);
     if (!is_float(x.dtype()) || dtype_size(x.dtype()) > 1) return reference_unary<Functor, Domain::Floats>(context);
@@ -98,30 +97,33 @@ OpDef float_test(std::string name, int since) {
 
 }  // namespace
 
-OpDef define_Abs() { return unary_op<CallAbs, Domain::Numbers>("Abs", 13); }
-OpDef define_Acos() { return unary_op<CallAcos, Domain::Floats>("Acos", 22); }
-OpDef define_Acosh() { return unary_op<CallAcosh, Domain::Floats>("Acosh", 22); }
-OpDef define_Asin() { return unary_op<CallAsin, Domain::Floats>("Asin", 22); }
-OpDef define_Asinh() { return unary_op<CallAsinh, Domain::Floats>("Asinh", 22); }
-OpDef define_Atan() { return unary_op<CallAtan, Domain::Floats>("Atan", 22); }
-OpDef define_Atanh() { return unary_op<CallAtanh, Domain::Floats>("Atanh", 22); }
-OpDef define_Ceil() { return unary_op<CallCeil, Domain::Floats>("Ceil", 13); }
-OpDef define_Cos() { return unary_op<CallCos, Domain::Floats>("Cos", 22); }
-OpDef define_Cosh() { return unary_op<CallCosh, Domain::Floats>("Cosh", 22); }
-OpDef define_Erf() { return unary_op<CallErf, Domain::Floats>("Erf", 13); }
-OpDef define_Exp() { return unary_op<CallExp, Domain::Floats>("Exp", 13); }
-OpDef define_Floor() { return unary_op<CallFloor, Domain::Floats>("Floor", 13); }
-OpDef define_IsInf() { return float_test<IsInfinite>("IsInf", 20); }
+OpDef define_Abs() { return unary_op<CallAbs, Domain::Numbers>("Abs", 13, {Trait::Moves}); }
+OpDef define_Acos() { return unary_op<CallAcos, Domain::Floats>("Acos", 22, kNoTraits); }
+OpDef define_Acosh() { return unary_op<CallAcosh, Domain::Floats>("Acosh", 22, kNoTraits); }
+OpDef define_Asin() { return unary_op<CallAsin, Domain::Floats>("Asin", 22, kNoTraits); }
+OpDef define_Asinh() { return unary_op<CallAsinh, Domain::Floats>("Asinh", 22, kNoTraits); }
+OpDef define_Atan() { return unary_op<CallAtan, Domain::Floats>("Atan", 22, kNoTraits); }
+OpDef define_Atanh() { return unary_op<CallAtanh, Domain::Floats>("Atanh", 22, kNoTraits); }
+OpDef define_Ceil() { return unary_op<CallCeil, Domain::Floats>("Ceil", 13, {Trait::Moves}); }
+OpDef define_Cos() { return unary_op<CallCos, Domain::Floats>("Cos", 22, kNoTraits); }
+OpDef define_Cosh() { return unary_op<CallCosh, Domain::Floats>("Cosh", 22, kNoTraits); }
+OpDef define_Erf() { return unary_op<CallErf, Domain::Floats>("Erf", 13, {Trait::Activates}); }
+OpDef define_Exp() { return unary_op<CallExp, Domain::Floats>("Exp", 13, kNoTraits); }
+OpDef define_Floor() { return unary_op<CallFloor, Domain::Floats>("Floor", 13, {Trait::Moves}); }
+OpDef define_IsInf() {
+  return with_attributes(float_test<IsInfinite>("IsInf", 20), {{"detect_negative", 1, "negative infinities count"},
+                                                               {"detect_positive", 1, "positive infinities count"}});
+}
 OpDef define_IsNaN() { return float_test<CallIsNan>("IsNaN", 20); }
-OpDef define_Log() { return unary_op<CallLog, Domain::Floats>("Log", 13); }
-OpDef define_Neg() { return unary_op<Negate, Domain::Numbers>("Neg", 13); }
-OpDef define_Reciprocal() { return unary_op<Invert, Domain::Floats>("Reciprocal", 13); }
-OpDef define_Round() { return unary_op<CallRound, Domain::Floats>("Round", 22); }
-OpDef define_Sign() { return unary_op<SignOf, Domain::Numbers>("Sign", 13); }
-OpDef define_Sin() { return unary_op<CallSin, Domain::Floats>("Sin", 22); }
-OpDef define_Sinh() { return unary_op<CallSinh, Domain::Floats>("Sinh", 22); }
-OpDef define_Sqrt() { return unary_op<CallSqrt, Domain::Floats>("Sqrt", 13); }
-OpDef define_Tan() { return unary_op<CallTan, Domain::Floats>("Tan", 22); }
-OpDef define_Tanh() { return unary_op<CallTanh, Domain::Floats>("Tanh", 13); }
+OpDef define_Log() { return unary_op<CallLog, Domain::Floats>("Log", 13, kNoTraits); }
+OpDef define_Neg() { return unary_op<Negate, Domain::Numbers>("Neg", 13, {Trait::Moves}); }
+OpDef define_Reciprocal() { return unary_op<Invert, Domain::Floats>("Reciprocal", 13, kNoTraits); }
+OpDef define_Round() { return unary_op<CallRound, Domain::Floats>("Round", 22, {Trait::Moves}); }
+OpDef define_Sign() { return unary_op<SignOf, Domain::Numbers>("Sign", 13, {Trait::Moves}); }
+OpDef define_Sin() { return unary_op<CallSin, Domain::Floats>("Sin", 22, kNoTraits); }
+OpDef define_Sinh() { return unary_op<CallSinh, Domain::Floats>("Sinh", 22, kNoTraits); }
+OpDef define_Sqrt() { return unary_op<CallSqrt, Domain::Floats>("Sqrt", 13, kNoTraits); }
+OpDef define_Tan() { return unary_op<CallTan, Domain::Floats>("Tan", 22, kNoTraits); }
+OpDef define_Tanh() { return unary_op<CallTanh, Domain::Floats>("Tanh", 13, {Trait::Activates}); }
 
 }  // namespace dnn

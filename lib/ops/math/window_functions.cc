@@ -17,7 +17,7 @@ int64_t size_of(const Node& node, const Tensor& size) {
 }
 
 DType dtype_of(const Node& node) {
-  const int64_t code = node.attribute_int("output_datatype", 1);
+  const int64_t code = int_attribute(node, "output_datatype");
   const DType dtype = dtype_from_onnx(code);
   if (dtype == DType::Undefined) fail_malformed(node.label(), ": output_datatype ", code, " is none");
   if (!is_float(dtype) && !is_integer(dtype)) fail_unsupported(node.label(), ": ", node.op, " of ", dtype_name(dtype));
@@ -40,7 +40,7 @@ void reference(ReferenceContext& context) {
   constexpr double kTwoPi = 6.28318530717958647693;
   const DType dtype = dtype_of(context.node);
   const int64_t n = size_of(context.node, context.input(0));
-  const int64_t period = context.node.attribute_int("periodic", 1) != 0 ? n : n - 1;
+  const int64_t period = flag_attribute(context.node, "periodic") ? n : n - 1;
   Tensor values(DType::Float64, {n});
   double* out = values.mutable_data<double>();
   for (int64_t i = 0; i < n; ++i) {
@@ -55,6 +55,9 @@ OpDef window_op(std::string name, void (*kernel)(ReferenceContext&)) {
   OpDef op;
   op.name = std::move(name);
   op.since = 17;
+  op.traits = {Trait::Float32};
+  op.attributes = {{"output_datatype", 1, "dtype of the result"},
+                   {"periodic", 1, "the window repeats after its length, not after one less"}};
   op.infer = infer;
   op.reference = kernel;
   return op;

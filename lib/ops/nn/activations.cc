@@ -15,7 +15,7 @@ struct Rectify {
 struct LeakyRectify {
   double alpha = 0;
   LeakyRectify() = default;
-  explicit LeakyRectify(const Node& node) : alpha(node.attribute_float("alpha", 0.01f)) {}
+  explicit LeakyRectify(const Node& node) : alpha(float_attribute(node, "alpha")) {}
   template <class T>
   T operator()(T x) const {
     using namespace elementwise;
@@ -26,7 +26,7 @@ struct LeakyRectify {
 struct Exponential {  // Elu
   double alpha = 0;
   Exponential() = default;
-  explicit Exponential(const Node& node) : alpha(node.attribute_float("alpha", 1)) {}
+  explicit Exponential(const Node& node) : alpha(float_attribute(node, "alpha")) {}
   template <class T>
   T operator()(T x) const {
     using namespace elementwise;
@@ -38,8 +38,7 @@ struct ScaledExponential {  // Selu
   double alpha = 0, gamma = 0;
   ScaledExponential() = default;
   explicit ScaledExponential(const Node& node)
-      : alpha(node.attribute_float("alpha", 1.67326319217681884765625f)),
-        gamma(node.attribute_float("gamma", 1.05070102214813232421875f)) {}
+      : alpha(float_attribute(node, "alpha")), gamma(float_attribute(node, "gamma")) {}
   template <class T>
   T operator()(T x) const {
     using namespace elementwise;
@@ -50,7 +49,7 @@ struct ScaledExponential {  // Selu
 struct ContinuousExponential {  // Celu
   double alpha = 1;
   ContinuousExponential() = default;
-  explicit ContinuousExponential(const Node& node) : alpha(node.attribute_float("alpha", 1)) {}
+  explicit ContinuousExponential(const Node& node) : alpha(float_attribute(node, "alpha")) {}
   template <class T>
   T operator()(T x) const {
     using namespace elementwise;
@@ -62,7 +61,7 @@ struct ContinuousExponential {  // Celu
 struct Threshold {
   double alpha = 0;
   Threshold() = default;
-  explicit Threshold(const Node& node) : alpha(node.attribute_float("alpha", 1)) {}
+  explicit Threshold(const Node& node) : alpha(float_attribute(node, "alpha")) {}
   template <class T>
   T operator()(T x) const {
     using namespace elementwise;
@@ -81,7 +80,7 @@ struct HardSigmoidOf {
   double alpha = 0, beta = 0;
   HardSigmoidOf() = default;
   explicit HardSigmoidOf(const Node& node)
-      : alpha(node.attribute_float("alpha", 0.2f)), beta(node.attribute_float("beta", 0.5f)) {}
+      : alpha(float_attribute(node, "alpha")), beta(float_attribute(node, "beta")) {}
   template <class T>
   T operator()(T x) const {
     return clipped_line(x, alpha, beta);
@@ -121,7 +120,7 @@ struct GeluOf {
   bool tanh_form = false;
   GeluOf() = default;
   explicit GeluOf(const Node& node) {
-    const std::string approximate = node.attribute_string("approximate", "none");
+    const std::string approximate = string_attribute(node, "approximate");
     if (approximate != "none" && approximate != "tanh")
       fail_malformed(node.label(), ": approximate is ", quoted(approximate), ", not none or tanh");
     tanh_form = approximate == "tanh";
@@ -150,7 +149,7 @@ struct MishOf {
 struct SwishOf {
   double alpha = 1;
   SwishOf() = default;
-  explicit SwishOf(const Node& node) : alpha(node.attribute_float("alpha", 1)) {}
+  explicit SwishOf(const Node& node) : alpha(float_attribute(node, "alpha")) {}
   template <class T>
   T operator()(T x) const {
     using namespace elementwise;
@@ -171,8 +170,7 @@ struct GatedSwish {  // SwiGLU
 struct ShrinkOf {
   double bias = 0, lambd = 0;
   ShrinkOf() = default;
-  explicit ShrinkOf(const Node& node)
-      : bias(node.attribute_float("bias", 0)), lambd(node.attribute_float("lambd", 0.5f)) {}
+  explicit ShrinkOf(const Node& node) : bias(float_attribute(node, "bias")), lambd(float_attribute(node, "lambd")) {}
   template <class T>
   T operator()(T x) const {
     using namespace elementwise;
@@ -203,8 +201,8 @@ void infer_first_shape(InferContext& context) {
 }
 
 template <class Functor, Domain domain, bool same_shape>
-OpDef first_shape_op(std::string name, int since) {
-  OpDef op = binary_op<Functor, domain>(std::move(name), since);
+OpDef first_shape_op(std::string name, int since, Traits traits) {
+  OpDef op = binary_op<Functor, domain>(std::move(name), since, traits);
   op.infer = infer_first_shape;
   op.reference = [](ReferenceContext& context) {
     const Shape &x = context.input(0).shape(), &y = context.input(1).shape();
@@ -217,22 +215,57 @@ OpDef first_shape_op(std::string name, int since) {
 
 }  // namespace
 
-OpDef define_Celu() { return unary_op<ContinuousExponential, Domain::Floats>("Celu", 28); }
-OpDef define_Elu() { return unary_op<Exponential, Domain::Floats>("Elu", 22); }
-OpDef define_Gelu() { return unary_op<GeluOf, Domain::Floats>("Gelu", 20); }
-OpDef define_HardSigmoid() { return unary_op<HardSigmoidOf, Domain::Floats>("HardSigmoid", 22); }
-OpDef define_HardSwish() { return unary_op<HardSwishOf, Domain::Floats>("HardSwish", 22); }
-OpDef define_LeakyRelu() { return unary_op<LeakyRectify, Domain::Floats>("LeakyRelu", 16); }
-OpDef define_Mish() { return unary_op<MishOf, Domain::Floats>("Mish", 22); }
-OpDef define_PRelu() { return first_shape_op<ParametricRectify, Domain::Numbers, false>("PRelu", 16); }
-OpDef define_Relu() { return unary_op<Rectify, Domain::Numbers>("Relu", 14); }
-OpDef define_Selu() { return unary_op<ScaledExponential, Domain::Floats>("Selu", 22); }
-OpDef define_Shrink() { return unary_op<ShrinkOf, Domain::Floats>("Shrink", 9); }
-OpDef define_Sigmoid() { return unary_op<SigmoidOf, Domain::Floats>("Sigmoid", 13); }
-OpDef define_Softplus() { return unary_op<SoftplusOf, Domain::Floats>("Softplus", 22); }
-OpDef define_Softsign() { return unary_op<SoftsignOf, Domain::Floats>("Softsign", 22); }
-OpDef define_SwiGLU() { return first_shape_op<GatedSwish, Domain::Floats, true>("SwiGLU", 28); }
-OpDef define_Swish() { return unary_op<SwishOf, Domain::Floats>("Swish", 24); }
-OpDef define_ThresholdedRelu() { return unary_op<Threshold, Domain::Floats>("ThresholdedRelu", 22); }
+OpDef define_Celu() {
+  return with_attributes(
+      unary_op<ContinuousExponential, Domain::Floats>("Celu", 28, {Trait::Activates, Trait::Float32}),
+      {{"alpha", 1.0F, "scale of the exponential"}});
+}
+OpDef define_Elu() {
+  return with_attributes(unary_op<Exponential, Domain::Floats>("Elu", 22, {Trait::Activates}),
+                         {{"alpha", 1.0F, "factor of exp(x) - 1"}});
+}
+OpDef define_Gelu() {
+  return with_attributes(unary_op<GeluOf, Domain::Floats>("Gelu", 20, {Trait::Activates}),
+                         {{"approximate", "none", "none or tanh"}});
+}
+OpDef define_HardSigmoid() {
+  return with_attributes(unary_op<HardSigmoidOf, Domain::Floats>("HardSigmoid", 22, {Trait::Activates}),
+                         {{"alpha", 0.2F, "slope"}, {"beta", 0.5F, "value at 0"}});
+}
+OpDef define_HardSwish() { return unary_op<HardSwishOf, Domain::Floats>("HardSwish", 22, {Trait::Activates}); }
+OpDef define_LeakyRelu() {
+  return with_attributes(unary_op<LeakyRectify, Domain::Floats>("LeakyRelu", 16, {Trait::Activates}),
+                         {{"alpha", 0.01F, "slope below 0"}});
+}
+OpDef define_Mish() { return unary_op<MishOf, Domain::Floats>("Mish", 22, {Trait::Activates}); }
+OpDef define_PRelu() {
+  return first_shape_op<ParametricRectify, Domain::Numbers, false>("PRelu", 16, {Trait::Activates});
+}
+OpDef define_Relu() { return unary_op<Rectify, Domain::Numbers>("Relu", 14, {Trait::Activates, Trait::Moves}); }
+OpDef define_Selu() {
+  return with_attributes(unary_op<ScaledExponential, Domain::Floats>("Selu", 22, {Trait::Activates}),
+                         {{"alpha", 1.67326319217681884765625F, "factor of exp(x) - 1"},
+                          {"gamma", 1.05070102214813232421875F, "factor of the whole"}});
+}
+OpDef define_Shrink() {
+  return with_attributes(
+      unary_op<ShrinkOf, Domain::Floats>("Shrink", 9, {Trait::Moves}),
+      {{"bias", 0.0F, "what values move towards 0 by"}, {"lambd", 0.5F, "values within it become 0"}});
+}
+OpDef define_Sigmoid() { return unary_op<SigmoidOf, Domain::Floats>("Sigmoid", 13, {Trait::Activates}); }
+OpDef define_Softplus() { return unary_op<SoftplusOf, Domain::Floats>("Softplus", 22, {Trait::Activates}); }
+OpDef define_Softsign() { return unary_op<SoftsignOf, Domain::Floats>("Softsign", 22, {Trait::Activates}); }
+OpDef define_SwiGLU() {
+  return with_attributes(first_shape_op<GatedSwish, Domain::Floats, true>("SwiGLU", 28, kNoTraits),
+                         {{"alpha", 1.0F, "factor within the sigmoid"}});
+}
+OpDef define_Swish() {
+  return with_attributes(unary_op<SwishOf, Domain::Floats>("Swish", 24, {Trait::Activates}),
+                         {{"alpha", 1.0F, "factor within the sigmoid"}});
+}
+OpDef define_ThresholdedRelu() {
+  return with_attributes(unary_op<Threshold, Domain::Floats>("ThresholdedRelu", 22, {Trait::Moves}),
+                         {{"alpha", 1.0F, "values up to it become 0"}});
+}
 
 }  // namespace dnn

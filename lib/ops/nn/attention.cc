@@ -26,7 +26,7 @@ struct Heads {
 
 Heads heads_of(const InferContext& context, size_t i, const char* attribute) {
   const auto& dims = context.shape(i);
-  const int64_t heads = context.node.attribute_int(attribute, 0);
+  const int64_t heads = int_attribute(context.node, attribute);
   if (dims.size() == 4) {
     if (heads != 0 && dims[1].fixed() && dims[1].size != heads)
       context.fail(attribute, " ", heads, " for input ", i, " of ", context.input(i).text());
@@ -167,16 +167,16 @@ struct Kernel {
     key = appended<T>(past_of(kPastKey), by_head<T>(c.input(kKey), {batch, kv_heads, keys - past, size}));
     value = appended<T>(past_of(kPastValue), by_head<T>(c.input(kValue), {batch, kv_heads, keys - past, value_size}));
     offset = past;
-    softcap = static_cast<C>(node.attribute_float("softcap", 0));
-    mode = node.attribute_int("qk_matmul_output_mode", 0);
+    softcap = static_cast<C>(float_attribute(node, "softcap"));
+    mode = int_attribute(node, "qk_matmul_output_mode");
     if (mode < 0 || mode > 3) c.fail("qk_matmul_output_mode ", mode, " is not 0, 1, 2 or 3");
-    causal = node.attribute_int("is_causal", 0) != 0;
-    left = node.attribute_int("left_window_size", -1), right = node.attribute_int("right_window_size", -1);
+    causal = flag_attribute(node, "is_causal");
+    left = int_attribute(node, "left_window_size"), right = int_attribute(node, "right_window_size");
     if (left < -1 || right < -1) c.fail("window sizes ", left, ", ", right, " must be at least -1");
-    const int64_t code = node.attribute_int("softmax_precision", 0);
+    const int64_t code = int_attribute(node, "softmax_precision");
     precision = code == 0 ? kDTypeOf<T> : dtype_from_onnx(code);
     round_to(precision, 0);  // refuses other types
-    const C scale = node.has_attribute("scale") ? static_cast<C>(node.attribute_float("scale", 0))
+    const C scale = node.has_attribute("scale") ? static_cast<C>(float_attribute(node, "scale"))
                                                 : C(1) / std::sqrt(static_cast<C>(size));
     root = rounded(std::sqrt(scale));
     prepare_mask();
@@ -344,6 +344,17 @@ OpDef define_Attention() {
   op.min_inputs = 3;
   op.max_inputs = 7;
   op.max_outputs = 4;
+  op.traits = kNoTraits;
+  op.attributes = {
+      {"is_causal", 0, "no query sees a later key"},
+      {"kv_num_heads", optional(AttributeType::Int), "heads of keys and values of rank 3"},
+      {"left_window_size", -1, "keys before a query that it sees; -1: all"},
+      {"q_num_heads", optional(AttributeType::Int), "heads of queries of rank 3"},
+      {"qk_matmul_output_mode", 0, "which scores the fourth output holds"},
+      {"right_window_size", -1, "keys after a query that it sees; -1: all"},
+      {"scale", optional(AttributeType::Float), "factor of the scores; left out: 1 / sqrt(head size)"},
+      {"softcap", 0.0F, "bound c of the scores, c tanh(x / c); 0: none"},
+      {"softmax_precision", optional(AttributeType::Int), "dtype of the softmax; left out: the operands' own"}};
   op.infer = infer;
   op.reference = reference;
   op.flops = flops;

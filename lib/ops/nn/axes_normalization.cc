@@ -20,9 +20,9 @@ bool lp(const Node& node) { return node.op == "LpNormalization"; }
 std::vector<bool> row_axes(const Node& node, size_t rank) {
   std::vector<int64_t> axes;
   if (lp(node)) {
-    axes = {node.attribute_int("axis", -1)};
+    axes = {int_attribute(node, "axis")};
   } else {
-    axes = node.attribute_ints("axes", {0, 2, 3});
+    axes = ints_attribute(node, "axes");
   }
   std::vector<bool> in_row(rank, false);
   for (int64_t axis : axes) {
@@ -35,7 +35,7 @@ std::vector<bool> row_axes(const Node& node, size_t rank) {
 }
 
 int64_t norm_power(const Node& node) {
-  const int64_t p = node.attribute_int("p", 2);
+  const int64_t p = int_attribute(node, "p");
   if (p != 1 && p != 2) fail_malformed(node.label(), ": p ", p, " must be 1 or 2");
   return p;
 }
@@ -128,6 +128,7 @@ OpDef normalization(std::string name, int since) {
   OpDef op;
   op.name = std::move(name);
   op.since = since;
+  op.traits = kNoTraits;
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
@@ -137,7 +138,13 @@ OpDef normalization(std::string name, int since) {
 
 }  // namespace
 
-OpDef define_LpNormalization() { return normalization("LpNormalization", 22); }
-OpDef define_MeanVarianceNormalization() { return normalization("MeanVarianceNormalization", 13); }
+OpDef define_LpNormalization() {
+  return with_attributes(normalization("LpNormalization", 22),
+                         {{"axis", -1, "axis that is normalised"}, {"p", 2, "exponent of the norm"}});
+}
+OpDef define_MeanVarianceNormalization() {
+  return with_attributes(normalization("MeanVarianceNormalization", 13),
+                         {{"axes", std::vector<int64_t>{0, 2, 3}, "axes that are normalised"}});
+}
 
 }  // namespace dnn

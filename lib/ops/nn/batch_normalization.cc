@@ -51,7 +51,7 @@ std::vector<C> computed(const Tensor& tensor) {
 template <class T, class C>
 void use_batch_statistics(ReferenceContext& context, Parameters<C>& p) {
   const Tensor& x = context.input(0);
-  const auto momentum = static_cast<C>(context.node.attribute_float("momentum", 0.9f));
+  const auto momentum = static_cast<C>(float_attribute(context.node, "momentum"));
   const int64_t c_count = channels(x.shape()), n = x.rank() > 0 ? x.dim(0) : 1;
   const int64_t plane = x.rank() > 1 ? element_count({x.shape().begin() + 2, x.shape().end()}) : 1;
   const T* in = x.data<T>();
@@ -84,12 +84,12 @@ void normalize(ReferenceContext& context) {
   Tensor y = allocate_output(context, infer);
   Parameters<C> p{computed<C>(context.input(1)), computed<C>(context.input(2)), computed<C>(context.input(3)),
                   computed<C>(context.input(4))};
-  if (context.node.attribute_int("training_mode", 0) != 0) {
+  if (flag_attribute(context.node, "training_mode")) {
     use_batch_statistics<T, C>(context, p);
   } else if (context.wants_output(1) || context.wants_output(2)) {
     context.fail("has running statistics as outputs without training_mode");
   }
-  const auto epsilon = static_cast<C>(context.node.attribute_float("epsilon", 1e-5f));
+  const auto epsilon = static_cast<C>(float_attribute(context.node, "epsilon"));
   const int64_t c_count = channels(x.shape());
   const int64_t plane = x.rank() > 1 ? element_count({x.shape().begin() + 2, x.shape().end()}) : x.size();
   const int64_t planes = x.rank() > 1 ? x.dim(0) * c_count : 1;
@@ -123,12 +123,11 @@ void reference(ReferenceContext& context) {
 void lower(LowerContext& context) {
   using namespace loops;
   const DType dtype = context.inputs[0]->dtype;
-  if ((dtype != DType::Float32 && dtype != DType::Float64) || context.node.attribute_int("training_mode", 0) != 0)
-    return;
+  if ((dtype != DType::Float32 && dtype != DType::Float64) || flag_attribute(context.node, "training_mode")) return;
   for (const BufferRef& input : context.inputs) {
     if (input->dtype != dtype) return;
   }
-  const Expr epsilon = constant(dtype, context.node.attribute_float("epsilon", 1e-5f));
+  const Expr epsilon = constant(dtype, float_attribute(context.node, "epsilon"));
   emit_map(context, context.outputs[0], [&](const std::vector<Expr>& indices) {
     const Expr c = indices.size() > 1 ? indices[1] : constant_int(DType::Int64, 0);
     const auto parameter = [&](size_t i) { return load(context.inputs[i], {c}); };
@@ -149,6 +148,10 @@ OpDef define_BatchNormalization() {
   op.since = 15;
   op.min_inputs = op.max_inputs = 5;
   op.max_outputs = 3;
+  op.traits = {Trait::ChannelsFirst};
+  op.attributes = {{"epsilon", 1e-5F, "added to the variance"},
+                   {"momentum", 0.9F, "share of the old running statistics"},
+                   {"training_mode", 0, "statistics of the batch, not the given ones"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -84,6 +84,10 @@ OpDef define_Col2Im() {
   op.name = "Col2Im";
   op.since = 18;
   op.min_inputs = op.max_inputs = 3;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"strides", per_axis(1), "step between windows"},
+                   {"dilations", per_axis(1), "step between the elements of the kernel"},
+                   {"pads", per_axis(0), "begins, then ends"}};
   op.infer = infer;
   op.reference = reference;
   return op;

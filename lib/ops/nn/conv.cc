@@ -29,7 +29,7 @@ Tensor compute(const ReferenceContext& context) {
   T* out = y.mutable_data<T>();
   using S = Compute<T>;
   convolve<S>(context.pool, x.data<T>(), x.shape(), w.data<T>(), w.shape(), window,
-              context.node.attribute_int("group", 1),
+              int_attribute(context.node, "group"),
               [&](int64_t n, int64_t m, int64_t first, int64_t width, const S* sums) {
                 T* to = out + (n * channels + m) * positions + first;
                 if (bias == nullptr) {
@@ -53,7 +53,7 @@ void lower(LowerContext& context) {
   const BufferRef x = context.inputs[0], w = context.inputs[1], y = context.outputs[0];
   if (x->dtype != DType::Float32 && x->dtype != DType::Float64) return;
   const Window window = Window::of(context.node, spatial(x->shape), spatial(w->shape));
-  const int64_t group = context.node.attribute_int("group", 1), c_per_group = w->shape[1],
+  const int64_t group = int_attribute(context.node, "group"), c_per_group = w->shape[1],
                 m_per_group = w->shape[0] / group;
   const size_t rank = window.kernel.size();
   const Expr n = variable("n"), g = variable("g"), m = variable("m"), c = variable("c");
@@ -98,6 +98,8 @@ OpDef define_Conv() {
   op.since = 22;
   op.min_inputs = 2;
   op.max_inputs = 3;
+  op.traits = {Trait::ChannelsFirst, Trait::Weighted};
+  op.attributes = window_attributes(false, {{"group", 1, "groups of channels"}});
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

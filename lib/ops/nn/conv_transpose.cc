@@ -20,8 +20,8 @@ struct Form {
   Form(const Node& node, const std::vector<int64_t>& input, std::vector<int64_t> kernel_extents)
       : kernel(std::move(kernel_extents)) {
     const size_t rank = input.size();
-    const auto read = [&](const char* name, size_t size, int64_t fallback, int64_t least) {
-      std::vector<int64_t> values = node.attribute_ints(name, std::vector<int64_t>(size, fallback));
+    const auto read = [&](const char* name, size_t size, int64_t least) {
+      std::vector<int64_t> values = ints_attribute(node, name, size);
       if (values.size() != size) fail_malformed(node.label(), ": ", name, " must have ", size, " entries");
       for (int64_t value : values) {
         if (value < least || value > kParameterLimit)
@@ -29,13 +29,13 @@ struct Form {
       }
       return values;
     };
-    strides = read("strides", rank, 1, 1);
-    dilations = read("dilations", rank, 1, 1);
-    const std::vector<int64_t> pads = read("pads", 2 * rank, 0, 0), extra = read("output_padding", rank, 0, 0);
-    const std::string auto_pad = node.attribute_string("auto_pad", "NOTSET");
+    strides = read("strides", rank, 1);
+    dilations = read("dilations", rank, 1);
+    const std::vector<int64_t> pads = read("pads", 2 * rank, 0), extra = read("output_padding", rank, 0);
+    const std::string auto_pad = string_attribute(node, "auto_pad");
     const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER", given = node.has_attribute("output_shape");
     std::vector<int64_t> asked;
-    if (given) asked = read("output_shape", rank, 0, 0);
+    if (given) asked = read("output_shape", rank, 0);
     for (size_t i = 0; i < rank; ++i) {
       if (kernel[i] < 1 || kernel[i] > kParameterLimit || input[i] > kParameterLimit)
         fail_malformed(node.label(), ": kernel ", kernel[i], " over an input of ", input[i]);
@@ -68,7 +68,7 @@ void infer(InferContext& context) {
     const std::string shown = cat("weight ", context.input(1).text());
     if (x.size() < 3 || x.size() != w.size())
       context.fail("input ", context.input(0).text(), " and ", shown, " disagree in rank");
-    const int64_t group = context.node.attribute_int("group", 1);
+    const int64_t group = int_attribute(context.node, "group");
     if (group < 1 || group > kParameterLimit) context.fail("group ", group, " is out of range");
     if (x[1].fixed() && (x[1].size % group != 0 || (w[0].fixed() && w[0].size != x[1].size)))
       context.fail(shown, " with group ", group, " does not fit input ", context.input(0).text());
@@ -90,8 +90,8 @@ void infer(InferContext& context) {
     const bool fixed = std::all_of(x.begin() + 2, x.end(), [](const Dim& d) { return d.fixed(); }) &&
                        std::all_of(w.begin() + 2, w.end(), [](const Dim& d) { return d.fixed(); });
     if (fixed) {
-      if (context.node.has_attribute("kernel_shape") && context.node.attribute_ints("kernel_shape") != kernel)
-        context.fail("kernel_shape ", shape_text(context.node.attribute_ints("kernel_shape")), " is not that of ",
+      if (context.node.has_attribute("kernel_shape") && ints_attribute(context.node, "kernel_shape") != kernel)
+        context.fail("kernel_shape ", shape_text(ints_attribute(context.node, "kernel_shape")), " is not that of ",
                      shown);
       const Form form(context.node, extents, kernel);
       for (size_t i = 2; i < x.size(); ++i) out[i] = form.output[i - 2];
@@ -132,7 +132,7 @@ template <class T>
 void compute(ReferenceContext& context, Tensor& y) {
   const Tensor &x = context.input(0), &w = context.input(1);
   const Form form = form_of(context.node, x.shape(), w.shape());
-  const int64_t group = context.node.attribute_int("group", 1);
+  const int64_t group = int_attribute(context.node, "group");
   const int64_t c_per_group = x.dim(1) / group, m_per_group = w.dim(1), channels = y.dim(1);
   const int64_t plane = element_count({x.shape().begin() + 2, x.shape().end()}), taps = element_count(form.kernel);
   const int64_t positions = element_count(form.output);
@@ -174,7 +174,7 @@ void lower(LowerContext& context) {
   const DType dtype = x->dtype;
   if (dtype != DType::Float32 && dtype != DType::Float64) return;
   const Form form = form_of(context.node, x->shape, w->shape);
-  const int64_t group = context.node.attribute_int("group", 1), c_per_group = x->shape[1] / group,
+  const int64_t group = int_attribute(context.node, "group"), c_per_group = x->shape[1] / group,
                 m_per_group = w->shape[1];
   const size_t rank = form.kernel.size();
   const Expr n = variable("n"), g = variable("g"), m = variable("m"), c = variable("c");
@@ -218,6 +218,11 @@ OpDef define_ConvTranspose() {
   op.since = 22;
   op.min_inputs = 2;
   op.max_inputs = 3;
+  op.traits = {Trait::ChannelsFirst, Trait::Weighted};
+  op.attributes = window_attributes(false, {{"group", 1, "groups of channels"},
+                                            {"output_padding", per_axis(0), "extent added at the end"},
+                                            {"output_shape", optional(AttributeType::Ints),
+                                             "extents of the result, which the padding follows from"}});
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

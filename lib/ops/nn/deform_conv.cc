@@ -20,7 +20,7 @@ void infer(InferContext& context) {
   Type type = infer_convolution(context, 0, 1, 3, dtype);
   if (type.shape && type.shape->size() != 4)
     fail_unsupported(context.node.label(), ": deformable convolution over ", type.shape->size() - 2, " axes");
-  const int64_t groups = context.node.attribute_int("offset_group", 1);
+  const int64_t groups = int_attribute(context.node, "offset_group");
   if (groups < 1) context.fail("offset_group ", groups, " must be at least 1");
   if (type.fixed() && context.input(0).fixed() && context.input(1).fixed()) {
     const Shape y = type.fixed_shape(), x = context.input(0).fixed_shape(), w = context.input(1).fixed_shape();
@@ -54,8 +54,8 @@ void compute(ReferenceContext& context, Tensor& y) {
   using C = Compute<T>;
   const Tensor &x = context.input(0), &w = context.input(1);
   const Window window = Window::of(context.node, {x.dim(2), x.dim(3)}, {w.dim(2), w.dim(3)});
-  const int64_t group = context.node.attribute_int("group", 1),
-                offset_groups = context.node.attribute_int("offset_group", 1);
+  const int64_t group = int_attribute(context.node, "group"),
+                offset_groups = int_attribute(context.node, "offset_group");
   const int64_t channels = x.dim(1), c_per_group = w.dim(1), c_per_offset = channels / offset_groups;
   const int64_t taps = w.dim(2) * w.dim(3), height = x.dim(2), width = x.dim(3), positions = y.dim(2) * y.dim(3);
   const T *in = x.data<T>(), *weight = w.data<T>(), *offset = context.input(2).data<T>();
@@ -100,6 +100,14 @@ OpDef define_DeformConv() {
   op.since = 22;
   op.min_inputs = 3;
   op.max_inputs = 5;
+  op.traits = kNoTraits;
+  op.attributes = {
+      {"kernel_shape", optional(AttributeType::Ints), "extents of the kernel; left out: as the weights say"},
+      {"strides", per_axis(1), "step between windows"},
+      {"dilations", per_axis(1), "step between the elements of the kernel"},
+      {"pads", per_axis(0), "begins, then ends"},
+      {"group", 1, "groups of channels"},
+      {"offset_group", 1, "groups of channels with offsets of their own"}};
   op.infer = infer;
   op.reference = reference;
   return op;

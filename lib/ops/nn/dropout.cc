@@ -62,6 +62,8 @@ OpDef define_Dropout() {
   op.since = 22;
   op.max_inputs = 3;
   op.max_outputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"seed", optional(AttributeType::Int), "of the generator; no number is drawn here"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

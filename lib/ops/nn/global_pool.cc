@@ -30,7 +30,7 @@ void infer(InferContext& context) {
 }
 
 int64_t lp_power(const Node& node) {
-  const int64_t p = node.attribute_int("p", 2);
+  const int64_t p = int_attribute(node, "p");
   if (p < 1) fail_malformed(node.label(), ": p ", p, " must be at least 1");
   return p;
 }
@@ -110,6 +110,7 @@ OpDef pool(std::string name) {
   OpDef op;
   op.name = std::move(name);
   op.since = 22;
+  op.traits = kind == Kind::Max ? Traits{Trait::ChannelsFirst, Trait::Moves} : Traits{Trait::ChannelsFirst};
   op.infer = infer;
   op.reference = reference<kind>;
   op.lower = lower<kind>;
@@ -121,6 +122,8 @@ OpDef pool(std::string name) {
 
 OpDef define_GlobalMaxPool() { return pool<Kind::Max>("GlobalMaxPool"); }
 OpDef define_GlobalAveragePool() { return pool<Kind::Average>("GlobalAveragePool"); }
-OpDef define_GlobalLpPool() { return pool<Kind::Lp>("GlobalLpPool"); }
+OpDef define_GlobalLpPool() {
+  return with_attributes(pool<Kind::Lp>("GlobalLpPool"), {{"p", 2, "exponent of the norm"}});
+}
 
 }  // namespace dnn

@@ -17,7 +17,7 @@ bool by_instance(const Node& node) { return node.op == "InstanceNormalization"; 
 
 int64_t group_count(const Node& node, int64_t channels) {
   if (by_instance(node)) return channels;
-  const int64_t groups = node.attribute_int("num_groups", 0);
+  const int64_t groups = int_attribute(node, "num_groups");
   if (groups < 1 || channels % groups != 0)
     fail_malformed(node.label(), ": num_groups ", groups, " does not divide ", channels, " channels");
   return groups;
@@ -28,7 +28,8 @@ void infer(InferContext& context) {
     expect_float(context, i);
     expect_dtype(context, i, context.input(0).dtype);
   }
-  const DType stash = dtype_from_onnx(context.node.attribute_int("stash_type", 1));
+  const DType stash =
+      by_instance(context.node) ? DType::Float32 : dtype_from_onnx(int_attribute(context.node, "stash_type"));
   if (stash != DType::Float32 && stash != DType::Float64)
     fail_unsupported(context.node.label(), ": stash_type ", dtype_name(stash), ": only float32 is supported");
   if (context.has_shape(0)) {
@@ -50,7 +51,7 @@ template <class T>
 void compute(ReferenceContext& context, Tensor& y) {
   using C = Compute<T>;
   const Tensor& x = context.input(0);
-  const auto epsilon = static_cast<C>(context.node.attribute_float("epsilon", 1e-5f));
+  const auto epsilon = static_cast<C>(float_attribute(context.node, "epsilon"));
   const bool staged = !by_instance(context.node);
   const int64_t channels = x.dim(1), plane = element_count({x.shape().begin() + 2, x.shape().end()});
   if (y.size() == 0) return;
@@ -101,8 +102,7 @@ void lower(LowerContext& context) {
   const Expr n = constant(dtype, static_cast<double>(rows.size()));
   const BufferRef mean = local_buffer("mean", dtype), deviation = local_buffer("deviation", dtype);
   const auto centred = [&](const char* along) { return load(x, at(along)) - load(mean, {}); };
-  const Expr epsilon = constant(dtype, context.node.attribute_float("epsilon", 1e-5f)),
-             square = centred("s") * centred("s");
+  const Expr epsilon = constant(dtype, float_attribute(context.node, "epsilon")), square = centred("s") * centred("s");
   const Expr channel = at("t")[1];
   const Expr result =
       centred("t") / load(deviation, {}) * load(context.inputs[1], {channel}) + load(context.inputs[2], {channel});
@@ -123,6 +123,7 @@ OpDef normalization(std::string name, int since) {
   op.name = std::move(name);
   op.since = since;
   op.min_inputs = op.max_inputs = 3;
+  op.traits = op.name == "InstanceNormalization" ? Traits{Trait::ChannelsFirst} : kNoTraits;
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
@@ -132,7 +133,14 @@ OpDef normalization(std::string name, int since) {
 
 }  // namespace
 
-OpDef define_InstanceNormalization() { return normalization("InstanceNormalization", 22); }
-OpDef define_GroupNormalization() { return normalization("GroupNormalization", 21); }
+OpDef define_InstanceNormalization() {
+  return with_attributes(normalization("InstanceNormalization", 22), {{"epsilon", 1e-5F, "added to the variance"}});
+}
+OpDef define_GroupNormalization() {
+  return with_attributes(normalization("GroupNormalization", 21),
+                         {{"epsilon", 1e-5F, "added to the variance"},
+                          {"num_groups", required(AttributeType::Int), "groups of channels"},
+                          {"stash_type", 1, "dtype of the statistics"}});
+}
 
 }  // namespace dnn

@@ -16,14 +16,14 @@ namespace {
 
 // x: [D0.., R0..] with rows R from `axis` on; scale, B broadcast to x's shape.
 size_t row_axis(const Node& node, size_t rank) {
-  const int64_t axis = node.attribute_int("axis", -1), r = static_cast<int64_t>(rank);
+  const int64_t axis = int_attribute(node, "axis"), r = static_cast<int64_t>(rank);
   if (axis < -r || axis >= r) fail_malformed(node.label(), ": axis ", axis, " is out of range for rank ", rank);
   return static_cast<size_t>(axis < 0 ? axis + r : axis);
 }
 
 // The type of Mean and InvStdDev. Statistics are computed in float32 (float64 for float64 inputs).
 DType stash_type(const Node& node) {
-  const DType stash = dtype_from_onnx(node.attribute_int("stash_type", 1));
+  const DType stash = dtype_from_onnx(int_attribute(node, "stash_type"));
   if (stash != DType::Float32 && stash != DType::Float64)
     fail_unsupported(node.label(), ": stash_type ", dtype_name(stash), ": only float32 is supported");
   return stash;
@@ -83,7 +83,7 @@ template <class T, class Y>
 void compute(ReferenceContext& context, const Tensor& x, Tensor& y, bool rms) {
   using C = Compute<T>;
   const size_t axis = row_axis(context.node, x.shape().size());
-  const auto epsilon = static_cast<C>(context.node.attribute_float("epsilon", 1e-5f));
+  const auto epsilon = static_cast<C>(float_attribute(context.node, "epsilon"));
   const int64_t size = element_count({x.shape().begin() + static_cast<std::ptrdiff_t>(axis), x.shape().end()});
   const int64_t rows = element_count({x.shape().begin(), x.shape().begin() + static_cast<std::ptrdiff_t>(axis)});
   const Parameter<C> scale(context.input(1), x.shape(), axis);
@@ -153,7 +153,7 @@ void lower(LowerContext& context) {
   std::fill(in_row.begin() + static_cast<std::ptrdiff_t>(axis), in_row.end(), true);
   const RowLoops rows(x->shape, in_row);
   const Expr n = constant(dtype, static_cast<double>(rows.size())), zero = constant(dtype, 0);
-  const Expr epsilon = constant(dtype, context.node.attribute_float("epsilon", 1e-5f));
+  const Expr epsilon = constant(dtype, float_attribute(context.node, "epsilon"));
   const BufferRef mean = local_buffer("mean", dtype), inverse = local_buffer("inverse", dtype);
   const auto deviation = [&](const char* along) {
     const Expr value = load(x, rows.indices(along));
@@ -199,6 +199,10 @@ OpDef define_LayerNormalization() {
   op.min_inputs = 2;
   op.max_inputs = 3;
   op.max_outputs = 3;
+  op.traits = kNoTraits;
+  op.attributes = {{"axis", -1, "first of the axes that are normalised"},
+                   {"epsilon", 1e-5F, "added to the variance"},
+                   {"stash_type", 1, "dtype of the statistics"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -21,7 +21,7 @@ void infer(InferContext& context) {
   const DType labels = context.input(1).dtype;
   if (labels != DType::Undefined && labels != DType::Int32 && labels != DType::Int64)
     context.fail("labels of ", dtype_name(labels), ", int32 or int64 expected");
-  const std::string reduction = context.node.attribute_string("reduction", "mean");
+  const std::string reduction = string_attribute(context.node, "reduction");
   if (reduction != "none" && reduction != "sum" && reduction != "mean")
     context.fail("reduction ", quoted(reduction), " is not none, sum or mean");
   Type loss;
@@ -76,10 +76,10 @@ void compute(ReferenceContext& context) {
   using C = Compute<T>;
   const std::vector<Type> types = infer_outputs(context, infer);
   const Tensor scores = cross_entropy(context.node) ? log_softmax<T>(context.input(0)) : context.input(0);
-  const std::string reduction = context.node.attribute_string("reduction", "mean");
+  const std::string reduction = string_attribute(context.node, "reduction");
   const std::vector<int64_t> labels = to_int64s(context.input(1));
   const bool ignores = context.node.has_attribute("ignore_index");
-  const int64_t ignored = context.node.attribute_int("ignore_index", 0), classes = scores.dim(1);
+  const int64_t ignored = int_attribute(context.node, "ignore_index"), classes = scores.dim(1);
   const int64_t inner = element_count({scores.shape().begin() + 2, scores.shape().end()});
   const T *in = scores.data<T>(), *weights = context.has_input(2) ? context.input(2).data<T>() : nullptr;
   Tensor losses(scores.dtype(), context.input(1).shape());
@@ -115,6 +115,9 @@ OpDef loss(std::string name, int since, int max_outputs) {
   op.min_inputs = 2;
   op.max_inputs = 3;
   op.max_outputs = max_outputs;
+  op.traits = kNoTraits;
+  op.attributes = {{"ignore_index", optional(AttributeType::Int), "class that does not count; left out: none"},
+                   {"reduction", "mean", "none, mean or sum"}};
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -14,10 +14,10 @@ namespace {
 // x, y: [N, C, D...]
 struct Form {
   explicit Form(const Node& node)
-      : size(node.attribute_int("size", 0)),
-        alpha(node.attribute_float("alpha", 1e-4f)),
-        beta(node.attribute_float("beta", 0.75f)),
-        bias(node.attribute_float("bias", 1)) {
+      : size(int_attribute(node, "size")),
+        alpha(float_attribute(node, "alpha")),
+        beta(float_attribute(node, "beta")),
+        bias(float_attribute(node, "bias")) {
     if (size < 1) fail_malformed(node.label(), ": size ", size, " must be at least 1");
   }
   int64_t before() const { return (size - 1) / 2; }
@@ -104,6 +104,11 @@ OpDef define_LRN() {
   OpDef op;
   op.name = "LRN";
   op.since = 13;
+  op.traits = {Trait::ChannelsFirst};
+  op.attributes = {{"alpha", 1e-4F, "factor of the mean square"},
+                   {"beta", 0.75F, "exponent"},
+                   {"bias", 1.0F, "added to the scaled sum"},
+                   {"size", required(AttributeType::Int), "channels of a window"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

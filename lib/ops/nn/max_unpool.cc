@@ -16,9 +16,9 @@ constexpr int64_t kParameterLimit = int64_t{1} << 30;
 std::vector<Dim> unpooled(const Node& node, const std::vector<Dim>& x) {
   if (x.size() < 3) fail_malformed(node.label(), ": the input has no spatial axes");
   const size_t rank = x.size() - 2;
-  const std::vector<int64_t> kernel = node.attribute_ints("kernel_shape"),
-                             strides = node.attribute_ints("strides", std::vector<int64_t>(rank, 1)),
-                             pads = node.attribute_ints("pads", std::vector<int64_t>(2 * rank, 0));
+  const std::vector<int64_t> kernel = ints_attribute(node, "kernel_shape"),
+                             strides = ints_attribute(node, "strides", rank),
+                             pads = ints_attribute(node, "pads", 2 * rank);
   if (kernel.size() != rank || strides.size() != rank || pads.size() != 2 * rank)
     fail_malformed(node.label(), ": kernel_shape, strides and pads must cover the ", rank, " spatial axes");
   std::vector<Dim> shape = {x[0], x[1]};
@@ -101,6 +101,10 @@ OpDef define_MaxUnpool() {
   op.since = 22;
   op.min_inputs = 2;
   op.max_inputs = 3;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"kernel_shape", required(AttributeType::Ints), "extents of the kernel"},
+                   {"strides", per_axis(1), "step between windows"},
+                   {"pads", per_axis(0), "begins, then ends"}};
   op.infer = infer;
   op.reference = reference;
   return op;

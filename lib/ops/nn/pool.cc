@@ -135,7 +135,7 @@ void pool_max(ReferenceContext& context, const Window& window) {
     indices = Tensor(DType::Int64, y.shape());
     index = indices.mutable_data<int64_t>();
   }
-  const bool columns = context.node.attribute_int("storage_order", 0) != 0;
+  const bool columns = flag_attribute(context.node, "storage_order");
   const int64_t plane_size = element_count(window.input), positions = element_count(window.output);
   const T* in = x.data<T>();
   T* out = y.mutable_data<T>();
@@ -190,7 +190,7 @@ void pool_sum(ReferenceContext& context, const Window& window, const Gather& gat
 }
 
 int64_t lp_power(const Node& node) {
-  const int64_t p = node.attribute_int("p", 2);
+  const int64_t p = int_attribute(node, "p");
   if (p < 1) fail_malformed(node.label(), ": p ", p, " must be at least 1");
   return p;
 }
@@ -210,7 +210,7 @@ void reference(ReferenceContext& context) {
     if constexpr (kind == Kind::Max) {
       pool_max<T>(context, window);
     } else if constexpr (kind == Kind::Average) {
-      const bool include = context.node.attribute_int("count_include_pad", 0) != 0;
+      const bool include = flag_attribute(context.node, "count_include_pad");
       std::vector<std::vector<C>> counts(window.rank());  // by axis and output
       for (size_t i = 0; i < counts.size(); ++i) {
         for (int64_t o = 0; o < window.output[i]; ++o)
@@ -293,7 +293,7 @@ void lower(LowerContext& context) {
   Expr result = so_far;
   if (kind == Kind::Average) {
     if (element_count(window.kernel) >= int64_t{1} << 24) return;  // counts below that multiply exactly in any order
-    const bool include = context.node.attribute_int("count_include_pad", 0) != 0;
+    const bool include = flag_attribute(context.node, "count_include_pad");
     Expr count = constant(dtype, 1);
     double fixed = 1;
     bool varies = false;
@@ -320,7 +320,7 @@ void lower(LowerContext& context) {
 }
 
 double flops(const Node& node, const std::vector<Shape>&, const std::vector<Shape>& outputs) {
-  return static_cast<double>(element_count(node.attribute_ints("kernel_shape"))) *
+  return static_cast<double>(element_count(ints_attribute(node, "kernel_shape"))) *
          static_cast<double>(element_count(outputs[0]));
 }
 
@@ -330,6 +330,7 @@ OpDef pool(std::string name) {
   op.name = std::move(name);
   op.since = 22;
   op.max_outputs = kind == Kind::Max ? 2 : 1;
+  op.traits = kind == Kind::Max ? Traits{Trait::ChannelsFirst, Trait::Moves} : Traits{Trait::ChannelsFirst};
   op.infer = infer;
   op.reference = reference<kind>;
   op.lower = lower<kind>;
@@ -339,8 +340,20 @@ OpDef pool(std::string name) {
 
 }  // namespace
 
-OpDef define_MaxPool() { return pool<Kind::Max>("MaxPool"); }
-OpDef define_AveragePool() { return pool<Kind::Average>("AveragePool"); }
-OpDef define_LpPool() { return pool<Kind::Lp>("LpPool"); }
+OpDef define_MaxPool() {
+  return with_attributes(pool<Kind::Max>("MaxPool"),
+                         window_attributes(true, {{"ceil_mode", 0, "a last window may reach beyond the end"},
+                                                  {"storage_order", 0, "1: indices count columns first"}}));
+}
+OpDef define_AveragePool() {
+  return with_attributes(pool<Kind::Average>("AveragePool"),
+                         window_attributes(true, {{"ceil_mode", 0, "a last window may reach beyond the end"},
+                                                  {"count_include_pad", 0, "padding counts in the mean"}}));
+}
+OpDef define_LpPool() {
+  return with_attributes(pool<Kind::Lp>("LpPool"),
+                         window_attributes(true, {{"ceil_mode", 0, "a last window may reach beyond the end"},
+                                                  {"p", 2, "exponent of the norm"}}));
+}
 
 }  // namespace dnn

@@ -19,12 +19,12 @@ Form form_of(const Node& node, const Shape& x) {
   if (form.heads_first) {
     form = {x[0], x[1], x[2], x[3], 0, true};
   } else {
-    const int64_t heads = node.attribute_int("num_heads", 0);
+    const int64_t heads = int_attribute(node, "num_heads");
     if (heads < 1 || x[2] % heads != 0)
       fail_malformed(node.label(), ": num_heads ", heads, " does not divide ", shape_text(x));
     form = {x[0], heads, x[1], x[2] / heads, 0, false};
   }
-  const int64_t turned = node.attribute_int("rotary_embedding_dim", 0);
+  const int64_t turned = int_attribute(node, "rotary_embedding_dim");
   form.turned = turned == 0 ? form.size : turned;
   if (form.turned < 0 || form.turned > form.size || form.turned % 2 != 0)
     fail_malformed(node.label(), ": rotary_embedding_dim ", form.turned, " of a head of ", form.size);
@@ -63,7 +63,7 @@ void compute(ReferenceContext& context, Tensor& y) {
   using C = Compute<T>;
   const auto rounded = [](C value) { return widen(narrow<T>(value)); };
   const Form form = form_of(context.node, y.shape());
-  const bool interleaved = context.node.attribute_int("interleaved", 0) != 0, by_id = context.has_input(3);
+  const bool interleaved = flag_attribute(context.node, "interleaved"), by_id = context.has_input(3);
   const int64_t half = form.turned / 2, rows = by_id ? std::min(context.input(1).dim(0), context.input(2).dim(0)) : 0;
   const T *cosines = context.input(1).data<T>(), *sines = context.input(2).data<T>(), *in = context.input(0).data<T>();
   T* out = y.mutable_data<T>();
@@ -106,6 +106,10 @@ OpDef define_RotaryEmbedding() {
   op.since = 23;
   op.min_inputs = 3;
   op.max_inputs = 4;
+  op.traits = kNoTraits;
+  op.attributes = {{"interleaved", 0, "pairs lie beside each other, not in halves"},
+                   {"num_heads", optional(AttributeType::Int), "heads of an input of rank 3"},
+                   {"rotary_embedding_dim", 0, "elements of a head that turn; 0: all"}};
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -17,7 +17,7 @@ enum class Kind : uint8_t { Soft, LogSoft, Hard };
 
 void infer(InferContext& context) {
   expect_float(context, 0);
-  const int64_t axis = context.node.attribute_int("axis", -1);
+  const int64_t axis = int_attribute(context.node, "axis");
   if (context.has_shape(0) && !context.shape(0).empty())
     context.axis(axis, static_cast<int64_t>(context.shape(0).size()));
   context.set_output(0, context.input(0));
@@ -29,7 +29,7 @@ struct Rows {
   Rows(const Node& node, const Shape& shape) {
     if (shape.empty()) return;
     const auto rank = static_cast<int64_t>(shape.size());
-    int64_t axis = node.attribute_int("axis", -1);
+    int64_t axis = int_attribute(node, "axis");
     if (axis < 0) axis += rank;
     for (int64_t i = 0; i < rank; ++i) {
       (i < axis ? outer : i == axis ? size : inner) *= shape[static_cast<size_t>(i)];
@@ -93,7 +93,7 @@ void lower(LowerContext& context) {
   if (dtype != DType::Float32 && dtype != DType::Float64) return;
   const auto rank = static_cast<int64_t>(x->shape.size());
   if (rank == 0) return;
-  int64_t axis = context.node.attribute_int("axis", -1);
+  int64_t axis = int_attribute(context.node, "axis");
   if (axis < 0) axis += rank;
   const auto indices = [&](const char* along) {
     std::vector<Expr> result;
@@ -142,11 +142,13 @@ OpDef softmax(std::string name) {
   OpDef op;
   op.name = std::move(name);
   op.since = 13;
+  op.traits = kNoTraits;
+  op.attributes = {{"axis", -1, "axis that is normalised"}};
   op.infer = infer;
   op.reference = reference<kind>;
   if (kind != Kind::Hard) op.lower = lower<kind>;
   op.flops = flops;
-  op.permute = permute_axis<-1>;
+  op.permute = permute_axis;
   return op;
 }
 

@@ -52,7 +52,7 @@ void reference(ReferenceContext& context) {
   if (boxes.rank() != 3 || boxes.dim(2) != 4 || scores.rank() != 3 || scores.dim(0) != boxes.dim(0) ||
       scores.dim(2) != boxes.dim(1) || boxes.dtype() != DType::Float32 || scores.dtype() != DType::Float32)
     context.fail("boxes ", Type(boxes).text(), " and scores ", Type(scores).text());
-  const int64_t format = context.node.attribute_int("center_point_box", 0);
+  const int64_t format = int_attribute(context.node, "center_point_box");
   if (format != 0 && format != 1) context.fail("center_point_box ", format);
   int64_t most = 0;
   if (context.has_input(2) && context.input(2).size() > 0) {
@@ -98,6 +98,8 @@ OpDef define_NonMaxSuppression() {
   op.since = 11;
   op.min_inputs = 2;
   op.max_inputs = 5;
+  op.traits = {Trait::Float32};
+  op.attributes = {{"center_point_box", 0, "boxes by centre and extents, not by corners"}};
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -33,12 +33,12 @@ struct AlignSettings {
   float scale;
 
   explicit AlignSettings(const Node& node)
-      : height(node.attribute_int("output_height", 1)),
-        width(node.attribute_int("output_width", 1)),
-        sampling(node.attribute_int("sampling_ratio", 0)),
-        scale(node.attribute_float("spatial_scale", 1)) {
-    const std::string transform = node.attribute_string("coordinate_transformation_mode", "half_pixel"),
-                      mode = node.attribute_string("mode", "avg");
+      : height(int_attribute(node, "output_height")),
+        width(int_attribute(node, "output_width")),
+        sampling(int_attribute(node, "sampling_ratio")),
+        scale(float_attribute(node, "spatial_scale")) {
+    const std::string transform = string_attribute(node, "coordinate_transformation_mode"),
+                      mode = string_attribute(node, "mode");
     half_pixel = transform == "half_pixel";
     average = mode == "avg";
     if ((!half_pixel && transform != "output_half_pixel") || (!average && mode != "max"))
@@ -157,7 +157,7 @@ void reference_align(ReferenceContext& context) {
 }
 
 std::vector<int64_t> pooled_shape(const Node& node) {
-  std::vector<int64_t> shape = node.attribute_ints("pooled_shape");
+  std::vector<int64_t> shape = ints_attribute(node, "pooled_shape");
   if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1)
     fail_malformed(node.label(), ": pooled_shape ", shape_text(shape));
   return shape;
@@ -180,7 +180,7 @@ void reference_max(ReferenceContext& context) {
   const std::vector<int64_t> shape = pooled_shape(context.node);
   check_rois(context, 5);
   const Tensor &x = context.input(0), rois = convert(context.input(1), DType::Float32);
-  const float scale = context.node.attribute_float("spatial_scale", 1);
+  const float scale = float_attribute(context.node, "spatial_scale");
   const int64_t channels = x.dim(1), height = x.dim(2), width = x.dim(3);
   Tensor y(x.dtype(), {rois.dim(0), channels, shape[0], shape[1]});
   dispatch_float(x.dtype(), [&](auto tag) {
@@ -223,6 +223,13 @@ OpDef define_RoiAlign() {
   op.name = "RoiAlign";
   op.since = 22;
   op.min_inputs = op.max_inputs = 3;
+  op.traits = kNoTraits;
+  op.attributes = {{"coordinate_transformation_mode", "half_pixel", "half_pixel or output_half_pixel"},
+                   {"mode", "avg", "avg or max"},
+                   {"output_height", 1, "rows of the result"},
+                   {"output_width", 1, "columns of the result"},
+                   {"sampling_ratio", 0, "samples of a bin along an axis; 0: as its extent says"},
+                   {"spatial_scale", 1.0F, "from regions to the image"}};
   op.infer = infer_align;
   op.reference = reference_align;
   return op;
@@ -233,6 +240,9 @@ OpDef define_MaxRoiPool() {
   op.name = "MaxRoiPool";
   op.since = 22;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"pooled_shape", required(AttributeType::Ints), "height and width of the result"},
+                   {"spatial_scale", 1.0F, "from regions to the image"}};
   op.infer = infer_max;
   op.reference = reference_max;
   return op;

@@ -47,6 +47,7 @@ OpDef define_DynamicQuantizeLinear() {
   op.name = "DynamicQuantizeLinear";
   op.since = 11;
   op.min_outputs = op.max_outputs = 3;
+  op.traits = {Trait::Float32};
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -73,7 +73,7 @@ void convolve_bytes(const ReferenceContext& context, size_t w_i, size_t x_zero, 
   const std::vector<int32_t> ws = centred(w, per_channel(context.node, optional(context, w_zero), w.dim(0)));
   const int64_t channels = w.dim(0), positions = element_count(window.output);
   convolve<uint32_t>(context.pool, xs.data(), x.shape(), ws.data(), w.shape(), window,
-                     context.node.attribute_int("group", 1),
+                     int_attribute(context.node, "group"),
                      [&](int64_t n, int64_t m, int64_t first, int64_t width, const uint32_t* sums) {
                        for (int64_t j = 0; j < width; ++j)
                          store((n * channels + m) * positions + first + j, m, sums[j]);
@@ -112,6 +112,8 @@ OpDef define_ConvInteger() {
   op.since = 10;
   op.min_inputs = 2;
   op.max_inputs = 4;
+  op.traits = {Trait::ChannelsFirst, Trait::Float32};
+  op.attributes = window_attributes(false, {{"group", 1, "groups of channels"}});
   op.infer = infer_integer;
   op.reference = integer;
   return op;
@@ -123,6 +125,8 @@ OpDef define_QLinearConv() {
   op.since = 10;
   op.min_inputs = 8;
   op.max_inputs = 9;
+  op.traits = {Trait::ChannelsFirst, Trait::Float32};
+  op.attributes = window_attributes(false, {{"group", 1, "groups of channels"}});
   op.infer = infer_quantized;
   op.reference = quantized;
   return op;

@@ -138,6 +138,7 @@ OpDef define_MatMulInteger() {
   op.since = 10;
   op.min_inputs = 2;
   op.max_inputs = 4;
+  op.traits = {Trait::Float32};
   op.infer = infer_integer;
   op.reference = integer;
   return op;
@@ -148,6 +149,7 @@ OpDef define_QLinearMatMul() {
   op.name = "QLinearMatMul";
   op.since = 21;
   op.min_inputs = op.max_inputs = 8;
+  op.traits = {Trait::Float32};
   op.infer = infer_quantized;
   op.reference = quantized;
   return op;

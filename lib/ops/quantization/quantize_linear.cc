@@ -31,7 +31,7 @@ void infer_quantize(InferContext& context) {
   check_scales(context);
   Type type = context.input(0);
   type.dtype = context.has_input(2) ? context.input(2).dtype : DType::UInt8;
-  const int64_t code = context.node.attribute_int("output_dtype", 0);
+  const int64_t code = int_attribute(context.node, "output_dtype");
   if (code != 0) {
     const DType asked = dtype_from_onnx(code);
     if (context.has_input(2) && type.dtype != DType::Undefined && asked != type.dtype)
@@ -48,14 +48,14 @@ void infer_dequantize(InferContext& context) {
   expect_dtype(context, 2, context.input(0).dtype);
   Type type = context.input(0);
   type.dtype = context.input(1).dtype;
-  const int64_t code = context.node.attribute_int("output_dtype", 0);
+  const int64_t code = int_attribute(context.node, "output_dtype");
   if (code != 0) type.dtype = dtype_from_onnx(code);
   context.set_output(0, std::move(type));
 }
 
 // The type that the division is done in.
 DType precision(const Node& node, DType scale) {
-  const int64_t code = node.attribute_int("precision", 0);
+  const int64_t code = int_attribute(node, "precision");
   if (code != 0) return dtype_from_onnx(code);
   return scale == DType::Float8E8M0 ? DType::Float32 : scale;
 }
@@ -65,7 +65,7 @@ void quantize(ReferenceContext& context) {
   Tensor y = allocate_output(context, infer_quantize);
   const Granularity place(context.node, x.shape(), scale.shape());
   const DType in = precision(context.node, scale.dtype());
-  const bool saturating = context.node.attribute_int("saturate", 1) != 0, to_float = small_float(y.dtype());
+  const bool saturating = flag_attribute(context.node, "saturate"), to_float = small_float(y.dtype());
   const std::vector<double> values = to_doubles(x), scales = to_doubles(scale);
   std::vector<double> zero_points;
   if (context.has_input(2)) zero_points = to_doubles(context.input(2));
@@ -120,7 +120,7 @@ loops::Expr parameter(const LowerContext& context, size_t input, const std::vect
   const auto rank = static_cast<int64_t>(indices.size());
   if (element_count(buffer->shape) == 1)
     return loops::load(buffer, std::vector<loops::Expr>(buffer->shape.size(), loops::constant_int(DType::Int64, 0)));
-  const int64_t axis = context.node.attribute_int("axis", 1);
+  const int64_t axis = int_attribute(context.node, "axis");
   return loops::load(buffer, {indices[static_cast<size_t>(axis < 0 ? axis + rank : axis)]});
 }
 
@@ -130,7 +130,7 @@ bool lowers(const LowerContext& context, DType real, DType integer) {
   return real == DType::Float32 && scale != nullptr && scale->dtype == DType::Float32 && is_integer(integer) &&
          (dtype_bits(integer) == 8 || dtype_bits(integer) == 16) &&
          (element_count(scale->shape) == 1 ||
-          (scale->shape.size() == 1 && context.node.attribute_int("block_size", 0) == 0)) &&
+          (scale->shape.size() == 1 && int_attribute(context.node, "block_size") == 0)) &&
          (context.inputs.size() < 3 || context.inputs[2] == nullptr || context.inputs[2]->dtype == integer);
 }
 
@@ -170,6 +170,7 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
   op.since = 28;
   op.min_inputs = 2;
   op.max_inputs = 3;
+  op.traits = {Trait::Float32, Trait::Moves};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
@@ -179,7 +180,19 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
 
 }  // namespace
 
-OpDef define_QuantizeLinear() { return define("QuantizeLinear", infer_quantize, quantize, lower_quantize); }
-OpDef define_DequantizeLinear() { return define("DequantizeLinear", infer_dequantize, dequantize, lower_dequantize); }
+OpDef define_QuantizeLinear() {
+  return with_attributes(define("QuantizeLinear", infer_quantize, quantize, lower_quantize),
+                         {{"axis", 1, "axis of the scales"},
+                          {"block_size", 0, "elements of the axis that share a scale; 0: all or one"},
+                          {"output_dtype", 0, "dtype of the result; 0: as the operands say"},
+                          {"precision", 0, "dtype of the division; 0: the scale's"},
+                          {"saturate", 1, "to 8-bit floats: what is out of range becomes the largest number"}});
+}
+OpDef define_DequantizeLinear() {
+  return with_attributes(define("DequantizeLinear", infer_dequantize, dequantize, lower_dequantize),
+                         {{"axis", 1, "axis of the scales"},
+                          {"block_size", 0, "elements of the axis that share a scale; 0: all or one"},
+                          {"output_dtype", 0, "dtype of the result; 0: as the operands say"}});
+}
 
 }  // namespace dnn

@@ -12,10 +12,8 @@ struct Search {
   std::vector<bool> reduced;
 
   Search(const Node& node, int64_t rank, bool max_wanted)
-      : keepdims(node.attribute_int("keepdims", 1) != 0),
-        last(node.attribute_int("select_last_index", 0) != 0),
-        max(max_wanted) {
-    const int64_t given = node.attribute_int("axis", 0);
+      : keepdims(flag_attribute(node, "keepdims")), last(flag_attribute(node, "select_last_index")), max(max_wanted) {
+    const int64_t given = int_attribute(node, "axis");
     if (given < -rank || given >= rank)
       fail_malformed(node.label(), ": axis ", given, " is out of range for rank ", rank);
     axis = static_cast<size_t>(given < 0 ? given + rank : given);
@@ -102,6 +100,10 @@ OpDef arg_op(std::string name) {
   OpDef op;
   op.name = std::move(name);
   op.since = 13;
+  op.traits = kNoTraits;
+  op.attributes = {{"axis", 0, "axis that is reduced"},
+                   {"keepdims", 1, "reduced axes stay, with extent 1"},
+                   {"select_last_index", 0, "of equal values the last counts"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

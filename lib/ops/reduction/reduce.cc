@@ -166,7 +166,7 @@ template <class Functor, Domain domain>
 void reference(ReferenceContext& context) {
   const Tensor& x = context.input(0);
   const auto reduced = reduced_axes(context.node, context.has_input(1) ? context.inputs[1] : nullptr, x.rank());
-  const bool keepdims = context.node.attribute_int("keepdims", 1) != 0;
+  const bool keepdims = flag_attribute(context.node, "keepdims");
   constexpr bool kExtreme = std::is_same_v<Functor, MaxOf> || std::is_same_v<Functor, MinOf>;
   if constexpr (kExtreme) {
     if (x.dtype() == DType::Bool) {
@@ -210,7 +210,7 @@ void lower(LowerContext& context) {
   Nest nest;
   nest.shape = x->shape;
   nest.reduced = reduced_axes(context.node, context.constant(1), static_cast<int64_t>(x->shape.size()));
-  const bool keepdims = context.node.attribute_int("keepdims", 1) != 0;
+  const bool keepdims = flag_attribute(context.node, "keepdims");
   for (size_t i = 0; i < x->shape.size(); ++i) {
     const bool reduced = nest.reduced[i];
     nest.x_index.push_back(variable(cat(reduced ? "r" : "d", i)));
@@ -247,6 +247,9 @@ OpDef reduce_op(std::string name, int since) {
   op.name = std::move(name);
   op.since = since;
   op.max_inputs = 2;
+  op.traits = std::is_same_v<Functor, MaxOf> || std::is_same_v<Functor, MinOf> ? Traits{Trait::Moves} : kNoTraits;
+  op.attributes = {{"keepdims", 1, "reduced axes stay, with extent 1"},
+                   {"noop_with_empty_axes", 0, "no axes means none, not all"}};
   op.infer = infer_reduce;
   op.reference = reference<Functor, domain>;
   op.lower = lower<Functor>;

@@ -16,7 +16,7 @@ constexpr int64_t gate_count(Kind kind) { return kind == Kind::Rnn ? 1 : kind ==
 
 template <Kind kind>
 void infer(InferContext& context) {
-  if (kind == Kind::Lstm && context.node.attribute_float("clip", 0) > 0)
+  if (kind == Kind::Lstm && float_attribute(context.node, "clip") > 0)
     fail_unsupported(context.node.label(),
                      ": clip of an LSTM: whether it bounds the cell's output activation is disputed");
   infer_recurrent(context, gate_count(kind), kind == Kind::Lstm);
@@ -38,8 +38,8 @@ class Layer {
                                                                   : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
     n_activations_ = defaults.size();
     activations_ = gate_activations(node_, extents_.directions, defaults);
-    linear_before_reset_ = node_.attribute_int("linear_before_reset", 0) != 0;
-    input_forget_ = node_.attribute_int("input_forget", 0) != 0;
+    linear_before_reset_ = kind == Kind::Gru && flag_attribute(node_, "linear_before_reset");
+    input_forget_ = kind == Kind::Lstm && flag_attribute(node_, "input_forget");
   }
 
   void run() {
@@ -203,6 +203,7 @@ OpDef layer(std::string name) {
   op.max_inputs = kind == Kind::Lstm ? 8 : 6;
   op.min_outputs = 0;
   op.max_outputs = kind == Kind::Lstm ? 3 : 2;
+  op.traits = kNoTraits;
   op.infer = infer<kind>;
   op.reference = reference<kind>;
   op.flops = flops<kind>;
@@ -211,8 +212,15 @@ OpDef layer(std::string name) {
 
 }  // namespace
 
-OpDef define_RNN() { return layer<Kind::Rnn>("RNN"); }
-OpDef define_GRU() { return layer<Kind::Gru>("GRU"); }
-OpDef define_LSTM() { return layer<Kind::Lstm>("LSTM"); }
+OpDef define_RNN() { return with_attributes(layer<Kind::Rnn>("RNN"), recurrent_attributes()); }
+OpDef define_GRU() {
+  return with_attributes(
+      layer<Kind::Gru>("GRU"),
+      recurrent_attributes({{"linear_before_reset", 0, "the reset gate applies behind the hidden layer's product"}}));
+}
+OpDef define_LSTM() {
+  return with_attributes(layer<Kind::Lstm>("LSTM"),
+                         recurrent_attributes({{"input_forget", 0, "input and forget gate are one"}}));
+}
 
 }  // namespace dnn

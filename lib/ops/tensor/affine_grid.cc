@@ -34,7 +34,7 @@ void reference(ReferenceContext& context) {
   if (theta.shape() != Shape{shape[0], rank, rank + 1})
     context.fail("theta ", Type(theta).text(), " does not fit a grid of ", shape_text(shape));
   if (!is_float(theta.dtype())) fail_unsupported(context.node.label(), ": theta of ", dtype_name(theta.dtype()));
-  const bool align = context.node.attribute_int("align_corners", 0) != 0;
+  const bool align = flag_attribute(context.node, "align_corners");
   const std::vector<double> matrix = to_doubles(theta);
   Tensor y(DType::Float64, shape);
   double* out = y.mutable_data<double>();
@@ -69,6 +69,8 @@ OpDef define_AffineGrid() {
   op.name = "AffineGrid";
   op.since = 20;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = kNoTraits;
+  op.attributes = {{"align_corners", 0, "whether the corner elements of both grids lie on each other"}};
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -8,7 +8,7 @@ namespace dnn {
 namespace {
 
 DType target_of(const Node& node) {
-  const int64_t code = node.attribute_int("to", 0);
+  const int64_t code = int_attribute(node, "to");
   const DType to = dtype_from_onnx(code);
   if (to == DType::Undefined) fail_malformed(node.label(), ": to is ", code, ", which is no dtype");
   return to;
@@ -35,7 +35,7 @@ uint8_t exponent_code(float value, bool saturate, const std::string& round_mode)
 }
 
 Tensor convert_to_exponents(const Node& node, const Tensor& x, bool saturate) {
-  const std::string round_mode = node.attribute_string("round_mode", "up");
+  const std::string round_mode = string_attribute(node, "round_mode");
   if (round_mode != "up" && round_mode != "down" && round_mode != "nearest")
     fail_malformed(node.label(), ": round_mode is ", quoted(round_mode), ", not up, down or nearest");
   const Tensor single = convert(x, DType::Float32);
@@ -48,7 +48,7 @@ Tensor convert_to_exponents(const Node& node, const Tensor& x, bool saturate) {
 bool is_complex(DType dtype) { return dtype == DType::Complex64 || dtype == DType::Complex128; }
 
 Tensor cast_tensor(const Node& node, const Tensor& x, DType to) {
-  const bool saturate = node.attribute_int("saturate", 1) != 0;
+  const bool saturate = flag_attribute(node, "saturate");
   if (x.dtype() == to) return x;
   if (is_complex(x.dtype()) || is_complex(to))
     fail_unsupported(node.label(), ": ", node.op, " from ", dtype_name(x.dtype()), " to ", dtype_name(to));
@@ -119,6 +119,10 @@ OpDef define_Cast() {
   OpDef op;
   op.name = "Cast";
   op.since = 28;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"round_mode", "up", "to float8e8m0: up, down or nearest"},
+                   {"saturate", 1, "to 8-bit floats: what is out of range becomes the largest number"},
+                   {"to", required(AttributeType::Int), "dtype of the result"}};
   op.infer = infer_cast;
   op.reference = [](ReferenceContext& context) {
     context.outputs[0] = cast_tensor(context.node, context.input(0), target_of(context.node));
@@ -135,6 +139,9 @@ OpDef define_CastLike() {
   op.name = "CastLike";
   op.since = 25;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"round_mode", "up", "to float8e8m0: up, down or nearest"},
+                   {"saturate", 1, "to 8-bit floats: what is out of range becomes the largest number"}};
   op.infer = infer_cast_like;
   op.reference = [](ReferenceContext& context) {
     context.outputs[0] = cast_tensor(context.node, context.input(0), context.input(1).dtype());
@@ -153,6 +160,8 @@ OpDef define_BitCast() {
   OpDef op;
   op.name = "BitCast";
   op.since = 26;
+  op.traits = kNoTraits;
+  op.attributes = {{"to", required(AttributeType::Int), "dtype of the result"}};
   op.infer = infer_cast;
   op.reference = reference_bit_cast;
   return op;

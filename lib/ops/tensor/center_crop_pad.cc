@@ -6,7 +6,7 @@ namespace dnn {
 namespace {
 
 std::vector<int64_t> crop_axes(const Node& node, size_t rank) {
-  std::vector<int64_t> axes = node.attribute_ints("axes");
+  std::vector<int64_t> axes = ints_attribute(node, "axes");
   if (!node.has_attribute("axes")) {
     for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   }
@@ -78,6 +78,8 @@ OpDef define_CenterCropPad() {
   op.name = "CenterCropPad";
   op.since = 18;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"axes", optional(AttributeType::Ints), "axes that the shape lists; left out: all"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

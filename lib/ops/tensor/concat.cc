@@ -8,7 +8,7 @@ namespace {
 int64_t concat_axis(const Node& node, size_t rank) {
   if (!node.has_attribute("axis")) fail_malformed(node.label(), ": attribute 'axis' is missing");
   if (rank == 0) fail_malformed(node.label(), ": scalars have no axis to join");
-  return checked_axes(node, {node.attribute_int("axis", 0)}, rank)[0];
+  return checked_axes(node, {int_attribute(node, "axis")}, rank)[0];
 }
 
 // Extents of the result; the inputs agree on all axes but `axis`.
@@ -112,10 +112,12 @@ OpDef define_Concat() {
   op.name = "Concat";
   op.since = 13;
   op.max_inputs = -1;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"axis", required(AttributeType::Int), "axis that is joined"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
-  op.permute = permute_axis<0>;
+  op.permute = permute_axis;
   op.permuted_inputs = -1;
   return op;
 }

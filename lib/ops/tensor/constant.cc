@@ -24,11 +24,11 @@ Tensor constant_value(const Node& node) {
     if (key == "value") {
       if (const auto* tensor = std::get_if<Tensor>(&attribute)) return *tensor;
     }
-    if (key == "value_int") return Tensor::scalar<int64_t>(node.attribute_int(key, 0));
-    if (key == "value_float") return Tensor::scalar<float>(node.attribute_float(key, 0));
-    if (key == "value_ints") return vector_of(node.attribute_ints(key));
-    if (key == "value_floats") return vector_of(node.attribute_floats(key));
-    if (key == "value_string") return strings_of({}, {node.attribute_string(key, "")});
+    if (key == "value_int") return Tensor::scalar<int64_t>(int_attribute(node, key));
+    if (key == "value_float") return Tensor::scalar<float>(float_attribute(node, key));
+    if (key == "value_ints") return vector_of(ints_attribute(node, key));
+    if (key == "value_floats") return vector_of(floats_attribute(node, key));
+    if (key == "value_string") return strings_of({}, {string_attribute(node, key)});
     if (key == "value_strings") {
       const auto* texts = std::get_if<std::vector<std::string>>(&attribute);
       if (texts != nullptr) return strings_of({static_cast<int64_t>(texts->size())}, *texts);
@@ -78,8 +78,8 @@ void reference_constant_of_shape(ReferenceContext& context) {
 
 DType dtype_attribute(const Node& node, DType fallback) {
   if (!node.has_attribute("dtype")) return fallback;
-  const DType dtype = dtype_from_onnx(node.attribute_int("dtype", 0));
-  if (dtype == DType::Undefined) fail_malformed(node.label(), ": dtype ", node.attribute_int("dtype", 0), " is none");
+  const DType dtype = dtype_from_onnx(int_attribute(node, "dtype"));
+  if (dtype == DType::Undefined) fail_malformed(node.label(), ": dtype ", int_attribute(node, "dtype"), " is none");
   return dtype;
 }
 
@@ -94,7 +94,7 @@ void reference_eye_like(ReferenceContext& context) {
   const Tensor& x = context.input(0);
   if (x.rank() != 2) context.fail("the input ", shape_text(x.shape()), " is not a matrix");
   const DType dtype = dtype_attribute(context.node, x.dtype());
-  const int64_t k = context.node.attribute_int("k", 0), rows = x.dim(0), columns = x.dim(1);
+  const int64_t k = int_attribute(context.node, "k"), rows = x.dim(0), columns = x.dim(1);
   Tensor y(dtype, x.shape());
   dispatch_numeric(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -154,7 +154,7 @@ void infer_range(InferContext& context) {
 }
 
 void reference_range(ReferenceContext& context) {
-  const int64_t stash = context.node.attribute_int("stash_type", 1);
+  const int64_t stash = int_attribute(context.node, "stash_type");
   const DType dtype = context.input(0).dtype();
   if (stash != 1 && (dtype == DType::Float16 || dtype == DType::BFloat16))
     fail_unsupported(context.node.label(), ": Range with stash_type ", stash);
@@ -181,6 +181,15 @@ OpDef define_Constant() {
   op.name = "Constant";
   op.since = 25;
   op.min_inputs = op.max_inputs = 0;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"sparse_value", optional(AttributeType::Tensor), "a sparse tensor, which reading makes dense"},
+                   {"value", optional(AttributeType::Tensor), "a tensor"},
+                   {"value_float", optional(AttributeType::Float), "a float32"},
+                   {"value_floats", optional(AttributeType::Floats), "a list of float32"},
+                   {"value_int", optional(AttributeType::Int), "an int64"},
+                   {"value_ints", optional(AttributeType::Ints), "a list of int64"},
+                   {"value_string", optional(AttributeType::String), "a string"},
+                   {"value_strings", optional(AttributeType::Strings), "a list of strings"}};
   op.infer = [](InferContext& context) {
     context.known_outputs[0] = constant_value(context.node);
     context.set_output(0, Type(context.known_outputs[0]));
@@ -193,6 +202,8 @@ OpDef define_ConstantOfShape() {
   OpDef op;
   op.name = "ConstantOfShape";
   op.since = 25;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"value", optional(AttributeType::Tensor), "the one element; left out: float32 0"}};
   op.infer = infer_constant_of_shape;
   op.reference = reference_constant_of_shape;
   return op;
@@ -202,6 +213,9 @@ OpDef define_EyeLike() {
   OpDef op;
   op.name = "EyeLike";
   op.since = 22;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"dtype", optional(AttributeType::Int), "dtype of the result; left out: the input's"},
+                   {"k", 0, "diagonal, counted from the main one"}};
   op.infer = infer_eye_like;
   op.reference = reference_eye_like;
   return op;
@@ -212,6 +226,8 @@ OpDef define_Range() {
   op.name = "Range";
   op.since = 27;
   op.min_inputs = op.max_inputs = 3;
+  op.traits = {Trait::Float32, Trait::Moves};
+  op.attributes = {{"stash_type", 1, "dtype of the sums of halves"}};
   op.infer = infer_range;
   op.reference = reference_range;
   return op;

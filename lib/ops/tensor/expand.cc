@@ -94,6 +94,7 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
   op.name = std::move(name);
   op.since = 13;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Moves};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

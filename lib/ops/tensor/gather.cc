@@ -17,7 +17,7 @@ Extents gathered(const Extents& data, const Extents& indices, size_t axis) {
 
 size_t gather_axis(const Node& node, size_t rank) {
   if (rank == 0) fail_malformed(node.label(), ": a scalar has no axis to gather from");
-  return static_cast<size_t>(checked_axes(node, {node.attribute_int("axis", 0)}, rank)[0]);
+  return static_cast<size_t>(checked_axes(node, {int_attribute(node, "axis")}, rank)[0]);
 }
 
 void infer(InferContext& context) {
@@ -85,6 +85,8 @@ OpDef define_Gather() {
   op.name = "Gather";
   op.since = 13;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"axis", 0, "axis that is indexed"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -15,13 +15,13 @@ void infer_elements(InferContext& context) {
 void reference_elements(ReferenceContext& context) {
   const Tensor &data = context.input(0), &indices = context.input(1);
   if (data.rank() == 0) context.fail("a scalar has no axis to gather from");
-  const int64_t axis = checked_axes(context.node, {context.node.attribute_int("axis", 0)}, data.shape().size())[0];
+  const int64_t axis = checked_axes(context.node, {int_attribute(context.node, "axis")}, data.shape().size())[0];
   context.outputs[0] =
       take(data, indices.shape(), element_offsets(context.node, data.shape(), indices, static_cast<size_t>(axis)));
 }
 
 size_t batch_dims(const Node& node) {
-  const int64_t batch = node.attribute_int("batch_dims", 0);
+  const int64_t batch = int_attribute(node, "batch_dims");
   if (batch < 0) fail_malformed(node.label(), ": batch_dims ", batch);
   return static_cast<size_t>(batch);
 }
@@ -62,6 +62,7 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
   op.name = std::move(name);
   op.since = 13;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Moves};
   op.infer = infer;
   op.reference = reference;
   return op;
@@ -69,7 +70,13 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
 
 }  // namespace
 
-OpDef define_GatherElements() { return define("GatherElements", infer_elements, reference_elements); }
-OpDef define_GatherND() { return define("GatherND", infer_nd, reference_nd); }
+OpDef define_GatherElements() {
+  return with_attributes(define("GatherElements", infer_elements, reference_elements),
+                         {{"axis", 0, "axis that is indexed"}});
+}
+OpDef define_GatherND() {
+  return with_attributes(define("GatherND", infer_nd, reference_nd),
+                         {{"batch_dims", 0, "leading axes that data and indices share"}});
+}
 
 }  // namespace dnn

@@ -15,7 +15,7 @@ enum class Mode { Nearest, Linear, Cubic };
 enum class Padding { Zeros, Border, Reflection };
 
 Mode sample_mode(const Node& node) {
-  const std::string mode = node.attribute_string("mode", "linear");
+  const std::string mode = string_attribute(node, "mode");
   if (mode == "nearest") return Mode::Nearest;
   if (mode == "linear" || mode == "bilinear") return Mode::Linear;
   if (mode == "cubic" || mode == "bicubic") return Mode::Cubic;
@@ -23,7 +23,7 @@ Mode sample_mode(const Node& node) {
 }
 
 Padding padding_mode(const Node& node) {
-  const std::string mode = node.attribute_string("padding_mode", "zeros");
+  const std::string mode = string_attribute(node, "padding_mode");
   if (mode == "zeros") return Padding::Zeros;
   if (mode == "border") return Padding::Border;
   if (mode == "reflection") return Padding::Reflection;
@@ -169,7 +169,7 @@ void reference(ReferenceContext& context) {
   const Tensor &x = context.input(0), &grid = context.input(1);
   const Mode mode = sample_mode(context.node);
   const Padding padding = padding_mode(context.node);
-  const bool align = context.node.attribute_int("align_corners", 0) != 0;
+  const bool align = flag_attribute(context.node, "align_corners");
   const auto rank = static_cast<size_t>(std::max(0, x.rank() - 2));
   if (rank < 1 || grid.rank() != x.rank() || grid.shape().back() != static_cast<int64_t>(rank) ||
       grid.dim(0) != x.dim(0)) {
@@ -211,6 +211,10 @@ OpDef define_GridSample() {
   op.name = "GridSample";
   op.since = 22;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = kNoTraits;
+  op.attributes = {{"align_corners", 0, "whether the corner elements of both grids lie on each other"},
+                   {"mode", "linear", "nearest, linear or cubic"},
+                   {"padding_mode", "zeros", "zeros, border or reflection"}};
   op.infer = infer;
   op.reference = reference;
   return op;

@@ -41,7 +41,7 @@ void infer_compress(InferContext& context) {
     type.shape = {Dim()};
   } else if (context.has_shape(0)) {
     std::vector<Dim> dims = context.shape(0);
-    dims[static_cast<size_t>(checked_axes(context.node, {context.node.attribute_int("axis", 0)}, dims.size())[0])] =
+    dims[static_cast<size_t>(checked_axes(context.node, {int_attribute(context.node, "axis")}, dims.size())[0])] =
         Dim();
     type.shape = std::move(dims);
   }
@@ -53,7 +53,7 @@ void reference_compress(ReferenceContext& context) {
   const bool flat = !context.node.has_attribute("axis");
   const Tensor x = flat ? context.input(0).reshaped({context.input(0).size()}) : context.input(0);
   const auto axis =
-      static_cast<size_t>(checked_axes(context.node, {context.node.attribute_int("axis", 0)}, x.shape().size())[0]);
+      static_cast<size_t>(checked_axes(context.node, {int_attribute(context.node, "axis")}, x.shape().size())[0]);
   if (condition.dtype() != DType::Bool || condition.rank() != 1)
     context.fail("condition ", Type(condition).text(), " is not a list of bools");
   std::vector<int64_t> chosen;
@@ -76,6 +76,7 @@ OpDef define_NonZero() {
   OpDef op;
   op.name = "NonZero";
   op.since = 13;
+  op.traits = kNoTraits;
   op.infer = infer_nonzero;
   op.reference = reference_nonzero;
   return op;
@@ -86,6 +87,8 @@ OpDef define_Compress() {
   op.name = "Compress";
   op.since = 28;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"axis", optional(AttributeType::Int), "axis that is compressed; left out: the flattened tensor"}};
   op.infer = infer_compress;
   op.reference = reference_compress;
   return op;

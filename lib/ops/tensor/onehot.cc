@@ -9,7 +9,7 @@ namespace {
 
 // Position of the new axis among rank + 1 axes.
 size_t new_axis(const Node& node, size_t rank) {
-  return static_cast<size_t>(checked_axes(node, {node.attribute_int("axis", -1)}, rank + 1)[0]);
+  return static_cast<size_t>(checked_axes(node, {int_attribute(node, "axis")}, rank + 1)[0]);
 }
 
 int64_t checked_depth(const Node& node, const Tensor& depth) {
@@ -73,6 +73,8 @@ OpDef define_OneHot() {
   op.name = "OneHot";
   op.since = 28;
   op.min_inputs = op.max_inputs = 3;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"axis", -1, "axis that is added"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -9,7 +9,7 @@ namespace {
 enum class Mode { Constant, Reflect, Edge, Wrap };
 
 Mode pad_mode(const Node& node) {
-  const std::string mode = node.attribute_string("mode", "constant");
+  const std::string mode = string_attribute(node, "mode");
   if (mode == "constant") return Mode::Constant;
   if (mode == "reflect") return Mode::Reflect;
   if (mode == "edge") return Mode::Edge;
@@ -194,6 +194,8 @@ OpDef define_Pad() {
   op.since = 25;
   op.min_inputs = 2;
   op.max_inputs = 4;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"mode", "constant", "constant, reflect, edge or wrap"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

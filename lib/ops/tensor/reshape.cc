@@ -9,7 +9,7 @@ namespace {
 // What Reshape's second input makes of `in`: 0 keeps an extent (unless `allowzero`), one -1 takes what is left over.
 // Extents that are not known cancel where they are kept, so [N,512,1,1] by [0,-1] is [N,512].
 std::vector<Dim> reshaped_dims(const Node& node, const std::vector<Dim>& in, const std::vector<int64_t>& wanted) {
-  const bool allowzero = node.attribute_int("allowzero", 0) != 0;
+  const bool allowzero = flag_attribute(node, "allowzero");
   std::vector<Dim> out;
   std::vector<bool> kept(in.size(), false);
   Shape fixed_out, fixed_in;
@@ -77,7 +77,7 @@ void reference_reshape(ReferenceContext& context) {
 // [d0, ..., dn] -> [d0 * ... * d(axis-1), d(axis) * ... * dn]
 std::vector<Dim> flattened_dims(const Node& node, const std::vector<Dim>& in) {
   const auto rank = static_cast<int64_t>(in.size());
-  int64_t axis = node.attribute_int("axis", 1);
+  int64_t axis = int_attribute(node, "axis");
   if (axis < -rank || axis > rank) fail_malformed(node.label(), ": axis ", axis, " is out of range for rank ", rank);
   if (axis < 0) axis += rank;
   auto product = [&](int64_t from, int64_t to) {
@@ -201,6 +201,7 @@ OpDef define(std::string name, int min_inputs, int max_inputs, void (*infer)(Inf
   op.since = 25;
   op.min_inputs = min_inputs;
   op.max_inputs = max_inputs;
+  op.traits = {Trait::Moves};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
@@ -209,8 +210,14 @@ OpDef define(std::string name, int min_inputs, int max_inputs, void (*infer)(Inf
 
 }  // namespace
 
-OpDef define_Reshape() { return define("Reshape", 2, 2, infer_reshape, reference_reshape); }
-OpDef define_Flatten() { return define("Flatten", 1, 1, infer_flatten, reference_flatten); }
+OpDef define_Reshape() {
+  return with_attributes(define("Reshape", 2, 2, infer_reshape, reference_reshape),
+                         {{"allowzero", 0, "a 0 in the shape is an extent of 0, not the input's"}});
+}
+OpDef define_Flatten() {
+  return with_attributes(define("Flatten", 1, 1, infer_flatten, reference_flatten),
+                         {{"axis", 1, "first axis of the second extent"}});
+}
 OpDef define_Squeeze() {
   OpDef op = define("Squeeze", 1, 2, infer_squeeze, reference_squeeze);
   op.permute = permute_squeezed_axes;

@@ -20,9 +20,8 @@ enum class Rounding { PreferFloor, PreferCeil, Floor, Ceil };
 enum class Coordinates { HalfPixel, HalfPixelSymmetric, PytorchHalfPixel, AlignCorners, Asymmetric, CropAndResize };
 
 template <class Enum>
-Enum choice(const Node& node, std::string_view key, std::string_view fallback,
-            std::initializer_list<std::pair<std::string_view, Enum>> names) {
-  const std::string text = node.attribute_string(key, fallback);
+Enum choice(const Node& node, std::string_view key, std::initializer_list<std::pair<std::string_view, Enum>> names) {
+  const std::string text = string_attribute(node, key);
   for (const auto& [name, value] : names) {
     if (text == name) return value;
   }
@@ -38,24 +37,24 @@ struct Settings {
   float extrapolation;
 
   explicit Settings(const Node& node)
-      : mode(choice<Mode>(node, "mode", "nearest",
-                          {{"nearest", Mode::Nearest}, {"linear", Mode::Linear}, {"cubic", Mode::Cubic}})),
-        rounding(choice<Rounding>(node, "nearest_mode", "round_prefer_floor",
+      : mode(
+            choice<Mode>(node, "mode", {{"nearest", Mode::Nearest}, {"linear", Mode::Linear}, {"cubic", Mode::Cubic}})),
+        rounding(choice<Rounding>(node, "nearest_mode",
                                   {{"round_prefer_floor", Rounding::PreferFloor},
                                    {"round_prefer_ceil", Rounding::PreferCeil},
                                    {"floor", Rounding::Floor},
                                    {"ceil", Rounding::Ceil}})),
-        coordinates(choice<Coordinates>(node, "coordinate_transformation_mode", "half_pixel",
+        coordinates(choice<Coordinates>(node, "coordinate_transformation_mode",
                                         {{"half_pixel", Coordinates::HalfPixel},
                                          {"half_pixel_symmetric", Coordinates::HalfPixelSymmetric},
                                          {"pytorch_half_pixel", Coordinates::PytorchHalfPixel},
                                          {"align_corners", Coordinates::AlignCorners},
                                          {"asymmetric", Coordinates::Asymmetric},
                                          {"tf_crop_and_resize", Coordinates::CropAndResize}})),
-        antialias(node.attribute_int("antialias", 0) != 0),
-        exclude_outside(node.attribute_int("exclude_outside", 0) != 0),
-        cubic_a(node.attribute_float("cubic_coeff_a", -0.75f)),
-        extrapolation(node.attribute_float("extrapolation_value", 0)) {
+        antialias(flag_attribute(node, "antialias")),
+        exclude_outside(flag_attribute(node, "exclude_outside")),
+        cubic_a(float_attribute(node, "cubic_coeff_a")),
+        extrapolation(float_attribute(node, "extrapolation_value")) {
     if (antialias && mode == Mode::Nearest) fail_unsupported(node.label(), ": antialias with mode nearest");
   }
 };
@@ -70,7 +69,7 @@ struct Axis {
 
 // Attribute axes, or all.
 std::vector<int64_t> resize_axes(const Node& node, size_t rank) {
-  std::vector<int64_t> axes = node.attribute_ints("axes");
+  std::vector<int64_t> axes = ints_attribute(node, "axes");
   if (!node.has_attribute("axes")) {
     for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   }
@@ -103,7 +102,7 @@ std::vector<Axis> plan(const Node& node, const std::vector<int64_t>& extents, co
                             targets = numbers(node, sizes, axes.size(), "sizes");
   if (factors.empty() == targets.empty() && !axes.empty())
     fail_malformed(node.label(), ": one of scales and sizes must be given");
-  const std::string policy = node.attribute_string("keep_aspect_ratio_policy", "stretch");
+  const std::string policy = string_attribute(node, "keep_aspect_ratio_policy");
   if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
     fail_unsupported(node.label(), ": keep_aspect_ratio_policy ", quoted(policy));
   bool known = true;
@@ -544,6 +543,17 @@ OpDef define_Resize() {
   op.name = "Resize";
   op.since = 19;
   op.max_inputs = 4;
+  op.traits = kNoTraits;
+  op.attributes = {
+      {"antialias", 0, "the kernel widens where the image shrinks"},
+      {"axes", optional(AttributeType::Ints), "axes that roi, scales and sizes list; left out: all"},
+      {"coordinate_transformation_mode", "half_pixel", "how places in the result become places in the input"},
+      {"cubic_coeff_a", -0.75F, "coefficient of the cubic kernel"},
+      {"exclude_outside", 0, "elements outside have no weight"},
+      {"extrapolation_value", 0.0F, "what lies outside of the region of tf_crop_and_resize"},
+      {"keep_aspect_ratio_policy", "stretch", "stretch, not_larger or not_smaller"},
+      {"mode", "nearest", "nearest, linear or cubic"},
+      {"nearest_mode", "round_prefer_floor", "round_prefer_floor, round_prefer_ceil, floor or ceil"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

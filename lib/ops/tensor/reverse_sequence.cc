@@ -8,7 +8,7 @@ void infer(InferContext& context) { context.set_output(0, context.input(0)); }
 
 void reference(ReferenceContext& context) {
   const Tensor& x = context.input(0);
-  const int64_t time = context.node.attribute_int("time_axis", 0), batch = context.node.attribute_int("batch_axis", 1);
+  const int64_t time = int_attribute(context.node, "time_axis"), batch = int_attribute(context.node, "batch_axis");
   if (x.rank() < 2 || time < 0 || time > 1 || batch != 1 - time)
     context.fail("time_axis ", time, " and batch_axis ", batch, " of ", Type(x).text());
   const std::vector<int64_t> lengths = int_values(context.node, context.input(1));
@@ -39,6 +39,8 @@ OpDef define_ReverseSequence() {
   op.name = "ReverseSequence";
   op.since = 28;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"batch_axis", 1, "axis of the sequences"}, {"time_axis", 0, "axis of their steps"}};
   op.infer = infer;
   op.reference = reference;
   return op;

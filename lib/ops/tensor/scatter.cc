@@ -26,7 +26,7 @@ T combine(const std::string& reduction, T a, T b) {
 
 // y[offset i + j] = f(y[offset i + j], updates[i, j])
 void apply(const Node& node, const Tensor& updates, const std::vector<int64_t>& offsets, int64_t block, Tensor* y) {
-  const std::string reduction = node.attribute_string("reduction", "none");
+  const std::string reduction = string_attribute(node, "reduction");
   if (reduction == "none") return put(updates, offsets, block, y);
   if (reduction != "add" && reduction != "mul" && reduction != "max" && reduction != "min")
     fail_malformed(node.label(), ": reduction ", quoted(reduction), " is not none, add, mul, max or min");
@@ -54,7 +54,7 @@ void reference_elements(ReferenceContext& context) {
   const Tensor &data = context.input(0), &indices = context.input(1), &updates = context.input(2);
   if (data.rank() == 0) context.fail("a scalar has no axis to scatter to");
   check_updates(context, updates, indices.shape());
-  const int64_t axis = checked_axes(context.node, {context.node.attribute_int("axis", 0)}, data.shape().size())[0];
+  const int64_t axis = checked_axes(context.node, {int_attribute(context.node, "axis")}, data.shape().size())[0];
   Tensor y = data;
   apply(context.node, updates, element_offsets(context.node, data.shape(), indices, static_cast<size_t>(axis)), 1, &y);
   context.outputs[0] = std::move(y);
@@ -75,11 +75,11 @@ void reference_nd(ReferenceContext& context) {
 // past_cache: [N, A..., S, B...], update: [N, A..., s, B...], write_indices: [N]
 void reference_cache(ReferenceContext& context) {
   const Tensor &past = context.input(0), &update = context.input(1);
-  const std::string mode = context.node.attribute_string("mode", "linear");
+  const std::string mode = string_attribute(context.node, "mode");
   if (mode != "linear" && mode != "circular") context.fail("mode ", quoted(mode), " is not linear or circular");
   if (past.rank() < 2) context.fail("past_cache ", Type(past).text(), " has no sequence axis beside the batch");
   const auto axis =
-      static_cast<size_t>(checked_axes(context.node, {context.node.attribute_int("axis", -2)}, past.shape().size())[0]);
+      static_cast<size_t>(checked_axes(context.node, {int_attribute(context.node, "axis")}, past.shape().size())[0]);
   Shape wanted = past.shape();
   if (axis == 0 || update.rank() != past.rank() || update.shape()[axis] > past.shape()[axis])
     context.fail("update ", Type(update).text(), " does not fit past_cache ", Type(past).text(), " along axis ", axis);
@@ -112,6 +112,7 @@ OpDef define(std::string name, int since, int min_inputs, void (*reference)(Refe
   op.since = since;
   op.min_inputs = min_inputs;
   op.max_inputs = 3;
+  op.traits = {Trait::Moves};
   op.infer = infer_same;
   op.reference = reference;
   return op;
@@ -119,8 +120,17 @@ OpDef define(std::string name, int since, int min_inputs, void (*reference)(Refe
 
 }  // namespace
 
-OpDef define_ScatterElements() { return define("ScatterElements", 18, 3, reference_elements); }
-OpDef define_ScatterND() { return define("ScatterND", 18, 3, reference_nd); }
-OpDef define_TensorScatter() { return define("TensorScatter", 24, 2, reference_cache); }
+OpDef define_ScatterElements() {
+  return with_attributes(define("ScatterElements", 18, 3, reference_elements),
+                         {{"axis", 0, "axis that is indexed"}, {"reduction", "none", "none, add, mul, max or min"}});
+}
+OpDef define_ScatterND() {
+  return with_attributes(define("ScatterND", 18, 3, reference_nd),
+                         {{"reduction", "none", "none, add, mul, max or min"}});
+}
+OpDef define_TensorScatter() {
+  return with_attributes(define("TensorScatter", 24, 2, reference_cache),
+                         {{"axis", -2, "axis of the steps"}, {"mode", "linear", "linear or circular"}});
+}
 
 }  // namespace dnn

@@ -9,8 +9,8 @@ namespace {
 // Shape's attributes start and end, negative ones counted from the back, clamped to [0, rank].
 std::pair<int64_t, int64_t> span_of(const Node& node, int64_t rank) {
   const auto clamp = [rank](int64_t i) { return std::clamp<int64_t>(i < 0 && i >= -rank ? i + rank : i, 0, rank); };
-  const int64_t start = clamp(node.attribute_int("start", 0));
-  return {start, std::max(start, clamp(node.attribute_int("end", rank)))};
+  const int64_t start = clamp(int_attribute(node, "start"));
+  return {start, std::max(start, clamp(node.has_attribute("end") ? int_attribute(node, "end") : rank))};
 }
 
 Tensor int64_vector(const std::vector<int64_t>& values) {
@@ -58,6 +58,7 @@ OpDef define_Identity() {
   OpDef op;
   op.name = "Identity";
   op.since = 25;
+  op.traits = {Trait::Moves};
   op.infer = [](InferContext& context) {
     context.set_output(0, context.input(0));
     if (const Tensor* value = context.known_input(0)) context.known_outputs[0] = *value;
@@ -72,6 +73,9 @@ OpDef define_Shape() {
   OpDef op;
   op.name = "Shape";
   op.since = 25;
+  op.traits = kNoTraits;
+  op.attributes = {{"end", optional(AttributeType::Int), "axis behind the last that counts; left out: all"},
+                   {"start", 0, "first axis that counts"}};
   op.infer = infer_shape;
   op.reference = reference_shape;
   return op;
@@ -81,6 +85,7 @@ OpDef define_Size() {
   OpDef op;
   op.name = "Size";
   op.since = 25;
+  op.traits = kNoTraits;
   op.infer = infer_size;
   op.reference = [](ReferenceContext& context) {
     context.outputs[0] = Tensor::scalar<int64_t>(context.input(0).size());

@@ -152,8 +152,8 @@ std::vector<int64_t> split_extents(const Node& node, int64_t extent, const std::
       fail_malformed(node.label(), ": split ", shape_text(result), " of an extent of ", extent, " for ", n, " outputs");
     return result;
   }
-  if (n == 0 || node.attribute_int("num_outputs", n) != n)
-    fail_malformed(node.label(), ": num_outputs is ", node.attribute_int("num_outputs", n), ", the node has ", n);
+  if (n == 0 || (node.has_attribute("num_outputs") && int_attribute(node, "num_outputs") != n))
+    fail_malformed(node.label(), ": num_outputs is ", int_attribute(node, "num_outputs"), ", the node has ", n);
   const int64_t part = extent / n + (extent % n != 0 ? 1 : 0);
   for (int64_t i = 0; i < n; ++i) {
     result.push_back(std::min(part, rest));
@@ -169,7 +169,7 @@ void infer_split(InferContext& context) {
   const auto known = known_ints(context, 1);
   if (input.shape) {
     if (input.shape->empty()) context.fail("a scalar has no axis to split");
-    axis = static_cast<size_t>(context.axis(context.node.attribute_int("axis", 0), context.shape(0).size()));
+    axis = static_cast<size_t>(context.axis(int_attribute(context.node, "axis"), context.shape(0).size()));
     const Dim& dim = (*input.shape)[axis];
     if (dim.fixed() && (known || !context.has_input(1))) {
       const std::vector<int64_t> extents = split_extents(context.node, dim.size, known ? &*known : nullptr);
@@ -194,7 +194,7 @@ void infer_split(InferContext& context) {
 
 std::vector<std::vector<Range>> split_ranges(const Node& node, const Shape& shape, const std::vector<int64_t>* split) {
   if (shape.empty()) fail_malformed(node.label(), ": a scalar has no axis to split");
-  const auto axis = static_cast<size_t>(checked_axes(node, {node.attribute_int("axis", 0)}, shape.size())[0]);
+  const auto axis = static_cast<size_t>(checked_axes(node, {int_attribute(node, "axis")}, shape.size())[0]);
   std::vector<std::vector<Range>> result;
   int64_t start = 0;
   for (int64_t part : split_extents(node, shape[axis], split)) {
@@ -237,6 +237,7 @@ OpDef define_Slice() {
   op.since = 13;
   op.min_inputs = 3;
   op.max_inputs = 5;
+  op.traits = {Trait::Moves};
   op.infer = infer_slice;
   op.reference = reference_slice;
   op.lower = lower_slice;
@@ -250,10 +251,14 @@ OpDef define_Split() {
   op.since = 18;
   op.max_inputs = 2;
   op.max_outputs = -1;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"axis", 0, "axis that is split"},
+                   {"num_outputs", optional(AttributeType::Int),
+                    "equal parts, the last may be smaller; left out: as many as the node has outputs"}};
   op.infer = infer_split;
   op.reference = reference_split;
   op.lower = lower_split;
-  op.permute = permute_axis<0>;
+  op.permute = permute_axis;
   return op;
 }
 

@@ -6,7 +6,7 @@ namespace dnn {
 namespace {
 
 std::vector<int64_t> permutation(const Node& node, size_t rank) {
-  std::vector<int64_t> perm = node.attribute_ints("perm");
+  std::vector<int64_t> perm = ints_attribute(node, "perm");
   if (!node.has_attribute("perm")) {
     for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
   }
@@ -50,14 +50,14 @@ void lower_transpose(LowerContext& context) {
 
 // Whether blocks go depth-column-row (the block's place is the outer part of the channel) or column-row-depth.
 bool depth_first(const Node& node) {
-  const std::string mode = node.attribute_string("mode", "DCR");
+  const std::string mode = string_attribute(node, "mode");
   if (mode != "DCR" && mode != "CRD") fail_malformed(node.label(), ": mode ", quoted(mode), " is not DCR or CRD");
   return mode == "DCR";
 }
 
 // [N, C * b * b, H, W] <-> [N, C, H * b, W * b]
 std::vector<Dim> block_dims(const Node& node, const std::vector<Dim>& in, bool to_space) {
-  const int64_t b = node.attribute_int("blocksize", 0);
+  const int64_t b = int_attribute(node, "blocksize");
   if (b < 1 || b > (int64_t{1} << 20)) fail_malformed(node.label(), ": blocksize ", b);
   if (in.size() != 4) fail_malformed(node.label(), ": input ", Type({}, in).text(), " is not of rank 4");
   auto scaled = [&](const Dim& dim, int64_t by, bool grow) {
@@ -83,7 +83,7 @@ void reference_blocks(ReferenceContext& context) {
   const Tensor& x = context.input(0);
   const Shape shape = to_shape(block_dims(context.node, to_dims(x.shape()), to_space));
   const bool outer = depth_first(context.node);
-  const int64_t b = context.node.attribute_int("blocksize", 0);
+  const int64_t b = int_attribute(context.node, "blocksize");
   const std::vector<int64_t> stride = row_major_strides(x.shape());
   const int64_t channels = to_space ? shape[1] : x.dim(1);                  // without the blocks
   const int64_t block = outer ? channels : 1, channel = outer ? 1 : b * b;  // steps in the wide channel axis
@@ -105,7 +105,7 @@ void lower_blocks(LowerContext& context) {
   const BufferRef x = context.inputs[0], y = context.outputs[0];
   if (!has_loops(context.outputs[0])) return;
   const bool outer = depth_first(context.node);
-  const int64_t b = context.node.attribute_int("blocksize", 0), channels = std::min(x->shape[1], y->shape[1]);
+  const int64_t b = int_attribute(context.node, "blocksize"), channels = std::min(x->shape[1], y->shape[1]);
   emit_map(context, y, [&](const std::vector<Expr>& d) {
     if (to_space) {
       const Expr place = floormod(d[2], b) * b + floormod(d[3], b);
@@ -123,6 +123,9 @@ OpDef define_blocks(std::string name) {
   OpDef op;
   op.name = std::move(name);
   op.since = 28;
+  op.traits = {Trait::ChannelsFirst, Trait::Moves};
+  op.attributes = {{"blocksize", required(AttributeType::Int), "extent of a block"},
+                   {"mode", "DCR", "DCR or CRD: where a block's elements lie in the channels"}};
   op.infer = infer_blocks<to_space>;
   op.reference = reference_blocks<to_space>;
   op.lower = lower_blocks<to_space>;
@@ -135,6 +138,8 @@ OpDef define_Transpose() {
   OpDef op;
   op.name = "Transpose";
   op.since = 25;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"perm", optional(AttributeType::Ints), "which axis of the input each one is; left out: reversed"}};
   op.infer = infer_transpose;
   op.reference = reference_transpose;
   op.lower = lower_transpose;

@@ -23,7 +23,7 @@ int64_t diagonal(const Node& node, const Tensor* k, const Shape& shape) {
 void reference(ReferenceContext& context) {
   const Tensor& x = context.input(0);
   if (x.rank() < 2) context.fail("input ", Type(x).text(), " is not a matrix");
-  const bool upper = context.node.attribute_int("upper", 1) != 0;
+  const bool upper = flag_attribute(context.node, "upper");
   const int64_t k = diagonal(context.node, context.has_input(1) ? &context.input(1) : nullptr, x.shape());
   const int64_t rows = x.shape()[x.shape().size() - 2], columns = x.shape().back();
   Tensor y(x.dtype(), x.shape());
@@ -40,7 +40,7 @@ void lower(LowerContext& context) {
   using namespace loops;
   const BufferRef x = context.inputs[0], y = context.outputs[0];
   if (!has_loops(y) || (context.has_input(1) && context.constant(1) == nullptr)) return;
-  const bool upper = context.node.attribute_int("upper", 1) != 0;
+  const bool upper = flag_attribute(context.node, "upper");
   const int64_t k = diagonal(context.node, context.constant(1), x->shape);
   emit_map(context, y, [&](const std::vector<Expr>& d) {
     const Expr edge = d[d.size() - 2] + k;
@@ -56,6 +56,8 @@ OpDef define_Trilu() {
   op.name = "Trilu";
   op.since = 14;
   op.max_inputs = 2;
+  op.traits = {Trait::Moves};
+  op.attributes = {{"upper", 1, "the upper triangle, not the lower"}};
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -15,7 +15,7 @@ void infer(InferContext& context) {
     type.shape = {Dim()};
   } else if (context.has_shape(0)) {
     std::vector<Dim> dims = context.shape(0);
-    dims[static_cast<size_t>(checked_axes(context.node, {context.node.attribute_int("axis", 0)}, dims.size())[0])] =
+    dims[static_cast<size_t>(checked_axes(context.node, {int_attribute(context.node, "axis")}, dims.size())[0])] =
         Dim();
     type.shape = std::move(dims);
   }
@@ -89,7 +89,7 @@ void reference(ReferenceContext& context) {
   const bool flat = !context.node.has_attribute("axis");
   const Tensor x = flat ? context.input(0).reshaped({context.input(0).size()}) : context.input(0);
   const auto axis =
-      static_cast<size_t>(checked_axes(context.node, {context.node.attribute_int("axis", 0)}, x.shape().size())[0]);
+      static_cast<size_t>(checked_axes(context.node, {int_attribute(context.node, "axis")}, x.shape().size())[0]);
   // The axis moved to the front makes each item a run of elements.
   Shape front = {x.shape()[axis]};
   std::vector<size_t> source = {axis};
@@ -100,7 +100,7 @@ void reference(ReferenceContext& context) {
   }
   const std::vector<int64_t> stride = row_major_strides(x.shape());
   const Tensor items = pick(x, front, [&](size_t i, int64_t index) { return index * stride[source[i]]; });
-  const Groups groups = group_tensor(items, front[0], context.node.attribute_int("sorted", 1) != 0);
+  const Groups groups = group_tensor(items, front[0], flag_attribute(context.node, "sorted"));
   Shape shape = x.shape();
   shape[axis] = static_cast<int64_t>(groups.first.size());
   context.outputs[0] = pick(x, shape, [&](size_t i, int64_t index) {
@@ -122,6 +122,10 @@ OpDef define_Unique() {
   op.name = "Unique";
   op.since = 28;
   op.max_outputs = 4;
+  op.traits = {Trait::Moves};
+  op.attributes = {
+      {"axis", optional(AttributeType::Int), "axis whose slices are compared; left out: the flattened tensor"},
+      {"sorted", 1, "in order"}};
   op.infer = infer;
   op.reference = reference;
   return op;

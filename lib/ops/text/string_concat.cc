@@ -23,6 +23,7 @@ OpDef define_StringConcat() {
   op.name = "StringConcat";
   op.since = 20;
   op.min_inputs = op.max_inputs = 2;
+  op.traits = kNoTraits;
   op.infer = infer_elementwise;
   op.reference = reference;
   return op;
