@@ -28,11 +28,7 @@ Order order_of(const Graph& graph, ValueId input) {
         if (perm == kToChannelsLast) return Order::First;
         continue;
       }
-      static const std::set<std::string> kFirst = {
-          "Conv",          "ConvTranspose",      "MaxPool",      "AveragePool",  "GlobalAveragePool",     "LRN",
-          "GlobalMaxPool", "BatchNormalization", "DepthToSpace", "SpaceToDepth", "InstanceNormalization", "LpPool",
-          "GlobalLpPool"};
-      if (node.domain.empty() && kFirst.count(node.op) != 0 && node.inputs[0] == v) return Order::First;
+      if (has_trait(node, Trait::ChannelsFirst) && node.inputs[0] == v) return Order::First;
       const OpDef* op = find_op(node.domain, node.op);
       if (op == nullptr || op->permute == nullptr) continue;
       for (ValueId output : node.outputs) {

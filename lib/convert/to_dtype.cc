@@ -14,31 +14,9 @@ namespace {
 
 constexpr double kLargestHalf = 65504;
 
-// ONNX has these for float32 (or float64) alone, some of them in the opsets that files are written in; or their operands are
-// scales of integers, which halves would distort.
+// An operator that we do not have may take no halves either.
 bool stays(const Node& node) {
-  static const std::set<std::string> kOps = {"Bernoulli",
-                                             "BlackmanWindow",
-                                             "Celu",
-                                             "ConvInteger",
-                                             "DequantizeLinear",
-                                             "DynamicQuantizeLinear",
-                                             "HammingWindow",
-                                             "HannWindow",
-                                             "MatMulInteger",
-                                             "MelWeightMatrix",
-                                             "Multinomial",
-                                             "NonMaxSuppression",
-                                             "QLinearConv",
-                                             "QLinearMatMul",
-                                             "QuantizeLinear",
-                                             "RandomNormal",
-                                             "RandomNormalLike",
-                                             "RandomUniform",
-                                             "RandomUniformLike",
-                                             "Range",
-                                             "TfIdfVectorizer"};
-  return !node.domain.empty() || kOps.count(node.op) != 0;
+  return find_op(node.domain, node.op) == nullptr || !node.domain.empty() || has_trait(node, Trait::Float32);
 }
 
 // Input slots that are float32 whatever the operator computes in.

@@ -6,21 +6,15 @@
 #include <set>
 
 #include "ops/movement.h"
+#include "ops/op.h"
 
 namespace dnn::faults {
 
 bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
-bool is_weighted(const Node& node) {
-  return is_op(node, "Conv") || is_op(node, "ConvTranspose") || is_op(node, "Gemm") || is_op(node, "MatMul");
-}
+bool is_weighted(const Node& node) { return has_trait(node, Trait::Weighted); }
 
-bool is_activation(const Node& node) {
-  static const std::set<std::string, std::less<>> names = {
-      "Relu",     "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",     "LeakyRelu", "PRelu", "Elu",
-      "Softplus", "Selu", "Gelu",    "Mish",        "Swish",     "Softsign", "Erf",       "Celu"};
-  return node.domain.empty() && names.count(node.op) != 0;
-}
+bool is_activation(const Node& node) { return has_trait(node, Trait::Activates); }
 
 std::optional<Place> constant_behind(const FaultContext& context, NodeId node, size_t input) {
   for (int steps = 0; steps < 3; ++steps) {

@@ -2,22 +2,12 @@
 #include "infer/trace.h"
 
 #include <map>
-#include <set>
 
 #include "interp/interpreter.h"
 #include "ops/op.h"
 
 namespace dnn {
 namespace {
-
-// Operators whose first input and first output are [N, C, spatial...].
-const std::set<std::string_view>& spatial_operators() {
-  static const std::set<std::string_view> names = {
-      "Conv",   "ConvTranspose", "ConvInteger",       "QLinearConv",           "MaxPool",
-      "LpPool", "AveragePool",   "GlobalAveragePool", "GlobalMaxPool",         "GlobalLpPool",
-      "LRN",    "DepthToSpace",  "SpaceToDepth",      "InstanceNormalization", "BatchNormalization"};
-  return names;
-}
 
 std::string channel_first(size_t rank) {
   static const char* const names[] = {"", "", "NC", "NCW", "NCHW", "NCDHW"};
@@ -73,7 +63,7 @@ class Axes {
 
   void seed(const Node& node) {
     if (!node.domain.empty()) return;
-    if (spatial_operators().count(node.op) != 0) {
+    if (has_trait(node, Trait::ChannelsFirst)) {
       for (ValueId id : {node.input(0), node.output(0)}) {
         if (id != kNoValue && rank(id) >= 2) set(id, channel_first(rank(id)));
       }

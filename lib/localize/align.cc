@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "localize/descent.h"
 #include "localize/prints.h"
+#include "ops/op.h"
 #include "tensor/compare.h"
 
 namespace dnn {
@@ -445,13 +446,11 @@ class Alignment {
   // Where paired nodes read a layer: what the others of the pairs read in its place, if that is one layer; kNone if not, and
   // where no pair reads it. Of an Add or a Mul, whose operands may stand in any order, the place says nothing.
   static size_t read_instead(const Side& ours, const Side& theirs, size_t i) {
-    static const std::set<std::string, std::less<>> kAnyOrder = {"Add", "Mul", "Sum", "Mean", "Max",
-                                                                 "Min", "And", "Or",  "Xor",  "Equal"};
     size_t found = kNone;
     if (ours.values[i] == kNoValue) return kNone;
     for (NodeId id : ours.readers[static_cast<size_t>(ours.values[i])]) {
       const Node& reader = ours.graph.node(id);
-      if (kAnyOrder.count(reader.op) != 0) continue;
+      if (has_trait(reader, Trait::Commutes)) continue;
       const auto layer = ours.by_value.find(reader.output(0));
       const size_t partner = layer == ours.by_value.end() ? kNone : ours.partner[layer->second];
       if (partner >= kNever || theirs.makers[partner] < 0) continue;

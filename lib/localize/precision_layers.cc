@@ -20,76 +20,9 @@ bool makes_float32(const Graph& graph, const Node& node) {
                      [&](ValueId v) { return v != kNoValue && graph.value(v).type.dtype == DType::Float32; });
 }
 
-// What makes no new numbers of those that it reads, or converts them.
-bool moves(const Node& node) {
-  static const std::set<std::string> kOps = {"Abs",
-                                             "Cast",
-                                             "CastLike",
-                                             "Ceil",
-                                             "CenterCropPad",
-                                             "Clip",
-                                             "Col2Im",
-                                             "Compress",
-                                             "Concat",
-                                             "ConcatFromSequence",
-                                             "Constant",
-                                             "ConstantOfShape",
-                                             "DepthToSpace",
-                                             "DequantizeLinear",
-                                             "Dropout",
-                                             "Expand",
-                                             "EyeLike",
-                                             "Flatten",
-                                             "Floor",
-                                             "Gather",
-                                             "GatherElements",
-                                             "GatherND",
-                                             "GlobalMaxPool",
-                                             "Identity",
-                                             "Max",
-                                             "MaxPool",
-                                             "MaxRoiPool",
-                                             "MaxUnpool",
-                                             "Min",
-                                             "Neg",
-                                             "OneHot",
-                                             "Optional",
-                                             "OptionalGetElement",
-                                             "Pad",
-                                             "QuantizeLinear",
-                                             "Range",
-                                             "ReduceMax",
-                                             "ReduceMin",
-                                             "Relu",
-                                             "Reshape",
-                                             "ReverseSequence",
-                                             "Round",
-                                             "ScatterElements",
-                                             "ScatterND",
-                                             "SequenceAt",
-                                             "Shrink",
-                                             "Sign",
-                                             "Slice",
-                                             "SpaceToDepth",
-                                             "Split",
-                                             "SplitToSequence",
-                                             "Squeeze",
-                                             "TensorScatter",
-                                             "ThresholdedRelu",
-                                             "Tile",
-                                             "TopK",
-                                             "Transpose",
-                                             "Trilu",
-                                             "Unique",
-                                             "Unsqueeze",
-                                             "Upsample",
-                                             "Where"};
-  return node.domain.empty() && kOps.count(node.op) != 0;
-}
-
 // Nearest-neighbour resizing picks numbers.
 bool picks(const Node& node) {
-  return node.domain.empty() && node.op == "Resize" && node.attribute_string("mode", "nearest") == "nearest";
+  return node.domain.empty() && node.op == "Resize" && string_attribute(node, "mode") == "nearest";
 }
 
 class Finder {
@@ -141,7 +74,8 @@ class Finder {
   }
 
   bool begins(const Node& node) const {
-    if (moves(node) || picks(node) || has_subgraph(node) || !makes_float32(graph_, node)) return false;
+    if (has_trait(node, Trait::Moves) || picks(node) || has_subgraph(node) || !makes_float32(graph_, node))
+      return false;
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr || op->reference == nullptr || !op->deterministic) return false;
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
