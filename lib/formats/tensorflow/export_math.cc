@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "formats/tensorflow/exports.h"
+#include "ops/attributes.h"
+#include "ops/equation.h"
 
 namespace dnn::tensorflow {
 namespace {
@@ -327,7 +329,9 @@ void write_einsum(Export& e) {
   std::vector<Edge> inputs;
   for (size_t i = 0; i < e.node().inputs.size(); ++i) inputs.push_back(e.input(i));
   NodeBuilder node = last(e, "Einsum", inputs);
-  node.text("equation", e.node().attribute_string("equation", "")).integer("N", static_cast<int64_t>(inputs.size()));
+  // TensorFlow has no implicit results.
+  node.text("equation", explicit_equation(string_attribute(e.node(), "equation")))
+      .integer("N", static_cast<int64_t>(inputs.size()));
   e.finish(std::move(node));
 }
 

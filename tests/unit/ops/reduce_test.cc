@@ -1,6 +1,7 @@
 // Reductions, running sums, Einsum and makers of constants: lowerings, empty sets, hostile axes and sizes.
 #include <limits>
 
+#include "ops/equation.h"
 #include "unit/ops/lowering_check.h"
 
 namespace dnn {
@@ -108,6 +109,13 @@ TEST(Einsum, Forms) {
   EXPECT_EQ(to_doubles(einsum("ii", {&square})), (std::vector<double>{5}));
   const Tensor batch = random_tensor(DType::Float32, {4, 2, 3}), one = random_tensor(DType::Float32, {1, 3, 2}, 2);
   EXPECT_EQ(einsum("...ij,...jk->...ik", {&batch, &one}).shape(), (Shape{4, 2, 2}));
+}
+
+TEST(Einsum, ResultMayBeLeftOut) {
+  EXPECT_EQ(explicit_equation("bij, jk"), "bij,jk->bik");
+  EXPECT_EQ(explicit_equation("ii"), "ii->");
+  EXPECT_EQ(explicit_equation("b...Z,Za"), "b...Z,Za->...ab");
+  EXPECT_EQ(explicit_equation("ij -> ji"), "ij->ji");
 }
 
 TEST(Einsum, RefusesWhatDoesNotFit) {
