@@ -41,21 +41,17 @@ Any numbered(Evaluator& e, const Any& value) {
   return value;
 }
 
-ValueId as_vector(Evaluator& e, Steps& steps, const Any& value) {
-  if (const auto* s = symbolic(value)) return e.importer().symbolic_value(*s, steps);
-  if (!is_integer_number(value))
-    e.refuse("arithmetic of an open extent with ", kind_of(value), " is not read; fix it with --shape");
-  return steps.list({integer_of(value)});
-}
-
 Any symbolic_arithmetic(Evaluator& e, const std::string& op, const Any& a, const Any& b) {
   const bool number_b = is_integer_number(b);
   if (number_b && ((op == "Add" || op == "Sub") && integer_of(b) == 0)) return a;
   if (number_b && ((op == "Mul" || op == "Div") && integer_of(b) == 1)) return a;
   if (is_integer_number(a) && ((op == "Add" && integer_of(a) == 0) || (op == "Mul" && integer_of(a) == 1))) return b;
+  for (const Any* value : {&a, &b}) {
+    if (symbolic(*value) == nullptr && !is_integer_number(*value))
+      e.refuse("arithmetic of an open extent with ", kind_of(*value), " is not read; fix it with --shape");
+  }
   Steps steps(e.importer().draft, e.node_name(op));
-  const ValueId x = as_vector(e, steps, a), y = as_vector(e, steps, b);
-  return std::make_shared<SymbolicInt>(SymbolicInt{kNoValue, 0, steps.emit(op, {x, y}), Dim()});
+  return e.importer().symbolic_math(op, a, b, steps);
 }
 
 int64_t floor_quotient(int64_t a, int64_t b) {
@@ -63,7 +59,19 @@ int64_t floor_quotient(int64_t a, int64_t b) {
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
 
-enum class Math : uint8_t { Add, Sub, Mul, TrueDiv, FloorDiv, Mod, Pow, Min, Max };
+// As Python does it: the remainder has the divisor's sign.
+double floor_quotient(double a, double b) {
+  const double rest = std::fmod(a, b), quotient = (a - rest) / b;
+  return std::nearbyint(rest != 0 && (rest < 0) != (b < 0) ? quotient - 1 : quotient);
+}
+
+double floor_remainder(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// Div and Mod round down or to zero: FloorDiv and Mod, TruncDiv and Fmod.
+enum class Math : uint8_t { Add, Sub, Mul, TrueDiv, FloorDiv, Mod, Pow, Min, Max, TruncDiv, Fmod };
 
 Any integer_math(Evaluator& e, Math op, int64_t a, int64_t b) {
   int64_t result = 0;
@@ -75,8 +83,13 @@ Any integer_math(Evaluator& e, Math op, int64_t a, int64_t b) {
     case Math::TrueDiv: return static_cast<double>(a) / static_cast<double>(b);
     case Math::FloorDiv:
     case Math::Mod:
+    case Math::TruncDiv:
+    case Math::Fmod:
       if (b == 0 || (a == INT64_MIN && b == -1)) e.fail("a division by zero");
-      result = op == Math::FloorDiv ? floor_quotient(a, b) : a - b * floor_quotient(a, b);
+      result = op == Math::FloorDiv   ? floor_quotient(a, b)
+               : op == Math::Mod      ? a - b * floor_quotient(a, b)
+               : op == Math::TruncDiv ? a / b
+                                      : a % b;
       break;
     case Math::Pow: {
       const double power = std::pow(static_cast<double>(a), static_cast<double>(b));
@@ -97,8 +110,10 @@ Any real_math(Math op, double a, double b) {
     case Math::Sub: return a - b;
     case Math::Mul: return a * b;
     case Math::TrueDiv: return a / b;
-    case Math::FloorDiv: return std::floor(a / b);
-    case Math::Mod: return a - b * std::floor(a / b);
+    case Math::FloorDiv: return floor_quotient(a, b);
+    case Math::Mod: return floor_remainder(a, b);
+    case Math::TruncDiv: return std::trunc(a / b);
+    case Math::Fmod: return std::fmod(a, b);
     case Math::Pow: return std::pow(a, b);
     case Math::Min: return std::min(a, b);
     case Math::Max: return std::max(a, b);
@@ -133,8 +148,10 @@ Result math(Evaluator& e, Math op, const char* node, const Arguments& arguments)
     const auto* rounding = arguments[2].get<std::string>();
     if (rounding == nullptr || !is_number(numbered(e, arguments[0])) || !is_number(numbered(e, arguments[1])))
       return std::nullopt;
-    op = Math::FloorDiv;
-    node = "Div";
+    if (*rounding != "floor" && *rounding != "trunc")
+      e.refuse("rounding_mode ", dnn::quoted(*rounding), " is not read");
+    op = *rounding == "floor" ? Math::FloorDiv : Math::TruncDiv;
+    node = op == Math::FloorDiv ? "Div" : nullptr;
   }
   if (const auto* list = arguments[0].get<Any::List>()) {
     if (op == Math::Mul && is_integer_number(arguments[1])) return repeated(e, **list, integer_of(arguments[1]));
@@ -239,7 +256,8 @@ Result compare(Evaluator& e, Order order, const Arguments& arguments) {
 
 template <Math op>
 Result math_call(Evaluator& e, const Arguments& arguments) {
-  constexpr const char* kNodes[] = {"Add", "Sub", "Mul", nullptr, "Div", "Mod", nullptr, "Min", "Max"};
+  constexpr const char* kNodes[] = {"Add",   "Sub", "Mul", nullptr, "Div",  "Mod",
+                                    nullptr, "Min", "Max", nullptr, nullptr};
   return math(e, op, kNodes[static_cast<size_t>(op)], arguments);
 }
 template <Order order>
@@ -558,7 +576,7 @@ constexpr BuiltinRow kBuiltins[] = {{"add", 2, math_call<Math::Add>},
                                     {"floordiv", 2, math_call<Math::FloorDiv>},
                                     {"floor_divide", 2, math_call<Math::FloorDiv>},
                                     {"remainder", 2, math_call<Math::Mod>},
-                                    {"fmod", 2, math_call<Math::Mod>},
+                                    {"fmod", 2, math_call<Math::Fmod>},
                                     {"pow", 2, math_call<Math::Pow>},
                                     {"prim::min", 1, math_call<Math::Min>},
                                     {"prim::max", 1, math_call<Math::Max>},

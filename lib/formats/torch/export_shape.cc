@@ -1,5 +1,6 @@
 // Moving elements, extents as lists of integers, conversions between element types.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "formats/torch/exports.h"
@@ -434,11 +435,16 @@ void write_resize(Export& e) {
   std::vector<Arg> scales(n, none());
   if (e.has_input(2) && e.constant(2) != nullptr && e.constant(2)->size() > 0) {
     const std::vector<double> given = to_doubles(*e.constant(2));
-    for (size_t i = 0; i < n && given.size() == x.size(); ++i) {
-      const double exact = static_cast<double>(y[i + 2]) / static_cast<double>(x[i + 2]);
-      if (given[i + 2] != exact) scales[i] = given[i + 2];
+    Numbers axes = node.attribute_ints("axes");
+    for (int64_t axis = 0; axes.size() < given.size(); ++axis) axes.push_back(axis);
+    for (size_t i = 0; i < given.size(); ++i) {
+      const auto axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + static_cast<int64_t>(x.size()) : axes[i]);
+      if (axis < 2) continue;  // whose extents stay
+      const double in = static_cast<double>(x[axis]), out = static_cast<double>(y[axis]);
+      if (at == "align_corners" && std::abs(given[i] * in - out) > 1e-4)
+        e.refuse("a factor of ", given[i], " with aligned corners for ", x[axis], " elements, which become ", y[axis]);
+      if (given[i] != out / in) scales[axis - 2] = given[i];
     }
-    if (given.size() != x.size()) e.refuse("scales of ", given.size(), " axes");
   }
   const bool corners = at == "align_corners";
   const bool centres = at == "half_pixel" || (at == "pytorch_half_pixel" &&

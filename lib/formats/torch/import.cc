@@ -93,7 +93,55 @@ const OpRow* find_op_row(const std::string& name) {
   return pure == rows.end() ? nullptr : pure->second;
 }
 
-Importer::Importer() : types_(draft.graph) {}
+namespace {
+double number_of(const Any& value) {
+  if (const auto* truth = value.get<bool>()) return *truth ? 1 : 0;
+  if (const auto* integer = value.get<int64_t>()) return static_cast<double>(*integer);
+  return *value.get<double>();
+}
+
+bool is_number(const Any& value) {
+  return value.get<bool>() != nullptr || value.get<int64_t>() != nullptr || value.get<double>() != nullptr;
+}
+
+// Whether an argument is what stands for one that is not given.
+bool is_default(const Any& value, const Any& fallback) {
+  if (is_number(value) && is_number(fallback)) return number_of(value) == number_of(fallback);
+  if (value.v.index() != fallback.v.index()) return false;
+  if (const auto* text = value.get<std::string>()) return *text == *fallback.get<std::string>();
+  if (const auto* list = value.get<Any::List>()) return (*list)->items.empty();
+  return value.none();
+}
+
+std::string text_of(const Any& value) {
+  if (value.none()) return "None";
+  if (const auto* truth = value.get<bool>()) return *truth ? "True" : "False";
+  if (const auto* integer = value.get<int64_t>()) return std::to_string(*integer);
+  if (const auto* real = value.get<double>()) return exact_text(*real);
+  if (const auto* text = value.get<std::string>()) return *text;
+  return "";
+}
+}  // namespace
+
+Importer::Importer(IgnoredFields ignored) : types_(draft.graph), ignored_(std::move(ignored)) {}
+
+void Importer::refuse_leftovers(const Op& op, const std::vector<Any>& arguments) const {
+  const std::vector<Parameter>& schema = schema_of(op.row());
+  Leftovers leftovers;
+  for (size_t i = 0; i < schema.size(); ++i) {
+    if (!op.asked(i) && (schema[i].required || !is_default(arguments[i], schema[i].fallback)))
+      leftovers.add(schema[i].name);
+  }
+  const auto show = [&](const std::string& name) {
+    for (size_t i = 0; i < schema.size(); ++i) {
+      if (schema[i].name == name) return text_of(arguments[i]);
+    }
+    return std::string();
+  };
+  leftovers.irrelevant(op.row().name, irrelevant_arguments(), show);
+  leftovers.ignore(op.row().name, ignored_);
+  leftovers.finish(op.label(), "argument", show);
+}
 
 ValueId Importer::add_input(const std::string& name, Type type) {
   const ValueId v = draft.add_value(name, Draft::Name::Given);
@@ -148,6 +196,22 @@ ValueId Importer::symbolic_value(const Any::Symbolic& symbolic, Steps& steps) {
     symbolic->value = steps.emit("Shape", {symbolic->of}, {{"start", symbolic->axis}, {"end", symbolic->axis + 1}});
   }
   return symbolic->value;
+}
+
+Any Importer::symbolic_math(const std::string& op, const Any& a, const Any& b, Steps& steps) {
+  bool negative = op == "Sub";
+  const auto vector = [&](const Any& value) {
+    if (const auto* symbolic = value.get<Any::Symbolic>()) {
+      negative = negative || (*symbolic)->signed_number;
+      return symbolic_value(*symbolic, steps);
+    }
+    negative = negative || number_of(value) < 0;
+    return steps.list({static_cast<int64_t>(number_of(value))});
+  };
+  const ValueId y = vector(b);
+  ValueId x = vector(a);
+  if (op == "Div" && negative) x = steps.emit("Sub", {x, steps.emit("Mod", {x, y})});  // Div rounds to zero
+  return std::make_shared<SymbolicInt>(SymbolicInt{kNoValue, 0, steps.emit(op, {x, y}), Dim(), negative});
 }
 
 const Type& Importer::type(ValueId v) {
@@ -210,6 +274,8 @@ Any Importer::call(const std::string& op, std::vector<Any> arguments, const std:
   const size_t n_positional = arguments.size() - keywords.size();
   std::vector<Any> bound;
   std::vector<bool> given(schema.size());
+  Leftovers unknown;  // arguments that the schema lacks
+  std::map<std::string, std::string> values;
   for (const Parameter& parameter : schema) bound.push_back(parameter.fallback);
   for (size_t i = 0; i < arguments.size(); ++i) {
     size_t at = i;
@@ -217,10 +283,15 @@ Any Importer::call(const std::string& op, std::vector<Any> arguments, const std:
       const std::string& keyword = keywords[i - n_positional];
       auto found = std::find_if(schema.begin(), schema.end(), [&](const Parameter& p) { return p.name == keyword; });
       if (found == schema.end() && (keyword == "self" || (keyword == "input" && schema[0].name == "self")))
-        found = schema.begin();  // what one overload calls input, another calls self
+        found = schema.begin();                                 // what one overload calls input, another calls self
+      if (found == schema.end() && keyword == "scale_factors")  // of the overload that takes a list of them
+        found = std::find_if(schema.begin(), schema.end(),
+                             [](const Parameter& p) { return starts_with(p.name, "scales"); });
       if (found == schema.end()) {
-        if (arguments[i].none() || keyword == "non_blocking" || keyword == "copy" || keyword == "pin_memory") continue;
-        fail_unsupported("torch.", op, " at ", where, ": argument '", keyword, "' is not read");
+        unknown.add(keyword);
+        if (arguments[i].none()) unknown.use(keyword);
+        values[keyword] = text_of(arguments[i]);
+        continue;
       }
       at = static_cast<size_t>(found - schema.begin());
     }
@@ -229,6 +300,10 @@ Any Importer::call(const std::string& op, std::vector<Any> arguments, const std:
     bound[at] = arguments[i];
     given[at] = true;
   }
+  const auto show = [&](const std::string& name) { return values[name]; };
+  unknown.irrelevant(row->name, irrelevant_arguments(), show);
+  unknown.ignore(row->name, ignored_);
+  unknown.finish(cat("torch.", op, " at ", where), "argument", show);
   for (size_t i = 0; i < schema.size(); ++i) {
     if (schema[i].required && !given[i])
       fail_malformed("torch.", op, " at ", where, ": argument '", schema[i].name, "' is missing");
@@ -238,6 +313,7 @@ Any Importer::call(const std::string& op, std::vector<Any> arguments, const std:
   Any result;
   try {
     result = row->import(context);
+    refuse_leftovers(context, bound);
   } catch (Error& e) {
     if (starts_with(e.what(), "torch.")) throw;
     throw e.within(context.label());

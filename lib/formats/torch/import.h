@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/draft.h"
+#include "formats/leftovers.h"
 #include "formats/torch/tensors.h"
 #include "formats/torch/value.h"
 #include "ops/type_inference.h"
@@ -24,6 +25,9 @@ const std::vector<OpRow>& op_rows();
 // The row of that name; of NAME for NAME_, the form that writes into its first argument. Null where there is none.
 const OpRow* find_op_row(const std::string& name);
 
+// Arguments that no function asks for, and that change nothing: irrelevant.cc says why.
+const IrrelevantFields& irrelevant_arguments();
+
 // An input's shape is needed that the file does not say, and this is what the operator that reads it wants.
 struct InputGuess {
   size_t input;
@@ -33,7 +37,7 @@ struct InputGuess {
 // The graph that is made, with what its values are known to be.
 class Importer {
  public:
-  Importer();
+  explicit Importer(IgnoredFields ignored = {});
 
   Draft draft;
 
@@ -46,6 +50,8 @@ class Importer {
   ValueId value_of(const Any::Tensor& cell, const std::string& who) const;
   ValueId real_of(const Any::Tensor& cell, Steps& steps, const std::string& who);
   ValueId symbolic_value(const Any::Symbolic& symbolic, Steps& steps);
+  // Integers with an open one among them: "Add", "Sub", "Mul", "Mod", "Min", "Max", or "Div", which rounds down.
+  Any symbolic_math(const std::string& op, const Any& a, const Any& b, Steps& steps);
   // An extent: a number where it is fixed.
   Any extent(ValueId v, int64_t axis);
   const Type& type(ValueId v);
@@ -59,7 +65,11 @@ class Importer {
            const std::string& node_name, const std::string& where);
 
  private:
+  // Throws Unsupported for an argument that is not the schema's default and that the row's function did not ask for.
+  void refuse_leftovers(const Op& op, const std::vector<Any>& arguments) const;
+
   TypeInference types_;
+  const IgnoredFields ignored_;
   std::map<ValueId, ValueId> reals_;  // of quantised values
 };
 
@@ -73,11 +83,15 @@ class Op : public Steps {
   bool in_place() const { return in_place_; }
   void set_in_place() { in_place_ = true; }
 
+  // Arguments are handed out, and what none of a row's function asked for is what is left over: see leftovers(). One that is
+  // None has been answered by has(), one that cannot matter by without().
   const Any& argument(size_t i) const;
-  bool has(size_t i) const { return i < arguments_.size() && !arguments_[i].none(); }
+  bool has(size_t i) const;
+  void without(size_t i) const { ask(i); }
+  bool asked(size_t i) const { return i < asked_.size() && asked_[i]; }
   // Argument i as numbers of the graph: dequantised where it is quantised; a Python number as a constant.
   ValueId tensor(size_t i);
-  bool is_tensor(size_t i) const { return has(i) && arguments_[i].tensor(); }
+  bool is_tensor(size_t i) const { return i < arguments_.size() && arguments_[i].tensor(); }
   const Quantizer* quantizer(size_t i) const;
   int64_t integer(size_t i) const;
   int64_t integer(size_t i, int64_t fallback) const { return has(i) ? integer(i) : fallback; }
@@ -101,6 +115,8 @@ class Op : public Steps {
   bool fixed(ValueId v, int64_t axis);
 
   ValueId scalar(double value, DType dtype);
+  // The value where the file holds it, else null.
+  const Tensor* constant(ValueId v) const { return importer_.draft.graph.constant(v); }
   // A number as a constant of the dtype that computing with `like` gives.
   ValueId number_like(size_t i, ValueId like);
   ValueId ints_value(const std::vector<Any>& values);
@@ -134,12 +150,14 @@ class Op : public Steps {
   std::string label() const { return cat("torch.", row_.name, " at ", where_); }
 
  private:
+  void ask(size_t i) const { asked_[i] = true; }
   void declare_shape(ValueId y, const Type& before, const std::vector<Any>& target);
 
   Importer& importer_;
   const OpRow& row_;
   std::string where_;
   std::vector<Any> arguments_;
+  mutable std::vector<bool> asked_;  // by argument
   bool in_place_ = false;
 };
 

@@ -1,18 +1,24 @@
 // Element by element, reductions, products of matrices.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
+#include "formats/division.h"
 #include "formats/torch/imports.h"
 
 namespace dnn::torch {
 namespace {
 
-// The wider of two element types: a float over an integer, more bits over fewer.
+// What torch.promote_types() gives: a float over an integer, more bits over fewer; where each holds what the other does not,
+// the next one that holds both.
 DType wider(DType a, DType b) {
   if (a == DType::Undefined || b == DType::Undefined || a == b) return a == DType::Undefined ? b : a;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
   if (a == DType::Bool || b == DType::Bool) return a == DType::Bool ? b : a;
-  return dtype_size(a) >= dtype_size(b) ? a : b;
+  if (is_float(a)) return dtype_size(a) == dtype_size(b) ? DType::Float32 : dtype_size(a) > dtype_size(b) ? a : b;
+  if (dtype_size(a) == dtype_size(b)) return DType::Int16;  // uint8 and int8
+  return dtype_size(a) > dtype_size(b) ? a : b;
 }
 
 // Two operands of one type, as torch promotes them: a Python number takes the tensor's.
@@ -46,6 +52,12 @@ std::vector<int64_t> axes_of(Op& op, size_t i, ValueId x) {
   return axes;
 }
 
+// What sums and products of integers are made of.
+ValueId to_int64(Op& op, ValueId x) {
+  const DType dtype = op.type(x).dtype;
+  return dtype == DType::Bool || (is_integer(dtype) && dtype != DType::Int64) ? op.to_dtype(x, DType::Int64) : x;
+}
+
 ValueId to_float(Op& op, ValueId x) {
   const DType dtype = op.type(x).dtype;
   return dtype == DType::Undefined || is_float(dtype) ? x : op.to_dtype(x, DType::Float32);
@@ -53,7 +65,15 @@ ValueId to_float(Op& op, ValueId x) {
 
 }  // namespace
 
-Any unary(Op& op) { return op.like(0, op.emit(op.row().op, {op.tensor(0)})); }
+// Of integers, rounding changes nothing, and a function of real numbers gives real ones.
+Any unary(Op& op) {
+  static const std::set<std::string, std::less<>> kRounding = {"Ceil", "Floor", "Round"},
+                                                  kOfIntegers = {"Abs", "Neg", "Sign"};
+  const std::string name = op.row().op;
+  const ValueId x = op.tensor(0);
+  if (kRounding.count(name) != 0 && is_integer(op.type(x).dtype)) return op.argument(0);
+  return op.like(0, op.emit(name, {kOfIntegers.count(name) != 0 ? x : to_float(op, x)}));
+}
 Any unary_real(Op& op) { return op.result(op.emit(op.row().op, {to_float(op, op.tensor(0))})); }
 Any relu(Op& op) {
   const Quantizer* q = op.quantizer(0);
@@ -64,6 +84,13 @@ Any relu(Op& op) {
 Any arithmetic(Op& op) {
   std::string name = op.row().op;
   auto [x, y] = operands(op, 0, 1);
+  if (op.type(x).dtype == DType::Bool && op.type(y).dtype == DType::Bool) {
+    static const std::map<std::string, const char*> kOfTruths = {
+        {"Add", "Or"}, {"Mul", "And"}, {"Max", "Or"}, {"Min", "And"}};
+    const auto logical = kOfTruths.find(name);
+    if (logical == kOfTruths.end()) op.refuse("of truth values it is not read");
+    return op.result(op.emit(logical->second, {x, y}));
+  }
   ValueId left = x, right = y;
   if (op.has(2) && op.real(2) != 1) {
     ValueId& scaled = right;
@@ -80,24 +107,53 @@ Any arithmetic(Op& op) {
   return op.result(op.emit(name, {left, right}));
 }
 
+namespace {
+
+// Whether a constant's single number is a power of two, by which a division is exact.
+bool power_of_two(const Op& op, ValueId v) {
+  const Tensor* tensor = op.constant(v);
+  int exponent = 0;
+  return tensor != nullptr && tensor->size() == 1 && std::abs(std::frexp(to_doubles(*tensor)[0], &exponent)) == 0.5;
+}
+
+bool never_zero(const Op& op, ValueId v) {
+  const Tensor* tensor = op.constant(v);
+  if (tensor == nullptr) return false;
+  const std::vector<double> values = to_doubles(*tensor);
+  return std::all_of(values.begin(), values.end(), [](double value) { return value != 0; });
+}
+
+// x / y rounded down. Real numbers as torch does it: 1 // 0.1 is 9, for 0.1 is a little more in float32.
+ValueId floor_quotient(Op& op, ValueId x, ValueId y) {
+  const DType dtype = op.type(x).dtype;
+  if (is_integer(dtype)) return floor_divided(op, x, y, dtype);
+  const ValueId quotient = op.emit("Div", {x, y});
+  if (power_of_two(op, y)) return op.emit("Floor", {quotient});
+  const ValueId rest = op.emit("Mod", {x, y}, {{"fmod", int64_t{1}}});
+  const ValueId whole = op.emit("Div", {op.emit("Sub", {x, rest}), y});
+  const ValueId down = op.emit("Round", {op.emit("Sub", {whole, op.to_dtype(other_sign(op, rest, y, dtype), dtype)})});
+  if (never_zero(op, y)) return down;
+  return op.emit("Where", {op.emit("Equal", {y, op.scalar(0, dtype)}), quotient, down});
+}
+
+}  // namespace
+
 Any divide(Op& op) {
   auto [x, y] = operands(op, 0, 1);
   const std::string rounding = op.has(2) ? op.text(2) : "";
-  const bool integers = is_integer(op.type(x).dtype);
-  if (rounding == "floor")
-    return op.result(integers ? op.emit("Div", {x, y}) : op.emit("Floor", {op.emit("Div", {x, y})}));
+  if (rounding == "floor") return op.result(floor_quotient(op, x, y));
   if (rounding == "trunc") {
-    if (integers) return op.result(op.emit("Div", {x, y}));
     const ValueId quotient = op.emit("Div", {x, y});
+    if (is_integer(op.type(x).dtype)) return op.result(quotient);
     return op.result(op.emit("Mul", {op.emit("Sign", {quotient}), op.emit("Floor", {op.emit("Abs", {quotient})})}));
   }
+  if (!rounding.empty()) op.refuse("rounding_mode ", dnn::quoted(rounding), " is not read");
   return op.result(op.emit("Div", {to_float(op, x), to_float(op, y)}));
 }
 
 Any floor_divide(Op& op) {
   auto [x, y] = operands(op, 0, 1);
-  const ValueId quotient = op.emit("Div", {x, y});
-  return op.result(is_integer(op.type(x).dtype) ? quotient : op.emit("Floor", {quotient}));
+  return op.result(floor_quotient(op, x, y));
 }
 
 Any comparison(Op& op) {
@@ -123,7 +179,7 @@ Any square(Op& op) {
   const ValueId x = op.tensor(0);
   return op.result(op.emit("Mul", {x, x}));
 }
-Any rsqrt(Op& op) { return op.result(op.emit("Reciprocal", {op.emit("Sqrt", {op.tensor(0)})})); }
+Any rsqrt(Op& op) { return op.result(op.emit("Reciprocal", {op.emit("Sqrt", {to_float(op, op.tensor(0))})})); }
 
 Any clamp(Op& op) {
   const Quantizer* q = op.quantizer(0);
@@ -178,13 +234,15 @@ Any glu(Op& op) {
   const std::vector<ValueId> halves = op.emit_many("Split", {x}, {{"axis", axis}, {"num_outputs", int64_t{2}}}, 2);
   return op.result(op.emit("Mul", {halves[0], op.emit("Sigmoid", {halves[1]})}));
 }
-// log(1 + exp(beta x)) / beta; above the threshold x itself, which float32 gives anyway.
+// log(1 + exp(beta x)) / beta; where beta x is above the threshold x itself, which float32 gives anyway from 17 on.
 Any softplus(Op& op) {
   const ValueId x = op.tensor(0);
-  const double beta = op.real(1);
-  if (beta == 1) return op.result(op.emit("Softplus", {x}));
-  const ValueId scale = op.scalar(beta, op.type(x).dtype);
-  return op.result(op.emit("Div", {op.emit("Softplus", {op.emit("Mul", {x, scale})}), scale}));
+  const double beta = op.real(1), threshold = op.real(2);
+  const DType dtype = op.type(x).dtype;
+  const ValueId scale = op.scalar(beta, dtype), scaled = beta == 1 ? x : op.emit("Mul", {x, scale});
+  const ValueId soft = op.emit("Softplus", {scaled}), y = beta == 1 ? soft : op.emit("Div", {soft, scale});
+  if (threshold >= 17) return op.result(y);
+  return op.result(op.emit("Where", {op.emit("Greater", {scaled, op.scalar(threshold, dtype)}), x, y}));
 }
 // One slope per channel, which is axis 1.
 Any prelu(Op& op) {
@@ -201,8 +259,11 @@ Any prelu(Op& op) {
 
 Any softmax(Op& op) {
   ValueId x = op.tensor(0);
-  if (std::string(op.row().name)[0] != '_' && op.has(2) && op.dtype(2) != op.type(x).dtype)
-    x = op.to_dtype(x, op.dtype(2));
+  if (op.row().name[0] == '_') {
+    if (op.flag(2)) x = op.to_dtype(x, DType::Float32);  // half_to_float
+  } else if (op.has(2)) {
+    if (op.dtype(2) != op.type(x).dtype) x = op.to_dtype(x, op.dtype(2));
+  }
   return op.result(op.emit(op.row().op, {x}, {{"axis", op.integer(1)}}));
 }
 
@@ -210,11 +271,15 @@ Any reduce(Op& op) {
   const Quantizer* q = op.quantizer(0);
   ValueId x = op.tensor(0);
   const std::string name = op.row().op;
-  if (name == "ReduceMean" || name == "ReduceSum") {
-    // mean(self, dtype) has its dtype where the axes stand.
+  const bool adds = name == "ReduceSum" || name == "ReduceProd";
+  if (name == "ReduceMean" || adds) {
     const bool whole = op.has(1) && !op.argument(1).list() && op.argument(1).get<int64_t>() == nullptr;
     if (whole) op.refuse("its axes are ", kind_of(op.argument(1)));
-    if (op.has(3)) x = op.to_dtype(x, op.dtype(3));
+    if (op.has(3)) {
+      x = op.to_dtype(x, op.dtype(3));
+    } else if (adds) {
+      x = to_int64(op, x);
+    }
   }
   const std::vector<int64_t> axes = axes_of(op, 1, x);
   std::vector<ValueId> inputs = {x};
@@ -226,11 +291,13 @@ Any reduce(Op& op) {
 
 Any arg_extreme(Op& op) {
   ValueId x = op.tensor(0);
-  if (!op.has(1)) {
-    x = op.reshape(x, std::vector<int64_t>{-1});
-    return op.result(op.emit(op.row().op, {x}, {{"axis", int64_t{0}}, {"keepdims", int64_t{0}}}));
-  }
   const bool keep = op.flag(2);
+  if (!op.has(1)) {
+    const std::vector<int64_t> ones(op.rank(x), 1);
+    x = op.reshape(x, std::vector<int64_t>{-1});
+    const ValueId y = op.emit(op.row().op, {x}, {{"axis", int64_t{0}}, {"keepdims", int64_t{0}}});
+    return op.result(keep ? op.reshape(y, ones) : y);
+  }
   return op.result(op.emit(op.row().op, {x}, {{"axis", op.integer(1)}, {"keepdims", int64_t{keep ? 1 : 0}}}));
 }
 
@@ -327,9 +394,8 @@ Any bitwise_not(Op& op) {
 Any remainder(Op& op) {
   auto [x, y] = operands(op, 0, 1);
   const bool fmod = std::string(op.row().op) == "fmod";
-  if (fmod || is_integer(op.type(x).dtype)) return op.result(op.emit("Mod", {x, y}, {{"fmod", int64_t{fmod ? 1 : 0}}}));
-  const ValueId whole = op.emit("Floor", {op.emit("Div", {x, y})});
-  return op.result(op.emit("Sub", {x, op.emit("Mul", {whole, y})}));
+  if (fmod) return op.result(op.emit("Mod", {x, y}, {{"fmod", int64_t{1}}}));
+  return op.result(floor_remainder(op, x, y, op.type(x).dtype));
 }
 
 Any threshold(Op& op) {
@@ -354,7 +420,7 @@ Any triangle(Op& op) {
 
 Any cumsum(Op& op) {
   ValueId x = op.tensor(0);
-  if (op.has(2)) x = op.to_dtype(x, op.dtype(2));
+  x = op.has(2) ? op.to_dtype(x, op.dtype(2)) : to_int64(op, x);
   return op.result(op.emit("CumSum", {x, op.scalar(static_cast<double>(op.integer(1)), DType::Int64)}));
 }
 

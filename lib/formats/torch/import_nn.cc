@@ -1,4 +1,4 @@
-// Convolutions, pooling, normalisation, attention, resizing.
+// Convolutions, pooling, normalisation, attention.
 #include <algorithm>
 #include <cmath>
 
@@ -169,6 +169,7 @@ Any conv_transpose(Op& op) { return op.result(transposed_convolution(op, 3, 4, 5
 Any convolution(Op& op) {
   const size_t spatial = spatial_of_weight(op);
   if (op.flag(6)) return op.result(transposed_convolution(op, 3, 4, 7, 5, op.integer(8)));
+  op.without(7);  // output_padding is of a transposed one
   return op.result(convolve(op, window(op, spatial, 3, 4, 5), op.integer(8), false));
 }
 
@@ -210,11 +211,12 @@ Any average_pool(Op& op) {
   if (strides.empty()) strides = kernel;
   check_positive(op, "stride", strides);
   const std::vector<int64_t> pads = op.ints(3, spatial);
+  const bool count_padding = op.flag(5);
   if (op.has(6)) op.refuse("a divisor_override is not read");
   Attributes attributes = {{"kernel_shape", kernel}, {"strides", strides}};
   if (pads != std::vector<int64_t>(spatial, 0)) {
     attributes["pads"] = both_ends(pads);
-    if (op.flag(5)) attributes["count_include_pad"] = int64_t{1};
+    if (count_padding) attributes["count_include_pad"] = int64_t{1};
   }
   if (op.flag(4)) attributes["ceil_mode"] = int64_t{1};
   bool added = false;
@@ -362,54 +364,6 @@ Any multi_head_attention(Op& op) {
   const ValueId mixed = attend(op, split[0], split[1], split[2], kNoValue, scale);
   const ValueId joined = op.reshape(op.transpose(mixed, {0, 2, 1, 3}), {0, 0, embed});
   return make_list({op.result(affine(op, joined, op.tensor(7), op.tensor(8))), Any()}, true);
-}
-
-namespace {
-
-Any resized(Op& op, Attributes attributes, size_t size_at, size_t scales_at, size_t n_scales) {
-  const ValueId x = op.tensor(0);
-  std::vector<ValueId> inputs = {x, kNoValue};
-  std::vector<int64_t> axes;
-  for (size_t i = 0; i < n_scales; ++i) axes.push_back(static_cast<int64_t>(i) + 2);
-  attributes["axes"] = axes;
-  bool given = op.has(scales_at);  // with both, the factor says where an element lies
-  for (size_t i = 0; i < n_scales && given && !op.argument(scales_at).list(); ++i) given = op.has(scales_at + i);
-  if (op.has(size_at) && !given) {
-    inputs.push_back(kNoValue);
-    inputs.push_back(op.ints_value(op.items(size_at)));
-  } else {
-    std::vector<float> scales;
-    if (op.argument(scales_at).list()) {
-      for (const Any& s : op.items(scales_at)) {
-        if (const auto* n = s.get<double>()) scales.push_back(static_cast<float>(*n));
-        if (const auto* n = s.get<int64_t>()) scales.push_back(static_cast<float>(*n));
-      }
-    } else {
-      for (size_t i = 0; i < n_scales; ++i) scales.push_back(static_cast<float>(op.real(scales_at + i)));
-    }
-    if (scales.size() == 1) scales.resize(n_scales, scales[0]);
-    if (scales.size() != n_scales) op.fail(scales.size(), " scales");
-    inputs.push_back(op.store("scales", Tensor::of<float>({static_cast<int64_t>(n_scales)}, scales)));
-  }
-  return op.result(op.emit("Resize", std::move(inputs), std::move(attributes)));
-}
-
-}  // namespace
-
-Any resize(Op& op) {
-  Attributes attributes = {{"mode", std::string(op.row().op)}};
-  attributes["coordinate_transformation_mode"] = std::string(op.flag(2) ? "align_corners" : "pytorch_half_pixel");
-  if (std::string(op.row().op) == "cubic") attributes["cubic_coeff_a"] = -0.75f;
-  return resized(op, std::move(attributes), 1, 3,
-                 op.row().schema == std::string("self output_size align_corners scales=None") ? 1 : 2);
-}
-Any resize_nearest(Op& op) {
-  const bool exact = std::string(op.row().op) == "exact";
-  return resized(op,
-                 {{"mode", std::string("nearest")},
-                  {"coordinate_transformation_mode", std::string(exact ? "half_pixel" : "asymmetric")},
-                  {"nearest_mode", std::string(exact ? "round_prefer_ceil" : "floor")}},
-                 1, 2, 2);
 }
 
 Any pixel_shuffle(Op& op) {

@@ -320,8 +320,9 @@ Any cast_to(Op& op, DType dtype) {
 }
 }  // namespace
 
-// to(dtype), to(device, dtype), to(other): the int is the dtype.
+// to(dtype), to(device, dtype), to(other): the int is the dtype. What stands behind says where and when the copy is made.
 Any to(Op& op) {
+  for (size_t i = 1; i <= 6; ++i) op.without(i);
   if (op.has(7)) return cast_to(op, op.dtype(7));
   if (op.is_tensor(1)) return cast_to(op, op.type(op.tensor(1)).dtype);
   for (size_t i = 1; i <= 2; ++i) {

@@ -52,7 +52,7 @@ Any unary_real(Op& op);
 Any where(Op& op);
 ValueId affine(Op& op, ValueId x, ValueId weight, ValueId bias);  // a linear layer; no bias: kNoValue
 
-// import_nn.cc: convolutions, pooling, normalisation, attention, resizing
+// import_nn.cc: convolutions, pooling, normalisation, attention
 Any adaptive_average_pool(Op& op);
 Any adaptive_max_pool(Op& op);
 Any attention(Op& op);
@@ -75,8 +75,9 @@ Any native_dropout(Op& op);
 Any native_layer_norm(Op& op);
 Any pixel_shuffle(Op& op);
 Any pixel_unshuffle(Op& op);
+
+// import_resize.cc
 Any resize(Op& op);
-Any resize_nearest(Op& op);
 
 // import_shape.cc: moving elements, making tensors, types
 Any arange(Op& op);

@@ -12,11 +12,19 @@ Op::Op(Importer& importer, const OpRow& row, std::string name, std::string where
       importer_(importer),
       row_(row),
       where_(std::move(where)),
-      arguments_(std::move(arguments)) {}
+      arguments_(std::move(arguments)),
+      asked_(arguments_.size()) {}
 
 const Any& Op::argument(size_t i) const {
   if (i >= arguments_.size()) fail("argument ", i, " is missing");
+  ask(i);
   return arguments_[i];
+}
+
+bool Op::has(size_t i) const {
+  if (i < arguments_.size() && !arguments_[i].none()) return true;
+  if (i < arguments_.size()) ask(i);
+  return false;
 }
 
 ValueId Op::tensor(size_t i) {

@@ -114,10 +114,11 @@ class SavedWeights : public Weights {
 
 class Reader {
  public:
-  Reader(const ModelSource& source, const std::vector<std::string>& shapes)
-      : shapes_(shapes),
+  explicit Reader(const ModelSource& source)
+      : shapes_(source.shapes),
         archive_(source.bytes, source.owner),
-        tensors_(archive_.owner(), archive_.big_endian(), source.bytes.size()) {}
+        tensors_(archive_.owner(), archive_.big_endian(), source.bytes.size()),
+        importer_(source.ignored) {}
 
   Graph read() {
     const bool old = !archive_.has(kModel);
@@ -296,7 +297,7 @@ class Reader {
     fail_unsupported("arguments of the kind ", kind, " are not read");
   }
 
-  // A sum, product or quotient of extents.
+  // A sum, product or quotient of extents, which is rounded down.
   Any extent_math(const std::string& op, const std::vector<Any>& arguments, const std::string& name) {
     if (arguments.size() != 2) fail_malformed("node '", name, "': ", op, " of ", arguments.size());
     const auto *a = arguments[0].get<int64_t>(), *b = arguments[1].get<int64_t>();
@@ -307,18 +308,15 @@ class Reader {
           : op == "Sub" ? __builtin_sub_overflow(*a, *b, &result)
                         : __builtin_mul_overflow(*a, *b, &result))
         fail_malformed("node '", name, "': a number is out of range");
-      return op == "Div" ? *a / *b : result;
+      if (op == "Div") result = *a / *b - (*a % *b < 0 ? 1 : 0);
+      return result;
+    }
+    for (const Any& argument : arguments) {
+      if (argument.get<Any::Symbolic>() == nullptr && argument.get<int64_t>() == nullptr)
+        fail_malformed("node '", name, "': ", op, " of ", kind_of(argument));
     }
     Steps steps(importer_.draft, name);
-    std::vector<ValueId> inputs;
-    for (const Any& argument : arguments) {
-      const auto* symbolic = argument.get<Any::Symbolic>();
-      if (symbolic == nullptr && argument.get<int64_t>() == nullptr)
-        fail_malformed("node '", name, "': ", op, " of ", kind_of(argument));
-      inputs.push_back(symbolic != nullptr ? importer_.symbolic_value(*symbolic, steps)
-                                           : steps.list({*argument.get<int64_t>()}));
-    }
-    return std::make_shared<torch::SymbolicInt>(torch::SymbolicInt{kNoValue, 0, steps.emit(op, inputs), Dim()});
+    return importer_.symbolic_math(op, arguments[0], arguments[1], steps);
   }
 
   void read_node(const Json& node) {
@@ -336,8 +334,7 @@ class Reader {
         arguments.push_back(argument(member(input, "arg")));
         const Json* name = torch::find_member(input, "name");
         const bool named = name != nullptr && name->is_string() && !name->get_ref<const std::string&>().empty();
-        if (named)
-          keywords.push_back(name->get<std::string>() == "scale_factors" ? "scales_h" : name->get<std::string>());
+        if (named) keywords.push_back(name->get<std::string>());
         if (!named && !keywords.empty()) fail_malformed("a positional argument behind a named one");
       }
       define(outputs, call(target, std::move(arguments), keywords, node, label));
@@ -427,6 +424,6 @@ bool sniff(const ModelSource& source) {
   return torch::has_record(source.bytes, kModel) || torch::has_record(source.bytes, kOldModel);
 }
 
-Graph read(const ModelSource& source) { return Reader(source, source.shapes).read(); }
+Graph read(const ModelSource& source) { return Reader(source).read(); }
 
 }  // namespace dnn::pt2

@@ -31,7 +31,7 @@ void collect(const Any& value, std::vector<Any>* tensors, int depth = 0) {
 Graph trace(const ModelSource& source, const std::vector<std::string>& shapes,
             const std::map<size_t, std::vector<Dim>>& guesses) {
   torch::Archive archive(source.bytes, source.owner);
-  torch::Importer importer;
+  torch::Importer importer(source.ignored);
   torch::Evaluator evaluator(archive, importer, source.bytes.size());
   Graph& graph = importer.draft.graph;
   graph.producer = "torchscript";

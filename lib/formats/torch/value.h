@@ -38,8 +38,9 @@ struct TensorCell {
 struct SymbolicInt {
   ValueId of = kNoValue;  // the tensor whose extent it is
   int64_t axis = 0;
-  ValueId value = kNoValue;  // int64[1], where a node makes it already
-  Dim dim;                   // symbol, where it is an extent
+  ValueId value = kNoValue;    // int64[1], where a node makes it already
+  Dim dim;                     // symbol, where it is an extent
+  bool signed_number = false;  // it may be negative, as a difference may
 };
 
 struct ListCell {
