@@ -63,7 +63,8 @@ int32_t File::add(const std::string& name, const Type& type, uint32_t buffer, co
     quantization = CreateQuantization(builder_, 0, 0, builder_.CreateVector(scales->scale),
                                       builder_.CreateVector(scales->zero_point), 0, 0, scales->axis);
   }
-  extents_.push_back(shape);
+  facts_.push_back(
+      {type_of(type.dtype), shape, scales == nullptr ? 0 : scales->scale[0], scales != nullptr && !scales->single()});
   tensors_.push_back(CreateTensor(builder_, extents, type_of(type.dtype), buffer, text, quantization, false, 0, marks));
   return static_cast<int32_t>(tensors_.size()) - 1;
 }
@@ -77,7 +78,7 @@ int32_t File::constant(const std::string& name, const dnn::Tensor& value, const 
   if (float16_weights_ && value.dtype() == DType::Float32 && value.size() > 1) {
     const int32_t narrow = constant(name + "/float16", convert(value, DType::Float16));
     const int32_t wide = computed(name, Type(value));
-    op(6, 3, {narrow}, {wide});
+    op(6, {narrow}, {wide});
     return wide;
   }
   const bool apart = value.size_bytes() >= kApart;
@@ -109,7 +110,7 @@ int32_t File::tensor(ValueId v) {
   type.dtype = DType::Int32;
   const bool outside = graph_.is_input(v) || graph_.is_output(v);
   const int32_t narrow = at->second = computed(outside ? value.name + "/int32" : value.name, type, scales);
-  if (graph_.is_input(v) || outer_.count(v) != 0) op(kCast, 1, {outer(v)}, {narrow});
+  if (graph_.is_input(v) || outer_.count(v) != 0) op(kCast, {outer(v)}, {narrow});
   return narrow;
 }
 
@@ -122,8 +123,15 @@ int32_t File::outer(ValueId v) {
   return at->second;
 }
 
-void File::op(int code, int version, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+void File::op(int code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
               const OptionsRef& options) {
+  const auto facts = [&](const std::vector<int32_t>& tensors) {
+    std::vector<const TensorFacts*> result;
+    for (int32_t t : tensors) result.push_back(t < 0 ? nullptr : &facts_[static_cast<size_t>(t)]);
+    return result;
+  };
+  const void* table = options.type == 0 ? nullptr : flatbuffers::GetTemporaryPointer(builder_, options.table);
+  const int version = version_of(code, {facts(inputs), facts(outputs), table});
   const auto [at, fresh] = codes_of_.try_emplace({code, version}, static_cast<uint32_t>(codes_.size()));
   if (fresh) codes_.push_back(CreateOperatorCode(builder_, static_cast<int8_t>(std::min(code, 127)), 0, version, code));
   const auto ins = builder_.CreateVector(inputs), outs = builder_.CreateVector(outputs);
@@ -136,7 +144,7 @@ Content File::finish() {
   for (ValueId v : graph_.outputs) {
     const bool widened = outer_.count(v) != 0;
     outputs.push_back(outer(v));
-    if (!widened && outer_.count(v) != 0) op(kCast, 1, {tensor(v)}, {outputs.back()});
+    if (!widened && outer_.count(v) != 0) op(kCast, {tensor(v)}, {outputs.back()});
   }
   const auto maps = [&](const std::vector<ValueId>& values, const std::vector<int32_t>& at) {
     std::vector<flatbuffers::Offset<TensorMap>> list;
@@ -275,7 +283,7 @@ int32_t Export::widened(size_t i, int32_t tensor) {
   Type type(DType::Float32, {});
   for (int32_t extent : file_.extents(tensor)) type.shape->emplace_back(extent);
   const int32_t result = file_.computed(graph().value(node_.inputs[i]).name, type);
-  op(6, {tensor}, {result}, {}, 3);
+  op(6, {tensor}, {result});
   return result;
 }
 
@@ -331,12 +339,9 @@ int32_t Export::last_step(const char* what, const Type& type) {
   return file_.computed(name(what), type, output_scales());
 }
 
-// Versions of operators that came to take signed 8-bit numbers later.
 void Export::op(int code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
-                const OptionsRef& options, int version) {
-  if (quantized() && type(0).dtype == DType::Int8)
-    version = std::max(version, code == 3 || code == 4 ? 3 : code == 9 ? 4 : code == 67 ? 3 : 2);
-  file_.op(code, version, inputs, outputs, options);
+                const OptionsRef& options) {
+  file_.op(code, inputs, outputs, options);
 }
 
 }  // namespace dnn::tflite

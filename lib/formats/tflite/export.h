@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/tflite/plan.h"
+#include "formats/tflite/versions.h"
 #include "graph/graph.h"
 #include "layout/settle.h"
 
@@ -40,10 +41,11 @@ class File {
   int32_t constant(const std::string& name, const dnn::Tensor& value, const Scales* scales = nullptr);
   int32_t ints(const std::string& name, const std::vector<int64_t>& values);
   int32_t computed(const std::string& name, const Type& type, const Scales* scales = nullptr);
-  const std::vector<int32_t>& extents(int32_t tensor) const { return extents_[static_cast<size_t>(tensor)]; }
+  const std::vector<int32_t>& extents(int32_t tensor) const { return facts_[static_cast<size_t>(tensor)].shape; }
   // The tensor of `v` is this one.
   void define(ValueId v, int32_t tensor) { tensors_of_[v] = tensor; }
-  void op(int code, int version, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+  // In the version that its operands need.
+  void op(int code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
           const OptionsRef& options = {});
   // The whole file.
   Content finish();
@@ -62,7 +64,7 @@ class File {
   std::vector<flatbuffers::Offset<Buffer>> buffers_;
   std::vector<std::pair<size_t, dnn::Tensor>> apart_;  // contents of buffers that are empty so far
   std::vector<flatbuffers::Offset<Tensor>> tensors_;
-  std::vector<std::vector<int32_t>> extents_;  // by tensor
+  std::vector<TensorFacts> facts_;  // by tensor
   std::vector<flatbuffers::Offset<OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<Operator>> ops_;
 };
@@ -115,7 +117,7 @@ class Export {
   int32_t step(const char* what, const Type& type);
   int32_t last_step(const char* what, const Type& type);
   void op(int code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
-          const OptionsRef& options = {}, int version = 1);
+          const OptionsRef& options = {});
 
   template <class... T>
   [[noreturn]] void refuse(const T&... parts) const {

@@ -159,7 +159,7 @@ void write_sum(Export& e) {
 // Weights kept in 16 bits are dequantised, as the format's own converter writes it.
 void write_cast(Export& e) {
   const bool weights = e.constant(0) != nullptr && e.type(0).dtype == DType::Float16;
-  if (weights && e.output_type().dtype == DType::Float32) return e.op(6, {e.input(0)}, {e.output()}, {}, 3);
+  if (weights && e.output_type().dtype == DType::Float32) return e.op(6, {e.input(0)}, {e.output()});
   // 64-bit integers of the graph's border are written as they are, and read so where they are there by now.
   const bool wide_in = e.type(0).dtype == DType::Int64 && e.has_outer(e.node().inputs[0]);
   const bool wide_out = e.output_type().dtype == DType::Int64;
@@ -167,17 +167,14 @@ void write_cast(Export& e) {
        {wide_out ? e.outer(e.node().outputs[0]) : e.output()});
 }
 
-void write_quantize(Export& e) {
-  const bool again = !is_float(e.type(0).dtype);
-  e.op(114, {e.input(0)}, {e.output()}, {}, again ? 2 : 1);
-}
+void write_quantize(Export& e) { e.op(114, {e.input(0)}, {e.output()}); }
 
 // TFLite dequantises no 32-bit numbers: those are constants, and written as real ones.
 void write_dequantize(Export& e) {
   if (e.type(0).dtype == DType::Int32) {
     e.define_dequantized();
   } else {
-    e.op(6, {e.input(0)}, {e.output()}, {}, 2);
+    e.op(6, {e.input(0)}, {e.output()});
   }
 }
 
@@ -304,7 +301,7 @@ void write_matmul(Export& e) {
   if (b != nullptr && b->rank() == 2 && rank >= 2) {
     const int32_t w = e.store_input(1, transposed(*b, {1, 0}));
     e.op(9, {e.input(0), w, -1}, {e.output()},
-         {8, CreateFullyConnectedOptions(e.builder(), e.activation(), 0, rank != 2)}, rank != 2 ? 5 : 1);
+         {8, CreateFullyConnectedOptions(e.builder(), e.activation(), 0, rank != 2)});
     return;
   }
   if (rank < 2 || e.shape(1).size() < 2) e.refuse("an operand of rank 1");

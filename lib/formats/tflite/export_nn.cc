@@ -1,8 +1,12 @@
 // Convolutions, pooling, normalisation, resizing, over [N, H, W, C] (domain "nhwc").
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 
+#include "formats/resampling.h"
 #include "formats/tflite/exports.h"
+#include "formats/tflite/nearest.h"
 #include "ops/window.h"
 
 namespace dnn::tflite {
@@ -76,7 +80,7 @@ int i32(int64_t value) { return static_cast<int>(value); }
 void blocks(Export& e, int code, int options) {
   const int64_t size = e.node().attribute_int("blocksize", 1);
   if (e.node().attribute_string("mode", "DCR") != "DCR") e.refuse("blocks in the order CRD");
-  e.op(code, {e.input(0)}, {e.output()}, {options, CreateBlockOptions(e.builder(), i32(size))}, code == 5 ? 2 : 1);
+  e.op(code, {e.input(0)}, {e.output()}, {options, CreateBlockOptions(e.builder(), i32(size))});
 }
 
 }  // namespace
@@ -98,8 +102,7 @@ void write_conv(Export& e) {
   const int32_t weights = e.store_input(1, transposed(w, {0, 2, 3, 1}));
   e.op(3, {in, weights, bias}, {e.output()},
        {1, CreateConv2DOptions(e.builder(), s.padding, i32(s.strides[1]), i32(s.strides[0]), e.activation(),
-                               i32(s.dilations[1]), i32(s.dilations[0]))},
-       group > 1 ? 6 : 1);
+                               i32(s.dilations[1]), i32(s.dilations[0]))});
 }
 
 // The whole of what the windows cover, cut to what the padding leaves.
@@ -129,7 +132,7 @@ void write_conv_transpose(Export& e) {
   for (size_t i = 1; i < 3; ++i) (*type.shape)[i] = Dim(whole[i]);
   const int32_t result = cut ? e.last_step("whole", type) : e.output();
   e.op(67, {size, weights, e.input(0), bias}, {result},
-       {49, CreateTransposeConvOptions(e.builder(), Padding::VALID, i32(strides[1]), i32(strides[0]))}, 3);
+       {49, CreateTransposeConvOptions(e.builder(), Padding::VALID, i32(strides[1]), i32(strides[0]))});
   if (cut) {
     const int32_t begin = e.ints({0, pads[0], pads[1], 0}), extents = e.ints(y);
     e.op(65, {result, begin, extents}, {e.output()}, {48, CreateAnyTable(e.builder())});
@@ -199,32 +202,74 @@ void write_lrn(Export& e) {
 void write_depth_to_space(Export& e) { blocks(e, 5, 94); }
 void write_space_to_depth(Export& e) { blocks(e, 26, 19); }
 
+namespace {
+
+// The factors of height and width where the node states them.
+std::vector<std::optional<float>> factors_of(Export& e) {
+  std::vector<std::optional<float>> factors(2);
+  if (!e.has_input(2) || e.constant(2) == nullptr || e.constant(2)->size() == 0) return factors;
+  const std::vector<double> given = to_doubles(*e.constant(2));
+  std::vector<int64_t> axes = e.node().attribute_ints("axes");
+  for (size_t i = 0; axes.size() < given.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  for (size_t i = 0; i < given.size(); ++i) {
+    const int64_t axis = axes[i] < 0 ? axes[i] + 4 : axes[i];
+    if (axis == 1 || axis == 2) factors[static_cast<size_t>(axis) - 1] = static_cast<float>(given[i]);
+  }
+  return factors;
+}
+
+struct NearestMode {
+  bool corners, centres;
+};
+
+// The format's mode that picks the same elements as the node; its own mode first.
+NearestMode nearest_mode(Export& e, const std::vector<int64_t>& x, const std::vector<int64_t>& y) {
+  const std::string at = e.node().attribute_string("coordinate_transformation_mode", "half_pixel");
+  const std::vector<std::optional<float>> factors = factors_of(e);
+  std::vector<NearestMode> modes = {{false, false}, {false, true}, {true, false}};
+  if (at == "align_corners") std::swap(modes[0], modes[2]);
+  if (at != "align_corners" && at != "asymmetric") std::swap(modes[0], modes[1]);
+  for (const NearestMode& mode : modes) {
+    bool same = true;
+    for (size_t i = 0; i < 2; ++i) {
+      const std::vector<int64_t> wanted = nearest_elements(e.node().attributes, x[i + 1], y[i + 1], factors[i]);
+      same = same && picked_elements(x[i + 1], y[i + 1], mode.corners, mode.centres) == wanted;
+    }
+    if (same) return mode;
+  }
+  e.refuse("nearest elements by ", e.node().attribute_string("nearest_mode", "round_prefer_floor"), " of coordinates ",
+           at);
+}
+
+}  // namespace
+
 void write_resize(Export& e) {
   const Node& node = e.node();
   const std::vector<int64_t> x = e.shape(0), y = e.output_shape();
-  if (x.size() != 4 || x[0] != y[0] || x[3] != y[3] || y[1] < 0 || y[2] < 0)
+  if (x.size() != 4 || x[0] != y[0] || x[3] != y[3] || y[1] < 1 || y[2] < 1 || x[1] < 1 || x[2] < 1)
     e.refuse("resizing ", shape_text(x), " to ", shape_text(y), "; only height and width can be, to fixed extents");
   const std::string mode = node.attribute_string("mode", "nearest"),
-                    at = node.attribute_string("coordinate_transformation_mode", "half_pixel"),
-                    nearest = node.attribute_string("nearest_mode", "round_prefer_floor");
+                    at = node.attribute_string("coordinate_transformation_mode", "half_pixel");
   if (node.attribute_int("antialias", 0) != 0) e.refuse("antialiasing");
+  if (node.attribute_string("keep_aspect_ratio_policy", "stretch") != "stretch") e.refuse("a kept aspect ratio");
+  const int32_t size = e.ints({y[1], y[2]});
+  if (mode == "nearest") {
+    const NearestMode how = nearest_mode(e, x, y);
+    return e.op(97, {e.input(0), size}, {e.output()},
+                {74, CreateResizeNearestNeighborOptions(e.builder(), how.corners, how.centres)});
+  }
+  if (mode != "linear") e.refuse("resizing by ", mode);
   const bool corners = at == "align_corners";
   const bool centres = at == "half_pixel" || (at == "pytorch_half_pixel" && y[1] > 1 && y[2] > 1);
   if (!corners && !centres && at != "asymmetric") e.refuse("coordinates ", at);
-  const int32_t size = e.ints({y[1], y[2]});
-  if (mode == "linear") {
-    e.op(23, {e.input(0), size}, {e.output()}, {15, CreateResizeBilinearOptions(e.builder(), 0, 0, corners, centres)},
-         3);
-  } else if (mode == "nearest") {
-    const bool whole = x[1] > 0 && x[2] > 0 && y[1] % x[1] == 0 && y[2] % x[2] == 0;  // no element lies half-way
-    const bool fits = centres ? nearest == "round_prefer_ceil" || (whole && nearest == "round_prefer_floor")
-                              : nearest == (corners ? "round_prefer_ceil" : "floor");
-    if (!fits) e.refuse("nearest elements by ", nearest, " of coordinates ", at);
-    e.op(97, {e.input(0), size}, {e.output()}, {74, CreateResizeNearestNeighborOptions(e.builder(), corners, centres)},
-         3);
-  } else {
-    e.refuse("resizing by ", mode);
+  const std::vector<std::optional<float>> factors = factors_of(e);
+  for (size_t i = 0; i < 2; ++i) {
+    const double in = static_cast<double>(x[i + 1]), out = static_cast<double>(y[i + 1]);
+    const double factor = factors[i] ? static_cast<double>(*factors[i]) : out / in;
+    const double apart = corners ? std::abs(factor * in - out) : std::abs(out / factor - in);
+    if (apart > 1e-4) e.refuse("a factor of ", factor, " for ", x[i + 1], " elements, which become ", y[i + 1]);
   }
+  e.op(23, {e.input(0), size}, {e.output()}, {15, CreateResizeBilinearOptions(e.builder(), 0, 0, corners, centres)});
 }
 
 }  // namespace dnn::tflite

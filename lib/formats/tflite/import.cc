@@ -43,15 +43,64 @@ std::string first_output(const Source& source, const Operator& op) {
 }
 }  // namespace
 
-Op::Op(Source& source, const Operator& op, std::string type)
+Op::Op(Source& source, const Operator& op, const OpRow& row)
     : Steps(source.draft, first_output(source, op)),
       source_(source),
       op_(op),
-      type_(std::move(type)),
+      row_(row),
       inputs_(numbers(op.inputs())),
-      outputs_(numbers(op.outputs())) {}
+      outputs_(numbers(op.outputs())),
+      asked_(inputs_.size()) {}
 
-std::string Op::label() const { return cat(type_, " '", name(), "'"); }
+std::string Op::label() const { return cat(row_.name, " '", name(), "'"); }
+
+void Op::read_options() {
+  check_fields(source_, op_, "Operator",
+               {"opcode_index", "inputs", "outputs", "builtin_options_type", "builtin_options"}, label());
+  if (op_.builtin_options() == nullptr) return;
+  if (op_.builtin_options_type() != row_.options)
+    refuse("options of kind ", static_cast<int>(op_.builtin_options_type()), ", not ", row_.options, ", are not read");
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(source_.bytes.data()), source_.bytes.size());
+  if (!row_.verify(op_.builtin_options(), verifier)) fail("its options are damaged");
+  const auto& table = reinterpret_cast<const flatbuffers::Table&>(*op_.builtin_options());
+  Leftovers unknown;  // fields that the schema lacks
+  for (std::string& field : stated_fields(table, *row_.table()))
+    (starts_with(field, "field ") ? unknown : leftovers_).add(field);
+  unknown.ignore(row_.name, source_.ignored);
+  unknown.finish(label(), "option");
+}
+
+// What the tensor says beside its type, shape, name and numbers.
+void Op::check_tensor(const Tensor& tensor) const {
+  const std::string of = cat("tensor '", text(tensor.name()), "'");
+  check_fields(source_, tensor, "Tensor", {"shape", "type", "buffer", "name", "quantization", "shape_signature"}, of);
+  if (tensor.quantization() != nullptr)
+    check_fields(source_, *tensor.quantization(), "Quantization", {"scale", "zero_point", "quantized_dimension"}, of);
+}
+
+void Op::run() {
+  read_options();
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i] >= 0) check_tensor(input_tensor(i));
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i] >= 0) check_tensor(output_tensor(i));
+  }
+  row_.import(*this);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i] >= 0 && !asked_[i]) refuse("operand ", i, " ('", text(input_tensor(i).name()), "') is not read");
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i] >= 0 && source_.values[static_cast<size_t>(outputs_[i])] == kNoValue)
+      refuse("result ", i, " ('", text(output_tensor(i).name()), "') is not read");
+  }
+  if (op_.builtin_options() == nullptr) return;
+  const auto& table = reinterpret_cast<const flatbuffers::Table&>(*op_.builtin_options());
+  const auto show = [&](const std::string& field) { return field_text(table, *row_.table(), field); };
+  leftovers_.irrelevant(row_.name, irrelevant_fields(), show);
+  leftovers_.ignore(row_.name, source_.ignored);
+  leftovers_.finish(label(), "option", show);
+}
 
 int Op::tensor_of(const std::vector<int32_t>& list, size_t i, const char* what) const {
   if (i >= list.size() || list[i] < 0) fail("there is no ", what, " ", i);
@@ -72,6 +121,7 @@ const Tensor& Op::output_tensor(size_t i) const {
 ValueId Op::raw(size_t i) {
   const ValueId v = source_.values[static_cast<size_t>(tensor_of(inputs_, i, "input"))];
   if (v == kNoValue) fail("input ", i, " is used before it is computed");
+  asked_[i] = true;
   return v;
 }
 
@@ -133,9 +183,21 @@ std::vector<int64_t> shape_of(const Tensor& tensor) {
 }
 }  // namespace
 
-std::vector<int64_t> Op::shape(size_t i) const { return shape_of(input_tensor(i)); }
+std::vector<int64_t> Op::shape(size_t i) {
+  const Tensor& tensor = input_tensor(i);
+  const std::vector<int64_t> stated = shape_of(tensor);
+  if (!stated.empty() || tensor.has_rank()) return stated;
+  source_.types.update();
+  const auto& known = source_.draft.graph.value(source_.values[static_cast<size_t>(inputs_[i])]).type.shape;
+  if (!known) return stated;
+  std::vector<int64_t> result;
+  for (const Dim& dim : *known) result.push_back(dim.fixed() ? dim.size : -1);
+  return result;
+}
 std::vector<int64_t> Op::output_shape(size_t i) const { return shape_of(output_tensor(i)); }
 DType Op::output_dtype(size_t i) const { return dtype_of(output_tensor(i).type()); }
+
+bool Op::quantized_input(size_t i) const { return quantized(input_tensor(i)); }
 
 bool Op::same_quantization(size_t input, size_t output) const {
   const Tensor &a = input_tensor(input), &b = output_tensor(output);

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "formats/draft.h"
+#include "formats/tflite/fields.h"
+#include "ops/type_inference.h"
 
 namespace dnn::tflite {
 
@@ -15,9 +17,42 @@ struct Source {
   const SubGraph* subgraph = nullptr;
   Bytes bytes;                        // of the file: options are verified against them
   std::shared_ptr<const void> owner;  // keeps `bytes` alive
+  IgnoredFields ignored;
   Draft draft;
+  TypeInference types{draft.graph};
   std::vector<ValueId> values, reals;  // by tensor: its value, and the same dequantised; kNoValue: not yet
 };
+
+// Fields that no importer asks for, and that change nothing: irrelevant.cc says why.
+const IrrelevantFields& irrelevant_fields();
+// Throws Unsupported for a stated field of `table` that is neither among `read` nor irrelevant. `owner`: the table's name there.
+template <class T>
+void check_fields(const Source& source, const T& table, const char* owner, std::initializer_list<const char*> read,
+                  const std::string& label) {
+  const auto& fields = reinterpret_cast<const flatbuffers::Table&>(table);
+  const flatbuffers::TypeTable& type = *T::MiniReflectTypeTable();
+  Leftovers leftovers;
+  for (std::string& name : stated_fields(fields, type)) leftovers.add(std::move(name));
+  for (const char* name : read) leftovers.use(name);
+  const auto show = [&](const std::string& name) { return field_text(fields, type, name); };
+  leftovers.irrelevant(owner, irrelevant_fields(), show);
+  leftovers.ignore(owner, source.ignored);
+  leftovers.finish(label, "field", show);
+}
+
+// One row per operator, from ops.def.
+class Op;
+struct OpRow {
+  const char* name;
+  int code;
+  int options;  // number of its options table; 0: none
+  const flatbuffers::TypeTable* (*table)();
+  bool (*verify)(const void* table, flatbuffers::Verifier& verifier);
+  void (*import)(Op&);
+};
+const std::vector<OpRow>& op_rows();
+// The operator's name in the public format; "operator 999" where there is none.
+std::string builtin_name(int code);
 
 // A copy of a FlatBuffer's numbers, which need not be aligned; empty where there are none.
 template <class T>
@@ -31,11 +66,15 @@ inline std::string text(const flatbuffers::String* s) { return s == nullptr ? st
 
 class Op : public Steps {
  public:
-  Op(Source& source, const Operator& op, std::string type);
+  Op(Source& source, const Operator& op, const OpRow& row);
+  // Imports the operator. Throws Unsupported where an option, operand or result is left over.
+  void run();
 
   size_t input_count() const { return inputs_.size(); }
   size_t output_count() const { return outputs_.size(); }
   bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] >= 0; }
+  // Input i changes nothing here.
+  void without(size_t i) { asked_.at(i) = true; }
   // Input i as the file has it, and as real numbers: dequantised where it is quantised. Malformed when it is missing.
   ValueId raw(size_t i);
   ValueId real(size_t i);
@@ -43,22 +82,23 @@ class Op : public Steps {
   const dnn::Tensor* constant(size_t i);
   // A constant list of integers; Unsupported where it is computed.
   std::vector<int64_t> ints(size_t i);
-  // The file's shape of an input or output; -1: open.
-  std::vector<int64_t> shape(size_t i) const;
+  // The shape of an input: the file's, or what follows from its producers where that states none; the file's of an output. -1: open.
+  std::vector<int64_t> shape(size_t i);
   std::vector<int64_t> output_shape(size_t i) const;
   DType output_dtype(size_t i) const;
+  bool quantized_input(size_t i) const;
   // Whether both tensors hold numbers of one scale and zero point, so that moving elements needs no rounding.
   bool same_quantization(size_t input, size_t output) const;
 
-  // The options; defaults where the file has none, Malformed when they are damaged.
+  // The options, whose fields are asked for one by one. T is the row's table.
   template <class T>
-  const T* options() const {
-    const auto* table = reinterpret_cast<const T*>(op_.builtin_options());
-    if (table == nullptr) fail("its options are missing");
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(source_.bytes.data()), source_.bytes.size());
-    if (!table->Verify(verifier)) fail("its options are damaged");
-    return table;
+  Fields<T> options() {
+    DNN_CHECK(row_.table == &T::MiniReflectTypeTable);
+    if (op_.builtin_options() == nullptr) fail("its options are missing");
+    return {reinterpret_cast<const T*>(op_.builtin_options()), &leftovers_};
   }
+  // The option of that name changes nothing here.
+  void without(const char* option) { leftovers_.use(option); }
 
   ValueId activated(ValueId v, Activation activation);
   // Output i is `v`: of real numbers, quantised where the tensor is; or of the tensor's own dtype.
@@ -75,6 +115,8 @@ class Op : public Steps {
   }
 
  private:
+  void read_options();
+  void check_tensor(const Tensor& tensor) const;
   std::string label() const;
   int tensor_of(const std::vector<int32_t>& list, size_t i, const char* what) const;
   const Tensor& input_tensor(size_t i) const;
@@ -83,17 +125,11 @@ class Op : public Steps {
 
   Source& source_;
   const Operator& op_;
-  std::string type_;
+  const OpRow& row_;
   std::vector<int32_t> inputs_, outputs_;
+  std::vector<bool> asked_;  // by input
+  Leftovers leftovers_;      // of the options
 };
-
-// One row per operator, from ops.def.
-struct OpRow {
-  const char* name;
-  int code;
-  void (*import)(Op&);
-};
-const std::vector<OpRow>& op_rows();
 
 DType dtype_of(TensorType type);  // Unsupported for types that the IR lacks
 bool quantized(const Tensor& tensor);

@@ -2,7 +2,9 @@
 // each stands between Transposes, which settle_transposes() removes afterwards.
 #include <algorithm>
 
+#include "formats/resampling.h"
 #include "formats/tflite/imports.h"
+#include "formats/tflite/nearest.h"
 
 namespace dnn::tflite {
 namespace {
@@ -55,15 +57,16 @@ void finish_conv(Op& op, const Permutation& perm, Attributes attributes, Activat
 template <class Emit>
 void pool(Op& op, const Emit& emit) {
   check_rank(op, 4);
-  const auto* o = op.options<Pool2DOptions>();
+  using O = Pool2DOptions;
+  const auto o = op.options<O>();
   const std::vector<int64_t> x = op.shape(0);
-  Attributes attributes = window(op, o->padding(), {x[1], o->filter_height(), o->stride_h(), 1},
-                                 {x[2], o->filter_width(), o->stride_w(), 1});
+  Attributes attributes = window(op, o(&O::padding), {x[1], o(&O::filter_height), o(&O::stride_h), 1},
+                                 {x[2], o(&O::filter_width), o(&O::stride_w), 1});
   attributes.erase("dilations");
-  attributes["kernel_shape"] = std::vector<int64_t>{o->filter_height(), o->filter_width()};
+  attributes["kernel_shape"] = std::vector<int64_t>{o(&O::filter_height), o(&O::filter_width)};
   const ValueId y =
       op.transpose(emit(op.transpose(op.real(0), kToChannelsFirst), std::move(attributes)), kToChannelsLast);
-  op.define(0, op.activated(y, o->activation()));
+  op.define(0, op.activated(y, o(&O::activation)));
 }
 
 void resize(Op& op, Attributes attributes) {
@@ -77,7 +80,7 @@ void resize(Op& op, Attributes attributes) {
 void blocks(Op& op, const std::string& name) {
   check_rank(op, 4);
   const ValueId x = op.transpose(op.real(0), kToChannelsFirst);
-  const auto size = static_cast<int64_t>(op.options<BlockOptions>()->block_size());
+  const auto size = static_cast<int64_t>(op.options<BlockOptions>()(&BlockOptions::block_size));
   op.define(0, op.transpose(op.emit(name, {x}, {{"blocksize", size}}), kToChannelsLast));
 }
 
@@ -85,35 +88,38 @@ void blocks(Op& op, const std::string& name) {
 
 void conv(Op& op) {
   check_rank(op, 4);
-  const auto* o = op.options<Conv2DOptions>();
+  using O = Conv2DOptions;
+  const auto o = op.options<O>();
   const std::vector<int64_t> x = op.shape(0), w = op.shape(1);
   if (w.size() != 4 || w[3] < 1) op.fail("weights of shape ", shape_text(w));
-  Attributes attributes = window(op, o->padding(), {x[1], w[1], o->stride_h(), o->dilation_h_factor()},
-                                 {x[2], w[2], o->stride_w(), o->dilation_w_factor()});
+  Attributes attributes = window(op, o(&O::padding), {x[1], w[1], o(&O::stride_h), o(&O::dilation_h_factor)},
+                                 {x[2], w[2], o(&O::stride_w), o(&O::dilation_w_factor)});
   if (x[3] % w[3] != 0) op.fail("weights for ", w[3], " channels, but ", x[3], " come");
   if (x[3] != w[3]) attributes["group"] = x[3] / w[3];
-  finish_conv(op, kToChannelsFirst, std::move(attributes), o->activation());
+  finish_conv(op, kToChannelsFirst, std::move(attributes), o(&O::activation));
 }
 
 void depthwise_conv(Op& op) {
   check_rank(op, 4);
-  const auto* o = op.options<DepthwiseConv2DOptions>();
+  using O = DepthwiseConv2DOptions;
+  const auto o = op.options<O>();
   const std::vector<int64_t> x = op.shape(0), w = op.shape(1);
   if (w.size() != 4 || w[0] != 1 || x[3] < 1 || w[3] % x[3] != 0)
     op.fail("weights of shape ", shape_text(w), " for ", x[3], " channels");
-  Attributes attributes = window(op, o->padding(), {x[1], w[1], o->stride_h(), o->dilation_h_factor()},
-                                 {x[2], w[2], o->stride_w(), o->dilation_w_factor()});
+  Attributes attributes = window(op, o(&O::padding), {x[1], w[1], o(&O::stride_h), o(&O::dilation_h_factor)},
+                                 {x[2], w[2], o(&O::stride_w), o(&O::dilation_w_factor)});
   attributes["group"] = x[3];
-  finish_conv(op, {3, 0, 1, 2}, std::move(attributes), o->activation());
+  finish_conv(op, {3, 0, 1, 2}, std::move(attributes), o(&O::activation));
 }
 
 void transpose_conv(Op& op) {
   if (op.shape(2).size() != 4) op.fail("its input has rank ", op.shape(2).size(), ", not 4");
-  const auto* o = op.options<TransposeConvOptions>();
+  using O = TransposeConvOptions;
+  const auto o = op.options<O>();
   const std::vector<int64_t> size = op.ints(0), w = op.shape(1), x = op.shape(2);
   if (w.size() != 4 || size.size() != 4) op.fail("weights of shape ", shape_text(w), ", output of rank ", size.size());
-  if (o->stride_h() < 1 || o->stride_w() < 1) op.fail("strides ", o->stride_h(), " and ", o->stride_w());
-  const std::vector<int64_t> strides = {o->stride_h(), o->stride_w()};
+  if (o(&O::stride_h) < 1 || o(&O::stride_w) < 1) op.fail("strides ", o(&O::stride_h), " and ", o(&O::stride_w));
+  const std::vector<int64_t> strides = {o(&O::stride_h), o(&O::stride_w)};
   std::vector<int64_t> pads(4), extra(2);
   for (size_t i = 0; i < 2; ++i) {
     if (x[i + 1] < 0) op.refuse("an input of open extents");
@@ -121,7 +127,7 @@ void transpose_conv(Op& op) {
     const int64_t cut = whole - size[i + 1];
     if (cut < 0 && -cut >= strides[i]) op.fail("an output of ", size[i + 1], " from windows that cover ", whole);
     extra[i] = std::max<int64_t>(0, -cut);
-    pads[i] = std::max<int64_t>(0, cut) / 2;
+    pads[i] = o(&O::padding) == Padding::SAME ? std::max<int64_t>(0, cut) / 2 : 0;
     pads[i + 2] = std::max<int64_t>(0, cut) - pads[i];
   }
   std::vector<ValueId> inputs = {op.transpose(op.real(2), kToChannelsFirst), op.transpose(op.real(1), {3, 0, 1, 2})};
@@ -129,7 +135,7 @@ void transpose_conv(Op& op) {
   Attributes attributes = {{"strides", strides}, {"pads", pads}};
   if (extra != std::vector<int64_t>(2, 0)) attributes["output_padding"] = extra;
   const ValueId y = op.transpose(op.emit("ConvTranspose", std::move(inputs), std::move(attributes)), kToChannelsLast);
-  op.define(0, op.activated(y, o->activation()));
+  op.define(0, op.activated(y, o(&O::activation)));
 }
 
 void average_pool(Op& op) {
@@ -143,11 +149,12 @@ void max_pool(Op& op) {
 // ONNX divides alpha by the size of the window, TFLite does not.
 void local_response_normalization(Op& op) {
   check_rank(op, 4);
-  const auto* o = op.options<LocalResponseNormalizationOptions>();
-  if (o->radius() < 0 || o->radius() > 1 << 20) op.fail("a radius of ", o->radius());
-  const int64_t size = 2 * static_cast<int64_t>(o->radius()) + 1;
+  using O = LocalResponseNormalizationOptions;
+  const auto o = op.options<O>();
+  if (o(&O::radius) < 0 || o(&O::radius) > 1 << 20) op.fail("a radius of ", o(&O::radius));
+  const int64_t size = 2 * static_cast<int64_t>(o(&O::radius)) + 1;
   const Attributes attributes = {
-      {"size", size}, {"alpha", o->alpha() * static_cast<float>(size)}, {"beta", o->beta()}, {"bias", o->bias()}};
+      {"size", size}, {"alpha", o(&O::alpha) * static_cast<float>(size)}, {"beta", o(&O::beta)}, {"bias", o(&O::bias)}};
   const ValueId x = op.transpose(op.real(0), kToChannelsFirst);
   op.define(0, op.transpose(op.emit("LRN", {x}, attributes), kToChannelsLast));
 }
@@ -157,12 +164,13 @@ void l2_normalization(Op& op) {
   const ValueId x = op.real(0);
   const ValueId sum = op.emit("ReduceSumSquare", {x, op.list({-1})}, {{"keepdims", int64_t{1}}});
   const ValueId length = op.emit("Sqrt", {op.emit("Max", {sum, op.number(1e-6f)})});
-  op.define(0, op.activated(op.emit("Div", {x, length}), op.options<ArithmeticOptions>()->activation()));
+  op.define(0,
+            op.activated(op.emit("Div", {x, length}), op.options<ArithmeticOptions>()(&ArithmeticOptions::activation)));
 }
 
 void softmax(Op& op) {
   ValueId x = op.real(0);
-  const float beta = op.options<SoftmaxOptions>()->beta();
+  const float beta = op.options<SoftmaxOptions>()(&SoftmaxOptions::beta);
   if (beta != 1) x = op.emit("Mul", {x, op.number(beta)});
   op.define(0, op.emit("Softmax", {x}, {{"axis", int64_t{-1}}}));
 }
@@ -170,25 +178,36 @@ void softmax(Op& op) {
 void log_softmax(Op& op) { op.define(0, op.emit("LogSoftmax", {op.real(0)}, {{"axis", int64_t{-1}}})); }
 
 void resize_bilinear(Op& op) {
-  const auto* o = op.options<ResizeBilinearOptions>();
-  const std::string at = o->align_corners() ? "align_corners" : o->half_pixel_centers() ? "half_pixel" : "asymmetric";
+  using O = ResizeBilinearOptions;
+  const auto o = op.options<O>();
+  if (o(&O::align_corners) && o(&O::half_pixel_centers)) op.refuse("align_corners with half_pixel_centers is not read");
+  const std::string at = o(&O::align_corners)        ? "align_corners"
+                         : o(&O::half_pixel_centers) ? "half_pixel"
+                                                     : "asymmetric";
   resize(op, {{"mode", std::string("linear")}, {"coordinate_transformation_mode", at}});
 }
 
 void resize_nearest(Op& op) {
-  const auto* o = op.options<ResizeNearestNeighborOptions>();
+  using O = ResizeNearestNeighborOptions;
+  const auto o = op.options<O>();
+  const bool corners = o(&O::align_corners), centres = o(&O::half_pixel_centers);
+  if (corners && centres) op.refuse("align_corners with half_pixel_centers is not read");
   Attributes attributes = {{"mode", std::string("nearest")}};
-  if (o->align_corners()) {
-    attributes["coordinate_transformation_mode"] = std::string("align_corners");
-    attributes["nearest_mode"] = std::string("round_prefer_ceil");
-  } else if (o->half_pixel_centers()) {  // floor((i + 0.5) * scale)
-    attributes["coordinate_transformation_mode"] = std::string("half_pixel");
-    attributes["nearest_mode"] = std::string("round_prefer_ceil");
-  } else {
-    attributes["coordinate_transformation_mode"] = std::string("asymmetric");
-    attributes["nearest_mode"] = std::string("floor");
+  attributes["coordinate_transformation_mode"] = std::string(corners   ? "align_corners"
+                                                             : centres ? "half_pixel"
+                                                                       : "asymmetric");
+  attributes["nearest_mode"] = std::string(corners || centres ? "round_prefer_ceil" : "floor");
+  check_rank(op, 4);
+  const std::vector<int64_t> x = op.shape(0), sizes = op.constant(1) != nullptr ? op.ints(1) : std::vector<int64_t>();
+  std::vector<PickedAxis> picked;
+  bool same = true;
+  for (size_t i = 0; i < sizes.size() && i < 2; ++i) {
+    if (x[i + 1] < 1 || sizes[i] < 1) continue;
+    picked.push_back({static_cast<int64_t>(i) + 1, picked_elements(x[i + 1], sizes[i], corners, centres)});
+    same = same && picked.back().elements == nearest_elements(attributes, x[i + 1], sizes[i]);
   }
-  resize(op, std::move(attributes));
+  if (same || picked.size() != 2) return resize(op, std::move(attributes));
+  moved(op, 0, [&](ValueId v) { return pick_elements(op, v, picked); });
 }
 
 void depth_to_space(Op& op) { blocks(op, "DepthToSpace"); }

@@ -4,11 +4,8 @@
 #include "formats/tflite/imports.h"
 
 namespace dnn::tflite {
-namespace {
 
-// Applies `steps` to input `at` and makes output 0 of it.
-template <class Steps>
-void moved(Op& op, size_t at, const Steps& steps) {
+void moved(Op& op, size_t at, const std::function<ValueId(ValueId)>& steps) {
   if (op.same_quantization(at, 0)) {
     op.define_raw(0, steps(op.raw(at)));
   } else {
@@ -22,10 +19,11 @@ int64_t one(Op& op, size_t i) {
   return values[0];
 }
 
-// Input i as a list of int64, computed or not.
 ValueId extents(Op& op, size_t i) {
   return op.constant(i) != nullptr ? op.list(op.ints(i)) : op.to_dtype(op.raw(i), DType::Int64);
 }
+
+namespace {
 
 void parts(Op& op, size_t at, int64_t axis, const std::vector<int64_t>& sizes) {
   const bool same = op.same_quantization(at, 0);
@@ -64,40 +62,51 @@ void broadcast_to(Op& op) {
 }
 
 void concatenation(Op& op) {
-  const auto* o = op.options<ConcatenationOptions>();
-  bool same = o->activation() == Activation::NONE;
+  using O = ConcatenationOptions;
+  const auto o = op.options<O>();
+  bool same = o(&O::activation) == Activation::NONE;
   for (size_t i = 0; i < op.input_count(); ++i) same = same && op.same_quantization(i, 0);
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < op.input_count(); ++i) inputs.push_back(same ? op.raw(i) : op.real(i));
-  const ValueId y = op.emit("Concat", std::move(inputs), {{"axis", static_cast<int64_t>(o->axis())}});
+  const ValueId y = op.emit("Concat", std::move(inputs), {{"axis", static_cast<int64_t>(o(&O::axis))}});
   if (same) return op.define_raw(0, y);
-  op.define(0, op.activated(y, o->activation()));
+  op.define(0, op.activated(y, o(&O::activation)));
 }
 
 void expand_dims(Op& op) {
   moved(op, 0, [&](ValueId x) { return op.emit("Unsqueeze", {x, op.list({one(op, 1)})}); });
 }
 
-void gather(Op& op) {
-  const auto* o = op.options<GatherOptions>();
-  if (o->batch_dims() != 0) op.refuse("batch_dims ", o->batch_dims(), " is not read");
-  moved(op, 0, [&](ValueId x) {
-    return op.emit("Gather", {x, op.raw(1)}, {{"axis", static_cast<int64_t>(o->axis())}});
-  });
+namespace {
+// x with its first and last elements along one axis once more, in the other order.
+ValueId mirrored(Op& op, ValueId x, int64_t axis, int64_t before, int64_t after) {
+  const auto slice = [&](int64_t from, int64_t to, int64_t step) {
+    return op.emit("Slice", {x, op.list({from}), op.list({to}), op.list({axis}), op.list({step})});
+  };
+  std::vector<ValueId> parts;
+  if (before > 0) parts.push_back(slice(before - 1, INT64_MIN, -1));
+  parts.push_back(x);
+  if (after > 0) parts.push_back(slice(-1, -after - 1, -1));
+  return parts.size() == 1 ? x : op.emit("Concat", parts, {{"axis", axis}});
 }
+}  // namespace
 
 void mirror_pad(Op& op) {
   const std::vector<int64_t> border = pads(op);
-  std::string mode = "reflect";
-  if (op.options<MirrorPadOptions>()->mode() == MirrorMode::SYMMETRIC) {  // one element deep it repeats the edge
-    if (*std::max_element(border.begin(), border.end()) > 1) op.refuse("symmetric padding deeper than 1 is not read");
-    mode = "edge";
+  const bool symmetric = op.options<MirrorPadOptions>()(&MirrorPadOptions::mode) == MirrorMode::SYMMETRIC;
+  if (symmetric && *std::max_element(border.begin(), border.end()) > 1) {
+    const size_t rank = border.size() / 2;
+    return moved(op, 0, [&](ValueId x) {
+      for (size_t i = 0; i < rank; ++i) x = mirrored(op, x, static_cast<int64_t>(i), border[i], border[i + rank]);
+      return x;
+    });
   }
+  const std::string mode = symmetric ? "edge" : "reflect";  // one element deep both are the same
   moved(op, 0, [&](ValueId x) { return op.emit("Pad", {x, op.list(border)}, {{"mode", mode}}); });
 }
 
 void pack(Op& op) {
-  const auto axis = static_cast<int64_t>(op.options<PackOptions>()->axis());
+  const auto axis = static_cast<int64_t>(op.options<PackOptions>()(&PackOptions::axis));
   bool same = true;
   for (size_t i = 0; i < op.input_count(); ++i) same = same && op.same_quantization(i, 0);
   std::vector<ValueId> inputs;
@@ -135,9 +144,10 @@ void reshape(Op& op) {
   ValueId shape;
   std::vector<int64_t> wanted;
   if (!op.has_input(1)) {
-    for (int32_t extent : numbers(op.options<ReshapeOptions>()->new_shape())) wanted.push_back(extent);
+    for (int32_t extent : numbers(op.options<ReshapeOptions>()(&ReshapeOptions::new_shape))) wanted.push_back(extent);
     shape = op.list(wanted);
   } else {
+    op.without("new_shape");  // the operand counts
     wanted = op.constant(1) != nullptr ? op.ints(1) : declared_shape(op);
     shape = op.constant(1) != nullptr || wanted.empty() ? extents(op, 1) : op.list(wanted);
   }
@@ -168,7 +178,7 @@ void split_v(Op& op) { parts(op, 0, one(op, 2), op.ints(1)); }
 
 void squeeze(Op& op) {
   std::vector<int64_t> axes;
-  for (int32_t axis : numbers(op.options<SqueezeOptions>()->squeeze_dims())) axes.push_back(axis);
+  for (int32_t axis : numbers(op.options<SqueezeOptions>()(&SqueezeOptions::squeeze_dims))) axes.push_back(axis);
   const std::vector<int64_t> x = op.shape(0);
   for (size_t i = 0; axes.empty() && i < x.size(); ++i) {
     if (x[i] == 1) axes.push_back(static_cast<int64_t>(i));
@@ -178,30 +188,72 @@ void squeeze(Op& op) {
   });
 }
 
-// Bits of the masks: begin or end is left open, or the axis keeps one element and goes.
-void strided_slice(Op& op) {
-  const auto* o = op.options<StridedSliceOptions>();
-  std::vector<int64_t> begin = op.ints(1), end = op.ints(2), stride = op.ints(3), axes, gone;
-  if (o->ellipsis_mask() != 0 || o->new_axis_mask() != 0) op.refuse("ellipsis and new axes are not read");
-  if (o->offset()) op.refuse("ends relative to begins are not read");
+namespace {
+// One entry of a StridedSlice: an axis of its own (`fresh`), or one of the input that is cut and may go.
+struct Cut {
+  int64_t axis = 0, begin = 0, end = 0, stride = 1;
+  bool fresh = false, gone = false;
+};
+
+// Bits of the masks: begin or end is left open, the axis keeps one element and goes, is new, or stands for all that are not named.
+std::vector<Cut> cuts(Op& op) {
+  using O = StridedSliceOptions;
+  const auto o = op.options<O>();
+  const std::vector<int64_t> begin = op.ints(1), end = op.ints(2), stride = op.ints(3);
+  if (o(&O::offset)) op.refuse("ends relative to begins are not read");
   if (begin.size() != end.size() || begin.size() != stride.size() || begin.size() > 31)
     op.fail(begin.size(), " begins, ", end.size(), " ends, ", stride.size(), " strides");
+  const auto set = [&](int mask, size_t i) { return ((mask >> i) & 1) != 0; };
+  const auto rank = static_cast<int64_t>(op.shape(0).size());
+  int64_t named = 0;
+  for (size_t i = 0; i < begin.size(); ++i)
+    named += set(o(&O::new_axis_mask), i) || set(o(&O::ellipsis_mask), i) ? 0 : 1;
+  std::vector<Cut> result;
+  int64_t axis = 0;
   for (size_t i = 0; i < begin.size(); ++i) {
-    const auto bit = static_cast<int64_t>(1) << i;
-    axes.push_back(static_cast<int64_t>(i));
-    if (stride[i] == 0) op.fail("a stride of 0");
-    if ((o->shrink_axis_mask() & bit) != 0) {
-      end[i] = begin[i] == -1 ? INT32_MAX : begin[i] + 1;
-      stride[i] = 1;
-      gone.push_back(static_cast<int64_t>(i));
+    if (set(o(&O::ellipsis_mask), i)) {
+      for (int64_t k = named; k < rank; ++k) result.push_back({axis++, 0, INT32_MAX, 1});
       continue;
     }
-    if ((o->begin_mask() & bit) != 0) begin[i] = stride[i] > 0 ? 0 : INT32_MAX;
-    if ((o->end_mask() & bit) != 0) end[i] = stride[i] > 0 ? INT32_MAX : -INT32_MAX;
+    if (set(o(&O::new_axis_mask), i)) {
+      result.push_back({0, 0, 0, 1, true});
+      continue;
+    }
+    Cut cut{axis++, begin[i], end[i], stride[i]};
+    if (cut.stride == 0) op.fail("a stride of 0");
+    if (set(o(&O::shrink_axis_mask), i)) {
+      cut.end = cut.begin == -1 ? INT32_MAX : cut.begin + 1;
+      cut.stride = 1;
+      cut.gone = true;
+    } else {
+      if (set(o(&O::begin_mask), i)) cut.begin = cut.stride > 0 ? 0 : INT32_MAX;
+      if (set(o(&O::end_mask), i)) cut.end = cut.stride > 0 ? INT32_MAX : -INT32_MAX;
+    }
+    result.push_back(cut);
+  }
+  return result;
+}
+}  // namespace
+
+void strided_slice(Op& op) {
+  std::vector<int64_t> begin, end, stride, axes, gone, fresh;
+  int64_t place = 0;
+  for (const Cut& cut : cuts(op)) {
+    if (cut.fresh) {
+      fresh.push_back(place++);
+      continue;
+    }
+    axes.push_back(cut.axis);
+    begin.push_back(cut.begin);
+    end.push_back(cut.end);
+    stride.push_back(cut.stride);
+    if (cut.gone) gone.push_back(cut.axis);
+    place += cut.gone ? 0 : 1;
   }
   moved(op, 0, [&](ValueId x) {
-    const ValueId y = op.emit("Slice", {x, op.list(begin), op.list(end), op.list(axes), op.list(stride)});
-    return gone.empty() ? y : op.emit("Squeeze", {y, op.list(gone)});
+    ValueId y = op.emit("Slice", {x, op.list(begin), op.list(end), op.list(axes), op.list(stride)});
+    if (!gone.empty()) y = op.emit("Squeeze", {y, op.list(gone)});
+    return fresh.empty() ? y : op.emit("Unsqueeze", {y, op.list(fresh)});
   });
 }
 
@@ -215,7 +267,7 @@ void transpose(Op& op) {
 }
 
 void unpack(Op& op) {
-  const auto axis = static_cast<int64_t>(op.options<UnpackOptions>()->axis());
+  const auto axis = static_cast<int64_t>(op.options<UnpackOptions>()(&UnpackOptions::axis));
   const bool same = op.same_quantization(0, 0);
   const std::vector<ValueId> ys =
       op.emit_many("Split", {same ? op.raw(0) : op.real(0)},

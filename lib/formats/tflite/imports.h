@@ -1,5 +1,7 @@
 // The functions that ops.def names, by the file that has them.
 #pragma once
+#include <functional>
+
 #include "formats/tflite/import.h"
 
 namespace dnn::tflite {
@@ -8,6 +10,7 @@ namespace dnn::tflite {
 template <char sign>
 void arithmetic(Op& op);
 void abs(Op& op);
+void add_n(Op& op);
 void arg_max(Op& op);
 void arg_min(Op& op);
 void batch_matmul(Op& op);
@@ -15,10 +18,13 @@ void cast(Op& op);
 void ceil(Op& op);
 void convert_numbers(Op& op);
 void cos(Op& op);
+void cumsum(Op& op);
 void elu(Op& op);
 void equal(Op& op);
 void exp(Op& op);
 void floor(Op& op);
+void floor_div(Op& op);
+void floor_mod(Op& op);
 void fully_connected(Op& op);
 void gelu(Op& op);
 void greater(Op& op);
@@ -39,6 +45,8 @@ void neg(Op& op);
 void not_equal(Op& op);
 void pow(Op& op);
 void prelu(Op& op);
+void reduce_all(Op& op);
+void reduce_any(Op& op);
 void reduce_max(Op& op);
 void reduce_min(Op& op);
 void reduce_prod(Op& op);
@@ -48,6 +56,7 @@ void relu_n1_to_1(Op& op);
 void round(Op& op);
 void rsqrt(Op& op);
 void select(Op& op);
+void select_rows(Op& op);
 void sign(Op& op);
 void sin(Op& op);
 void sqrt(Op& op);
@@ -75,7 +84,6 @@ void transpose_conv(Op& op);
 void broadcast_to(Op& op);
 void concatenation(Op& op);
 void expand_dims(Op& op);
-void gather(Op& op);
 void mirror_pad(Op& op);
 void pack(Op& op);
 void pad(Op& op);
@@ -89,5 +97,24 @@ void strided_slice(Op& op);
 void tile(Op& op);
 void transpose(Op& op);
 void unpack(Op& op);
+// Input i as a list of int64, computed or not; its only entry.
+ValueId extents(Op& op, size_t i);
+int64_t one(Op& op, size_t i);
+// Applies `steps` to input `at` and makes output 0 of it: the stored numbers move where both have one quantisation.
+void moved(Op& op, size_t at, const std::function<ValueId(ValueId)>& steps);
+
+// import_index.cc: elements picked by indices, blocks in the batch, constants
+void batch_to_space(Op& op);
+void fill(Op& op);
+void gather(Op& op);
+void gather_nd(Op& op);
+void one_hot(Op& op);
+void rank(Op& op);
+void reverse(Op& op);
+void reverse_sequence(Op& op);
+void scatter_nd(Op& op);
+void space_to_batch(Op& op);
+void top_k(Op& op);
+void zeros_like(Op& op);
 
 }  // namespace dnn::tflite

@@ -1,10 +1,12 @@
 // The container: tensors, constants and operators of subgraph 0; see tflite.h.
 #include "formats/tflite/tflite.h"
 
+#include <algorithm>
 #include <map>
 
 #include "formats/tflite/import.h"
 #include "formats/tflite/metadata.h"
+#include "formats/tflite/versions.h"
 
 namespace dnn::tflite {
 namespace {
@@ -12,19 +14,12 @@ namespace {
 // A FlatBuffer may be nested this deep, and name this many tables; more is damage.
 constexpr int kMaxDepth = 64, kMaxTables = 1 << 24;
 
-std::string operator_name(const OperatorCode& code, int builtin) {
-  if (builtin == 32) return "CUSTOM '" + text(code.custom_code()) + "'";
-  for (const OpRow& row : op_rows()) {
-    if (row.code == builtin) return row.name;
-  }
-  return cat("operator ", builtin);
-}
-
 class Reader {
  public:
   explicit Reader(const ModelSource& source) {
     source_.bytes = source.bytes;
     source_.owner = source.owner;
+    source_.ignored = source.ignored;
   }
 
   Graph read() {
@@ -33,6 +28,10 @@ class Reader {
     if (!VerifyModelBuffer(verifier)) fail_malformed("not a TFLite FlatBuffer, or damaged");
     source_.model = GetModel(source_.bytes.data());
     const Model& model = *source_.model;
+    check_fields(source_, model, "Model",
+                 {"version", "operator_codes", "subgraphs", "description", "buffers", "metadata_buffer", "metadata",
+                  "signature_defs"},
+                 "the file");
     if (model.version() != 3) fail_unsupported("schema version ", model.version(), "; 3 is read");
     if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0) fail_malformed("the file holds no graph");
     if (model.subgraphs()->size() > 1)
@@ -164,11 +163,21 @@ class Reader {
       fail_malformed("there is no operator code ", op.opcode_index());
     const OperatorCode& code = *codes->Get(op.opcode_index());
     const int builtin = std::max<int>(code.deprecated_builtin_code(), code.builtin_code());
-    Op context(source_, op, operator_name(code, builtin));
-    for (const OpRow& row : op_rows()) {
-      if (row.code == builtin) return row.import(context);
+    const auto row =
+        std::find_if(op_rows().begin(), op_rows().end(), [&](const OpRow& r) { return r.code == builtin; });
+    if (row == op_rows().end()) {
+      const std::string name = builtin == 32 ? "CUSTOM '" + text(code.custom_code()) + "'" : builtin_name(builtin);
+      const OpRow unknown = {name.c_str(), builtin, 0, nullptr, nullptr, nullptr};
+      Op(source_, op, unknown).refuse("this operator is not read");
     }
-    context.refuse("this operator is not read");
+    const VersionRange versions = versions_of(builtin);
+    const std::string version = std::to_string(code.version());
+    Leftovers leftovers;
+    if (code.version() > versions.last) leftovers.add("version");
+    leftovers.ignore(row->name, source_.ignored);
+    leftovers.finish(cat(row->name, " (versions to ", versions.last, " are)"), "field",
+                     [&](const std::string&) { return version; });
+    Op(source_, op, *row).run();
   }
 
   void read_outputs() {

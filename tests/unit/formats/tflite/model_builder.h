@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/tflite/import.h"
 #include "formats/tflite/tflite.h"
 #include "graph/graph.h"
 
@@ -52,8 +53,10 @@ class FileBuilder {
     codes_.push_back(CreateOperatorCode(fbb_, static_cast<int8_t>(std::min(code, 127)),
                                         code == 32 ? fbb_.CreateString("Unheard") : 0, 1, code));
     const flatbuffers::Offset<AnyTable> table(options ? options(fbb_) : 0);
+    uint8_t kind = 0;
+    for (const OpRow& row : op_rows()) kind = options && row.code == code ? static_cast<uint8_t>(row.options) : kind;
     ops_.push_back(CreateOperator(fbb_, static_cast<uint32_t>(codes_.size()) - 1, fbb_.CreateVector(inputs),
-                                  fbb_.CreateVector(outputs), options ? 1 : 0, table));
+                                  fbb_.CreateVector(outputs), kind, table));
   }
 
   std::string finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
