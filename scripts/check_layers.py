@@ -6,6 +6,7 @@ usage: check_layers.py [ROOT]
 One line per breach on stdout, exit 1 if there is any. Breaches: an include that goes up or sideways, a folder that
 LAYERS does not name, a library file that prints, exits or reads the environment (lib/cli, which serves the tools, may),
 an instruction set, processor or device named in a string, or a level compared with a number, where rows of lib/target should be asked,
+a tool that writes to standard error past lib/cli, which makes names out of files visible,
 a source file above 800 lines, a first line that does not say what the file is, a note to
 self in place of the work.
 """
@@ -25,6 +26,7 @@ FORBIDDEN = {
 ASKING = ("codegen", "compile", "devices", "infer", "loops", "package", "passes", "tune", "tools")
 AMBIGUOUS = {"float16"}  # a row of OpenCL's, and an element type
 LEVEL = re.compile(r"\b(opt|level)\s*(>=|<=|==|!=|<|>)\s*\d")
+TO_ERRORS = r"\bstd::c(err|log)\b|fprintf\(stderr|\bSTDERR_FILENO\b|(?<![\w:])perror\("
 COMMENT = {".cc": "// ", ".h": "// ", ".def": "// ", ".py": '"""', ".cmake": "# ", ".txt": "# ", "": "# "}
 
 
@@ -103,6 +105,12 @@ def check_library_file(name, text, layers):
                 yield f"{name}:{number}: a library file {what}; throw dnn::Error or return a value"
 
 
+def check_tool(name, text):
+    for number, line in enumerate(code_of(text).splitlines(), 1):
+        if re.search(TO_ERRORS, line):
+            yield f"{name}:{number}: a tool writes to standard error itself; cli::say(), warn(), note() and show() make it visible text"
+
+
 def check_source(name, suffix, text):
     lines = text.splitlines()
     if len(lines) > LINE_LIMIT:
@@ -137,6 +145,8 @@ def main(root):
                 breaches += check_library_file(name, text, layers)
             if path.suffix in (".cc", ".h") and ("tools" if top == "tools" else name.split("/")[1]) in ASKING and top in ("lib", "tools"):
                 breaches += check_asking(name, text, targets)
+            if top == "tools" and path.suffix == ".cc":
+                breaches += check_tool(name, text)
             breaches += check_source(name, path.suffix, text)
     for breach in breaches:
         print(breach)

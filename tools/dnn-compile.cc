@@ -111,7 +111,7 @@ void use_schedules(const Options& o, OpenOptions* open) {
   std::optional<tune::Tuned> tuned;
   open->compile.schedules = tune::schedules_for(o.model, *open, tuning, o.tune.has_value(), &tuned);
   bar.reset();
-  if (tuned && !cli::console().quiet) std::cerr << tune::to_text(*tuned);
+  if (tuned && !cli::console().quiet) cli::show(tune::to_text(*tuned));
 }
 
 // Whether its packages hold code that a compiler here made, for instruction sets.

@@ -1,11 +1,29 @@
 // Text and numbers of files as a person may see them.
+//
+// Names, labels and paths come from files and are hostile: they must neither steer a terminal nor begin a line of their own.
+// A writer of lines passes each field through clean(), plain() or quoted(); lib/cli filters whatever leaves a tool once more.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace dnn {
 
-// quoted() (text.h) without its quotes: one line that cannot steer a terminal.
+// The UTF-8 character at a place of a text; size 0 where the bytes there are none.
+struct Character {
+  size_t size = 0;
+  uint32_t code = 0;
+};
+Character character_at(std::string_view text, size_t at);
+
+// Whether a code point must not reach a terminal: C0, DEL and C1 controls, separators of lines, marks of writing direction
+// (Unicode TR 36), characters without width, the byte order mark, noncharacters.
+bool is_unseen(uint32_t code);
+
+// Visible UTF-8 on one line: a byte that is not UTF-8 becomes \xNN, an unseen character \u{N}.
+std::string clean(std::string_view text);
+
+// quoted() (text.h) without its quotes: visible, on one line, and without ambiguity.
 std::string plain(std::string_view text);
 
 // Without the blanks, tabs and ends of lines before and after it.

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/printable.h"
+
 namespace dnn {
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -60,20 +62,26 @@ bool is_utf8(std::string_view text) {
 std::string quoted(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
-  for (unsigned char c : text) {
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
     if (c == '"' || c == '\\') {
       out += '\\';
-      out += static_cast<char>(c);
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c < 0x20 || c == 0x7f) {
-      out += "\\x";
-      out += kHex[c >> 4];
-      out += kHex[c & 15];
+      out += c;
+      ++at;
+    } else if (c == '\n' || c == '\t') {
+      out += c == '\n' ? "\\n" : "\\t";
+      ++at;
     } else {
-      out += static_cast<char>(c);
+      const Character whole = character_at(text, at);
+      const bool visible = whole.size > 0 && !is_unseen(whole.code);
+      for (size_t i = 0; i < std::max<size_t>(1, whole.size); ++i, ++at) {
+        const auto byte = static_cast<unsigned char>(text[at]);
+        if (visible) {
+          out += text[at];
+        } else {
+          out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+        }
+      }
     }
   }
   return out + "\"";

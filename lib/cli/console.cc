@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace dnn::cli {
@@ -23,13 +24,15 @@ bool colored() {
          (term == nullptr || std::string_view(term) != "dumb");
 }
 
+// What a message quotes out of a file is hostile (base/printable.h).
 void put_line(std::string_view kind, const char* color, std::string_view text) {
+  std::string said(text);
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  std::replace_if(
+      said.begin(), said.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   std::string line = console().tool + ": ";
   if (!kind.empty()) line += colored() ? cat(color, kind, "\033[0m: ") : cat(kind, ": ");
-  line += text;
-  while (!line.empty() && line.back() == '\n') line.pop_back();
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  put(line + "\n");
+  put(line + clean(said) + "\n");
 }
 
 }  // namespace
@@ -46,6 +49,11 @@ void warn(std::string_view text) {
 }
 void note(std::string_view text) {
   if (console().verbose) put_line("", "", text);
+}
+
+void show(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  for (const std::string& line : split(text, '\n')) put(clean(line) + "\n");
 }
 
 Progress::Progress(std::string label, int64_t total)

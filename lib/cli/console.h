@@ -1,4 +1,4 @@
-// Console: what a tool says to the person on stderr; set up once by cli::run().
+// Console: what a tool says to the person on stderr; set up once by cli::run(). All of it is clean() text (base/printable.h).
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -20,6 +20,9 @@ void warn(std::string_view text);
 void note(std::string_view text);
 // "dnn-x: text", always: the reason for exit code 1.
 void say(std::string_view text);
+
+// Lines of a table on stderr.
+void show(std::string_view text);
 
 // A bar on stderr while the object lives; nothing when stderr is no terminal or with --quiet. One thread at a time.
 class Progress {

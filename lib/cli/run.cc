@@ -18,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/signals.h"
+#include "cli/output.h"
 #include "stream/records.h"
 
 namespace dnn::cli {
@@ -26,7 +27,14 @@ namespace {
 // std::cout's buffer while a tool runs: failures keep their reason (BrokenPipe, "No space left on device").
 class OutputBuffer : public std::streambuf {
  public:
-  OutputBuffer() : sink_(STDOUT_FILENO, "standard output") { setp(buffer_.data(), buffer_.data() + buffer_.size()); }
+  OutputBuffer() : sink_(STDOUT_FILENO, "standard output"), visible_(sink_) {
+    setp(buffer_.data(), buffer_.data() + buffer_.size());
+  }
+  // The end of the output.
+  void finish() {
+    flush();
+    visible_.finish();
+  }
 
  protected:
   int_type overflow(int_type c) override {
@@ -46,10 +54,11 @@ class OutputBuffer : public std::streambuf {
   void flush() {
     const size_t n = static_cast<size_t>(pptr() - pbase());
     setp(buffer_.data(), buffer_.data() + buffer_.size());  // what cannot be written is not tried again
-    if (n > 0) sink_.write({reinterpret_cast<const std::byte*>(buffer_.data()), n});
+    if (n > 0) visible_.write({reinterpret_cast<const std::byte*>(buffer_.data()), n});
   }
 
   FdSink sink_;
+  VisibleSink visible_;
   std::array<char, 1 << 16> buffer_;
 };
 
@@ -129,8 +138,8 @@ int run_tool(const Tool& tool, int argc, char** argv, const std::function<void(A
   Args args(std::vector<std::string>(argv, argv + argc));
   int code = guarded(tool, [&] { return run_inside(tool, args, declare, work); });
   std::cout.clear();
-  const int closing = guarded(tool, [] {
-    std::cout.flush();
+  const int closing = guarded(tool, [&] {
+    buffer.finish();
     if (::close(STDOUT_FILENO) != 0) fail_environment("standard output: cannot close: ", std::strerror(errno));
     return 0;
   });

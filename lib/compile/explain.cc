@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "graph/text.h"
@@ -123,7 +124,8 @@ std::string explain(const Package& package) {
     std::snprintf(numbers, sizeof numbers, "%.3f\t%.1f\t%.2f", step.flops / 1e6, step.bytes / 1024,
                   step.bytes > 0 ? step.flops / step.bytes : 0);
     const std::string kernel = step.kernel < 0 ? "interpreted" : package.kernels[static_cast<size_t>(step.kernel)].name;
-    text += cat(i, "\t", kernel, "\t", node.op, " ", node.name, "\t", join(sources_of(node), "+"), "\t", numbers, "\n");
+    text += cat(i, "\t", kernel, "\t", clean(node.op), " ", clean(node.name), "\t", clean(join(sources_of(node), "+")),
+                "\t", numbers, "\n");
     flops += step.flops;
     bytes += step.bytes;
   }
@@ -137,7 +139,7 @@ std::string explain(const Package& package) {
     std::snprintf(batch, sizeof batch, "; samples go alone through %td steps, in %.2f MiB each", alone,
                   static_cast<double>(package.sample_arena_bytes) / 1048576);
   }
-  return text + totals + batch + "\n# passes: " + join(package.info.passes) + "\n";
+  return text + totals + batch + "\n# passes: " + clean(join(package.info.passes)) + "\n";
 }
 
 }  // namespace dnn

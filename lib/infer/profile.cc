@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace dnn {
 namespace {
 
@@ -60,7 +62,8 @@ std::string profile_table(const Package& package, const std::vector<StepProfile>
     const Step& step = package.steps[i];
     const Node& node = package.graph.node(step.node);
     out += row(step.flops, step.bytes, mean_ns(i),
-               step.kernel < 0 ? "interpreted" : package.kernels[static_cast<size_t>(step.kernel)].name, node.label());
+               step.kernel < 0 ? "interpreted" : package.kernels[static_cast<size_t>(step.kernel)].name,
+               clean(node.label()));
   }
   return out + row(flops, bytes, total_ns, "all steps", "");
 }

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace dnn::words {
 namespace {
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+std::string csv_field(const std::string& field) {
+  const std::string text = clean(field);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
@@ -17,7 +19,9 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-std::string table(const std::vector<Row>& rows, const std::vector<bool>& left) {
+std::string table(const std::vector<Row>& given, const std::vector<bool>& left) {
+  std::vector<Row> rows = given;
+  for (Row& row : rows) std::transform(row.begin(), row.end(), row.begin(), clean);
   std::vector<size_t> widths(rows[0].size(), 0);
   for (const Row& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());

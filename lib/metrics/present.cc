@@ -344,7 +344,7 @@ std::string disagreement_lines(const Report& report) {
   std::string out;
   for (const PairReport& pair : report.pairs) {
     for (const Disagreement& d : pair.disagreements) {
-      out += cat(run_letter(pair.base), "\t", run_letter(pair.other), "\t", d.sample, "\t", d.base_label, "\t",
+      out += cat(run_letter(pair.base), "\t", run_letter(pair.other), "\t", clean(d.sample), "\t", d.base_label, "\t",
                  d.other_label, "\n");
     }
   }

@@ -28,7 +28,8 @@ bool Column::empty() const {
   return std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.empty(); });
 }
 
-std::string layout(const std::vector<Column>& columns) {
+std::string layout(std::vector<Column> columns) {
+  for (Column& column : columns) std::transform(column.cells.begin(), column.cells.end(), column.cells.begin(), clean);
   std::string out;
   size_t next = 1;
   while (next < columns.size()) {

@@ -17,7 +17,8 @@ struct Column {
 };
 
 // Columns side by side, of one height; those that do not fit go into further tables, each beginning with the first column.
-std::string layout(const std::vector<Column>& columns);
+// Cells become clean() text (base/printable.h).
+std::string layout(std::vector<Column> columns);
 
 // The value as its row prints it, "" where it is not stated.
 std::string value_text(const Row& row, const Values& values);

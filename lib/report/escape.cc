@@ -3,30 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
-#include <cstdio>
 
-#include "base/text.h"
+#include "base/printable.h"
 
 namespace dnn::report {
 namespace {
-
-// The length of the UTF-8 character at `at`, 0 where there is none, and its code point.
-size_t character_at(std::string_view text, size_t at, uint32_t* code) {
-  const auto first = static_cast<unsigned char>(text[at]);
-  const size_t n = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  if (at + n > text.size() || !is_utf8(text.substr(at, n))) return 0;
-  *code = n == 1 ? first : first & (0xFFU >> (n + 1));
-  for (size_t i = 1; i < n; ++i) *code = *code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3FU);
-  return n;
-}
-
-// Controls, line and paragraph separators, marks of writing direction (Unicode TR 36), the byte order mark, noncharacters.
-bool is_unseen(uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFDD0 && c <= 0xFDEF) ||
-         (c & 0xFFFE) == 0xFFFE;
-}
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
@@ -45,27 +26,6 @@ bool is_busy_colon(std::string_view text, size_t at) {
 }
 
 }  // namespace
-
-std::string clean(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  char escape[16];
-  for (size_t at = 0; at < text.size();) {
-    uint32_t code = 0;
-    const size_t n = character_at(text, at, &code);
-    if (n == 0) {
-      std::snprintf(escape, sizeof escape, "\\x%02X", static_cast<unsigned char>(text[at]));
-      out += escape;
-    } else if (is_unseen(code)) {
-      std::snprintf(escape, sizeof escape, "\\u{%X}", code);
-      out += escape;
-    } else {
-      out += text.substr(at, n);
-    }
-    at += n == 0 ? 1 : n;
-  }
-  return out;
-}
 
 size_t character_count(std::string_view utf8) {
   size_t n = 0;

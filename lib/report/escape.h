@@ -1,12 +1,10 @@
-// Text from files as it may stand in a document: file names and labels are hostile, so each printer escapes everything.
+// Text from files as it may stand in a document: file names and labels are hostile, so each printer escapes everything, after
+// clean() (base/printable.h) made it visible.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace dnn::report {
-
-// Visible UTF-8 on one line: what is not UTF-8, a control character or changes the direction of writing becomes \xNN or \u{N}.
-std::string clean(std::string_view text);
 
 // clean() text of at most n characters, the middle replaced by an ellipsis where it is longer.
 std::string shortened(std::string_view text, size_t n);

@@ -1,5 +1,6 @@
 // SVG; see svg.h.
 #include "report/svg.h"
+#include "base/printable.h"
 
 #include <array>
 #include <cmath>

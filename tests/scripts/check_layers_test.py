@@ -49,6 +49,10 @@ class Breaches(unittest.TestCase):
         files = {"lib/base/x.cc": '// A file on the ground.\n#include "graph/graph.h"\n'}
         self.expect("check_layers.py", files, "lib/base/x.cc:2", "up", "graph")
 
+    def test_a_tool_that_writes_to_standard_error(self):
+        self.expect("check_layers.py", {"tools/dnn-x.cc": "// dnn-x: does x.\nstd::cerr << name;\n"}, "tools/dnn-x.cc:2", "standard error")
+        self.assertEqual(self.run_on("check_layers.py", {"tools/dnn-x.cc": "// dnn-x: does x.\nstd::cout << name;\n"}), [])
+
     def test_include_sideways(self):
         files = {"lib/stream/x.cc": '// A file beside graph.\n#include "graph/graph.h"\n'}
         self.expect("check_layers.py", files, "lib/stream/x.cc:2", "sideways")

@@ -5,12 +5,39 @@
 
 #include <limits>
 
+#include "base/text.h"
+
 namespace dnn {
 namespace {
 
 TEST(Printable, PlainTextCannotSteerATerminal) {
   EXPECT_EQ(plain("a\x1b[2J\n\"b\""), "a\\x1b[2J\\n\\\"b\\\"");
   EXPECT_EQ(plain(""), "");
+  EXPECT_EQ(plain("\u0085\u009b\x7f\u202e\u2066\xff\xc3("),
+            "\\xc2\\x85\\xc2\\x9b\\x7f\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xff\\xc3(");
+  EXPECT_EQ(plain("caf\u00e9 \u732b \U0001F431"), "caf\u00e9 \u732b \U0001F431");
+}
+
+TEST(Printable, CleanTextIsVisible) {
+  EXPECT_EQ(clean("caf\u00e9 \u732b"), "caf\u00e9 \u732b");
+  EXPECT_EQ(clean("a\nb\tc\x7f"), "a\\u{A}b\\u{9}c\\u{7F}");
+  EXPECT_EQ(clean("a\xff\xc3(\xe2\x82"), "a\\xFF\\xC3(\\xE2\\x82");
+  EXPECT_EQ(clean("gpj.\u202egnp"), "gpj.\\u{202E}gnp");
+  EXPECT_EQ(clean("\u200b\ufeff\u0085"), "\\u{200B}\\u{FEFF}\\u{85}");
+  EXPECT_EQ(clean(std::string("a\0b", 3)), "a\\u{0}b");
+}
+
+// What is clean stays as it is, so that who cleans twice does no harm.
+TEST(Printable, EveryByteIsCleanAfterwards) {
+  for (int first = 0; first < 256; ++first) {
+    for (const char* const second : {"", "\x80", "\x9b", "(", "\xff"}) {
+      const std::string text = std::string(1, static_cast<char>(first)) + second;
+      for (const std::string& shown : {clean(text), plain(text)}) {
+        EXPECT_TRUE(is_utf8(shown));
+        EXPECT_EQ(clean(shown), shown);
+      }
+    }
+  }
 }
 
 TEST(Printable, TrimmedOfEveryBlank) {

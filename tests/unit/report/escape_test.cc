@@ -6,15 +6,6 @@
 namespace dnn::report {
 namespace {
 
-TEST(Escape, CleanTextIsVisible) {
-  EXPECT_EQ(clean("caf\u00e9 \u732b"), "caf\u00e9 \u732b");
-  EXPECT_EQ(clean("a\nb\tc\x7f"), "a\\u{A}b\\u{9}c\\u{7F}");
-  EXPECT_EQ(clean("a\xff\xc3(\xe2\x82"), "a\\xFF\\xC3(\\xE2\\x82");
-  EXPECT_EQ(clean("gpj.\u202egnp"), "gpj.\\u{202E}gnp");
-  EXPECT_EQ(clean("\u200b\ufeff\u0085"), "\\u{200B}\\u{FEFF}\\u{85}");
-  EXPECT_EQ(clean(std::string("a\0b", 3)), "a\\u{0}b");
-}
-
 TEST(Escape, Shortened) {
   EXPECT_EQ(shortened("abcdefghij", 10), "abcdefghij");
   EXPECT_EQ(shortened("abcdefghijk", 5), "ab\u2026jk");
