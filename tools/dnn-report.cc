@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
+#include "report/paths.h"
 #include "report/report.h"
 #include "stream/stream.h"
 
@@ -37,6 +38,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string output = "-", format = "html", types;
   report::Options report;
+  std::string paths = "base";
   std::optional<std::string> image_folder, root;
   bool no_thumbnails = false, list_types = false;
 };
@@ -51,7 +53,9 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.image_folder, "--img-dir", "DIR", "where figures of rst and md go (default: beside the report)");
   args.option(&o.root, "--root-dir", "DIR", "what rst and md name figures relative to (default: where the report is)");
   args.option(&o.report.image_root, "--images", "DIR",
-              "where relative paths of samples start, for thumbnails (default: here)");
+              "where the samples' images are: thumbnails are of files below it alone (default: here)");
+  args.choice(&o.paths, "--paths", {"base", "full"},
+              "file names alone, or with their folders, as the streams have them");
   args.flag(&o.no_thumbnails, "--no-thumbnails", "read no images");
   args.flag(&o.list_types, "--list-types", "print the sections, tab-separated: part, section, what it shows");
   args.output(&o.output);
@@ -129,19 +133,23 @@ int work(const Options& o) {
   report::Options options = o.report;
   if (!o.types.empty()) options.types = report::types_from_text(o.types);
   options.thumbnails = !o.no_thumbnails;
-  report::Collector collector;
+  const bool full_paths = o.paths == "full";
+  report::Collector collector(full_paths);
   std::vector<report::Localization> localizations;
   std::vector<std::string> warnings;
   std::optional<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
     if (std::optional<Error> error = read(path, collector, &localizations)) {
       if (cut_off) cli::say_error(cut_off->what());
-      warnings.emplace_back(cat("Incomplete: ", error->what()));
+      warnings.emplace_back(cat("Incomplete: ", full_paths ? error->what() : report::with_base_names(error->what())));
       cut_off = std::move(error);
     }
   }
   report::Data data = collector.finish();
   if (data.runs.empty() && localizations.empty() && cut_off) throw *cut_off;
+  if (!full_paths) {
+    for (report::Localization& found : localizations) report::use_base_names(&found);
+  }
   data.localizations = std::move(localizations);
   data.warnings = std::move(warnings);
   const report::Document document = report::make_document(data, options);

@@ -8,6 +8,7 @@
 #include "metrics/present.h"
 #include "report/data.h"
 #include "report/escape.h"
+#include "report/paths.h"
 
 namespace dnn::report {
 namespace {
@@ -94,7 +95,7 @@ void Collector::add(stream::Record record) {
 
 uint32_t Collector::number_of(const std::string& path) {
   const auto [at, is_new] = numbers_.emplace(path, static_cast<uint32_t>(data_.samples.size()));
-  if (is_new) data_.samples.push_back({path, {}});
+  if (is_new) data_.samples.push_back({path, path, {}});
   return at->second;
 }
 
@@ -166,13 +167,22 @@ void Collector::merge_folders() {
   data_.samples = std::move(merged);
 }
 
+void Collector::shorten_paths() {
+  for (metrics::RunReport& run : data_.evaluation.runs) use_base_names(&run.header);
+  std::vector<std::string> paths;
+  for (const SampleLists& sample : data_.samples) paths.push_back(sample.path);
+  paths = shown_paths(paths);
+  for (size_t i = 0; i < paths.size(); ++i) data_.samples[i].path = std::move(paths[i]);
+}
+
 Data Collector::finish() {
   data_.evaluation = evaluation_.finish();
   for (size_t i = 0; i < data_.runs.size(); ++i) {
     data_.class_names[data_.runs[i].classes].merge(data_.evaluation.runs[i].label_names);
   }
-  name_runs(data_.evaluation, &data_.runs);
   merge_folders();
+  if (!full_paths_) shorten_paths();
+  name_runs(data_.evaluation, &data_.runs);
   return std::move(data_);
 }
 

@@ -31,7 +31,8 @@ struct TopList {
 };
 
 struct SampleLists {
-  std::string path;
+  std::string path;  // as it is shown
+  std::string file;  // as the stream says it
   std::vector<TopList> lists;
 };
 
@@ -91,7 +92,10 @@ struct Data {
 // Takes the records of streams as metrics::Evaluation does, which it feeds. Memory: Evaluation's, and some 16 bytes a prediction.
 class Collector {
  public:
-  Collector() : evaluation_({}, false) { evaluation_.keep_details(); }
+  // Paths are shown by their base names, or, with `full_paths`, as the streams say them.
+  explicit Collector(bool full_paths = false) : evaluation_({}, false), full_paths_(full_paths) {
+    evaluation_.keep_details();
+  }
   void add(stream::Record record);
   Data finish();
 
@@ -103,8 +107,10 @@ class Collector {
   void note(const stream::Sample& sample);
   void note(const stream::Prediction& prediction);
   void merge_folders();
+  void shorten_paths();
 
   metrics::Evaluation evaluation_;
+  bool full_paths_;
   Data data_;
   size_t run_ = 0;
   int64_t label_offset_ = 0;

@@ -21,8 +21,8 @@ std::set<Type> types_from_text(const std::string& names);  // "performance,compa
 struct Options {
   std::string title = "Comparison of runs";
   std::set<Type> types = {all_types().begin(), all_types().end()};
-  std::string image_root;                  // where relative paths of samples start; "" is here
-  bool thumbnails = true;                  // read the images of the samples that are shown
+  std::string image_root;  // where relative paths of samples start, and all images lie below; "" is here
+  bool thumbnails = true;  // read the images of the samples that are shown
   size_t picture_bytes = size_t{3} << 19;  // of thumbnails
   size_t list_bytes = size_t{1} << 20;     // of lists of flipped samples
 };

@@ -14,16 +14,30 @@ constexpr int kSide = 80, kLeastShown = 48;
 constexpr uintmax_t kMostFileBytes = uintmax_t{64} << 20;
 constexpr int64_t kMostPixels = 50'000'000;
 
+namespace fs = std::filesystem;
+
+// Where the file really is, nullopt unless that is below the folder of images.
+std::optional<fs::path> found_below(const std::string& root, const std::string& path) {
+  std::error_code error;
+  const fs::path folder = fs::canonical(root.empty() ? "." : root, error);
+  if (error) return std::nullopt;
+  const fs::path file = fs::canonical(folder / path, error);
+  if (error) return std::nullopt;
+  const auto [in_folder, in_file] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  return in_folder == folder.end() && in_file != file.end() ? std::optional(file) : std::nullopt;
+}
+
 }  // namespace
 
-// The path comes from a stream: anything but a regular file, a pipe or device, is not even opened.
-std::optional<Picture> thumbnail(const std::string& path, const Options& options) {
-  if (!options.thumbnails || path.empty()) return std::nullopt;
+// The path comes from a stream, which may be anybody's: what is not below the folder that the user named, by way of symbolic
+// links or ".." too, is not even opened; nor is anything but a regular file, a pipe or a device.
+std::optional<Picture> thumbnail(const SampleLists& sample, const Options& options) {
+  if (!options.thumbnails || sample.file.empty()) return std::nullopt;
   std::error_code error;
-  const std::filesystem::path file = std::filesystem::path(options.image_root) / path;
-  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
-  if (const uintmax_t size = std::filesystem::file_size(file, error); error || size > kMostFileBytes)
-    return std::nullopt;
+  const std::optional<fs::path> found = found_below(options.image_root, sample.file);
+  if (!found || !fs::is_regular_file(*found, error)) return std::nullopt;
+  const fs::path& file = *found;
+  if (const uintmax_t size = fs::file_size(file, error); error || size > kMostFileBytes) return std::nullopt;
   try {
     Image image = read_image(file.string(), {.max_pixels = kMostPixels, .apply_orientation = false});
     const int longer = std::max(image.width, image.height);
@@ -34,7 +48,7 @@ std::optional<Picture> thumbnail(const std::string& path, const Options& options
     if (longer > kSide)
       image = resize(image, {fitted(image.width, kSide), fitted(image.height, kSide)}, ResizeFilter::Bilinear);
     const int shown = std::max(kLeastShown, std::max(image.width, image.height));
-    Picture picture{{}, path, image.width, image.height};
+    Picture picture{{}, sample.path, image.width, image.height};
     if (shown > std::max(image.width, image.height)) {
       picture.width = fitted(image.width, shown);
       picture.height = fitted(image.height, shown);

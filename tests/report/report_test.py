@@ -125,7 +125,8 @@ class Report(unittest.TestCase):
         runs = stream(*records[0], *records[1])
         page = self.page("--images", images, stdin=runs)
         self.assertEqual(page.text.count("<img"), 2)
-        self.assertIn("thumbnails of 3 samples whose image could not be read", page.visible())
+        self.assertIn("thumbnails of 3 samples whose image could not be read below that folder", page.visible())
+        self.assertIn("only of files below the folder images (--images)", page.visible())
         page = self.page("--images", images, "--no-thumbnails", stdin=runs)
         self.assertEqual(page.text.count("<img"), 0)
 
@@ -134,7 +135,46 @@ class Report(unittest.TestCase):
             file.write(b"P4\n27000000 1\n" + bytes(27_000_000 // 8))
             file.flush()
             runs = stream(*one_run("a", lambda i: 0, n=1, path=file.name), *one_run("b", lambda i: 1, n=1, path=file.name))
-            self.assertIn('width="80" height="1"', self.page(stdin=runs).text)
+            self.assertIn('width="80" height="1"', self.page("--images", os.path.dirname(file.name), stdin=runs).text)
+
+    def test_no_picture_from_outside_the_folder(self):
+        """A stream is anybody's: neither an absolute path, nor "..", nor a link gets a picture out of a private folder into the page."""
+        with tempfile.TemporaryDirectory() as folder:
+            inside, private = os.path.join(folder, "in"), os.path.join(folder, "private")
+            os.mkdir(inside)
+            os.mkdir(private, 0o700)
+            with open(os.path.join(os.path.dirname(__file__), "../sample/images/circle/00.png"), "rb") as file:
+                picture = file.read()
+            for path in (inside + "/mine.png", private + "/secret.png", folder + "/in2.png"):
+                with open(path, "wb") as file:
+                    file.write(picture)
+            os.symlink(private + "/secret.png", inside + "/link.png")
+            os.symlink(private, inside + "/folder")
+            os.symlink(inside + "/mine.png", inside + "/to_mine.png")
+            shown = {"mine.png": 1, inside + "/mine.png": 1, "to_mine.png": 1, "../in/mine.png": 1, private + "/secret.png": 0,
+                     "../private/secret.png": 0, "link.png": 0, "folder/secret.png": 0, "../in2.png": 0, inside + "/../in2.png": 0}
+            for path, count in shown.items():
+                runs = stream(*one_run("a", lambda i: 0, n=1, path=path), *one_run("b", lambda i: 1, n=1, path=path))
+                for where, words in ((None, ("--images", inside)), (inside, ())):
+                    done = subprocess.run([f"{BIN}/dnn-report", *words], input=runs, capture_output=True, cwd=where)
+                    self.assertEqual(done.stdout.decode().count("<img"), count, f"{path} {words}")
+
+    def test_paths_are_shown_without_folders(self):
+        runs = stream(*one_run("/home/jane/nets/a.onnx", lambda i: 0, path="/home/jane/imgs/cat/{}.png", device="exec:/home/jane/d.py",
+                               command=["/home/jane/bin/dnn-infer", "--labels=/home/jane/l.txt", "/home/jane/nets/a.onnx"],
+                               host={"postprocess": "exec:sh /home/jane/p.sh"}),
+                      *one_run("/home/jane/nets/b.onnx", lambda i: 1, path="/home/jane/imgs/cat/{}.png"))
+        for form in ("html", "md", "rst"):
+            with tempfile.TemporaryDirectory() as folder:
+                done = run("--format", form, "-o", f"{folder}/x", stdin=runs)
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                with open(f"{folder}/x", encoding="utf-8") as file:
+                    text = file.read()
+                self.assertNotIn("jane", text)
+                self.assertIn("labels", text)
+        full = self.page("--paths", "full", stdin=runs).text
+        for path in ("/home/jane/nets/a.onnx", "/home/jane/imgs/cat/3.png", "--labels=/home/jane/l.txt", "/home/jane/p.sh"):
+            self.assertIn(path, full)
 
     def test_truth_is_of_each_label_set(self):
         """Class 1 of one set is class 2 of the other: each run is judged by its own."""

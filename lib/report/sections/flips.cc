@@ -1,6 +1,7 @@
 // Flipped samples: what runs listed for each sample on which comparable ones disagree.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "report/axes.h"
@@ -202,6 +203,15 @@ Blocks section_flips(const Data& data, const Options& options) {
           " of these, runs of one and the same model do", within == 0 ? "" : ", and they stand first",
           ". Each list is of the runs below it, its scores are the first one's; the margin is how far the best is "
           "ahead.")});
+  if (options.thumbnails) {
+    const std::filesystem::path root = options.image_root.empty() ? "." : options.image_root;
+    std::error_code ignored;
+    const std::string name = std::filesystem::canonical(root, ignored).filename().string();
+    blocks.push_back(Paragraph{cat("Pictures are only of files below the folder ", name.empty() ? "/" : name,
+                                   options.image_root.empty() ? ", where the report was made" : "",
+                                   " (--images); whatever else a stream names is not opened."),
+                               true});
+  }
   Blocks samples;
   size_t list_bytes = 0, picture_bytes = 0, n_unread = 0, n_without_room = 0, n_shown = 0, n_cut = 0;
   for (; n_shown < flips.size(); ++n_shown) {
@@ -211,7 +221,7 @@ Blocks section_flips(const Data& data, const Options& options) {
     if (list_bytes > options.list_bytes && n_shown > 0) break;
     Blocks inside;
     if (options.thumbnails && picture_bytes < options.picture_bytes) {
-      if (std::optional<Picture> picture = thumbnail(sample.path, options)) {
+      if (std::optional<Picture> picture = thumbnail(sample, options)) {
         picture_bytes += picture->png.size() * 4 / 3;
         inside.push_back(std::move(*picture));
       } else {
@@ -244,7 +254,8 @@ Blocks section_flips(const Data& data, const Options& options) {
   }
   std::vector<std::string> left_out;
   if (n_unread > 0)
-    left_out.push_back(cat("thumbnails of ", counted(n_unread, "sample"), " whose image could not be read from here"));
+    left_out.push_back(
+        cat("thumbnails of ", counted(n_unread, "sample"), " whose image could not be read below that folder"));
   if (n_without_room > 0)
     left_out.push_back(cat("thumbnails of ", counted(n_without_room, "sample"), ", to keep the report small"));
   if (n_cut > 0) left_out.push_back(cat("lists beyond ", kMostLists, " of ", counted(n_cut, "sample")));

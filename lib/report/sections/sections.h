@@ -54,7 +54,7 @@ Grouping group_by_model_or_device(const Data& data);
 // The pair's common samples on which the best labels differ.
 int64_t flips_of(const metrics::PairReport& pair);
 
-// A small PNG of the image file, or nullopt where it cannot be read.
-std::optional<Picture> thumbnail(const std::string& path, const Options& options);
+// A small PNG of the sample's image file, or nullopt where it cannot be read or does not lie below Options::image_root.
+std::optional<Picture> thumbnail(const SampleLists& sample, const Options& options);
 
 }  // namespace dnn::report
