@@ -52,7 +52,7 @@ void declare(cli::Args& args, Options& o) {
   args.preprocess(&o.preprocess, &o.spelled_out, &o.exif);
   args.option(&o.postprocess, "--postprocess", "CMD", "exec:COMMAND that works on predictions (docs/exec.md)");
   args.option(&o.labels, "--labels", "FILE", "the classes, one a line, a synset id first where known");
-  args.option(&o.source.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones or random (--seed)");
+  args.option(&o.source.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones, random (--seed), or exec:COMMAND");
   args.option(&o.shard, "--shard", "I/N", "every N-th sample, from the I-th on");
   args.option(&o.run.top_k, "--top-k", "K", "classes of each prediction, by the outputs as they are", 0);
   args.list(&o.run.outputs, "--output", "NAME", "only this output of the model; the first named is ranked");
@@ -104,7 +104,7 @@ int work(const Options& o) {
     return 0;
   }
   if (o.model.empty()) fail_usage("no MODEL given");
-  check_fill(o.source.fill);
+  if (!stream::is_command(o.source.fill)) check_fill(o.source.fill);
   const int usage_ms = o.usage ? usage_interval_ms(*o.usage) : 0;
   const Framework* framework = find_framework(o.network.device);
   const bool is_program = stream::is_command(o.network.device);

@@ -1,4 +1,4 @@
-"""source: samples for dnn-infer, as the input "exec:python3 docs/exec/source.py 3": so many that count up, whatever the network wants."""
+"""source: samples for dnn-infer --fill "exec:python3 docs/exec/source.py 3": so many that count up, whatever the network wants."""
 import array
 import math
 import pathlib

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <filesystem>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -170,7 +171,23 @@ void Args::device(std::string* value, const std::string& help) {
   adding_shared_ = false;
 }
 
+namespace {
+
+// A pattern such as * may have brought a file of somebody else's whose name is an option's.
+void refuse_files_as_options(const std::vector<std::string>& command) {
+  for (size_t i = 1; i < command.size() && command[i] != "--"; ++i) {
+    const std::string& word = command[i];
+    std::error_code ignored;
+    if (word.size() < 2 || word[0] != '-') continue;
+    if (std::filesystem::exists(std::filesystem::symlink_status(word, ignored)))
+      fail_usage("'", word, "' is an option, and the name of a file here: write ./", word, " for the file");
+  }
+}
+
+}  // namespace
+
 Args::Outcome Args::parse() {
+  refuse_files_as_options(command_);
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();

@@ -213,8 +213,11 @@ bool has_extension(const std::string& path, std::initializer_list<const char*> e
 
 // What a file is by its first bytes; a text file is a list of images.
 Kind kind_of(const std::string& path) {
-  if (path == "-" || stream::is_command(path)) return Kind::Stream;
+  if (path == "-") return Kind::Stream;
   std::error_code ignored;
+  if (stream::is_command(path) && !fs::exists(path, ignored))
+    fail_usage("INPUT ", quoted(path),
+               ": no such file, and an INPUT is not run; dnn-infer --fill exec:COMMAND runs a program");
   if (fs::is_directory(path, ignored)) return Kind::Images;
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return Kind::Stream;  // a pipe is read but once
   PeekSource file(open_source(path));
@@ -276,13 +279,9 @@ class Builder {
       case Kind::Stream:
         stream_ = true;
         parts_.push_back(
-            std::make_unique<StreamSource>(open_stream(path), source_name(path), plan_, next_id_, o_.shard));
+            std::make_unique<StreamSource>(open_source(path), source_name(path), plan_, next_id_, o_.shard));
         return;
     }
-  }
-
-  std::unique_ptr<ByteSource> open_stream(const std::string& path) const {
-    return stream::is_command(path) ? stream::program_source(path, o_.for_programs, o_.wait_s) : open_source(path);
   }
 
   bool has_slot(const std::string& name) const {
@@ -435,9 +434,13 @@ bool names_images(const std::vector<std::string>& inputs) {
 }
 
 std::unique_ptr<SampleSource> open_samples(const SourceOptions& options, const BatchPlan& plan) {
-  check_fill(options.fill);
+  if (!stream::is_command(options.fill)) check_fill(options.fill);
   if (!options.fill.empty()) {
     if (!options.inputs.empty()) fail_usage("--fill generates the inputs, so ", options.inputs[0], " has no use");
+    if (stream::is_command(options.fill)) {
+      auto bytes = stream::program_source(options.fill, options.for_programs, options.wait_s);
+      return std::make_unique<StreamSource>(std::move(bytes), options.fill, plan, 0, options.shard);
+    }
     return generated(options, plan);
   }
   if (options.inputs.empty()) fail_usage("no INPUT given: images, folders, arrays, a stream, or --fill random");

@@ -72,7 +72,7 @@ struct Shard {
 
 struct SourceOptions {
   std::vector<std::string> inputs;  // as on the command line, see open_samples()
-  std::string fill;                 // one of fill_names(): "zeros", "ones" or "random" in place of inputs; "": none
+  std::string fill;                 // one of fill_names() or "exec:COMMAND" in place of inputs; "": none
   uint64_t seed = 0;
   int64_t fill_count = 1;
   Shard shard;
@@ -82,7 +82,7 @@ struct SourceOptions {
   std::function<Tensor(const stream::Sample&)> preprocessor;
   bool apply_orientation = false;  // before it
   bool of_others = false;          // an .npz may hold arrays of inputs that this network has not
-  // What a program that makes samples (exec:COMMAND) is told, and how long it may say nothing.
+  // What a program that makes samples is told, and how long it may say nothing.
   stream::Header for_programs = {};
   double wait_s = 600;
   std::optional<LabelSet> labels;  // fitted to the network; truth is looked up in it
@@ -93,11 +93,12 @@ struct SourceOptions {
 //   a folder, an image, a text file of images (read_image_list)   images, preprocessed
 //   FILE.npy, NAME=FILE.npy                                        an array for the only input, or for the one of that name
 //   FILE.npz                                                       arrays by input name
-//   exec:COMMAND                                                   a stream that this program writes (stream/dialogue.h)
 //   FILE or - with a stream                                        its samples' tensors, and tensors of role input by name
 // Arrays fill one sample when they have a sample's shape (the batch extent may be left out), and several when they stack
-// them along the first axis. NAME= arrays belong together and stack equally many. Throws Usage, Malformed (an array that
-// does not fit), Environment; an image that cannot be read is that sample's error.
+// them along the first axis. NAME= arrays belong together and stack equally many. An input is never run, whatever its name:
+// a folder of other people's files may have brought it. What runs is `fill`, exec:COMMAND, which writes a stream
+// (stream/dialogue.h).
+// Throws Usage, Malformed (an array that does not fit), Environment; an image that cannot be read is that sample's error.
 std::unique_ptr<SampleSource> open_samples(const SourceOptions& options, const BatchPlan& plan);
 
 // What --fill takes: "zeros", "ones", "random".

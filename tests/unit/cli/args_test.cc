@@ -1,6 +1,9 @@
 // Options and arguments as a user types them.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/file.h"
 #include "cli/cli.h"
 
 namespace dnn::cli {
@@ -72,6 +75,18 @@ TEST(Args, ValuesComeGluedSpacedOrWithEquals) {
   EXPECT_EQ(parsed({"m", "--scale", "-1.5e-3"}).scale, -1.5e-3);
   EXPECT_EQ(parsed({"m", "--scale=-2"}).scale, -2);
   EXPECT_EQ(parsed({"m", "-O1", "-O4"}).opt, 4);
+}
+
+// A pattern such as * may bring a file of that name.
+TEST(Args, AFileIsNoOption) {
+  EXPECT_EQ(parsed({"--fast", "m"}).fast, true);
+  for (const char* const name : {"--fast", "-O3", "--json=x"}) {
+    write_file(name, "");
+    EXPECT_NE(refusal({"m", name}).find(cat("write ./", name)), std::string::npos) << name;
+    EXPECT_EQ(parsed({"--", "m", name}).inputs, std::vector<std::string>{name});
+    EXPECT_EQ(parsed({"m", cat("./", name)}).inputs, std::vector<std::string>{cat("./", name)});
+    std::filesystem::remove(name);
+  }
 }
 
 TEST(Args, AnOptionalValueNeverTakesTheNextArgument) {

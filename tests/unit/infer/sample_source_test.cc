@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/file.h"
 #include "stream/stream.h"
 #include "tensor/npy.h"
@@ -91,6 +93,18 @@ TEST(Fill, IsTheSameForOneSeedAndDiffersBetweenSamples) {
   EXPECT_FALSE(a[0].inputs[0].identical(a[1].inputs[0]));
   options.seed = 1;
   EXPECT_FALSE(all(*open_samples(options, plan))[0].inputs[0].identical(a[0].inputs[0]));
+}
+
+// A pattern brings what others named.
+TEST_F(Folder, AnInputIsNotRun) {
+  SourceOptions options;
+  options.inputs = {"exec:touch ran"};
+  EXPECT_EQ(kind_of_failure([&] { open_samples(options, plan_of({kSlot})); }), ErrorKind::Usage);
+  EXPECT_EQ(kind_of_failure([&] { names_images(options.inputs); }), ErrorKind::Usage);
+  EXPECT_FALSE(std::filesystem::exists("ran"));
+  options.inputs = {"exec:touch ran=x.npy"};
+  EXPECT_EQ(kind_of_failure([&] { open_samples(options, plan_of({kSlot})); }), ErrorKind::Usage);
+  EXPECT_FALSE(std::filesystem::exists("ran"));
 }
 
 TEST_F(Folder, NamedArraysBelongTogether) {
