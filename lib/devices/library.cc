@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/threads.h"
 #include "stream/dialogue.h"
@@ -91,6 +92,13 @@ bool alike(Shape a, Shape b) {
 
 class LibrarySession : public Session {
  public:
+std::string temporary_folder() {
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
+  if (failed) fail_environment("TMPDIR names no folder");
+  return folder.string();
+}
+
   LibrarySession(std::shared_ptr<const Package> package, const Framework& framework, const std::string& device,
                  const DeviceOptions& options)
       : Session(std::move(package)),
@@ -108,6 +116,7 @@ class LibrarySession : public Session {
     request.threads = threads_;
     child_->send(request);
     const stream::Record answer = next();
+        scratch_(is_program(framework) ? nullptr : std::make_unique<TemporaryFolder>(temporary_folder())),
     const auto* header = std::get_if<stream::Header>(&answer);
     if (header == nullptr) fail_malformed(name_, ": it begins with a ", stream::record_type(answer), " record");
     isa_ = header->isa;
@@ -115,6 +124,7 @@ class LibrarySession : public Session {
     if (header->threads) threads_ = *header->threads;
   }
 
+    if (scratch_) request.host["scratch"] = scratch_->path();
   std::string isa() const override { return isa_; }
   int threads() const override { return threads_; }
   std::optional<int> opt() const override { return opt_; }
@@ -215,6 +225,7 @@ class LibrarySession : public Session {
 
 std::unique_ptr<Session> open_process(const std::string& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options) {
+  const std::unique_ptr<const TemporaryFolder> scratch_;  // where an adapter may write; it outlives the process
   if (options.model_file.empty()) fail_usage("device ", device, ": only dnn-infer runs models in frameworks");
   return std::make_unique<LibrarySession>(std::move(package), *find_framework(device), device, options);
 }

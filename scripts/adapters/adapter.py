@@ -12,6 +12,12 @@ likewise. A model whose batch is fixed at 1 is run sample by sample. Extents tha
 counts the operators that only reorder axes, as the framework itself shows them; `names` are the inputs' where no shapes are said. Exit codes: 0; 77 where the framework is not
 installed, with the reason on stderr; anything else is the framework's own refusal, the last line of stderr its reason. A server
 says `"error"` in place of a refusal, and in each answer `"mib"`, the memory it holds: who asks may end it and start another.
+
+An adapter's process is closed before its framework is imported (box.py): no network, no files but those that it needs.
+
+What an adapter loads, the framework may execute: dnn-infer hands it our own conversion of a model, or a file of a format that is
+data alone, and the user's own file only with --trust-model; whoever calls an adapter otherwise decides so, too. Nothing here
+unpickles (weights_only=True, allow_pickle=False), and Keras always loads in its safe mode (ctest -R adapters holds them to it).
 """
 import gc
 import json
@@ -19,6 +25,7 @@ import os
 import sys
 import time
 
+import box
 import records
 
 
@@ -27,10 +34,18 @@ def absent(reason):
     sys.exit(77)
 
 
-try:
-    import numpy as np
-except ImportError as missing:
-    absent(str(missing))
+def asked():
+    """The stream's records and the header that began them, where this process is a device; the process is closed (box.py) either way."""
+    if sys.argv[1:] != ["stream"]:
+        box.close_for_many(sys.argv[4:])
+        return None, None
+    source = os.fdopen(os.dup(0), "rb")
+    header = records.read_record(source)
+    if header is None:
+        sys.exit(0)
+    options = Wish(header).options.values()
+    box.close_for_model(header["model"]["path"], header.get("host", {}).get("scratch", ""), options)
+    return source, header
 
 
 class Wish:
@@ -41,6 +56,13 @@ class Wish:
         option = header.get("device", "").split(":", 2)[2:]
         self.options = dict(o.split("=", 1) for o in option if "=" in o)
         self.facts = {}  # what the run's header says of it: {"fell_back": "CUDA is not there: CPU"}
+
+
+SOURCE, HEADER = asked() if os.path.basename(sys.argv[0]).startswith("run_") else (None, None)
+try:
+    import numpy as np
+except ImportError as missing:
+    absent(str(missing))
 
 
 class Steps:
@@ -83,16 +105,15 @@ def serve(load):
 
 def stream(load):
     """Runs what comes as records; the first line of a refusal is the last of standard error."""
-    source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
-        header = records.read_record(source)
-        wish = Wish(header)
-        framework, _, run, _ = load(header["model"]["path"], wish)
+        wish = Wish(HEADER)
+        framework, _, run, _ = load(HEADER["model"]["path"], wish)
         records.write_record(sink, {"type": "header", "stream": 1, "tool": os.path.basename(sys.argv[0]), "isa": framework,
-                                    "threads": wish.threads or 1, "host": wish.facts})
+                                    "threads": wish.threads or 1, "host": {**wish.facts, **box.facts()}})
         given = {}
-        while (record := records.read_record(source)) is not None:
+        while (record := records.read_record(SOURCE)) is not None:
             if record["type"] == "tensor":
                 given[record["name"]] = array_of(record)
             elif record["type"] == "sample":

@@ -12,7 +12,7 @@ except ImportError as error:
 
 
 def convert(source, target, shapes):
-    model = keras.models.load_model(source, compile=False)
+    model = keras.models.load_model(source, compile=False, safe_mode=True)
     if target.endswith(".onnx"):
         model([keras.ops.zeros(s) for s in shapes] if len(shapes) > 1 else keras.ops.zeros(shapes[0]))  # or it is "never called"
         model.export(target, format="onnx", verbose=False)

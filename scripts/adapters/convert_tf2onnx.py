@@ -33,7 +33,7 @@ def convert(source, target, shapes):
     elif source.endswith(".tflite"):
         words = ["--tflite", source]
     else:
-        tf2onnx.convert.from_keras(tf.keras.models.load_model(source, compile=False), opset=17, output_path=target)
+        tf2onnx.convert.from_keras(tf.keras.models.load_model(source, compile=False, safe_mode=True), opset=17, output_path=target)
         return
     done = subprocess.run([sys.executable, "-m", "tf2onnx.convert", *words, "--opset", "17", "--output", target], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -16,7 +16,7 @@ def convert(source, target, shapes):
     if os.path.isdir(source):
         tool = tf.lite.TFLiteConverter.from_saved_model(source)
     else:
-        tool = tf.lite.TFLiteConverter.from_keras_model(keras.models.load_model(source, compile=False))
+        tool = tf.lite.TFLiteConverter.from_keras_model(keras.models.load_model(source, compile=False, safe_mode=True))
     data = tool.convert()
     with open(target, "wb") as file:
         file.write(data)

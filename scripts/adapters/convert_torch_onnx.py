@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """convert_torch_onnx: TorchScript to ONNX by torch.onnx.export."""
+import os
+
 import converter
 
+os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
+os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"
 try:
     import torch
 except ImportError as error:

@@ -4,7 +4,10 @@
 
 Exit codes: 0; 4 where the converter refuses an operator or model by name; 77 where it is not installed; 1 for anything else.
 """
+import os
 import sys
+
+import box
 
 REFUSALS = ("unsupported", "not supported", "not implemented", "notimplemented", "no converter", "unknown op", "unrecognized",
             "cannot convert", "failed to convert")
@@ -13,6 +16,10 @@ REFUSALS = ("unsupported", "not supported", "not implemented", "notimplemented",
 def absent(reason):
     print(reason, file=sys.stderr)
     sys.exit(77)
+
+
+if os.path.basename(sys.argv[0]).startswith("convert_"):
+    box.close_for_many(sys.argv[2:3])  # before the framework is imported
 
 
 def main(convert):

@@ -28,7 +28,7 @@ def load(path, wish):
         import tensorflow
         tensorflow.config.threading.set_intra_op_parallelism_threads(wish.threads)
     keras.backend.clear_session()  # a server keeps nothing of the model before
-    model = keras.models.load_model(path, compile=False)
+    model = keras.models.load_model(path, compile=False, safe_mode=True)
     tensors = model.inputs
     shapes = [([None if d is None else int(d) for d in t.shape], str(getattr(t.dtype, "name", t.dtype))) for t in tensors]
 

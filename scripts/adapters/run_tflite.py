@@ -11,7 +11,19 @@ except ImportError as error:
     adapter.absent(str(error))
 
 
+def refuse_tensorflow_operators(path):
+    """Those of TensorFlow, Flex*, which this interpreter brings along: some read and write files."""
+    from tensorflow.lite.python import schema_py_generated as schema
+    with open(path, "rb") as file:
+        model = schema.Model.GetRootAs(file.read(), 0)
+    for i in range(model.OperatorCodesLength()):
+        name = model.OperatorCodes(i).CustomCode() or b""
+        if name.startswith(b"Flex"):
+            raise ValueError(f"operator {name.decode(errors='replace')} is TensorFlow's, which may do more than compute")
+
+
 def load(path, wish):
+    refuse_tensorflow_operators(path)
     resolvers = tf.lite.experimental.OpResolverType
     kind = resolvers.BUILTIN if wish or "DNN_OTHERWISE" in os.environ else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     delegates = [tf.lite.experimental.load_delegate(wish.options["delegate"])] if wish and "delegate" in wish.options else None

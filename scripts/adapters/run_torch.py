@@ -4,6 +4,8 @@ import os
 
 import adapter
 
+os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
+os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"  # torch.export.load() tries again with pickles else
 try:
     import torch
 except ImportError as error:
