@@ -24,8 +24,7 @@ const cli::Tool kTool = {
     .name = "dnn-infer",
     .summary = "Runs a network on samples and writes a stream. A model is compiled first, through a cache.",
     .negative = "",
-    .examples = {{"dnn-infer --preprocess imagenet-torch --labels synsets.txt model.onnx photos/ | dnn-eval", ""},
-                 {"dnn-infer --trace -O0 model.onnx x=input.npy > trace.dnns", ""}}};
+    .examples = {{"dnn-infer --preprocess imagenet-torch --labels synsets.txt model.onnx photos/ | dnn-eval", ""}}};
 
 struct Options {
   std::string model, output = "-", preprocess, labels, shard = "0/1", postprocess;
@@ -69,6 +68,7 @@ void declare(cli::Args& args, Options& o) {
   args.optional_value(&o.usage, "--usage", "MS", "100",
                       "record what the run takes, every MS (100): memory, energy, ...");
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
+  args.flag(&o.network.trust_model, "--trust-model", "give lib:NAME the model's own file, whose code it may run");
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
   args.device(&o.network.device);
   args.threads(&o.threads);
@@ -113,6 +113,8 @@ int work(const Options& o) {
                : o.network.trust ? "--trust"
                                  : "--trace",
                " is for what is compiled here; ", o.network.device, is_program ? " is a program" : " is a framework");
+  if (o.network.trust_model && (framework == nullptr || is_program))
+    fail_usage("--trust-model is for frameworks, which get a conversion otherwise; ", o.network.device, " is none");
   if (o.affinity) {
     device_options.processors = choose_processors(*o.affinity, usage::core_classes(), allowed_processors());
     keep_to(device_options.processors);  // before anything starts threads or processes, which inherit it
@@ -128,6 +130,7 @@ int work(const Options& o) {
   FrameworkSession opened;
   if (framework != nullptr) {
     device_options.opt = framework_level(o.network);
+    device_options.trust_model = o.network.trust_model;
     opened = open_in_framework(*framework, o.network.device, o.model, package, device_options, o.run.trace, cli::warn);
     if (!opened.file.converted_from.empty())
       cli::note(cat(o.model, ": converted to ", opened.file.format, " for ", framework->name));
@@ -186,6 +189,7 @@ int work(const Options& o) {
   if (postprocessor) header.host["postprocess"] = o.postprocess;
   if (usage) describe_usage(usage->meter(), usage_ms, &header);
   if (!file.converted_from.empty()) header.host["converted"] = cat("from ", file.converted_from, " to ", file.format);
+  if (file.trusted) header.host["trusted_model"] = "true";
   if (const auto fell = header.host.find("fell_back"); fell != header.host.end())
     cli::warn(cat(o.network.device, ": ", fell->second));
   if (const char* node = std::getenv("SLURMD_NODENAME")) header.host["node"] = node;

@@ -85,6 +85,7 @@ void declare(cli::Args& args, Options& o) {
                       "the report as JSON, instead of the text, or into FILE beside it");
   args.option(&o.time_limit, "--time-limit", "SECONDS", "of models, end by then with the best found so far", 0);
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
+  args.flag(&o.network.trust_model, "--trust-model", "give --source-device lib:NAME the model's own file");
   args.seed(&o.sampling.seed);
   args.device(&o.network.device, "where to run: reference (models at -O0), opencl:0, ...");
   args.threads(&o.threads);
@@ -132,6 +133,7 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kLevels},
                                                     {"--fill", Models | Repair},
                                                     {"--time-limit", kRuns},
                                                     {"--trust", kRuns},
+                                                    {"--trust-model", Passes},
                                                     {"--device", kRuns},
                                                     {"--threads", kRuns}};
 
@@ -304,6 +306,7 @@ bool bisect_passes(const Options& o) {
   request.options.note = cli::note;
   request.options.deadline = deadline_of(o);
   request.source.variable = o.network.variable;
+  request.source.trust_model = o.network.trust_model;
   request.reduce = o.reduce;
   request.options.tolerance = {o.tolerance.atol, o.tolerance.rtol};
   const BisectedModel bisected = bisect_model(request);

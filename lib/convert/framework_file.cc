@@ -30,28 +30,26 @@ std::string named_for_format(const std::string& path, const Format& format, cons
 
 using Folder = std::shared_ptr<const TemporaryFolder>;
 
-// The user's own file, where the framework loads its format.
-std::optional<FrameworkFile> own_file(const Framework& framework, const std::string& path, const Package& package,
-                                      const Folder& folder) {
-  const std::string& format = package.info.model_format;
-  if (*framework.formats == 0) {  // a program that loads what it likes
-    if (path == "-") fail_usage("exec: a model from standard input cannot be given to a program: name a file");
-    return FrameworkFile{path, format, ""};
-  }
-  const std::vector<std::string> loads = split(framework.formats, ' ');
+// What the framework may do with what is at the path: nothing with a package or a pipe, which hold no file of a framework's.
+OwnFile own_file_at(const Framework& framework, const std::string& path, const Package& package) {
   std::error_code ignored;
-  const bool is_package =
-      path == "-" || (fs::is_regular_file(path, ignored) && looks_like_package(as_bytes(read_head(path, 8))));
-  if (is_package || std::find(loads.begin(), loads.end(), format) == loads.end()) return std::nullopt;
-  return FrameworkFile{named_for_format(path, *find_format(format), folder->path()), format, "", folder};
+  if (path == "-" || (fs::is_regular_file(path, ignored) && looks_like_package(as_bytes(read_head(path, 8)))))
+    return OwnFile::NotLoaded;
+  return own_file(framework, package.info.model_format);
 }
 
-// The format that models are converted to for it.
-const Format& preferred(const Framework& framework) { return *find_format(split(framework.formats, ' ')[0]); }
+// The formats that models are converted to for it, the preferred one first. A version may not load all that it is to load (Keras 2
+// has no .keras of Keras 3), and what is not given to it as it is must find one that it does.
+std::vector<const Format*> targets(const Framework& framework) {
+  std::vector<const Format*> formats;
+  for (const std::string& name : split(framework.formats, ' ')) {
+    if (formats.empty() || own_file(framework, name) == OwnFile::IfTrusted) formats.push_back(find_format(name));
+  }
+  return formats;
+}
 
 FrameworkFile converted(const Framework& framework, const std::string& path, const Package& package,
-                        const Folder& folder, const Graph& graph, const std::string& name) {
-  const Format& target = preferred(framework);
+                        const Folder& folder, const Graph& graph, const std::string& name, const Format& target) {
   const std::string file = cat(folder->path(), "/", name, split(target.extensions, ' ')[0]);
   ConvertOptions options;
   options.certify = false;
@@ -61,7 +59,7 @@ FrameworkFile converted(const Framework& framework, const std::string& path, con
     throw error.within(cat(path, ": lib:", framework.name, " wants it as ", target.name));
   }
   const std::string& format = package.info.model_format;
-  return {file, target.name, format.empty() ? "a package" : format, folder};
+  return {file, target.name, format.empty() ? "a package" : format, false, folder};
 }
 
 // A framework's session, and a second one that shows what is between.
@@ -126,29 +124,53 @@ FrameworkSession open_in_framework(const Framework& framework, const std::string
     options.model_format = file.format;
     return open_session(device, run, options);
   };
-  const auto open_converted = [&]() -> FrameworkSession {
-    const FrameworkFile file = converted(framework, path, *package, folder, package->source.graph(), "converted");
+  if (*framework.formats == 0) {  // a program that loads what it likes
+    if (path == "-") fail_usage("exec: a model from standard input cannot be given to a program: name a file");
+    const FrameworkFile file{path, package->info.model_format, ""};
     return {file, open(file, package)};
+  }
+  const OwnFile own = own_file_at(framework, path, *package);
+  const bool untrusted = own == OwnFile::IfTrusted && !options.trust_model;
+  // In the first format that both sides take; what is wrong with the preferred one is what is said.
+  // In the first format that both sides take; what is wrong with the preferred one is what is said.
+  const auto open_converted = [&](const std::shared_ptr<const Package>& run, const Graph& graph,
+                                  const std::string& name) {
+    std::optional<Error> first;
+    for (const Format* target : targets(framework)) {
+      try {
+        const FrameworkFile file = converted(framework, path, *package, folder, graph, name, *target);
+        return FrameworkSession{file, open(file, run)};
+      } catch (const Error& refused) {
+        if (refused.kind() != ErrorKind::Unsupported) throw;
+        if (!first) first = refused;
+      }
+    }
+    if (!untrusted) throw Error(*first);
+    fail_unsupported(first->what(), " (--trust-model gives the file itself to ", framework.name,
+                     ", which runs what code it holds)");
   };
   const auto open_best = [&]() -> FrameworkSession {
-    const std::optional<FrameworkFile> own = own_file(framework, path, *package, folder);
-    if (!own) return open_converted();
+    const Format& preferred = *targets(framework)[0];
+    if (untrusted)
+      warn(cat(path, ": ", framework.name,
+               " runs our conversion of it, as the file may hold code; --trust-model gives it the file itself"));
+    if (own == OwnFile::NotLoaded || untrusted) return open_converted(package, package->source.graph(), "converted");
+    const FrameworkFile file{named_for_format(path, *find_format(package->info.model_format), folder->path()),
+                             package->info.model_format, "", own == OwnFile::IfTrusted, folder};
     try {
-      return {*own, open(*own, package)};
+      return {file, open(file, package)};
     } catch (const Error& refused) {
-      if (refused.kind() != ErrorKind::Unsupported || *framework.formats == 0 ||
-          own->format == preferred(framework).name)
-        throw;
-      warn(cat(path, " is refused and so converted to ", preferred(framework).name, ": ", refused.what()));
+      if (refused.kind() != ErrorKind::Unsupported || file.format == preferred.name) throw;
+      warn(cat(path, " is refused and so converted to ", preferred.name, ": ", refused.what()));
     }
-    return open_converted();
+    return open_converted(package, package->source.graph(), "converted");
   };
   FrameworkSession opened = open_best();
   if (traces) {
     const std::shared_ptr<const Package> whole = showing_all(*package);
-    const FrameworkFile file = converted(framework, path, *package, folder, whole->graph, "traced");
+    FrameworkSession shows = open_converted(whole, whole->graph, "traced");
     opened.file.folder = folder;
-    opened.session = std::make_unique<TracedSession>(package, std::move(opened.session), open(file, whole));
+    opened.session = std::make_unique<TracedSession>(package, std::move(opened.session), std::move(shows.session));
   }
   return opened;
 }

@@ -20,6 +20,7 @@ struct DeviceOptions {
   std::vector<int> processors = {};
   // For lib:NAME alone, see library.h.
   std::string model_file = {}, model_format = {};  // what the framework loads
+  bool trust_model = false;                        // the user's own file may be loaded even where it may hold code
   std::optional<int> opt = {};                     // level, where the framework has levels
   std::function<std::string(const std::string& variable)> variable =
       {};  // environment variables; "" for one that is not there

@@ -14,15 +14,24 @@ namespace dnn {
 
 const std::vector<Framework>& frameworks() {
   static const std::vector<Framework> rows = {
-#define DNN_FRAMEWORK(name, adapter, variable, module, formats, levels, option) \
-  {name, adapter, variable, module, formats, levels, option},
+#define DNN_FRAMEWORK(name, adapter, variable, module, formats, declarative, levels, option) \
+  {name, adapter, variable, module, formats, declarative, levels, option},
 #include "devices/frameworks.def"
   };
   return rows;
 }
 
+OwnFile own_file(const Framework& framework, const std::string& format) {
+  const auto lists = [&](const char* formats) {
+    const std::vector<std::string> names = split(formats, ' ');
+    return std::find(names.begin(), names.end(), format) != names.end();
+  };
+  if (format.empty() || !lists(framework.formats)) return OwnFile::NotLoaded;
+  return lists(framework.declarative) ? OwnFile::Always : OwnFile::IfTrusted;
+}
+
 const Framework* find_framework(const std::string& device) {
-  static const Framework kProgram = {"exec", "", "", "", "", false, ""};
+  static const Framework kProgram = {"exec", "", "", "", "", "", false, ""};
   if (stream::is_command(device)) return &kProgram;
   const std::vector<std::string> parts = split(device, ':');
   if (parts[0] != "lib") return nullptr;
@@ -83,6 +92,13 @@ std::string adapter_file(const Framework& framework, const DeviceOptions& option
                    folders[0].lexically_normal().string(), " (DNN_ADAPTERS names another folder)");
 }
 
+std::string temporary_folder() {
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
+  if (failed) fail_environment("TMPDIR names no folder");
+  return folder.string();
+}
+
 // Two shapes that differ by extents of 1 hold the same elements in the same order.
 bool alike(Shape a, Shape b) {
   std::erase(a, 1);
@@ -92,13 +108,6 @@ bool alike(Shape a, Shape b) {
 
 class LibrarySession : public Session {
  public:
-std::string temporary_folder() {
-  std::error_code failed;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
-  if (failed) fail_environment("TMPDIR names no folder");
-  return folder.string();
-}
-
   LibrarySession(std::shared_ptr<const Package> package, const Framework& framework, const std::string& device,
                  const DeviceOptions& options)
       : Session(std::move(package)),
@@ -107,6 +116,7 @@ std::string temporary_folder() {
         python_(interpreter(framework, options)),
         opt_(options.opt),
         threads_(options.threads > 0 ? options.threads : available_processors()),
+        scratch_(is_program(framework) ? nullptr : std::make_unique<TemporaryFolder>(temporary_folder())),
         child_(start(framework, options)) {
     stream::Header request;
     request.tool = "dnn-tools";
@@ -114,9 +124,9 @@ std::string temporary_folder() {
     request.opt = options.opt;
     request.device = device;
     request.threads = threads_;
+    if (scratch_) request.host["scratch"] = scratch_->path();
     child_->send(request);
     const stream::Record answer = next();
-        scratch_(is_program(framework) ? nullptr : std::make_unique<TemporaryFolder>(temporary_folder())),
     const auto* header = std::get_if<stream::Header>(&answer);
     if (header == nullptr) fail_malformed(name_, ": it begins with a ", stream::record_type(answer), " record");
     isa_ = header->isa;
@@ -124,7 +134,6 @@ std::string temporary_folder() {
     if (header->threads) threads_ = *header->threads;
   }
 
-    if (scratch_) request.host["scratch"] = scratch_->path();
   std::string isa() const override { return isa_; }
   int threads() const override { return threads_; }
   std::optional<int> opt() const override { return opt_; }
@@ -216,6 +225,7 @@ std::string temporary_folder() {
   const std::string name_, python_;
   const std::optional<int> opt_;
   int threads_;
+  const std::unique_ptr<const TemporaryFolder> scratch_;  // where an adapter may write; it outlives the process
   std::unique_ptr<stream::Dialogue> child_;
   std::string isa_;
   std::map<std::string, std::string> facts_;
@@ -225,7 +235,6 @@ std::string temporary_folder() {
 
 std::unique_ptr<Session> open_process(const std::string& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options) {
-  const std::unique_ptr<const TemporaryFolder> scratch_;  // where an adapter may write; it outlives the process
   if (options.model_file.empty()) fail_usage("device ", device, ": only dnn-infer runs models in frameworks");
   return std::make_unique<LibrarySession>(std::move(package), *find_framework(device), device, options);
 }

@@ -18,12 +18,17 @@ struct Framework {
   const char* adapter;   // its file
   const char* variable;  // DNN_PYTHON_<variable> names the interpreter
   const char* module;
-  const char* formats;  // that it loads, space-separated; another is converted to the first
-  bool levels;          // knows -O0 to -O4
-  const char* option;   // "KEY" of lib:NAME:KEY=VALUE, or ""
+  const char* formats;      // that it loads, space-separated; another is converted to the first
+  const char* declarative;  // those of them that cannot make it run code, see frameworks.def
+  bool levels;              // knows -O0 to -O4
+  const char* option;       // "KEY" of lib:NAME:KEY=VALUE, or ""
 };
 
 const std::vector<Framework>& frameworks();
+// What a framework may do with the user's own file of a format: nothing, for it loads none such; load it, where the file is
+// trusted; load any, for the format is declarative to it.
+enum class OwnFile : uint8_t { NotLoaded, IfTrusted, Always };
+OwnFile own_file(const Framework& framework, const std::string& format);
 // The row of "lib:NAME" or "lib:NAME:KEY=VALUE", null for another kind of device. A user's program, "exec:COMMAND", is one called
 // exec that loads any format and has no levels. Throws Usage.
 const Framework* find_framework(const std::string& device);

@@ -17,6 +17,7 @@ struct NetworkOptions {
   std::vector<std::string> shapes;
   std::optional<int64_t> batch;
   bool trust = false;
+  bool trust_model = false;  // a framework gets the model's own file, whatever it may run
   std::function<std::string(const std::string& variable)> variable = {};  // of the environment, which devices ask for
 };
 

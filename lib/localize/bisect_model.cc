@@ -38,6 +38,7 @@ struct Opened {
     }
     DeviceOptions options = side.run;
     options.opt = framework_level(network);
+    options.trust_model = network.trust_model;
     side.name = side_name(network, options.opt);
     framework_session =
         open_in_framework(*framework, network.device, request.model, written, options, false, request.folders.warn);

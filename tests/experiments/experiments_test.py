@@ -271,6 +271,15 @@ class Experiments(unittest.TestCase):
         self.assertFalse(self.exists("one/opt3/lib-onnxruntime/model.dnnpkg"))
         self.assertEqual(self.make("build", DEVICES=devices, MODELS=f"{self.root}/one.onnx")[0], 0)
 
+    def test_a_framework_gets_a_model_itself_where_it_is_ours_or_trusted(self):
+        settings = {"DEVICES": "lib:tflite", "MODELS": f"{self.root}/one.onnx", "FORMATS": "tflite"}
+        self.assertEqual(self.make("execute", **settings)[0], 0)
+        calls = self.called("dnn-infer")
+        self.assertEqual(sorted(("one_to_tflite" in c, "--trust-model" in c) for c in calls if "lib:" in c), [(False, False), (True, True)])
+        self.assertEqual(self.make("execute", TRUST_MODEL="1", **settings)[0], 0)
+        calls = self.called("dnn-infer")
+        self.assertEqual(["--trust-model" in c for c in calls if "lib:" in c], [True, True])
+
     def test_absent_devices_are_skipped_with_a_reason(self):
         status, said = self.make("all", DEVICES="reference cpu opencl:0")
         self.assertEqual(status, 0, said)

@@ -13,6 +13,52 @@ SAMPLE = pathlib.Path(__file__).resolve().parents[1] / "sample"
 OWN = {"onnxruntime": ["shapes.onnx"], "tflite": ["shapes_tflite.tflite"], "tensorflow": ["shapes_tensorflow.savedmodel"],
        "keras": ["shapes_keras.keras"], "torch": ["shapes_torch.pt", "--shape", "1x3x56x56"], "openvino": ["shapes.onnx"], "ncnn": ["shapes.onnx"]}
 ONNX = {"onnxruntime", "openvino", "ncnn"}  # load it
+MAY_HOLD_CODE = {"tensorflow", "keras", "torch"}  # get their own files only where they are trusted
+# Models that do something else when their framework loads or runs them: make a file. Ours reads each of them.
+CODE = {"torch": """
+import os, pickle, sys, zipfile, torch
+folder = sys.argv[1]
+class Payload:
+    def __reduce__(self):
+        return (os.mkdir, (f"{folder}/ran.pt2",))
+class Evil(torch.nn.Module):
+    def __init__(self, path: str):
+        super().__init__()
+        self.path = path
+    @torch.jit.export
+    def __getstate__(self):
+        return (self.path, self.training)
+    @torch.jit.export
+    def __setstate__(self, state: tuple[str, bool]) -> None:
+        self.path, self.training = state[0], state[1]
+        torch.save(torch.ones(1), self.path)
+    def forward(self, x: torch.Tensor):
+        return x
+class Net(torch.nn.Module):
+    def __init__(self, evil):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 2)
+        self.evil = evil
+    def forward(self, x: torch.Tensor):
+        return torch.relu(self.linear(x))
+torch.jit.save(torch.jit.script(Net(Evil(f"{folder}/ran.pt")).eval()), f"{folder}/code.pt")
+torch.export.save(torch.export.export(Net(torch.nn.Identity()).eval(), (torch.ones(1, 3),)), f"{folder}/clean.pt2")
+with zipfile.ZipFile(f"{folder}/clean.pt2") as clean, zipfile.ZipFile(f"{folder}/code.pt2", "w") as code:
+    for name in clean.namelist():
+        code.writestr(name, pickle.dumps(Payload()) if "sample_inputs" in name else clean.read(name))
+""", "tensorflow": """
+import sys, tensorflow as tf
+folder = sys.argv[1]
+class Net(tf.Module):
+    def __init__(self):
+        self.w = tf.Variable(tf.ones([3, 2]))
+    @tf.function(input_signature=[tf.TensorSpec([1, 3], tf.float32, name="x")])
+    def serve(self, x):
+        with tf.control_dependencies([tf.io.write_file(f"{folder}/ran.savedmodel", "x")]):
+            return {"y": tf.nn.relu(tf.matmul(x, self.w))}
+net = Net()
+tf.saved_model.save(net, f"{folder}/code.savedmodel", signatures={"serving_default": net.serve})
+"""}
 MOST = 1e-4  # of the largest output, as dnn-convert's tolerance
 
 
@@ -22,7 +68,7 @@ def run(*words, **options):
 
 def here():
     lines = run(BIN / "dnn-infer", "--list-devices").stdout.decode().splitlines()
-    return [line.split("\t")[0][4:] for line in lines if line.startswith("lib:")]
+    return {line.split("\t")[0][4:]: line.split(", ")[-1] for line in lines if line.startswith("lib:")}  # with its Python
 
 
 class Frameworks(unittest.TestCase):
@@ -45,7 +91,7 @@ class Frameworks(unittest.TestCase):
     def compare(self, framework, model, *words):
         """The header of the framework's run, whose outputs are the interpreter's."""
         device = "lib:" + framework
-        got, shape = self.stream(device, model, *words), [w for w in words if not w.startswith(("-O", "--batch"))]
+        got, shape = self.stream(device, model, *words), [w for w in words if not w.startswith(("-O", "--batch", "--trust"))]
         done = run(BIN / "dnn-eval", "--json", input=self.stream("reference", model, *shape) + got)
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(done.stdout)
@@ -58,8 +104,15 @@ class Frameworks(unittest.TestCase):
     def test_each_framework_computes_the_same(self):
         for framework in here():
             with self.subTest(framework):
-                header = self.compare(framework, *OWN[framework])
+                trust = ["--trust-model"] if framework in MAY_HOLD_CODE else []
+                header = self.compare(framework, *OWN[framework], *trust)
                 self.assertNotIn("converted", header["host"])
+                self.assertEqual(header["host"].get("trusted_model"), "true" if trust else None)
+                self.assertEqual(header["host"]["sandbox"].split("; ")[0], "files, network")
+                if trust:
+                    header = self.compare(framework, *OWN[framework])
+                    self.assertIn("converted", header["host"])
+                    self.assertNotIn("trusted_model", header["host"])
                 self.assertIn("the framework's own call", header["latency_contains"])
                 self.assertEqual(header.get("opt"), 3 if framework == "onnxruntime" else None)
                 header = self.compare(framework, "shapes.onnx", "--batch=3")
@@ -78,6 +131,28 @@ class Frameworks(unittest.TestCase):
                 self.assertGreater(len(between), 30 * len(self.images), framework)
                 done = run(BIN / "dnn-localize", expected, found)
                 self.assertEqual(done.returncode, 0, done.stdout.decode() + done.stderr.decode())
+
+    def test_what_a_file_holds_does_not_run(self):
+        for framework, script in CODE.items():
+            if framework not in here():
+                continue
+            done = run(here()[framework], "-c", script, self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            models = sorted(self.folder.glob("code.*"))
+            self.assertTrue(models)
+            for model in models:
+                with self.subTest(f"{framework} {model.name}"):
+                    words = ("--device", "lib:" + framework, "--fill", "ones", "--shape", "x:1x3", "-o", self.folder / "run.dnns", model)
+                    mark = self.folder / ("ran" + model.suffix)
+                    done = run(BIN / "dnn-infer", *words)
+                    self.assertEqual(done.returncode, 0, done.stderr.decode())
+                    self.assertFalse(mark.exists())
+                    # Trusted, it runs, but nothing is unpickled, and the box keeps it from files.
+                    done = run(BIN / "dnn-infer", "--trust-model", *words)
+                    self.assertFalse(mark.exists(), done.stderr.decode())
+                    done = run(BIN / "dnn-infer", "--trust-model", *words, env={**os.environ, "DNN_ADAPTER_BOX": "off"})
+                    self.assertEqual(mark.exists(), model.suffix != ".pt2", done.stderr.decode())
+                model.rename(self.folder / ("done" + model.suffix))
 
     def test_levels_of_onnxruntime(self):
         if "onnxruntime" not in here():

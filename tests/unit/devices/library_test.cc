@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -136,6 +137,26 @@ TEST(Library, RefusesAnswersThatDoNotFit) {
   expect_failure("dtype", ErrorKind::Malformed, "output 'y' is int32[1,3]");
   expect_failure("other", ErrorKind::Malformed, "answers run 0 with another record");
   expect_failure("untimed", ErrorKind::Malformed, "says no latency_ns");
+}
+
+// What may hold code is given to a framework only where it is trusted; a format of a new row must be placed here knowingly.
+TEST(Library, KnowsWhichFilesMayHoldCode) {
+  std::map<std::string, std::string> always, if_trusted;
+  for (const Framework& row : frameworks()) {
+    for (const char* const format : {"onnx", "tflite", "keras", "h5", "torchscript", "pt2", "statedict", "safetensors",
+                                     "savedmodel", "graphdef", "text", ""}) {
+      const OwnFile own = own_file(row, format);
+      if (own == OwnFile::Always) always[row.name] += cat(format, " ");
+      if (own == OwnFile::IfTrusted) if_trusted[row.name] += cat(format, " ");
+    }
+  }
+  EXPECT_EQ(always, (std::map<std::string, std::string>{{"onnxruntime", "onnx "},
+                                                        {"tflite", "tflite "},
+                                                        {"ncnn", "onnx "},
+                                                        {"openvino", "onnx tflite savedmodel graphdef "}}));
+  EXPECT_EQ(if_trusted,
+            (std::map<std::string, std::string>{
+                {"tensorflow", "savedmodel graphdef "}, {"keras", "keras h5 "}, {"torch", "torchscript pt2 "}}));
 }
 
 TEST(Library, KnowsItsNames) {
