@@ -8,18 +8,6 @@
 namespace dnn {
 namespace {
 
-// What samples are fitted to: the graph as a package that was never compiled.
-Package package_of(const Graph& graph) {
-  Package package;
-  package.graph = graph;
-  fix_open_extents(package.graph);
-  infer_types(package.graph);
-  package.source = package.graph;
-  for (ValueId v : package.graph.inputs) package.input_types.push_back(package.graph.value(v).type);
-  for (ValueId v : package.graph.outputs) package.output_types.push_back(package.graph.value(v).type);
-  return package;
-}
-
 // [1, ...] of each sample as [n, ...].
 Tensor stacked(const std::vector<LoadedSample>& samples, size_t input) {
   const Tensor& first = samples[0].inputs[input];
@@ -37,6 +25,17 @@ Tensor stacked(const std::vector<LoadedSample>& samples, size_t input) {
 }
 
 }  // namespace
+
+Package package_of(const Graph& graph) {
+  Package package;
+  package.graph = graph;
+  fix_open_extents(package.graph);
+  infer_types(package.graph);
+  package.source = package.graph;
+  for (ValueId v : package.graph.inputs) package.input_types.push_back(package.graph.value(v).type);
+  for (ValueId v : package.graph.outputs) package.output_types.push_back(package.graph.value(v).type);
+  return package;
+}
 
 std::vector<std::vector<Tensor>> read_probes(const Graph& graph, const ProbeOptions& options) {
   const Package package = package_of(graph);

@@ -5,6 +5,7 @@
 
 #include "graph/graph.h"
 #include "image/preprocess.h"
+#include "package/package.h"
 #include "tensor/tensor.h"
 
 namespace dnn {
@@ -15,6 +16,9 @@ struct ProbeOptions {
   PreprocessOptions spelled_out = {};
   bool apply_orientation = false;
 };
+
+// The graph as what samples are fitted to: a package that was never compiled. Open extents are 1.
+Package package_of(const Graph& graph);
 
 // Inputs of the graph, one list for each run of its batch (the last sample fills up the last batch); open extents are 1. Throws
 // Usage where images want a preprocessing that nothing says, and what reading them throws.

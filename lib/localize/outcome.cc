@@ -9,19 +9,6 @@
 
 namespace dnn {
 
-int64_t top_label(const Tensor& output) {
-  if (!output.defined() || !(is_float(output.dtype()) || is_integer(output.dtype()))) return -1;
-  const Shape& shape = output.shape();
-  if (shape.empty() || output.size() < 2 || *std::max_element(shape.begin(), shape.end()) != output.size()) return -1;
-  const std::vector<double> scores = to_doubles(output);
-  int64_t best = -1;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    if (std::isnan(scores[i])) continue;
-    if (best < 0 || scores[i] > scores[static_cast<size_t>(best)]) best = static_cast<int64_t>(i);
-  }
-  return best;
-}
-
 Movement movement(const Outcome& first, const Outcome& other, const OutputTolerance& tolerance) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   constexpr double kLeastAllowed = 1e-200;  // so that differences that are not allowed at all still have an order

@@ -27,9 +27,6 @@ struct Movement {
   bool relabelled() const { return from != to; }
 };
 
-// The index of the largest element of a vector (all extents but one are 1), the lowest of equal ones; -1 for others.
-int64_t top_label(const Tensor& output);
-
 Movement movement(const Outcome& first, const Outcome& other, const OutputTolerance& tolerance);
 
 }  // namespace dnn

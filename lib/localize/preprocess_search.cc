@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "localize/preprocess_candidates.h"
+#include "tensor/compare.h"
 
 namespace dnn {
 namespace {

@@ -260,4 +260,17 @@ uint64_t ulp_distance(double a, double b) {
   return ulp_of_bits<int64_t>(std::bit_cast<int64_t>(a), std::bit_cast<int64_t>(b), 0x7ff0000000000000);
 }
 
+int64_t top_label(const Tensor& output) {
+  if (!output.defined() || !(is_float(output.dtype()) || is_integer(output.dtype()))) return -1;
+  const Shape& shape = output.shape();
+  if (shape.empty() || output.size() < 2 || *std::max_element(shape.begin(), shape.end()) != output.size()) return -1;
+  const std::vector<double> scores = to_doubles(output);
+  int64_t best = -1;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (std::isnan(scores[i])) continue;
+    if (best < 0 || scores[i] > scores[static_cast<size_t>(best)]) best = static_cast<int64_t>(i);
+  }
+  return best;
+}
+
 }  // namespace dnn

@@ -29,4 +29,7 @@ Distance compare(const Tensor& reference, const Tensor& other);
 uint64_t ulp_distance(float a, float b);
 uint64_t ulp_distance(double a, double b);
 
+// The index of the largest element of a vector (all extents but one are 1), the lowest of equal ones; -1 for others.
+int64_t top_label(const Tensor& output);
+
 }  // namespace dnn

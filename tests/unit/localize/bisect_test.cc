@@ -10,6 +10,7 @@
 #include "graph/text.h"
 #include "localize/kernel_errors.h"
 #include "localize/rewrites.h"
+#include "tensor/compare.h"
 #include "unit/localize/questions.h"
 
 namespace dnn {

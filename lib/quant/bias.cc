@@ -1,0 +1,47 @@
+// Bias correction; see bias.h.
+#include "quant/bias.h"
+
+namespace dnn::quant {
+
+std::optional<int> mean_axis(const Graph& graph, const Weights& weights) {
+  const Node& node = graph.node(weights.node);
+  if (weights.axis < 0 || node.op == "ConvTranspose") return std::nullopt;
+  if (node.op == "MatMul") return std::nullopt;  // has no bias to correct
+  return 1;
+}
+
+std::optional<Tensor> corrected_bias(const Graph& graph, const Weights& weights, const QuantizedWeights& rounded,
+                                     const ChannelMeans& means) {
+  const Node& node = graph.node(weights.node);
+  const Tensor& real = *graph.constant(node.inputs[1]);
+  if (means.count == 0) return std::nullopt;
+  const auto outputs = static_cast<size_t>(real.dim(static_cast<int>(weights.axis)));
+  std::vector<double> bias(outputs, 0);
+  if (const Tensor* own = graph.constant(node.input(2))) {
+    const std::vector<double> numbers = to_doubles(*own);
+    for (size_t o = 0; o < outputs; ++o) bias[o] = numbers[numbers.size() == 1 ? 0 : o];
+  }
+  const std::span<const float> w = real.values<float>();
+  const std::span<const int8_t> q = rounded.values.values<int8_t>();
+  // Weights are [outputs, inputs of the group, kernel...], or those of a Gemm, [outputs, inputs] or [inputs, outputs].
+  const bool columns = weights.axis == 1;
+  const auto groups = static_cast<size_t>(node.op == "Conv" ? node.attribute_int("group", 1) : 1);
+  const auto inputs = static_cast<size_t>(real.dim(columns ? 0 : 1));
+  const size_t kernel = columns ? 1 : w.size() / (outputs * inputs);
+  if (means.sums.size() != inputs * groups) return std::nullopt;
+  for (size_t o = 0; o < outputs; ++o) {
+    const auto scale = static_cast<double>(rounded.scales[o]);
+    const size_t first = o / (outputs / groups) * inputs;
+    for (size_t i = 0; i < inputs; ++i) {
+      double lost = 0;
+      for (size_t k = 0; k < kernel; ++k) {
+        const size_t at = columns ? i * outputs + o : (o * inputs + i) * kernel + k;
+        lost += static_cast<double>(w[at]) - static_cast<double>(q[at]) * scale;
+      }
+      bias[o] += lost * means.sums[first + i] / static_cast<double>(means.count);
+    }
+  }
+  return convert(Tensor::of<double>({static_cast<int64_t>(outputs)}, bias), DType::Float32);
+}
+
+}  // namespace dnn::quant

@@ -1,0 +1,76 @@
+// Histograms; see histogram.h.
+#include "quant/histogram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace dnn::quant {
+namespace {
+
+// The smallest e with |x| < 2^e; smaller numbers than 2^kLeastExponent share the bins around 0.
+constexpr int kLeastExponent = -100;
+int exponent_of(double x) { return x == 0 ? kLeastExponent : std::max(std::ilogb(x) + 1, kLeastExponent); }
+
+}  // namespace
+
+double Histogram::width() const { return std::ldexp(1.0, exponent_) / kHalf; }
+
+void Histogram::widen(int exponent) {
+  if (bins_.empty()) bins_.assign(size_t{2} * kHalf, 0);
+  if (count_ == 0) exponent_ = exponent;
+  for (; exponent_ < exponent; ++exponent_) {
+    std::vector<int64_t> wider(bins_.size(), 0);
+    for (int i = 0; i < 2 * kHalf; ++i) wider[static_cast<size_t>(kHalf / 2 + i / 2)] += bins_[static_cast<size_t>(i)];
+    bins_ = std::move(wider);
+  }
+}
+
+void Histogram::add(std::span<const float> values) {
+  if (values.empty()) return;
+  float low = values[0], high = values[0];
+  bool finite = true;
+  for (const float x : values) {
+    low = std::min(low, x);
+    high = std::max(high, x);
+    finite = finite && std::isfinite(x);
+  }
+  if (!finite) {
+    std::vector<float> kept;
+    std::copy_if(values.begin(), values.end(), std::back_inserter(kept), [](float x) { return std::isfinite(x); });
+    not_finite_ += static_cast<int64_t>(values.size() - kept.size());
+    return add(kept);
+  }
+  widen(exponent_of(std::max(std::abs(static_cast<double>(low)), std::abs(static_cast<double>(high)))));
+  // A power of two: the product is exact, so that no rounding decides between two bins.
+  const auto factor = static_cast<float>(std::ldexp(static_cast<double>(kHalf), -exponent_));
+  for (const float x : values) ++bins_[static_cast<size_t>(static_cast<int>(std::floor(x * factor)) + kHalf)];
+  low_ = count_ == 0 ? static_cast<double>(low) : std::min(low_, static_cast<double>(low));
+  high_ = count_ == 0 ? static_cast<double>(high) : std::max(high_, static_cast<double>(high));
+  count_ += static_cast<int64_t>(values.size());
+}
+
+void Histogram::add(const Histogram& other) {
+  not_finite_ += other.not_finite_;
+  if (other.empty()) return;
+  widen(other.exponent_);
+  Histogram same = other;
+  same.widen(exponent_);
+  for (size_t i = 0; i < bins_.size(); ++i) bins_[i] += same.bins_[i];
+  low_ = count_ == 0 ? other.low_ : std::min(low_, other.low_);
+  high_ = count_ == 0 ? other.high_ : std::max(high_, other.high_);
+  count_ += other.count_;
+}
+
+std::vector<Histogram::Bin> Histogram::bins() const {
+  std::vector<Bin> result;
+  for (int i = 0; i < static_cast<int>(bins_.size()); ++i) {
+    const int64_t n = bins_[static_cast<size_t>(i)];
+    if (n == 0) continue;
+    const double from = std::max((i - kHalf) * width(), low_), to = std::min((i - kHalf + 1) * width(), high_);
+    result.push_back({(from + std::max(from, to)) / 2, n});
+  }
+  return result;
+}
+
+}  // namespace dnn::quant

@@ -1,0 +1,41 @@
+// Histogram: how often a tensor's numbers fall where, in memory that does not grow with how many there are.
+//
+// Bins are equally wide and cover (-2^e, 2^e). A number beyond doubles the range: two bins become one, exactly, so that
+// adding numbers or histograms in any order gives the same bins.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dnn::quant {
+
+class Histogram {
+ public:
+  static constexpr int kHalf = 4096;  // bins on each side of 0
+
+  void add(std::span<const float> values);
+  void add(const Histogram& other);
+
+  bool empty() const { return count_ == 0; }
+  int64_t count() const { return count_; }            // finite numbers
+  int64_t not_finite() const { return not_finite_; }  // NaN and infinite ones, which no bin holds
+  double lowest() const { return low_; }              // the smallest and largest number; 0 where there is none
+  double highest() const { return high_; }
+  // Bins from the lowest number's to the highest's: the centre of each (within the extremes), and how many are in it.
+  struct Bin {
+    double centre;
+    int64_t count;
+  };
+  std::vector<Bin> bins() const;
+  double width() const;
+
+ private:
+  void widen(int exponent);
+
+  int exponent_ = 0;
+  double low_ = 0, high_ = 0;
+  int64_t count_ = 0, not_finite_ = 0;
+  std::vector<int64_t> bins_;  // 2 * kHalf, empty until the first number
+};
+
+}  // namespace dnn::quant

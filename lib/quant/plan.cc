@@ -1,0 +1,267 @@
+// Planning; see plan.h.
+#include "quant/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/error.h"
+#include "passes/match.h"
+
+namespace dnn::quant {
+namespace {
+
+bool is_float32(const Graph& graph, ValueId v) { return v != kNoValue && graph.value(v).type.dtype == DType::Float32; }
+
+// Inputs that are numbers of the network, as against shapes, indices, bounds and padding values.
+std::vector<ValueId> data_inputs(const Graph& graph, const Node& node, Role role) {
+  std::vector<ValueId> result;
+  const bool all =
+      node.op == "Concat" || node.op == "Add" || node.op == "Mul" || node.op == "Sub" || node.op == "MatMul";
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (i > 0 && !all) break;
+    if (role == Role::Weighted && i > 0 && graph.constant(node.inputs[i]) != nullptr) continue;
+    if (is_float32(graph, node.inputs[i])) result.push_back(node.inputs[i]);
+  }
+  return result;
+}
+
+// The axis of the output channels of a node's constant weights; nullopt where it has none that can be quantised.
+std::optional<int64_t> weight_axis(const Graph& graph, const Node& node) {
+  const Tensor* weights = graph.constant(node.input(1));
+  if (weights == nullptr || weights->dtype() != DType::Float32 || weights->rank() < 2) return std::nullopt;
+  if (node.op == "Conv") return 0;
+  if (node.op == "ConvTranspose") return node.attribute_int("group", 1) == 1 ? 1 : -1;
+  if (node.op == "MatMul") return weights->rank() == 2 ? 1 : -1;
+  return node.attribute_int("transB", 0) != 0 ? 0 : 1;  // Gemm
+}
+
+// Why a node of roles.def cannot compute on integers; "" where it can.
+std::string obstacle(const Graph& graph, const Node& node, Role role) {
+  if (node.outputs.empty() || !is_float32(graph, node.outputs[0])) return "it makes no float32 numbers";
+  if (node.inputs.empty() || !is_float32(graph, node.inputs[0])) return "it reads no float32 numbers";
+  if (role == Role::Weighted) {
+    if (node.op == "MatMul" && graph.constant(node.input(0)) != nullptr) return "its first operand is constant";
+    if (node.op != "MatMul" && !weight_axis(graph, node)) return "its weights are not constant float32";
+    if (node.op == "Gemm" && (node.attribute_float("alpha", 1) != 1 || node.attribute_float("beta", 1) != 1 ||
+                              node.attribute_int("transA", 0) != 0))
+      return "alpha, beta or transA differ from the plain product";
+    if (node.input(2) != kNoValue && graph.constant(node.input(2)) == nullptr) return "its bias is computed";
+    if (node.op == "Gemm" && node.input(2) != kNoValue && graph.constant(node.input(2))->rank() > 1 &&
+        graph.constant(node.input(2))->dim(0) != 1)
+      return "its bias is a matrix";
+  }
+  if (node.op == "Clip" && ((node.input(1) != kNoValue && graph.constant(node.input(1)) == nullptr) ||
+                            (node.input(2) != kNoValue && graph.constant(node.input(2)) == nullptr)))
+    return "its bounds are computed";
+  if (node.op == "Pad" && node.attribute_string("mode", "constant") == "constant" && node.input(2) != kNoValue) {
+    const Tensor* value = graph.constant(node.input(2));
+    if (value == nullptr || to_doubles(*value)[0] != 0) return "it pads with a number other than 0";
+  }
+  if (node.op == "Resize" && node.attribute_string("mode", "nearest") == "cubic")
+    return "cubic weights leave the range";
+  if (role == Role::Moves && node.op == "Dropout" && node.outputs.size() > 1 && node.outputs[1] != kNoValue)
+    return "its mask is read";
+  return "";
+}
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const PlanOptions& options) : graph_(graph), options_(options), uses_(graph) {}
+
+  Plan run() {
+    plan_.quantized.assign(static_cast<size_t>(graph_.node_slots()), false);
+    choose_nodes();
+    if (options_.activations) {
+      choose_values();
+    } else {
+      for (NodeId id : graph_.order()) plan_.quantized[static_cast<size_t>(id)] = false;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  bool quantized(NodeId id) const { return id >= 0 && plan_.quantized[static_cast<size_t>(id)]; }
+
+  bool kept(const Node& node) {
+    bool found = options_.keep_float.count(node.name) != 0 && !node.name.empty();
+    if (found) named_.insert(node.name);
+    for (ValueId v : node.outputs) {
+      if (v == kNoValue || options_.keep_float.count(graph_.value(v).name) == 0) continue;
+      named_.insert(graph_.value(v).name);
+      found = true;
+    }
+    return found;
+  }
+
+  void choose_nodes() {
+    for (NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      const Role role = role_of(node);
+      const bool keep = kept(node);
+      if (role == Role::Float) continue;
+      const std::string reason = keep ? "asked for" : obstacle(graph_, node, role);
+      if (!reason.empty()) {
+        // Of shapes and indices there is nothing to say.
+        if (is_float32(graph_, node.outputs.empty() ? kNoValue : node.outputs[0])) {
+          plan_.left_float.push_back(id);
+          plan_.reasons.push_back(reason);
+        }
+        continue;
+      }
+      plan_.quantized[static_cast<size_t>(id)] = true;
+      const std::optional<int64_t> axis = role == Role::Weighted ? weight_axis(graph_, node) : std::nullopt;
+      if (axis) plan_.weights.push_back({id, *axis});
+    }
+    for (const std::string& name : options_.keep_float) {
+      if (named_.count(name) == 0) fail_usage("no node or value is called '", name, "'");
+    }
+  }
+
+  // An activation at the end of the operator in front of it, whose own result needs no quantiser.
+  bool fused(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (role_of(node) != Role::Activates || !options_.fuses || !options_.fuses(graph_, node)) return false;
+    const NodeId before = uses_.producer[static_cast<size_t>(node.inputs[0])];
+    if (!quantized(before) || only_reader(graph_, uses_, node.inputs[0]) != id) return false;
+    const Role role = role_of(graph_.node(before));
+    return role == Role::Weighted || role == Role::Computes;
+  }
+
+  void need(ValueId v) {
+    if (is_float32(graph_, v) && graph_.constant(v) == nullptr) needed_.insert(v);
+  }
+
+  void choose_values() {
+    // What computes needs a quantiser in front and behind; what moves has one where the values it moves have.
+    std::set<NodeId> moving;
+    for (NodeId id : graph_.order()) {
+      if (!quantized(id)) continue;
+      const Node& node = graph_.node(id);
+      const Role role = role_of(node);
+      if (role == Role::Moves) {
+        moving.insert(id);
+        continue;
+      }
+      if (!fused(id)) {
+        for (ValueId v : data_inputs(graph_, node, role)) need(v);
+      } else {
+        inner_.insert(node.inputs[0]);
+      }
+      need(node.outputs[0]);
+    }
+    for (ValueId v : inner_) needed_.erase(v);
+    for (bool again = true; again;) {
+      again = false;
+      for (NodeId id : moving) {
+        const std::vector<ValueId> moved = moved_values(id);
+        const auto has = [&](ValueId v) { return needed_.count(v) != 0; };
+        if (std::none_of(moved.begin(), moved.end(), has) || std::all_of(moved.begin(), moved.end(), has)) continue;
+        for (ValueId v : moved) needed_.insert(v);
+        again = true;
+      }
+    }
+    group_values(moving);
+  }
+
+  // Values of one scale: constants aside, which are quantised as they are.
+  std::vector<ValueId> moved_values(NodeId id) const {
+    const Node& node = graph_.node(id);
+    std::vector<ValueId> moved;
+    for (ValueId v : data_inputs(graph_, node, Role::Moves)) {
+      if (graph_.constant(v) == nullptr) moved.push_back(v);
+    }
+    for (ValueId v : node.outputs) {
+      if (is_float32(graph_, v)) moved.push_back(v);
+    }
+    return moved;
+  }
+
+  void group_values(const std::set<NodeId>& moving) {
+    std::vector<ValueId> parent(static_cast<size_t>(graph_.value_count()));
+    std::iota(parent.begin(), parent.end(), 0);
+    const auto root = [&](ValueId v) {
+      while (parent[static_cast<size_t>(v)] != v) v = parent[static_cast<size_t>(v)];
+      return v;
+    };
+    std::map<ValueId, Role> fixed;  // by root
+    for (NodeId id : graph_.order()) {
+      const Role role = role_of(graph_.node(id));
+      if (quantized(id) && (role == Role::UnitRange || role == Role::SignedUnitRange))
+        fixed[graph_.node(id).outputs[0]] = role;
+    }
+    for (NodeId id : graph_.order()) {
+      if (moving.count(id) == 0) continue;
+      const std::vector<ValueId> moved = moved_values(id);
+      if (moved.empty() || needed_.count(moved[0]) == 0) {
+        plan_.quantized[static_cast<size_t>(id)] = false;  // between what is float32
+        continue;
+      }
+      for (ValueId v : moved) {
+        const ValueId a = root(moved[0]), b = root(v);
+        if (a == b) continue;
+        parent[static_cast<size_t>(b)] = a;
+        // A scale that is fixed holds for what only moves those numbers; joined with others it is chosen for all.
+        const auto of_a = fixed.find(a), of_b = fixed.find(b);
+        const bool same = of_a != fixed.end() && of_b != fixed.end() && of_a->second == of_b->second;
+        const bool joins = graph_.node(id).op == "Concat";
+        if (same) continue;
+        const std::optional<Role> passed = joins                 ? std::nullopt
+                                           : of_a != fixed.end() ? std::optional(of_a->second)
+                                           : of_b != fixed.end() ? std::optional(of_b->second)
+                                                                 : std::nullopt;
+        fixed.erase(a);
+        fixed.erase(b);
+        if (passed) fixed[a] = *passed;
+      }
+    }
+    plan_.group.assign(static_cast<size_t>(graph_.value_count()), -1);
+    std::map<ValueId, int> index;
+    for (ValueId v = 0; v < graph_.value_count(); ++v) {
+      if (needed_.count(v) == 0) continue;
+      const ValueId r = root(v);
+      const auto [at, fresh] = index.try_emplace(r, static_cast<int>(plan_.groups.size()));
+      if (fresh) {
+        plan_.groups.emplace_back();
+        const auto of = fixed.find(r);
+        plan_.fixed.push_back(of == fixed.end() ? std::nullopt : std::optional(of->second));
+      }
+      plan_.group[static_cast<size_t>(v)] = at->second;
+      plan_.groups[static_cast<size_t>(at->second)].push_back(v);
+    }
+  }
+
+  const Graph& graph_;
+  const PlanOptions& options_;
+  const Uses uses_;
+  Plan plan_;
+  std::set<std::string> named_;
+  std::set<ValueId> needed_, inner_;  // values that get a quantiser; those within an operator and its activation
+};
+
+bool clips_to(const Graph& graph, const Node& node, double low, double high) {
+  const Tensor *from = graph.constant(node.input(1)), *to = graph.constant(node.input(2));
+  return from != nullptr && to != nullptr && to_doubles(*from)[0] == low && to_doubles(*to)[0] == high;
+}
+
+}  // namespace
+
+Role role_of(const Node& node) {
+  static const std::map<std::string, Role, std::less<>> rows = {
+#define DNN_QUANT_ROLE(op, role) {#op, Role::role},
+#include "quant/roles.def"
+  };
+  const auto row = node.domain.empty() ? rows.find(node.op) : rows.end();
+  return row == rows.end() ? Role::Float : row->second;
+}
+
+Plan make_plan(const Graph& graph, const PlanOptions& options) { return Planner(graph, options).run(); }
+
+bool fuses_in_onnx(const Graph&, const Node& activation) { return role_of(activation) == Role::Activates; }
+
+bool fuses_in_tflite(const Graph& graph, const Node& activation) {
+  return activation.op == "Relu" ||
+         (activation.op == "Clip" && (clips_to(graph, activation, 0, 6) || clips_to(graph, activation, -1, 1)));
+}
+
+}  // namespace dnn::quant

@@ -1,0 +1,47 @@
+// Plan: which nodes of a network compute on integers, which values get a quantiser, and which of these share one.
+#pragma once
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn::quant {
+
+enum class Role : uint8_t { Float, Weighted, Computes, Moves, Activates, UnitRange, SignedUnitRange };
+// The row of roles.def; Float where there is none.
+Role role_of(const Node& node);
+
+struct PlanOptions {
+  std::set<std::string> keep_float = {};  // nodes, by name or by what they make, that stay in float32
+  bool activations = true;                // false: weights alone
+  // Whether the runtime computes this activation at the end of the operator in front of it, so that nothing is rounded between.
+  std::function<bool(const Graph& graph, const Node& activation)> fuses = {};
+};
+
+// The weights of a node that is quantised: input 1, a constant, with one scale for each index of `axis` (-1: one in all).
+struct Weights {
+  NodeId node = -1;
+  int64_t axis = -1;
+};
+
+struct Plan {
+  std::vector<bool> quantized;               // by NodeId: computes on integers
+  std::vector<Weights> weights;              // in the graph's order
+  std::vector<int> group;                    // by ValueId: its quantiser; -1: none
+  std::vector<std::vector<ValueId>> groups;  // values that share a scale
+  std::vector<std::optional<Role>> fixed;    // by group: UnitRange or SignedUnitRange where its scale is fixed
+  std::vector<NodeId> left_float;            // nodes of roles.def that stay in float32, for what stands in `reasons`
+  std::vector<std::string> reasons;
+};
+
+// Types must be inferred. Throws Usage where a name of keep_float is no node's.
+Plan make_plan(const Graph& graph, const PlanOptions& options);
+
+// What ONNX Runtime and OpenVINO, and what TFLite computes at the end of an operator.
+bool fuses_in_onnx(const Graph& graph, const Node& activation);
+bool fuses_in_tflite(const Graph& graph, const Node& activation);
+
+}  // namespace dnn::quant

@@ -1,0 +1,142 @@
+// Quantising; see quantize.h.
+#include "quant/quantize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "convert/certificate.h"
+#include "convert/surgery.h"
+#include "ops/op.h"
+#include "passes/pass.h"
+#include "quant/bias.h"
+#include "quant/rewrite.h"
+
+namespace dnn::quant {
+namespace {
+
+// Operators that say that a network computes on integers already.
+bool computes_on_integers(const Node& node) {
+  return node.op == "QuantizeLinear" || node.op == "DequantizeLinear" || node.op == "ConvInteger" ||
+         node.op == "MatMulInteger" || node.op == "DynamicQuantizeLinear" || starts_with(node.op, "QLinear");
+}
+
+double weights_sqnr_db(const Tensor& real, const QuantizedWeights& rounded, int64_t axis) {
+  const auto step =
+      static_cast<size_t>(axis < 0 ? real.size() : row_major_strides(real.shape())[static_cast<size_t>(axis)]);
+  const std::span<const float> w = real.values<float>();
+  const std::span<const int8_t> q = rounded.values.values<int8_t>();
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < w.size(); ++i) {
+    const double x = static_cast<double>(w[i]);
+    const double y = static_cast<double>(q[i]) * static_cast<double>(rounded.scales[i / step % rounded.scales.size()]);
+    signal += x * x;
+    noise += (x - y) * (x - y);
+  }
+  return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
+}
+
+Seen seen_by_group(const Plan& plan, size_t group, const Calibration& calibration) {
+  Seen all;
+  for (ValueId v : plan.groups[group]) {
+    if (const auto seen = calibration.seen.find(v); seen != calibration.seen.end()) all.add(seen->second);
+  }
+  return all;
+}
+
+Affine fixed_affine(Role role, const Scheme& scheme) {
+  if (scheme.symmetric) return affine_of(-1, 1, scheme.activations, true);
+  const bool both = role == Role::SignedUnitRange;
+  // TFLite's scales of LOGISTIC and TANH: 1/256 and 1/128, so that the largest integer stands a step below 1.
+  return affine_of(both ? -1 : 0, both ? 127.0 / 128 : 255.0 / 256, scheme.activations, false);
+}
+
+}  // namespace
+
+Graph prepare(Graph model) {
+  for (NodeId id : model.order()) {
+    if (computes_on_integers(model.node(id)))
+      fail_unsupported(model.node(id).label(), ": the network is quantised already; give the float32 one");
+  }
+  infer_types(model);
+  fold_batch_norms(model);
+  PassOptions passes;
+  passes.changes = "only:simplify-inference,canonicalize-cast,fold-constant,recognize-activations";
+  run_passes(model, passes);
+  infer_types(model);
+  return model;
+}
+
+Graph quantize(const Graph& prepared, SampleSource& samples, const QuantizeOptions& options, QuantizeReport* report) {
+  const bool activations = options.scheme.activations != DType::Undefined;
+  PlanOptions planning;
+  planning.keep_float = options.keep_float;
+  planning.activations = activations;
+  planning.fuses = options.for_tflite ? fuses_in_tflite : fuses_in_onnx;
+  Graph bound = prepared;
+  fix_open_extents(bound);
+  infer_types(bound);
+  const Plan plan = make_plan(bound, planning);
+  if (plan.weights.empty() && plan.groups.empty())
+    fail_unsupported("the network has no operator that can be quantised");
+
+  Calibration calibration;
+  for (const std::vector<ValueId>& group : plan.groups) {
+    for (ValueId v : group) calibration.seen[v];
+  }
+  for (const Weights& weights : plan.weights) {
+    const std::optional<int> axis = options.correct_biases ? mean_axis(bound, weights) : std::nullopt;
+    if (axis) calibration.means[bound.node(weights.node).inputs[0]].axis = *axis;
+  }
+  calibrate(bound, samples, options.calibrate, &calibration);
+
+  report->scheme = options.scheme.name;
+  report->method = options.method.name;
+  report->samples = calibration.samples;
+  Quantizers quantizers;
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const Seen seen = seen_by_group(plan, g, calibration);
+    QuantizerReport said;
+    for (ValueId v : plan.groups[g]) said.values.push_back(bound.value(v).name);
+    said.seen = {seen.histogram.lowest(), seen.histogram.highest()};
+    if (plan.fixed[g]) {
+      said.affine = fixed_affine(*plan.fixed[g], options.scheme);
+      said.range = {said.affine.lowest(), said.affine.highest()};
+    } else {
+      said.range = options.method.choose(seen, options.scheme.activations, options.scheme.symmetric);
+      said.affine = affine_of(said.range.low, said.range.high, options.scheme.activations, options.scheme.symmetric);
+    }
+    said.cost = cost_of(seen.histogram, said.affine);
+    quantizers.groups.push_back(said.affine);
+    report->quantizers.push_back(std::move(said));
+  }
+  std::vector<WrittenWeights> written;
+  for (size_t i = 0; i < plan.weights.size(); ++i) {
+    const Weights& which = plan.weights[i];
+    const Node& node = bound.node(which.node);
+    written.push_back(quantize_node_weights(bound, plan, i, quantizers));
+    const WrittenWeights& w = written.back();
+    const Tensor& real = *bound.constant(node.inputs[1]);
+    report->weights.push_back({node.name, node.op, bound.value(node.inputs[1]).name, real.size(),
+                               static_cast<int64_t>(w.weights.scales.size()),
+                               weights_sqnr_db(real, w.weights, which.axis), w.widened});
+    const auto means = calibration.means.find(node.inputs[0]);
+    if (!options.correct_biases || !mean_axis(bound, which) || means == calibration.means.end()) continue;
+    if (auto bias = corrected_bias(bound, which, w.weights, means->second))
+      quantizers.biases[which.node] = std::move(*bias);
+  }
+  for (size_t i = 0; i < plan.left_float.size(); ++i) {
+    const Node& node = bound.node(plan.left_float[i]);
+    report->left_float.push_back(
+        {node.name.empty() ? bound.value(node.outputs[0]).name : node.name, node.op, plan.reasons[i]});
+  }
+  report->integer_nodes = std::count(plan.quantized.begin(), plan.quantized.end(), true);
+  Graph result = prepared;
+  insert_quantizers(result, plan, quantizers, written);
+  infer_types(result);
+  verify(result);
+  return result;
+}
+
+}  // namespace dnn::quant

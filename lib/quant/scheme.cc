@@ -1,0 +1,91 @@
+// Schemes; see scheme.h.
+#include "quant/scheme.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "ops/quantization.h"
+
+namespace dnn::quant {
+namespace {
+
+constexpr double kLargestWeight = 127;  // -128 is left out, so that weights are symmetric
+
+}  // namespace
+
+const std::vector<Scheme>& schemes() {
+  static const std::vector<Scheme> rows = {
+      {"int8", DType::Int8, false, "int8 activations (asymmetric) and weights (symmetric, one scale per channel)"},
+      {"uint8", DType::UInt8, false, "uint8 activations (asymmetric), int8 weights"},
+      {"int16x8", DType::Int16, true, "int16 activations (symmetric), int8 weights"},
+      {"weights-int8", DType::Undefined, true, "int8 weights; activations stay float32"},
+  };
+  return rows;
+}
+
+const Scheme& scheme_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Scheme& scheme : schemes()) {
+    if (scheme.name == name) return scheme;
+    names.emplace_back(scheme.name);
+  }
+  fail_usage("--scheme ", name, ": choose from ", join(names));
+}
+
+double Affine::lowest() const {
+  return static_cast<double>(integer_lowest(dtype) - zero_point) * static_cast<double>(scale);
+}
+
+double Affine::highest() const {
+  return static_cast<double>(integer_highest(dtype) - zero_point) * static_cast<double>(scale);
+}
+
+Affine affine_of(double low, double high, DType dtype, bool symmetric) {
+  low = std::min(low, 0.0);
+  high = std::max(high, 0.0);
+  if (low == high) return {1, symmetric || dtype != DType::UInt8 ? 0 : integer_lowest(dtype), dtype};
+  const auto least = static_cast<double>(integer_lowest(dtype)), most = static_cast<double>(integer_highest(dtype));
+  if (symmetric) return {static_cast<float>(std::max(-low, high) / most), 0, dtype};
+  // A scale that float32 cannot hold would be 0, and nothing can be divided by it.
+  const float scale = std::max(static_cast<float>((high - low) / (most - least)), 1e-30F);
+  const double zero = std::clamp(std::nearbyint(least - low / static_cast<double>(scale)), least, most);
+  return {scale, static_cast<int64_t>(zero), dtype};
+}
+
+QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std::vector<double>& least_scales) {
+  const auto channels = static_cast<size_t>(axis < 0 ? 1 : weights.dim(static_cast<int>(axis)));
+  const auto step =
+      static_cast<size_t>(axis < 0 ? weights.size() : row_major_strides(weights.shape())[static_cast<size_t>(axis)]);
+  const std::span<const float> real = weights.values<float>();
+  std::vector<float> largest(channels, 0);
+  const auto channel_of = [&](size_t i) { return step == 0 ? 0 : i / step % channels; };
+  for (size_t i = 0; i < real.size(); ++i) {
+    if (!std::isfinite(real[i])) fail_unsupported("a weight is NaN or infinite, which int8 cannot hold");
+    largest[channel_of(i)] = std::max(largest[channel_of(i)], std::abs(real[i]));
+  }
+  QuantizedWeights result = {Tensor(DType::Int8, weights.shape()), std::vector<float>(channels)};
+  for (size_t c = 0; c < channels; ++c) {
+    double scale = static_cast<double>(largest[c]) / kLargestWeight;
+    if (!least_scales.empty()) scale = std::max(scale, least_scales[c]);
+    result.scales[c] = scale < 1e-30 ? 1 : static_cast<float>(scale);  // a channel of zeros
+  }
+  int8_t* out = result.values.mutable_data<int8_t>();
+  for (size_t i = 0; i < real.size(); ++i) {
+    const double steps =
+        std::nearbyint(static_cast<double>(real[i]) / static_cast<double>(result.scales[channel_of(i)]));
+    out[i] = static_cast<int8_t>(std::clamp(steps, -kLargestWeight, kLargestWeight));
+  }
+  return result;
+}
+
+Tensor quantize_tensor(const Tensor& values, const Affine& affine) {
+  Tensor integers(DType::Int64, values.shape());
+  const std::vector<double> real = to_doubles(values);
+  int64_t* out = integers.mutable_data<int64_t>();
+  for (size_t i = 0; i < real.size(); ++i)
+    out[i] = saturate(real[i] / static_cast<double>(affine.scale), affine.zero_point, affine.dtype);
+  return convert(integers, affine.dtype);
+}
+
+}  // namespace dnn::quant

@@ -1,0 +1,296 @@
+// What is quantised, and that the integer network computes what the float32 one does, up to its own rounding.
+#include "quant/quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cache.h"
+#include "graph/text.h"
+#include "interp/interpreter.h"
+#include "ops/op.h"
+#include "quant/bias.h"
+#include "quant/plan.h"
+#include "quant/validate.h"
+
+namespace dnn::quant {
+namespace {
+
+Graph parsed(const std::string& body) {
+  Graph graph = parse_graph("graph \"net\" {\n  opset 28\n" + body + "}\n");
+  infer_types(graph);
+  return graph;
+}
+
+// The samples that a vector holds.
+class Given : public SampleSource {
+ public:
+  explicit Given(std::vector<Tensor> samples) : samples_(std::move(samples)) {}
+  std::optional<Load> next() override {
+    if (at_ == samples_.size()) return std::nullopt;
+    LoadedSample sample;
+    sample.id = static_cast<int64_t>(at_);
+    sample.inputs = {samples_[at_++]};
+    return [sample] { return sample; };
+  }
+
+ private:
+  std::vector<Tensor> samples_;
+  size_t at_ = 0;
+};
+
+std::vector<Tensor> random_samples(const Shape& shape, int n, double shift = 0) {
+  std::vector<Tensor> samples;
+  uint32_t state = 1;
+  for (int i = 0; i < n; ++i) {
+    Tensor sample(DType::Float32, shape);
+    float* out = sample.mutable_data<float>();
+    for (int64_t k = 0; k < sample.size(); ++k) {
+      state = state * 1664525 + 1013904223;
+      out[k] = static_cast<float>(static_cast<double>(state >> 8) / (1 << 23) - 1 + shift);
+    }
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+QuantizeOptions options(int threads = 1) {
+  QuantizeOptions o;
+  o.calibrate.threads = threads;
+  o.calibrate.compile.build.cache_folder = test_cache();
+  return o;
+}
+
+constexpr const char* kResidual = R"(
+  input x: float32[batch,3,8,8]
+  const w: float32[8,3,3,3] = random(1)
+  const b: float32[8] = random(2)
+  const v: float32[8,8,1,1] = random(3)
+  const g: float32[4,8] = random(4)
+  c = Conv(x, w, b) @conv {pads = [1, 1, 1, 1]}
+  r = Relu(c) @relu
+  d = Conv(r, v) @pointwise
+  a = Add(d, r) @add
+  s = Swish(a) @swish
+  p = GlobalAveragePool(s) @pool
+  f = Flatten(p) @flatten
+  y = Gemm(f, g) @head {transB = 1}
+  output y
+)";
+
+std::vector<std::string> quantized_values(const Graph& graph, const Plan& plan) {
+  std::vector<std::string> names;
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    if (plan.group[static_cast<size_t>(v)] >= 0) names.push_back(graph.value(v).name);
+  }
+  return names;
+}
+
+TEST(Plan, ActivationsHaveOneQuantiserBehindThem) {
+  const Graph graph = parsed(kResidual);
+  const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx});
+  EXPECT_EQ(quantized_values(graph, plan), (std::vector<std::string>{"x", "r", "d", "s", "p", "f", "y"}));
+  EXPECT_EQ(plan.group[static_cast<size_t>(graph.find_value("p"))],
+            plan.group[static_cast<size_t>(graph.find_value("f"))]);
+  EXPECT_EQ(plan.weights.size(), 3U);
+  // TFLite has no operator that adds and computes Swish.
+  const Plan tflite = make_plan(graph, {.fuses = fuses_in_tflite});
+  EXPECT_EQ(quantized_values(graph, tflite), (std::vector<std::string>{"x", "r", "d", "a", "s", "p", "f", "y"}));
+}
+
+TEST(Plan, WhatIsJoinedSharesAScale) {
+  const Graph graph = parsed(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[2,2,1,1] = random(1)
+  a = Conv(x, w) @a
+  b = Sigmoid(a) @b
+  m = MaxPool(b) @m {kernel_shape = [2, 2], strides = [2, 2]}
+  n = MaxPool(a) @n {kernel_shape = [2, 2], strides = [2, 2]}
+  y = Concat(m, n) @y {axis = 1}
+  e = Exp(y) @e
+  output e
+)");
+  const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx});
+  const auto group = [&](const char* name) { return plan.group[static_cast<size_t>(graph.find_value(name))]; };
+  EXPECT_EQ(group("m"), group("y"));
+  EXPECT_EQ(group("n"), group("y"));
+  EXPECT_EQ(group("b"), group("y"));
+  EXPECT_EQ(group("a"), group("n"));
+  EXPECT_FALSE(plan.fixed[static_cast<size_t>(group("y"))]);  // chosen for both
+  EXPECT_EQ(group("e"), -1);
+}
+
+TEST(Plan, SigmoidHasItsOwnScale) {
+  const Graph graph = parsed(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[2,2,1,1] = random(1)
+  a = Conv(x, w) @a
+  b = Sigmoid(a) @b
+  y = Mul(a, b) @y
+  output y
+)");
+  const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx});
+  EXPECT_EQ(plan.fixed[static_cast<size_t>(plan.group[static_cast<size_t>(graph.find_value("b"))])], Role::UnitRange);
+}
+
+TEST(Plan, NodesStayInFloat32) {
+  const Graph graph = parsed(kResidual);
+  const Plan plan = make_plan(graph, {.keep_float = {"pointwise", "y"}, .fuses = fuses_in_onnx});
+  EXPECT_EQ(plan.weights.size(), 1U);
+  EXPECT_EQ(plan.left_float.size(), 2U);
+  EXPECT_EQ(quantized_values(graph, plan), (std::vector<std::string>{"x", "r", "d", "s", "p", "f"}));
+  EXPECT_THROW(make_plan(graph, {.keep_float = {"nothing"}, .fuses = fuses_in_onnx}), Error);
+}
+
+// The largest distance of the quantised network's outputs from the float32 one's, over the largest output.
+double distance(const Graph& before, const Graph& after, const std::vector<Tensor>& samples) {
+  double most = 0, largest = 0;
+  for (const Tensor& sample : samples) {
+    const std::vector<double> a = to_doubles(interpret(before, {sample})[0]),
+                              b = to_doubles(interpret(after, {sample})[0]);
+    for (size_t i = 0; i < a.size(); ++i) {
+      most = std::max(most, std::abs(a[i] - b[i]));
+      largest = std::max(largest, std::abs(a[i]));
+    }
+  }
+  return most / largest;
+}
+
+TEST(Quantize, ComputesTheSameUpToRounding) {
+  const Graph graph = prepare(parsed(kResidual));
+  const std::vector<Tensor> samples = random_samples({1, 3, 8, 8}, 40);
+  const auto quantized_as = [&](const char* scheme, const char* method, int threads) {
+    QuantizeOptions o = options(threads);
+    o.scheme = scheme_named(scheme);
+    o.method = method_named(method);
+    Given given(samples);
+    QuantizeReport report;
+    return quantize(graph, given, o, &report);
+  };
+  for (const Method& method : methods()) {
+    // Means of extremes clip much of an output of four numbers.
+    const double most = method.name == std::string("mean-minmax") ? 0.2 : 0.05;
+    EXPECT_LT(distance(graph, quantized_as("int8", method.name, 1), samples), most) << method.name;
+  }
+  EXPECT_LT(distance(graph, quantized_as("uint8", "minmax", 1), samples), 0.03);
+  EXPECT_LT(distance(graph, quantized_as("int16x8", "minmax", 1), samples), 0.01);
+  EXPECT_LT(distance(graph, quantized_as("weights-int8", "minmax", 1), samples), 0.01);
+  // int8 is coarse: what is above is no accident of equal graphs.
+  EXPECT_GT(distance(graph, quantized_as("int8", "minmax", 1), samples), 1e-4);
+  // Any number of threads makes the same file.
+  const TextOptions all = {.inline_all = true};
+  EXPECT_EQ(to_text(quantized_as("int8", "mse", 1), all), to_text(quantized_as("int8", "mse", 3), all));
+}
+
+TEST(Quantize, OutputsAndValuesKeepTheirNames) {
+  const Graph graph = prepare(parsed(kResidual));
+  Given given(random_samples({1, 3, 8, 8}, 4));
+  QuantizeReport report;
+  const Graph after = quantize(graph, given, options(), &report);
+  EXPECT_EQ(after.value(after.outputs[0]).name, "y");
+  EXPECT_EQ(after.value(after.inputs[0]).type.text(), "float32[batch,3,8,8]");
+  for (const char* name : {"r", "d", "s", "f"}) EXPECT_NE(after.find_value(name), kNoValue) << name;
+  EXPECT_EQ(report.samples, 4);
+  EXPECT_EQ(report.weights.size(), 3U);
+  EXPECT_GT(report.weights[0].sqnr_db, 30);
+  EXPECT_TRUE(report.left_float.empty());
+  EXPECT_THROW(prepare(after), Error);  // it is quantised already
+}
+
+TEST(Quantize, BiasesFitInt32) {
+  // A channel of tiny weights with a large bias: at the scale of its weights the bias would need more than 32 bits.
+  const Graph graph = prepare(parsed(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[2,2,1,1] = {1e-9, -1e-9, 1, -1}
+  const b: float32[2] = {1000, 0.5}
+  y = Conv(x, w, b) @conv
+  output y
+)"));
+  const std::vector<Tensor> samples = random_samples({1, 2, 4, 4}, 4);
+  Given given(samples);
+  QuantizeReport report;
+  const Graph after = quantize(graph, given, options(), &report);
+  EXPECT_TRUE(report.weights[0].widened);
+  EXPECT_LT(distance(graph, after, samples), 0.01);
+}
+
+TEST(Bias, TakesTheMeanOfTheRoundingOff) {
+  // Two weights whose rounding errors add up, on inputs whose mean is not 0.
+  const Graph graph = parsed(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[1,2,1,1] = {127, 0.4}
+  y = Conv(x, w) @conv
+  output y
+)");
+  const Weights weights = {graph.order()[0], 0};
+  const QuantizedWeights rounded = quantize_weights(*graph.constant(graph.node(weights.node).inputs[1]), 0);
+  ChannelMeans means;
+  means.sums = {10, 30};
+  means.count = 10;
+  const std::optional<Tensor> bias = corrected_bias(graph, weights, rounded, means);
+  ASSERT_TRUE(bias);
+  EXPECT_NEAR(to_doubles(*bias)[0], 0.4 * 3, 1e-6);
+}
+
+TEST(Quantize, CorrectedBiasesAreNearerInTheMean) {
+  const Graph graph = prepare(parsed(R"(
+  input x: float32[1,4,6,6]
+  const w: float32[8,4,3,3] = random(5)
+  y = Conv(x, w) @conv
+  output y
+)"));
+  const std::vector<Tensor> samples = random_samples({1, 4, 6, 6}, 16, 3);
+  const auto mean_error = [&](bool corrected) {
+    QuantizeOptions o = options();
+    o.correct_biases = corrected;
+    Given given(samples);
+    QuantizeReport report;
+    const Graph after = quantize(graph, given, o, &report);
+    std::vector<double> sums(8, 0);
+    for (const Tensor& sample : samples) {
+      const std::vector<double> a = to_doubles(interpret(graph, {sample})[0]),
+                                b = to_doubles(interpret(after, {sample})[0]);
+      for (size_t i = 0; i < a.size(); ++i) sums[i / 16] += b[i] - a[i];
+    }
+    double most = 0;
+    for (double sum : sums) most = std::max(most, std::abs(sum));
+    return most;
+  };
+  EXPECT_LT(mean_error(true), mean_error(false) / 3);
+}
+
+TEST(Validate, CountsLabels) {
+  const Graph graph = parsed(R"(
+  input x: float32[1,4]
+  y = Identity(x) @y
+  output y
+)");
+  const Graph other = parsed(R"(
+  input x: float32[1,4]
+  const t: float32[4] = {-1, 1, 1, 1}
+  y = Mul(x, t) @y
+  output y
+)");
+  Given given({Tensor::of<float>({1, 4}, {3, 1, 0, 0}), Tensor::of<float>({1, 4}, {0, 1, 5, 0})});
+  const Validation v = validate(graph, other, given, 0, options().calibrate);
+  EXPECT_EQ(v.samples, 2);
+  EXPECT_EQ(v.same_label, 1);
+  EXPECT_EQ(v.with_truth, 0);
+  EXPECT_EQ(v.drop(), 50);
+  Validation truth = v;
+  truth.with_truth = 100;
+  truth.right = {.both = 80, .only_a = 6, .only_b = 2, .none = 12};
+  EXPECT_EQ(truth.drop(), 4);
+  EXPECT_LT(truth.interval().low, 4);
+  EXPECT_GT(truth.interval().high, 4);
+}
+
+TEST(Quantize, NoSampleIsAnAnswer) {
+  const Graph graph = prepare(parsed(kResidual));
+  Given none({});
+  QuantizeReport report;
+  EXPECT_THROW(quantize(graph, none, options(), &report), Error);
+}
+
+}  // namespace
+}  // namespace dnn::quant

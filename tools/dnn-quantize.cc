@@ -1,0 +1,86 @@
+// dnn-quantize: makes an integer network of a float32 one, with ranges from sample inputs.
+#include <cstdlib>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/console.h"
+#include "compile/open.h"
+#include "quant/model.h"
+#include "quant/report.h"
+
+namespace {
+
+using namespace dnn;
+
+const cli::Tool kTool = {
+    .name = "dnn-quantize",
+    .summary =
+        "Quantises a float32 network: weights and activations become integers, whose ranges come from calibration "
+        "inputs. The result is an ONNX file with QuantizeLinear and DequantizeLinear, or a quantised TFLite file.",
+    .negative = "the accuracy drops by more than --max-drop, or no calibration input can be read",
+    .examples = {{"dnn-quantize model.onnx -o int8.onnx --calibrate photos/ --preprocess imagenet-torch", "int8"},
+                 {"dnn-quantize model.onnx -o int8.tflite --calibrate photos/ --preprocess imagenet-tf", "for TFLite"},
+                 {"dnn-quantize model.onnx -o int8.onnx --calibrate a/ --validate b/ --max-drop 0.5", "or exit 1"}}};
+
+struct Options {
+  quant::QuantizeRequest request;
+  std::string scheme = "int8", method = "mse", report;
+  std::vector<std::string> keep_float;
+  std::optional<int64_t> opset;
+  bool no_bias_correction = false;
+};
+
+void declare(cli::Args& args, Options& o) {
+  std::vector<std::string> schemes, methods;
+  for (const quant::Scheme& scheme : quant::schemes()) schemes.emplace_back(scheme.name);
+  for (const quant::Method& method : quant::methods()) methods.emplace_back(method.name);
+  quant::QuantizeRequest& r = o.request;
+  args.positional(&r.model, "MODEL", "a float32 model of any format");
+  args.option(&r.output, "-o,--output", "FILE", "where the result goes: .onnx or .tflite");
+  args.list(&r.calibrate, "--calibrate", "INPUT",
+            "inputs like those the network will see, as dnn-infer's INPUT; 100 images suffice");
+  args.preprocess(&r.preprocess, &r.spelled_out, &r.apply_orientation);
+  args.choice(&o.scheme, "--scheme", schemes, "which numbers become integers");
+  args.choice(&o.method, "--method", methods, "how the ranges of activations are chosen");
+  args.list(&o.keep_float, "--keep-float", "NAME", "leave a node, or what makes a value, in float32");
+  args.flag(&o.no_bias_correction, "--no-bias-correction", "leave biases as they are");
+  args.list(&r.validate, "--validate", "INPUT", "compare labels, and top-1 where classes are known, on these inputs");
+  args.option(&r.labels, "--labels", "FILE", "the classes of --validate, one a line, a synset id first where known");
+  args.option(
+      &r.max_drop, "--max-drop", "X",
+      "write nothing and exit 1 where --validate loses more than X points of top-1 (without classes: percent of "
+      "labels changed)",
+      0);
+  args.list(&r.surgery.shapes, "--shape", "NAME:DIMS", "set an input shape, e.g. x:1x3x224x224");
+  args.option(&r.surgery.batch, "--batch", "N|NAME",
+              "set the first extent of every input, or leave it open under a name");
+  args.option(&o.opset, "--opset", "N", "ONNX opset to write (default 17; 21 for int16)", 13);
+  args.option(&o.report, "--report", "FILE", "write ranges, scales and losses of every layer as JSON");
+  args.threads(&r.options.calibrate.threads);
+}
+
+int work(const Options& o) {
+  quant::QuantizeRequest request = o.request;
+  request.options.scheme = quant::scheme_named(o.scheme);
+  request.options.method = quant::method_named(o.method);
+  request.options.keep_float = {o.keep_float.begin(), o.keep_float.end()};
+  request.options.correct_biases = !o.no_bias_correction;
+  if (o.opset) request.opset = static_cast<int>(*o.opset);
+  OpenOptions folders;
+  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  request.options.calibrate.compile = folders.compile;
+  request.options.calibrate.warn = cli::warn;
+  request.say = [](const std::string& line) {
+    if (!cli::console().quiet) cli::say(line);
+  };
+  const quant::QuantizedModel result = quant::quantize_model(request);
+  if (!o.report.empty()) write_file(o.report, quant::report_json(result.report, result.validation) + "\n");
+  if (result.written) return 0;
+  cli::say_error(cat(request.output, ": not written, ", result.validation->drop(),
+                     " points are lost, and --max-drop allows ", *request.max_drop));
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
