@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ops/attributes.h"
 
 namespace dnn::winograd {
 namespace {
