@@ -23,7 +23,7 @@ struct CompileOptions {
   std::string pass_changes;      // "+name,-name"
   int64_t stop_after = -1;       // patches to apply at most; -1: all
   codegen::Schedules schedules;  // of tuned kernels
-  // As in PassOptions; neither is in the key of a cache, so open_package() is not for packages made with them.
+  // As in PassOptions. A package made with one of the functions, or with rows, is not cached (cache_key.h).
   std::function<bool(const Graph& graph, const std::string& pass, const Patch& patch)> allow;
   const std::vector<Pass>* rows = nullptr;
   BuildOptions build;

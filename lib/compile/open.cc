@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/file.h"
@@ -10,6 +11,7 @@
 #include "base/sha256.h"
 #include "base/version.h"
 #include "compile/cache.h"
+#include "compile/cache_key.h"
 #include "formats/format.h"
 #include "graph/bind.h"
 
@@ -70,19 +72,12 @@ std::string build_name() {
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-// Everything that decides a package's bytes, as a cache key.
-std::string cache_key(const std::string& path, const std::string& sha256, const OpenOptions& o) {
-  const CompileOptions& c = o.compile;
-  const std::vector<std::string> isas = c.isas.empty() ? default_isas() : c.isas;  // of this processor
-  std::string text = cat(build_name(), "\n", file_name(path), "\n", sha256, "\n", c.opt, " ", c.device, " ",
-                         dtype_name(c.element), " ", join(isas, "+"), " ", processor_of(c), " ", c.pass_changes, " ",
-                         c.stop_after, " ", o.batch, " ", join(o.shapes, ";"), " ", join(o.ignored, ";"), "\n");
-  for (const auto& [isa, chosen] : c.schedules) {
-    for (const auto& [kernel, parameters] : chosen) text += cat(isa, " ", kernel, " ", to_text(parameters), "\n");
-  }
-  if (const Backend* b = backend_of_device(c.device); b != nullptr && b->builds_here)
-    text += compiler_identity(c.build);
-  return sha256_hex(as_bytes(text));
+// Everything that decides a package's bytes, as a cache key; none where it is not cached.
+std::optional<std::string> cache_key(const std::string& path, const std::string& sha256, const OpenOptions& o) {
+  const std::optional<std::string> options = serialised(o.compile);
+  if (!options) return std::nullopt;
+  const nlohmann::json key = {build_name(), file_name(path), sha256, *options, o.batch, o.shapes, o.ignored};
+  return sha256_hex(as_bytes(key.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 Graph read_source(const ModelSource& source, const OpenOptions& options) {
@@ -147,13 +142,14 @@ OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& op
   const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
   const CompileOptions& c = options.compile;
   const bool compiled = c.device != "reference" || level_of(c.opt).rewrites;  // what is not takes no time
-  const bool special = c.emit || c.on_passes || c.on_workload || c.allow || c.rows != nullptr;
   OpenedPackage made;
-  if (!compiled || special || options.cache_folder.empty() || !whole || source.path == "-") {
+  const bool may_cache = compiled && whole && !options.cache_folder.empty() && source.path != "-";
+  const std::optional<std::string> cache_name = may_cache ? cache_key(source.path, sha256, options) : std::nullopt;
+  if (!cache_name) {
     made.package = std::make_shared<Package>(compile_source(source, sha256, options));
     return made;
   }
-  const std::string cached = options.cache_folder + "/" + cache_key(source.path, sha256, options) + ".dnnpkg";
+  const std::string cached = options.cache_folder + "/" + *cache_name + ".dnnpkg";
   try {
     OpenedPackage found = read_cached(cached, options);
     if (found.package != nullptr) {

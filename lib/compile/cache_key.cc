@@ -1,0 +1,34 @@
+// Serialising the options of compiling; see cache_key.h.
+#include "compile/cache_key.h"
+
+#include <nlohmann/json.hpp>
+
+namespace dnn {
+
+std::optional<std::string> serialised(const CompileOptions& options) {
+  using Json = nlohmann::ordered_json;
+  // All members by name: one more does not compile before it is decided here what it means for the key.
+  const auto& [opt, device, element, isas, processor, pass_changes, stop_after, schedules, allow, rows, build,
+               on_passes, on_workload, emit] = options;
+  if (allow || rows != nullptr || on_passes || on_workload || emit) return std::nullopt;
+  Json targets = Json::array();  // of the instruction sets and the processor: what empty ones stand for here
+  for (const Target& target : targets_of(options)) targets.push_back({target.isa->name, target.processor->name});
+  Json chosen = Json::object();
+  for (const auto& [isa, kernels] : schedules) {
+    for (const auto& [kernel, parameters] : kernels) chosen[isa][kernel] = codegen::to_text(parameters);
+  }
+  Json json = {{"opt", opt},
+               {"device", device},
+               {"element", dtype_name(element)},
+               {"isas", isas},
+               {"processor", processor},
+               {"targets", targets},
+               {"pass_changes", pass_changes},
+               {"stop_after", stop_after},
+               {"schedules", chosen}};
+  const Backend* backend = backend_of_device(device);
+  if (backend != nullptr && backend->builds_here) json["compiler"] = compiler_identity(build);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace dnn
