@@ -1,6 +1,8 @@
 // Bias correction; see bias.h.
 #include "quant/bias.h"
 
+#include "ops/attributes.h"
+
 namespace dnn::quant {
 
 std::optional<int> mean_axis(const Graph& graph, const Weights& weights) {
@@ -25,7 +27,7 @@ std::optional<Tensor> corrected_bias(const Graph& graph, const Weights& weights,
   const std::span<const int8_t> q = rounded.values.values<int8_t>();
   // Weights are [outputs, inputs of the group, kernel...], or those of a Gemm, [outputs, inputs] or [inputs, outputs].
   const bool columns = weights.axis == 1;
-  const auto groups = static_cast<size_t>(node.op == "Conv" ? node.attribute_int("group", 1) : 1);
+  const auto groups = static_cast<size_t>(node.op == "Conv" ? int_attribute(node, "group") : 1);
   const auto inputs = static_cast<size_t>(real.dim(columns ? 0 : 1));
   const size_t kernel = columns ? 1 : w.size() / (outputs * inputs);
   if (means.sums.size() != inputs * groups) return std::nullopt;

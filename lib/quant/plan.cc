@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "ops/attributes.h"
 #include "passes/match.h"
 
 namespace dnn::quant {
@@ -31,9 +32,9 @@ std::optional<int64_t> weight_axis(const Graph& graph, const Node& node) {
   const Tensor* weights = graph.constant(node.input(1));
   if (weights == nullptr || weights->dtype() != DType::Float32 || weights->rank() < 2) return std::nullopt;
   if (node.op == "Conv") return 0;
-  if (node.op == "ConvTranspose") return node.attribute_int("group", 1) == 1 ? 1 : -1;
+  if (node.op == "ConvTranspose") return int_attribute(node, "group") == 1 ? 1 : -1;
   if (node.op == "MatMul") return weights->rank() == 2 ? 1 : -1;
-  return node.attribute_int("transB", 0) != 0 ? 0 : 1;  // Gemm
+  return int_attribute(node, "transB") != 0 ? 0 : 1;  // Gemm
 }
 
 // Why a node of roles.def cannot compute on integers; "" where it can.
@@ -43,8 +44,8 @@ std::string obstacle(const Graph& graph, const Node& node, Role role) {
   if (role == Role::Weighted) {
     if (node.op == "MatMul" && graph.constant(node.input(0)) != nullptr) return "its first operand is constant";
     if (node.op != "MatMul" && !weight_axis(graph, node)) return "its weights are not constant float32";
-    if (node.op == "Gemm" && (node.attribute_float("alpha", 1) != 1 || node.attribute_float("beta", 1) != 1 ||
-                              node.attribute_int("transA", 0) != 0))
+    if (node.op == "Gemm" && (float_attribute(node, "alpha") != 1 || float_attribute(node, "beta") != 1 ||
+                              int_attribute(node, "transA") != 0))
       return "alpha, beta or transA differ from the plain product";
     if (node.input(2) != kNoValue && graph.constant(node.input(2)) == nullptr) return "its bias is computed";
     if (node.op == "Gemm" && node.input(2) != kNoValue && graph.constant(node.input(2))->rank() > 1 &&
@@ -54,12 +55,11 @@ std::string obstacle(const Graph& graph, const Node& node, Role role) {
   if (node.op == "Clip" && ((node.input(1) != kNoValue && graph.constant(node.input(1)) == nullptr) ||
                             (node.input(2) != kNoValue && graph.constant(node.input(2)) == nullptr)))
     return "its bounds are computed";
-  if (node.op == "Pad" && node.attribute_string("mode", "constant") == "constant" && node.input(2) != kNoValue) {
+  if (node.op == "Pad" && string_attribute(node, "mode") == "constant" && node.input(2) != kNoValue) {
     const Tensor* value = graph.constant(node.input(2));
     if (value == nullptr || to_doubles(*value)[0] != 0) return "it pads with a number other than 0";
   }
-  if (node.op == "Resize" && node.attribute_string("mode", "nearest") == "cubic")
-    return "cubic weights leave the range";
+  if (node.op == "Resize" && string_attribute(node, "mode") == "cubic") return "cubic weights leave the range";
   if (role == Role::Moves && node.op == "Dropout" && node.outputs.size() > 1 && node.outputs[1] != kNoValue)
     return "its mask is read";
   return "";
