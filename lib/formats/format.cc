@@ -12,6 +12,7 @@
 #include "formats/torch/pt2.h"
 #include "formats/torch/torchscript.h"
 #include "formats/torch/weights.h"
+#include "ops/op.h"
 
 namespace dnn {
 
@@ -174,10 +175,37 @@ void check_names(const Graph& graph) {
   }
 }
 
+namespace {
+
+// Attributes that their operators lack and a person says to ignore.
+void drop_ignored(Graph& graph, const IgnoredFields& ignored) {
+  if (ignored.empty()) return;
+  for (NodeId id : graph.order()) {
+    Node& node = graph.node(id);
+    const OpDef* op = find_op(node.domain, node.op);
+    if (op == nullptr) continue;
+    for (auto& [name, attribute] : node.attributes) {
+      const auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute);
+      if (body == nullptr) continue;
+      auto copy = std::make_shared<Graph>(**body);
+      drop_ignored(*copy, ignored);
+      attribute = std::shared_ptr<const Graph>(std::move(copy));
+    }
+    std::erase_if(node.attributes, [&](const auto& attribute) {
+      return find_attribute(op->attributes, attribute.first) == nullptr &&
+             is_ignored(ignored, node.op, attribute.first);
+    });
+  }
+}
+
+}  // namespace
+
 Graph read_model(const ModelSource& source) {
   try {
     Graph graph = sniff_format(source).read(source);
     check_names(graph);
+    drop_ignored(graph, source.ignored);
+    check_schemas(graph);
     return graph;
   } catch (Error& error) {
     throw error.within(source_name(source.path));

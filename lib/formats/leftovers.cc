@@ -23,6 +23,12 @@ bool lists(const char* words, const std::string& word) {
 
 }  // namespace
 
+bool is_ignored(const IgnoredFields& ignored, const std::string& owner, const std::string& name) {
+  return std::any_of(ignored.begin(), ignored.end(), [&](const std::string& given) {
+    return given == name || (given.size() == owner.size() + name.size() + 1 && given == owner + "." + name);
+  });
+}
+
 void Leftovers::use(std::string_view name) {
   for (auto& [field, used] : fields_) used = used || field == name;
 }
@@ -38,9 +44,7 @@ void Leftovers::irrelevant(const std::string& owner, const IrrelevantFields& tab
 }
 
 void Leftovers::ignore(const std::string& owner, const IgnoredFields& names) {
-  for (const std::string& name : names) {
-    for (auto& [field, used] : fields_) used = used || name == field || name == owner + "." + field;
-  }
+  for (auto& [field, used] : fields_) used = used || is_ignored(names, owner, field);
 }
 
 std::vector<std::string> Leftovers::left() const {

@@ -19,6 +19,7 @@ using IrrelevantFields = std::vector<IrrelevantField>;
 
 // Fields that a person says to ignore, however they are used: "NAME", or "OWNER.NAME" of one operator or layer class.
 using IgnoredFields = std::vector<std::string>;
+bool is_ignored(const IgnoredFields& ignored, const std::string& owner, const std::string& name);
 
 // The fields of one node or layer. A reader gets at them only through a view that calls use(), so that what it forgets is found.
 class Leftovers {

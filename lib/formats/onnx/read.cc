@@ -6,11 +6,14 @@
 
 #include <schemas/onnx.pb.h>
 
+#include "base/text.h"
 #include "formats/onnx/attribute_proto.h"
+#include "formats/onnx/fields.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/tensor_proto.h"
 #include "formats/onnx/upgrade.h"
 #include "formats/wire/proto.h"
+#include "ops/attributes.h"
 
 namespace dnn::onnx {
 namespace {
@@ -97,7 +100,7 @@ struct Scope {
 
 class Reader {
  public:
-  Reader(ModelProto& model, const ModelSource& source) : model_(model), files_(source) {}
+  Reader(ModelProto& model, const ModelSource& source) : model_(model), ignored_(source.ignored), files_(source) {}
 
   Graph read() {
     const Opsets opsets = read_opsets(model_.opset_import());
@@ -229,7 +232,7 @@ class Reader {
     for (const Scope* outer = scope.parent; outer != nullptr; outer = outer->parent)
       around.push_back({outer->draft.graph, nullptr});
     for (size_t i = 0; i + 1 < around.size(); ++i) around[i].outer = &around[i + 1];
-    upgrade(graph, scope.draft.opsets, around.empty() ? nullptr : around.data());
+    upgrade(graph, scope.draft.opsets, around.empty() ? nullptr : around.data(), ignored_);
     verify(graph);
   }
 
@@ -255,10 +258,12 @@ class Reader {
       }
       for (AttributeProto& attribute : *proto.mutable_attribute()) read_attribute(attribute, scope, node);
       if (node.op == "Constant" && node.domain.empty() && node.output(0) != kNoValue) {
+        check_attributes(node, scope.opset, ignored_);
         set_constant(scope.draft.graph, node.output(0), constant_of(node));
         return;
       }
     } catch (Error& error) {
+      if (starts_with(error.what(), node.label())) throw;
       throw error.within(node.label());
     }
     add_node(scope, std::move(node));
@@ -339,7 +344,13 @@ class Reader {
                                                         : call.op_type();
     Arguments arguments;
     for (const AttributeProto& attribute : function.attribute_proto()) arguments[attribute.name()] = &attribute;
+    const auto takes = [&](const std::string& name) {
+      return arguments.count(name) != 0 ||
+             std::find(function.attribute().begin(), function.attribute().end(), name) != function.attribute().end();
+    };
     for (const AttributeProto& attribute : call.attribute()) {
+      if (!takes(attribute.name()) && !is_ignored(ignored_, node.op, attribute.name()))
+        fail_unknown_attribute(node, attribute.name(), {function.attribute().begin(), function.attribute().end()});
       const AttributeProto* argument =
           attribute.has_ref_attr_name() ? find_argument(attribute.ref_attr_name(), scope) : &attribute;
       if (argument != nullptr) arguments[attribute.name()] = argument;
@@ -383,6 +394,7 @@ class Reader {
   }
 
   ModelProto& model_;
+  const IgnoredFields& ignored_;
   ExternalFiles files_;
   std::map<std::string, const FunctionProto*> functions_;
   std::map<const FunctionProto*, int64_t> inlined_sizes_;
@@ -435,6 +447,7 @@ Graph read(const ModelSource& source) {
     fail_malformed("damaged or truncated ONNX file (", source.bytes.size(), " bytes)");
   }
   if (!model.has_graph()) fail_malformed("the ONNX file has no graph");
+  check_fields(model, source.ignored);
   return Reader(model, source).read();
 }
 

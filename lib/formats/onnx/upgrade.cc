@@ -1,21 +1,43 @@
 // Upgrades; see upgrade.h.
 #include "formats/onnx/upgrade.h"
 
+#include <unordered_map>
+
 #include "formats/onnx/contrib.h"
 #include "ops/op.h"
 
 namespace dnn::onnx {
 namespace {
 
-// Steps from one version of the operator to the next until the newest; a step may rename the operator.
-void raise(Rewrite& rewrite, int opset) {
+struct Span {
+  std::string attribute;
+  int first, end;  // opsets; end 0: none
+};
+
+const std::vector<Span>& spans_of(const std::string& op) {
+  static const auto* table = [] {
+    auto* rows = new std::unordered_map<std::string, std::vector<Span>>();
+#define DNN_ONNX_ATTRIBUTE(op, attribute, first, end) (*rows)[#op].push_back({#attribute, first, end});
+#include "formats/onnx/attributes.def"
+    return rows;
+  }();
+  static const std::vector<Span> kNone;
+  const auto found = table->find(op);
+  return found == table->end() ? kNone : found->second;
+}
+
+void require_version(const Rewrite& rewrite, int opset) {
   const std::vector<Version>* versions = versions_of(rewrite.node.op);
   if (versions == nullptr) rewrite.refuse("no opset of ai.onnx up to ", kIrOpset, " has this operator");
   if (versions->front().opset > opset) {
     rewrite.refuse("the operator begins at opset ", versions->front().opset, ", the model is written in ", opset);
   }
+}
+
+// Steps from one version of the operator to the next until the newest; a step may rename the operator.
+void raise(Rewrite& rewrite, int opset) {
   while (!rewrite.replaced) {
-    versions = versions_of(rewrite.node.op);
+    const std::vector<Version>* versions = versions_of(rewrite.node.op);
     const Version* next = nullptr;
     for (const Version& version : *versions) {
       if (version.opset > opset && (next == nullptr || version.opset < next->opset)) next = &version;
@@ -46,7 +68,34 @@ void learn_types(Graph& graph, const std::vector<NodeId>& order) {
 
 }  // namespace
 
-void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* outer) {
+void check_attributes(Node& node, int opset, const IgnoredFields& ignored) {
+  const OpDef* op = find_op(node.domain, node.op);
+  std::vector<std::string> known = op == nullptr ? std::vector<std::string>() : attribute_names(op->attributes);
+  for (const Span& span : spans_of(node.op)) {
+    const bool now = opset >= span.first && (span.end == 0 || opset < span.end);
+    std::erase(known, span.attribute);
+    if (now) known.push_back(span.attribute);
+  }
+  for (auto at = node.attributes.begin(); at != node.attributes.end();) {
+    const std::string& name = at->first;
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      ++at;
+      continue;
+    }
+    if (!is_ignored(ignored, node.op, name)) {
+      for (const Span& span : spans_of(node.op)) {
+        if (span.attribute != name) continue;
+        fail_unsupported(node.label(), ": the operator has the attribute ", quoted(name), " from opset ", span.first,
+                         span.end == 0 ? "" : cat(" to ", span.end - 1), ", the model is written in ", opset,
+                         "; dnn-convert --ignore-attribute NAME reads it without");
+      }
+      fail_unknown_attribute(node, name, known);
+    }
+    at = node.attributes.erase(at);
+  }
+}
+
+void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* outer, const IgnoredFields& ignored) {
   std::unordered_set<std::string> names = value_names(graph);
   std::vector<NodeId> order;
   for (NodeId id : std::vector<NodeId>(graph.order())) {
@@ -56,7 +105,10 @@ void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* oute
       if (contrib) {
         expand_contrib(rewrite);
       } else {
-        raise(rewrite, opsets[static_cast<size_t>(id)]);
+        const int opset = opsets[static_cast<size_t>(id)];
+        require_version(rewrite, opset);
+        check_attributes(rewrite.node, opset, ignored);
+        raise(rewrite, opset);
       }
       for (Node& node : rewrite.before) order.push_back(graph.add_node(std::move(node)));
       graph.node(id) = std::move(rewrite.node);
