@@ -37,6 +37,7 @@ struct Options {
   std::string architecture, weights;
   Surgery surgery;
   IgnoredFields ignored;
+  bool onnx_reference = false;
   std::string dtype, io_dtype;
   bool check = false;
   ConvertOptions convert;
@@ -62,6 +63,8 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.surgery.inputs, "--inputs", "NAME[,NAME]", "cut: these values become the inputs");
   args.list(&o.surgery.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
   args.list(&o.ignored, "--ignore-attribute", "NAME", "read the model without this field; or OPERATOR.NAME");
+  args.flag(&o.onnx_reference, "--onnx-reference",
+            "ONNX: compute what its reference evaluator does, not the runtimes (docs/onnx.md)");
   args.option(&o.surgery.batch, "--batch", "N|NAME",
               "the first extent of every input, or a name to leave it open under");
   args.list(&o.surgery.input_layouts, "--input-layout", "NAME:NHWC", "or NCHW: the order of axes of an input");
@@ -157,7 +160,7 @@ int work(const Options& o) {
   if (o.check) onnx::require_checker(convert.write.opset);
   convert.warn = [](const std::string& message) { cli::warn(message); };
   Graph graph = read_to_convert(o.input, target,
-                                {o.architecture, o.weights, o.surgery, o.ignored, convert.warn});
+                                {o.architecture, o.weights, o.surgery, o.ignored, o.onnx_reference, convert.warn});
   inject_faults(o, graph);
   if (!o.dtype.empty()) convert.dtype = o.dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.io_dtype = o.io_dtype == "float16" ? DType::Float16 : DType::Float32;

@@ -32,7 +32,9 @@ void replace_weights(Graph& graph, const ConvertSource& options) {
 
 Graph read_to_convert(const std::string& path, const Format* target, const ConvertSource& options) {
   const bool weights_alone = target != nullptr && target->holds == Holds::Weights;
-  Graph graph = read_model(open_model(path, options.surgery.shapes, options.ignored));
+  ModelSource source = open_model(path, options.surgery.shapes, options.ignored);
+  source.onnx_reference = options.onnx_reference;
+  Graph graph = read_model(source);
   try {
     if (!options.architecture.empty() || (graph.outputs.empty() && !weights_alone))
       graph = build_architecture(graph, options.architecture);

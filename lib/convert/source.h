@@ -13,6 +13,7 @@ struct ConvertSource {
   std::string weights = {};       // a file of weights alone, which replace the model's of the same names
   Surgery surgery = {};
   IgnoredFields ignored = {};                                 // see formats/leftovers.h
+  bool onnx_reference = false;                                // see ModelSource
   std::function<void(const std::string& message)> warn = {};  // may be empty
 };
 

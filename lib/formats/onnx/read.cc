@@ -10,6 +10,7 @@
 #include "formats/onnx/attribute_proto.h"
 #include "formats/onnx/fields.h"
 #include "formats/onnx/onnx.h"
+#include "formats/onnx/reference.h"
 #include "formats/onnx/tensor_proto.h"
 #include "formats/onnx/upgrade.h"
 #include "formats/wire/proto.h"
@@ -448,7 +449,9 @@ Graph read(const ModelSource& source) {
   }
   if (!model.has_graph()) fail_malformed("the ONNX file has no graph");
   check_fields(model, source.ignored);
-  return Reader(model, source).read();
+  Graph graph = Reader(model, source).read();
+  if (source.onnx_reference) follow_reference(graph);
+  return graph;
 }
 
 }  // namespace dnn::onnx

@@ -9,6 +9,7 @@
 #include "formats/onnx/attribute_proto.h"
 #include "formats/onnx/downgrade.h"
 #include "formats/onnx/onnx.h"
+#include "formats/onnx/reference.h"
 #include "formats/onnx/tensor_proto.h"
 #include "layout/channels_first.h"
 #include "ops/op.h"
@@ -177,6 +178,7 @@ ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store
     fail_usage("opset ", options.opset, " cannot be written: 7 to ", kIrOpset, " can");
   }
   Graph work = graph;
+  use_onnx_names(work);
   learn_types(work);
   downgrade(work, options.opset, nullptr);
   verify(work);

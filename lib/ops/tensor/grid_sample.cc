@@ -1,7 +1,8 @@
 // GridSample: a tensor sampled at the positions that a grid of normalised coordinates names; any number of spatial axes.
 //
 // Coordinates are taken to elements in the grid's precision (float32 at least), weights are float64. A result sums its
-// taps in ascending order, the last spatial axis first.
+// taps in ascending order, the last spatial axis first. With a border, ONNX Runtime and PyTorch bring each element of a cubic
+// kernel inside; padding_mode "reference_border" brings the position inside first, as ONNX's reference evaluator does.
 #include <array>
 #include <cmath>
 
@@ -12,7 +13,7 @@ namespace dnn {
 namespace {
 
 enum class Mode { Nearest, Linear, Cubic };
-enum class Padding { Zeros, Border, Reflection };
+enum class Padding { Zeros, Border, ReferenceBorder, Reflection };
 
 Mode sample_mode(const Node& node) {
   const std::string mode = string_attribute(node, "mode");
@@ -26,6 +27,7 @@ Padding padding_mode(const Node& node) {
   const std::string mode = string_attribute(node, "padding_mode");
   if (mode == "zeros") return Padding::Zeros;
   if (mode == "border") return Padding::Border;
+  if (mode == "reference_border") return Padding::ReferenceBorder;
   if (mode == "reflection") return Padding::Reflection;
   fail_malformed(node.label(), ": padding_mode ", quoted(mode), " is not zeros, border or reflection");
 }
@@ -52,6 +54,7 @@ struct Axis {
   double low, high;
   Padding padding;
 
+  bool is_border() const { return padding == Padding::Border || padding == Padding::ReferenceBorder; }
   // Mirrored at both ends until it lies between them.
   double reflect(double x) const {
     const double range = high - low;
@@ -65,13 +68,13 @@ struct Axis {
   // A position brought inside, as the padding wants it.
   double settle(double x) const {
     if (x >= low && x <= high) return x;
-    return padding == Padding::Border ? clamp(x) : padding == Padding::Reflection ? reflect(x) : x;
+    return is_border() ? clamp(x) : padding == Padding::Reflection ? reflect(x) : x;
   }
   // The element at a whole index; kFill stands for zero.
   int64_t element(double index) const {
     if (index >= 0 && index < static_cast<double>(extent)) return static_cast<int64_t>(index);
     if (padding == Padding::Zeros) return kFill;
-    return static_cast<int64_t>(clamp(padding == Padding::Border ? index : std::trunc(reflect(index))));
+    return static_cast<int64_t>(clamp(is_border() ? index : std::trunc(reflect(index))));
   }
 };
 
@@ -93,7 +96,7 @@ Taps taps_of(const Axis& axis, Mode mode, double x) {
     add(axis.settle(std::nearbyint(x)), 1);
     return taps;
   }
-  x = axis.settle(x);
+  if (mode != Mode::Cubic || axis.padding != Padding::Border) x = axis.settle(x);
   const double base = std::floor(x), t = x - base;
   if (mode == Mode::Linear) {
     add(base, 1 - t);

@@ -1,6 +1,8 @@
 // Resize: a tensor sampled at other positions along some axes: nearest element, linear or cubic interpolation.
 //
-// Coordinates and weights are float64, in ONNX's formulas. Linear and cubic work axis by axis, the last axis first; each
+// Coordinates and weights are float64, in ONNX's formulas. Where corners are aligned or a region is cropped, ONNX Runtime and
+// PyTorch count with the result's whole extent, ONNX's reference evaluator with the extent before it was rounded; "reference_" in
+// front of the mode asks for that. Linear and cubic work axis by axis, the last axis first; each
 // result is the weighted sum of its taps in ascending order, in the tensor's dtype (float16, bfloat16: float32; integers:
 // float64, rounded to even at the end), so that loops and reference give the same bits.
 #include <array>
@@ -8,6 +10,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/text.h"
 #include "ops/elementwise.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
@@ -32,6 +35,7 @@ struct Settings {
   Mode mode;
   Rounding rounding;
   Coordinates coordinates;
+  bool by_width = false;  // corners: of the unrounded extent
   bool antialias, exclude_outside;
   double cubic_a;
   float extrapolation;
@@ -50,7 +54,10 @@ struct Settings {
                                          {"pytorch_half_pixel", Coordinates::PytorchHalfPixel},
                                          {"align_corners", Coordinates::AlignCorners},
                                          {"asymmetric", Coordinates::Asymmetric},
-                                         {"tf_crop_and_resize", Coordinates::CropAndResize}})),
+                                         {"tf_crop_and_resize", Coordinates::CropAndResize},
+                                         {"reference_align_corners", Coordinates::AlignCorners},
+                                         {"reference_tf_crop_and_resize", Coordinates::CropAndResize}})),
+        by_width(starts_with(string_attribute(node, "coordinate_transformation_mode"), "reference_")),
         antialias(flag_attribute(node, "antialias")),
         exclude_outside(flag_attribute(node, "exclude_outside")),
         cubic_a(float_attribute(node, "cubic_coeff_a")),
@@ -189,12 +196,13 @@ template <class E>
 E coordinate(const Settings& settings, const Axis& axis, E y) {
   using elementwise::like;
   const auto last = static_cast<double>(axis.in - 1);
+  const double extent = settings.by_width ? axis.width : static_cast<double>(axis.out);
   switch (settings.coordinates) {
-    case Coordinates::AlignCorners: return axis.width == 1 ? like(y, 0) : y * last / (axis.width - 1);
+    case Coordinates::AlignCorners: return extent == 1 ? like(y, 0) : y * last / (extent - 1);
     case Coordinates::Asymmetric: return y / axis.scale;
     case Coordinates::CropAndResize: {
       const double size = axis.end - axis.begin;
-      const E within = axis.width == 1 ? like(y, size * last / 2) : y * size * last / (axis.width - 1);
+      const E within = extent == 1 ? like(y, size * last / 2) : y * size * last / (extent - 1);
       return within + axis.begin * last;
     }
     case Coordinates::PytorchHalfPixel:

@@ -1,0 +1,13 @@
+// Where ONNX's reference evaluator and the runtimes (ONNX Runtime, PyTorch) compute something else from the same node.
+// Attributes of the IR mean what the runtimes do; docs/onnx.md lists the places.
+#pragma once
+#include "graph/graph.h"
+
+namespace dnn::onnx {
+
+// Gives the nodes at such places the attributes that mean what the reference evaluator does, and takes them back to ONNX's own
+// names, which a file has.
+void follow_reference(Graph& graph);
+void use_onnx_names(Graph& graph);
+
+}  // namespace dnn::onnx
