@@ -1,13 +1,16 @@
-// ONNX Runtime's operators on quantised numbers (domain com.microsoft), which its quantiser writes beside ONNX's own.
+// ONNX Runtime's own operators (domain com.microsoft), which its quantiser and its optimiser write beside ONNX's.
 #pragma once
+#include "formats/leftovers.h"
 #include "formats/onnx/rewrite.h"
 
 namespace dnn::onnx {
 
 inline constexpr std::string_view kContribDomain = "com.microsoft";
 
-// Such an operator as DequantizeLinear, ONNX's operator on real numbers, QuantizeLinear. False: not one of them, and left as
-// it is.
+// An operator on quantised numbers as DequantizeLinear, ONNX's operator on real numbers, QuantizeLinear. False: not one of them,
+// and left as it is.
 bool expand_contrib(Rewrite& rewrite);
+// The same of operators that stand for several of ONNX's: those in the order in which the one computes them.
+bool expand_fused(Rewrite& rewrite, const IgnoredFields& ignored);
 
 }  // namespace dnn::onnx

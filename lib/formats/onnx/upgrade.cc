@@ -99,11 +99,12 @@ void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* oute
   std::unordered_set<std::string> names = value_names(graph);
   std::vector<NodeId> order;
   for (NodeId id : std::vector<NodeId>(graph.order())) {
-    const bool contrib = graph.node(id).domain == kContribDomain;
+    // ONNX Runtime has one operator of its own in ONNX's domain.
+    const bool contrib = graph.node(id).domain == kContribDomain || graph.node(id).op == "SimplifiedLayerNormalization";
     if (graph.node(id).domain.empty() || contrib) {
       Rewrite rewrite(graph, outer, names, std::move(graph.node(id)), [&] { learn_types(graph, order); });
       if (contrib) {
-        expand_contrib(rewrite);
+        if (!expand_contrib(rewrite)) expand_fused(rewrite, ignored);
       } else {
         const int opset = opsets[static_cast<size_t>(id)];
         require_version(rewrite, opset);
