@@ -52,7 +52,7 @@ struct Options {
 void declare(cli::Args& args, Options& o) {
   args.optional_positional(&o.input, "MODEL", "the model; '-' is standard input");
   args.option(&o.output, "-o,--output", "FILE", "where the result goes; its name says the format");
-  args.option(&o.opset, "--opset", "N", "ONNX opset to write, 7 to 28; left out, 17");
+  args.option(&o.opset, "--opset", "N", "ONNX opset to write, 7 to 28; left out, 17 or what the model needs");
   args.option(&o.ir_version, "--ir-version", "N", "ONNX IR version to write; left out, 8 or what opset and types need");
   args.flag(&o.write.external_data, "--external-data", "ONNX weights in OUTPUT.data (always so above 2 GiB)");
   args.option(&o.architecture, "--architecture", "NAME",
@@ -112,6 +112,7 @@ int narrow(int64_t n) { return static_cast<int>(std::clamp<int64_t>(n, INT32_MIN
 
 WriteOptions write_options(const Options& o) {
   WriteOptions write = o.write;
+  write.newer_opset = !o.opset;
   if (o.opset) write.opset = narrow(*o.opset);
   if (o.ir_version) write.ir_version = narrow(*o.ir_version);
   return write;

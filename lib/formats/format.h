@@ -48,6 +48,7 @@ struct ModelSource {
 
 struct WriteOptions {
   int opset = 17;                // ai.onnx opset of an ONNX file: 7 to 28
+  bool newer_opset = false;      // or the lowest above it that can say what the graph does
   int ir_version = 0;            // IR version of an ONNX file; 0: 8, or the lowest that its opset and types need
   bool external_data = false;    // weights in a second file beside the model (always done above 2 GiB)
   bool float16_weights = false;  // of a TFLite file: float32 constants as float16, which an operator widens

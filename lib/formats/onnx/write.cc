@@ -1,6 +1,7 @@
 // Graph to ModelProto: nodes in their form of the asked opset, constants as initializers or external data.
 #include <climits>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include <schemas/onnx.pb.h>
@@ -173,6 +174,23 @@ void learn_types(Graph& graph) {
   }
 }
 
+// The graph in the opset that is asked for, or where that may be newer in the first one that can say it; that one is returned.
+int to_opset(Graph& graph, const WriteOptions& options) {
+  std::optional<Error> refusal;
+  for (int opset = options.opset; opset <= kIrOpset; ++opset) {
+    Graph work = graph;
+    try {
+      downgrade(work, opset, nullptr);
+      graph = std::move(work);
+      return opset;
+    } catch (const Error& error) {
+      if (!options.newer_opset || error.kind() != ErrorKind::Unsupported) throw;
+      if (!refusal) refusal = error;
+    }
+  }
+  throw Error(*refusal);
+}
+
 ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store& store) {
   if (options.opset < 7 || options.opset > kIrOpset) {
     fail_usage("opset ", options.opset, " cannot be written: 7 to ", kIrOpset, " can");
@@ -180,15 +198,14 @@ ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store
   Graph work = graph;
   use_onnx_names(work);
   learn_types(work);
-  downgrade(work, options.opset, nullptr);
+  const int opset = to_opset(work, options);
   verify(work);
-  int needed = lowest_ir_version(options.opset);
+  int needed = lowest_ir_version(opset);
   for (ValueId id = 0; id < work.value_count(); ++id)
     needed = std::max(needed, lowest_ir_version(work.value(id).type.dtype));
   const int ir_version = options.ir_version != 0 ? options.ir_version : std::max(8, needed);
   if (ir_version < needed || ir_version > 14)
-    fail_unsupported("opset ", options.opset, " and the model's types need IR version ", needed, " to 14, not ",
-                     ir_version);
+    fail_unsupported("opset ", opset, " and the model's types need IR version ", needed, " to 14, not ", ir_version);
   ModelProto model;
   model.set_ir_version(ir_version);
   model.set_producer_name("dnn-tools");
@@ -200,7 +217,7 @@ ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store
   }
   std::map<std::string, int64_t> domains;
   GraphWriter(store, domains, ir_version).write(work, graph, model.mutable_graph(), true);
-  domains[""] = options.opset;
+  domains[""] = opset;
   for (const auto& [domain, written] : domains) {
     OperatorSetIdProto* import = model.add_opset_import();
     import->set_domain(domain);
