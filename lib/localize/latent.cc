@@ -30,10 +30,17 @@ bool is_bounded(const Graph& graph, const Uses& uses, ValueId v) {
   static const Ops kKeeping = {"AveragePool", "GlobalAveragePool", "MaxPool",    "GlobalMaxPool",
                                "Reshape",     "Flatten",           "Transpose",  "Squeeze",
                                "Unsqueeze",   "Identity",          "ReduceMean", "Dropout"};
+  static const Ops kJoining = {"Add", "Mul", "Sum", "Concat", "Max", "Min"};
   while (v != kNoValue) {
     const NodeId maker = uses.producer[static_cast<size_t>(v)];
     if (maker < 0) return false;
     if (kBounded.count(graph.node(maker).op) != 0) return true;
+    if (kJoining.count(graph.node(maker).op) != 0) {
+      const std::vector<ValueId>& inputs = graph.node(maker).inputs;
+      return std::all_of(inputs.begin(), inputs.end(), [&](ValueId in) {
+        return in != kNoValue && (graph.constant(in) != nullptr || is_bounded(graph, uses, in));
+      });
+    }
     if (kKeeping.count(graph.node(maker).op) == 0) return false;
     v = graph.node(maker).input(0);
   }
@@ -79,6 +86,7 @@ void OwnErrors::find_latent(const NamedTensors& values) {
   for (size_t j : in_target_order()) {
     OwnError& r = results_[j];
     if (r.wrong() || r.identical || r.source.open || r.target.open || r.source.nodes.empty()) continue;
+    if (r.source.inputs != r.target.inputs) continue;  // values that depend on each other cannot be scaled alike
     if (!bounds_differ(source_, r.source, target_, r.target) || options_.deadline.stops()) continue;
     for (const double scale : kBeyond) {
       NamedTensors beyond = values;

@@ -258,6 +258,24 @@ TEST(OtherForms, ABoundThatNothingCanReachMayGo) {
   EXPECT_EQ(found(judged(source, target).report), "");
 }
 
+// As where a repair puts a missing activation in front of each of its readers.
+TEST(OtherForms, AnActivationThatEachReaderHasOfItsOwnIsNoLatentFault) {
+  const char* const text = R"(graph "shared" {
+    opset 28
+    input x: float32[1,3,8,8]
+    const w: float32[3,3,3,3] = random(1)
+    c = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+    r = Relu(c) @relu
+    d = Conv(r, w) @next {pads = [1, 1, 1, 1]}
+    y = Add(READ, d) @add
+    output y
+  })";
+  const Graph source = typed(with(text, "READ", "r"));
+  const Graph target =
+      typed(with(with(text, "READ", "r2"), "r = Relu(c) @relu", "r = Relu(c) @relu\n    r2 = Relu(c) @again"));
+  EXPECT_EQ(found(judged(source, target).report), "");
+}
+
 TEST(OtherForms, AQuantisedActivationThatWasLeftIsTakenOut) {
   const Graph source = typed(kHidden);
   const Graph target = typed(with(kHidden, "d1 = Conv(r1,",
