@@ -1,4 +1,5 @@
-// The cache of compiled kernels; see object_cache.h. A file is an HMAC-SHA256 of its name and the object, and the object.
+// The cache of compiled kernels; see object_cache.h. A file is an HMAC-SHA256 of its name and the object, and the object; its name
+// ends in .signed, as earlier versions link what ends in .o.
 #include "compile/object_cache.h"
 
 #include <filesystem>

@@ -17,7 +17,7 @@ class ObjectCache {
   void keep(const std::string& name, const std::string& object) const;
 
  private:
-  std::string path_of(const std::string& name) const { return folder_ + "/" + name + ".o"; }
+  std::string path_of(const std::string& name) const { return folder_ + "/" + name + ".signed"; }
   Sha256 digest_of(const std::string& name, const std::string& object) const;
 
   std::string folder_, secret_;

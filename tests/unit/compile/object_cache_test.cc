@@ -52,10 +52,10 @@ TEST(ObjectCache, KeepsWhatItsKeyVouchesFor) {
   cache.keep("x", "object");
   EXPECT_EQ(cache.find("x"), "object");
   EXPECT_EQ(other.find("x"), "");
-  fs::copy_file(folder.path() + "/a/x.o", folder.path() + "/a/y.o");
+  fs::copy_file(folder.path() + "/a/x.signed", folder.path() + "/a/y.signed");
   EXPECT_EQ(cache.find("y"), "") << "under another name";
   struct stat status {};
-  ASSERT_EQ(::stat((folder.path() + "/a/x.o").c_str(), &status), 0);
+  ASSERT_EQ(::stat((folder.path() + "/a/x.signed").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
