@@ -160,6 +160,22 @@ std::string ZipArchive::read(const Entry& entry, uint64_t max_size) const {
   return content;
 }
 
+std::string ZipArchive::head(const Entry& entry, size_t n) const {
+  const Bytes bytes = packed(entry);
+  if (entry.method != kDeflated) return std::string(as_text(bytes.first(std::min(n, bytes.size()))));
+  z_stream stream{};
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  std::string out(n, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(std::min<size_t>(bytes.size(), 1u << 30));
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(n);
+  ::inflate(&stream, Z_NO_FLUSH);  // damage is read()'s to find
+  out.resize(n - stream.avail_out);
+  inflateEnd(&stream);
+  return out;
+}
+
 Bytes ZipArchive::stored(const Entry& entry) const {
   const Bytes bytes = packed(entry);
   try {

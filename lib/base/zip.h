@@ -29,6 +29,8 @@ class ZipArchive {
   // The content, checked against size and CRC. Throws Malformed, Unsupported for other methods and for encryption, and
   // Unsupported above `max_size`.
   std::string read(const Entry& entry, uint64_t max_size = uint64_t{1} << 40) const;
+  // The first bytes of the content, at most `n`, unchecked: what it will be, before it is all inflated.
+  std::string head(const Entry& entry, size_t n) const;
   // The content of a stored entry as a view of the file, checked likewise; Unsupported for a deflated one.
   Bytes stored(const Entry& entry) const;
 

@@ -13,6 +13,7 @@ void Args::preprocess(std::string* name, PreprocessOptions* spelled_out, bool* e
   option(&spelled_out->std, "--std", "S[,S,S]", "then divided by S");
   option(&spelled_out->channels, "--channels", "ORDER", "rgb or bgr");
   option(&spelled_out->layout, "--layout", "LAYOUT", "nchw or nhwc; default: the model's");
+  option(&spelled_out->grey16, "--grey16", "HOW", "16-bit grey images: clip at 255, as Pillow does, or high-byte");
   flag(exif, "--exif", "turn images as their EXIF orientation says");
 }
 

@@ -90,7 +90,7 @@ Image decode_image(Bytes file, const DecodeOptions& options) {
 }
 
 Image read_image(const std::string& path, const DecodeOptions& options) {
-  const std::string file = read_file(path);  // not mapped: a file that shrinks meanwhile would be a SIGBUS
+  const std::string file = read_regular_file(path);
   try {
     return decode_image(as_bytes(file), options);
   } catch (Error& e) {

@@ -64,8 +64,17 @@ std::string_view image_format_name(ImageFormat format);  // "JPEG"; "unknown"
 // Where Pillow itself refuses a file as a decompression bomb: twice its MAX_IMAGE_PIXELS.
 inline constexpr int64_t kMaxImagePixels = 178956970;
 
+// What becomes of grey samples of 16 bits (PNG; PNM of more than 255 levels).
+enum class Grey16 {
+  Clip,      // above 255 they are white, as Pillow's convert("RGB") has it
+  HighByte,  // the image, in 256 levels
+};
+
 struct DecodeOptions {
   int64_t max_pixels = kMaxImagePixels;
+  // Pixels times scans of a progressive JPEG, about 3 ns each, beyond what is always read.
+  int64_t most_scanned_pixels = 1'000'000'000;
+  Grey16 grey16 = Grey16::Clip;
   // Which pixels of an image of that size the caller will read; those outside may hold anything, as they do where a JPEG
   // is larger than what is wanted. Empty: all. Not for images that are turned.
   std::function<ImageRegion(ImageSize)> reads = {};
@@ -74,11 +83,11 @@ struct DecodeOptions {
 
 // JPEG (8-bit, every colour space and process of libjpeg-turbo), PNG (all of it), BMP (1 to 32 bits, uncompressed) and
 // PNM (P1 to P6). Alpha, transparent colours, gamma and colour profiles are dropped, not applied, as Pillow does;
-// samples of 16 bits keep their high byte (Pillow does so for colour, and saturates grey at 255, which loses the image).
+// samples of 16 bits keep their high byte, but for those that are grey alone (Grey16).
 // Throws Malformed, or Unsupported for other formats and for more than max_pixels.
 Image decode_image(Bytes file, const DecodeOptions& options = {});
 
-// Reads and decodes `path`; errors start with the path.
+// Reads and decodes `path`, a regular file: a list may name a pipe or a device, which do not end. Errors start with the path.
 Image read_image(const std::string& path, const DecodeOptions& options = {});
 
 // The image as the bytes of a PNG file, 8-bit RGB; the same image gives the same bytes. It must not be empty.

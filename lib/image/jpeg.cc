@@ -12,8 +12,9 @@
 namespace dnn::codec {
 namespace {
 
-// A progressive file may hold any number of scans, each costing a pass over the whole image; real ones hold about ten.
-constexpr int kMaxScans = 500;
+// A progressive file may hold any number of scans, each costing a pass over the whole image; real ones hold about ten. Kept to what
+// the options allow, but for the first, and to the last.
+constexpr int kCommonScans = 20, kMaxScans = 500;
 
 struct Failure {
   jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
@@ -23,6 +24,7 @@ struct Failure {
   int code;
   bool ends_hard;  // the end of the file jumps, as skipped rows cannot be suspended
   bool ended;
+  int64_t most_scanned_pixels;
 };
 
 Failure* failure_of(j_common_ptr codec) { return reinterpret_cast<Failure*>(codec->err); }
@@ -62,9 +64,13 @@ void skip_input(j_decompress_ptr codec, long n) {
 
 void on_progress(j_common_ptr codec) {
   auto* decoder = reinterpret_cast<j_decompress_ptr>(codec);
-  if (decoder->input_scan_number <= kMaxScans) return;
+  const int64_t pixels = std::max<int64_t>(1, int64_t{decoder->image_width} * decoder->image_height);
+  const auto most =
+      static_cast<int>(std::clamp<int64_t>(failure_of(codec)->most_scanned_pixels / pixels, kCommonScans, kMaxScans));
+  if (decoder->input_scan_number <= most) return;
   Failure* failure = failure_of(codec);
-  std::snprintf(failure->message, sizeof failure->message, "more than %d scans", kMaxScans);
+  std::snprintf(failure->message, sizeof failure->message, "more than %d scans of an image of %ld pixels", most,
+                static_cast<long>(pixels));
   failure->code = JERR_UNKNOWN_MARKER;
   std::longjmp(failure->jump, 1);
 }
@@ -185,6 +191,7 @@ void inverted_cmyk_to_rgb(const std::vector<uint8_t>& cmyk, Image& image) {
 
 Image decode_jpeg(Bytes file, const DecodeOptions& options) {
   Decoder d;
+  d.failure.most_scanned_pixels = options.most_scanned_pixels;
   check(d, open(d, file));
   const int n_components = d.codec.num_components;
   if (n_components != 1 && n_components != 3 && n_components != 4) {

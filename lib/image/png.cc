@@ -16,7 +16,9 @@ struct Decoder {
   png_infop info = nullptr;
   Bytes file;
   size_t position = 0;
-  bool ended = false;  // the file ran out
+  bool ended = false;            // the file ran out
+  bool complete = false;         // it goes on behind the last row, and what follows is left
+  size_t n_rows = 0, spare = 0;  // spare: bytes read behind the last row
   char message[256] = "";
   char warning[256] = "";
   ~Decoder() {
@@ -40,8 +42,25 @@ void on_warning(png_structp png, const char* message) {
   if (d->warning[0] == '\0') copy_text(d->warning, message);
 }
 
+// libpng inflates all that follows the last row, to see that the stream ends: of a file of 6 MB with a few pixels 6 GB.
+constexpr size_t kMostSpare = 1 << 16;
+
+bool all_rows_read(png_structp png, const Decoder& d) {
+  constexpr int kPasses = 7;
+  if (d.n_rows == 0) return false;
+  if (png_get_interlace_type(png, d.info) != PNG_INTERLACE_NONE) return png_get_current_pass_number(png) >= kPasses;
+  return png_get_current_row_number(png) >= d.n_rows;
+}
+
 void read_bytes(png_structp png, png_bytep to, size_t n) {
   auto* d = static_cast<Decoder*>(png_get_io_ptr(png));
+  if (all_rows_read(png, *d)) {
+    d->spare += n;
+    if (d->spare > kMostSpare) {
+      d->complete = true;
+      png_longjmp(png, 1);
+    }
+  }
   if (n > d->file.size() - d->position) {
     d->ended = true;
     png_error(png, "the file ends before the image does");
@@ -71,10 +90,14 @@ bool read_header(Decoder& d, Header& h) {
   return true;
 }
 
+// Samples that are one number of 16 bits.
+bool deep_grey(const Header& h) { return h.depth == 16 && h.colour == PNG_COLOR_TYPE_GRAY; }
+
 // Fills `rows` of `row_bytes` each; called only once the size has been judged, for libpng allocates by it.
 bool read_rows(Decoder& d, const Header& h, png_bytepp rows, size_t row_bytes) {
-  if (setjmp(png_jmpbuf(d.png)) != 0) return false;
-  if (h.depth == 16) png_set_strip_16(d.png);
+  if (setjmp(png_jmpbuf(d.png)) != 0) return d.complete;
+  d.n_rows = h.height;
+  if (h.depth == 16 && !deep_grey(h)) png_set_strip_16(d.png);
   if ((h.colour & PNG_COLOR_MASK_ALPHA) != 0) png_set_strip_alpha(d.png);
   if (h.colour == PNG_COLOR_TYPE_PALETTE) {
     png_set_packing(d.png);
@@ -113,14 +136,20 @@ Image decode_png(Bytes file, const DecodeOptions& options) {
 
   const size_t width = h.width, height = h.height;
   const bool colour = h.colour == PNG_COLOR_TYPE_RGB || h.colour == PNG_COLOR_TYPE_RGB_ALPHA;
-  const size_t stride = width * (colour ? 3 : 1);
-  std::vector<uint8_t> samples(colour ? 0 : width * height);  // grey values or palette indices
+  const size_t stride = width * (colour ? 3 : deep_grey(h) ? 2 : 1);
+  std::vector<uint8_t> samples(colour ? 0 : stride * height);  // grey values or palette indices
   uint8_t* base = colour ? image.rgb.data() : samples.data();
   std::vector<png_bytep> rows(height);
   for (size_t y = 0; y < height; ++y) rows[y] = base + y * stride;
   check(d, read_rows(d, h, rows.data(), stride));
 
-  if (!colour) {
+  if (deep_grey(h)) {
+    for (size_t i = 0; i < width * height; ++i) {
+      const uint8_t high = samples[2 * i], low = samples[2 * i + 1];
+      const uint8_t clipped = high == 0 ? low : 255;
+      std::memset(&image.rgb[3 * i], options.grey16 == Grey16::HighByte ? high : clipped, 3);
+    }
+  } else if (!colour) {
     uint8_t table[256][3] = {};  // an index beyond the palette is black
     if (h.colour == PNG_COLOR_TYPE_GRAY || h.colour == PNG_COLOR_TYPE_GRAY_ALPHA) {
       for (int i = 0; i < 256; ++i) std::memset(table[i], i, 3);
@@ -136,6 +165,7 @@ Image decode_png(Bytes file, const DecodeOptions& options) {
     }
     for (size_t i = 0; i < samples.size(); ++i) std::memcpy(&image.rgb[3 * i], table[samples[i]], 3);
   }
+  if (d.complete && d.warning[0] == '\0') copy_text(d.warning, "data behind the last row is left unread");
   image.warning = d.warning;
   return image;
 }

@@ -73,14 +73,15 @@ Image decode_pnm(Bytes file, const DecodeOptions& options) {
   if (width <= 0 || height <= 0) fail_malformed("an image of ", width, "x", height, " pixels");
   if (width > options.max_pixels / height) allocate(width, height, options);  // says why
 
-  // The byte of each sample value: rounded to the nearest of 0..255; grey above 8 bits keeps the high byte of 16.
+  // The byte of each sample value: rounded to the nearest of 0..255; grey above 8 bits is of 16.
   std::vector<uint8_t> byte_of(static_cast<size_t>(max_value) + 1);
   for (int64_t v = 0; v <= max_value; ++v) {
     const double part = static_cast<double>(v) / static_cast<double>(max_value);
-    const bool high_byte = n_channels == 1 && max_value > 255;
-    byte_of[static_cast<size_t>(v)] = high_byte
-                                          ? static_cast<uint8_t>(static_cast<int>(std::nearbyint(part * 65535)) >> 8)
-                                          : static_cast<uint8_t>(std::nearbyint(part * 255));
+    const int deep = static_cast<int>(std::nearbyint(part * 65535));
+    byte_of[static_cast<size_t>(v)] = n_channels != 1 || max_value <= 255
+                                          ? static_cast<uint8_t>(std::nearbyint(part * 255))
+                                      : options.grey16 == Grey16::HighByte ? static_cast<uint8_t>(deep >> 8)
+                                                                           : static_cast<uint8_t>(std::min(deep, 255));
   }
 
   const Bytes data = in.rest();

@@ -39,6 +39,7 @@ constexpr std::array<Named<ResizeMode>, 3> kResizeModes = {
 constexpr std::array<Named<Channels>, 3> kChannels = {
     {{"rgb", Channels::Rgb}, {"bgr", Channels::Bgr}, {"grey", Channels::Grey}}};
 constexpr std::array<Named<Layout>, 2> kLayouts = {{{"nchw", Layout::Nchw}, {"nhwc", Layout::Nhwc}}};
+constexpr std::array<Named<Grey16>, 2> kGrey16s = {{{"clip", Grey16::Clip}, {"high-byte", Grey16::HighByte}}};
 constexpr std::array<Named<PassOrder>, 2> kPassOrders = {
     {{"pillow13", PassOrder::Pillow13}, {"pillow12", PassOrder::Pillow12}}};
 
@@ -163,7 +164,7 @@ Preprocess named_preprocess(std::string_view name, int height, int width, Layout
 }
 
 bool PreprocessOptions::any() const {
-  return !(resize + filter + scale + mean + std + channels + layout + pass_order).empty();
+  return !(resize + filter + scale + mean + std + channels + layout + pass_order + grey16).empty();
 }
 
 void apply_options(const PreprocessOptions& options, Preprocess* preprocess) {
@@ -192,6 +193,7 @@ void apply_options(const PreprocessOptions& options, Preprocess* preprocess) {
   if (!options.std.empty()) p.std = parse_three(options.std, "std");
   if (!options.channels.empty()) p.channels = value_of(kChannels, options.channels, "channels");
   if (!options.layout.empty()) p.layout = value_of(kLayouts, options.layout, "layout");
+  if (!options.grey16.empty()) p.grey16 = value_of(kGrey16s, options.grey16, "way with 16-bit grey");
   if (!options.pass_order.empty()) p.pass_order = value_of(kPassOrders, options.pass_order, "pass order");
   if (!(p == *preprocess)) {
     const Layout layout = p.layout;
@@ -216,6 +218,7 @@ std::string to_json(const Preprocess& p) {
   json["filter"] = filter_name(p.filter);
   json["pass_order"] = name_of(kPassOrders, p.pass_order);
   json["apply_orientation"] = p.apply_orientation;
+  if (p.grey16 != Grey16::Clip) json["grey16"] = name_of(kGrey16s, p.grey16);  // in the streams of those who ask for it
   json["channels"] = name_of(kChannels, p.channels);
   json["layout"] = name_of(kLayouts, p.layout);
   json["dtype"] = "float32";
@@ -248,6 +251,7 @@ Preprocess preprocess_from_json(std::string_view text) {
     p.filter = filter_from_name(json.at("filter").get<std::string>());
     p.pass_order = value_of(kPassOrders, json.at("pass_order").get<std::string>(), "pass_order");
     p.apply_orientation = json.at("apply_orientation").get<bool>();
+    if (json.contains("grey16")) p.grey16 = value_of(kGrey16s, json.at("grey16").get<std::string>(), "grey16");
     p.channels = value_of(kChannels, json.at("channels").get<std::string>(), "channels");
     p.layout = value_of(kLayouts, json.at("layout").get<std::string>(), "layout");
     if (const auto dtype = json.at("dtype").get<std::string>(); dtype != "float32") {

@@ -39,6 +39,7 @@ struct Preprocess {
   ResizeFilter filter = ResizeFilter::Bilinear;
   PassOrder pass_order = PassOrder::Pillow13;
   bool apply_orientation = false;
+  Grey16 grey16 = Grey16::Clip;
   Channels channels = Channels::Rgb;
   Layout layout = Layout::Nchw;
   float scale = 1;
@@ -71,6 +72,7 @@ struct PreprocessOptions {
   std::string channels;    // "rgb" or "bgr"
   std::string layout;      // "nchw" or "nhwc"
   std::string pass_order;  // "pillow13" or "pillow12"
+  std::string grey16;      // "clip" or "high-byte"
 
   bool any() const;  // whether something is given
 };

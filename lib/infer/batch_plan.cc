@@ -70,29 +70,39 @@ BatchPlan plan_batch(const Package& package) {
   return plan;
 }
 
-std::vector<Tensor> cut_samples(const Tensor& array, const InputSlot& slot, const std::string& what) {
-  const auto refuse = [&] {
-    fail_malformed(what, ": input '", slot.name, "' wants ", dtype_name(slot.dtype), shape_text(slot.shape),
-                   ", is given ", dtype_name(array.dtype()), shape_text(array.shape()));
-  };
-  if ((array.dtype() == DType::String) != (slot.dtype == DType::String)) refuse();
-  const Tensor typed = array.dtype() == slot.dtype ? array : convert(array, slot.dtype);
-  if (typed.shape() == slot.shape) return {typed};
+int64_t count_samples(DType dtype, const Shape& shape, const InputSlot& slot, const std::string& what) {
   const bool has_batch_axis = !slot.shape.empty() && slot.shape[0] == 1;
-  if (!has_batch_axis) refuse();
-  const Shape inner(slot.shape.begin() + 1, slot.shape.end());
-  if (typed.shape() == inner) return {typed.reshaped(slot.shape)};
-  if (typed.rank() != static_cast<int>(slot.shape.size()) || slot.dtype == DType::String ||
-      !std::equal(inner.begin(), inner.end(), typed.shape().begin() + 1)) {
-    refuse();
+  const bool same_kind = (dtype == DType::String) == (slot.dtype == DType::String);
+  if (same_kind && shape == slot.shape) return 1;
+  if (same_kind && has_batch_axis) {
+    const Shape inner(slot.shape.begin() + 1, slot.shape.end());
+    if (shape == inner) return 1;
+    if (shape.size() == slot.shape.size() && slot.dtype != DType::String &&
+        std::equal(inner.begin(), inner.end(), shape.begin() + 1)) {
+      return shape[0];
+    }
   }
+  fail_malformed(what, ": input '", slot.name, "' wants ", dtype_name(slot.dtype), shape_text(slot.shape),
+                 ", is given ", dtype_name(dtype), shape_text(shape));
+}
+
+SampleCutter::SampleCutter(const Tensor& array, const InputSlot& slot, const std::string& what)
+    : shape_(slot.shape), count_(count_samples(array.dtype(), array.shape(), slot, what)) {
+  Tensor typed = array.dtype() == slot.dtype ? array : convert(array, slot.dtype);
+  if (count_ == 1 && typed.shape() != shape_) typed = typed.reshaped(shape_);
+  array_ = std::make_shared<const Tensor>(std::move(typed));
+}
+
+Tensor SampleCutter::at(int64_t i) const {
+  if (count_ == 1) return *array_;
+  const size_t bytes = array_->size_bytes() / static_cast<size_t>(count_);
+  return Tensor::view(array_->dtype(), shape_, array_->bytes().subspan(static_cast<size_t>(i) * bytes, bytes), array_);
+}
+
+std::vector<Tensor> cut_samples(const Tensor& array, const InputSlot& slot, const std::string& what) {
+  const SampleCutter cutter(array, slot, what);
   std::vector<Tensor> samples;
-  const size_t bytes = typed.dim(0) == 0 ? 0 : typed.size_bytes() / static_cast<size_t>(typed.dim(0));
-  const auto owner = std::make_shared<const Tensor>(typed);
-  for (int64_t i = 0; i < typed.dim(0); ++i) {
-    samples.push_back(
-        Tensor::view(slot.dtype, slot.shape, typed.bytes().subspan(static_cast<size_t>(i) * bytes, bytes), owner));
-  }
+  for (int64_t i = 0; i < cutter.count(); ++i) samples.push_back(cutter.at(i));
   return samples;
 }
 

@@ -30,6 +30,34 @@ class ReadySource : public SampleSource {
   size_t next_ = 0;
 };
 
+// Samples of arrays, cut off one by one: an array may hold more of them than there is room for at once.
+class ArraySource : public SampleSource {
+ public:
+  ArraySource(std::vector<SampleCutter> slots, std::string path, int64_t count, int64_t first_id, Shard shard)
+      : slots_(std::move(slots)), path_(std::move(path)), count_(count), first_id_(first_id), shard_(shard) {}
+  std::optional<int64_t> count() const override {
+    const int64_t before = (first_id_ + shard_.count - 1 - shard_.index) / shard_.count;
+    return (first_id_ + count_ + shard_.count - 1 - shard_.index) / shard_.count - before;
+  }
+  std::optional<Load> next() override {
+    while (next_ < count_ && (first_id_ + next_) % shard_.count != shard_.index) ++next_;
+    if (next_ == count_) return std::nullopt;
+    LoadedSample sample;
+    sample.id = first_id_ + next_;
+    sample.path = count_ == 1 ? path_ : cat(path_, "[", next_, "]");
+    for (const SampleCutter& slot : slots_) sample.inputs.push_back(slot.at(next_));
+    ++next_;
+    return [s = std::move(sample)] { return s; };
+  }
+
+ private:
+  const std::vector<SampleCutter> slots_;
+  const std::string path_;
+  const int64_t count_, first_id_;
+  const Shard shard_;
+  int64_t next_ = 0;
+};
+
 using Preprocessor = std::function<Tensor(const stream::Sample&)>;
 
 // The network's input, as a user's program makes it.
@@ -50,6 +78,7 @@ LoadedSample load_image(int64_t id, const Sample& entry, const SourceOptions& op
   const bool upright = options.preprocess ? options.preprocess->apply_orientation : options.apply_orientation;
   try {
     DecodeOptions decode = {.apply_orientation = upright};
+    if (options.preprocess) decode.grey16 = options.preprocess->grey16;
     if (!options.preprocessor) decode.reads = [&](ImageSize size) { return fit_reads(size, *options.preprocess); };
     image = read_image(entry.path, decode);
   } catch (const Error& e) {
@@ -311,39 +340,40 @@ class Builder {
   void add_archive(const std::string& path) {
     std::vector<std::pair<std::string, Tensor>> arrays;
     const std::string file = read_file(path);
+    const auto wants = [&](const std::string& name, DType dtype, const Shape& shape) {
+      if (o_.of_others && !has_slot(name)) return false;
+      const bool only = plan_.slots.size() == 1 && !has_slot(name);  // whatever an archive's only array is called
+      count_samples(dtype, shape, plan_.slots[only ? 0 : slot_of(name, path)], path);
+      return true;
+    };
     try {
-      arrays = parse_npz(as_bytes(file));
+      arrays = parse_npz(as_bytes(file), wants, static_cast<uint64_t>(o_.most_expanded));
     } catch (Error& e) {
-      e.within(path);
+      if (std::string_view(e.what()).find(path) == std::string_view::npos) e.within(path);
       throw;
     }
     if (arrays.size() == 1 && plan_.slots.size() == 1) arrays[0].first = plan_.slots[0].name;
-    if (o_.of_others) std::erase_if(arrays, [&](const auto& array) { return !has_slot(array.first); });
     add_arrays(arrays, path);
   }
 
   void add_arrays(const std::vector<std::pair<std::string, Tensor>>& arrays, const std::string& path) {
-    std::vector<std::vector<Tensor>> by_slot(plan_.slots.size());
+    std::vector<std::optional<SampleCutter>> by_slot(plan_.slots.size());
     for (const auto& [name, array] : arrays) {
       const size_t i = slot_of(name, path);
-      by_slot[i] = cut_samples(array, plan_.slots[i], path);
+      by_slot[i].emplace(array, plan_.slots[i], path);
     }
-    std::vector<LoadedSample> samples(by_slot.empty() ? 0 : by_slot[0].size());
+    const int64_t n = by_slot.empty() || !by_slot[0] ? 0 : by_slot[0]->count();
+    std::vector<SampleCutter> slots;
     for (size_t i = 0; i < by_slot.size(); ++i) {
-      if (by_slot[i].empty()) fail_usage(path, ": no array for input '", plan_.slots[i].name, "'");
-      if (by_slot[i].size() != samples.size()) {
-        fail_malformed(path, ": ", samples.size(), " samples for input '", plan_.slots[0].name, "', ",
-                       by_slot[i].size(), " for '", plan_.slots[i].name, "'");
+      if (!by_slot[i] || by_slot[i]->count() == 0) fail_usage(path, ": no array for input '", plan_.slots[i].name, "'");
+      if (by_slot[i]->count() != n) {
+        fail_malformed(path, ": ", n, " samples for input '", plan_.slots[0].name, "', ", by_slot[i]->count(), " for '",
+                       plan_.slots[i].name, "'");
       }
-      for (size_t s = 0; s < samples.size(); ++s) samples[s].inputs.push_back(std::move(by_slot[i][s]));
+      slots.push_back(std::move(*by_slot[i]));
     }
-    std::vector<LoadedSample> kept;
-    for (size_t s = 0; s < samples.size(); ++s) {
-      samples[s].id = next_id_++;
-      samples[s].path = samples.size() == 1 ? path : cat(path, "[", s, "]");
-      if (in_shard(samples[s].id)) kept.push_back(std::move(samples[s]));
-    }
-    parts_.push_back(std::make_unique<ReadySource>(std::move(kept)));
+    parts_.push_back(std::make_unique<ArraySource>(std::move(slots), path, n, next_id_, o_.shard));
+    next_id_ += n;
   }
 
   void add_images(std::vector<Sample> images) {

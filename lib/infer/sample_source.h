@@ -82,6 +82,7 @@ struct SourceOptions {
   std::function<Tensor(const stream::Sample&)> preprocessor;
   bool apply_orientation = false;  // before it
   bool of_others = false;          // an .npz may hold arrays of inputs that this network has not
+  int64_t most_expanded = 0;       // to how many bytes an .npz may expand; 0: most_expanded() of tensor/npy.h
   // What a program that makes samples is told, and how long it may say nothing.
   stream::Header for_programs = {};
   double wait_s = 600;
@@ -109,7 +110,23 @@ void check_fill(const std::string& name);
 // Whether any of the inputs names images, decided by content, so that a preprocessing is wanted.
 bool names_images(const std::vector<std::string>& inputs);
 
+// How many samples for `slot` an array of this dtype and shape holds. Throws Malformed naming `what` where it does not fit.
+int64_t count_samples(DType dtype, const Shape& shape, const InputSlot& slot, const std::string& what);
+
 // Cuts `array` into samples for `slot`, converted to its type. Throws Malformed naming `what`.
 std::vector<Tensor> cut_samples(const Tensor& array, const InputSlot& slot, const std::string& what);
+
+// One of them after the other, as they are asked for.
+class SampleCutter {
+ public:
+  SampleCutter(const Tensor& array, const InputSlot& slot, const std::string& what);
+  int64_t count() const { return count_; }
+  Tensor at(int64_t i) const;
+
+ private:
+  std::shared_ptr<const Tensor> array_;  // of the slot's type
+  Shape shape_;
+  int64_t count_;
+};
 
 }  // namespace dnn

@@ -24,13 +24,24 @@ void check_input(const Value& value, const Tensor& tensor) {
   }
 }
 
+// How often subgraphs may run in one run of a graph, loops within loops counted together. A file can ask for 2^62 iterations; what a
+// network does on a sample takes a few thousand.
+constexpr int64_t kMostIterations = 1 << 20;
+
+std::vector<Tensor> interpret_counted(const Node& node, const std::vector<const Tensor*>& inputs,
+                                      const std::map<std::string, Tensor>& captured, ThreadPool* pool,
+                                      int64_t* iterations);
+
 class Run {
  public:
-  Run(const Graph& graph, const Observer& observe, const std::map<std::string, Tensor>& captured, ThreadPool* pool)
+  // `iterations`: of subgraphs until now.
+  Run(const Graph& graph, const Observer& observe, const std::map<std::string, Tensor>& captured, ThreadPool* pool,
+      int64_t* iterations)
       : graph_(graph),
         observe_(observe),
         captured_(captured),
         pool_(pool),
+        iterations_(iterations),
         values_(static_cast<size_t>(graph.value_count())),
         remaining_(static_cast<size_t>(graph.value_count()), 0) {}
 
@@ -86,7 +97,7 @@ class Run {
     if (!around.empty()) around.insert(captured_.begin(), captured_.end());
     std::vector<Tensor> outputs;
     try {
-      outputs = interpret_node(node, inputs, around.empty() ? captured_ : around, pool_);
+      outputs = interpret_counted(node, inputs, around.empty() ? captured_ : around, pool_, iterations_);
     } catch (Error& e) {
       locate(e, graph_, node);
       throw;
@@ -103,14 +114,14 @@ class Run {
   const Observer& observe_;
   const std::map<std::string, Tensor>& captured_;
   ThreadPool* pool_;
+  int64_t* iterations_;
   std::vector<Tensor> values_;
   std::vector<int> remaining_;
 };
 
-}  // namespace
-
-std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Tensor*>& inputs,
-                                   const std::map<std::string, Tensor>& captured, ThreadPool* pool) {
+std::vector<Tensor> interpret_counted(const Node& node, const std::vector<const Tensor*>& inputs,
+                                      const std::map<std::string, Tensor>& captured, ThreadPool* pool,
+                                      int64_t* iterations) {
   const OpDef* op = find_op(node.domain, node.op);
   if (op == nullptr || op->reference == nullptr) {
     fail_unsupported(node.label(), ": operator ", node.domain.empty() ? "" : node.domain + ".", node.op,
@@ -121,8 +132,10 @@ std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Ten
     fail_malformed(node.label(), ": has ", n, " inputs, wants ", op->min_inputs, " to ", op->max_inputs);
   }
   ReferenceContext context{node, inputs, std::vector<Tensor>(node.outputs.size()), {}, pool};
-  context.run_graph = [&captured, pool](const Graph& body, const std::vector<Tensor>& arguments) {
-    return interpret(body, arguments, {}, captured, pool);
+  context.run_graph = [&](const Graph& body, const std::vector<Tensor>& arguments) {
+    if (++*iterations > kMostIterations)
+      fail_unsupported("its subgraph is to run more than ", kMostIterations, " times, the limit");
+    return Run(body, {}, captured, pool, iterations).run(arguments);
   };
   try {
     op->reference(context);
@@ -133,9 +146,18 @@ std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Ten
   return std::move(context.outputs);
 }
 
+}  // namespace
+
+std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Tensor*>& inputs,
+                                   const std::map<std::string, Tensor>& captured, ThreadPool* pool) {
+  int64_t iterations = 0;
+  return interpret_counted(node, inputs, captured, pool, &iterations);
+}
+
 std::vector<Tensor> interpret(const Graph& graph, const std::vector<Tensor>& inputs, const Observer& observe,
                               const std::map<std::string, Tensor>& captured, ThreadPool* pool) {
-  return Run(graph, observe, captured, pool).run(inputs);
+  int64_t iterations = 0;
+  return Run(graph, observe, captured, pool, &iterations).run(inputs);
 }
 
 Graph widen_to_float64(const Graph& graph) {

@@ -1,5 +1,7 @@
 // fold-constant: nodes whose inputs are all constants are computed now, by the interpreter; and what follows from
 // shapes alone becomes a constant.
+#include <algorithm>
+
 #include "interp/interpreter.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -17,6 +19,17 @@ bool widens(const Graph& graph, const Node& node) {
   const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
   return node.op == "DequantizeLinear" ||
          (node.op == "Cast" && is_float(x.dtype) && dtype_size(x.dtype) < dtype_size(y.dtype));
+}
+
+// Whether a result is known to be too large to be kept, so that it is not computed to find that out.
+bool too_large(const Graph& graph, const Node& node, int64_t elements) {
+  for (ValueId v : node.outputs) {
+    if (v == kNoValue || !graph.value(v).type.shape) continue;
+    double size = 1;
+    for (const Dim& dim : *graph.value(v).type.shape) size *= dim.fixed() ? static_cast<double>(dim.size) : 0;
+    if (size > static_cast<double>(std::max(kAlwaysFold, elements))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -50,7 +63,7 @@ std::vector<Patch> fold_constant(const Graph& graph, const PassContext& context)
     }
     if (!constant) continue;
     for (ValueId v : node.outputs) constant = constant && (v == kNoValue || !graph.is_output(v));
-    if (!constant) continue;
+    if (!constant || too_large(graph, node, elements)) continue;
     const std::vector<Tensor> results = interpret_node(node, inputs);
     Patch patch(graph, node.label() + " computed");
     patch.remove_node(id);

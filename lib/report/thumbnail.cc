@@ -39,7 +39,8 @@ std::optional<Picture> thumbnail(const SampleLists& sample, const Options& optio
   const fs::path& file = *found;
   if (const uintmax_t size = fs::file_size(file, error); error || size > kMostFileBytes) return std::nullopt;
   try {
-    Image image = read_image(file.string(), {.max_pixels = kMostPixels, .apply_orientation = false});
+    Image image =
+        read_image(file.string(), {.max_pixels = kMostPixels, .grey16 = Grey16::HighByte, .apply_orientation = false});
     const int longer = std::max(image.width, image.height);
     if (longer < 1) return std::nullopt;
     const auto fitted = [&](int64_t extent, int side) {

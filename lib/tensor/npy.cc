@@ -228,7 +228,17 @@ Tensor parse_strings(Bytes data, const HeaderParser& header, bool swapped) {
 bool is_npy(Bytes file) { return starts_with(as_text(file), kMagic); }
 bool is_npz(Bytes file) { return starts_with(as_text(file), "PK\x03\x04") || starts_with(as_text(file), "PK\x05\x06"); }
 
-Tensor parse_npy(Bytes file) {
+namespace {
+
+struct Header {
+  HeaderParser parser;
+  size_t data_at;
+  bool swapped;
+  DType dtype;
+  size_t swap_bytes;
+};
+
+Header read_header(Bytes file) {
   if (!is_npy(file)) fail_malformed("npy: no signature");
   ByteReader in(file, "npy");
   in.seek(kMagic.size());
@@ -238,22 +248,31 @@ Tensor parse_npy(Bytes file) {
   const uint32_t header_bytes = major == 1 ? in.u16() : in.u32();
   HeaderParser header(as_text(in.take(header_bytes)));
   header.parse();
-  const Bytes data = file.subspan(in.position());
-
-  const std::string& descr = header.descr;
+  const std::string descr = header.descr;
   const std::string_view code = std::string_view(descr).substr(1);
   const char order = descr[0];
   if (descr == "O" || code.substr(0, 1) == "O")
     fail_unsupported("npy: arrays of Python objects are pickles and stay unread");
   if (order != '<' && order != '>' && order != '|' && order != '=') fail_malformed("npy: dtype ", quoted(descr));
   const bool swapped = order == '>';
-  if (code.size() >= 2 && (code[0] == 'S' || code[0] == 'U')) return parse_strings(data, header, swapped);
+  if (code.size() >= 2 && (code[0] == 'S' || code[0] == 'U'))
+    return {std::move(header), in.position(), swapped, DType::String, 0};
   const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.code == code; });
   if (row == kRows.end()) fail_unsupported("npy: dtype ", quoted(descr));
+  return {std::move(header), in.position(), swapped, row->dtype, row->swap_bytes};
+}
 
-  const size_t item_bytes = dtype_size(row->dtype);
+}  // namespace
+
+Tensor parse_npy(Bytes file) {
+  const Header read = read_header(file);
+  const HeaderParser& header = read.parser;
+  const bool swapped = read.swapped;
+  const Bytes data = file.subspan(read.data_at);
+  if (read.dtype == DType::String) return parse_strings(data, header, swapped);
+  const size_t item_bytes = dtype_size(read.dtype);
   const Bytes items = exact_data(data, item_bytes, header.shape);
-  Tensor tensor(row->dtype, header.shape);
+  Tensor tensor(read.dtype, header.shape);
   std::byte* to = tensor.mutable_bytes();
   if (header.fortran_order && header.shape.size() > 1) {
     each_element(header.shape, [&](size_t row_major, size_t column_major) {
@@ -262,23 +281,35 @@ Tensor parse_npy(Bytes file) {
   } else if (!items.empty()) {
     std::memcpy(to, items.data(), items.size());
   }
-  if (swapped && row->swap_bytes > 1) swap_units(to, items.size(), row->swap_bytes);
-  if (row->dtype == DType::Bool) {
+  if (swapped && read.swap_bytes > 1) swap_units(to, items.size(), read.swap_bytes);
+  if (read.dtype == DType::Bool) {
     for (size_t i = 0; i < items.size(); ++i) to[i] = to[i] == std::byte{0} ? std::byte{0} : std::byte{1};
   }
   return tensor;
 }
 
-std::vector<std::pair<std::string, Tensor>> parse_npz(Bytes file) {
+std::vector<std::pair<std::string, Tensor>> parse_npz(Bytes file, const WantsArray& wants, uint64_t most_bytes) {
+  constexpr size_t kHeader = 1 << 16;  // NumPy's own are 128 bytes
+  if (most_bytes == 0) most_bytes = most_expanded(file.size());
   const ZipArchive archive(file);
   std::vector<std::pair<std::string, Tensor>> arrays;
+  uint64_t expanded = 0;
   for (const ZipArchive::Entry& entry : archive.entries()) {
     if (!ends_with(entry.name, ".npy")) continue;
-    const std::string content = archive.read(entry);
+    const std::string name = entry.name.substr(0, entry.name.size() - 4);
     try {
-      arrays.emplace_back(entry.name.substr(0, entry.name.size() - 4), parse_npy(as_bytes(content)));
+      const std::string head = archive.head(entry, kHeader);
+      const Header header = read_header(as_bytes(head));
+      if (wants && !wants(name, header.dtype, header.parser.shape)) continue;
+      expanded += entry.size;
+      if (expanded > most_bytes) {
+        fail_unsupported("the archive of ", file.size(), " bytes expands to ", expanded, " or more; the limit is ",
+                         most_bytes, " (dnn-infer --max-expanded)");
+      }
+      const std::string content = archive.read(entry);
+      arrays.emplace_back(name, parse_npy(as_bytes(content)));
     } catch (Error& e) {
-      e.within(entry.name);
+      if (e.kind() != ErrorKind::Usage) e.within(entry.name);
       throw;
     }
   }

@@ -1,6 +1,6 @@
 """Makes the small images of tests/fuzz/corpus and the goldens of this folder from Pillow 13: run it at the top folder.
 
-decoded.txt: file, width, height, SHA-256 of the RGB bytes of Image.open(file).convert("RGB") (16-bit grey: its high byte).
+decoded.txt: file, width, height, SHA-256 of the RGB bytes of Image.open(file).convert("RGB").
 resized.txt: filter, width, height, SHA-256 of pattern(61, 47).resize((width, height), filter), then of pattern(40, 300).
 """
 import hashlib
@@ -124,13 +124,6 @@ def jpeg_seeds():
     yield "turned.jpg", rgb, {"quality": 60, "exif": exif}
 
 
-def decoded(path):
-    image = Image.open(path)
-    if image.mode.startswith("I"):
-        return Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).astype(np.uint8)).convert("RGB")
-    return image.convert("RGB")
-
-
 def digest(image):
     return hashlib.sha256(np.ascontiguousarray(np.asarray(image)).tobytes()).hexdigest()
 
@@ -147,7 +140,7 @@ def main():
         names.append(f"jpeg/{name}")
     with open(HERE / "decoded.txt", "w") as out:
         for name in sorted(names):
-            image = decoded(CORPUS / name)
+            image = Image.open(CORPUS / name).convert("RGB")
             print(name, *image.size, digest(image), file=out)
     filters = {"nearest": 0, "box": 4, "bilinear": 2, "hamming": 5, "bicubic": 3, "lanczos": 1}
     with open(HERE / "resized.txt", "w") as out:

@@ -72,6 +72,20 @@ TEST(CutSamples, RefusesWhatDoesNotFit) {
   EXPECT_EQ(kind_of_failure([&] { cut_samples(Tensor(DType::Float32, {4, 2}), whole, "x"); }), ErrorKind::Malformed);
 }
 
+// An array may hold far more samples than there is room for at once: they are cut off as they are asked for.
+TEST_F(Folder, SamplesOfAnArrayComeOneByOne) {
+  constexpr int64_t kMany = 20'000'000;  // as objects 2 GB and more
+  SourceOptions options;
+  options.inputs = {array("many.npy", Tensor(DType::UInt8, {kMany, 1}))};
+  const std::unique_ptr<SampleSource> source = open_samples(options, plan_of({{"x", DType::UInt8, {1, 1}}}));
+  EXPECT_EQ(source->count(), kMany);
+  for (int64_t i = 0; i < 3; ++i) {
+    const LoadedSample sample = (*source->next())();
+    EXPECT_EQ(sample.id, i);
+    EXPECT_EQ(sample.inputs.at(0).shape(), (Shape{1, 1}));
+  }
+}
+
 TEST(ShardText, CountsFromNull) {
   EXPECT_EQ(Shard::parse("2/8").index, 2);
   EXPECT_EQ(Shard::parse("2/8").text(), "2/8");

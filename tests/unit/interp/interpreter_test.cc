@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/text.h"
+
 namespace dnn {
 namespace {
 
@@ -69,6 +71,36 @@ TEST(Interpreter, RefusesAnInputOfAnotherShape) {
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "input 'x' wants float32[1,1,3,3], is given float32[1,1,4,3]");
   }
+}
+
+// A file can ask for 2^62 iterations; loops within loops count together.
+TEST(Interpreter, LoopsThatDoNotEndAreRefused) {
+  const auto loop = [](const std::string& trips, const std::string& within) {
+    return "const n: int64[] = {" + trips + "}\n const go: bool[] = {true}\n r: float32[1] = Loop(n, go, " + within +
+           R"() {body = graph "b" {
+      input i: int64[]
+      input go_on: bool[]
+      input state: float32[1]
+    )";
+  };
+  const std::string end = R"(
+      same: bool[] = Identity(go_on)
+      next: float32[1] = Identity(state)
+      output same
+      output next
+    }})";
+  const std::string begin = "graph \"g\" {\n opset 28\n input x: float32[1]\n ", out = "\n output r\n}\n";
+  const auto refused = [](const std::string& text) {
+    try {
+      interpret(parse_graph(text), {Tensor::of<float>({1}, {1})});
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Unsupported) << e.what();
+      EXPECT_NE(std::string(e.what()).find("times, the limit"), std::string::npos) << e.what();
+    }
+  };
+  refused(begin + loop("4611686018427387904", "x") + end + out);
+  EXPECT_EQ(interpret(parse_graph(begin + loop("1000", "x") + end + out), {Tensor::of<float>({1}, {1})})[0].size(), 1);
 }
 
 }  // namespace

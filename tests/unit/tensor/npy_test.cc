@@ -136,5 +136,29 @@ TEST(Npz, EveryTruncationAndAWrongByteAreMalformed) {
   }
 }
 
+// What a file asks for is held to its size; and what is not wanted is not inflated.
+TEST(Npz, ExpandsAsFarAsItMay) {
+  const std::string file = seed("npz/deflated.npz");
+  const auto kind = [&](const WantsArray& wants, uint64_t most) {
+    try {
+      parse_npz(as_bytes(file), wants, most);
+    } catch (const Error& e) {
+      return e.kind();
+    }
+    return ErrorKind::Negative;  // none
+  };
+  EXPECT_EQ(kind({}, 1 << 20), ErrorKind::Negative);
+  EXPECT_EQ(kind({}, 200), ErrorKind::Unsupported);
+  std::vector<std::string> asked;
+  const auto label_alone = [&](const std::string& name, DType dtype, const Shape& shape) {
+    asked.push_back(cat(name, " ", dtype_name(dtype), shape_text(shape)));
+    return name == "label";
+  };
+  EXPECT_EQ(kind(label_alone, 200), ErrorKind::Negative);
+  EXPECT_EQ(asked, (std::vector<std::string>{"x float32[2,3,4]", "label int64[]"}));
+  EXPECT_EQ(kind([](const std::string&, DType, const Shape&) -> bool { fail_usage("not this"); }, 0), ErrorKind::Usage);
+  EXPECT_EQ(most_expanded(1'200'000), 4'800'000u + (1u << 28));
+}
+
 }  // namespace
 }  // namespace dnn
