@@ -304,10 +304,15 @@ def made(form, layer, inputs, path):
         torch.export.save(program.run_decompositions() if form == "decomposed" else program, path)
 
 
-def cases(folder, wanted):
+def wants(name, wanted):
+    others = tuple(w[1:] for w in wanted if w.startswith("^"))
+    return not name.startswith(others) if others else name.startswith(wanted)
+
+
+def cases(folder, wanted, forms):
     torch.set_num_threads(1)
     for name, function, inputs in ROWS:
-        if not name.startswith(wanted):
+        if not wants(name, wanted):
             continue
         layer = (function if isinstance(function, nn.Module) else Call(function)).eval()
         with torch.no_grad():
@@ -317,8 +322,12 @@ def cases(folder, wanted):
                 yield {"name": name, "error": str(error).split("\n")[0]}
                 continue
             for form in ("trace", "script", "pt2", "decomposed"):
+                if forms and form not in forms.split(","):
+                    continue
                 if form == "script" and not isinstance(function, nn.Module):
                     continue
+                if form in ("trace", "script") and any(t.dtype != torch.float32 for t in inputs):
+                    continue  # TorchScript does not say an input's type
                 path = os.path.join(folder, "case.pt" if form in ("trace", "script") else "case.pt2")
                 try:
                     made(form, layer, inputs, path)
