@@ -67,7 +67,7 @@ void Leftovers::finish(const std::string& label, const char* kind, const Show& v
     const std::string text = value ? value(name) : "";
     fields.push_back(cat(kind, " ", shown(name), text.empty() ? "" : cat(" = ", plain(text.substr(0, kMostShown)))));
   }
-  fail_unsupported(label, ": ", join(fields), names.size() == 1 ? " is" : " are",
+  fail_unsupported(label, label.empty() ? "" : ": ", join(fields), names.size() == 1 ? " is" : " are",
                    " not read; dnn-convert --ignore-attribute NAME reads the model without it");
 }
 

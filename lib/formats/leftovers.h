@@ -33,7 +33,7 @@ class Leftovers {
   void ignore(const std::string& owner, const IgnoredFields& names);
   std::vector<std::string> left() const;
   // Throws Unsupported where a field is left: "LABEL: attribute "x" is 3, which is not read; ...".
-  // `kind` is what the format calls a field.
+  // An empty label is left out; `kind` is what the format calls a field.
   void finish(const std::string& label, const char* kind = "attribute", const Show& value = nullptr) const;
 
  private:

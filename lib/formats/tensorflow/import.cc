@@ -21,7 +21,12 @@ bool reforms(const std::string& op) {
 }  // namespace
 
 Op::Op(Source& source, const NodeDef& node, const OpRow& row, std::vector<Item> inputs)
-    : Steps(source.draft, node.name()), source_(source), node_(node), row_(row), inputs_(std::move(inputs)) {}
+    : Steps(source.draft, node.name()),
+      source_(source),
+      node_(node),
+      fields_(node.op(), node.attr()),
+      row_(row),
+      inputs_(std::move(inputs)) {}
 
 ValueId Op::in(size_t i) const {
   if (i >= inputs_.size()) fail("there is no input ", i);
@@ -72,41 +77,34 @@ std::vector<int64_t> Op::shape(ValueId v) const {
   return result;
 }
 
-const AttrValue* Op::attribute(const std::string& key, AttrValue::ValueCase wanted) const {
-  const auto found = node_.attr().find(key);
-  if (found == node_.attr().end()) return nullptr;
-  if (found->second.value_case() != wanted) fail("attribute ", key, " is of another type than it should be");
-  return &found->second;
-}
-
 int64_t Op::integer(const std::string& key, int64_t fallback) const {
-  const AttrValue* value = attribute(key, AttrValue::kI);
+  const AttrValue* value = fields_.take(key, AttrValue::kI);
   return value == nullptr ? fallback : value->i();
 }
 
 float Op::number_of(const std::string& key, float fallback) const {
-  const AttrValue* value = attribute(key, AttrValue::kF);
+  const AttrValue* value = fields_.take(key, AttrValue::kF);
   return value == nullptr ? fallback : value->f();
 }
 
 bool Op::flag(const std::string& key, bool fallback) const {
-  const AttrValue* value = attribute(key, AttrValue::kB);
+  const AttrValue* value = fields_.take(key, AttrValue::kB);
   return value == nullptr ? fallback : value->b();
 }
 
 std::string Op::text(const std::string& key, const std::string& fallback) const {
-  const AttrValue* value = attribute(key, AttrValue::kS);
+  const AttrValue* value = fields_.take(key, AttrValue::kS);
   return value == nullptr ? fallback : value->s();
 }
 
 std::vector<int64_t> Op::integers(const std::string& key) const {
-  const AttrValue* value = attribute(key, AttrValue::kList);
+  const AttrValue* value = fields_.take(key, AttrValue::kList);
   if (value == nullptr) return {};
   return {value->list().i().begin(), value->list().i().end()};
 }
 
 std::optional<DType> Op::dtype_attribute(const std::string& key) const {
-  const AttrValue* value = attribute(key, AttrValue::kType);
+  const AttrValue* value = fields_.take(key, AttrValue::kType);
   if (value == nullptr) return std::nullopt;
   return dtype_of(value->type());
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/draft.h"
+#include "formats/tensorflow/fields.h"
 
 namespace dnn::tensorflow {
 
@@ -37,6 +38,7 @@ struct Source {
   std::map<ValueId, ValueId> derived;  // folded constants: the constant that they are another form of
   std::map<NodeId, ValueId> biases;    // Adds that a convolution or product may take in: the bias, of rank 1
   SharedBytes file;                    // that constants lie in
+  IgnoredFields ignored;               // see formats/leftovers.h
   int64_t room = 0;                    // elements that constants may yet be larger than the file
 
   // SpaceToBatchND and the convolutions behind one, by what they make: see batch_to_space().
@@ -63,6 +65,7 @@ struct OpRow {
   const char* as;  // the IR's operator, or a reason to refuse
 };
 const OpRow* find_row(const std::string& name);
+bool is_refused(const OpRow& row);
 
 class Op : public Steps {
  public:
@@ -95,7 +98,6 @@ class Op : public Steps {
   const Node* maker(ValueId v) const;
 
   // Attributes; Malformed where one is of another type.
-  bool has(const std::string& key) const { return node_.attr().count(key) != 0; }
   int64_t integer(const std::string& key, int64_t fallback) const;
   float number_of(const std::string& key, float fallback) const;
   bool flag(const std::string& key, bool fallback) const;
@@ -114,6 +116,8 @@ class Op : public Steps {
 
   // The Add that made `v` adds this bias: see Source::biases.
   void mark_bias(ValueId v, ValueId bias);
+  // Throws Unsupported where an attribute is left that is not known to be irrelevant; see fields.h.
+  void finish() const { fields_.finish(source_.ignored); }
   // Output i is `v`, under the node's name unless `v` has one.
   void define(size_t i, ValueId v);
   std::vector<Item> take_outputs() { return std::move(outputs_); }
@@ -129,10 +133,9 @@ class Op : public Steps {
   }
 
  private:
-  const AttrValue* attribute(const std::string& key, AttrValue::ValueCase wanted) const;
-
   Source& source_;
   const NodeDef& node_;
+  const NodeFields fields_;  // its attributes, which nothing else reads
   const OpRow& row_;
   std::vector<Item> inputs_, outputs_;
 };

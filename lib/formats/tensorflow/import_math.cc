@@ -98,6 +98,14 @@ void clip_by_value(Op& op) {
 
 void integer_or_real_div(Op& op) { binary(op); }
 
+// Towards zero, of real numbers too.
+void truncate_div(Op& op) {
+  const ValueId y = op.emit("Div", {op.in(0), op.in(1)});
+  if (is_integer(op.dtype(y))) return op.define(0, y);
+  const ValueId below = op.emit("Less", {y, op.scalar(0, op.dtype(y))});
+  op.define(0, op.emit("Where", {below, op.emit("Ceil", {y}), op.emit("Floor", {y})}));
+}
+
 void divide_no_nan(Op& op) {
   const ValueId zero = op.scalar(0, op.dtype(op.in(1)));
   const ValueId none = op.emit("Equal", {op.in(1), zero});
@@ -139,15 +147,15 @@ void cast(Op& op) {
 // A reduction over no axes leaves the tensor as it is.
 void reduce(Op& op) {
   const std::vector<int64_t> axes = axes_of(op, 1);
-  if (axes.empty()) return op.define(0, op.emit("Identity", {op.in(0)}));
   const bool keep = op.flag("keep_dims", false);
+  if (axes.empty()) return op.define(0, op.emit("Identity", {op.in(0)}));
   op.define(0, op.emit(op.row().as, {op.in(0), op.list(axes)}, {{"keepdims", static_cast<int64_t>(keep)}}));
 }
 
 void reduce_logical(Op& op) {
   const std::vector<int64_t> axes = axes_of(op, 1);
-  if (axes.empty()) return op.define(0, op.emit("Identity", {op.in(0)}));
   const auto keep = static_cast<int64_t>(op.flag("keep_dims", false));
+  if (axes.empty()) return op.define(0, op.emit("Identity", {op.in(0)}));
   const ValueId x = op.to_dtype(op.in(0), DType::Int32);
   op.define(0, op.to_dtype(op.emit(op.row().as, {x, op.list(axes)}, {{"keepdims", keep}}), DType::Bool));
 }
@@ -175,7 +183,11 @@ void cumsum(Op& op) {
 void one_hot(Op& op) {
   const ValueId on = op.in(2), off = op.in(3);
   const ValueId values = op.emit("Concat", {op.reshape(off, {1}), op.reshape(on, {1})}, {{"axis", int64_t{0}}});
-  op.define(0, op.emit("OneHot", {op.in(0), op.in(1), values}, {{"axis", op.integer("axis", -1)}}));
+  // An index below 0 is out of range here, where ONNX counts it from the end.
+  const ValueId at = op.in(0);
+  const ValueId below = op.emit("Less", {at, op.scalar(0, op.dtype(at))});
+  const ValueId places = op.emit("Where", {below, op.to_dtype(op.in(1), op.dtype(at)), at});
+  op.define(0, op.emit("OneHot", {places, op.in(1), values}, {{"axis", op.integer("axis", -1)}}));
 }
 
 void matmul(Op& op) {
@@ -188,6 +200,8 @@ void matmul(Op& op) {
 
 void batch_matmul(Op& op) {
   ValueId a = op.in(0), b = op.in(1);
+  const std::optional<DType> made = op.dtype_attribute("Tout");
+  if (op.dtype(a) != op.dtype(b) || (made && *made != op.dtype(a))) op.refuse("products of mixed dtypes");
   if (op.flag("adj_x", false)) a = swapped(op, a);
   if (op.flag("adj_y", false)) b = swapped(op, b);
   op.define(0, op.emit("MatMul", {a, b}));

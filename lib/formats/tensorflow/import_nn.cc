@@ -238,9 +238,8 @@ void lrn(Op& op) {
 }
 
 void resize_bilinear(Op& op) {
-  const std::string at = op.flag("align_corners", false)        ? "align_corners"
-                         : op.flag("half_pixel_centers", false) ? "half_pixel"
-                                                                : "asymmetric";
+  const bool corners = op.flag("align_corners", false), centres = op.flag("half_pixel_centers", false);
+  const std::string at = corners ? "align_corners" : centres ? "half_pixel" : "asymmetric";
   resize(op, {{"mode", std::string("linear")}, {"coordinate_transformation_mode", at}});
 }
 

@@ -113,7 +113,9 @@ void pad(Op& op) {
 void mirror_pad(Op& op) {
   const std::vector<int64_t> border = pads(op);
   std::string mode = "reflect";
-  if (op.text("mode", "") == "SYMMETRIC") {  // one element deep it repeats the edge
+  const std::string wanted = op.text("mode", "");
+  if (wanted != "SYMMETRIC" && wanted != "REFLECT") op.refuse("mode ", quoted(wanted), " is not read");
+  if (wanted == "SYMMETRIC") {  // one element deep it repeats the edge
     if (*std::max_element(border.begin(), border.end()) > 1) op.refuse("symmetric padding deeper than 1 is not read");
     mode = "edge";
   }

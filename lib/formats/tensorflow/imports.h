@@ -22,6 +22,7 @@ void expm1(Op& op);
 void floor_div(Op& op);
 void floor_mod(Op& op);
 void integer_or_real_div(Op& op);
+void truncate_div(Op& op);
 void leaky_relu(Op& op);
 void log1p(Op& op);
 void matmul(Op& op);

@@ -19,6 +19,8 @@ const OpRow* find_row(const std::string& name) {
   return found == by_name.end() ? nullptr : found->second;
 }
 
+bool is_refused(const OpRow& row) { return row.import == refused; }
+
 void refused(Op& op) { op.refuse(op.row().as); }
 
 }  // namespace dnn::tensorflow

@@ -39,7 +39,13 @@ std::vector<std::string> leaves(const GraphDef& graph, const Body& body) {
   std::set<int> read;
   for (const NodeDef& node : graph.node()) {
     for (const std::string& input : node.input()) {
-      if (!input.empty() && input[0] != '^') read.insert(body.parse(input).node);
+      if (input.empty()) continue;
+      if (input[0] != '^') {
+        read.insert(body.parse(input).node);
+      } else if (const int waited = body.parse(input.substr(1)).node;
+                 waited >= 0 && graph.node(waited).op() == "CheckNumerics") {
+        read.insert(waited);  // a check that others wait for is no result
+      }
     }
   }
   std::vector<std::string> result;
@@ -94,6 +100,7 @@ Graph read(const ModelSource& source) {
   if (!parse_graph_def(source.bytes, &proto)) fail_malformed("not a GraphDef, or damaged");
   Source state;
   state.file = {source.bytes, source.owner};
+  state.ignored = source.ignored;
   state.room = (1 << 22) + static_cast<int64_t>(source.bytes.size());
   Surroundings around;
   std::vector<ValueId> inputs;

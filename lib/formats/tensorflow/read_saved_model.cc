@@ -40,6 +40,7 @@ class Reader {
         fail_malformed("there are two nodes '", graph_->graph_def().node(i).name(), "'");
     }
     state_.file = file;
+    state_.ignored = source_.ignored;
     state_.room = (1 << 22) + static_cast<int64_t>(file.bytes.size());
     const SignatureDef& signature = choose_signature();
     read_variables();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "formats/tensorflow/export.h"
 #include "formats/tensorflow/tensor_proto.h"
 
 namespace dnn::tensorflow {
@@ -30,10 +31,18 @@ bool passes_on(const std::string& op) {
 
 bool is_call(const std::string& op) { return op == "PartitionedCall" || op == "StatefulPartitionedCall"; }
 
-std::string function_of(const NodeDef& node, const std::string& key) {
-  const auto found = node.attr().find(key);
-  if (found == node.attr().end() || !found->second.has_func()) fail_malformed("attribute ", key, " names no function");
-  return found->second.func().name();
+std::string function_of(const NodeFields& fields, const std::string& key) {
+  const AttrValue* value = fields.take(key, AttrValue::kFunc);
+  if (value == nullptr) fail_malformed("attribute ", key, " names no function");
+  return value->func().name();
+}
+
+// Operators that structural() follows, and that do nothing beside.
+bool is_structural(const std::string& op) {
+  static const std::set<std::string> names = {
+      "Const",     "If",       "IdentityN",  "Merge",  "Placeholder", "ReadVariableOp", "RefMerge",
+      "RefSwitch", "Variable", "VariableV2", "Switch", "StatelessIf", "VarHandleOp",    "ResourceGather"};
+  return names.count(op) != 0 || passes_on(op) || is_call(op);
 }
 
 }  // namespace
@@ -117,7 +126,10 @@ void Walk::settle(Scope& scope, int wanted) {
     Visit& visit = stack.back();
     NodeDef& node = scope.body.node(visit.node);
     if (visit.next == node.input_size()) {
-      scope.results[visit.node] = import(scope, node);
+      Result result = import(scope, node);
+      if (!result.otherwise.dead && result.otherwise.reason.empty())
+        result = with_controls(scope, node, std::move(result));
+      scope.results[visit.node] = std::move(result);
       open.erase(visit.node);
       stack.pop_back();
       continue;
@@ -170,7 +182,11 @@ Walk::Result Walk::import(Scope& scope, NodeDef& node) {
 
 Walk::Result Walk::imported(Scope& scope, NodeDef& node, std::vector<Item> inputs) {
   Result result;
-  if (structural(scope, node, inputs, &result)) return result;
+  const NodeFields fields(node.op(), node.attr());
+  if (structural(scope, node, fields, inputs, &result)) {
+    fields.finish(source_.ignored);
+    return result;
+  }
   for (const Item& input : inputs) {
     if (input.dead || !input.reason.empty()) return {{}, input};
   }
@@ -183,12 +199,14 @@ Walk::Result Walk::imported(Scope& scope, NodeDef& node, std::vector<Item> input
   if (row == nullptr) fail_unsupported("this operator is not read");
   Op op(source_, node, *row, std::move(inputs));
   row->import(op);
+  op.finish();
   result.outputs = op.take_outputs();
   return result;
 }
 
 // Nodes that compute nothing themselves.
-bool Walk::structural(Scope& scope, NodeDef& node, std::vector<Item>& inputs, Result* result) {
+bool Walk::structural(Scope& scope, NodeDef& node, const NodeFields& fields, std::vector<Item>& inputs,
+                      Result* result) {
   const std::string& op = node.op();
   const auto first = [&]() -> Item& {
     if (inputs.empty()) fail_malformed("there is no input 0");
@@ -201,6 +219,9 @@ bool Walk::structural(Scope& scope, NodeDef& node, std::vector<Item>& inputs, Re
     return tensor->data<bool>()[0];
   };
   if (op == "Placeholder" || op == "PlaceholderWithDefault") {
+    for (const auto& [key, value] : node.attr()) {
+      if (starts_with(key, kMetadataPrefix)) fields.take(key);  // read_metadata() has it
+    }
     const auto input = &scope == &top_ ? around_.inputs.find(node.name()) : around_.inputs.end();
     if (input != around_.inputs.end()) {
       result->outputs = {Item::of(input->second)};
@@ -209,6 +230,7 @@ bool Walk::structural(Scope& scope, NodeDef& node, std::vector<Item>& inputs, Re
     if (op == "Placeholder") fail_unsupported("it is no input of the signature");
   }
   if (op == "Const") {
+    fields.take("value");
     result->outputs = {constant(node)};
   } else if (op == "VarHandleOp" || op == "VariableV2" || op == "Variable") {
     const auto variable = around_.variable_of.find(node.name());
@@ -250,10 +272,10 @@ bool Walk::structural(Scope& scope, NodeDef& node, std::vector<Item>& inputs, Re
       result->otherwise = first();
       return true;
     }
-    const std::string branch = function_of(node, known(first()) ? "then_branch" : "else_branch");
-    *result = call(scope, branch, {inputs.begin() + 1, inputs.end()});
+    const std::string taken = function_of(fields, "then_branch"), other = function_of(fields, "else_branch");
+    *result = call(scope, known(first()) ? taken : other, {inputs.begin() + 1, inputs.end()});
   } else if (is_call(op)) {
-    *result = call(scope, function_of(node, "f"), std::move(inputs));
+    *result = call(scope, function_of(fields, "f"), std::move(inputs));
   } else if (functions_.count(op) != 0) {
     *result = call(scope, op, std::move(inputs));
   } else {
@@ -285,13 +307,90 @@ Walk::Result Walk::call(Scope& scope, const std::string& name, std::vector<Item>
   Scope inner{body, {}, {}, scope.depth + 1};
   for (int i = 0; i < arguments.size(); ++i)
     inner.arguments[arguments.Get(i).name()] = std::move(inputs[static_cast<size_t>(i)]);
+  static const std::string kFunction = "function";
+  NodeFields(kFunction, function.attr()).finish(source_.ignored);
   Result result;
   for (const OpDef::ArgDef& output : function.signature().output_arg()) {
     const auto ret = function.ret().find(output.name());
     if (ret == function.ret().end()) fail_malformed("function '", name, "' does not say what '", output.name(), "' is");
     result.outputs.push_back(item(inner, ret->second));
   }
+  const bool whole = std::all_of(result.outputs.begin(), result.outputs.end(),
+                                 [](const Item& output) { return output.reason.empty(); });
+  if (whole) check_function(name, &inner);  // else what is wrong is known
   return result;
+}
+
+// What a node waits for runs before it, whether it gives anything or not.
+Walk::Result Walk::with_controls(Scope& scope, const NodeDef& node, Result result) {
+  try {
+    std::vector<int> waited;
+    for (const std::string& ref : node.input()) {
+      if (control(ref)) waited.push_back(scope.body.parse(ref.substr(1)).node);
+    }
+    if (waited.empty()) return result;
+    if (const auto refusal = refusals_.find(&scope.body); refusal != refusals_.end())
+      return {{}, because(refusal->second)};
+    check_run(scope.body, std::move(waited));
+    return result;
+  } catch (Error& error) {
+    error.within(cat(label(node), ": what it waits for"));
+    if (error.kind() != ErrorKind::Unsupported) throw;
+    refusals_[&scope.body] = error.what();
+    return {{}, because(error.what())};
+  }
+}
+
+// Refuses nodes that may do something when they run, with those that they read and wait for.
+void Walk::check_run(const Body& body, std::vector<int> nodes) {
+  std::set<int>& seen = run_[&body];
+  std::vector<std::string> called;
+  while (!nodes.empty()) {
+    const int at = nodes.back();
+    nodes.pop_back();
+    if (at < 0 || !seen.insert(at).second) continue;  // -1: an argument
+    const NodeDef& node = body.node(at);
+    check_effect(node);
+    for (const auto& [key, value] : node.attr()) {
+      if (value.has_func()) called.push_back(value.func().name());
+    }
+    if (functions_.count(node.op()) != 0) called.push_back(node.op());
+    for (const std::string& ref : node.input()) nodes.push_back(body.parse(control(ref) ? ref.substr(1) : ref).node);
+  }
+  for (const std::string& name : called) check_function(name, nullptr);
+}
+
+void Walk::check_effect(const NodeDef& node) const {
+  const OpRow* row = find_row(node.op());
+  const bool known = row != nullptr && !is_refused(*row);
+  if (!known && !is_structural(node.op()) && functions_.count(node.op()) == 0 && !is_harmless(node))
+    fail_unsupported(label(node), ": what this operator does when it runs is not known");
+}
+
+// A function runs all that it holds. `scope`: what is evaluated of it, whose calls are followed on their own; or null.
+void Walk::check_function(const std::string& name, const Scope* scope) {
+  const auto found = functions_.find(name);
+  if (found == functions_.end()) return;
+  const auto [checked, fresh] = checked_.try_emplace(name);
+  if (!checked->second.empty()) fail_unsupported(checked->second);
+  if (!fresh) return;
+  if (checked_.size() > kMaxDepth * size_t{16}) fail_unsupported("more than ", kMaxDepth * 16, " functions");
+  const Body& body = bodies_.try_emplace(name, found->second->mutable_node_def(), true).first->second;
+  try {
+    std::vector<int> others;
+    for (int i = 0; i < found->second->node_def_size(); ++i) {
+      if (scope != nullptr && scope->results.count(i) != 0) {
+        check_effect(body.node(i));
+      } else {
+        others.push_back(i);
+      }
+    }
+    check_run(body, std::move(others));
+  } catch (Error& error) {
+    error.within(cat("function '", name, "'"));
+    checked->second = error.what();
+    throw;
+  }
 }
 
 Item Walk::constant(NodeDef& node) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,11 @@ class Walk {
   Item item(Scope& scope, const std::string& ref);
   Result import(Scope& scope, NodeDef& node);
   Result imported(Scope& scope, NodeDef& node, std::vector<Item> inputs);
-  bool structural(Scope& scope, NodeDef& node, std::vector<Item>& inputs, Result* result);
+  bool structural(Scope& scope, NodeDef& node, const NodeFields& fields, std::vector<Item>& inputs, Result* result);
+  Result with_controls(Scope& scope, const NodeDef& node, Result result);
+  void check_run(const Body& body, std::vector<int> nodes);
+  void check_effect(const NodeDef& node) const;
+  void check_function(const std::string& name, const Scope* scope);
   Result call(Scope& scope, const std::string& function, std::vector<Item> inputs);
   Item constant(NodeDef& node);
   Item read_variable(const Item& handle);
@@ -86,6 +91,9 @@ class Walk {
   std::map<std::string, FunctionDef*> functions_;
   std::map<std::string, Body> bodies_;
   std::map<const NodeDef*, ValueId> constants_;
+  std::map<const Body*, std::set<int>> run_;     // nodes that check_run() has seen
+  std::map<const Body*, std::string> refusals_;  // why a node that one waits for may not run
+  std::map<std::string, std::string> checked_;   // functions: why one may not run, or ""
   int64_t budget_;
 };
 
