@@ -187,13 +187,13 @@ Archive open_h5(const ModelSource& source) {
     fail_unsupported("an HDF5 file, but no Keras model: it has no attribute 'model_config'");
   }
   Archive archive;
-  archive.model = model_of(parse_json(root.text("model_config"), "model_config"));
   std::optional<hdf5::Object> weights = root.member("model_weights");
   if (!weights) weights = root;
   std::string version = text_or(root, "keras_version");
   if (version.empty()) version = text_or(*weights, "keras_version");
   archive.version = version.empty() ? 1 : major_version(version);
   archive.producer = "keras " + version;
+  archive.model = model_of(parse_json(root.text("model_config"), "model_config"), archive.version, source.ignored);
   archive.flips_kernels = text_or(root, "backend") == "theano";
   if (root.has_attribute(kMetadataKey)) read_metadata(parse_json(root.text(kMetadataKey), kMetadataKey), &archive);
   load_h5(*weights, archive.model);
@@ -209,7 +209,6 @@ Archive open_zip(const ModelSource& source) {
     return found;
   };
   Archive archive;
-  archive.model = model_of(parse_json(zip.read(*entry("config.json"), kMostText), "config.json"));
   archive.version = 3;
   if (const ZipArchive::Entry* about = zip.find("metadata.json")) {
     const Json json = parse_json(zip.read(*about, kMostText), "metadata.json");
@@ -220,6 +219,8 @@ Archive open_zip(const ModelSource& source) {
     }
     if (json.is_object() && json.contains(kMetadataKey)) read_metadata(json[kMetadataKey], &archive);
   }
+  archive.model =
+      model_of(parse_json(zip.read(*entry("config.json"), kMostText), "config.json"), archive.version, source.ignored);
   if (zip.find("model.weights.h5") == nullptr && zip.find("model.weights.json") != nullptr)
     fail_unsupported("weights in several files (model.weights.json); save the model without max_shard_size");
   const ZipArchive::Entry* weights = entry("model.weights.h5");

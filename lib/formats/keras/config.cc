@@ -80,7 +80,9 @@ CallConfig old_call(const Json& entries, const std::set<std::string>& layers) {
     } else {
       fail_malformed("an inbound node that names no tensor");
     }
-    if (entry.size() > 3 && entry[3].is_object()) {
+    if (entry.size() > 4 || (entry.size() == 4 && !entry[3].is_object()))
+      fail_unsupported("an inbound node whose entries are not known");
+    if (entry.size() > 3) {
       for (const auto& [key, value] : entry[3].items()) call.kwargs[key] = keywords(value, layers);
     }
   }
@@ -92,7 +94,7 @@ CallConfig old_call(const Json& entries, const std::set<std::string>& layers) {
   return call;
 }
 
-std::vector<CallConfig> calls_of(const Json& nodes, const std::set<std::string>& layers) {
+std::vector<CallConfig> calls_of(const Json& nodes, const std::set<std::string>& layers, const IgnoredFields& ignored) {
   std::vector<CallConfig> calls;
   if (!nodes.is_array()) fail_malformed("inbound nodes that are no list");
   for (const Json& node : nodes) {
@@ -100,11 +102,13 @@ std::vector<CallConfig> calls_of(const Json& nodes, const std::set<std::string>&
       calls.push_back(old_call(node, layers));
       continue;
     }
+    const Fields entries(node, "an inbound node");
     CallConfig call;
-    call.args = arguments(node["args"]);
+    call.args = arguments(entries.take("args"));
     if (!call.args.is_array()) fail_malformed("arguments that are no list");
-    const auto kwargs = node.find("kwargs");
-    if (kwargs != node.end()) call.kwargs = arguments(*kwargs);
+    if (entries.has("kwargs")) call.kwargs = arguments(entries.take("kwargs"));
+    if (!call.kwargs.is_object()) fail_malformed("named arguments that are no object");
+    entries.finish("an inbound node", "", FieldKind::Entry, ignored);
     calls.push_back(std::move(call));
   }
   return calls;
@@ -211,71 +215,108 @@ std::vector<TensorRef> tensors_of(const CallConfig& call) {
   return result;
 }
 
-Model model_of(Json root) {
-  const std::string kind = text_of(root, "class_name", "");
-  Model model;
-  model.sequential = kind == "Sequential";
-  if (!is_model(root)) {
-    if (kind.empty()) fail_malformed("the configuration names no class");
-    fail_unsupported("model class '", kind, "' is a program of its own; Sequential and Functional models are read");
-  }
-  Json& config = root["config"];
-  Json layers;
-  if (config.is_array()) {  // Keras 1
-    layers.swap(config);
-  } else {
-    layers.swap(config["layers"]);
-    model.name = text_of(config, "name", "");
-    if (config.find("build_input_shape") != config.end()) model.input_shape = config["build_input_shape"];
-  }
-  if (!layers.is_array()) fail_malformed("layers that are no list");
-  std::set<std::string> names;
-  for (const Json& layer : layers) {
-    field(layer, "class_name", "layer");
-    const Json& own = field(layer, "config", "layer");
-    const std::string name = text_of(layer, "name", own.is_object() ? text_of(own, "name", "") : "");
-    if (!name.empty() && !names.insert(name).second) fail_malformed("two layers are called '", name, "'");
-  }
-  for (Json& json : layers) {
-    Layer layer;
-    layer.class_name = text_of(json, "class_name", "");
-    layer.module = text_of(json, "module", "");
-    layer.name = text_of(json, "name", "");
-    const auto source = json.find(kSourceKey);
-    if (source != json.end()) {
-      layer.source_node = text_of(*source, "node", "");
-      layer.source_value = text_of(*source, "value", "");
+namespace {
+
+class ModelReader {
+ public:
+  ModelReader(int version, const IgnoredFields& ignored) : version_(version), ignored_(ignored) {}
+
+  // `root`: with its class, in a layer's place or alone.
+  Model model(const Json& root) {
+    const std::string kind = text_of(root, "class_name", "");
+    if (!is_model(root)) {
+      if (kind.empty()) fail_malformed("the configuration names no class");
+      fail_unsupported("model class '", kind, "' is a program of its own; Sequential and Functional models are read");
     }
+    Model model;
+    model.sequential = kind == "Sequential";
+    const Fields entries(root, "model");
+    for (const char* key : {"class_name", "module", "registered_name", "name", "inbound_nodes", kSourceKey})
+      entries.take(key);
+    const Json& config = entries.take("config");
+    if (config.is_array()) {  // Keras 1
+      add_layers(config, &model);
+    } else {
+      const Fields options(config, "model");
+      model.name = options.text("name");
+      const std::string label = "model '" + model.name + "'";
+      model.input_shape = options.take("build_input_shape");
+      options.take("dtype");  // of a model's inputs, which its input layers say; each layer has its own
+      add_layers(options.take("layers"), &model);
+      if (!model.sequential) {
+        collect_refs(field(config, "input_layers", "model"), &model.inputs);
+        collect_refs(field(config, "output_layers", "model"), &model.outputs);
+        options.take("input_layers");
+        options.take("output_layers");
+      }
+      options.finish(label, kind, FieldKind::Option, ignored_);
+    }
+    entries.finish(cat("model '", model.name, "'"), kind, FieldKind::Entry, ignored_);
+    settle_calls(model);
+    return model;
+  }
+
+ private:
+  void add_layers(const Json& layers, Model* model) {
+    if (!layers.is_array()) fail_malformed("layers that are no list");
+    std::set<std::string> names;
+    for (const Json& layer : layers) {
+      field(layer, "class_name", "layer");
+      const Json& own = field(layer, "config", "layer");
+      const std::string name = text_of(layer, "name", own.is_object() ? text_of(own, "name", "") : "");
+      if (!name.empty() && !names.insert(name).second) fail_malformed("two layers are called '", name, "'");
+    }
+    for (const Json& json : layers) model->layers.push_back(layer(json, names, *model));
+  }
+
+  Layer layer(const Json& json, const std::set<std::string>& names, Model& model) {
+    const Fields entries(json, "layer");
+    Layer layer;
+    layer.class_name = entries.text("class_name");
+    layer.module = entries.text("module");
+    layer.name = entries.text("name");
+    entries.take("registered_name");  // refuse_programs() has looked at it
+    const Json& source = entries.take(kSourceKey);
+    layer.source_node = text_of(source, "node", "");
+    layer.source_value = text_of(source, "value", "");
     if (layer.class_name.empty()) fail_malformed("a layer without a class");
-    const auto nodes = json.find("inbound_nodes");
-    if (nodes != json.end() && !model.sequential) {
+    const Json& nodes = entries.take("inbound_nodes");
+    if (!nodes.is_null() && !model.sequential) {
       try {
-        layer.calls = calls_of(*nodes, names);
+        layer.calls = calls_of(nodes, names, ignored_);
       } catch (Error& error) {
         throw error.within(layer.label());
       }
     }
     if (is_model(json)) {
+      entries.take("config");  // model() answers for it
       if (layer.name.empty()) layer.name = text_of(json["config"], "name", "");
-      layer.model = std::make_unique<Model>(model_of(std::move(json)));
+      layer.model = std::make_unique<Model>(this->model(json));
     } else {
-      layer.config = std::move(json["config"]);
-      if (!layer.config.is_object()) fail_malformed(layer.label(), ": its configuration is no object");
-      if (layer.name.empty()) layer.name = text_of(layer.config, "name", "");
-      const auto built = json.find("build_config");
-      if (model.layers.empty() && model.input_shape.is_null() && built != json.end() && built->is_object() &&
-          built->find("input_shape") != built->end())
-        model.input_shape = (*built)["input_shape"];
+      const Json& config = entries.take("config");
+      layer.config = Fields(config, layer.label());
+      if (layer.name.empty()) layer.name = text_of(config, "name", "");
+      // Keras 3 writes its operations into .h5 without the module that tells them from layers, and layers with "trainable".
+      if (version_ >= 3 && layer.module.empty() && layer.class_name != "InputLayer" && !config.contains("trainable"))
+        layer.module = "keras.src.ops";
+      const Json& built = entries.take("build_config");
+      if (model.layers.empty() && model.input_shape.is_null() && built.is_object() && built.contains("input_shape"))
+        model.input_shape = built["input_shape"];
     }
     if (layer.name.empty()) layer.name = cat(layer.class_name, "_", model.layers.size());
-    model.layers.push_back(std::move(layer));
+    entries.finish(layer.label(), layer.class_name, FieldKind::Entry, ignored_);
+    return layer;
   }
-  if (!model.sequential) {
-    collect_refs(field(config, "input_layers", "model"), &model.inputs);
-    collect_refs(field(config, "output_layers", "model"), &model.outputs);
-  }
-  settle_calls(model);
-  return model;
+
+  const int version_;
+  const IgnoredFields& ignored_;
+};
+
+}  // namespace
+
+Model model_of(Json root, int version, const IgnoredFields& ignored) {
+  refuse_programs(root, ignored);
+  return ModelReader(version, ignored).model(root);
 }
 
 }  // namespace dnn::keras

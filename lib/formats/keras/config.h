@@ -1,15 +1,13 @@
 // A Keras model's configuration: its layers and how they call each other, in one form for the dialects of Keras 1 to 3.
 #pragma once
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "formats/keras/fields.h"
 #include "tensor/tensor.h"
 
 namespace dnn::keras {
-
-using Json = nlohmann::json;
 
 // Beside a layer's configuration dnn-tools keeps the source's names of its node and result, where they had to be changed.
 inline constexpr const char* kSourceKey = "dnn-tools.source";
@@ -39,7 +37,7 @@ struct Model;
 struct Layer {
   std::string class_name, name, module;
   std::string source_node, source_value;  // names that a file of dnn-tools keeps; empty: the layer's own
-  Json config;
+  Fields config;                          // what its import does not take of it is refused
   std::vector<CallConfig> calls;
   std::unique_ptr<Model> model;  // of a layer that is a model itself
   std::vector<Weight> weights;
@@ -60,8 +58,9 @@ struct Model {
   ~Model();
 };
 
-// The model of a configuration {"class_name", "config", ...}. Malformed, or Unsupported for classes that are programs.
-Model model_of(Json config);
+// The model of a configuration {"class_name", "config", ...}, of a file that Keras `version` wrote. Malformed, or Unsupported for
+// programs, classes of a person's own and entries that are not known, wherever they stand.
+Model model_of(Json config, int version, const IgnoredFields& ignored);
 
 // The layer call that an argument refers to; false where it is no tensor.
 bool is_tensor(const Json& argument);

@@ -15,32 +15,97 @@ bool is_value(const Json& argument) {
 
 ValueId value_of(const Json& argument) { return argument["value"].get<ValueId>(); }
 
+namespace {
+
+Json arguments_of(Json args, Json kwargs) {
+  for (size_t i = 0; i < args.size(); ++i) kwargs[std::to_string(i)] = std::move(args[i]);
+  return kwargs;
+}
+
+// All tensors of an argument, in order.
+void collect(const Json& v, std::vector<ValueId>* out) {
+  if (is_value(v)) {
+    out->push_back(value_of(v));
+  } else if (v.is_structured()) {
+    for (const Json& item : v) collect(item, out);
+  }
+}
+
+}  // namespace
+
 Call::Call(Session& session, const Layer& layer, std::string name, Json args, Json kwargs)
     : Steps(session.draft, std::move(name)),
       session_(session),
       layer_(layer),
-      args_(std::move(args)),
-      kwargs_(std::move(kwargs)) {
-  const std::function<void(const Json&)> collect = [&](const Json& v) {
-    if (is_value(v)) {
-      inputs_.push_back(value_of(v));
-    } else if (v.is_structured()) {
-      for (const Json& item : v) collect(item);
-    }
-  };
-  collect(args_);
-  collect(kwargs_);
+      options_(layer.config.fresh()),
+      given_(arguments_of(std::move(args), std::move(kwargs))),
+      arguments_(given_, layer.label()) {
+  options_.take("name");
+  // From Keras 3 on, a model's own training=False, as in predict(), goes before what a call says.
+  if (session.version >= 3) arguments_.take("training");
 }
 
 void Call::cast_inputs(DType wanted) {
-  for (ValueId& v : inputs_) {
-    if (is_float(dtype(v)) && dtype(v) != wanted) v = emit("Cast", {v}, {{"to", static_cast<int64_t>(wanted)}});
+  computes_ = wanted;
+  const std::function<void(Json&)> cast = [&](Json& v) {
+    if (is_value(v)) {
+      const ValueId x = value_of(v);
+      if (is_float(dtype(x)) && dtype(x) != wanted)
+        v["value"] = emit("Cast", {x}, {{"to", static_cast<int64_t>(wanted)}});
+    } else if (v.is_structured()) {
+      for (Json& item : v) cast(item);
+    }
+  };
+  cast(given_);
+  arguments_ = Fields(given_, layer_.label());
+  if (session_.version >= 3) arguments_.take("training");
+}
+
+const Json& Call::argument(size_t place, std::initializer_list<const char*> names) const {
+  const Json* found = &arguments_.take(std::to_string(place).c_str());
+  for (const char* name : names) {
+    if (found->is_null()) found = &arguments_.take(name);
   }
+  return *found;
+}
+
+std::vector<ValueId> Call::tensors(size_t place, std::initializer_list<const char*> names) const {
+  std::vector<ValueId> result;
+  const std::function<void(const Json&)> visit = [&](const Json& v) {
+    if (is_value(v)) {
+      result.push_back(value_of(v));
+    } else if (v.is_structured()) {
+      for (const Json& item : v) visit(item);
+    } else {
+      refuse("a constant among its inputs");
+    }
+  };
+  const Json& given = argument(place, names);
+  if (!given.is_null()) visit(given);
+  return result;
+}
+
+DType Call::first_dtype() const {
+  std::vector<ValueId> all;
+  collect(given_, &all);
+  if (all.empty()) refuse("it has no tensor among its arguments");
+  return dtype(all[0]);
 }
 
 ValueId Call::x() const {
-  if (inputs_.size() != 1) fail("it takes one input, ", inputs_.size(), " come");
-  return inputs_[0];
+  const std::vector<ValueId> all = inputs();
+  if (all.size() != 1) fail("it takes one input, ", all.size(), " come");
+  return all[0];
+}
+
+void Call::finish() const {
+  options_.finish(layer_.label(), layer_.class_name, FieldKind::Option, session_.ignored);
+  arguments_.finish(layer_.label(), layer_.class_name, FieldKind::Argument, session_.ignored);
+}
+
+Tensor Call::computed(Tensor tensor) const {
+  if (computes_ == DType::Undefined || !is_float(tensor.dtype()) || tensor.dtype() == computes_) return tensor;
+  return convert(tensor, computes_);
 }
 
 std::vector<int64_t> Call::shape(ValueId v) const {
@@ -51,17 +116,6 @@ std::vector<int64_t> Call::shape(ValueId v) const {
   return result;
 }
 
-bool Call::has(const char* key) const {
-  const auto found = layer_.config.find(key);
-  return found != layer_.config.end() && !found->is_null();
-}
-
-const Json& Call::option(const char* key) const {
-  static const Json none;
-  const auto found = layer_.config.find(key);
-  return found == layer_.config.end() ? none : *found;
-}
-
 std::string Call::text(const char* key, const std::string& fallback) const {
   if (!has(key)) return fallback;
   if (!option(key).is_string()) fail("'", key, "' is no text");
@@ -70,8 +124,10 @@ std::string Call::text(const char* key, const std::string& fallback) const {
 
 bool Call::flag(const char* key, bool fallback) const {
   if (!has(key)) return fallback;
-  if (!option(key).is_boolean()) fail("'", key, "' is neither true nor false");
-  return option(key).get<bool>();
+  const Json& v = option(key);
+  if (v.is_number_integer() && (v == 0 || v == 1)) return v == 1;  // as some files have it
+  if (!v.is_boolean()) fail("'", key, "' is neither true nor false");
+  return v.get<bool>();
 }
 
 double Call::number(const char* key, double fallback) const {
@@ -185,23 +241,51 @@ ValueId Call::scalar(double value, ValueId like) {
 ValueId Call::activated(ValueId v, const Json& activation) {
   if (activation.is_null()) return v;
   if (activation.is_string()) return apply_activation(*this, v, activation.get<std::string>());
-  if (!activation.is_object()) fail("an activation that is neither a name nor a layer");
-  const auto config = activation.find("config");
-  const auto name = activation.find("class_name");
-  if (config == activation.end() || name == activation.end() || !name->is_string())
-    fail("an activation without a name");
-  if (config->is_string()) return apply_activation(*this, v, config->get<std::string>());
+  const Fields entries(activation, layer_.label());
+  const std::string name = entries.text("class_name");
+  const Json& config = entries.take("config");
+  if (name.empty() || config.is_null()) fail("an activation without a name");
+  entries.take("module");  // refuse_programs() has looked at both
+  entries.take("registered_name");
+  entries.finish(layer_.label(), name, FieldKind::Entry, session_.ignored);
+  if (config.is_string()) return apply_activation(*this, v, config.get<std::string>());
   Layer layer;
-  layer.class_name = name->get<std::string>();
+  layer.class_name = name;
   layer.name = layer_.name;
-  layer.config = *config;
   // Those that have no weights of their own.
   static const std::set<std::string, std::less<>> kinds = {"Activation", "ELU",     "LeakyReLU",
                                                            "ReLU",       "Softmax", "ThresholdedReLU"};
   const LayerRow* row = kinds.count(layer.class_name) != 0 ? find_layer(layer.class_name) : nullptr;
-  if (row == nullptr || !layer.config.is_object()) refuse("its activation ", layer.class_name, " is not read");
+  if (row == nullptr || !config.is_object()) refuse("its activation ", layer.class_name, " is not read");
+  layer.config = Fields(config, layer.label());
   Call call(session_, layer, Steps::name(), Json::array({Json{{"value", v}}}), Json::object());
-  return row->import(call);
+  call.cast_inputs(compute_dtype(call));
+  return import_all(call, row->import);
+}
+
+// A policy's name, or the policy {"class_name": "DTypePolicy", "config": {"name"}}.
+DType compute_dtype(const Call& call) {
+  if (!call.has("dtype")) return DType::Float32;
+  Json name = call.option("dtype");
+  if (name.is_object()) {
+    const Fields policy(name, "dtype");
+    const std::string kind = policy.text("class_name");
+    const Json& config = policy.take("config");
+    if ((kind != "DTypePolicy" && kind != "FloatDTypePolicy" && kind != "Policy") || !config.is_object())
+      call.refuse("its dtype policy ", kind, " is not read");
+    policy.take("module");
+    policy.take("registered_name");
+    policy.finish(call.layer().label(), kind, FieldKind::Entry, {});
+    const Fields options(config, "dtype");
+    name = options.take("name");
+    options.finish(call.layer().label(), kind, FieldKind::Option, {});
+  }
+  if (!name.is_string()) call.refuse("its dtype policy is not read");
+  auto text = name.get<std::string>();
+  if (starts_with(text, "mixed_")) text = text.substr(6);  // weights are kept in float32
+  const DType dtype = dtype_from_name(text);
+  if (dtype == DType::Undefined) call.refuse("computes as '", text, "', which is not read");
+  return is_float(dtype) ? dtype : DType::Float32;
 }
 
 }  // namespace dnn::keras

@@ -16,12 +16,13 @@ struct Session {
   Draft draft;
   int version = 2;
   bool flips_kernels = false;
+  IgnoredFields ignored;  // see formats/leftovers.h
   // Constants made of weights, by layer and role: a shared layer's are made once.
   std::map<std::pair<const Layer*, std::string>, ValueId> constants;
   size_t calls = 0;
 };
 
-// One call of a layer.
+// One call of a layer. Its options and arguments are handed out one by one; finish() refuses those that nobody asked for.
 class Call : public Steps {
  public:
   // `args` and `kwargs` as in CallConfig, tensors replaced by {"value": id}.
@@ -31,9 +32,15 @@ class Call : public Steps {
   int version() const { return session_.version; }
   bool flips_kernels() const { return session_.flips_kernels; }
 
-  // Input tensors, in order; `x` is the only one.
-  const std::vector<ValueId>& inputs() const { return inputs_; }
+  // The tensors of the first argument, in order; `x` is the only one.
+  std::vector<ValueId> inputs() const { return tensors(0, {"inputs", "x", "input_tensor"}); }
   ValueId x() const;
+  // An argument by its place or its names; null where it is left out.
+  const Json& argument(size_t place, std::initializer_list<const char*> names) const;
+  // The tensors that it is or lists; Unsupported where anything else is among them.
+  std::vector<ValueId> tensors(size_t place, std::initializer_list<const char*> names) const;
+  // The dtype of the first tensor among all arguments.
+  DType first_dtype() const;
   // Extents of a value; -1: open. Unsupported where even the rank is unknown.
   std::vector<int64_t> shape(ValueId v) const;
   int64_t rank(ValueId v) const { return static_cast<int64_t>(shape(v).size()); }
@@ -42,8 +49,8 @@ class Call : public Steps {
   void cast_inputs(DType dtype);
 
   // Options of the layer. Malformed where one is of another kind than asked for.
-  bool has(const char* key) const;  // and not null
-  const Json& option(const char* key) const;
+  bool has(const char* key) const { return options_.has(key); }  // and not null
+  const Json& option(const char* key) const { return options_.take(key); }
   std::string text(const char* key, const std::string& fallback) const;
   bool flag(const char* key, bool fallback) const;
   double number(const char* key, double fallback) const;
@@ -60,7 +67,7 @@ class Call : public Steps {
   ValueId weight(size_t i, const char* role, const Arrange& arrange) {
     const Tensor& tensor = stored(i, role);
     const auto [at, fresh] = session_.constants.try_emplace({&layer_, role}, kNoValue);
-    if (fresh) at->second = add_weight(i, role, arrange(tensor));
+    if (fresh) at->second = add_weight(i, role, computed(arrange(tensor)));
     return at->second;
   }
   ValueId weight(size_t i, const char* role) {
@@ -81,8 +88,8 @@ class Call : public Steps {
   ValueId activated(ValueId v, const Json& activation);
   ValueId activated(ValueId v) { return has("activation") ? activated(v, option("activation")) : v; }
 
-  const Json& args() const { return args_; }
-  const Json& kwargs() const { return kwargs_; }
+  // Throws Unsupported where an option or argument is left that is not known to be irrelevant; see fields.h.
+  void finish() const;
 
   template <class... T>
   [[noreturn]] void refuse(const T&... parts) const {
@@ -95,17 +102,29 @@ class Call : public Steps {
 
  private:
   ValueId add_weight(size_t i, const char* role, Tensor tensor);
+  // In the dtype that the layer computes in, where weights are kept in another.
+  Tensor computed(Tensor tensor) const;
   void infer(const std::vector<ValueId>& outputs);
 
   Session& session_;
   const Layer& layer_;
-  Json args_, kwargs_;
-  std::vector<ValueId> inputs_;
+  Fields options_;
+  Json given_;                         // its arguments, those with a place by its number
+  Fields arguments_;                   // the same
+  DType computes_ = DType::Undefined;  // as cast_inputs() was told
 };
 
 // True for {"value": id}, as args() and kwargs() name a tensor.
 bool is_value(const Json& argument);
 ValueId value_of(const Json& argument);
+
+// What a class's import makes of a call, all of whose options and arguments it has to have taken.
+template <class Import, class... T>
+ValueId import_all(Call& call, const Import& import, const T&... detail) {
+  const ValueId result = import(call, detail...);
+  call.finish();
+  return result;
+}
 
 // One row per layer class, from layers.def.
 struct LayerRow {
@@ -115,6 +134,9 @@ struct LayerRow {
 const std::vector<LayerRow>& layer_rows();
 // The same for Keras 3's operations and tf_keras' TFOpLambda layers, from operations.def.
 const LayerRow* find_layer(const std::string& class_name);
+
+// The floating-point type that a layer computes in.
+DType compute_dtype(const Call& call);
 
 // Applies an activation by its name; see Call::activated.
 ValueId apply_activation(Call& call, ValueId v, const std::string& name);

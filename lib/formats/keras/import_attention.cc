@@ -13,14 +13,6 @@ std::vector<int64_t> swapped(int64_t rank) {
   return perm;
 }
 
-// Masks and the scores themselves are asked for by arguments.
-void refuse_arguments(Call& call) {
-  for (const char* key : {"use_causal_mask", "return_attention_scores"}) {
-    const auto found = call.kwargs().find(key);
-    if (found != call.kwargs().end() && found->is_boolean() && found->get<bool>()) call.refuse("option ", key);
-  }
-}
-
 ValueId mixed_by(Call& call, ValueId scores, ValueId value) {
   return call.emit("MatMul", {call.emit("Softmax", {scores}, {{"axis", int64_t{-1}}}), value});
 }
@@ -29,9 +21,8 @@ ValueId mixed_by(Call& call, ValueId scores, ValueId value) {
 
 // Query, value and, where it is another one, key: [N, T, D]; scores are their products, times a number where that is learnt.
 ValueId import_attention(Call& call) {
-  const std::vector<ValueId>& inputs = call.inputs();
+  const std::vector<ValueId> inputs = call.inputs();
   if (inputs.size() < 2 || inputs.size() > 3) call.refuse(inputs.size(), " inputs; query, value and key are read");
-  refuse_arguments(call);
   if (call.text("score_mode", "dot") != "dot") call.refuse("score_mode ", call.text("score_mode", ""));
   if (call.flag("causal", false)) call.refuse("option causal");
   const ValueId query = inputs[0], value = inputs[1], key = inputs[inputs.size() - 1];
@@ -48,9 +39,10 @@ ValueId import_attention(Call& call) {
 
 // Query, value and key as [N, T, D]; kernels are [D, heads, size], the last one [heads, size, D].
 ValueId import_multi_head_attention(Call& call) {
-  const std::vector<ValueId>& inputs = call.inputs();
+  std::vector<ValueId> inputs = call.tensors(0, {"query"});
+  for (const std::vector<ValueId>& more : {call.tensors(1, {"value"}), call.tensors(2, {"key"})})
+    inputs.insert(inputs.end(), more.begin(), more.end());
   if (inputs.size() < 2 || inputs.size() > 3) call.refuse(inputs.size(), " inputs; query, value and key are read");
-  refuse_arguments(call);
   const auto index = [&](const char* part, const char* old, const char* what, int64_t number) -> size_t {
     const auto& weights = call.layer().weights;
     for (size_t i = 0; i < weights.size(); ++i) {

@@ -242,7 +242,9 @@ ValueId import_conv_transpose(Call& call) {
   if (has_bias(call)) inputs.push_back(call.weight(1, "bias"));
   return call.activated(leaving(call, call.emit("ConvTranspose", std::move(inputs), std::move(attributes)), n));
 }
+template ValueId import_conv_transpose<1>(Call&);
 template ValueId import_conv_transpose<2>(Call&);
+template ValueId import_conv_transpose<3>(Call&);
 
 template <size_t n>
 ValueId import_max_pool(Call& call) {

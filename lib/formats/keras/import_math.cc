@@ -37,7 +37,7 @@ ValueId leaky(Call& call, ValueId v, double slope) {
 }
 
 ValueId concatenated(Call& call, const char* key) {
-  const std::vector<ValueId>& inputs = call.inputs();
+  const std::vector<ValueId> inputs = call.inputs();
   if (inputs.empty()) call.fail("it has no inputs");
   return call.emit("Concat", inputs, {{"axis", call.axis(key, -1, call.rank(inputs[0]))}});
 }
@@ -125,9 +125,23 @@ ValueId import_prelu(Call& call) {
   return call.emit("PRelu", {v, call.weight(0, "alpha")});
 }
 
+ValueId softmax_over(Call& call, const char* op, ValueId v, std::vector<int64_t> axes) {
+  const int64_t rank = call.rank(v);
+  for (int64_t& axis : axes) {
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) call.fail("an axis out of rank ", rank);
+  }
+  if (axes.size() == 1) return call.emit(op, {v}, {{"axis", axes[0]}});
+  if (axes.empty() || op != std::string("Softmax")) call.refuse(axes.size(), " axes");
+  const ValueId all = call.list(axes);
+  const Attributes keep = {{"keepdims", int64_t{1}}};
+  const ValueId e = call.emit("Exp", {call.emit("Sub", {v, call.emit("ReduceMax", {v, all}, keep)})});
+  return call.emit("Div", {e, call.emit("ReduceSum", {e, all}, keep)});
+}
+
 ValueId import_softmax(Call& call) {
-  const ValueId v = call.x();
-  return call.emit("Softmax", {v}, {{"axis", call.axis("axis", -1, call.rank(v))}});
+  return softmax_over(call, "Softmax", call.x(),
+                      call.has("axis") ? call.list_option("axis") : std::vector<int64_t>{-1});
 }
 
 ValueId import_identity(Call& call) { return call.emit("Identity", {call.x()}); }
@@ -184,6 +198,15 @@ ValueId import_dot(Call& call) {
   if (axes[0] == 1) a = call.transpose(a, swapped(3));
   if (axes[1] == 2) b = call.transpose(b, swapped(3));
   return call.emit("MatMul", {a, b});
+}
+
+// Any product with a kernel; the bias has axes of extent 1 where it is the same along them.
+ValueId import_einsum_dense(Call& call) {
+  const ValueId y =
+      call.emit("Einsum", {call.x(), call.weight(0, "kernel")}, {{"equation", call.text("equation", "")}});
+  if (!call.has("bias_axes")) return call.activated(y);
+  call.option("bias_axes");
+  return call.activated(call.emit("Add", {y, call.weight(1, "bias")}));
 }
 
 ValueId import_dense(Call& call) {

@@ -145,17 +145,29 @@ ValueId import_layer_scale(Call& call) {
 
 ValueId import_unit_normalization(Call& call) {
   const ValueId x = call.x();
-  const int64_t axis = call.axis("axis", -1, call.rank(x));
-  const ValueId squares = call.emit("ReduceSumSquare", {x, call.list({axis})}, {{"keepdims", int64_t{1}}});
+  const std::vector<int64_t> axes = call.has("axis") ? call.list_option("axis") : std::vector<int64_t>{-1};
+  const ValueId squares = call.emit("ReduceSumSquare", {x, call.list(axes)}, {{"keepdims", int64_t{1}}});
   return call.emit("Div", {x, call.emit("Sqrt", {call.emit("Max", {squares, call.scalar(1e-12, x)})})});
 }
 
-// (x - mean) / sqrt(variance), of the configuration or learnt.
+// x over the root of its mean square along the last axis, times a number per channel.
+ValueId import_rms_normalization(Call& call) {
+  const ValueId x = call.x();
+  const int64_t rank = call.rank(x);
+  if (call.axis("axis", -1, rank) != rank - 1) call.refuse("normalisation over other than the last axis");
+  const ValueId squares =
+      call.emit("ReduceMean", {call.emit("Mul", {x, x}), call.list({rank - 1})}, {{"keepdims", int64_t{1}}});
+  const ValueId root =
+      call.emit("Sqrt", {call.emit("Add", {squares, call.scalar(call.number("epsilon", 1e-6), squares)})});
+  return call.emit("Mul", {call.emit("Div", {x, root}), call.weight(0, "scale")});
+}
+
+// (x - mean) / sqrt(variance), of the configuration or learnt; or the way back.
 ValueId import_normalization(Call& call) {
   const ValueId x = as_real(call, call.x());
   const int64_t rank = call.rank(x);
   const DType dtype = call.dtype(x);
-  if (call.flag("invert", false)) call.refuse("option invert");
+  const bool invert = call.flag("invert", false);
   std::vector<int64_t> axes;
   if (call.has("axis")) axes = call.list_option("axis");
   for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
@@ -187,6 +199,10 @@ ValueId import_normalization(Call& call) {
     return std::all_of(values.begin(), values.end(), [&](double v) { return v == wanted; });
   };
   ValueId y = x;
+  if (invert) {
+    y = call.emit("Mul", {y, call.constant("deviation", convert(Tensor::of<double>(shape, deviation), dtype))});
+    return call.emit("Add", {y, call.constant("mean", convert(Tensor::of<double>(shape, mean), dtype))});
+  }
   if (!all(mean, 0)) y = call.emit("Sub", {y, call.constant("mean", convert(Tensor::of<double>(shape, mean), dtype))});
   if (!all(deviation, 1))
     y = call.emit("Div", {y, call.constant("deviation", convert(Tensor::of<double>(shape, deviation), dtype))});
@@ -214,6 +230,24 @@ ValueId import_resizing(Call& call) {
   const int64_t first = call.channels_first() ? 2 : 1;
   attributes["axes"] = std::vector<int64_t>{first, first + 1};
   return call.emit("Resize", {x, kNoValue, kNoValue, call.list(sizes)}, std::move(attributes));
+}
+
+// The middle; an odd element that is left over goes from the end.
+ValueId import_center_crop(Call& call) {
+  const ValueId x = as_real(call, call.x());
+  const int64_t rank = call.rank(x);
+  if (rank != 3 && rank != 4) call.refuse("an input of rank ", rank);
+  const int64_t first = rank - (call.channels_first() ? 2 : 3);
+  std::vector<int64_t> begin, end;
+  for (const char* key : {"height", "width"}) {
+    const int64_t axis = first + static_cast<int64_t>(begin.size());
+    const int64_t wanted = call.integer(key, 0), have = channels(call, x, axis);
+    if (wanted < 1) call.fail("'", key, "' is ", wanted);
+    if (wanted > have) call.refuse("a crop larger than its input, which Keras resizes");
+    begin.push_back((have - wanted) / 2);
+    end.push_back(begin.back() + wanted);
+  }
+  return call.emit("Slice", {x, call.list(begin), call.list(end), call.list({first, first + 1})});
 }
 
 template <size_t n>

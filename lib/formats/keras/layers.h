@@ -30,6 +30,8 @@ ValueId import_layer_scale(Call& call);
 ValueId import_normalization(Call& call);
 ValueId import_rescaling(Call& call);
 ValueId import_resizing(Call& call);
+ValueId import_center_crop(Call& call);
+ValueId import_rms_normalization(Call& call);
 ValueId import_unit_normalization(Call& call);
 template <size_t n>
 ValueId import_up_sampling(Call& call);
@@ -41,6 +43,7 @@ ValueId import_average(Call& call);
 ValueId import_concatenate(Call& call);
 ValueId import_dense(Call& call);
 ValueId import_dot(Call& call);
+ValueId import_einsum_dense(Call& call);
 ValueId import_dropout(Call& call);
 ValueId import_elu(Call& call);
 ValueId import_identity(Call& call);
@@ -54,6 +57,8 @@ ValueId import_multiply(Call& call);
 ValueId import_prelu(Call& call);
 ValueId import_relu(Call& call);
 ValueId import_softmax(Call& call);
+// Softmax or LogSoftmax, the former over any number of axes.
+ValueId softmax_over(Call& call, const char* op, ValueId v, std::vector<int64_t> axes);
 ValueId import_subtract(Call& call);
 ValueId import_thresholded_relu(Call& call);
 

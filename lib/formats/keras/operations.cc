@@ -5,6 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include "formats/keras/layers.h"
+
 namespace dnn::keras {
 namespace {
 
@@ -13,14 +15,11 @@ constexpr size_t kMaxRank = 16;
 
 // An argument by its place or its names in Keras 3 and TensorFlow, or an option of the operation; null where it is left out.
 const Json& argument(Call& call, size_t place, std::initializer_list<const char*> names) {
-  static const Json none;
-  if (place < call.args().size()) return call.args()[place];
+  const Json* found = &call.argument(place, names);
   for (const char* name : names) {
-    const auto found = call.kwargs().find(name);
-    if (found != call.kwargs().end()) return *found;
-    if (call.has(name)) return call.option(name);
+    if (found->is_null()) found = &call.option(name);
   }
-  return none;
+  return *found;
 }
 
 constexpr size_t kNowhere = SIZE_MAX;  // an option that is never given by its place
@@ -42,7 +41,7 @@ std::vector<int64_t> wholes(Call& call, const Json& v, const char* what) {
 
 bool truth(Call& call, const Json& v, bool fallback) {
   if (v.is_null()) return fallback;
-  if (!v.is_boolean()) call.fail("an option that is neither true nor false");
+  if (!v.is_boolean()) call.refuse("an option that is neither true nor false");
   return v.get<bool>();
 }
 
@@ -55,14 +54,20 @@ int64_t placed(Call& call, int64_t axis, int64_t rank) {
 // Numbers, in lists as nested as their shape has axes; or an array with its dtype.
 Tensor tensor_of_numbers(Call& call, const Json& v, DType dtype) {
   const Json* values = &v;
+  Json held;
   if (v.is_object()) {
-    const auto config = v.find("config");
-    if (config == v.end() || !config->is_object() || config->find("value") == config->end())
+    const Fields array(v, call.layer().label());
+    const std::string kind = array.text("class_name");
+    const Json& config = array.take("config");
+    if ((kind != "__numpy__" && kind != "__tensor__") || !config.is_object())
       call.refuse("an argument that is neither a tensor nor numbers");
-    values = &(*config)["value"];
-    const auto named = config->find("dtype");
-    if (named != config->end() && named->is_string()) dtype = dtype_from_name(named->get<std::string>());
+    array.finish(call.layer().label(), kind, FieldKind::Entry, {});
+    const Fields content(config, call.layer().label());
+    held = content.take("value");
+    if (content.has("dtype")) dtype = dtype_from_name(content.text("dtype"));
     if (dtype == DType::Undefined) call.refuse("an array of a dtype that is not read");
+    content.finish(call.layer().label(), kind, FieldKind::Option, {});
+    values = &held;
   }
   Shape shape;
   for (const Json* inner = values; inner->is_array(); inner = &(*inner)[0]) {
@@ -87,13 +92,91 @@ Tensor tensor_of_numbers(Call& call, const Json& v, DType dtype) {
   return convert(Tensor::of<double>(shape, numbers), dtype);
 }
 
+// One of the tensors or numbers that an operation brings to one dtype.
+struct Operand {
+  ValueId tensor = kNoValue;
+  Json numbers;
+  DType dtype = DType::Undefined;  // Undefined: a number, which takes the tensors' where they can hold it
+  bool real = false;               // of numbers: not all are whole
+};
+
+bool holds_reals(const Json& v) {
+  if (v.is_array()) return std::any_of(v.begin(), v.end(), holds_reals);
+  return v.is_number_float();
+}
+
+Operand operand_of(Call& call, const Json& v, size_t place) {
+  if (v.is_null()) call.fail("argument ", place, " is missing");
+  Operand result;
+  if (is_value(v)) {
+    result.tensor = value_of(v);
+    result.dtype = call.dtype(result.tensor);
+    return result;
+  }
+  result.numbers = v;
+  result.real = holds_reals(v);
+  // Keras 3 makes a tensor of a list before it looks at the other's dtype; TensorFlow gives it the other's.
+  if (v.is_object()) {
+    result.dtype = tensor_of_numbers(call, v, DType::Float32).dtype();
+  } else if (v.is_array() && call.layer().class_name != "TFOpLambda") {
+    result.dtype = result.real ? DType::Float32 : DType::Int32;
+  }
+  return result;
+}
+
+int bits(DType dtype) { return static_cast<int>(8 * dtype_size(dtype)); }
+bool is_signed(DType dtype) {
+  return dtype == DType::Int8 || dtype == DType::Int16 || dtype == DType::Int32 || dtype == DType::Int64;
+}
+
+// The dtype of two together, as Keras' backends promote them.
+DType promoted(DType a, DType b) {
+  if (a == b || b == DType::Bool) return a;
+  if (a == DType::Bool) return b;
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  if (is_float(a)) return bits(a) == bits(b) ? DType::Float32 : bits(a) > bits(b) ? a : b;
+  if (is_signed(a) == is_signed(b)) return bits(a) > bits(b) ? a : b;
+  const DType with = is_signed(a) ? a : b, without = is_signed(a) ? b : a;
+  if (bits(with) > bits(without)) return with;
+  if (bits(without) == 8) return DType::Int16;
+  if (bits(without) == 16) return DType::Int32;
+  return bits(without) == 32 ? DType::Int64 : DType::Float32;
+}
+
+// Operands as tensors of one dtype; of real numbers where `real`.
+std::vector<ValueId> unified(Call& call, const std::vector<Operand>& operands, bool real = false) {
+  DType dtype = DType::Undefined;
+  for (const Operand& operand : operands) {
+    if (operand.tensor != kNoValue && operand.dtype == DType::Undefined)
+      call.refuse("the dtype of its input is not known");
+    if (operand.dtype != DType::Undefined)
+      dtype = dtype == DType::Undefined ? operand.dtype : promoted(dtype, operand.dtype);
+    real = real || (operand.dtype == DType::Undefined && operand.real);
+  }
+  if (dtype == DType::Undefined || (real && !is_float(dtype))) dtype = real ? DType::Float32 : DType::Int32;
+  const bool numbers = std::any_of(operands.begin(), operands.end(), [](const Operand& operand) {
+    return operand.dtype == DType::Undefined && !operand.numbers.is_boolean();
+  });
+  if (dtype == DType::Bool && numbers) dtype = DType::Int32;
+  std::vector<ValueId> result;
+  for (const Operand& operand : operands) {
+    if (operand.tensor == kNoValue) {
+      result.push_back(call.store("constant", convert(tensor_of_numbers(call, operand.numbers, dtype), dtype)));
+    } else {
+      result.push_back(operand.dtype == dtype
+                           ? operand.tensor
+                           : call.emit("Cast", {operand.tensor}, {{"to", static_cast<int64_t>(dtype)}}));
+    }
+  }
+  return result;
+}
+
 // A tensor, or numbers as a constant of the dtype of the call's first tensor.
 ValueId operand(Call& call, size_t place, std::initializer_list<const char*> names) {
   const Json& v = argument(call, place, names);
   if (v.is_null()) call.fail("argument ", place, " is missing");
   if (is_value(v)) return value_of(v);
-  if (call.inputs().empty()) call.refuse("it has no tensor among its arguments");
-  const DType dtype = call.dtype(call.inputs()[0]);
+  const DType dtype = call.first_dtype();
   return call.store("constant", tensor_of_numbers(call, v, dtype == DType::Undefined ? DType::Float32 : dtype));
 }
 
@@ -101,15 +184,19 @@ ValueId first(Call& call) {
   return operand(call, 0, {"x", "input", "inputs", "features", "logits", "input_tensor", "value", "tensor", "a"});
 }
 
-// The tensors of a list argument.
-std::vector<ValueId> operands(Call& call, const Json& list) {
+// Tensors and numbers of a list argument.
+std::vector<Operand> operands(Call& call, const Json& list) {
   if (!list.is_array()) call.refuse("its tensors are no list");
-  std::vector<ValueId> result;
-  for (const Json& item : list) {
-    if (!is_value(item)) call.refuse("a constant among its tensors");
-    result.push_back(value_of(item));
-  }
+  std::vector<Operand> result;
+  for (const Json& item : list) result.push_back(operand_of(call, item, 0));
   return result;
+}
+
+// Functions of real numbers make such of whole ones.
+ValueId as_real(Call& call, ValueId v) {
+  return is_float(call.dtype(v)) || call.dtype(v) == DType::Undefined
+             ? v
+             : call.emit("Cast", {v}, {{"to", static_cast<int64_t>(DType::Float32)}});
 }
 
 }  // namespace
@@ -128,31 +215,46 @@ bool is_operation(const Layer& layer) {
 }
 
 const OperationRow* find_operation(const Layer& layer) {
-  const auto function = layer.config.find("function");
   const bool wrapped = layer.class_name == "TFOpLambda" || layer.class_name == "SlicingOpLambda";
+  const std::string function = wrapped ? layer.config.text("function") : "";
   for (const OperationRow& row : operation_rows()) {
     if (!wrapped && layer.class_name == row.name) return &row;
-    if (!wrapped || function == layer.config.end() || !function->is_string()) continue;
+    if (!wrapped) continue;
     const std::vector<std::string> names = split(row.tf_names, ' ');
-    if (std::find(names.begin(), names.end(), function->get<std::string>()) != names.end()) return &row;
+    if (std::find(names.begin(), names.end(), function) != names.end()) return &row;
   }
   return nullptr;
 }
 
-ValueId operate_activation(Call& call, const char* name) { return apply_activation(call, first(call), name); }
-ValueId operate_unary(Call& call, const char* op) { return call.emit(op, {first(call)}); }
+ValueId operate_activation(Call& call, const char* name) {
+  const ValueId x = as_real(call, first(call));
+  const Json& alpha = name == std::string("elu") ? argument(call, 1, {"alpha"}) : Json();
+  if (alpha.is_number() && alpha.get<double>() != 1)
+    return call.emit("Elu", {x}, {{"alpha", static_cast<float>(alpha.get<double>())}});
+  if (!alpha.is_null() && !alpha.is_number()) call.refuse("an alpha that is no number");
+  return apply_activation(call, x, name);
+}
+ValueId operate_unary(Call& call, const char* op) {
+  const ValueId x = first(call);
+  const std::string name = op;
+  return call.emit(op, {name == "Abs" || name == "Neg" || name == "Sign" ? x : as_real(call, x)});
+}
 ValueId operate_binary(Call& call, const char* op) {
-  const ValueId a = operand(call, 0, {"x1", "x", "a"});
-  return call.emit(op, {a, operand(call, 1, {"x2", "y", "b"})});
+  const Operand a = operand_of(call, argument(call, 0, {"x1", "x", "a"}), 0);
+  const Operand b = operand_of(call, argument(call, 1, {"x2", "y", "b"}), 1);
+  return call.emit(op, unified(call, {a, b}, op == std::string("Div")));
 }
 ValueId operate_matmul(Call& call, const char*) {
-  const ValueId a = operand(call, 0, {"x1", "a"});
+  const Operand a = operand_of(call, argument(call, 0, {"x1", "a"}), 0);
+  const Operand b = operand_of(call, argument(call, 1, {"x2", "b"}), 1);
   for (const char* key : {"transpose_a", "transpose_b", "adjoint_a", "adjoint_b"}) {
     if (truth(call, argument(call, kNowhere, {key}), false)) call.refuse("option ", key);
   }
-  return call.emit("MatMul", {a, operand(call, 1, {"x2", "b"})});
+  return call.emit("MatMul", unified(call, {a, b}));
 }
-ValueId operate_rsqrt(Call& call, const char*) { return call.emit("Reciprocal", {call.emit("Sqrt", {first(call)})}); }
+ValueId operate_rsqrt(Call& call, const char*) {
+  return call.emit("Reciprocal", {call.emit("Sqrt", {as_real(call, first(call))})});
+}
 ValueId operate_round(Call& call, const char*) {
   const Json& decimals = argument(call, 1, {"decimals"});
   if (!decimals.is_null() && whole(call, decimals, "decimals") != 0) call.refuse("rounding to decimals");
@@ -170,15 +272,19 @@ ValueId operate_gelu(Call& call, const char*) {
 ValueId operate_softmax(Call& call, const char* op) {
   const ValueId x = first(call);
   const Json& axis = argument(call, 1, {"axis"});
-  return call.emit(op, {x}, {{"axis", placed(call, axis.is_null() ? -1 : whole(call, axis, "axis"), call.rank(x))}});
+  return softmax_over(call, op, x, axis.is_null() ? std::vector<int64_t>{-1} : wholes(call, axis, "axis"));
 }
 ValueId operate_where(Call& call, const char*) {
-  const ValueId condition = operand(call, 0, {"condition"}), a = operand(call, 1, {"x1"});
-  return call.emit("Where", {condition, a, operand(call, 2, {"x2"})});
+  ValueId condition = operand(call, 0, {"condition"});
+  if (call.dtype(condition) != DType::Bool)
+    condition = call.emit("Cast", {condition}, {{"to", static_cast<int64_t>(DType::Bool)}});
+  const std::vector<ValueId> both =
+      unified(call, {operand_of(call, argument(call, 1, {"x1"}), 1), operand_of(call, argument(call, 2, {"x2"}), 2)});
+  return call.emit("Where", {condition, both[0], both[1]});
 }
 
 ValueId operate_reduce(Call& call, const char* op) {
-  const ValueId x = first(call);
+  ValueId x = first(call);
   const Json& axis = argument(call, 1, {"axis"});
   std::vector<int64_t> axes;
   if (axis.is_null()) {
@@ -188,6 +294,8 @@ ValueId operate_reduce(Call& call, const char* op) {
     axes = wholes(call, axis, "axis");
   }
   const bool keep = truth(call, argument(call, 2, {"keepdims"}), false);
+  if (call.dtype(x) == DType::Bool) x = call.emit("Cast", {x}, {{"to", static_cast<int64_t>(DType::Int32)}});
+  if (op == std::string("ReduceMean")) x = as_real(call, x);
   return call.emit(op, {x, call.list(axes)}, {{"keepdims", int64_t{keep}}});
 }
 
@@ -206,7 +314,7 @@ ValueId operate_cast(Call& call, const char*) {
 }
 
 ValueId operate_concatenate(Call& call, const char*) {
-  const std::vector<ValueId> inputs = operands(call, argument(call, 0, {"xs", "values"}));
+  const std::vector<ValueId> inputs = unified(call, operands(call, argument(call, 0, {"xs", "values"})));
   if (inputs.empty()) call.fail("it has no inputs");
   const Json& axis = argument(call, 1, {"axis"});
   return call.emit("Concat", inputs, {{"axis", axis.is_null() ? -1 : whole(call, axis, "axis")}});
@@ -299,6 +407,7 @@ ValueId operate_pad(Call& call, const char*) {
   }
   std::vector<ValueId> inputs = {x, call.list(pads)};
   const Json& fill = argument(call, 3, {"constant_values"});
+  if (!fill.is_null() && !fill.is_number()) call.refuse("a border of more than one number");
   if (fill.is_number() && fill.get<double>() != 0) inputs.push_back(call.scalar(fill.get<double>(), x));
   return call.emit("Pad", std::move(inputs));
 }
@@ -339,17 +448,18 @@ ValueId operate_get_item(Call& call, const char*) {
       continue;
     }
     if (!key.is_object()) call.refuse("a key that is no slice");
-    const Json& slice = kind(key) == "__slice__" && key.contains("config") ? key["config"] : key;
+    const bool wrapped = kind(key) == "__slice__";
+    if (wrapped && (key.size() != 2 || !key.contains("config"))) call.refuse("a key that is no slice");
+    const Fields slice(wrapped ? key["config"] : key, call.layer().label());
     const auto part = [&](const char* name, int64_t fallback) {
-      if (!slice.is_object()) call.fail("a slice that is none");
-      const auto found = slice.find(name);
-      return found == slice.end() || found->is_null() ? fallback : whole(call, *found, "slice");
+      return slice.has(name) ? whole(call, slice.take(name), "slice") : fallback;
     };
     const int64_t step = part("step", 1);
     if (step < 1) call.refuse("a step of ", step);
     begin.push_back(part("start", 0));
     end.push_back(part("stop", INT32_MAX));
     steps.push_back(step);
+    slice.finish(call.layer().label(), "__slice__", FieldKind::Option, {});
     ++axis;
     ++made;
   }

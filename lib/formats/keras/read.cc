@@ -15,25 +15,42 @@ namespace {
 // Calls of layers, nested models' counted as often as they are called; more is no model but an attack.
 constexpr size_t kMaxCalls = 100000;
 
-// The floating-point type that a layer computes in.
-DType compute_dtype(const Layer& layer) {
-  const auto found = layer.config.find("dtype");
-  if (found == layer.config.end() || found->is_null()) return DType::Float32;
-  Json name = *found;
-  if (name.is_object()) {
-    const auto config = name.find("config");
-    name = config != name.end() && config->is_object() && config->contains("name") ? Json((*config)["name"]) : Json();
+// How a layer is read: one of the two.
+struct Row {
+  const LayerRow* layer = nullptr;
+  const OperationRow* operation = nullptr;
+};
+
+// Unsupported where it is not.
+Row row_of(const Layer& layer) {
+  Row row;
+  const bool operates = is_operation(layer);
+  if (operates) {
+    row.operation = find_operation(layer);
+  } else {
+    row.layer = find_layer(layer.class_name);
   }
-  if (!name.is_string()) fail_unsupported(layer.label(), ": its dtype policy is not read");
-  const auto text = name.get<std::string>();
-  const DType dtype = dtype_from_name(text);
-  if (dtype == DType::Undefined) fail_unsupported(layer.label(), ": computes as '", text, "', which is not read");
-  return is_float(dtype) ? dtype : DType::Float32;
+  if (row.layer != nullptr || row.operation != nullptr) return row;
+  const std::string function = operates ? layer.config.text("function") : "";
+  if (!function.empty()) fail_unsupported(layer.label(), ": the function ", function, " is not read");
+  fail_unsupported(layer.label(), ": this ", operates ? "operation" : "layer class", " is not read");
+}
+
+// Layers that nothing calls count too: a framework that loads the file makes all of them.
+void check_classes(const Model& model) {
+  for (const Layer& layer : model.layers) {
+    if (layer.model != nullptr) {
+      check_classes(*layer.model);
+    } else if (layer.class_name != "InputLayer") {
+      row_of(layer);
+    }
+  }
 }
 
 class Reader {
  public:
-  explicit Reader(Archive archive) : archive_(std::move(archive)) {
+  Reader(Archive archive, IgnoredFields ignored) : archive_(std::move(archive)) {
+    session_.ignored = std::move(ignored);
     session_.version = archive_.version;
     session_.flips_kernels = archive_.flips_kernels;
   }
@@ -41,6 +58,7 @@ class Reader {
   Graph read() {
     Graph& graph = session_.draft.graph;
     Model& model = archive_.model;
+    check_classes(model);
     graph.name = model.name;
     graph.producer = archive_.producer;
     graph.metadata = archive_.metadata;
@@ -77,22 +95,23 @@ class Reader {
     return v;
   }
 
-  static const Json& shape_of(const Json& config) {
-    static const Json none;
-    for (const char* key : {"batch_shape", "batch_input_shape"}) {
-      const auto found = config.find(key);
-      if (found != config.end() && !found->is_null()) return *found;
-    }
-    return none;
+  static const Json& shape_of(const Fields& config) {
+    return config.has("batch_shape") ? config.take("batch_shape") : config.take("batch_input_shape");
   }
 
-  static const Json& dtype_of(const Json& config) {
+  // A name; null where there is none.
+  static const Json& dtype_of(const Fields& config) {
     static const Json none;
-    for (const char* key : {"dtype", "input_dtype"}) {
-      const auto found = config.find(key);
-      if (found != config.end() && found->is_string()) return *found;
-    }
-    return none;
+    const Json &name = config.take("dtype"), &old = config.take("input_dtype");
+    return name.is_string() ? name : old.is_string() ? old : none;
+  }
+
+  ValueId add_input(const Layer& layer, const std::string& name) {
+    const Fields config = layer.config.fresh();
+    config.take("name");
+    const ValueId v = add_input(name, shape_of(config), dtype_of(config));
+    config.finish(layer.label(), layer.class_name, FieldKind::Option, session_.ignored);
+    return v;
   }
 
   std::vector<ValueId> sequential_input(const Model& model) {
@@ -103,13 +122,13 @@ class Reader {
       first = inner->layers.empty() ? nullptr : &inner->layers[0];
     }
     if (first == nullptr) fail_malformed("the model has no layers");
-    const bool input = first->class_name == "InputLayer";
+    if (first->class_name == "InputLayer") return {add_input(*first, first->name)};
     Json shape = shape_of(first->config);
     if (shape.is_null()) shape = model.input_shape;
     if (shape.is_null()) shape = inner->input_shape;
     if (shape.is_null()) fail_unsupported("the model was never built: the file does not say its input's shape");
     if (shape.is_object() && shape.size() == 1) shape = *shape.begin();
-    return {add_input(input ? first->name : first->name + "_input", shape, input ? dtype_of(first->config) : Json())};
+    return {add_input(first->name + "_input", shape, Json())};
   }
 
   std::vector<ValueId> functional_inputs(const Model& model) {
@@ -121,8 +140,7 @@ class Reader {
       }
       if (layer == nullptr || layer->class_name != "InputLayer")
         fail_malformed("input '", ref.layer, "' is no input layer");
-      result.push_back(add_input(layer->source_value.empty() ? layer->name : layer->source_value,
-                                 shape_of(layer->config), dtype_of(layer->config)));
+      result.push_back(add_input(*layer, layer->source_value.empty() ? layer->name : layer->source_value));
     }
     return result;
   }
@@ -132,23 +150,17 @@ class Reader {
     if (++session_.calls > kMaxCalls) fail_unsupported("more than ", kMaxCalls, " calls of layers");
     if (layer.model != nullptr) {
       const Call arguments(session_, layer, name, std::move(args), std::move(kwargs));
-      return run(*layer.model, arguments.inputs(), name + "/", depth + 1);
+      const std::vector<ValueId> inputs = arguments.inputs();
+      arguments.finish();
+      return run(*layer.model, inputs, name + "/", depth + 1);
     }
-    if (layer.class_name == "Lambda") fail_unsupported(layer.label(), ": holds Python code, which is not run");
-    const bool operates = is_operation(layer);
-    const OperationRow* operation = operates ? find_operation(layer) : nullptr;
-    const LayerRow* row = operates ? nullptr : find_layer(layer.class_name);
-    if (row == nullptr && operation == nullptr) {
-      const auto function = layer.config.find("function");
-      if (operates && function != layer.config.end() && function->is_string())
-        fail_unsupported(layer.label(), ": the function ", function->get<std::string>(), " is not read");
-      fail_unsupported(layer.label(), ": this ", operates ? "operation" : "layer class", " is not read");
-    }
+    const Row row = row_of(layer);
     const bool first = name == layer.name;
     Call call(session_, layer, first && !layer.source_node.empty() ? layer.source_node : name, std::move(args),
               std::move(kwargs));
-    if (!operates) call.cast_inputs(compute_dtype(layer));
-    ValueId y = operates ? operation->import(call, operation->detail) : row->import(call);
+    if (row.layer != nullptr) call.cast_inputs(compute_dtype(call));
+    ValueId y = row.layer != nullptr ? import_all(call, row.layer->import)
+                                     : import_all(call, row.operation->import, row.operation->detail);
     if (session_.draft.unnamed.count(y) == 0 || session_.draft.graph.constant(y) != nullptr)
       y = call.emit("Identity", {y});
     return {call.named(y, first && !layer.source_value.empty() ? layer.source_value : name)};
@@ -274,7 +286,7 @@ bool sniff(const ModelSource& source) {
   }
 }
 
-Graph read(const ModelSource& source) { return Reader(open_zip(source)).read(); }
+Graph read(const ModelSource& source) { return Reader(open_zip(source), source.ignored).read(); }
 
 }  // namespace dnn::keras
 
@@ -282,6 +294,6 @@ namespace dnn::keras_h5 {
 
 bool sniff(const ModelSource& source) { return hdf5::is_hdf5(source.bytes); }
 
-Graph read(const ModelSource& source) { return keras::Reader(keras::open_h5(source)).read(); }
+Graph read(const ModelSource& source) { return keras::Reader(keras::open_h5(source), source.ignored).read(); }
 
 }  // namespace dnn::keras_h5

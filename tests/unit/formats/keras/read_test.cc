@@ -186,9 +186,9 @@ TEST(KerasRead, CodeAndUnknownLayersAreRefusedByName) {
   EXPECT_NE(
       refusal(R"({"class_name": "Activation", "config": {"name": "a", "activation": "custom"}})").find("'custom'"),
       std::string::npos);
-  EXPECT_NE(
-      refusal(R"({"class_name": "ReLU", "config": {"name": "a", "dtype": "mixed_float16"}})").find("mixed_float16"),
-      std::string::npos);
+  EXPECT_NE(refusal(R"({"class_name": "ReLU", "config": {"name": "a", "dtype": "int8_from_float32"}})")
+                .find("int8_from_float32"),
+            std::string::npos);
 }
 
 TEST(KerasRead, WeightsWithoutAModelAreRefused) {
