@@ -220,6 +220,13 @@ void write_swish(Export& e) {
   step(e, 18, 21, x, function(e, 14, line, "gate"), true);
 }
 
+// RELU takes no integers that stand for themselves.
+void write_relu(Export& e) {
+  const bool plain = is_float(e.type(0).dtype) || e.quantized();
+  if (plain) return write_unary<19>(e);
+  e.op(55, {e.input(0), e.number(0)}, {e.output()});
+}
+
 void write_softplus(Export& e) { softplus(e, true); }
 
 // x * tanh(softplus(x))

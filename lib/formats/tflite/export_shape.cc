@@ -148,6 +148,11 @@ void write_split(Export& e) {
   }
 }
 
+void write_tile(Export& e) {
+  const int32_t repeats = e.ints(e.known_ints(1, "list of repeats"));
+  e.op(69, {e.input(0), repeats}, {e.output()}, {51, CreateAnyTable(e.builder())});
+}
+
 void write_transpose(Export& e) {
   std::vector<int64_t> perm = e.node().attribute_ints("perm");
   for (size_t i = e.shape(0).size(); perm.size() < e.shape(0).size();) perm.push_back(static_cast<int64_t>(--i));

@@ -32,6 +32,7 @@ void write_mish(Export& e);
 void write_mul(Export& e);
 void write_quantize(Export& e);
 void write_reciprocal(Export& e);
+void write_relu(Export& e);
 void write_softmax(Export& e);
 void write_softplus(Export& e);
 void write_sub(Export& e);
@@ -59,6 +60,7 @@ void write_reshape(Export& e);
 void write_shape(Export& e);
 void write_slice(Export& e);
 void write_split(Export& e);
+void write_tile(Export& e);
 void write_transpose(Export& e);
 
 }  // namespace dnn::tflite

@@ -289,6 +289,63 @@ Any reduce(Op& op) {
   return q == nullptr ? op.result(y) : op.quantized(y, *q);
 }
 
+namespace {
+
+// The variance of x, of which `correction` is taken off the count, and its mean.
+std::pair<ValueId, ValueId> variance(Op& op, ValueId x, std::vector<int64_t> axes, double correction, bool keep) {
+  int64_t count = 1;
+  for (size_t i = 0; axes.empty() && i < op.rank(x); ++i) count *= op.extent(x, static_cast<int64_t>(i));
+  for (int64_t axis : axes) count *= op.extent(x, axis);
+  std::vector<ValueId> whole = {x};
+  if (!axes.empty()) whole.push_back(op.list(axes));
+  const ValueId mean = op.emit("ReduceMean", whole, {{"keepdims", int64_t{1}}}), centred = op.emit("Sub", {x, mean});
+  whole[0] = centred;
+  const ValueId sum = op.emit("ReduceSumSquare", whole, {{"keepdims", int64_t{keep ? 1 : 0}}});
+  const double divisor = std::max(0.0, static_cast<double>(count) - correction);
+  whole[0] = x;
+  return {op.emit("Div", {sum, op.scalar(divisor, op.type(x).dtype)}),
+          keep ? mean : op.emit("ReduceMean", whole, {{"keepdims", int64_t{0}}})};
+}
+
+}  // namespace
+
+// var, std, var_mean, std_mean: (unbiased), (dim, unbiased, keepdim) or (dim, correction=, keepdim=)
+Any variances(Op& op) {
+  const std::string name = op.row().op;
+  const ValueId x = op.tensor(0);
+  double correction = op.has(4) ? op.real(4) : 1;
+  bool keep = op.flag(3);
+  std::vector<int64_t> axes;
+  if (op.has(1) && op.argument(1).get<bool>() != nullptr) {
+    correction = op.flag(1) ? 1 : 0;
+  } else if (op.has(1)) {
+    axes = axes_of(op, 1, x);
+  }
+  if (op.has(2)) correction = op.flag(2) ? 1 : 0;
+  auto [y, mean] = variance(op, x, axes, correction, keep);
+  if (starts_with(name, "std")) y = op.emit("Sqrt", {y});
+  return ends_with(name, "mean") ? op.result_many({y, mean}, true) : op.result(y);
+}
+
+// (sum of |x|^p)^(1/p)
+Any vector_norm(Op& op) {
+  ValueId x = op.tensor(0);
+  const double p = op.has(1) ? op.real(1) : 2;
+  if (op.has(4)) x = op.to_dtype(x, op.dtype(4));
+  std::vector<ValueId> inputs = {x};
+  const std::vector<int64_t> axes = axes_of(op, 2, x);
+  if (!axes.empty()) inputs.push_back(op.list(axes));
+  const Attributes keep = {{"keepdims", int64_t{op.flag(3) ? 1 : 0}}};
+  if (p == 2) return op.result(op.emit("ReduceL2", inputs, keep));
+  if (p == 1) return op.result(op.emit("ReduceL1", inputs, keep));
+  inputs[0] = op.emit("Abs", {x});
+  if (std::isinf(p)) return op.result(op.emit(p > 0 ? "ReduceMax" : "ReduceMin", inputs, keep));
+  if (p == 0) op.refuse("the count of what is not zero is not read");
+  const DType dtype = op.type(x).dtype;
+  inputs[0] = op.emit("Pow", {inputs[0], op.scalar(p, dtype)});
+  return op.result(op.emit("Pow", {op.emit("ReduceSum", inputs, keep), op.scalar(1 / p, dtype)}));
+}
+
 Any arg_extreme(Op& op) {
   ValueId x = op.tensor(0);
   const bool keep = op.flag(2);
@@ -411,6 +468,56 @@ Any topk(Op& op) {
                    {{"axis", axis}, {"largest", int64_t{op.flag(3) ? 1 : 0}}, {"sorted", int64_t{op.flag(4) ? 1 : 0}}},
                    2),
       true);
+}
+
+Any log_of(Op& op) {
+  const ValueId x = to_float(op, op.tensor(0));
+  const std::string base = op.row().op;
+  const DType dtype = op.type(x).dtype;
+  if (base == "1p") return op.result(op.emit("Log", {op.emit("Add", {x, op.scalar(1, dtype)})}));
+  return op.result(op.emit("Div", {op.emit("Log", {x}), op.scalar(std::log(base == "2" ? 2.0 : 10.0), dtype)}));
+}
+
+// Rounded to zero; "frac": what that takes off.
+Any truncated(Op& op) {
+  const ValueId x = op.tensor(0);
+  if (is_integer(op.type(x).dtype)) return op.argument(0);
+  const ValueId y = op.emit("Mul", {op.emit("Sign", {x}), op.emit("Floor", {op.emit("Abs", {x})})});
+  return op.result(*op.row().op == '\0' ? y : op.emit("Sub", {x, y}));
+}
+Any exponential(Op& op) {
+  const ValueId x = to_float(op, op.tensor(0));
+  const DType dtype = op.type(x).dtype;
+  if (std::string(op.row().op) == "2") return op.result(op.emit("Pow", {op.scalar(2, dtype), x}));
+  return op.result(op.emit("Sub", {op.emit("Exp", {x}), op.scalar(1, dtype)}));
+}
+Any is_finite(Op& op) {
+  const ValueId x = to_float(op, op.tensor(0));
+  return op.result(op.emit("Not", {op.emit("Or", {op.emit("IsNaN", {x}), op.emit("IsInf", {x})})}));
+}
+
+// x + weight (y - x)
+Any lerp(Op& op) {
+  const ValueId x = op.tensor(0), y = op.tensor(1), weight = op.number_like(2, x);
+  return op.result(op.emit("Add", {x, op.emit("Mul", {weight, op.emit("Sub", {y, x})})}));
+}
+
+// x + value (a b), x + value (a / b)
+Any add_product(Op& op) {
+  const ValueId x = op.tensor(0);
+  ValueId y = op.emit(op.row().op, {op.tensor(1), op.tensor(2)});
+  if (op.real(3) != 1) y = op.emit("Mul", {y, op.scalar(op.real(3), op.type(x).dtype)});
+  return op.result(op.emit("Add", {x, y}));
+}
+
+Any quantify(Op& op) {
+  const bool any = std::string(op.row().op) == "any";
+  const ValueId x = op.to_dtype(op.to_dtype(op.tensor(0), DType::Bool), DType::Int32);
+  std::vector<ValueId> inputs = {x};
+  const std::vector<int64_t> axes = axes_of(op, 1, x);
+  if (!axes.empty()) inputs.push_back(op.list(axes));
+  const Attributes keep = {{"keepdims", int64_t{op.flag(2) ? 1 : 0}}};
+  return op.result(op.to_dtype(op.emit(any ? "ReduceMax" : "ReduceMin", inputs, keep), DType::Bool));
 }
 
 Any triangle(Op& op) {

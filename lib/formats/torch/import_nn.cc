@@ -74,6 +74,16 @@ ValueId convolve(Op& op, Attributes attributes, int64_t groups, bool transposed)
   op.rank(x);
   x = with_batch(op, x, spatial, &added);
   if (groups != 1) attributes["group"] = groups;
+  if (attributes.erase("auto_pad") != 0) {  // "same": of a stride of 1, so that the windows alone say it
+    const std::vector<int64_t> dilations = std::get<std::vector<int64_t>>(attributes["dilations"]);
+    std::vector<int64_t> pads(2 * spatial);
+    for (size_t i = 0; i < spatial; ++i) {
+      const int64_t all = dilations[i] * (w[i + 2].size - 1);
+      pads[i] = all / 2;
+      pads[i + spatial] = all - all / 2;
+    }
+    attributes["pads"] = pads;
+  }
   std::vector<ValueId> inputs = {x, weight};
   if (op.has(2)) inputs.push_back(op.tensor(2));
   const ValueId y = op.emit(transposed ? "ConvTranspose" : "Conv", std::move(inputs), std::move(attributes));
@@ -266,9 +276,10 @@ Any adaptive_average_pool(Op& op) {
       for (size_t i = 0; i < spatial; ++i) kernel.push_back(in[i] / out[i]);
       y = op.emit("AveragePool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}});
     } else {
-      if (spatial != 2) op.refuse("uneven ranges over ", spatial, " axes are not read");
-      y = op.emit("MatMul", {op.store("rows", averaging(in[0], out[0])), x});
-      y = op.emit("MatMul", {y, op.store("columns", transposed(averaging(in[1], out[1]), {1, 0}))});
+      if (spatial > 2) op.refuse("uneven ranges over ", spatial, " axes are not read");
+      y = spatial == 2 ? op.emit("MatMul", {op.store("rows", averaging(in[0], out[0])), x}) : x;
+      const Tensor columns = transposed(averaging(in[spatial - 1], out[spatial - 1]), {1, 0});
+      y = op.emit("MatMul", {y, op.store("columns", columns)});
     }
   }
   if (added) y = op.squeeze(y, {0});
@@ -312,6 +323,28 @@ Any group_norm(Op& op) {
                            {{"num_groups", op.integer(1)}, {"epsilon", static_cast<float>(op.real(4))}}));
 }
 
+Any native_group_norm(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t n = op.extent(x, 1);
+  for (size_t i = 3; i <= 5; ++i) op.without(i);  // the extents, which the input has
+  const DType dtype = op.type(x).dtype;
+  const ValueId y = op.emit("GroupNormalization", {x, vector_or(op, 1, n, 1, dtype), vector_or(op, 2, n, 0, dtype)},
+                            {{"num_groups", op.integer(6)}, {"epsilon", static_cast<float>(op.real(7))}});
+  return make_list({op.result(y), Any(), Any()}, true);
+}
+
+// g v / |v|, the length over all axes but `dim`
+Any weight_norm(Op& op) {
+  const ValueId v = op.tensor(0), g = op.tensor(1);
+  const int64_t dim = op.integer(2), rank = static_cast<int64_t>(op.rank(v));
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != dim) axes.push_back(i);
+  }
+  const ValueId length = op.emit("ReduceL2", {v, op.list(axes)}, {{"keepdims", int64_t{1}}});
+  return op.result(op.emit("Mul", {v, op.emit("Div", {g, length})}));
+}
+
 Any instance_norm(Op& op) {
   if (!op.flag(5)) op.refuse("running statistics are not read");
   const ValueId x = op.tensor(0);
@@ -339,11 +372,21 @@ ValueId attend(Op& op, ValueId q, ValueId k, ValueId v, ValueId mask, double sca
 
 Any attention(Op& op) {
   const ValueId q = op.tensor(0), k = op.tensor(1), v = op.tensor(2);
-  if (op.flag(5)) op.refuse("is_causal is not read");
+  const bool causal = op.flag(5);
   if (op.real(4) != 0) op.refuse("dropout in training mode is not read; call eval() before the export");
   if (op.flag(7)) op.refuse("enable_gqa is not read");
   const double scale = op.has(6) ? op.real(6) : 1 / std::sqrt(static_cast<double>(op.extent(q, -1)));
-  return op.result(attend(op, q, k, v, op.has(3) ? op.tensor(3) : kNoValue, scale));
+  ValueId mask = op.has(3) ? op.tensor(3) : kNoValue;
+  if (causal) {  // each row sees the columns up to its own
+    if (mask != kNoValue) op.fail("a mask beside is_causal");
+    const int64_t rows = op.extent(q, -2), columns = op.extent(k, -2);
+    if (rows > 1 << 12 || columns > 1 << 12)
+      op.refuse("is_causal over ", rows, " and ", columns, " places is not read");
+    Tensor lower(DType::Bool, {rows, columns});
+    for (int64_t i = 0; i < rows * columns; ++i) lower.mutable_data<bool>()[i] = i % columns <= i / columns;
+    mask = op.store("causal", std::move(lower));
+  }
+  return op.result(attend(op, q, k, v, mask, scale));
 }
 
 // Self-attention as nn.MultiheadAttention's fast path computes it: x: [N, L, E].

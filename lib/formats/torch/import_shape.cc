@@ -286,27 +286,106 @@ Any flip(Op& op) {
                         op.list(axes), op.list(std::vector<int64_t>(n, -1))}));
 }
 
-// x[:, i]: one tensor of indices, the other axes whole.
-Any index(Op& op) {
-  const ValueId x = op.tensor(0);
-  const std::vector<Any>& places = op.items(1);
-  size_t axis = places.size();
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i].none()) continue;
-    if (axis != places.size()) op.refuse("indices along more than one axis are not read");
-    axis = i;
-  }
-  if (axis == places.size()) return op.argument(0);
-  const auto* cell = places[axis].get<Any::Tensor>();
-  if (cell == nullptr) op.fail("an index is ", kind_of(places[axis]));
+namespace {
+
+// A tensor of indices; Unsupported where it is of truth values, by which the extent of the result depends on numbers.
+ValueId indices_of(Op& op, const Any& place) {
+  const auto* cell = place.get<Any::Tensor>();
+  if (cell == nullptr) op.fail("an index is ", kind_of(place));
   const ValueId at = op.importer().real_of(*cell, op, op.label());
   const DType dtype = op.type(at).dtype;
   if (dtype != DType::Int64 && dtype != DType::Int32) op.refuse("an index of ", dtype_name(dtype), " is not read");
-  return op.result(op.emit("Gather", {x, at}, {{"axis", static_cast<int64_t>(axis)}}));
+  return dtype == DType::Int64 ? at : op.to_dtype(at, DType::Int64);
+}
+
+// Several axes by indices that broadcast against one another, which come first among the result's axes; where the indexed axes
+// are neighbours they stand in their place.
+ValueId index_axes(Op& op, ValueId x, const std::vector<int64_t>& axes, const std::vector<ValueId>& places) {
+  const auto rank = static_cast<int64_t>(op.rank(x));
+  std::vector<int64_t> perm = axes;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) perm.push_back(axis);
+  }
+  ValueId sum = places[0];  // of the common shape
+  int64_t depth = 0;
+  for (ValueId place : places) depth = std::max(depth, static_cast<int64_t>(op.rank(place)));
+  for (size_t i = 1; i < places.size(); ++i) sum = op.emit("Add", {sum, places[i]});
+  const ValueId shape = op.emit("Shape", {sum});
+  std::vector<ValueId> columns;
+  for (ValueId place : places) columns.push_back(op.unsqueeze(op.emit("Expand", {place, shape}), {-1}));
+  const ValueId table = op.emit("Concat", std::move(columns), {{"axis", int64_t{-1}}});
+  const bool moved = perm != identity_perm(perm.size());
+  const ValueId y = op.emit("GatherND", {moved ? op.transpose(x, perm) : x, table});
+  const bool neighbours = axes.back() - axes.front() + 1 == static_cast<int64_t>(axes.size());
+  if (!neighbours || axes.front() == 0) return y;
+  std::vector<int64_t> back;  // the axes before the indexed ones, theirs, those behind
+  for (int64_t i = 0; i < axes.front(); ++i) back.push_back(depth + i);
+  for (int64_t i = 0; i < depth; ++i) back.push_back(i);
+  for (int64_t i = axes.front(); i < rank - static_cast<int64_t>(axes.size()); ++i) back.push_back(depth + i);
+  return op.transpose(y, back);
+}
+
+}  // namespace
+
+// x[:, i], x[i, :, j]
+Any index(Op& op) {
+  const ValueId x = op.tensor(0);
+  std::vector<int64_t> axes;
+  std::vector<ValueId> places;
+  for (size_t i = 0; i < op.items(1).size(); ++i) {
+    if (op.items(1)[i].none()) continue;
+    axes.push_back(static_cast<int64_t>(i));
+    places.push_back(indices_of(op, op.items(1)[i]));
+  }
+  if (axes.empty()) return op.argument(0);
+  if (axes.size() == 1) return op.result(op.emit("Gather", {x, places[0]}, {{"axis", axes[0]}}));
+  return op.result(index_axes(op, x, axes, places));
 }
 Any index_select(Op& op) {
   return op.result(op.emit("Gather", {op.tensor(0), op.tensor(2)}, {{"axis", op.integer(1)}}));
 }
+// Windows along one axis, each at the end: [..., n, ..., size]
+Any unfold(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(1), x), size = op.integer(2), step = op.integer(3),
+                extent = op.extent(x, axis);
+  if (size < 1 || step < 1 || size > extent) op.fail("windows of ", size, " by steps of ", step);
+  const int64_t n = (extent - size) / step + 1;
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < n * size; ++i) places.push_back(i / size * step + i % size);
+  const ValueId at = op.store("places", Tensor::of<int64_t>({n, size}, places));
+  std::vector<int64_t> perm = identity_perm(op.rank(x) + 1);
+  std::rotate(perm.begin() + axis + 1, perm.begin() + axis + 2, perm.end());
+  return op.result(op.transpose(op.emit("Gather", {x, at}, {{"axis", axis}}), perm));
+}
+
+// [N, C, H, W] -> [N, C kh kw, windows]
+Any im2col(Op& op) {
+  ValueId x = op.tensor(0);
+  if (op.rank(x) != 4) op.refuse("an image without a batch is not read");
+  const std::vector<int64_t> kernel = op.ints(1, 2), dilation = op.ints(2, 2), pad = op.ints(3, 2),
+                             stride = op.ints(4, 2);
+  const int64_t channels = op.extent(x, 1);
+  std::vector<int64_t> n;
+  std::vector<ValueId> tables;
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t extent = op.extent(x, static_cast<int64_t>(i) + 2) + 2 * pad[i];
+    const int64_t reach = (kernel[i] - 1) * dilation[i] + 1;
+    if (kernel[i] < 1 || dilation[i] < 1 || stride[i] < 1 || pad[i] < 0 || reach > extent)
+      op.fail("a window of ", reach);
+    n.push_back((extent - reach) / stride[i] + 1);
+    std::vector<int64_t> places;
+    for (int64_t k = 0; k < kernel[i]; ++k) {
+      for (int64_t o = 0; o < n[i]; ++o) places.push_back(k * dilation[i] + o * stride[i]);
+    }
+    tables.push_back(op.store("places", Tensor::of<int64_t>({static_cast<int64_t>(places.size())}, places)));
+  }
+  if (pad != std::vector<int64_t>{0, 0}) x = op.emit("Pad", {x, op.list({0, 0, pad[0], pad[1], 0, 0, pad[0], pad[1]})});
+  for (size_t i = 0; i < 2; ++i) x = op.emit("Gather", {x, tables[i]}, {{"axis", static_cast<int64_t>(i) + 2}});
+  x = op.transpose(op.reshape(x, {0, channels, kernel[0], n[0], kernel[1], n[1]}), {0, 1, 2, 4, 3, 5});
+  return op.result(op.reshape(x, {0, channels * kernel[0] * kernel[1], n[0] * n[1]}));
+}
+
 Any gather(Op& op) {
   return op.result(op.emit("GatherElements", {op.tensor(0), op.tensor(2)}, {{"axis", op.integer(1)}}));
 }

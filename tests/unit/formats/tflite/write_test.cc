@@ -47,6 +47,7 @@ const std::vector<Case>& cases() {
       {"nhwc.Conv",
        "  const w: float32[6,4,3,3] = random(1)\n  const b: float32[6] = random(2)\n  y = Conv(x, w, b) {pads = [1, 1, "
        "1, 1], strides = [2, 1]}"},
+      {"Tile", "  const r: int64[4] = {1, 2, 1, 3}\n  y = Tile(x, r)"},
       {"nhwc.Conv", "  const w: float32[6,2,3,2] = random(1)\n  y = Conv(x, w) {group = 2, dilations = [2, 1]}"},
       {"nhwc.Conv",
        "  const w: float32[8,1,3,3] = random(1)\n  y = Conv(x, w) {group = 4, auto_pad = \"SAME_LOWER\", strides = [2, "

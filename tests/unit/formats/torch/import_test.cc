@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "interp/interpreter.h"
 
 namespace dnn::torch {
@@ -227,6 +229,28 @@ TEST(TorchImport, SumsOfIntegersAreWide) {
 TEST(TorchImport, SoftplusHasAThreshold) {
   const Tensor x = Tensor::of<float>({5}, {-1, 0, .3f, .6f, 1});
   expect_near(computed("softplus", x, {2.0, 0.5}), {0.0634640f, 0.3465736f, .3f, .6f, 1}, "softplus");
+}
+
+TEST(TorchImport, SpreadsAndLengths) {
+  const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, -4, 0, 4});
+  const Any last = make_list({Any(int64_t{1})});
+  expect_near(computed("var", x, {last, true, false}), {1, 16}, "var");
+  expect_near(computed("var", x, {last, false, false}), {2.0f / 3, 32.0f / 3}, "var of all");
+  expect_near(computed("std", x, {last, true, true}), {1, 4}, "std");
+  expect_near(computed("linalg_vector_norm", x, {int64_t{1}, last}), {6, 8}, "1-norm");
+  expect_near(computed("linalg_vector_norm", x, {int64_t{2}, last}), {3.7416574f, 5.656854f}, "2-norm");
+  expect_near(computed("linalg_vector_norm", x, {HUGE_VAL, last}), {3, 4}, "largest");
+  expect_near(computed("trunc", Tensor::of<float>({3}, {-1.7f, 0.2f, 2.5f}), {}), {-1, 0, 2}, "trunc");
+  expect_near(computed("any", x, {int64_t{0}}), {1, 1, 1}, "any");
+  expect_near(computed("all", x, {int64_t{0}}), {1, 0, 1}, "all");
+}
+
+TEST(TorchImport, WindowsAreUnfolded) {
+  const Tensor x = Tensor::of<float>({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto pair = [](int64_t a, int64_t b) { return make_list({Any(a), Any(b)}); };
+  expect_near(computed("im2col", x, {pair(2, 2), pair(1, 1), pair(0, 0), pair(1, 1)}), {1, 2, 2, 3, 4, 5, 5, 6},
+              "im2col");
+  expect_near(computed("unfold", x, {int64_t{3}, int64_t{2}, int64_t{1}}), {1, 2, 2, 3, 4, 5, 5, 6}, "unfold");
 }
 
 // An argument that no schema has, in each row.
