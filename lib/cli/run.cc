@@ -17,8 +17,8 @@
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/console.h"
-#include "cli/signals.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "stream/records.h"
 
 namespace dnn::cli {
