@@ -60,6 +60,8 @@ std::string without_number(std::string name) {
   return name;
 }
 
+constexpr size_t kMostParts = 32;  // of a weight's path that are looked at
+
 // Gives the layers of a nested model those of its weights whose path has the layer's name in it.
 void share_out(Model& model, std::vector<Weight>& all) {
   std::map<std::string, Layer*> by_name;
@@ -73,14 +75,20 @@ void share_out(Model& model, std::vector<Weight>& all) {
   for (Weight& weight : all) {
     if (!weight.value.defined()) continue;
     const std::vector<std::string> parts = split(weight.name, '/');
-    for (size_t i = parts.size() - 1; i-- > 0;) {
-      const auto found = by_name.find(parts[i]);
-      if (found == by_name.end()) continue;
-      weight.role = without_number(
-          join(std::vector<std::string>(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end()), "/"));
-      found->second->weights.push_back(weight);
-      weight.value = Tensor();
-      break;
+    const auto joined = [&](size_t from, size_t to) {
+      return join(std::vector<std::string>(parts.begin() + static_cast<std::ptrdiff_t>(from),
+                                           parts.begin() + static_cast<std::ptrdiff_t>(to)),
+                  "/");
+    };
+    // A layer's own name may have slashes: the last place where one ends, and the longest there.
+    for (size_t end = std::min<size_t>(parts.size(), kMostParts); end-- > 1 && weight.value.defined();) {
+      for (size_t begin = 0; begin < end && weight.value.defined(); ++begin) {
+        const auto found = by_name.find(joined(begin, end));
+        if (found == by_name.end()) continue;
+        weight.role = without_number(joined(end, parts.size()));
+        found->second->weights.push_back(weight);
+        weight.value = Tensor();
+      }
     }
   }
 }

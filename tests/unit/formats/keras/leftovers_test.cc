@@ -356,19 +356,21 @@ TEST(KerasLeftovers, ProgramsAreRefusedWhereverTheyStand) {
   EXPECT_EQ(kind, ErrorKind::Unsupported);
 }
 
-// As published files have them: flags as numbers, and a functional model inside a sequential one.
-TEST(KerasLeftovers, FlagsAsNumbersAndModelsInModels) {
+// As published files have them: flags as numbers, a functional model inside a sequential one, layers called like paths.
+TEST(KerasLeftovers, FlagsAsNumbersModelsInModelsAndNamesWithSlashes) {
   const std::string config = R"({"class_name": "Sequential", "config": {"name": "m", "layers": [
     {"class_name": "Functional", "config": {"name": "f", "trainable": true, "layers": [
       {"class_name": "InputLayer", "name": "i", "config": {"batch_input_shape": [null, 2], "dtype": "float32", "sparse": false,
        "ragged": false, "name": "i"}, "inbound_nodes": []},
-      {"class_name": "BatchNormalization", "name": "bn", "config": {"name": "bn", "trainable": false, "axis": [1], "scale": 1,
+      {"class_name": "BatchNormalization", "name": "block/bn", "config": {"name": "block/bn", "trainable": false, "axis": [1], "scale": 1,
        "center": 0, "epsilon": 0}, "inbound_nodes": [[["i", 0, 0, {}]]]}],
-      "input_layers": [["i", 0, 0]], "output_layers": [["bn", 0, 0]]}}]}})";
+      "input_layers": [["i", 0, 0]], "output_layers": [["block/bn", 0, 0]]}}]}})";
   const Tensor gamma = Tensor::of<float>({2}, {2, 3}), mean = Tensor::of<float>({2}, {1, 1}),
                variance = Tensor::of<float>({2}, {4, 1});
   const Graph graph = read_text(h5_file(
-      config, {{"f", {{"bn/gamma:0", gamma}, {"bn/moving_mean:0", mean}, {"bn/moving_variance:0", variance}}}}));
+      config,
+      {{"f",
+        {{"block/bn/gamma:0", gamma}, {"block/bn/moving_mean:0", mean}, {"block/bn/moving_variance:0", variance}}}}));
   EXPECT_EQ(to_doubles(interpret(graph, {Tensor::of<float>({1, 2}, {3, 5})})[0]), (std::vector<double>{2, 12}));
 }
 
