@@ -5,14 +5,14 @@
 
 #include "base/text.h"
 #include "graph/locate.h"
-
+#include "ops/channels_last.h"
 #include "ops/op.h"
 
 namespace dnn {
 namespace {
 
 const AttributeDef* find(const Node& node, std::string_view name) {
-  const OpDef* op = find_op(node.domain, node.op);
+  const OpDef* op = find_op(node.domain == kChannelsLastDomain ? std::string_view() : node.domain, node.op);
   return op == nullptr ? nullptr : find_attribute(op->attributes, name);
 }
 
