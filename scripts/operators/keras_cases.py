@@ -47,15 +47,15 @@ def save(name, model, arrays, folder):
     return files, inputs, [np.asarray(e) for e in expected]
 
 
-def case(name, shape, build, dtype="float32", more=()):
-    """`build` makes a tensor of inputs of these shapes, the batch aside."""
+def case(name, shape, build, dtype="float32", more=(), batch=2):
+    """`build` makes a tensor of inputs of these shapes, the batch aside; a batch of 1 where it mixes samples."""
     def make(folder):
         keras.backend.clear_session()
         shapes = [shape, *more]
         tensors = [keras.Input(s, dtype=dtype, name=f"x{i}") for i, s in enumerate(shapes)]
         outputs = build(*tensors)
         model = keras.Model(tensors if len(tensors) > 1 else tensors[0], outputs)
-        return save(name, model, [numbers((2, *s), i, dtype) for i, s in enumerate(shapes)], folder)
+        return save(name, model, [numbers((batch, *s), i, dtype) for i, s in enumerate(shapes)], folder)
 
     ROWS.append((name, make))
 
@@ -315,7 +315,7 @@ if OPS is not None:
            "cumsum": [], "cumprod": [], "ravel": [], "sort": [], "argsort": [], "copy": [], "stop_gradient": [], "normalize": []}
     for name in one:
         if hasattr(OPS, name):
-            case(f"ops_{name}", (3, 4), lambda x, f=getattr(OPS, name): f(x))
+            case(f"ops_{name}", (3, 4), lambda x, f=getattr(OPS, name): f(x), batch=1)
     for name in ("max", "min", "mean", "sum", "prod", "std", "var", "logsumexp", "any", "all", "amax"):
         case(f"ops_{name}_axis", (3, 4), lambda x, f=getattr(OPS, name): f(x, axis=-1))
         case(f"ops_{name}_axes_kept", (3, 4), lambda x, f=getattr(OPS, name): f(x, axis=(1, 2), keepdims=True))
@@ -380,10 +380,10 @@ if OPS is not None:
     case("ops_resize", IMAGE, lambda x: OPS.image.resize(x, (5, 9)))
     case("ops_resize_antialias", IMAGE, lambda x: OPS.image.resize(x, (5, 4), antialias=True))
     case("ops_rgb_to_grayscale", (4, 4, 3), lambda x: OPS.image.rgb_to_grayscale(x))
-    case("ops_broadcast_to", (1, 4), lambda x: OPS.broadcast_to(x, (2, 3, 4)))
+    case("ops_broadcast_to", (1, 4), lambda x: OPS.broadcast_to(x, (1, 3, 4)), batch=1)
     case("ops_batch_normalization", IMAGE, lambda x: OPS.batch_normalization(x, np.ones(4, "float32"), np.ones(4, "float32") * 2, axis=-1))
     case("ops_dot_product_attention", (3, 2, 4), lambda x: OPS.dot_product_attention(x, x, x))
-    case("ops_meshgrid", (3,), lambda x: OPS.meshgrid(x[0], x[0])[0])
+    case("ops_meshgrid", (3,), lambda x: OPS.meshgrid(x[0], x[0])[0], batch=1)
     case("ops_depth_to_space", (3, 3, 4), lambda x: OPS.depth_to_space(x, 2))
 
 

@@ -331,7 +331,9 @@ ValueId operate_squeeze(Call& call, const char*) {
   std::vector<int64_t> axes;
   if (!axis.is_null()) axes = wholes(call, axis, "axis");
   for (int64_t i = 0; axes.empty() && i < call.rank(x); ++i) {
-    if (call.shape(x)[static_cast<size_t>(i)] == 1) axes.push_back(i);
+    const int64_t extent = call.shape(x)[static_cast<size_t>(i)];
+    if (extent < 0) call.refuse("it drops axes of extent 1, but an extent is open");
+    if (extent == 1) axes.push_back(i);
   }
   return axes.empty() ? call.emit("Identity", {x}) : call.emit("Squeeze", {x, call.list(axes)});
 }

@@ -111,10 +111,10 @@ std::map<std::string, Sample> layer_samples() {
 std::map<std::string, Sample> operation_samples() {
   std::map<std::string, Sample> s;
   for (const char* name :
-       {"Absolute", "Ceil",   "Cos",        "Elu",     "Erf",  "Exp",      "Floor",    "Gelu",    "HardSigmoid",
-        "HardSilu", "Log",    "LogSoftmax", "Max",     "Mean", "Min",      "Negative", "Prod",    "Relu",
-        "Relu6",    "Round",  "Rsqrt",      "Sigmoid", "Sign", "Silu",     "Sin",      "Softmax", "Softplus",
-        "Sqrt",     "Square", "Squeeze",    "Sum",     "Tanh", "Transpose"})
+       {"Absolute",    "Ceil",     "Cos",      "Elu",        "Erf",    "Exp",     "Floor", "Gelu",
+        "HardSigmoid", "HardSilu", "Log",      "LogSoftmax", "Max",    "Mean",    "Min",   "Negative",
+        "Prod",        "Relu",     "Relu6",    "Round",      "Rsqrt",  "Sigmoid", "Sign",  "Silu",
+        "Sin",         "Softmax",  "Softplus", "Sqrt",       "Square", "Sum",     "Tanh",  "Transpose"})
     s[name] = {"", kRow};
   for (const char* name : {"Add", "Divide", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "Maximum",
                            "Minimum", "Multiply", "Power", "Subtract", "TrueDivide"})
@@ -128,6 +128,7 @@ std::map<std::string, Sample> operation_samples() {
   s["Matmul"] = {"", {4, 4}, 2, {}, true};
   s["Pad"] = {R"("pad_width": [[0, 0], [1, 1], [0, 2]])", kRow};
   s["Reshape"] = {R"("newshape": [-1, 24])", kRow};
+  s["Squeeze"] = {R"("axis": 1)", {1, 4}};
   s["Swapaxes"] = {R"("axis1": 1, "axis2": 2)", kRow};
   s["Take"] = {R"("axis": 1)", kRow, 1, {}, true, ", [0, 1]"};
   s["Where"] = {"", kRow, 3, {}, true};
