@@ -25,7 +25,7 @@ const cli::Tool kTool = {
     .name = "dnn-localize",
     .summary = "Finds TARGET's wrong layers, and what mends them; of one MODEL, what passes and types change.",
     .negative = "a layer is wrong, diverges or must stay float32; not repaired; an INPUT not judged",
-    .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", "two models"},
+    .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", ""},
                  {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
 
 std::string variable(const std::string& name) {

@@ -390,7 +390,8 @@ TEST(ScheduleCpu, CopiesStayInBlocksOfChannels) {
 // No task per vector: twelve rows of five are enough.
 TEST(ScheduleCpu, TasksAreNotSingleVectors) {
   const Kernel rows = copy({12, 5, 64}, {5, 12, 64}, {variable("b"), variable("a"), variable("c")});
-  EXPECT_EQ(tasks(schedule_cpu(rows, {}, {})), 60);
+  const Machine machine(0);
+  EXPECT_EQ(tasks(schedule_cpu(rows, {}, {machine.target()})), 60);
 }
 
 TEST(ScheduleCpu, BordersAreATaskForEachBlockOfChannels) {

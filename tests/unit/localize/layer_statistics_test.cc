@@ -76,7 +76,7 @@ TEST(LayerStatistics, NamesAreQuotedWhereTheyMustBe) {
   r.statistics.emplace();
   report.layers = {r};
   EXPECT_EQ(statistics_csv(report).substr(kHeader.size()),
-            "1,\"one,two\",plain name,\"say \"\"x\"\"\",\"say \"\"x\"\"\",\"line\nend\",\"line\nend\",name,0,0,"
+            "1,\"one,two\",plain name,\"say \"\"x\"\"\",\"say \"\"x\"\"\",line\\u{A}end,line\\u{A}end,name,0,0,"
             ",,,,,,0,,,,,,,,,\n");
 }
 
