@@ -72,7 +72,9 @@ QuantizedModel quantize_model(const QuantizeRequest& request) {
   };
   Graph quantized = quantize(prepared, *inputs.open(request.calibrate, "--calibrate"), options, &result.report);
   say(summary_text(result.report));
-  if (!request.validate.empty()) {
+  if (request.validate.empty()) {
+    if (warn) warn("not validated: --validate INPUT counts the labels that change");
+  } else {
     Graph after = quantized;
     fix_open_extents(after);
     const std::unique_ptr<SampleSource> source = inputs.open(request.validate, "--validate");

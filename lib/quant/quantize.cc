@@ -62,7 +62,7 @@ Graph prepare(Graph model) {
   infer_types(model);
   fold_batch_norms(model);
   PassOptions passes;
-  passes.changes = "only:simplify-inference,canonicalize-cast,fold-constant,recognize-activations";
+  passes.changes = "only:simplify-inference,canonicalize-cast,fold-constant,recognize-activations,fold-scale-axis";
   run_passes(model, passes);
   infer_types(model);
   return model;

@@ -182,6 +182,23 @@ TEST(Quantize, ComputesTheSameUpToRounding) {
   EXPECT_EQ(to_text(quantized_as("int8", "mse", 1), all), to_text(quantized_as("int8", "mse", 3), all));
 }
 
+// As tf2onnx writes a depthwise convolution's batch norm: channels that differ by a factor of 200 would share one scale.
+TEST(Quantize, ScalesPerChannelAreFolded) {
+  const Graph graph = prepare(parsed(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[2,1,3,3] = random(1)
+  const scale: float32[1,2,1,1] = {200, 0.5}
+  const shift: float32[1,2,1,1] = {1, -1}
+  c = Conv(x, w) @conv {group = 2, pads = [1, 1, 1, 1]}
+  m = Mul(c, scale) @scale
+  y = Add(m, shift) @shift
+  output y
+)"));
+  ASSERT_EQ(graph.order().size(), 1U);
+  EXPECT_EQ(graph.node(graph.order()[0]).op, "Conv");
+  EXPECT_NE(graph.node(graph.order()[0]).input(2), kNoValue);
+}
+
 TEST(Quantize, OutputsAndValuesKeepTheirNames) {
   const Graph graph = prepare(parsed(kResidual));
   Given given(random_samples({1, 3, 8, 8}, 4));
