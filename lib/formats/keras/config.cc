@@ -314,7 +314,7 @@ class ModelReader {
 
 }  // namespace
 
-Model model_of(Json root, int version, const IgnoredFields& ignored) {
+Model model_of(const Json& root, int version, const IgnoredFields& ignored) {
   refuse_programs(root, ignored);
   return ModelReader(version, ignored).model(root);
 }

@@ -60,7 +60,7 @@ struct Model {
 
 // The model of a configuration {"class_name", "config", ...}, of a file that Keras `version` wrote. Malformed, or Unsupported for
 // programs, classes of a person's own and entries that are not known, wherever they stand.
-Model model_of(Json config, int version, const IgnoredFields& ignored);
+Model model_of(const Json& config, int version, const IgnoredFields& ignored);
 
 // The layer call that an argument refers to; false where it is no tensor.
 bool is_tensor(const Json& argument);

@@ -118,9 +118,14 @@ const Tensor& Op::output_tensor(size_t i) const {
   return *source_.subgraph->tensors()->Get(at);
 }
 
-ValueId Op::raw(size_t i) {
+ValueId Op::made(size_t i) const {
   const ValueId v = source_.values[static_cast<size_t>(tensor_of(inputs_, i, "input"))];
   if (v == kNoValue) fail("input ", i, " is used before it is computed");
+  return v;
+}
+
+ValueId Op::raw(size_t i) {
+  const ValueId v = made(i);
   asked_[i] = true;
   return v;
 }
@@ -188,7 +193,7 @@ std::vector<int64_t> Op::shape(size_t i) {
   const std::vector<int64_t> stated = shape_of(tensor);
   if (!stated.empty() || tensor.has_rank()) return stated;
   source_.types.update();
-  const auto& known = source_.draft.graph.value(source_.values[static_cast<size_t>(inputs_[i])]).type.shape;
+  const auto& known = source_.draft.graph.value(made(i)).type.shape;
   if (!known) return stated;
   std::vector<int64_t> result;
   for (const Dim& dim : *known) result.push_back(dim.fixed() ? dim.size : -1);

@@ -115,6 +115,7 @@ class Op : public Steps {
   }
 
  private:
+  ValueId made(size_t i) const;  // the value of input i; Malformed where nothing has made it yet
   void read_options();
   void check_tensor(const Tensor& tensor) const;
   std::string label() const;

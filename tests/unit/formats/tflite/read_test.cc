@@ -81,6 +81,23 @@ TEST(TfliteRead, SamePaddingHasItsOddElementAtTheEnd) {
   EXPECT_EQ(first(graph, "MaxPool").attribute_ints("pads"), (std::vector<int64_t>{0, 0, 1, 1}));
 }
 
+// Where a file states no shape, it is that of the value: which nothing has made here.
+TEST(TfliteRead, AShapeOfWhatNothingMakesIsMalformed) {
+  FileBuilder b;
+  const int x = b.tensor({.name = "x", .shape = {1, 2}}), unmade = b.tensor({.name = "unmade", .shape = {}});
+  const int w = b.tensor({.name = "w", .shape = {1, 2}, .bytes = bytes_of<float>({1, 2})});
+  const int y = b.tensor({.name = "y", .shape = {1, 1}});
+  b.op(9, {unmade, w}, {y}, [](Builder& fbb) { return CreateFullyConnectedOptions(fbb).o; });
+  const std::string file = b.finish({x}, {y});
+  try {
+    read_bytes(file);
+    FAIL() << "read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Malformed);
+    EXPECT_NE(std::string(error.what()).find("used before it is computed"), std::string::npos) << error.what();
+  }
+}
+
 TEST(TfliteRead, DepthwiseWeightsBecomeGroups) {
   FileBuilder b;
   const int x = b.tensor({.name = "x", .shape = {1, 4, 4, 2}});
