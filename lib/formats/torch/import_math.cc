@@ -292,7 +292,8 @@ Any reduce(Op& op) {
 namespace {
 
 // The variance of x, of which `correction` is taken off the count, and its mean.
-std::pair<ValueId, ValueId> variance(Op& op, ValueId x, const std::vector<int64_t>& axes, double correction, bool keep) {
+std::pair<ValueId, ValueId> variance(Op& op, ValueId x, const std::vector<int64_t>& axes, double correction,
+                                     bool keep) {
   int64_t count = 1;
   for (size_t i = 0; axes.empty() && i < op.rank(x); ++i) count *= op.extent(x, static_cast<int64_t>(i));
   for (int64_t axis : axes) count *= op.extent(x, axis);
