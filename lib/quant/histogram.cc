@@ -21,7 +21,7 @@ void Histogram::widen(int exponent) {
   if (count_ == 0) exponent_ = exponent;
   for (; exponent_ < exponent; ++exponent_) {
     std::vector<int64_t> wider(bins_.size(), 0);
-    for (int i = 0; i < 2 * kHalf; ++i) wider[static_cast<size_t>(kHalf / 2 + i / 2)] += bins_[static_cast<size_t>(i)];
+    for (size_t i = 0; i < bins_.size(); ++i) wider[bins_.size() / 4 + i / 2] += bins_[i];
     bins_ = std::move(wider);
   }
 }
@@ -44,7 +44,10 @@ void Histogram::add(std::span<const float> values) {
   widen(exponent_of(std::max(std::abs(static_cast<double>(low)), std::abs(static_cast<double>(high)))));
   // A power of two: the product is exact, so that no rounding decides between two bins.
   const auto factor = static_cast<float>(std::ldexp(static_cast<double>(kHalf), -exponent_));
-  for (const float x : values) ++bins_[static_cast<size_t>(static_cast<int>(std::floor(x * factor)) + kHalf)];
+  for (const float x : values) {
+    const int64_t bin = static_cast<int64_t>(std::floor(x * factor)) + kHalf;
+    ++bins_[static_cast<size_t>(bin)];
+  }
   low_ = count_ == 0 ? static_cast<double>(low) : std::min(low_, static_cast<double>(low));
   high_ = count_ == 0 ? static_cast<double>(high) : std::max(high_, static_cast<double>(high));
   count_ += static_cast<int64_t>(values.size());

@@ -190,7 +190,7 @@ std::vector<int64_t> shape_of(const Tensor& tensor) {
 
 std::vector<int64_t> Op::shape(size_t i) {
   const Tensor& tensor = input_tensor(i);
-  const std::vector<int64_t> stated = shape_of(tensor);
+  std::vector<int64_t> stated = shape_of(tensor);
   if (!stated.empty() || tensor.has_rank()) return stated;
   source_.types.update();
   const auto& known = source_.draft.graph.value(made(i)).type.shape;
