@@ -22,9 +22,10 @@ using namespace dnn;
 
 const cli::Tool kTool = {
     .name = "dnn-infer",
-    .summary = "Runs a network on samples and writes a stream. A model is compiled first, through a cache.",
-    .negative = "",
-    .examples = {{"dnn-infer --preprocess imagenet-torch --labels synsets.txt model.onnx photos/ | dnn-eval", ""}}};
+    .summary =
+        "Runs a network on samples and writes a stream. A model is compiled first, through a cache. For example: "
+        "dnn-infer --preprocess imagenet-torch model.onnx photos/ | dnn-eval",
+    .negative = ""};
 
 struct Options {
   std::string model, output = "-", preprocess, labels, shard = "0/1", postprocess;
