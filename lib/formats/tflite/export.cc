@@ -276,7 +276,9 @@ void Export::finish() {
   if (own_output_ >= 0) op(114, {own_output_}, {file_.tensor(planned_.output)});
 }
 
-bool Export::widens(size_t i) const { return value(i) != node_.input(i) && type(i).dtype == DType::Float16; }
+bool Export::widens(size_t i) const {
+  return value(i) != node_.input(i) && (type(i).dtype == DType::Float16 || (planned_.widens && i == 1));
+}
 
 // As the format's converter writes 16-bit weights: DEQUANTIZE in front of the operator.
 int32_t Export::widened(size_t i, int32_t tensor) {
@@ -289,10 +291,12 @@ int32_t Export::widened(size_t i, int32_t tensor) {
 
 int32_t Export::store_input(size_t i, const dnn::Tensor& tensor, int axis) {
   const ValueId v = value(i);
-  if (widens(i)) return widened(i, file_.constant(graph().value(v).name, tensor));
-  if (v == node_.input(i)) return file_.constant(graph().value(v).name, tensor);
+  const std::string& own = graph().value(v).name;
+  if (v == node_.input(i)) return file_.constant(own, tensor);
+  if (is_float(type(i).dtype)) return widened(i, file_.constant(own, tensor));
   const Scales scales = file_.scales(v).along(file_.scales(v).single() ? 0 : axis);
-  return file_.constant(graph().value(v).name, tensor, &scales);
+  const int32_t stored = file_.constant(own, tensor, &scales);
+  return widens(i) ? widened(i, stored) : stored;
 }
 
 int32_t Export::bias(size_t i, int64_t units, const dnn::Tensor* row) {

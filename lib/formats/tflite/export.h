@@ -89,6 +89,8 @@ class Export {
   }
   bool took_activation() const { return took_activation_; }
 
+  // Whether the operator rounds its real input to meet integer weights; by a scale and a zero point, as XNNPACK always does.
+  bool rounds_activations() const { return !quantized() && !planned_.widens && type(1).dtype == DType::Int8; }
   bool has_input(size_t i) const { return node_.input(i) != kNoValue; }
   int32_t input(size_t i);
   int32_t output(size_t i = 0);

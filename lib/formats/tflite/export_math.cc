@@ -298,8 +298,10 @@ void write_gemm(Export& e) {
     bias = e.bias(2, weights.dim(0), &*row);
   }
   if (e.quantized() && (alpha != 1 || beta != 1)) e.refuse("factors alpha and beta of quantised numbers");
+  if (!is_float(weights.dtype()) && alpha != 1) e.refuse("factor alpha of quantised weights");
   const int32_t w = e.store_input(1, scaled(weights, alpha));
-  e.op(9, {e.input(0), w, bias}, {e.output()}, {8, CreateFullyConnectedOptions(e.builder(), e.activation())});
+  e.op(9, {e.input(0), w, bias}, {e.output()},
+       {8, CreateFullyConnectedOptions(e.builder(), e.activation(), 0, false, e.rounds_activations())});
 }
 
 void write_matmul(Export& e) {
@@ -308,7 +310,7 @@ void write_matmul(Export& e) {
   if (b != nullptr && b->rank() == 2 && rank >= 2) {
     const int32_t w = e.store_input(1, transposed(*b, {1, 0}));
     e.op(9, {e.input(0), w, -1}, {e.output()},
-         {8, CreateFullyConnectedOptions(e.builder(), e.activation(), 0, rank != 2)});
+         {8, CreateFullyConnectedOptions(e.builder(), e.activation(), 0, rank != 2, e.rounds_activations())});
     return;
   }
   if (rank < 2 || e.shape(1).size() < 2) e.refuse("an operand of rank 1");

@@ -168,6 +168,20 @@ ValueId Op::real(size_t i) {
   return real;
 }
 
+ValueId Op::meets(ValueId v, size_t x, size_t w, std::vector<int64_t> axes) {
+  if (quantized(input_tensor(x)) || !quantized(input_tensor(w))) return v;
+  Node node;
+  node.domain = kInternalDomain;
+  node.op = "DynamicFakeQuantize";
+  node.name = name();
+  node.inputs = {v};
+  node.attributes["axes"] = std::move(axes);
+  const ValueId result = draft().add_value(cat(name(), "/", node.op), Draft::Name::Invented);
+  node.outputs = {result};
+  draft().graph.add_node(std::move(node));
+  return result;
+}
+
 const dnn::Tensor* Op::constant(size_t i) { return source_.draft.graph.constant(raw(i)); }
 
 std::vector<int64_t> Op::ints(size_t i) {

@@ -78,6 +78,9 @@ class Op : public Steps {
   // Input i as the file has it, and as real numbers: dequantised where it is quantised. Malformed when it is missing.
   ValueId raw(size_t i);
   ValueId real(size_t i);
+  // Input `x`, whose real numbers are `v` now, on its way to weights `w`. Where these are integers and it is float32, TFLite rounds
+  // it as it runs, by one scale for all elements along `axes`: an image, or a row.
+  ValueId meets(ValueId v, size_t x, size_t w, std::vector<int64_t> axes);
   // Its value where the file holds it, else null.
   const dnn::Tensor* constant(size_t i);
   // A constant list of integers; Unsupported where it is computed.

@@ -165,12 +165,12 @@ void fully_connected(Op& op) {
   if (w.size() != 2) op.fail("weights of shape ", shape_text(w));
   ValueId y;
   if (o(&O::keep_num_dims) && x.size() != 2) {
-    y = op.emit("MatMul", {op.real(0), op.transpose(op.real(1), {1, 0})});
+    y = op.emit("MatMul", {op.meets(op.real(0), 0, 1, {-1}), op.transpose(op.real(1), {1, 0})});
     if (op.has_input(2)) y = op.emit("Add", {y, op.real(2)});
   } else {
     ValueId flat = op.real(0);
     if (x.size() != 2 || (x[1] >= 0 && x[1] != w[1])) flat = op.emit("Reshape", {flat, op.list({-1, w[1]})});
-    std::vector<ValueId> inputs = {flat, op.real(1)};
+    std::vector<ValueId> inputs = {op.meets(flat, 0, 1, {-1}), op.real(1)};
     if (op.has_input(2)) inputs.push_back(op.real(2));
     y = op.emit("Gemm", std::move(inputs), {{"transB", int64_t{1}}});
   }
@@ -180,7 +180,7 @@ void fully_connected(Op& op) {
 void batch_matmul(Op& op) {
   using O = BatchMatMulOptions;
   const auto o = op.options<O>();
-  ValueId a = op.real(0), b = op.real(1);
+  ValueId a = op.meets(op.real(0), 0, 1, {o(&O::adj_x) ? -2 : -1}), b = op.real(1);
   if (o(&O::adj_x)) a = op.transpose(a, swapped_last(op, 0));
   if (o(&O::adj_y)) b = op.transpose(b, swapped_last(op, 1));
   op.define(0, op.emit("MatMul", {a, b}));

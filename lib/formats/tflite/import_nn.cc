@@ -9,6 +9,8 @@
 namespace dnn::tflite {
 namespace {
 
+const std::vector<int64_t> kImage = {1, 2, 3};  // the axes of one
+
 // One spatial axis of a window that slides.
 struct Sliding {
   int64_t in, kernel, stride, dilation;
@@ -48,7 +50,8 @@ Attributes window(Op& op, Padding padding, const Sliding& h, const Sliding& w) {
 
 // Emits a convolution of weights reordered by `perm`, its bias and activation.
 void finish_conv(Op& op, const Permutation& perm, Attributes attributes, Activation activation) {
-  std::vector<ValueId> inputs = {op.transpose(op.real(0), kToChannelsFirst), op.transpose(op.real(1), perm)};
+  std::vector<ValueId> inputs = {op.transpose(op.meets(op.real(0), 0, 1, kImage), kToChannelsFirst),
+                                 op.transpose(op.real(1), perm)};
   if (op.has_input(2)) inputs.push_back(op.real(2));
   const ValueId y = op.transpose(op.emit("Conv", std::move(inputs), std::move(attributes)), kToChannelsLast);
   op.define(0, op.activated(y, activation));
@@ -130,7 +133,8 @@ void transpose_conv(Op& op) {
     pads[i] = o(&O::padding) == Padding::SAME ? std::max<int64_t>(0, cut) / 2 : 0;
     pads[i + 2] = std::max<int64_t>(0, cut) - pads[i];
   }
-  std::vector<ValueId> inputs = {op.transpose(op.real(2), kToChannelsFirst), op.transpose(op.real(1), {3, 0, 1, 2})};
+  std::vector<ValueId> inputs = {op.transpose(op.meets(op.real(2), 2, 1, kImage), kToChannelsFirst),
+                                 op.transpose(op.real(1), {3, 0, 1, 2})};
   if (op.has_input(3)) inputs.push_back(op.real(3));
   Attributes attributes = {{"strides", strides}, {"pads", pads}};
   if (extra != std::vector<int64_t>(2, 0)) attributes["output_padding"] = extra;

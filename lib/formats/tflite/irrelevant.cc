@@ -7,6 +7,8 @@ const IrrelevantFields& irrelevant_fields() {
   static const IrrelevantFields rows = {
       {"ADD SUB", "pot_scale_int16", "", "how 16-bit kernels round their scales"},
       {"ARG_MAX ARG_MIN", "output_type", "", "the output tensor's type says it"},
+      {"BATCH_MATMUL FULLY_CONNECTED", "asymmetric_quantize_inputs", "",
+       "XNNPACK, which runs by default, always does so"},
       {"CAST", "in_data_type", "", "the input tensor's type says it"},
       {"CAST", "out_data_type", "", "the output tensor's type says it"},
       {"DEPTHWISE_CONV_2D", "depth_multiplier", "", "the weights' extents say it"},

@@ -5,11 +5,15 @@
 #include <limits>
 
 #include "formats/tflite/export.h"
+#include "ops/op.h"
 
 namespace dnn::tflite {
 namespace {
 
 bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
+bool is_dynamic_quantize(const Node& node) {
+  return node.domain == kInternalDomain && node.op == "DynamicFakeQuantize";
+}
 
 // Scale and zero point of a QuantizeLinear or DequantizeLinear; nothing where they are computed or lie in blocks.
 std::optional<Scales> scales_of(const Graph& graph, const Node& node) {
@@ -51,6 +55,7 @@ class Sinker {
   void run() {
     sink();
     hoist();
+    round_late();
     remove_dead_nodes(graph_);
   }
 
@@ -114,6 +119,33 @@ class Sinker {
     }
   }
 
+  // Transpose of what a DynamicFakeQuantize rounds: Transpose, then DynamicFakeQuantize, next to the weights that it is for.
+  void round_late() {
+    const Uses uses(graph_);
+    std::vector<NodeId> order;
+    for (NodeId id : std::vector<NodeId>(graph_.order())) {
+      order.push_back(id);
+      const ValueId x = graph_.node(id).input(0);
+      const NodeId before = x == kNoValue ? -1 : uses.producer[static_cast<size_t>(x)];
+      if (!is_op(graph_.node(id), "Transpose") || before < 0 || !is_dynamic_quantize(graph_.node(before))) continue;
+      Node round = graph_.node(before);
+      const std::vector<int64_t> perm = graph_.node(id).attribute_ints("perm");
+      std::vector<int64_t> axes;
+      for (int64_t axis : ints_attribute(round, "axes")) {
+        axis += axis < 0 ? static_cast<int64_t>(perm.size()) : 0;
+        axes.push_back(std::find(perm.begin(), perm.end(), axis) - perm.begin());
+      }
+      const ValueId y = graph_.node(id).outputs[0];
+      graph_.node(id).inputs[0] = round.inputs[0];
+      graph_.node(id).outputs[0] = like(y, graph_.value(y).type.dtype);
+      round.inputs[0] = graph_.node(id).outputs[0];
+      round.outputs[0] = y;
+      round.attributes["axes"] = std::move(axes);
+      order.push_back(graph_.add_node(std::move(round)));
+    }
+    graph_.set_order(std::move(order));
+  }
+
   // QuantizeLinear of what was moved: QuantizeLinear, then moving the integers. Nodes change places.
   void hoist() {
     const Uses uses(graph_);
@@ -162,9 +194,14 @@ class Planner {
   Plan run() {
     find_scales();
     for (NodeId id : graph_.order()) {
-      if (plan_.skipped.count(id) == 0) plan_node(id);
+      if (plan_.skipped.count(id) == 0 && !is_dynamic_quantize(graph_.node(id))) plan_node(id);
     }
     skip_conversions();
+    for (NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (is_dynamic_quantize(node) && plan_.skipped.count(id) == 0)
+        fail_unsupported(node.label(), ": rounds what meets no int8 weights, which TFLite cannot say");
+    }
     return std::move(plan_);
   }
 
@@ -328,18 +365,34 @@ class Planner {
         return;
       }
     }
-    // Weights alone: the format computes on real numbers that it quantises as they come.
-    if (data != nullptr || !weighted(node)) return;
-    const Node* weights = dequantize(node.inputs[1]);
-    if (weights != nullptr && dtype(weights->inputs[0]) == DType::Int8 && fits(node, weights->inputs[0]))
-      planned->inputs[1] = weights->inputs[0];
+    // Weights alone: the format's kernels round the real numbers that meet integers. Where the graph does not, DEQUANTIZE comes
+    // first.
+    const Node* weights = weighted(node) ? dequantize(node.inputs[1]) : nullptr;
+    if (weights == nullptr || dtype(weights->inputs[0]) != DType::Int8 || !fits(node, weights->inputs[0])) return;
+    planned->inputs[1] = weights->inputs[0];
+    const Node* rounds = rounded(node);
+    planned->widens = rounds == nullptr;
+    if (rounds != nullptr) planned->inputs[0] = rounds->inputs[0];
   }
 
-  // A DequantizeLinear, or a Cast of 16-bit weights, all of whose readers take the stored numbers is not written.
+  // The DynamicFakeQuantize that makes a node's input 0, where it rounds as the format's kernel for the node does.
+  const Node* rounded(const Node& node) const {
+    const NodeId id = uses_.producer[static_cast<size_t>(node.inputs[0])];
+    if (id < 0 || !is_dynamic_quantize(graph_.node(id))) return nullptr;
+    const auto n = static_cast<int64_t>(rank(node.inputs[0]));
+    std::vector<int64_t> axes = ints_attribute(graph_.node(id), "axes"), wanted = {n - 1};
+    for (int64_t& axis : axes) axis += axis < 0 ? n : 0;
+    std::sort(axes.begin(), axes.end());
+    if (node.domain == "nhwc") wanted = {1, 2, 3};
+    return n > 0 && axes == wanted ? &graph_.node(id) : nullptr;
+  }
+
+  // A DequantizeLinear, a DynamicFakeQuantize, or a Cast of 16-bit weights, all of whose readers take the stored numbers is not written.
   void skip_conversions() {
     for (NodeId id : graph_.order()) {
       const Node& node = graph_.node(id);
-      if (!is_op(node, "DequantizeLinear") && widened(node.outputs[0]) == nullptr) continue;
+      if (!is_op(node, "DequantizeLinear") && !is_dynamic_quantize(node) && widened(node.outputs[0]) == nullptr)
+        continue;
       if (graph_.is_output(node.outputs[0])) continue;
       const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(node.outputs[0])];
       const bool unread = std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {

@@ -21,6 +21,7 @@ struct PlannedNode {
   ValueId output = kNoValue;    // of the node, of its activation, or of the QuantizeLinear behind
   std::vector<ValueId> inputs;  // by input: the stored integers; kNoValue: as the graph has it
   bool quantized = false;       // the output is quantised, too
+  bool widens = false;          // integers of input 1 are dequantised in front of the operator
 };
 
 struct Plan {

@@ -138,7 +138,8 @@ TEST(TfliteQuantized, WhatComputesOnRealNumbersStandsBetweenConversions) {
   EXPECT_EQ(codes_of(file), "6 47 114 0 114");
 }
 
-TEST(TfliteQuantized, WeightsAloneStayQuantized) {
+// The format's kernels round a real input that meets int8 weights, so DEQUANTIZE has to stand between where the graph does not.
+TEST(TfliteQuantized, WeightsAloneAreDequantizedInFront) {
   const std::string file = round_trip(R"(  input x: float32[2,6]
   const w: int8[3,6] = random(1)
   const s: float32[] = {0.03}
@@ -147,8 +148,37 @@ TEST(TfliteQuantized, WeightsAloneStayQuantized) {
   y = Gemm(x, d, b) {transB = 1}
   output y
 )");
+  EXPECT_EQ(codes_of(file), "6 9");
+  EXPECT_EQ(tensor_of(file, "w")->type(), TensorType::INT8);
+}
+
+TEST(TfliteQuantized, InputsThatAreRoundedAsTheyComeMeetIntegers) {
+  const std::string file = round_trip(R"(  input x: float32[2,6]
+  const w: int8[3,6] = random(1)
+  const s: float32[3] = {0.03, 0.02, 0.05}
+  const z: int8[3] = {0, 0, 0}
+  const b: float32[3] = {1, 2, 3}
+  q = dnn::DynamicFakeQuantize(x) {axes = [-1]}
+  d = DequantizeLinear(w, s, z) {axis = 0}
+  y = Gemm(q, d, b) {transB = 1}
+  output y
+)");
   EXPECT_EQ(codes_of(file), "9");
   EXPECT_EQ(tensor_of(file, "w")->type(), TensorType::INT8);
+}
+
+TEST(TfliteQuantized, AConvolutionRoundsAWholeImage) {
+  const std::string file = round_trip(R"(  input x: float32[2,4,5,5]
+  const w: int8[3,4,3,3] = random(1)
+  const s: float32[3] = {0.03, 0.02, 0.05}
+  const z: int8[3] = {0, 0, 0}
+  const b: float32[3] = {1, 2, 3}
+  q = dnn::DynamicFakeQuantize(x) {axes = [1,2,3]}
+  d = DequantizeLinear(w, s, z) {axis = 0}
+  y = Conv(q, d, b)
+  output y
+)");
+  EXPECT_EQ(codes_of(file), "39 3 39");
 }
 
 TEST(TfliteQuantized, SixteenBitWeightsAreWidenedInTheFile) {

@@ -141,6 +141,32 @@ TEST(TfliteRead, QuantisedTensorsStayQuantised) {
   EXPECT_EQ(to_doubles(out), (std::vector<double>{6, 6, 7, 0, 8, 14, 5 + 98, 5 + 66}));
 }
 
+// A real input that meets int8 weights is rounded by rows, as TFLite 2.21 does, which gave these numbers. With the real input
+// as it is, y[2] would be 1.4565.
+TEST(TfliteRead, RealInputsOfIntegerWeightsAreRoundedAsTheyCome) {
+  FileBuilder b;
+  const int x = b.tensor({.name = "x", .shape = {2, 6}});
+  const int w = b.tensor(
+      {.name = "w",
+       .shape = {3, 6},
+       .type = TensorType::INT8,
+       .bytes = bytes_of<int8_t>({10, -20, 30, -40, 50, -60, 7, 14, -21, 28, -35, 42, 127, -127, 64, -64, 32, -32}),
+       .scale = {0.03f, 0.02f, 0.05f},
+       .zero_point = {0, 0, 0}});
+  const int bias = b.tensor({.name = "b", .shape = {3}, .bytes = bytes_of<float>({1, 2, 3})});
+  const int y = b.tensor({.name = "y", .shape = {2, 3}});
+  b.op(9, {x, w, bias}, {y}, [](flatbuffers::FlatBufferBuilder& fbb) {
+    return CreateFullyConnectedOptions(fbb, Activation::NONE, 0, false, true).o;
+  });
+  const dnn::Tensor in =
+      dnn::Tensor::of<float>({2, 6}, {0.1f, -0.37f, 0.52f, 0.9f, -1.3f, 0.77f, 3, -0.2f, 0.45f, 1.1f, 2.6f, 0.33f});
+  const std::vector<double> out = to_doubles(interpret(read_bytes(b.finish({x}, {y})), {in})[0]);
+  const std::vector<double> wanted = {-2.693411350250244, 3.752580165863037,  1.485451102256775,
+                                      4.410823345184326,  1.2480627298355103, 24.866039276123047};
+  ASSERT_EQ(out.size(), wanted.size());
+  for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], wanted[i], 2e-6) << i;
+}
+
 TEST(TfliteRead, MovingElementsOfOneScaleNeedsNoRounding) {
   FileBuilder b;
   const auto u8 = TensorType::UINT8;
