@@ -18,8 +18,8 @@ std::string legal(const std::string& name) {
   std::string result;
   for (char c : name) {
     const bool sign = c == '_' || c == '.' || c == '/' || c == '-';
-    if (result.empty() && (c == '/' || c == '_' || c == '-')) continue;
-    result.push_back(plain(c) || sign ? c : '_');
+    const char taken = plain(c) || sign ? c : '_';
+    if (!result.empty() || plain(taken) || taken == '.') result.push_back(taken);
   }
   return result.empty() ? "node" : result;
 }

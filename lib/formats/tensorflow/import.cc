@@ -62,6 +62,12 @@ std::optional<std::vector<Dim>> Op::dims(size_t i) const {
 }
 
 ValueId Op::extents(size_t i) {
+  const auto known = dims(i);
+  const bool all = known && std::all_of(known->begin(), known->end(), [](const Dim& dim) { return dim.fixed(); });
+  return all ? new_extents(i) : to_dtype(in(i), DType::Int64);
+}
+
+ValueId Op::new_extents(size_t i) {
   if (const auto known = dims(i)) {
     std::vector<int64_t> values;
     for (const Dim& dim : *known) values.push_back(dim.size);

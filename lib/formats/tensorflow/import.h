@@ -84,8 +84,10 @@ class Op : public Steps {
   // The same where some entries may be unknown; nothing where all are.
   std::optional<std::vector<Dim>> dims(size_t i) const;
   void set_dims(ValueId v, std::vector<Dim> dims) { source_.extents[v] = std::move(dims); }
-  // Input i as a list of int64 for Reshape and its like; at most one unknown entry becomes -1.
+  // Input i as a list of int64: a constant where all entries are known, else what computes it.
   ValueId extents(size_t i);
+  // The same for Reshape, whose -1 is what is left over: a constant where at most one entry is not known.
+  ValueId new_extents(size_t i);
 
   const Type& type(ValueId v) const { return draft().graph.value(v).type; }
   DType dtype(ValueId v) const { return type(v).dtype; }

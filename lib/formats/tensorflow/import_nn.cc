@@ -130,9 +130,7 @@ void pool(Op& op, const char* name) {
 void resize(Op& op, Attributes attributes) {
   extents(op, op.in(0));
   attributes["axes"] = std::vector<int64_t>{1, 2};
-  ValueId sizes = op.extents(1);
-  if (op.constant(1) == nullptr) sizes = op.to_dtype(op.in(1), DType::Int64);
-  op.define(0, op.emit("Resize", {op.in(0), kNoValue, kNoValue, sizes}, std::move(attributes)));
+  op.define(0, op.emit("Resize", {op.in(0), kNoValue, kNoValue, op.extents(1)}, std::move(attributes)));
 }
 
 }  // namespace

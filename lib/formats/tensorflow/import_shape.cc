@@ -49,7 +49,7 @@ void size_of(Op& op) {
 void rank(Op& op) { op.define(0, op.scalar(static_cast<double>(op.rank(op.in(0))), DType::Int32)); }
 
 void reshape(Op& op) {
-  const ValueId shape = op.extents(1);
+  const ValueId shape = op.new_extents(1);
   Attributes attributes;
   if (const Tensor* known = op.constant_of(shape)) {
     const std::vector<int64_t> wanted = to_int64s(*known);

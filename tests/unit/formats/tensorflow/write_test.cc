@@ -311,6 +311,13 @@ TEST(TensorflowWrite, NamesAreThoseThatTensorFlowTakes) {
   EXPECT_EQ(again.node(again.order()[0]).name, "fc/Gemm");
 }
 
+TEST(TensorflowWrite, NoNameBeginsWithWhatTensorFlowTakesOnlyLater) {
+  const Graph again = read_back(
+      graph_of("  input x: float32[2]\n  \"\u00e9t\u00e9\" = Relu(x)\n  _y = Neg(\"\u00e9t\u00e9\")\n  \"\u00e9\" = "
+               "Exp(_y)\n  y = Abs(\"\u00e9\")\n  output y"));
+  EXPECT_NE(again.find_value("t__"), kNoValue);
+}
+
 TEST(TensorflowWrite, AnOutputThatIsReadOnIsStillOne) {
   const Graph again = round_trip("  input x: float32[2,3]\n  a = Relu(x)\n  b = Neg(a)\n  output a\n  output b");
   EXPECT_EQ(again.outputs.size(), 2u);
@@ -344,6 +351,17 @@ TEST(TensorflowWrite, OpenExtentsNeedNoShape) {
                          "= [1, 1, 1, 1]}\n  y = MaxPool(a) "
                          "{kernel_shape = [3, 3], strides = [2, 2], auto_pad = \"SAME_UPPER\"}\n  output y"));
   EXPECT_EQ(ops_of(again), "Conv MaxPool");
+}
+
+// A class token that is repeated for an open batch: -1 is no extent of BroadcastTo's.
+TEST(TensorflowWrite, AConstantIsRepeatedForAnOpenBatch) {
+  const Graph again = read_back(
+      graph_of("  input x: float32[N,3,4]\n  const c: float32[1,1,4] = {0, 1, 2, 3}\n  const i0: int64[1] = {0}\n"
+               "  const i1: int64[1] = {1}\n  const rest: int64[2] = {1, 4}\n  s = Shape(x)\n  n = Slice(s, i0, i1)\n"
+               "  e = Concat(n, rest) {axis = 0}\n  t = Expand(c, e)\n  y = Concat(t, x) {axis = 1}\n  output y"));
+  const Tensor y = interpret(again, {Tensor(DType::Float32, {2, 3, 4})})[0];
+  EXPECT_EQ(y.shape(), (Shape{2, 4, 4}));
+  EXPECT_EQ(to_doubles(y)[19], 3);
 }
 
 }  // namespace
