@@ -144,11 +144,11 @@ int work(const Options& o) {
   }
   if ((o.tune || !o.tuning.log.empty()) && !builds_here(o.device))
     fail_usage("schedules are searched for --device cpu alone");
-  if (find_framework(o.device) != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
+  const DeviceSpec device = o.device;
+  if (device.framework() != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
   OpenOptions open;
-  std::string index;
-  open.compile.device = find_device(o.device, &index).kind;
-  if (index == "f64") open.compile.element = DType::Float64;
+  open.compile.device = device.kind();
+  if (device.float64()) open.compile.element = DType::Float64;
   open.compile.opt = o.level[0] - '0';
   open.compile.pass_changes = o.passes;
   open.compile.stop_after = o.stop_after;

@@ -28,7 +28,7 @@ const cli::Tool kTool = {
     .negative = ""};
 
 struct Options {
-  std::string model, output = "-", preprocess, labels, shard = "0/1", postprocess;
+  std::string model, output = "-", device = "cpu", preprocess, labels, shard = "0/1", postprocess;
   NetworkOptions network;
   PreprocessOptions spelled_out;
   SourceOptions source;
@@ -73,7 +73,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.network.trust_model, "--trust-model", "give lib:NAME the model's own file, whose code it may run");
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
-  args.device(&o.network.device);
+  args.device(&o.device);
   args.threads(&o.threads);
   args.seed(&o.source.seed);
   args.option(&o.output, "-o", "FILE", "where the stream goes; '-' is standard output");
@@ -98,7 +98,8 @@ std::string variable(const std::string& name) {
 }
 
 int work(const Options& o) {
-  DeviceOptions device_options = {.threads = o.threads, .isa = o.network.isa};
+  NetworkOptions network = o.network;
+  DeviceOptions device_options = {.threads = o.threads, .isa = network.isa};
   device_options.variable = variable;
   if (o.list_devices) {
     for (const Device& device : devices()) {
@@ -109,36 +110,37 @@ int work(const Options& o) {
   if (o.model.empty()) fail_usage("no MODEL given");
   if (!stream::is_command(o.source.fill)) check_fill(o.source.fill);
   const int usage_ms = o.usage ? usage_interval_ms(*o.usage) : 0;
-  const Framework* framework = find_framework(o.network.device);
-  const bool is_program = stream::is_command(o.network.device);
-  if (framework != nullptr && ((o.run.trace && is_program) || o.run.profile || o.network.trust))
-    fail_usage(o.run.profile     ? "--profile"
-               : o.network.trust ? "--trust"
-                                 : "--trace",
-               " is for what is compiled here; ", o.network.device, is_program ? " is a program" : " is a framework");
-  if (o.network.trust_model && (framework == nullptr || is_program))
-    fail_usage("--trust-model is for frameworks, which get a conversion otherwise; ", o.network.device, " is none");
+  network.device = o.device;
+  const Framework* framework = network.device.framework();
+  const bool is_program = network.device.is_program();
+  if (framework != nullptr && ((o.run.trace && is_program) || o.run.profile || network.trust))
+    fail_usage(o.run.profile   ? "--profile"
+               : network.trust ? "--trust"
+                               : "--trace",
+               " is for what is compiled here; ", network.device, is_program ? " is a program" : " is a framework");
+  if (network.trust_model && (framework == nullptr || is_program))
+    fail_usage("--trust-model is for frameworks, which get a conversion otherwise; ", network.device, " is none");
   if (o.affinity) {
     device_options.processors = choose_processors(*o.affinity, usage::core_classes(), allowed_processors());
     keep_to(device_options.processors);  // before anything starts threads or processes, which inherit it
   }
   cli::Output output(o.output, cli::Output::Content::Binary);
-  OpenOptions open = open_options(o.network);
+  OpenOptions open = open_options(network);
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   open.note = cli::note;
   open.warn = cli::warn;
   const std::shared_ptr<const Package> package = open_package(o.model, open);
   const BatchPlan plan = plan_batch(*package);
-  check_package(o.model, o.network, *package, plan);
+  check_package(o.model, network, *package, plan);
   FrameworkSession opened;
   if (framework != nullptr) {
-    device_options.opt = framework_level(o.network);
-    device_options.trust_model = o.network.trust_model;
-    opened = open_in_framework(*framework, o.network.device, o.model, package, device_options, o.run.trace, cli::warn);
+    device_options.opt = framework_level(network);
+    device_options.trust_model = network.trust_model;
+    opened = open_in_framework(network.device, o.model, package, device_options, o.run.trace, cli::warn);
     if (!opened.file.converted_from.empty())
       cli::note(cat(o.model, ": converted to ", opened.file.format, " for ", framework->name));
   } else {
-    opened.session = open_session(o.network.device, package, device_options);
+    opened.session = open_session(network.device, package, device_options);
   }
   const FrameworkFile& file = opened.file;
   Session* session = opened.session.get();
@@ -182,7 +184,7 @@ int work(const Options& o) {
   cli::Progress progress("inference", source->count().value_or(0));
   Runner runner(*session, plan, options, writer, cli::warn, [&](int64_t n) { progress.advance(n); });
   stream::Header header =
-      make_header(*session, plan, o.network.device, labels, source_options.preprocess, source_options.shard);
+      make_header(*session, plan, network.device.text(), labels, source_options.preprocess, source_options.shard);
   inherit(source->provenance(), &header);
   header.tool = kTool.name;
   header.command = o.command;
@@ -194,7 +196,7 @@ int work(const Options& o) {
   if (!file.converted_from.empty()) header.host["converted"] = cat("from ", file.converted_from, " to ", file.format);
   if (file.trusted) header.host["trusted_model"] = "true";
   if (const auto fell = header.host.find("fell_back"); fell != header.host.end())
-    cli::warn(cat(o.network.device, ": ", fell->second));
+    cli::warn(cat(network.device, ": ", fell->second));
   if (const char* node = std::getenv("SLURMD_NODENAME")) header.host["node"] = node;
   writer.write(header);
   const RunSummary summary = runner.run(*source);

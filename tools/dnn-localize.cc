@@ -37,6 +37,7 @@ struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
                                           alignment, aligned, csv, precision, fill;
   NetworkOptions network;
+  std::string device = "cpu";
   std::optional<std::string> source_level, source_device, json;
   std::optional<double> time_limit;
   std::vector<std::string> inputs, given;
@@ -87,7 +88,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.network.trust_model, "--trust-model", "give --source-device lib:NAME the model's own file");
   args.seed(&o.sampling.seed);
-  args.device(&o.network.device, "where to run: reference (models at -O0), opencl:0, ...");
+  args.device(&o.device, "where to run: reference (models at -O0), opencl:0, ...");
   args.threads(&o.threads);
 }
 
@@ -300,9 +301,9 @@ bool search_preprocessing(const Options& o) {
 bool bisect_passes(const Options& o) {
   auto request = one_model_of<BisectRequest>(o);
   request.target = o.network;
-  request.source.device = o.source_device.value_or(o.network.device);
+  request.source.device = o.source_device ? *o.source_device : o.network.device;
   request.source.level = o.source_level;
-  if (!o.source_level && find_framework(request.source.device) == nullptr) request.source.level = "0";
+  if (!o.source_level && request.source.device.framework() == nullptr) request.source.level = "0";
   request.options.note = cli::note;
   request.options.deadline = deadline_of(o);
   request.source.variable = o.network.variable;
@@ -358,8 +359,10 @@ bool compare(const Options& o, Task task) {
          (!report.first || runs_as_written(o.network));
 }
 
-int work(const Options& o) {
+int work(const Options& given) {
+  Options o = given;
   const Task task = task_of(o);
+  o.network.device = o.device;
   const bool agree = task == Passes          ? bisect_passes(o)
                      : task == Preprocessing ? search_preprocessing(o)
                      : task == Repair        ? repair(o)

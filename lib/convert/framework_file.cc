@@ -115,23 +115,23 @@ std::shared_ptr<const Package> showing_all(const Package& package) {
 
 }  // namespace
 
-FrameworkSession open_in_framework(const Framework& framework, const std::string& device, const std::string& path,
+FrameworkSession open_in_framework(const DeviceSpec& device, const std::string& path,
                                    const std::shared_ptr<const Package>& package, DeviceOptions options, bool traces,
                                    const std::function<void(const std::string&)>& warn) {
+  const Framework& framework = *device.framework();
   const auto folder = std::make_shared<const TemporaryFolder>(fs::temp_directory_path().string());
   const auto open = [&](const FrameworkFile& file, const std::shared_ptr<const Package>& run) {
     options.model_file = file.path;
     options.model_format = file.format;
     return open_session(device, run, options);
   };
-  if (*framework.formats == 0) {  // a program that loads what it likes
+  if (device.is_program()) {  // a program that loads what it likes
     if (path == "-") fail_usage("exec: a model from standard input cannot be given to a program: name a file");
     const FrameworkFile file{path, package->info.model_format, ""};
     return {file, open(file, package)};
   }
   const OwnFile own = own_file_at(framework, path, *package);
   const bool untrusted = own == OwnFile::IfTrusted && !options.trust_model;
-  // In the first format that both sides take; what is wrong with the preferred one is what is said.
   // In the first format that both sides take; what is wrong with the preferred one is what is said.
   const auto open_converted = [&](const std::shared_ptr<const Package>& run, const Graph& graph,
                                   const std::string& name) {

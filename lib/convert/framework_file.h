@@ -25,12 +25,12 @@ struct FrameworkSession {
   std::unique_ptr<Session> session;
 };
 
-// `device`'s framework with the model of `path`, which the package was opened from; DeviceOptions' model_* are filled in
+// `device`, which is a framework, with the model of `path`, which the package was opened from; DeviceOptions' model_* are filled in
 // here. `warn` is told where a framework gets a conversion of a file that it could load. A file that it should load but refuses
 // (Keras 3 refuses some of Keras 2's) is converted, too, with a warning. A conversion is not certified: running it is the comparison. With `traces` the session's trace() shows what the
 // framework makes of a conversion in which every value is an output, in a process of its own. Throws what open_session()
 // and convert_model() throw.
-FrameworkSession open_in_framework(const Framework& framework, const std::string& device, const std::string& path,
+FrameworkSession open_in_framework(const DeviceSpec& device, const std::string& path,
                                    const std::shared_ptr<const Package>& package, DeviceOptions options, bool traces,
                                    const std::function<void(const std::string&)>& warn);
 

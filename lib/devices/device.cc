@@ -34,31 +34,35 @@ bool allowed(const Device& device, const std::string& after) {
 
 }  // namespace
 
-const Device& find_device(const std::string& name, std::string* index) {
-  const size_t colon = name.find(':');
-  const std::string kind = name.substr(0, colon);
+DeviceSpec::DeviceSpec(const std::string& text) : text_(text) {
+  const size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
   std::vector<std::string> kinds;
   for (const Device& device : devices()) {
-    if (kind == device.kind) {
-      const std::string after = colon == std::string::npos ? "" : name.substr(colon + 1);
-      if (find_framework(name) == nullptr && colon != std::string::npos && !allowed(device, after))
-        fail_usage("device ", name, ": write it as ", device.usage);
-      if (index != nullptr) *index = after;
-      return device;
-    }
+    if (kind == device.kind) device_ = &device;
     kinds.emplace_back(device.kind);
   }
-  const std::string near = nearest_word(kind, kinds);
-  fail_usage("device ", name, ": there is no such kind of device", near.empty() ? "" : "; did you mean " + near + "?",
-             " (see dnn-infer --list-devices)");
+  if (device_ == nullptr) {
+    const std::string near = nearest_word(kind, kinds);
+    fail_usage("device ", text, ": there is no such kind of device", near.empty() ? "" : "; did you mean " + near + "?",
+               " (see dnn-infer --list-devices)");
+  }
+  if (colon != std::string::npos) index_ = text.substr(colon + 1);
+  framework_ = find_framework(text);
+  if (framework_ == nullptr && colon != std::string::npos && !allowed(*device_, index_))
+    fail_usage("device ", text, ": write it as ", device_->usage);
 }
 
-bool on_gpu(const std::string& device) {
-  std::string index;
-  const std::string kind = find_device(device, &index).kind;
-  const Backend* backend = backend_of_device(kind);
+const char* DeviceSpec::kind() const { return device_->kind; }
+
+bool DeviceSpec::is_program() const { return framework_ != nullptr && *framework_->formats == 0; }
+
+bool DeviceSpec::float64() const { return framework_ == nullptr && index_ == "f64"; }
+
+bool DeviceSpec::on_gpu() const {
+  const Backend* backend = backend_of_device(kind());
   if (backend == nullptr || isas_of(backend->language, true).empty()) return false;
-  return isas_of(backend->language, false).empty() || opencl_on_gpu(index);
+  return isas_of(backend->language, false).empty() || opencl_on_gpu(index_);
 }
 
 const char* Device::target() const {
@@ -70,18 +74,17 @@ std::vector<Tensor> Session::fork(const std::vector<Tensor>&, const Fork&) {
   fail_unsupported("this device cannot go on from the middle of a network");
 }
 
-std::unique_ptr<Session> open_session(const std::string& device, std::shared_ptr<const Package> package,
+std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options) {
-  std::string index;
-  const Device& row = find_device(device, &index);
+  const Device& row = device.device();
   for (const Device& other : devices()) {
     if (package->info.target == other.target() && package->info.target != row.target() &&
-        find_framework(device) == nullptr) {
+        device.framework() == nullptr) {
       fail_usage("the package is for ", other.kind, ", ", device, " is asked for: give --device ", other.kind,
                  ", or compile it with --device ", row.kind);
     }
   }
-  return row.open(std::move(package), index, options);
+  return row.open(std::move(package), device.index(), options);
 }
 
 void Session::check_inputs(const std::vector<Tensor>& inputs) const {

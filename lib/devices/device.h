@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "devices/device_spec.h"
 #include "interp/interpreter.h"
 #include "package/package.h"
 
@@ -87,12 +88,7 @@ struct Device {
 };
 
 const std::vector<Device>& devices();
-// The row for "cpu", "opencl:0", "reference:f64"; Usage error with the nearest name otherwise. `index` gets what follows
-// the colon.
-const Device& find_device(const std::string& name, std::string* index = nullptr);
-// Whether what is compiled for it should be for a GPU.
-bool on_gpu(const std::string& device);
-std::unique_ptr<Session> open_session(const std::string& device, std::shared_ptr<const Package> package,
+std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options = {});
 
 }  // namespace dnn

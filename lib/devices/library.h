@@ -29,8 +29,8 @@ const std::vector<Framework>& frameworks();
 // trusted; load any, for the format is declarative to it.
 enum class OwnFile : uint8_t { NotLoaded, IfTrusted, Always };
 OwnFile own_file(const Framework& framework, const std::string& format);
-// The row of "lib:NAME" or "lib:NAME:KEY=VALUE", null for another kind of device. A user's program, "exec:COMMAND", is one called
-// exec that loads any format and has no levels. Throws Usage.
+// DeviceSpec::framework() of a text: the row of "lib:NAME" or "lib:NAME:KEY=VALUE", null for another kind of device. A user's
+// program, "exec:COMMAND", is one called exec that loads any format and has no levels. Throws Usage.
 const Framework* find_framework(const std::string& device);
 
 }  // namespace dnn

@@ -38,7 +38,7 @@ bool is_level(int64_t number) { return number >= 0 && number <= levels().back().
 }  // namespace
 
 std::optional<int> framework_level(const NetworkOptions& o) {
-  const Framework* framework = find_framework(o.device);
+  const Framework* framework = o.device.framework();
   if (framework == nullptr) return std::nullopt;
   if (!o.passes.empty() || !o.isa.empty())
     fail_usage(o.passes.empty() ? "--isa" : "--pass", " is for what is compiled here; ", o.device, " is a framework");
@@ -52,13 +52,13 @@ std::optional<int> framework_level(const NetworkOptions& o) {
 
 OpenOptions open_options(const NetworkOptions& o) {
   OpenOptions open;
-  open.compile.device = find_device(o.device).kind;
-  if (wants_float64(o.device)) open.compile.element = DType::Float64;
+  open.compile.device = o.device.kind();
+  if (o.device.float64()) open.compile.element = DType::Float64;
   int64_t level = open.compile.device == std::string("reference") ? 0 : 3;
   if (o.level && (!parse_int(*o.level, &level) || !is_level(level)))
     fail_usage("-O ", *o.level, ": choose from 0 to ", levels().back().number);
   framework_level(o);
-  open.compile.opt = find_framework(o.device) != nullptr ? 0 : static_cast<int>(level);
+  open.compile.opt = o.device.framework() != nullptr ? 0 : static_cast<int>(level);
   open.compile.pass_changes = o.passes;
   const std::vector<std::string>& known = known_isas();
   if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())
@@ -68,7 +68,7 @@ OpenOptions open_options(const NetworkOptions& o) {
   if (!o.isa.empty() && !builds_here) fail_usage("--isa ", o.isa, " is for --device cpu, not ", o.device);
   // What is compiled to be run here needs no kernels for other processors.
   if (o.isa.empty() && builds_here) open.compile.processor = processor_kind();
-  if (on_gpu(o.device)) open.compile.processor = kGpu;
+  if (o.device.on_gpu()) open.compile.processor = kGpu;
   open.compile.isas = {o.isa.empty() ? supported_isas().back() : o.isa};
   open.shapes = o.shapes;
   open.batch = o.batch.value_or(1);
@@ -78,9 +78,9 @@ OpenOptions open_options(const NetworkOptions& o) {
 }
 
 void check_package(const std::string& path, const NetworkOptions& o, const Package& package, const BatchPlan& plan) {
-  if (o.level && find_framework(o.device) == nullptr && *o.level != std::to_string(package.info.opt))
+  if (o.level && o.device.framework() == nullptr && *o.level != std::to_string(package.info.opt))
     fail_usage(path, ": compiled at -O", package.info.opt, ", -O", *o.level, " is asked for");
-  if (wants_float64(o.device) && package.info.dtype != dtype_name(DType::Float64))
+  if (o.device.float64() && package.info.dtype != dtype_name(DType::Float64))
     fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
   std::error_code not_there;
   if (!o.passes.empty() && std::filesystem::is_regular_file(path, not_there) &&
@@ -285,7 +285,5 @@ std::string modes_warning(const metrics::Values& values, bool pinned) {
              pinned ? "something else runs on these processors, or their speed changes"
                     : "the system moves threads, something else runs, or the speed changes; try --affinity");
 }
-
-bool wants_float64(const std::string& device) { return ends_with(device, ":f64"); }
 
 }  // namespace dnn

@@ -12,7 +12,8 @@ namespace dnn {
 
 // What a user says of the network to run; texts as on a command line, empty where not given.
 struct NetworkOptions {
-  std::string device = "cpu", isa, passes;
+  DeviceSpec device = "cpu";
+  std::string isa, passes;
   std::optional<std::string> level;  // default 3; reference 0, a framework without levels none
   std::vector<std::string> shapes;
   std::optional<int64_t> batch;
@@ -75,8 +76,5 @@ std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPla
 
 // A warning where the latencies are of two kinds, else "". `pinned`: the run was kept to processors.
 std::string modes_warning(const metrics::Values& values, bool pinned);
-
-// Device index text of a name like "cpu:f64" or "opencl:0": whether it asks for float64.
-bool wants_float64(const std::string& device);
 
 }  // namespace dnn

@@ -67,7 +67,7 @@ class Search {
   }
 
   void search_kernels(const LeftOut& left_out) {
-    if (side_.device == "reference" || starts_with(side_.device, "reference:")) return;
+    if (side_.device.kind() == std::string_view("reference")) return;
     if (options_.deadline.stops()) return;
     const Rewritten whole = rewritten(model_, side_.compile, -1, left_out);
     SideRun device(model_, side_, left_out);

@@ -22,7 +22,7 @@ namespace dnn {
 struct BisectSide {
   std::string name;  // as messages call it: "cpu -O3"
   CompileOptions compile;
-  std::string device = "cpu";
+  DeviceSpec device = "cpu";
   DeviceOptions run;
   // Where no passes and kernels of ours run, a framework: runs as it is and is not searched. Must outlive the search.
   Session* as_it_is = nullptr;

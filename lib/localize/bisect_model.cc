@@ -14,7 +14,7 @@ namespace dnn {
 namespace {
 
 std::string side_name(const NetworkOptions& network, const std::optional<int>& level) {
-  std::string name = network.device;
+  std::string name = network.device.text();
   if (level) name += cat(" -O", *level);
   if (!network.passes.empty()) name += " --pass=" + network.passes;
   return name;
@@ -23,7 +23,6 @@ std::string side_name(const NetworkOptions& network, const std::optional<int>& l
 // A side, and what a framework needs to run it.
 struct Opened {
   Opened(const BisectRequest& request, const NetworkOptions& network, const std::shared_ptr<const Package>& written) {
-    const Framework* framework = find_framework(network.device);
     OpenOptions open = open_options(network);
     side.device = network.device;
     side.compile = open.compile;
@@ -32,7 +31,7 @@ struct Opened {
     side.run.threads = request.threads;
     side.run.isa = network.isa;
     side.run.variable = network.variable;
-    if (framework == nullptr) {
+    if (network.device.framework() == nullptr) {
       side.name = side_name(network, side.compile.opt);
       return;
     }
@@ -40,8 +39,7 @@ struct Opened {
     options.opt = framework_level(network);
     options.trust_model = network.trust_model;
     side.name = side_name(network, options.opt);
-    framework_session =
-        open_in_framework(*framework, network.device, request.model, written, options, false, request.folders.warn);
+    framework_session = open_in_framework(network.device, request.model, written, options, false, request.folders.warn);
     side.as_it_is = framework_session.session.get();
   }
   BisectSide side;
@@ -108,10 +106,10 @@ BisectedModel::ReducedTo reduced_or_why_not(const BisectRequest& request, const 
 
 BisectedModel bisect_model(const BisectRequest& request) {
   const std::shared_ptr<const Package> written = open_as_written(request, request.target);
-  if (find_framework(request.target.device) != nullptr)
+  if (request.target.device.framework() != nullptr)
     fail_usage("--device ", request.target.device,
                ": a framework's passes cannot be seen; search ours against it with --source-device");
-  if (!request.reduce.empty() && find_framework(request.source.device) != nullptr)
+  if (!request.reduce.empty() && request.source.device.framework() != nullptr)
     fail_usage("--reduce is for two sides that are compiled here, not for ", request.source.device);
   if (!request.reduce.empty()) make_folders(request.reduce);  // before time is spent on what goes there
   const Opened source(request, request.source, written), target(request, request.target, written);

@@ -14,7 +14,7 @@ constexpr const char* kLevel = "0";
 
 std::shared_ptr<const Package> open(const std::string& path, NetworkOptions network, const OpenOptions& folders,
                                     const char* level) {
-  if (find_framework(network.device) != nullptr)
+  if (network.device.framework() != nullptr)
     fail_usage("device ", network.device, ": only dnn-infer runs models in frameworks");
   network.level = network.level.value_or(level);
   OpenOptions options = open_options(network);
@@ -103,7 +103,7 @@ LocalizeReport ModelComparison::run() {
   if (request_.statistics) localizer.measure_statistics();
   if (request_.label_sampling) localizer.rank_labels(*request_.label_sampling);
   if (request_.maps) localizer.show_first(request_.tolerance);
-  if (!wants_float64(request_.network.device)) localizer.measure_own(&own_);
+  if (!request_.network.device.float64()) localizer.measure_own(&own_);
   bool told = !request_.folders.note;
   const auto tell_early = [&] {
     const std::vector<Finding> found = findings_of(source_.graph, target_.graph, own_.results());

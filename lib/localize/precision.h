@@ -18,7 +18,7 @@ struct PrecisionOptions {
   DType dtype = DType::Float16;  // or BFloat16, Int8
   // What outputs may move by. Without it only labels count, and where outputs have no classes kUnlabelled.
   std::optional<OutputTolerance> tolerance;
-  std::string device = "cpu";                                             // where the rest runs, at level 0
+  DeviceSpec device = "cpu";                                              // where the rest runs, at level 0
   std::function<std::string(const std::string& variable)> variable = {};  // of the environment, which it asks for
   CompileOptions compile;
   int threads = 0;  // samples run side by side

@@ -13,10 +13,10 @@ DType precision_dtype(const std::string& name) {
 }
 
 JudgedPrecision judge_precision_of(const PrecisionRequest& request) {
-  const std::string& device = request.network.device;
-  if (find_framework(device) != nullptr)
+  const DeviceSpec& device = request.network.device;
+  if (device.framework() != nullptr)
     fail_usage("--device ", device, ": a framework shows no layers; give cpu, reference or opencl:N");
-  if (wants_float64(device)) fail_usage("--device ", device, ": layers are rounded from float32");
+  if (device.float64()) fail_usage("--device ", device, ": layers are rounded from float32");
   NetworkOptions network = request.network;
   network.level = "0";
   network.passes.clear();
@@ -32,7 +32,7 @@ JudgedPrecision judge_precision_of(const PrecisionRequest& request) {
   search.threads = request.threads;
   search.deadline = search.deadline.rest();  // reading the model is no part of the search
   const HeldSamples held = hold_samples(request, *written, search.deadline);
-  JudgedPrecision judged = {request.model, device, held.labels,
+  JudgedPrecision judged = {request.model, device.text(), held.labels,
                             judge_precision(written->source.graph(), held.samples, search), held.not_judged};
   judged.not_judged.left_out += static_cast<int64_t>(held.samples.size() - judged.report.n_samples);
   return judged;

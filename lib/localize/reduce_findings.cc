@@ -297,8 +297,8 @@ class Writer {
   }
 
   std::string command(const std::string& target, const std::string& alignment) const {
-    const std::string& device = of_.request.network.device;
-    return cat("dnn-localize", device == "reference" ? "" : " --device " + device,
+    const DeviceSpec& device = of_.request.network.device;
+    return cat("dnn-localize", device == "reference" ? "" : " --device " + device.text(),
                alignment.empty() ? "" : " --alignment alignment.tsv", " source.onnx ", target, " inputs.npz");
   }
 

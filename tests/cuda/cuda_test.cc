@@ -292,7 +292,7 @@ TEST(Cuda, MatrixInstructionsKeepWhatIsNoNumber) {
 }
 
 TEST(Cuda, AgreesOnAGpu) {
-  if (find_device("cuda").list(options_of()).empty()) GTEST_SKIP() << "no CUDA device";
+  if (DeviceSpec("cuda").device().list(options_of()).empty()) GTEST_SKIP() << "no CUDA device";
   expect_agreement(options_of());
 }
 
@@ -325,7 +325,7 @@ TEST(Gpu, TilesAgreeOnOpenCl) {
 
 TEST(Cuda, SaysWhatIsHere) {
   const StandIn stand_in;
-  EXPECT_EQ(find_device("cuda").list(StandIn::options()),
+  EXPECT_EQ(DeviceSpec("cuda").device().list(StandIn::options()),
             std::vector<std::string>{"cuda:0\tstand-in, compute capability 9.0, CUDA 13.0"});
   const std::unique_ptr<Session> session = open_session("cuda", compiled(graph_of(kNets[1]), 3), StandIn::options());
   EXPECT_EQ(session->isa(), "stand-in");
@@ -419,7 +419,7 @@ TEST(Cuda, SaysWhatIsMissing) {
   const DeviceOptions none = options_of({{"DNN_CUDA", "/nowhere/libcuda.so"}});
   EXPECT_EQ(message_of([&] { open_session("cuda:0", package, none); }, kEnvironment),
             "no CUDA driver: /nowhere/libcuda.so not found; install NVIDIA's driver");
-  EXPECT_TRUE(find_device("cuda").list(none).empty());
+  EXPECT_TRUE(DeviceSpec("cuda").device().list(none).empty());
   {
     const StandIn stand_in("DNN_FAKE_CUDA_DEVICES", "0");
     EXPECT_EQ(message_of(open, kEnvironment), "the CUDA driver finds no device");
@@ -444,10 +444,10 @@ TEST(Cuda, SaysWhatIsMissing) {
     EXPECT_EQ(message_of([&] { open_session("cuda:0", package, no_compiler); }, kEnvironment),
               "no NVRTC: /nowhere/libnvrtc.so not found; install CUDA's, or have DNN_NVRTC name it");
   }
-  EXPECT_TRUE(find_device("cuda").list(options_of({{"DNN_CUDA", "libm.so.6"}})).empty());
+  EXPECT_TRUE(DeviceSpec("cuda").device().list(options_of({{"DNN_CUDA", "libm.so.6"}})).empty());
   {
     const StandIn stand_in("DNN_FAKE_CUDA_DEVICES", "2");  // the second of which does not answer
-    EXPECT_EQ(find_device("cuda").list(StandIn::options()).size(), 1u);
+    EXPECT_EQ(DeviceSpec("cuda").device().list(StandIn::options()).size(), 1u);
   }
   const StandIn stand_in;
   EXPECT_EQ(message_of([&] { open_session("cuda:1", package, StandIn::options()); }, kEnvironment),

@@ -157,7 +157,7 @@ class Compiled : public Target {
 }  // namespace
 
 std::unique_ptr<Target> open_compiled(const std::string& device, int opt) {
-  if (find_device(device).list(device_options()).empty())
+  if (DeviceSpec(device).device().list(device_options()).empty())
     fail_environment("there is no ", device, " device on this machine");
   return std::make_unique<Compiled>(device, opt);
 }

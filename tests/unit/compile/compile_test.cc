@@ -394,7 +394,7 @@ TEST(Compile, SessionsSideBySideRunTheirOwnCode) {
 }
 
 TEST(Compile, OpenClAgrees) {
-  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  if (DeviceSpec("opencl").device().list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
   for (const ConvCase& k :
        {ConvCase{1, 3, 16, 9, 3, 1, 1, 1}, ConvCase{2, 16, 48, 17, 3, 2, 1, 1}, ConvCase{1, 20, 20, 19, 3, 1, 1, 20}}) {
     const Graph graph = conv_graph(k);

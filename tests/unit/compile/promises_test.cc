@@ -253,7 +253,7 @@ TEST(Promises, SameBitsOnAnyRunThreadsPlaceAndTraced) {
 }
 
 TEST(Promises, SameBitsOnOpenCl) {
-  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  if (DeviceSpec("opencl").device().list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
   for (const Net& net : kNets) {
     if (net.name != std::string("residual") && net.name != std::string("activations")) continue;
     std::vector<Tensor> first;
@@ -264,7 +264,7 @@ TEST(Promises, SameBitsOnOpenCl) {
 
 // A value within another begins at any byte, whether steps go together or alone.
 TEST(Promises, SameBitsOnOpenClOfPartsInPlace) {
-  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  if (DeviceSpec("opencl").device().list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
   const Graph graph = parse_graph(R"(graph "parts" {
   opset 28
   input x: float32[1,3,5,7]
@@ -293,7 +293,7 @@ TEST(Promises, SameBitsOnOpenClOfPartsInPlace) {
 
 // On processors steps go together, up to one that is interpreted; traced, and with code that cannot, each goes alone.
 TEST(Promises, SameBitsOnOpenClStepByStep) {
-  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  if (DeviceSpec("opencl").device().list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
   const Graph graph = parse_graph(R"(graph "interrupted" {
   opset 28
   input x: float32[2,8,9,7]
@@ -453,7 +453,7 @@ TEST(Promises, AForkGoesOnFromAnyValue) {
 }
 
 TEST(Promises, AForkOnOpenCl) {
-  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  if (DeviceSpec("opencl").device().list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
   expect_forks(*open_session("opencl:0", compiled(graph_of(kNets[0], 2), 0, {}, "opencl")), nullptr, "opencl");
 }
 

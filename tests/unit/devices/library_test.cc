@@ -160,11 +160,11 @@ TEST(Library, KnowsWhichFilesMayHoldCode) {
 }
 
 TEST(Library, KnowsItsNames) {
-  EXPECT_EQ(find_framework("cpu"), nullptr);
-  EXPECT_STREQ(find_framework("lib:tflite:delegate=/x:y.so")->name, "tflite");
+  EXPECT_EQ(DeviceSpec("cpu").framework(), nullptr);
+  EXPECT_STREQ(DeviceSpec("lib:tflite:delegate=/x:y.so").framework()->name, "tflite");
   for (const char* const wrong :
        {"lib", "lib:", "lib:caffe", "lib:keras:ep=x", "lib:onnxruntime:delegate=x", "lib:onnxruntime:ep="})
-    EXPECT_THROW(find_device(wrong), Error) << wrong;
+    EXPECT_THROW(DeviceSpec{wrong}, Error) << wrong;
 }
 
 }  // namespace
