@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tuning_table: the last summary of each tuning log in one table (docs/tuning.md), times in ms.
+"""tuning_table: the last summary of each tuning log in one table (docs/howto/tune.md), times in ms.
 
 usage: tuning_table.py LOG.jsonl...
 """

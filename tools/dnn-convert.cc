@@ -64,7 +64,7 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.surgery.shapes, "--shape", "NAME:1x3x224x224", "fix the extents of an input; '?' keeps one open");
   args.list(&o.ignored, "--ignore-attribute", "NAME", "read the model without this field; or OPERATOR.NAME");
   args.flag(&o.onnx_reference, "--onnx-reference",
-            "ONNX: compute what its reference evaluator does, not the runtimes (docs/onnx.md)");
+            "ONNX: compute what its reference evaluator does, not the runtimes (docs/reference/onnx.md)");
   args.option(&o.surgery.batch, "--batch", "N|NAME",
               "the first extent of every input, or a name to leave it open under");
   args.list(&o.surgery.input_layouts, "--input-layout", "NAME:NHWC", "or NCHW: the order of axes of an input");

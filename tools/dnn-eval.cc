@@ -32,7 +32,7 @@ const cli::Tool kTool = {
         {"dnn-infer model.onnx images/ | dnn-eval", "one run"},
         {"cat a.dnns b.dnns | dnn-eval --json=report.json -", "two runs, as a table and as JSON"},
         {"dnn-eval --against main.json --junit tests.xml a.dnns b.dnns",
-         "fails when a or b got worse; docs/ci.md has more"},
+         "fails when a or b got worse; docs/howto/gate-in-ci.md has more"},
         {"dnn-eval --by device,opt out/net/opt*/*/run.dnns", "devices and levels against each other, pooled"},
         {"dnn-eval --require 'top1_agreement >= 99' --rtol=1e-4 a.dnns b.dnns", "fails when b differs from a"}}};
 
@@ -63,7 +63,7 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.by, "--by", "FIELD[,...]",
             "group the runs by fields of their headers (opt, device, framework, model, host.cpu): each group as one "
             "run, and how runs agree within and between groups");
-  args.list(&o.programs, "--metric", "CMD", "exec:COMMAND that states values of runs (docs/exec.md)");
+  args.list(&o.programs, "--metric", "CMD", "exec:COMMAND that states values of runs (docs/howto/programs.md)");
   args.list(&o.requirements, "--require", "BOUND",
             "a bound for any metric, as 'top1_agreement >= 99', in the unit of --list-metrics; of every run or pair");
   args.option(&o.bounds.min_accuracy, "--min-accuracy", "P", "least top-1 accuracy of every run, in percent", 0);
@@ -78,7 +78,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.junit, "--junit", "FILE", "bounds and comparison as test cases in JUnit's XML");
   args.option(&o.sarif, "--sarif", "FILE", "the same as SARIF 2.1.0");
   args.option(&o.markdown, "--markdown", "FILE", "the same and the runs as a comment in Markdown");
-  args.option(&o.legacy_tree, "--legacy-tree", "DIR", "the files of older systems into DIR; docs/legacy.md lists them");
+  args.option(&o.legacy_tree, "--legacy-tree", "DIR", "write the files of older systems (docs/reference/legacy.md)");
   args.option(&o.memory_mib, "--memory", "MIB", "of full outputs in memory; a file in $TMPDIR has the rest", 0);
   args.flag(&o.list_metrics, "--list-metrics", "print the metrics, tab-separated: key, scope, unit, better, meaning");
 }

@@ -50,7 +50,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
   args.option(&o.network.isa, "--isa", "NAME", cat("force cpu's instruction set: ", join(known_isas(), ", ")));
   args.preprocess(&o.preprocess, &o.spelled_out, &o.exif);
-  args.option(&o.postprocess, "--postprocess", "CMD", "exec:COMMAND that works on predictions (docs/exec.md)");
+  args.option(&o.postprocess, "--postprocess", "CMD",
+              "exec:COMMAND that works on predictions (docs/howto/programs.md)");
   args.option(&o.labels, "--labels", "FILE", "the classes, one a line, a synset id first where known");
   args.option(&o.source.fill, "--fill", "WHAT", "in place of INPUTs: zeros, ones, random (--seed), or exec:COMMAND");
   args.option(&o.shard, "--shard", "I/N", "every N-th sample, from the I-th on");

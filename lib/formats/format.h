@@ -35,7 +35,7 @@ struct ModelSource {
   // What a user says of inputs whose shapes the file lacks, and on which what its program computes depends: "NAME:1x3x224x224"
   // ('?' keeps an extent open). TorchScript's and .pt2's readers look at it; whoever binds shapes does so all the same.
   std::vector<std::string> shapes;
-  // Of ONNX: what its reference evaluator computes, at the places where the runtimes compute something else (docs/onnx.md).
+  // Of ONNX: what its reference evaluator computes, at the places where the runtimes compute something else (docs/reference/onnx.md).
   bool onnx_reference = false;
   // Fields that a user says to ignore where the reader does not know them: see formats/leftovers.h.
   IgnoredFields ignored = {};

@@ -1,7 +1,7 @@
 // Users' programs beside a run, exec:COMMAND: that which makes samples, that which preprocesses them, that which works on predictions.
 //
 // Each is given a header with the model and, in `preprocess`, the network's inputs: {"inputs": [{"name", "dtype", "shape"}]}, shapes of one
-// sample. docs/exec.md has an example of each.
+// sample. docs/howto/programs.md has an example of each.
 #pragma once
 #include <memory>
 #include <mutex>

@@ -31,7 +31,7 @@ class Judge {
     const auto judge = [&](const Values& values) {
       const auto it = values.find(row.key);
       if (it == values.end()) {
-        say(false, "cannot be judged: not defined here (docs/metrics.md says when)");
+        say(false, "cannot be judged: not defined here (docs/reference/metrics.md says when)");
       } else {
         say(holds(requirement, it->second), cat("has ", with_unit(it->second, row)));
       }

@@ -14,7 +14,7 @@ namespace dnn::report {
 //   DEVICE/library_evaluation_time_stats.json
 //   DEVICE/VARIANT/mutations/same_folder_evaluation.json   the last ten runs against each other
 //   DEVICE/VARIANT/mutations/runN/measurements.json        what one run took and said
-// DEVICE is the header's with '-' for ':', '/' and '='; VARIANT is the model's file name with '_' for '.', and _optN. docs/legacy.md has
+// DEVICE is the header's with '-' for ':', '/' and '='; VARIANT is the model's file name with '_' for '.', and _optN. docs/reference/legacy.md has
 // what is in them and which faults of the originals are not. The evaluation is finished and keeps details. Returns what a
 // person should know.
 std::vector<std::string> write_legacy_tree(const metrics::Evaluation& evaluation, const metrics::Report& report,

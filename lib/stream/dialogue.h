@@ -1,6 +1,6 @@
 // Dialogue: records to and from a process of its own: a framework's adapter, or a user's program given as exec:COMMAND.
 //
-// Both sides begin with a header. What follows depends on what the program is for; docs/exec.md says it. The program reads its standard
+// Both sides begin with a header. What follows depends on what the program is for; docs/howto/programs.md says it. The program reads its standard
 // input until that ends and writes to standard output; it says why it fails on the last line of standard error.
 #pragma once
 #include <functional>

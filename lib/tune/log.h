@@ -1,6 +1,6 @@
 // The log of a search: JSON lines, appended as they are measured, so that a search goes on where it was interrupted and
 // compiles on a machine of the kind use what it found. A line is a trial (a kernel, a schedule, the time of one launch with
-// it and with the default), a choice (what a finished search settled on) or a summary (docs/tuning.md).
+// it and with the default), a choice (what a finished search settled on) or a summary (docs/howto/tune.md).
 #pragma once
 #include <functional>
 #include <string>

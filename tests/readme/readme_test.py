@@ -23,6 +23,25 @@ def commands(text):
     return [line for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.strip()]
 
 
+def without_code(text):
+    return re.sub(r"^```.*?^```|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(text):
+    """The anchors that a page's headings have on the usual hosts."""
+    found, seen = set(), {}
+    for heading in re.findall(r"^#+ +(.*?)\s*$", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+        count = seen[slug] = seen.get(slug, -1) + 1
+        found.add(slug if not count else f"{slug}-{count}")
+    return found
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/**/*.md")),
+         *sorted(ROOT.glob("schemas/*/README.md")), *sorted(ROOT.glob("bench/*.md")), *sorted(ROOT.glob("tests/*/README.md"))]
+
+
 class Readme(unittest.TestCase):
     def test_two_commands_name_scripts_that_exist(self):
         lines = commands(section(README, "Two commands"))
@@ -57,9 +76,29 @@ class Readme(unittest.TestCase):
         self.assertEqual(sorted(map(int, told)), sorted([0, *map(int, kinds.values())]))
 
     def test_links_lead_somewhere(self):
-        for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]:
-            for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
-                self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
+        for page in PAGES:
+            for link in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", without_code(page.read_text())):
+                path, _, anchor = link.partition("#")
+                target = (page.parent / path) if path else page
+                self.assertTrue(target.exists(), f"{page.relative_to(ROOT)}: {link}")
+                self.assertTrue(target.resolve().is_relative_to(ROOT), f"{page.relative_to(ROOT)}: {link} leaves the project")
+                if anchor:
+                    self.assertIn(anchor, anchors(target.read_text()), f"{page.relative_to(ROOT)}: {link}")
+
+    def test_every_page_of_docs_is_linked(self):
+        linked = {(page.parent / link.split("#")[0]).resolve() for page in PAGES
+                  for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", without_code(page.read_text()))}
+        for page in ROOT.glob("docs/**/*.md"):
+            self.assertTrue(page == ROOT / "docs/README.md" or page.parent.name == "decisions" or page.resolve() in linked, f"no page links to {page.relative_to(ROOT)}")
+
+    def test_pages_that_files_name_exist(self):
+        files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+        for name in files.stdout.splitlines() if files.returncode == 0 else []:
+            path = ROOT / name
+            if path.is_symlink() or not path.is_file() or path.suffix in (".json", ".onnx", ".png", ".jpg"):
+                continue
+            for page in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.(?:md|py|png)\b", path.read_text(errors="replace")):
+                self.assertTrue((ROOT / page).exists(), f"{name} names {page}")
 
     def test_presets_named_in_contributing_exist(self):
         presets = re.findall(r'"name": "(\w+)"', (ROOT / "CMakePresets.json").read_text())

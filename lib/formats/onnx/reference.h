@@ -1,5 +1,5 @@
 // Where ONNX's reference evaluator and the runtimes (ONNX Runtime, PyTorch) compute something else from the same node.
-// Attributes of the IR mean what the runtimes do; docs/onnx.md lists the places.
+// Attributes of the IR mean what the runtimes do; docs/reference/onnx.md lists the places.
 #pragma once
 #include "graph/graph.h"
 

@@ -71,14 +71,14 @@ TEST(Baseline, ADirectionAndAnAmountDecide) {
 
 // The table of the page is what is compared if nothing else is said.
 TEST(Baseline, ThePageNamesTheDefaults) {
-  const std::string page = read_file("../docs/ci.md");
+  const std::string page = read_file("../docs/howto/gate-in-ci.md");
   const size_t from = page.find("| Metric | May be worse by |"), to = page.find("\n\n", from);
   ASSERT_NE(to, std::string::npos);
   const std::string table = page.substr(from, to - from);
   size_t n_named = 0;
   for (size_t at = table.find('`'); at != std::string::npos; at = table.find('`', at + 1)) {
     const size_t end = table.find('`', at + 1);
-    const Row& row = row_of(table.substr(at + 1, end - at - 1), "docs/ci.md");
+    const Row& row = row_of(table.substr(at + 1, end - at - 1), "docs/howto/gate-in-ci.md");
     const auto& all = default_allowances();
     EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Allowance& a) { return a.row == &row; })) << row.key;
     ++n_named;
@@ -177,7 +177,7 @@ TEST(Baseline, WhatIsNoReportIsMalformed) {
 }
 
 TEST(Baseline, ThePageNamesWhatIsCompared) {
-  const std::string page = read_file("../docs/ci.md");
+  const std::string page = read_file("../docs/howto/gate-in-ci.md");
   for (const Allowance& allowance : default_allowances()) {
     EXPECT_NE(page.find(cat('`', allowance.row->key, '`')), std::string::npos) << allowance.row->key;
   }

@@ -1,10 +1,10 @@
-"""source: samples for dnn-infer --fill "exec:python3 docs/exec/source.py 3": so many that count up, whatever the network wants."""
+"""source: samples for dnn-infer --fill "exec:python3 docs/howto/programs/source.py 3": so many that count up, whatever the network wants."""
 import array
 import math
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "adapters"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts" / "adapters"))
 import records  # noqa: E402: streams in plain Python; copy it beside your program
 
 count = int(sys.argv[1])

@@ -1,10 +1,10 @@
-"""device: a device for dnn-infer, --device "exec:python3 docs/exec/device.py": runs a network that doubles its inputs."""
+"""device: a device for dnn-infer, --device "exec:python3 docs/howto/programs/device.py": runs a network that doubles its inputs."""
 import array
 import pathlib
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "adapters"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts" / "adapters"))
 import records  # noqa: E402: streams in plain Python; copy it beside your program
 
 asked = records.read_record(sys.stdin.buffer)

@@ -1,9 +1,9 @@
-"""preprocess: dnn-infer --preprocess "exec:python3 docs/exec/preprocess.py": the top left corner of an image, its pixels from -1 to 1."""
+"""preprocess: dnn-infer --preprocess "exec:python3 docs/howto/programs/preprocess.py": the top left corner of an image, its pixels from -1 to 1."""
 import array
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "adapters"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts" / "adapters"))
 import records  # noqa: E402: streams in plain Python; copy it beside your program
 
 asked = records.read_record(sys.stdin.buffer)

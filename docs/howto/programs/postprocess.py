@@ -1,10 +1,10 @@
-"""postprocess: dnn-infer --postprocess "exec:python3 docs/exec/postprocess.py": scores become probabilities, by softmax."""
+"""postprocess: dnn-infer --postprocess "exec:python3 docs/howto/programs/postprocess.py": scores become probabilities, by softmax."""
 import array
 import math
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "adapters"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts" / "adapters"))
 import records  # noqa: E402: streams in plain Python; copy it beside your program
 
 records.read_record(sys.stdin.buffer)

@@ -1,9 +1,9 @@
-"""metric: dnn-eval --metric "exec:python3 docs/exec/metric.py": how many classes a run ever names first, and its mean best score."""
+"""metric: dnn-eval --metric "exec:python3 docs/howto/programs/metric.py": how many classes a run ever names first, and its mean best score."""
 import pathlib
 import struct
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "adapters"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts" / "adapters"))
 import records  # noqa: E402: streams in plain Python; copy it beside your program
 
 
