@@ -3,12 +3,9 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
-import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(sys.argv.pop()).resolve()
 README = (ROOT / "README.md").read_text()
 
 
@@ -19,7 +16,7 @@ def section(text, title):
 
 def commands(text):
     """The lines of the sh blocks, continued lines joined."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```sh[^\n]*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     return [line for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.strip()]
 
 
@@ -43,27 +40,15 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 
 
 class Readme(unittest.TestCase):
-    def test_two_commands_name_scripts_that_exist(self):
-        lines = commands(section(README, "Two commands"))
+    def test_install_commands_name_scripts_that_exist(self):
+        lines = commands(section(README, "Install"))
         self.assertEqual(len(lines), 2, lines)
         for line in lines:
             for script in re.findall(r"scripts/[\w-]+", line):
                 self.assertTrue(os.access(ROOT / script, os.X_OK), script)
 
-    def test_five_commands_run_as_they_stand(self):
-        lines = commands(section(README, "Five commands"))
-        self.assertEqual(len(lines), 5, lines)
-        missing = {tool for line in lines for tool in re.findall(r"\bdnn-[a-z]+", line) if not (BUILD / "bin" / tool).exists()}
-        if missing:
-            self.skipTest(f"this build has no {', '.join(sorted(missing))}")
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "tests").symlink_to(ROOT / "tests")
-            environment = {**os.environ, "PATH": f"{BUILD}/bin:{os.environ['PATH']}", "HOME": folder, "XDG_CACHE_HOME": folder + "/cache"}
-            for line in lines:
-                done = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment,
-                                      capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=120)
-                wanted = int(re.search(r"# exit (\d+)|$", line)[1] or 0)
-                self.assertEqual(done.returncode, wanted, f"{line}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    def test_readme_is_short(self):
+        self.assertLessEqual(len(README.splitlines()), 150)
 
     def test_table_of_tools_names_tools_that_exist(self):
         for tool in re.findall(r"^\| `(dnn-[\w-]+)", section(README, "Tools"), re.MULTILINE):
@@ -72,7 +57,7 @@ class Readme(unittest.TestCase):
     def test_exit_codes_are_those_of_the_library(self):
         kinds = dict(re.findall(r"^  (\w+) = (\d+),", (ROOT / "lib/base/error.h").read_text(), re.MULTILINE))
         self.assertEqual(len(kinds), 6, kinds)
-        told = re.findall(r"^\| (\d+) \|", section(README, "Exit codes"), re.MULTILINE)
+        told = re.findall(r"^\| (\d+) \|", (ROOT / "docs/reference/exit-codes.md").read_text(), re.MULTILINE)
         self.assertEqual(sorted(map(int, told)), sorted([0, *map(int, kinds.values())]))
 
     def test_links_lead_somewhere(self):
