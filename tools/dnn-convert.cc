@@ -6,6 +6,7 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "convert/convert.h"
+#include "convert/framework_judge.h"
 #include "convert/list.h"
 #include "convert/probes.h"
 #include "convert/source.h"
@@ -42,7 +43,8 @@ struct Options {
   bool check = false;
   ConvertOptions convert;
   ProbeOptions probe;
-  bool no_certificate = false;
+  bool no_certificate = false, trust_model = false;
+  std::string certify;
   std::string certificate;
   std::vector<std::string> faults;
   std::string faults_report;
@@ -86,6 +88,10 @@ void declare(cli::Args& args, Options& o) {
       0);
   args.flag(&o.convert.keep, "--keep", "write above the tolerance too");
   args.option(&o.certificate, "--certificate", "FILE", "what the comparison measured, as JSON");
+  args.choice(&o.certify, "--certify", {"self", "framework", "both"},
+              "what runs source and target: their readers here, the frameworks of their formats, one after the other; "
+              "left out, self");
+  args.flag(&o.trust_model, "--trust-model", "with --certify: MODEL's framework may run what code the file holds");
   args.flag(&o.no_certificate, "--no-certificate", "compare nothing");
   args.list(&o.faults, "--inject", "FAULT[@NODE]",
             "make a fault on purpose first, up to three, at a node that --seed chooses where none is named");
@@ -124,8 +130,10 @@ void refuse_idle_options(const Options& o, const Format* target) {
   const bool given = !o.probe.inputs.empty(), probes = given || o.probes;
   if (!onnx && (o.check || o.opset || o.ir_version || o.write.external_data))
     fail_usage("--check, --opset, --ir-version and --external-data are for ONNX files");
-  const bool compares = !o.certificate.empty() || probes || o.convert.tolerance || o.convert.keep;
-  const char* const options = "--certificate, --probe, --probes, --tolerance and --keep";
+  const bool frameworks = !o.certify.empty() && o.certify != "self";
+  if (o.trust_model && !frameworks) fail_usage("--trust-model goes with --certify framework");
+  const bool compares = !o.certificate.empty() || !o.certify.empty() || probes || o.convert.tolerance || o.convert.keep;
+  const char* const options = "--certificate, --certify, --probe, --probes, --tolerance and --keep";
   if (o.no_certificate && compares) fail_usage("--no-certificate compares nothing; ", options, " are for a comparison");
   if (target != nullptr && target->holds == Holds::Weights && compares)
     fail_usage(options, " compare networks; ", target->name, " holds weights alone");
@@ -144,6 +152,29 @@ void inject_faults(const Options& o, Graph& graph) {
     injections.push_back(inject(graph, spec, o.convert.certificate.seed + injections.size()));
   for (const Injection& injection : injections) cli::say(injection.text());
   if (!o.faults_report.empty()) write_file(o.faults_report, injections_json(injections) + "\n");
+}
+
+// Has the frameworks of both formats run the conversion. A graph that is not what the file says has no framework of its own.
+std::function<Certificate(const Yardstick&, const std::string&)> framework_judge(const Options& o,
+                                                                                 const Format& target) {
+  FrameworkJudge judge;
+  const bool as_it_is = o.input != "-" && !o.surgery.any() && o.faults.empty() && o.weights.empty() &&
+                        o.architecture.empty() && o.ignored.empty() && !o.onnx_reference;
+  if (as_it_is) {
+    judge.source = o.input;
+    judge.source_format = sniff_format(open_model(o.input)).name;
+  }
+  judge.target_format = target.name;
+  judge.trust_model = o.trust_model;
+  judge.variable = [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return std::string(value == nullptr ? "" : value);
+  };
+  judge.folders = [](OpenOptions* open) {
+    use_folders(open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  };
+  judge.warn = cli::warn;
+  return [judge](const Yardstick& yardstick, const std::string& written) { return judge.judge(yardstick, written); };
 }
 
 int work(const Options& o) {
@@ -165,7 +196,9 @@ int work(const Options& o) {
   inject_faults(o, graph);
   if (!o.dtype.empty()) convert.dtype = o.dtype == "float16" ? DType::Float16 : DType::Float32;
   convert.io_dtype = o.io_dtype == "float16" ? DType::Float16 : DType::Float32;
-  convert.certify = !o.no_certificate;
+  convert.certify = !o.no_certificate && o.certify != "framework";
+  if (target != nullptr && (o.certify == "framework" || o.certify == "both"))
+    convert.judge = framework_judge(o, *target);
   if (o.probes) convert.certificate.probes = narrow(*o.probes);
   if (!o.probe.inputs.empty()) convert.certificate.given = read_probes(graph, o.probe);
   const std::optional<Certificate> certificate = convert_model(std::move(graph), o.output, convert);

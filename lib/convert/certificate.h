@@ -1,4 +1,5 @@
-// Certificates: how far a converted model's outputs are from its source's, on probe inputs, both interpreted.
+// Certificates: how far a converted model's outputs are from its source's, on probe inputs; both interpreted, or run by the
+// frameworks that they belong to.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,12 +26,13 @@ struct Certificate {
   int probes = 0;
   std::optional<uint64_t> seed;  // none: the inputs were given
   std::vector<Output> outputs;
+  std::string source_by, target_by;  // the framework that ran a side, with its version; "": as dnn-tools reads it
   double time_s = 0;
 
   double max_relative() const;  // over the outputs; a NaN beside a number is infinitely far
   std::string text() const;     // one line
   // {"probes": 8, "seed": 0 (null: given inputs), "device": "reference", "outputs": [{"name": ..., "max_absolute": ...}]}; without the time, so that
-  // the same conversion says the same.
+  // the same conversion says the same. Where a framework ran a side, "source" and "target" in place of "device" say which.
   std::string json() const;
 };
 
@@ -46,6 +48,11 @@ class Yardstick {
   // Runs the target on the same inputs. Throws Malformed where inputs or outputs differ in number, dtype or shape, and what
   // running the target throws.
   Certificate judge(Graph target) const;
+  // The same of what a framework, called `by`, made of the target on inputs(). Throws Malformed.
+  Certificate judge(const std::string& by, const std::vector<std::vector<Tensor>>& outputs) const;
+  // This one with what a framework, called `by`, made of the source.
+  Yardstick with(const std::string& by, std::vector<std::vector<Tensor>> outputs) const;
+  const std::vector<std::vector<Tensor>>& inputs() const { return inputs_; }  // by probe
 
  private:
   int threads_;

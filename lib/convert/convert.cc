@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/mappings.h"
 #include "convert/surgery.h"
 #include "ops/op.h"
@@ -23,15 +24,25 @@ void forget_unread_constants(Graph& graph) {
   }
 }
 
+// Passes that the format asks for, where they find anything: a format of ONNX's own operators needs them for internal ones alone, and
+// a graph that is not valid stays as it is there.
+std::string passes_for(const Graph& graph, const Format* format) {
+  if (format == nullptr) return "";
+  const std::vector<NodeId>& order = graph.order();
+  const bool internal =
+      std::any_of(order.begin(), order.end(), [&](NodeId id) { return graph.node(id).domain == kInternalDomain; });
+  return internal || std::string_view(format->passes) != "expand-dynamic-quantization" ? format->passes : "";
+}
+
 Graph prepared(Graph graph, const Format* format, const ConvertOptions& options) {
   const auto stale = [](const auto& entry) { return entry.first == kCertificateKey; };
   graph.metadata.erase(std::remove_if(graph.metadata.begin(), graph.metadata.end(), stale), graph.metadata.end());
   if (options.fold_batch_norms || options.dtype) infer_types(graph);
   if (options.fold_batch_norms) fold_batch_norms(graph);
-  if (format != nullptr && *format->passes != 0) {
+  if (const std::string asked = passes_for(graph, format); !asked.empty()) {
     infer_types(graph);
     PassOptions passes;
-    passes.changes = std::string("only:") + format->passes;
+    passes.changes = "only:" + asked;
     passes.keep_storage = true;
     for (const PassLog& log : run_passes(graph, passes)) {
       if (log.name == "expand-quantization" && log.patches > 0 && options.warn)
@@ -46,6 +57,21 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
   if (!beyond.empty() && options.warn)
     options.warn(cat("numbers beyond 65504, float16's largest, became that in ", join(beyond)));
   return graph;
+}
+
+// What options.judge says of the file, which is written aside for it.
+Certificate judged(const Graph& target, const std::string& path, const ConvertOptions& options,
+                   const Yardstick& yardstick) {
+  const TemporaryFolder folder(std::filesystem::temp_directory_path().string());
+  std::string name = std::filesystem::path(path).filename().string();
+  if (name.empty()) name = "model/";
+  const std::string written = folder.path() + "/" + name;
+  write_model(target, written, options.write);
+  try {
+    return options.judge(yardstick, written);
+  } catch (Error& error) {
+    throw error.within(path);
+  }
 }
 
 }  // namespace
@@ -69,7 +95,7 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
     if (error.kind() != ErrorKind::Unsupported) throw error.within(path);
     without = error.what();
   };
-  if (options.certify && whole && format->to_files != nullptr) {
+  if ((options.certify || options.judge) && whole && format->to_files != nullptr) {
     try {
       yardstick.emplace(source, options.certificate);
     } catch (Error& error) {
@@ -78,7 +104,7 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
   }
   std::optional<Graph> target = prepared(source, format, options);
   std::optional<Certificate> certificate;
-  if (yardstick) {
+  if (yardstick && options.certify) {
     try {  // the file as a reader sees it
       if (format->read == nullptr) fail_unsupported("what is written as ", format->name, " cannot be read here yet");
       ModelSource written = model_on_disk(path, format->to_files(*target, options.write));
@@ -93,14 +119,19 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
   }
   options.warn = nullptr;  // what is said of the target has been said
   if (!target) target = prepared(std::move(source), format, options);
-  if (certificate) {
-    if (!(certificate->max_relative() <= tolerance) && !options.keep) {
+  const auto hold = [&](const Certificate& measured) {
+    if (!(measured.max_relative() <= tolerance) && !options.keep) {
       throw Error(ErrorKind::Negative,
                   cat(path, ": not written, above the tolerance of ", tolerance,
-                      " (--tolerance allows more, --keep writes it all the same): ", certificate->text()));
+                      " (--tolerance allows more, --keep writes it all the same): ", measured.text()));
     }
-    target->metadata.emplace_back(kCertificateKey, certificate->json());
+  };
+  if (certificate) hold(*certificate);
+  if (yardstick && options.judge) {
+    certificate = judged(*target, path, options, *yardstick);
+    hold(*certificate);
   }
+  if (certificate) target->metadata.emplace_back(kCertificateKey, certificate->json());
   write_model(*target, path, options.write);
   if (!without.empty() && given.warn) given.warn("no certificate: " + without);
   return certificate;

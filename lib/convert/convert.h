@@ -20,6 +20,8 @@ struct ConvertOptions {
   DType io_dtype = DType::Float32;  // of inputs and outputs, with a dtype
   bool certify = true;
   CertifyOptions certificate;
+  // Judges the written file, which lies at a path of its own then, in place of its reader here; see framework_judge.h.
+  std::function<Certificate(const Yardstick& yardstick, const std::string& written)> judge;
   std::optional<double> tolerance;                       // of Certificate::max_relative(); above, nothing is written
   bool keep = false;                                     // unless this is set
   std::function<void(const std::string& message)> warn;  // why there is no certificate; may be empty
@@ -27,7 +29,7 @@ struct ConvertOptions {
 
 // Writes the graph in the format that the path names, after that format's passes (batch norms folded into the convolutions in
 // front of them where the format has none). The certificate is of the file as it is read back; it goes into the file's
-// metadata where that can be. None where an operator or dtype cannot run here, which is warned of. Throws Negative above
+// metadata where that can be; of options.judge's where there is one. None where an operator or dtype cannot run here, which is warned of. Throws Negative above
 // the tolerance, and what reading and writing throw.
 std::optional<Certificate> convert_model(Graph source, const std::string& path, const ConvertOptions& options);
 

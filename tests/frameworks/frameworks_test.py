@@ -155,6 +155,26 @@ class Frameworks(unittest.TestCase):
                     self.assertEqual(mark.exists(), model.suffix != ".pt2", done.stderr.decode())
                 model.rename(self.folder / ("done" + model.suffix))
 
+    def test_each_framework_certifies(self):
+        """Both sides of a conversion run in the frameworks of their formats; a graph that is changed on the way has none."""
+        for framework in here():
+            if framework in ("openvino", "ncnn", "torch"):  # no format is theirs; TorchScript's has to be given a shape
+                continue
+            with self.subTest(framework):
+                own = SAMPLE / OWN[framework][0]
+                written = self.folder / ("as_it_is.onnx" if framework != "onnxruntime" else "as_it_is.tflite")
+                done = run(BIN / "dnn-convert", own, "-o", written, "--certify", "both", "--trust-model", "--tolerance", MOST,
+                           "--certificate", self.folder / "c.json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                found = json.loads((self.folder / "c.json").read_text())
+                self.assertNotIn("dnn-tools", (found["source"], found["target"]))
+                self.assertEqual([o["same_top1"] for o in found["outputs"]], [8] * len(found["outputs"]))
+                done = run(BIN / "dnn-convert", own, "-o", written, "--certify", "framework", "--batch", "2",
+                           "--certificate", self.folder / "c.json")
+                if done.returncode != 5:  # the target's framework is here
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(json.loads((self.folder / "c.json").read_text())["source"], "dnn-tools")
+
     def test_levels_of_onnxruntime(self):
         if "onnxruntime" not in here():
             self.skipTest("no ONNX Runtime here")
