@@ -44,7 +44,7 @@ std::vector<int64_t> nearest_elements(const Attributes& attributes, int64_t in, 
   return to_int64s(context.outputs[0]);
 }
 
-ValueId pick_elements(Steps& steps, ValueId x, const std::vector<PickedAxis>& axes) {
+ValueId pick_elements(GraphBuilder& steps, ValueId x, const std::vector<PickedAxis>& axes) {
   for (const PickedAxis& picked : axes) {
     const Shape shape = {static_cast<int64_t>(picked.elements.size())};
     const ValueId places = steps.store("elements", Tensor::of<int64_t>(shape, picked.elements));

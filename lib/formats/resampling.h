@@ -22,6 +22,6 @@ struct PickedAxis {
   int64_t axis;
   std::vector<int64_t> elements;
 };
-ValueId pick_elements(Steps& steps, ValueId x, const std::vector<PickedAxis>& axes);
+ValueId pick_elements(GraphBuilder& steps, ValueId x, const std::vector<PickedAxis>& axes);
 
 }  // namespace dnn

@@ -9,6 +9,56 @@ namespace {
 // Values are carried through inference up to this many elements: shapes, axes, scalars, not activations.
 constexpr int64_t kKnownLimit = 4096;
 
+void check_arity(const Node& node, const OpDef& op) {
+  const int n = static_cast<int>(node.inputs.size()), m = static_cast<int>(node.outputs.size());
+  if (n < op.min_inputs || (op.max_inputs >= 0 && n > op.max_inputs)) {
+    fail_malformed(node.label(), ": ", n, " inputs, ", op.min_inputs, op.max_inputs == op.min_inputs ? "" : " or more",
+                   " expected");
+  }
+  if (op.max_outputs >= 0 && m > op.max_outputs)
+    fail_malformed(node.label(), ": ", m, " outputs, at most ", op.max_outputs, " expected");
+}
+
+// What the operator's infer() says.
+InferContext types_of(const Node& node, const OpDef& op, const std::vector<const Type*>& types,
+                      const std::vector<const Tensor*>& known) {
+  check_arity(node, op);
+  check_schema(node, op);
+  InferContext context{
+      node, types, known, std::vector<Type>(node.outputs.size()), std::vector<Tensor>(node.outputs.size()), {}};
+  context.infer_graph = [](const Graph& body, const std::vector<Type>& inputs) {
+    Graph copy = body;
+    for (size_t i = 0; i < copy.inputs.size() && i < inputs.size(); ++i) copy.value(copy.inputs[i]).type = inputs[i];
+    infer_types(copy);
+    std::vector<Type> outputs;
+    for (ValueId id : copy.outputs) outputs.push_back(copy.value(id).type);
+    return outputs;
+  };
+  op.infer(context);
+  return context;
+}
+
+// Shape computations: the values of a node whose inputs are all known, and whose outputs are small; empty for others. What is
+// known of a shape alone (Shape, Size) infer() gives.
+std::vector<Tensor> values_of(const Node& node, const OpDef& op, const std::vector<const Tensor*>& known,
+                              const std::vector<const Type*>& outputs) {
+  if (op.reference == nullptr || !op.deterministic || node.inputs.empty()) return {};
+  ReferenceContext context{node, {}, std::vector<Tensor>(node.outputs.size()), {}};
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (known[i] == nullptr && node.inputs[i] != kNoValue) return {};
+    context.inputs.push_back(known[i]);
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    if (!outputs[i]->fixed() || element_count(outputs[i]->fixed_shape()) > kKnownLimit) return {};
+  }
+  for (const auto& [key, attribute] : node.attributes) {
+    if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute)) return {};
+  }
+  op.reference(context);
+  return std::move(context.outputs);
+}
+
 class Inference {
  public:
   explicit Inference(Graph& graph) : graph_(graph), known_(static_cast<size_t>(graph.value_count())) {}
@@ -45,40 +95,25 @@ class Inference {
   void visit(const Node& node) {
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr || op->infer == nullptr) return;
-    check_arity(node, *op);
-    check_schema(node, *op);
-    InferContext context{node, {}, {}, std::vector<Type>(node.outputs.size()), std::vector<Tensor>(node.outputs.size()),
-                         {}};
+    std::vector<const Type*> types;
+    std::vector<const Tensor*> values;
     for (ValueId input : node.inputs) {
-      context.inputs.push_back(input == kNoValue ? nullptr : &graph_.value(input).type);
-      context.known.push_back(known(input));
+      types.push_back(input == kNoValue ? nullptr : &graph_.value(input).type);
+      values.push_back(known(input));
     }
-    context.infer_graph = [](const Graph& body, const std::vector<Type>& inputs) {
-      Graph copy = body;
-      for (size_t i = 0; i < copy.inputs.size() && i < inputs.size(); ++i) copy.value(copy.inputs[i]).type = inputs[i];
-      infer_types(copy);
-      std::vector<Type> outputs;
-      for (ValueId id : copy.outputs) outputs.push_back(copy.value(id).type);
-      return outputs;
-    };
-    op->infer(context);
+    InferContext context = types_of(node, *op, types, values);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (context.known_outputs[i].defined()) known_[static_cast<size_t>(node.outputs[i])] = context.known_outputs[i];
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != kNoValue) merge(node, graph_.value(node.outputs[i]), context.outputs[i]);
     }
-    evaluate(node, *op);
-  }
-
-  static void check_arity(const Node& node, const OpDef& op) {
-    const int n = static_cast<int>(node.inputs.size()), m = static_cast<int>(node.outputs.size());
-    if (n < op.min_inputs || (op.max_inputs >= 0 && n > op.max_inputs)) {
-      fail_malformed(node.label(), ": ", n, " inputs, ", op.min_inputs,
-                     op.max_inputs == op.min_inputs ? "" : " or more", " expected");
+    std::vector<const Type*> declared;
+    for (ValueId output : node.outputs) declared.push_back(output == kNoValue ? nullptr : &graph_.value(output).type);
+    std::vector<Tensor> computed = values_of(node, *op, values, declared);
+    for (size_t i = 0; i < computed.size(); ++i) {
+      if (node.outputs[i] != kNoValue) known_[static_cast<size_t>(node.outputs[i])] = std::move(computed[i]);
     }
-    if (op.max_outputs >= 0 && m > op.max_outputs)
-      fail_malformed(node.label(), ": ", m, " outputs, at most ", op.max_outputs, " expected");
   }
 
   // What inference finds wins over what the file declares, extent by extent; a contradiction of fixed extents is an error.
@@ -110,35 +145,27 @@ class Inference {
     }
   }
 
-  // Shape computations: nodes whose inputs are all known. What is known of a shape alone (Shape, Size) infer() gives.
-  void evaluate(const Node& node, const OpDef& op) {
-    if (op.reference == nullptr || !op.deterministic || node.inputs.empty()) return;
-    ReferenceContext context{node, {}, std::vector<Tensor>(node.outputs.size()), {}};
-    for (ValueId input : node.inputs) {
-      const Tensor* value = known(input);
-      if (value == nullptr && input != kNoValue) return;
-      context.inputs.push_back(value);
-    }
-    for (ValueId output : node.outputs) {
-      if (output == kNoValue) continue;
-      const Type& type = graph_.value(output).type;
-      if (!type.fixed() || element_count(type.fixed_shape()) > kKnownLimit) return;
-    }
-    for (const auto& [key, attribute] : node.attributes) {
-      if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute)) return;
-    }
-    op.reference(context);
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kNoValue) known_[static_cast<size_t>(node.outputs[i])] = std::move(context.outputs[i]);
-    }
-  }
-
   Graph& graph_;
   std::vector<Tensor> known_;  // by ValueId
   size_t next_ = 0;            // in the order: where update() goes on
 };
 
 }  // namespace
+
+InferredNode infer_node(const Node& node, const std::vector<const Type*>& inputs,
+                        const std::vector<const Tensor*>& known) {
+  InferredNode result{std::vector<Type>(node.outputs.size()), std::vector<Tensor>(node.outputs.size())};
+  const OpDef* op = find_op(node.domain, node.op);
+  if (op == nullptr || op->infer == nullptr) return result;
+  InferContext context = types_of(node, *op, inputs, known);
+  result.types = std::move(context.outputs);
+  result.known = std::move(context.known_outputs);
+  std::vector<const Type*> types;
+  for (const Type& type : result.types) types.push_back(&type);
+  std::vector<Tensor> computed = values_of(node, *op, known, types);
+  if (!computed.empty()) result.known = std::move(computed);
+  return result;
+}
 
 void infer_types(Graph& graph, const std::function<void(NodeId id)>& before) { Inference(graph).run(before); }
 

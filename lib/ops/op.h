@@ -89,6 +89,25 @@ struct PermuteContext {
   int64_t moved(int64_t axis) const;
 };
 
+class GraphBuilder;  // ops/build.h
+
+// What an operator's gradient() reads and fills in. It adds nodes to `build` that compute, from the gradients of the node's
+// outputs, those of its inputs: of one scalar, the loss. Shapes are fixed. Sums that broadcasting asks for are its own to add.
+struct GradientContext {
+  const Node& node;  // its inputs and outputs are values of the builder's graph
+  GraphBuilder& build;
+  std::vector<ValueId> output_gradients;  // kNoValue: the loss does not depend on this output
+  std::vector<bool> wanted;               // by input: whether somebody asks for its gradient
+  std::vector<ValueId> input_gradients;   // as many as inputs; kNoValue: it is 0
+
+  bool wants(size_t i) const { return i < wanted.size() && wanted[i]; }
+  ValueId input(size_t i) const { return node.input(i); }
+  ValueId output(size_t i) const { return node.output(i); }
+  // The gradient of output 0; a node of several outputs asks each.
+  ValueId dy() const { return output_gradients[0]; }
+  void set(size_t i, ValueId gradient) { input_gradients[i] = gradient; }
+};
+
 // What those ask of an operator who know it by its kind and not by its name.
 enum class Trait : uint32_t {
   Activates = 1,      // a function of one tensor, as networks have it between layers
@@ -133,6 +152,10 @@ struct OpDef {
   loops::Expr (*element)(const Node&, const std::vector<loops::Expr>& inputs) = nullptr;
   // Multiply-adds (counted as 2) and other arithmetic of one run, from fixed input types; null: outputs' elements.
   double (*flops)(const Node&, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) = nullptr;
+  // Null: the operator is not differentiable, or its gradient is not written yet. One that no gradient flows through (Shape,
+  // comparisons) says so by `no_gradient`.
+  void (*gradient)(GradientContext&) = nullptr;
+  bool no_gradient = false;
   // Rewrites the node for permuted axes of its first `permuted_inputs` inputs (-1: all) and of its outputs of that rank; false:
   // cannot for this permutation. See permute.h for the usual ones.
   bool (*permute)(PermuteContext&) = nullptr;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "interp/interpreter.h"
+#include "ops/build.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -63,46 +64,38 @@ std::optional<Grid> grid_of(const Graph& graph, const Node& node, DType dtype) {
   return grid;
 }
 
-// Arithmetic that a patch adds, step by step; each step's value is called after `base`.
-class Steps {
- public:
-  Steps(Patch* patch, std::string base, const Type& type, const Node& of)
-      : patch_(patch), base_(std::move(base)), of_(of) {
-    type_.dtype = DType::Float32;
-    type_.shape = type.shape;
-  }
+// Arithmetic that a patch adds in place of a node; each value is called after `base`.
+struct Arithmetic {
+  Arithmetic(const Graph& graph, Patch& patch, std::string after, const Node& replaced)
+      : base(std::move(after)), of(replaced), sink(graph, patch), build(sink, base) {}
 
   ValueId constant(const std::string& name, Tensor tensor) {
-    return patch_->add_constant(cat(base_, ".", name), std::move(tensor));
+    return sink.add_constant(cat(base, ".", name), std::move(tensor));
   }
   ValueId number(const std::string& name, double value) {
-    Tensor tensor(DType::Float32, Shape{});
-    *tensor.mutable_data<float>() = static_cast<float>(value);
-    return constant(name, std::move(tensor));
+    return constant(name, Tensor::scalar(static_cast<float>(value)));
   }
+  // `result` is made, or else a new value.
   ValueId step(const std::string& op, std::vector<ValueId> inputs, const std::string& name, ValueId result = kNoValue,
                Attributes attributes = {}) {
     Node node;
     node.op = op;
-    node.name = name.empty() ? of_.name : cat(of_.name, "_", name);
+    node.name = name.empty() ? of.name : cat(of.name, "_", name);
     node.inputs = std::move(inputs);
-    node.outputs = {result != kNoValue ? result : patch_->add_value(cat(base_, ".", name), type_)};
+    if (result != kNoValue) node.outputs = {result};
     node.attributes = std::move(attributes);
-    node.sources = sources_of(of_);
-    const ValueId made = node.outputs[0];
-    patch_->add_node(std::move(node));
-    return made;
+    node.sources = sources_of(of);
+    return build.add(std::move(node), {cat(base, ".", name)})[0];
   }
   // Round(x / scale)
   ValueId rounded(ValueId x, const Grid& grid) {
     return step("Round", {step("Div", {x, constant("scale", grid.scale)}, "scaled")}, "rounded");
   }
 
- private:
-  Patch* patch_;
-  std::string base_;
-  Type type_;
-  const Node& of_;
+  std::string base;
+  const Node& of;
+  PatchSink sink;
+  GraphBuilder build;
 };
 
 bool all_are(const Tensor& tensor, double value) {
@@ -127,7 +120,7 @@ std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const
   const Node& first = graph.node(readers[0]);
   Patch patch(graph, node.label() + " and " + first.label() + " spelt out");
   patch.place_at(id);
-  Steps steps(&patch, graph.value(q).name, graph.value(node.inputs[0]).type, node);
+  Arithmetic steps(graph, patch, graph.value(q).name, node);
   const ValueId kept = steps.step("Clip",
                                   {steps.rounded(node.inputs[0], grid), steps.number("low", grid.low - zero),
                                    steps.number("high", grid.high - zero)},
@@ -142,7 +135,7 @@ std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const
 Patch quantize(const Graph& graph, NodeId id, const Grid& grid) {
   const Node& node = graph.node(id);
   Patch patch(graph, node.label() + " spelt out");
-  Steps steps(&patch, graph.value(node.outputs[0]).name, graph.value(node.outputs[0]).type, node);
+  Arithmetic steps(graph, patch, graph.value(node.outputs[0]).name, node);
   ValueId x = steps.rounded(node.inputs[0], grid);
   if (!all_are(grid.zero, 0)) x = steps.step("Add", {x, steps.constant("zero_point", grid.zero)}, "moved");
   x = steps.step("Clip", {x, steps.number("low", grid.low), steps.number("high", grid.high)}, "clipped");
@@ -154,7 +147,7 @@ Patch quantize(const Graph& graph, NodeId id, const Grid& grid) {
 Patch dequantize(const Graph& graph, NodeId id, const Grid& grid) {
   const Node& node = graph.node(id);
   Patch patch(graph, node.label() + " spelt out");
-  Steps steps(&patch, graph.value(node.outputs[0]).name, graph.value(node.outputs[0]).type, node);
+  Arithmetic steps(graph, patch, graph.value(node.outputs[0]).name, node);
   ValueId x = steps.step("Cast", {node.inputs[0]}, "real", kNoValue, {{"to", static_cast<int64_t>(DType::Float32)}});
   if (!all_are(grid.zero, 0)) x = steps.step("Sub", {x, steps.constant("zero_point", grid.zero)}, "moved");
   steps.step("Mul", {x, steps.constant("scale", grid.scale)}, "", node.outputs[0]);

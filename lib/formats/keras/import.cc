@@ -34,7 +34,7 @@ void collect(const Json& v, std::vector<ValueId>* out) {
 }  // namespace
 
 Call::Call(Session& session, const Layer& layer, std::string name, Json args, Json kwargs)
-    : Steps(session.draft, std::move(name)),
+    : DraftBuilder(session.draft, std::move(name)),
       session_(session),
       layer_(layer),
       options_(layer.config.fresh()),
@@ -208,7 +208,7 @@ ValueId Call::constant(const char* role, Tensor tensor) {
 
 std::vector<ValueId> Call::emit_many(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
                                      size_t outputs) {
-  std::vector<ValueId> result = Steps::emit_many(op, std::move(inputs), std::move(attributes), outputs);
+  std::vector<ValueId> result = DraftBuilder::emit_many(op, std::move(inputs), std::move(attributes), outputs);
   infer(result);
   return result;
 }
@@ -258,7 +258,7 @@ ValueId Call::activated(ValueId v, const Json& activation) {
   const LayerRow* row = kinds.count(layer.class_name) != 0 ? find_layer(layer.class_name) : nullptr;
   if (row == nullptr || !config.is_object()) refuse("its activation ", layer.class_name, " is not read");
   layer.config = Fields(config, layer.label());
-  Call call(session_, layer, Steps::name(), Json::array({Json{{"value", v}}}), Json::object());
+  Call call(session_, layer, DraftBuilder::name(), Json::array({Json{{"value", v}}}), Json::object());
   call.cast_inputs(compute_dtype(call));
   return import_all(call, row->import);
 }

@@ -23,7 +23,7 @@ struct Session {
 };
 
 // One call of a layer. Its options and arguments are handed out one by one; finish() refuses those that nobody asked for.
-class Call : public Steps {
+class Call : public DraftBuilder {
  public:
   // `args` and `kwargs` as in CallConfig, tensors replaced by {"value": id}.
   Call(Session& session, const Layer& layer, std::string name, Json args, Json kwargs);
@@ -78,7 +78,7 @@ class Call : public Steps {
   // A constant that the layer stands for but the file does not hold.
   ValueId constant(const char* role, Tensor tensor);
 
-  // A new node whose output's type is inferred; see Steps.
+  // A new node whose output's type is inferred; see DraftBuilder.
   ValueId emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {});
   std::vector<ValueId> emit_many(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
                                  size_t outputs);

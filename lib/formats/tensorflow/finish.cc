@@ -81,7 +81,7 @@ Graph finish(Source& source, const std::vector<ValueId>& inputs, const std::vect
         draft.names.erase(output.name);
       }
       if (graph.constant(v) != nullptr || taken.count(v) != 0 || given.count(v) != 0) {
-        v = Steps(draft, output.name).emit("Identity", {v});
+        v = DraftBuilder(draft, output.name).emit("Identity", {v});
       } else if (draft.unnamed.count(v) == 0) {
         graph.value(v).aliases.push_back(graph.value(v).name);
       }

@@ -21,7 +21,7 @@ bool reforms(const std::string& op) {
 }  // namespace
 
 Op::Op(Source& source, const NodeDef& node, const OpRow& row, std::vector<Item> inputs)
-    : Steps(source.draft, node.name()),
+    : DraftBuilder(source.draft, node.name()),
       source_(source),
       node_(node),
       fields_(node.op(), node.attr()),
@@ -163,7 +163,7 @@ std::vector<ValueId> Op::emit_many(const std::string& op, std::vector<ValueId> i
     return result;
   }
   if (outputs == 1 && context.known_outputs[0].defined()) return {store(op, std::move(context.known_outputs[0]))};
-  result = Steps::emit_many(op, std::move(inputs), std::move(attributes), outputs);
+  result = DraftBuilder::emit_many(op, std::move(inputs), std::move(attributes), outputs);
   for (size_t i = 0; i < outputs; ++i) graph.value(result[i]).type = context.outputs[i];
   return result;
 }

@@ -67,7 +67,7 @@ struct OpRow {
 const OpRow* find_row(const std::string& name);
 bool is_refused(const OpRow& row);
 
-class Op : public Steps {
+class Op : public DraftBuilder {
  public:
   Op(Source& source, const NodeDef& node, const OpRow& row, std::vector<Item> inputs);
 

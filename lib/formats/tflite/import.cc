@@ -44,7 +44,7 @@ std::string first_output(const Source& source, const Operator& op) {
 }  // namespace
 
 Op::Op(Source& source, const Operator& op, const OpRow& row)
-    : Steps(source.draft, first_output(source, op)),
+    : DraftBuilder(source.draft, first_output(source, op)),
       source_(source),
       op_(op),
       row_(row),

@@ -64,7 +64,7 @@ std::vector<T> numbers(const flatbuffers::Vector<T>* vector) {
 
 inline std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
 
-class Op : public Steps {
+class Op : public DraftBuilder {
  public:
   Op(Source& source, const Operator& op, const OpRow& row);
   // Imports the operator. Throws Unsupported where an option, operand or result is left over.

@@ -50,7 +50,7 @@ Any symbolic_arithmetic(Evaluator& e, const std::string& op, const Any& a, const
     if (symbolic(*value) == nullptr && !is_integer_number(*value))
       e.refuse("arithmetic of an open extent with ", kind_of(*value), " is not read; fix it with --shape");
   }
-  Steps steps(e.importer().draft, e.node_name(op));
+  DraftBuilder steps(e.importer().draft, e.node_name(op));
   return e.importer().symbolic_math(op, a, b, steps);
 }
 
@@ -554,7 +554,7 @@ Result make_tensor(Evaluator& e, const Arguments& arguments) {
   DType type = reals ? DType::Float32 : DType::Int64;
   if (arguments.size() > 1 && is_integer_number(arguments[1])) type = dtype_of_code(integer_of(arguments[1]));
   if (type == DType::Undefined) e.refuse("a tensor of an unknown type");
-  Steps steps(e.importer().draft, e.node_name("tensor"));
+  DraftBuilder steps(e.importer().draft, e.node_name("tensor"));
   const Shape shape = {static_cast<int64_t>(values.size())};
   return e.importer().cell(steps.store("tensor", convert(Tensor::of<double>(shape, values), type)));
 }
@@ -678,7 +678,7 @@ Any to_int(Evaluator& e, const Any& given) {
   if (value.tensor()) {  // a computed number: an extent of other sizes
     const Type& type = e.importer().type(value_at(e, value));
     if (is_integer(type.dtype) && type.shape && type.shape->empty()) {
-      Steps steps(e.importer().draft, e.node_name("int"));
+      DraftBuilder steps(e.importer().draft, e.node_name("int"));
       const ValueId v = steps.emit("Reshape", {steps.to_dtype(value_at(e, value), DType::Int64), steps.list({1})});
       return std::make_shared<SymbolicInt>(SymbolicInt{kNoValue, 0, v, Dim()});
     }

@@ -174,7 +174,7 @@ ValueId Importer::value_of(const Any::Tensor& cell, const std::string& who) cons
   return cell->value;
 }
 
-ValueId Importer::real_of(const Any::Tensor& cell, Steps& steps, const std::string& who) {
+ValueId Importer::real_of(const Any::Tensor& cell, GraphBuilder& steps, const std::string& who) {
   const ValueId v = value_of(cell, who);
   if (cell->quantizer == nullptr) return v;
   const auto found = reals_.find(v);
@@ -191,14 +191,14 @@ ValueId Importer::real_of(const Any::Tensor& cell, Steps& steps, const std::stri
   return reals_[v] = steps.emit("DequantizeLinear", std::move(inputs), std::move(attributes));
 }
 
-ValueId Importer::symbolic_value(const Any::Symbolic& symbolic, Steps& steps) {
+ValueId Importer::symbolic_value(const Any::Symbolic& symbolic, GraphBuilder& steps) {
   if (symbolic->value == kNoValue) {
     symbolic->value = steps.emit("Shape", {symbolic->of}, {{"start", symbolic->axis}, {"end", symbolic->axis + 1}});
   }
   return symbolic->value;
 }
 
-Any Importer::symbolic_math(const std::string& op, const Any& a, const Any& b, Steps& steps) {
+Any Importer::symbolic_math(const std::string& op, const Any& a, const Any& b, GraphBuilder& steps) {
   bool negative = op == "Sub";
   const auto vector = [&](const Any& value) {
     if (const auto* symbolic = value.get<Any::Symbolic>()) {

@@ -48,10 +48,10 @@ class Importer {
   Any view(ValueId value, const Any::Tensor& of) const;
   // The value of a tensor. Unsupported where it was changed through a view since.
   ValueId value_of(const Any::Tensor& cell, const std::string& who) const;
-  ValueId real_of(const Any::Tensor& cell, Steps& steps, const std::string& who);
-  ValueId symbolic_value(const Any::Symbolic& symbolic, Steps& steps);
+  ValueId real_of(const Any::Tensor& cell, GraphBuilder& steps, const std::string& who);
+  ValueId symbolic_value(const Any::Symbolic& symbolic, GraphBuilder& steps);
   // Integers with an open one among them: "Add", "Sub", "Mul", "Mod", "Min", "Max", or "Div", which rounds down.
-  Any symbolic_math(const std::string& op, const Any& a, const Any& b, Steps& steps);
+  Any symbolic_math(const std::string& op, const Any& a, const Any& b, GraphBuilder& steps);
   // An extent: a number where it is fixed.
   Any extent(ValueId v, int64_t axis);
   const Type& type(ValueId v);
@@ -74,7 +74,7 @@ class Importer {
 };
 
 // One call of an operator.
-class Op : public Steps {
+class Op : public DraftBuilder {
  public:
   Op(Importer& importer, const OpRow& row, std::string name, std::string where, std::vector<Any> arguments);
 

@@ -8,7 +8,7 @@
 namespace dnn::torch {
 
 Op::Op(Importer& importer, const OpRow& row, std::string name, std::string where, std::vector<Any> arguments)
-    : Steps(importer.draft, std::move(name)),
+    : DraftBuilder(importer.draft, std::move(name)),
       importer_(importer),
       row_(row),
       where_(std::move(where)),

@@ -315,7 +315,7 @@ class Reader {
       if (argument.get<Any::Symbolic>() == nullptr && argument.get<int64_t>() == nullptr)
         fail_malformed("node '", name, "': ", op, " of ", kind_of(argument));
     }
-    Steps steps(importer_.draft, name);
+    DraftBuilder steps(importer_.draft, name);
     return importer_.symbolic_math(op, arguments[0], arguments[1], steps);
   }
 
@@ -391,7 +391,7 @@ class Reader {
   void read_outputs(const Json& graph, const Json& specs) {
     Graph& result = importer_.draft.graph;
     const Json& outputs = torch::array(member(graph, "outputs"), "outputs");
-    Steps steps(importer_.draft, "output");
+    DraftBuilder steps(importer_.draft, "output");
     for (size_t i = 0; i < outputs.size() && i < specs.size(); ++i) {
       const Json* tensor = torch::find_member(outputs[i], "as_tensor");
       if (torch::find_member(specs[i], "user_output") == nullptr || tensor == nullptr) continue;

@@ -64,7 +64,7 @@ Graph trace(const ModelSource& source, const std::vector<std::string>& shapes,
   std::vector<Any> tensors;
   collect(result, &tensors);
   if (tensors.empty()) fail_unsupported("forward() returns no tensor");
-  Steps steps(importer.draft, "output");
+  DraftBuilder steps(importer.draft, "output");
   for (const Any& tensor : tensors) {
     ValueId v = importer.real_of(*tensor.get<Any::Tensor>(), steps, "forward()");
     if (graph.is_input(v) || graph.is_output(v) || graph.constant(v) != nullptr) v = steps.emit("Identity", {v});

@@ -18,7 +18,7 @@ Tensor computed(const std::string& op, const Tensor& x, std::vector<Any> more, I
   for (int64_t extent : x.shape()) dims.emplace_back(extent);
   more.insert(more.begin(), importer.cell(importer.add_input("x", Type(x.dtype(), dims))));
   const Any result = importer.call(op, more, {}, op, "here");
-  Steps steps(importer.draft, "end");
+  DraftBuilder steps(importer.draft, "end");
   const ValueId y = steps.emit("Identity", {(*result.get<Any::Tensor>())->value});
   importer.draft.graph.outputs.push_back(y);
   return interpret(importer.draft.finish(), {x}).at(0);
