@@ -9,12 +9,7 @@
 namespace dnn {
 
 inline std::shared_ptr<const Package> package_of(const std::string& text) {
-  auto package = std::make_shared<Package>();
-  package->graph = parse_graph(text);
-  package->source = package->graph;
-  for (ValueId id : package->graph.inputs) package->input_types.push_back(package->graph.value(id).type);
-  for (ValueId id : package->graph.outputs) package->output_types.push_back(package->graph.value(id).type);
-  return package;
+  return std::make_shared<const Package>(interpreted_package(parse_graph(text)));
 }
 
 }  // namespace dnn

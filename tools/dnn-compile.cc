@@ -192,10 +192,11 @@ int work(const Options& o) {
   if (o.explain) std::cout << changes << "\n" << explain(*package);
   if (output) {
     output->commit();
-    std::string arenas = cat("arena of ", package->arena_bytes / 1024, " KiB");
-    if (package->sample_arena_bytes > 0)
-      arenas += cat(", ", package->sample_arena_bytes / 1024, " KiB for each sample on its way");
-    cli::note(cat(o.output, ": ", package->kernels.size(), " kernels, ", package->steps.size(), " steps, ", arenas));
+    const Variant& plan = package->variants.front();
+    std::string arenas = cat("arena of ", plan.arena_bytes / 1024, " KiB");
+    if (plan.sample_arena_bytes > 0)
+      arenas += cat(", ", plan.sample_arena_bytes / 1024, " KiB for each sample on its way");
+    cli::note(cat(o.output, ": ", plan.kernels.size(), " kernels, ", plan.steps.size(), " steps, ", arenas));
   }
   return 0;
 }

@@ -208,7 +208,7 @@ int work(const Options& o) {
   if (o.run.profile) {
     std::optional<Peaks> peaks;
     if (find_isa(Language::C, session->isa()) != nullptr) peaks = measure_peaks(session->isa(), session->threads());
-    cli::show(profile_table(*package, session->profile(), peaks));
+    cli::show(profile_table(session->variant(), session->profile(), peaks));
   }
   return report(summary, plan, options.usage, o.affinity.has_value());
 }

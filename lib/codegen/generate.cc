@@ -23,12 +23,30 @@ namespace {
 using loops::BufferRef;
 using loops::Kernel;
 
-// Every pass through the generator is for one instruction set; what the package holds once (plan, constants) must not
-// depend on it, which generate() checks.
+// Every pass through the generator is for one target.
 struct Generated {
-  std::vector<Kernel> kernels;       // distinct, in first-use order
-  Package package;                   // without codes
-  std::vector<std::string> layouts;  // of the package's constants
+  std::vector<Kernel> kernels;  // distinct, in first-use order
+  Variant variant;              // without code
+};
+
+// Constants as kernels read them: one for each value and layout, whichever targets ask for it.
+class Packed {
+ public:
+  explicit Packed(const Graph& graph) : graph_(graph) {}
+  int64_t index_of(ValueId id, const loops::Layout& layout) {
+    auto [entry, fresh] = index_.try_emplace({id, layout.text()}, static_cast<int64_t>(constants_.size()));
+    if (fresh) {
+      const Tensor arranged = graph_.constant(id)->arranged_copy();  // the graph keeps its own as it is
+      constants_.push_back(layout.row_major() ? arranged : loops::pack(arranged, layout));
+    }
+    return entry->second;
+  }
+  Constants take() { return std::move(constants_); }
+
+ private:
+  const Graph& graph_;
+  Constants constants_;
+  std::map<std::pair<ValueId, std::string>, int64_t> index_;
 };
 
 // What lies in an arena: the batch's, or a sample's own.
@@ -54,19 +72,16 @@ const Vocabulary& vocabulary_of(Language language) {
 
 class Generator {
  public:
-  Generator(const Graph& graph, const GenerateOptions& options, const Target& target)
-      : graph_(graph), options_(options), target_(target) {
+  Generator(const Graph& graph, const GenerateOptions& options, const Target& target, Packed& packed)
+      : graph_(graph), options_(options), target_(target), packed_(packed) {
     if (target.takes_samples_alone()) samples_ = find_samples(graph);
     if (const auto chosen = options.schedules.find(target.isa->name); chosen != options.schedules.end())
       chosen_ = chosen->second;
   }
 
   Generated run() {
-    Package& package = result_.package;
-    package.graph = graph_;
-    package.values.resize(static_cast<size_t>(graph_.value_count()));
-    for (ValueId id : graph_.inputs) package.input_types.push_back(graph_.value(id).type);
-    for (ValueId id : graph_.outputs) package.output_types.push_back(graph_.value(id).type);
+    result_.variant.target = {target_.backend()->name, target_.isa->name, {}, target_.processor->name};
+    result_.variant.values.resize(static_cast<size_t>(graph_.value_count()));
     place_values();
     if (target_.has_views()) find_parts_in_place();
     for (NodeId id : graph_.order()) {
@@ -116,7 +131,7 @@ class Generator {
   // Inputs and outputs are the caller's memory, constants the package's, the rest lies in the arena or, where shapes are
   // not known before the run, in slots.
   void place_values() {
-    std::vector<Placement>& places = result_.package.values;
+    std::vector<Placement>& places = result_.variant.values;
     auto place = [&](ValueId id, Argument::Kind kind, int64_t at) {
       Placement& placement = places[static_cast<size_t>(id)];
       if (placement.where.kind == Argument::Kind::None) placement = {{kind, at, id}, graph_.value(id).layout};
@@ -132,7 +147,7 @@ class Generator {
         } else if (fixed(id)) {
           place(id, samples_.inner.count(id) != 0 ? Argument::Kind::Sample : Argument::Kind::Arena, kUnplanned);
         } else {
-          place(id, Argument::Kind::Slot, result_.package.slots++);
+          place(id, Argument::Kind::Slot, result_.variant.slots++);
         }
       }
     }
@@ -143,21 +158,13 @@ class Generator {
     if (id == kNoValue) return {};
     if (graph_.constant(id) != nullptr && !graph_.is_input(id))
       return {Argument::Kind::Constant, constant(id, layout), id};
-    return result_.package.values[static_cast<size_t>(id)].where;
+    return result_.variant.values[static_cast<size_t>(id)].where;
   }
 
   int64_t constant(ValueId id, const loops::Layout& layout) {
-    const auto key = std::make_pair(id, layout.text());
-    auto found = constants_.find(key);
-    if (found != constants_.end()) return found->second;
-    const Tensor& tensor = *graph_.constant(id);
-    const Tensor arranged = tensor.arranged_copy();  // the graph keeps its own as it is
-    result_.package.constants.push_back(layout.row_major() ? arranged : loops::pack(arranged, layout));
-    result_.layouts.push_back(layout.text());
-    const auto index = static_cast<int64_t>(result_.package.constants.size()) - 1;
-    constants_[key] = index;
+    const int64_t index = packed_.index_of(id, layout);
     if (layout.row_major())
-      result_.package.values[static_cast<size_t>(id)] = {{Argument::Kind::Constant, index, id}, ""};
+      result_.variant.values[static_cast<size_t>(id)] = {{Argument::Kind::Constant, index, id}, ""};
     return index;
   }
 
@@ -193,7 +200,7 @@ class Generator {
       const auto part = parts_.of.find(v);
       const auto life = lives_.find(part == parts_.of.end() ? v : part->second.whole);
       if (life != lives_.end())
-        life->second.steps.last = std::max(life->second.steps.last, static_cast<int>(result_.package.steps.size()) - 1);
+        life->second.steps.last = std::max(life->second.steps.last, static_cast<int>(result_.variant.steps.size()) - 1);
     }
   }
 
@@ -336,14 +343,14 @@ class Generator {
   int32_t intern(Kernel kernel) {
     auto [entry, fresh] = kernel_index_.try_emplace(kernel.name, static_cast<int32_t>(result_.kernels.size()));
     if (fresh) {
-      result_.package.kernels.push_back({kernel.name, kernel.pattern});
+      result_.variant.kernels.push_back({kernel.name, kernel.pattern});
       result_.kernels.push_back(std::move(kernel));
     }
     return entry->second;
   }
 
   void add_step(Step step) {
-    const int now = static_cast<int>(result_.package.steps.size());
+    const int now = static_cast<int>(result_.variant.steps.size());
     if (samples_.sampled(step.node)) {
       step.samples = samples_.count;
       step.flops *= static_cast<double>(samples_.count);
@@ -356,7 +363,7 @@ class Generator {
       if (life.steps.first < 0) life.steps.first = now;
       life.steps.last = now;
     }
-    result_.package.steps.push_back(std::move(step));
+    result_.variant.steps.push_back(std::move(step));
   }
 
   // Bytes from a sample's part of an argument to the next one's.
@@ -374,8 +381,8 @@ class Generator {
   }
 
   void plan_arena() {
-    Package& package = result_.package;
-    const int end = static_cast<int>(package.steps.size());
+    Variant& variant = result_.variant;
+    const int end = static_cast<int>(variant.steps.size());
     for (ValueId id : graph_.outputs) {  // a laid-out or repeated output is copied out at the end
       if (auto life = lives_.find(id); life != lives_.end()) life->second.steps.last = end;
     }
@@ -384,26 +391,26 @@ class Generator {
     for (auto& [id, life] : lives_) all.push_back(&life);
     // Of what a run of sampled steps reads and writes other samples have a use until it ends, and from its beginning.
     for (int first = 0, last = 0; first < end; first = last + 1) {
-      for (last = first; package.joins_next(static_cast<size_t>(last));) ++last;
+      for (last = first; variant.joins_next(static_cast<size_t>(last));) ++last;
       for (Life* life : all) {
         if (life->kind == Argument::Kind::Sample || life->steps.first > last || life->steps.last < first) continue;
         life->steps.first = std::min(life->steps.first, first);
         life->steps.last = std::max(life->steps.last, last);
       }
     }
-    plan(all, Argument::Kind::Arena, &package.arena_bytes);
-    plan(all, Argument::Kind::Sample, &package.sample_arena_bytes);
-    for (const auto& [id, life] : lives_) package.values[static_cast<size_t>(id)].where.at = life.at;
+    plan(all, Argument::Kind::Arena, &variant.arena_bytes);
+    plan(all, Argument::Kind::Sample, &variant.sample_arena_bytes);
+    for (const auto& [id, life] : lives_) variant.values[static_cast<size_t>(id)].where.at = life.at;
     for (const auto& [id, part] : parts_.of) {
-      package.values[static_cast<size_t>(id)].where.at =
-          package.values[static_cast<size_t>(part.whole)].where.at +
+      variant.values[static_cast<size_t>(id)].where.at =
+          variant.values[static_cast<size_t>(part.whole)].where.at +
           part.element * static_cast<int64_t>(dtype_size(graph_.value(id).type.dtype));
     }
-    for (Step& step : package.steps) {
+    for (Step& step : variant.steps) {
       for (Argument& a : step.arguments) {
         if (a.kind != Argument::Kind::Arena && a.kind != Argument::Kind::Sample) continue;
         a.at = a.value == kNoValue ? temporary_[static_cast<size_t>(-2 - a.at)].at
-                                   : package.values[static_cast<size_t>(a.value)].where.at;
+                                   : variant.values[static_cast<size_t>(a.value)].where.at;
       }
     }
   }
@@ -423,10 +430,10 @@ class Generator {
   const Graph& graph_;
   const GenerateOptions& options_;
   const Target& target_;
+  Packed& packed_;
   std::map<std::string, ScheduleParameters> chosen_;  // by kernel
   Generated result_;
   std::map<ValueId, loops::Layout> layouts_;
-  std::map<std::pair<ValueId, std::string>, int64_t> constants_;
   std::map<std::string, int32_t> kernel_index_;
   std::map<ValueId, Life> lives_;
   std::vector<Life> temporary_;
@@ -435,8 +442,8 @@ class Generator {
 };
 
 // Whether two passes for different instruction sets made the same plan, so that one package can hold both codes.
-bool same_plan(const Package& a, const Package& b) {
-  if (a.steps.size() != b.steps.size() || a.constants.size() != b.constants.size() || a.arena_bytes != b.arena_bytes ||
+bool same_plan(const Variant& a, const Variant& b) {
+  if (a.steps.size() != b.steps.size() || a.arena_bytes != b.arena_bytes ||
       a.sample_arena_bytes != b.sample_arena_bytes)
     return false;
   for (size_t i = 0; i < a.steps.size(); ++i) {
@@ -457,11 +464,13 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
   const bool units = options.targets[0].backend()->builds_here;  // that compile apart
   const std::string define = options.fast_math ? "#define DNN_FAST_MATH\n" : "";
   Package package;
-  std::vector<std::string> layouts;
+  for (ValueId id : graph.inputs) package.input_types.push_back(graph.value(id).type);
+  for (ValueId id : graph.outputs) package.output_types.push_back(graph.value(id).type);
+  const auto shared = std::make_shared<const Graph>(graph);
+  Packed packed(graph);
   for (const Target& target : options.targets) {
-    Generated generated = Generator(graph, options, target).run();
-    Code code;
-    code.isa = target.isa->name;
+    Generated generated = Generator(graph, options, target, packed).run();
+    Code& code = generated.variant.code;
     std::string all;
     for (const Kernel& kernel : generated.kernels) {
       const std::string text = print_kernel(kernel, vocabulary);
@@ -474,20 +483,20 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
       }
     }
     if (!units) code.source = define + vocabulary.prelude(all) + all;
-    if (package.codes.empty()) {
-      package = std::move(generated.package);
-      layouts = std::move(generated.layouts);
-    } else if (!same_plan(package, generated.package) || layouts != generated.layouts) {
-      fail_internal("the plans for ", package.codes[0].isa, " and ", code.isa, " differ");
-    }
-    package.codes.push_back(std::move(code));
+    if (!package.variants.empty() && !same_plan(package.variants[0], generated.variant))
+      fail_internal("the plans for ", package.variants[0].target.isa, " and ", target.isa->name, " differ");
+    generated.variant.graph = shared;
+    package.variants.push_back(std::move(generated.variant));
   }
+  package.constants = packed.take();
   return package;
 }
 
 std::string emit_loops(const Graph& graph, const GenerateOptions& options, const Target& target) {
   std::string text;
-  for (const Kernel& kernel : Generator(graph, options, target).run().kernels) text += loops::to_text(kernel) + "\n";
+  Packed packed(graph);
+  for (const Kernel& kernel : Generator(graph, options, target, packed).run().kernels)
+    text += loops::to_text(kernel) + "\n";
   return text;
 }
 

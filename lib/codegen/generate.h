@@ -28,7 +28,7 @@ struct GenerateOptions {
   std::function<void(const Workload& workload)> on_workload = {};  // called once for each; may be empty
 };
 
-// Fills in everything of a package but `info` and the codes' binaries. Types of all values must have been inferred.
+// Fills in everything of a package but `info`, `source` and the codes' binaries: a variant for each target. Types of all values must have been inferred.
 Package generate(const Graph& graph, const GenerateOptions& options);
 
 // The scheduled kernels of a graph for one of the targets, in first-use order: what --emit writes as loop IR.

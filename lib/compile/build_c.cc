@@ -83,10 +83,10 @@ std::string compiler_identity(const BuildOptions& options) {
   return split(result.output, '\n')[0];
 }
 
-void build_code(Code& code, const BuildOptions& options) {
+void build_code(Variant& variant, const BuildOptions& options) {
   const std::string compiler = find_compiler(options), identity = compiler_identity(options);
-  const std::vector<std::string> common = flags(code.isa, options.contract);
-  std::vector<std::string> parts = units(code.source);
+  const std::vector<std::string> common = flags(variant.target.isa, options.contract);
+  std::vector<std::string> parts = units(variant.code.source);
   if (parts.size() > 1) parts.erase(parts.begin());  // nothing stands before the first divider
   TemporaryFolder folder(std::filesystem::temp_directory_path().string());
   std::vector<std::string> objects(parts.size());
@@ -146,7 +146,7 @@ void build_code(Code& code, const BuildOptions& options) {
   argv.emplace_back("-lm");
   const std::string problem = run_compiler(argv, folder.path());
   if (!problem.empty()) fail_environment(problem);
-  code.binary = read_file(shared);
+  variant.code.binary = read_file(shared);
 }
 
 }  // namespace dnn

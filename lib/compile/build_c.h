@@ -21,7 +21,7 @@ struct BuildOptions {
 // there is none, saying what to install.
 std::string compiler_identity(const BuildOptions& options);
 
-// Fills in code.binary from code.source: one object per kernel, linked into one shared object.
-void build_code(Code& code, const BuildOptions& options);
+// Fills in the variant's binary from its source: one object per kernel, linked into one shared object.
+void build_code(Variant& variant, const BuildOptions& options);
 
 }  // namespace dnn

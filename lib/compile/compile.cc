@@ -26,17 +26,19 @@ std::string processor_of(const CompileOptions& options) {
 
 namespace {
 
-// Constants that kernels read packed need no second copy in the graph: they become captures, which the package holds.
-void drop_packed_constants(Package& package) {
+// The graph that variants share, without constants that their kernels read packed: these become captures, which the package holds.
+std::shared_ptr<const Graph> without_packed_constants(Graph graph, const std::vector<Variant>& variants) {
   constexpr size_t kSmall_bytes = 1024;
-  for (ValueId id = 0; id < package.graph.value_count(); ++id) {
-    Value& value = package.graph.value(id);
-    const bool row_major = package.values[static_cast<size_t>(id)].where.kind == Argument::Kind::Constant;
-    if (!value.constant || row_major || value.constant->size_bytes() <= kSmall_bytes || package.graph.is_output(id))
-      continue;
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    Value& value = graph.value(id);
+    const bool row_major = std::any_of(variants.begin(), variants.end(), [&](const Variant& v) {
+      return v.values[static_cast<size_t>(id)].where.kind == Argument::Kind::Constant;
+    });
+    if (!value.constant || row_major || value.constant->size_bytes() <= kSmall_bytes || graph.is_output(id)) continue;
     value.constant.reset();
-    package.graph.captures.push_back(id);
+    graph.captures.push_back(id);
   }
+  return std::make_shared<const Graph>(std::move(graph));
 }
 
 const Isa& isa_named(Language language, const std::string& name) {
@@ -105,21 +107,19 @@ Package compile(const Graph& source, const CompileOptions& options) {
       const auto name_of = [&](const std::string& isa) { return isa.empty() ? backend->name : isa; };
       for (const Target& target : targets)
         options.emit(cat("loops-", name_of(target.isa->name), ".txt"), codegen::emit_loops(graph, generate, target));
-      for (const Code& code : package.codes)
-        options.emit(cat("kernels-", name_of(code.isa), backend->extension), code.source);
+      for (const Variant& variant : package.variants)
+        options.emit(cat("kernels-", name_of(variant.target.isa), backend->extension), variant.code.source);
     }
     if (backend->builds_here) {
       BuildOptions build = options.build;
       build.contract = targets[0].level->contract;
       package.info.compiler = compiler_identity(build);
-      for (Code& code : package.codes) build_code(code, build);
+      for (Variant& variant : package.variants) build_code(variant, build);
     }
-    package.info.target = backend->name;
-    drop_packed_constants(package);
+    const std::shared_ptr<const Graph> shared = without_packed_constants(std::move(graph), package.variants);
+    for (Variant& variant : package.variants) variant.graph = shared;
   } else {
-    package.graph = graph;
-    for (ValueId id : graph.inputs) package.input_types.push_back(graph.value(id).type);
-    for (ValueId id : graph.outputs) package.output_types.push_back(graph.value(id).type);
+    package = interpreted_package(std::move(graph));
   }
   for (const PassLog& entry : log) package.info.passes.push_back(entry.name);
   package.source = source;

@@ -52,50 +52,51 @@ std::string explain_passes(const std::vector<PassLog>& log) {
 
 std::string package_to_json(const Package& package) {
   const PackageInfo& info = package.info;
+  const Variant& plan = package.variants.front();
   std::string out =
       line({{"type", "package"},
             {"model", {{"path", info.model_path}, {"sha256", info.model_sha256}, {"format", info.model_format}}},
             {"opt", info.opt},
-            {"target", info.target},
+            {"target", package.backend()},
             {"dtype", info.dtype},
             {"compiler", info.compiler},
             {"tool_version", info.tool_version},
             {"passes", info.passes},
-            {"inputs", values_json(package.graph, package.graph.inputs)},
-            {"outputs", values_json(package.graph, package.graph.outputs)},
-            {"arena_bytes", package.arena_bytes},
-            {"sample_arena_bytes", package.sample_arena_bytes},
+            {"inputs", values_json(package.graph(), package.graph().inputs)},
+            {"outputs", values_json(package.graph(), package.graph().outputs)},
+            {"arena_bytes", plan.arena_bytes},
+            {"sample_arena_bytes", plan.sample_arena_bytes},
             {"constants", package.constants.size()},
             {"constant_bytes", constant_bytes(package)}});
-  for (const Code& code : package.codes) {
+  for (const Variant& variant : package.variants) {
+    if (!variant.compiled()) continue;
+    const Code& code = variant.code;
     out += line({{"type", "code"},
-                 {"isa", code.isa},
+                 {"isa", variant.target.isa},
                  {"source_bytes", code.source.size()},
                  {"source_sha256", sha256_hex(as_bytes(code.source))},
                  {"binary_bytes", code.binary.size()},
                  {"binary_sha256", code.binary.empty() ? "" : sha256_hex(as_bytes(code.binary))}});
   }
-  for (size_t i = 0; i < package.kernels.size(); ++i) {
+  for (size_t i = 0; i < plan.kernels.size(); ++i) {
     Json tasks = Json::object();
-    for (const Code& code : package.codes) tasks[code.isa] = code.tasks[i];
-    out += line({{"type", "kernel"},
-                 {"name", package.kernels[i].name},
-                 {"pattern", package.kernels[i].pattern},
-                 {"tasks", tasks}});
-  }
-  for (size_t i = 0; i < package.steps.size(); ++i) {
-    const Step& step = package.steps[i];
-    const Node& node = package.graph.node(step.node);
+    for (const Variant& variant : package.variants) tasks[variant.target.isa] = variant.code.tasks[i];
     out += line(
-        {{"type", "step"},
-         {"id", i},
-         {"kernel", step.kernel < 0 ? Json(nullptr) : Json(package.kernels[static_cast<size_t>(step.kernel)].name)},
-         {"op", node.op},
-         {"node", node.name},
-         {"sources", sources_of(node)},
-         {"samples", step.samples},
-         {"flops", step.flops},
-         {"bytes", step.bytes}});
+        {{"type", "kernel"}, {"name", plan.kernels[i].name}, {"pattern", plan.kernels[i].pattern}, {"tasks", tasks}});
+  }
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const Node& node = plan.graph->node(step.node);
+    out +=
+        line({{"type", "step"},
+              {"id", i},
+              {"kernel", step.kernel < 0 ? Json(nullptr) : Json(plan.kernels[static_cast<size_t>(step.kernel)].name)},
+              {"op", node.op},
+              {"node", node.name},
+              {"sources", sources_of(node)},
+              {"samples", step.samples},
+              {"flops", step.flops},
+              {"bytes", step.bytes}});
   }
   return out;
 }
@@ -104,26 +105,30 @@ std::string package_to_text(const Package& package) {
   const PackageInfo& info = package.info;
   std::string out =
       cat("package of ", dnn::quoted(info.model_path), " (", info.model_format, ", sha256 ", info.model_sha256, ")\n-O",
-          info.opt, " for ", info.target.empty() ? "the interpreter" : info.target, ", ", info.dtype, ", by dnn-tools ",
-          info.tool_version, info.compiler.empty() ? "" : " with " + info.compiler, "\n");
-  for (const Code& code : package.codes) {
-    out += cat("code ", code.isa.empty() ? info.target : code.isa, ": source ", code.source.size(), " bytes, sha256 ",
+          info.opt, " for ", package.backend().empty() ? "the interpreter" : package.backend(), ", ", info.dtype,
+          ", by dnn-tools ", info.tool_version, info.compiler.empty() ? "" : " with " + info.compiler, "\n");
+  for (const Variant& variant : package.variants) {
+    if (!variant.compiled()) continue;
+    const Code& code = variant.code;
+    const std::string& isa = variant.target.isa;
+    out += cat("code ", isa.empty() ? package.backend() : isa, ": source ", code.source.size(), " bytes, sha256 ",
                sha256_hex(as_bytes(code.source)).substr(0, 16), ", binary ", code.binary.size(), " bytes\n");
   }
   out += cat(package.constants.size(), " constants of ", constant_bytes(package), " bytes\n\n", explain(package), "\n");
-  return out + to_text(package.graph);
+  return out + to_text(package.graph());
 }
 
 std::string explain(const Package& package) {
   std::string text = "step\tkernel\tnode\tsources\tmflop\tkib\tflop_per_byte\n";
   double flops = 0, bytes = 0;
-  for (size_t i = 0; i < package.steps.size(); ++i) {
-    const Step& step = package.steps[i];
-    const Node& node = package.graph.node(step.node);
+  const Variant& plan = package.variants.front();
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const Node& node = plan.graph->node(step.node);
     char numbers[96];
     std::snprintf(numbers, sizeof numbers, "%.3f\t%.1f\t%.2f", step.flops / 1e6, step.bytes / 1024,
                   step.bytes > 0 ? step.flops / step.bytes : 0);
-    const std::string kernel = step.kernel < 0 ? "interpreted" : package.kernels[static_cast<size_t>(step.kernel)].name;
+    const std::string kernel = step.kernel < 0 ? "interpreted" : plan.kernels[static_cast<size_t>(step.kernel)].name;
     text += cat(i, "\t", kernel, "\t", clean(node.op), " ", clean(node.name), "\t", clean(join(sources_of(node), "+")),
                 "\t", numbers, "\n");
     flops += step.flops;
@@ -131,13 +136,12 @@ std::string explain(const Package& package) {
   }
   char totals[160], batch[96] = "";
   std::snprintf(totals, sizeof totals, "# %zu steps, %zu kernels, %.1f MFLOP, %.1f MiB moved, arena %.2f MiB",
-                package.steps.size(), package.kernels.size(), flops / 1e6, bytes / 1048576,
-                static_cast<double>(package.arena_bytes) / 1048576);
-  if (package.samples() > 1) {
-    const auto alone =
-        std::count_if(package.steps.begin(), package.steps.end(), [](const Step& s) { return s.samples > 1; });
+                plan.steps.size(), plan.kernels.size(), flops / 1e6, bytes / 1048576,
+                static_cast<double>(plan.arena_bytes) / 1048576);
+  if (plan.samples() > 1) {
+    const auto alone = std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.samples > 1; });
     std::snprintf(batch, sizeof batch, "; samples go alone through %td steps, in %.2f MiB each", alone,
-                  static_cast<double>(package.sample_arena_bytes) / 1048576);
+                  static_cast<double>(plan.sample_arena_bytes) / 1048576);
   }
   return text + totals + batch + "\n# passes: " + clean(join(package.info.passes)) + "\n";
 }

@@ -200,7 +200,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
     if (looks_like_package(as_bytes(read_head(path, 8)))) {
       OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
-      if (opened.trusted || options.trust || opened.package->codes.empty()) return opened.package;
+      if (opened.trusted || options.trust || !opened.package->variants.front().compiled()) return opened.package;
       note(options,
            path + " is not signed by this user, or by an older version: compiling it anew from the graph it holds");
       CompileOptions again = options.compile;
@@ -214,11 +214,10 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
         throw e.within(path);
       }
       const std::vector<std::string> passes = package->info.passes;
-      const std::string compiler = package->info.compiler, target = package->info.target;
+      const std::string compiler = package->info.compiler;
       package->info = opened.package->info;
       package->info.passes = passes;
       package->info.compiler = compiler;
-      package->info.target = target;
       return package;
     }
   }

@@ -76,10 +76,10 @@ class TracedSession : public Session {
   std::optional<int64_t> latency_ns() const override { return runs_->latency_ns(); }
   std::string latency_contains() const override { return runs_->latency_contains(); }
   std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override {
-    const std::vector<ValueId>& shown = shows_->package().graph.outputs;
+    const std::vector<ValueId>& shown = shows_->graph().outputs;
     std::vector<Tensor> values = shows_->run(inputs);
-    for (size_t i = 0; i < values.size(); ++i) observe(package_->graph, shown[i], values[i]);
-    values.resize(package_->graph.outputs.size());
+    for (size_t i = 0; i < values.size(); ++i) observe(graph(), shown[i], values[i]);
+    values.resize(graph().outputs.size());
     return values;
   }
 
@@ -91,7 +91,7 @@ class TracedSession : public Session {
 // shapes, what constants alone give and copies are left to the interpreter. For running elsewhere; its steps know nothing of it.
 std::shared_ptr<const Package> showing_all(const Package& package) {
   auto whole = std::make_shared<Package>(package);
-  Graph& graph = whole->graph;
+  Graph graph = package.graph();
   std::set<ValueId> of_sample(graph.inputs.begin(), graph.inputs.end());
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
@@ -110,6 +110,7 @@ std::shared_ptr<const Package> showing_all(const Package& package) {
       whole->output_types.push_back(type);
     }
   }
+  whole->variants.front().graph = std::make_shared<const Graph>(std::move(graph));
   return whole;
 }
 
@@ -168,7 +169,7 @@ FrameworkSession open_in_framework(const DeviceSpec& device, const std::string& 
   FrameworkSession opened = open_best();
   if (traces) {
     const std::shared_ptr<const Package> whole = showing_all(*package);
-    FrameworkSession shows = open_converted(whole, whole->graph, "traced");
+    FrameworkSession shows = open_converted(whole, whole->graph(), "traced");
     opened.file.folder = folder;
     opened.session = std::make_unique<TracedSession>(package, std::move(opened.session), std::move(shows.session));
   }

@@ -27,14 +27,10 @@ Tensor stacked(const std::vector<LoadedSample>& samples, size_t input) {
 }  // namespace
 
 Package package_of(const Graph& graph) {
-  Package package;
-  package.graph = graph;
-  fix_open_extents(package.graph);
-  infer_types(package.graph);
-  package.source = package.graph;
-  for (ValueId v : package.graph.inputs) package.input_types.push_back(package.graph.value(v).type);
-  for (ValueId v : package.graph.outputs) package.output_types.push_back(package.graph.value(v).type);
-  return package;
+  Graph fixed = graph;
+  fix_open_extents(fixed);
+  infer_types(fixed);
+  return interpreted_package(std::move(fixed));
 }
 
 std::vector<std::vector<Tensor>> read_probes(const Graph& graph, const ProbeOptions& options) {

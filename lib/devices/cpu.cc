@@ -59,39 +59,39 @@ class SharedObject {
   void* handle_ = nullptr;
 };
 
-const Code& choose_code(const Package& package, const std::string& forced) {
-  const auto row_of = [](const Code& code) { return find_isa(Language::C, code.isa); };
-  const auto runs = [&](const Code& code) { return row_of(code) != nullptr && row_of(code)->runs_here(); };
-  const Code* best = nullptr;
-  for (const Code& code : package.codes) {
-    if (!forced.empty() ? code.isa != forced : !runs(code)) continue;
-    if (best == nullptr || row_of(*best) < row_of(code)) best = &code;  // the table has the best last
+const Variant& choose_variant(const Package& package, const std::string& forced) {
+  const auto row_of = [](const Variant& variant) { return find_isa(Language::C, variant.target.isa); };
+  const auto runs = [&](const Variant& variant) { return row_of(variant) != nullptr && row_of(variant)->runs_here(); };
+  const Variant* best = nullptr;
+  std::vector<std::string> have;
+  for (const Variant& variant : package.variants) {
+    if (!variant.compiled()) continue;
+    have.push_back(variant.target.isa);
+    if (!forced.empty() ? variant.target.isa != forced : !runs(variant)) continue;
+    if (best == nullptr || row_of(*best) < row_of(variant)) best = &variant;  // the table has the best last
   }
   if (best == nullptr) {
-    std::vector<std::string> have;
-    for (const Code& code : package.codes) have.push_back(code.isa);
     fail_environment("the package holds code for ", have.empty() ? "no instruction set" : join(have), ", not for ",
                      forced.empty() ? "this processor" : forced, "; compile it with --isa");
   }
   if (!runs(*best))
-    fail_environment("this processor does not run ", best->isa, " code; it has ", join(supported_isas()));
+    fail_environment("this processor does not run ", best->target.isa, " code; it has ", join(supported_isas()));
   return *best;
 }
 
 class CpuSession : public PlannedSession {
  public:
   CpuSession(std::shared_ptr<const Package> package, const DeviceOptions& options)
-      : PlannedSession(std::move(package)),
-        code_(choose_code(*package_, options.isa)),
-        object_(code_.binary),
+      : PlannedSession(package, choose_variant(*package, options.isa)),
+        object_(variant_->code.binary),
         processors_(options.processors),
         pool_(options.threads, processors_) {
-    for (const KernelInfo& kernel : package_->kernels) functions_.push_back(object_.function(kernel.name));
-    for (const Step& step : package_->steps) pointers_.emplace_back(step.arguments.size(), nullptr);
+    for (const KernelInfo& kernel : variant_->kernels) functions_.push_back(object_.function(kernel.name));
+    for (const Step& step : variant_->steps) pointers_.emplace_back(step.arguments.size(), nullptr);
     keep_samples(false);
   }
 
-  std::string isa() const override { return code_.isa; }
+  std::string isa() const override { return variant_->target.isa; }
   int threads() const override { return pool_.size(); }
   std::vector<int> pinned_to() const override { return processors_; }
 
@@ -100,9 +100,9 @@ class CpuSession : public PlannedSession {
 
   // As many samples are on their way at once as there are threads. Pages that are not touched take no memory.
   void keep_samples(bool all) override {
-    const int64_t samples = package_->samples();
-    reserve(package_->arena_bytes +
-            package_->sample_arena_bytes * (all ? samples : std::min<int64_t>(samples, pool_.size())));
+    const int64_t samples = variant_->samples();
+    reserve(variant_->arena_bytes +
+            variant_->sample_arena_bytes * (all ? samples : std::min<int64_t>(samples, pool_.size())));
   }
 
   void reserve(int64_t bytes) {
@@ -115,7 +115,7 @@ class CpuSession : public PlannedSession {
     const auto at = static_cast<size_t>(a.at);
     switch (a.kind) {
       case Argument::Kind::Arena: return arena_data_ + a.at;
-      case Argument::Kind::Sample: return arena_data_ + package_->arena_bytes + a.at;
+      case Argument::Kind::Sample: return arena_data_ + variant_->arena_bytes + a.at;
       case Argument::Kind::Constant: return const_cast<std::byte*>(package_->constants[at].bytes().data());
       case Argument::Kind::Input: return const_cast<std::byte*>(inputs()[at].bytes().data());
       case Argument::Kind::Output: return output(at).mutable_bytes();
@@ -124,29 +124,29 @@ class CpuSession : public PlannedSession {
   }
 
   void find_pointers(size_t i) {
-    const Step& step = package_->steps[i];
+    const Step& step = variant_->steps[i];
     for (size_t a = 0; a < step.arguments.size(); ++a) pointers_[i][a] = address(step.arguments[a]);
   }
 
   // The pointers of a step for a sample that has the arena number `arena`.
   Pointers pointers_for(size_t i, int64_t sample, int64_t arena) const {
-    const Step& step = package_->steps[i];
+    const Step& step = variant_->steps[i];
     Pointers pointers = pointers_[i];
     for (size_t a = 0; a < pointers.size(); ++a) {
-      const int64_t by = step.arguments[a].kind == Argument::Kind::Sample ? arena * package_->sample_arena_bytes
+      const int64_t by = step.arguments[a].kind == Argument::Kind::Sample ? arena * variant_->sample_arena_bytes
                                                                           : sample * step.strides[a];
       pointers[a] = static_cast<std::byte*>(pointers[a]) + by;
     }
     return pointers;
   }
 
-  KernelFunction function(size_t i) const { return functions_[static_cast<size_t>(package_->steps[i].kernel)]; }
-  int64_t tasks(size_t i) const { return code_.tasks[static_cast<size_t>(package_->steps[i].kernel)]; }
+  KernelFunction function(size_t i) const { return functions_[static_cast<size_t>(variant_->steps[i].kernel)]; }
+  int64_t tasks(size_t i) const { return variant_->code.tasks[static_cast<size_t>(variant_->steps[i].kernel)]; }
   bool flush() const { return level_of(package_->info.opt).flush_denormals; }
 
   void launch(size_t i) override {
     find_pointers(i);
-    if (package_->steps[i].samples > 1) return launch_together(i, 0, package_->steps[i].samples);
+    if (variant_->steps[i].samples > 1) return launch_together(i, 0, variant_->steps[i].samples);
     struct Call {
       KernelFunction function;
       void* const* args;
@@ -186,7 +186,7 @@ class CpuSession : public PlannedSession {
   // step.
   void launch_samples(size_t first, size_t last, std::vector<int64_t>* times_ns) override {
     using Clock = std::chrono::steady_clock;
-    const int64_t samples = package_->steps[first].samples, threads = pool_.size();
+    const int64_t samples = variant_->steps[first].samples, threads = pool_.size();
     const int64_t alone = samples - samples % threads;
     for (size_t i = first; i <= last; ++i) find_pointers(i);
     std::mutex mutex;
@@ -218,7 +218,6 @@ class CpuSession : public PlannedSession {
     std::memcpy(arena_data_ + offset, from, bytes);
   }
 
-  const Code& code_;
   SharedObject object_;
   const std::vector<int> processors_;
   ThreadPool pool_;

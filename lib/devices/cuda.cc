@@ -93,14 +93,14 @@ std::string variable_of(const DeviceOptions& options, const std::string& name) {
 }
 
 // `path`: NVRTC's, or "".
-std::string machine_code(const Package& package, const CudaDriver& driver, CudaDriver::Device device,
-                         const std::string& path) {
-  if (package.codes.empty()) fail_usage("the package holds no code; compile it with --device cuda");
+std::string machine_code(const Package& package, const Variant& variant, const CudaDriver& driver,
+                         CudaDriver::Device device, const std::string& path) {
+  if (!variant.compiled()) fail_usage("the package holds no code; compile it with --device cuda");
   std::string why;
   const std::unique_ptr<Nvrtc> nvrtc = Nvrtc::open(path, &why);
   if (nvrtc == nullptr) fail_environment(why);
   const Nvrtc::Compiled compiled =
-      nvrtc->compile(package.codes[0].source, driver.compute_capability(device), compiler_options(package.info.opt));
+      nvrtc->compile(variant.code.source, driver.compute_capability(device), compiler_options(package.info.opt));
   if (compiled.code.empty()) {
     const size_t error = compiled.log.find("error");
     fail_environment("NVRTC ", nvrtc->version(), " does not compile the kernels: ",
@@ -113,15 +113,16 @@ class CudaSession : public PlannedSession {
  public:
   CudaSession(std::shared_ptr<const Package> package, std::unique_ptr<CudaDriver> driver, int index,
               const std::string& nvrtc)
-      : PlannedSession(std::move(package)),
+      : PlannedSession(package, package->variants.front()),
         driver_(std::move(driver)),
         name_(driver_->name(driver_->device(index))),
         context_(*driver_, driver_->device(index)) {
     context_.use();
-    module_ = std::make_unique<Module>(*driver_, machine_code(*package_, *driver_, driver_->device(index), nvrtc));
+    module_ =
+        std::make_unique<Module>(*driver_, machine_code(*package_, *variant_, *driver_, driver_->device(index), nvrtc));
     allocate();
-    for (const KernelInfo& kernel : package_->kernels) functions_.push_back(module_->function(kernel.name));
-    for (const Step& step : package_->steps) {
+    for (const KernelInfo& kernel : variant_->kernels) functions_.push_back(module_->function(kernel.name));
+    for (const Step& step : variant_->steps) {
       arguments_.emplace_back();
       for (size_t a = 0; step.kernel >= 0 && a < step.arguments.size(); ++a)
         arguments_.back().push_back(pointer_of(step.arguments[a]));
@@ -143,7 +144,7 @@ class CudaSession : public PlannedSession {
     const auto bytes_of = [](const Type& type) {
       return element_count(type.fixed_shape()) * static_cast<int64_t>(dtype_size(type.dtype));
     };
-    arena_ = memory(package_->arena_bytes);
+    arena_ = memory(variant_->arena_bytes);
     for (const Tensor& constant : package_->constants.all()) {
       constant_at_.push_back(constants_bytes_);
       constants_bytes_ += (static_cast<int64_t>(constant.size_bytes()) + kAlign - 1) / kAlign * kAlign;
@@ -167,8 +168,8 @@ class CudaSession : public PlannedSession {
   }
 
   void launch(size_t i) override {
-    const auto kernel = static_cast<size_t>(package_->steps[i].kernel);
-    const int64_t tasks = package_->codes[0].tasks[kernel], own = package_->codes[0].threads[kernel];
+    const auto kernel = static_cast<size_t>(variant_->steps[i].kernel);
+    const int64_t tasks = variant_->code.tasks[kernel], own = variant_->code.threads[kernel];
     const int64_t threads = own > 0 ? own : kBlockThreads;
     const int64_t blocks = own > 0 ? tasks : (tasks + threads - 1) / threads;
     if (blocks > INT32_MAX) fail_unsupported("a kernel of ", tasks, " tasks is more than a GPU launches at once");

@@ -78,8 +78,7 @@ std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<
                                       const DeviceOptions& options) {
   const Device& row = device.device();
   for (const Device& other : devices()) {
-    if (package->info.target == other.target() && package->info.target != row.target() &&
-        device.framework() == nullptr) {
+    if (package->backend() == other.target() && package->backend() != row.target() && device.framework() == nullptr) {
       fail_usage("the package is for ", other.kind, ", ", device, " is asked for: give --device ", other.kind,
                  ", or compile it with --device ", row.kind);
     }
@@ -91,7 +90,7 @@ void Session::check_inputs(const std::vector<Tensor>& inputs) const {
   const std::vector<Type>& types = package_->input_types;
   if (inputs.size() != types.size()) fail_usage("the model has ", types.size(), " inputs, ", inputs.size(), " given");
   for (size_t i = 0; i < types.size(); ++i) {
-    const std::string& name = package_->graph.value(package_->graph.inputs[i]).name;
+    const std::string& name = graph().value(graph().inputs[i]).name;
     if (types[i].dtype != inputs[i].dtype() || types[i].fixed_shape() != inputs[i].shape()) {
       fail_malformed("input '", name, "' wants ", types[i].text(), ", is given ", Type(inputs[i]).text());
     }

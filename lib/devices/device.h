@@ -16,7 +16,7 @@ namespace dnn {
 
 struct DeviceOptions {
   int threads = 0;  // including the caller's; 0: the processors this process may use
-  std::string isa;  // force one of the package's codes; "": the best that the processor has
+  std::string isa;  // force one of the package's variants; "": the best that the processor has
   // Where a device has threads of its own making, each is kept to one of these in turn; empty: wherever the system has them.
   std::vector<int> processors = {};
   // For lib:NAME alone, see library.h.
@@ -37,6 +37,9 @@ class Session {
  public:
   virtual ~Session() = default;
   const Package& package() const { return *package_; }
+  // The one of its variants that runs.
+  const Variant& variant() const { return *variant_; }
+  const Graph& graph() const { return *variant_->graph; }
   // Instruction set or device name that the run really uses.
   virtual std::string isa() const { return {}; }
   virtual int threads() const { return 1; }
@@ -55,7 +58,7 @@ class Session {
   // How long the last run() took, where the device knows better than a clock around run().
   virtual std::optional<int64_t> latency_ns() const { return std::nullopt; }
   virtual std::string latency_contains() const { return {}; }
-  // The same, with every value of the package's graph shown as it is made (row-major). The outputs are the same bits.
+  // The same, with every value of the variant's graph shown as it is made (row-major). The outputs are the same bits.
   virtual std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) = 0;
   // The same again, where what is shown a value may also run the rest of the network otherwise, as often as it likes: `resume` gives
   // the outputs with other tensors (row-major, of the values' types) in the place of values that were made, this one or ones
@@ -64,15 +67,18 @@ class Session {
   using Resume = std::function<std::vector<Tensor>(const Instead& instead)>;
   using Fork = std::function<void(ValueId id, const Tensor& value, const Resume& resume)>;
   virtual std::vector<Tensor> fork(const std::vector<Tensor>& inputs, const Fork& observe);
-  // While on, run() adds up the time of each step; steps are those of the package.
+  // While on, run() adds up the time of each step; steps are those of the variant.
   virtual void enable_profile(bool) {}
   virtual std::vector<StepProfile> profile() const { return {}; }
 
  protected:
-  explicit Session(std::shared_ptr<const Package> package) : package_(std::move(package)) {}
+  // `variant`: one of the package's; null: the first.
+  explicit Session(std::shared_ptr<const Package> package, const Variant* variant = nullptr)
+      : package_(std::move(package)), variant_(variant == nullptr ? &package_->variants.front() : variant) {}
   // Throws Malformed unless the inputs fit the package's input types.
   void check_inputs(const std::vector<Tensor>& inputs) const;
   std::shared_ptr<const Package> package_;
+  const Variant* variant_;
 };
 
 struct Device {

@@ -147,7 +147,7 @@ class LibrarySession : public Session {
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     check_inputs(inputs);
-    const Graph& graph = package_->graph;
+    const Graph& graph = this->graph();
     for (size_t i = 0; i < inputs.size(); ++i) {
       stream::TensorRecord record;
       record.name = graph.value(graph.inputs[i]).name;
@@ -200,7 +200,7 @@ class LibrarySession : public Session {
 
   // Outputs as the graph orders and types them.
   std::vector<Tensor> in_order(std::vector<std::pair<std::string, Tensor>> outputs) const {
-    const Graph& graph = package_->graph;
+    const Graph& graph = this->graph();
     if (outputs.size() != graph.outputs.size())
       fail_malformed(name_, ": gives ", outputs.size(), " outputs, the model has ", graph.outputs.size());
     const auto named = [&](const std::string& name) {

@@ -86,8 +86,8 @@ std::string device_text(cl_device_id device, cl_device_info what) {
 }
 
 // None for a package of another language.
-const Isa* isa_of(const Code& code) { return find_isa(Language::OpenCl, code.isa); }
-bool for_gpu(const Code& code) { return isa_of(code) != nullptr && isa_of(code)->gpu; }
+const Isa* isa_of(const Variant& variant) { return find_isa(Language::OpenCl, variant.target.isa); }
+bool for_gpu(const Variant& variant) { return isa_of(variant) != nullptr && isa_of(variant)->gpu; }
 
 bool is_gpu(cl_device_id device) {
   cl_device_type type = 0;
@@ -95,20 +95,20 @@ bool is_gpu(cl_device_id device) {
          (type & CL_DEVICE_TYPE_GPU) != 0;
 }
 
-// The code with the widest vectors, "floatN", that the device's registers hold whole; the narrowest where they hold none, as they do not
+// The variant with the widest vectors, "floatN", that the device's registers hold whole; the narrowest where they hold none, as they do not
 // where the only one is a GPU's.
-const Code& code_for(const Package& package, cl_device_id device) {
-  if (package.codes.empty()) fail_usage("the package holds no code; compile it with --device opencl");
+const Variant& variant_for(const Package& package, cl_device_id device) {
+  if (!package.variants.front().compiled()) fail_usage("the package holds no code; compile it with --device opencl");
   cl_uint native = 0;
   clGetDeviceInfo(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, nullptr);
-  const auto width = [](const Code& code) {
-    return isa_of(code) == nullptr || for_gpu(code) ? 0 : isa_of(code)->lanes(DType::Float32);
+  const auto width = [](const Variant& variant) {
+    return isa_of(variant) == nullptr || for_gpu(variant) ? 0 : isa_of(variant)->lanes(DType::Float32);
   };
-  const Code* best = nullptr;
-  for (const Code& code : package.codes) {
-    const bool fits = width(code) <= native, held = best != nullptr && width(*best) <= native;
-    if (best == nullptr || (fits ? !held || width(code) > width(*best) : !held && width(code) < width(*best)))
-      best = &code;
+  const Variant* best = nullptr;
+  for (const Variant& variant : package.variants) {
+    const bool fits = width(variant) <= native, held = best != nullptr && width(*best) <= native;
+    if (best == nullptr || (fits ? !held || width(variant) > width(*best) : !held && width(variant) < width(*best)))
+      best = &variant;
   }
   return *best;
 }
@@ -121,11 +121,10 @@ class OpenClSession : public PlannedSession {
 
  public:
   OpenClSession(std::shared_ptr<const Package> package, cl_device_id device)
-      : PlannedSession(std::move(package)),
+      : PlannedSession(package, variant_for(*package, device)),
         device_(device),
         name_(device_text(device, CL_DEVICE_NAME)),
-        code_(code_for(*package_, device)),
-        together_(!for_gpu(code_) && opencl_steps_known(*package_, code_)) {
+        together_(!for_gpu(*variant_) && opencl_steps_known(*variant_)) {
     cl_int status = 0;
     context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
     check(status, "making a context");
@@ -141,7 +140,8 @@ class OpenClSession : public PlannedSession {
 
  private:
   void build() {
-    const std::string source = together_ ? code_.source + opencl_steps_source(*package_, sizes_.size()) : code_.source;
+    const std::string source =
+        together_ ? variant_->code.source + opencl_steps_source(*variant_, sizes_.size()) : variant_->code.source;
     const char* text = source.c_str();
     const size_t length = source.size();
     cl_int status = 0;
@@ -169,20 +169,20 @@ class OpenClSession : public PlannedSession {
       check(status, "finding the kernel of steps");
       return;
     }
-    for (const Step& step : package_->steps) {  // a kernel object per step: its arguments are set once
+    for (const Step& step : variant_->steps) {  // a kernel object per step: its arguments are set once
       if (step.kernel < 0) {
         kernels_.emplace_back();
         continue;
       }
       kernels_.emplace_back(
-          clCreateKernel(program_.get(), package_->kernels[static_cast<size_t>(step.kernel)].name.c_str(), &status));
+          clCreateKernel(program_.get(), variant_->kernels[static_cast<size_t>(step.kernel)].name.c_str(), &status));
       check(status, "finding a kernel");
     }
   }
 
   // The arena, and constants, inputs and outputs in as few more memories as the device allows: the arguments of a kernel are few.
   void place_all() {
-    sizes_ = {package_->arena_bytes + 1, 0};  // an empty value may lie at its end
+    sizes_ = {variant_->arena_bytes + 1, 0};  // an empty value may lie at its end
     for (const Tensor& constant : package_->constants.all()) constants_.push_back(place(constant.size_bytes()));
     for (const Type& type : package_->input_types) inputs_.push_back(place(bytes_of(type)));
     for (const Type& type : package_->output_types) outputs_.push_back(place(type.fixed() ? bytes_of(type) : 0));
@@ -213,8 +213,8 @@ class OpenClSession : public PlannedSession {
       write(constants_[i].at, constant.bytes().data(), constant.size_bytes());
     }
     if (together_) return allocate_steps();
-    for (size_t i = 0; i < package_->steps.size(); ++i) {
-      const Step& step = package_->steps[i];
+    for (size_t i = 0; i < variant_->steps.size(); ++i) {
+      const Step& step = variant_->steps[i];
       for (size_t a = 0; step.kernel >= 0 && a < step.arguments.size(); ++a) {
         cl_mem memory = part(place_of(step.arguments[a]));
         check(clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a), sizeof(cl_mem), &memory),
@@ -237,7 +237,7 @@ class OpenClSession : public PlannedSession {
 
   void allocate_steps() {
     const std::vector<int64_t> plan =
-        opencl_steps_plan(*package_, code_, workers(), [&](const Argument& a) { return place_of(a).at; });
+        opencl_steps_plan(*variant_, workers(), [&](const Argument& a) { return place_of(a).at; });
     plan_ = buffer(plan.size() * sizeof plan[0], plan.data());
     const std::vector<std::byte> zeros(kTurnBytes);
     turns_ = buffer(kTurnBytes, zeros.data());
@@ -278,11 +278,12 @@ class OpenClSession : public PlannedSession {
 
   void launch(size_t i) override {
     if (together_) return launch_steps(i, i + 1);
-    const auto kernel = static_cast<size_t>(package_->steps[i].kernel);
+    const auto kernel = static_cast<size_t>(variant_->steps[i].kernel);
     // A task is a group, or an item, of which a GPU decides how many go together.
-    const auto tasks = static_cast<size_t>(code_.tasks[kernel]), threads = static_cast<size_t>(code_.threads[kernel]);
+    const auto tasks = static_cast<size_t>(variant_->code.tasks[kernel]),
+               threads = static_cast<size_t>(variant_->code.threads[kernel]);
     const size_t group = std::max<size_t>(1, threads), items = tasks * group;
-    const bool open = threads == 0 && for_gpu(code_);
+    const bool open = threads == 0 && for_gpu(*variant_);
     check(clEnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 1, nullptr, &items, open ? nullptr : &group, 0,
                                  nullptr, nullptr),
           "launching a kernel");
@@ -290,7 +291,7 @@ class OpenClSession : public PlannedSession {
   size_t launch_from(size_t i) override {
     if (!together_ || !on_processors()) return PlannedSession::launch_from(i);
     size_t end = i;
-    while (end < package_->steps.size() && package_->steps[end].kernel >= 0) ++end;
+    while (end < variant_->steps.size() && variant_->steps[end].kernel >= 0) ++end;
     launch_steps(i, end);
     return end;
   }
@@ -301,7 +302,8 @@ class OpenClSession : public PlannedSession {
                            &numbers[a]),
             "setting an argument");
     int64_t tasks = 0;
-    for (size_t step = i; step < end; ++step) tasks += code_.tasks[static_cast<size_t>(package_->steps[step].kernel)];
+    for (size_t step = i; step < end; ++step)
+      tasks += variant_->code.tasks[static_cast<size_t>(variant_->steps[step].kernel)];
     const auto items = static_cast<size_t>(std::clamp<int64_t>(tasks, 1, workers()));
     const size_t one = 1;
     check(clEnqueueNDRangeKernel(queue_.get(), steps_kernel_.get(), 1, nullptr, &items, &one, 0, nullptr, nullptr),
@@ -332,7 +334,6 @@ class OpenClSession : public PlannedSession {
 
   cl_device_id device_;
   std::string name_;
-  const Code& code_;
   bool together_;  // one kernel runs any steps that stand one after another
   Context context_;
   Queue queue_;

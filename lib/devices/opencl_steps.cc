@@ -41,14 +41,14 @@ constexpr const char* kAfter = R"(    }
 
 }  // namespace
 
-bool opencl_steps_known(const Package& package, const Code& code) {
-  for (const KernelInfo& kernel : package.kernels) {
-    if (code.source.find(cat(kernel.name, "_task(")) == std::string::npos) return false;
+bool opencl_steps_known(const Variant& variant) {
+  for (const KernelInfo& kernel : variant.kernels) {
+    if (variant.code.source.find(cat(kernel.name, "_task(")) == std::string::npos) return false;
   }
-  return !package.kernels.empty();
+  return !variant.kernels.empty();
 }
 
-std::string opencl_steps_source(const Package& package, size_t memories) {
+std::string opencl_steps_source(const Variant& variant, size_t memories) {
   std::string text =
       cat("\n#ifdef __x86_64__\n#define PAUSE __asm__ volatile(\"pause\")\n#else\n#define PAUSE\n#endif\n#define ROW ",
           +kRow, "\n#define TICKETS ", +kTickets, "\n#define KERNEL ", +kKernel, "\n#define ARGUMENTS ", +kArguments,
@@ -60,13 +60,13 @@ std::string opencl_steps_source(const Package& package, size_t memories) {
   }
   text += "__global const long* plan, __global volatile int* turns, int step, int end) {\n";
   text += "  __global uchar* memory[] = {" + join(names) + "};" + kBefore;
-  std::vector<bool> done(package.kernels.size());
-  for (const Step& step : package.steps) {
+  std::vector<bool> done(variant.kernels.size());
+  for (const Step& step : variant.steps) {
     if (step.kernel < 0 || done[static_cast<size_t>(step.kernel)]) continue;
     done[static_cast<size_t>(step.kernel)] = true;
     text +=
         cat("      case ", step.kernel, ":\n        for (long task = tasks[0]; task < tasks[1]; ++task)\n          ",
-            package.kernels[static_cast<size_t>(step.kernel)].name, "_task(");
+            variant.kernels[static_cast<size_t>(step.kernel)].name, "_task(");
     for (size_t a = 0; a < step.arguments.size(); ++a)
       text += cat("(__global void*)(memory[at[", 2 * a, "]] + at[", 2 * a + 1, "]), ");
     text += "task);\n        break;\n";
@@ -74,16 +74,16 @@ std::string opencl_steps_source(const Package& package, size_t memories) {
   return text + kAfter;
 }
 
-std::vector<int64_t> opencl_steps_plan(const Package& package, const Code& code, int64_t units,
+std::vector<int64_t> opencl_steps_plan(const Variant& variant, int64_t units,
                                        const std::function<MemoryAt(const Argument&)>& find) {
-  const size_t steps = package.steps.size();
+  const size_t steps = variant.steps.size();
   std::vector<int64_t> plan((steps + 1) * kRow);
   int64_t tickets = 0;
   for (size_t i = 0; i <= steps; ++i) {
     plan[i * kRow + kTickets] = tickets;
-    if (i == steps || package.steps[i].kernel < 0) continue;
-    const Step& step = package.steps[i];
-    const int64_t tasks = code.tasks[static_cast<size_t>(step.kernel)];
+    if (i == steps || variant.steps[i].kernel < 0) continue;
+    const Step& step = variant.steps[i];
+    const int64_t tasks = variant.code.tasks[static_cast<size_t>(step.kernel)];
     plan[i * kRow + kKernel] = step.kernel;
     plan[i * kRow + kArguments] = static_cast<int64_t>(plan.size());
     for (const Argument& a : step.arguments) {

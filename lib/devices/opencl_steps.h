@@ -16,11 +16,11 @@ namespace dnn {
 inline constexpr const char* kStepsKernel = "dnn_steps";
 
 // Whether the code has its tasks as functions: those that earlier compilers wrote have not.
-bool opencl_steps_known(const Package& package, const Code& code);
+bool opencl_steps_known(const Variant& variant);
 
-// The kernel, to stand after those of the package; `memories`: buffers that arguments may lie in. Its own arguments: those buffers, the
+// The kernel, to stand after those of the variant; `memories`: buffers that arguments may lie in. Its own arguments: those buffers, the
 // plan, three counters of kTurnBytes together that are zero and left so, the first step and the one behind the last.
-std::string opencl_steps_source(const Package& package, size_t memories);
+std::string opencl_steps_source(const Variant& variant, size_t memories);
 inline constexpr size_t kTurnBytes = 3 * 64;
 
 // Where an argument lies: in which of the memories, and at which byte.
@@ -30,7 +30,7 @@ struct MemoryAt {
 };
 
 // What the kernel reads of steps, by step and as it knows how. `units`: the work-items at most.
-std::vector<int64_t> opencl_steps_plan(const Package& package, const Code& code, int64_t units,
+std::vector<int64_t> opencl_steps_plan(const Variant& variant, int64_t units,
                                        const std::function<MemoryAt(const Argument&)>& find);
 
 }  // namespace dnn

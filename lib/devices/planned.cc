@@ -10,17 +10,19 @@
 
 namespace dnn {
 
-PlannedSession::PlannedSession(std::shared_ptr<const Package> package)
-    : Session(std::move(package)), slots_(static_cast<size_t>(package_->slots)), profile_(package_->steps.size()) {}
+PlannedSession::PlannedSession(std::shared_ptr<const Package> package, const Variant& variant)
+    : Session(std::move(package), &variant),
+      slots_(static_cast<size_t>(variant.slots)),
+      profile_(variant.steps.size()) {}
 
 std::vector<Tensor> PlannedSession::trace(const std::vector<Tensor>& inputs, const Observer& observe) {
   if (!observe) return run(inputs);
-  return execute(inputs, [&](ValueId id, const Tensor& value, const Resume&) { observe(package_->graph, id, value); });
+  return execute(inputs, [&](ValueId id, const Tensor& value, const Resume&) { observe(graph(), id, value); });
 }
 
 std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, const Fork& observe) {
   check_inputs(inputs);
-  const Graph& graph = package_->graph;
+  const Graph& graph = *variant_->graph;
   outputs_.clear();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const Argument& where = place(graph.outputs[i]).where;
@@ -39,18 +41,18 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
   if (observe) {
     for (size_t i = 0; i < inputs.size(); ++i) observe(graph.inputs[i], inputs[i], go_on);
     order = graph.order();
-    for (const Step& step : package_->steps) stepped.insert(step.node);
+    for (const Step& step : variant_->steps) stepped.insert(step.node);
   }
   const auto observe_outputs = [&](NodeId node) {
     for (ValueId id : graph.node(node).outputs) {
       if (id != kNoValue) observe(id, fetch(id), go_on);
     }
   };
-  for (size_t i = 0; i < package_->steps.size(); ++i) {
-    const Step& step = package_->steps[i];
+  for (size_t i = 0; i < variant_->steps.size(); ++i) {
+    const Step& step = variant_->steps[i];
     if (!observe && step.samples > 1) {
       const size_t first = i;
-      while (package_->joins_next(i)) ++i;
+      while (variant_->joins_next(i)) ++i;
       run_samples(first, i);
       continue;
     }
@@ -60,7 +62,7 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
     }
     run_step(i);
     next = i + 1;
-    if (observe && (next == package_->steps.size() || package_->steps[next].node != step.node)) {
+    if (observe && (next == variant_->steps.size() || variant_->steps[next].node != step.node)) {
       auto node = std::find(order.begin(), order.end(), step.node);
       for (observe_outputs(*node); ++node != order.end() && stepped.count(*node) == 0;) observe_outputs(*node);
     }
@@ -70,7 +72,7 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
 
 void PlannedSession::run_step(size_t i) {
   using Clock = std::chrono::steady_clock;
-  const Step& step = package_->steps[i];
+  const Step& step = variant_->steps[i];
   const Clock::time_point start = profiling_ ? Clock::now() : Clock::time_point();
   if (step.kernel >= 0) {
     launch(i);
@@ -89,7 +91,7 @@ void PlannedSession::launch_samples(size_t, size_t, std::vector<int64_t>*) {
 
 void PlannedSession::run_samples(size_t first, size_t last) {
   if (!profiling_) return launch_samples(first, last, nullptr);
-  std::vector<int64_t> times_ns(package_->steps.size(), 0);
+  std::vector<int64_t> times_ns(variant_->steps.size(), 0);
   launch_samples(first, last, &times_ns);
   for (size_t i = first; i <= last; ++i) {
     profile_[i].time_ns += times_ns[i];
@@ -103,7 +105,7 @@ std::vector<Tensor> PlannedSession::collect() {
     if (outputs_[i].defined()) {
       read_output(i);
     } else {
-      outputs_[i] = fetch(package_->graph.outputs[i]);
+      outputs_[i] = fetch(graph().outputs[i]);
     }
   }
   return std::move(outputs_);
@@ -112,14 +114,14 @@ std::vector<Tensor> PlannedSession::collect() {
 // The steps from `step` on with other values. What has been computed by then is all in the arena, the slots and the outputs.
 std::vector<Tensor> PlannedSession::resume(size_t step, const Instead& instead) {
   finish();
-  Tensor arena(DType::UInt8, {package_->arena_bytes + package_->samples() * package_->sample_arena_bytes});
+  Tensor arena(DType::UInt8, {variant_->arena_bytes + variant_->samples() * variant_->sample_arena_bytes});
   if (arena.size() > 0) read_arena(0, arena.mutable_bytes(), arena.size_bytes());
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].defined()) read_output(i);
   }
   const std::vector<Tensor> slots = slots_, outputs = outputs_;
   for (const auto& [id, tensor] : instead) store(id, tensor);
-  for (size_t i = step; i < package_->steps.size(); ++i) run_step(i);
+  for (size_t i = step; i < variant_->steps.size(); ++i) run_step(i);
   std::vector<Tensor> results = collect();
   slots_ = slots;
   outputs_ = outputs;
@@ -135,16 +137,16 @@ template <class Move>
 void PlannedSession::move(ValueId id, size_t bytes, Move&& one) {
   const Argument& where = place(id).where;
   if (where.kind == Argument::Kind::Arena) return one(where.at, size_t{0}, bytes);
-  const int64_t samples = package_->samples();
+  const int64_t samples = variant_->samples();
   const size_t part = bytes / static_cast<size_t>(samples);
   for (int64_t s = 0; s < samples; ++s)
-    one(package_->arena_bytes + s * package_->sample_arena_bytes + where.at, static_cast<size_t>(s) * part, part);
+    one(variant_->arena_bytes + s * variant_->sample_arena_bytes + where.at, static_cast<size_t>(s) * part, part);
 }
 
 // A value as a row-major tensor.
 Tensor PlannedSession::fetch(ValueId id) {
   const Argument& where = place(id).where;
-  const Value& value = package_->graph.value(id);
+  const Value& value = graph().value(id);
   const auto at = static_cast<size_t>(where.at);
   switch (where.kind) {
     case Argument::Kind::Slot: return slots_[at];
@@ -169,7 +171,7 @@ Tensor PlannedSession::fetch(ValueId id) {
 }
 
 void PlannedSession::interpret_step(const Step& step) {
-  const Node& node = package_->graph.node(step.node);
+  const Node& node = graph().node(step.node);
   std::vector<Tensor> held;
   held.reserve(node.inputs.size());
   std::vector<const Tensor*> inputs;
@@ -178,7 +180,7 @@ void PlannedSession::interpret_step(const Step& step) {
     inputs.push_back(id == kNoValue ? nullptr : &held.back());
   }
   std::map<std::string, Tensor> captured;
-  for (ValueId id : captured_values(package_->graph, node)) captured[package_->graph.value(id).name] = fetch(id);
+  for (ValueId id : captured_values(graph(), node)) captured[graph().value(id).name] = fetch(id);
   std::vector<Tensor> results = interpret_node(node, inputs, captured);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueId id = node.outputs[i];
@@ -190,7 +192,7 @@ void PlannedSession::interpret_step(const Step& step) {
 // A row-major tensor where the value lies.
 void PlannedSession::store(ValueId id, Tensor tensor) {
   const Argument& where = place(id).where;
-  const Value& value = package_->graph.value(id);
+  const Value& value = graph().value(id);
   const auto at = static_cast<size_t>(where.at);
   if (where.kind == Argument::Kind::Slot) {
     slots_[at] = std::move(tensor);

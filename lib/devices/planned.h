@@ -1,4 +1,4 @@
-// What devices with a memory plan share: values of the package's graph found by their placement, and nodes without a
+// What devices with a memory plan share: values of the variant's graph found by their placement, and nodes without a
 // kernel run by the interpreter on values fetched from and stored to the device.
 #pragma once
 #include <vector>
@@ -18,7 +18,7 @@ class PlannedSession : public Session {
   std::vector<StepProfile> profile() const final { return profile_; }
 
  protected:
-  explicit PlannedSession(std::shared_ptr<const Package> package);
+  PlannedSession(std::shared_ptr<const Package> package, const Variant& variant);
 
   // Runs a step's kernel, for all samples.
   virtual void launch(size_t step) = 0;
@@ -56,7 +56,7 @@ class PlannedSession : public Session {
   Tensor fetch(ValueId id);
   void store(ValueId id, Tensor tensor);
   void interpret_step(const Step& step);
-  const Placement& place(ValueId id) const { return package_->values[static_cast<size_t>(id)]; }
+  const Placement& place(ValueId id) const { return variant_->values[static_cast<size_t>(id)]; }
 
   const std::vector<Tensor>* inputs_ = nullptr;
   std::vector<Tensor> outputs_, slots_;

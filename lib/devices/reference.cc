@@ -16,12 +16,12 @@ class ReferenceSession : public Session {
   std::vector<int> pinned_to() const override { return processors_; }
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return trace(inputs, {}); }
   std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override {
-    return interpret(package_->graph, inputs, observe, {}, &pool_);
+    return interpret(*variant_->graph, inputs, observe, {}, &pool_);
   }
   // What follows runs again from the inputs, less what is computed for the other values alone.
   std::vector<Tensor> fork(const std::vector<Tensor>& inputs, const Fork& observe) override {
     const Resume resume = [&](const Instead& instead) {
-      Graph rest = package_->graph;
+      Graph rest = *variant_->graph;
       std::vector<Tensor> given = inputs;
       for (const auto& [id, tensor] : instead) {
         for (NodeId node : rest.order()) {
@@ -41,7 +41,7 @@ class ReferenceSession : public Session {
       return interpret(rest, given, {}, {}, &pool_);
     };
     return trace(inputs, [&](const Graph& graph, ValueId id, const Tensor& value) {
-      if (&graph == &package_->graph) observe(id, value, resume);
+      if (&graph == variant_->graph.get()) observe(id, value, resume);
     });
   }
 

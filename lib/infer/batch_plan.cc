@@ -52,7 +52,7 @@ BatchPlan plan_batch(const Package& package) {
   if (plan.batched) plan.batch = *in;
   for (size_t i = 0; i < package.input_types.size(); ++i) {
     InputSlot slot;
-    slot.name = package.graph.value(package.graph.inputs[i]).name;
+    slot.name = package.graph().value(package.graph().inputs[i]).name;
     slot.dtype = package.input_types[i].dtype;
     try {
       slot.shape = package.input_types[i].fixed_shape();

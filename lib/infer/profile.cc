@@ -34,17 +34,17 @@ std::string bound(double flops, double bytes, double ns, const std::optional<Pea
 
 }  // namespace
 
-std::string profile_table(const Package& package, const std::vector<StepProfile>& profile,
+std::string profile_table(const Variant& variant, const std::vector<StepProfile>& profile,
                           const std::optional<Peaks>& peaks) {
   double total_ns = 0, flops = 0, bytes = 0;
   const auto mean_ns = [&](size_t i) {
     return profile[i].runs == 0 ? 0.0 : static_cast<double>(profile[i].time_ns) / static_cast<double>(profile[i].runs);
   };
-  const size_t n = std::min(profile.size(), package.steps.size());
+  const size_t n = std::min(profile.size(), variant.steps.size());
   for (size_t i = 0; i < n; ++i) {
     total_ns += mean_ns(i);
-    flops += package.steps[i].flops;
-    bytes += package.steps[i].bytes;
+    flops += variant.steps[i].flops;
+    bytes += variant.steps[i].bytes;
   }
   const auto row = [&](double f, double b, double ns, const std::string& kernel, const std::string& node) {
     return line({number("%.1f", ns / 1e3), number("%.1f", total_ns > 0 ? 100 * ns / total_ns : 0), rate(f, ns),
@@ -59,10 +59,10 @@ std::string profile_table(const Package& package, const std::vector<StepProfile>
   }
   out += line({"us/run", "%", "GFLOP/s", "GB/s", "KiB", "bound"}, "kernel", "node");
   for (size_t i = 0; i < n; ++i) {
-    const Step& step = package.steps[i];
-    const Node& node = package.graph.node(step.node);
+    const Step& step = variant.steps[i];
+    const Node& node = variant.graph->node(step.node);
     out += row(step.flops, step.bytes, mean_ns(i),
-               step.kernel < 0 ? "interpreted" : package.kernels[static_cast<size_t>(step.kernel)].name,
+               step.kernel < 0 ? "interpreted" : variant.kernels[static_cast<size_t>(step.kernel)].name,
                clean(node.label()));
   }
   return out + row(flops, bytes, total_ns, "all steps", "");

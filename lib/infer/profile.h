@@ -12,7 +12,7 @@ namespace dnn {
 // A line per step in the order of execution (time per run, share, GFLOP/s, GB/s, KiB, bound, kernel, node) and one for the
 // sum. With peaks, the bound is what the step would wait for on a machine of these: "compute" or "memory" (its buffers moved
 // once, from beyond the caches), and how much of that limit it reaches; above 100 % of memory its buffers were in a cache.
-std::string profile_table(const Package& package, const std::vector<StepProfile>& profile,
+std::string profile_table(const Variant& variant, const std::vector<StepProfile>& profile,
                           const std::optional<Peaks>& peaks);
 
 }  // namespace dnn

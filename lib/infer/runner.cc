@@ -81,7 +81,7 @@ Runner::Runner(Session& session, const BatchPlan& plan, RunOptions options, stre
       warn_(std::move(warn)),
       progress_(std::move(progress)),
       state_(std::make_unique<State>()) {
-  const Graph& graph = session_.package().graph;
+  const Graph& graph = session_.graph();
   std::vector<std::string> names;
   for (ValueId id : graph.outputs) names.push_back(graph.value(id).name);
   if (options_.outputs.empty()) {
@@ -229,7 +229,7 @@ void Runner::write_samples(const Batch& batch) {
 }
 
 void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, int64_t latency_ns) {
-  const Package& package = session_.package();
+  const Graph& graph = session_.graph();
   for (size_t i = 0; i < batch.samples.size(); ++i) {
     stream::Prediction prediction;
     prediction.sample = batch.samples[i].id;
@@ -244,7 +244,7 @@ void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& ou
         watch_variation(batch.samples[i].inputs, output);
       }
       if (options_.full_outputs || options_.postprocess)
-        prediction.outputs.emplace_back(package.graph.value(package.graph.outputs[o]).name, output);
+        prediction.outputs.emplace_back(graph.value(graph.outputs[o]).name, output);
     }
     if (options_.postprocess) prediction = options_.postprocess(prediction);
     writer_.write(prediction);

@@ -136,7 +136,7 @@ std::optional<Preprocess> choose_preprocess(const Package& package, const BatchP
 
 int64_t class_count(const Package& package, const BatchPlan& plan, const std::string& output) {
   for (size_t i = 0; i < package.output_types.size(); ++i) {
-    if (!output.empty() && package.graph.value(package.graph.outputs[i]).name != output) continue;
+    if (!output.empty() && package.graph().value(package.graph().outputs[i]).name != output) continue;
     if (!package.output_types[i].fixed()) return 0;
     Shape shape = package.output_types[i].fixed_shape();
     if (plan.batched && !shape.empty()) shape[0] = 1;

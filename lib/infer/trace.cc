@@ -110,9 +110,9 @@ std::vector<stream::TensorRecord> trace_run(Session& session, const std::vector<
   const Package& package = session.package();
   std::map<std::string, Tensor, std::less<>> seen;
   std::map<std::string, std::string, std::less<>> made_by;
-  const Uses uses(package.graph);
+  const Uses uses(session.graph());
   session.trace(inputs, [&](const Graph& graph, ValueId id, const Tensor& tensor) {
-    if (&graph != &package.graph) return;  // a subgraph's own values
+    if (&graph != &session.graph()) return;  // a subgraph's own values
     const Value& value = graph.value(id);
     const NodeId producer = uses.producer[static_cast<size_t>(id)];
     const std::string node = producer < 0 ? "" : graph.node(producer).name;

@@ -303,7 +303,7 @@ class Search {
       const Movement m = moved_by([&](NodeId id) { return id == suspect->node; });
       if (!counts(m) || findings.size() == most) continue;
       found.insert(suspect->node);
-      findings.push_back(describe(whole, device.package(), *suspect, wrong, m));
+      findings.push_back(describe(whole, device.session().variant(), *suspect, wrong, m));
       if (m.relabelled()) findings.back().relabelled.push_back({report_->searched[sample], m});
     }
     const Movement rest = moved_by([&](NodeId id) { return found.count(id) == 0; });
@@ -314,20 +314,20 @@ class Search {
     }
   }
 
-  KernelFinding describe(const Rewritten& whole, const Package& package, const KernelError& error, bool wrong,
+  KernelFinding describe(const Rewritten& whole, const Variant& variant, const KernelError& error, bool wrong,
                          const Movement& moves) const {
     KernelFinding finding;
     const Node& node = whole.graph.node(error.node);
     finding.of_source = of_source_;
     finding.node = node_text(whole.graph, node);
     std::set<int32_t> own;
-    for (const Step& step : package.steps) {
+    for (const Step& step : variant.steps) {
       if (step.node != error.node || step.kernel < 0 || !own.insert(step.kernel).second) continue;
-      finding.kernels.push_back(package.kernels[static_cast<size_t>(step.kernel)].name);
-      finding.patterns.push_back(package.kernels[static_cast<size_t>(step.kernel)].pattern);
+      finding.kernels.push_back(variant.kernels[static_cast<size_t>(step.kernel)].name);
+      finding.patterns.push_back(variant.kernels[static_cast<size_t>(step.kernel)].pattern);
     }
     std::set<NodeId> others;
-    for (const Step& step : package.steps) {
+    for (const Step& step : variant.steps) {
       if (step.node == error.node || own.count(step.kernel) == 0 || !others.insert(step.node).second) continue;
       finding.shared_with.push_back(called(node_text(whole.graph, whole.graph.node(step.node))));
     }

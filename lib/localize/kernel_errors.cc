@@ -88,7 +88,7 @@ std::vector<KernelError> kernel_errors(Session& session, const Graph& graph, con
   Values values(graph);
   const Uses uses(graph);
   std::map<NodeId, size_t> waiting;  // outputs of a node that were not seen yet
-  const Graph* own = &session.package().graph;
+  const Graph* own = &session.graph();
   session.trace(inputs, [&](const Graph& shown, ValueId id, const Tensor& tensor) {
     if (&shown != own) return;  // a subgraph's own values
     values.set(id, tensor);

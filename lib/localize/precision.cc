@@ -229,7 +229,7 @@ class Judge {
       return;
     }
     std::map<ValueId, NumberRange> ranges;
-    const Graph& shown = session.package().graph;
+    const Graph& shown = session.graph();
     outputs_[s] = session.trace(samples_[s].inputs, [&](const Graph& of, ValueId id, const Tensor& tensor) {
       if (&of != &shown || !is_float32(tensor)) return;
       const ValueId v = own_id(shown, id);
@@ -292,7 +292,7 @@ class Judge {
     std::vector<Losses> losses(layers_.size());
     std::map<ValueId, Tensor> held;  // what layers to come read
     std::vector<int> reads = reads_;
-    const Graph& shown = session.package().graph;
+    const Graph& shown = session.graph();
     std::map<ValueId, ValueId> theirs;
     session.fork(samples_[s].inputs, [&](ValueId id, const Tensor& value, const Session::Resume& resume) {
       const ValueId v = own_id(shown, id);

@@ -19,7 +19,7 @@ constexpr int64_t kMostImages = 216;  // held decoded: 16 searched, 200 unseen
 struct Network : OpenedNetwork {
   Network(const PreprocessRequest& request, const std::string& path)
       : OpenedNetwork(path, request.network, request.folders, request.threads, "3") {
-    if (package->graph.outputs.empty()) fail_usage(path, ": has no output");
+    if (package->graph().outputs.empty()) fail_usage(path, ": has no output");
   }
   Preprocess preprocess(const std::string& name, const PreprocessOptions& options, bool orientation) const {
     std::optional<Preprocess> found = choose_preprocess(*package, plan, name, options, orientation);

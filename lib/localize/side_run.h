@@ -23,7 +23,6 @@ class SideRun {
   bool runs() const { return error_.empty(); }
   const std::string& error() const { return error_; }
   Session& session() { return *session_; }
-  const Package& package() const { return *package_; }
 
  private:
   const BisectSide& side_;

@@ -118,18 +118,19 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   };
   const PackageInfo& i = p.info;
   const auto path = b.CreateString(i.model_path), sha = b.CreateString(i.model_sha256),
-             format = b.CreateString(i.model_format), target = b.CreateString(i.target),
+             format = b.CreateString(i.model_format), target = b.CreateString(p.backend()),
              compiler = b.CreateString(i.compiler), dtype = b.CreateString(i.dtype),
              version = b.CreateString(i.tool_version);
   const auto names = b.CreateVectorOfStrings(i.passes);
   const auto info = fb::CreateInfo(b, path, sha, format, i.opt, target, compiler, names, dtype, version);
+  const Variant& plan = p.variants.front();  // of all
   std::vector<Offset<fb::Kernel>> kernels;
-  for (const KernelInfo& k : p.kernels) {
+  for (const KernelInfo& k : plan.kernels) {
     const auto name = b.CreateString(k.name), pattern = b.CreateString(k.pattern);
     kernels.push_back(fb::CreateKernel(b, name, pattern));
   }
   std::vector<Offset<fb::Step>> steps;
-  for (const Step& s : p.steps) {
+  for (const Step& s : plan.steps) {
     std::vector<fb::Argument> arguments;
     for (const Argument& a : s.arguments) arguments.push_back(argument(a));
     const auto list = b.CreateVectorOfStructs(arguments);
@@ -137,8 +138,10 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
     steps.push_back(fb::CreateStep(b, s.kernel, s.node, list, s.flops, s.bytes, s.samples, strides));
   }
   std::vector<Offset<fb::Code>> codes;
-  for (const Code& c : p.codes) {
-    const auto isa = b.CreateString(c.isa), digest = b.CreateString(code_digest(c));
+  for (const Variant& v : p.variants) {
+    if (!v.compiled()) continue;
+    const Code& c = v.code;
+    const auto isa = b.CreateString(v.target.isa), digest = b.CreateString(code_digest(c));
     const auto source = put(as_bytes(c.source));
     const auto binary = put(as_bytes(c.binary));
     const auto tasks = b.CreateVector(c.tasks);
@@ -147,31 +150,31 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
     codes.push_back(fb::CreateCode(b, isa, source, binary, digest, tasks, threads));
   }
   std::vector<Offset<fb::Placement>> values;
-  for (const Placement& v : p.values) {
+  for (const Placement& v : plan.values) {
     const auto layout = b.CreateString(v.layout);
     const fb::Argument where = argument(v.where);
     values.push_back(fb::CreatePlacement(b, &where, layout));
   }
   std::vector<Offset<fb::Tensor>> constants;
   for (const Tensor& t : p.constants.all()) constants.push_back(pack_tensor(b, t, put));
-  const auto graph = pack_graph(b, p.graph, put);
+  const auto graph = pack_graph(b, p.graph(), put);
   const auto source = pack_graph(b, p.source.graph(), put);
   const auto ks = b.CreateVector(kernels);
   const auto ss = b.CreateVector(steps);
   const auto cs = b.CreateVector(constants);
   const auto vs = b.CreateVector(values);
   const auto code = b.CreateVector(codes);
-  b.Finish(fb::CreateManifest(b, kVersion, info, source, graph, ks, ss, cs, vs, p.arena_bytes, p.slots, code,
-                              p.sample_arena_bytes));
+  b.Finish(fb::CreateManifest(b, kVersion, info, source, graph, ks, ss, cs, vs, plan.arena_bytes, plan.slots, code,
+                              plan.sample_arena_bytes));
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
 }
 
 // Checks what devices rely on: indices in range, arena offsets inside the arena.
-void check(const Package& p) {
+void check(const Variant& p, const Constants& constants) {
   auto fail = [](const auto&... parts) { fail_malformed("the plan is damaged: ", parts...); };
   auto check_argument = [&](const Argument& a) {
     const auto in = [&](size_t n) { return a.at >= 0 && static_cast<size_t>(a.at) < n; };
-    if (a.value < kNoValue || a.value >= p.graph.value_count()) fail("an argument names value ", a.value);
+    if (a.value < kNoValue || a.value >= p.graph->value_count()) fail("an argument names value ", a.value);
     switch (a.kind) {
       case Argument::Kind::Arena:
         if (a.at < 0 || a.at > p.arena_bytes) fail("arena offset ", a.at);
@@ -180,13 +183,13 @@ void check(const Package& p) {
         if (a.at < 0 || a.at > p.sample_arena_bytes) fail("offset ", a.at, " in a sample's arena");
         return;
       case Argument::Kind::Constant:
-        if (!in(p.constants.size())) fail("constant ", a.at);
+        if (!in(constants.size())) fail("constant ", a.at);
         return;
       case Argument::Kind::Input:
-        if (!in(p.graph.inputs.size())) fail("input ", a.at);
+        if (!in(p.graph->inputs.size())) fail("input ", a.at);
         return;
       case Argument::Kind::Output:
-        if (!in(p.graph.outputs.size())) fail("output ", a.at);
+        if (!in(p.graph->outputs.size())) fail("output ", a.at);
         return;
       case Argument::Kind::Slot:
         if (!in(static_cast<size_t>(p.slots))) fail("slot ", a.at);
@@ -203,7 +206,7 @@ void check(const Package& p) {
   for (const Placement& v : p.values) check_argument(v.where);
   for (const Step& s : p.steps) {
     if (s.kernel < -1 || s.kernel >= static_cast<int32_t>(p.kernels.size())) fail("kernel ", s.kernel);
-    if (s.node < 0 || s.node >= p.graph.node_slots() || !p.graph.alive(s.node)) fail("node ", s.node);
+    if (s.node < 0 || s.node >= p.graph->node_slots() || !p.graph->alive(s.node)) fail("node ", s.node);
     for (const Argument& a : s.arguments) check_argument(a);
     if (s.samples < 1 || s.samples > (1 << 20) || s.strides.size() != (s.samples > 1 ? s.arguments.size() : 0) ||
         (s.samples > 1 && s.kernel < 0)) {
@@ -213,15 +216,15 @@ void check(const Package& p) {
       if (stride < 0 || stride > kMost_bytes / s.samples) fail("a stride of ", stride, " bytes");
     }
   }
-  for (const Code& c : p.codes) {
-    if (c.tasks.size() != p.kernels.size()) fail("code ", c.isa, " has ", c.tasks.size(), " task counts");
-    if (c.threads.size() != p.kernels.size()) fail("code ", c.isa, " has ", c.threads.size(), " thread counts");
-    for (int64_t n : c.tasks) {
-      if (n < 1) fail("code ", c.isa, " has a kernel of ", n, " tasks");
-    }
-    for (int64_t n : c.threads) {
-      if (n < 0 || n > kMost_threads) fail("code ", c.isa, " has tasks of ", n, " threads");
-    }
+  if (!p.compiled()) return;
+  const std::string& isa = p.target.isa;
+  if (p.code.tasks.size() != p.kernels.size()) fail("code ", isa, " has ", p.code.tasks.size(), " task counts");
+  if (p.code.threads.size() != p.kernels.size()) fail("code ", isa, " has ", p.code.threads.size(), " thread counts");
+  for (int64_t n : p.code.tasks) {
+    if (n < 1) fail("code ", isa, " has a kernel of ", n, " tasks");
+  }
+  for (int64_t n : p.code.threads) {
+    if (n < 0 || n > kMost_threads) fail("code ", isa, " has tasks of ", n, " threads");
   }
 }
 
@@ -354,15 +357,9 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   opened.package = std::make_shared<Package>();
   Package& p = *opened.package;
   if (const fb::Info* i = m->info()) {
-    p.info = {text(i->model_path()),
-              text(i->model_sha256()),
-              text(i->model_format()),
-              i->opt(),
-              text(i->target()),
-              text(i->compiler()),
-              {},
-              text(i->dtype()),
-              text(i->tool_version())};
+    p.info = {
+        text(i->model_path()), text(i->model_sha256()), text(i->model_format()), i->opt(), text(i->compiler()), {},
+        text(i->dtype()),      text(i->tool_version())};
     if (i->passes() != nullptr) {
       for (const auto* pass : *i->passes()) p.info.passes.push_back(pass->str());
     }
@@ -371,12 +368,13 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   p.source = {std::move(source), [check_later, unread] {
                 for (const fb::Blob* blob : unread) check_later(blob);
               }};
-  p.graph = unpack_graph(m->graph(), load, owner);
+  Variant plan;
+  plan.graph = std::make_shared<const Graph>(unpack_graph(m->graph(), load, owner));
   auto take_argument = [](const fb::Argument& a) {
     return Argument{static_cast<Argument::Kind>(a.kind()), a.at(), a.value()};
   };
   if (m->kernels() != nullptr) {
-    for (const auto* k : *m->kernels()) p.kernels.push_back({text(k->name()), text(k->pattern())});
+    for (const auto* k : *m->kernels()) plan.kernels.push_back({text(k->name()), text(k->pattern())});
   }
   if (m->steps() != nullptr) {
     for (const auto* s : *m->steps()) {
@@ -387,7 +385,7 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
       }
       check_alignment(s->strides(), sizeof(int64_t));
       if (s->strides() != nullptr) step.strides.assign(s->strides()->begin(), s->strides()->end());
-      p.steps.push_back(std::move(step));
+      plan.steps.push_back(std::move(step));
     }
   }
   if (m->constants() != nullptr) {
@@ -413,30 +411,33 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   if (m->values() != nullptr) {
     for (const auto* v : *m->values()) {
       if (v->where() == nullptr) fail_malformed("a placement is missing");
-      p.values.push_back({take_argument(*v->where()), text(v->layout())});
+      plan.values.push_back({take_argument(*v->where()), text(v->layout())});
     }
   }
-  if (static_cast<int>(p.values.size()) > p.graph.value_count()) fail_malformed(p.values.size(), " placements");
-  p.values.resize(static_cast<size_t>(p.graph.value_count()));
-  p.arena_bytes = m->arena_bytes();
-  p.sample_arena_bytes = m->sample_arena_bytes();
-  p.slots = m->slots();
+  const Graph& graph = *plan.graph;
+  if (static_cast<int>(plan.values.size()) > graph.value_count()) fail_malformed(plan.values.size(), " placements");
+  plan.values.resize(static_cast<size_t>(graph.value_count()));
+  plan.arena_bytes = m->arena_bytes();
+  plan.sample_arena_bytes = m->sample_arena_bytes();
+  plan.slots = m->slots();
   if (m->codes() != nullptr) {
     for (const auto* c : *m->codes()) {
-      Code code{
-          text(c->isa()), std::string(as_text(find(c->source()))), std::string(as_text(find(c->binary()))), {}, {}};
-      if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", code.isa, " is damaged");
+      Code code{std::string(as_text(find(c->source()))), std::string(as_text(find(c->binary()))), {}, {}};
+      if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", text(c->isa()), " is damaged");
       check_alignment(c->tasks(), sizeof(int64_t));
       if (c->tasks() != nullptr) code.tasks.assign(c->tasks()->begin(), c->tasks()->end());
       check_alignment(c->threads(), sizeof(int64_t));
       code.threads.assign(code.tasks.size(), 0);
       if (c->threads() != nullptr) code.threads.assign(c->threads()->begin(), c->threads()->end());
-      p.codes.push_back(std::move(code));
+      p.variants.push_back(plan);
+      p.variants.back().target = {m->info() == nullptr ? "" : text(m->info()->target()), text(c->isa()), {}, ""};
+      p.variants.back().code = std::move(code);
     }
   }
-  for (ValueId id : p.graph.inputs) p.input_types.push_back(p.graph.value(id).type);
-  for (ValueId id : p.graph.outputs) p.output_types.push_back(p.graph.value(id).type);
-  check(p);
+  if (p.variants.empty()) p.variants.push_back(std::move(plan));
+  for (ValueId id : graph.inputs) p.input_types.push_back(graph.value(id).type);
+  for (ValueId id : graph.outputs) p.output_types.push_back(graph.value(id).type);
+  for (const Variant& variant : p.variants) check(variant, p.constants);
   return opened;
 }
 

@@ -1,5 +1,5 @@
-// Package: a compiled model as data: graph, execution plan, kernels' code, packed constants. One .dnnpkg file holds one;
-// devices run it. See file.h for the file, schemas/package.fbs for its format.
+// Package: a compiled model as data: a variant for each target (graph, plan, code), packed constants that variants share. One .dnnpkg
+// file holds one; devices run a variant of it. See file.h for the file, schemas/package.fbs for its format.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,6 @@ struct PackageInfo {
   std::string model_path;  // in a file its name alone; of an opened model the path it was opened by
   std::string model_sha256, model_format;
   int opt = 0;
-  std::string target;               // "c", "opencl", "cuda"
   std::string compiler;             // "gcc 12.2.0", with the flags that decide bits
   std::vector<std::string> passes;  // names, in the order they ran
   std::string dtype = "float32";    // float64: a widened model
@@ -37,8 +36,8 @@ struct Argument {
 
 // One launch, or one node left to the interpreter.
 struct Step {
-  int32_t kernel = -1;              // index into Package::kernels; -1: interpret `node`
-  NodeId node = -1;                 // node of Package::graph that this step computes (a part of)
+  int32_t kernel = -1;              // index into Variant::kernels; -1: interpret `node`
+  NodeId node = -1;                 // node of Variant::graph that this step computes (a part of)
   std::vector<Argument> arguments;  // kernel: in its argument order; interpreted: inputs, outputs, captures
   double flops = 0, bytes = 0;      // arithmetic, and memory traffic if each buffer moves once
   // Above 1: the kernel takes one sample of the batch, and is to run for each of so many. Samples may go through steps that stand side
@@ -55,13 +54,13 @@ struct KernelInfo {
 // In a code's source, stands before each unit: a kernel with all it needs, which is compiled apart.
 inline constexpr std::string_view kUnitDivider = "\n// ---- kernel ----\n";
 
-// The kernels for one target and instruction set.
+// The kernels of a variant.
 struct Code {
-  std::string isa;  // "x86-64", "avx2", "avx512"; for opencl "float16", "float8", or "gpu"; "" for cuda
   std::string source;
   std::string binary;            // ELF shared object; empty where the driver compiles the source
   std::vector<int64_t> tasks;    // by kernel: its parallel iterations
   std::vector<int64_t> threads;  // by kernel: that go through a task together; 0: a task has no threads of its own
+  bool operator==(const Code&) const = default;
 };
 
 // A value's place and form in memory.
@@ -101,20 +100,29 @@ class SourceGraph {
   std::shared_ptr<Check> check_;
 };
 
-struct Package {
-  PackageInfo info;
-  SourceGraph source;
-  Graph graph;  // after the passes
+// What a machine must be for a variant to run there, in the words of lib/target's tables.
+struct VariantTarget {
+  std::string backend;  // "c", "opencl", "cuda"; "" for the interpreter, whose variant has no code
+  std::string isa;      // "x86-64", "avx2", "avx512"; for opencl "float16", "float8", or "gpu"; "" for cuda
+  std::vector<std::string> extensions;  // without which the code does not run
+  std::string processor;                // whose speeds decided; it runs on others, too
+  bool operator==(const VariantTarget&) const = default;
+};
+
+// What runs on one target: a graph after the passes, and the steps that compute it. Of a package all have inputs and outputs of the
+// same names and types.
+struct Variant {
+  VariantTarget target;
+  std::shared_ptr<const Graph> graph;  // never null; variants that passes made together share it
   std::vector<KernelInfo> kernels;
   std::vector<Step> steps;
-  Constants constants;            // as kernels read them: packed 1-D, or row-major for the interpreter
   std::vector<Placement> values;  // by ValueId of `graph`; None: never materialised
-  std::vector<Type> input_types, output_types;
   int64_t arena_bytes = 0;
   int64_t sample_arena_bytes = 0;  // of a sample that goes through such steps
   int32_t slots = 0;               // tensors of run-time shape, held outside the arena
-  std::vector<Code> codes;
+  Code code;
 
+  bool compiled() const { return !target.backend.empty(); }
   // Of the batch, where steps take them one by one; else 1.
   int64_t samples() const {
     int64_t most = 1;
@@ -126,5 +134,21 @@ struct Package {
     return step + 1 < steps.size() && steps[step].samples > 1 && steps[step + 1].samples == steps[step].samples;
   }
 };
+
+struct Package {
+  PackageInfo info;
+  SourceGraph source;
+  Constants constants;  // as kernels read them: packed 1-D, or row-major for the interpreter; variants share them
+  std::vector<Variant>
+      variants;  // at least one, all for one backend; a device takes what it likes best of those that run there
+  std::vector<Type> input_types, output_types;
+
+  // The first variant's: of its inputs and outputs, their names and order are those of all.
+  const Graph& graph() const { return *variants.front().graph; }
+  const std::string& backend() const { return variants.front().target.backend; }
+};
+
+// A package whose only variant the interpreter runs: its graph is the source. Types of all values must have been inferred.
+Package interpreted_package(Graph graph);
 
 }  // namespace dnn

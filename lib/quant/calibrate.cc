@@ -105,7 +105,7 @@ class Calibrator {
       free_.pop_back();
     }
     Glimpse glimpse;
-    const Graph& shown = package_->graph;
+    const Graph& shown = session->graph();
     session->trace(inputs, [&](const Graph& of, ValueId id, const Tensor& tensor) {
       if (&of != &shown || tensor.dtype() != DType::Float32) return;
       const auto found = by_name_.find(shown.value(id).name);

@@ -25,8 +25,8 @@ class Inputs {
                  "; give --batch 1, or --batch n to leave it open");
   }
 
-  const Graph& graph() const { return package_.graph; }   // every extent fixed
-  int64_t label_offset() const { return label_offset_; }  // of the inputs opened last
+  const Graph& graph() const { return package_.graph(); }  // every extent fixed
+  int64_t label_offset() const { return label_offset_; }   // of the inputs opened last
 
   std::unique_ptr<SampleSource> open(const std::vector<std::string>& inputs, const char* option) {
     SourceOptions source;

@@ -53,10 +53,10 @@ class Timed {
 
   std::map<std::string, double> by_kernel() const {
     std::map<std::string, double> result;
-    const Package& package = session_->package();
+    const Variant& variant = session_->variant();
     for (size_t i = 0; i < least_.size(); ++i) {
-      if (const int32_t kernel = package.steps[i].kernel; kernel >= 0)
-        result[package.kernels[static_cast<size_t>(kernel)].name] +=
+      if (const int32_t kernel = variant.steps[i].kernel; kernel >= 0)
+        result[variant.kernels[static_cast<size_t>(kernel)].name] +=
             static_cast<double>(std::max<int64_t>(1, least_[i]));
     }
     return result;
@@ -132,8 +132,8 @@ class Tuning {
     Timed defaults(compile(graph_, compile_), device_);
     compile_.on_workload = nullptr;
     result_.threads = defaults.session().threads();
-    for (const Step& step : defaults.session().package().steps) {
-      if (step.kernel >= 0) ++launches_[defaults.session().package().kernels[static_cast<size_t>(step.kernel)].name];
+    for (const Step& step : defaults.session().variant().steps) {
+      if (step.kernel >= 0) ++launches_[defaults.session().variant().kernels[static_cast<size_t>(step.kernel)].name];
     }
     result_.kernels = searches_.size();
     for (const Type& type : defaults.session().package().input_types)

@@ -149,11 +149,12 @@ std::function<Package(const Graph& graph, const CompileOptions& options)> damage
   return [=](const Graph& graph, const CompileOptions& options) {
     Package package = compile(graph, options);
     int n = 0;
-    for (const KernelInfo& kernel : package.kernels) {
+    for (const KernelInfo& kernel : package.variants[0].kernels) {
       if (kernel.pattern == pattern && ++n == nth) *name = kernel.name;
     }
     if (name->empty()) fail_internal("there is no kernel ", nth, " of pattern ", pattern);
-    for (Code& code : package.codes) {
+    for (Variant& variant : package.variants) {
+      Code& code = variant.code;
       const size_t begin = code.source.find("void " + *name + "(");
       if (begin == std::string::npos) fail_internal("no source of ", *name);
       const size_t end = code.source.find("\n}\n", begin);
@@ -163,7 +164,7 @@ std::function<Package(const Graph& graph, const CompileOptions& options)> damage
       code.source.replace(begin, body.size(), wrong);
       BuildOptions build = options.build;
       build.contract = level_of(options.opt).contract;
-      build_code(code, build);
+      build_code(variant, build);
     }
     return package;
   };

@@ -219,7 +219,7 @@ void expect_agreement(const DeviceOptions& options) {
       int n = 0;
       const std::vector<Tensor> traced = session->trace({x}, [&](const Graph&, ValueId, const Tensor&) { ++n; });
       const std::vector<Tensor> forked = session->fork({x}, [&](ValueId id, const Tensor& value, const auto& resume) {
-        if (session->package().graph.is_input(id)) return;
+        if (session->graph().is_input(id)) return;
         const std::vector<Tensor> again = resume({{id, value}});
         for (size_t i = 0; i < again.size(); ++i) EXPECT_TRUE(again[i].identical(first[i])) << net.name << " -O" << opt;
       });
@@ -305,11 +305,11 @@ TEST(Gpu, TilesAgreeOnOpenCl) {
     const std::vector<Tensor> expected = interpret(graph, {x});
     for (const int opt : {0, 3}) {
       const auto package = compiled(graph, opt, "opencl", kGpu);
-      ASSERT_EQ(package->codes.size(), 1u);
-      EXPECT_EQ(package->codes[0].isa, "gpu");
-      EXPECT_TRUE(opt < 3 || package->codes[0].source.find("__local float") != std::string::npos) << net.name;
-      for (const Step& step : package->steps) {
-        const std::string& op = package->graph.node(step.node).op;
+      ASSERT_EQ(package->variants.size(), 1u);
+      EXPECT_EQ(package->variants[0].target.isa, "gpu");
+      EXPECT_TRUE(opt < 3 || package->variants[0].code.source.find("__local float") != std::string::npos) << net.name;
+      for (const Step& step : package->variants[0].steps) {
+        const std::string& op = package->graph().node(step.node).op;
         EXPECT_FALSE(net.name == std::string("inside") && opt == 3 &&
                      (op == "Concat" || op == "Split" || op == "Reshape"))
             << op;
@@ -349,21 +349,21 @@ TEST(Cuda, FilesKeepThreads) {
   const Graph graph = graph_of(kNets[0]);
   const Tensor x = random_input(graph);
   const auto package = compiled(graph, 3);
-  const std::vector<int64_t>& threads = package->codes[0].threads;
+  const std::vector<int64_t>& threads = package->variants[0].code.threads;
   EXPECT_GT(*std::max_element(threads.begin(), threads.end()), 0);
   write_package(*package, folder.path() + "/a.dnnpkg", key);
   const OpenedPackage opened = read_package(folder.path() + "/a.dnnpkg", key);
-  EXPECT_EQ(opened.package->codes[0].threads, threads);
+  EXPECT_EQ(opened.package->variants[0].code.threads, threads);
   EXPECT_TRUE(open_session("cuda:0", opened.package, StandIn::options())
                   ->run({x})[0]
                   .identical(open_session("cuda:0", package, StandIn::options())->run({x})[0]));
   auto none = std::make_shared<Package>(*package);
-  none->codes[0].tasks[0] = 0;
+  none->variants[0].code.tasks[0] = 0;
   write_package(*none, folder.path() + "/b.dnnpkg", key);
   message_of([&] { read_package(folder.path() + "/b.dnnpkg", key); }, 3);
   for (const int64_t wrong : {int64_t{-1}, int64_t{1025}}) {
     auto damaged = std::make_shared<Package>(*package);
-    damaged->codes[0].threads[0] = wrong;
+    damaged->variants[0].code.threads[0] = wrong;
     write_package(*damaged, folder.path() + "/b.dnnpkg", key);
     message_of([&] { read_package(folder.path() + "/b.dnnpkg", key); }, 3);
   }
@@ -374,7 +374,7 @@ TEST(Cuda, SessionsMayRunAndEndOnAnyThread) {
   const Graph graph = graph_of(kNets[0]);
   const Tensor x = random_input(graph);
   const auto package = compiled(graph, 0);
-  const StandIn stand_in("DNN_FAKE_CUDA_MEMORY", std::to_string(4 * package->arena_bytes));
+  const StandIn stand_in("DNN_FAKE_CUDA_MEMORY", std::to_string(4 * package->variants[0].arena_bytes));
   const std::unique_ptr<Session> kept = open_session("cuda:0", package, StandIn::options());
   const Tensor expected = kept->run({x})[0];
   for (int i = 0; i < 5; ++i) {  // more than fit, were what they hold not released
@@ -454,7 +454,7 @@ TEST(Cuda, SaysWhatIsMissing) {
             "device cuda:1: no such device, 1 found (see dnn-infer --list-devices)");
   message_of([&] { open_session("cuda:0", compiled(graph_of(kNets[1]), 3, "opencl"), StandIn::options()); }, kUsage);
   auto broken = std::make_shared<Package>(*package);
-  broken->codes[0].source += "\nnonsense";
+  broken->variants[0].code.source += "\nnonsense";
   EXPECT_NE(message_of([&] { open_session("cuda:0", broken, StandIn::options()); }, kEnvironment)
                 .find("does not compile the kernels: error"),
             std::string::npos);

@@ -67,7 +67,7 @@ Target target_of(const Printed& printed, int opt) {
 
 std::string source_of(const Net& net, int opt, const Printed& printed) {
   const Target target = target_of(printed, opt);
-  return codegen::generate(optimised(net, target), {.targets = {target}}).codes.at(0).source;
+  return codegen::generate(optimised(net, target), {.targets = {target}}).variants.at(0).code.source;
 }
 
 std::vector<std::string> units_of(const std::string& source) {

@@ -73,7 +73,7 @@ class Bundle {
       inputs.insert(inputs.end(), jobs[i].inputs.begin(), jobs[i].inputs.end());
     }
     auto package = std::make_shared<const Package>(compile(all, options));
-    for (const Step& step : package->steps) (step.kernel >= 0 ? n_kernels : n_interpreted) += 1;
+    for (const Step& step : package->variants[0].steps) (step.kernel >= 0 ? n_kernels : n_interpreted) += 1;
     const std::vector<Tensor> outputs = open_session(options.device, package, device_options())->run(inputs);
     size_t at = 0;
     for (size_t i : members) {

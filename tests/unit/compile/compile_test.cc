@@ -116,14 +116,14 @@ TEST(Package, ReadsBackWhatWasWritten) {
 
 TEST(Package, ReadsBackStepsThatSamplesTakeOnTheirOwn) {
   const Package package = compile(conv_graph({3, 16, 16, 40, 3, 1, 1, 1}), cached_options(3));
-  ASSERT_EQ(package.samples(), 3);
+  ASSERT_EQ(package.variants[0].samples(), 3);
   TemporaryFolder folder(::testing::TempDir());
   const std::string path = folder.path() + "/a.dnnpkg";
   const PackageKey key{std::string(32, 'k')};
   write_package(package, path, key);
   const OpenedPackage opened = read_package(path, key);
-  EXPECT_EQ(opened.package->samples(), 3);
-  EXPECT_EQ(opened.package->sample_arena_bytes, package.sample_arena_bytes);
+  EXPECT_EQ(opened.package->variants[0].samples(), 3);
+  EXPECT_EQ(opened.package->variants[0].sample_arena_bytes, package.variants[0].sample_arena_bytes);
   const Tensor x = random_tensor({3, 16, 40, 41}, 3);
   const Tensor before = open_session("cpu", std::make_shared<Package>(package))->run({x})[0];
   for (int threads : {1, 2})
@@ -271,7 +271,7 @@ TEST(Package, EveryFlippedBitIsMalformedOrMeansNothing) {
 
 TEST(Package, AnInstructionSetThatIsNotHereIsTheEnvironments) {
   auto package = std::make_shared<Package>(compile(conv_graph({1, 3, 4, 4, 3, 1, 1, 1}), cached_options(0)));
-  for (Code& code : package->codes) code.isa = "x99-99";
+  for (Variant& variant : package->variants) variant.target.isa = "x99-99";
   for (const char* forced : {"", "x99-99"}) {
     try {
       open_session("cpu", package, {1, forced});
@@ -404,14 +404,15 @@ TEST(Compile, OpenClAgrees) {
       CompileOptions options = cached_options(opt);
       options.device = "opencl";
       const Package package = compile(graph, options);
-      ASSERT_EQ(package.codes.size(), 2U);  // of which a device takes the one that fits its registers
-      for (const Code& code : package.codes) {
+      ASSERT_EQ(package.variants.size(), 2U);  // of which a device takes the one that fits its registers
+      for (const Variant& variant : package.variants) {
         auto one = std::make_shared<Package>(package);
-        one->codes = {code};
+        one->variants = {variant};
         const Tensor actual = open_session("opencl:0", one)->run({x})[0];
         EXPECT_LT(relative_error(actual, expected), 2e-6)
-            << code.isa << " O" << opt << " m=" << k.m << " group=" << k.group;
-        EXPECT_TRUE(opt != 0 || actual.identical(expected)) << code.isa << " m=" << k.m << " group=" << k.group;
+            << variant.target.isa << " O" << opt << " m=" << k.m << " group=" << k.group;
+        EXPECT_TRUE(opt != 0 || actual.identical(expected))
+            << variant.target.isa << " m=" << k.m << " group=" << k.group;
       }
     }
   }

@@ -142,7 +142,7 @@ TEST(FastMath, WinogradOnEveryInstructionSet) {
     options.isas = known_isas();  // so that the forms are the same on each processor
     options.build.cache_folder = test_cache();
     auto package = std::make_shared<Package>(compile(graph, options));
-    const std::string text = to_text(package->graph);
+    const std::string text = to_text(package->graph());
     EXPECT_NE(text.find(" w.winograd"), std::string::npos) << text;
     double largest = 0;
     for (double y : expected) largest = std::max(largest, std::abs(y));

@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Code code_that_returns(int value) {
-  Code code;
-  code.isa = "x86-64";
-  code.source = cat(kUnitDivider, "int kernel(void) { return ", value, "; }\n");
-  return code;
+Variant code_that_returns(int value) {
+  Variant variant;
+  variant.target = {"c", "x86-64", {}, ""};
+  variant.code.source = cat(kUnitDivider, "int kernel(void) { return ", value, "; }\n");
+  return variant;
 }
 
 std::vector<std::string> objects_in(const std::string& folder) {
@@ -38,9 +38,9 @@ struct Place {
     options.key_path = key;
     options.jobs = 1;
     options.warn = [this](const std::string& message) { warnings.push_back(message); };
-    Code code = code_that_returns(value);
-    build_code(code, options);
-    return code.binary;
+    Variant variant = code_that_returns(value);
+    build_code(variant, options);
+    return variant.code.binary;
   }
 };
 

@@ -218,7 +218,7 @@ void expect_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& e
 
 // Runs, places in the batch and tracing. `first` is what the same package gave before, or empty to be filled.
 void expect_steady(Session& session, std::vector<Tensor>* first, const std::string& what) {
-  const Tensor x = random_input(session.package().graph, 1);
+  const Tensor x = random_input(session.graph(), 1);
   const std::vector<Tensor> outputs = session.run({x});
   if (first->empty()) *first = outputs;
   expect_same(outputs, *first, what);
@@ -280,8 +280,8 @@ TEST(Promises, SameBitsOnOpenClOfPartsInPlace) {
   output p
 })");
   const auto package = compiled(graph, 3, {}, "opencl");
-  for (const Step& step : package->steps) EXPECT_NE(package->graph.node(step.node).op, "Concat");
-  const Argument& b = package->values[static_cast<size_t>(package->graph.find_value("b"))].where;
+  for (const Step& step : package->variants[0].steps) EXPECT_NE(package->graph().node(step.node).op, "Concat");
+  const Argument& b = package->variants[0].values[static_cast<size_t>(package->graph().find_value("b"))].where;
   ASSERT_EQ(b.kind, Argument::Kind::Arena);
   EXPECT_NE(b.at % 128, 0);  // what PoCL asks of a sub-buffer
   std::vector<Tensor> first;
@@ -311,13 +311,13 @@ TEST(Promises, SameBitsOnOpenClStepByStep) {
 })");
   const auto package = compiled(graph, 3, {}, "opencl");
   const auto interpreted = [](const Step& step) { return step.kernel < 0; };
-  ASSERT_EQ(std::count_if(package->steps.begin(), package->steps.end(), interpreted), 1);
+  ASSERT_EQ(std::count_if(package->variants[0].steps.begin(), package->variants[0].steps.end(), interpreted), 1);
   std::vector<Tensor> first;
   expect_steady(*open_session("opencl:0", package), &first, "together");
   auto alone = std::make_shared<Package>(*package);
-  for (Code& code : alone->codes) {
-    for (size_t at = 0; (at = code.source.find("_task(", at)) != std::string::npos;)
-      code.source.replace(at, 6, "_once(");
+  for (Variant& variant : alone->variants) {
+    std::string& source = variant.code.source;
+    for (size_t at = 0; (at = source.find("_task(", at)) != std::string::npos;) source.replace(at, 6, "_once(");
   }
   expect_steady(*open_session("opencl:0", alone), &first, "alone");
   const std::vector<Tensor> expected = interpret(graph, {random_input(graph, 1)});
@@ -332,8 +332,8 @@ TEST(Promises, SameBitsAloneAndInABatch) {
     for (int opt : {0, 3}) {
       const auto one = compiled(graph_of(net, 1), opt, default_isas());
       const auto many = compiled(graph_of(net, kBatch), opt, default_isas());
-      EXPECT_EQ(many->samples(), net.name == std::string("samples") && opt >= 3 ? kBatch : 1);
-      const Tensor x = random_input(many->graph, 2);
+      EXPECT_EQ(many->variants[0].samples(), net.name == std::string("samples") && opt >= 3 ? kBatch : 1);
+      const Tensor x = random_input(many->graph(), 2);
       for (const std::string& isa : default_isas()) {
         const std::unique_ptr<Session> alone = open_session("cpu", one, {1, isa});
         const std::vector<Tensor> batch = open_session("cpu", many, {1, isa})->run({x});
@@ -364,8 +364,8 @@ TEST(Promises, SamplesWaitForThoseTheyAreMixedWith) {
   output y
 })");
   const auto package = compiled(graph, 3, default_isas());
-  EXPECT_EQ(package->samples(), 4);
-  const Tensor x = random_input(package->graph, 6);
+  EXPECT_EQ(package->variants[0].samples(), 4);
+  const Tensor x = random_input(package->graph(), 6);
   for (int threads : {1, 2, 3})
     expect_same(open_session("cpu", package, {threads, {}})->run({x}), interpret(package->source.graph(), {x}),
                 cat(threads, " threads"));
@@ -375,7 +375,7 @@ TEST(Promises, O0IsTheInterpreterOnEveryInstructionSet) {
   for (const Net& net : kNets) {
     const Graph graph = graph_of(net, 2);
     const auto package = compiled(graph, 0, supported_isas());
-    const Tensor x = random_input(package->graph, 3);
+    const Tensor x = random_input(package->graph(), 3);
     std::vector<Tensor> expected;
     if (net.exact) expected = interpret(graph, {x});
     for (const std::string& isa : supported_isas()) {
@@ -391,7 +391,7 @@ TEST(Promises, OfTheSample) {
     const auto package = compiled(sample_graph(2), opt, supported_isas());
     expect_steady(package, cat("sample -O", opt));
     if (opt != 0) continue;
-    const Tensor x = random_input(package->graph, 1);
+    const Tensor x = random_input(package->graph(), 1);
     const std::vector<Tensor> expected = interpret(package->source.graph(), {x});
     for (const std::string& isa : supported_isas())
       expect_same(open_session("cpu", package, {2, isa})->run({x}), expected, "sample -O0 " + isa);
@@ -400,7 +400,7 @@ TEST(Promises, OfTheSample) {
 
 TEST(Promises, ATraceOfTheSourceChangesNothing) {
   const auto package = compiled(sample_graph(1), 3, default_isas());
-  const Tensor x = random_input(package->graph, 4);
+  const Tensor x = random_input(package->graph(), 4);
   const std::unique_ptr<Session> session = open_session("cpu", package);
   const std::vector<Tensor> before = session->run({x});
   const std::vector<stream::TensorRecord> records = trace_run(*session, {x});
@@ -413,7 +413,7 @@ TEST(Promises, ATraceOfTheSourceChangesNothing) {
 
 // From each value on the run goes on as it would, and with another one as the interpreter does; the run itself is the same.
 void expect_forks(Session& session, Session* reference, const std::string& what) {
-  const Graph& graph = session.package().graph;
+  const Graph& graph = session.graph();
   const Tensor x = random_input(graph, 5);
   const auto halved = [](const Tensor& tensor) {
     Tensor half = tensor;

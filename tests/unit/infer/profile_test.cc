@@ -6,25 +6,27 @@
 namespace dnn {
 namespace {
 
-Package two_steps() {
-  Package package;
+Variant two_steps() {
+  Variant variant;
+  Graph graph;
   Node node;
   node.name = "conv";
   node.op = "Conv";
-  node.outputs = {package.graph.add_value("y")};
-  package.graph.add_node(node);
-  package.kernels = {{"conv_1", "conv"}};
+  node.outputs = {graph.add_value("y")};
+  graph.add_node(node);
+  variant.kernels = {{"conv_1", "conv"}};
   Step step;
   step.kernel = 0;
   step.node = 0;
   step.flops = 1e6;
   step.bytes = 1e3;
-  package.steps.push_back(step);
+  variant.steps.push_back(step);
   step.kernel = -1;
   step.flops = 1e3;
   step.bytes = 1e6;
-  package.steps.push_back(step);
-  return package;
+  variant.steps.push_back(step);
+  variant.graph = std::make_shared<const Graph>(std::move(graph));
+  return variant;
 }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

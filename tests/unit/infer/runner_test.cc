@@ -201,7 +201,7 @@ TEST(Run, KeepsTheCallingThreadWhereTheSessionWantsIt) {
     std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override {
       const std::vector<int> here = allowed_processors();
       seen.insert(seen.end(), here.begin(), here.end());
-      return interpret(package_->graph, inputs, observe);
+      return interpret(graph(), inputs, observe);
     }
   };
   class Watched : public Numbers {
@@ -239,8 +239,8 @@ TEST(Run, VaryingOutputsAndASingleSampleAreNoConcern) {
 TEST(Trace, RecomputesWhatThePackageDoesNotMake) {
   const std::shared_ptr<const Package> package = package_of(network(1));
   auto without = std::make_shared<Package>(*package);
-  without->graph = parse_graph(
-      "graph \"g\" {\n opset 17\n input x: float32[1,2]\n y: float32[1,2] = Add(x, x) @second\n output y\n}\n");
+  without->variants[0].graph = std::make_shared<const Graph>(parse_graph(
+      "graph \"g\" {\n opset 17\n input x: float32[1,2]\n y: float32[1,2] = Add(x, x) @second\n output y\n}\n"));
   without->output_types.resize(1);
   const std::unique_ptr<Session> session = open_session("reference", without);
   const auto records = trace_run(*session, {Tensor::of<float>({1, 2}, {3, 4})});
@@ -267,7 +267,7 @@ TEST(Trace, SeesAConcatenationThatCopiesNothing) {
   CompileOptions options;
   options.build.cache_folder = test_cache();
   const auto package = std::make_shared<Package>(compile(graph, options));
-  for (const Step& step : package->steps) EXPECT_NE(package->graph.node(step.node).op, "Concat");
+  for (const Step& step : package->variants[0].steps) EXPECT_NE(package->graph().node(step.node).op, "Concat");
   Tensor x(DType::Float32, {1, 16, 6, 6});
   for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>((i * 37 + 11) % 23) / 23;
   const auto records = trace_run(*open_session("cpu", package), {x});

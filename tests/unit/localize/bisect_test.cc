@@ -222,14 +222,14 @@ TEST(Bisect, NamesTheKernelWhereNoRewriteIsWrong) {
   std::string name;
   target.compiler = [&](const Graph& graph, const CompileOptions& options) {
     Package package = compile(graph, options);
-    std::string& source = package.codes.at(0).source;
+    std::string& source = package.variants.at(0).code.source;
     const size_t at = source.find("/ 4.0f");
     EXPECT_NE(at, std::string::npos);
     source.replace(at, 6, "/ 5.0f");
-    for (const KernelInfo& kernel : package.kernels) {
+    for (const KernelInfo& kernel : package.variants[0].kernels) {
       if (kernel.pattern == "reduce") name = kernel.name;
     }
-    build_code(package.codes.at(0), options.build);
+    build_code(package.variants.at(0), options.build);
     return package;
   };
   for (const double rtol : {OutputTolerance().rtol, 0.0}) {

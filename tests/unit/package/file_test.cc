@@ -30,7 +30,8 @@ Package package_with(const std::string& code, const std::string& bytes) {
     y = Relu(x)
     output y
   })");
-  package.codes.push_back({"x86-64", code, code, {}, {}});
+  package.variants[0].target = {"c", "x86-64", {}, ""};
+  package.variants[0].code = {code, code, {}, {}};
   Tensor constant(DType::UInt8, {static_cast<int64_t>(bytes.size())});
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(constant.mutable_bytes()));
   package.constants.push_back(constant);
@@ -138,7 +139,7 @@ TEST(PackageFile, WhatWasVerifiedIsWhatIsUsed) {
         continue;
       }
       ++trusted;
-      EXPECT_EQ(opened.package->codes.at(0).binary, std::string(100, 'o'));
+      EXPECT_EQ(opened.package->variants.at(0).code.binary, std::string(100, 'o'));
       EXPECT_EQ(as_text(opened.package->constants[0].bytes()), std::string(100'000, 'o'));
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::Malformed) << e.what();
