@@ -23,7 +23,7 @@ using pickle::kNone;
 using pickle::Ref;
 
 // Where a checkpoint keeps the weights, by how common it is.
-constexpr std::array<std::string_view, 8> kInner = {"state_dict", "model_state_dict", "model",       "net",
+constexpr std::array<std::string_view, 9> kInner = {"state_dict", "model_state_dict", "model_state", "model",    "net",
                                                     "weights",    "params",           "state_dicts", "model_ema"};
 constexpr std::string_view kMagic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e", 15);
 constexpr std::string_view kModulePrefix = "module.";
