@@ -10,6 +10,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import numpy as np
 import tensorflow as tf
+from wanted import wants
 
 ROWS = []
 
@@ -227,7 +228,7 @@ def written(folder, wanted):
     tool = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "build", "release", "bin", "dnn-convert")
     for name, body, kind, n in graphs():
         name = "written/" + name
-        if not name.startswith(wanted):
+        if not wants(name, wanted):
             continue
         text, model = os.path.join(folder, "written.txt"), os.path.join(folder, "written.tflite")
         inputs = "".join(f"input x{i or ''}: {kind}[1,4,4,6]\n".replace("x1", "x2") for i in range(n))
@@ -253,7 +254,7 @@ def written(folder, wanted):
 
 def cases(folder, wanted, _):
     for name, function, inputs, int8 in ROWS:
-        if not name.startswith(wanted):
+        if not wants(name, wanted):
             continue
         path = os.path.join(folder, "case.tflite")
         try:

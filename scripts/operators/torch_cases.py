@@ -10,6 +10,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
+from wanted import wants
 
 warnings.filterwarnings("ignore")
 
@@ -302,11 +303,6 @@ def made(form, layer, inputs, path):
     else:
         program = torch.export.export(layer, inputs, strict=False)
         torch.export.save(program.run_decompositions() if form == "decomposed" else program, path)
-
-
-def wants(name, wanted):
-    others = tuple(w[1:] for w in wanted if w.startswith("^"))
-    return not name.startswith(others) if others else name.startswith(wanted)
 
 
 def cases(folder, wanted, forms):
