@@ -54,7 +54,7 @@ Witness run(const FrameworkJudge& judge, const Framework& framework, const std::
   for (const std::vector<Tensor>& inputs : yardstick.inputs()) {
     std::vector<Tensor> given;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const DType wanted = package->graph.value(package->graph.inputs.at(i)).type.dtype;
+      const DType wanted = package->graph().value(package->graph().inputs.at(i)).type.dtype;
       given.push_back(inputs[i].dtype() == wanted ? inputs[i] : convert(inputs[i], wanted));
     }
     witness.outputs.push_back(opened.session->run(given));
