@@ -200,9 +200,10 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
     if (looks_like_package(as_bytes(read_head(path, 8)))) {
       OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
-      if (opened.trusted || options.trust || !opened.package->variants.front().compiled()) return opened.package;
-      note(options,
-           path + " is not signed by this user, or by an older version: compiling it anew from the graph it holds");
+      const bool may_run = opened.trusted || options.trust || !opened.package->variants.front().compiled();
+      if (may_run && !opened.older) return opened.package;
+      note(options, cat(path, opened.older ? ": an older version's package" : " is not signed by this user",
+                        ": compiling it anew from the graph it holds"));
       CompileOptions again = options.compile;
       again.opt = opened.package->info.opt;
       again.element = opened.package->info.dtype == dtype_name(DType::Float64) ? DType::Float64 : DType::Float32;

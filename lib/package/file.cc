@@ -22,7 +22,7 @@
 #include "base/keyed_tag.h"
 #include "base/private.h"
 #include "base/sha256.h"
-#include "package/graph_fb.h"
+#include "package/variant_fb.h"
 
 namespace dnn {
 namespace {
@@ -33,8 +33,8 @@ using flatbuffers::Offset;
 constexpr char kMagic[8] = {'D', 'N', 'N', 'P', 'K', 'G', 0, 1};
 constexpr size_t kHead = 56;  // magic, manifest size, HMAC, checksum
 constexpr size_t kAlign = 64;
-constexpr uint32_t kVersion = 2, kTagged = 2;  // since when the manifest vouches for all blobs
-constexpr uint64_t kLarge = 1 << 16;           // bytes of a constant that is not read before it is needed
+constexpr uint32_t kVersion = 3;      // of older ones the source alone is read
+constexpr uint64_t kLarge = 1 << 16;  // bytes of a constant that is not read before it is needed
 
 Sha256 sign(Bytes manifest, const PackageKey& key) {
   return key.secret.empty() ? Sha256{} : hmac_sha256(as_bytes(key.secret), manifest);
@@ -66,165 +66,111 @@ Tag unpacked(const fb::Tag& tag) {
 
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
-// Blobs in the order they are stored. Their offsets depend on the manifest's size and that on the offsets' presence, not
-// their values, so the manifest is built twice: before settle(), when offsets are 0, and after.
+// Blobs in the order they are stored, equal ones once. Their offsets depend on the manifest's size and that on the offsets' presence,
+// not their values, so the manifest is built twice: before settle(), when offsets are 0, and after.
 class BlobStore {
  public:
   struct Place {
-    size_t offset, size;
-    uint64_t checksum;
-    std::optional<Tag> tag;
+    Bytes bytes;
+    size_t offset = kHead;
+    uint64_t checksum = 0;
+    std::optional<Tag> tag = {};
+    std::string sha256 = {};
   };
   explicit BlobStore(const PackageKey& key) : tags_(tags_of(key)) {}
-  Place add(Bytes bytes) {
-    if (bytes.empty()) return {kHead, 0, 0, {}};
-    auto [entry, fresh] = seen_.try_emplace({bytes.data(), bytes.size()}, Place{0, bytes.size(), 0, {}});
-    if (fresh) {
-      entry->second.checksum = checksum(bytes);
-      if (tags_) entry->second.tag = (*tags_)(bytes);
-      blobs_.push_back(bytes);
-    }
-    return entry->second;
+  const Place& add(Bytes bytes) {
+    if (bytes.empty()) return none_;
+    const auto [entry, fresh] = by_address_.try_emplace({bytes.data(), bytes.size()});
+    if (fresh) entry->second = place_of(bytes);
+    return places_[entry->second];
   }
   // Small blobs lie together: to read one that lies between large ones, a system reads megabytes around it.
   void settle(size_t first_offset) {
-    std::stable_partition(blobs_.begin(), blobs_.end(), [](Bytes blob) { return blob.size() < kLarge; });
-    for (Bytes blob : blobs_) {
-      seen_.at({blob.data(), blob.size()}).offset = first_offset;
-      first_offset = aligned(first_offset + blob.size());
+    for (size_t i = 0; i < places_.size(); ++i) order_.push_back(i);
+    std::stable_partition(order_.begin(), order_.end(), [&](size_t i) { return places_[i].bytes.size() < kLarge; });
+    for (size_t i : order_) {
+      places_[i].offset = first_offset;
+      first_offset = aligned(first_offset + places_[i].bytes.size());
     }
   }
-  const std::vector<Bytes>& blobs() const { return blobs_; }
+  std::vector<Bytes> blobs() const {
+    std::vector<Bytes> result;
+    for (size_t i : order_) result.push_back(places_[i].bytes);
+    return result;
+  }
 
  private:
+  size_t place_of(Bytes bytes) {
+    const std::string digest = sha256_hex(bytes);
+    const auto [entry, fresh] = by_digest_.try_emplace(digest, places_.size());
+    if (fresh) {
+      places_.push_back({bytes, 0, checksum(bytes), {}, digest});
+      if (tags_) places_.back().tag = (*tags_)(bytes);
+    }
+    return entry->second;
+  }
+
   std::optional<KeyedTags> tags_;
-  std::map<std::pair<const std::byte*, size_t>, Place> seen_;
-  std::vector<Bytes> blobs_;
+  const Place none_ = {};
+  std::vector<Place> places_;
+  std::map<std::pair<const std::byte*, size_t>, size_t> by_address_;
+  std::map<std::string, size_t> by_digest_;
+  std::vector<size_t> order_;
 };
 
-std::string code_digest(const Code& code) {
-  return sha256_hex({as_bytes(code.source), as_bytes(std::string_view("\0", 1)), as_bytes(code.binary)});
+Offset<fb::Info> pack_info(FlatBufferBuilder& b, const PackageInfo& i) {
+  const auto path = b.CreateString(i.model_path), sha = b.CreateString(i.model_sha256),
+             format = b.CreateString(i.model_format), compiler = b.CreateString(i.compiler),
+             dtype = b.CreateString(i.dtype), version = b.CreateString(i.tool_version);
+  const auto names = b.CreateVectorOfStrings(i.passes);
+  return fb::CreateInfo(b, path, sha, format, i.opt, compiler, names, dtype, version);
 }
-
-fb::Argument argument(const Argument& a) { return fb::Argument(a.at, a.value, static_cast<uint8_t>(a.kind)); }
 
 std::string build_manifest(const Package& p, BlobStore& blobs) {
   FlatBufferBuilder b(1 << 16);
   b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
   const StoreBlob put = [&](Bytes bytes) {
-    const BlobStore::Place place = blobs.add(bytes);
+    const BlobStore::Place& place = blobs.add(bytes);
     const fb::Tag tag = place.tag ? packed(*place.tag) : fb::Tag();
-    return fb::CreateBlob(b, place.offset, place.size, place.checksum, place.tag ? &tag : nullptr);
+    const auto digest = b.CreateString(place.sha256);
+    return fb::CreateBlob(b, place.offset, place.bytes.size(), place.checksum, place.tag ? &tag : nullptr, digest);
   };
-  const PackageInfo& i = p.info;
-  const auto path = b.CreateString(i.model_path), sha = b.CreateString(i.model_sha256),
-             format = b.CreateString(i.model_format), target = b.CreateString(p.backend()),
-             compiler = b.CreateString(i.compiler), dtype = b.CreateString(i.dtype),
-             version = b.CreateString(i.tool_version);
-  const auto names = b.CreateVectorOfStrings(i.passes);
-  const auto info = fb::CreateInfo(b, path, sha, format, i.opt, target, compiler, names, dtype, version);
-  const Variant& plan = p.variants.front();  // of all
-  std::vector<Offset<fb::Kernel>> kernels;
-  for (const KernelInfo& k : plan.kernels) {
-    const auto name = b.CreateString(k.name), pattern = b.CreateString(k.pattern);
-    kernels.push_back(fb::CreateKernel(b, name, pattern));
-  }
-  std::vector<Offset<fb::Step>> steps;
-  for (const Step& s : plan.steps) {
-    std::vector<fb::Argument> arguments;
-    for (const Argument& a : s.arguments) arguments.push_back(argument(a));
-    const auto list = b.CreateVectorOfStructs(arguments);
-    const auto strides = b.CreateVector(s.strides);
-    steps.push_back(fb::CreateStep(b, s.kernel, s.node, list, s.flops, s.bytes, s.samples, strides));
-  }
-  std::vector<Offset<fb::Code>> codes;
+  const auto info = pack_info(b, p.info);
+  std::vector<const Graph*> distinct;
+  std::vector<Offset<fb::Graph>> graphs;
+  std::vector<Offset<fb::Variant>> variants;
   for (const Variant& v : p.variants) {
-    if (!v.compiled()) continue;
-    const Code& c = v.code;
-    const auto isa = b.CreateString(v.target.isa), digest = b.CreateString(code_digest(c));
-    const auto source = put(as_bytes(c.source));
-    const auto binary = put(as_bytes(c.binary));
-    const auto tasks = b.CreateVector(c.tasks);
-    const bool any = std::any_of(c.threads.begin(), c.threads.end(), [](int64_t n) { return n > 0; });
-    const auto threads = any ? b.CreateVector(c.threads) : Offset<flatbuffers::Vector<int64_t>>();
-    codes.push_back(fb::CreateCode(b, isa, source, binary, digest, tasks, threads));
-  }
-  std::vector<Offset<fb::Placement>> values;
-  for (const Placement& v : plan.values) {
-    const auto layout = b.CreateString(v.layout);
-    const fb::Argument where = argument(v.where);
-    values.push_back(fb::CreatePlacement(b, &where, layout));
+    const auto at = std::find(distinct.begin(), distinct.end(), v.graph.get());
+    const auto number = static_cast<uint32_t>(at - distinct.begin());
+    if (at == distinct.end()) {
+      distinct.push_back(v.graph.get());
+      graphs.push_back(pack_graph(b, *v.graph, put));
+    }
+    variants.push_back(pack_variant(b, v, number, put));
   }
   std::vector<Offset<fb::Tensor>> constants;
   for (const Tensor& t : p.constants.all()) constants.push_back(pack_tensor(b, t, put));
-  const auto graph = pack_graph(b, p.graph(), put);
   const auto source = pack_graph(b, p.source.graph(), put);
-  const auto ks = b.CreateVector(kernels);
-  const auto ss = b.CreateVector(steps);
   const auto cs = b.CreateVector(constants);
-  const auto vs = b.CreateVector(values);
-  const auto code = b.CreateVector(codes);
-  b.Finish(fb::CreateManifest(b, kVersion, info, source, graph, ks, ss, cs, vs, plan.arena_bytes, plan.slots, code,
-                              plan.sample_arena_bytes));
+  const auto gs = b.CreateVector(graphs);
+  const auto vs = b.CreateVector(variants);
+  b.Finish(fb::CreateManifest(b, kVersion, info, source, cs, gs, vs));
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
 }
 
-// Checks what devices rely on: indices in range, arena offsets inside the arena.
-void check(const Variant& p, const Constants& constants) {
-  auto fail = [](const auto&... parts) { fail_malformed("the plan is damaged: ", parts...); };
-  auto check_argument = [&](const Argument& a) {
-    const auto in = [&](size_t n) { return a.at >= 0 && static_cast<size_t>(a.at) < n; };
-    if (a.value < kNoValue || a.value >= p.graph->value_count()) fail("an argument names value ", a.value);
-    switch (a.kind) {
-      case Argument::Kind::Arena:
-        if (a.at < 0 || a.at > p.arena_bytes) fail("arena offset ", a.at);
-        return;
-      case Argument::Kind::Sample:
-        if (a.at < 0 || a.at > p.sample_arena_bytes) fail("offset ", a.at, " in a sample's arena");
-        return;
-      case Argument::Kind::Constant:
-        if (!in(constants.size())) fail("constant ", a.at);
-        return;
-      case Argument::Kind::Input:
-        if (!in(p.graph->inputs.size())) fail("input ", a.at);
-        return;
-      case Argument::Kind::Output:
-        if (!in(p.graph->outputs.size())) fail("output ", a.at);
-        return;
-      case Argument::Kind::Slot:
-        if (!in(static_cast<size_t>(p.slots))) fail("slot ", a.at);
-        return;
-      case Argument::Kind::None: return;
-    }
-    fail("argument kind ", static_cast<int>(a.kind));
+// Whoever has read of one variant what goes in and out has read it of all.
+void check_alike(const Package& p) {
+  const auto interface_of = [](const Variant& v, const std::vector<ValueId>& ids) {
+    std::vector<std::pair<std::string, std::string>> values;
+    for (ValueId id : ids) values.emplace_back(v.graph->value(id).name, v.graph->value(id).type.text());
+    return values;
   };
-  constexpr int64_t kMost_bytes = int64_t{1} << 40, kMost_threads = 1024;
-  if (p.arena_bytes < 0 || p.arena_bytes > kMost_bytes || p.slots < 0 || p.slots > (1 << 24))
-    fail("arena of ", p.arena_bytes, " bytes");
-  if (p.sample_arena_bytes < 0 || p.sample_arena_bytes > kMost_bytes)
-    fail("an arena of ", p.sample_arena_bytes, " bytes a sample");
-  for (const Placement& v : p.values) check_argument(v.where);
-  for (const Step& s : p.steps) {
-    if (s.kernel < -1 || s.kernel >= static_cast<int32_t>(p.kernels.size())) fail("kernel ", s.kernel);
-    if (s.node < 0 || s.node >= p.graph->node_slots() || !p.graph->alive(s.node)) fail("node ", s.node);
-    for (const Argument& a : s.arguments) check_argument(a);
-    if (s.samples < 1 || s.samples > (1 << 20) || s.strides.size() != (s.samples > 1 ? s.arguments.size() : 0) ||
-        (s.samples > 1 && s.kernel < 0)) {
-      fail("a step for ", s.samples, " samples with ", s.strides.size(), " strides");
-    }
-    for (int64_t stride : s.strides) {
-      if (stride < 0 || stride > kMost_bytes / s.samples) fail("a stride of ", stride, " bytes");
-    }
-  }
-  if (!p.compiled()) return;
-  const std::string& isa = p.target.isa;
-  if (p.code.tasks.size() != p.kernels.size()) fail("code ", isa, " has ", p.code.tasks.size(), " task counts");
-  if (p.code.threads.size() != p.kernels.size()) fail("code ", isa, " has ", p.code.threads.size(), " thread counts");
-  for (int64_t n : p.code.tasks) {
-    if (n < 1) fail("code ", isa, " has a kernel of ", n, " tasks");
-  }
-  for (int64_t n : p.code.threads) {
-    if (n < 0 || n > kMost_threads) fail("code ", isa, " has tasks of ", n, " threads");
+  const Variant& first = p.variants.front();
+  for (const Variant& v : p.variants) {
+    if (v.target.backend != first.target.backend ||
+        interface_of(v, v.graph->inputs) != interface_of(first, first.graph->inputs) ||
+        interface_of(v, v.graph->outputs) != interface_of(first, first.graph->outputs))
+      fail_malformed("the variants for ", first.target.isa, " and ", v.target.isa, " are not of one model");
   }
 }
 
@@ -303,7 +249,118 @@ void write_package(const Package& package, const std::string& path, const Packag
 
 namespace {
 
-// `path` is for what is found later.
+// Finds blobs, and checks them: by their tags in a file that is trusted, by their sums in another.
+class BlobReader {
+ public:
+  // `path` is for what is found later, `copy` what the blobs of the manifest lie in.
+  BlobReader(Bytes bytes, std::shared_ptr<const void> owner, std::shared_ptr<const std::string> copy,
+             std::optional<KeyedTags> tags, std::string path)
+      : bytes_(bytes),
+        owner_(std::move(owner)),
+        copy_(std::move(copy)),
+        tags_(std::move(tags)),
+        path_(std::move(path)) {}
+
+  Bytes find(const fb::Blob* blob) const {
+    if (blob == nullptr) fail_malformed("a blob is missing");
+    ByteReader at(bytes_, "package");
+    at.seek(blob->offset());
+    return at.take(blob->size());
+  }
+  Bytes check(const fb::Blob* blob) const {
+    const Bytes content = find(blob);
+    if (content.empty()) return content;
+    if (tags_ ? blob->tag() == nullptr || !tags_->holds(content, unpacked(*blob->tag()))
+              : blob->xxh3() != 0 && checksum(content) != blob->xxh3())
+      fail_malformed("the ", content.size(), " bytes at ", blob->offset(),
+                     " are damaged: remove the package and compile the model again");
+    return content;
+  }
+  // The same where the file has been opened already.
+  void check_later(const fb::Blob* blob) const {
+    try {
+      check(blob);
+    } catch (Error& e) {
+      if (!path_.empty()) e.within(path_);
+      throw;
+    }
+  }
+
+ private:
+  Bytes bytes_;
+  std::shared_ptr<const void> owner_;
+  std::shared_ptr<const std::string> copy_;
+  std::optional<KeyedTags> tags_;
+  std::string path_;
+};
+
+PackageInfo unpack_info(const fb::Info* i) {
+  if (i == nullptr) return {};
+  const auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
+  PackageInfo info = {
+      text(i->model_path()), text(i->model_sha256()), text(i->model_format()), i->opt(), text(i->compiler()), {},
+      text(i->dtype()),      text(i->tool_version())};
+  if (i->passes() != nullptr) {
+    for (const auto* pass : *i->passes()) info.passes.push_back(pass->str());
+  }
+  return info;
+}
+
+SourceGraph unpack_source(const fb::Graph* source, const BlobReader& blobs, const std::shared_ptr<const void>& owner) {
+  std::vector<const fb::Blob*> unread;
+  const LoadBlob load_later = [&](const fb::Blob* blob) {
+    if (blob == nullptr || blob->size() < kLarge) return blobs.check(blob);
+    unread.push_back(blob);
+    return blobs.find(blob);
+  };
+  Graph graph = unpack_graph(source, load_later, owner);
+  return {std::move(graph), [blobs, unread] {
+            for (const fb::Blob* blob : unread) blobs.check_later(blob);
+          }};
+}
+
+Constants unpack_constants(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner,
+                           ConstantsChecked when) {
+  Constants constants;
+  if (m.constants() == nullptr) return constants;
+  std::vector<const fb::Blob*> places;  // null for strings, which are in the manifest
+  const LoadBlob load_behind = [&](const fb::Blob* blob) {
+    places.back() = blob;
+    return blobs.find(blob);
+  };
+  for (const auto* t : *m.constants()) {
+    places.push_back(nullptr);
+    constants.push_back(unpack_tensor(t, load_behind, owner));
+  }
+  if (when == ConstantsChecked::Behind) {
+    constants.check_behind([blobs, places](size_t i) {
+      if (places[i] != nullptr) blobs.check_later(places[i]);
+    });
+    return constants;
+  }
+  for (const fb::Blob* blob : places) {
+    if (blob != nullptr) blobs.check(blob);
+  }
+  return constants;
+}
+
+void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner,
+                     Package* package) {
+  const LoadBlob load = [&](const fb::Blob* blob) { return blobs.check(blob); };
+  const LoadBlob find = [&](const fb::Blob* blob) { return blobs.find(blob); };
+  std::vector<std::shared_ptr<const Graph>> graphs;
+  if (m.graphs() != nullptr) {
+    for (const auto* g : *m.graphs()) graphs.push_back(std::make_shared<const Graph>(unpack_graph(g, load, owner)));
+  }
+  if (m.variants() == nullptr || m.variants()->size() == 0) fail_malformed("it has no variants");
+  for (const auto* v : *m.variants())
+    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), find));
+  check_alike(*package);
+  const Graph& graph = package->graph();
+  for (ValueId id : graph.inputs) package->input_types.push_back(graph.value(id).type);
+  for (ValueId id : graph.outputs) package->output_types.push_back(graph.value(id).type);
+}
+
 OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key,
                     const std::string& path, ConstantsChecked when) {
   ByteReader reader(bytes, "package");
@@ -320,124 +377,20 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   const fb::Manifest* m = fb::GetManifest(manifest.data());
   if (m->version() > kVersion)
     fail_unsupported("package version ", m->version(), " is newer than this tool's ", kVersion);
-  const auto find = [bytes](const fb::Blob* blob) {
-    if (blob == nullptr) fail_malformed("a blob is missing");
-    ByteReader at(bytes, "package");
-    at.seek(blob->offset());
-    return at.take(blob->size());
-  };
   OpenedPackage opened;
-  opened.trusted = !key.secret.empty() && same_digest(sign(manifest, key), digest) && m->version() >= kTagged;
-  const std::optional<KeyedTags> tags = opened.trusted ? tags_of(key) : std::nullopt;
-  const auto check_blob = [find, tags](const fb::Blob* blob) {
-    const Bytes content = find(blob);
-    if (content.empty()) return content;
-    if (tags ? blob->tag() == nullptr || !tags->holds(content, unpacked(*blob->tag()))
-             : blob->xxh3() != 0 && checksum(content) != blob->xxh3())
-      fail_malformed("the ", content.size(), " bytes at ", blob->offset(),
-                     " are damaged: remove the package and compile the model again");
-    return content;
-  };
-  const LoadBlob load = check_blob;
-  const auto check_later = [check_blob, owner, copy, path](const fb::Blob* blob) {
-    try {
-      check_blob(blob);
-    } catch (Error& e) {
-      if (!path.empty()) e.within(path);
-      throw;
-    }
-  };
-  std::vector<const fb::Blob*> unread;
-  const LoadBlob load_later = [&](const fb::Blob* blob) {
-    if (blob == nullptr || blob->size() < kLarge) return check_blob(blob);
-    unread.push_back(blob);
-    return find(blob);
-  };
-  auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
-  opened.package = std::make_shared<Package>();
-  Package& p = *opened.package;
-  if (const fb::Info* i = m->info()) {
-    p.info = {
-        text(i->model_path()), text(i->model_sha256()), text(i->model_format()), i->opt(), text(i->compiler()), {},
-        text(i->dtype()),      text(i->tool_version())};
-    if (i->passes() != nullptr) {
-      for (const auto* pass : *i->passes()) p.info.passes.push_back(pass->str());
-    }
+  opened.older = m->version() < kVersion;
+  opened.trusted = !opened.older && !key.secret.empty() && same_digest(sign(manifest, key), digest);
+  const BlobReader blobs(bytes, owner, copy, opened.trusted ? tags_of(key) : std::nullopt, path);
+  const SourceGraph source = unpack_source(m->source(), blobs, owner);
+  if (opened.older) {
+    opened.package = std::make_shared<Package>(interpreted_package(source.structure()));
+  } else {
+    opened.package = std::make_shared<Package>();
+    opened.package->constants = unpack_constants(*m, blobs, owner, when);
+    unpack_variants(*m, blobs, owner, opened.package.get());
   }
-  Graph source = unpack_graph(m->source(), load_later, owner);
-  p.source = {std::move(source), [check_later, unread] {
-                for (const fb::Blob* blob : unread) check_later(blob);
-              }};
-  Variant plan;
-  plan.graph = std::make_shared<const Graph>(unpack_graph(m->graph(), load, owner));
-  auto take_argument = [](const fb::Argument& a) {
-    return Argument{static_cast<Argument::Kind>(a.kind()), a.at(), a.value()};
-  };
-  if (m->kernels() != nullptr) {
-    for (const auto* k : *m->kernels()) plan.kernels.push_back({text(k->name()), text(k->pattern())});
-  }
-  if (m->steps() != nullptr) {
-    for (const auto* s : *m->steps()) {
-      Step step{s->kernel(), s->node(), {}, s->flops(), s->bytes(), s->samples()};
-      check_alignment(s->arguments(), alignof(fb::Argument));
-      if (s->arguments() != nullptr) {
-        for (const auto* a : *s->arguments()) step.arguments.push_back(take_argument(*a));
-      }
-      check_alignment(s->strides(), sizeof(int64_t));
-      if (s->strides() != nullptr) step.strides.assign(s->strides()->begin(), s->strides()->end());
-      plan.steps.push_back(std::move(step));
-    }
-  }
-  if (m->constants() != nullptr) {
-    std::vector<const fb::Blob*> blobs;  // null for strings, which are in the manifest
-    const LoadBlob load_behind = [&](const fb::Blob* blob) {
-      blobs.back() = blob;
-      return find(blob);
-    };
-    for (const auto* t : *m->constants()) {
-      blobs.push_back(nullptr);
-      p.constants.push_back(unpack_tensor(t, load_behind, owner));
-    }
-    if (when == ConstantsChecked::Before) {
-      for (const fb::Blob* blob : blobs) {
-        if (blob != nullptr) check_blob(blob);
-      }
-    } else {
-      p.constants.check_behind([check_later, blobs](size_t i) {
-        if (blobs[i] != nullptr) check_later(blobs[i]);
-      });
-    }
-  }
-  if (m->values() != nullptr) {
-    for (const auto* v : *m->values()) {
-      if (v->where() == nullptr) fail_malformed("a placement is missing");
-      plan.values.push_back({take_argument(*v->where()), text(v->layout())});
-    }
-  }
-  const Graph& graph = *plan.graph;
-  if (static_cast<int>(plan.values.size()) > graph.value_count()) fail_malformed(plan.values.size(), " placements");
-  plan.values.resize(static_cast<size_t>(graph.value_count()));
-  plan.arena_bytes = m->arena_bytes();
-  plan.sample_arena_bytes = m->sample_arena_bytes();
-  plan.slots = m->slots();
-  if (m->codes() != nullptr) {
-    for (const auto* c : *m->codes()) {
-      Code code{std::string(as_text(find(c->source()))), std::string(as_text(find(c->binary()))), {}, {}};
-      if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", text(c->isa()), " is damaged");
-      check_alignment(c->tasks(), sizeof(int64_t));
-      if (c->tasks() != nullptr) code.tasks.assign(c->tasks()->begin(), c->tasks()->end());
-      check_alignment(c->threads(), sizeof(int64_t));
-      code.threads.assign(code.tasks.size(), 0);
-      if (c->threads() != nullptr) code.threads.assign(c->threads()->begin(), c->threads()->end());
-      p.variants.push_back(plan);
-      p.variants.back().target = {m->info() == nullptr ? "" : text(m->info()->target()), text(c->isa()), {}, ""};
-      p.variants.back().code = std::move(code);
-    }
-  }
-  if (p.variants.empty()) p.variants.push_back(std::move(plan));
-  for (ValueId id : graph.inputs) p.input_types.push_back(graph.value(id).type);
-  for (ValueId id : graph.outputs) p.output_types.push_back(graph.value(id).type);
-  for (const Variant& variant : p.variants) check(variant, p.constants);
+  opened.package->info = unpack_info(m->info());
+  opened.package->source = source;
   return opened;
 }
 

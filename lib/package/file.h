@@ -25,6 +25,7 @@ void write_package(const Package& package, const std::string& path, const Packag
 struct OpenedPackage {
   std::shared_ptr<Package> package;
   bool trusted = false;  // signed with the key, all of it: its code may run
+  bool older = false;    // of a version whose plan is not read: the interpreter's, of its source as that was read
   SharedBytes file;      // all of it, as write_package() wrote it; of read_package() alone
 };
 

@@ -89,17 +89,17 @@ TEST(PackageFile, BytesOfTheSameSumAreNotOfTheSameTag) {
   EXPECT_FALSE(read_package(path, PackageKey{std::string(32, 'x')}).trusted);
 }
 
-// Files of version 1 had sums alone: their signature does not say enough.
-TEST(PackageFile, AnOlderSignatureIsNoneOfAllTheFile) {
+// Of an older version the source alone is read, whoever signed it.
+TEST(PackageFile, AnOlderVersionIsItsSource) {
   std::string file = written(package_with("code", std::string(4096, 'w')), kKey);
   uint64_t size = 0;
   std::memcpy(&size, file.data() + 8, sizeof size);
-  const uint32_t version = 2;
+  const uint32_t version = 3;
   bool older = false;
   for (size_t i = 56; i + 4 <= 56 + size && !older; i += 4) {
     std::string other = file;
     if (other.compare(i, 4, std::string_view(reinterpret_cast<const char*>(&version), 4)) != 0) continue;
-    other[i] = 1;
+    other[i] = 2;
     const Bytes manifest = as_bytes(other).subspan(56, size);
     const Sha256 digest = hmac_sha256(as_bytes(kKey.secret), manifest);
     std::memcpy(other.data() + 16, digest.data(), digest.size());
@@ -107,11 +107,47 @@ TEST(PackageFile, AnOlderSignatureIsNoneOfAllTheFile) {
     std::memcpy(other.data() + 48, &sum, sizeof sum);
     const auto owner = std::make_shared<const std::string>(other);
     try {
-      older = !parse_package(as_bytes(*owner), owner, kKey).trusted;
-    } catch (const Error&) {  // that 2 was another number
+      const OpenedPackage opened = parse_package(as_bytes(*owner), owner, kKey);
+      older = opened.older;
+      EXPECT_NE(opened.trusted, older);
+      if (older) {
+        EXPECT_FALSE(opened.package->variants.at(0).compiled());
+        EXPECT_EQ(opened.package->constants.size(), 0u);
+        EXPECT_EQ(opened.package->source.graph().order().size(), 1u);
+      }
+    } catch (const Error&) {  // that 3 was another number
     }
   }
   EXPECT_TRUE(older);
+}
+
+// What is the same is in the file once, whoever holds it in memory.
+TEST(PackageFile, EqualBytesAreStoredOnce) {
+  Package package = package_with("code", std::string(100'000, 'c'));
+  const size_t once = written(package, kKey).size();
+  Tensor same(DType::UInt8, {100'000});
+  std::fill_n(reinterpret_cast<char*>(same.mutable_bytes()), 100'000, 'c');
+  package.constants.push_back(same);
+  EXPECT_LT(written(package, kKey).size(), once + 1000);
+}
+
+// Variants of one package are of one model; one of another would run on inputs that were made for the first.
+TEST(PackageFile, VariantsOfOtherInputsAreMalformed) {
+  for (const char* input : {"x: float32[1,4]", "x: float32[1,5]", "z: float32[1,4]"}) {
+    Package package = package_with("code", "constant");
+    package.variants.push_back(package.variants[0]);
+    package.variants[1].target.isa = "avx2";
+    const std::string name(input, 1);
+    package.variants[1].graph = std::make_shared<const Graph>(
+        parse_graph(cat("graph \"g\" {\n opset 28\n input ", input, "\n y = Relu(", name, ")\n output y\n}\n")));
+    const std::string file = written(package, kKey);
+    const auto read = [&] { return parse_package(as_bytes(file), nullptr, kKey); };
+    if (input == std::string("x: float32[1,4]")) {
+      EXPECT_EQ(read().package->variants.size(), 2u);
+    } else {
+      EXPECT_THROW(read(), Error) << input;
+    }
+  }
 }
 
 // Another user writes the file while it is opened, now what we signed, now what he would have run.

@@ -1,0 +1,201 @@
+// Variants to and from FlatBuffers; see variant_fb.h.
+#include "package/variant_fb.h"
+
+#include <algorithm>
+
+#include "base/sha256.h"
+
+namespace dnn {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+constexpr int64_t kMost_bytes = int64_t{1} << 40, kMost_threads = 1024;
+constexpr int32_t kMost_slots = 1 << 24;
+
+std::string code_digest(const Code& code) {
+  return sha256_hex({as_bytes(code.source), as_bytes(std::string_view("\0", 1)), as_bytes(code.binary)});
+}
+
+fb::Argument packed(const Argument& a) { return fb::Argument(a.at, a.value, static_cast<uint8_t>(a.kind)); }
+
+Argument unpacked(const fb::Argument& a) { return {static_cast<Argument::Kind>(a.kind()), a.at(), a.value()}; }
+
+std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
+
+template <class T>
+std::vector<T> numbers(const flatbuffers::Vector<T>* v) {
+  check_alignment(v, sizeof(T));
+  return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
+}
+
+Offset<fb::Target> pack_target(FlatBufferBuilder& b, const VariantTarget& target) {
+  const auto backend = b.CreateString(target.backend), isa = b.CreateString(target.isa);
+  const auto extensions = b.CreateVectorOfStrings(target.extensions);
+  const auto processor = b.CreateString(target.processor);
+  return fb::CreateTarget(b, backend, isa, extensions, processor);
+}
+
+VariantTarget unpack_target(const fb::Target* target) {
+  if (target == nullptr) fail_malformed("a variant has no target");
+  VariantTarget result = {text(target->backend()), text(target->isa()), {}, text(target->processor())};
+  if (target->extensions() != nullptr) {
+    for (const auto* extension : *target->extensions()) result.extensions.push_back(extension->str());
+  }
+  return result;
+}
+
+Offset<fb::Step> pack_step(FlatBufferBuilder& b, const Step& step) {
+  std::vector<fb::Argument> arguments;
+  for (const Argument& a : step.arguments) arguments.push_back(packed(a));
+  const auto list = b.CreateVectorOfStructs(arguments);
+  const auto strides = b.CreateVector(step.strides);
+  return fb::CreateStep(b, step.kernel, step.node, list, step.flops, step.bytes, step.samples, strides);
+}
+
+Step unpack_step(const fb::Step& s) {
+  Step step{s.kernel(), s.node(), {}, s.flops(), s.bytes(), s.samples()};
+  check_alignment(s.arguments(), alignof(fb::Argument));
+  if (s.arguments() != nullptr) {
+    for (const auto* a : *s.arguments()) step.arguments.push_back(unpacked(*a));
+  }
+  step.strides = numbers(s.strides());
+  return step;
+}
+
+Offset<fb::Code> pack_code(FlatBufferBuilder& b, const Code& code, const StoreBlob& store) {
+  const auto digest = b.CreateString(code_digest(code));
+  const auto source = store(as_bytes(code.source)), binary = store(as_bytes(code.binary));
+  const auto tasks = b.CreateVector(code.tasks);
+  const bool any = std::any_of(code.threads.begin(), code.threads.end(), [](int64_t n) { return n > 0; });
+  const auto threads = any ? b.CreateVector(code.threads) : Offset<flatbuffers::Vector<int64_t>>();
+  return fb::CreateCode(b, source, binary, digest, tasks, threads);
+}
+
+Code unpack_code(const fb::Code* c, const std::string& isa, const LoadBlob& find) {
+  if (c == nullptr) fail_malformed("the code for ", isa, " is missing");
+  Code code{std::string(as_text(find(c->source()))), std::string(as_text(find(c->binary()))), {}, {}};
+  if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", isa, " is damaged");
+  code.tasks = numbers(c->tasks());
+  code.threads = numbers(c->threads());
+  if (c->threads() == nullptr) code.threads.assign(code.tasks.size(), 0);
+  return code;
+}
+
+template <class... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+  fail_malformed("the plan is damaged: ", parts...);
+}
+
+void check_argument(const Argument& a, const Variant& v, size_t constants) {
+  const auto within = [&](size_t n, const char* what) {
+    if (a.at < 0 || static_cast<size_t>(a.at) >= n) fail(what, " ", a.at);
+  };
+  if (a.value < kNoValue || a.value >= v.graph->value_count()) fail("an argument names value ", a.value);
+  switch (a.kind) {
+    case Argument::Kind::Arena:
+      if (a.at < 0 || a.at > v.arena_bytes) fail("arena offset ", a.at);
+      return;
+    case Argument::Kind::Sample:
+      if (a.at < 0 || a.at > v.sample_arena_bytes) fail("offset ", a.at, " in a sample's arena");
+      return;
+    case Argument::Kind::Constant: return within(constants, "constant");
+    case Argument::Kind::Input: return within(v.graph->inputs.size(), "input");
+    case Argument::Kind::Output: return within(v.graph->outputs.size(), "output");
+    case Argument::Kind::Slot: return within(static_cast<size_t>(v.slots), "slot");
+    case Argument::Kind::None: return;
+  }
+  fail("argument kind ", static_cast<int>(a.kind));
+}
+
+void check_step(const Step& s, const Variant& v, size_t constants) {
+  if (s.kernel < -1 || s.kernel >= static_cast<int32_t>(v.kernels.size())) fail("kernel ", s.kernel);
+  if (s.node < 0 || s.node >= v.graph->node_slots() || !v.graph->alive(s.node)) fail("node ", s.node);
+  for (const Argument& a : s.arguments) check_argument(a, v, constants);
+  if (s.samples < 1 || s.samples > (1 << 20) || s.strides.size() != (s.samples > 1 ? s.arguments.size() : 0) ||
+      (s.samples > 1 && s.kernel < 0)) {
+    fail("a step for ", s.samples, " samples with ", s.strides.size(), " strides");
+  }
+  for (int64_t stride : s.strides) {
+    if (stride < 0 || stride > kMost_bytes / s.samples) fail("a stride of ", stride, " bytes");
+  }
+}
+
+void check_code(const Variant& v) {
+  const std::string& isa = v.target.isa;
+  if (v.code.tasks.size() != v.kernels.size()) fail("code ", isa, " has ", v.code.tasks.size(), " task counts");
+  if (v.code.threads.size() != v.kernels.size()) fail("code ", isa, " has ", v.code.threads.size(), " thread counts");
+  for (int64_t n : v.code.tasks) {
+    if (n < 1) fail("code ", isa, " has a kernel of ", n, " tasks");
+  }
+  for (int64_t n : v.code.threads) {
+    if (n < 0 || n > kMost_threads) fail("code ", isa, " has tasks of ", n, " threads");
+  }
+}
+
+void check(const Variant& v, size_t constants) {
+  if (v.arena_bytes < 0 || v.arena_bytes > kMost_bytes || v.slots < 0 || v.slots > kMost_slots)
+    fail("arena of ", v.arena_bytes, " bytes");
+  if (v.sample_arena_bytes < 0 || v.sample_arena_bytes > kMost_bytes)
+    fail("an arena of ", v.sample_arena_bytes, " bytes a sample");
+  for (const Placement& p : v.values) check_argument(p.where, v, constants);
+  for (const Step& s : v.steps) check_step(s, v, constants);
+  if (v.compiled()) check_code(v);
+}
+
+}  // namespace
+
+Offset<fb::Variant> pack_variant(FlatBufferBuilder& b, const Variant& variant, uint32_t graph, const StoreBlob& store) {
+  const auto target = pack_target(b, variant.target);
+  std::vector<Offset<fb::Kernel>> kernels;
+  for (const KernelInfo& k : variant.kernels) {
+    const auto name = b.CreateString(k.name), pattern = b.CreateString(k.pattern);
+    kernels.push_back(fb::CreateKernel(b, name, pattern));
+  }
+  std::vector<Offset<fb::Step>> steps;
+  for (const Step& s : variant.steps) steps.push_back(pack_step(b, s));
+  std::vector<Offset<fb::Placement>> values;
+  for (const Placement& v : variant.values) {
+    const auto layout = b.CreateString(v.layout);
+    const fb::Argument where = packed(v.where);
+    values.push_back(fb::CreatePlacement(b, &where, layout));
+  }
+  const auto ks = b.CreateVector(kernels);
+  const auto ss = b.CreateVector(steps);
+  const auto vs = b.CreateVector(values);
+  const auto code = variant.compiled() ? pack_code(b, variant.code, store) : Offset<fb::Code>();
+  return fb::CreateVariant(b, target, graph, ks, ss, vs, variant.arena_bytes, variant.sample_arena_bytes, variant.slots,
+                           code);
+}
+
+Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<const Graph>>& graphs, size_t constants,
+                       const LoadBlob& find) {
+  Variant variant;
+  variant.target = unpack_target(v->target());
+  if (v->graph() >= graphs.size()) fail("a variant of graph ", v->graph());
+  variant.graph = graphs[v->graph()];
+  if (v->kernels() != nullptr) {
+    for (const auto* k : *v->kernels()) variant.kernels.push_back({text(k->name()), text(k->pattern())});
+  }
+  if (v->steps() != nullptr) {
+    for (const auto* s : *v->steps()) variant.steps.push_back(unpack_step(*s));
+  }
+  if (v->values() != nullptr) {
+    for (const auto* p : *v->values()) {
+      if (p->where() == nullptr) fail_malformed("a placement is missing");
+      variant.values.push_back({unpacked(*p->where()), text(p->layout())});
+    }
+  }
+  if (static_cast<int>(variant.values.size()) > variant.graph->value_count())
+    fail_malformed(variant.values.size(), " placements");
+  variant.values.resize(static_cast<size_t>(variant.graph->value_count()));
+  variant.arena_bytes = v->arena_bytes();
+  variant.sample_arena_bytes = v->sample_arena_bytes();
+  variant.slots = v->slots();
+  if (variant.compiled()) variant.code = unpack_code(v->code(), variant.target.isa, find);
+  check(variant, constants);
+  return variant;
+}
+
+}  // namespace dnn

@@ -1,0 +1,17 @@
+// Variants of a package to and from their FlatBuffers form; code goes through a blob store.
+#pragma once
+#include "package/graph_fb.h"
+#include "package/package.h"
+
+namespace dnn {
+
+// `graph`: the number of its graph in the file.
+flatbuffers::Offset<fb::Variant> pack_variant(flatbuffers::FlatBufferBuilder& builder, const Variant& variant,
+                                              uint32_t graph, const StoreBlob& store);
+
+// Checked for all that devices rely on: indices in range, offsets inside their arena. Throws Malformed. `constants`: how many the file
+// has; `find`: a blob's bytes, whose digest is looked at here.
+Variant unpack_variant(const fb::Variant* variant, const std::vector<std::shared_ptr<const Graph>>& graphs,
+                       size_t constants, const LoadBlob& find);
+
+}  // namespace dnn
