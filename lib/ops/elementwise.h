@@ -1,11 +1,12 @@
-// Element-wise operators, written once: a functor template gives the reference kernel (on numbers) and the lowering (on
-// loop expressions), so that both compute the same bits. Broadcasting follows ONNX (multidirectional, numpy's rules).
+// Element-wise operators, written once: a functor template gives the reference kernel (on numbers), the lowering (on loop
+// expressions), so that both compute the same bits, and the gradient (on dual numbers, ops/symbolic.h). Broadcasting follows ONNX (multidirectional, numpy's rules).
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "ops/op.h"
+#include "ops/symbolic.h"
 #include "tensor/dispatch.h"
 
 namespace dnn {
@@ -311,6 +312,32 @@ loops::Expr element_binary(const Node& node, const std::vector<loops::Expr>& inp
   return internal::make_functor<Functor>(node)(inputs[0], inputs[1]);
 }
 
+// gradient() of a functor of any number of inputs: it is called once for each input that wants its gradient.
+template <class Functor>
+void gradient_elementwise(GradientContext& context) {
+  const Functor functor = internal::make_functor<Functor>(context.node);
+  for (size_t i = 0; i < context.node.inputs.size(); ++i) {
+    if (!context.wants(i)) continue;
+    const auto input = [&](size_t k) { return internal::dual_input(context, k, k == i); };
+    if constexpr (std::is_invocable_v<Functor, elementwise::Dual>) {
+      internal::set_slope(context, i, functor(input(0)).slope);
+    } else {
+      internal::set_slope(context, i, functor(input(0), input(1)).slope);
+    }
+  }
+}
+template <class Functor>
+void gradient_variadic(GradientContext& context) {
+  const Functor functor = internal::make_functor<Functor>(context.node);
+  for (size_t i = 0; i < context.node.inputs.size(); ++i) {
+    if (!context.wants(i)) continue;
+    elementwise::Dual all = internal::dual_input(context, 0, i == 0);
+    for (size_t k = 1; k < context.node.inputs.size(); ++k)
+      all = functor(all, internal::dual_input(context, k, k == i));
+    internal::set_slope(context, i, functor.finish(all, static_cast<double>(context.node.inputs.size())).slope);
+  }
+}
+
 // The OpDef of a one-input functor: struct F { template <class T> auto operator()(T x) const; };
 template <class Functor, Domain domain>
 OpDef unary_op(std::string name, int since, Traits traits) {
@@ -324,6 +351,10 @@ OpDef unary_op(std::string name, int since, Traits traits) {
   op.reference = reference_unary<Functor, domain>;
   op.lower = domain == Domain::Numbers && !test ? lower_float_elementwise : lower_elementwise;
   op.element = element_unary<Functor>;
+  if constexpr (!test && (domain == Domain::Floats || domain == Domain::Numbers))
+    op.gradient = gradient_elementwise<Functor>;
+  else
+    op.no_gradient = true;
   return op;
 }
 
@@ -339,6 +370,7 @@ OpDef variadic_op(std::string name, int since, Traits traits) {
   op.reference = reference_variadic<Functor, domain>;
   op.lower = lower_float_elementwise;
   op.element = element_variadic<Functor>;
+  op.gradient = gradient_variadic<Functor>;
   return op;
 }
 
@@ -356,6 +388,10 @@ OpDef binary_op(std::string name, int since, Traits traits) {
   op.reference = reference_binary<Functor, domain>;
   op.lower = domain == Domain::Numbers && !test ? lower_float_elementwise : lower_elementwise;
   op.element = element_binary<Functor>;
+  if constexpr (!test && (domain == Domain::Floats || domain == Domain::Numbers))
+    op.gradient = gradient_elementwise<Functor>;
+  else
+    op.no_gradient = true;
   return op;
 }
 

@@ -1,5 +1,6 @@
 // Where: elements of the second or the third operand, by a condition; any dtype.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 
 namespace dnn {
 namespace {
@@ -54,6 +55,17 @@ loops::Expr element(const Node&, const std::vector<loops::Expr>& inputs) {
   return loops::select(inputs[0], inputs[1], inputs[2]);
 }
 
+void gradient(GradientContext& context) {
+  GraphBuilder& build = context.build;
+  const ValueId zero = build.number(0, build.dtype(context.dy()));
+  for (size_t i : {1, 2}) {
+    if (!context.wants(i)) continue;
+    const ValueId part =
+        build.emit("Where", {context.input(0), i == 1 ? context.dy() : zero, i == 1 ? zero : context.dy()});
+    context.set(i, sum_to(build, part, build.shape(context.input(i))));
+  }
+}
+
 }  // namespace
 
 OpDef define_Where() {
@@ -66,6 +78,7 @@ OpDef define_Where() {
   op.reference = reference;
   op.lower = lower_elementwise;
   op.element = element;
+  op.gradient = gradient;
   return op;
 }
 

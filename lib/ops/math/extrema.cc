@@ -1,5 +1,6 @@
 // Max, Min, Sum, Mean of any number of operands, and Clip.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 
 namespace dnn {
 namespace {
@@ -81,6 +82,22 @@ loops::Expr element_clip(const Node&, const std::vector<loops::Expr>& inputs) {
   return value;
 }
 
+// 1 strictly between the bounds, 0 at and outside them; bounds get none.
+void gradient_clip(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  ValueId inside = kNoValue;
+  const auto require = [&](const char* op, size_t bound) {
+    if (context.input(bound) == kNoValue) return;
+    const ValueId here = build.emit(op, {context.input(0), context.input(bound)});
+    inside = inside == kNoValue ? here : build.emit("And", {inside, here});
+  };
+  require("Greater", 1);
+  require("Less", 2);
+  if (inside == kNoValue) return context.set(0, context.dy());
+  context.set(0, build.emit("Where", {inside, context.dy(), build.number(0, build.dtype(context.dy()))}));
+}
+
 }  // namespace
 
 OpDef define_Max() {
@@ -106,6 +123,7 @@ OpDef define_Clip() {
   op.reference = reference_clip;
   op.lower = lower_elementwise;
   op.element = element_clip;
+  op.gradient = gradient_clip;
   return op;
 }
 

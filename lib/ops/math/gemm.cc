@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/multiply.h"
 #include "ops/outputs.h"
 
@@ -131,6 +132,31 @@ double flops(const Node& node, const std::vector<Shape>& inputs, const std::vect
   return 2.0 * depth * static_cast<double>(element_count(outputs[0]));
 }
 
+void gradient(GradientContext& context) {
+  const Form form(context.node);
+  GraphBuilder& build = context.build;
+  const ValueId a = context.input(0), b = context.input(1), dy = context.dy();
+  const auto product = [&](ValueId left, ValueId right, bool transpose_left, bool transpose_right) {
+    return build.emit("Gemm", {left, right},
+                      {{"alpha", form.alpha},
+                       {"transA", int64_t{transpose_left ? 1 : 0}},
+                       {"transB", int64_t{transpose_right ? 1 : 0}}});
+  };
+  if (context.wants(0)) {
+    context.set(0,
+                form.transpose_a ? product(b, dy, form.transpose_b, true) : product(dy, b, false, !form.transpose_b));
+  }
+  if (context.wants(1)) {
+    context.set(1,
+                form.transpose_b ? product(dy, a, true, form.transpose_a) : product(a, dy, !form.transpose_a, false));
+  }
+  if (context.wants(2)) {
+    ValueId dc = sum_to(build, dy, build.shape(context.input(2)));
+    if (form.beta != 1) dc = build.emit("Mul", {dc, build.number(double{form.beta}, build.dtype(dc))});
+    context.set(2, dc);
+  }
+}
+
 }  // namespace
 
 OpDef define_Gemm() {
@@ -148,6 +174,7 @@ OpDef define_Gemm() {
   op.reference = reference;
   op.lower = lower;
   op.flops = flops;
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,6 +1,7 @@
 // MatMul: numpy's matmul: matrices in the last two axes, the axes before them broadcast, vectors as rows or columns.
 //
 // Order (reference, and compiled at -O0): each element is summed over k from 0 on.
+#include "ops/gradient.h"
 #include "ops/matmul_shape.h"
 #include "ops/multiply.h"
 #include "ops/outputs.h"
@@ -79,6 +80,39 @@ double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Sh
   return 2.0 * static_cast<double>(inputs[0].back()) * static_cast<double>(element_count(outputs[0]));
 }
 
+// A vector stands for a matrix of one row (left) or one column (right).
+void gradient(GradientContext& context) {
+  GraphBuilder& build = context.build;
+  const Shape a_shape = build.shape(context.input(0)), b_shape = build.shape(context.input(1));
+  Shape a_matrix = a_shape, b_matrix = b_shape, y_matrix = build.shape(context.dy());
+  if (b_shape.size() == 1) {
+    b_matrix.push_back(1);
+    y_matrix.push_back(1);
+  }
+  if (a_shape.size() == 1) {
+    a_matrix.insert(a_matrix.begin(), 1);
+    y_matrix.insert(y_matrix.end() - 1, 1);
+  }
+  const ValueId dy = reshape_to(build, context.dy(), y_matrix);
+  const auto transposed = [&](ValueId v) {
+    std::vector<int64_t> perm(build.shape(v).size());
+    for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    return build.transpose(v, perm);
+  };
+  const auto set = [&](size_t i, ValueId product, const Shape& matrix, const Shape& shape) {
+    context.set(i, reshape_to(build, sum_to(build, product, matrix), shape));
+  };
+  if (context.wants(0)) {
+    const ValueId b = transposed(reshape_to(build, context.input(1), b_matrix));
+    set(0, build.emit("MatMul", {dy, b}), a_matrix, a_shape);
+  }
+  if (context.wants(1)) {
+    const ValueId a = transposed(reshape_to(build, context.input(0), a_matrix));
+    set(1, build.emit("MatMul", {a, dy}), b_matrix, b_shape);
+  }
+}
+
 }  // namespace
 
 OpDef define_MatMul() {
@@ -91,6 +125,7 @@ OpDef define_MatMul() {
   op.reference = reference;
   op.lower = lower;
   op.flops = flops;
+  op.gradient = gradient;
   return op;
 }
 

@@ -3,6 +3,7 @@
 // Equal float dtypes: pow in that type (float for the 16-bit ones). Integers of both kinds: repeated multiplication,
 // wrapping; a negative exponent gives the quotient 1 / base^-exponent, truncated. Anything else: pow in float64.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 
 namespace dnn {
 namespace {
@@ -75,6 +76,23 @@ void lower(LowerContext& context) {
   if (context.inputs[0]->dtype == context.inputs[1]->dtype) lower_float_elementwise(context);
 }
 
+// d/da a^b = b a^(b - 1); d/db a^b = a^b log(a), for a base above 0.
+void gradient(GradientContext& context) {
+  GraphBuilder& build = context.build;
+  const ValueId base = context.input(0), exponent = context.input(1);
+  const DType dtype = build.dtype(base);
+  const ValueId power = build.dtype(exponent) == dtype ? exponent : build.to_dtype(exponent, dtype);
+  const auto product = [&](ValueId a, ValueId b) { return build.emit("Mul", {a, b}); };
+  if (context.wants(0)) {
+    const ValueId less = build.emit("Pow", {base, build.emit("Sub", {power, build.number(1, dtype)})});
+    context.set(0, sum_to(build, product(context.dy(), product(power, less)), build.shape(base)));
+  }
+  if (context.wants(1)) {
+    const ValueId slope = product(context.output(0), build.emit("Log", {base}));
+    context.set(1, sum_to(build, product(context.dy(), slope), build.shape(exponent)));
+  }
+}
+
 }  // namespace
 
 OpDef define_Pow() {
@@ -87,6 +105,7 @@ OpDef define_Pow() {
   op.reference = reference;
   op.lower = lower;
   op.element = element;
+  op.gradient = gradient;
   return op;
 }
 

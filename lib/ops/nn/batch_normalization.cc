@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/outputs.h"
 
 namespace dnn {
@@ -140,6 +141,28 @@ double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Sh
   return 4.0 * static_cast<double>(element_count(inputs[0]));
 }
 
+// With the given statistics, which are constants. Training replaces a node that uses the batch's by its arithmetic before.
+void gradient(GradientContext& context) {
+  if (flag_attribute(context.node, "training_mode"))
+    fail_unsupported(context.node.label(), ": no gradient of training_mode 1");
+  GraphBuilder& build = context.build;
+  const ValueId x = context.input(0), dy = context.dy();
+  const Shape shape = build.shape(x), parameters = build.shape(context.input(1));
+  const DType dtype = build.dtype(x);
+  Shape broadcast(shape.size(), 1);
+  if (shape.size() > 1) broadcast[1] = shape[1];
+  const auto node = [&](const char* op, ValueId a, ValueId b) { return build.emit(op, {a, b}); };
+  const auto parameter = [&](size_t i) { return reshape_to(build, context.input(i), broadcast); };
+  const ValueId epsilon = build.number(double{float_attribute(context.node, "epsilon")}, dtype);
+  const ValueId deviation = build.emit("Sqrt", {node("Add", parameter(4), epsilon)});
+  if (context.wants(0)) context.set(0, node("Mul", dy, node("Div", parameter(1), deviation)));
+  if (context.wants(1)) {
+    const ValueId normal = node("Div", node("Sub", x, parameter(3)), deviation);
+    context.set(1, reshape_to(build, sum_to(build, node("Mul", dy, normal), broadcast), parameters));
+  }
+  if (context.wants(2)) context.set(2, reshape_to(build, sum_to(build, dy, broadcast), parameters));
+}
+
 }  // namespace
 
 OpDef define_BatchNormalization() {
@@ -156,6 +179,7 @@ OpDef define_BatchNormalization() {
   op.reference = reference;
   op.lower = lower;
   op.flops = flops;
+  op.gradient = gradient;
   return op;
 }
 

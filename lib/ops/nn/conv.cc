@@ -2,6 +2,7 @@
 //
 // Reduction order (reference, and compiled at -O0): input channel of the group, then the kernel's axes, outermost first;
 // the bias is added last. Padding contributes products with zero, as if the input were padded, which schedules of -O3 leave out.
+#include "ops/conv_gradient.h"
 #include "ops/convolve.h"
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
@@ -90,6 +91,16 @@ double flops(const Node& node, const std::vector<Shape>& inputs, const std::vect
   return 2 * static_cast<double>(outputs[0][0] * outputs[0][1] * inputs[1][1]) * inside;
 }
 
+void gradient(GradientContext& context) {
+  GraphBuilder& build = context.build;
+  const Shape x = build.shape(context.input(0)), w = build.shape(context.input(1));
+  const Window window = Window::of(context.node, spatial(x), spatial(w));
+  const int64_t group = int_attribute(context.node, "group");
+  if (context.wants(0)) context.set(0, conv_input_gradient(build, context.dy(), context.input(1), window, group));
+  if (context.wants(1)) context.set(1, conv_weight_gradient(build, context.input(0), context.dy(), window, group));
+  if (context.wants(2)) context.set(2, conv_bias_gradient(build, context.dy()));
+}
+
 }  // namespace
 
 OpDef define_Conv() {
@@ -102,6 +113,7 @@ OpDef define_Conv() {
   op.attributes = window_attributes(false, {{"group", 1, "groups of channels"}});
   op.infer = infer;
   op.reference = reference;
+  op.gradient = gradient;
   op.lower = lower;
   op.flops = flops;
   return op;

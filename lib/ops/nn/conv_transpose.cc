@@ -4,6 +4,7 @@
 // axes, outermost first, taps that meet no input element skipped; the bias is added last.
 #include <algorithm>
 
+#include "ops/conv_gradient.h"
 #include "ops/outputs.h"
 #include "ops/window.h"
 #include "tensor/dispatch.h"
@@ -210,6 +211,35 @@ double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Sh
   return 2.0 * static_cast<double>(per_input) * static_cast<double>(element_count(inputs[0]));
 }
 
+// It is the gradient of a convolution from y to x, so its own is that convolution.
+void gradient(GradientContext& context) {
+  GraphBuilder& build = context.build;
+  const ValueId x = context.input(0), w = context.input(1), dy = context.dy();
+  const Shape x_shape = build.shape(x);
+  const Form form = form_of(context.node, x_shape, build.shape(w));
+  const int64_t group = int_attribute(context.node, "group");
+  Window window;
+  window.kernel = form.kernel;
+  window.strides = form.strides;
+  window.dilations = form.dilations;
+  window.pad_begin = form.pad_begin;
+  window.input = form.output;
+  window.output = {x_shape.begin() + 2, x_shape.end()};
+  if (context.wants(0)) {
+    std::vector<int64_t> begin = {0, 0}, end = {0, 0};
+    for (size_t i = 0; i < form.kernel.size(); ++i) {
+      const int64_t reach = (form.kernel[i] - 1) * form.dilations[i] + (window.output[i] - 1) * form.strides[i] + 1;
+      begin.push_back(form.pad_begin[i]);
+      end.push_back(reach - form.output[i] - form.pad_begin[i]);
+    }
+    const ValueId padded = pad_with_zeros(build, dy, begin, end);
+    context.set(0, build.emit("Conv", {padded, w},
+                              {{"strides", form.strides}, {"dilations", form.dilations}, {"group", group}}));
+  }
+  if (context.wants(1)) context.set(1, conv_weight_gradient(build, dy, x, window, group));
+  if (context.wants(2)) context.set(2, conv_bias_gradient(build, dy));
+}
+
 }  // namespace
 
 OpDef define_ConvTranspose() {
@@ -227,6 +257,7 @@ OpDef define_ConvTranspose() {
   op.reference = reference;
   op.lower = lower;
   op.flops = flops;
+  op.gradient = gradient;
   return op;
 }
 

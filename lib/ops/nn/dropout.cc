@@ -1,5 +1,6 @@
 // Dropout at inference: the input as it is, and a mask of trues. Training with a ratio above 0 draws random numbers that
 // ONNX does not define, and is refused.
+#include "ops/build.h"
 #include "ops/elementwise.h"
 #include "ops/outputs.h"
 #include "ops/permute.h"
@@ -67,6 +68,15 @@ OpDef define_Dropout() {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  // At inference. Training replaces the node by a mask that it draws.
+  op.gradient = [](GradientContext& context) {
+    if (context.input(2) != kNoValue) {
+      const Tensor* training = context.build.known(context.input(2));
+      if (training == nullptr || to_int64s(*training)[0] != 0)
+        fail_unsupported(context.node.label(), ": no gradient of a training_mode that is not false");
+    }
+    context.set(0, context.dy());
+  };
   op.permute = permute_nothing;
   op.flops = [](const Node&, const std::vector<Shape>&, const std::vector<Shape>&) { return 0.0; };
   return op;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/gradient.h"
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
@@ -105,6 +106,14 @@ double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Sh
   return static_cast<double>(element_count(inputs[0]));
 }
 
+void gradient_average(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  const Shape shape = build.shape(context.input(0));
+  const ValueId size = build.number(static_cast<double>(plane_size(shape)), build.dtype(context.dy()));
+  context.set(0, expand_to(build, build.emit("Div", {context.dy(), size}), shape));
+}
+
 template <Kind kind>
 OpDef pool(std::string name) {
   OpDef op;
@@ -115,6 +124,7 @@ OpDef pool(std::string name) {
   op.reference = reference<kind>;
   op.lower = lower<kind>;
   op.flops = flops;
+  if (kind == Kind::Average) op.gradient = gradient_average;
   return op;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/conv_gradient.h"
 #include "ops/outputs.h"
 #include "ops/window.h"
 #include "tensor/dispatch.h"
@@ -324,6 +325,76 @@ double flops(const Node& node, const std::vector<Shape>&, const std::vector<Shap
          static_cast<double>(element_count(outputs[0]));
 }
 
+// A convolution of each plane by ones is the sum that AveragePool divides.
+void gradient_average(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  const Shape x = build.shape(context.input(0));
+  const DType dtype = build.dtype(context.dy());
+  const Window window = Window::of(context.node, spatial(x), {});
+  const bool include = flag_attribute(context.node, "count_include_pad");
+  Shape counts_shape = {1, 1}, ones_shape = {x[1], 1};
+  counts_shape.insert(counts_shape.end(), window.output.begin(), window.output.end());
+  ones_shape.insert(ones_shape.end(), window.kernel.begin(), window.kernel.end());
+  std::vector<double> counts;
+  for (int64_t p = 0; p < element_count(window.output); ++p) {
+    double count = 1;
+    int64_t rest = p;
+    for (size_t i = window.rank(); i-- > 0; rest /= window.output[i])
+      count *= static_cast<double>(counted(window, include, i, rest % window.output[i]));
+    counts.push_back(count);
+  }
+  const ValueId divisors = build.store("counts", convert(Tensor::of(counts_shape, counts), dtype));
+  const std::vector<double> ones(static_cast<size_t>(element_count(ones_shape)), 1);
+  const ValueId filters = build.store("ones", convert(Tensor::of(ones_shape, ones), dtype));
+  const ValueId share = build.emit("Div", {context.dy(), divisors});
+  context.set(0, conv_input_gradient(build, share, filters, window, x[1]));
+}
+
+// The first of the largest elements of a window, in row-major order, takes all.
+void gradient_max(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  const Shape x = build.shape(context.input(0));
+  const DType dtype = build.dtype(context.dy());
+  const Window window = Window::of(context.node, spatial(x), {});
+  const size_t rank = window.rank();
+  std::vector<int64_t> pads = {0, 0}, end = {0, 0};
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < rank; ++i) {
+    axes.push_back(i + 2);
+    pads.push_back(window.pad_begin[i]);
+    end.push_back(window.position(i, window.output[i] - 1, window.kernel[i] - 1) + 1 - window.input[i]);
+  }
+  pads.insert(pads.end(), end.begin(), end.end());
+  const ValueId lowest_number = build.number(-std::numeric_limits<double>::infinity(), dtype);
+  const ValueId padded = build.emit("Pad", {context.input(0), build.list(pads), lowest_number});
+  const ValueId zero = build.number(0, dtype);
+  ValueId taken = kNoValue, sum = kNoValue;
+  for (int64_t tap = 0; tap < element_count(window.kernel); ++tap) {
+    std::vector<int64_t> at(rank);
+    for (size_t i = rank, rest = static_cast<size_t>(tap); i-- > 0;) {
+      at[i] = static_cast<int64_t>(rest) % window.kernel[i];
+      rest /= static_cast<size_t>(window.kernel[i]);
+    }
+    ValueId seen = padded;
+    std::vector<int64_t> before = {0, 0}, after = {0, 0};
+    for (size_t i = 0; i < rank; ++i) {
+      const int64_t first = at[i] * window.dilations[i];
+      seen = strided_slice(build, seen, i + 2, first, window.output[i], window.strides[i]);
+      before.push_back(first - window.pad_begin[i]);
+      after.push_back(window.input[i] - window.output[i] * window.strides[i] - before.back());
+    }
+    const ValueId largest = build.emit("Equal", {seen, context.output(0)});
+    const ValueId chosen = taken == kNoValue ? largest : build.emit("And", {largest, build.emit("Not", {taken})});
+    taken = taken == kNoValue ? largest : build.emit("Or", {taken, largest});
+    const ValueId part = build.emit("Where", {chosen, context.dy(), zero});
+    const ValueId placed = pad_with_zeros(build, spread(build, part, axes, window.strides), before, after);
+    sum = sum == kNoValue ? placed : build.emit("Add", {sum, placed});
+  }
+  context.set(0, sum);
+}
+
 template <Kind kind>
 OpDef pool(std::string name) {
   OpDef op;
@@ -335,6 +406,8 @@ OpDef pool(std::string name) {
   op.reference = reference<kind>;
   op.lower = lower<kind>;
   op.flops = flops;
+  if (kind == Kind::Average) op.gradient = gradient_average;
+  if (kind == Kind::Max) op.gradient = gradient_max;
   return op;
 }
 

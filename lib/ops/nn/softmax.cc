@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/gradient.h"
 #include "ops/outputs.h"
 #include "ops/permute.h"
 #include "tensor/dispatch.h"
@@ -137,6 +138,21 @@ double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Sh
   return 4.0 * static_cast<double>(element_count(inputs[0]));
 }
 
+// Soft: y (dy - sum(dy y)); log of it: dy - exp(y) sum(dy).
+template <Kind kind>
+void gradient(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  const ValueId y = context.output(0), dy = context.dy();
+  const std::vector<int64_t> axis = {int_attribute(context.node, "axis")};
+  const auto node = [&](const char* op, ValueId a, ValueId b) { return build.emit(op, {a, b}); };
+  if (kind == Kind::Soft) {
+    context.set(0, node("Mul", y, node("Sub", dy, reduce_sum(build, node("Mul", dy, y), axis, true))));
+  } else {
+    context.set(0, node("Sub", dy, node("Mul", build.emit("Exp", {y}), reduce_sum(build, dy, axis, true))));
+  }
+}
+
 template <Kind kind>
 OpDef softmax(std::string name) {
   OpDef op;
@@ -149,6 +165,7 @@ OpDef softmax(std::string name) {
   if (kind != Kind::Hard) op.lower = lower<kind>;
   op.flops = flops;
   op.permute = permute_axis;
+  if (kind != Kind::Hard) op.gradient = gradient<kind>;
   return op;
 }
 

@@ -107,6 +107,7 @@ OpDef arg_op(std::string name) {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.no_gradient = true;
   op.permute = permute_reduced_axis;
   return op;
 }

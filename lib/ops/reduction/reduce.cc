@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/permute.h"
 
 namespace dnn {
@@ -241,6 +242,39 @@ double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Sh
   return static_cast<double>(element_count(inputs[0]));
 }
 
+// The gradient of a sum, a mean or a sum of squares, and what follows from these.
+template <class Functor>
+void gradient(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  const ValueId x = context.input(0);
+  const Shape shape = build.shape(x);
+  const Tensor* axes = context.input(1) == kNoValue ? nullptr : build.known(context.input(1));
+  if (context.input(1) != kNoValue && axes == nullptr)
+    fail_unsupported(context.node.label(), ": a gradient needs axes that are constant");
+  const std::vector<bool> reduced = reduced_axes(context.node, axes, static_cast<int64_t>(shape.size()));
+  const Shape kept = reduced_shape(shape, reduced, true);
+  const auto number = [&](double value) { return build.number(value, build.dtype(x)); };
+  const auto node = [&](const char* op, ValueId a, ValueId b) { return build.emit(op, {a, b}); };
+  ValueId dy = reshape_to(build, context.dy(), kept);
+  const ValueId y = reshape_to(build, context.output(0), kept);
+  if constexpr (std::is_same_v<Functor, MeanOf>) {
+    const double count = static_cast<double>(element_count(shape)) / static_cast<double>(element_count(kept));
+    dy = node("Div", dy, number(count));
+  } else if constexpr (std::is_same_v<Functor, SumSquareOf>) {
+    dy = node("Mul", dy, node("Mul", number(2), x));
+  } else if constexpr (std::is_same_v<Functor, L2Of>) {
+    dy = node("Mul", dy, node("Div", x, y));
+  } else if constexpr (std::is_same_v<Functor, L1Of>) {
+    dy = node("Mul", dy, build.emit("Sign", {x}));
+  } else if constexpr (std::is_same_v<Functor, LogSumOf>) {
+    dy = node("Div", dy, build.emit("Exp", {y}));
+  } else if constexpr (std::is_same_v<Functor, LogSumExpOf>) {
+    dy = node("Mul", dy, build.emit("Exp", {node("Sub", x, y)}));
+  }
+  context.set(0, expand_to(build, dy, shape));
+}
+
 template <class Functor, Domain domain = Domain::Numbers>
 OpDef reduce_op(std::string name, int since) {
   OpDef op;
@@ -255,6 +289,9 @@ OpDef reduce_op(std::string name, int since) {
   op.lower = lower<Functor>;
   op.flops = flops;
   op.permute = permute_reduced_axes;
+  constexpr bool kUnwritten =
+      std::is_same_v<Functor, MaxOf> || std::is_same_v<Functor, MinOf> || std::is_same_v<Functor, ProductOf>;
+  if constexpr (!kUnwritten) op.gradient = gradient<Functor>;
   return op;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ops/build.h"
 #include "ops/elementwise.h"
 
 namespace dnn {
@@ -128,6 +129,9 @@ OpDef define_Cast() {
     context.outputs[0] = cast_tensor(context.node, context.input(0), target_of(context.node));
   };
   op.lower = lower;
+  op.gradient = [](GradientContext& context) {
+    if (context.wants(0)) context.set(0, context.build.to_dtype(context.dy(), context.build.dtype(context.input(0))));
+  };
   op.element = [](const Node& node, const std::vector<loops::Expr>& inputs) {
     return converted(inputs[0], target_of(node));
   };

@@ -1,4 +1,5 @@
 // Concat: tensors one after another along an axis.
+#include "ops/gradient.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
 
@@ -105,6 +106,17 @@ void lower(LowerContext& context) {
   }
 }
 
+void gradient(GradientContext& context) {
+  GraphBuilder& build = context.build;
+  const auto axis = static_cast<size_t>(concat_axis(context.node, build.shape(context.dy()).size()));
+  int64_t start = 0;
+  for (size_t i = 0; i < context.node.inputs.size(); ++i) {
+    const int64_t count = build.shape(context.input(i))[axis];
+    if (context.wants(i)) context.set(i, strided_slice(build, context.dy(), axis, start, count, 1));
+    start += count;
+  }
+}
+
 }  // namespace
 
 OpDef define_Concat() {
@@ -117,6 +129,7 @@ OpDef define_Concat() {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.gradient = gradient;
   op.permute = permute_axis;
   op.permuted_inputs = -1;
   return op;

@@ -1,5 +1,6 @@
 // Expand and Tile: the elements of a tensor repeated along its axes.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/movement.h"
 
 namespace dnn {
@@ -103,7 +104,13 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
 
 }  // namespace
 
-OpDef define_Expand() { return define("Expand", infer_expand, reference_expand, lower_expand); }
+OpDef define_Expand() {
+  OpDef op = define("Expand", infer_expand, reference_expand, lower_expand);
+  op.gradient = [](GradientContext& context) {
+    if (context.wants(0)) context.set(0, sum_to(context.build, context.dy(), context.build.shape(context.input(0))));
+  };
+  return op;
+}
 OpDef define_Tile() { return define("Tile", infer_tile, reference_tile, lower_tile); }
 
 }  // namespace dnn

@@ -1,5 +1,6 @@
 // Pad: a border around a tensor, constant or made of its own elements. Negative pads cut, before any border is made.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
 
@@ -186,6 +187,24 @@ void lower(LowerContext& context) {
   });
 }
 
+void gradient(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  if (pad_mode(context.node) != Mode::Constant)
+    fail_unsupported(context.node.label(), ": no gradient of mode ", string_attribute(context.node, "mode"));
+  const Tensor* pads = build.known(context.input(1));
+  const Tensor* axes = context.input(3) == kNoValue ? nullptr : build.known(context.input(3));
+  if (pads == nullptr || (context.input(3) != kNoValue && axes == nullptr))
+    fail_unsupported(context.node.label(), ": a gradient needs pads that are constant");
+  std::vector<int64_t> begin, end;
+  for (const Pads& border : pads_of(context.node, build.shape(context.dy()).size(), to_int64s(*pads),
+                                    axes == nullptr ? std::vector<int64_t>() : to_int64s(*axes), axes != nullptr)) {
+    begin.push_back(-border.begin);
+    end.push_back(-border.end);
+  }
+  context.set(0, pad_with_zeros(build, context.dy(), begin, end));
+}
+
 }  // namespace
 
 OpDef define_Pad() {
@@ -199,6 +218,7 @@ OpDef define_Pad() {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.gradient = gradient;
   op.permute = permute_pads;
   return op;
 }

@@ -1,5 +1,6 @@
 // Reshape, Flatten, Squeeze, Unsqueeze: the same elements in the same order under another shape.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
 
@@ -194,6 +195,10 @@ void lower(LowerContext& context) {
   });
 }
 
+void gradient(GradientContext& context) {
+  if (context.wants(0)) context.set(0, reshape_to(context.build, context.dy(), context.build.shape(context.input(0))));
+}
+
 OpDef define(std::string name, int min_inputs, int max_inputs, void (*infer)(InferContext&),
              void (*reference)(ReferenceContext&)) {
   OpDef op;
@@ -205,6 +210,7 @@ OpDef define(std::string name, int min_inputs, int max_inputs, void (*infer)(Inf
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.gradient = gradient;
   return op;
 }
 

@@ -66,6 +66,7 @@ OpDef define_Identity() {
   op.reference = [](ReferenceContext& context) { context.outputs[0] = context.input(0); };
   op.lower = lower_identity;
   op.element = [](const Node&, const std::vector<loops::Expr>& inputs) { return inputs[0]; };
+  op.gradient = [](GradientContext& context) { context.set(0, context.dy()); };
   return op;
 }
 
@@ -76,6 +77,7 @@ OpDef define_Shape() {
   op.traits = kNoTraits;
   op.attributes = {{"end", optional(AttributeType::Int), "axis behind the last that counts; left out: all"},
                    {"start", 0, "first axis that counts"}};
+  op.no_gradient = true;
   op.infer = infer_shape;
   op.reference = reference_shape;
   return op;
@@ -86,6 +88,7 @@ OpDef define_Size() {
   op.name = "Size";
   op.since = 25;
   op.traits = kNoTraits;
+  op.no_gradient = true;
   op.infer = infer_size;
   op.reference = [](ReferenceContext& context) {
     context.outputs[0] = Tensor::scalar<int64_t>(context.input(0).size());

@@ -1,5 +1,6 @@
 // Slice and Split: parts of a tensor along its axes.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
 
@@ -229,6 +230,49 @@ void lower_split(LowerContext& context) {
   }
 }
 
+// Zeros in place of what was cut off.
+void gradient_slice(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  std::vector<int64_t> values[4];
+  for (size_t i = 1; i < 5; ++i) {
+    if (context.input(i) == kNoValue) continue;
+    const Tensor* known = build.known(context.input(i));
+    if (known == nullptr) fail_unsupported(context.node.label(), ": a gradient needs bounds that are constant");
+    values[i - 1] = to_int64s(*known);
+  }
+  const Shape shape = build.shape(context.input(0));
+  const std::vector<Range> cuts = ranges(context.node, shape, {values[0], values[1], values[2], values[3]},
+                                         context.input(3) != kNoValue, context.input(4) != kNoValue);
+  ValueId dx = context.dy();
+  std::vector<int64_t> begin, end;
+  std::vector<size_t> axes;
+  std::vector<int64_t> steps;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    Range range = cuts[i];
+    if (range.step < 0) {
+      dx = reversed(build, dx, i);
+      range = {range.start + (range.count - 1) * range.step, -range.step, range.count};
+    }
+    axes.push_back(i);
+    steps.push_back(range.count > 1 ? range.step : 1);
+    begin.push_back(range.start);
+    end.push_back(shape[i] - range.start - range.count * steps.back());
+  }
+  context.set(0, pad_with_zeros(build, spread(build, dx, axes, steps), begin, end));
+}
+
+void gradient_split(GradientContext& context) {
+  if (!context.wants(0)) return;
+  std::vector<ValueId> parts;
+  for (size_t i = 0; i < context.node.outputs.size(); ++i) {
+    if (context.output(i) == kNoValue) fail_unsupported(context.node.label(), ": a gradient needs all its outputs");
+    const ValueId dy = context.output_gradients[i];
+    parts.push_back(dy != kNoValue ? dy : zeros_like(context.build, context.output(i)));
+  }
+  context.set(0, context.build.emit("Concat", parts, {{"axis", int_attribute(context.node, "axis")}}));
+}
+
 }  // namespace
 
 OpDef define_Slice() {
@@ -241,6 +285,7 @@ OpDef define_Slice() {
   op.infer = infer_slice;
   op.reference = reference_slice;
   op.lower = lower_slice;
+  op.gradient = gradient_slice;
   op.permute = permute_sliced_axes;
   return op;
 }
@@ -258,6 +303,7 @@ OpDef define_Split() {
   op.infer = infer_split;
   op.reference = reference_split;
   op.lower = lower_split;
+  op.gradient = gradient_split;
   op.permute = permute_axis;
   return op;
 }

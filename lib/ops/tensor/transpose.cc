@@ -1,4 +1,5 @@
 // Transpose, DepthToSpace, SpaceToDepth: the same elements in another order of axes or blocks.
+#include "ops/build.h"
 #include "ops/elementwise.h"
 #include "ops/movement.h"
 
@@ -140,6 +141,12 @@ OpDef define_Transpose() {
   op.since = 25;
   op.traits = {Trait::Moves};
   op.attributes = {{"perm", optional(AttributeType::Ints), "which axis of the input each one is; left out: reversed"}};
+  op.gradient = [](GradientContext& context) {
+    const std::vector<int64_t> perm = permutation(context.node, context.build.shape(context.dy()).size());
+    std::vector<int64_t> inverse(perm.size());
+    for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+    if (context.wants(0)) context.set(0, context.build.transpose(context.dy(), inverse));
+  };
   op.infer = infer_transpose;
   op.reference = reference_transpose;
   op.lower = lower_transpose;

@@ -1,0 +1,16 @@
+// The gradients of a convolution, as convolutions: what Conv, ConvTranspose and AveragePool share.
+#pragma once
+#include "ops/gradient.h"
+#include "ops/window.h"
+
+namespace dnn {
+
+// Of the input [N, C, window.input...], from that of the output, dy: [N, M, window.output...], and w: [M, C/group, K...].
+// The kernel, flipped, slides over dy with window.strides - 1 zeros between its elements.
+ValueId conv_input_gradient(GraphBuilder& build, ValueId dy, ValueId w, const Window& window, int64_t group);
+// Of the weights, from x and dy: x slides under dy, with the batch in the channels' place.
+ValueId conv_weight_gradient(GraphBuilder& build, ValueId x, ValueId dy, const Window& window, int64_t group);
+// Of the bias.
+ValueId conv_bias_gradient(GraphBuilder& build, ValueId dy);
+
+}  // namespace dnn
