@@ -1,0 +1,72 @@
+// ParallelSession: the segments of a plan on their parts at once, one thread for each part.
+#pragma once
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "branch/placement.h"
+#include "branch/plan.h"
+#include "devices/device.h"
+
+namespace dnn::branch {
+
+// When a segment ran, in nanoseconds from the beginning of the run.
+struct SegmentTime {
+  int64_t ready_ns = 0;  // its last input was there
+  int64_t begin_ns = 0, end_ns = 0;
+};
+
+class ParallelSession {
+ public:
+  // `sessions`: one for each segment, opened with the options of its part. A part's segments run in the plan's order, by a thread that is kept
+  // to the part's first processor and sleeps while it waits.
+  ParallelSession(Plan plan, std::vector<Part> parts, std::vector<std::unique_ptr<Session>> sessions);
+  ~ParallelSession();
+  ParallelSession(const ParallelSession&) = delete;
+  ParallelSession& operator=(const ParallelSession&) = delete;
+
+  // One inference: the bits are those that the segments give one after another. What a segment throws is thrown with its part and its name in
+  // front, once no part runs any more; the next run begins anew.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+
+  const Plan& plan() const { return plan_; }
+  const std::vector<Part>& parts() const { return parts_; }
+  // Of the last run, by segment.
+  const std::vector<SegmentTime>& times() const { return times_; }
+
+ private:
+  struct Worker {
+    std::vector<size_t> segments;  // in their order
+    std::condition_variable wake;
+    std::thread thread;
+  };
+
+  void end();
+  void work(size_t part);
+  bool run_segment(size_t index, std::unique_lock<std::mutex>& lock);
+  void publish(size_t index, std::vector<Tensor> outputs);
+  int64_t now_ns() const;
+
+  const Plan plan_;
+  const std::vector<Part> parts_;
+  const std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<std::vector<size_t>> readers_;  // by segment: whose inputs it makes, once for each value
+  std::vector<SegmentTime> times_;
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable done_;
+  std::vector<Tensor> values_;   // by ValueId of the whole graph
+  std::vector<size_t> missing_;  // by segment: inputs that are not there yet
+  uint64_t run_ = 0;             // counts the runs
+  size_t working_ = 0;           // parts that are at it
+  bool stop_ = false;
+  std::exception_ptr failure_;
+  int64_t start_ns_ = 0;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace dnn::branch

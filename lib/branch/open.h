@@ -1,0 +1,23 @@
+// Opening a network on parts: its segments compiled, each for the device of its part, or the whole of it for one.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "branch/executor.h"
+#include "compile/compile.h"
+
+namespace dnn::branch {
+
+// `graph` with every open first extent 1, and its types inferred: what the functions below take.
+Graph with_one_sample(Graph graph);
+
+// The plan by the names of nodes, each segment an ordinary package on its part. `options.device` is not looked at. Throws as compile() and
+// open_session() do, with the part and the segment in front.
+std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
+                                               const CompileOptions& options);
+
+// The whole network on one part.
+std::unique_ptr<Session> open_alone(std::shared_ptr<const Package> package, const Part& part);
+
+}  // namespace dnn::branch

@@ -1,0 +1,150 @@
+// cut_into_segments(): levels of nodes, by how often the path to them changes parts, become segments.
+#include "branch/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+
+namespace dnn::branch {
+namespace {
+
+// Values that a node reads, those of its subgraphs among them.
+std::vector<ValueId> read_by(const Graph& graph, const Node& node) {
+  std::vector<ValueId> values;
+  for (ValueId v : node.inputs) {
+    if (v != kNoValue) values.push_back(v);
+  }
+  for (ValueId v : captured_values(graph, node)) values.push_back(v);
+  return values;
+}
+
+class Cutter {
+ public:
+  Cutter(const Graph& graph, const std::vector<size_t>& part_of) : graph_(graph), part_of_(part_of), uses_(graph) {}
+
+  Plan cut() {
+    plan_.inputs = graph_.inputs;
+    plan_.outputs = graph_.outputs;
+    plan_.values = static_cast<size_t>(graph_.value_count());
+    plan_.parts = part_of_.empty() ? 0 : *std::max_element(part_of_.begin(), part_of_.end()) + 1;
+    find_levels();
+    std::map<std::pair<size_t, size_t>, std::vector<NodeId>> groups;  // by level, then part
+    for (NodeId id : graph_.order()) groups[{level(id), part(id)}].push_back(id);
+    for (const auto& [key, nodes] : groups) plan_.segments.push_back(segment(key.second, nodes));
+    count_copies();
+    return std::move(plan_);
+  }
+
+ private:
+  size_t part(NodeId id) const { return part_of_[static_cast<size_t>(id)]; }
+  size_t level(NodeId id) const { return levels_[static_cast<size_t>(id)]; }
+  NodeId producer(ValueId v) const { return uses_.producer[static_cast<size_t>(v)]; }
+
+  // Whether another part waits for one of the node's outputs.
+  bool feeds_others(NodeId id) const {
+    for (ValueId v : graph_.node(id).outputs) {
+      if (v == kNoValue) continue;
+      for (NodeId reader : uses_.readers[static_cast<size_t>(v)]) {
+        if (part(reader) != part(id)) return true;
+      }
+    }
+    return false;
+  }
+
+  // A node is a level above what it reads where that crosses parts, or ends its segment because another part waits for it.
+  void find_levels() {
+    levels_.resize(static_cast<size_t>(graph_.node_slots()), 0);
+    for (NodeId id : graph_.order()) {
+      size_t& highest = levels_[static_cast<size_t>(id)];
+      for (ValueId v : read_by(graph_, graph_.node(id))) {
+        const NodeId maker = producer(v);
+        if (maker < 0) continue;
+        highest = std::max(highest, level(maker) + (part(maker) != part(id) || feeds_others(maker) ? 1 : 0));
+      }
+    }
+  }
+
+  Segment segment(size_t part, const std::vector<NodeId>& nodes) {
+    Segment s;
+    s.part = part;
+    const auto name = [&](NodeId id) {
+      const Node& node = graph_.node(id);
+      return node.name.empty() ? node.op : node.name;
+    };
+    s.name = nodes.size() == 1 ? name(nodes[0]) : name(nodes.front()) + " .. " + name(nodes.back());
+    s.graph.name = s.name;
+    s.graph.producer = graph_.producer;
+    s.graph.source_opsets = graph_.source_opsets;
+    const std::set<NodeId> inside(nodes.begin(), nodes.end());
+    std::map<ValueId, ValueId> here;
+    std::set<size_t> sources;
+    const auto value = [&](ValueId v) {
+      if (v == kNoValue) return kNoValue;
+      if (const auto there = here.find(v); there != here.end()) return there->second;
+      return here.emplace(v, s.graph.add_value(graph_.value(v))).first->second;
+    };
+    for (NodeId id : nodes) {
+      Node node = graph_.node(id);
+      for (ValueId v : read_by(graph_, node)) {
+        const bool known = here.count(v) != 0;
+        const ValueId mine = value(v);
+        if (known || graph_.constant(v) != nullptr || inside.count(producer(v)) != 0) continue;
+        if (!graph_.value(v).type.fixed())
+          fail_unsupported("value ", quoted(graph_.value(v).name),
+                           " goes from part to part, and its shape is not fixed");
+        s.graph.inputs.push_back(mine);
+        s.inputs.push_back(v);
+        if (producer(v) >= 0) sources.insert(this->part(producer(v)));
+      }
+      for (ValueId& v : node.inputs) v = value(v);
+      for (ValueId& v : node.outputs) v = value(v);
+      s.graph.add_node(std::move(node));
+    }
+    s.merges = sources.size() > 1;
+    for (NodeId id : nodes) {
+      for (ValueId v : graph_.node(id).outputs) {
+        if (v == kNoValue) continue;
+        const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+        const bool read =
+            std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return inside.count(reader) == 0; });
+        if (!read && !graph_.is_output(v)) continue;
+        s.graph.outputs.push_back(here.at(v));
+        s.outputs.push_back(v);
+      }
+    }
+    return s;
+  }
+
+  void count_copies() {
+    std::map<ValueId, std::set<size_t>> readers;
+    for (const Segment& s : plan_.segments) {
+      for (ValueId v : s.inputs) {
+        if (producer(v) >= 0 && part(producer(v)) != s.part) readers[v].insert(s.part);
+      }
+    }
+    for (const auto& [v, parts] : readers) {
+      const Type& type = graph_.value(v).type;
+      plan_.copies += static_cast<int64_t>(parts.size());
+      plan_.copied_bytes += static_cast<int64_t>(parts.size()) * element_count(type.fixed_shape()) *
+                            static_cast<int64_t>(dtype_size(type.dtype));
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<size_t>& part_of_;
+  const Uses uses_;
+  std::vector<size_t> levels_;
+  Plan plan_;
+};
+
+}  // namespace
+
+int64_t Plan::merges() const {
+  return std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.merges; });
+}
+
+Plan cut_into_segments(const Graph& graph, const std::vector<size_t>& part_of) { return Cutter(graph, part_of).cut(); }
+
+}  // namespace dnn::branch
