@@ -1,0 +1,354 @@
+// evaluate(): measures configuration after configuration, the ways to run each in turns so that a disturbance meets them alike.
+#include "branch/evaluate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "base/affinity.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "branch/network.h"
+#include "infer/sample_source.h"
+#include "infer/setup.h"
+#include "usage/meter.h"
+
+namespace dnn::branch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kTurns = 10;
+constexpr const char* kHeader = "cfg,latency,energy";
+
+// The parts that a configuration has work for, in the order of its devices. Throws Usage.
+std::vector<Part> parts_for(const Config& config, const std::vector<Part>& parts) {
+  std::vector<Part> chosen;
+  for (const std::string& device : config.devices()) {
+    const char letter = find_processor(device)->letter;
+    const auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.letter == letter; });
+    if (part == parts.end())
+      fail_usage(config.path, " has work for ", letter, " (", device, "), which --devices does not give; add ", letter,
+                 "=DEVICE");
+    chosen.push_back(*part);
+  }
+  return chosen;
+}
+
+// Inputs of one sample: an image, or random numbers.
+std::vector<Tensor> sample_for(const Package& package, const EvaluateRequest& request) {
+  const BatchPlan plan = plan_batch(package);
+  SourceOptions source;
+  source.seed = request.seed;
+  if (request.image.empty()) {
+    source.fill = "random";
+  } else {
+    source.inputs = {request.image};
+    source.preprocess = choose_preprocess(package, plan, request.preprocess, {}, false);
+  }
+  const auto samples = open_samples(source, plan);
+  const std::optional<SampleSource::Load> load = samples->next();
+  if (!load) fail_usage(request.image, " holds no image");
+  LoadedSample sample = (*load)();
+  if (sample.error) throw *sample.error;
+  return sample.inputs;
+}
+
+// One way to run the network, and what its runs took.
+struct Way {
+  std::function<std::vector<Tensor>()> run;
+  std::vector<int> processors;  // that the calling thread is kept to
+  std::vector<double> us = {};
+  std::vector<Tensor> outputs = {};
+};
+
+void run_once(Way& way, bool timed) {
+  const PinnedThread pinned(way.processors);
+  const Clock::time_point start = Clock::now();
+  way.outputs = way.run();
+  if (timed) way.us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+}
+
+bool identical(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Tensor& x, const Tensor& y) { return x.identical(y); });
+}
+
+double median(std::vector<double> values) { return values.empty() ? 0 : latency_of(std::move(values)).median; }
+
+// What each run's segments took, summed up for the medians.
+class SegmentTimes {
+ public:
+  explicit SegmentTimes(const ParallelSession& session)
+      : session_(session), us_(session.times().size()), wait_us_(session.times().size()) {}
+
+  void add() {
+    const std::vector<SegmentTime>& times = session_.times();
+    std::map<size_t, int64_t> free_ns;  // by part: when it became free
+    double handoff = 0;
+    for (size_t s = 0; s < times.size(); ++s) {
+      int64_t& free = free_ns[session_.plan().segments[s].part];
+      const double wait = static_cast<double>(times[s].begin_ns - std::max(times[s].ready_ns, free)) / 1e3;
+      us_[s].push_back(static_cast<double>(times[s].end_ns - times[s].begin_ns) / 1e3);
+      wait_us_[s].push_back(wait);
+      handoff += wait;
+      free = times[s].end_ns;
+    }
+    handoff_us_.push_back(handoff);
+  }
+
+  void report(EvaluateResult& result) const {
+    const Plan& plan = session_.plan();
+    for (size_t s = 0; s < plan.segments.size(); ++s) {
+      const Segment& segment = plan.segments[s];
+      result.segments.push_back({segment.name, session_.parts()[segment.part].label(), segment.merges, median(us_[s]),
+                                 median(wait_us_[s]), session_.times()[s]});
+      if (segment.merges) result.merge_us += result.segments.back().us;
+    }
+    result.merges = plan.merges();
+    result.copies = plan.copies;
+    result.copied_bytes = plan.copied_bytes;
+    result.handoff_us = median(handoff_us_);
+  }
+
+ private:
+  const ParallelSession& session_;
+  std::vector<std::vector<double>> us_, wait_us_;
+  std::vector<double> handoff_us_;
+};
+
+// All processors of the parts of that kind as one device, where several parts have some.
+std::optional<Part> together(const std::vector<Part>& parts) {
+  Part all = parts[0];
+  all.cores.clear();
+  std::set<std::string> texts;
+  int n = 0;
+  for (const Part& part : parts) {
+    if (part.cores.empty() || part.device.on_gpu() || part.device.text() != parts[0].device.text()) continue;
+    ++n;
+    all.cores.insert(all.cores.end(), part.cores.begin(), part.cores.end());
+  }
+  if (n < 2) return std::nullopt;
+  std::sort(all.cores.begin(), all.cores.end());
+  all.text = cat(all.device.text(), "@", processors_text(all.cores));
+  return all;
+}
+
+class Measurement {
+ public:
+  Measurement(const EvaluateRequest& request, const Graph& graph, const std::vector<Part>& parts)
+      : request_(request),
+        graph_(graph),
+        parts_(parts),
+        session_(open_parallel(graph, parts, request.compile)),
+        times_(*session_) {
+    for (const Part& part : parts_) alone_.push_back(open(part));
+    all_ = together(parts_);
+    if (all_) together_ = open(*all_);
+    inputs_ = sample_for(alone_[0]->package(), request_);
+  }
+
+  void measure(EvaluateResult& result) {
+    std::vector<Way> ways;
+    ways.push_back({[&] { return session_->run(inputs_); }, {}});
+    for (size_t p = 0; p < parts_.size(); ++p)
+      ways.push_back({[&, p] { return alone_[p]->run(inputs_); }, parts_[p].cores});
+    if (all_) ways.push_back({[&] { return together_->run(inputs_); }, all_->cores});
+    for (Way& way : ways) {
+      for (int64_t i = 0; i < request_.warmup; ++i) run_once(way, false);
+    }
+    usage::EnergyMeter energy(usage::Roots{});
+    double energy_mj = 0;
+    bool readable = energy.read().has_value();
+    const int64_t turns = std::min<int64_t>(kTurns, request_.runs);
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      const int64_t runs = request_.runs * (turn + 1) / turns - request_.runs * turn / turns;
+      for (Way& way : ways) {
+        run_once(way, false);  // brings its weights back into the caches
+        const bool branches = &way == ways.data();
+        const std::optional<double> before = branches ? energy.read() : std::nullopt;
+        for (int64_t i = 0; i < runs; ++i) {
+          run_once(way, true);
+          if (branches) times_.add();
+        }
+        const std::optional<double> after = branches ? energy.read() : std::nullopt;
+        if (before && after) energy_mj += *after - *before;
+        if (branches) readable = readable && before && after;
+      }
+    }
+    result.latency = latency_of(ways[0].us);
+    const double energy_uj = energy_mj * 1e3 / static_cast<double>(request_.runs);
+    if (readable && energy_uj > 0) result.energy_uj = energy_uj;
+    result.energy_contains = energy.text();
+    times_.report(result);
+    const auto baseline = [&](const std::string& name, const Way& way) {
+      return Baseline{name, latency_of(way.us), identical(way.outputs, ways[0].outputs)};
+    };
+    for (size_t p = 0; p < parts_.size(); ++p) result.alone.push_back(baseline(parts_[p].label(), ways[1 + p]));
+    if (all_) result.together = baseline(all_->text, ways.back());
+  }
+
+ private:
+  std::unique_ptr<Session> open(const Part& part) {
+    std::shared_ptr<const Package>& package = packages_[part.device.text()];
+    if (package == nullptr) {
+      CompileOptions options = request_.compile;
+      options.device = part.device.text();
+      package = std::make_shared<Package>(compile(graph_, options));
+    }
+    return open_alone(package, part);
+  }
+
+  const EvaluateRequest& request_;
+  const Graph& graph_;
+  const std::vector<Part> parts_;
+  std::map<std::string, std::shared_ptr<const Package>> packages_;  // by device
+  std::unique_ptr<ParallelSession> session_;
+  SegmentTimes times_;
+  std::vector<std::unique_ptr<Session>> alone_;
+  std::optional<Part> all_;
+  std::unique_ptr<Session> together_;
+  std::vector<Tensor> inputs_;
+};
+
+void compare(EvaluateResult& result) {
+  double rate = 0;
+  const auto consider = [&](const Baseline& baseline) {
+    if (!result.best.empty() && baseline.latency.median >= result.best_us) return;
+    result.best = baseline.name;
+    result.best_us = baseline.latency.median;
+  };
+  for (const Baseline& baseline : result.alone) {
+    rate += 1 / baseline.latency.median;
+    consider(baseline);
+  }
+  if (result.together) consider(*result.together);
+  result.bound_us = 1 / rate;
+  result.ratio = result.best_us / result.latency.median;
+}
+
+std::vector<std::string> files_of(const std::vector<std::string>& configs) {
+  std::vector<std::string> files;
+  for (const std::string& path : configs) {
+    if (!std::filesystem::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+      if (entry.is_regular_file() && (entry.path().extension() == ".yaml" || entry.path().extension() == ".yml"))
+        found.push_back(entry.path().string());
+    }
+    if (found.empty()) fail_usage(path, " holds no .yaml file");
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+// What was measured before: the CSV's text, its configurations, and the JSON's objects.
+struct Earlier {
+  std::string csv = cat(kHeader, "\n");
+  std::set<std::string> rows;  // first fields
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+};
+
+std::string json_path(const std::string& csv) {
+  return (ends_with(csv, ".csv") ? csv.substr(0, csv.size() - 4) : csv) + ".json";
+}
+
+Earlier read_earlier(const std::string& path) {
+  Earlier earlier;
+  if (!std::filesystem::exists(path)) return earlier;
+  earlier.csv = read_file(path);
+  if (!starts_with(earlier.csv, kHeader))
+    fail_malformed(path, ":1: not the table \"", kHeader, "\"; choose another -o, or move the file away");
+  if (earlier.csv.back() != '\n') earlier.csv += '\n';
+  for (const std::string& line : split(earlier.csv, '\n')) {
+    const size_t end = line.rfind(',') == std::string::npos ? 0 : line.rfind(',', line.rfind(',') - 1);
+    if (end != std::string::npos && end > 0) earlier.rows.insert(line.substr(0, end));
+  }
+  if (std::filesystem::exists(json_path(path))) {
+    const nlohmann::ordered_json json = nlohmann::ordered_json::parse(read_file(json_path(path)), nullptr, false);
+    if (!json.is_object() || !json.contains("results") || !json["results"].is_array())
+      fail_malformed(json_path(path), ": not the JSON that belongs to ", path, "; move it away");
+    earlier.results = json["results"];
+  }
+  return earlier;
+}
+
+}  // namespace
+
+Latency latency_of(std::vector<double> us) {
+  std::sort(us.begin(), us.end());
+  const auto at = [&](double q) {
+    const double place = q * static_cast<double>(us.size() - 1);
+    const auto low = static_cast<size_t>(place);
+    const size_t high = std::min(low + 1, us.size() - 1);
+    return us[low] + (us[high] - us[low]) * (place - static_cast<double>(low));
+  };
+  return {at(0.5), us.front(), at(0.95), std::accumulate(us.begin(), us.end(), 0.0) / static_cast<double>(us.size())};
+}
+
+EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& request) {
+  const Config config = read_config(cfg, request.warn);
+  EvaluateResult result;
+  result.cfg = cfg;
+  result.image_size = request.image_size == 0 ? config.image_size : request.image_size;
+  const Counts counts = count_network(config, result.image_size);
+  result.params = counts.params;
+  result.flops = counts.flops;
+  result.branched = config.branched();
+  const Graph graph = with_one_sample(build_network(config, request.seed, result.image_size));
+  Measurement(request, graph, parts_for(config, request.parts)).measure(result);
+  compare(result);
+  return result;
+}
+
+void evaluate(const EvaluateRequest& request) {
+  const std::vector<std::string> files = files_of(request.configs);
+  std::string used;
+  for (const std::string& file : files) {
+    const Config config = read_config(file, [](const std::string&) {});
+    for (const Part& part : parts_for(config, request.parts)) used += part.letter;
+  }
+  for (const Part& part : request.parts) {
+    if (used.find(part.letter) == std::string::npos) request.warn(cat("no configuration has work for ", part.label()));
+  }
+  Earlier earlier = read_earlier(request.output);
+  std::vector<EvaluateResult> results;
+  size_t skipped = 0;
+  for (const std::string& file : files) {
+    if (!earlier.rows.insert(csv_field(file)).second) {
+      ++skipped;
+      continue;
+    }
+    results.push_back(evaluate_config(file, request));
+    earlier.csv += csv_row(results.back()) + "\n";
+    earlier.results.push_back(nlohmann::ordered_json::parse(result_json(results.back())));
+    write_file(json_path(request.output), nlohmann::ordered_json{{"results", earlier.results}}.dump(2) + "\n");
+    write_file(request.output, earlier.csv);
+    request.say(result_line(results.back()));
+  }
+  if (skipped > 0)
+    request.say(cat(skipped, " of ", files.size(), " configurations are in ", request.output, " already"));
+  if (!request.timeline.empty()) write_file(request.timeline, timeline_json(results));
+}
+
+std::string csv_row(const EvaluateResult& result) {
+  return cat(csv_field(result.cfg), ",", exact_text(std::round(result.latency.median * 10) / 10), ",",
+             result.energy_uj ? exact_text(std::round(*result.energy_uj * 10) / 10) : "");
+}
+
+}  // namespace dnn::branch

@@ -1,0 +1,78 @@
+// Measuring branched networks: all branches at once, against each device alone and against the best of them with all its threads.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "branch/config.h"
+#include "branch/open.h"
+
+namespace dnn::branch {
+
+// Below this, branches are said to be not worth it.
+inline constexpr double kWorthIt = 1.05;
+
+struct EvaluateRequest {
+  std::vector<std::string> configs;  // files; of a folder all .yaml files below it
+  std::vector<Part> parts;
+  std::string output;    // result.csv; the JSON stands beside it
+  std::string timeline;  // where a Chrome trace of one inference goes; "": nowhere
+  std::string image, preprocess = "imagenet-torch";
+  int64_t runs = 50, warmup = 5, image_size = 0;
+  uint64_t seed = 1;
+  CompileOptions compile;
+  std::function<void(const std::string&)> say, warn;
+};
+
+// Microseconds of one way to run a network.
+struct Latency {
+  double median = 0, min = 0, p95 = 0, mean = 0;
+};
+Latency latency_of(std::vector<double> us);
+
+struct Baseline {
+  std::string name;  // "C (cpu@0)", "cpu@0-1"
+  Latency latency;
+  bool same_bits = false;  // as the branches give together
+};
+
+struct SegmentResult {
+  std::string name, part;
+  bool merges = false;
+  double us = 0, wait_us = 0;  // medians: how long it ran, and from when it could until it began
+  SegmentTime last;            // of one run
+};
+
+struct EvaluateResult {
+  std::string cfg;
+  int64_t image_size = 0, params = 0, flops = 0;
+  bool branched = false;
+  Latency latency;
+  std::optional<double> energy_uj;
+  std::string energy_contains;
+  std::vector<SegmentResult> segments;
+  int64_t merges = 0, copies = 0, copied_bytes = 0;
+  double merge_us = 0;    // medians of the merging segments together
+  double handoff_us = 0;  // median over the runs of what parts waited although they were free and their inputs there
+  std::vector<Baseline> alone;       // each part alone
+  std::optional<Baseline> together;  // all processors of the parts as one device, where there are several
+  // The best of these baselines, its time by this one's, and 1/(sum of 1/t) of the parts alone.
+  std::string best;
+  double best_us = 0, ratio = 0, bound_us = 0;
+};
+
+EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& request);
+
+// Each configuration that the CSV does not hold yet, into CSV and JSON as soon as it is measured. Throws Usage before anything is
+// measured where a configuration needs a device that is not given.
+void evaluate(const EvaluateRequest& request);
+
+// Rows of "cfg,latency,energy" in us and uJ; an energy that cannot be read is empty.
+std::string csv_row(const EvaluateResult& result);
+std::string result_json(const EvaluateResult& result);  // one object
+std::string result_line(const EvaluateResult& result);  // for the person
+// Chrome's trace events of the last run of each.
+std::string timeline_json(const std::vector<EvaluateResult>& results);
+
+}  // namespace dnn::branch

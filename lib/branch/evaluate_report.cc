@@ -1,0 +1,116 @@
+// What an evaluation says: an object of JSON, a line for the person, a timeline.
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "branch/evaluate.h"
+
+namespace dnn::branch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double tenths(double value) { return std::round(value * 10) / 10; }
+double thousandths(double value) { return std::round(value * 1000) / 1000; }
+
+Json json_of(const Latency& latency) {
+  return {{"median_us", tenths(latency.median)},
+          {"min_us", tenths(latency.min)},
+          {"p95_us", tenths(latency.p95)},
+          {"mean_us", tenths(latency.mean)}};
+}
+
+Json json_of(const Baseline& baseline) {
+  Json json = {{"device", baseline.name}};
+  json.update(json_of(baseline.latency));
+  json["same_bits"] = baseline.same_bits;
+  return json;
+}
+
+std::string ms(double us) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", us / 1e3);
+  return text;
+}
+
+std::string two_decimals(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+}  // namespace
+
+std::string result_json(const EvaluateResult& r) {
+  Json json = {
+      {"cfg", r.cfg}, {"image_size", r.image_size}, {"params", r.params}, {"flops", r.flops}, {"branched", r.branched}};
+  json["latency"] = json_of(r.latency);
+  json["energy_uj"] = r.energy_uj ? Json(tenths(*r.energy_uj)) : Json();
+  json["energy_contains"] = r.energy_contains;
+  std::map<std::string, double> busy;
+  json["segments"] = Json::array();
+  for (const SegmentResult& s : r.segments) {
+    busy[s.part] += s.us;
+    json["segments"].push_back({{"nodes", s.name},
+                                {"part", s.part},
+                                {"median_us", tenths(s.us)},
+                                {"wait_us", tenths(s.wait_us)},
+                                {"merges", s.merges}});
+  }
+  json["parts"] = Json::array();
+  for (const auto& [part, us] : busy)
+    json["parts"].push_back(
+        {{"part", part}, {"busy_us", tenths(us)}, {"idle_us", tenths(std::max(0.0, r.latency.median - us))}});
+  json["merges"] = {{"count", r.merges},
+                    {"us", tenths(r.merge_us)},
+                    {"handoff_us", tenths(r.handoff_us)},
+                    {"copies", r.copies},
+                    {"copied_bytes", r.copied_bytes}};
+  json["alone"] = Json::array();
+  for (const Baseline& baseline : r.alone) json["alone"].push_back(json_of(baseline));
+  json["together"] = r.together ? json_of(*r.together) : Json();
+  json["best_single"] = {{"device", r.best}, {"median_us", tenths(r.best_us)}};
+  json["ratio"] = r.alone.size() > 1 ? Json(thousandths(r.ratio)) : Json();  // one device is not compared with itself
+  json["bound_us"] = tenths(r.bound_us);
+  json["bound_ratio"] = thousandths(r.best_us / r.bound_us);
+  json["worth_it"] = r.alone.size() > 1 && r.ratio >= kWorthIt;
+  return json.dump();
+}
+
+std::string result_line(const EvaluateResult& r) {
+  std::string text =
+      cat(r.cfg, ": median ", ms(r.latency.median), " ms (min ", ms(r.latency.min), ", p95 ", ms(r.latency.p95), ")");
+  if (r.alone.size() == 1) return text + cat("; all on ", r.alone[0].name);
+  for (const Baseline& baseline : r.alone) text += cat("; ", baseline.name, " alone ", ms(baseline.latency.median));
+  if (r.together) text += cat("; ", r.together->name, " ", ms(r.together->latency.median));
+  text +=
+      cat("; ", two_decimals(r.ratio), " times the best single device (", r.best, "), bound ", ms(r.bound_us), " ms");
+  return text + (r.ratio < kWorthIt ? ": not worth it" : "");
+}
+
+std::string timeline_json(const std::vector<EvaluateResult>& results) {
+  Json events = Json::array();
+  for (size_t i = 0; i < results.size(); ++i) {
+    events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", i + 1}, {"args", {{"name", results[i].cfg}}}});
+    std::map<std::string, size_t> threads;
+    for (const SegmentResult& s : results[i].segments) {
+      const auto [thread, is_new] = threads.emplace(s.part, threads.size() + 1);
+      if (is_new)
+        events.push_back({{"name", "thread_name"},
+                          {"ph", "M"},
+                          {"pid", i + 1},
+                          {"tid", thread->second},
+                          {"args", {{"name", s.part}}}});
+      events.push_back({{"name", s.name},
+                        {"cat", s.merges ? "merge" : "segment"},
+                        {"ph", "X"},
+                        {"pid", i + 1},
+                        {"tid", thread->second},
+                        {"ts", static_cast<double>(s.last.begin_ns) / 1e3},
+                        {"dur", static_cast<double>(s.last.end_ns - s.last.begin_ns) / 1e3}});
+    }
+  }
+  return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+}
+
+}  // namespace dnn::branch
