@@ -22,7 +22,7 @@ struct LayerStatistics {
 Moments parameters_of(const Graph& graph, const Uses& uses, const std::string& value);
 
 // A header and a row for each layer that has statistics, in the source's order of execution: RFC 4180's quoting, lines that end in
-// LF. Numbers read back to the same bits; "nan", "inf", "-inf"; empty where there is none. docs/explanation/localization.md describes the columns.
+// LF. Numbers read back to the same bits; "nan", "inf", "-inf"; empty where there is none. docs/reference/localize-output.md describes the columns.
 std::string statistics_csv(const LocalizeReport& report);
 
 }  // namespace dnn

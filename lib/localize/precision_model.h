@@ -33,7 +33,7 @@ std::string precision_text(const JudgedPrecision& judged, int64_t top);
 // {"model", "dtype", "samples", "layers": [...], "rounded", "keeps", "trials", ...} on one line.
 std::string precision_json(const JudgedPrecision& judged);
 
-// A header and a row for each layer, worst first; docs/explanation/localization.md describes the columns.
+// A header and a row for each layer, worst first; docs/reference/localize-output.md describes the columns.
 std::string precision_csv(const JudgedPrecision& judged);
 
 }  // namespace dnn
