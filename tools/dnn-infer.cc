@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "compile/open.h"
 #include "convert/framework_file.h"
+#include "devices/remote.h"
 #include "infer/affinity.h"
 #include "infer/profile.h"
 #include "infer/programs.h"
@@ -22,9 +23,7 @@ using namespace dnn;
 
 const cli::Tool kTool = {
     .name = "dnn-infer",
-    .summary =
-        "Runs a network on samples and writes a stream. A model is compiled first, through a cache. For example: "
-        "dnn-infer --preprocess imagenet-torch model.onnx photos/ | dnn-eval",
+    .summary = "Runs a network on samples and writes a stream. A model is compiled first, through a cache.",
     .negative = ""};
 
 struct Options {
@@ -34,6 +33,7 @@ struct Options {
   SourceOptions source;
   RunOptions run;
   std::optional<int64_t> decode_threads;
+  std::string key;
   std::optional<std::string> usage, affinity;
   int threads = 0;
   bool exif = false, list_devices = false;
@@ -74,7 +74,8 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.network.trust_model, "--trust-model", "give lib:NAME the model's own file, whose code it may run");
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
-  args.device(&o.device);
+  args.device(&o.device, "where to run: reference, cpu, opencl:0, lib:NAME, ssh://HOST/cpu, ...");
+  args.option(&o.key, "--key", "FILE", "the key of the dnn-serve at --device tcp://HOST:PORT/cpu");
   args.threads(&o.threads);
   args.seed(&o.source.seed);
   args.option(&o.output, "-o", "FILE", "where the stream goes; '-' is standard output");
@@ -102,6 +103,13 @@ int work(const Options& o) {
   NetworkOptions network = o.network;
   DeviceOptions device_options = {.threads = o.threads, .isa = network.isa};
   device_options.variable = variable;
+  device_options.key_file = o.key;
+  network.device = o.device;
+  if (o.list_devices && network.device.is_remote()) {
+    network.device.connect(device_options);
+    for (const std::string& line : network.device.remote()->list()) std::cout << line << '\n';
+    return 0;
+  }
   if (o.list_devices) {
     for (const Device& device : devices()) {
       for (const std::string& line : device.list(device_options)) std::cout << line << '\n';
@@ -111,7 +119,8 @@ int work(const Options& o) {
   if (o.model.empty()) fail_usage("no MODEL given");
   if (!stream::is_command(o.source.fill)) check_fill(o.source.fill);
   const int usage_ms = o.usage ? usage_interval_ms(*o.usage) : 0;
-  network.device = o.device;
+  if (network.device.is_remote() && (o.affinity || o.usage))
+    fail_usage(o.affinity ? "--affinity" : "--usage", " is for devices of this machine, not ", network.device);
   const Framework* framework = network.device.framework();
   const bool is_program = network.device.is_program();
   if (framework != nullptr && ((o.run.trace && is_program) || o.run.profile || network.trust))
@@ -126,6 +135,7 @@ int work(const Options& o) {
     keep_to(device_options.processors);  // before anything starts threads or processes, which inherit it
   }
   cli::Output output(o.output, cli::Output::Content::Binary);
+  network.device.connect(device_options);
   OpenOptions open = open_options(network);
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   open.note = cli::note;

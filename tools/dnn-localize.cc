@@ -26,7 +26,7 @@ const cli::Tool kTool = {
     .summary = "Finds TARGET's wrong layers, and what mends them; of one MODEL, what passes and types change.",
     .negative = "a layer is wrong, diverges or must stay float32; not repaired; an INPUT not judged",
     .examples = {{"dnn-localize --preprocess imagenet-torch right.onnx wrong.onnx photos/", ""},
-                 {"dnn-localize --passes -O4 model.onnx photos/", "which pass changes a label"}}};
+                 {"dnn-localize --passes -O4 model.onnx photos/", ""}}};
 
 std::string variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -37,7 +37,7 @@ struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
                                           alignment, aligned, csv, precision, fill;
   NetworkOptions network;
-  std::string device = "cpu";
+  std::string device = "cpu", key;
   std::optional<std::string> source_level, source_device, json;
   std::optional<double> time_limit;
   std::vector<std::string> inputs, given;
@@ -88,6 +88,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.network.trust_model, "--trust-model", "give --source-device lib:NAME the model's own file");
   args.seed(&o.sampling.seed);
+  args.option(&o.key, "--key", "FILE", "the key of the dnn-serve at --device tcp://HOST:PORT/cpu");
   args.device(&o.device, "where to run: reference (models at -O0), opencl:0, ...");
   args.threads(&o.threads);
 }
@@ -136,6 +137,7 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kLevels},
                                                     {"--trust", kRuns},
                                                     {"--trust-model", Passes},
                                                     {"--device", kRuns},
+                                                    {"--key", kRuns},
                                                     {"--threads", kRuns}};
 
 Task task_of(const Options& o) {
@@ -363,6 +365,10 @@ int work(const Options& given) {
   Options o = given;
   const Task task = task_of(o);
   o.network.device = o.device;
+  DeviceOptions connection;
+  connection.key_file = o.key;
+  connection.variable = variable;
+  o.network.device.connect(connection);
   const bool agree = task == Passes          ? bisect_passes(o)
                      : task == Preprocessing ? search_preprocessing(o)
                      : task == Repair        ? repair(o)

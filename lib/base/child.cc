@@ -21,15 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Clock::time_point from_now(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-int milliseconds_until(Clock::time_point deadline) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<int64_t>(left, 0, 3'600'000));
-}
-
 // The last line that says something; of a child that says much, of the end of it.
 std::string last_line_of(int fd) {
   constexpr off_t kMost = 1 << 16;
@@ -85,7 +76,7 @@ ChildProcess::~ChildProcess() {
 void ChildProcess::limit(double seconds, const std::string& set_by) {
   limit_s_ = seconds;
   set_by_ = set_by;
-  deadline_ = from_now(seconds);
+  deadline_ = moment_in(seconds);
 }
 
 short ChildProcess::wait_for(short events) {
@@ -157,7 +148,7 @@ ChildProcess::End ChildProcess::end(double grace_s) {
   End result;
   if (pid_ < 0) return result;
   ::shutdown(socket_, SHUT_WR);
-  const Clock::time_point deadline = from_now(grace_s);
+  const Clock::time_point deadline = moment_in(grace_s);
   // It has ended when nothing holds the other end any more; what it still says is dropped.
   char rest[4096];
   pollfd ready{socket_, POLLIN, 0};
@@ -181,8 +172,14 @@ ChildProcess::End ChildProcess::end(double grace_s) {
   return result;
 }
 
+std::string ChildProcess::ending() {
+  constexpr double kGrace_s = 2;
+  return end(kGrace_s).text();
+}
+
 std::string ChildProcess::End::text() const {
-  std::string text = exit_code > 128
+  constexpr int kMostSignals = 64;  // ssh's own 255 is none
+  std::string text = exit_code > 128 && exit_code <= 128 + kMostSignals
                          ? cat("was ended by signal ", exit_code - 128, " (", ::strsignal(exit_code - 128), ")")
                          : cat("ended with code ", exit_code);
   if (!last_line.empty()) text += ": " + last_line;

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/io.h"
+#include "base/transport.h"
 
 namespace dnn {
 
-class ChildProcess : public ByteSource, public ByteSink {
+class ChildProcess : public Transport {
  public:
   // Runs argv[0] (looked up in PATH); `name` stands in errors. Throws Environment when it cannot be started.
   ChildProcess(const std::vector<std::string>& argv, std::string name);
@@ -22,9 +22,7 @@ class ChildProcess : public ByteSource, public ByteSink {
   // Its number, while it was not ended.
   pid_t pid() const { return pid_; }
 
-  // All that is read and written until the next call has this long; beyond, read() and write() throw Environment, naming
-  // what sets the limit.
-  void limit(double seconds, const std::string& set_by);
+  void limit(double seconds, const std::string& set_by) override;
   // 0: it closed its output, or ended.
   size_t read(std::byte* to, size_t n) override;
   // What nobody takes any more is dropped: that the child ended, read() tells. What it says meanwhile is kept for read(), up to
@@ -42,6 +40,8 @@ class ChildProcess : public ByteSource, public ByteSink {
   };
   // Closes its input, gives it this long to end by itself, then ends it.
   End end(double grace_s);
+  // Ends it, too.
+  std::string ending() override;
 
  private:
   // Waits until the socket is ready for one of these, and says which; throws past the limit.

@@ -14,14 +14,32 @@ const unsigned char* octets(Bytes bytes) { return reinterpret_cast<const unsigne
 std::string sha256_hex(Bytes bytes) { return sha256_hex({bytes}); }
 
 std::string sha256_hex(std::initializer_list<Bytes> parts) {
-  sha256_ctx state;
-  sha256_init(&state);
-  for (const Bytes part : parts) sha256_update(&state, part.size(), octets(part));
+  Sha256Stream stream;
+  for (const Bytes part : parts) stream.add(part);
+  return stream.hex();
+}
+
+struct Sha256Stream::State {
+  sha256_ctx context;
+};
+
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) { sha256_init(&state_->context); }
+
+Sha256Stream::~Sha256Stream() = default;
+
+void Sha256Stream::add(Bytes bytes) { sha256_update(&state_->context, bytes.size(), octets(bytes)); }
+
+std::string Sha256Stream::hex() {
   Sha256 digest;
-  sha256_digest(&state, digest.size(), digest.data());
+  sha256_digest(&state_->context, digest.size(), digest.data());
+  return hex_text({reinterpret_cast<const std::byte*>(digest.data()), digest.size()});
+}
+
+std::string hex_text(Bytes bytes) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string text;
-  for (const unsigned char octet : digest) {
+  for (const std::byte b : bytes) {
+    const auto octet = static_cast<unsigned>(b);
     text += kHex[octet >> 4];
     text += kHex[octet & 15];
   }

@@ -1,7 +1,10 @@
 // The table of devices; see device.h.
 #include "devices/device.h"
 
+#include <algorithm>
+
 #include "devices/library.h"
+#include "devices/remote.h"
 #include "target/isa.h"
 
 namespace dnn {
@@ -34,7 +37,14 @@ bool allowed(const Device& device, const std::string& after) {
 
 }  // namespace
 
-DeviceSpec::DeviceSpec(const std::string& text) : text_(text) {
+DeviceSpec::DeviceSpec(const std::string& given) : text_(given), name_there_(given) {
+  const auto is_device = [](const std::string& name) {
+    return std::any_of(devices().begin(), devices().end(),
+                       [&](const Device& row) { return name.substr(0, name.find(':')) == row.kind; });
+  };
+  if (const std::optional<remote::Address> address = remote::parse_address(given, is_device, &name_there_))
+    address_ = std::make_shared<const remote::Address>(*address);
+  const std::string& text = name_there_;
   const size_t colon = text.find(':');
   const std::string kind = text.substr(0, colon);
   std::vector<std::string> kinds;
@@ -51,16 +61,32 @@ DeviceSpec::DeviceSpec(const std::string& text) : text_(text) {
   framework_ = find_framework(text);
   if (framework_ == nullptr && colon != std::string::npos && !allowed(*device_, index_))
     fail_usage("device ", text, ": write it as ", device_->usage);
+  if (is_remote() && framework_ != nullptr)
+    fail_usage("device ", given, ": only devices that run packages are reached on another machine");
+}
+
+void DeviceSpec::connect(const DeviceOptions& options) {
+  if (!is_remote() && !options.key_file.empty()) fail_usage("--key is for a device tcp://HOST:PORT/cpu, not ", text_);
+  if (is_remote() && remote_ == nullptr) remote_ = std::make_shared<RemoteHost>(*address_, name_there_, options);
+}
+
+const std::shared_ptr<RemoteHost>& DeviceSpec::remote() const {
+  if (remote_ == nullptr) fail_usage("device ", text_, ": only dnn-infer and dnn-localize reach other machines");
+  return remote_;
 }
 
 const char* DeviceSpec::kind() const { return device_->kind; }
 
 bool DeviceSpec::is_program() const { return framework_ != nullptr && *framework_->formats == 0; }
 
+// Of the others each device is a framework or a program.
+bool DeviceSpec::runs_packages(const Device& row) { return row.open != library_open && row.open != program_open; }
+
 bool DeviceSpec::float64() const { return framework_ == nullptr && index_ == "f64"; }
 
 bool DeviceSpec::on_gpu() const {
   const Backend* backend = backend_of_device(kind());
+  if (is_remote()) return backend != nullptr && remote()->facts().gpu;
   if (backend == nullptr || isas_of(backend->language, true).empty()) return false;
   return isas_of(backend->language, false).empty() || opencl_on_gpu(index_);
 }
@@ -83,6 +109,7 @@ std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<
                  ", or compile it with --device ", row.kind);
     }
   }
+  if (device.is_remote()) return open_remote(device.remote(), device.name_there(), std::move(package), options);
   return row.open(std::move(package), device.index(), options);
 }
 

@@ -19,6 +19,7 @@ struct DeviceOptions {
   std::string isa;  // force one of the package's variants; "": the best that the processor has
   // Where a device has threads of its own making, each is kept to one of these in turn; empty: wherever the system has them.
   std::vector<int> processors = {};
+  std::string key_file = {};  // of a dnn-serve that wants one
   // For lib:NAME alone, see library.h.
   std::string model_file = {}, model_format = {};  // what the framework loads
   bool trust_model = false;                        // the user's own file may be loaded even where it may hold code
@@ -26,6 +27,10 @@ struct DeviceOptions {
   std::function<std::string(const std::string& variable)> variable =
       {};  // environment variables; "" for one that is not there
 };
+
+namespace stream {
+struct Header;
+}
 
 struct StepProfile {
   int64_t time_ns = 0;  // total over the profiled runs
@@ -50,6 +55,8 @@ class Session {
   virtual std::optional<int> opt() const { return package_->info.opt; }
   // What else a run's header says of where it runs: versions, what fell back.
   virtual std::map<std::string, std::string> facts() const { return {}; }
+  // What a header says of the machine that runs the network, where it is not this one.
+  virtual const stream::Header* machine() const { return nullptr; }
   // The process that runs the network, where it is not this one.
   virtual std::optional<int> process() const { return std::nullopt; }
 
@@ -58,6 +65,8 @@ class Session {
   // How long the last run() took, where the device knows better than a clock around run().
   virtual std::optional<int64_t> latency_ns() const { return std::nullopt; }
   virtual std::string latency_contains() const { return {}; }
+  // How much longer the caller waited for it, where it came from another machine.
+  virtual std::optional<int64_t> transport_ns() const { return std::nullopt; }
   // The same, with every value of the variant's graph shown as it is made (row-major). The outputs are the same bits.
   virtual std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) = 0;
   // The same again, where what is shown a value may also run the rest of the network otherwise, as often as it likes: `resume` gives

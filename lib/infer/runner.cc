@@ -192,6 +192,7 @@ void Runner::infer(const Batch& batch) {
     const int64_t around_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     const int64_t latency_ns = session_.latency_ns().value_or(around_ns);
     ++summary_.n_runs;
+    summary_.transport_ns += session_.transport_ns().value_or(0);
     metrics::Outcome outcome;
     outcome.latency_ns = latency_ns;
     outcome.batch = static_cast<int64_t>(batch.samples.size());
@@ -234,6 +235,7 @@ void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& ou
     stream::Prediction prediction;
     prediction.sample = batch.samples[i].id;
     prediction.latency_ns = latency_ns;
+    prediction.transport_ns = session_.transport_ns();
     prediction.batch = static_cast<int64_t>(batch.samples.size());
     for (size_t o : outputs_) {
       const Tensor output = slice(outputs[o], i);
@@ -257,6 +259,7 @@ void Runner::write_repeat(const Batch& batch, int64_t latency_ns) {
     stream::Prediction prediction;
     prediction.sample = sample.id;
     prediction.latency_ns = latency_ns;
+    prediction.transport_ns = session_.transport_ns();
     prediction.batch = static_cast<int64_t>(batch.samples.size());
     writer_.write(prediction);
   }

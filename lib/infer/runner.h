@@ -37,6 +37,7 @@ struct RunSummary {
   int64_t n_runs = 0;     // timed runs of the session
   std::optional<ErrorKind> first_failure;
   double wall_s = 0;
+  int64_t transport_ns = 0;  // of them, to another machine and back
   metrics::Values values;    // latency_mean, ..., throughput, memory_peak, as dnn-eval states them
   bool outputs_vary = true;  // false when different samples gave the same outputs up to rounding
   bool outputs_finite = true;

@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "base/threads.h"
 #include "devices/library.h"
+#include "devices/remote.h"
 #include "graph/bind.h"
 #include "passes/pass.h"
 #include "usage/topology.h"
@@ -31,6 +32,15 @@ std::string milliseconds(const metrics::Values& values, const char* key) {
   const auto it = values.find(key);
   if (it == values.end()) return "-";
   return number_text(it->second, "%.3f");
+}
+
+// The best instruction set of those that another machine has and that code is compiled for here; "" where it has none.
+std::string best_of(const std::vector<std::string>& isas) {
+  std::string best;
+  for (const std::string& known : known_isas()) {
+    if (std::find(isas.begin(), isas.end(), known) != isas.end()) best = known;
+  }
+  return best;
 }
 
 bool is_level(int64_t number) { return number >= 0 && number <= levels().back().number; }
@@ -67,9 +77,10 @@ OpenOptions open_options(const NetworkOptions& o) {
   const bool builds_here = backend != nullptr && backend->builds_here;
   if (!o.isa.empty() && !builds_here) fail_usage("--isa ", o.isa, " is for --device cpu, not ", o.device);
   // What is compiled to be run here needs no kernels for other processors.
-  if (o.isa.empty() && builds_here) open.compile.processor = processor_kind();
+  const RemoteFacts* there = o.device.is_remote() ? &o.device.remote()->facts() : nullptr;
+  if (o.isa.empty() && builds_here) open.compile.processor = there == nullptr ? processor_kind() : there->processor;
   if (o.device.on_gpu()) open.compile.processor = kGpu;
-  open.compile.isas = {o.isa.empty() ? supported_isas().back() : o.isa};
+  open.compile.isas = {!o.isa.empty() ? o.isa : there == nullptr ? supported_isas().back() : best_of(there->isas)};
   open.shapes = o.shapes;
   open.batch = o.batch.value_or(1);
   if (open.batch < 1) fail_usage("--batch ", open.batch, " is less than 1");
@@ -192,15 +203,24 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
   header.batch = static_cast<int>(plan.batch);
   header.threads = session.threads();
   header.shard = shard.text();
-  header.host = session.facts();
-  header.host["cpu"] = cpu_name();
-  header.host["processors"] = std::to_string(available_processors());
-  if (const std::vector<int> allowed = allowed_processors(); !allowed.empty())
-    header.host["processor_list"] = processors_text(allowed);
-  header.topology = usage::read_topology();
-  utsname system{};
-  if (::uname(&system) == 0) header.host["kernel"] = cat(system.sysname, " ", system.release, " ", system.machine);
+  if (const stream::Header* machine = session.machine(); machine != nullptr) {
+    header.host = machine->host;
+    header.topology = machine->topology;
+  } else {
+    describe_machine(&header);
+  }
+  for (const auto& [key, value] : session.facts()) header.host.try_emplace(key, value);
   return header;
+}
+
+void describe_machine(stream::Header* header) {
+  header->host["cpu"] = cpu_name();
+  header->host["processors"] = std::to_string(available_processors());
+  if (const std::vector<int> allowed = allowed_processors(); !allowed.empty())
+    header->host["processor_list"] = processors_text(allowed);
+  header->topology = usage::read_topology();
+  utsname system{};
+  if (::uname(&system) == 0) header->host["kernel"] = cat(system.sysname, " ", system.release, " ", system.machine);
 }
 
 void inherit(std::vector<stream::Header> inputs, stream::Header* header) {
@@ -269,6 +289,11 @@ std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPla
   lines.push_back(cat("latency ms: mean ", ms("latency_mean"), ", std ", ms("latency_std"), ", min ", ms("latency_min"),
                       ", median ", ms("latency_median"), ", p90 ", ms("latency_p90"), ", p95 ", ms("latency_p95"),
                       ", p99 ", ms("latency_p99"), ", max ", ms("latency_max")));
+  if (summary.transport_ns > 0)
+    lines.push_back(
+        cat("transport ms: mean ",
+            number_text(static_cast<double>(summary.transport_ns) * 1e-6 / static_cast<double>(summary.n_runs), "%.3f"),
+            " a run, beside the latency"));
   if (usage != nullptr) lines.push_back(usage_line(v, *usage));
   return lines;
 }

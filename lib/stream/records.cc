@@ -233,6 +233,7 @@ Json to_map(const Prediction& p) {
     for (const auto& [name, tensor] : p.outputs) put_tensor(outputs[name] = Json::object(), tensor);
   }
   put_optional(map, "latency_ns", p.latency_ns);
+  put_optional(map, "transport_ns", p.transport_ns);
   if (p.batch != 1) map["batch"] = p.batch;
   return map;
 }
@@ -357,6 +358,7 @@ Prediction prediction_from(const Json& map) {
     p.outputs.emplace_back(name, get_tensor(tensor, cat("prediction of sample ", p.sample, ": output '", name, "'")));
   }
   p.latency_ns = fields.integer("latency_ns");
+  p.transport_ns = fields.integer("transport_ns");
   p.batch = fields.integer("batch").value_or(1);
   if (p.batch < 1) fail_malformed(fields.name("batch"), ": ", p.batch, " is not positive");
   return p;

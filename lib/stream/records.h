@@ -69,6 +69,7 @@ struct Prediction {
   std::vector<Class> top_k;                             // best first
   std::vector<std::pair<std::string, Tensor>> outputs;  // optional, by the model's output names
   std::optional<int64_t> latency_ns;                    // of the batch that this sample was in
+  std::optional<int64_t> transport_ns;                  // how much longer it took to get to another machine and back
   int64_t batch = 1;                                    // samples in that batch
 };
 

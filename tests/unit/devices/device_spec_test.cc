@@ -20,6 +20,12 @@ TEST(DeviceSpec, ReadsEachKind) {
   EXPECT_FALSE(lib.is_program());
   EXPECT_TRUE(mine.is_program());
   EXPECT_TRUE(lib == "lib:tflite:delegate=/x:y.so");
+  const DeviceSpec there = "tcp://board:7000/opencl:1", socket = "unix:/run/dnn.sock";
+  EXPECT_TRUE(there.is_remote() && socket.is_remote() && !cpu.is_remote());
+  EXPECT_STREQ(there.kind(), "opencl");
+  EXPECT_EQ(there.index(), "1");
+  EXPECT_EQ(socket.name_there(), "cpu");
+  EXPECT_THROW(there.remote(), Error);  // not connected
 }
 
 TEST(DeviceSpec, RefusesWithTheNearestName) {
@@ -27,6 +33,9 @@ TEST(DeviceSpec, RefusesWithTheNearestName) {
                                       {"cpu:f32", "write it as cpu[:f64]"},
                                       {"opencl:", "write it as opencl:N"},
                                       {"opencl:-1", "write it as opencl:N"},
+                                      {"tcp://board:1/lib:tflite", "only devices that run packages"},
+                                      {"ssh://board/exec:x", "only devices that run packages"},
+                                      {"ssh://board/cpq", "did you mean cpu?"},
                                       {"", "no such kind"}}) {
     try {
       const DeviceSpec spec = text;

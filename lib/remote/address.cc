@@ -1,0 +1,193 @@
+// Addresses, and connecting to them; see address.h.
+#include "remote/address.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/child.h"
+
+namespace dnn::remote {
+namespace {
+
+constexpr std::string_view kTcp = "tcp://", kSsh = "ssh://", kUnix = "unix:";
+
+// What ssh and the resolver take for a host or user, and for nothing else: no option, no command.
+bool plain_name(const std::string& name) {
+  return !name.empty() && name[0] != '-' && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == ':' || c == '%';
+  });
+}
+
+// A socket that connects within so many seconds, or why not.
+int connected(const Endpoint& endpoint, double wait_s, std::string* why) {
+  const int fd = ::socket(endpoint.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) {
+    *why = std::strerror(errno);
+    return -1;
+  }
+  const auto* address = reinterpret_cast<const sockaddr*>(endpoint.address.data());
+  int error = 0;
+  if (::connect(fd, address, static_cast<socklen_t>(endpoint.address.size())) != 0) {
+    error = errno;
+    if (error == EINPROGRESS) {
+      pollfd ready{fd, POLLOUT, 0};
+      const auto deadline = moment_in(wait_s);
+      int n = 0;
+      while ((n = ::poll(&ready, 1, milliseconds_until(deadline))) < 0 && errno == EINTR) {
+      }
+      socklen_t size = sizeof error;
+      if (n <= 0) {
+        error = ETIMEDOUT;
+      } else {
+        ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+      }
+    }
+  }
+  if (error == 0) return fd;
+  *why = error == ETIMEDOUT ? cat("no answer within ", wait_s, " s") : std::strerror(error);
+  ::close(fd);
+  return -1;
+}
+
+std::unique_ptr<Transport> connect_ssh(const Address& address, const Variable& variable) {
+  std::string ssh = variable ? variable("DNN_SSH") : "", serve = variable ? variable("DNN_SERVE") : "";
+  if (ssh.empty()) ssh = "ssh";
+  if (serve.empty()) serve = "dnn-serve";
+  std::vector<std::string> command = words_of(ssh, "DNN_SSH");
+  if (command.empty()) fail_usage("DNN_SSH names no command");
+  if (address.port != 0) command.insert(command.end(), {"-p", std::to_string(address.port)});
+  command.push_back(address.user.empty() ? address.host : cat(address.user, "@", address.host));
+  for (const std::string& word : words_of(serve, "DNN_SERVE")) command.push_back(word);
+  command.emplace_back("--stdio");
+  return std::make_unique<ChildProcess>(command, address.text);
+}
+
+}  // namespace
+
+Address parse_host_port(const std::string& text, const std::string& what) {
+  Address address;
+  const size_t colon = text.rfind(':');
+  int64_t port = -1;
+  if (colon != std::string::npos) {
+    address.host = text.substr(0, colon);
+    if (!parse_int(text.substr(colon + 1), &port)) port = -1;
+  }
+  if (address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']')
+    address.host = address.host.substr(1, address.host.size() - 2);
+  if (port < 0 || port > 65535 || !plain_name(address.host))
+    fail_usage(what, ": write it as HOST:PORT, a port from 0 to 65535");
+  address.port = static_cast<int>(port);
+  address.text = cat(kTcp, text);
+  return address;
+}
+
+std::optional<Address> parse_address(const std::string& text, const std::function<bool(const std::string&)>& is_device,
+                                     std::string* device) {
+  Address address;
+  if (starts_with(text, kUnix)) {
+    *device = "cpu";
+    address.kind = Address::Kind::Unix;
+    address.path = text.substr(kUnix.size());
+    const size_t slash = address.path.rfind('/');
+    if (slash != std::string::npos && is_device(address.path.substr(slash + 1))) {
+      *device = address.path.substr(slash + 1);
+      address.path.resize(slash);
+    }
+    if (address.path.empty() || address.path.size() >= sizeof(sockaddr_un::sun_path))
+      fail_usage("device ", text, ": write it as unix:PATH/DEVICE, a path of 1 to ", sizeof(sockaddr_un::sun_path) - 1,
+                 " bytes");
+    address.text = cat(kUnix, address.path);
+    return address;
+  }
+  const bool tcp = starts_with(text, kTcp);
+  if (!tcp && !starts_with(text, kSsh)) return std::nullopt;
+  *device = "cpu";
+  std::string where = text.substr(kTcp.size());
+  if (const size_t slash = where.find('/'); slash != std::string::npos) {
+    if (slash + 1 < where.size()) *device = where.substr(slash + 1);
+    where.resize(slash);
+  }
+  if (tcp) return parse_host_port(where, cat("device ", text));
+  address.kind = Address::Kind::Ssh;
+  address.text = cat(kSsh, where);
+  if (const size_t at = where.find('@'); at != std::string::npos) {
+    address.user = where.substr(0, at);
+    where = where.substr(at + 1);
+  }
+  int64_t port = 0;
+  if (const size_t colon = where.find(':'); colon != std::string::npos) {
+    if (!parse_int(where.substr(colon + 1), &port)) port = -1;
+    where.resize(colon);
+  }
+  if (!plain_name(where) || port < 0 || port > 65535 ||
+      (address.text.find('@') != std::string::npos && !plain_name(address.user)))
+    fail_usage("device ", text, ": write it as ssh://USER@HOST:PORT/DEVICE");
+  address.host = where;
+  address.port = static_cast<int>(port);
+  return address;
+}
+
+std::vector<Endpoint> find_endpoints(const Address& address, bool to_listen) {
+  std::vector<Endpoint> endpoints;
+  if (address.kind == Address::Kind::Unix) {
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    std::copy(address.path.begin(), address.path.end(), at.sun_path);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&at);
+    endpoints.push_back({{bytes, bytes + sizeof at}, AF_UNIX, true});
+    return endpoints;
+  }
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  if (to_listen) hints.ai_flags = AI_PASSIVE;
+  const int failure = ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+  if (failure != 0) fail_environment(address.text, ": ", ::gai_strerror(failure));
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(at->ai_addr);
+    Endpoint endpoint{{bytes, bytes + at->ai_addrlen}, at->ai_family, false};
+    if (at->ai_family == AF_INET) {
+      sockaddr_in v4{};
+      std::memcpy(&v4, bytes, sizeof v4);
+      endpoint.loopback = (ntohl(v4.sin_addr.s_addr) >> 24) == 127;
+    } else if (at->ai_family == AF_INET6) {
+      sockaddr_in6 v6{};
+      std::memcpy(&v6, bytes, sizeof v6);
+      endpoint.loopback = IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+    } else {
+      continue;
+    }
+    endpoints.push_back(std::move(endpoint));
+  }
+  ::freeaddrinfo(found);
+  if (endpoints.empty()) fail_environment(address.text, ": has no address");
+  return endpoints;
+}
+
+void send_at_once(int socket) {
+  const int on = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // of a Unix socket refused, which needs none
+}
+
+std::unique_ptr<Transport> connect(const Address& address, const Variable& variable, double wait_s) {
+  if (address.kind == Address::Kind::Ssh) return connect_ssh(address, variable);
+  std::string why;
+  for (const Endpoint& endpoint : find_endpoints(address, false)) {
+    const int fd = connected(endpoint, wait_s, &why);
+    if (fd < 0) continue;
+    send_at_once(fd);
+    return std::make_unique<FdTransport>(fd, fd, address.text, true);
+  }
+  fail_environment(address.text, ": cannot connect: ", why, " (is dnn-serve running there?)");
+}
+
+}  // namespace dnn::remote

@@ -1,0 +1,43 @@
+// Addresses of a dnn-serve: "tcp://HOST:PORT/DEVICE", "unix:PATH/DEVICE", "ssh://USER@HOST:PORT/DEVICE", and connecting to one.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/transport.h"
+
+namespace dnn::remote {
+
+struct Address {
+  enum class Kind : uint8_t { Tcp, Unix, Ssh } kind = Kind::Tcp;
+  std::string text;              // without the device
+  std::string user, host, path;  // path: of a Unix socket
+  int port = 0;                  // 0: ssh's own
+};
+
+// Nullopt for a text that is no address; `device` gets what stands behind the address ("cpu" where nothing does), which is told from
+// a socket's path by `is_device`. Throws Usage for an address that is written wrongly.
+std::optional<Address> parse_address(const std::string& text, const std::function<bool(const std::string&)>& is_device,
+                                     std::string* device);
+// "HOST:PORT" or "[HOST]:PORT". Throws Usage.
+Address parse_host_port(const std::string& text, const std::string& what);
+
+// `variable` gives the environment's: DNN_SSH, the ssh command with its options, and DNN_SERVE, the dnn-serve over there. Throws
+// Environment where nothing answers within so many seconds.
+using Variable = std::function<std::string(const std::string&)>;
+std::unique_ptr<Transport> connect(const Address& address, const Variable& variable, double wait_s);
+
+// A socket's other side, found by getaddrinfo: what listen and connect are given.
+struct Endpoint {
+  std::vector<std::byte> address;  // a sockaddr
+  int family = 0;
+  bool loopback = false;
+};
+std::vector<Endpoint> find_endpoints(const Address& address, bool to_listen);
+
+// Sends what is written at once.
+void send_at_once(int socket);
+
+}  // namespace dnn::remote

@@ -1,0 +1,271 @@
+// Listening; see listen.h.
+#include "serve/listen.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include "remote/handshake.h"
+
+namespace dnn::serve {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor& operator=(Descriptor&&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+// The signals that end a server, taken from a descriptor while this lives.
+class EndingSignals {
+ public:
+  EndingSignals() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&ending, signal);
+    ::pthread_sigmask(SIG_BLOCK, &ending, &before_);
+    fd_ = ::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd_ < 0) fail_environment("cannot wait for signals: ", std::strerror(errno));
+  }
+  ~EndingSignals() {
+    ::close(fd_);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  EndingSignals(const EndingSignals&) = delete;
+  EndingSignals& operator=(const EndingSignals&) = delete;
+  int fd() const { return fd_; }
+  // Whether one of those that end it has come.
+  bool ends() const {
+    bool ends = false;
+    signalfd_siginfo info{};
+    while (::read(fd_, &info, sizeof info) == sizeof info) ends = ends || info.ssi_signo != SIGCHLD;
+    return ends;
+  }
+
+ private:
+  int fd_ = -1;
+  sigset_t before_{};
+};
+
+class Children {
+ public:
+  ~Children() {
+    if (mine_) end();
+  }
+  size_t count() {
+    for (auto at = running_.begin(); at != running_.end();)
+      at = ::waitpid(*at, nullptr, WNOHANG) == *at ? running_.erase(at) : std::next(at);
+    return running_.size();
+  }
+  void add(pid_t child) { running_.insert(child); }
+  // In a child, which has none.
+  void forget() {
+    running_.clear();
+    mine_ = false;
+  }
+
+ private:
+  void end() {
+    constexpr int kGrace_ms = 3000, kStep_ms = 10;
+    for (const pid_t child : running_) ::kill(child, SIGTERM);
+    for (int waited = 0; count() > 0 && waited < kGrace_ms; waited += kStep_ms) ::usleep(kStep_ms * 1000);
+    for (const pid_t child : running_) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+    }
+  }
+
+  std::set<pid_t> running_;
+  bool mine_ = true;
+};
+
+void limit_memory(int64_t bytes) {
+  if (bytes == 0) return;
+  const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+  if (::setrlimit(RLIMIT_AS, &limit) != 0) fail_environment("cannot limit memory: ", std::strerror(errno));
+}
+
+// A socket's file, which goes with the server that made it. One that nobody listens at any more is replaced.
+class SocketFile {
+ public:
+  explicit SocketFile(const remote::Address& address) {
+    if (address.kind != remote::Address::Kind::Unix) return;
+    struct stat status {};
+    if (::lstat(address.path.c_str(), &status) == 0) {
+      if (!S_ISSOCK(status.st_mode)) fail_environment(address.path, ": is there already, and is no socket");
+      const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      const remote::Endpoint at = remote::find_endpoints(address, false)[0];
+      const auto* to = reinterpret_cast<const sockaddr*>(at.address.data());
+      if (::connect(probe.get(), to, static_cast<socklen_t>(at.address.size())) == 0 || errno != ECONNREFUSED)
+        fail_environment(address.path, ": another server listens there");
+      ::unlink(address.path.c_str());
+    }
+    path_ = address.path;
+  }
+  ~SocketFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  SocketFile(const SocketFile&) = delete;
+  SocketFile& operator=(const SocketFile&) = delete;
+  void forget() { path_.clear(); }
+
+ private:
+  std::string path_;
+};
+
+Descriptor bound(const remote::Address& address, const remote::Endpoint& endpoint) {
+  Descriptor fd(::socket(endpoint.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.get() < 0) fail_environment(address.text, ": cannot make a socket: ", std::strerror(errno));
+  const int on = 1;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const mode_t mask = ::umask(0177);  // a socket's file is this user's alone
+  const int failed = ::bind(fd.get(), reinterpret_cast<const sockaddr*>(endpoint.address.data()),
+                            static_cast<socklen_t>(endpoint.address.size()));
+  const int reason = errno;
+  ::umask(mask);
+  constexpr int kWaiting = 64;
+  if (failed != 0) fail_environment(address.text, ": cannot listen: ", std::strerror(reason));
+  if (::listen(fd.get(), kWaiting) != 0) fail_environment(address.text, ": cannot listen: ", std::strerror(errno));
+  return fd;
+}
+
+// With the port that the system chose, where that was left to it.
+std::string address_of(int fd, const remote::Address& address) {
+  if (address.kind == remote::Address::Kind::Unix) return address.text;
+  sockaddr_storage at{};
+  socklen_t size = sizeof at;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) != 0)
+    fail_environment(address.text, ": ", std::strerror(errno));
+  uint16_t port = 0;
+  if (at.ss_family == AF_INET6) {
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, &at, sizeof v6);
+    port = v6.sin6_port;
+  } else {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &at, sizeof v4);
+    port = v4.sin_port;
+  }
+  return cat(address.text.substr(0, address.text.rfind(':')), ":", ntohs(port));
+}
+
+bool is_this_user(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
+}
+
+void turn_away(int fd, int clients) {
+  FdTransport transport(fd, fd, "a client", true);
+  remote::Frames frames(transport, transport, "a client");
+  constexpr double kWait_s = 0.05;  // while others wait, too
+  transport.limit(kWait_s, "a refusal");
+  try {
+    frames.send(remote::failure({ErrorKind::Environment, cat("serves ", clients, " clients already (--clients)")}));
+    // Closed over bytes that nobody has read, TCP would take back what was sent.
+    ::shutdown(fd, SHUT_WR);
+    std::byte rest[4096];
+    while (transport.read(rest, sizeof rest) > 0) {
+    }
+  } catch (const Error&) {  // it has gone
+  }
+}
+
+// In the process of a client; what ends the connection ends it quietly.
+void serve_alone(Transport& transport, const std::string& name, bool trusted, const Options& options) {
+  try {
+    limit_memory(options.limits.memory_bytes);
+    serve_client(transport, name, trusted, options);
+  } catch (const Error& error) {
+    if (options.note) options.note(error.what());
+  }
+}
+
+}  // namespace
+
+void serve_standard(const Options& options) {
+  const Descriptor out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (out.get() < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    fail_environment("standard output: cannot be kept: ", std::strerror(errno));
+  limit_memory(options.limits.memory_bytes);
+  FdTransport transport(STDIN_FILENO, out.get(), "the client", false);
+  serve_client(transport, "the client", true, options);
+}
+
+void listen(const remote::Address& address, const Options& options,
+            const std::function<void(const std::string&)>& ready) {
+  const std::vector<remote::Endpoint> endpoints = remote::find_endpoints(address, true);
+  const bool local = address.kind == remote::Address::Kind::Unix;
+  if (!endpoints[0].loopback && options.key.empty())
+    fail_usage(address.text, ": other machines reach this address, so give --key FILE");
+  SocketFile file(address);
+  Descriptor listener = bound(address, endpoints[0]);
+  EndingSignals signals;
+  Children children;
+  ready(address_of(listener.get(), address));
+  for (int64_t n = 1;;) {
+    pollfd waits[] = {{listener.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+    if (::poll(waits, 2, -1) < 0 && errno != EINTR) fail_environment("cannot wait for clients: ", std::strerror(errno));
+    if (signals.ends()) return;
+    const size_t running = children.count();
+    if ((waits[0].revents & POLLIN) == 0) continue;
+    Descriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (socket.get() < 0) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) ::usleep(10'000);
+      continue;
+    }
+    if (running >= static_cast<size_t>(options.limits.clients)) {
+      turn_away(socket.release(), options.limits.clients);
+      continue;
+    }
+    const pid_t child = ::fork();
+    if (child < 0) {
+      turn_away(socket.release(), static_cast<int>(running));
+      continue;
+    }
+    if (child > 0) {
+      children.add(child);
+      ++n;
+      continue;
+    }
+    const pid_t server = ::getppid();
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != server) return;  // it has ended already
+    children.forget();
+    file.forget();
+    ::close(listener.release());
+    sigset_t none;
+    sigemptyset(&none);
+    ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    remote::send_at_once(socket.get());
+    const bool trusted = local ? is_this_user(socket.get()) : !options.key.empty();
+    const int fd = socket.release();
+    FdTransport transport(fd, fd, cat("client ", n), true);
+    return serve_alone(transport, cat("client ", n), trusted, options);
+  }
+}
+
+}  // namespace dnn::serve

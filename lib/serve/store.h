@@ -1,0 +1,62 @@
+// The packages that a server keeps, each under the SHA-256 of its bytes, and uploads that go on where an earlier one was cut off.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/sha256.h"
+
+namespace dnn::serve {
+
+// 64 hexadecimal digits, which so are no path. Throws Malformed.
+void check_sha256(const std::string& sha256);
+
+class Store {
+ public:
+  // Makes the folder, for this user alone. Throws Environment. Beyond `most_bytes` the longest unused packages go.
+  Store(std::string folder, int64_t most_bytes);
+  // The package's file; "" where it is not there.
+  std::string find(const std::string& sha256) const;
+  std::string file_of(const std::string& sha256) const;
+  std::string part_of(const std::string& sha256) const;
+  void keep_small(const std::string& newest) const;
+  const std::string& folder() const { return folder_; }
+
+ private:
+  const std::string folder_;
+  const int64_t most_bytes_;
+};
+
+// A package that arrives. What has arrived stays when the upload is cut off, for the next one of the same package; while one
+// goes on, another of the same package has a file of its own and begins with its first byte.
+class Upload {
+ public:
+  Upload(const Store& store, std::string sha256, int64_t size);
+  ~Upload();
+  Upload(const Upload&) = delete;
+  Upload& operator=(const Upload&) = delete;
+
+  const std::string& sha256() const { return sha256_; }
+  int64_t size() const { return size_; }
+  int64_t at() const { return at_; }  // bytes that are there
+  // Throws Environment (disk), Malformed above the size.
+  void add(Bytes bytes);
+  // Puts the package in its place. Throws Malformed where the bytes are others.
+  void finish();
+
+ private:
+  void open();
+  void close();
+
+  const Store& store_;
+  const std::string sha256_;
+  const int64_t size_;
+  std::string path_;
+  int fd_ = -1;
+  bool shared_ = true;  // the file that a later upload goes on with
+  int64_t at_ = 0;
+  Sha256Stream hash_;
+};
+
+}  // namespace dnn::serve

@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""A network gives the same bits through dnn-serve as on this machine: over ssh, a Unix socket, TCP with and without a key; and no
+client that is cut off, stalls, lies or has another key keeps the next from its answer."""
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release/bin").resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "tests" / "sample"
+# Convolutions, a branch, a pool and a product, with weights that no format rounds.
+NET = """graph "net" {
+ opset 17
+ input x: float32[2,3,8,8]
+ const w: float32[4,3,3,3] = {%s}
+ const v: float32[4,5] = {%s}
+ h: float32[2,4,8,8] = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+ r: float32[2,4,8,8] = Relu(h) @relu
+ s: float32[2,4,8,8] = Add(r, h) @add
+ p: float32[2,4,1,1] = GlobalAveragePool(s) @pool
+ f: float32[2,4] = Flatten(p) @flatten
+ y: float32[2,5] = MatMul(f, v) @product
+ output y
+ output s
+}
+""" % (", ".join(str((i * 37 % 19 - 9) / 16) for i in range(108)), ", ".join(str((i * 11 % 7 - 3) / 8) for i in range(20)))
+
+
+def msgpack(value):
+    """The little of msgpack that requests need."""
+    if isinstance(value, dict):
+        return bytes([0x80 | len(value)]) + b"".join(msgpack(k) + msgpack(v) for k, v in value.items())
+    if isinstance(value, str):
+        return b"\xd9" + bytes([len(value)]) + value.encode()
+    return b"\xcf" + struct.pack(">Q", value)
+
+
+def number_at_end(answer):
+    """The msgpack integer that an answer ends with."""
+    for lead, size in ((0xCF, 8), (0xCE, 4), (0xCD, 2), (0xCC, 1)):
+        if len(answer) > size and answer[-size - 1] == lead:
+            return int.from_bytes(answer[-size:], "big")
+    return answer[-1]
+
+
+class RawClient:
+    """The protocol as docs/reference/serve.md has it, written a second time, for what our own client does not do."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(20)
+        self.socket.connect(str(path))
+        self.sent = 0
+
+    def send(self, message, payload=b""):
+        text = msgpack(message)
+        self.socket.sendall(b"DNS1" + struct.pack("<IQIIQ", len(text), self.sent, len(payload), 0, 0) + text + payload)
+        self.sent += 1
+
+    def receive(self):
+        head = self.exactly(32)
+        size, _, payload, _, rest = struct.unpack("<IQIIQ", head[4:])
+        assert rest == 0
+        return self.exactly(size), self.exactly(payload)
+
+    def exactly(self, n):
+        data = b""
+        while len(data) < n:
+            part = self.socket.recv(n - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    def hello(self):
+        self.send({"op": "hello", "protocol": 1, "version": "0", "nonce": "0" * 64})
+        return self.receive()
+
+
+class Remote(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.environment = {k: v for k, v in os.environ.items() if not k.startswith("DNN_")}
+        cls.environment["XDG_CACHE_HOME"] = str(cls.folder / "cache")
+        cls.environment["XDG_CONFIG_HOME"] = str(cls.folder / "config")
+        cls.environment["PATH"] = f"{BIN}:{cls.environment['PATH']}"
+        # What ssh does to a command: the words behind the host go to a shell there.
+        ssh = cls.folder / "ssh"
+        ssh.write_text('#!/bin/sh\nwhile [ "$1" = -p ]; do shift 2; done\nhost=$1; shift\n[ "$host" = me@board ] || exit 255\nexec sh -c "$*"\n')
+        ssh.chmod(0o755)
+        cls.environment["DNN_SSH"] = str(ssh)
+        (cls.folder / "net.txt").write_text(NET)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def serve(self, *options):
+        """The process and its address."""
+        server = subprocess.Popen([BIN / "dnn-serve", *map(str, options)], env=self.environment, stdout=subprocess.PIPE, text=True)
+        def end():
+            server.kill()
+            server.wait()
+            server.stdout.close()
+        self.addCleanup(end)
+        return server, server.stdout.readline().strip()
+
+    def raw_client(self, path):
+        client = RawClient(path)
+        self.addCleanup(client.socket.close)
+        return client
+
+    def run_tool(self, *command, code=0):
+        result = subprocess.run([BIN / command[0], *map(str, command[1:])], env=self.environment, capture_output=True, timeout=120)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        return result
+
+    def infer(self, device, *options, model=None, code=0):
+        return self.run_tool("dnn-infer", "--device", device, *options, model or self.folder / "net.txt", "--fill", "random",
+                             "--threads", "2", code=code)
+
+    def records(self, stream):
+        text = subprocess.run([BIN / "dnn-cat", "-"], input=stream, capture_output=True, env=self.environment, check=True).stdout
+        return [json.loads(line) for line in text.splitlines()]
+
+    def comparable(self, stream):
+        """What is to be the same on every machine of one kind."""
+        header, *records = self.records(stream)
+        for record in records:
+            record.pop("latency_ns", None)
+            record.pop("transport_ns", None)
+        return {k: header[k] for k in ("isa", "opt", "dtype", "threads", "model")}, records
+
+    def ways(self):
+        """Device and options of each transport."""
+        _, unix = self.serve("--unix", self.folder / "s.sock")
+        _, tcp = self.serve("--tcp", "127.0.0.1:0")
+        _, keyed = self.serve("--tcp", "127.0.0.1:0", "--key", self.folder / "key")
+        self.assertEqual(stat.S_IMODE((self.folder / "key").stat().st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE((self.folder / "s.sock").stat().st_mode), 0o600)
+        return [("ssh://me@board:22/cpu", []), (f"{unix}/cpu", []), (f"{tcp}/cpu", []), (f"{keyed}/cpu", ["--key", self.folder / "key"])]
+
+    def test_same_bits_over_every_transport(self):
+        ways = self.ways()
+        for level in ("0", "3"):
+            local = self.infer("cpu", "-O", level, "--outputs")
+            for device, key in ways:
+                there = self.infer(device, "-O", level, "--outputs", "-n", "2", *key)
+                self.assertIn(b"transport ms", there.stderr)
+                expected, records = self.comparable(local.stdout)
+                found, of_there = self.comparable(there.stdout)
+                self.assertEqual(found, expected, device)
+                self.assertEqual([r for r in of_there if r.get("outputs")], [r for r in records if r.get("outputs")], device)
+                header, *predictions = self.records(there.stdout)
+                self.assertEqual(header["device"], device)
+                self.assertIn("server", header["host"])
+                self.assertTrue(all(p["latency_ns"] > 0 and p["transport_ns"] > 0 for p in predictions if p["type"] == "prediction"))
+        images = ["--preprocess", "imagenet-torch", SAMPLE / "shapes.onnx", SAMPLE / "images"]
+        local = self.run_tool("dnn-infer", *images, "--threads", "2")
+        for device, key in ways:
+            there = self.run_tool("dnn-infer", "--device", device, *key, *images, "--threads", "2")
+            self.assertEqual(self.comparable(there.stdout)[1], self.comparable(local.stdout)[1], device)
+
+    def test_trace_and_profile(self):
+        local = self.infer("cpu", "-O", "3", "--trace")
+        for device, key in self.ways():
+            there = self.infer(device, "-O", "3", "--trace", *key)
+            self.assertEqual(self.comparable(there.stdout)[1], self.comparable(local.stdout)[1], device)
+            self.assertIn(b"conv", self.infer(device, "--profile", *key).stderr)
+        devices = self.run_tool("dnn-infer", "--list-devices", "--device", "ssh://me@board/cpu").stdout
+        self.assertIn(b"cpu\t", devices)
+        self.assertEqual(devices, self.run_tool("dnn-serve", "--probe").stdout)
+
+    def test_a_package_crosses_once(self):
+        self.run_tool("dnn-compile", self.folder / "net.txt", "-o", self.folder / "once.dnnpkg")
+        _, address = self.serve("--unix", self.folder / "o.sock", "--store", self.folder / "once")
+        for _ in range(2):
+            self.infer(address, model=self.folder / "once.dnnpkg")
+        files = list((self.folder / "once").iterdir())
+        self.assertEqual([f.name for f in files], [hashlib.sha256(files[0].read_bytes()).hexdigest() + ".dnnpkg"])
+
+    def test_code_of_an_unknown_client_is_not_run(self):
+        _, address = self.serve("--tcp", "127.0.0.1:0")
+        header = self.records(self.infer(address).stdout)[0]
+        plain = self.infer("cpu").stdout
+        self.assertEqual(self.comparable(self.infer(address, "--outputs").stdout)[1],
+                         self.comparable(self.infer("cpu", "--outputs").stdout)[1])
+        self.assertNotIn("server", self.records(plain)[0]["host"])
+        self.assertEqual(header["isa"], self.records(plain)[0]["isa"])
+
+    def test_keys(self):
+        _, address = self.serve("--tcp", "127.0.0.1:0", "--key", self.folder / "right")
+        self.serve("--tcp", "127.0.0.1:0", "--key", self.folder / "wrong")
+        self.assertIn(b"is not that of the server", self.infer(address, "--key", self.folder / "wrong", code=5).stderr)
+        self.assertIn(b"wants a key", self.infer(address, code=5).stderr)
+        self.assertIn(b"there is no such key", self.infer(address, "--key", self.folder / "none", code=5).stderr)
+        _, open_to_all = self.serve("--tcp", "127.0.0.1:0")
+        self.assertIn(b"started without --key", self.infer(open_to_all, "--key", self.folder / "right", code=5).stderr)
+        self.infer(address, "--key", self.folder / "right")
+
+    def test_an_upload_goes_on_where_it_was_cut_off(self):
+        server, address = self.serve("--unix", self.folder / "u.sock", "--store", self.folder / "uploads", "--max-upload", 3_000_000)
+        data = os.urandom(2_500_000)
+        name = hashlib.sha256(data).hexdigest()
+        def begin():
+            client = self.raw_client(self.folder / "u.sock")
+            client.hello()
+            client.send({"op": "have", "sha256": name, "bytes": len(data)})
+            answer = client.receive()[0]
+            return client, number_at_end(answer)
+        client, at = begin()
+        self.assertEqual(at, 0)
+        other, beside = begin()  # of the same package at the same time: from the first byte, in a file of its own
+        self.assertEqual(beside, 0)
+        client.send({"op": "put", "at": 0})
+        client.send({"op": "data"}, data[:1_000_000])
+        client.socket.sendall(b"DNS1" + b"\0" * 7)  # cut off within a frame
+        client.socket.close()
+        other.socket.close()
+        part = self.folder / "uploads" / f"{name}.part"
+        self.wait_until(lambda: part.exists() and part.stat().st_size == 1_000_000 and not self.is_locked(part))
+        client, at = begin()
+        self.assertEqual(at, 1_000_000)
+        client.send({"op": "put", "at": at})
+        for i in range(at, len(data), 500_000):
+            client.send({"op": "data"}, data[i:i + 500_000])
+        self.assertIn(b"done", client.receive()[0])
+        self.assertEqual((self.folder / "uploads" / f"{name}.dnnpkg").read_bytes(), data)
+        self.assertFalse(part.exists())
+        # Other bytes than the name says are dropped, and no size is believed beyond the limit.
+        name = hashlib.sha256(b"other").hexdigest()
+        client, at = begin()
+        self.assertEqual(at, 0)
+        client.send({"op": "put", "at": at})
+        for i in range(0, len(data), 500_000):
+            client.send({"op": "data"}, data[i:i + 500_000])
+        self.assertIn(b"another SHA-256", client.receive()[0])
+        self.assertFalse((self.folder / "uploads" / f"{name}.part").exists())
+        client.send({"op": "have", "sha256": name, "bytes": 3_000_001})
+        self.assertIn(b"--max-upload", client.receive()[0])
+        client.send({"op": "have", "sha256": "../../../../etc/passwd" + "0" * 42, "bytes": 10})
+        self.assertIn(b"no SHA-256", client.receive()[0])
+        client.send({"op": "open", "sha256": hashlib.sha256(data).hexdigest(), "device": "cpu", "isa": "", "threads": 1})
+        self.assertIn(b"error", client.receive()[0])  # no package at all
+        client.send({"op": "facts", "device": "exec:touch planted"})
+        self.assertIn(b"runs packages", client.receive()[0])
+        client.send({"op": "ping"})
+        self.assertIn(b"done", client.receive()[0])
+        self.assertIsNone(server.poll())
+
+    def test_no_client_stalls_another(self):
+        server, address = self.serve("--unix", self.folder / "h.sock", "--clients", 9, "--stall", 1, "--idle", 60)
+        silent = [self.raw_client(self.folder / "h.sock") for _ in range(3)]  # say nothing
+        begun = []
+        for junk in (b"DNS1", b"\0" * 31, b"GET / HTTP/1.1\r\n\r\n" + b"x" * 64, b"DNS1" + b"\xff" * 60):
+            client = self.raw_client(self.folder / "h.sock")
+            client.socket.sendall(junk)
+            begun.append(client)
+        slow = self.raw_client(self.folder / "h.sock")
+        slow.hello()
+        slow.socket.sendall(b"D")
+        self.infer(address)
+        self.assertIn(b"one frame", slow.receive()[0])  # dropped, and told why
+        with self.assertRaises(EOFError):
+            slow.exactly(1)
+        self.assertIn(b"error", begun[2].receive()[0])
+        for client in silent + begun:
+            client.socket.close()
+        self.assertIsNone(server.poll())
+
+    def test_too_many_clients_are_told(self):
+        _, address = self.serve("--unix", self.folder / "m.sock", "--clients", 2)
+        held = [self.raw_client(self.folder / "m.sock") for _ in range(2)]
+        for client in held:
+            client.hello()
+        self.assertIn(b"serves 2 clients already", self.infer(address, code=5).stderr)
+        held[0].socket.close()
+        self.wait_until(lambda: subprocess.run([BIN / "dnn-infer", "--device", address, self.folder / "net.txt", "--fill", "zeros"],
+                                               env=self.environment, capture_output=True).returncode == 0)
+
+    def test_two_clients_at_once(self):
+        _, address = self.serve("--unix", self.folder / "t.sock")
+        runs = [subprocess.Popen([BIN / "dnn-infer", "--device", address, "--outputs", self.folder / "net.txt", "--fill", "random", "--threads", "1",
+                                  "-n", "50"], env=self.environment, stdout=subprocess.PIPE) for _ in range(2)]
+        streams = [run.communicate(timeout=120)[0] for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0, 0])
+        self.assertEqual(*(self.comparable(stream)[1] for stream in streams))
+
+    def test_ends_cleanly(self):
+        for end in (signal.SIGTERM, signal.SIGINT):
+            server, address = self.serve("--unix", self.folder / "e.sock")
+            client = self.raw_client(self.folder / "e.sock")
+            client.hello()
+            server.send_signal(end)
+            self.assertEqual(server.wait(20), 0)
+            self.assertFalse((self.folder / "e.sock").exists())
+            with self.assertRaises((EOFError, ConnectionResetError)):
+                client.receive()
+        # A socket that a killed server left is replaced; one that is listened at is not.
+        server, _ = self.serve("--unix", self.folder / "e.sock")
+        server.kill()
+        server.wait()
+        server, address = self.serve("--unix", self.folder / "e.sock")
+        self.assertTrue(address)
+        self.run_tool("dnn-serve", "--unix", self.folder / "e.sock", code=5)
+
+    def test_a_dead_server_is_said(self):
+        server, address = self.serve("--unix", self.folder / "d.sock")
+        run = subprocess.Popen([BIN / "dnn-infer", "--device", address, self.folder / "net.txt", "--fill", "zeros", "-n", "100000000"],
+                               env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(1)
+        server.terminate()
+        message = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, 5, message)
+        self.assertIn(b"closed the connection", message)
+
+    def is_locked(self, path):
+        with open(path) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            except OSError:
+                return True
+
+    def wait_until(self, holds):
+        for _ in range(200):
+            if holds():
+                return
+            time.sleep(0.05)
+        self.fail("it never came true")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,88 @@
+// dnn-serve: runs packages for tools on other machines, or for other processes of this one.
+#include <cstdlib>
+#include <iostream>
+
+#include "cli/cli.h"
+#include "cli/console.h"
+#include "serve/listen.h"
+
+namespace {
+
+using namespace dnn;
+
+const cli::Tool kTool = {
+    .name = "dnn-serve",
+    .summary =
+        "Runs networks for dnn-infer --device ssh://HOST/cpu, tcp://HOST:PORT/cpu or unix:PATH/cpu. Over ssh nothing "
+        "has to be started: dnn-infer runs dnn-serve --stdio there.",
+    .negative = "",
+    .examples = {{"dnn-serve --unix /run/user/1000/dnn.sock", "for processes of this user"},
+                 {"dnn-serve --tcp 127.0.0.1:7000", "for this machine; code is compiled anew"},
+                 {"dnn-serve --tcp 0.0.0.0:7000 --key dnn.key", "for whoever has the key, which is made if missing"}}};
+
+struct Options {
+  std::string tcp, unix_path, key, store;
+  bool stdio = false, list = false;
+  serve::Limits limits;
+};
+
+void declare(cli::Args& args, Options& o) {
+  args.flag(&o.stdio, "--stdio", "serve one client on standard input and output, as ssh starts it (default)");
+  args.option(&o.tcp, "--tcp", "HOST:PORT", "listen on TCP; port 0 picks a free one. Beyond loopback only with --key");
+  args.option(&o.unix_path, "--unix", "PATH", "listen on a Unix socket, for this user");
+  args.option(&o.key, "--key", "FILE", "take only clients that have this key, and sign every frame; made if missing");
+  args.flag(&o.list, "--probe", "print the devices of this machine that run packages, and stop");
+  args.option(&o.store, "--store", "DIR", "keep uploaded packages here (default: the cache folder)");
+  args.option(&o.limits.store_bytes, "--max-store", "BYTES", "remove the longest unused packages beyond this", 1);
+  args.option(&o.limits.upload_bytes, "--max-upload", "BYTES", "refuse larger packages", 1);
+  args.option(&o.limits.memory_bytes, "--max-memory", "BYTES", "address space of a client's process; 0: no limit", 0);
+  args.option(&o.limits.clients, "--clients", "N", "clients at once", 1);
+  args.option(&o.limits.idle_s, "--idle", "S", "drop a client that asks for nothing for so long", 0.001);
+  args.option(&o.limits.frame_s, "--stall", "S", "drop a client that stops within a message for so long", 0.001);
+}
+
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
+int work(const Options& o) {
+  if (static_cast<int>(o.stdio) + static_cast<int>(!o.tcp.empty()) + static_cast<int>(!o.unix_path.empty()) > 1)
+    fail_usage("give one of --stdio, --tcp and --unix");
+  if (!o.key.empty() && o.tcp.empty()) fail_usage("--key is for --tcp");
+  serve::Options options;
+  options.limits = o.limits;
+  options.device.variable = variable;
+  if (o.list) {
+    for (const Device& device : devices()) {
+      if (!DeviceSpec::runs_packages(device)) continue;
+      for (const std::string& line : device.list(options.device)) std::cout << line << '\n';
+    }
+    return 0;
+  }
+  use_folders(&options.open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  options.open.note = options.note = cli::note;
+  options.open.warn = cli::warn;
+  options.store = o.store;
+  if (options.store.empty() && !options.open.cache_folder.empty())
+    options.store = options.open.cache_folder + "/served";
+  if (!o.key.empty()) options.key = load_or_make_key(o.key).secret;
+  if (o.tcp.empty() && o.unix_path.empty()) {
+    serve::serve_standard(options);
+    return 0;
+  }
+  remote::Address address;
+  if (o.tcp.empty()) {
+    std::string device;
+    address = *remote::parse_address(
+        "unix:" + o.unix_path, [](const std::string&) { return false; }, &device);
+  } else {
+    address = remote::parse_host_port(o.tcp, "--tcp " + o.tcp);
+  }
+  serve::listen(address, options, [](const std::string& at) { std::cout << at << std::endl; });
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
