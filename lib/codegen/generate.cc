@@ -441,21 +441,6 @@ class Generator {
   Samples samples_;
 };
 
-// Whether two passes for different instruction sets made the same plan, so that one package can hold both codes.
-bool same_plan(const Variant& a, const Variant& b) {
-  if (a.steps.size() != b.steps.size() || a.arena_bytes != b.arena_bytes ||
-      a.sample_arena_bytes != b.sample_arena_bytes)
-    return false;
-  for (size_t i = 0; i < a.steps.size(); ++i) {
-    const Step &x = a.steps[i], &y = b.steps[i];
-    if (x.kernel != y.kernel || x.arguments.size() != y.arguments.size() || x.strides != y.strides) return false;
-    for (size_t k = 0; k < x.arguments.size(); ++k) {
-      if (x.arguments[k].kind != y.arguments[k].kind || x.arguments[k].at != y.arguments[k].at) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 Package generate(const Graph& graph, const GenerateOptions& options) {
@@ -483,8 +468,6 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
       }
     }
     if (!units) code.source = define + vocabulary.prelude(all) + all;
-    if (!package.variants.empty() && !same_plan(package.variants[0], generated.variant))
-      fail_internal("the plans for ", package.variants[0].target.isa, " and ", target.isa->name, " differ");
     generated.variant.graph = shared;
     package.variants.push_back(std::move(generated.variant));
   }

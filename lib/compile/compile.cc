@@ -7,6 +7,7 @@
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "package/join.h"
 #include "passes/pass.h"
 
 namespace dnn {
@@ -66,10 +67,32 @@ std::vector<Target> targets_of(const CompileOptions& options) {
   return targets;
 }
 
-PassOptions pass_options(const CompileOptions& options) {
-  const std::vector<Target> targets = targets_of(options);
+namespace {
+
+// What passes look at in a target, but for the speeds of its processor: for those alone they are not run again. It would double their
+// time, and the fallback for older processors would have weights of its own where Winograd pays there and not here.
+bool passes_tell_apart(const Target& a, const Target& b) {
+  return a.backend() != b.backend() || a.isa->gpu != b.isa->gpu || a.level != b.level || a.element != b.element;
+}
+
+std::vector<std::vector<Target>> groups_of(const std::vector<Target>& targets) {
+  std::vector<std::vector<Target>> groups;
+  for (const Target& target : targets) {
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const auto& members) { return !passes_tell_apart(members.front(), target); });
+    if (group == groups.end()) {
+      groups.push_back({target});
+    } else {
+      group->push_back(target);
+    }
+  }
+  return groups;
+}
+
+// Of targets that passes cannot tell apart, those with the widest vectors decide.
+PassOptions pass_options_for(const CompileOptions& options, const std::vector<Target>& group) {
   PassOptions result;
-  result.target = *std::max_element(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
+  result.target = *std::max_element(group.begin(), group.end(), [](const Target& a, const Target& b) {
     return a.isa->vector_bytes < b.isa->vector_bytes;
   });
   result.changes = options.pass_changes;
@@ -79,13 +102,11 @@ PassOptions pass_options(const CompileOptions& options) {
   return result;
 }
 
-Package compile(const Graph& source, const CompileOptions& options) {
-  const std::vector<Target> targets = targets_of(options);
-  const Backend* backend = targets[0].backend();
-  Graph graph = targets[0].element == DType::Float64 ? widen_to_float64(source) : source;
-  infer_types(graph);
-  verify(graph);
-  PassOptions rewriting = pass_options(options);
+// Variants for a group of targets, not built yet. `source` has its types.
+Package compile_group(const Graph& source, const CompileOptions& options, const std::vector<Target>& group) {
+  const Backend* backend = group[0].backend();
+  Graph graph = source;
+  PassOptions rewriting = pass_options_for(options, group);
   if (options.emit) {
     options.emit("00-source.txt", to_text(graph));
     rewriting.after_pass = [&, n = 0](const std::string& pass, const Graph& after) mutable {
@@ -95,9 +116,11 @@ Package compile(const Graph& source, const CompileOptions& options) {
   const std::vector<PassLog> log = run_passes(graph, rewriting);
   if (options.on_passes) options.on_passes(log);
   Package package;
-  if (backend != nullptr) {
+  if (backend == nullptr) {
+    package = interpreted_package(std::move(graph));
+  } else {
     codegen::GenerateOptions generate;
-    generate.targets = targets;
+    generate.targets = group;
     generate.fast_math = std::any_of(log.begin(), log.end(), [](const PassLog& p) { return p.name == "fast-math"; });
     generate.schedules = options.schedules;
     generate.on_workload = options.on_workload;
@@ -105,23 +128,42 @@ Package compile(const Graph& source, const CompileOptions& options) {
     generate.on_workload = nullptr;
     if (options.emit) {
       const auto name_of = [&](const std::string& isa) { return isa.empty() ? backend->name : isa; };
-      for (const Target& target : targets)
+      for (const Target& target : group)
         options.emit(cat("loops-", name_of(target.isa->name), ".txt"), codegen::emit_loops(graph, generate, target));
       for (const Variant& variant : package.variants)
         options.emit(cat("kernels-", name_of(variant.target.isa), backend->extension), variant.code.source);
     }
-    if (backend->builds_here) {
-      BuildOptions build = options.build;
-      build.contract = targets[0].level->contract;
-      package.info.compiler = compiler_identity(build);
-      for (Variant& variant : package.variants) build_code(variant, build);
-    }
     const std::shared_ptr<const Graph> shared = without_packed_constants(std::move(graph), package.variants);
     for (Variant& variant : package.variants) variant.graph = shared;
-  } else {
-    package = interpreted_package(std::move(graph));
   }
   for (const PassLog& entry : log) package.info.passes.push_back(entry.name);
+  return package;
+}
+
+}  // namespace
+
+PassOptions pass_options(const CompileOptions& options) { return pass_options_for(options, targets_of(options)); }
+
+Package compile(const Graph& source, const CompileOptions& options) {
+  const std::vector<Target> targets = targets_of(options);
+  Graph typed = targets[0].element == DType::Float64 ? widen_to_float64(source) : source;
+  infer_types(typed);
+  verify(typed);
+  Package package;
+  for (const std::vector<Target>& group : groups_of(targets)) {
+    Package part = compile_group(typed, options, group);
+    if (package.variants.empty()) {
+      package = std::move(part);
+    } else {
+      add_variants(&package, part);
+    }
+  }
+  if (targets[0].backend() != nullptr && targets[0].backend()->builds_here) {
+    BuildOptions build = options.build;
+    build.contract = targets[0].level->contract;
+    package.info.compiler = compiler_identity(build);
+    for (Variant& variant : package.variants) build_code(variant, build);
+  }
   package.source = source;
   package.info.opt = options.opt;
   package.info.dtype = dtype_name(targets[0].element);

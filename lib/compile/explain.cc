@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
@@ -33,6 +34,91 @@ int64_t constant_bytes(const Package& package) {
   return total;
 }
 
+// By name, with its tasks in each variant that has it.
+std::string kernel_lines(const Package& package) {
+  std::vector<Json> kernels;
+  std::map<std::string, size_t> at;
+  for (const Variant& variant : package.variants) {
+    for (size_t i = 0; i < variant.kernels.size(); ++i) {
+      const KernelInfo& kernel = variant.kernels[i];
+      const auto [found, fresh] = at.try_emplace(kernel.name, kernels.size());
+      if (fresh) {
+        kernels.push_back(
+            {{"type", "kernel"}, {"name", kernel.name}, {"pattern", kernel.pattern}, {"tasks", Json::object()}});
+      }
+      kernels[found->second]["tasks"][variant.target.isa] = variant.code.tasks[i];
+    }
+  }
+  std::string out;
+  for (const Json& kernel : kernels) out += line(kernel);
+  return out;
+}
+
+// `isas`: whose steps they are, where not all variants have the same.
+std::string step_lines(const Variant& variant, const std::vector<std::string>& isas) {
+  std::string out;
+  for (size_t i = 0; i < variant.steps.size(); ++i) {
+    const Step& step = variant.steps[i];
+    const Node& node = variant.graph->node(step.node);
+    Json json = {
+        {"type", "step"},
+        {"id", i},
+        {"kernel", step.kernel < 0 ? Json(nullptr) : Json(variant.kernels[static_cast<size_t>(step.kernel)].name)},
+        {"op", node.op},
+        {"node", node.name},
+        {"sources", sources_of(node)},
+        {"samples", step.samples},
+        {"flops", step.flops},
+        {"bytes", step.bytes}};
+    if (!isas.empty()) json["isas"] = isas;
+    out += line(json);
+  }
+  return out;
+}
+
+struct StepsOf {
+  const Variant* variant;         // the first that has them
+  std::vector<std::string> isas;  // of all that have them; empty where that is every variant
+};
+
+std::vector<StepsOf> distinct_steps(const Package& package) {
+  std::vector<StepsOf> all;
+  std::map<std::string, size_t> at;
+  for (const Variant& variant : package.variants) {
+    const auto [found, fresh] = at.try_emplace(step_lines(variant, {}), all.size());
+    if (fresh) all.push_back({&variant, {}});
+    all[found->second].isas.push_back(variant.target.isa);
+  }
+  if (all.size() == 1) all[0].isas.clear();
+  return all;
+}
+
+std::string steps_table(const Variant& plan) {
+  std::string text = "step\tkernel\tnode\tsources\tmflop\tkib\tflop_per_byte\n";
+  double flops = 0, bytes = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const Node& node = plan.graph->node(step.node);
+    char numbers[96];
+    std::snprintf(numbers, sizeof numbers, "%.3f\t%.1f\t%.2f", step.flops / 1e6, step.bytes / 1024,
+                  step.bytes > 0 ? step.flops / step.bytes : 0);
+    const std::string kernel = step.kernel < 0 ? "interpreted" : plan.kernels[static_cast<size_t>(step.kernel)].name;
+    text += cat(i, "\t", kernel, "\t", clean(node.op), " ", clean(node.name), "\t", clean(join(sources_of(node), "+")),
+                "\t", numbers, "\n");
+    flops += step.flops;
+    bytes += step.bytes;
+  }
+  char totals[160], batch[96] = "";
+  std::snprintf(totals, sizeof totals, "# %zu steps, %zu kernels, %.1f MFLOP, %.1f MiB moved, arena %.2f MiB",
+                plan.steps.size(), plan.kernels.size(), flops / 1e6, bytes / 1048576,
+                static_cast<double>(plan.arena_bytes) / 1048576);
+  if (plan.samples() > 1) {
+    const auto alone = std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.samples > 1; });
+    std::snprintf(batch, sizeof batch, "; samples go alone through %td steps, in %.2f MiB each", alone,
+                  static_cast<double>(plan.sample_arena_bytes) / 1048576);
+  }
+  return text + totals + batch + "\n";
+}
 }  // namespace
 
 std::string explain_passes(const std::vector<PassLog>& log) {
@@ -78,26 +164,8 @@ std::string package_to_json(const Package& package) {
                  {"binary_bytes", code.binary.size()},
                  {"binary_sha256", code.binary.empty() ? "" : sha256_hex(as_bytes(code.binary))}});
   }
-  for (size_t i = 0; i < plan.kernels.size(); ++i) {
-    Json tasks = Json::object();
-    for (const Variant& variant : package.variants) tasks[variant.target.isa] = variant.code.tasks[i];
-    out += line(
-        {{"type", "kernel"}, {"name", plan.kernels[i].name}, {"pattern", plan.kernels[i].pattern}, {"tasks", tasks}});
-  }
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    const Node& node = plan.graph->node(step.node);
-    out +=
-        line({{"type", "step"},
-              {"id", i},
-              {"kernel", step.kernel < 0 ? Json(nullptr) : Json(plan.kernels[static_cast<size_t>(step.kernel)].name)},
-              {"op", node.op},
-              {"node", node.name},
-              {"sources", sources_of(node)},
-              {"samples", step.samples},
-              {"flops", step.flops},
-              {"bytes", step.bytes}});
-  }
+  out += kernel_lines(package);
+  for (const StepsOf& steps : distinct_steps(package)) out += step_lines(*steps.variant, steps.isas);
   return out;
 }
 
@@ -119,31 +187,12 @@ std::string package_to_text(const Package& package) {
 }
 
 std::string explain(const Package& package) {
-  std::string text = "step\tkernel\tnode\tsources\tmflop\tkib\tflop_per_byte\n";
-  double flops = 0, bytes = 0;
-  const Variant& plan = package.variants.front();
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    const Node& node = plan.graph->node(step.node);
-    char numbers[96];
-    std::snprintf(numbers, sizeof numbers, "%.3f\t%.1f\t%.2f", step.flops / 1e6, step.bytes / 1024,
-                  step.bytes > 0 ? step.flops / step.bytes : 0);
-    const std::string kernel = step.kernel < 0 ? "interpreted" : plan.kernels[static_cast<size_t>(step.kernel)].name;
-    text += cat(i, "\t", kernel, "\t", clean(node.op), " ", clean(node.name), "\t", clean(join(sources_of(node), "+")),
-                "\t", numbers, "\n");
-    flops += step.flops;
-    bytes += step.bytes;
+  std::string text;
+  for (const StepsOf& steps : distinct_steps(package)) {
+    if (!steps.isas.empty()) text += cat("# ", join(steps.isas), ":\n");
+    text += steps_table(*steps.variant);
   }
-  char totals[160], batch[96] = "";
-  std::snprintf(totals, sizeof totals, "# %zu steps, %zu kernels, %.1f MFLOP, %.1f MiB moved, arena %.2f MiB",
-                plan.steps.size(), plan.kernels.size(), flops / 1e6, bytes / 1048576,
-                static_cast<double>(plan.arena_bytes) / 1048576);
-  if (plan.samples() > 1) {
-    const auto alone = std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.samples > 1; });
-    std::snprintf(batch, sizeof batch, "; samples go alone through %td steps, in %.2f MiB each", alone,
-                  static_cast<double>(plan.sample_arena_bytes) / 1048576);
-  }
-  return text + totals + batch + "\n# passes: " + clean(join(package.info.passes)) + "\n";
+  return text + "# passes: " + clean(join(package.info.passes)) + "\n";
 }
 
 }  // namespace dnn

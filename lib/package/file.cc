@@ -22,6 +22,7 @@
 #include "base/keyed_tag.h"
 #include "base/private.h"
 #include "base/sha256.h"
+#include "package/join.h"
 #include "package/variant_fb.h"
 
 namespace dnn {
@@ -156,22 +157,6 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   const auto vs = b.CreateVector(variants);
   b.Finish(fb::CreateManifest(b, kVersion, info, source, cs, gs, vs));
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
-}
-
-// Whoever has read of one variant what goes in and out has read it of all.
-void check_alike(const Package& p) {
-  const auto interface_of = [](const Variant& v, const std::vector<ValueId>& ids) {
-    std::vector<std::pair<std::string, std::string>> values;
-    for (ValueId id : ids) values.emplace_back(v.graph->value(id).name, v.graph->value(id).type.text());
-    return values;
-  };
-  const Variant& first = p.variants.front();
-  for (const Variant& v : p.variants) {
-    if (v.target.backend != first.target.backend ||
-        interface_of(v, v.graph->inputs) != interface_of(first, first.graph->inputs) ||
-        interface_of(v, v.graph->outputs) != interface_of(first, first.graph->outputs))
-      fail_malformed("the variants for ", first.target.isa, " and ", v.target.isa, " are not of one model");
-  }
 }
 
 // What others wrote is no key of this user's, and what others may read is no secret.
@@ -355,7 +340,11 @@ void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::
   if (m.variants() == nullptr || m.variants()->size() == 0) fail_malformed("it has no variants");
   for (const auto* v : *m.variants())
     package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), find));
-  check_alike(*package);
+  for (const Variant& v : package->variants) {
+    if (!alike(package->variants.front(), v))
+      fail_malformed("the variants for ", package->variants.front().target.isa, " and ", v.target.isa,
+                     " are not of one model");
+  }
   const Graph& graph = package->graph();
   for (ValueId id : graph.inputs) package->input_types.push_back(graph.value(id).type);
   for (ValueId id : graph.outputs) package->output_types.push_back(graph.value(id).type);
