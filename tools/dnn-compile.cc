@@ -42,7 +42,7 @@ struct Options {
   std::optional<double> tune;
   tune::TuneOptions tuning;
   int64_t batch = 1, stop_after = -1;
-  bool list_passes = false, explain = false;
+  bool list_passes = false, explain = false, keep_source = false;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -63,6 +63,8 @@ void declare(cli::Args& args, Options& o) {
   args.flag(
       &o.explain, "--explain",
       "print what each pass changed, and the steps of the package: kernel, source nodes, arithmetic, memory traffic");
+  args.flag(&o.keep_source, "--keep-source",
+            "write the model's weights into the package, too, so that other users can compile it anew");
   args.option(&o.compiler, "--compiler", "PROGRAM", "the C compiler to use");
   args.optional_value(&o.tune, "--tune", "SECONDS", "300", "search this processor's best schedules; bare: 300 s", 0);
   args.option(&o.tuning.log, "--tuning-log", "FILE",
@@ -181,6 +183,7 @@ int work(const Options& o) {
       write_file(o.emit + "/" + file, text);
     };
   }
+  open.keep_source = o.keep_source;
   open.note = cli::note;
   open.warn = cli::warn;
   if (o.tune || !o.tuning.log.empty()) use_schedules(o, &open);

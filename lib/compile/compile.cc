@@ -29,15 +29,13 @@ namespace {
 
 // The graph that variants share, without constants that their kernels read packed: these become captures, which the package holds.
 std::shared_ptr<const Graph> without_packed_constants(Graph graph, const std::vector<Variant>& variants) {
-  constexpr size_t kSmall_bytes = 1024;
   for (ValueId id = 0; id < graph.value_count(); ++id) {
-    Value& value = graph.value(id);
+    const Value& value = graph.value(id);
     const bool row_major = std::any_of(variants.begin(), variants.end(), [&](const Variant& v) {
       return v.values[static_cast<size_t>(id)].where.kind == Argument::Kind::Constant;
     });
-    if (!value.constant || row_major || value.constant->size_bytes() <= kSmall_bytes || graph.is_output(id)) continue;
-    value.constant.reset();
-    graph.captures.push_back(id);
+    if (!value.constant || row_major || value.constant->size_bytes() <= kSmallConstant || graph.is_output(id)) continue;
+    drop_constant(graph, id);
   }
   return std::make_shared<const Graph>(std::move(graph));
 }

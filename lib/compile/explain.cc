@@ -147,6 +147,7 @@ std::string package_to_json(const Package& package) {
             {"dtype", info.dtype},
             {"compiler", info.compiler},
             {"tool_version", info.tool_version},
+            {"keeps_source", package.source.kept()},
             {"passes", info.passes},
             {"inputs", values_json(package.graph(), package.graph().inputs)},
             {"outputs", values_json(package.graph(), package.graph().outputs)},
@@ -182,6 +183,7 @@ std::string package_to_text(const Package& package) {
     out += cat("code ", isa.empty() ? package.backend() : isa, ": source ", code.source.size(), " bytes, sha256 ",
                sha256_hex(as_bytes(code.source)).substr(0, 16), ", binary ", code.binary.size(), " bytes\n");
   }
+  if (!package.source.kept()) out += "the model's weights are in it only as kernels read them\n";
   out += cat(package.constants.size(), " constants of ", constant_bytes(package), " bytes\n\n", explain(package), "\n");
   return out + to_text(package.graph());
 }

@@ -135,15 +135,25 @@ OpenedPackage read_cached(const std::string& cached, const OpenOptions& options)
   return opened;
 }
 
-// Compiles, or takes from the cache what was compiled; `checked`: and found its source undamaged.
-OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& options, bool checked) {
+// Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash of its file.
+bool all_in_hash(const ModelSource& source) {
+  return !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
+}
+
+// As a file has it: whoever has the package has the model, or its user's trust.
+Package without_weights_of_source(const Package& package) {
+  Package result = package;
+  result.source = package.source.without_constants();
+  return result;
+}
+
+// Compiles, or takes from the cache what was compiled.
+OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& options) {
   const std::string sha256 = hash_of(source);
-  // Weights in files beside an ONNX model (whose tensors then say "location") are not in the hash that is the key.
-  const bool whole = !source.folder && as_text(source.bytes).find("location") == std::string_view::npos;
   const CompileOptions& c = options.compile;
   const bool compiled = c.device != "reference" || level_of(c.opt).rewrites;  // what is not takes no time
   OpenedPackage made;
-  const bool may_cache = compiled && whole && !options.cache_folder.empty() && source.path != "-";
+  const bool may_cache = compiled && all_in_hash(source) && !options.cache_folder.empty() && source.path != "-";
   const std::optional<std::string> cache_name = may_cache ? cache_key(source.path, sha256, options) : std::nullopt;
   if (!cache_name) {
     made.package = std::make_shared<Package>(compile_source(source, sha256, options));
@@ -153,7 +163,8 @@ OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& op
   try {
     OpenedPackage found = read_cached(cached, options);
     if (found.package != nullptr) {
-      if (checked) found.package->source.graph();
+      found.package->source = {found.package->source.structure(), false,
+                               [source, options] { return read_source(source, options); }};
       note(options, "from the cache: " + cached);
       return found;
     }
@@ -165,15 +176,99 @@ OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& op
   if (key.secret.empty()) return made;
   try {
     make_private_folder(options.cache_folder);
-    write_package(*made.package, cached, key, 0600);
+    write_package(without_weights_of_source(*made.package), cached, key, 0600);
     trim_cache(options.cache_folder, options.cache_limit_bytes, cached);
     // What was written is read back: its weights are pages of a file then, which a system short of memory can drop.
     OpenedPackage mapped = read_cached(cached, options);
-    if (mapped.package != nullptr) return mapped;
+    if (mapped.package == nullptr) return made;
+    mapped.package->source = made.package->source.without_constants();
+    return mapped;
   } catch (const Error& e) {
     options.warn(cat("working without the cache: ", e.what()));
   }
   return made;
+}
+
+// What to do for a package whose model is needed and not in it.
+std::string ways_out(const PackageInfo& info) {
+  const std::string name = file_name(info.model_path);
+  return cat(info.model_sha256.empty() || name.empty()
+                 ? std::string()
+                 : cat("put ", name, " (sha256 ", info.model_sha256.substr(0, 16), "...) beside it, or "),
+             "compile the model with --keep-source");
+}
+
+// The model that a package was made of, where it lies beside it, with the shapes that were bound then. Throws Environment, with why it
+// is not there.
+Graph read_beside(const std::string& path, const PackageInfo& info, const Graph& structure,
+                  const OpenOptions& options) {
+  const std::string name = file_name(info.model_path);
+  if (info.model_sha256.empty() || name.empty())
+    fail_environment("it does not say which file its model is, as that is a folder or came through a pipe");
+  const std::string beside = (std::filesystem::path(path).parent_path() / name).string();
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(beside, ignored)) fail_environment("there is no ", name, " beside it");
+  std::vector<std::string> shapes;
+  for (ValueId id : structure.inputs) {
+    const Value& value = structure.value(id);
+    if (!value.type.fixed()) continue;
+    std::vector<std::string> extents;
+    for (int64_t extent : value.type.fixed_shape()) extents.push_back(std::to_string(extent));
+    shapes.push_back(cat(value.name, ":", extents.empty() ? "scalar" : join(extents, "x")));
+  }
+  const ModelSource source = open_model(beside, shapes, options.ignored);
+  if (hash_of(source) != info.model_sha256) fail_environment(name, " beside it is another model: its sha256 differs");
+  if (!all_in_hash(source))
+    fail_environment(name, " beside it has weights in other files, which may not be those it was compiled with");
+  Graph graph = read_model(source);
+  for (const std::string& shape : shapes) bind_shape(graph, shape);
+  return graph;
+}
+
+// A package's model for whoever needs it: a trace, a search, a framework, another compilation.
+SourceGraph source_beside(const std::string& path, const Package& package, const OpenOptions& options) {
+  return {
+      package.source.structure(), false, [path, info = package.info, structure = package.source.structure(), options] {
+        try {
+          return read_beside(path, info, structure, options);
+        } catch (const Error& e) {
+          if (e.kind() != ErrorKind::Environment) throw;
+          fail_environment(path, ": the package holds its model without weights, and ", e.what(), ": ", ways_out(info));
+        }
+      }};
+}
+
+// Of a package of another user or version.
+std::shared_ptr<const Package> compile_anew(const std::string& path, const OpenedPackage& opened,
+                                            const OpenOptions& options) {
+  const Package& given = *opened.package;
+  const std::string what = opened.older ? "an older version's package" : "not signed by this user";
+  Graph source;
+  try {
+    source =
+        given.source.kept() ? given.source.graph() : read_beside(path, given.info, given.source.structure(), options);
+  } catch (const Error& e) {
+    if (given.source.kept() || e.kind() != ErrorKind::Environment) throw;
+    fail_environment(path, ": ", what, ", and ", e.what(), ": run it with --trust if you trust who made it, ",
+                     ways_out(given.info));
+  }
+  note(options,
+       cat(path, ": ", what, ": compiling it anew from the model ", given.source.kept() ? "in" : "beside", " it"));
+  CompileOptions again = options.compile;
+  again.opt = given.info.opt;
+  again.element = given.info.dtype == dtype_name(DType::Float64) ? DType::Float64 : DType::Float32;
+  std::shared_ptr<Package> package;
+  try {
+    package = std::make_shared<Package>(compile(source, again));
+  } catch (Error& e) {
+    throw e.within(path);
+  }
+  const std::vector<std::string> passes = package->info.passes;
+  const std::string compiler = package->info.compiler;
+  package->info = given.info;
+  package->info.passes = passes;
+  package->info.compiler = compiler;
+  return package;
 }
 
 }  // namespace
@@ -184,11 +279,16 @@ Graph read_bound(const std::string& path, const OpenOptions& options) {
 
 std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& given, ByteSink* to) {
   const OpenOptions options = warning_once(given);
-  OpenedPackage compiled = compile_or_recall(open_model(path, options.shapes, options.ignored), options, true);
-  if (to != nullptr && !compiled.file.bytes.empty()) {
+  OpenedPackage compiled = compile_or_recall(open_model(path, options.shapes, options.ignored), options);
+  if (to == nullptr) return compiled.package;
+  if (options.keep_source) {
+    Package whole = *compiled.package;
+    whole.source = whole.source.graph();
+    write_package(whole, *to, usable_key(options));
+  } else if (!compiled.file.bytes.empty()) {
     to->write(compiled.file.bytes);
-  } else if (to != nullptr) {
-    write_package(*compiled.package, *to, usable_key(options));
+  } else {
+    write_package(without_weights_of_source(*compiled.package), *to, usable_key(options));
   }
   return compiled.package;
 }
@@ -199,33 +299,17 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
     if (looks_like_package(as_bytes(read_head(path, 8)))) {
-      OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
+      const OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
       const bool may_run = opened.trusted || options.trust || !opened.package->variants.front().compiled();
-      if (may_run && !opened.older) return opened.package;
-      note(options, cat(path, opened.older ? ": an older version's package" : " is not signed by this user",
-                        ": compiling it anew from the graph it holds"));
-      CompileOptions again = options.compile;
-      again.opt = opened.package->info.opt;
-      again.element = opened.package->info.dtype == dtype_name(DType::Float64) ? DType::Float64 : DType::Float32;
-      const Graph& source = opened.package->source.graph();
-      std::shared_ptr<Package> package;
-      try {
-        package = std::make_shared<Package>(compile(source, again));
-      } catch (Error& e) {
-        throw e.within(path);
-      }
-      const std::vector<std::string> passes = package->info.passes;
-      const std::string compiler = package->info.compiler;
-      package->info = opened.package->info;
-      package->info.passes = passes;
-      package->info.compiler = compiler;
-      return package;
+      if (opened.older || !may_run) return compile_anew(path, opened, options);
+      if (!opened.package->source.kept()) opened.package->source = source_beside(path, *opened.package, options);
+      return opened.package;
     }
   }
   const ModelSource source = open_model(path, options.shapes, options.ignored);
   if (!source.folder && looks_like_package(source.bytes))
     fail_usage(source_name(path), ": a package is mapped into memory, so it must be a file");
-  std::shared_ptr<Package> package = compile_or_recall(source, options, false).package;
+  std::shared_ptr<Package> package = compile_or_recall(source, options).package;
   package->info.model_path = path;
   return package;
 }

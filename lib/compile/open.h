@@ -19,6 +19,7 @@ struct OpenOptions {
   int64_t cache_limit_bytes = int64_t{4} << 30;          // packages there beyond this go, the longest unused first
   std::string key_path;                                  // this user's signing key; "" for none
   bool trust = false;                                    // run a package's code without this user's signature
+  bool keep_source = false;                              // compile_file() writes the model's weights, too
   std::function<void(const std::string& message)> note;  // what happened, for --verbose; may be empty
   std::function<void(const std::string& message)> warn;  // one line when cache or key cannot be kept; may be empty
 };
@@ -26,8 +27,9 @@ struct OpenOptions {
 // This user's key; empty, and a warning, where there is none and none can be kept.
 PackageKey usable_key(const OpenOptions& options);
 
-// A package file, loaded and, where its code is not trusted, compiled anew from the graph it holds; or a model file of
-// any format, compiled (through the cache). Throws as read_model, read_package and compile do.
+// A package file, loaded and, where its code is not trusted, compiled anew from the model that it holds or that lies beside it; or a
+// model file of any format, compiled (through the cache). Throws as read_model, read_package and compile do; Environment for a package
+// whose code is not trusted and whose model is not there.
 std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& options);
 
 // The graph of a model file, shapes bound: what compile_file() compiles.
@@ -35,7 +37,7 @@ Graph read_bound(const std::string& path, const OpenOptions& options);
 
 // Reads and compiles a model (through the cache), shapes bound, with its facts in the package's info; of its path the file name
 // alone, so that the same model gives the same package wherever it lies. Writes the package, signed with the user's key, unless
-// `to` is null.
+// `to` is null; without the weights of the model unless keep_source asks for them.
 std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& options, ByteSink* to);
 
 // Cache, object and key places of this user, as the two functions below say; for no cache and no key leave it.

@@ -62,7 +62,7 @@ BatchPlan plan_batch(const Package& package) {
     }
     if (plan.batched) slot.shape[0] = 1;
     if (is_integer(slot.dtype)) {
-      const Graph& source = package.source.graph();
+      const Graph& source = package.source.structure();
       find_quantization(source, source.inputs[i], &slot);
     }
     plan.slots.push_back(std::move(slot));

@@ -151,11 +151,11 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   }
   std::vector<Offset<fb::Tensor>> constants;
   for (const Tensor& t : p.constants.all()) constants.push_back(pack_tensor(b, t, put));
-  const auto source = pack_graph(b, p.source.graph(), put);
+  const auto source = pack_graph(b, p.source.kept() ? p.source.graph() : p.source.structure(), put);
   const auto cs = b.CreateVector(constants);
   const auto gs = b.CreateVector(graphs);
   const auto vs = b.CreateVector(variants);
-  b.Finish(fb::CreateManifest(b, kVersion, info, source, cs, gs, vs));
+  b.Finish(fb::CreateManifest(b, kVersion, info, source, cs, gs, vs, !p.source.kept()));
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
 }
 
@@ -291,16 +291,22 @@ PackageInfo unpack_info(const fb::Info* i) {
   return info;
 }
 
-SourceGraph unpack_source(const fb::Graph* source, const BlobReader& blobs, const std::shared_ptr<const void>& owner) {
+SourceGraph unpack_source(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner) {
   std::vector<const fb::Blob*> unread;
   const LoadBlob load_later = [&](const fb::Blob* blob) {
     if (blob == nullptr || blob->size() < kLarge) return blobs.check(blob);
     unread.push_back(blob);
     return blobs.find(blob);
   };
-  Graph graph = unpack_graph(source, load_later, owner);
-  return {std::move(graph), [blobs, unread] {
+  Graph graph = unpack_graph(m.source(), load_later, owner);
+  if (m.source_without_constants()) {
+    return {std::move(graph), false, []() -> Graph {
+              fail_environment("the package holds its model without weights: compile it with --keep-source");
+            }};
+  }
+  return {graph, true, [graph, blobs, unread] {
             for (const fb::Blob* blob : unread) blobs.check_later(blob);
+            return graph;
           }};
 }
 
@@ -370,7 +376,7 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   opened.older = m->version() < kVersion;
   opened.trusted = !opened.older && !key.secret.empty() && same_digest(sign(manifest, key), digest);
   const BlobReader blobs(bytes, owner, copy, opened.trusted ? tags_of(key) : std::nullopt, path);
-  const SourceGraph source = unpack_source(m->source(), blobs, owner);
+  const SourceGraph source = unpack_source(*m, blobs, owner);
   if (opened.older) {
     opened.package = std::make_shared<Package>(interpreted_package(source.structure()));
   } else {

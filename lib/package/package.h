@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,35 +70,41 @@ struct Placement {
   std::string layout;  // loops::Layout text; "" row-major
 };
 
-// The model that a package was made of, as it was read, with shapes bound. In a file its constants are as many bytes as the weights
-// that kernels read, and most runs need none of them, so that large ones are not read before graph() is asked for.
+// Constants up to this size are in every copy of a graph: shapes, scales, what a reader looks at.
+inline constexpr size_t kSmallConstant = 1024;  // bytes
+
+// Takes a large constant out of a graph: the value becomes a capture, which another part of the package holds.
+void drop_constant(Graph& graph, ValueId id);
+
+// The model that a package was made of, as it was read, with shapes bound. A file holds its nodes, types, metadata and small constants;
+// the large ones, which are as many bytes as the weights that kernels read, where it was asked to keep them.
 class SourceGraph {
  public:
   SourceGraph() = default;
-  SourceGraph(Graph graph) : graph_(std::move(graph)) {}
-  // `check` throws Malformed where a constant is damaged; it is called until it returns, by any thread.
-  SourceGraph(Graph graph, std::function<void()> check) : graph_(std::move(graph)), check_(std::make_shared<Check>()) {
-    check_->run = std::move(check);
+  SourceGraph(Graph graph) : structure_(std::move(graph)) {}
+  // `load` gives all of it, or throws where it cannot be had or is damaged; it is called until it returns, by any thread. `kept`:
+  // whether `structure` has all constants, though their bytes may be damaged, so that a file of the package is to have them.
+  SourceGraph(Graph structure, bool kept, std::function<Graph()> load)
+      : structure_(std::move(structure)), kept_(kept), whole_(std::make_shared<Whole>()) {
+    whole_->load = std::move(load);
   }
-  // Throws Malformed.
-  const Graph& graph() const {
-    if (check_ == nullptr) return graph_;
-    const std::lock_guard lock(check_->mutex);
-    if (!check_->passed) check_->run();
-    check_->passed = true;
-    return graph_;
-  }
-  // For nodes, types and metadata: elements of constants may be damaged.
-  const Graph& structure() const { return graph_; }
+  // All of it. Throws what `load` throws.
+  const Graph& graph() const;
+  // For nodes, types, metadata and small constants.
+  const Graph& structure() const { return structure_; }
+  bool kept() const { return kept_; }
+  // The same for a file that is not to hold the large constants; graph() still has them here.
+  SourceGraph without_constants() const;
 
  private:
-  struct Check {
+  struct Whole {
     std::mutex mutex;
-    bool passed = false;
-    std::function<void()> run;
+    std::optional<Graph> graph;
+    std::function<Graph()> load;
   };
-  Graph graph_;
-  std::shared_ptr<Check> check_;
+  Graph structure_;
+  bool kept_ = true;
+  std::shared_ptr<Whole> whole_;  // null: `structure_`
 };
 
 // What a machine must be for a variant to run there, in the words of lib/target's tables.

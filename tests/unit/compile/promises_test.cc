@@ -479,7 +479,7 @@ TEST(Promises, SameInputsGiveTheSameBytes) {
   }
 }
 
-// Compiled twice, the second time from the cache, and once more where the model in what the cache holds was damaged.
+// Compiled twice, the second time from the cache, and once more where the weights in what the cache holds were damaged.
 TEST(Promises, TheCacheGivesTheSameBytes) {
   TemporaryFolder folder(::testing::TempDir());
   OpenOptions options;
@@ -511,7 +511,7 @@ TEST(Promises, TheCacheGivesTheSameBytes) {
   EXPECT_EQ(notes, (std::vector<std::string>{"from"}));
   for (const auto& entry : std::filesystem::directory_iterator(options.cache_folder)) {
     std::string bytes = read_file(entry.path().string());
-    bytes.at(bytes.size() - 4096) ^= 1;  // of the model's weights, which come last
+    bytes.at(bytes.size() - 4096) ^= 1;  // of the weights, which come last
     write_file(entry.path().string(), bytes);
   }
   EXPECT_TRUE(compiled_bytes() == first);

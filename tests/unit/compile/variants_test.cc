@@ -1,13 +1,15 @@
-// Packages of several variants.
+// Packages of several variants, and with or without the weights of their model.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "base/cpu.h"
-#include "base/io.h"
+#include "base/file.h"
 #include "cache.h"
-#include "compile/compile.h"
+#include "compile/open.h"
 #include "devices/device.h"
 #include "graph/text.h"
-#include "package/file.h"
 #include "package/join.h"
 #include "target/isa.h"
 
@@ -111,6 +113,75 @@ TEST(Variants, OfOneCompilationShareTheirConstants) {
   ASSERT_EQ(two.variants.size(), 2u);
   EXPECT_EQ(two.variants[0].graph, two.variants[1].graph);
   EXPECT_EQ(two.constants.size(), one.constants.size());
+}
+
+// Folders of two users, a model and what the first one makes of it.
+struct Users {
+  TemporaryFolder folder{::testing::TempDir()};
+  std::string model = folder.path() + "/net.txt", package = folder.path() + "/net.dnnpkg";
+
+  Users() { write_file(model, to_text(two_layers(), {.inline_all = true})); }
+  OpenOptions of(const std::string& user, bool cached) const {
+    OpenOptions options;
+    options.compile = options_for("x86-64");
+    options.key_path = folder.path() + "/" + user + "/key";
+    if (cached) options.cache_folder = folder.path() + "/" + user + "/cache";
+    return options;
+  }
+  void make(OpenOptions options, bool keep_source) const {
+    options.keep_source = keep_source;
+    StringSink sink;
+    compile_file(model, options, &sink);
+    write_file(package, sink.take());
+  }
+};
+
+std::string refusal(const std::string& path, const OpenOptions& options) {
+  try {
+    open_package(path, options);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Environment) << e.what();
+    return e.what();
+  }
+  return "";
+}
+
+// Weights are in a file once; who needs the model has it beside it, or is told how to get it.
+TEST(Source, OfAnotherUsersPackageIsBesideItOrInIt) {
+  const Users users;
+  const Tensor x = numbers({1, 16, 9, 9});
+  for (const bool cached : {false, true, true}) {  // compiled, put into the cache, found there
+    users.make(users.of("a", cached), false);
+    const size_t bytes = read_file(users.package).size();
+    const auto own = open_package(users.package, users.of("a", cached));
+    const Tensor expected = open_session("cpu", own)->run({x})[0];
+    EXPECT_FALSE(own->source.kept());
+    EXPECT_EQ(to_text(own->source.graph(), {.inline_all = true}), to_text(two_layers(), {.inline_all = true}));
+
+    const OpenOptions other = users.of("b", false);
+    EXPECT_TRUE(open_session("cpu", open_package(users.package, other))->run({x})[0].identical(expected));
+    const std::string text = read_file(users.model);
+    std::filesystem::remove(users.model);
+    const std::string none = refusal(users.package, other);
+    EXPECT_NE(none.find("there is no net.txt beside it"), std::string::npos) << none;
+    for (const char* way : {"--trust", "put net.txt (sha256 ", "--keep-source"})
+      EXPECT_NE(none.find(way), std::string::npos) << none;
+    write_file(users.model, text + "\n");
+    const std::string differs = refusal(users.package, other);
+    EXPECT_NE(differs.find("another model"), std::string::npos) << differs;
+    EXPECT_THROW(open_package(users.package, users.of("a", cached))->source.graph(), Error);
+    OpenOptions trusting = other;
+    trusting.trust = true;
+    EXPECT_TRUE(open_session("cpu", open_package(users.package, trusting))->run({x})[0].identical(expected));
+
+    write_file(users.model, text);
+    users.make(users.of("a", cached), true);
+    EXPECT_GT(read_file(users.package).size(), bytes + 70'000);  // w2 alone has 64,000 bytes, w1 18,432
+    std::filesystem::remove(users.model);
+    const auto anew = open_package(users.package, other);
+    EXPECT_TRUE(open_session("cpu", anew)->run({x})[0].identical(expected));
+    write_file(users.model, text);
+  }
 }
 
 }  // namespace
