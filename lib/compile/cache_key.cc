@@ -8,7 +8,7 @@ namespace dnn {
 std::optional<std::string> serialised(const CompileOptions& options) {
   using Json = nlohmann::ordered_json;
   // All members by name: one more does not compile before it is decided here what it means for the key.
-  const auto& [opt, device, element, isas, processor, pass_changes, stop_after, schedules, allow, rows, build,
+  const auto& [opt, device, element, isas, processor, pass_changes, stop_after, schedules, state, allow, rows, build,
                on_passes, on_workload, emit] = options;
   if (allow || rows != nullptr || on_passes || on_workload || emit) return std::nullopt;
   Json targets = Json::array();  // of the instruction sets and the processor: what empty ones stand for here
@@ -25,7 +25,8 @@ std::optional<std::string> serialised(const CompileOptions& options) {
                {"targets", targets},
                {"pass_changes", pass_changes},
                {"stop_after", stop_after},
-               {"schedules", chosen}};
+               {"schedules", chosen},
+               {"state", state}};
   const Backend* backend = backend_of_device(device);
   if (backend != nullptr && backend->builds_here) json["compiler"] = compiler_identity(build);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -100,6 +100,30 @@ PassOptions pass_options_for(const CompileOptions& options, const std::vector<Ta
   return result;
 }
 
+// By number. Throws Usage where a pair cannot be one memory.
+std::vector<StateAlias> state_of(const Graph& graph, const CompileOptions& options) {
+  const auto find = [&](const std::vector<ValueId>& ids, const std::string& name, const char* what) {
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (graph.value(ids[i]).name == name) return static_cast<int32_t>(i);
+    }
+    fail_usage("state: the model has no ", what, " '", name, "'");
+  };
+  std::vector<StateAlias> state;
+  for (const auto& [output, input] : options.state) {
+    const StateAlias alias = {find(graph.outputs, output, "output"), find(graph.inputs, input, "input")};
+    const Type& from = graph.value(graph.outputs[static_cast<size_t>(alias.output)]).type;
+    const Type& to = graph.value(graph.inputs[static_cast<size_t>(alias.input)]).type;
+    if (!from.fixed() || from.text() != to.text())
+      fail_usage("state: output '", output, "' is ", from.text(), ", input '", input, "' is ", to.text());
+    for (const StateAlias& other : state) {
+      if (other.output == alias.output || other.input == alias.input)
+        fail_usage("state: '", output, "' or '", input, "' is in another pair, too");
+    }
+    state.push_back(alias);
+  }
+  return state;
+}
+
 // Variants for a group of targets, not built yet. `source` has its types.
 Package compile_group(const Graph& source, const CompileOptions& options, const std::vector<Target>& group) {
   const Backend* backend = group[0].backend();
@@ -162,6 +186,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
     package.info.compiler = compiler_identity(build);
     for (Variant& variant : package.variants) build_code(variant, build);
   }
+  for (Variant& variant : package.variants) variant.state = state_of(typed, options);
   package.source = source;
   package.info.opt = options.opt;
   package.info.dtype = dtype_name(targets[0].element);

@@ -23,6 +23,8 @@ struct CompileOptions {
   std::string pass_changes;      // "+name,-name"
   int64_t stop_after = -1;       // patches to apply at most; -1: all
   codegen::Schedules schedules;  // of tuned kernels
+  // {output, input} by name: the output is the input of the next run (Variant::state).
+  std::vector<std::pair<std::string, std::string>> state;
   // As in PassOptions. A package made with one of the functions, or with rows, is not cached (cache_key.h).
   std::function<bool(const Graph& graph, const std::string& pass, const Patch& patch)> allow;
   const std::vector<Pass>* rows = nullptr;

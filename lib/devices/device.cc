@@ -113,6 +113,40 @@ std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<
   return row.open(std::move(package), device.index(), options);
 }
 
+std::vector<Tensor> Session::with_state(const std::vector<Tensor>& inputs) const {
+  std::vector<Tensor> filled = inputs;
+  for (size_t i = 0; i < variant_->state.size(); ++i) {
+    const auto at = static_cast<size_t>(variant_->state[i].input);
+    if (at >= filled.size() || filled[at].defined()) continue;
+    if (i >= state_.size())
+      fail_usage("input '", graph().value(graph().inputs[at]).name,
+                 "' is state that no run has left yet: give it once");
+    filled[at] = state_[i];
+  }
+  return filled;
+}
+
+// A run's input is free again when the run has ended, if nobody else holds it: two memories take turns.
+void Session::keep_state(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+  const bool first = state_.empty();
+  state_.resize(variant_->state.size());
+  spare_.resize(variant_->state.size());
+  for (size_t i = 0; i < variant_->state.size(); ++i) {
+    const auto [output, input] = variant_->state[i];
+    const bool own =
+        !first && state_[i].defined() && inputs[static_cast<size_t>(input)].bytes().data() == state_[i].bytes().data();
+    spare_[i] = own ? std::move(state_[i]) : Tensor();
+    state_[i] = outputs[static_cast<size_t>(output)];
+  }
+}
+
+Tensor Session::take_spare(size_t output) {
+  for (size_t i = 0; i < spare_.size(); ++i) {
+    if (static_cast<size_t>(variant_->state[i].output) == output) return std::move(spare_[i]);
+  }
+  return {};
+}
+
 void Session::check_inputs(const std::vector<Tensor>& inputs) const {
   const std::vector<Type>& types = package_->input_types;
   if (inputs.size() != types.size()) fail_usage("the model has ", types.size(), " inputs, ", inputs.size(), " given");

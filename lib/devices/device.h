@@ -60,7 +60,8 @@ class Session {
   // The process that runs the network, where it is not this one.
   virtual std::optional<int> process() const { return std::nullopt; }
 
-  // One inference: inputs in the graph's order and of its types, outputs in its order. The outputs belong to the caller.
+  // One inference: inputs in the graph's order and of its types, outputs in its order. The outputs belong to the caller. An input that is
+  // the variant's state may be no tensor: it is then what the last run left there, in the memory where that run wrote it.
   virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;
   // How long the last run() took, where the device knows better than a clock around run().
   virtual std::optional<int64_t> latency_ns() const { return std::nullopt; }
@@ -86,8 +87,17 @@ class Session {
       : package_(std::move(package)), variant_(variant == nullptr ? &package_->variants.front() : variant) {}
   // Throws Malformed unless the inputs fit the package's input types.
   void check_inputs(const std::vector<Tensor>& inputs) const;
+  // The inputs of a run, state filled in. Throws Usage where no run has left any.
+  std::vector<Tensor> with_state(const std::vector<Tensor>& inputs) const;
+  // Of a run that ended: keeps what is state.
+  void keep_state(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs);
+  // For an output that is state, memory that an earlier run used for it; no tensor where there is none.
+  Tensor take_spare(size_t output);
   std::shared_ptr<const Package> package_;
   const Variant* variant_;
+
+ private:
+  std::vector<Tensor> state_, spare_;  // by number in Variant::state
 };
 
 struct Device {

@@ -20,15 +20,19 @@ std::vector<Tensor> PlannedSession::trace(const std::vector<Tensor>& inputs, con
   return execute(inputs, [&](ValueId id, const Tensor& value, const Resume&) { observe(graph(), id, value); });
 }
 
-std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, const Fork& observe) {
+std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& given, const Fork& observe) {
+  const bool stateful = !variant_->state.empty();
+  const std::vector<Tensor> filled = stateful ? with_state(given) : std::vector<Tensor>();
+  const std::vector<Tensor>& inputs = stateful ? filled : given;
   check_inputs(inputs);
   const Graph& graph = *variant_->graph;
   outputs_.clear();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const Argument& where = place(graph.outputs[i]).where;
     const bool direct = where.kind == Argument::Kind::Output && where.at == static_cast<int64_t>(i);
-    outputs_.push_back(direct ? Tensor(package_->output_types[i].dtype, package_->output_types[i].fixed_shape())
-                              : Tensor());
+    Tensor spare = direct ? take_spare(i) : Tensor();
+    if (direct && !spare.defined()) spare = {package_->output_types[i].dtype, package_->output_types[i].fixed_shape()};
+    outputs_.push_back(std::move(spare));
   }
   inputs_ = &inputs;
   keep_samples(observe != nullptr);
@@ -67,7 +71,9 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& inputs, c
       for (observe_outputs(*node); ++node != order.end() && stepped.count(*node) == 0;) observe_outputs(*node);
     }
   }
-  return collect();
+  std::vector<Tensor> results = collect();
+  if (stateful) keep_state(inputs, results);
+  return results;
 }
 
 void PlannedSession::run_step(size_t i) {

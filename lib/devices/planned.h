@@ -46,7 +46,7 @@ class PlannedSession : public Session {
   Tensor& output(size_t index) { return outputs_[index]; }
 
  private:
-  std::vector<Tensor> execute(const std::vector<Tensor>& inputs, const Fork& observe);
+  std::vector<Tensor> execute(const std::vector<Tensor>& given, const Fork& observe);
   void run_step(size_t step);
   void run_samples(size_t first, size_t last);
   template <class Move>

@@ -15,11 +15,15 @@ class ReferenceSession : public Session {
   int threads() const override { return pool_.size(); }
   std::vector<int> pinned_to() const override { return processors_; }
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return trace(inputs, {}); }
-  std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override {
-    return interpret(*variant_->graph, inputs, observe, {}, &pool_);
+  std::vector<Tensor> trace(const std::vector<Tensor>& given, const Observer& observe) override {
+    const std::vector<Tensor> inputs = with_state(given);
+    std::vector<Tensor> outputs = interpret(*variant_->graph, inputs, observe, {}, &pool_);
+    keep_state(inputs, outputs);
+    return outputs;
   }
   // What follows runs again from the inputs, less what is computed for the other values alone.
-  std::vector<Tensor> fork(const std::vector<Tensor>& inputs, const Fork& observe) override {
+  std::vector<Tensor> fork(const std::vector<Tensor>& held, const Fork& observe) override {
+    const std::vector<Tensor> inputs = with_state(held);
     const Resume resume = [&](const Instead& instead) {
       Graph rest = *variant_->graph;
       std::vector<Tensor> given = inputs;

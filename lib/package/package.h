@@ -116,6 +116,12 @@ struct VariantTarget {
   bool operator==(const VariantTarget&) const = default;
 };
 
+// An output that is an input of the next run: parameters that a run updates, caches, the state of a recurrent network.
+struct StateAlias {
+  int32_t output = 0, input = 0;  // by their order
+  bool operator==(const StateAlias&) const = default;
+};
+
 // What runs on one target: a graph after the passes, and the steps that compute it. Of a package all have inputs and outputs of the
 // same names and types.
 struct Variant {
@@ -127,6 +133,7 @@ struct Variant {
   int64_t arena_bytes = 0;
   int64_t sample_arena_bytes = 0;  // of a sample that goes through such steps
   int32_t slots = 0;               // tensors of run-time shape, held outside the arena
+  std::vector<StateAlias> state;   // each output and each input at most once, of the same fixed type
   Code code;
 
   bool compiled() const { return !target.backend.empty(); }

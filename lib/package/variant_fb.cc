@@ -2,6 +2,7 @@
 #include "package/variant_fb.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/sha256.h"
 
@@ -134,6 +135,20 @@ void check_code(const Variant& v) {
   }
 }
 
+void check_state(const Variant& v) {
+  const Graph& graph = *v.graph;
+  std::set<int32_t> outputs, inputs;
+  for (const auto& [output, input] : v.state) {
+    if (output < 0 || static_cast<size_t>(output) >= graph.outputs.size() || input < 0 ||
+        static_cast<size_t>(input) >= graph.inputs.size() || !outputs.insert(output).second ||
+        !inputs.insert(input).second)
+      fail("output ", output, " is to be input ", input);
+    const Type& from = graph.value(graph.outputs[static_cast<size_t>(output)]).type;
+    const Type& to = graph.value(graph.inputs[static_cast<size_t>(input)]).type;
+    if (!from.fixed() || from.text() != to.text()) fail("output ", output, " is not of the type of input ", input);
+  }
+}
+
 void check(const Variant& v, size_t constants) {
   if (v.arena_bytes < 0 || v.arena_bytes > kMost_bytes || v.slots < 0 || v.slots > kMost_slots)
     fail("arena of ", v.arena_bytes, " bytes");
@@ -141,6 +156,7 @@ void check(const Variant& v, size_t constants) {
     fail("an arena of ", v.sample_arena_bytes, " bytes a sample");
   for (const Placement& p : v.values) check_argument(p.where, v, constants);
   for (const Step& s : v.steps) check_step(s, v, constants);
+  check_state(v);
   if (v.compiled()) check_code(v);
 }
 
@@ -164,9 +180,12 @@ Offset<fb::Variant> pack_variant(FlatBufferBuilder& b, const Variant& variant, u
   const auto ks = b.CreateVector(kernels);
   const auto ss = b.CreateVector(steps);
   const auto vs = b.CreateVector(values);
+  std::vector<fb::State> state;
+  for (const StateAlias& alias : variant.state) state.emplace_back(alias.output, alias.input);
+  const auto aliases = b.CreateVectorOfStructs(state);
   const auto code = variant.compiled() ? pack_code(b, variant.code, store) : Offset<fb::Code>();
   return fb::CreateVariant(b, target, graph, ks, ss, vs, variant.arena_bytes, variant.sample_arena_bytes, variant.slots,
-                           code);
+                           code, aliases);
 }
 
 Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<const Graph>>& graphs, size_t constants,
@@ -193,6 +212,10 @@ Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<c
   variant.arena_bytes = v->arena_bytes();
   variant.sample_arena_bytes = v->sample_arena_bytes();
   variant.slots = v->slots();
+  check_alignment(v->state(), alignof(fb::State));
+  if (v->state() != nullptr) {
+    for (const auto* alias : *v->state()) variant.state.push_back({alias->output(), alias->input()});
+  }
   if (variant.compiled()) variant.code = unpack_code(v->code(), variant.target.isa, find);
   check(variant, constants);
   return variant;

@@ -1,4 +1,4 @@
-// Packages of several variants, and with or without the weights of their model.
+// Packages of several variants, of state, and with or without the weights of their model.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include "compile/open.h"
 #include "devices/device.h"
 #include "graph/text.h"
+#include "interp/interpreter.h"
 #include "package/join.h"
 #include "target/isa.h"
 
@@ -113,6 +114,117 @@ TEST(Variants, OfOneCompilationShareTheirConstants) {
   ASSERT_EQ(two.variants.size(), 2u);
   EXPECT_EQ(two.variants[0].graph, two.variants[1].graph);
   EXPECT_EQ(two.constants.size(), one.constants.size());
+}
+
+const char* const kCounter = R"(graph "counter" {
+  opset 28
+  input n: int64[1]
+  input by: int64[1]
+  next = Add(n, by)
+  output next
+})";
+
+// What a run leaves is what the next one begins with; a tensor that is given begins anew.
+TEST(State, CountsOverRuns) {
+  for (const std::string device : {"cpu", "reference"}) {
+    CompileOptions options = options_for(device == "cpu" ? "x86-64" : "");
+    if (device != "cpu") options.isas.clear();
+    options.device = device;
+    options.state = {{"next", "n"}};
+    const auto package = std::make_shared<const Package>(read_back(compile(parse_graph(kCounter), options)));
+    EXPECT_EQ(package->variants[0].state, (std::vector<StateAlias>{{0, 0}}));
+    const std::unique_ptr<Session> session = open_session(device, package);
+    const auto run = [&](const Tensor& n, int64_t by) {
+      return session->run({n, Tensor::of<int64_t>({1}, {by})})[0].data<int64_t>()[0];
+    };
+    EXPECT_THROW(run({}, 1), Error) << device;  // nothing is there yet
+    EXPECT_EQ(run(Tensor::of<int64_t>({1}, {40}), 2), 42) << device;
+    EXPECT_EQ(run({}, 1), 43) << device;
+    EXPECT_EQ(run({}, -3), 40) << device;
+    EXPECT_EQ(run(Tensor::of<int64_t>({1}, {7}), 1), 8) << device;
+    EXPECT_EQ(run({}, 1), 9) << device;
+    EXPECT_EQ(open_session(device, package)
+                  ->run({Tensor::of<int64_t>({1}, {0}), Tensor::of<int64_t>({1}, {5})})[0]
+                  .data<int64_t>()[0],
+              5);  // another session has state of its own
+  }
+}
+
+// Steps of gradient descent on (w x - y)^2: weights go from run to run in two memories, and what a caller holds stays as it was.
+TEST(State, DescendsAGradientInTwoMemories) {
+  const char* const text = R"(graph "descent" {
+  opset 28
+  input w: float32[64,8]
+  input x: float32[8,4]
+  input y: float32[64,4]
+  const rate: float32[] = {0.05}
+  p = MatMul(w, x)
+  e = Sub(p, y)
+  t = Transpose(x) {perm = [1, 0]}
+  g = MatMul(e, t)
+  d = Mul(g, rate)
+  v = Sub(w, d)
+  l = ReduceSumSquare(e) {keepdims = 0}
+  output l
+  output v
+})";
+  const Graph graph = parse_graph(text);
+  CompileOptions options = options_for("x86-64");
+  options.opt = 0;  // to the bit as the interpreter
+  options.state = {{"v", "w"}};
+  const std::unique_ptr<Session> session =
+      open_session("cpu", std::make_shared<const Package>(read_back(compile(graph, options))));
+  const Tensor x = numbers({8, 4}), y = numbers({64, 4});
+  Tensor w = numbers({64, 8});
+  std::vector<const std::byte*> memories;
+  Tensor held;
+  double before = 1e30;
+  for (int step = 0; step < 6; ++step) {
+    const std::vector<Tensor> expected = interpret(graph, {w, x, y});
+    const std::vector<Tensor> got = session->run({step == 0 ? w : Tensor(), x, y});
+    EXPECT_TRUE(got[0].identical(expected[0])) << step;
+    EXPECT_TRUE(got[1].identical(expected[1])) << step;
+    EXPECT_LT(to_doubles(got[0])[0], before) << step;
+    before = to_doubles(got[0])[0];
+    if (step == 0) held = got[1];
+    w = expected[1];
+    memories.push_back(got[1].bytes().data());
+    if (step == 0) continue;
+    EXPECT_NE(memories[static_cast<size_t>(step)], memories[static_cast<size_t>(step) - 1]) << step;
+  }
+  EXPECT_EQ(memories[3], memories[5]);  // while `held` keeps the first one from being written again
+  EXPECT_TRUE(held.identical(interpret(graph, {numbers({64, 8}), x, y})[1]));
+}
+
+TEST(State, IsOfOneTypeAndOnePair) {
+  const auto refused = [](std::vector<std::pair<std::string, std::string>> state, const char* message) {
+    CompileOptions options;
+    options.device = "reference";
+    options.state = std::move(state);
+    try {
+      compile(parse_graph(R"(graph "g" {
+  opset 28
+  input n: int64[1]
+  input x: int64[2]
+  a = Add(n, n)
+  b = Add(x, n)
+  output a
+  output b
+})"),
+              options);
+      ADD_FAILURE() << message;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Usage);
+      EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
+    }
+  };
+  refused({{"z", "n"}}, "no output 'z'");
+  refused({{"a", "z"}}, "no input 'z'");
+  refused({{"b", "n"}}, "output 'b' is int64[2], input 'n' is int64[1]");
+  refused({{"a", "n"}, {"a", "n"}}, "in another pair");
+  Package package = interpreted_package(parse_graph(kCounter));
+  package.variants[0].state = {{0, 2}};
+  EXPECT_THROW(read_back(package), Error);
 }
 
 // Folders of two users, a model and what the first one makes of it.
