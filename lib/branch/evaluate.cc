@@ -195,11 +195,7 @@ class Measurement {
  private:
   std::unique_ptr<Session> open(const Part& part) {
     std::shared_ptr<const Package>& package = packages_[part.device.text()];
-    if (package == nullptr) {
-      CompileOptions options = request_.compile;
-      options.device = part.device.text();
-      package = std::make_shared<Package>(compile(graph_, options));
-    }
+    if (package == nullptr) package = std::make_shared<Package>(compile(graph_, options_for(part, request_.compile)));
     return open_alone(package, part);
   }
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "convert/weights.h"
 #include "formats/format.h"
-#include "ops/op.h"
+#include "ops/build.h"
 
 namespace dnn::branch {
 namespace {
@@ -46,7 +46,7 @@ int64_t rounded(double value) {
 class Walk {
  public:
   // `graph` null: counts alone.
-  Walk(const Config& config, Graph* graph, uint64_t seed) : config_(config), graph_(graph), random_(seed) {}
+  Walk(const Config& config, NewGraph* graph, uint64_t seed) : config_(config), graph_(graph), random_(seed) {}
 
   Counts counts() const { return counts_; }
 
@@ -54,14 +54,11 @@ class Walk {
     Wire x;
     x.channels = x.counted = 3;
     x.height = x.width = size;
-    if (graph_ != nullptr) {
-      x.value = graph_->add_value("input", Type(DType::Float32, {Dim("batch"), 3, size, size}));
-      graph_->inputs = {x.value};
-    }
+    if (graph_ != nullptr) x.value = graph_->input("input", Type(DType::Float32, {Dim("batch"), 3, size, size}));
     x = stem(x);
     for (size_t s = 0; s < config_.stages.size(); ++s) x = stage(x, s);
     const ValueId result = head(x);
-    if (graph_ != nullptr) graph_->outputs = {result};
+    if (graph_ != nullptr) graph_->output(result);
   }
 
  private:
@@ -74,9 +71,7 @@ class Walk {
     node.name = name;
     node.inputs = std::move(inputs);
     node.attributes = std::move(attributes);
-    node.outputs = {graph_->add_value(name)};
-    graph_->add_node(std::move(node));
-    return graph_->node(graph_->order().back()).outputs[0];
+    return graph_->add(std::move(node), {name})[0];
   }
 
   // A parameter of uniform random numbers with this standard deviation around `mean`.
@@ -93,7 +88,7 @@ class Walk {
       const double unit = static_cast<double>(random_() >> 11) * 0x1p-53;
       values[i] = deviation == 0 ? mean : static_cast<float>((2 * unit - 1) * reach);
     }
-    return graph_->add_constant(name, std::move(tensor));
+    return graph_->store(name, std::move(tensor));
   }
 
   Wire conv(const Names& names, const Wire& x, const ConvShape& c) {
@@ -242,7 +237,7 @@ class Walk {
     y.channels = y.counted = to - from;
     if (graph_ == nullptr) return y;
     const auto ints = [&](const char* what, int64_t value) {
-      return graph_->add_constant(names.node + "_" + what, Tensor::of<int64_t>({1}, {value}));
+      return graph_->store(names.node + "_" + what, Tensor::of<int64_t>({1}, {value}));
     };
     y.value = emit("Slice", names.node, {x.value, ints("from", from), ints("to", to), ints("axis", 1)});
     return y;
@@ -290,7 +285,7 @@ class Walk {
     if (graph_ == nullptr) return y;
     const auto reshape = [&](const std::string& name, const std::vector<int64_t>& shape) {
       const ValueId to =
-          graph_->add_constant(name + "_shape", Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape));
+          graph_->store(name + "_shape", Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape));
       y.value = emit("Reshape", name, {y.value, to});
     };
     const std::string last = marked_name(names.node, marked) + "_shuffle";
@@ -407,7 +402,7 @@ class Walk {
   }
 
   const Config& config_;
-  Graph* graph_;
+  NewGraph* graph_;
   std::mt19937_64 random_;
   Counts counts_;
 };
@@ -422,11 +417,10 @@ Counts count_network(const Config& config, int64_t image_size) {
 
 Graph build_network(const Config& config, uint64_t seed, int64_t image_size) {
   count_network(config, image_size);  // refuses what is too large before memory is filled
-  Graph graph;
-  graph.name = "branched";
-  Walk(config, &graph, seed).network(image_size == 0 ? config.image_size : image_size);
-  infer_types(graph);
-  verify(graph);
+  NewGraph made;
+  made.graph().name = "branched";
+  Walk(config, &made, seed).network(image_size == 0 ? config.image_size : image_size);
+  Graph graph = made.finish();
   graph.metadata.emplace_back(kWeightsKey, cat("random, seed ", seed));
   return graph;
 }

@@ -6,6 +6,7 @@
 #include "base/affinity.h"
 #include "base/error.h"
 #include "graph/bind.h"
+#include "infer/setup.h"
 #include "ops/op.h"
 
 namespace dnn::branch {
@@ -18,6 +19,15 @@ Graph with_one_sample(Graph graph) {
   }
   infer_types(graph);
   return graph;
+}
+
+CompileOptions options_for(const Part& part, const CompileOptions& options) {
+  NetworkOptions network;
+  network.device = part.device;
+  network.level = cat(options.opt);
+  CompileOptions own = open_options(network).compile;
+  own.build = options.build;
+  return own;
 }
 
 std::unique_ptr<Session> open_alone(std::shared_ptr<const Package> package, const Part& part) {
@@ -46,9 +56,8 @@ std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::ve
   for (const Segment& segment : plan.segments) {
     const Part& part = parts[segment.part];
     try {
-      CompileOptions own = options;
-      own.device = part.device.text();
-      sessions.push_back(open_alone(std::make_shared<Package>(compile(segment.graph, own)), part));
+      sessions.push_back(
+          open_alone(std::make_shared<Package>(compile(segment.graph, options_for(part, options))), part));
     } catch (Error& e) {
       throw e.within(cat("part ", part.label(), ", ", segment.name));
     }

@@ -12,7 +12,11 @@ namespace dnn::branch {
 // `graph` with every open first extent 1, and its types inferred: what the functions below take.
 Graph with_one_sample(Graph graph);
 
-// The plan by the names of nodes, each segment an ordinary package on its part. `options.device` is not looked at. Throws as compile() and
+// What a package for the part is compiled with, as dnn-infer compiles for that device: `options`, of which level and build count, with the
+// part's target and this machine's best instruction set.
+CompileOptions options_for(const Part& part, const CompileOptions& options);
+
+// The plan by the names of nodes, each segment an ordinary package on its part. Throws as compile() and
 // open_session() do, with the part and the segment in front.
 std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
                                                const CompileOptions& options);

@@ -155,8 +155,7 @@ std::vector<Tensor> one_after_another(const Graph& graph, const std::vector<Part
   std::vector<Tensor> values(plan.values);
   values[static_cast<size_t>(plan.inputs[0])] = image()[0];
   for (const Segment& s : plan.segments) {
-    CompileOptions own = options(opt);
-    own.device = parts[s.part].device.text();
+    const CompileOptions own = options_for(parts[s.part], options(opt));
     const auto session = open_alone(std::make_shared<Package>(compile(s.graph, own)), parts[s.part]);
     std::vector<Tensor> inputs;
     for (ValueId v : s.inputs) inputs.push_back(values[static_cast<size_t>(v)]);
@@ -168,7 +167,8 @@ std::vector<Tensor> one_after_another(const Graph& graph, const std::vector<Part
 
 TEST(ParallelSession, GivesTheBitsOfTheSegmentsAlone) {
   const Graph graph = network();
-  for (const char* list : {"C=reference,D=reference", "C=cpu,D=cpu", "C=reference,D=cpu"}) {
+  for (const char* list : {"C=reference,D=reference", "C=cpu,D=cpu", "C=reference,D=cpu", "C=cpu,D=opencl:0"}) {
+    if (ends_with(list, "opencl:0") && DeviceSpec("opencl").device().list({}).empty()) continue;
     const std::vector<Part> parts = parse_parts(list);
     const auto session = open_parallel(graph, parts, options(3));
     const std::vector<Tensor> wanted = one_after_another(graph, parts, 3);
@@ -177,6 +177,15 @@ TEST(ParallelSession, GivesTheBitsOfTheSegmentsAlone) {
   // The reference gives the same bits however the network is cut.
   const auto session = open_parallel(graph, parse_parts("C=reference,D=reference"), options());
   EXPECT_TRUE(session->run(image())[0].identical(interpret(graph, image())[0]));
+}
+
+TEST(BranchParts, AreCompiledForAsDnnInferDoes) {
+  const CompileOptions opencl = options_for(parse_parts("G=opencl:0")[0], options(2));
+  EXPECT_EQ(opencl.device, "opencl");
+  EXPECT_EQ(opencl.opt, 2);
+  const CompileOptions cpu = options_for(parse_parts("C=cpu")[0], options(3));
+  EXPECT_EQ(cpu.isas.size(), 1u);
+  EXPECT_EQ(cpu.build.cache_folder, test_cache());
 }
 
 TEST(ParallelSession, SaysWhenSegmentsRan) {
