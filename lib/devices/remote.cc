@@ -111,6 +111,8 @@ RemoteHost::RemoteHost(const remote::Address& address, const std::string& device
   }
   const auto gpu = facts.find("on_gpu");
   facts_.gpu = gpu != facts.end() && gpu->is_boolean() && gpu->get<bool>();
+  const auto runs_code = facts.find("runs_code");
+  facts_.runs_code = runs_code != facts.end() && runs_code->is_boolean() && runs_code->get<bool>();
   const std::optional<stream::Record> machine = stream::record_from_json(text_of(facts, "machine"));
   const auto* header = machine ? std::get_if<stream::Header>(&*machine) : nullptr;
   if (header == nullptr) fail_malformed(address_.text, ": does not say what machine it is");
@@ -143,6 +145,8 @@ Json RemoteHost::ask(const Json& map) {
 std::string RemoteHost::give(const Package& package) {
   Package named = package;  // a path is nothing to the other machine
   named.info.model_path = std::filesystem::path(package.info.model_path).filename().string();
+  // Weights cross once: as kernels read them, and the model's only to whoever compiles it anew.
+  named.source = facts_.runs_code ? package.source.without_constants() : SourceGraph(package.source.graph());
   HashSink hash;
   write_package(named, hash, {});
   const std::string sha256 = hash.hex();

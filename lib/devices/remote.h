@@ -21,6 +21,7 @@ struct RemoteFacts {
   std::vector<std::string> isas;
   std::string processor;   // its kind, a row of target/processors.def
   bool gpu = false;        // the device asked for computes on one
+  bool runs_code = false;  // of this client; else it compiles the package's model anew
   stream::Header machine;  // what a run's header says of it
 };
 

@@ -136,6 +136,7 @@ class Client {
                   {"isas", supported_isas()},
                   {"processor", processor_kind()},
                   {"on_gpu", device.on_gpu()},
+                  {"runs_code", trusted_},
                   {"machine", stream::record_to_json(header)}});
   }
 
