@@ -1,0 +1,93 @@
+// Checkpoint files: a line of JSON with what follows it, then the bytes of the tensors; see checkpoint.h.
+#include "train/checkpoint.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+namespace dnn::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr const char* kFormat = "dnn-train checkpoint 1";
+
+Json describe(const std::vector<Tensor>& tensors) {
+  Json rows = Json::array();
+  for (const Tensor& tensor : tensors)
+    rows.push_back({{"dtype", dtype_name(tensor.dtype())}, {"shape", tensor.shape()}});
+  return rows;
+}
+
+std::string bytes_of(const std::vector<Tensor>& tensors) {
+  std::string bytes;
+  for (const Tensor& tensor : tensors) bytes += as_text(tensor.bytes());
+  return bytes;
+}
+
+std::vector<Tensor> take(const Json& rows, std::string_view* bytes) {
+  std::vector<Tensor> tensors;
+  for (const Json& row : rows) {
+    if (row.at("dtype").get<std::string>() != dtype_name(DType::Float32)) fail_malformed("a tensor is not float32");
+    const Shape shape = row.at("shape").get<Shape>();
+    const int64_t count = element_count(shape);
+    if (count > static_cast<int64_t>(bytes->size() / sizeof(float))) fail_malformed("it ends within a tensor");
+    Tensor tensor(DType::Float32, shape);
+    if (count > 0) std::memcpy(tensor.mutable_bytes(), bytes->data(), tensor.size_bytes());
+    bytes->remove_prefix(tensor.size_bytes());
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+void write_checkpoint(const std::string& path, const Progress& progress, const std::string& settings) {
+  const std::string bytes = bytes_of(progress.state) + bytes_of(progress.best);
+  const Json header = {{"format", kFormat},
+                       {"settings", settings},
+                       {"epoch", progress.epoch},
+                       {"steps", progress.steps},
+                       {"best_epoch", progress.best_epoch},
+                       {"best_accuracy", progress.best_accuracy},
+                       {"state", describe(progress.state)},
+                       {"best", describe(progress.best)},
+                       {"sha256", sha256_hex(as_bytes(bytes))}};
+  AtomicFile file(path);
+  file.write(header.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  file.write(bytes);
+  file.commit();
+}
+
+Progress read_checkpoint(const std::string& path, const std::string& settings) {
+  const std::string text = read_regular_file(path);
+  const size_t end = text.find('\n');
+  const Json header = Json::parse(text.substr(0, end), nullptr, false);
+  try {
+    if (header.is_discarded() || !header.is_object() || header.value("format", "") != kFormat)
+      fail_malformed("not a checkpoint of dnn-train");
+    std::string_view bytes = std::string_view(text).substr(end + 1);
+    if (header.at("sha256").get<std::string>() != sha256_hex(as_bytes(bytes))) fail_malformed("its checksum is wrong");
+    if (header.at("settings").get<std::string>() != settings)
+      fail_usage("it is of a run with other settings: ", header.at("settings").get<std::string>(),
+                 "; this one: ", settings);
+    Progress progress;
+    progress.epoch = header.at("epoch").get<int64_t>();
+    progress.steps = header.at("steps").get<int64_t>();
+    progress.best_epoch = header.at("best_epoch").get<int64_t>();
+    progress.best_accuracy = header.at("best_accuracy").get<double>();
+    progress.state = take(header.at("state"), &bytes);
+    progress.best = take(header.at("best"), &bytes);
+    if (progress.epoch < 1 || progress.steps < 1 || !bytes.empty()) fail_malformed("it is damaged");
+    return progress;
+  } catch (const nlohmann::json::exception&) {
+    fail_malformed(path, ": it is damaged");
+  } catch (Error& error) {
+    error.within(path);
+    throw;
+  }
+}
+
+}  // namespace dnn::train

@@ -1,0 +1,170 @@
+// Taking heads off and putting new ones on; see head.h.
+#include "train/head.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "convert/surgery.h"
+#include "ops/gradient.h"
+#include "ops/op.h"
+#include "train/random.h"
+
+namespace dnn::train {
+namespace {
+
+// What may stand between the last layer with weights and the output.
+bool ends_networks(const Graph& graph, const Node& node) {
+  static const std::set<std::string> kOps = {"Identity",    "Reshape",    "Flatten",    "Squeeze", "Unsqueeze",
+                                             "Softmax",     "Relu",       "Clip",       "Dropout", "GlobalAveragePool",
+                                             "AveragePool", "ReduceMean", "LogSoftmax", "Sigmoid"};
+  if (!node.domain.empty()) return false;
+  if (node.op == "Add") return graph.constant(node.inputs[0]) != nullptr || graph.constant(node.inputs[1]) != nullptr;
+  return kOps.count(node.op) != 0;
+}
+
+Tensor uniform(const Shape& shape, double limit, uint64_t seed, uint64_t layer) {
+  Tensor tensor(DType::Float32, shape);
+  float* out = tensor.mutable_data<float>();
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    out[i] = static_cast<float>((2 * random_unit(seed, {layer, static_cast<uint64_t>(i)}) - 1) * limit);
+  return tensor;
+}
+
+double glorot(int64_t in, int64_t out) { return std::sqrt(6 / static_cast<double>(in + out)); }
+
+}  // namespace
+
+std::vector<int64_t> parse_head(const std::string& text) {
+  std::vector<int64_t> widths;
+  if (text == "linear") return widths;
+  constexpr int64_t kWidest = 1 << 20;
+  for (const std::string& part : split(text, ',')) {
+    int64_t width = 0;
+    if (!parse_int(part, &width) || width < 1 || width > kWidest)
+      fail_usage("--replace-head ", quoted(text), ": give widths of hidden layers, e.g. 1024,512, or linear");
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+Graph take_head_off(const Graph& model) {
+  Graph graph = model;
+  infer_types(graph);
+  const Uses uses(graph);
+  ValueId v = graph.outputs.at(0);
+  for (;;) {
+    const NodeId id = uses.producer[static_cast<size_t>(v)];
+    if (id < 0) fail_unsupported("no layer with weights to replace");
+    const Node& node = graph.node(id);
+    const bool layer = has_trait(node, Trait::Weighted) && graph.constant(node.input(1)) != nullptr;
+    if (layer) {
+      v = node.inputs[0];
+      break;
+    }
+    if (!ends_networks(graph, node))
+      fail_unsupported("cannot replace the head: the network ends in ", node.label(), ", not in a layer with weights");
+    v = graph.constant(node.inputs[0]) != nullptr ? node.inputs[1] : node.inputs[0];
+  }
+  NewGraph net(std::move(graph));
+  net.graph().outputs.clear();
+  const Type type = net.type(v);
+  if (!type.shape || type.shape->size() < 2) fail_unsupported("the last layer reads ", type.text(), ", not features");
+  net.set_name("features");
+  bool positions = false;
+  for (size_t i = 2; i < type.shape->size(); ++i) positions = positions || !((*type.shape)[i] == Dim(1));
+  if (positions) v = net.emit("GlobalAveragePool", {v});
+  if (type.shape->size() > 2) v = net.emit("Flatten", {v});
+  net.set_name("");
+  net.output(v, "features");
+  return net.finish();
+}
+
+Graph new_head(int64_t width, const std::vector<int64_t>& hidden, int64_t classes, uint64_t seed) {
+  NewGraph net;
+  ValueId v = net.input("features", Type(DType::Float32, {Dim("batch"), Dim(width)}));
+  std::vector<int64_t> widths = hidden;
+  widths.push_back(classes);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    net.set_name(cat("head/dense", i + 1));
+    const int64_t out = widths[i];
+    const ValueId w = net.store("weights", uniform({width, out}, glorot(width, out), seed, i));
+    const ValueId bias = net.store("bias", Tensor(DType::Float32, {out}));
+    v = net.emit("Gemm", {v, w, bias});
+    if (i + 1 < widths.size()) v = net.emit("Relu", {v});
+    width = out;
+  }
+  net.set_name("");
+  net.output(v, "logits");
+  return net.finish();
+}
+
+Graph join(const Graph& backbone, const Graph& head, bool softmax) {
+  NewGraph net(backbone);
+  std::map<ValueId, ValueId> of;
+  of[head.inputs[0]] = net.graph().outputs[0];
+  net.graph().outputs.clear();
+  for (NodeId id : head.order()) {
+    Node node = head.node(id);
+    const std::vector<ValueId> made = node.outputs;
+    for (ValueId& v : node.inputs) {
+      if (const Tensor* constant = head.constant(v); constant != nullptr && of.count(v) == 0) {
+        net.set_name("");
+        of[v] = net.store(head.value(v).name, *constant);
+      }
+      v = of.at(v);
+    }
+    node.outputs.clear();
+    const ValueId y = net.add(std::move(node), {head.value(made[0]).name})[0];
+    of[made[0]] = y;
+  }
+  ValueId y = of.at(head.outputs[0]);
+  net.set_name("head/softmax");
+  if (softmax) y = net.emit("Softmax", {y});
+  net.output(y, "scores");
+  return net.finish();
+}
+
+void draw_weights(Graph& graph, uint64_t seed) {
+  uint64_t layer = 0;
+  std::set<ValueId> drawn;
+  const auto fill = [&](ValueId v, float value) {
+    const Tensor* constant = graph.constant(v);
+    if (constant == nullptr || constant->dtype() != DType::Float32) return;
+    Tensor tensor(DType::Float32, constant->shape());
+    std::fill_n(tensor.mutable_data<float>(), tensor.size(), value);
+    graph.value(v).constant = std::move(tensor);
+  };
+  for (NodeId id : graph.order()) {
+    const Node node = graph.node(id);
+    if (node.domain.empty() && node.op == "BatchNormalization") {
+      fill(node.input(1), 1);
+      fill(node.input(2), 0);
+      fill(node.input(3), 0);
+      fill(node.input(4), 1);
+      continue;
+    }
+    if (!has_trait(node, Trait::Weighted)) continue;
+    const Tensor* old = graph.constant(node.input(1));
+    if (old == nullptr || old->dtype() != DType::Float32 || old->rank() < 2 || !drawn.insert(node.input(1)).second)
+      continue;
+    const Shape shape = old->shape();
+    ++layer;
+    if (shape.size() > 2) {
+      Tensor tensor(DType::Float32, shape);
+      const int64_t fan_in = tensor.size() / shape[0];
+      const double deviation = std::sqrt(2 / static_cast<double>(fan_in));
+      for (int64_t i = 0; i < tensor.size(); ++i)
+        tensor.mutable_data<float>()[i] =
+            static_cast<float>(random_normal(seed, {layer, static_cast<uint64_t>(i)}) * deviation);
+      graph.value(node.input(1)).constant = std::move(tensor);
+    } else {
+      graph.value(node.input(1)).constant = uniform(shape, glorot(shape[0], shape[1]), seed, layer);
+    }
+    fill(node.input(2), 0);
+  }
+}
+
+}  // namespace dnn::train

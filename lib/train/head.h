@@ -1,0 +1,29 @@
+// Heads: the classifier at a network's end taken off, and a new one put on.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "train/parameters.h"
+
+namespace dnn::train {
+
+// Widths of hidden layers: "1024,512", or "linear" for none. Throws Usage.
+std::vector<int64_t> parse_head(const std::string& text);
+
+// The network up to what its last layer with weights reads, as features [N, width]: averaged over the positions where they
+// have some. Throws Unsupported where the network does not end in a layer with weights.
+Graph take_head_off(const Graph& model);
+
+// Dense layers with Relu between them, from features [batch, width] to logits of `classes`: weights uniform after Glorot and
+// Bengio (2010), by counters from the seed, biases 0.
+Graph new_head(int64_t width, const std::vector<int64_t>& hidden, int64_t classes, uint64_t seed);
+
+// `head` behind `backbone`, and a Softmax behind that where `softmax`.
+Graph join(const Graph& backbone, const Graph& head, bool softmax);
+
+// Weights of all layers drawn anew: normal after He et al. (2015) for convolutions, uniform after Glorot for the others;
+// biases 0, norms 1 and 0 with statistics 0 and 1.
+void draw_weights(Graph& graph, uint64_t seed);
+
+}  // namespace dnn::train

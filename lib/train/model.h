@@ -1,0 +1,40 @@
+// Training a model file as a command line asks for it.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/compile.h"
+#include "image/preprocess.h"
+#include "train/fit.h"
+
+namespace dnn::train {
+
+struct TrainRequest {
+  std::string model, data, output;  // the output's name says the format
+  std::string validate;             // a folder, or a share like 0.2; "" for none
+  std::string optimizer = "adam", schedule = "constant", augment = "none";
+  std::optional<std::string> replace_head;  // as for parse_head()
+  std::vector<std::string> freeze;          // patterns of the source's layers
+  bool init = false;                        // weights drawn anew
+  bool resume = false;
+  int64_t epochs = 10, batch = 32;
+  double rate = 1e-3, momentum = 0.9, weight_decay = 0;
+  uint64_t seed = 0;
+  int threads = 0;
+  std::string preprocess;
+  PreprocessOptions spelled_out = {};
+  bool apply_orientation = false;
+  CompileOptions compile = {};
+  std::function<void(const std::string& line)> say = {};      // results as they come; may be empty
+  std::function<void(const std::string& line)> note = {};     // what it does; may be empty
+  std::function<void(const std::string& message)> warn = {};  // may be empty
+};
+
+// Trains and writes the network of the best epoch. The checkpoint lies beside the output until then, as OUT.checkpoint.
+// Throws Usage, Malformed for an image that cannot be read, Unsupported with all layers that cannot be trained, Negative where the loss
+// stops being finite (the best network so far is written then), and what reading, compiling and writing throw.
+void train_model(const TrainRequest& request);
+
+}  // namespace dnn::train

@@ -1,0 +1,90 @@
+// Parameters of a network; see parameters.h.
+#include "train/parameters.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "ops/op.h"
+
+namespace dnn::train {
+namespace {
+
+class Search {
+ public:
+  Search(const Graph& graph, const Frozen& frozen) : graph_(graph), frozen_(frozen) {}
+
+  Trained run() {
+    for (NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (frozen_.count(graph_.value(node.outputs[0]).name) == 0) visit(id, node);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void visit(NodeId id, const Node& node) {
+    if (has_trait(node, Trait::Weighted)) {
+      take(node.input(1), true);
+      take(node.input(2), false);
+      if (node.op == "MatMul") take(node.input(0), true);
+      layers_.insert(node.outputs[0]);
+    } else if (node.op == "BatchNormalization" && node.domain.empty()) {
+      take(node.input(1), false);
+      take(node.input(2), false);
+      result_.norms.push_back(id);
+    } else if (node.op == "PRelu") {
+      take(node.input(1), false);
+    } else if (node.op == "Add") {
+      for (size_t i : {0, 1}) {
+        if (layers_.count(node.input(1 - i)) != 0) take(node.input(i), false);
+      }
+    }
+  }
+
+  void take(ValueId v, bool decays) {
+    const Tensor* constant = graph_.constant(v);
+    if (constant == nullptr || !is_float(constant->dtype()) || !seen_.insert(v).second) return;
+    result_.parameters.push_back({v, decays});
+  }
+
+  const Graph& graph_;
+  const Frozen& frozen_;
+  std::set<ValueId> layers_, seen_;
+  Trained result_;
+};
+
+bool matches(const char* pattern, const char* name) {
+  for (; *pattern != 0; ++pattern, ++name) {
+    if (*pattern == '*') {
+      for (const char* rest = name;; ++rest) {
+        if (matches(pattern + 1, rest)) return true;
+        if (*rest == 0) return false;
+      }
+    }
+    if (*name == 0 || (*pattern != '?' && *pattern != *name)) return false;
+  }
+  return *name == 0;
+}
+
+}  // namespace
+
+bool matches(const std::string& pattern, const std::string& name) { return matches(pattern.c_str(), name.c_str()); }
+
+Frozen frozen_layers(const Graph& graph, const std::vector<std::string>& patterns) {
+  Frozen frozen;
+  for (const std::string& pattern : patterns) {
+    bool found = false;
+    for (NodeId id : graph.order()) {
+      const Node& node = graph.node(id);
+      const std::string& made = graph.value(node.outputs[0]).name;
+      if (!matches(pattern, node.name) && !matches(pattern, made)) continue;
+      frozen.insert(made);
+      found = true;
+    }
+    if (!found) fail_usage("--freeze ", pattern, ": no layer has such a name");
+  }
+  return frozen;
+}
+
+Trained find_parameters(const Graph& graph, const Frozen& frozen) { return Search(graph, frozen).run(); }
+
+}  // namespace dnn::train

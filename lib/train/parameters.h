@@ -1,0 +1,35 @@
+// Which constants of a network training changes.
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn::train {
+
+struct Parameter {
+  ValueId value = kNoValue;
+  bool decays = false;  // weight decay applies: weights, not biases nor norms
+};
+
+struct Trained {
+  std::vector<Parameter> parameters;
+  std::vector<NodeId> norms;  // BatchNormalizations that use and follow the batch's statistics
+};
+
+// Layers that stay as they are, by the names of their first outputs.
+using Frozen = std::set<std::string>;
+
+// The layers whose name, or whose first output's name, matches one of `patterns` (* and ? as in a shell). Throws Usage for a
+// pattern that matches none.
+Frozen frozen_layers(const Graph& graph, const std::vector<std::string>& patterns);
+
+// Weights and biases of layers (Trait::Weighted), scales and shifts of BatchNormalizations, slopes of PRelus, and constants
+// added to what a layer makes; in the order of their first use. Those of frozen layers are left out.
+Trained find_parameters(const Graph& graph, const Frozen& frozen);
+
+// Whether the pattern covers the whole name.
+bool matches(const std::string& pattern, const std::string& name);
+
+}  // namespace dnn::train
