@@ -298,7 +298,7 @@ TEST(Cuda, AgreesOnAGpu) {
 
 // The same tiles as OpenCL C, whose groups PoCL runs on this processor.
 TEST(Gpu, TilesAgreeOnOpenCl) {
-  if (find_device("opencl").list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
+  if (DeviceSpec("opencl").device().list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
   for (const Net& net : kNets) {
     const Graph graph = graph_of(net);
     const Tensor x = random_input(graph);

@@ -143,7 +143,7 @@ int compile_c(const std::string& folder) {
 
 // The first OpenCL device compiles and runs them, and the interpreter agrees.
 int run_opencl(const std::string& folder) {
-  if (find_device("opencl").list({}).empty()) {
+  if (DeviceSpec("opencl").device().list({}).empty()) {
     std::cout << "SKIP no OpenCL device (pocl-opencl-icd brings one)\n";
     return 77;
   }
