@@ -69,6 +69,12 @@ int run_eval(const Options& o) {
   if (o.output.empty()) fail_usage("eval: pass -o result.csv");
   if (!o.weights.empty() || o.flops) fail_usage("eval measures; leave out --weights and --flops");
   request.parts = branch::parse_parts(o.devices);
+  DeviceOptions connection;
+  connection.variable = [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return std::string(value == nullptr ? "" : value);
+  };
+  branch::connect_parts(request.parts, connection);
   request.output = o.output;
   OpenOptions folders;
   use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));

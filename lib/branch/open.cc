@@ -21,6 +21,16 @@ Graph with_one_sample(Graph graph) {
   return graph;
 }
 
+void connect_parts(std::vector<Part>& parts, const DeviceOptions& connection) {
+  for (Part& part : parts) {
+    try {
+      if (part.device.is_remote()) part.device.connect(connection);
+    } catch (Error& e) {
+      throw e.within("part " + part.label());
+    }
+  }
+}
+
 CompileOptions options_for(const Part& part, const CompileOptions& options) {
   NetworkOptions network;
   network.device = part.device;

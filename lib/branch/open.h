@@ -12,6 +12,9 @@ namespace dnn::branch {
 // `graph` with every open first extent 1, and its types inferred: what the functions below take.
 Graph with_one_sample(Graph graph);
 
+// Connects those that are on other machines: before the functions below. `connection` as for dnn-infer.
+void connect_parts(std::vector<Part>& parts, const DeviceOptions& connection);
+
 // What a package for the part is compiled with, as dnn-infer compiles for that device: `options`, of which level and build count, with the
 // part's target and this machine's best instruction set.
 CompileOptions options_for(const Part& part, const CompileOptions& options);

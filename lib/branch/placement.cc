@@ -26,7 +26,9 @@ Part parse_part(const std::string& entry, size_t place) {
   }
   part.text = rest;
   std::string precision;
-  if (const size_t at = rest.find('@'); at != std::string::npos) {
+  // The address of another machine, which has its own processors.
+  const bool is_address = rest.find("://") != std::string::npos || starts_with(rest, "unix:");
+  if (const size_t at = rest.find('@'); !is_address && at != std::string::npos) {
     std::string cores = rest.substr(at + 1);
     if (const size_t colon = cores.find(':'); colon != std::string::npos) {
       precision = cores.substr(colon + 1);

@@ -66,6 +66,7 @@ TEST(BranchParts, AreReadFromAList) {
   EXPECT_EQ(parts[1].label(), "G (reference)");
   EXPECT_TRUE(parts[1].cores.empty());
   EXPECT_EQ(parse_parts("cpu,reference")[1].letter, 'D');
+  EXPECT_EQ(parse_parts("D=ssh://me@board:22/cpu")[0].device.text(), "ssh://me@board:22/cpu");
 }
 
 TEST(BranchParts, AreRefusedWithTheWayOut) {
