@@ -74,7 +74,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.network.trust_model, "--trust-model", "give lib:NAME the model's own file, whose code it may run");
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
-  args.device(&o.device, "where to run: reference, cpu, opencl:0, lib:NAME, ssh://HOST/cpu, ...");
+  args.device(&o.device, "where to run: cpu, opencl:0, lib:NAME, ssh://HOST/cpu");
   args.option(&o.key, "--key", "FILE", "the key of the dnn-serve at --device tcp://HOST:PORT/cpu");
   args.threads(&o.threads);
   args.seed(&o.source.seed);

@@ -29,7 +29,7 @@ class Faults(unittest.TestCase):
         cls.home.mkdir()
         cls.shared = pathlib.Path(cls.scratch.name, "shared")
         cls.shared.mkdir()
-        done = cls.bash(f"dnn-compile -O1 --isa x86-64 {MODEL} -o model.dnnpkg && {INFER.format('model.dnnpkg')} -o run.dnns && "
+        done = cls.bash(f"dnn-compile -O1 --isa x86-64 --keep-source {MODEL} -o model.dnnpkg && {INFER.format('model.dnnpkg')} -o run.dnns && "
                         f"{INFER.format('model.dnnpkg')} --trace --sample-tensors -o trace.dnns", folder=cls.shared)
         assert done.codes == [0] and not done.err, done.err
         cls.package, cls.run_stream, cls.trace = (cls.shared / name for name in ("model.dnnpkg", "run.dnns", "trace.dnns"))
@@ -242,7 +242,7 @@ class Faults(unittest.TestCase):
         self.expect(f"dnn-infer -q --fill random --trust {self.package} -o out.dnns", [0], **no_compiler)
         (self.folder / "out.dnns").unlink()
         nobody = {"HOME": None, "XDG_CONFIG_HOME": None, "XDG_CACHE_HOME": None}
-        self.expect(f"dnn-compile -q -O1 --isa x86-64 {MODEL} -o unsigned.dnnpkg", [0], **nobody)
+        self.expect(f"dnn-compile -q -O1 --isa x86-64 --keep-source {MODEL} -o unsigned.dnnpkg", [0], **nobody)
         unsigned = (self.folder / "unsigned.dnnpkg").read_bytes()
         self.assertEqual(unsigned[16:48], bytes(32))
         done = self.expect("dnn-infer -q --fill random unsigned.dnnpkg -o out.dnns", [ENVIRONMENT], "dnn-infer", PATH=f"{BUILD}/bin")
@@ -262,7 +262,7 @@ class Faults(unittest.TestCase):
 
     def test_places_that_cannot_be_written_cost_time_only(self):
         for place in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
-            for tool, line in (("dnn-compile", f"dnn-compile -O1 --isa x86-64 {MODEL} -o out.dnnpkg"),
+            for tool, line in (("dnn-compile", f"dnn-compile -O1 --isa x86-64 --keep-source {MODEL} -o out.dnnpkg"),
                                ("dnn-infer", f"dnn-infer -q --fill ones -O1 {MODEL} -o out.dnns")):
                 with self.subTest(place=place, tool=tool):
                     loud = line.replace(" -q", "")

@@ -36,6 +36,7 @@ inline std::vector<Record> example_run() {
   prediction.outputs = {{"logits", Tensor::of<float>({1, 2}, {-0.1f, 17.25f})},
                         {"aux", Tensor::of<double>({1}, {0.1})}};
   prediction.latency_ns = 5312345;
+  prediction.transport_ns = 98765;
   prediction.batch = 2;
 
   Tensor words(DType::String, {2});
