@@ -169,8 +169,10 @@ class Client {
     if (upload_ == nullptr) fail_malformed("an upload that was not asked for");
     number_of(request.map, "at", upload_->at(), upload_->at());
     const std::unique_ptr<Upload> upload = std::move(upload_);
+    const int64_t size = upload->size() - upload->at();
+    const auto start = std::chrono::steady_clock::now();
     std::optional<Error> failed;
-    for (int64_t left = upload->size() - upload->at(); left > 0;) {
+    for (int64_t left = size; left > 0;) {
       const std::optional<Message> part = frames_.receive(remote::kMaxFramePayload);
       if (!part) fail_malformed("the connection ends within an upload");
       if (text_of(part->map, "op") != "data" || part->payload.empty()) fail_malformed("an upload is interrupted");
@@ -184,7 +186,9 @@ class Client {
     }
     if (failed) throw Error(*failed);
     upload->finish();
-    if (options_.note) options_.note(cat(name_, ": uploaded ", upload->size(), " bytes, ", upload->sha256()));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (options_.note)
+      options_.note(cat(name_, ": uploaded ", size, " bytes in ", took.count(), " s: ", upload->sha256()));
     frames_.send({{"done", true}});
   }
 
