@@ -184,6 +184,12 @@ class Remote(unittest.TestCase):
         self.assertIn(b"cpu\t", devices)
         self.assertEqual(devices, self.run_tool("dnn-serve", "--probe").stdout)
 
+    def test_localize_says_the_same(self):
+        models = ["-q", "--preprocess", "imagenet-torch", SAMPLE / "shapes.onnx", SAMPLE / "shapes_wrong.onnx", SAMPLE / "images" / "star"]
+        local = self.run_tool("dnn-localize", "--device", "cpu", *models, code=1)
+        there = self.run_tool("dnn-localize", "--device", "ssh://me@board/cpu", *models, code=1)
+        self.assertEqual(there.stdout, local.stdout)
+
     def test_a_package_crosses_once(self):
         self.run_tool("dnn-compile", self.folder / "net.txt", "-o", self.folder / "once.dnnpkg")
         _, address = self.serve("--unix", self.folder / "o.sock", "--store", self.folder / "once")
