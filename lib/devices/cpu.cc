@@ -81,7 +81,7 @@ const Variant& choose_variant(const Package& package, const std::string& forced)
 
 class CpuSession : public PlannedSession {
  public:
-  CpuSession(std::shared_ptr<const Package> package, const DeviceOptions& options)
+  CpuSession(const std::shared_ptr<const Package>& package, const DeviceOptions& options)
       : PlannedSession(package, choose_variant(*package, options.isa)),
         object_(variant_->code.binary),
         processors_(options.processors),

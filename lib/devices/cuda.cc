@@ -111,7 +111,7 @@ std::string machine_code(const Package& package, const Variant& variant, const C
 
 class CudaSession : public PlannedSession {
  public:
-  CudaSession(std::shared_ptr<const Package> package, std::unique_ptr<CudaDriver> driver, int index,
+  CudaSession(const std::shared_ptr<const Package>& package, std::unique_ptr<CudaDriver> driver, int index,
               const std::string& nvrtc)
       : PlannedSession(package, package->variants.front()),
         driver_(std::move(driver)),

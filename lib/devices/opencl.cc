@@ -120,7 +120,7 @@ class OpenClSession : public PlannedSession {
   };
 
  public:
-  OpenClSession(std::shared_ptr<const Package> package, cl_device_id device)
+  OpenClSession(const std::shared_ptr<const Package>& package, cl_device_id device)
       : PlannedSession(package, variant_for(*package, device)),
         device_(device),
         name_(device_text(device, CL_DEVICE_NAME)),

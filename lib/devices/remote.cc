@@ -20,7 +20,7 @@ using remote::number_of;
 using remote::text_of;
 using stream::Json;
 
-constexpr double kConnect_s = 10;
+constexpr double kConnectSeconds = 10;
 constexpr uint64_t kMostAnswer = uint64_t{8} << 30;  // bytes of outputs
 
 std::string key_of(const DeviceOptions& options) {
@@ -83,7 +83,7 @@ class UploadSink : public ByteSink {
 RemoteHost::RemoteHost(const remote::Address& address, const std::string& device, const DeviceOptions& options)
     : address_(address),
       wait_s_(stream::seconds_to_wait(options.variable ? options.variable(stream::kWaitVariable) : "")),
-      transport_(remote::connect(address, options.variable, kConnect_s)),
+      transport_(remote::connect(address, options.variable, kConnectSeconds)),
       frames_(*transport_, *transport_, address.text) {
   frames_.on_wait([this](bool) { transport_->limit(wait_s_, stream::kWaitVariable); });
   const std::string key = key_of(options);
@@ -149,7 +149,7 @@ std::string RemoteHost::give(const Package& package) {
   named.source = facts_.runs_code ? package.source.without_constants() : SourceGraph(package.source.graph());
   HashSink hash;
   write_package(named, hash, {});
-  const std::string sha256 = hash.hex();
+  std::string sha256 = hash.hex();
   const auto size = static_cast<int64_t>(hash.size());
   const Json have = ask({{"op", "have"}, {"sha256", sha256}, {"bytes", size}});
   const int64_t at = number_of(have, "at", 0, size);

@@ -12,8 +12,8 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-constexpr int64_t kMost_bytes = int64_t{1} << 40, kMost_threads = 1024;
-constexpr int32_t kMost_slots = 1 << 24;
+constexpr int64_t kMostBytes = int64_t{1} << 40, kMostThreads = 1024;
+constexpr int32_t kMostSlots = 1 << 24;
 
 std::string code_digest(const Code& code) {
   return sha256_hex({as_bytes(code.source), as_bytes(std::string_view("\0", 1)), as_bytes(code.binary)});
@@ -119,7 +119,7 @@ void check_step(const Step& s, const Variant& v, size_t constants) {
     fail("a step for ", s.samples, " samples with ", s.strides.size(), " strides");
   }
   for (int64_t stride : s.strides) {
-    if (stride < 0 || stride > kMost_bytes / s.samples) fail("a stride of ", stride, " bytes");
+    if (stride < 0 || stride > kMostBytes / s.samples) fail("a stride of ", stride, " bytes");
   }
 }
 
@@ -131,7 +131,7 @@ void check_code(const Variant& v) {
     if (n < 1) fail("code ", isa, " has a kernel of ", n, " tasks");
   }
   for (int64_t n : v.code.threads) {
-    if (n < 0 || n > kMost_threads) fail("code ", isa, " has tasks of ", n, " threads");
+    if (n < 0 || n > kMostThreads) fail("code ", isa, " has tasks of ", n, " threads");
   }
 }
 
@@ -150,9 +150,9 @@ void check_state(const Variant& v) {
 }
 
 void check(const Variant& v, size_t constants) {
-  if (v.arena_bytes < 0 || v.arena_bytes > kMost_bytes || v.slots < 0 || v.slots > kMost_slots)
+  if (v.arena_bytes < 0 || v.arena_bytes > kMostBytes || v.slots < 0 || v.slots > kMostSlots)
     fail("arena of ", v.arena_bytes, " bytes");
-  if (v.sample_arena_bytes < 0 || v.sample_arena_bytes > kMost_bytes)
+  if (v.sample_arena_bytes < 0 || v.sample_arena_bytes > kMostBytes)
     fail("an arena of ", v.sample_arena_bytes, " bytes a sample");
   for (const Placement& p : v.values) check_argument(p.where, v, constants);
   for (const Step& s : v.steps) check_step(s, v, constants);

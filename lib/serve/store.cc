@@ -51,7 +51,7 @@ std::string Store::file_of(const std::string& sha256) const { return cat(folder_
 std::string Store::part_of(const std::string& sha256) const { return cat(folder_, "/", sha256, kPart); }
 
 std::string Store::find(const std::string& sha256) const {
-  const std::string path = file_of(sha256);
+  std::string path = file_of(sha256);
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return "";
   touch_cached(path);

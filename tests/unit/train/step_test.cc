@@ -25,7 +25,7 @@ Tensor fill(const Shape& shape, int64_t start, double scale = 0.5, double offset
 }
 
 // Convolution, batch norm, depthwise convolution, HardSwish, mean, dense, Softmax.
-Graph small_network(Dim batch) {
+Graph small_network(const Dim& batch) {
   NewGraph net;
   ValueId v = net.input("x", Type(DType::Float32, {batch, 2, 7, 6}));
   net.set_name("conv1");
