@@ -3,7 +3,7 @@ import importlib
 import os
 
 import numpy as np
-from wanted import wants
+from wanted import made
 
 NAME = os.environ.get("DNN_KERAS", "keras")
 keras = importlib.import_module(NAME)
@@ -389,13 +389,4 @@ if OPS is not None:
 
 
 def cases(folder, wanted, _):
-    for name, make in ROWS:
-        if not wants(name, wanted):
-            continue
-        try:
-            files, inputs, outputs = make(folder)
-        except Exception as error:  # what this version does not have is no case
-            yield {"name": name, "error": f"{type(error).__name__}: {str(error).strip()}".split("\n")[0]}
-            continue
-        for path in files:
-            yield {"name": f"{name}/{os.path.splitext(path)[1][1:]}", "model": path, "inputs": list(inputs.items()), "outputs": outputs}
+    return made(ROWS, folder, wanted)

@@ -2,7 +2,7 @@
 import os
 
 import numpy as np
-from wanted import wants
+from wanted import made
 import tensorflow as tf
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
@@ -197,13 +197,4 @@ case("effect_python", ROW, lambda x: tf.numpy_function(lambda v: v, [x], tf.floa
 
 
 def cases(folder, wanted, _):
-    for name, make in ROWS:
-        if not wants(name, wanted):
-            continue
-        try:
-            files, inputs, outputs = make(folder)
-        except Exception as error:  # what this version does not have is no case
-            yield {"name": name, "error": f"{type(error).__name__}: {str(error).strip()}".split("\n")[0]}
-            continue
-        for path in files:
-            yield {"name": f"{name}/{os.path.splitext(path)[1][1:]}", "model": path, "inputs": list(inputs.items()), "outputs": outputs}
+    return made(ROWS, folder, wanted)
