@@ -81,8 +81,8 @@ const Variant& choose_variant(const Package& package, const std::string& forced)
 
 class CpuSession : public PlannedSession {
  public:
-  CpuSession(const std::shared_ptr<const Package>& package, const DeviceOptions& options)
-      : PlannedSession(package, choose_variant(*package, options.isa)),
+  CpuSession(std::shared_ptr<const Package> package, const Variant& variant, const DeviceOptions& options)
+      : PlannedSession(std::move(package), variant),
         object_(variant_->code.binary),
         processors_(options.processors),
         pool_(options.threads, processors_) {
@@ -231,7 +231,8 @@ class CpuSession : public PlannedSession {
 
 std::unique_ptr<Session> cpu_open(std::shared_ptr<const Package> package, const std::string&,
                                   const DeviceOptions& options) {
-  return std::make_unique<CpuSession>(std::move(package), options);
+  const Variant& variant = choose_variant(*package, options.isa);
+  return std::make_unique<CpuSession>(std::move(package), variant, options);
 }
 
 std::vector<std::string> cpu_list(const DeviceOptions&) {

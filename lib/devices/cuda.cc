@@ -111,9 +111,9 @@ std::string machine_code(const Package& package, const Variant& variant, const C
 
 class CudaSession : public PlannedSession {
  public:
-  CudaSession(const std::shared_ptr<const Package>& package, std::unique_ptr<CudaDriver> driver, int index,
-              const std::string& nvrtc)
-      : PlannedSession(package, package->variants.front()),
+  CudaSession(std::shared_ptr<const Package> package, const Variant& variant, std::unique_ptr<CudaDriver> driver,
+              int index, const std::string& nvrtc)
+      : PlannedSession(std::move(package), variant),
         driver_(std::move(driver)),
         name_(driver_->name(driver_->device(index))),
         context_(*driver_, driver_->device(index)) {
@@ -218,7 +218,8 @@ std::unique_ptr<Session> cuda_open(std::shared_ptr<const Package> package, const
     fail_environment("device cuda:", n, ": no such device, ", driver->device_count(),
                      " found (see dnn-infer --list-devices)");
   }
-  return std::make_unique<CudaSession>(std::move(package), std::move(driver), static_cast<int>(n),
+  const Variant& variant = package->variants.front();
+  return std::make_unique<CudaSession>(std::move(package), variant, std::move(driver), static_cast<int>(n),
                                        variable_of(options, "DNN_NVRTC"));
 }
 

@@ -120,8 +120,8 @@ class OpenClSession : public PlannedSession {
   };
 
  public:
-  OpenClSession(const std::shared_ptr<const Package>& package, cl_device_id device)
-      : PlannedSession(package, variant_for(*package, device)),
+  OpenClSession(std::shared_ptr<const Package> package, const Variant& variant, cl_device_id device)
+      : PlannedSession(std::move(package), variant),
         device_(device),
         name_(device_text(device, CL_DEVICE_NAME)),
         together_(!for_gpu(*variant_) && opencl_steps_known(*variant_)) {
@@ -358,7 +358,9 @@ std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, con
   if (n >= static_cast<int64_t>(found.size())) {
     fail_environment("device opencl:", n, ": no such device, ", found.size(), " found (see dnn-infer --list-devices)");
   }
-  return std::make_unique<OpenClSession>(std::move(package), found[static_cast<size_t>(n)].device);
+  cl_device_id const device = found[static_cast<size_t>(n)].device;
+  const Variant& variant = variant_for(*package, device);
+  return std::make_unique<OpenClSession>(std::move(package), variant, device);
 }
 
 bool opencl_on_gpu(const std::string& index) {

@@ -16,7 +16,7 @@ PROGRAM = """#include "base/sha256.h"
 int main() {
   dnn::Graph graph;
   graph.add_value("x");
-  dnn::find_device("opencl").list({});
+  dnn::DeviceSpec("opencl").device().list({});
   return graph.value_count() == 1 && !dnn::looks_like_package(dnn::as_bytes(dnn::sha256_hex(dnn::as_bytes("x")))) ? 0 : 1;
 }
 """
