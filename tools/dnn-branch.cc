@@ -27,7 +27,7 @@ const cli::Tool kTool = {
 
 struct Options {
   std::vector<std::string> configs;
-  std::string output, weights, devices, level = "3";
+  std::string output, weights, devices, key, level = "3";
   bool flops = false;
   branch::EvaluateRequest evaluate;
 };
@@ -43,6 +43,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.evaluate.image_size, "--image-size", "N", "height and width of the input (0: TRAIN.IM_SIZE)", 0);
   args.option(&o.devices, "--devices", "LIST",
               "eval: what runs each device's branches, [LETTER=]KIND[:N][@CORES], e.g. C=cpu@0,D=cpu@1+3,G=opencl:0");
+  args.option(&o.key, "--key", "FILE", "eval: the key of the dnn-serve at tcp://HOST:PORT/cpu");
   args.choice(&o.level, "-O,--opt", {"0", "1", "2", "3", "4"}, "eval: optimisation level");
   args.option(&o.evaluate.image, "--input-image", "FILE", "eval: run on this image (default: random numbers)");
   args.option(&o.evaluate.preprocess, "--preprocess", "NAME", "eval: how the image becomes the input");
@@ -74,6 +75,7 @@ int run_eval(const Options& o) {
     const char* value = std::getenv(name.c_str());
     return std::string(value == nullptr ? "" : value);
   };
+  connection.key_file = o.key;
   branch::connect_parts(request.parts, connection);
   request.output = o.output;
   OpenOptions folders;
@@ -88,9 +90,20 @@ int run_eval(const Options& o) {
   return 0;
 }
 
+// Options that would change nothing where a network is built are mistakes.
+void refuse_idle_options(const Options& o) {
+  const Options left_out;
+  const branch::EvaluateRequest &given = o.evaluate, &none = left_out.evaluate;
+  if (!o.devices.empty()) fail_usage("--devices belongs to eval: dnn-branch eval CFG... --devices ", o.devices);
+  if (!o.key.empty() || o.level != left_out.level || given.image != none.image || given.preprocess != none.preprocess ||
+      given.runs != none.runs || given.warmup != none.warmup || given.timeline != none.timeline)
+    fail_usage(
+        "--key, -O, --input-image, --preprocess, --runs, --warmup and --timeline belong to dnn-branch eval CFG...");
+}
+
 int work(const Options& o) {
   if (o.configs[0] == "eval") return run_eval(o);
-  if (!o.devices.empty()) fail_usage("--devices belongs to eval: dnn-branch eval CFG... --devices ", o.devices);
+  refuse_idle_options(o);
   if (o.flops && !o.output.empty()) fail_usage("--flops prints and writes nothing; leave out -o");
   if (o.flops) return print_counts(o);
   if (o.output.empty()) fail_usage("nothing to do; pass -o FILE or --flops");

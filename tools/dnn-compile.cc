@@ -147,6 +147,10 @@ int work(const Options& o) {
   if ((o.tune || !o.tuning.log.empty()) && !builds_here(o.device))
     fail_usage("schedules are searched for --device cpu alone");
   const DeviceSpec device = o.device;
+  if (device.is_remote())
+    fail_usage("--device ", o.device,
+               ": a package is compiled for a kind of device, not for one machine; dnn-infer --device ", o.device,
+               " compiles for that machine, and --device cpu --isa for any");
   if (device.framework() != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
   OpenOptions open;
   open.compile.device = device.kind();

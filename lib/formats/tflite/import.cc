@@ -169,7 +169,13 @@ ValueId Op::real(size_t i) {
 }
 
 ValueId Op::meets(ValueId v, size_t x, size_t w, std::vector<int64_t> axes) {
-  if (quantized(input_tensor(x)) || !quantized(input_tensor(w))) return v;
+  const Tensor& weights = input_tensor(w);
+  if (quantized(input_tensor(x)) || !quantized(weights)) return v;
+  const std::vector<int64_t> zero_point = numbers(weights.quantization()->zero_point());
+  const bool shifted = std::any_of(zero_point.begin(), zero_point.end(), [](int64_t z) { return z != 0; });
+  if ((weights.type() != TensorType::INT8 && weights.type() != TensorType::INT4) || shifted)
+    refuse(
+        "weights that meet float32 numbers must be int8 or int4 around 0: TFLite does not look at a zero point there");
   Node node;
   node.domain = kInternalDomain;
   node.op = "DynamicFakeQuantize";

@@ -79,7 +79,8 @@ class Op : public DraftBuilder {
   ValueId raw(size_t i);
   ValueId real(size_t i);
   // Input `x`, whose real numbers are `v` now, on its way to weights `w`. Where these are integers and it is float32, TFLite rounds
-  // it as it runs, by one scale for all elements along `axes`: an image, or a row.
+  // it as it runs, by one scale for all elements along `axes`: an image, or a row. Unsupported for weights other than int8 and int4
+  // around 0.
   ValueId meets(ValueId v, size_t x, size_t w, std::vector<int64_t> axes);
   // Its value where the file holds it, else null.
   const dnn::Tensor* constant(size_t i);

@@ -167,6 +167,34 @@ TEST(TfliteRead, RealInputsOfIntegerWeightsAreRoundedAsTheyCome) {
   for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], wanted[i], 2e-6) << i;
 }
 
+// TFLite 2.21 takes the bits of uint8 weights for signed ones there, and leaves a zero point out.
+TEST(TfliteRead, WeightsOfRealInputsLieAroundZero) {
+  const auto file = [](TensorType type, int64_t zero_point) {
+    FileBuilder b;
+    const int x = b.tensor({.name = "x", .shape = {1, 2}});
+    const int w = b.tensor({.name = "w",
+                            .shape = {1, 2},
+                            .type = type,
+                            .bytes = bytes_of<int8_t>({10, 20}),
+                            .scale = {0.5f},
+                            .zero_point = {zero_point}});
+    const int y = b.tensor({.name = "y", .shape = {1, 1}});
+    b.op(9, {x, w, -1}, {y},
+         [](flatbuffers::FlatBufferBuilder& fbb) { return CreateFullyConnectedOptions(fbb, Activation::NONE).o; });
+    return b.finish({x}, {y});
+  };
+  EXPECT_EQ(ops_of(read_bytes(file(TensorType::INT8, 0))), "DynamicFakeQuantize DequantizeLinear Gemm");
+  for (const std::string& refused :
+       {file(TensorType::INT8, 5), file(TensorType::UINT8, 128), file(TensorType::UINT8, 0)}) {
+    try {
+      read_bytes(refused);
+      ADD_FAILURE() << "read";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Unsupported) << e.what();
+    }
+  }
+}
+
 TEST(TfliteRead, MovingElementsOfOneScaleNeedsNoRounding) {
   FileBuilder b;
   const auto u8 = TensorType::UINT8;
