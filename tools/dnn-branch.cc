@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "branch/evaluate.h"
+#include "branch/make.h"
 #include "branch/network.h"
 #include "cli/cli.h"
 #include "cli/console.h"
@@ -16,25 +17,29 @@ using namespace dnn;
 const cli::Tool kTool = {
     .name = "dnn-branch",
     .summary =
-        "Builds networks whose stages are branches for several processors. A configuration is a YAML file of pycls "
-        "(mbanynet), as NN-Stretch publishes them. 'dnn-branch eval CFG...' measures them with all branches at once, "
-        "against each device alone.",
+        "Makes networks whose stages are branches for several processors: of a model, by a search on these processors, "
+        "or "
+        "of a configuration, a YAML file of pycls (mbanynet), as NN-Stretch publishes them. 'dnn-branch eval NET...' "
+        "measures them with all branches at once, against each device alone.",
     .negative = "",
-    .examples = {{"dnn-branch R-50-CD.yaml -o branched.onnx", "builds the network, with random weights"},
-                 {"dnn-branch R-50-CD.yaml --weights trained.pyth -o branched.onnx", "with trained ones"},
-                 {"dnn-branch --flops configs/*.yaml", "their sizes, as pycls counts them"},
-                 {"dnn-branch eval configs/ --devices C=cpu@0,D=cpu@1 -o result.csv", "latencies on two processors"}}};
+    .examples = {
+        {"dnn-branch resnet50.onnx --devices cpu@0,cpu@1 -o branched.onnx", "branches of the stages of a model"},
+        {"dnn-branch R-50-CD.yaml -o branched.onnx", "builds the network, with random weights"},
+        {"dnn-branch R-50-CD.yaml --weights trained.pyth -o branched.onnx", "with trained ones"},
+        {"dnn-branch --flops configs/*.yaml", "their sizes, as pycls counts them"},
+        {"dnn-branch eval configs/ --devices C=cpu@0,D=cpu@1 -o result.csv", "latencies on two processors"}}};
 
 struct Options {
   std::vector<std::string> configs;
   std::string output, weights, devices, key, level = "3";
   bool flops = false;
+  branch::MakeRequest make;
   branch::EvaluateRequest evaluate;
 };
 
 void declare(cli::Args& args, Options& o) {
-  args.positionals(&o.configs, "[eval] CFG",
-                   "a configuration; with --flops and eval as many as you like; eval takes folders, too");
+  args.positionals(&o.configs, "[eval] NET",
+                   "a model or a configuration; with --flops and eval as many as you like; eval takes folders, too");
   args.option(&o.output, "-o,--output", "FILE",
               "write the network, in the format that the name says; of eval: the CSV of latencies");
   args.option(&o.weights, "--weights", "FILE",
@@ -42,7 +47,15 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.flops, "--flops", "print parameters, multiply-adds and activations as pycls counts them");
   args.option(&o.evaluate.image_size, "--image-size", "N", "height and width of the input (0: TRAIN.IM_SIZE)", 0);
   args.option(&o.devices, "--devices", "LIST",
-              "eval: what runs each device's branches, [LETTER=]KIND[:N][@CORES], e.g. C=cpu@0,D=cpu@1+3,G=opencl:0");
+              "what runs each device's branches, [LETTER=]KIND[:N][@CORES], e.g. C=cpu@0,D=cpu@1+3,G=opencl:0");
+  args.option(&o.make.plan_out, "--config-out", "FILE", "of a model: write the branches that the search chose");
+  args.option(&o.make.plan, "--config", "FILE", "of a model: make the branches of such a file, without a search");
+  args.option(&o.make.search.alpha, "--main-share", "X", "least share of a stage's arithmetic in its main branch");
+  args.option(&o.make.search.beta, "--least-share", "X", "least share of it in all branches together");
+  args.option(&o.make.search.gamma, "--most-time", "X",
+              "most time of a branch, as a share of the stage's on the best single device");
+  args.option(&o.make.search.merge_us, "--merge-cost", "US", "what joining a stage's branches is taken to cost");
+  args.option(&o.evaluate.baseline, "--baseline", "MODEL", "eval: the model that runs on each device alone");
   args.option(&o.key, "--key", "FILE", "eval: the key of the dnn-serve at tcp://HOST:PORT/cpu");
   args.choice(&o.level, "-O,--opt", {"0", "1", "2", "3", "4"}, "eval: optimisation level");
   args.option(&o.evaluate.image, "--input-image", "FILE", "eval: run on this image (default: random numbers)");
@@ -62,52 +75,62 @@ int print_counts(const Options& o) {
   return 0;
 }
 
-int run_eval(const Options& o) {
-  branch::EvaluateRequest request = o.evaluate;
-  request.configs.assign(o.configs.begin() + 1, o.configs.end());
-  if (request.configs.empty()) fail_usage("eval: no configuration; name files or folders");
-  if (o.devices.empty()) fail_usage("eval: pass --devices, e.g. C=cpu@0,D=cpu@1");
-  if (o.output.empty()) fail_usage("eval: pass -o result.csv");
-  if (!o.weights.empty() || o.flops) fail_usage("eval measures; leave out --weights and --flops");
-  request.parts = branch::parse_parts(o.devices);
+// The parts of --devices, connected.
+std::vector<branch::Part> parts_of(const Options& o) {
+  std::vector<branch::Part> parts = branch::parse_parts(o.devices);
   DeviceOptions connection;
   connection.variable = [](const std::string& name) {
     const char* value = std::getenv(name.c_str());
     return std::string(value == nullptr ? "" : value);
   };
   connection.key_file = o.key;
-  branch::connect_parts(request.parts, connection);
-  request.output = o.output;
+  branch::connect_parts(parts, connection);
+  return parts;
+}
+
+CompileOptions compile_options(const Options& o) {
   OpenOptions folders;
   use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
-  request.compile = folders.compile;
-  request.compile.opt = o.level[0] - '0';
+  folders.compile.opt = o.level[0] - '0';
+  return folders.compile;
+}
+
+void say_unless_quiet(const std::string& line) {
+  if (!cli::console().quiet) cli::say(line);
+}
+
+int run_eval(const Options& o) {
+  branch::EvaluateRequest request = o.evaluate;
+  request.configs.assign(o.configs.begin() + 1, o.configs.end());
+  if (request.configs.empty()) fail_usage("eval: no network; name models, configurations or folders of these");
+  if (o.devices.empty()) fail_usage("eval: pass --devices, e.g. C=cpu@0,D=cpu@1");
+  if (o.output.empty()) fail_usage("eval: pass -o result.csv");
+  if (!o.weights.empty() || o.flops) fail_usage("eval measures; leave out --weights and --flops");
+  request.parts = parts_of(o);
+  request.output = o.output;
+  request.compile = compile_options(o);
   request.warn = cli::warn;
-  request.say = [](const std::string& line) {
-    if (!cli::console().quiet) cli::say(line);
-  };
+  request.say = say_unless_quiet;
   branch::evaluate(request);
   return 0;
 }
 
-// Options that would change nothing where a network is built are mistakes.
-void refuse_idle_options(const Options& o) {
-  const Options left_out;
-  const branch::EvaluateRequest &given = o.evaluate, &none = left_out.evaluate;
-  if (!o.devices.empty()) fail_usage("--devices belongs to eval: dnn-branch eval CFG... --devices ", o.devices);
-  if (!o.key.empty() || o.level != left_out.level || given.image != none.image || given.preprocess != none.preprocess ||
-      given.runs != none.runs || given.warmup != none.warmup || given.timeline != none.timeline)
-    fail_usage(
-        "--key, -O, --input-image, --preprocess, --runs, --warmup and --timeline belong to dnn-branch eval CFG...");
+// A model's branches, searched or as --config says.
+Graph make(const Options& o) {
+  branch::MakeRequest request = o.make;
+  request.model = o.configs[0];
+  if (o.devices.empty() && request.plan.empty())
+    fail_usage("pass --devices for the search, e.g. C=cpu@0,D=cpu@1, or --config FILE of an earlier one");
+  if (!o.devices.empty()) request.parts = parts_of(o);
+  if (request.plan.empty() && request.parts.size() < 2) fail_usage("--devices: branches are for two devices or more");
+  request.search.compile = compile_options(o);
+  request.search.runs = o.evaluate.runs;
+  request.search.say = request.say = say_unless_quiet;
+  request.warn = cli::warn;
+  return branch::make_branched(request);
 }
 
-int work(const Options& o) {
-  if (o.configs[0] == "eval") return run_eval(o);
-  refuse_idle_options(o);
-  if (o.flops && !o.output.empty()) fail_usage("--flops prints and writes nothing; leave out -o");
-  if (o.flops) return print_counts(o);
-  if (o.output.empty()) fail_usage("nothing to do; pass -o FILE or --flops");
-  if (o.configs.size() != 1) fail_usage("-o takes one configuration, ", o.configs.size(), " are given");
+Graph build(const Options& o) {
   Graph graph =
       branch::build_network(branch::read_config(o.configs[0], cli::warn), o.evaluate.seed, o.evaluate.image_size);
   if (o.weights.empty()) {
@@ -115,9 +138,43 @@ int work(const Options& o) {
   } else {
     branch::load_weights(graph, o.weights, cli::warn);
   }
+  return graph;
+}
+
+bool is_config(const std::string& path) { return ends_with(path, ".yaml") || ends_with(path, ".yml"); }
+
+// Options that would change nothing are mistakes.
+void refuse_idle_options(const Options& o, bool is_model) {
+  const Options left_out;
+  const branch::EvaluateRequest &given = o.evaluate, &none = left_out.evaluate;
+  if (given.image != none.image || given.preprocess != none.preprocess || given.warmup != none.warmup ||
+      given.timeline != none.timeline || given.baseline != none.baseline)
+    fail_usage("--input-image, --preprocess, --warmup, --timeline and --baseline belong to dnn-branch eval NET...");
+  if (is_model) {
+    if (!o.weights.empty() || given.image_size != none.image_size || given.seed != none.seed)
+      fail_usage("--weights, --image-size and --seed belong to configurations; ", o.configs[0], " is a model");
+    return;
+  }
+  const branch::SearchOptions &search = o.make.search, &usual = left_out.make.search;
+  if (!o.devices.empty() || !o.key.empty() || o.level != left_out.level || given.runs != none.runs)
+    fail_usage("--devices, --key, -O and --runs belong to models and to dnn-branch eval NET...");
+  if (!o.make.plan.empty() || !o.make.plan_out.empty() || search.alpha != usual.alpha || search.beta != usual.beta ||
+      search.gamma != usual.gamma || search.merge_us != usual.merge_us)
+    fail_usage("--config, --config-out and the search's shares belong to models; ", o.configs[0],
+               " is a configuration");
+}
+
+int work(const Options& o) {
+  if (o.configs[0] == "eval") return run_eval(o);
+  const bool is_model = !is_config(o.configs[0]);
+  refuse_idle_options(o, is_model && !o.flops);
+  if (o.flops && !o.output.empty()) fail_usage("--flops prints and writes nothing; leave out -o");
+  if (o.flops) return print_counts(o);
+  if (o.output.empty()) fail_usage("nothing to do; pass -o FILE or --flops");
+  if (o.configs.size() != 1) fail_usage("-o takes one model or configuration, ", o.configs.size(), " are given");
   ConvertOptions options;
   options.certify = false;
-  convert_model(std::move(graph), o.output, options);
+  convert_model(is_model ? make(o) : build(o), o.output, options);
   return 0;
 }
 

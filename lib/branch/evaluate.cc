@@ -13,8 +13,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "branch/network.h"
+#include "formats/format.h"
 #include "infer/sample_source.h"
 #include "infer/setup.h"
+#include "ops/op.h"
 #include "usage/meter.h"
 
 namespace dnn::branch {
@@ -25,18 +27,31 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTurns = 10;
 constexpr const char* kHeader = "cfg,latency,energy";
 
-// The parts that a configuration has work for, in the order of its devices. Throws Usage.
-std::vector<Part> parts_for(const Config& config, const std::vector<Part>& parts) {
+// The parts that a network has work for, in the order of its devices' letters. Throws Usage.
+std::vector<Part> parts_for(const std::string& name, const std::string& letters, const std::vector<Part>& parts) {
   std::vector<Part> chosen;
-  for (const std::string& device : config.devices()) {
-    const char letter = find_processor(device)->letter;
+  if (letters.empty())
+    fail_usage(name, ": no node is called after a device; make branches with dnn-branch MODEL --devices LIST -o OUT");
+  for (const char letter : letters) {
     const auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.letter == letter; });
     if (part == parts.end())
-      fail_usage(config.path, " has work for ", letter, " (", device, "), which --devices does not give; add ", letter,
-                 "=DEVICE");
+      fail_usage(name, " has work for ", letter, " (", find_processor(std::string(1, letter))->name,
+                 "), which --devices does not give; add ", letter, "=DEVICE");
     chosen.push_back(*part);
   }
   return chosen;
+}
+
+bool is_config(const std::string& path) { return ends_with(path, ".yaml") || ends_with(path, ".yml"); }
+
+Graph read_one_sample(const std::string& path) { return with_one_sample(read_model(path)); }
+
+// Letters of the devices that a file's network has work for.
+std::string letters_of(const std::string& path, const std::function<void(const std::string&)>& warn) {
+  if (!is_config(path)) return letters_named(read_one_sample(path));
+  std::string letters;
+  for (const std::string& device : read_config(path, warn).devices()) letters += find_processor(device)->letter;
+  return letters;
 }
 
 // Inputs of one sample: an image, or random numbers.
@@ -140,9 +155,10 @@ std::optional<Part> together(const std::vector<Part>& parts) {
 
 class Measurement {
  public:
-  Measurement(const EvaluateRequest& request, const Graph& graph, const std::vector<Part>& parts)
+  // `alone` runs on single devices.
+  Measurement(const EvaluateRequest& request, const Graph& graph, const Graph& alone, const std::vector<Part>& parts)
       : request_(request),
-        graph_(graph),
+        graph_(alone),
         parts_(parts),
         session_(open_parallel(graph, parts, request.compile)),
         times_(*session_) {
@@ -297,18 +313,37 @@ Latency latency_of(std::vector<double> us) {
   return {at(0.5), us.front(), at(0.95), std::accumulate(us.begin(), us.end(), 0.0) / static_cast<double>(us.size())};
 }
 
-EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& request) {
-  const Config config = read_config(cfg, request.warn);
+EvaluateResult evaluate_graph(const std::string& cfg, const Graph& graph, const Graph& alone,
+                              const EvaluateRequest& request) {
   EvaluateResult result;
   result.cfg = cfg;
-  result.image_size = request.image_size == 0 ? config.image_size : request.image_size;
-  const Counts counts = count_network(config, result.image_size);
+  const std::string letters = letters_named(graph);
+  result.branched = letters.size() > 1;
+  Measurement(request, graph, alone, parts_for(cfg, letters, request.parts)).measure(result);
+  compare(result);
+  return result;
+}
+
+EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& request) {
+  std::optional<Graph> alone;
+  if (!request.baseline.empty()) alone = read_one_sample(request.baseline);
+  if (!is_config(cfg)) {
+    const Graph graph = read_one_sample(cfg);
+    EvaluateResult result = evaluate_graph(cfg, graph, alone ? *alone : graph, request);
+    for (NodeId id : graph.order()) result.flops += static_cast<int64_t>(node_flops(graph, graph.node(id)) / 2);
+    for (ValueId v = 0; v < graph.value_count(); ++v)
+      result.params += graph.constant(v) == nullptr ? 0 : graph.constant(v)->size();
+    return result;
+  }
+  const Config config = read_config(cfg, request.warn);
+  const int64_t size = request.image_size == 0 ? config.image_size : request.image_size;
+  const Graph graph = with_one_sample(build_network(config, request.seed, size));
+  EvaluateResult result = evaluate_graph(cfg, graph, alone ? *alone : graph, request);
+  result.image_size = size;
+  const Counts counts = count_network(config, size);
   result.params = counts.params;
   result.flops = counts.flops;
   result.branched = config.branched();
-  const Graph graph = with_one_sample(build_network(config, request.seed, result.image_size));
-  Measurement(request, graph, parts_for(config, request.parts)).measure(result);
-  compare(result);
   return result;
 }
 
@@ -316,8 +351,8 @@ void evaluate(const EvaluateRequest& request) {
   const std::vector<std::string> files = files_of(request.configs);
   std::string used;
   for (const std::string& file : files) {
-    const Config config = read_config(file, [](const std::string&) {});
-    for (const Part& part : parts_for(config, request.parts)) used += part.letter;
+    const std::string letters = letters_of(file, [](const std::string&) {});
+    for (const Part& part : parts_for(file, letters, request.parts)) used += part.letter;
   }
   for (const Part& part : request.parts) {
     if (used.find(part.letter) == std::string::npos) request.warn(cat("no configuration has work for ", part.label()));

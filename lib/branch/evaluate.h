@@ -14,7 +14,8 @@ namespace dnn::branch {
 inline constexpr double kWorthIt = 1.05;
 
 struct EvaluateRequest {
-  std::vector<std::string> configs;  // files; of a folder all .yaml files below it
+  std::vector<std::string> configs;  // files, models and configurations; of a folder all .yaml files below it
+  std::string baseline;              // the model that runs on single devices; "": the branched one itself
   std::vector<Part> parts;
   std::string output;    // result.csv; the JSON stands beside it
   std::string timeline;  // where a Chrome trace of one inference goes; "": nowhere
@@ -62,7 +63,12 @@ struct EvaluateResult {
   double best_us = 0, ratio = 0, bound_us = 0;
 };
 
+// A configuration, or a model of any format whose nodes are called after devices.
 EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& request);
+
+// The network `cfg`, in memory, with `alone` on single devices. Types inferred and fixed. The counts stay 0.
+EvaluateResult evaluate_graph(const std::string& cfg, const Graph& graph, const Graph& alone,
+                              const EvaluateRequest& request);
 
 // Each configuration that the CSV does not hold yet, into CSV and JSON as soon as it is measured. Throws Usage before anything is
 // measured where a configuration needs a device that is not given.

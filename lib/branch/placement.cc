@@ -52,6 +52,12 @@ Part parse_part(const std::string& entry, size_t place) {
   return part;
 }
 
+// The device that a node is called after, or null: `st_cpu_conv`.
+const ProcessorName* processor_in(const std::string& name) {
+  const std::vector<std::string> words = split(name, '_');
+  return words.size() < 2 || words[1].size() < 2 ? nullptr : find_processor(words[1]);
+}
+
 void check_cores(const std::vector<Part>& parts) {
   const std::vector<int> allowed = allowed_processors();
   std::vector<int> seen;
@@ -91,13 +97,22 @@ std::vector<Part> parse_parts(const std::string& list) {
   return parts;
 }
 
+std::string letters_named(const Graph& graph) {
+  std::string letters;
+  for (const ProcessorName& row : processor_names()) {
+    if (std::any_of(graph.order().begin(), graph.order().end(),
+                    [&](NodeId id) { return processor_in(graph.node(id).name) == &row; }))
+      letters += row.letter;
+  }
+  return letters;
+}
+
 std::vector<size_t> place_by_names(const Graph& graph, const std::string& letters) {
   const Uses uses(graph);
   std::vector<size_t> places(static_cast<size_t>(graph.node_slots()), 0);
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const std::vector<std::string> words = split(node.name, '_');
-    const ProcessorName* row = words.size() < 2 || words[1].size() < 2 ? nullptr : find_processor(words[1]);
+    const ProcessorName* row = processor_in(node.name);
     size_t& place = places[static_cast<size_t>(id)];
     if (row != nullptr) {
       place = letters.find(row->letter);

@@ -26,6 +26,9 @@ struct Part {
 // Unsupported for a precision other than f32.
 std::vector<Part> parse_parts(const std::string& list);
 
+// The letters of the devices that nodes are called after, in the order of processor_names().
+std::string letters_named(const Graph& graph);
+
 // By node: the index in `letters` of the device that the node is called after: `st_cpu_conv`, `s1_dsp_b2_add`, `head_gpu_dense`. A node that
 // is called after none runs where what it reads first is made. Throws Usage where a name's device has no letter there.
 std::vector<size_t> place_by_names(const Graph& graph, const std::string& letters);

@@ -1,0 +1,184 @@
+// search_branches(): candidates of each stage, compiled and timed on each part, and the choice among them.
+#include "branch/search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "base/affinity.h"
+#include "base/error.h"
+#include "branch/config.h"
+#include "branch/evaluate.h"
+#include "ops/op.h"
+
+namespace dnn::branch {
+namespace {
+
+constexpr int kWidths = 8;
+constexpr int kWarmUp = 3;
+
+double flops_of(const Graph& graph) {
+  double sum = 0;
+  for (NodeId id : graph.order()) sum += node_flops(graph, graph.node(id));
+  return sum;
+}
+
+std::vector<Tensor> zeros_for(const Graph& graph) {
+  std::vector<Tensor> inputs;
+  for (ValueId v : graph.inputs) {
+    const Type& type = graph.value(v).type;
+    Tensor x(type.dtype, type.fixed_shape());
+    // No zeros and no denormals: what a network computes on.
+    for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i % 23) / 11 - 1;
+    inputs.push_back(std::move(x));
+  }
+  return inputs;
+}
+
+class Stopwatch {
+ public:
+  Stopwatch(const std::vector<Part>& parts, const SearchOptions& options) : parts_(parts), options_(options) {}
+
+  // Median microseconds of a run on each part; one compilation for each kind of device.
+  std::vector<double> measure(const Graph& graph) {
+    std::map<std::string, std::shared_ptr<const Package>> packages;
+    const std::vector<Tensor> inputs = zeros_for(graph);
+    std::vector<double> result;
+    for (const Part& part : parts_) {
+      std::shared_ptr<const Package>& package = packages[part.device.text()];
+      if (package == nullptr) package = std::make_shared<Package>(compile(graph, options_for(part, options_.compile)));
+      const std::unique_ptr<Session> session = open_alone(package, part);
+      const PinnedThread pinned(part.cores);
+      std::vector<double> us;
+      for (int64_t i = 0; i < kWarmUp + options_.runs; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        session->run(inputs);
+        if (i >= kWarmUp)
+          us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+      }
+      result.push_back(latency_of(std::move(us)).median);
+    }
+    return result;
+  }
+
+ private:
+  const std::vector<Part>& parts_;
+  const SearchOptions& options_;
+};
+
+std::string device_of(const Part& part) { return find_processor(std::string(1, part.letter))->name; }
+
+// Candidates of one stage on all parts, with the plan so far; those of full width and depth first, by part.
+std::vector<Candidate> candidates_of(const Graph& source, const SourceStages& stages, StretchPlan plan, size_t index,
+                                     size_t parts, Stopwatch& watch) {
+  const auto depth = static_cast<int64_t>(stages.stages[index].blocks.size());
+  const int64_t least = least_depth(stages.stages[index]);
+  std::vector<Candidate> result;
+  for (int eighths = kWidths; eighths >= 2; --eighths) {
+    const double width = static_cast<double>(eighths) / kWidths;
+    // A second branch that has the other channels stands beside it, so that the plan is one; it is not measured.
+    const auto at = [&](int64_t blocks) {
+      plan.stages.resize(index + 1);
+      plan.stages[index] = {{plan.main_device, blocks, width}};
+      if (eighths < kWidths) plan.stages[index].push_back({"", blocks, 1 - width});
+      return stretch_stage(source, stages, plan, index, 0);
+    };
+    const Graph whole = at(depth);
+    const std::vector<double> us = watch.measure(whole);
+    const double flops = flops_of(whole);
+    std::vector<double> least_us = us;
+    double least_flops = flops;
+    if (least < depth) {
+      const Graph shortest = at(least);
+      least_us = watch.measure(shortest);
+      least_flops = flops_of(shortest);
+    }
+    for (int64_t d = depth; d >= least; --d) {
+      const double part_of_way =
+          least < depth ? static_cast<double>(d - least) / static_cast<double>(depth - least) : 1;
+      for (size_t p = 0; p < parts; ++p)
+        result.push_back({p, d, width, least_flops + (flops - least_flops) * part_of_way,
+                          least_us[p] + (us[p] - least_us[p]) * part_of_way});
+    }
+  }
+  return result;
+}
+
+std::string percent(double share) { return cat(std::lround(100 * share), " %"); }
+
+std::string stage_line(const SourceStage& stage, size_t index, const SearchedStage& found,
+                       const std::vector<Part>& parts) {
+  std::string line = cat("stage ", index + 1, ": ", stage.channels, " channels of ", stage.height, " x ", stage.width,
+                         ", ", stage.blocks.size(), " block", stage.blocks.size() == 1 ? "" : "s", ";");
+  for (const Candidate& c : found.whole)
+    line += cat(" ", parts[c.part].letter, " ", std::lround(c.us), " us", c.part + 1 < parts.size() ? "," : ";");
+  if (found.branches.empty()) return line + " not branched";
+  const char* comma = " ";
+  for (const Candidate& c : found.branches) {
+    line += cat(comma, parts[c.part].letter, ": ", c.depth, " blocks of ", percent(c.width), " (", std::lround(c.us),
+                " us)");
+    comma = ", ";
+  }
+  return line;
+}
+
+}  // namespace
+
+std::vector<Candidate> choose_branches(const std::vector<Candidate>& candidates, const std::vector<Candidate>& whole,
+                                       const SearchOptions& options) {
+  double best_alone = whole[0].us;
+  for (const Candidate& c : whole) best_alone = std::min(best_alone, c.us);
+  const double all_flops = whole[0].flops;
+  const double limit = std::min(options.gamma * best_alone, best_alone - options.merge_us);
+  std::vector<double> limits;
+  for (const Candidate& c : candidates) {
+    if (c.us <= limit) limits.push_back(c.us);
+  }
+  std::sort(limits.begin(), limits.end());
+  // The least limit for which the strongest candidates below it keep the rule.
+  for (double us : limits) {
+    std::map<size_t, Candidate> strongest;
+    for (const Candidate& c : candidates) {
+      if (c.us > us) continue;
+      const auto at = strongest.find(c.part);
+      if (at == strongest.end() || c.flops > at->second.flops) strongest[c.part] = c;
+    }
+    double sum = 0, most = 0, width = 0;
+    std::vector<Candidate> chosen;
+    for (const auto& [part, c] : strongest) {
+      sum += c.flops;
+      most = std::max(most, c.flops);
+      width += c.width;
+      chosen.push_back(c);
+    }
+    if (chosen.size() > 1 && sum >= options.beta * all_flops && most >= options.alpha * all_flops && width >= 1)
+      return chosen;
+  }
+  return {};
+}
+
+SearchResult search_branches(const Graph& source, const SourceStages& stages, const std::vector<Part>& parts,
+                             const SearchOptions& options) {
+  Stopwatch watch(parts, options);
+  const std::vector<double> alone = watch.measure(source);
+  const auto best = static_cast<size_t>(std::min_element(alone.begin(), alone.end()) - alone.begin());
+  SearchResult result;
+  result.plan.main_device = device_of(parts[best]);
+  for (size_t s = 0; s < stages.stages.size(); ++s) {
+    const std::vector<Candidate> candidates = candidates_of(source, stages, result.plan, s, parts.size(), watch);
+    SearchedStage found;
+    found.whole.assign(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(parts.size()));
+    found.branches = choose_branches(candidates, found.whole, options);
+    std::vector<BranchShape> branches;
+    for (const Candidate& c : found.branches) branches.push_back({device_of(parts[c.part]), c.depth, c.width});
+    if (branches.empty())
+      branches = {{result.plan.main_device, static_cast<int64_t>(stages.stages[s].blocks.size()), 1}};
+    result.plan.stages.push_back(std::move(branches));
+    if (options.say) options.say(stage_line(stages.stages[s], s, found, parts));
+    result.stages.push_back(std::move(found));
+  }
+  return result;
+}
+
+}  // namespace dnn::branch

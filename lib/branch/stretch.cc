@@ -1,0 +1,275 @@
+// stretch(): copies a network's stages branch by branch, and joins these behind each stage.
+#include "branch/stretch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "branch/config.h"
+#include "branch/slice.h"
+#include "branch/yaml.h"
+#include "ops/op.h"
+
+namespace dnn::branch {
+namespace {
+
+// By number of channels: what shares are multiples of, so that vectors stay full and groups whole.
+class Units {
+ public:
+  Units(const Graph& source, const SourceStage& stage) {
+    for (const SourceBlock& block : stage.blocks) {
+      for (NodeId id : block.nodes) {
+        const Node& node = source.node(id);
+        const int64_t groups = node.attribute_int("group", 1);
+        if (!has_trait(node, Trait::Weighted) || groups == 1) continue;
+        const auto& in = source.value(node.inputs[0]).type.shape;
+        if (in && in->size() >= 2) groups_.emplace((*in)[1].size, (*in)[1].size / groups);
+      }
+    }
+  }
+
+  int64_t operator()(int64_t channels) const {
+    const auto group = groups_.find(channels);
+    int64_t unit = group == groups_.end() ? 1 : group->second;
+    for (int64_t wanted : {16, 8, 4, 2}) {
+      const int64_t whole = std::lcm(unit, wanted);
+      if (channels % whole == 0 && channels / whole >= 4) return whole;
+    }
+    return unit;
+  }
+
+ private:
+  std::map<int64_t, int64_t> groups_;
+};
+
+// The channels of a layer that branch `index` has: runs that begin one behind the other and cover all together.
+std::vector<int64_t> share_of(int64_t channels, const std::vector<BranchShape>& branches, size_t index,
+                              const Units& units) {
+  if (branches.size() == 1 && branches[0].width == 1) return all_channels(channels);
+  const int64_t unit = units(channels);
+  const auto width = [&](size_t b) {
+    const auto wanted = static_cast<int64_t>(std::lround(branches[b].width * static_cast<double>(channels) /
+                                                         static_cast<double>(unit))) *
+                        unit;
+    return std::clamp(wanted, unit, channels);
+  };
+  int64_t sum = 0, before = 0;
+  for (size_t b = 0; b < branches.size(); ++b) {
+    if (b < index) before += width(b);
+    sum += width(b);
+  }
+  // Rounding may leave a gap: the last branch then is wider.
+  int64_t begin = sum <= channels ? before : before * channels / sum / unit * unit;
+  begin = std::min(begin, channels - width(index));
+  const bool is_last = index + 1 == branches.size();
+  const int64_t end = is_last ? channels : begin + width(index);
+  std::vector<int64_t> result(static_cast<size_t>(end - begin));
+  std::iota(result.begin(), result.end(), begin);
+  return result;
+}
+
+void check(const SourceStages& stages, const StretchPlan& plan) {
+  if (plan.stages.size() != stages.stages.size())
+    fail_usage("the plan has ", plan.stages.size(), " stages, the network ", stages.stages.size());
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const auto depth = static_cast<int64_t>(stages.stages[s].blocks.size());
+    double width = 0;
+    for (const BranchShape& branch : plan.stages[s]) {
+      if (branch.depth < least_depth(stages.stages[s]) || branch.depth > depth)
+        fail_usage("stage ", s + 1, ": a branch of ", branch.depth, " blocks; the network has ", depth, ", and ",
+                   least_depth(stages.stages[s]), " of them are no residual blocks, which stay");
+      width += branch.width;
+    }
+    if (width < 0.999) fail_usage("stage ", s + 1, ": the branches' WIDTHS sum up to less than 1");
+  }
+}
+
+class Stretcher {
+ public:
+  Stretcher(const Graph& source, const SourceStages& stages, const StretchPlan& plan)
+      : source_(source), stages_(stages), plan_(plan), copier_(source, target_) {}
+
+  Graph network() {
+    const ValueId in = source_.inputs[0];
+    const Value& image = source_.value(in);
+    copier_.pieces[in] = {target_.input(image.name, image.type), all_channels((*image.type.shape)[1].size)};
+    copier_.copy(stages_.stem, cat("st_", plan_.main_device, "_"), all_channels);
+    for (size_t s = 0; s < plan_.stages.size(); ++s) stage(s);
+    copier_.copy(stages_.head, cat("head_", plan_.main_device, "_"), all_channels);
+    for (ValueId v : source_.outputs) target_.output(copier_.whole(v), source_.value(v).name);
+    Graph graph = target_.finish();
+    graph.name = source_.name;
+    graph.metadata = source_.metadata;
+    return graph;
+  }
+
+  // The branch alone, from the tensor that the stages before it merge.
+  Graph branch_alone(size_t index, size_t only) {
+    const SourceStage& stage = stages_.stages[index];
+    std::vector<int64_t> channels = all_channels((*source_.value(stage.in()).type.shape)[1].size);
+    if (index > 0) {
+      // What the stage before merges, without making it.
+      channels.clear();
+      const Units units(source_, stages_.stages[index - 1]);
+      for (size_t b = 0; b < plan_.stages[index - 1].size(); ++b) {
+        const std::vector<int64_t> share =
+            share_of(stages_.stages[index - 1].channels, plan_.stages[index - 1], b, units);
+        channels.insert(channels.end(), share.begin(), share.end());
+      }
+    }
+    const Shape shape = source_.value(stage.in()).type.fixed_shape();
+    const auto wide = static_cast<int64_t>(channels.size());
+    const ValueId in = target_.input("merged", Type(DType::Float32, {shape[0], wide, shape[2], shape[3]}));
+    const Piece out = branch(index, only, {in, channels});
+    target_.output(out.value == in ? target_.emit("Identity", {in}) : out.value);
+    return target_.finish();
+  }
+
+ private:
+  Piece branch(size_t s, size_t b, const Piece& merged) {
+    const SourceStage& stage = stages_.stages[s];
+    const BranchShape& shape = plan_.stages[s][b];
+    const Units units(source_, stage);
+    auto drop = static_cast<int64_t>(stage.blocks.size()) - shape.depth;
+    std::vector<bool> dropped(stage.blocks.size(), false);
+    for (size_t i = stage.blocks.size(); i-- > 1 && drop > 0;) {
+      if (stage.blocks[i].removable) {
+        dropped[i] = true;
+        --drop;
+      }
+    }
+    copier_.pieces[stage.in()] = merged;
+    for (size_t i = 0; i < stage.blocks.size(); ++i) {
+      const SourceBlock& block = stage.blocks[i];
+      if (dropped[i]) {
+        copier_.pieces[block.out] = copier_.pieces.at(block.in);
+      } else {
+        copier_.copy(block.nodes, cat("s", s + 1, "_", shape.device, "_"),
+                     [&](int64_t channels) { return share_of(channels, plan_.stages[s], b, units); });
+      }
+    }
+    return copier_.pieces.at(stage.out());
+  }
+
+  void stage(size_t s) {
+    const SourceStage& stage = stages_.stages[s];
+    const Piece merged = copier_.pieces.at(stage.in());
+    std::vector<ValueId> values;
+    Piece out;
+    for (size_t b = 0; b < plan_.stages[s].size(); ++b) {
+      out = branch(s, b, merged);
+      values.push_back(out.value);
+      joined_.insert(joined_.end(), out.channels.begin(), out.channels.end());
+    }
+    if (values.size() > 1) {
+      target_.set_name(cat("s", s + 1, "_", plan_.main_device, "_mp_end_concat"));
+      out = {target_.emit("Concat", values, {{"axis", int64_t{1}}}), joined_};
+    }
+    joined_.clear();
+    copier_.pieces[stage.out()] = out;
+  }
+
+  const Graph& source_;
+  const SourceStages& stages_;
+  const StretchPlan& plan_;
+  NewGraph target_;
+  SliceCopier copier_;
+  std::vector<int64_t> joined_;
+};
+
+[[noreturn]] void fail_at(const std::string& path, const Yaml& at, const std::string& what) {
+  fail_malformed(path, ":", at.line, ": ", what);
+}
+
+const Yaml& list_of(const std::string& path, const Yaml& map, const char* key) {
+  const Yaml* list = map.kind == Yaml::Kind::Map ? map.find(key) : nullptr;
+  if (list == nullptr || list->kind != Yaml::Kind::List || list->items.empty())
+    fail_at(path, map, cat(key, " is missing, or is no list"));
+  return *list;
+}
+
+double number_of(const std::string& path, const Yaml& item, double least, double most) {
+  char* end = nullptr;
+  const double value = std::strtod(item.text.c_str(), &end);
+  if (item.kind != Yaml::Kind::Scalar || item.text.empty() || *end != 0 || !(value >= least && value <= most))
+    fail_at(path, item, cat(item.shown(), " is no number from ", exact_text(least), " to ", exact_text(most)));
+  return value;
+}
+
+}  // namespace
+
+int64_t least_depth(const SourceStage& stage) {
+  int64_t depth = 0;
+  for (size_t i = 0; i < stage.blocks.size(); ++i) depth += i == 0 || !stage.blocks[i].removable ? 1 : 0;
+  return depth;
+}
+
+Graph stretch(const Graph& source, const SourceStages& stages, const StretchPlan& plan) {
+  check(stages, plan);
+  return Stretcher(source, stages, plan).network();
+}
+
+Graph stretch_stage(const Graph& source, const SourceStages& stages, const StretchPlan& plan, size_t index,
+                    size_t only) {
+  return Stretcher(source, stages, plan).branch_alone(index, only);
+}
+
+std::string plan_text(const StretchPlan& plan, const SourceStages& stages) {
+  std::string text = cat("MAIN_DEVICE: ", plan.main_device, "\nSTAGES:\n");
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    std::string devices, depths, widths;
+    for (const BranchShape& branch : plan.stages[s]) {
+      const char* comma = devices.empty() ? "" : ", ";
+      devices += cat(comma, branch.device);
+      depths += cat(comma, branch.depth);
+      widths += cat(comma, exact_text(branch.width));
+    }
+    const SourceStage& stage = stages.stages[s];
+    text += cat("  # ", stage.channels, " channels of ", stage.height, " x ", stage.width, ", ", stage.blocks.size(),
+                " blocks\n  - {DEVICES: [", devices, "], DEPTHS: [", depths, "], WIDTHS: [", widths, "]}\n");
+  }
+  return text;
+}
+
+StretchPlan read_plan(const std::string& path) {
+  const Yaml tree = read_yaml(read_file(path), path);
+  if (tree.kind != Yaml::Kind::Map) fail_at(path, tree, "no plan of stages, as --config-out writes it");
+  for (const Yaml::Entry& entry : tree.entries) {
+    if (entry.key != "MAIN_DEVICE" && entry.key != "STAGES")
+      fail_malformed(path, ":", entry.line, ": ", quoted(entry.key),
+                     " is no key of a plan; it has MAIN_DEVICE and STAGES");
+  }
+  const auto device = [&](const Yaml& item) {
+    const ProcessorName* row = find_processor(item.text);
+    if (item.kind != Yaml::Kind::Scalar || row == nullptr)
+      fail_at(path, item, cat(item.shown(), " is no device; it is cpu, dsp or gpu"));
+    return std::string(row->name);
+  };
+  StretchPlan plan;
+  if (const Yaml* main = tree.find("MAIN_DEVICE")) plan.main_device = device(*main);
+  for (const Yaml& stage : list_of(path, tree, "STAGES").items) {
+    const Yaml &devices = list_of(path, stage, "DEVICES"), &depths = list_of(path, stage, "DEPTHS"),
+               &widths = list_of(path, stage, "WIDTHS");
+    if (depths.items.size() != devices.items.size() || widths.items.size() != devices.items.size())
+      fail_at(path, stage, "DEVICES, DEPTHS and WIDTHS are not equally long");
+    std::vector<BranchShape> branches;
+    for (size_t b = 0; b < devices.items.size(); ++b) {
+      const double depth = number_of(path, depths.items[b], 1, 1000);
+      branches.push_back(
+          {device(devices.items[b]), static_cast<int64_t>(depth), number_of(path, widths.items[b], 0.01, 1)});
+      for (size_t other = 0; other < b; ++other) {
+        if (branches[other].device == branches[b].device)
+          fail_at(path, devices.items[b], cat("two branches for ", branches[b].device));
+      }
+    }
+    plan.stages.push_back(std::move(branches));
+  }
+  return plan;
+}
+
+}  // namespace dnn::branch

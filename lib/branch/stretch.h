@@ -1,0 +1,43 @@
+// Branched networks of imported ones: each stage becomes branches that hold some of its channels and blocks.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "branch/stages.h"
+#include "graph/graph.h"
+
+namespace dnn::branch {
+
+// One branch of a stage: it has the stage's first `depth` blocks, on `width` of each layer's channels.
+struct BranchShape {
+  std::string device;  // "cpu", as ProcessorName has it
+  int64_t depth = 1;
+  double width = 1;
+};
+
+// The branches of each stage. A stage of one branch has all blocks and channels.
+struct StretchPlan {
+  std::vector<std::vector<BranchShape>> stages;
+  std::string main_device = "cpu";  // of stem, merges and head
+};
+
+// The shortest depth that a stage can have: blocks that are no residual ones stay.
+int64_t least_depth(const SourceStage& stage);
+
+// The network with the plan's branches, its weights those of the source. Nodes are called st_DEVICE_NAME, s1_DEVICE_NAME and head_DEVICE_NAME, for
+// place_by_names(); a stage ends in s1_DEVICE_mp_end_concat. Branches may have channels in common: the merged tensor holds these several times,
+// and what reads it shares their weights among the places. Throws Usage for a plan that does not fit the stages, Unsupported for
+// layers whose channels cannot be shared out.
+Graph stretch(const Graph& source, const SourceStages& stages, const StretchPlan& plan);
+
+// Stage `index` with these branches alone, after the stages before it: inputs and outputs are merged tensors. For measuring.
+// `only`: that branch and no other, its output unmerged.
+Graph stretch_stage(const Graph& source, const SourceStages& stages, const StretchPlan& plan, size_t index,
+                    size_t only);
+
+// YAML text of a plan, and back: {MAIN_DEVICE: cpu, STAGES: [{DEVICES: [cpu, dsp], DEPTHS: [3, 2], WIDTHS: [0.625, 0.875]}, ...]}.
+// Throws Malformed with "PATH:LINE: ".
+std::string plan_text(const StretchPlan& plan, const SourceStages& stages);
+StretchPlan read_plan(const std::string& path);
+
+}  // namespace dnn::branch
