@@ -12,8 +12,10 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "compile/emit_c.h"
 #include "compile/explain.h"
 #include "compile/open.h"
+#include "devices/device.h"
 #include "devices/library.h"
 #include "passes/pass.h"
 #include "tune/tune.h"
@@ -37,7 +39,7 @@ const cli::Tool kTool = {
                  {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
 
 struct Options {
-  std::string model, output, device = "cpu", level = "3", isas, processor, passes, emit, compiler;
+  std::string model, output, device = "cpu", level = "3", isas, processor, passes, emit, emit_c, compiler;
   std::vector<std::string> shapes, ignored, given;
   std::optional<double> tune;
   tune::TuneOptions tuning;
@@ -60,6 +62,8 @@ void declare(cli::Args& args, Options& o) {
               "passes on or off, as +fuse-ops,-fold-constant; only:NAMES for these alone");
   args.option(&o.stop_after, "--stop-after", "N", "apply the first N rewrites only; -1 for all", -1);
   args.option(&o.emit, "--emit", "DIR", "write the graph after each pass, the loops and the kernels' sources");
+  args.option(&o.emit_c, "--emit-c", "DIR",
+              "write the network as C99 with its weights, a test and build files instead of a package");
   args.flag(
       &o.explain, "--explain",
       "print what each pass changed, and the steps of the package: kernel, source nodes, arithmetic, memory traffic");
@@ -122,6 +126,39 @@ bool builds_here(const std::string& device) {
   return backend != nullptr && backend->builds_here;
 }
 
+// Writes the network as C files: those of a package that is compiled here, as its runs say what the files must compute.
+int write_c(const Options& o, OpenOptions open) {
+  EmitCOptions options;
+  const std::filesystem::path path = o.model;
+  options.name = c_identifier((path.has_stem() ? path.stem() : path.parent_path().stem()).string());
+  open.compile.on_c_text = [&](const codegen::CText& text) { options.texts.push_back(text); };
+  // What has no kernel is interpreted in packages, and refused here: constants that are folded, to the same bits, are none of it.
+  if (o.passes.empty()) open.compile.pass_changes = "+fold-constant";
+  const Graph graph = read_bound(o.model, open);
+  std::shared_ptr<Package> package;
+  try {
+    package = std::make_shared<Package>(compile(graph, open.compile));
+  } catch (Error& e) {
+    throw e.within(o.model);
+  }
+  const std::vector<Tensor> inputs = emit_c_inputs(*package);
+  const std::vector<std::string> here = supported_isas();
+  for (const Variant& variant : package->variants) {
+    options.expected.emplace_back();
+    if (std::find(here.begin(), here.end(), variant.target.isa) == here.end()) continue;
+    DeviceOptions device;
+    device.threads = 1;
+    device.isa = variant.target.isa;
+    options.expected.back() = open_session(DeviceSpec("cpu"), package, device)->run(inputs);
+  }
+  const EmittedC emitted = emit_c(*package, options);
+  make_folders(o.emit_c);
+  for (const auto& [name, text] : emitted.files) write_file(o.emit_c + "/" + name, text);
+  cli::note(cat(o.emit_c, "/", options.name, ".c: arena of ", emitted.arena_bytes, " bytes, weights of ",
+                emitted.weight_bytes, " bytes"));
+  return 0;
+}
+
 int work(const Options& o) {
   if (o.list_passes) {
     for (const Pass& pass : passes())
@@ -130,7 +167,10 @@ int work(const Options& o) {
     return 0;
   }
   if (o.model.empty()) fail_usage("no MODEL given");
-  if (o.output.empty() && !o.explain && o.emit.empty()) fail_usage("say where the package goes: -o FILE");
+  if (o.output.empty() && !o.explain && o.emit.empty() && o.emit_c.empty())
+    fail_usage("say where the package goes: -o FILE");
+  if (!o.emit_c.empty() && (!o.output.empty() || o.explain || !builds_here(o.device)))
+    fail_usage("--emit-c writes C for processors in place of a package: leave out -o, --explain and other devices");
   if (o.output == "-" && o.explain) fail_usage("--explain and the package cannot both go to standard output");
   constexpr double kMostSeconds = 1e7;
   if (o.tune && *o.tune > kMostSeconds) fail_usage("--tune: more than ", kMostSeconds, " seconds");
@@ -191,6 +231,7 @@ int work(const Options& o) {
   open.note = cli::note;
   open.warn = cli::warn;
   if (o.tune || !o.tuning.log.empty()) use_schedules(o, &open);
+  if (!o.emit_c.empty()) return write_c(o, open);
   std::optional<cli::Output> output;
   if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);
   std::string changes;

@@ -448,6 +448,11 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
   const Vocabulary& vocabulary = vocabulary_of(options.targets[0].isa->language);
   const bool units = options.targets[0].backend()->builds_here;  // that compile apart
   const std::string define = options.fast_math ? "#define DNN_FAST_MATH\n" : "";
+  const auto whole = [&](const std::vector<Kernel>& kernels, const Vocabulary& words) {
+    std::string all;
+    for (const Kernel& kernel : kernels) all += "\n" + print_kernel(kernel, words);
+    return define + words.prelude(all) + all;
+  };
   Package package;
   for (ValueId id : graph.inputs) package.input_types.push_back(graph.value(id).type);
   for (ValueId id : graph.outputs) package.output_types.push_back(graph.value(id).type);
@@ -456,18 +461,18 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
   for (const Target& target : options.targets) {
     Generated generated = Generator(graph, options, target, packed).run();
     Code& code = generated.variant.code;
-    std::string all;
     for (const Kernel& kernel : generated.kernels) {
-      const std::string text = print_kernel(kernel, vocabulary);
       code.tasks.push_back(task_count(kernel));
       code.threads.push_back(thread_count(kernel));
-      if (units) {
-        code.source += std::string(kUnitDivider) + define + vocabulary.prelude(text) + "\n" + text;
-      } else {
-        all += "\n" + text;
-      }
+      if (!units) continue;
+      const std::string text = print_kernel(kernel, vocabulary);
+      code.source += std::string(kUnitDivider) + define + vocabulary.prelude(text) + "\n" + text;
     }
-    if (!units) code.source = define + vocabulary.prelude(all) + all;
+    if (!units) code.source = whole(generated.kernels, vocabulary);
+    if (options.on_c_text && target.isa->language == Language::C) {
+      options.on_c_text({target.isa->name, whole(generated.kernels, static_c_vocabulary(true)),
+                         whole(generated.kernels, static_c_vocabulary(false))});
+    }
     generated.variant.graph = shared;
     package.variants.push_back(std::move(generated.variant));
   }

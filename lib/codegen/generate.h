@@ -21,11 +21,17 @@ struct Workload {
   std::function<std::string(const ScheduleParameters& parameters)> text;  // printed with that schedule
 };
 
+// All kernels of a target, each C text a whole: by one prelude, their functions static. See static_c_vocabulary().
+struct CText {
+  std::string isa, vectors, scalars;
+};
+
 struct GenerateOptions {
   std::vector<Target> targets;  // one code each, all of one language and level
   bool fast_math = false;       // shorter approximations of exp, tanh and erf
   Schedules schedules = {};     // chosen parameters; what is not in it has the defaults
   std::function<void(const Workload& workload)> on_workload = {};  // called once for each; may be empty
+  std::function<void(const CText& text)> on_c_text = {};           // called for each target of C; may be empty
 };
 
 // Fills in everything of a package but `info`, `source` and the codes' binaries: a variant for each target. Types of all values must have been inferred.

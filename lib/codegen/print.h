@@ -31,6 +31,8 @@ class Vocabulary {
   virtual std::string matrix_condition() const { return ""; }
   // One such instruction: 4 sums, on by the products of 4 elements with 2 (codegen/matrix_products.h).
   virtual std::string matrix_multiply(const std::vector<std::string>& operands) const;
+  // Whether there are any; where there are none, loops over lanes are unrolled.
+  virtual bool knows_vectors() const { return true; }
   // Lanes that the language's vectors may have for a dtype; 1: none.
   virtual bool has_vector(DType dtype, int64_t lanes) const = 0;
   virtual std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const = 0;
@@ -46,6 +48,9 @@ class Vocabulary {
 };
 
 const Vocabulary& c_vocabulary();
+// For one file of all kernels that is compiled elsewhere: functions are static. With vectors in the words of c_vocabulary(), whose bits it
+// gives; without in C99 alone, which gives the bits of the same kernels with vectors where the compiler fuses no multiply-adds.
+const Vocabulary& static_c_vocabulary(bool vectors);
 const Vocabulary& opencl_vocabulary();
 const Vocabulary& cuda_vocabulary();
 

@@ -1,4 +1,4 @@
-// The C vocabulary: GNU C vector extensions, so that gcc and clang compile one text for every instruction set.
+// The C vocabularies: GNU C vector extensions, so that gcc and clang compile one text for every instruction set; and C99 without them.
 #include "codegen/print.h"
 
 #include <algorithm>
@@ -112,6 +112,8 @@ std::string vector_helpers(DType dtype, int64_t lanes) {
 
 class CVocabulary : public Vocabulary {
  public:
+  CVocabulary(const char* linkage, bool vectors) : linkage_(linkage), vectors_(vectors) {}
+
   std::string prelude(const std::string& kernels) const override {
     std::string text =
         "#include <math.h>\n#include <stdint.h>\n"
@@ -127,6 +129,7 @@ class CVocabulary : public Vocabulary {
     if (occurs("f64")) text += scalar_helpers("f64", "double", "");
     const bool scalar_math = std::any_of(std::begin(kOwnMath), std::end(kOwnMath),
                                          [&](std::string_view name) { return occurs(cat(name, "_f32(")); });
+    if (!vectors_) return text + (scalar_math ? "#ifdef DNN_VECTOR_MATH\n" + one_by_one_math() + "#endif\n" : "");
     for (DType dtype : vector_elements()) {
       for (int64_t lanes : {2, 4, 8, 16}) {
         const std::string suffix = type_suffix(dtype, lanes);
@@ -148,7 +151,7 @@ class CVocabulary : public Vocabulary {
 
   std::string open(const loops::Kernel& kernel, int64_t, int64_t) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
-    text += "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
+    text += linkage_ + "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
       const std::string type = scalar_type(kernel.arguments[i]->dtype);
       text += cat("  ", type, "* restrict const ", kernel.arguments[i]->name, " = (", type, "*)args[", i, "];\n");
@@ -164,10 +167,11 @@ class CVocabulary : public Vocabulary {
     fail_internal("C has no type for ", dtype_name(dtype));
   }
   std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {
-    return cat(type, " ", name, "[", n, "] __attribute__((aligned(64)));");
+    return cat(type, " ", name, "[", n, "]", vectors_ ? " __attribute__((aligned(64)))" : "", ";");
   }
+  bool knows_vectors() const override { return vectors_; }
   bool has_vector(DType dtype, int64_t lanes) const override {
-    return has_vectors(dtype) && (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
+    return vectors_ && has_vectors(dtype) && (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
   }
   std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const override {
     const std::string type = type_suffix(dtype, lanes);
@@ -186,15 +190,25 @@ class CVocabulary : public Vocabulary {
     return "(" + a + " * " + b + " + " + c + ")";
   }
   std::string prefetch(const std::string& pointer, loops::Fetch fetch) const override {
+    if (!vectors_) return "";
     return cat("__builtin_prefetch(", pointer, ", 0, ", fetch == loops::Fetch::First ? 3 : 2, ")");
   }
+
+ private:
+  const std::string linkage_;
+  const bool vectors_;
 };
 
 }  // namespace
 
 const Vocabulary& c_vocabulary() {
-  static const CVocabulary vocabulary;
+  static const CVocabulary vocabulary("", true);
   return vocabulary;
+}
+
+const Vocabulary& static_c_vocabulary(bool vectors) {
+  static const CVocabulary with("static DNN_KERNEL ", true), without("static DNN_KERNEL ", false);
+  return vectors ? with : without;
 }
 
 }  // namespace dnn::codegen

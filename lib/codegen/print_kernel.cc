@@ -168,8 +168,12 @@ class Printer {
       for (const Expr& e : s->indices) expression(e);
       if (s->value.defined()) expression(s->value);
       if (s->kind == StmtKind::Store) access(s->buffer, s->indices);
-      if (s->kind == StmtKind::For && s->loop == LoopKind::Unrolled) unrolled.insert(s->variable);
-      if (s->kind == StmtKind::For && s->loop == LoopKind::Vector) vectors[s->variable] = s->extent;
+      const bool lanes = s->kind == StmtKind::For && s->loop == LoopKind::Vector;
+      if ((lanes && !words_.knows_vectors()) || (s->kind == StmtKind::For && s->loop == LoopKind::Unrolled)) {
+        unrolled.insert(s->variable);
+      } else if (lanes) {
+        vectors[s->variable] = s->extent;
+      }
       for (const Stmt& child : s->children) visit(child);
       if (s->kind == StmtKind::For) {
         unrolled.erase(s->variable);
@@ -236,7 +240,7 @@ class Printer {
 
   void for_loop(const Stmt& s) {
     const std::string& v = s->variable;
-    if (s->loop == LoopKind::Vector && lane_.empty()) {
+    if (s->loop == LoopKind::Vector && lane_.empty() && words_.knows_vectors()) {
       lane_ = v;
       lanes_ = s->extent;
       statement(s->children[0]);

@@ -60,20 +60,31 @@ std::string terms() {
   return "#ifdef DNN_FAST_MATH\n" + fast + "#else\n" + exact + "#endif\n";
 }
 
+// The bits of numbers of type `v` as integers, and back: casts of vectors, functions of a scalar.
+struct Bits {
+  std::string v;
+  bool vector;
+  std::string of(const std::string& x) const {
+    return vector ? cat("(", v, "_mask)", x) : cat("bits_", v, "(", x, ")");
+  }
+  std::string back(const std::string& x) const {
+    return vector ? cat("(", v, ")(", x, ")") : cat("of_bits_", v, "(", x, ")");
+  }
+};
+
 // exp: reduction by multiples of ln 2 in two parts (Cody and Waite, Software Manual for the Elementary Functions, 1980,
 // chapter 6); results below 2^-125 become 0.
-std::string by_polynomials(const std::string& v) {
+std::string by_polynomials(const std::string& v, const Bits& bits) {
   return cat("static inline ", v, " exp_", v, "(", v, " x) {\n  const ", v, " c = max_", v, "(splat_", v,
              "(-87.0f), min_", v, "(splat_", v, "(89.0f), x));\n  const ", v,
              " t = c * 0x1.715476p+0f + 12582912.0f, n = t - 12582912.0f;\n  const ", v,
              " r = (c - n * 0.693359375f) + n * 0x1.bd0106p-13f;\n  const ", v, " p = exp_terms(r);\n  const ", v,
-             " power = (", v, ")(((", v,
-             "_mask)t - (0x4b400000 - 126)) << 23);\n  return (p * r * r + r + 1.0f) * power * 2.0f;\n}\n",
-             "static inline ", v, " erf_", v, "(", v, " x) {\n  const ", v, " s = x * x, t = min_", v, "(splat_", v,
-             "(4.0f), abs_", v, "(x));\n  const ", v, " small = x + x * erf_small_terms(s);\n  const ", v,
-             " large = 1.0f - exp_", v, "(erf_large_terms(t));\n  return select_", v,
-             "(t < 0.93f, small, with_sign_of_", v, "(large, x));\n}\n", "static inline ", v, " silu_", v, "(", v,
-             " x) { return x / (1.0f + exp_", v, "(-x)); }\n");
+             " power = ", bits.back(cat("(", bits.of("t"), " - (0x4b400000 - 126)) << 23")),
+             ";\n  return (p * r * r + r + 1.0f) * power * 2.0f;\n}\n", "static inline ", v, " erf_", v, "(", v,
+             " x) {\n  const ", v, " s = x * x, t = min_", v, "(splat_", v, "(4.0f), abs_", v, "(x));\n  const ", v,
+             " small = x + x * erf_small_terms(s);\n  const ", v, " large = 1.0f - exp_", v,
+             "(erf_large_terms(t));\n  return select_", v, "(t < 0.93f, small, with_sign_of_", v, "(large, x));\n}\n",
+             "static inline ", v, " silu_", v, "(", v, " x) { return x / (1.0f + exp_", v, "(-x)); }\n");
 }
 
 // AVX-512 looks up 16 floats of a table in one instruction, so that a short polynomial around the nearest of 16 points does.
@@ -161,14 +172,37 @@ std::string widened(const std::string& name, const std::string& v, int64_t lanes
 
 std::string vector_math_terms() { return cat("#if defined(__AVX512F__)\n", by_tables(), "#endif\n", terms()); }
 
+namespace {
+
+std::string with_sign(const std::string& v, const Bits& bits) {
+  const std::string body = cat("(", bits.of("size"), " & ~sign) | (", bits.of("x"), " & sign)");
+  return cat("static inline ", v, " with_sign_of_", v, "(", v, " size, ", v, " x) { const ", v,
+             "_mask sign = ", bits.of(cat("splat_", v, "(-0.0f)")), "; return ", bits.back(body), "; }\n");
+}
+
+std::string tanh_by_exp(const std::string& v) {
+  return cat("static inline ", v, " tanh_", v, "(", v, " x) {\n  const ", v, " s = x * x, t = abs_", v,
+             "(x);\n  const ", v, " small = x + x * s * tanh_small_terms(s);\n  const ", v,
+             " large = 1.0f - 2.0f / (exp_", v, "(t + t) + 1.0f);\n  return select_", v,
+             "(t < 0.55f, small, with_sign_of_", v, "(large, x));\n}\n");
+}
+
+}  // namespace
+
 std::string vector_math(const std::string& v, int64_t lanes) {
-  return cat("static inline ", v, " with_sign_of_", v, "(", v, " size, ", v, " x) { const ", v, "_mask sign = (", v,
-             "_mask)splat_", v, "(-0.0f); return (", v, ")(((", v, "_mask)size & ~sign) | ((", v,
-             "_mask)x & sign)); }\n", "#if defined(__AVX512F__)\n", widened("exp", v, lanes), widened("erf", v, lanes),
-             widened("silu", v, lanes), "#else\n", by_polynomials(v), "#endif\nstatic inline ", v, " tanh_", v, "(", v,
-             " x) {\n  const ", v, " s = x * x, t = abs_", v, "(x);\n  const ", v,
-             " small = x + x * s * tanh_small_terms(s);\n  const ", v, " large = 1.0f - 2.0f / (exp_", v,
-             "(t + t) + 1.0f);\n  return select_", v, "(t < 0.55f, small, with_sign_of_", v, "(large, x));\n}\n");
+  const Bits bits = {v, true};
+  return cat(with_sign(v, bits), "#if defined(__AVX512F__)\n", widened("exp", v, lanes), widened("erf", v, lanes),
+             widened("silu", v, lanes), "#else\n", by_polynomials(v, bits), "#endif\n", tanh_by_exp(v));
+}
+
+std::string one_by_one_math() {
+  return cat(
+      "#include <string.h>\ntypedef float f32;\ntypedef uint32_t f32_mask;\n"
+      "static inline f32_mask bits_f32(f32 x) { f32_mask bits; memcpy(&bits, &x, sizeof bits); return bits; }\n"
+      "static inline f32 of_bits_f32(f32_mask bits) { f32 x; memcpy(&x, &bits, sizeof x); return x; }\n"
+      "static inline f32 splat_f32(f32 x) { return x; }\n"
+      "static inline f32 select_f32(int m, f32 a, f32 b) { return m ? a : b; }\n",
+      terms(), with_sign("f32", {"f32", false}), by_polynomials("f32", {"f32", false}), tanh_by_exp("f32"));
 }
 
 }  // namespace dnn::codegen

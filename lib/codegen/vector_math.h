@@ -16,4 +16,8 @@ std::string vector_math_terms();
 // splat_V and V_mask: to about 2 ulp, with DNN_FAST_MATH to 2e-5.
 std::string vector_math(const std::string& v, int64_t lanes);
 
+// The same functions of a float in C99, `f32` being its type: exp_f32, erf_f32, tanh_f32 and silu_f32 by max_f32, min_f32 and abs_f32. They
+// give the bits of vectors without AVX-512.
+std::string one_by_one_math();
+
 }  // namespace dnn::codegen

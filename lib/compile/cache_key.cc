@@ -9,8 +9,8 @@ std::optional<std::string> serialised(const CompileOptions& options) {
   using Json = nlohmann::ordered_json;
   // All members by name: one more does not compile before it is decided here what it means for the key.
   const auto& [opt, device, element, isas, processor, pass_changes, stop_after, schedules, state, allow, rows, build,
-               on_passes, on_workload, emit] = options;
-  if (allow || rows != nullptr || on_passes || on_workload || emit) return std::nullopt;
+               on_passes, on_workload, emit, on_c_text] = options;
+  if (allow || rows != nullptr || on_passes || on_workload || emit || on_c_text) return std::nullopt;
   Json targets = Json::array();  // of the instruction sets and the processor: what empty ones stand for here
   for (const Target& target : targets_of(options)) targets.push_back({target.isa->name, target.processor->name});
   Json chosen = Json::object();

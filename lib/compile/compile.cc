@@ -146,6 +146,7 @@ Package compile_group(const Graph& source, const CompileOptions& options, const 
     generate.fast_math = std::any_of(log.begin(), log.end(), [](const PassLog& p) { return p.name == "fast-math"; });
     generate.schedules = options.schedules;
     generate.on_workload = options.on_workload;
+    generate.on_c_text = options.on_c_text;
     package = codegen::generate(graph, generate);
     generate.on_workload = nullptr;
     if (options.emit) {

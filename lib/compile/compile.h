@@ -33,6 +33,8 @@ struct CompileOptions {
   std::function<void(const codegen::Workload& workload)> on_workload;  // each kernel that there is to schedule
   // Called after each pass with its name and graph, and with the codes: what --emit writes.
   std::function<void(const std::string& stage, const std::string& text)> emit;
+  std::function<void(const codegen::CText& text)>
+      on_c_text;  // of each variant in C, in the package's order: what emit_c() takes
 };
 
 // The package of `graph` (types inferred here; every shape that kernels need must be fixed). Throws Unsupported naming

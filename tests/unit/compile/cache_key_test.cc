@@ -54,6 +54,7 @@ TEST(CacheKey, NoneWhereAFunctionHasASay) {
   EXPECT_FALSE(key_of([](CompileOptions* o) { o->emit = [](const std::string&, const std::string&) {}; }));
   EXPECT_FALSE(key_of([](CompileOptions* o) { o->on_passes = [](const std::vector<PassLog>&) {}; }));
   EXPECT_FALSE(key_of([](CompileOptions* o) { o->on_workload = [](const codegen::Workload&) {}; }));
+  EXPECT_FALSE(key_of([](CompileOptions* o) { o->on_c_text = [](const codegen::CText&) {}; }));
   EXPECT_FALSE(key_of(
       [](CompileOptions* o) { o->allow = [](const Graph&, const std::string&, const Patch&) { return true; }; }));
   EXPECT_FALSE(key_of([&](CompileOptions* o) { o->rows = &rows; }));
