@@ -103,7 +103,9 @@ struct Tried {
   int exit_code = -1;
 };
 
-Tried tried(const std::map<std::string, std::string>& files, int level, std::vector<std::string> command) {
+// Compiled by `command` and run, by an emulator where the first word names one.
+Tried tried(const std::map<std::string, std::string>& files, int level, std::vector<std::string> command,
+            std::vector<std::string> emulator = {}) {
   TemporaryFolder folder(testing::TempDir());
   for (const auto& [name, text] : files) write_file(folder.path() + "/" + name, text);
   const auto path = [&](const char* name) { return folder.path() + "/" + name; };
@@ -118,21 +120,25 @@ Tried tried(const std::map<std::string, std::string>& files, int level, std::vec
     result.problem = compiled.output;
     return result;
   }
-  const ProcessResult ran = run_process({path("net_test")}, "", 60);
+  emulator.push_back(path("net_test"));
+  const ProcessResult ran = run_process(emulator, "", 60);
   result.said = ran.output;
   result.exit_code = ran.exit_code;
   return result;
 }
 
+bool is_here(const char* command) {
+  try {
+    return run_process({command, "--version"}, "", 20).exit_code == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::vector<std::string> compilers() {
   std::vector<std::string> found;
   for (const char* name : {"gcc", "clang", "clang-14"}) {
-    try {
-      if (run_process({name, "--version"}, "", 20).exit_code == 0) found.emplace_back(name);
-    } catch (const Error&) {
-      continue;
-    }
-    if (found.size() == 2) break;
+    if (found.size() < 2 && is_here(name)) found.emplace_back(name);
   }
   return found;
 }
@@ -142,7 +148,7 @@ TEST(EmitC, GivesThePackagesBits) {
   ASSERT_FALSE(here.empty());
   const Isa& best = *find_isa(Language::C, supported_isas().back());
   for (const Net& net : kNets) {
-    for (const int level : {0, 2, 3}) {
+    for (const int level : {0, 3}) {
       const EmittedC c = emitted(net.text, level);
       for (const std::string& compiler : here) {
         std::vector<std::string> vectors = {compiler};
@@ -156,6 +162,41 @@ TEST(EmitC, GivesThePackagesBits) {
         }
       }
     }
+  }
+}
+
+// Without extensions of the ARMv8.0 instruction set, which an emulator refuses. At -O3 multiply-adds are fused there, and not in x86-64.
+TEST(EmitC, GivesTheSameBitsOnAarch64) {
+  if (!is_here("aarch64-linux-gnu-gcc") || !is_here("qemu-aarch64-static"))
+    GTEST_SKIP() << "no aarch64-linux-gnu-gcc or qemu-aarch64-static; scripts/setup --cross installs them";
+  const std::vector<std::string> emulator = {"qemu-aarch64-static", "-cpu", "cortex-a53"};
+  for (const Net& net : kNets) {
+    const bool exact = std::string(net.name) != "functions";  // libm is another one
+    for (const int level : {0, 3}) {
+      const EmittedC c = emitted(net.text, level);
+      for (const char* scalar : {"-UDNN_SCALAR", "-DDNN_SCALAR"}) {
+        const Tried result = tried(c.files, level, {"aarch64-linux-gnu-gcc", "-static", scalar}, emulator);
+        EXPECT_EQ(result.problem, "") << net.name << " -O" << level << " " << scalar;
+        EXPECT_EQ(result.exit_code, 0) << net.name << " -O" << level << " " << scalar << ": " << result.said;
+        if (level == 0 && exact) {
+          EXPECT_EQ(result.said, "net: same bits\n") << net.name << " " << scalar;
+        }
+      }
+    }
+  }
+}
+
+TEST(EmitC, CompilesForMicrocontrollers) {
+  if (!is_here("arm-none-eabi-gcc")) GTEST_SKIP() << "no arm-none-eabi-gcc; scripts/setup --cross installs it";
+  for (const Net& net : kNets) {
+    TemporaryFolder folder(testing::TempDir());
+    for (const auto& [name, text] : emitted(net.text, 3).files) write_file(folder.path() + "/" + name, text);
+    const ProcessResult compiled =
+        run_process({"arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-std=c99", "-Wall", "-Wextra", "-Werror",
+                     "-O2", "-c", folder.path() + "/net.c", "-o", folder.path() + "/net.o"},
+                    "", 300);
+    EXPECT_EQ(compiled.output, "") << net.name;
+    EXPECT_EQ(compiled.exit_code, 0) << net.name;
   }
 }
 
