@@ -203,6 +203,7 @@ std::string ways_out(const PackageInfo& info) {
 Graph read_beside(const std::string& path, const PackageInfo& info, const Graph& structure,
                   const OpenOptions& options) {
   const std::string name = file_name(info.model_path);
+  if (!options.look_beside) fail_environment("it does not hold its model's weights");
   if (info.model_sha256.empty() || name.empty())
     fail_environment("it does not say which file its model is, as that is a folder or came through a pipe");
   const std::string beside = (std::filesystem::path(path).parent_path() / name).string();

@@ -19,6 +19,7 @@ struct OpenOptions {
   int64_t cache_limit_bytes = int64_t{4} << 30;          // packages there beyond this go, the longest unused first
   std::string key_path;                                  // this user's signing key; "" for none
   bool trust = false;                                    // run a package's code without this user's signature
+  bool look_beside = true;                               // for the model of a package that does not hold its weights
   bool keep_source = false;                              // compile_file() writes the model's weights, too
   std::function<void(const std::string& message)> note;  // what happened, for --verbose; may be empty
   std::function<void(const std::string& message)> warn;  // one line when cache or key cannot be kept; may be empty

@@ -173,6 +173,19 @@ std::vector<Endpoint> find_endpoints(const Address& address, bool to_listen) {
   return endpoints;
 }
 
+namespace {
+
+// A socket's file may lie where others made it: what listens there gets the model, and its answers are believed.
+void check_server(int socket, const std::string& name) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == ::geteuid() || peer.uid == 0))
+    return;
+  fail_environment(name, ": user ", peer.uid, " serves there, not you: start a dnn-serve of your own");
+}
+
+}  // namespace
+
 void send_at_once(int socket) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // of a Unix socket refused, which needs none
@@ -185,7 +198,9 @@ std::unique_ptr<Transport> connect(const Address& address, const Variable& varia
     const int fd = connected(endpoint, wait_s, &why);
     if (fd < 0) continue;
     send_at_once(fd);
-    return std::make_unique<FdTransport>(fd, fd, address.text, true);
+    auto transport = std::make_unique<FdTransport>(fd, fd, address.text, true);
+    if (address.kind == Address::Kind::Unix) check_server(fd, address.text);
+    return transport;
   }
   fail_environment(address.text, ": cannot connect: ", why, " (is dnn-serve running there?)");
 }

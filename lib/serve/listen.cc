@@ -15,7 +15,7 @@
 
 #include <cerrno>
 #include <cstring>
-#include <set>
+#include <list>
 
 #include "remote/handshake.h"
 
@@ -77,10 +77,23 @@ class Children {
   }
   size_t count() {
     for (auto at = running_.begin(); at != running_.end();)
-      at = ::waitpid(*at, nullptr, WNOHANG) == *at ? running_.erase(at) : std::next(at);
+      at = ::waitpid(at->pid, nullptr, WNOHANG) == at->pid ? running_.erase(at) : std::next(at);
     return running_.size();
   }
-  void add(pid_t child) { running_.insert(child); }
+  // `unproven` hangs up as soon as the client has shown that it may be here.
+  void add(pid_t pid, Descriptor unproven) { running_.push_back({pid, std::move(unproven)}); }
+  // Ends the one that has been waiting for longest for a client to show that; whether there was one.
+  bool end_unproven() {
+    for (auto at = running_.begin(); at != running_.end(); ++at) {
+      pollfd hung_up{at->unproven.get(), 0, 0};
+      if (::poll(&hung_up, 1, 0) != 0) continue;
+      ::kill(at->pid, SIGKILL);
+      ::waitpid(at->pid, nullptr, 0);
+      running_.erase(at);
+      return true;
+    }
+    return false;
+  }
   // In a child, which has none.
   void forget() {
     running_.clear();
@@ -90,19 +103,26 @@ class Children {
  private:
   void end() {
     constexpr int kGrace_ms = 3000, kStep_ms = 10;
-    for (const pid_t child : running_) ::kill(child, SIGTERM);
+    for (const Child& child : running_) ::kill(child.pid, SIGTERM);
     for (int waited = 0; count() > 0 && waited < kGrace_ms; waited += kStep_ms) ::usleep(kStep_ms * 1000);
-    for (const pid_t child : running_) {
-      ::kill(child, SIGKILL);
-      ::waitpid(child, nullptr, 0);
+    for (const Child& child : running_) {
+      ::kill(child.pid, SIGKILL);
+      ::waitpid(child.pid, nullptr, 0);
     }
   }
 
-  std::set<pid_t> running_;
+  struct Child {
+    pid_t pid;
+    Descriptor unproven;
+  };
+  std::list<Child> running_;  // in the order in which they came
   bool mine_ = true;
 };
 
-void limit_memory(int64_t bytes) {
+// A stranger gets half of the machine's at most.
+void limit_memory(int64_t bytes, bool trusted) {
+  const int64_t half = ::sysconf(_SC_PHYS_PAGES) / 2 * ::sysconf(_SC_PAGESIZE);
+  if (!trusted && half > 0 && (bytes == 0 || bytes > half)) bytes = half;
   if (bytes == 0) return;
   const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
   if (::setrlimit(RLIMIT_AS, &limit) != 0) fail_environment("cannot limit memory: ", std::strerror(errno));
@@ -197,7 +217,7 @@ void turn_away(int fd, int clients) {
 // In the process of a client; what ends the connection ends it quietly.
 void serve_alone(Transport& transport, const std::string& name, bool trusted, const Options& options) {
   try {
-    limit_memory(options.limits.memory_bytes);
+    limit_memory(options.limits.memory_bytes, trusted);
     serve_client(transport, name, trusted, options);
   } catch (const Error& error) {
     if (options.note) options.note(error.what());
@@ -210,7 +230,7 @@ void serve_standard(const Options& options) {
   const Descriptor out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   if (out.get() < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     fail_environment("standard output: cannot be kept: ", std::strerror(errno));
-  limit_memory(options.limits.memory_bytes);
+  limit_memory(options.limits.memory_bytes, true);
   FdTransport transport(STDIN_FILENO, out.get(), "the client", false);
   serve_client(transport, "the client", true, options);
 }
@@ -237,17 +257,20 @@ void listen(const remote::Address& address, const Options& options,
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) ::usleep(10'000);
       continue;
     }
-    if (running >= static_cast<size_t>(options.limits.clients)) {
+    if (running >= static_cast<size_t>(options.limits.clients) && !children.end_unproven()) {
       turn_away(socket.release(), options.limits.clients);
       continue;
     }
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) continue;
+    Descriptor unproven(ends[0]), tells(ends[1]);
     const pid_t child = ::fork();
     if (child < 0) {
       turn_away(socket.release(), static_cast<int>(running));
       continue;
     }
     if (child > 0) {
-      children.add(child);
+      children.add(child, std::move(unproven));
       ++n;
       continue;
     }
@@ -264,7 +287,9 @@ void listen(const remote::Address& address, const Options& options,
     const bool trusted = local ? is_this_user(socket.get()) : !options.key.empty();
     const int fd = socket.release();
     FdTransport transport(fd, fd, cat("client ", n), true);
-    return serve_alone(transport, cat("client ", n), trusted, options);
+    Options own = options;
+    own.proven = [&tells] { ::close(tells.release()); };
+    return serve_alone(transport, cat("client ", n), trusted, own);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/threads.h"
 #include "base/version.h"
 #include "devices/remote.h"
 #include "infer/setup.h"
@@ -48,7 +49,8 @@ class Client {
         name_(name),
         trusted_(trusted),
         options_(options),
-        store_(options.store, options.limits.store_bytes),
+        store_(trusted || options.store.empty() ? options.store : options.store + "/strangers",
+               options.limits.store_bytes),
         frames_(transport, transport, name) {}
 
   void serve() {
@@ -64,8 +66,13 @@ class Client {
       refuse(error);
       throw;
     }
+    // Whoever has not the key says hello as well as who has: a first request alone shows it.
+    bool proven = false;
     frames_.on_wait([&](bool begins) {
-      if (begins) {
+      if (!proven) {
+        transport_.limit(std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count(),
+                         "a first request");
+      } else if (begins) {
         transport_.limit(limits.idle_s, "an idle connection (--idle)");
       } else {
         transport_.limit(limits.frame_s, "one frame");
@@ -80,6 +87,8 @@ class Client {
         throw;
       }
       if (!request) return;
+      if (!proven && options_.proven) options_.proven();
+      proven = true;
       answer(*request);
     }
   }
@@ -208,6 +217,7 @@ class Client {
     open.note = options_.open.note;
     open.warn = options_.open.warn;
     open.trust = trusted_;
+    open.look_beside = false;  // what lies there is what clients sent
     Opened opened;
     opened.package = open_package(path, open);
     opened.input_bytes = bytes_of(opened.package->input_types);
@@ -215,6 +225,7 @@ class Client {
     device.isa = network.isa;
     constexpr int64_t kMostThreads = 1024;
     device.threads = static_cast<int>(number_of(request.map, "threads", 0, kMostThreads));
+    if (!trusted_) device.threads = std::min(device.threads, available_processors());
     opened.session = open_session(network.device, opened.package, device);
     Json facts = Json::object();
     for (const auto& [key, value] : opened.session->facts()) facts[key] = value;

@@ -15,7 +15,7 @@ struct Limits {
   int64_t memory_bytes = 0;                 // of a client's process; 0: no limit
   double idle_s = 3600;                     // between two requests
   double frame_s = 60;                      // for a frame, either way
-  double greet_s = 10;                      // for a connection's first messages
+  double greet_s = 10;                      // for a connection's first messages, the first request among them
   int clients = 64;                         // at once
 };
 
@@ -26,10 +26,13 @@ struct Options {
   std::string store;     // folder of uploaded packages
   Limits limits;
   std::function<void(const std::string& message)> note = {};  // what clients do; may be empty
+  std::function<void()> proven =
+      {};  // called at a client's first request: it has the key, if there is one; may be empty
 };
 
-// `trusted`: code that the client sends is run; otherwise it is compiled anew from the graph beside it. Returns when the client has
-// left. Throws what ended the connection.
+// `trusted`: code that the client sends is run. Otherwise the client is a stranger: its packages are compiled anew from the models that
+// they hold, in a store of strangers, with no more threads than there are processors. Returns when the client has left. Throws what
+// ended the connection.
 void serve_client(Transport& client, const std::string& name, bool trusted, const Options& options);
 
 }  // namespace dnn::serve

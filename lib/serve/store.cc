@@ -60,8 +60,37 @@ std::string Store::find(const std::string& sha256) const {
 
 void Store::keep_small(const std::string& newest) const { trim_cache(folder_, most_bytes_, newest); }
 
+void Store::make_room_for_parts() const {
+  struct Part {
+    fs::file_time_type used;
+    int64_t bytes;
+    std::string path;
+  };
+  std::vector<Part> parts;
+  int64_t total = 0;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder_, failure), end; !failure && at != end; at.increment(failure)) {
+    if (at->path().extension() != kPart) continue;
+    std::error_code gone;
+    const Part part = {at->last_write_time(gone), static_cast<int64_t>(at->file_size(gone)), at->path().string()};
+    if (gone) continue;
+    parts.push_back(part);
+    total += part.bytes;
+  }
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.used < b.used; });
+  for (const Part& part : parts) {
+    if (total <= most_bytes_) return;
+    const int fd = ::open(part.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::unlink(part.path.c_str()) == 0) total -= part.bytes;
+    if (fd >= 0) ::close(fd);
+  }
+  if (total > most_bytes_)
+    fail_environment(folder_, ": the uploads of other clients take ", total, " bytes (--max-store ", most_bytes_, ")");
+}
+
 Upload::Upload(const Store& store, std::string sha256, int64_t size)
     : store_(store), sha256_(std::move(sha256)), size_(size) {
+  store_.make_room_for_parts();
   open();
   struct stat status {};
   if (::fstat(fd_, &status) != 0) fail_environment(path_, ": cannot stat: ", std::strerror(errno));
@@ -108,12 +137,21 @@ void Upload::open() {
   path_ = cat(store_.folder(), "/XXXXXX", kPart);
   fd_ = ::mkostemps(path_.data(), static_cast<int>(std::strlen(kPart)), O_CLOEXEC);
   if (fd_ < 0) fail_environment(path_, ": cannot open: ", std::strerror(errno));
+  ::flock(fd_, LOCK_EX | LOCK_NB);  // as long as it is in use
 }
 
 void Upload::add(Bytes bytes) {
   if (static_cast<int64_t>(bytes.size()) > size_ - at_)
     fail_malformed("an upload is longer than the ", size_, " bytes that it was to be");
   hash_.add(bytes);
+  write(bytes);
+  constexpr int64_t kStep = int64_t{64} << 20;
+  if (at_ - room_checked_at_ < kStep) return;
+  room_checked_at_ = at_;
+  store_.make_room_for_parts();
+}
+
+void Upload::write(Bytes bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;

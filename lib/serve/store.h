@@ -21,6 +21,9 @@ class Store {
   std::string file_of(const std::string& sha256) const;
   std::string part_of(const std::string& sha256) const;
   void keep_small(const std::string& newest) const;
+  // Unfinished uploads are held to the same limit: those that nobody goes on with are removed, the oldest first. Throws Environment
+  // where the others are more.
+  void make_room_for_parts() const;
   const std::string& folder() const { return folder_; }
 
  private:
@@ -48,6 +51,7 @@ class Upload {
  private:
   void open();
   void close();
+  void write(Bytes bytes);
 
   const Store& store_;
   const std::string sha256_;
@@ -55,7 +59,7 @@ class Upload {
   std::string path_;
   int fd_ = -1;
   bool shared_ = true;  // the file that a later upload goes on with
-  int64_t at_ = 0;
+  int64_t at_ = 0, room_checked_at_ = 0;
   Sha256Stream hash_;
 };
 

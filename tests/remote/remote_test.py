@@ -58,9 +58,14 @@ class RawClient:
     """The protocol as docs/reference/serve.md has it, written a second time, for what our own client does not do."""
 
     def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(20)
-        self.socket.connect(str(path))
+        """`path`: a Unix socket's, or the address that a server printed."""
+        if str(path).startswith("tcp://"):
+            host, port = str(path)[len("tcp://"):].rsplit(":", 1)
+            self.socket = socket.create_connection((host, int(port)), 20)
+        else:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(20)
+            self.socket.connect(str(path))
         self.sent = 0
 
     def send(self, message, payload=b""):
@@ -86,6 +91,19 @@ class RawClient:
     def hello(self):
         self.send({"op": "hello", "protocol": 1, "version": "0", "nonce": "0" * 64})
         return self.receive()
+
+    def upload(self, data, whole=True):
+        """A package; or its bytes as the part of one that is longer. Its name."""
+        name = hashlib.sha256(data).hexdigest()
+        self.send({"op": "have", "sha256": name, "bytes": len(data) + (not whole)})
+        if b"error" in (answer := self.receive()[0]):
+            raise ValueError(answer)
+        self.send({"op": "put", "at": 0})
+        for i in range(0, len(data), 500_000):
+            self.send({"op": "data"}, data[i:i + 500_000])
+        if whole:
+            assert b"done" in self.receive()[0]
+        return name
 
 
 class Remote(unittest.TestCase):
@@ -277,6 +295,8 @@ class Remote(unittest.TestCase):
             begun.append(client)
         slow = self.raw_client(self.folder / "h.sock")
         slow.hello()
+        slow.send({"op": "ping"})
+        slow.receive()
         slow.socket.sendall(b"D")
         self.infer(address)
         self.assertIn(b"one frame", slow.receive()[0])  # dropped, and told why
@@ -292,10 +312,70 @@ class Remote(unittest.TestCase):
         held = [self.raw_client(self.folder / "m.sock") for _ in range(2)]
         for client in held:
             client.hello()
+            client.send({"op": "ping"})
+            client.receive()
         self.assertIn(b"serves 2 clients already", self.infer(address, code=5).stderr)
         held[0].socket.close()
         self.wait_until(lambda: subprocess.run([BIN / "dnn-infer", "--device", address, self.folder / "net.txt", "--fill", "zeros"],
                                                env=self.environment, capture_output=True).returncode == 0)
+
+    def test_who_has_no_key_holds_nobody_up(self):
+        """Whoever has no key can say hello; it gives way to who has it."""
+        _, address = self.serve("--tcp", "127.0.0.1:0", "--key", self.folder / "held", "--clients", 2)
+        for _ in range(3):
+            self.raw_client(address).hello()
+            self.raw_client(address)
+        self.infer(address, "--key", self.folder / "held")
+
+    def test_unfinished_uploads_are_held_to_a_limit(self):
+        self.serve("--unix", self.folder / "p.sock", "--store", self.folder / "parts", "--max-store", 3_000_000)
+        def leave(data):
+            client = self.raw_client(self.folder / "p.sock")
+            client.hello()
+            part = self.folder / "parts" / f"{client.upload(data, whole=False)}.part"
+            self.wait_until(lambda: part.stat().st_size == len(data))
+            return client, part
+        client, first = leave(bytes(2_000_000))
+        _, second = leave(b"1" * 2_000_000)
+        third = self.raw_client(self.folder / "p.sock")
+        third.hello()
+        with self.assertRaisesRegex(ValueError, "max-store"):  # others are at it
+            third.upload(b"2", whole=False)
+        client.socket.close()
+        self.wait_until(lambda: not self.is_locked(first))
+        third.upload(b"2", whole=False)
+        self.assertFalse(first.exists())
+        self.assertTrue(second.exists())
+
+    def test_a_stranger_has_a_store_of_its_own_and_no_file_of_the_servers(self):
+        _, address = self.serve("--tcp", "127.0.0.1:0", "--store", self.folder / "apart")
+        self.infer(address)
+        self.assertEqual([p.name for p in (self.folder / "apart").iterdir()], ["strangers"])
+        # A package whose model is to lie beside it, where the stranger's own unfinished upload does.
+        name = hashlib.sha256(NET.encode()).hexdigest()
+        (self.folder / f"{name}.part").write_text(NET)
+        own_key = {**self.environment, "XDG_CONFIG_HOME": str(self.folder / "stranger")}
+        subprocess.run([BIN / "dnn-compile", self.folder / f"{name}.part", "-o", self.folder / "beside.dnnpkg"], env=own_key, check=True)
+        client, other = self.raw_client(address), self.raw_client(address)
+        client.hello()
+        other.hello()
+        self.assertEqual(other.upload(NET.encode(), whole=False), name)
+        package = client.upload((self.folder / "beside.dnnpkg").read_bytes())
+        self.wait_until(lambda: (self.folder / "apart" / "strangers" / f"{name}.part").stat().st_size == len(NET))
+        client.send({"op": "open", "sha256": package, "device": "cpu", "isa": "", "threads": 1})
+        self.assertIn(b"does not hold its model's weights", client.receive()[0])
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can be another user")
+    def test_a_socket_of_another_user_is_refused(self):
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(str(self.folder / "other.sock"))
+        os.seteuid(65534)
+        try:
+            listener.listen()  # as whom it is served
+        finally:
+            os.seteuid(0)
+        self.assertIn(b"user 65534 serves there, not you", self.infer(f"unix:{self.folder}/other.sock", code=5).stderr)
 
     def test_two_clients_at_once(self):
         _, address = self.serve("--unix", self.folder / "t.sock")
