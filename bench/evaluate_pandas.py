@@ -80,11 +80,12 @@ def main():
     random = np.random.default_rng(0)
     pairs = [of_pair(a, b, random) for a, b in itertools.combinations(runs, 2)]
     for key in ("mcnemar", "mann_whitney", "wilcoxon"):
-        p = np.array([pair[key] for pair in pairs])
-        order = np.argsort(p)
-        adjusted = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-        for place, value in zip(order, adjusted):
-            pairs[place][key + "_holm"] = value
+        for family in (pairs[:len(runs) - 1], pairs[len(runs) - 1:]):  # with the first run, and the others
+            p = np.array([pair[key] for pair in family])
+            order = np.argsort(p)
+            adjusted = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+            for place, value in zip(order, adjusted):
+                family[place][key + "_holm"] = value
     for pair in pairs:
         print(pair)
     print(stats.kruskal(*[run.latency for run in runs]))

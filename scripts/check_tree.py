@@ -16,7 +16,7 @@ import usage
 # (table, macro, position of the file in the row, folder of the files, files there that are no row's)
 TABLES = [
     ("lib/ops/ops.def", "DNN_OP", 1, "lib/ops", r"lib/ops/[^/]+\.(cc|h)"),
-    ("lib/metrics/metrics.def", "DNN_METRIC", 6, "lib/metrics", r"lib/metrics/(metric|evaluation|baseline|bounds|confusion|predictions|groups|present|modes|program|quantiles|ranking|shelf|statistics\w*|table)\.cc"),
+    ("lib/metrics/metrics.def", "DNN_METRIC", 6, "lib/metrics", r"lib/metrics/(metric|evaluation|baseline|bounds|confusion|families|predictions|groups|present|modes|program|quantiles|ranking|scores|shelf|statistics\w*|table)\.cc"),
 ]
 
 

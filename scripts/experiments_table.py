@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""experiments_table: the comparisons of dnn-eval --json in one table: a row per run, compared with its report's first run.
+"""experiments_table: the comparisons of dnn-eval --json in one table: a row per run, compared with its report's baseline.
 
 usage: experiments_table.py REPORT.json...
 """
@@ -12,7 +12,8 @@ import usage
 COLUMNS = [  # (heading, where it stands, metric, how it is printed)
     ("top-1 %", "run", "top1_accuracy", "{:.2f}"), ("top-5 %", "run", "top5_accuracy", "{:.2f}"),
     ("median ms", "run", "latency_median", "{:.3f}"), ("p95 ms", "run", "latency_p95", "{:.3f}"),
-    ("same top-1 %", "pair", "top1_agreement", "{:.2f}"), ("max rel", "pair", "output_max_rel", "{:.1e}"),
+    ("same top-1 %", "pair", "top1_agreement", "{:.2f}"), ("flips", "pair", "flips", "{:.0f}"),
+    ("near ties", "pair", "near_ties", "{:.0f}"), ("max rel", "pair", "output_max_rel", "{:.1e}"),
     ("time %", "pair", "time_change", "{:+.1f}"),
 ]
 
@@ -24,7 +25,8 @@ def cell(values, metric, form):
 
 def rows(report):
     runs = report.get("runs", [])
-    against_first = {p["run"]: p["values"] for p in report.get("pairs", []) if p["base"] == runs[0]["run"]}
+    baseline = report.get("baseline", "A")
+    against_first = {p["run"]: p["values"] for p in report.get("pairs", []) if p["base"] == baseline}
     for run in runs:
         header = run.get("header", {})
         path = header.get("model", {}).get("path", "?")
@@ -42,7 +44,7 @@ def main(paths):
             groups.append(list(rows(json.load(f))))
     widths = [max(len(row[i]) for row in [head, *(r for g in groups for r in g)]) for i in range(len(head))]
     n_runs = len(COLUMNS) + 3 - sum(where == "pair" for _, where, _, _ in COLUMNS)
-    print(" " * (sum(widths[:n_runs]) + 2 * n_runs) + "against the first row of its block")
+    print(" " * (sum(widths[:n_runs]) + 2 * n_runs) + "against the first row of its block; flips: other labels, near ties aside")
     for row in [head, *(r for g in groups for r in [[], *g])]:
         print("  ".join(f"{text:{'<' if i < 3 else '>'}{widths[i]}}" for i, text in enumerate(row)).rstrip())
 

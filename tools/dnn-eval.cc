@@ -45,6 +45,7 @@ struct Options {
   metrics::Bounds bounds;
   std::vector<std::string> requirements;
   std::optional<std::string> against;
+  std::string baseline;
   std::vector<std::string> allowances;
   std::optional<std::string> junit, sarif, markdown, legacy_tree;
   bool disagreements = false, confusion = false;
@@ -63,6 +64,7 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.by, "--by", "FIELD[,...]",
             "group the runs by fields of their headers (opt, device, framework, model, host.cpu): each group as one "
             "run, and how runs agree within and between groups");
+  args.option(&o.baseline, "--baseline", "RUN", "hold others against it: letter, model or auto (default: first)");
   args.list(&o.programs, "--metric", "CMD", "exec:COMMAND that states values of runs (docs/howto/programs.md)");
   args.list(&o.requirements, "--require", "BOUND",
             "a bound for any metric, as 'top1_agreement >= 99', in the unit of --list-metrics; of every run or pair");
@@ -79,7 +81,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.sarif, "--sarif", "FILE", "the same as SARIF 2.1.0");
   args.option(&o.markdown, "--markdown", "FILE", "the same and the runs as a comment in Markdown");
   args.option(&o.legacy_tree, "--legacy-tree", "DIR", "write the files of older systems (docs/reference/legacy.md)");
-  args.option(&o.memory_mib, "--memory", "MIB", "of full outputs in memory; a file in $TMPDIR has the rest", 0);
+  args.option(&o.memory_mib, "--memory", "MIB", "of full outputs in memory; $TMPDIR has the rest", 0);
   args.flag(&o.list_metrics, "--list-metrics", "print the metrics, tab-separated: key, scope, unit, better, meaning");
 }
 
@@ -172,7 +174,10 @@ int work(const Options& o) {
   for (const std::string& text : o.by) {
     for (std::string& field : split(text, ',')) by.push_back(std::move(field));
   }
+  if (!by.empty() && !o.baseline.empty())
+    fail_usage("--baseline and --by do not go together: with --by every group is held against every other");
   evaluation.group_by(by);
+  evaluation.set_baseline(o.baseline);
   if (o.legacy_tree) evaluation.keep_details();
   Programs programs;
   for (const std::string& command : o.programs) {

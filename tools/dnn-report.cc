@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
+#include "metrics/families.h"
 #include "report/paths.h"
 #include "report/report.h"
 #include "stream/stream.h"
@@ -38,7 +39,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string output = "-", format = "html", types;
   report::Options report;
-  std::string paths = "base";
+  std::string paths = "base", baseline = std::string(metrics::kPlainest);
   std::optional<std::string> image_folder, root;
   bool no_thumbnails = false, list_types = false;
 };
@@ -48,6 +49,10 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.report.title, "--title", "TEXT", "heading of the report");
   args.choice(&o.format, "--format", {"html", "rst", "md"},
               "one page, or reStructuredText or Markdown with figures as files");
+  args.option(
+      &o.baseline, "--baseline", "RUN",
+      "the run that the others are held against: its letter, its model's name, or auto, the plainest of the first "
+      "run's model (default auto)");
   args.option(&o.types, "--types", "LIST",
               "parts, as performance,classification,comparison,localization (default: all)");
   args.option(&o.image_folder, "--img-dir", "DIR", "where figures of rst and md go (default: beside the report)");
@@ -135,6 +140,7 @@ int work(const Options& o) {
   options.thumbnails = !o.no_thumbnails;
   const bool full_paths = o.paths == "full";
   report::Collector collector(full_paths);
+  collector.set_baseline(o.baseline);
   std::vector<report::Localization> localizations;
   std::vector<std::string> warnings;
   std::optional<Error> cut_off;

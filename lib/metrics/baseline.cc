@@ -270,13 +270,13 @@ Comparison compare_with(const Report& report, const Baseline& baseline, const st
   if (!unknown.empty()) result.notes.push_back(cat("not in it: ", join(unknown)));
 
   std::map<std::pair<size_t, size_t>, const PairReport*> pairs;
-  for (const PairReport& pair : report.pairs) pairs.emplace(std::pair(pair.base, pair.other), &pair);
+  for (const PairReport& pair : report.pairs) pairs.emplace(std::minmax(pair.base, pair.other), &pair);
   for (const Baseline::Pair& pair : baseline.pairs) {
     if (!places[pair.base] || !places[pair.other]) continue;
     const size_t a = *places[pair.base], b = *places[pair.other];
     const auto it = pairs.find(std::minmax(a, b));
     if (it == pairs.end()) continue;
-    const bool turned = a > b;  // the default ones have no direction
+    const bool turned = a != it->second->base;  // the default ones have no direction
     for (size_t k = 0; k < (turned ? n_default : allowances.size()); ++k) {
       if (allowances[k].row->scope != Scope::Pair) continue;
       compare_values(allowances[k], pair.values, it->second->values,

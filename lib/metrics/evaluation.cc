@@ -13,8 +13,9 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "metrics/common_folder.h"
+#include "metrics/families.h"
 #include "metrics/predictions.h"
-#include "metrics/statistics.h"
+#include "metrics/scores.h"
 #include "tensor/compare.h"
 
 namespace dnn::metrics {
@@ -73,23 +74,6 @@ std::vector<std::pair<Tensor, Tensor>> corresponding(OutputsView a, int64_t a_of
   }
   if (!any_common_name && a.size() == 1 && b.size() == 1) match(a[0].second, b[0].second);
   return result;
-}
-
-// Beside each p-value that has a row for it, its correction over all the pairs that state it.
-void correct_for_many_tests(std::vector<PairReport>* pairs) {
-  for (const Row& row : rows()) {
-    const std::string_view corrected = holm_key(row.key);
-    if (corrected.empty()) continue;
-    std::vector<double> p;
-    for (const PairReport& pair : *pairs) {
-      if (const auto it = pair.values.find(row.key); it != pair.values.end()) p.push_back(it->second);
-    }
-    const std::vector<double> adjusted = holm(p);
-    size_t next = 0;
-    for (PairReport& pair : *pairs) {
-      if (pair.values.contains(row.key)) pair.values[std::string(corrected)] = adjusted[next++];
-    }
-  }
 }
 
 }  // namespace
@@ -168,6 +152,7 @@ struct Evaluation::RunState {
   Predictions predictions;
   Times times;  // filled at the end
   bool details = false;
+  ScoreScale scale;  // of its outputs
   std::set<std::string> own_names;
   size_t group = 0;
   Pool* pool = nullptr;  // of its group, if there are groups
@@ -212,6 +197,7 @@ struct Evaluation::RunState {
   void add(stream::TensorRecord tensor) {
     if (tensor.role != stream::Role::Output || !tensor.sample) return;
     if (const size_t i = predictions.find(number_of(*tensor.sample)); i < predictions.size()) {
+      scale.add(tensor.tensor);
       predictions.add_output(i, shelf->put(tensor.name, tensor.tensor));
     } else {
       early_outputs[*tensor.sample].emplace_back(std::move(tensor.name), std::move(tensor.tensor));
@@ -234,6 +220,7 @@ struct Evaluation::RunState {
     const std::vector<Ranked> labels = ranking_of(scored);
     outcome.labels = labels;
     outcome.scored = scored;
+    outcome.near_tie = is_near_tie(scored);
     if (const auto* seen = samples.find(prediction.sample)) outcome.truth = seen->truth;
     report.n_judged += outcome.truth.has_value();
     if (outcome.truth && !labels.empty()) report.confusion.add(*outcome.truth, labels[0].item());
@@ -245,7 +232,10 @@ struct Evaluation::RunState {
     }
     std::vector<Shelved> shelved;
     shelved.reserve(outputs.size());
-    for (const auto& [name, tensor] : outputs) shelved.push_back(shelf->put(name, tensor));
+    for (const auto& [name, tensor] : outputs) {
+      scale.add(tensor);
+      shelved.push_back(shelf->put(name, tensor));
+    }
     outcome.outputs = outputs;
     outcome.shelved = shelved;
     outcome.shelf = shelf;
@@ -406,6 +396,14 @@ Outputs Evaluation::outputs_of(const RunState& run, size_t prediction) const {
   return outputs;
 }
 
+// Says how the outputs of a pair are aligned, of which one gives probabilities and the other logits; "" of others.
+std::string Evaluation::align_note(const RunState& base, const RunState& other) {
+  if (base.scale.known() && other.scale.known() && base.scale.probabilities() != other.scale.probabilities())
+    return cat("outputs of the ", base.scale.probabilities() ? "base" : "run", " are probabilities, those of the ",
+               base.scale.probabilities() ? "run" : "base", " are not: softmax was applied to these before comparing");
+  return "";
+}
+
 PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>* outcome_of) const {
   const RunState& base = *runs_[base_i];
   const RunState& other = *runs_[other_i];
@@ -424,12 +422,20 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
     pair.note = cat("label sets differ (", dnn::quoted(a.label_set), " offset ", a.label_offset, ", ",
                     dnn::quoted(b.label_set), " offset ", b.label_offset, "): labels not compared");
   }
+  const std::string aligned = align_note(base, other);
+  if (pair.note.empty()) pair.note = aligned;
   const auto metrics = make_pair_metrics();
   for (const auto& metric : metrics) metric->begin(base.times, other.times);
   double worst_factor = 0;
   for (const auto& [i, j] : common) {
     const Outcome x = xs[i], y = ys[j];
-    const auto outputs = corresponding(outputs_of(base, i), a.label_offset, outputs_of(other, j), b.label_offset);
+    auto outputs = corresponding(outputs_of(base, i), a.label_offset, outputs_of(other, j), b.label_offset);
+    if (!aligned.empty()) {
+      for (auto& [reference, value] : outputs) {
+        Tensor& logits = base.scale.probabilities() ? value : reference;
+        logits = softmax(logits);
+      }
+    }
     const Meeting meeting{x, y, comparable, outputs};
     for (const auto& metric : metrics) metric->add(meeting);
     if (name_disagreements_ && comparable && !x.labels.empty() && !y.labels.empty() &&
@@ -463,9 +469,13 @@ Report Evaluation::finish() {
     run->close_span();
     run->sort_times();
   }
+  choose_baselines(&report, baseline_);
   std::vector<std::pair<size_t, size_t>> pairs;
   for (size_t i = 0; i < runs_.size(); ++i) {
-    for (size_t j = i + 1; j < runs_.size(); ++j) pairs.emplace_back(i, j);
+    for (size_t j = i + 1; j < runs_.size(); ++j) {
+      const bool turned = j == report.baseline || (i != report.baseline && held_against(report, i) == j);
+      turned ? pairs.emplace_back(j, i) : pairs.emplace_back(i, j);
+    }
   }
   report.pairs.resize(pairs.size());
   ThreadPool pool(pairs.size() > 1 ? 0 : 1);
@@ -484,7 +494,10 @@ Report Evaluation::finish() {
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
-  correct_for_many_tests(&report.pairs);
+  std::vector<size_t> n_samples;
+  for (const auto& run : runs_) n_samples.push_back(run->predictions.size());
+  report.alike = runs_alike(report, n_samples);
+  correct_for_many_tests(&report);
   for (const auto& metric : make_report_metrics()) {
     for (const auto& run : runs_) metric->add(run->times);
     metric->result(&report.values);

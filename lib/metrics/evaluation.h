@@ -30,8 +30,9 @@ struct Disagreement {
 };
 
 struct PairReport {
-  size_t base = 0, other = 0;  // in Report::runs
-  int64_t n_common = 0;        // samples that both runs hold
+  size_t base = 0,
+         other = 0;      // in Report::runs; base is what `other` is held against, or the baseline, else the earlier
+  int64_t n_common = 0;  // samples that both runs hold
   Values values;
   std::vector<Disagreement> disagreements;
   // The sample whose outputs exceed `tolerance` by the largest factor: its largest difference, and what was allowed.
@@ -42,7 +43,10 @@ struct PairReport {
 
 struct Report {
   std::vector<RunReport> runs;
-  std::vector<PairReport> pairs;  // every two runs, the earlier as base
+  std::vector<PairReport> pairs;  // every two runs
+  size_t baseline = 0;            // the run that models are held against; see families.h
+  std::vector<size_t> own_run;    // by run: the run that the other runs of its model are held against
+  std::vector<size_t> alike;      // by run: the first run that gives the same best label for each of the same samples
   Values values;                  // of all runs together
   Grouping by;                    // its fields are none where no groups were asked for
 };
@@ -64,6 +68,9 @@ class Evaluation {
   // Runs that agree in these fields (see check_field) are a group; runs and pairs are then reported group by group. Before any
   // add().
   void group_by(const std::vector<std::string>& fields);
+
+  // Chooses the run that the others are held against, as choose_baselines() takes it. Before finish().
+  void set_baseline(std::string text) { baseline_ = std::move(text); }
 
   // RunReports hold label names and usage too. Before any add().
   void keep_details() { details_ = true; }
@@ -98,6 +105,7 @@ class Evaluation {
   // `outcome_of` has a place for each key of all runs, none of them in use before and after.
   PairReport meet(size_t base, size_t other, std::vector<uint32_t>* outcome_of) const;
 
+  static std::string align_note(const RunState& base, const RunState& other);
   std::vector<std::string_view> below_common_folder(const class Predictions& predictions) const;
 
   Tolerance tolerance_;
@@ -107,6 +115,7 @@ class Evaluation {
   std::unique_ptr<Samples> samples_;
   std::vector<std::unique_ptr<RunState>> runs_;
   std::vector<std::string> group_fields_;
+  std::string baseline_;
   std::vector<std::unique_ptr<Pool>> pools_;
   RunState* current_ = nullptr;
 };

@@ -48,7 +48,8 @@ std::vector<std::unique_ptr<ReportMetric>> make_report_metrics() { return make<R
 
 std::string_view holm_key(std::string_view key) {
   for (const Row& row : rows()) {
-    if (row.key.size() == key.size() + 5 && starts_with(row.key, key) && ends_with(row.key, "_holm")) return row.key;
+    if (row.key.size() == key.size() + kHolm.size() && row.key.starts_with(key) && row.key.ends_with(kHolm))
+      return row.key;
   }
   return "";
 }

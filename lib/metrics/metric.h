@@ -36,6 +36,7 @@ using Outputs = std::vector<std::pair<std::string, Tensor>>;
 struct Outcome {
   Ranking labels;                  // class - label_offset, best first; a background class is negative
   std::span<const Scored> scored;  // the same with their scores, as they came; empty in a Meeting
+  bool near_tie = false;           // see is_near_tie
   std::optional<int64_t> truth;
   int64_t label_offset = 0;  // class number in the outputs, less its label
   std::span<const std::pair<std::string, Tensor>> outputs;
@@ -44,6 +45,11 @@ struct Outcome {
   std::optional<int64_t> latency_ns;  // of the batch
   int64_t batch = 1;
 };
+
+// True if the two best scores are so close that rounding decides between them: within 1e-4 of the larger magnitude, which is
+// dnn-localize's tolerance too. False of fewer than two scores and of what is no number.
+inline constexpr double kNearTie = 1e-4;
+bool is_near_tie(std::span<const Scored> best_first);
 
 class RunMetric {
  public:
@@ -88,7 +94,8 @@ std::vector<std::unique_ptr<RunMetric>> make_run_metrics();
 std::vector<std::unique_ptr<PairMetric>> make_pair_metrics();
 std::vector<std::unique_ptr<ReportMetric>> make_report_metrics();
 
-// The key under which Holm's correction of a test over all pairs is stated: KEY_holm where there is such a row, else "".
+inline constexpr std::string_view kHolm = "_holm";
+// The key under which Holm's correction of a test within its family is stated: KEY_holm where there is such a row, else "".
 std::string_view holm_key(std::string_view key);
 
 }  // namespace dnn::metrics

@@ -24,8 +24,9 @@ size_t Predictions::add(uint32_t sample, const Outcome& outcome, std::span<const
   if (kept_.size() >= kMost - 1 || labels_.size() + outcome.labels.size() >= kMost)
     fail_unsupported("a run of more than ", kept_.size(), " predictions");
   const size_t i = find(sample);  // size(); what is there has its places then
-  const auto batch = static_cast<uint32_t>(std::min<int64_t>(outcome.batch, std::numeric_limits<uint32_t>::max()));
-  kept_.push_back({sample, static_cast<uint32_t>(labels_.size()), outcome.truth.value_or(kNoTruth), 0, 0, batch});
+  const auto batch = static_cast<uint32_t>(std::min<int64_t>(outcome.batch, std::numeric_limits<int32_t>::max()));
+  kept_.push_back({sample, static_cast<uint32_t>(labels_.size()), outcome.truth.value_or(kNoTruth), 0, 0,
+                   batch & 0x7FFFFFFFU, outcome.near_tie ? 1U : 0U});
   labels_.insert(labels_.end(), outcome.labels.begin(), outcome.labels.end());
   for (const Shelved& output : outputs) add_output(i, output);
   if (sample >= places_.size()) places_.resize(std::max(2 * places_.size(), sample + size_t{1}));
@@ -64,6 +65,7 @@ Outcome Predictions::operator[](size_t i) const {
   if (kept.truth != kNoTruth) outcome.truth = kept.truth;
   if (kept.n_timed > 0) outcome.latency_ns = kept.total_ns / kept.n_timed;
   outcome.batch = kept.batch;
+  outcome.near_tie = kept.near_tie != 0;
   return outcome;
 }
 

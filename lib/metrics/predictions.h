@@ -33,7 +33,8 @@ class Predictions {
     uint32_t sample, labels;  // the first of its labels_; they end where the next one's begin
     int64_t truth;            // or kNoTruth
     int64_t total_ns;         // of n_timed measurements
-    uint32_t n_timed, batch;
+    uint32_t n_timed;
+    uint32_t batch : 31, near_tie : 1;
   };
   static constexpr int64_t kNoTruth = INT64_MIN;
 

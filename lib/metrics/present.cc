@@ -64,6 +64,25 @@ std::string letters(const std::vector<size_t>& runs) {
   return cat(run_letter(runs.front()), "-", run_letter(runs.back()));
 }
 
+std::vector<std::string> letters_of(const std::vector<size_t>& runs) {
+  std::vector<std::string> list;
+  for (const size_t run : runs) list.push_back(run_letter(run));
+  return list;
+}
+
+// "A-C, E, F": three and more in a row by their ends.
+std::string letter_ranges(const std::vector<size_t>& runs) {
+  std::vector<std::string> parts;
+  for (size_t from = 0; from < runs.size();) {
+    size_t to = from;
+    while (to + 1 < runs.size() && runs[to + 1] == runs[to] + 1) ++to;
+    if (to < from + 2) to = from;
+    parts.push_back(run_letter(runs[from]) + (to == from ? "" : "-" + run_letter(runs[to])));
+    from = to + 1;
+  }
+  return join(parts);
+}
+
 std::string pair_name(const GroupPairReport& pair) {
   if (pair.base == pair.other) return "within " + group_label(pair.base);
   return cat(group_label(pair.other), " against ", group_label(pair.base));
@@ -239,6 +258,17 @@ std::string run_title(const stream::Header& header) {
   return title.empty() ? "unnamed" : title;
 }
 
+std::vector<std::vector<size_t>> alike_runs(const Report& report) {
+  std::vector<std::vector<size_t>> groups;
+  std::map<size_t, size_t> place;  // by first run
+  for (size_t i = 0; i < report.alike.size(); ++i) {
+    const auto [at, is_new] = place.emplace(report.alike[i], groups.size());
+    if (is_new) groups.emplace_back();
+    groups[at->second].push_back(i);
+  }
+  return groups;
+}
+
 std::string report_table(const Report& report) {
   std::vector<Column> columns = run_columns(report);
   add_metrics(Scope::Run, report.runs, &columns);
@@ -254,6 +284,11 @@ std::string report_table(const Report& report) {
   }
   add_metrics(Scope::Pair, report.pairs, &pairs);
   out += "\n" + layout(pairs);
+  if (report.runs.size() > 2) {
+    for (const std::vector<size_t>& runs : alike_runs(report)) {
+      if (runs.size() > 1) out += cat("same predictions: ", letter_ranges(runs), "\n");
+    }
+  }
   for (const PairReport& pair : report.pairs) {
     if (!pair.note.empty())
       out += cat(run_letter(pair.other), " against ", run_letter(pair.base), ": ", pair.note, "\n");
@@ -287,6 +322,11 @@ std::string report_json(const Report& report, const Comparison* comparison) {
                             {"classes", classes_json(run.confusion)},
                             {"confusion", confusion_json(run.confusion)}});
     for (const auto& [name, value] : run.own_values) json["runs"].back()["own_values"][utf8(name)] = number(value);
+  }
+  if (!report.runs.empty()) json["baseline"] = run_letter(report.baseline);
+  json["alike"] = Json::array();
+  for (const std::vector<size_t>& runs : alike_runs(report)) {
+    if (runs.size() > 1) json["alike"].push_back(letters_of(runs));
   }
   for (const PairReport& pair : report.pairs) {
     Json entry = {{"base", run_letter(pair.base)},

@@ -1,5 +1,6 @@
 // Tables of text: columns side by side, wrapped at a terminal's width.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,17 @@ std::string value_text(const Row& row, double value);
 // The text, or where it is no UTF-8 its bytes beyond ASCII as \xNN.
 std::string utf8(const std::string& text);
 
+// A correction that changes no item's p-value says nothing more.
+template <class Item>
+bool repeats_its_test(const Row& row, const std::vector<Item>& items) {
+  if (!row.key.ends_with(kHolm)) return false;
+  const std::string_view test = row.key.substr(0, row.key.size() - kHolm.size());
+  return std::all_of(items.begin(), items.end(), [&](const Item& item) {
+    const auto plain = item.values.find(test), corrected = item.values.find(row.key);
+    return corrected == item.values.end() || (plain != item.values.end() && plain->second == corrected->second);
+  });
+}
+
 // The columns of all metrics of a scope that some item has a value for; absent values show as "-".
 template <class Item>
 void add_metrics(Scope scope, const std::vector<Item>& items, std::vector<Column>* columns) {
@@ -34,7 +46,7 @@ void add_metrics(Scope scope, const std::vector<Item>& items, std::vector<Column
     if (row.scope != scope || row.title.empty()) continue;
     Column column{std::string(row.title), false, {}};
     for (const Item& item : items) column.cells.push_back(value_text(row, item.values));
-    if (column.empty()) continue;
+    if (column.empty() || repeats_its_test(row, items)) continue;
     for (std::string& cell : column.cells) cell = cell.empty() ? "-" : cell;
     columns->push_back(std::move(column));
   }

@@ -117,10 +117,10 @@ std::string run_table(const metrics::Report& report) {
     rows.push_back(&row);
     head.emplace_back(row.title);
   }
-  const bool agreement = std::any_of(report.pairs.begin(), report.pairs.end(), [](const metrics::PairReport& pair) {
-    return pair.base == 0 && pair.values.contains("top1_agreement");
+  const bool agreement = std::any_of(report.pairs.begin(), report.pairs.end(), [&](const metrics::PairReport& pair) {
+    return pair.base == report.baseline && pair.values.contains("top1_agreement");
   });
-  if (agreement) head.emplace_back("top-1 as A %");
+  if (agreement) head.emplace_back(cat("top-1 as ", metrics::run_letter(report.baseline), " %"));
   Rows cells;
   for (size_t i = 0; i < report.runs.size(); ++i) {
     const metrics::RunReport& run = report.runs[i];
@@ -129,7 +129,7 @@ std::string run_table(const metrics::Report& report) {
     for (const metrics::Row* row : rows) line.push_back(metrics::value_text(*row, run.values));
     if (agreement) {
       const auto pair = std::find_if(report.pairs.begin(), report.pairs.end(), [&](const metrics::PairReport& p) {
-        return p.base == 0 && p.other == i && p.values.contains("top1_agreement");
+        return p.base == report.baseline && p.other == i && p.values.contains("top1_agreement");
       });
       line.push_back(pair == report.pairs.end() ? ""
                                                 : number_text(pair->values.find("top1_agreement")->second, "%.2f"));

@@ -47,6 +47,10 @@ struct Localization {
   int64_t n_samples = 0, n_diverging = 0;
   std::vector<Layer> layers;
   std::optional<Layer> first;
+  struct Finding {
+    std::string what, fix;
+  };
+  std::vector<Finding> findings;  // the most upstream of the most severe first
   struct Parameter {
     std::string layer, text;
   };
@@ -96,6 +100,8 @@ class Collector {
   explicit Collector(bool full_paths = false) : evaluation_({}, false), full_paths_(full_paths) {
     evaluation_.keep_details();
   }
+  // As metrics::choose_baselines() takes it.
+  void set_baseline(std::string text) { evaluation_.set_baseline(std::move(text)); }
   void add(stream::Record record);
   Data finish();
 

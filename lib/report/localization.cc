@@ -164,6 +164,10 @@ Localization parse_localization(const std::string& text) {
   if (const auto samples = json.find("by_sample"); samples != json.end() && samples->is_object())
     add_samples(*samples, &found);
   if (const auto first = json.find("first"); first != json.end() && first->is_object()) found.first = layer_of(*first);
+  for (const Json& finding : list_at(json, "findings")) {
+    if (!finding.is_object()) fail_malformed("a finding is not a map");
+    found.findings.push_back({text_at(finding, "what"), text_at(finding, "fix")});
+  }
   add_maps(json, &found);
   for (const Json& parameter : list_at(json, "parameters")) {
     if (!parameter.is_object()) fail_malformed("a parameter is not a map");

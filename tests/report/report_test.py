@@ -116,6 +116,46 @@ class Report(unittest.TestCase):
         self.assertLess(len(page.text), 5_000_000)
         self.assertIn("Of 4950 pairs the table holds", page.visible())
 
+    def test_a_broken_model_among_copies_is_found(self):
+        """One model is broken, one slightly different, the others are equal, in a matrix of 102 runs of the sample."""
+        sample = os.path.join(os.path.dirname(__file__), "../sample")
+        records = {}
+        for name in ("shapes.onnx", "shapes_tflite.tflite", "shapes_wrong.onnx"):
+            made = subprocess.run([f"{BIN}/dnn-infer", "-q", "--device", "reference", "--preprocess", "imagenet-torch", "--labels", f"{sample}/labels.txt",
+                                   f"{sample}/{name}", f"{sample}/images"], capture_output=True, check=True).stdout
+            lines = subprocess.run([f"{BIN}/dnn-cat"], input=made, capture_output=True, check=True).stdout.decode().splitlines()
+            records[name] = [json.loads(line) for line in lines]
+
+        def copy(source, name, level, shift=0):
+            for record in json.loads(json.dumps(records[source])):
+                if record["type"] == "header":
+                    record.update(model={"path": name}, opt=level, device="cpu")
+                    record.pop("command", None)
+                if record["type"] == "prediction" and record["sample"] % 100 < shift:
+                    best = record["top_k"]
+                    best[0]["class"], best[1]["class"] = best[1]["class"], best[0]["class"]
+                yield record
+        models = [("shapes.onnx", f"equal{i}.onnx", 0) for i in range(14)] + [("shapes_tflite.tflite", "near.tflite", 0), ("shapes.onnx", "slight.onnx", 1),
+                                                                           ("shapes_wrong.onnx", "broken.onnx", 0)]
+        streams = {m: [stream(*copy(m[0], m[1], level, m[2])) for level in (0, 1, 2, 3, 4, 4)] for m in models}
+        page = self.page(stdin=b"".join(s for runs in streams.values() for s in runs))
+        self.assertLess(len(page.text), 2_000_000)
+        said = page.visible()[:2500]
+        self.assertIn("Against the baseline A equal0 -O0, 14 of 16 other models give the same predictions (1 but for near ties", said)
+        self.assertIn("Within each model, 85 of 85 runs give the same predictions", said)
+        with tempfile.TemporaryDirectory() as folder:
+            for i, model in enumerate((models[0], models[-1])):
+                with open(f"{folder}/{i}", "wb") as file:
+                    file.write(streams[model][0])
+            pair = json.loads(subprocess.run([f"{BIN}/dnn-eval", "--json", f"{folder}/0", f"{folder}/1"], capture_output=True, check=True).stdout)["pairs"][0]["values"]
+        self.assertLess(pair["mcnemar_p"], 1e-4)
+        self.assertIn(f"Worse: broken against the baseline. The label differs on {pair['flips']:.0f} of 196 samples", said)
+        self.assertIn(f"Top-1 accuracy {pair['accuracy_change']:+.2f} percentage points, 95 % interval {pair['accuracy_change_low']:+.2f} to "
+                      f"{pair['accuracy_change_high']:+.2f}, p = {pair['mcnemar_p']:.2g}", said)
+        self.assertIn("Different: slight against the baseline. The label differs on 2 of 196 samples", said)
+        self.assertIn("the test shows no change of accuracy, and rules out none within that interval", said)
+        self.assertNotIn("chance", page.visible())
+
     def test_thumbnails(self):
         images = os.path.join(os.path.dirname(__file__), "../sample/images")
         names = ["circle/00.png", "heart/00.png", "../../../README.md", "missing.png", "/dev/zero"]

@@ -1,6 +1,7 @@
 // Accuracy: against the truth, and against what it costs in time.
 #include <algorithm>
 
+#include "metrics/families.h"
 #include "metrics/metric.h"
 #include "report/axes.h"
 #include "report/sections/sections.h"
@@ -29,13 +30,10 @@ Worth worth_of(const Data& data, size_t run_i, bool judged) {
     return {value_of(values, "top1_accuracy"), value_of(values, "top1_accuracy_low"),
             value_of(values, "top1_accuracy_high")};
   }
-  for (const metrics::PairReport& pair : data.evaluation.pairs) {
-    if (pair.base == 0 && pair.other == run_i) {
-      return {value_of(pair.values, "top1_agreement"), value_of(pair.values, "top1_agreement_low"),
-              value_of(pair.values, "top1_agreement_high")};
-    }
-  }
-  return {};
+  if (run_i == data.evaluation.baseline) return {};
+  const metrics::Values& values = metrics::pair_of(data.evaluation, run_i, data.evaluation.baseline).values;
+  return {value_of(values, "top1_agreement"), value_of(values, "top1_agreement_low"),
+          value_of(values, "top1_agreement_high")};
 }
 
 }  // namespace
@@ -101,7 +99,8 @@ Blocks section_tradeoff(const Data& data, const Options&) {
       return other.x <= p.x && other.y >= p.y && (other.x < p.x || other.y > p.y);
     });
   }
-  const std::string what = judged ? "top-1 accuracy" : cat("agreement with run ", data.runs[0].letter);
+  const std::string what =
+      judged ? "top-1 accuracy" : cat("agreement with run ", data.runs[data.evaluation.baseline].letter);
   if (points.size() > 40) {  // intervals of so many hide each other; they are in the table
     for (ScatterPoint& p : points) p.y_low = p.y_high = std::nullopt;
   }

@@ -112,7 +112,7 @@ Blocks section_pairs(const Data& data, const Options&) {
   } else {
     std::vector<size_t> rest;
     for (size_t i = 0; i < pairs.size(); ++i)
-      (pairs[i].base == 0 && shown.size() < kMostPairs ? shown : rest).push_back(i);
+      (pairs[i].base == data.evaluation.baseline && shown.size() < kMostPairs ? shown : rest).push_back(i);
     std::stable_sort(rest.begin(), rest.end(), [&](size_t a, size_t b) {
       return value_of(pairs[a].values, "top1_agreement").value_or(101) <
              value_of(pairs[b].values, "top1_agreement").value_or(101);
@@ -120,16 +120,15 @@ Blocks section_pairs(const Data& data, const Options&) {
     rest.resize(std::min(rest.size(), kWorst));
     shown.insert(shown.end(), rest.begin(), rest.end());
     blocks.push_back(Paragraph{
-        cat("Of ", pairs.size(), " pairs the table holds those with run ", data.runs[0].letter, " and the ",
-            rest.size(),
-            " others that agree least; dnn-eval --json has all. Corrections for many tests are over all pairs."),
+        cat("Of ", pairs.size(), " pairs the table holds those with run ", data.runs[data.evaluation.baseline].letter,
+            " and the ", rest.size(), " others that agree least; dnn-eval --json has all."),
         true});
   }
   std::vector<const metrics::Values*> values;
   for (const size_t i : shown) values.push_back(&pairs[i].values);
   const std::vector<std::string> keys = shown_keys(
       metrics::Scope::Pair, [](const metrics::Row&) { return true; }, values);
-  Table table{"pairs-table", "Two runs on their common samples, the second as base", {{"pair"}, {"common", true}}, {}};
+  Table table{"pairs-table", "Two runs on their common samples", {{"pair"}, {"common", true}}, {}};
   for (const std::string& key : keys) table.columns.push_back(column_of(key));
   std::vector<Line> notes;
   size_t n_notes = 0;
@@ -145,10 +144,12 @@ Blocks section_pairs(const Data& data, const Options&) {
   blocks.push_back(std::move(table));
   if (n_notes > notes.size()) notes.emplace_back(cat("and ", n_notes - notes.size(), " more"));
   if (!notes.empty()) blocks.push_back(Points{std::move(notes)});
-  blocks.push_back(
-      Paragraph{"A p says how likely chance alone would give such a difference, corrected for all pairs by Holm's "
-                "method; the effect "
-                "beside it says how large it is."});
+  blocks.push_back(Paragraph{
+      cat("A p is the probability of a difference at least this large if there was none. A large p does not say "
+          "that two runs are equal: the interval says how far apart they may be. \"Holm\" corrects for the number "
+          "of tests: the pairs with run ",
+          data.runs[data.evaluation.baseline].letter,
+          " are one family, the others another, and runs with the same predictions count once.")});
   return blocks;
 }
 

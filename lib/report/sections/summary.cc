@@ -2,137 +2,151 @@
 #include <algorithm>
 #include <cmath>
 
+#include "metrics/families.h"
 #include "metrics/groups.h"
 #include "metrics/metric.h"
 #include "metrics/present.h"
 #include "report/sections/sections.h"
+#include "report/verdict.h"
 #include "stream/text.h"
 
 namespace dnn::report {
 namespace {
 
-using metrics::PairReport;
+constexpr size_t kMostGroups = 6;  // sentences on runs that differ
 
-std::string pair_name(const Data& data, const PairReport& pair) {
-  return cat(data.runs[pair.other].full(), " against ", data.runs[pair.base].full());
+std::string points_text(double value) { return number_text(value, "%+.2f"); }
+
+bool is_same(const VerdictGroup& group) { return group.finding == Finding::Same || group.finding == Finding::NearTies; }
+
+// "shapes_wrong (5 runs)", or the run itself.
+std::string who(const Data& data, const VerdictGroup& group) {
+  const Run& run = data.runs[group.verdicts[0].run];
+  if (group.of_models) return run.model;
+  if (group.verdicts.size() == 1) return run.full();
+  std::vector<uint32_t> runs;
+  for (const Verdict& v : group.verdicts) runs.push_back(static_cast<uint32_t>(v.run));
+  std::sort(runs.begin(), runs.end());
+  return cat(counted(runs.size(), "run"), " of ", run.model, " (", letters(data, runs, 4), ")");
 }
 
-// Do they agree?
-void add_agreement(const Data& data, Points* points) {
-  for (const bool within : {true, false}) {
-    size_t n = 0, n_same = 0;
-    const PairReport* least = nullptr;
-    for (const PairReport& pair : data.evaluation.pairs) {
-      const std::optional<double> same = value_of(pair.values, "top1_agreement");
-      if (!same || (data.runs[pair.base].model == data.runs[pair.other].model) != within) continue;
-      ++n;
-      n_same += *same == 100;
-      if (least == nullptr || *same < *value_of(least->values, "top1_agreement")) least = &pair;
+// Are they the same?
+void add_sameness(const Data& data, const std::vector<VerdictGroup>& groups, Points* points) {
+  for (const bool of_models : {true, false}) {
+    size_t n = 0, n_same = 0, n_near = 0, n_unknown = 0;
+    for (const VerdictGroup& group : groups) {
+      if (group.of_models != of_models) continue;
+      const size_t runs = group.verdicts.size();
+      n += runs;
+      if (is_same(group)) n_same += runs;
+      if (group.finding == Finding::NearTies) n_near += runs;
+      if (group.finding == Finding::NotComparable) n_unknown += runs;
     }
     if (n == 0) continue;
-    Line line = Line()
-                    .add("Agreement", {}, true)
-                    .add(cat(within ? " of runs of one model: " : " of runs of different models: "));
-    line.add(cat(n_same, " of ", counted(n, "pair"), n == 1 ? " has" : " have",
-                 " the same best label for every common sample"));
-    if (n_same < n)
-      line.add(cat("; least agree ", pair_name(data, *least), ": ", value_text(least->values, "top1_agreement"), " %, ",
-                   flips_of(*least), " of ", least->n_common, " samples differ"));
+    Line line = Line().add("Same?", {}, true).add(" ");
+    line.add(of_models ? cat("Against the baseline ", data.runs[data.evaluation.baseline].full(), ", ")
+                       : std::string("Within each model, "));
+    line.add(cat(n_same, " of ", counted(n, of_models ? "other model" : "run"), n_same == 1 ? " gives" : " give",
+                 " the same predictions", of_models ? "" : " as the model's plainest run"));
+    if (n_near > 0)
+      line.add(cat(" (", n_near == n_same ? "all" : cat(n_near),
+                   " but for near ties: samples where two labels score alike and rounding decides)"));
+    if (n_unknown > 0) line.add(cat("; of ", n_unknown, " no label can be compared"));
     points->items.push_back(line.add("."));
   }
 }
 
-// Which is better, and is the difference real?
+// What is better or worse, and is it real? Without truth: what differs.
+void add_differences(const Data& data, const std::vector<VerdictGroup>& groups, Points* points) {
+  size_t n_said = 0, n_left_out = 0;
+  for (const VerdictGroup& group : groups) {
+    if (is_same(group) || group.finding == Finding::NotComparable) continue;
+    if (n_said == kMostGroups) {
+      ++n_left_out;
+      continue;
+    }
+    ++n_said;
+    const Verdict& v = group.verdicts[0];
+    const bool real = group.finding == Finding::Worse || group.finding == Finding::Better;
+    Line line = Line().add(group.finding == Finding::Worse    ? "Worse:"
+                           : group.finding == Finding::Better ? "Better:"
+                                                              : "Different:",
+                           {}, true);
+    line.add(" " + who(data, group));
+    line.add(cat(" against ", group.of_models ? "the baseline" : data.runs[v.base].full(), ". "));
+    line.add(cat("The label differs on ", group.verdicts.size() > 1 ? "up to " : "", v.flips, " of ", v.n_common,
+                 " samples", v.near_ties > 0 ? cat(", near ties (", v.near_ties, ") aside") : "", ". "));
+    if (v.change && v.low && v.high && v.p) {
+      line.add(cat("Top-1 accuracy ", points_text(*v.change), " percentage points, 95 % interval ", points_text(*v.low),
+                   " to ", points_text(*v.high), ", p = ", number_text(*v.p, "%.2g")));
+      if (v.holm && *v.holm != *v.p)
+        line.add(cat(", ", number_text(*v.holm, "%.2g"), " after correction for several tests"));
+      line.add(real ? "." : ": the test shows no change of accuracy, and rules out none within that interval.");
+    }
+    points->items.push_back(std::move(line));
+  }
+  if (n_left_out > 0)
+    points->items.push_back(Line().add(cat("And ", counted(n_left_out, "group"), " more in the table below.")));
+}
+
 void add_accuracy(const Data& data, Points* points) {
   std::optional<double> best, worst;
-  std::vector<uint32_t> at_best;
-  size_t worst_run = 0;
+  std::vector<uint32_t> at_best, at_worst;
   for (size_t i = 0; i < data.runs.size(); ++i) {
     const std::optional<double> value = value_of(data.evaluation.runs[i].values, "top1_accuracy");
     if (!value) continue;
     if (!best || *value > *best) at_best.clear();
-    if (!best || *value >= *best) {
-      best = value;
-      at_best.push_back(static_cast<uint32_t>(i));
-    }
-    if (!worst || *value < *worst) {
-      worst = value;
-      worst_run = i;
-    }
+    if (!best || *value >= *best) at_best.push_back(static_cast<uint32_t>(i));
+    if (!worst || *value < *worst) at_worst.clear();
+    if (!worst || *value <= *worst) at_worst.push_back(static_cast<uint32_t>(i));
+    best = std::max(best.value_or(*value), *value);
+    worst = std::min(worst.value_or(*value), *value);
   }
   if (!best) return;
-  Line line = Line().add("Accuracy", {}, true);
+  const auto named = [&](const std::vector<uint32_t>& runs) {
+    return cat(value_text(data.evaluation.runs[runs[0]].values, "top1_accuracy"), " % (", data.runs[runs[0]].full(),
+               runs.size() > 1 ? cat(" and ", counted(runs.size() - 1, "other")) : "", ")");
+  };
+  Line line = Line().add("Accuracy:", {}, true).add(" ");
   if (*best == *worst) {
-    line.add(cat(": top-1 ", value_text(data.evaluation.runs[at_best[0]].values, "top1_accuracy"), " % in every run."));
+    line.add(cat("top-1 ", value_text(data.evaluation.runs[at_best[0]].values, "top1_accuracy"), " % in every run."));
   } else {
-    line.add(cat(": top-1 from ", value_text(data.evaluation.runs[worst_run].values, "top1_accuracy"), " % (",
-                 data.runs[worst_run].full(), ") to ",
-                 value_text(data.evaluation.runs[at_best[0]].values, "top1_accuracy"), " % (",
-                 data.runs[at_best[0]].full(),
-                 at_best.size() > 1 ? cat(" and ", counted(at_best.size() - 1, "other")) : "", ")."));
+    line.add(cat("top-1 from ", named(at_worst), " to ", named(at_best), "."));
   }
   points->items.push_back(std::move(line));
-
-  // The largest difference: of those that are real, if any is.
-  size_t n = 0, n_real = 0, n_changed = 0;
-  const PairReport* largest = nullptr;
-  bool largest_is_real = false;
-  for (const PairReport& pair : data.evaluation.pairs) {
-    const std::optional<double> p = value_of(pair.values, "mcnemar_p_holm"),
-                                change = value_of(pair.values, "accuracy_change");
-    if (!p || !change) continue;
-    ++n;
-    n_changed += *change != 0;
-    const bool real = *p < 0.05;
-    n_real += real;
-    if (largest == nullptr || real > largest_is_real ||
-        (real == largest_is_real && std::fabs(*change) > std::fabs(*value_of(largest->values, "accuracy_change")))) {
-      largest = &pair;
-      largest_is_real = real;
-    }
-  }
-  if (n == 0) return;
-  Line line_of_differences = Line().add("Differences of accuracy", {}, true);
-  if (n_changed == 0) {
-    line_of_differences.add(cat(": none in ", counted(n, "pair"), "."));
-  } else {
-    line_of_differences.add(
-        cat(": ", n_changed, " of ", counted(n, "pair"), " differ, ", n_real == 0 ? "none" : cat(n_real),
-            " by more than chance explains (McNemar's test, p < 0.05 after Holm's correction for ", counted(n, "pair"),
-            "); most ", pair_name(data, *largest), ": ", value_text(largest->values, "accuracy_change"),
-            " percentage points, 95 % interval ", value_text(largest->values, "accuracy_change_low"), " to ",
-            value_text(largest->values, "accuracy_change_high"), ", corrected p ",
-            value_text(largest->values, "mcnemar_p_holm"), "."));
-  }
-  points->items.push_back(std::move(line_of_differences));
 }
 
 // What does it cost?
 void add_times(const Data& data, Points* points) {
-  std::optional<size_t> fastest, slowest;
+  std::optional<size_t> fastest;
   const auto median = [&](size_t run) { return value_of(data.evaluation.runs[run].values, "latency_median"); };
   for (size_t i = 0; i < data.runs.size(); ++i) {
-    if (!median(i)) continue;
-    if (!fastest || *median(i) < *median(*fastest)) fastest = i;
-    if (!slowest || *median(i) > *median(*slowest)) slowest = i;
+    if (median(i) && (!fastest || *median(i) < *median(*fastest))) fastest = i;
   }
   if (!fastest) return;
   const auto named = [&](size_t run) {
-    return cat(data.runs[run].full(), ", ", value_text(data.evaluation.runs[run].values, "latency_median"), " ms");
+    return cat(data.runs[run].full(), ", median ", value_text(data.evaluation.runs[run].values, "latency_median"),
+               " ms");
   };
-  Line line = Line().add("Time", {}, true);
-  if (fastest == slowest) {
-    points->items.push_back(line.add(cat(": median latency of ", named(*fastest), ".")));
-  } else {
-    points->items.push_back(line.add(
-        cat(": by median latency the fastest is ", named(*fastest), "; the slowest is ", named(*slowest), ".")));
-  }
+  Line line = Line().add("Cost?", {}, true).add(" ").add(cat("The fastest run is ", named(*fastest)));
+  const size_t base = data.evaluation.baseline;
+  if (*fastest != base && median(base) && *median(*fastest) > 0)
+    line.add(cat("; ", number_text(*median(base) / *median(*fastest), "%.2f"), " times as fast as ", named(base)));
+  points->items.push_back(line.add("."));
 }
 
 void add_layers(const Data& data, Points* points) {
   for (const Localization& found : data.localizations) {
-    Line line = Line().add("Divergence", {}, true).add(cat(" of ", found.target, " from ", found.source, ": "));
-    points->items.push_back(found.first ? line.add(cat("first in layer ", found.first->name, ".")) : line.add("none."));
+    Line line = Line().add("Where?", {}, true).add(" ").add(cat(found.target, " against ", found.source, ": "));
+    if (!found.findings.empty()) {
+      const Localization::Finding& finding = found.findings[0];
+      line.add(cat(finding.what, "."));
+      if (!finding.fix.empty()) line.add(cat(" Fix: ", finding.fix, "."));
+      if (found.findings.size() > 1) line.add(cat(" ", counted(found.findings.size() - 1, "more finding"), "."));
+    } else {
+      line.add(found.first ? cat("the first layer that diverges is ", found.first->name, ".") : "no layer diverges.");
+    }
+    points->items.push_back(std::move(line));
   }
 }
 
@@ -143,19 +157,21 @@ Table runs_table(const Data& data) {
     bool number;
     std::vector<std::string> of_run;
   };
-  std::vector<Field> fields = {{"model", false, {}},
-                               {"level", false, {}},
-                               {"device", false, {}},
-                               {"isa", false, {}},
-                               {"dtype", false, {}},
-                               {"samples", true, {}},
-                               {"top-1 %", true, {}},
-                               {"median ms", true, {}},
-                               {cat("same as ", data.runs.empty() ? "" : data.runs[0].letter, " %"), true, {}}};
+  std::vector<Field> fields = {
+      {"model", false, {}},
+      {"level", false, {}},
+      {"device", false, {}},
+      {"isa", false, {}},
+      {"dtype", false, {}},
+      {"samples", true, {}},
+      {"top-1 %", true, {}},
+      {"median ms", true, {}},
+      {cat("same as ", data.runs.empty() ? "" : data.runs[data.evaluation.baseline].letter, " %"), true, {}}};
   std::vector<std::string> same(data.runs.size());
-  for (const PairReport& pair : data.evaluation.pairs) {
-    if (pair.base == 0 && pair.values.contains("top1_agreement"))
-      same[pair.other] = value_text(pair.values, "top1_agreement");
+  for (size_t i = 0; i < data.runs.size(); ++i) {
+    if (i == data.evaluation.baseline) continue;
+    const metrics::Values& values = metrics::pair_of(data.evaluation, i, data.evaluation.baseline).values;
+    if (values.contains("top1_agreement")) same[i] = value_text(values, "top1_agreement");
   }
   for (size_t i = 0; i < data.runs.size(); ++i) {
     const metrics::RunReport& run = data.evaluation.runs[i];
@@ -221,10 +237,12 @@ Section summary(const Data& data, const Options&) {
   Section section{"summary", "At a glance", {}, {}};
   for (const std::string& warning : data.warnings) section.blocks.push_back(Paragraph{warning, true});
   Points points;
-  add_agreement(data, &points);
+  const std::vector<VerdictGroup> groups = verdict_groups(data);
+  add_sameness(data, groups, &points);
+  add_differences(data, groups, &points);
+  add_layers(data, &points);
   add_accuracy(data, &points);
   add_times(data, &points);
-  add_layers(data, &points);
   if (!points.items.empty()) section.blocks.push_back(std::move(points));
   if (data.runs.empty()) {
     section.blocks.push_back(Paragraph{"There is no run in what was read.", data.localizations.empty()});
