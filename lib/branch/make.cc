@@ -27,7 +27,7 @@ bool is_branched(const StretchPlan& plan) {
   return false;
 }
 
-// What all ways to run it take. The network's first run on all parts at once is here: whoever asks for it pays for it.
+// Measures all ways to run the network, and says the ratio.
 void say_ratio(const MakeRequest& request, const Graph& branched, const Graph& source) {
   EvaluateRequest evaluate;
   evaluate.parts = request.parts;
@@ -40,7 +40,7 @@ void say_ratio(const MakeRequest& request, const Graph& branched, const Graph& s
 
 Graph make_branched(const MakeRequest& request) {
   Graph source = with_one_sample(read_model(request.model));
-  // What shapes and pads are computed from is no layer.
+  // Nodes that compute shapes and pads are no layers.
   PassOptions passes;
   passes.changes = "only:fold-constant";
   run_passes(source, passes);

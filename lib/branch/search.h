@@ -19,7 +19,7 @@ struct SearchOptions {
   std::function<void(const std::string&)> say;
 };
 
-// What a stage, or one branch of it, costs on one part.
+// The cost of a stage, or of one branch of it, on one part.
 struct Candidate {
   size_t part = 0;
   int64_t depth = 0;

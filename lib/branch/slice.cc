@@ -14,7 +14,7 @@ bool is_any_of(const Node& node, std::initializer_list<const char*> ops) {
   return node.domain.empty() && std::any_of(ops.begin(), ops.end(), [&](const char* op) { return node.op == op; });
 }
 
-// Whether nothing of the node depends on which channel it computes: the same number of channels go in and out, each alone.
+// True where the node computes each channel alone, whichever it is, from the same channel of its input.
 bool keeps_channels(const Graph& graph, const Node& node) {
   if (is_any_of(node, {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Dropout"})) return true;
   if (is_any_of(node, {"Pad"})) {

@@ -57,7 +57,7 @@ class SliceCopier {
   // Element i of the result is element index[i] of the tensor along the axis, times factor[i] where there are factors.
   Tensor picked(const Tensor& tensor, size_t axis, const std::vector<int64_t>& index,
                 const std::vector<float>& factor = {}) const;
-  // What each place's weight is multiplied by: 1 by how often its channel comes.
+  // Factors of the places' weights: 1 divided by how often the channel comes.
   static std::vector<float> shares(const std::vector<int64_t>& channels);
   std::vector<ValueId> add(const Node& node, std::vector<ValueId> inputs, const std::string& op = "",
                            Attributes attributes = {});

@@ -50,7 +50,7 @@ bool has_weights(const Graph& graph, const SourceBlock& block) {
                      [&](NodeId id) { return has_trait(graph.node(id), Trait::Weighted); });
 }
 
-// Whether the block's last node adds the block's input to something.
+// True where a node of the block adds the block's input to something, and the type stays.
 bool adds_its_input(const Graph& graph, const SourceBlock& block) {
   if (!(graph.value(block.in).type == graph.value(block.out).type)) return false;
   return std::any_of(block.nodes.begin(), block.nodes.end(), [&](NodeId id) {

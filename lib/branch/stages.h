@@ -29,7 +29,7 @@ struct SourceStages {
   std::vector<SourceStage> stages;
 };
 
-// Of a graph with fixed types, whose one input is float32[1, channels, height, width]. Throws Unsupported for another, and for a network
+// The stages of a graph with fixed types, whose one input is float32[1, channels, height, width]. Throws Unsupported for another, and for a network
 // of fewer than two such layers.
 SourceStages find_stages(const Graph& graph);
 

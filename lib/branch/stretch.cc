@@ -113,7 +113,7 @@ class Stretcher {
     const SourceStage& stage = stages_.stages[index];
     std::vector<int64_t> channels = all_channels((*source_.value(stage.in()).type.shape)[1].size);
     if (index > 0) {
-      // What the stage before merges, without making it.
+      // The tensor that the stage before merges, without making it.
       channels.clear();
       const Units units(source_, stages_.stages[index - 1]);
       for (size_t b = 0; b < plan_.stages[index - 1].size(); ++b) {

@@ -33,7 +33,7 @@ constexpr const char* kFill =
     "static uint32_t state = 1;\n"
     "static uint32_t next_number(void) { state = state * 1664525u + 1013904223u; return state >> 8; }\n";
 
-// What one number of a type is made of, in C++ and in C.
+// The type of one number, in C++ and in C.
 constexpr float kHalfRange = 8388608.0f;
 bool takes_bytes(DType dtype) { return is_integer(dtype) && dtype_size(dtype) == 1; }
 std::string filling(DType dtype, const std::string& type) {
@@ -113,7 +113,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// What the preprocessor asks before it takes the code for an instruction set: the macros of its options, or any vectors.
+// The preprocessor's condition for the code of an instruction set: the macros of its options, or any vectors.
 std::string condition_of(const Isa& isa) {
   std::vector<std::string> macros;
   for (const std::string flag : isa.flags) {

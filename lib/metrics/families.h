@@ -15,7 +15,7 @@ namespace dnn::metrics {
 inline constexpr std::string_view kPlainest = "auto";
 void choose_baselines(Report* report, const std::string& text);
 
-// What a run is held against; the baseline against itself.
+// The run that this one is held against; the baseline is held against itself.
 size_t held_against(const Report& report, size_t run);
 
 // The pair of two different runs; of a report whose pairs are all there.

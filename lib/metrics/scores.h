@@ -4,7 +4,7 @@
 
 namespace dnn::metrics {
 
-// What the outputs of a run are, from all of them: probabilities where each row of each one lies in [0, 1] and adds up to
+// The kind of a run's outputs, judged from all of them: probabilities where each row of each one lies in [0, 1] and adds up to
 // 1 within 1e-2, as a softmax gives.
 class ScoreScale {
  public:
@@ -16,7 +16,7 @@ class ScoreScale {
   bool any_ = false, probabilities_ = true;
 };
 
-// Of each row of the last axis, in float64. A tensor without rows, or of text, is returned as it is.
+// Softmax of each row of the last axis, in float64. A tensor without rows, or of text, is returned as it is.
 Tensor softmax(const Tensor& tensor);
 
 }  // namespace dnn::metrics

@@ -35,7 +35,7 @@ struct VerdictGroup {
   std::vector<Verdict> verdicts;  // the one with most flips first
 };
 
-// Of all runs but the baseline. Every run's own verdict stands in one group. Models first, then the worst first.
+// Verdicts of all runs but the baseline. Every run's own verdict stands in one group. Models first, then the worst first.
 std::vector<VerdictGroup> verdict_groups(const Data& data);
 
 }  // namespace dnn::report

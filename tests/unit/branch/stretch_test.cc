@@ -133,7 +133,7 @@ TEST(Stretch, SharesTheWeightsOfChannelsThatComeTwice) {
   EXPECT_LT(farthest(scores(twice), scores(graph)), 1e-6);
 }
 
-// What a branch computes is the network without the weights between its channels and the others'.
+// A branch computes what the network does without the weights between its channels and the others'.
 TEST(Stretch, LeavesOutWhatConnectsTheBranches) {
   const Graph graph = Maker().residual();
   const Graph halves =
