@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "base/sha256.h"
@@ -14,6 +15,7 @@
 #include "codegen/schedule.h"
 #include "graph/locate.h"
 #include "loops/steps.h"
+#include "ops/border.h"
 #include "ops/elementwise.h"
 #include "ops/lowering.h"
 
@@ -266,10 +268,15 @@ class Generator {
     return true;
   }
 
-  // A step that zeroes the border of a value's layout, before the step that makes the value.
+  // A step that fills the border of a value's layout, of real numbers with zeros, before the step that makes the value.
   void clear_border(NodeId id, ValueId v, const BufferRef& y) {
     std::vector<loops::Stmt> parts;
     const size_t rank = y->shape.size();
+    int64_t fill = 0;
+    if (is_integer(y->dtype)) {
+      if (!uses_) uses_.emplace(graph_);
+      fill = border_of(graph_, *uses_, v).value_or(0);
+    }
     std::vector<loops::Expr> at;
     for (size_t axis = 0; axis < rank; ++axis) at.push_back(loops::variable(cat("d", axis)));
     // Axis by axis: the elements below and above it, over all of the axes after it (borders included) and the inside of
@@ -283,7 +290,7 @@ class Generator {
         index[axis] = at[axis] + begin;
         for (size_t later = axis + 1; later < rank; ++later)
           index[later] = at[later] - y->layout.halo_low(static_cast<int>(later));
-        loops::Stmt body = loops::store(y, index, loops::constant(y->dtype, 0));
+        loops::Stmt body = loops::store(y, index, loops::constant_int(y->dtype, fill));
         // A blocked axis innermost: its elements lie side by side.
         std::vector<size_t> order(rank);
         std::iota(order.begin(), order.end(), 0);
@@ -302,7 +309,8 @@ class Generator {
     }
     Kernel kernel;
     kernel.pattern = "border";
-    kernel.comment = "zero border of " + graph_of(id).value(v).type.text() + " layout " + y->layout.text();
+    kernel.comment = (fill == 0 ? "zero border of " : "border of ") + graph_of(id).value(v).type.text() + " layout " +
+                     y->layout.text();
     kernel.arguments = {y};
     kernel.body = loops::block(std::move(parts));
     Step step;
@@ -437,6 +445,7 @@ class Generator {
   std::map<std::string, int32_t> kernel_index_;
   std::map<ValueId, Life> lives_;
   std::vector<Life> temporary_;
+  std::optional<Uses> uses_;
   Parts parts_;
   Samples samples_;
 };

@@ -70,11 +70,11 @@ Interval inside(const Stmt& body, const std::string& v, bool* guarded) {
 
 }  // namespace
 
-Stmt drop_guards(const Stmt& body) {
+Stmt drop_guards(const Stmt& body, bool any_number) {
   const Ranges ranges = loop_ranges(body);
   return rewrite_expressions(body, [&](const Expr& e) {
     if (e->op != Op::Select || e->args[1]->op != Op::Load || e->args[2]->op != Op::Constant || e->args[2]->f != 0 ||
-        e->args[2]->i != 0 || !e->args[1]->buffer->layout.has_halo()) {
+        (e->args[2]->i != 0 && !any_number) || !e->args[1]->buffer->layout.has_halo()) {
       return e;
     }
     const Expr& read = e->args[1];

@@ -6,8 +6,9 @@
 
 namespace dnn::codegen {
 
-// A zero that guards a read outside the tensor is not needed where the tensor's border holds that zero.
-loops::Stmt drop_guards(const loops::Stmt& body);
+// A zero that guards a read outside the tensor is not needed where the tensor's border holds that zero. With `any_number`, that holds
+// for other numbers: of integers, borders hold what their readers say (ops/border.h).
+loops::Stmt drop_guards(const loops::Stmt& body, bool any_number = false);
 
 // Sets those turns of the loop over v apart in which no condition on v guards anything: up to three loops, one after the other. The
 // name of the one that needs no conditions, from which they are gone; "" where there is none.

@@ -43,6 +43,17 @@ class Vocabulary {
   virtual std::string lane(const std::string& vector, int64_t i) const = 0;
   virtual std::string fma(DType dtype, int64_t lanes, const std::string& a, const std::string& b,
                           const std::string& c) const = 0;
+  // Vectors of int32 that bytes are computed in; "": the language has none.
+  virtual std::string widen(DType, int64_t, const std::string&) const { return ""; }
+  virtual std::string narrow(DType, int64_t, const std::string&, const std::string&) const { return ""; }
+  virtual std::string round_to_integer(int64_t, const std::string&) const { return ""; }
+  virtual std::string integer_to_real(int64_t, const std::string&) const { return ""; }
+  // `sum`, on by the products of four bytes at `left` with four at `right` for each lane.
+  virtual std::string dot(DType, int64_t, const std::string&, const std::string&, const std::string&) const {
+    return "";
+  }
+  // The finished function, or several in its place.
+  virtual std::string finished(const loops::Kernel&, const std::string& text) const { return text; }
   // Asks for a line of memory; empty where the language has no word for it.
   virtual std::string prefetch(const std::string&, loops::Fetch) const { return ""; }
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "codegen/integer_vectors.h"
 #include "codegen/vector_math.h"
 #include "target/target.h"
 
@@ -141,6 +142,17 @@ class CVocabulary : public Vocabulary {
         }
       }
     }
+    for (int64_t lanes : {2, 4, 8, 16}) {
+      const std::string suffix = type_suffix(DType::Int32, lanes), real = type_suffix(DType::Float32, lanes);
+      if (!occurs(suffix)) continue;
+      if (text.find(" " + real + " __attribute__") == std::string::npos) {
+        if (text.find("exp_terms") == std::string::npos)
+          text += "#ifdef DNN_VECTOR_MATH\n" + vector_math_terms() + "#endif\n";
+        if (!occurs("f32")) text += scalar_helpers("f32", "float", "f");
+        text += vector_helpers(DType::Float32, lanes);
+      }
+      text += integer_vectors(lanes);
+    }
     if (!scalar_math) return text;
     // An element's bits must not hang on whether it falls into a vector or into the rest after the last one.
     text += "#ifdef DNN_VECTOR_MATH\n";
@@ -171,7 +183,8 @@ class CVocabulary : public Vocabulary {
   }
   bool knows_vectors() const override { return vectors_; }
   bool has_vector(DType dtype, int64_t lanes) const override {
-    return vectors_ && has_vectors(dtype) && (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
+    return vectors_ && (has_vectors(dtype) || dtype == DType::Int32) &&
+           (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
   }
   std::string load_vector(DType dtype, int64_t lanes, const std::string& pointer) const override {
     const std::string type = type_suffix(dtype, lanes);
@@ -188,6 +201,25 @@ class CVocabulary : public Vocabulary {
   // Compiled with -ffp-contract=fast where fused operations are allowed, which is where the IR holds any.
   std::string fma(DType, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
     return "(" + a + " * " + b + " + " + c + ")";
+  }
+  std::string widen(DType from, int64_t lanes, const std::string& pointer) const override {
+    return cat("widen_", type_suffix(from, 1), "_i32x", lanes, "(", pointer, ")");
+  }
+  std::string narrow(DType to, int64_t lanes, const std::string& pointer, const std::string& value) const override {
+    return cat("narrow_", type_suffix(to, 1), "_i32x", lanes, "(", pointer, ", ", value, ")");
+  }
+  std::string round_to_integer(int64_t lanes, const std::string& real) const override {
+    return cat("round_i32x", lanes, "(", real, ")");
+  }
+  std::string integer_to_real(int64_t lanes, const std::string& integer) const override {
+    return cat("to_f32x", lanes, "(", integer, ")");
+  }
+  std::string dot(DType left, int64_t lanes, const std::string& sum, const std::string& x,
+                  const std::string& w) const override {
+    return cat("dot4_", type_suffix(left, 1), "_i32x", lanes, "(", sum, ", ", x, ", ", w, ")");
+  }
+  std::string finished(const loops::Kernel& kernel, const std::string& text) const override {
+    return with_dot_products(kernel, text);
   }
   std::string prefetch(const std::string& pointer, loops::Fetch fetch) const override {
     if (!vectors_) return "";

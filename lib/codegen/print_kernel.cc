@@ -119,7 +119,7 @@ class Printer {
     }
     find_registers(body);
     statement(body);
-    return out_ + words_.close(kernel_);
+    return words_.finished(kernel_, out_ + words_.close(kernel_));
   }
 
  private:
@@ -248,7 +248,9 @@ class Printer {
       lanes_ = 1;
       return;
     }
-    if (s->loop == LoopKind::Unrolled || s->loop == LoopKind::Vector) {
+    if (s->loop == LoopKind::Matrix && dot_product(s)) return;
+    if (s->loop == LoopKind::Unrolled || s->loop == LoopKind::Vector ||
+        (s->loop == LoopKind::Matrix && !lane_.empty())) {
       for (int64_t i = 0; i < s->extent; ++i) {
         Ranges ranges = ranges_;
         if (!lane_.empty()) ranges[lane_] = {0, lanes_ - 1};
@@ -270,6 +272,41 @@ class Printer {
     nested(s->children[0]);
     line("}");
     ranges_.erase(v);
+  }
+
+  // sum[lane] += x[v] * w[lane][v] over four bytes, in one go; false where the loop is none of these or the language has no word for it.
+  bool dot_product(const Stmt& s) {
+    const Stmt& add = s->children[0];
+    if (lane_.empty() || s->extent != 4 || add->kind != StmtKind::Store || add->value->op != Op::Add) return false;
+    const Expr &sum = add->value->args[0], &product = add->value->args[1];
+    const auto registers = registers_.find(add->buffer.get());
+    if (registers == registers_.end() || sum->op != Op::Load || sum->buffer != add->buffer || product->op != Op::Mul)
+      return false;
+    Ranges ranges = ranges_;
+    ranges[lane_] = {0, lanes_ - 1};
+    ranges[s->variable] = {0, s->extent - 1};
+    Expr first[2];
+    DType types[2];
+    for (const size_t side : {0, 1}) {
+      const Expr& factor = product->args[side];
+      if (factor->op != Op::Cast || factor->dtype != DType::Int32 || factor->args[0]->op != Op::Load) return false;
+      const Expr& read = factor->args[0];
+      const Expr offset = simplify(flat_offset(*read->buffer, read->args), ranges);
+      int64_t along = 0, across = 0;
+      if (!linear_coefficient(offset, s->variable, ranges, &along) || along != 1 ||
+          !linear_coefficient(offset, lane_, ranges, &across) || across != (side == 0 ? 0 : s->extent))
+        return false;
+      const Expr zero = constant_int(DType::Int64, 0);
+      first[side] = simplify(substitute(offset, {{s->variable, zero}, {lane_, zero}}), ranges_);
+      types[side] = read->buffer->dtype;
+    }
+    if (types[1] != DType::Int8 || (types[0] != DType::Int8 && types[0] != DType::UInt8)) return false;
+    const std::string name = register_name(*add->buffer, registers->second, add->indices);
+    const std::string text = words_.dot(types[0], lanes_, name, pointer(*product->args[0]->args[0]->buffer, first[0]),
+                                        pointer(*product->args[1]->args[0]->buffer, first[1]));
+    if (text.empty()) return false;
+    line(cat(name, " = ", text, ";"));
+    return true;
   }
 
   // Each thread's turn, in braces of its own, as its locals end with it.
@@ -360,6 +397,7 @@ class Printer {
   void assign(const Stmt& s) {
     const Buffer& buffer = *s->buffer;
     auto found = registers_.find(&buffer);
+    if (found == registers_.end() && narrows(s)) return assign_bytes(s);
     Text value = print(s->value);
     if (found != registers_.end()) {
       const std::string name = register_name(buffer, found->second, s->indices);
@@ -398,6 +436,59 @@ class Printer {
     }
     --depth_;
     line("}");
+  }
+
+  // Whether the store is of bytes that a vector of int32 holds.
+  bool narrows(const Stmt& s) const {
+    const Expr& value = s->value;
+    return !lane_.empty() && value->op == Op::Cast && is_byte(value->dtype) && value->args[0]->dtype == DType::Int32 &&
+           words_.has_vector(DType::Int32, lanes_) && lane_dependent(value) && !needs_lanewise(value->args[0]);
+  }
+
+  void assign_bytes(const Stmt& s) {
+    const Buffer& buffer = *s->buffer;
+    const std::string value = splat(print(s->value->args[0]), DType::Int32);
+    const Expr offset = offset_of(buffer, s->indices);
+    Ranges ranges = ranges_;
+    ranges[lane_] = {0, lanes_ - 1};
+    int64_t step = 0;
+    if (linear_coefficient(offset, lane_, ranges, &step) && step == 1) {
+      line(words_.narrow(buffer.dtype, lanes_, pointer(buffer, at_lane(offset, 0)), value) + ";");
+      return;
+    }
+    line("{");
+    ++depth_;
+    line("const " + type_suffix(DType::Int32, lanes_) + " value = " + value + ";");
+    for (int64_t i = 0; i < lanes_; ++i) {
+      line(cat(buffer.name, "[", print(at_lane(offset, i)).code, "] = (", words_.scalar_type(buffer.dtype), ")",
+               words_.lane("value", i), ";"));
+    }
+    --depth_;
+    line("}");
+  }
+
+  static bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
+
+  // A conversion that vectors have: of bytes side by side and of rounded numbers to int32, of int32 to float32.
+  bool converts(const Expr& e) const {
+    if (e->op != Op::Cast || !words_.has_vector(DType::Int32, lanes_)) return false;
+    const Expr& from = e->args[0];
+    if (e->dtype == DType::Float32) return from->dtype == DType::Int32 && !needs_lanewise(from);
+    if (e->dtype != DType::Int32) return false;
+    if (from->op == Op::RoundEven && from->dtype == DType::Float32) return !needs_lanewise(from);
+    if (from->op != Op::Load || !is_byte(from->dtype) || registers_.count(from->buffer.get()) != 0) return false;
+    Ranges ranges = ranges_;
+    ranges[lane_] = {0, lanes_ - 1};
+    int64_t step = 0;
+    return linear_coefficient(offset_of(*from->buffer, from->args), lane_, ranges, &step) && step == 1;
+  }
+
+  Text converted(const Expr& e) {
+    const Expr& from = e->args[0];
+    if (e->dtype == DType::Float32) return {words_.integer_to_real(lanes_, print(from).code), true};
+    if (from->op == Op::RoundEven) return {words_.round_to_integer(lanes_, print(from->args[0]).code), true};
+    return {words_.widen(from->dtype, lanes_, pointer(*from->buffer, at_lane(offset_of(*from->buffer, from->args), 0))),
+            true};
   }
 
   // ---- expressions ----------------------------------------------------------------------------------------------------
@@ -460,6 +551,7 @@ class Printer {
   bool needs_lanewise(const Expr& e) const {
     if (!lane_dependent(e)) return false;
     if (e->op == Op::Load) return false;  // decides for itself
+    if (converts(e)) return false;
     if (!words_.has_vector(e->dtype == DType::Bool ? DType::Float32 : e->dtype, lanes_)) return true;
     if (e->op == Op::Cast || e->op == Op::Variable || e->op == Op::IsInf) return true;
     if (e->op == Op::Select && lane_dependent(e->args[0]) && !float_condition(e->args[0])) return true;
@@ -487,6 +579,7 @@ class Printer {
 
   Text print(const Expr& e) {
     if (needs_lanewise(e)) return gather(e);
+    if (!lane_.empty() && lane_dependent(e) && converts(e)) return converted(e);
     switch (e->op) {
       case Op::Constant:
         if (is_float(e->dtype)) return {float_text(e->dtype, e->f)};

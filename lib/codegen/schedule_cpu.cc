@@ -8,6 +8,7 @@
 #include "codegen/loop_order.h"
 #include "codegen/narrow_vectors.h"
 #include "codegen/schedule.h"
+#include "codegen/schedule_quantized.h"
 #include "codegen/skip_border.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
@@ -754,6 +755,7 @@ class CpuSchedule {
 
 loops::Kernel schedule_cpu(const loops::Kernel& kernel, const std::set<const loops::Buffer*>& packable,
                            const ScheduleOptions& options) {
+  if (is_quantized(kernel)) return schedule_quantized(kernel, packable, options);
   return CpuSchedule(kernel, packable, options).run();
 }
 

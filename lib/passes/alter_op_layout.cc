@@ -5,6 +5,7 @@
 #include <set>
 
 #include "loops/layout.h"
+#include "ops/border.h"
 #include "ops/lowering.h"
 #include "ops/window.h"
 #include "ops/winograd.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int64_t kBlock = 16;
 constexpr int64_t kLeastChannels = 8;  // below, blocks would be mostly padding
+constexpr int64_t kBytes = 4;          // in a block of fewer channels of 8 bits: what a dot product takes
 
 // The node that decides a kernel's loops: the first of a fused chain. `outer` maps its inputs to the graph's values.
 struct Anchor {
@@ -35,11 +37,14 @@ Anchor anchor_of(const Node& node) {
   return {&first, inputs};
 }
 
+bool is_quantized(const Node& node) { return node.domain == kInternalDomain && node.op == "QuantizedConv"; }
+bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
+
 bool spatial(const Node& node) {
   static const std::set<std::string, std::less<>> names = {
       "Conv",   "MaxPool",      "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LRN", "BatchNormalization",
       "Resize", "ConvTranspose"};
-  return (node.domain.empty() && names.count(node.op) != 0) || is_winograd(node);
+  return (node.domain.empty() && names.count(node.op) != 0) || is_winograd(node) || is_quantized(node);
 }
 
 bool channel_concat(const Graph& graph, const Node& node) {
@@ -62,6 +67,7 @@ class Chooser {
     for (NodeId id : graph_.order()) borders(id);
     Patch patch(graph_, "layouts");
     for (ValueId v : blocked_) layouts_[v].block(1, kBlock);
+    for (ValueId v : in_fours_) layouts_[v].block(1, kBytes);
     bool changed = false;
     for (auto& [v, layout] : layouts_) {
       if (graph_.value(v).layout == layout.text()) continue;
@@ -73,12 +79,13 @@ class Chooser {
   }
 
  private:
-  // A 4-D float value that a kernel makes and only kernels read or the device unpacks.
+  // A 4-D value, of floats or bytes, that a kernel makes and only kernels read or the device unpacks.
   bool may_change(ValueId v) const {
     if (v == kNoValue || graph_.is_output(v) || graph_.is_input(v) || graph_.constant(v) != nullptr) return false;
     const Type& type = graph_.value(v).type;
     const NodeId producer = uses_.producer[static_cast<size_t>(v)];
-    return type.fixed() && has_vectors(type.dtype) && type.shape->size() == 4 && producer >= 0 && lowers(producer);
+    return type.fixed() && (has_vectors(type.dtype) || is_byte(type.dtype)) && type.shape->size() == 4 &&
+           producer >= 0 && lowers(producer);
   }
 
   bool lowers(NodeId id) const {
@@ -103,6 +110,9 @@ class Chooser {
       for (ValueId v : node.inputs) block(v);
     }
     block(node.outputs[0]);
+    if (is_quantized(*anchor.node) && may_change(anchor.inputs[0]) && blocked_.count(anchor.inputs[0]) == 0 &&
+        layouts_.count(anchor.inputs[0]) == 0)
+      in_fours_.insert(anchor.inputs[0]);
   }
 
   // Weights that are no constants, which a schedule would pack: the filters of a block side by side.
@@ -151,7 +161,7 @@ class Chooser {
       }
       return true;
     }
-    if (!is_op(node, "Conv") || !weights.fixed()) return false;
+    if ((!is_op(node, "Conv") && !is_quantized(node)) || !weights.fixed()) return false;
     const Shape ws = weights.fixed_shape();
     const Window window = Window::of(node, {x[2], x[3]}, {ws[2], ws[3]});
     for (size_t i = 0; i < 2; ++i) {
@@ -174,11 +184,12 @@ class Chooser {
     int64_t low[2], high[2];
     if (!border_of(*anchor.node, xs, graph_.value(anchor.inputs[1]).type, low, high)) return;
     if (low[0] == 0 && low[1] == 0 && high[0] == 0 && high[1] == 0) return;
+    if (is_byte(type.dtype) && !dnn::border_of(graph_, uses_, x)) return;
     if (may_change(x)) {
       layouts_[x].halo(2, low[0], high[0]).halo(3, low[1], high[1]);
     } else if (graph_.is_input(x) && graph_.value(x).type.dtype != DType::Undefined) {
       loops::Layout layout;
-      if (xs[1] >= kLeastChannels) layout.block(1, kBlock);
+      if (xs[1] >= kLeastChannels || is_byte(type.dtype)) layout.block(1, xs[1] >= kLeastChannels ? kBlock : kBytes);
       layout.halo(2, low[0], high[0]).halo(3, low[1], high[1]);
       Patch patch(graph_,
                   "border of " + graph_.value(x).name + " for " + node.label());  // stands where the reader does
@@ -201,7 +212,7 @@ class Chooser {
 
   const Graph& graph_;
   Uses uses_;
-  std::set<ValueId> blocked_;
+  std::set<ValueId> blocked_, in_fours_;
   std::map<ValueId, loops::Layout> layouts_;
   mutable std::map<NodeId, bool> lowers_;
   std::vector<Patch> copies_;  // of graph inputs

@@ -155,8 +155,8 @@ TEST(Passes, NamesAliasesAndMistakes) {
   options.target = any_target(1);
   options.changes = "+FoldConstant,-fuse-ops";
   EXPECT_EQ(chosen_passes(options),
-            (std::vector<std::string>{"simplify-inference", "expand-dynamic-quantization", "canonicalize-ops",
-                                      "canonicalize-cast", "fold-constant"}));
+            (std::vector<std::string>{"simplify-inference", "expand-dynamic-quantization", "integer-arithmetic",
+                                      "canonicalize-ops", "canonicalize-cast", "fold-constant"}));
   EXPECT_EQ(pass_changes(1, chosen_passes(options)), "+fold-constant,-fuse-ops");
   EXPECT_EQ(pass_changes(3, chosen_passes(PassOptions())), "");
   options.changes = "+fuse-op";

@@ -1,0 +1,197 @@
+// Vectors of int32 as C text; see integer_vectors.h. gcc turns conversions between vectors of different size into moves of single
+// bytes, so that instructions are named, by builtins. What has no instruction is a loop over lanes with the same result.
+#include "codegen/integer_vectors.h"
+
+#include <vector>
+
+#include "base/text.h"
+#include "target/isa.h"
+
+namespace dnn::codegen {
+namespace {
+
+// Replaces L by the lanes, B by bytes of such a vector of int32, H by lanes of 16 bits.
+std::string filled(std::string_view text, int64_t lanes) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '$') {
+      result += text[i];
+      continue;
+    }
+    const char what = text[++i];
+    result += std::to_string(what == 'B' ? lanes * 4 : what == 'H' ? lanes * 2 : lanes);
+  }
+  return result;
+}
+
+// For any machine.
+constexpr std::string_view kTypes = R"(typedef int32_t i32x$L __attribute__((vector_size($B)));
+typedef int32_t i32x$L_in_memory __attribute__((vector_size($B), aligned(4), may_alias));
+typedef int16_t i16x$H __attribute__((vector_size($B)));
+static inline i32x$L splat_i32x$L(int32_t x) { return x - (i32x$L){0}; }
+static inline f32x$L to_f32x$L(i32x$L x) { return __builtin_convertvector(x, f32x$L); }
+)";
+
+constexpr std::string_view kPlain =
+    R"(static inline i32x$L widen_u8_i32x$L(const uint8_t* x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }
+static inline i32x$L widen_i8_i32x$L(const int8_t* x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }
+static inline void narrow_u8_i32x$L(uint8_t* y, i32x$L x) { for (int i = 0; i < $L; ++i) y[i] = (uint8_t)x[i]; }
+static inline void narrow_i8_i32x$L(int8_t* y, i32x$L x) { for (int i = 0; i < $L; ++i) y[i] = (int8_t)x[i]; }
+static inline i32x$L round_i32x$L(f32x$L x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = (int32_t)nearbyintf(x[i]); return r; }
+static inline i32x$L dot4_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[4 * i] + x[1] * w[4 * i + 1] + x[2] * w[4 * i + 2] + x[3] * w[4 * i + 3]; return s; }
+static inline i32x$L dot4_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[4 * i] + x[1] * w[4 * i + 1] + x[2] * w[4 * i + 2] + x[3] * w[4 * i + 3]; return s; }
+)";
+
+// Products of 16-bit halves in pairs: bytes at even places, then those at odd ones. No sum of two such products overflows 32 bits.
+constexpr std::string_view kPairs =
+    R"(static inline i32x$L dot4_pairs_i32x$L(i32x$L s, i16x$H x0, i16x$H x1, const int8_t* w) { const i16x$H v = (i16x$H)*(const i32x$L_in_memory*)w; return s + multiply_pairs_i32x$L((v << 8) >> 8, x0) + multiply_pairs_i32x$L(v >> 8, x1); }
+static inline int32_t four_bytes_i32x$L(const void* x) { int32_t r; __builtin_memcpy(&r, x, 4); return r; }
+static inline i32x$L dot4_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { const i32x$L v = splat_i32x$L(four_bytes_i32x$L(x)); return dot4_pairs_i32x$L(s, (i16x$H)(v & 0x00ff00ff), (i16x$H)((v >> 8) & 0x00ff00ff), w); }
+static inline i32x$L dot4_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { const i16x$H v = (i16x$H)splat_i32x$L(four_bytes_i32x$L(x)); return dot4_pairs_i32x$L(s, (v << 8) >> 8, v >> 8, w); }
+)";
+
+constexpr std::string_view kBytes16 = R"(typedef char i8x16 __attribute__((vector_size(16)));
+typedef i8x16 i8x16_in_memory __attribute__((aligned(1), may_alias));
+#if defined(__clang__)
+typedef char i8x16_from __attribute__((vector_size(16)));
+typedef unsigned char u8x16_from __attribute__((vector_size(16)));
+static inline i32x16 widen_u8_i32x16(const uint8_t* x) { return __builtin_convertvector((u8x16_from)*(const i8x16_in_memory*)x, i32x16); }
+static inline i32x16 widen_i8_i32x16(const int8_t* x) { typedef signed char s8x16_from __attribute__((vector_size(16))); return __builtin_convertvector((s8x16_from)*(const i8x16_in_memory*)x, i32x16); }
+static inline i8x16 narrowed_i32x16(i32x16 x) { return __builtin_convertvector(x, i8x16); }
+static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtps2dq512_mask(x, (i32x16){0}, (unsigned short)-1, 4); }
+static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512(a, b); }
+#else
+static inline i32x16 widen_u8_i32x16(const uint8_t* x) { return (i32x16)__builtin_ia32_pmovzxbd512_mask(*(const i8x16_in_memory*)x, (i32x16){0}, (unsigned short)-1); }
+static inline i32x16 widen_i8_i32x16(const int8_t* x) { return (i32x16)__builtin_ia32_pmovsxbd512_mask(*(const i8x16_in_memory*)x, (i32x16){0}, (unsigned short)-1); }
+static inline i8x16 narrowed_i32x16(i32x16 x) { return __builtin_ia32_pmovdb512_mask(x, (i8x16){0}, (unsigned short)-1); }
+static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtps2dq512_mask(x, (i32x16){0}, (unsigned short)-1, 4); }
+static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512_mask(a, b, (i32x16){0}, (unsigned short)-1); }
+#endif
+static inline void narrow_u8_i32x16(uint8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
+static inline void narrow_i8_i32x16(int8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
+)";
+
+constexpr std::string_view kBytes8 = R"(typedef char i8x16_of_8 __attribute__((vector_size(16)));
+typedef int16_t i16x8_of_8 __attribute__((vector_size(16)));
+typedef int64_t i64x2_of_8 __attribute__((vector_size(16)));
+typedef int32_t i32x4_of_8 __attribute__((vector_size(16)));
+static inline i8x16_of_8 eight_bytes_i32x8(const void* x) { int64_t r; __builtin_memcpy(&r, x, 8); return (i8x16_of_8)(i64x2_of_8){r, 0}; }
+#if defined(__clang__)
+typedef unsigned char u8x8_of_8 __attribute__((vector_size(8)));
+typedef signed char s8x8_of_8 __attribute__((vector_size(8)));
+static inline i32x8 widen_u8_i32x8(const uint8_t* x) { u8x8_of_8 r; __builtin_memcpy(&r, x, 8); return __builtin_convertvector(r, i32x8); }
+static inline i32x8 widen_i8_i32x8(const int8_t* x) { s8x8_of_8 r; __builtin_memcpy(&r, x, 8); return __builtin_convertvector(r, i32x8); }
+#else
+static inline i32x8 widen_u8_i32x8(const uint8_t* x) { return (i32x8)__builtin_ia32_pmovzxbd256(eight_bytes_i32x8(x)); }
+static inline i32x8 widen_i8_i32x8(const int8_t* x) { return (i32x8)__builtin_ia32_pmovsxbd256(eight_bytes_i32x8(x)); }
+#endif
+static inline i16x8_of_8 halves_i32x8(i32x8 x) { i32x4_of_8 h[2]; __builtin_memcpy(h, &x, 32); return (i16x8_of_8)__builtin_ia32_packssdw128(h[0], h[1]); }
+static inline void narrow_u8_i32x8(uint8_t* y, i32x8 x) { const i16x8_of_8 h = halves_i32x8(x); const i64x2_of_8 r = (i64x2_of_8)__builtin_ia32_packuswb128(h, h); __builtin_memcpy(y, &r, 8); }
+static inline void narrow_i8_i32x8(int8_t* y, i32x8 x) { const i16x8_of_8 h = halves_i32x8(x); const i64x2_of_8 r = (i64x2_of_8)__builtin_ia32_packsswb128(h, h); __builtin_memcpy(y, &r, 8); }
+static inline i32x8 round_i32x8(f32x8 x) { return (i32x8)__builtin_ia32_cvtps2dq256(x); }
+static inline i32x8 multiply_pairs_i32x8(i16x16 a, i16x16 b) { return (i32x8)__builtin_ia32_pmaddwd256(a, b); }
+)";
+
+constexpr std::string_view kBytes4 = R"(typedef char i8x16_of_4 __attribute__((vector_size(16)));
+typedef int16_t i16x8_of_4 __attribute__((vector_size(16)));
+static inline int32_t packed_i32x4(i32x4 x) { int32_t r; __builtin_memcpy(&r, &x, 4); return r; }
+static inline i32x4 spread_i32x4(const void* x) { int32_t v; __builtin_memcpy(&v, x, 4); const i8x16_of_4 r = (i8x16_of_4)(i32x4){v, 0, 0, 0}; const i16x8_of_4 h = (i16x8_of_4)__builtin_shufflevector((i8x16_of_4){0}, r, 0, 16, 0, 17, 0, 18, 0, 19, 0, 0, 0, 0, 0, 0, 0, 0); return (i32x4)__builtin_shufflevector((i16x8_of_4){0}, h, 0, 8, 0, 9, 0, 10, 0, 11); }
+static inline i32x4 widen_i8_i32x4(const int8_t* x) { return spread_i32x4(x) >> 24; }
+static inline i32x4 widen_u8_i32x4(const uint8_t* x) { return (spread_i32x4(x) >> 24) & 255; }
+static inline void narrow_u8_i32x4(uint8_t* y, i32x4 x) { const i16x8_of_4 h = (i16x8_of_4)__builtin_ia32_packssdw128(x, x); const int32_t r = packed_i32x4((i32x4)__builtin_ia32_packuswb128(h, h)); __builtin_memcpy(y, &r, 4); }
+static inline void narrow_i8_i32x4(int8_t* y, i32x4 x) { const i16x8_of_4 h = (i16x8_of_4)__builtin_ia32_packssdw128(x, x); const int32_t r = packed_i32x4((i32x4)__builtin_ia32_packsswb128(h, h)); __builtin_memcpy(y, &r, 4); }
+static inline i32x4 round_i32x4(f32x4 x) { return (i32x4)__builtin_ia32_cvtps2dq(x); }
+static inline i32x4 multiply_pairs_i32x4(i16x8 a, i16x8 b) { return (i32x4)__builtin_ia32_pmaddwd128(a, b); }
+)";
+
+// The instruction for four products, in a function that may use it.
+std::string dot_instruction(int64_t lanes, const std::string& target) {
+  const std::string gcc = cat("__builtin_ia32_vpdpbusd_v", lanes, "si"),
+                    clang = cat("__builtin_ia32_vpdpbusd", lanes * 32);
+  const std::string attribute = cat("static inline __attribute__((target(\"", target, "\"))) ");
+  std::string text;
+  for (const auto& [condition, builtin] : {std::pair("#if defined(__clang__)", clang), std::pair("#else", gcc)}) {
+    text += cat(condition, "\n", attribute,
+                filled("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
+                builtin, filled("(s, splat_i32x$L(four_bytes_i32x$L(x)), *(const i32x$L_in_memory*)w); }\n", lanes));
+  }
+  return text + "#endif\n" + attribute +
+         filled(
+             "i32x$L dot4v_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { return dot4_i8_i32x$L(s, x, w); }\n",
+             lanes);
+}
+
+// An instruction for four products: when code may be made for it, and what compilers call it in a function's target and when code
+// asks the processor.
+struct Version {
+  std::string condition, name;
+};
+
+// The macro that a compiler's option defines.
+std::string macro_of(std::string_view option) {
+  std::string name;
+  for (const char c : option.substr(2)) name += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return "__" + name + "__";
+}
+
+// Best first.
+std::vector<Version> versions() {
+  std::vector<Version> result;
+  for (auto row = isa_extensions().rbegin(); row != isa_extensions().rend(); ++row) {
+    const Isa* isa = find_isa(row->language, row->isa);
+    if (row->dot.k != 4 || isa == nullptr) continue;
+    std::vector<std::string> macros;
+    for (const std::string_view flag : isa->flags) {
+      if (flag.find('=') == std::string_view::npos) macros.push_back("defined(" + macro_of(flag) + ")");
+    }
+    if (isa->vector_bytes < 64) macros.emplace_back("!defined(__clang__)");  // clang 14 cannot ask for AVX-VNNI
+    result.push_back({join(macros, " && "), std::string(row->flags.at(0)).substr(2)});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string integer_vectors(int64_t lanes) {
+  const std::string types = filled(kTypes, lanes), plain = filled(kPlain, lanes);
+  if (lanes < 4) {  // for which no instruction is worth its while
+    const std::string same =
+        filled("#define dot4v_u8_i32x$L dot4_u8_i32x$L\n#define dot4v_i8_i32x$L dot4_i8_i32x$L\n", lanes);
+    return types + plain + same;
+  }
+  const std::string_view bytes = lanes == 16 ? kBytes16 : lanes == 8 ? kBytes8 : kBytes4;
+  const char* condition = lanes == 16 ? "__AVX512BW__" : lanes == 8 ? "__AVX2__" : "__SSE2__";
+  std::string text = types + cat("#if defined(", condition, ")\n") + std::string(bytes) + filled(kPairs, lanes);
+  std::string word = "#if";
+  for (const Version& version : versions()) {
+    text += cat(word, " ", version.condition, "\n", dot_instruction(lanes, version.name));
+    word = "#elif";
+  }
+  return text + "#endif\n#else\n" + plain + "#endif\n";
+}
+
+std::string with_dot_products(const loops::Kernel& kernel, const std::string& text) {
+  if (text.find("dot4_") == std::string::npos) return text;
+  const std::string open = cat("void ", kernel.name, "(");
+  const auto version = [&](const std::string& suffix, const std::string& dot) {
+    std::string result = text;
+    const size_t at = result.find(open);
+    result.replace(at, open.size(), cat("void ", kernel.name, suffix, "("));
+    for (size_t i = result.find("dot4_"); i != std::string::npos; i = result.find("dot4_", i + dot.size()))
+      result.replace(i, 5, dot);
+    return result.insert(at, "static ");
+  };
+  std::string result = version("_plain", "dot4_"), word = "#if";
+  for (const auto& [condition, name] : versions()) {
+    std::string special = version("_dot", "dot4v_");
+    special.insert(special.find("static void"), cat("__attribute__((target(\"", name, "\"))) "));
+    result += cat(word, " ", condition, "\n", special, open, "void* const* args, int64_t begin, int64_t end) {\n",
+                  "  if (__builtin_cpu_supports(\"", name, "\")) {\n    ", kernel.name,
+                  "_dot(args, begin, end);\n  } else {\n    ", kernel.name, "_plain(args, begin, end);\n  }\n}\n");
+    word = "#elif";
+  }
+  return result + "#else\n" + open + "void* const* args, int64_t begin, int64_t end) { " + kernel.name +
+         "_plain(args, begin, end); }\n#endif\n";
+}
+
+}  // namespace dnn::codegen

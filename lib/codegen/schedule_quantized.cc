@@ -1,0 +1,275 @@
+// Schedules of the quantised operators for CPUs; see schedule_quantized.h.
+//
+// A convolution (roles: m channels of the output, c of the input, o0.. its positions, k0.. taps): 16 channels of the output in a
+// vector of int32, 4 channels of the input in a dot product, a register tile of columns times such vectors. Weights lie as
+// [m / 16][c / 16][taps][c / 4 % 4][m % 16][c % 4], so that a dot product reads one vector of them.
+//
+// A depthwise convolution (g channels, no m and no c): 16 channels in a vector, taps spelt out over a tile of columns.
+#include "codegen/schedule_quantized.h"
+
+#include <algorithm>
+
+#include "codegen/guards.h"
+#include "codegen/inner_loops.h"
+#include "codegen/narrow_vectors.h"
+#include "loops/simplify.h"
+#include "loops/steps.h"
+
+namespace dnn::codegen {
+namespace {
+
+using namespace loops;
+
+constexpr int64_t kLanes = 16;  // of int32, as channels are blocked
+constexpr int64_t kDot = 4;
+// Vectors of sums that hide an instruction's latency, and the most columns of a tile.
+constexpr int64_t kMostColumns = 14;
+// Taps of a depthwise convolution that are spelt out.
+constexpr int64_t kMostSpeltTaps = 5;
+
+class QuantizedSchedule {
+ public:
+  QuantizedSchedule(const Kernel& kernel, const std::set<const Buffer*>& packable, const ScheduleOptions& options)
+      : kernel_(kernel), body_(kernel.body), packable_(packable), options_(options) {}
+
+  Kernel run() {
+    body_ = simplify(drop_guards(body_, true));
+    if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
+      if (extent("m") > 1 && extent("g") == 0 && find_operands() && dot_fits()) {
+        dense();
+      } else if (extent("g") >= kLanes / 2 && extent("m") == 0 && extent("c") == 0 && find_operands()) {
+        depthwise();
+      }
+    }
+    if (isa().lanes(DType::Int32) < kLanes) body_ = narrow_vectors(body_, isa().lanes(DType::Int32));
+    mark_parallel();
+    kernel_.body = simplify(body_);
+    return kernel_;
+  }
+
+ private:
+  const Isa& isa() const { return *options_.target.isa; }
+  int64_t extent(const std::string& v) const { return loop_extent(body_, v); }
+  int64_t registers_of_vector() const { return std::max<int64_t>(1, kLanes / isa().lanes(DType::Int32)); }
+
+  // The input, the weights and what is read by channel of the output.
+  bool find_operands() {
+    for (const Access& access : accesses(body_)) {
+      if (access.is_store || access.buffer->scope != Scope::Global) continue;
+      const DType dtype = access.buffer->dtype;
+      if (dtype == DType::Int32 || dtype == DType::Float32) {
+        by_channel_.push_back(access.buffer);
+      } else if (packable_.count(access.buffer.get()) != 0 && dtype == DType::Int8) {
+        weights_ = access.buffer;
+      } else {
+        input_ = access.buffer;
+      }
+    }
+    return weights_ != nullptr && input_ != nullptr && weights_->layout.row_major();
+  }
+
+  // Channels of the input that lie side by side: in its blocks, or all of them where they are its last axis.
+  int64_t channels_together() const {
+    const int64_t block = input_->layout.block_of(1);
+    if (input_->shape.size() > 2) return block;
+    return input_->layout.row_major() ? (input_->shape[1] % kLanes == 0 ? kLanes
+                                         : input_->shape[1] % kDot == 0 ? kDot
+                                                                        : 1)
+                                      : block;
+  }
+
+  bool dot_fits() const {
+    const int64_t together = channels_together();
+    return (together == kLanes || together == kDot) && guards_gone();
+  }
+
+  bool guards_gone() const {
+    bool gone = true;
+    rewrite_expressions(body_, [&](const Expr& e) {
+      gone = gone && !(e->op == Op::Select && index_condition(e->args[0]));
+      return e;
+    });
+    return gone;
+  }
+
+  void replace(const BufferRef& from, const loops::Layout& layout) {
+    if (packable_.count(from.get()) == 0) return;
+    auto packed = std::make_shared<Buffer>(*from);
+    packed->layout = layout;
+    body_ = rewrite_expressions(
+        body_, [&](const Expr& e) { return e->op == Op::Load && e->buffer == from ? load(packed, e->args) : e; });
+    for (BufferRef& argument : kernel_.arguments) {
+      if (argument == from) argument = packed;
+    }
+  }
+
+  void pack_by_channel() {
+    for (const BufferRef& b : by_channel_) {
+      if (b->layout.row_major()) replace(b, loops::Layout().block(0, kLanes));
+    }
+  }
+
+  std::vector<std::string> vectors_over(const std::string& v) {
+    if (room_for_padding(body_, v, kLanes)) {
+      body_ = split_padded(body_, v, kLanes);
+      return {v + "_i"};
+    }
+    std::vector<std::string> names;
+    body_ = vector_split(body_, v, kLanes, false, &names);
+    return names;
+  }
+
+  // Moves the loop over v directly inside the loop over `inner`, where both are of one perfect nest.
+  void move_inside(const std::string& v, const std::string& inner) {
+    body_ = at_loop(body_, v, [&](const Stmt& l) {
+      std::vector<std::string> order;
+      bool found = false;
+      for (const std::string& name : nest_variables(l)) {
+        if (name != v) order.push_back(name);
+        if (name != inner) continue;
+        order.push_back(v);
+        found = true;
+        break;
+      }
+      return found ? reorder(l, order) : l;
+    });
+  }
+
+  std::string last_axis() const {
+    std::string name = "n";
+    for (int i = 0; extent(cat("o", i)) > 0; ++i) name = cat("o", i);
+    return name;
+  }
+
+  void dense() {
+    const int64_t together = channels_together();
+    loops::Layout layout;
+    if (together == kLanes) layout.block(1, kLanes / kDot);
+    replace(weights_, layout.block(0, kLanes).block(1, kDot));
+    pack_by_channel();
+    // The depth: blocks of channels, taps, then the dot products of a block.
+    body_ = split_padded(body_, "c", together);
+    std::string dot = "c_i";
+    if (extent("c_i") == 0) return;
+    if (together == kLanes) {
+      body_ = split(body_, "c_i", kDot);
+      dot = "c_i_i";
+      innermost_of("c_o", "c_i_o");
+    }
+    innermost_of("c_o", dot);
+    const std::string column = last_axis();
+    const std::vector<std::string> vectors = vectors_over("m");
+    for (const std::string& v : vectors) move_inside(v, column);
+    const int64_t wide = extent("m_o"), columns = std::max<int64_t>(1, extent(column));
+    const int64_t across = blocks_across(wide, columns);
+    if (across > 1) {
+      body_ = split(body_, "m_o", across);
+      move_inside("m_o_i", column);
+    }
+    body_ = with_kind(body_, dot, LoopKind::Matrix);
+    tile(column, vectors, across > 1 ? "m_o_i" : "", across);
+    if (together == kLanes) body_ = with_kind(body_, "c_i_o", LoopKind::Unrolled);
+  }
+
+  // Moves the loop over v inside of all that the loop over `outer` holds.
+  void innermost_of(const std::string& outer, const std::string& v) {
+    body_ = at_loop(body_, outer, [&](const Stmt& l) {
+      std::vector<std::string> order = nest_variables(l->children[0]);
+      const auto at = std::find(order.begin(), order.end(), v);
+      if (at == order.end()) return l;
+      std::rotate(at, at + 1, order.end());
+      return loop(l->variable, l->extent, reorder(l->children[0], order), l->loop);
+    });
+  }
+
+  int64_t room(int64_t across) const {
+    const int64_t wide = across * registers_of_vector();
+    int64_t columns = 1;
+    while (columns < kMostColumns && (columns + 1) * wide + wide + 2 <= isa().vector_registers) ++columns;
+    return columns;
+  }
+
+  // Vectors beside one another in a tile: so that few operands are read for each dot product.
+  int64_t blocks_across(int64_t wide, int64_t columns) const {
+    int64_t best = 1;
+    double least = 1e9;
+    for (int64_t n : {1, 2, 3, 4, 6, 8}) {
+      if (n > wide || wide % n != 0 || n * registers_of_vector() * 2 + 2 > isa().vector_registers) continue;
+      const int64_t width = std::min(width_of(columns, n), columns);
+      const double reads = static_cast<double>(n + width) / static_cast<double>(n * width) +
+                           (n * width * registers_of_vector() < 8 ? 0.5 : 0);
+      if (reads < least) best = n, least = reads;
+    }
+    return best;
+  }
+
+  int64_t width_of(int64_t columns, int64_t across) const {
+    const int64_t most = room(across), tiles = (columns + most - 1) / most;
+    return (columns + tiles - 1) / tiles;
+  }
+
+  void tile(const std::string& column, const std::vector<std::string>& vectors, const std::string& across_loop,
+            int64_t across) {
+    const int64_t columns = extent(column), width = columns < 2 ? 1 : width_of(columns, across);
+    if (width > 1) body_ = split(body_, column, width);
+    for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
+    if (!across_loop.empty()) body_ = jam(body_, across_loop, LoopKind::Unrolled);
+    for (const char* part : {"_i", "_t"}) {
+      if (width > 1) body_ = jam(body_, column + part, LoopKind::Unrolled);
+    }
+  }
+
+  void depthwise() {
+    replace(weights_, loops::Layout().block(0, kLanes));
+    pack_by_channel();
+    const std::string column = last_axis();
+    const std::vector<std::string> vectors = vectors_over("g");
+    for (const std::string& v : vectors) move_inside(v, column);
+    const int64_t columns = std::max<int64_t>(1, extent(column));
+    const int64_t width = std::min<int64_t>(columns, 4 / std::min<int64_t>(4, registers_of_vector()));
+    if (width > 1) body_ = split(body_, column, width);
+    for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
+    for (const char* part : {"_i", "_t"}) {
+      if (width > 1) body_ = jam(body_, column + part, LoopKind::Unrolled);
+    }
+    for (const char* tap : {"k0", "k1"}) {
+      if (extent(tap) <= kMostSpeltTaps) body_ = with_kind(body_, tap, LoopKind::Unrolled);
+    }
+  }
+
+  // Outer loops become tasks until there are enough of them.
+  void mark_parallel() {
+    const Processor& processor = *options_.target.processor;
+    int64_t tasks = 1;
+    for (const std::string& v : nest_variables(body_)) {
+      if (tasks >= processor.least_tasks || kind_of(v) != LoopKind::Serial) break;
+      body_ = with_kind(body_, v, LoopKind::Parallel);
+      tasks *= extent(v);
+    }
+  }
+
+  LoopKind kind_of(const std::string& v) const {
+    for (Stmt s = body_; s->kind == StmtKind::For; s = s->children[0]) {
+      if (s->variable == v) return s->loop;
+    }
+    return LoopKind::Unrolled;
+  }
+
+  Kernel kernel_;
+  Stmt body_;
+  const std::set<const Buffer*>& packable_;
+  const ScheduleOptions& options_;
+  BufferRef input_, weights_;
+  std::vector<BufferRef> by_channel_;
+};
+
+}  // namespace
+
+bool is_quantized(const Kernel& kernel) { return kernel.pattern == "quantized_conv"; }
+
+Kernel schedule_quantized(const Kernel& kernel, const std::set<const Buffer*>& packable,
+                          const ScheduleOptions& options) {
+  return QuantizedSchedule(kernel, packable, options).run();
+}
+
+}  // namespace dnn::codegen

@@ -1,0 +1,20 @@
+// What operators take a tensor to hold outside of it; see border.h.
+#include "ops/border.h"
+
+#include "ops/attributes.h"
+
+namespace dnn {
+
+std::optional<int64_t> border_of(const Graph& graph, const Uses& uses, ValueId value) {
+  std::optional<int64_t> all;
+  for (NodeId id : uses.readers[static_cast<size_t>(value)]) {
+    const Node& node = graph.node(id);
+    if (!takes_attribute(node, "padding") || node.input(0) != value) continue;
+    const int64_t padding = int_attribute(node, "padding");
+    if (all && *all != padding) return std::nullopt;
+    all = padding;
+  }
+  return all ? all : 0;
+}
+
+}  // namespace dnn

@@ -1,0 +1,335 @@
+// integer-arithmetic: what stands between DequantizeLinear and QuantizeLinear as operators on integers. A convolution or fully
+// connected layer, with its bias and what clamps its result, becomes one dnn.QuantizedConv: zero points are folded into the bias,
+// the three scales into one factor, float32(float32(x * w) / y). Numbers between layers become uint8, int8 ones by 128 added
+// to them and to their zero point, which changes no real number.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "ops/quantization.h"
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace dnn {
+namespace {
+
+// How integers stand for real numbers: one scale and zero point for all.
+struct Grid {
+  float scale = 1;
+  int64_t zero = 0;
+  DType dtype = DType::Undefined;
+
+  // What a QuantizeLinear makes of a real number.
+  int64_t of(double real) const { return saturate(static_cast<double>(static_cast<float>(real) / scale), zero, dtype); }
+};
+
+bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
+
+// The grid of a QuantizeLinear or DequantizeLinear of 8 bits with one constant scale; nothing for others.
+std::optional<Grid> grid_of(const Graph& graph, const Node& node) {
+  const bool to_integers = is_op(node, "QuantizeLinear");
+  if (!to_integers && !is_op(node, "DequantizeLinear")) return std::nullopt;
+  const Type& real = graph.value(to_integers ? node.inputs[0] : node.outputs[0]).type;
+  const Type& integers = graph.value(to_integers ? node.outputs[0] : node.inputs[0]).type;
+  const Tensor* scale = graph.constant(node.input(1));
+  const Tensor* zero = graph.constant(node.input(2));
+  if (real.dtype != DType::Float32 || !is_byte(integers.dtype) || scale == nullptr || scale->size() != 1 ||
+      scale->dtype() != DType::Float32 || (node.input(2) != kNoValue && (zero == nullptr || zero->size() != 1)) ||
+      node.attribute_int("block_size", 0) != 0)
+    return std::nullopt;
+  Grid grid{scale->data<float>()[0], zero == nullptr ? 0 : to_int64s(*zero)[0], integers.dtype};
+  if (!(grid.scale > 0) || !std::isfinite(grid.scale)) return std::nullopt;
+  return grid;
+}
+
+// A constant that a DequantizeLinear reads, with its scales along `axis`.
+struct Quantised {
+  const Tensor* integers;
+  std::vector<float> scales;  // one, or one for each index of the axis
+  std::vector<int64_t> zeros;
+};
+
+std::optional<Quantised> constant_of(const Graph& graph, const Uses& uses, ValueId value, int64_t axis) {
+  const NodeId maker = value == kNoValue ? -1 : uses.producer[static_cast<size_t>(value)];
+  if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
+  const Node& node = graph.node(maker);
+  const Tensor *integers = graph.constant(node.inputs[0]), *scale = graph.constant(node.inputs[1]);
+  const Tensor* zero = graph.constant(node.input(2));
+  if (integers == nullptr || graph.is_input(node.inputs[0]) || scale == nullptr || scale->dtype() != DType::Float32 ||
+      (node.input(2) != kNoValue && zero == nullptr) || node.attribute_int("block_size", 0) != 0)
+    return std::nullopt;
+  const int64_t rank = integers->rank();
+  if (scale->size() > 1) {
+    int64_t along = node.attribute_int("axis", 1);
+    along += along < 0 ? rank : 0;
+    if (scale->rank() != 1 || (along != axis && rank > 1) || axis >= rank ||
+        scale->size() != integers->dim(static_cast<int>(axis)))
+      return std::nullopt;
+  }
+  Quantised result{integers, {}, {}};
+  for (double s : to_doubles(*scale)) {
+    if (!(s > 0) || !std::isfinite(s)) return std::nullopt;
+    result.scales.push_back(static_cast<float>(s));
+  }
+  if (zero != nullptr) result.zeros = to_int64s(*zero);
+  result.zeros.resize(result.scales.size(), 0);
+  return result;
+}
+
+// Int8 numbers between a QuantizeLinear and those that read them back, as uint8.
+std::optional<Patch> as_unsigned(const Graph& graph, const Uses& uses, NodeId id) {
+  const Node& node = graph.node(id);
+  const std::optional<Grid> grid = grid_of(graph, node);
+  const ValueId y = node.outputs[0];
+  if (!grid || grid->dtype != DType::Int8 || graph.is_output(y) || uses.readers[static_cast<size_t>(y)].empty())
+    return std::nullopt;
+  for (NodeId reader : uses.readers[static_cast<size_t>(y)]) {
+    const Node& back = graph.node(reader);
+    if (!is_op(back, "DequantizeLinear") || back.inputs[0] != y || !grid_of(graph, back)) return std::nullopt;
+  }
+  Patch patch(graph, node.label() + " to uint8");
+  patch.place_at(id);
+  Type type = graph.value(y).type;
+  type.dtype = DType::UInt8;
+  const ValueId moved = patch.add_value(graph.value(y).name, std::move(type));
+  const auto copy = [&](NodeId which, const Grid& old) {
+    Node changed = graph.node(which);
+    const std::string name = graph.value(changed.inputs[0]).name + ".zero_point";
+    changed.inputs.resize(3);
+    changed.inputs[2] = patch.add_constant(name, Tensor::scalar(static_cast<uint8_t>(old.zero + 128)));
+    changed.attributes.erase("output_dtype");
+    changed.sources = sources_of(graph.node(which));
+    patch.remove_node(which);
+    return changed;
+  };
+  Node quantize = copy(id, *grid);
+  quantize.outputs = {moved};
+  patch.add_node(std::move(quantize));
+  for (NodeId reader : uses.readers[static_cast<size_t>(y)]) {
+    Node back = copy(reader, *grid_of(graph, graph.node(reader)));
+    back.inputs[0] = moved;
+    patch.add_node(std::move(back));
+  }
+  return patch;
+}
+
+// A layer whose result is quantised, taken apart from its end.
+class Layer {
+ public:
+  Layer(const Graph& graph, const Uses& uses, NodeId end) : graph_(graph), uses_(uses), end_(end) {}
+
+  std::optional<Patch> patch() {
+    const std::optional<Grid> y = grid_of(graph_, graph_.node(end_));
+    if (!y || !is_op(graph_.node(end_), "QuantizeLinear")) return std::nullopt;
+    y_ = *y;
+    low_ = integer_lowest(y_.dtype), high_ = integer_highest(y_.dtype);
+    if (!find_main() || !find_input() || !find_weights() || !find_bias()) return std::nullopt;
+    return make();
+  }
+
+ private:
+  const Node& main() const { return graph_.node(main_); }
+
+  NodeId sole_maker(ValueId value) const {
+    const NodeId maker = uses_.producer[static_cast<size_t>(value)];
+    return maker >= 0 && only_reader(graph_, uses_, value) >= 0 ? maker : -1;
+  }
+
+  // Back over what clamps, to the layer; a MatMul may have its bias added.
+  bool find_main() {
+    std::vector<NodeId> clamps;
+    ValueId value = graph_.node(end_).inputs[0];
+    for (NodeId maker = sole_maker(value); maker >= 0; maker = sole_maker(value)) {
+      const Node& node = graph_.node(maker);
+      removed_.push_back(maker);
+      if (is_op(node, "Relu") || is_op(node, "Clip")) {
+        clamps.push_back(maker);
+        value = node.inputs[0];
+        continue;
+      }
+      if (is_op(node, "Add") && added_ == kNoValue) {
+        for (const size_t side : {0, 1}) {
+          const NodeId product = sole_maker(node.inputs[side]);
+          if (product < 0 || !is_op(graph_.node(product), "MatMul")) continue;
+          removed_.push_back(product);
+          added_ = node.inputs[1 - side];
+          main_ = product;
+        }
+      } else if (is_op(node, "Conv") || is_op(node, "Gemm") || is_op(node, "MatMul")) {
+        main_ = maker;
+      }
+      break;
+    }
+    if (main_ < 0) return false;
+    return std::all_of(clamps.rbegin(), clamps.rend(), [&](NodeId id) { return clamp(graph_.node(id)); });
+  }
+
+  // Rounding to the grid keeps the order of numbers, so that what is clamped before it may be clamped after it.
+  bool clamp(const Node& node) {
+    int64_t least = INT64_MIN, most = INT64_MAX;
+    if (is_op(node, "Relu")) {
+      least = y_.of(0);
+    } else {
+      for (const size_t i : {1, 2}) {
+        if (node.input(i) == kNoValue) continue;
+        const Tensor* bound = graph_.constant(node.inputs[i]);
+        if (bound == nullptr || bound->size() != 1 || std::isnan(to_doubles(*bound)[0])) return false;
+        (i == 1 ? least : most) = y_.of(to_doubles(*bound)[0]);
+      }
+    }
+    for (int64_t* bound : {&low_, &high_}) *bound = std::min(std::max(*bound, least), most);
+    return true;
+  }
+
+  bool find_input() {
+    const NodeId maker = uses_.producer[static_cast<size_t>(main().inputs[0])];
+    if (maker < 0 || !is_op(graph_.node(maker), "DequantizeLinear")) return false;
+    const std::optional<Grid> grid = grid_of(graph_, graph_.node(maker));
+    if (!grid) return false;
+    x_ = *grid;
+    input_ = graph_.node(maker).inputs[0];
+    const Type& type = graph_.value(input_).type;
+    if (graph_.constant(input_) != nullptr || !type.shape) return false;
+    const size_t rank = type.shape->size();
+    return is_op(main(), "Conv") ? rank >= 3 : rank == 2;
+  }
+
+  // As int8 [M, ...] less their zero points.
+  bool find_weights() {
+    const Node& node = main();
+    const bool conv = is_op(node, "Conv");
+    const bool transposed = is_op(node, "Gemm") && node.attribute_int("transB", 0) != 0;
+    if (is_op(node, "Gemm") && (node.attribute_int("transA", 0) != 0 || node.attribute_float("alpha", 1) != 1 ||
+                                node.attribute_float("beta", 1) != 1))
+      return false;
+    const int64_t axis = conv || transposed ? 0 : 1;
+    const std::optional<Quantised> w = constant_of(graph_, uses_, node.inputs[1], axis);
+    if (!w || !is_byte(w->integers->dtype()) || w->integers->rank() < 2 || (!conv && w->integers->rank() != 2))
+      return false;
+    const Tensor& from = *w->integers;
+    channels_ = from.dim(static_cast<int>(axis));
+    const int64_t each = channels_ == 0 ? 0 : from.size() / channels_;
+    scales_ = w->scales;
+    std::vector<int64_t> zeros = w->zeros;
+    scales_.resize(static_cast<size_t>(channels_), scales_.empty() ? 1 : scales_[0]);
+    zeros.resize(static_cast<size_t>(channels_), zeros.empty() ? 0 : zeros[0]);
+    const std::vector<int64_t> values = to_int64s(from);
+    weights_ = Tensor(DType::Int8, axis == 0 ? from.shape() : Shape{from.dim(1), from.dim(0)});
+    int8_t* to = weights_.mutable_data<int8_t>();
+    sums_.assign(static_cast<size_t>(channels_), 0);
+    for (int64_t m = 0; m < channels_; ++m) {
+      for (int64_t k = 0; k < each; ++k) {
+        const int64_t at = axis == 0 ? m * each + k : k * channels_ + m;
+        const int64_t value = values[static_cast<size_t>(at)] - zeros[static_cast<size_t>(m)];
+        if (value < -128 || value > 127) return false;
+        to[m * each + k] = static_cast<int8_t>(value);
+        sums_[static_cast<size_t>(m)] += value;
+      }
+    }
+    return true;
+  }
+
+  // In units of the products, less what x's zero point adds to each sum.
+  bool find_bias() {
+    const ValueId value = is_op(main(), "MatMul") ? added_ : main().input(2);
+    bias_.assign(static_cast<size_t>(channels_), 0);
+    if (value != kNoValue && !read_bias(value)) return false;
+    for (size_t m = 0; m < bias_.size(); ++m)
+      bias_[m] = static_cast<int32_t>(static_cast<uint32_t>(bias_[m] - x_.zero * sums_[m]));
+    return true;
+  }
+
+  bool read_bias(ValueId value) {
+    const auto unit = [&](size_t m) { return x_.scale * scales_[m]; };
+    const auto wide = static_cast<size_t>(channels_);
+    if (const Tensor* real = graph_.constant(value); real != nullptr) {
+      const std::vector<double> numbers = real->dtype() == DType::Float32 ? to_doubles(*real) : std::vector<double>();
+      if (numbers.size() != wide) return false;
+      for (size_t m = 0; m < wide; ++m) {
+        const double integer = std::nearbyint(numbers[m] / static_cast<double>(unit(m)));
+        if (!(std::fabs(integer) < 0x1p30)) return false;
+        bias_[m] = static_cast<int64_t>(integer);
+      }
+      return true;
+    }
+    const std::optional<Quantised> b = constant_of(graph_, uses_, value, 0);
+    if (!b || b->integers->dtype() != DType::Int32 || b->integers->size() != channels_) return false;
+    const std::vector<int64_t> integers = to_int64s(*b->integers);
+    for (size_t m = 0; m < wide; ++m) {
+      const size_t at = b->scales.size() == 1 ? 0 : m;
+      const double ratio = static_cast<double>(b->scales[at]) / static_cast<double>(unit(m));
+      const auto moved = static_cast<double>(integers[m] - b->zeros[at]);
+      // Writers round the product of two scales in their own way.
+      const bool same = std::fabs(ratio - 1) < 0x1p-20;
+      const double integer = same ? moved : std::nearbyint(moved * ratio);
+      if (!(std::fabs(integer) <= 0x1p31)) return false;
+      bias_[m] = static_cast<int64_t>(integer);
+    }
+    return true;
+  }
+
+  Patch make() {
+    const Node &first = main(), &end = graph_.node(end_);
+    Patch patch(graph_, first.label() + " on integers");
+    patch.place_at(end_);
+    Node node;
+    node.op = "QuantizedConv";
+    node.domain = kInternalDomain;
+    node.name = first.name;
+    if (is_op(first, "Conv")) node.attributes = first.attributes;
+    node.attributes["padding"] = x_.zero;
+    node.attributes["zero_point"] = y_.zero;
+    node.attributes["low"] = low_;
+    node.attributes["high"] = high_;
+    node.attributes["to"] = static_cast<int64_t>(y_.dtype);
+    Tensor bias(DType::Int32, {channels_}), scale(DType::Float32, {channels_});
+    for (size_t m = 0; m < bias_.size(); ++m) {
+      bias.mutable_data<int32_t>()[m] = static_cast<int32_t>(bias_[m]);
+      const float product = x_.scale * scales_[m];
+      scale.mutable_data<float>()[m] = product / y_.scale;
+    }
+    const std::string& name = graph_.value(first.inputs[1]).name;
+    node.inputs = {input_, patch.add_constant(name + ".integers", weights_),
+                   patch.add_constant(name + ".bias", std::move(bias)),
+                   patch.add_constant(name + ".factor", std::move(scale))};
+    node.outputs = end.outputs;
+    for (auto id = removed_.rbegin(); id != removed_.rend(); ++id) {
+      for (const std::string& source : sources_of(graph_.node(*id))) node.sources.push_back(source);
+      patch.remove_node(*id);
+    }
+    for (const std::string& source : sources_of(end)) node.sources.push_back(source);
+    patch.remove_node(end_);
+    patch.add_node(std::move(node));
+    return patch;
+  }
+
+  const Graph& graph_;
+  const Uses& uses_;
+  NodeId end_, main_ = -1;
+  std::vector<NodeId> removed_;  // but for the end, last first
+  ValueId input_ = kNoValue, added_ = kNoValue;
+  Grid x_, y_;
+  int64_t low_ = 0, high_ = 0, channels_ = 0;
+  Tensor weights_;
+  std::vector<float> scales_;
+  std::vector<int64_t> sums_, bias_;
+};
+
+}  // namespace
+
+std::vector<Patch> integer_arithmetic(const Graph& graph, const PassContext&) {
+  std::vector<Patch> patches;
+  const Uses uses(graph);
+  for (NodeId id : graph.order()) {
+    if (!is_op(graph.node(id), "QuantizeLinear")) continue;
+    if (std::optional<Patch> patch = as_unsigned(graph, uses, id)) patches.push_back(std::move(*patch));
+  }
+  if (!patches.empty()) return patches;
+  for (NodeId id : graph.order()) {
+    if (!is_op(graph.node(id), "QuantizeLinear")) continue;
+    if (std::optional<Patch> patch = Layer(graph, uses, id).patch()) patches.push_back(std::move(*patch));
+  }
+  return patches;
+}
+
+}  // namespace dnn

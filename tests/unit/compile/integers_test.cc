@@ -1,0 +1,197 @@
+// Quantised networks: the bits of the interpreter at each level that computes on integers, on each instruction set, at any number
+// of threads, with numbers at the ends of their ranges; and within a step of what the same file computes in real numbers.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "cache.h"
+#include "compile/compile.h"
+#include "devices/device.h"
+#include "graph/bind.h"
+#include "graph/text.h"
+#include "interp/interpreter.h"
+#include "ops/op.h"
+#include "passes/pass.h"
+#include "target/isa.h"
+#include "tensor/compare.h"
+
+namespace dnn {
+namespace {
+
+// One layer with its surroundings, of which numbers are drawn.
+struct Case {
+  const char* name;
+  const char* x;  // extents of the input, after the batch
+  const char* w;
+  int64_t channels;
+  const char* layer;  // with x.real, w.real and b.real as operands
+  const char* clamp = "";
+};
+
+const Case kCases[] = {
+    {"image", "3,13,11", "19,3,3,3", 19, "Conv(x.real, w.real, b.real) @conv {pads = [1, 1, 1, 1], strides = [2, 2]}",
+     "Relu"},
+    {"pointwise", "32,9,10", "48,32,1,1", 48, "Conv(x.real, w.real, b.real) @conv"},
+    {"wide", "64,7,7", "128,64,1,1", 128, "Conv(x.real, w.real, b.real) @conv", "Clip"},
+    {"square", "20,8,15", "35,20,3,3", 35,
+     "Conv(x.real, w.real, b.real) @conv {pads = [1, 2, 0, 1], dilations = [1, 2]}", "Clip"},
+    {"deep", "512,3,4", "16,512,3,3", 16, "Conv(x.real, w.real, b.real) @conv {pads = [1, 1, 1, 1]}"},
+    {"depthwise", "24,9,11", "24,1,3,3", 24, "Conv(x.real, w.real, b.real) @conv {pads = [1, 1, 1, 1], group = 24}",
+     "Clip"},
+    {"depthwise 5x5", "19,12,9", "19,1,5,5", 19,
+     "Conv(x.real, w.real, b.real) @conv {pads = [2, 2, 2, 2], strides = [2, 2], group = 19}"},
+    {"groups", "12,6,5", "18,4,3,3", 18, "Conv(x.real, w.real, b.real) @conv {group = 3}"},
+    {"line", "16,23", "24,16,5", 24, "Conv(x.real, w.real, b.real) @conv {pads = [2, 2]}"},
+    {"dense", "40", "37,40", 37, "Gemm(x.real, w.real, b.real) @gemm {transB = 1}", "Relu"},
+    {"dense of odd depth", "37", "64,37", 64, "Gemm(x.real, w.real, b.real) @gemm {transB = 1}"},
+};
+
+enum class Numbers { Random, Highest, Lowest, Alternating };
+
+std::string network(const Case& c, const std::string& type, int64_t x_zero, int64_t y_zero, const char* last) {
+  std::string text = cat(R"(graph "g" {
+  opset 21
+  input x: float32[N,)",
+                         c.x, R"(]
+  const xs: float32[] = {0.5}
+  const xz: )",
+                         type, "[] = {", x_zero, R"(}
+  const ys: float32[] = {)",
+                         c.channels == 16 ? 900 : 37.3, R"(}
+  const yz: )",
+                         type, "[] = {", y_zero, R"(}
+  const w: int8[)",
+                         c.w, R"(] = random(1)
+  const ws: float32[)",
+                         c.channels, R"(] = random(2)
+  const b: int32[)",
+                         c.channels, R"(] = random(3)
+  const bs: float32[)",
+                         c.channels, R"(] = random(4)
+  const low: float32[] = {-200}
+  const high: float32[] = {2000}
+  x.q: )",
+                         type, "[N,", c.x, R"(] = QuantizeLinear(x, xs, xz) @quantize
+  x.real: float32[N,)",
+                         c.x, R"(] = DequantizeLinear(x.q, xs, xz) @dequantize
+  w.real: float32[)",
+                         c.w, R"(] = DequantizeLinear(w, ws) @weights {axis = 0}
+  b.real: float32[)",
+                         c.channels, R"(] = DequantizeLinear(b, bs) @bias {axis = 0}
+  l = )",
+                         c.layer);
+  const std::string clamp = c.clamp;
+  if (clamp == "Relu") text += "\n  r = Relu(l) @clamp";
+  if (clamp == "Clip") text += "\n  r = Clip(l, low, high) @clamp";
+  return text + "\n  y = QuantizeLinear(" + (clamp.empty() ? "l" : "r") + ", ys, yz) @end\n" + last + "}\n";
+}
+
+// Weights, scales and biases as a quantiser leaves them; the extremes in place of drawn weights.
+void draw(Graph& graph, Numbers numbers, std::mt19937& random) {
+  const auto of = [&](const char* name) -> Tensor& { return *graph.value(graph.find_value(name)).constant; };
+  Tensor& w = of("w");
+  int8_t* weights = w.mutable_data<int8_t>();
+  for (int64_t i = 0; i < w.size(); ++i) {
+    const auto drawn = static_cast<int8_t>(static_cast<int>(random() % 256) - 128);
+    weights[i] = numbers == Numbers::Random    ? drawn
+                 : numbers == Numbers::Highest ? int8_t{127}
+                 : numbers == Numbers::Lowest  ? int8_t{-128}
+                                               : (i % 2 == 0 ? int8_t{-128} : int8_t{127});
+  }
+  Tensor &ws = of("ws"), &bs = of("bs"), &b = of("b");
+  for (int64_t m = 0; m < ws.size(); ++m) {
+    const float scale = 0.01f + static_cast<float>(random() % 1000) / 3000.0f;
+    ws.mutable_data<float>()[m] = scale;
+    bs.mutable_data<float>()[m] = 0.5f * scale;
+    b.mutable_data<int32_t>()[m] = static_cast<int32_t>(random() % 20000) - 10000;
+  }
+}
+
+// Between and beyond what the input's scale reaches.
+Tensor input_of(const Graph& graph, Numbers numbers, std::mt19937& random) {
+  Tensor x(DType::Float32, graph.value(graph.inputs[0]).type.fixed_shape());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const float drawn = static_cast<float>(random() % 1600) / 10.0f - 80.0f;
+    x.mutable_data<float>()[i] = numbers == Numbers::Random ? drawn : numbers == Numbers::Lowest ? -1000.0f : 1000.0f;
+  }
+  return x;
+}
+
+// What the interpreter makes of the graph on integers.
+std::vector<Tensor> expected_of(const Graph& graph, const Tensor& x, std::string* ops) {
+  Graph rewritten = graph;
+  PassOptions options;
+  options.target = any_target(1);
+  run_passes(rewritten, options);
+  for (NodeId id : rewritten.order()) *ops += rewritten.node(id).op + " ";
+  return interpret(rewritten, {x});
+}
+
+void expect_same_bits(const Graph& graph, const Tensor& x, const std::vector<Tensor>& expected, const std::string& what,
+                      const std::vector<int>& levels) {
+  for (int opt : levels) {
+    SCOPED_TRACE(cat(what, " -O", opt));
+    CompileOptions options;
+    options.opt = opt;
+    options.isas = supported_isas();
+    options.build.cache_folder = test_cache();
+    const auto package = std::make_shared<Package>(compile(graph, options));
+    for (const std::string& isa : supported_isas()) {
+      for (int threads : {1, 3}) {
+        const std::vector<Tensor> got = open_session("cpu", package, {threads, isa})->run({x});
+        ASSERT_EQ(got.size(), expected.size());
+        for (size_t i = 0; i < got.size(); ++i)
+          EXPECT_TRUE(got[i].identical(expected[i]))
+              << what << " -O" << opt << " " << isa << " " << threads << ", output " << i;
+      }
+    }
+  }
+}
+
+// The largest distance between the numbers of two tensors.
+double apart(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = to_doubles(a), y = to_doubles(b);
+  double most = 0;
+  for (size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
+  return most;
+}
+
+void expect_integers(const Case& c, Numbers numbers, const std::string& type, const char* last) {
+  std::mt19937 random(7);
+  const bool is_signed = type == "int8";
+  Graph graph = parse_graph(network(c, type, is_signed ? -3 : 131, is_signed ? 9 : 101, last));
+  bind_symbol(graph, "N", 2);
+  draw(graph, numbers, random);
+  infer_types(graph);
+  const std::string what = cat(c.name, " ", type, " ", static_cast<int>(numbers), " ", last);
+  const Tensor x = input_of(graph, numbers, random);
+  std::string ops;
+  const std::vector<Tensor> expected = expected_of(graph, x, &ops);
+  EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << what << ": " << ops;
+  EXPECT_EQ(ops.find("Relu"), std::string::npos) << what << ": " << ops;
+  // In real numbers as the file spells it: a sum that lies half way between two integers may round to either.
+  const double step = std::string(last).find("output z") == std::string::npos ? 1 : c.channels == 16 ? 900 : 37.3;
+  EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), step * 1.001) << what;
+  expect_same_bits(graph, x, expected, what,
+                   numbers == Numbers::Random && !is_signed ? std::vector<int>{1, 3} : std::vector<int>{3});
+}
+
+TEST(Integers, EveryMachineGivesTheInterpretersBits) {
+  for (const Case& c : kCases) expect_integers(c, Numbers::Random, "uint8", "  output y\n");
+}
+
+TEST(Integers, OfSignedNumbersToo) {
+  for (const Case& c : {kCases[0], kCases[3], kCases[5], kCases[9]})
+    expect_integers(c, Numbers::Random, "int8", "  z = DequantizeLinear(y, ys, yz) @back\n  output z\n");
+}
+
+// Sums that 16 bits do not hold, of bytes of which none is zero.
+TEST(Integers, NothingSaturatesBetween) {
+  for (const Case& c : {kCases[0], kCases[1], kCases[4], kCases[5], kCases[9]}) {
+    for (const Numbers numbers : {Numbers::Highest, Numbers::Lowest, Numbers::Alternating})
+      expect_integers(c, numbers, "uint8", "  output y\n");
+  }
+}
+
+}  // namespace
+}  // namespace dnn
