@@ -29,6 +29,8 @@ constexpr std::string_view kTypes = R"(typedef int32_t i32x$L __attribute__((vec
 typedef int32_t i32x$L_in_memory __attribute__((vector_size($B), aligned(4), may_alias));
 typedef int16_t i16x$H __attribute__((vector_size($B)));
 static inline i32x$L splat_i32x$L(int32_t x) { return x - (i32x$L){0}; }
+static inline i32x$L max_i32x$L(i32x$L a, i32x$L b) { const i32x$L m = a > b; return (m & a) | (~m & b); }
+static inline i32x$L min_i32x$L(i32x$L a, i32x$L b) { const i32x$L m = a < b; return (m & a) | (~m & b); }
 static inline f32x$L to_f32x$L(i32x$L x) { return __builtin_convertvector(x, f32x$L); }
 )";
 

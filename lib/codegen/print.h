@@ -1,6 +1,7 @@
 // Printing scheduled kernels as source text: one C-like printer, and a vocabulary per language (C, OpenCL C, CUDA C).
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loops/ir.h"
@@ -64,6 +65,10 @@ const Vocabulary& c_vocabulary();
 const Vocabulary& static_c_vocabulary(bool vectors);
 const Vocabulary& opencl_vocabulary();
 const Vocabulary& cuda_vocabulary();
+
+// The first line of a kernel in C that is compiled without fused multiply-adds at each level: what it stores are integers, whose bits
+// levels share.
+inline constexpr std::string_view kExactUnit = "// exact: products are rounded before they are added\n";
 
 // "f32", "f64x8", "i64": how helper functions name a type; lanes 1 is a scalar.
 std::string type_suffix(DType dtype, int64_t lanes);

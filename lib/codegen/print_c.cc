@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "codegen/integer_vectors.h"
+#include "codegen/schedule_quantized.h"
 #include "codegen/vector_math.h"
 #include "target/target.h"
 
@@ -148,7 +149,7 @@ class CVocabulary : public Vocabulary {
       if (text.find(" " + real + " __attribute__") == std::string::npos) {
         if (text.find("exp_terms") == std::string::npos)
           text += "#ifdef DNN_VECTOR_MATH\n" + vector_math_terms() + "#endif\n";
-        if (!occurs("f32")) text += scalar_helpers("f32", "float", "f");
+        if (text.find("log_f32") == std::string::npos) text += scalar_helpers("f32", "float", "f");
         text += vector_helpers(DType::Float32, lanes);
       }
       text += integer_vectors(lanes);
@@ -163,7 +164,9 @@ class CVocabulary : public Vocabulary {
 
   std::string open(const loops::Kernel& kernel, int64_t, int64_t) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
-    text += linkage_ + "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
+    if (is_quantized(kernel)) text = std::string(kExactUnit) + text;
+    text += linkage_ + "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {
+";
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
       const std::string type = scalar_type(kernel.arguments[i]->dtype);
       text += cat("  ", type, "* restrict const ", kernel.arguments[i]->name, " = (", type, "*)args[", i, "];\n");

@@ -398,6 +398,7 @@ class Printer {
     const Buffer& buffer = *s->buffer;
     auto found = registers_.find(&buffer);
     if (found == registers_.end() && narrows(s)) return assign_bytes(s);
+    if (found == registers_.end() && is_byte(buffer.dtype) && lane_dependent(s->value)) return assign_lanes(s);
     Text value = print(s->value);
     if (found != registers_.end()) {
       const std::string name = register_name(buffer, found->second, s->indices);
@@ -465,6 +466,15 @@ class Printer {
     }
     --depth_;
     line("}");
+  }
+
+  // Bytes of which there are no vectors, one by one.
+  void assign_lanes(const Stmt& s) {
+    const Expr offset = offset_of(*s->buffer, s->indices);
+    for (int64_t i = 0; i < lanes_; ++i) {
+      const std::string element = lanewise(s->value, i);
+      line(s->buffer->name + "[" + print(at_lane(offset, i)).code + "] = " + element + ";");
+    }
   }
 
   static bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }

@@ -33,8 +33,11 @@ class QuantizedSchedule {
       : kernel_(kernel), body_(kernel.body), packable_(packable), options_(options) {}
 
   Kernel run() {
-    body_ = simplify(drop_guards(body_, true));
-    if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
+    const bool conv = kernel_.pattern == "quantized_conv";
+    body_ = simplify(drop_guards(body_, conv));
+    if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
+      bytes();
+    } else if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       if (extent("m") > 1 && extent("g") == 0 && find_operands() && dot_fits()) {
         dense();
       } else if (extent("g") >= kLanes / 2 && extent("m") == 0 && extent("c") == 0 && find_operands()) {
@@ -237,6 +240,52 @@ class QuantizedSchedule {
     }
   }
 
+  // Maps and pools: the loop along which most of what is read and written lies side by side in vectors, innermost.
+  void bytes() {
+    body_ = in_integers(body_);
+    const std::vector<std::string> nest = nest_variables(body_);
+    const Ranges ranges = loop_ranges(body_);
+    std::string best;
+    int most = 0;
+    for (const std::string& v : nest) {
+      int together = 0;
+      for (const Access& access : accesses(body_)) {
+        if (access.buffer->scope != Scope::Global || extent(v) < kDot) continue;
+        std::vector<Expr> at = access.indices;
+        int64_t step = 0;
+        // Within a block: an extent beyond it is split by vectors.
+        Ranges within = ranges;
+        within[v] = {0, std::min<int64_t>(extent(v), kLanes) - 1};
+        const Expr offset = simplify(flat_offset(*access.buffer, at), within);
+        if (linear_coefficient(offset, v, within, &step) && step == 1) together += access.is_store ? 2 : 1;
+      }
+      if (together > 0 && together >= most) best = v, most = together;
+    }
+    if (best.empty()) return;
+    const std::string innermost = nest.back();
+    const std::vector<std::string> vectors = vectors_over(best);
+    for (const std::string& v : vectors) {
+      if (best != innermost) move_inside(v, innermost);
+      body_ = jam(body_, v, LoopKind::Vector);
+    }
+    for (const char* tap : {"k0", "k1"}) {
+      if (extent(tap) <= kMostSpeltTaps) body_ = with_kind(body_, tap, LoopKind::Unrolled);
+    }
+  }
+
+  // Bytes that are stored as they were read go through int32, which vectors are of.
+  static Stmt in_integers(const Stmt& s) {
+    if (s->kind == StmtKind::Store) {
+      const bool byte = s->buffer->dtype == DType::Int8 || s->buffer->dtype == DType::UInt8;
+      const bool narrowed = s->value->op == Op::Cast && s->value->args[0]->dtype == DType::Int32;
+      return byte && !narrowed ? store(s->buffer, s->indices, cast(s->buffer->dtype, cast(DType::Int32, s->value))) : s;
+    }
+    if (s->children.empty()) return s;
+    std::vector<Stmt> children;
+    for (const Stmt& child : s->children) children.push_back(in_integers(child));
+    return rebuild(*s, std::move(children));
+  }
+
   // Outer loops become tasks until there are enough of them.
   void mark_parallel() {
     const Processor& processor = *options_.target.processor;
@@ -265,7 +314,43 @@ class QuantizedSchedule {
 
 }  // namespace
 
-bool is_quantized(const Kernel& kernel) { return kernel.pattern == "quantized_conv"; }
+namespace {
+
+bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
+
+// Whether a value can be computed in vectors of wider numbers: bytes are read to be converted, and made at the end.
+bool widens(const Expr& e) {
+  if (is_byte(e->dtype)) return false;
+  return e->op == Op::Cast || std::all_of(e->args.begin(), e->args.end(), widens);
+}
+
+bool in_wide_numbers(const Stmt& s) {
+  if (s->kind == StmtKind::Store) {
+    const Expr& value = s->value;
+    if (!is_byte(s->buffer->dtype)) return widens(value);
+    return value->op == Op::Load ||
+           (value->op == Op::Cast && value->args[0]->dtype == DType::Int32 && widens(value->args[0]));
+  }
+  return std::all_of(s->children.begin(), s->children.end(), in_wide_numbers);
+}
+
+}  // namespace
+
+bool is_quantized(const Kernel& kernel) {
+  if (kernel.pattern == "quantized_conv") return true;
+  if (kernel.pattern != "map" && kernel.pattern != "pool") return false;
+  if (!in_wide_numbers(kernel.body)) return false;
+  bool stores = false;
+  int reads = 0, real = 0;
+  for (const Access& access : accesses(kernel.body)) {
+    if (access.buffer->scope != Scope::Global) continue;
+    const DType dtype = access.buffer->dtype;
+    if (!is_byte(dtype) && dtype != DType::Float32) return false;
+    stores = stores || (access.is_store && is_byte(dtype));
+    if (!access.is_store) ++(is_byte(dtype) ? reads : real);
+  }
+  return stores || (reads == 1 && real == 0);
+}
 
 Kernel schedule_quantized(const Kernel& kernel, const std::set<const Buffer*>& packable,
                           const ScheduleOptions& options) {

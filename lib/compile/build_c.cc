@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/sha256.h"
 #include "base/threads.h"
+#include "codegen/print.h"
 #include "compile/object_cache.h"
 #include "target/isa.h"
 
@@ -123,6 +124,7 @@ void build_code(Variant& variant, const BuildOptions& options) {
         write_file(base + ".c", text);
         std::vector<std::string> argv = {compiler};
         argv.insert(argv.end(), common.begin(), common.end());
+        if (text.find(codegen::kExactUnit) != std::string::npos) argv.emplace_back("-ffp-contract=off");
         argv.insert(argv.end(), {"-c", base + ".c", "-o", base + ".o"});
         const std::string problem = run_compiler(argv, folder.path());
         if (!problem.empty()) throw Error(ErrorKind::Environment, problem);

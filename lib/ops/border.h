@@ -1,4 +1,4 @@
-// What operators take a tensor to hold outside of it, where they pad: zero, or the zero point of integers.
+// Borders: the number that operators take a tensor to hold outside of it, where they pad: zero, or the zero point of integers.
 #pragma once
 #include <optional>
 

@@ -129,7 +129,8 @@ class Chooser {
     const bool fused = is_fused(node);
     if (op == nullptr || (op->element == nullptr && !fused)) return;
     if (fused && !spatial(*anchor_of(node).node)) {
-      const OpDef* first = find_op("", anchor_of(node).node->op);
+      const Node& head = *anchor_of(node).node;
+      const OpDef* first = find_op(head.domain, head.op);
       if (first == nullptr || first->element == nullptr) return;
     }
     const ValueId y = node.outputs[0];

@@ -6,41 +6,12 @@
 #include <cmath>
 #include <optional>
 
-#include "ops/quantization.h"
+#include "passes/byte_grid.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
 namespace dnn {
 namespace {
-
-// How integers stand for real numbers: one scale and zero point for all.
-struct Grid {
-  float scale = 1;
-  int64_t zero = 0;
-  DType dtype = DType::Undefined;
-
-  // What a QuantizeLinear makes of a real number.
-  int64_t of(double real) const { return saturate(static_cast<double>(static_cast<float>(real) / scale), zero, dtype); }
-};
-
-bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
-
-// The grid of a QuantizeLinear or DequantizeLinear of 8 bits with one constant scale; nothing for others.
-std::optional<Grid> grid_of(const Graph& graph, const Node& node) {
-  const bool to_integers = is_op(node, "QuantizeLinear");
-  if (!to_integers && !is_op(node, "DequantizeLinear")) return std::nullopt;
-  const Type& real = graph.value(to_integers ? node.inputs[0] : node.outputs[0]).type;
-  const Type& integers = graph.value(to_integers ? node.outputs[0] : node.inputs[0]).type;
-  const Tensor* scale = graph.constant(node.input(1));
-  const Tensor* zero = graph.constant(node.input(2));
-  if (real.dtype != DType::Float32 || !is_byte(integers.dtype) || scale == nullptr || scale->size() != 1 ||
-      scale->dtype() != DType::Float32 || (node.input(2) != kNoValue && (zero == nullptr || zero->size() != 1)) ||
-      node.attribute_int("block_size", 0) != 0)
-    return std::nullopt;
-  Grid grid{scale->data<float>()[0], zero == nullptr ? 0 : to_int64s(*zero)[0], integers.dtype};
-  if (!(grid.scale > 0) || !std::isfinite(grid.scale)) return std::nullopt;
-  return grid;
-}
 
 // A constant that a DequantizeLinear reads, with its scales along `axis`.
 struct Quantised {
@@ -122,7 +93,7 @@ class Layer {
     const std::optional<Grid> y = grid_of(graph_, graph_.node(end_));
     if (!y || !is_op(graph_.node(end_), "QuantizeLinear")) return std::nullopt;
     y_ = *y;
-    low_ = integer_lowest(y_.dtype), high_ = integer_highest(y_.dtype);
+    kept_ = Bounds(y_.dtype);
     if (!find_main() || !find_input() || !find_weights() || !find_bias()) return std::nullopt;
     return make();
   }
@@ -161,24 +132,8 @@ class Layer {
       break;
     }
     if (main_ < 0) return false;
-    return std::all_of(clamps.rbegin(), clamps.rend(), [&](NodeId id) { return clamp(graph_.node(id)); });
-  }
-
-  // Rounding to the grid keeps the order of numbers, so that what is clamped before it may be clamped after it.
-  bool clamp(const Node& node) {
-    int64_t least = INT64_MIN, most = INT64_MAX;
-    if (is_op(node, "Relu")) {
-      least = y_.of(0);
-    } else {
-      for (const size_t i : {1, 2}) {
-        if (node.input(i) == kNoValue) continue;
-        const Tensor* bound = graph_.constant(node.inputs[i]);
-        if (bound == nullptr || bound->size() != 1 || std::isnan(to_doubles(*bound)[0])) return false;
-        (i == 1 ? least : most) = y_.of(to_doubles(*bound)[0]);
-      }
-    }
-    for (int64_t* bound : {&low_, &high_}) *bound = std::min(std::max(*bound, least), most);
-    return true;
+    return std::all_of(clamps.rbegin(), clamps.rend(),
+                       [&](NodeId id) { return kept_.clamp(graph_, graph_.node(id), y_); });
   }
 
   bool find_input() {
@@ -279,8 +234,8 @@ class Layer {
     if (is_op(first, "Conv")) node.attributes = first.attributes;
     node.attributes["padding"] = x_.zero;
     node.attributes["zero_point"] = y_.zero;
-    node.attributes["low"] = low_;
-    node.attributes["high"] = high_;
+    node.attributes["low"] = kept_.low;
+    node.attributes["high"] = kept_.high;
     node.attributes["to"] = static_cast<int64_t>(y_.dtype);
     Tensor bias(DType::Int32, {channels_}), scale(DType::Float32, {channels_});
     for (size_t m = 0; m < bias_.size(); ++m) {
@@ -309,7 +264,8 @@ class Layer {
   std::vector<NodeId> removed_;  // but for the end, last first
   ValueId input_ = kNoValue, added_ = kNoValue;
   Grid x_, y_;
-  int64_t low_ = 0, high_ = 0, channels_ = 0;
+  Bounds kept_{DType::UInt8};
+  int64_t channels_ = 0;
   Tensor weights_;
   std::vector<float> scales_;
   std::vector<int64_t> sums_, bias_;

@@ -276,22 +276,23 @@ void lower(LowerContext& context) {
     y_index.push_back(o);
   }
   const int64_t p = kind == Kind::Lp ? lp_power(context.node) : 0;
-  Expr value = load(x, x_index), start = constant(dtype, 0);
+  const DType work = real ? dtype : DType::Int32;  // of bytes: what vectors hold
+  Expr value = cast(work, load(x, x_index)), start = constant(work, 0);
   if (kind == Kind::Max) {
     start = real                   ? constant(dtype, -std::numeric_limits<double>::infinity())
-            : dtype == DType::Int8 ? constant_int(dtype, -128)
-                                   : constant_int(dtype, 0);
+            : dtype == DType::Int8 ? constant_int(work, -128)
+                                   : constant_int(work, 0);
   }
   const Expr inside = inside_window(window, positions);
   if (inside.defined()) value = loops::select(inside, value, start);
   if (p == 2) value = value * value;
   if (p == 1 || p > 2) value = unary(Op::Abs, value);
   if (p > 2) value = binary(Op::Pow, value, constant(dtype, static_cast<double>(p)));
-  const BufferRef sum = local_buffer(kind == Kind::Max ? "best" : "sum", dtype);
+  const BufferRef sum = local_buffer(kind == Kind::Max ? "best" : "sum", work);
   const Expr so_far = load(sum, {});
   Stmt reduce = store(sum, {}, kind == Kind::Max ? loops::max(so_far, value) : so_far + value);
   for (size_t i = rank; i-- > 0;) reduce = loop(cat("k", i), window.kernel[i], std::move(reduce));
-  Expr result = so_far;
+  Expr result = real ? so_far : cast(dtype, so_far);
   if (kind == Kind::Average) {
     if (element_count(window.kernel) >= int64_t{1} << 24) return;  // counts below that multiply exactly in any order
     const bool include = flag_attribute(context.node, "count_include_pad");

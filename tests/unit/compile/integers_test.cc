@@ -117,7 +117,7 @@ Tensor input_of(const Graph& graph, Numbers numbers, std::mt19937& random) {
   return x;
 }
 
-// What the interpreter makes of the graph on integers.
+// The interpreter's outputs of the graph on integers.
 std::vector<Tensor> expected_of(const Graph& graph, const Tensor& x, std::string* ops) {
   Graph rewritten = graph;
   PassOptions options;
@@ -191,6 +191,60 @@ TEST(Integers, NothingSaturatesBetween) {
     for (const Numbers numbers : {Numbers::Highest, Numbers::Lowest, Numbers::Alternating})
       expect_integers(c, numbers, "uint8", "  output y\n");
   }
+}
+
+// A residual, a pool with a border, parts on grids of their own joined, and what only moves numbers: nothing real in between.
+TEST(Integers, StayIntegersBetweenLayers) {
+  Graph graph = parse_graph(R"(graph "g" {
+  opset 21
+  input x: float32[2,20,9,11]
+  const s: float32[] = {0.25}
+  const z: int8[] = {-7}
+  const t: float32[] = {0.4}
+  const u: uint8[] = {90}
+  const w: int8[20,20,1,1] = random(1)
+  const ws: float32[20] = random(2)
+  const b: int32[20] = random(3)
+  const bs: float32[20] = random(4)
+  const flat: int64[2] = {2, -1}
+  x.q = QuantizeLinear(x, s, z) @quantize
+  x.real = DequantizeLinear(x.q, s, z) @dequantize
+  w.real = DequantizeLinear(w, ws) @weights {axis = 0}
+  b.real = DequantizeLinear(b, bs) @bias {axis = 0}
+  c = Conv(x.real, w.real, b.real) @conv
+  c.q = QuantizeLinear(c, t, u) @conv_end
+  c.real = DequantizeLinear(c.q, t, u) @conv_real
+  a = Add(c.real, x.real) @add
+  r = Relu(a) @relu
+  r.q = QuantizeLinear(r, t, u) @add_end
+  r.real = DequantizeLinear(r.q, t, u) @add_real
+  p = MaxPool(r.real) @pool {kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]}
+  p.q = QuantizeLinear(p, t, u) @pool_end
+  p.real = DequantizeLinear(p.q, t, u) @pool_real
+  m = MaxPool(x.real) @pool2 {kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]}
+  m.q = QuantizeLinear(m, s, z) @pool2_end
+  m.real = DequantizeLinear(m.q, s, z) @pool2_real
+  j = Concat(p.real, m.real) @join {axis = 1}
+  j.q = QuantizeLinear(j, t, u) @join_end
+  j.real = DequantizeLinear(j.q, t, u) @join_real
+  o = Transpose(j.real) @turn {perm = [0, 2, 3, 1]}
+  o.q = QuantizeLinear(o, t, u) @turn_end
+  o.real = DequantizeLinear(o.q, t, u) @turn_real
+  f = Reshape(o.real, flat) @flat
+  f.q = QuantizeLinear(f, s, z) @flat_end
+  y = DequantizeLinear(f.q, s, z) @back
+  output y
+})");
+  std::mt19937 random(11);
+  draw(graph, Numbers::Random, random);
+  infer_types(graph);
+  const Tensor x = input_of(graph, Numbers::Random, random);
+  std::string ops;
+  const std::vector<Tensor> expected = expected_of(graph, x, &ops);
+  for (const char* real : {"QuantizeLinear", "Relu", "Add "}) EXPECT_EQ(ops.find(real), std::string::npos) << ops;
+  // A step of the sum, and half of one of the result.
+  EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), 0.4 + 0.25);
+  expect_same_bits(graph, x, expected, "residual", {1, 3, 4});
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ TEST(Passes, NamesAliasesAndMistakes) {
   options.changes = "+FoldConstant,-fuse-ops";
   EXPECT_EQ(chosen_passes(options),
             (std::vector<std::string>{"simplify-inference", "expand-dynamic-quantization", "integer-arithmetic",
-                                      "canonicalize-ops", "canonicalize-cast", "fold-constant"}));
+                                      "integer-maps", "canonicalize-ops", "canonicalize-cast", "fold-constant"}));
   EXPECT_EQ(pass_changes(1, chosen_passes(options)), "+fold-constant,-fuse-ops");
   EXPECT_EQ(pass_changes(3, chosen_passes(PassOptions())), "");
   options.changes = "+fuse-op";

@@ -1,0 +1,104 @@
+// dnn.ToReal, dnn.ToInteger: DequantizeLinear and QuantizeLinear of 8 bits and one scale, as element-wise operators: what the pass
+// integer-maps writes in one kernel with what stands between them.
+//
+//   ToReal:    y = float32(x - zero_point) * scale
+//   ToInteger: y = round(min(max(x / scale, low - zero_point), high - zero_point)) + zero_point, halves to even; low for a NaN
+#include <cmath>
+
+#include "ops/elementwise.h"
+#include "ops/outputs.h"
+
+namespace dnn {
+namespace {
+
+using loops::Expr;
+
+DType target_of(const Node& node) { return dtype_from_onnx(int_attribute(node, "to")); }
+
+void infer_real(InferContext& context) {
+  Type type = context.input(0);
+  type.dtype = DType::Float32;
+  context.set_output(0, std::move(type));
+}
+
+void infer_integer(InferContext& context) {
+  expect_dtype(context, 0, DType::Float32);
+  Type type = context.input(0);
+  type.dtype = target_of(context.node);
+  if (type.dtype != DType::Int8 && type.dtype != DType::UInt8) context.fail("'to' is ", dtype_name(type.dtype));
+  context.set_output(0, std::move(type));
+}
+
+void to_real(ReferenceContext& context) {
+  Tensor y = allocate_output(context, infer_real);
+  const std::vector<int64_t> x = to_int64s(context.input(0));
+  const float scale = float_attribute(context.node, "scale");
+  const int64_t zero = int_attribute(context.node, "zero_point");
+  for (size_t i = 0; i < x.size(); ++i) y.mutable_data<float>()[i] = static_cast<float>(x[i] - zero) * scale;
+  context.outputs[0] = std::move(y);
+}
+
+void to_integer(ReferenceContext& context) {
+  Tensor y = allocate_output(context, infer_integer);
+  Tensor wide(DType::Int64, y.shape());
+  const float* x = context.input(0).data<float>();
+  const float scale = float_attribute(context.node, "scale");
+  const int64_t zero = int_attribute(context.node, "zero_point");
+  const auto low = static_cast<float>(int_attribute(context.node, "low") - zero),
+             high = static_cast<float>(int_attribute(context.node, "high") - zero);
+  for (int64_t i = 0; i < y.size(); ++i) {
+    const float kept = elementwise::min(elementwise::max(x[i] / scale, low), high);
+    wide.mutable_data<int64_t>()[i] = static_cast<int64_t>(std::nearbyint(kept)) + zero;
+  }
+  context.outputs[0] = convert(wide, y.dtype());
+}
+
+Expr real_element(const Node& node, const std::vector<Expr>& inputs) {
+  const Expr moved =
+      loops::cast(DType::Int32, inputs[0]) - loops::constant_int(DType::Int32, int_attribute(node, "zero_point"));
+  return loops::cast(DType::Float32, moved) * loops::constant(DType::Float32, float_attribute(node, "scale"));
+}
+
+Expr integer_element(const Node& node, const std::vector<Expr>& inputs) {
+  const int64_t zero = int_attribute(node, "zero_point");
+  const auto bound = [&](const char* name) {
+    return loops::constant(DType::Float32, static_cast<double>(int_attribute(node, name) - zero));
+  };
+  const Expr quotient = inputs[0] / loops::constant(DType::Float32, float_attribute(node, "scale"));
+  const Expr kept = loops::min(loops::max(quotient, bound("low")), bound("high"));
+  const Expr integer = loops::cast(DType::Int32, loops::unary(loops::Op::RoundEven, kept));
+  return loops::cast(target_of(node), integer + loops::constant_int(DType::Int32, zero));
+}
+
+OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(ReferenceContext&),
+             Expr (*element)(const Node&, const std::vector<Expr>&)) {
+  OpDef op;
+  op.name = std::move(name);
+  op.domain = kInternalDomain;
+  op.traits = {Trait::Moves};
+  op.infer = infer;
+  op.reference = reference;
+  op.lower = lower_elementwise;
+  op.element = element;
+  op.no_gradient = true;
+  return op;
+}
+
+}  // namespace
+
+OpDef define_ToReal() {
+  return with_attributes(define("ToReal", infer_real, to_real, real_element),
+                         {{"scale", required(AttributeType::Float), "real number of a step"},
+                          {"zero_point", 0, "the integer that stands for zero"}});
+}
+
+OpDef define_ToInteger() {
+  return with_attributes(define("ToInteger", infer_integer, to_integer, integer_element),
+                         {{"scale", required(AttributeType::Float), "real number of a step"},
+                          {"zero_point", 0, "the integer that stands for zero"},
+                          {"low", required(AttributeType::Int), "the least number in y"},
+                          {"high", required(AttributeType::Int), "the largest"},
+                          {"to", required(AttributeType::Int), "dtype of y"}});
+}
+
+}  // namespace dnn
