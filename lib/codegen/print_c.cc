@@ -165,8 +165,7 @@ class CVocabulary : public Vocabulary {
   std::string open(const loops::Kernel& kernel, int64_t, int64_t) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
     if (is_quantized(kernel)) text = std::string(kExactUnit) + text;
-    text += linkage_ + "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {
-";
+    text += linkage_ + "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
       const std::string type = scalar_type(kernel.arguments[i]->dtype);
       text += cat("  ", type, "* restrict const ", kernel.arguments[i]->name, " = (", type, "*)args[", i, "];\n");

@@ -22,21 +22,25 @@ struct Grid {
 
 inline bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
-// The grid of a QuantizeLinear or DequantizeLinear of 8 bits with one constant scale; nothing for others.
-inline std::optional<Grid> grid_of(const Graph& graph, const Node& node) {
-  const bool to_integers = is_op(node, "QuantizeLinear");
-  if (!to_integers && !is_op(node, "DequantizeLinear")) return std::nullopt;
-  const Type& real = graph.value(to_integers ? node.inputs[0] : node.outputs[0]).type;
-  const Type& integers = graph.value(to_integers ? node.outputs[0] : node.inputs[0]).type;
-  const Tensor* scale = graph.constant(node.input(1));
-  const Tensor* zero = graph.constant(node.input(2));
-  if (real.dtype != DType::Float32 || !is_byte(integers.dtype) || scale == nullptr || scale->size() != 1 ||
-      scale->dtype() != DType::Float32 || (node.input(2) != kNoValue && (zero == nullptr || zero->size() != 1)) ||
-      node.attribute_int("block_size", 0) != 0)
+// The grid of integers of 8 bits with that scale and zero point (kNoValue: zero); nothing where these are not one constant each.
+inline std::optional<Grid> grid_of(const Graph& graph, ValueId integers, ValueId scale_value, ValueId zero_value) {
+  const DType dtype = graph.value(integers).type.dtype;
+  const Tensor *scale = graph.constant(scale_value), *zero = graph.constant(zero_value);
+  if (!is_byte(dtype) || scale == nullptr || scale->size() != 1 || scale->dtype() != DType::Float32 ||
+      (zero_value != kNoValue && (zero == nullptr || zero->size() != 1)))
     return std::nullopt;
-  Grid grid{scale->data<float>()[0], zero == nullptr ? 0 : to_int64s(*zero)[0], integers.dtype};
+  Grid grid{scale->data<float>()[0], zero == nullptr ? 0 : to_int64s(*zero)[0], dtype};
   if (!(grid.scale > 0) || !std::isfinite(grid.scale)) return std::nullopt;
   return grid;
+}
+
+// That of a QuantizeLinear or DequantizeLinear of 8 bits with one constant scale; nothing for others.
+inline std::optional<Grid> grid_of(const Graph& graph, const Node& node) {
+  const bool to_integers = is_op(node, "QuantizeLinear");
+  if ((!to_integers && !is_op(node, "DequantizeLinear")) || node.attribute_int("block_size", 0) != 0)
+    return std::nullopt;
+  if (graph.value(to_integers ? node.inputs[0] : node.outputs[0]).type.dtype != DType::Float32) return std::nullopt;
+  return grid_of(graph, to_integers ? node.outputs[0] : node.inputs[0], node.input(1), node.input(2));
 }
 
 // Bounds of the integers of a grid that may occur.

@@ -1,5 +1,5 @@
 // integer-arithmetic: what stands between DequantizeLinear and QuantizeLinear as operators on integers. A convolution or fully
-// connected layer, with its bias and what clamps its result, becomes one dnn.QuantizedConv: zero points are folded into the bias,
+// connected layer, with its bias and what clamps its result, and a QLinearConv or QLinearMatMul become one dnn.QuantizedConv: zero points are folded into the bias,
 // the three scales into one factor, float32(float32(x * w) / y). Numbers between layers become uint8, int8 ones by 128 added
 // to them and to their zero point, which changes no real number.
 #include <algorithm>
@@ -90,6 +90,10 @@ class Layer {
   Layer(const Graph& graph, const Uses& uses, NodeId end) : graph_(graph), uses_(uses), end_(end) {}
 
   std::optional<Patch> patch() {
+    if (is_op(graph_.node(end_), "QLinearConv") || is_op(graph_.node(end_), "QLinearMatMul")) {
+      if (!take_in_one()) return std::nullopt;
+      return make();
+    }
     const std::optional<Grid> y = grid_of(graph_, graph_.node(end_));
     if (!y || !is_op(graph_.node(end_), "QuantizeLinear")) return std::nullopt;
     y_ = *y;
@@ -100,6 +104,42 @@ class Layer {
 
  private:
   const Node& main() const { return graph_.node(main_); }
+
+  bool convolves() const { return is_op(main(), "Conv") || is_op(main(), "QLinearConv"); }
+
+  // Whether a layer can read `input_`.
+  bool input_fits() const {
+    const Type& type = graph_.value(input_).type;
+    if (graph_.constant(input_) != nullptr || !type.shape) return false;
+    return convolves() ? type.shape->size() >= 3 : type.shape->size() == 2;
+  }
+
+  // A layer that one operator spells, with its scales as operands.
+  bool take_in_one() {
+    main_ = end_;
+    const Node& node = main();
+    const std::optional<Grid> x = grid_of(graph_, node.inputs[0], node.inputs[1], node.inputs[2]),
+                              y = grid_of(graph_, node.outputs[0], node.inputs[6], node.inputs[7]);
+    const Tensor *integers = graph_.constant(node.inputs[3]), *scale = graph_.constant(node.inputs[4]);
+    const Tensor *zero = graph_.constant(node.inputs[5]), *bias = graph_.constant(node.input(8));
+    if (!x || !y || integers == nullptr || scale == nullptr || scale->dtype() != DType::Float32 || zero == nullptr ||
+        (node.input(8) != kNoValue && bias == nullptr))
+      return false;
+    x_ = *x, y_ = *y, kept_ = Bounds(y->dtype), input_ = node.inputs[0];
+    if (!input_fits() || integers->rank() < 2 || (!convolves() && integers->rank() != 2)) return false;
+    const int64_t axis = convolves() ? 0 : 1;
+    const int64_t units = integers->dim(static_cast<int>(axis));
+    Quantised w{integers, {}, to_int64s(*zero)};
+    for (double s : to_doubles(*scale)) w.scales.push_back(static_cast<float>(s));
+    for (const size_t n : {w.scales.size(), w.zeros.size()}) {
+      if (n != 1 && static_cast<int64_t>(n) != units) return false;
+    }
+    if (!take_weights(w, axis)) return false;
+    bias_ = bias == nullptr ? std::vector<int64_t>(static_cast<size_t>(units), 0) : to_int64s(*bias);
+    if (static_cast<int64_t>(bias_.size()) != units) return false;
+    fold_zero_point();
+    return true;
+  }
 
   NodeId sole_maker(ValueId value) const {
     const NodeId maker = uses_.producer[static_cast<size_t>(value)];
@@ -143,13 +183,9 @@ class Layer {
     if (!grid) return false;
     x_ = *grid;
     input_ = graph_.node(maker).inputs[0];
-    const Type& type = graph_.value(input_).type;
-    if (graph_.constant(input_) != nullptr || !type.shape) return false;
-    const size_t rank = type.shape->size();
-    return is_op(main(), "Conv") ? rank >= 3 : rank == 2;
+    return input_fits();
   }
 
-  // As int8 [M, ...] less their zero points.
   bool find_weights() {
     const Node& node = main();
     const bool conv = is_op(node, "Conv");
@@ -161,11 +197,16 @@ class Layer {
     const std::optional<Quantised> w = constant_of(graph_, uses_, node.inputs[1], axis);
     if (!w || !is_byte(w->integers->dtype()) || w->integers->rank() < 2 || (!conv && w->integers->rank() != 2))
       return false;
-    const Tensor& from = *w->integers;
+    return take_weights(*w, axis);
+  }
+
+  // As int8 [M, ...] less their zero points.
+  bool take_weights(const Quantised& w, int64_t axis) {
+    const Tensor& from = *w.integers;
     channels_ = from.dim(static_cast<int>(axis));
     const int64_t each = channels_ == 0 ? 0 : from.size() / channels_;
-    scales_ = w->scales;
-    std::vector<int64_t> zeros = w->zeros;
+    scales_ = w.scales;
+    std::vector<int64_t> zeros = w.zeros;
     scales_.resize(static_cast<size_t>(channels_), scales_.empty() ? 1 : scales_[0]);
     zeros.resize(static_cast<size_t>(channels_), zeros.empty() ? 0 : zeros[0]);
     const std::vector<int64_t> values = to_int64s(from);
@@ -189,9 +230,13 @@ class Layer {
     const ValueId value = is_op(main(), "MatMul") ? added_ : main().input(2);
     bias_.assign(static_cast<size_t>(channels_), 0);
     if (value != kNoValue && !read_bias(value)) return false;
+    fold_zero_point();
+    return true;
+  }
+
+  void fold_zero_point() {
     for (size_t m = 0; m < bias_.size(); ++m)
       bias_[m] = static_cast<int32_t>(static_cast<uint32_t>(bias_[m] - x_.zero * sums_[m]));
-    return true;
   }
 
   bool read_bias(ValueId value) {
@@ -217,7 +262,7 @@ class Layer {
       // Writers round the product of two scales in their own way.
       const bool same = std::fabs(ratio - 1) < 0x1p-20;
       const double integer = same ? moved : std::nearbyint(moved * ratio);
-      if (!(std::fabs(integer) <= 0x1p31)) return false;
+      if (!(std::fabs(integer) < 0x1p31)) return false;
       bias_[m] = static_cast<int64_t>(integer);
     }
     return true;
@@ -231,7 +276,7 @@ class Layer {
     node.op = "QuantizedConv";
     node.domain = kInternalDomain;
     node.name = first.name;
-    if (is_op(first, "Conv")) node.attributes = first.attributes;
+    if (convolves()) node.attributes = first.attributes;
     node.attributes["padding"] = x_.zero;
     node.attributes["zero_point"] = y_.zero;
     node.attributes["low"] = kept_.low;
@@ -243,7 +288,7 @@ class Layer {
       const float product = x_.scale * scales_[m];
       scale.mutable_data<float>()[m] = product / y_.scale;
     }
-    const std::string& name = graph_.value(first.inputs[1]).name;
+    const std::string& name = graph_.value(first.inputs[main_ == end_ ? 3 : 1]).name;
     node.inputs = {input_, patch.add_constant(name + ".integers", weights_),
                    patch.add_constant(name + ".bias", std::move(bias)),
                    patch.add_constant(name + ".factor", std::move(scale))};
@@ -282,7 +327,8 @@ std::vector<Patch> integer_arithmetic(const Graph& graph, const PassContext&) {
   }
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
-    if (!is_op(graph.node(id), "QuantizeLinear")) continue;
+    const Node& node = graph.node(id);
+    if (!is_op(node, "QuantizeLinear") && !is_op(node, "QLinearConv") && !is_op(node, "QLinearMatMul")) continue;
     if (std::optional<Patch> patch = Layer(graph, uses, id).patch()) patches.push_back(std::move(*patch));
   }
   return patches;
