@@ -1,8 +1,10 @@
 // Text and numbers of files as a person may see them; see printable.h.
 #include "base/printable.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -19,9 +21,17 @@ Character character_at(std::string_view text, size_t at) {
 }
 
 bool is_unseen(uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || (code >= 0x200B && code <= 0x200F) ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
-         (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
+  struct Range {
+    uint32_t first, last;
+  };
+  static constexpr Range kUnseen[] = {{0x00, 0x1F},       {0x7F, 0x9F},       {0xAD, 0xAD},      {0x34F, 0x34F},
+                                      {0x61C, 0x61C},     {0x115F, 0x1160},   {0x17B4, 0x17B5},  {0x180B, 0x180F},
+                                      {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},  {0x3164, 0x3164},
+                                      {0xFDD0, 0xFDEF},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},  {0xFFF0, 0xFFFB},
+                                      {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return (code & 0xFFFE) == 0xFFFE || std::any_of(std::begin(kUnseen), std::end(kUnseen), [&](const Range& range) {
+           return code >= range.first && code <= range.last;
+         });
 }
 
 std::string clean(std::string_view text) {

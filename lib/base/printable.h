@@ -17,7 +17,7 @@ struct Character {
 Character character_at(std::string_view text, size_t at);
 
 // Whether a code point must not reach a terminal: C0, DEL and C1 controls, separators of lines, marks of writing direction
-// (Unicode TR 36), characters without width, the byte order mark, noncharacters.
+// (Unicode TR 36), characters without width or picture (tags, fillers), the byte order mark, noncharacters.
 bool is_unseen(uint32_t code);
 
 // Visible UTF-8 on one line: a byte that is not UTF-8 becomes \xNN, an unseen character \u{N}.

@@ -95,8 +95,14 @@ void VisibleSink::put(std::string_view text, bool last) {
     if (c.size == 0) {
       std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(text[at]));
       out += escape;
-    } else if (is_unseen(c.code) && c.code <= 0xFFFF && c.code != '\n' && c.code != '\t') {
-      std::snprintf(escape, sizeof escape, "\\u%04x", c.code);
+    } else if (is_unseen(c.code) && c.code != '\n' && c.code != '\t') {
+      // As JSON has it, which the text may be: above 16 bits by two.
+      const uint32_t rest = c.code - 0x10000;
+      if (c.code <= 0xFFFF) {
+        std::snprintf(escape, sizeof escape, "\\u%04x", c.code);
+      } else {
+        std::snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xD800 | rest >> 10, 0xDC00 | (rest & 0x3FF));
+      }
       out += escape;
     } else {
       out += text.substr(at, c.size);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/inside.h"
 #include "formats/keras/keras.h"
 #include "formats/onnx/onnx.h"
 #include "formats/tensorflow/tensorflow.h"
@@ -62,6 +63,8 @@ bool ModelSource::has(const std::string& name) const {
 SharedBytes ModelSource::inside(const std::string& name) const {
   if (!has(name)) fail_malformed("there is no file ", quoted(name), " in the folder");
   if (files != nullptr) return files->at("/" + name);
+  if (!lies_in(std::filesystem::path(path) / name, path))
+    fail_malformed("the file ", quoted(name), " leaves the model's folder through a link");
   auto file = std::make_shared<const MappedFile>((std::filesystem::path(path) / name).string());
   const Bytes content = file->bytes();
   return {content, std::move(file)};

@@ -96,14 +96,14 @@ def needed_by_python():
     own = [sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path, os.path.dirname(os.path.abspath(sys.argv[0]))]
     here = os.path.dirname(os.path.abspath(__file__))
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    system = ["/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/nix", "/sys", "/dev", "/proc/self",
+    system = ["/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/nix", "/sys", "/proc/self",
               "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys", "/proc/driver", os.path.expanduser("~/.keras/keras.json")]
     return [p for p in [*own, here, *libraries, *system] if p and os.path.realpath(p) != "/"]
 
 
 def devices():
-    """What is written to and is no file: a sink, shared memory, and GPUs."""
-    return ["/dev/null", "/dev/shm", "/dev/dri", "/dev/kfd", *glob.glob("/dev/nvidia*"), "/dev/nvidia-caps"]
+    """What is read or written and is no file: sources, a sink, shared memory, and GPUs; no disk, which root could read whole."""
+    return ["/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/fd", "/dev/null", "/dev/shm", "/dev/dri", "/dev/kfd", *glob.glob("/dev/nvidia*"), "/dev/nvidia-caps"]
 
 
 def close(readable, writable):

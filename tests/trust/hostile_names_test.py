@@ -16,9 +16,10 @@ import unittest
 
 BIN = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release/bin").resolve()
 # A new line that is a command to GitHub, a carriage return, a cleared screen, a bell, a C1 control, DEL, and writing from right to left.
-HOSTILE = "\n::error::x\r\x1b[2J\x07\u009b31m\x7f\u202e\u2066"
+# And characters that nobody sees: a tag, a soft hyphen, a filler.
+HOSTILE = "\n::error::x\r\x1b[2J\x07\u009b31m\x7f\u202e\u2066\U000e0041\u00ad\u3164"
 KINDS = (".onnx", ".tflite", ".keras", ".h5", ".pt", ".pt2", ".savedmodel", ".pb", ".pth", ".safetensors", ".txt")
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u00ad\u3164\U000e0000-\U000e0fff]")
 
 
 def quoted(text):
@@ -189,8 +190,8 @@ class HostileNames(unittest.TestCase):
 
 class Unseen(unittest.TestCase):
     def test_the_hostile_name_is_hostile(self):
-        self.assertEqual(len(UNSEEN.findall(HOSTILE)), 7)
-        self.assertEqual({unicodedata.category(c) for c in UNSEEN.findall(HOSTILE)}, {"Cc", "Cf"})
+        self.assertEqual(len(UNSEEN.findall(HOSTILE)), 10)
+        self.assertEqual({unicodedata.category(c) for c in UNSEEN.findall(HOSTILE)}, {"Cc", "Cf", "Lo"})
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 
 #include <schemas/onnx.pb.h>
 
+#include "base/inside.h"
 #include "formats/wire/proto.h"
 
 namespace dnn::onnx {
@@ -130,13 +131,6 @@ Tensor from_external(DType dtype, const Shape& shape, const TensorProto& proto, 
     fail_malformed(location, ": ", n, " bytes expected at offset ", offset, ", the file ends at ", size);
   }
   return from_raw(dtype, shape, file.bytes.subspan(static_cast<size_t>(offset), n), file.owner);
-}
-
-// Both with links resolved; absolute first, for weakly_canonical leaves a relative path that is not there relative.
-bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  const std::filesystem::path real = std::filesystem::weakly_canonical(std::filesystem::absolute(path));
-  const std::filesystem::path root = std::filesystem::weakly_canonical(std::filesystem::absolute(folder));
-  return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ TEST(Printable, CleanTextIsVisible) {
   EXPECT_EQ(clean("a\xff\xc3(\xe2\x82"), "a\\xFF\\xC3(\\xE2\\x82");
   EXPECT_EQ(clean("gpj.\u202egnp"), "gpj.\\u{202E}gnp");
   EXPECT_EQ(clean("\u200b\ufeff\u0085"), "\\u{200B}\\u{FEFF}\\u{85}");
+  EXPECT_EQ(clean("la\u00adb\u3164el\U000E0041\U0001FFFE"), "la\\u{AD}b\\u{3164}el\\u{E0041}\\u{1FFFE}");
+  EXPECT_EQ(clean("\u2764\ufe0f"), "\u2764\ufe0f");  // a heart in colour
   EXPECT_EQ(clean(std::string("a\0b", 3)), "a\\u{0}b");
 }
 

@@ -20,6 +20,8 @@ TEST(ModelSource, ReadsFilesOfAFolderOnDiskAndInMemory) {
   EXPECT_EQ(as_text(disk.inside("variables/index").bytes), "on disk");
   EXPECT_FALSE(disk.has("../outside"));
   EXPECT_FALSE(disk.has(folder.path() + "/outside"));
+  std::filesystem::create_symlink(folder.path() + "/outside", folder.path() + "/m/variables/link");
+  EXPECT_THROW(disk.inside("variables/link"), Error);
   EXPECT_THROW(disk.inside("absent"), Error);
   const ModelSource memory = model_in_memory("m", {{"/variables/index", "in memory"}});
   EXPECT_TRUE(memory.folder);
