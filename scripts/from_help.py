@@ -16,6 +16,7 @@ import usage
 
 OPTION = re.compile(r"^ {1,8}(-\S.*?)(?: {2,}(\S.*))?$")
 HEADING = re.compile(r"^(\S.*):$")
+EXIT_CODES = "Exit codes: "
 
 
 def run(tool, option):
@@ -41,6 +42,10 @@ def parse(text):
             sections.append((heading[1], []))
             current = sections[-1][1]
             continue
+        elif line.startswith(EXIT_CODES):  # the only one whose text begins beside it
+            sections.append((EXIT_CODES[:-2], []))
+            current = sections[-1][1]
+            line = "  " + line[len(EXIT_CODES):]
         elif current is usage and usage and (not line.strip() or not line.startswith(" ")):
             current = description
         current.append(line)

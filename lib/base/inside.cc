@@ -1,4 +1,4 @@
-// Whether a path stays in a folder; see inside.h.
+// Links that lead out of a folder; see inside.h.
 #include "base/inside.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Whether a path stays in a folder.
+// Links that lead out of a folder.
 #pragma once
 #include <filesystem>
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 
+#include "base/box.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/console.h"
@@ -31,6 +32,13 @@ double parse_number(const std::string& text, const std::string& name, double lea
   return value;
 }
 
+Sandbox sandbox_of(const std::string& text) {
+  if (text == "on") return Sandbox::On;
+  if (text == "off") return Sandbox::Off;
+  if (text != "auto") fail_usage("--sandbox: '", text, "' is none of on, off, auto");
+  return Sandbox::Auto;
+}
+
 std::string with_default(const std::string& help, const std::string& value) {
   return value.empty() ? help : cat(help, " (default ", value, ")");
 }
@@ -41,6 +49,8 @@ Args::Args(std::vector<std::string> command) : command_(std::move(command)) {
   adding_shared_ = true;
   flag(&console().quiet, "-q,--quiet", "no warnings, no progress");
   flag(&console().verbose, "-v,--verbose", "say what is done");
+  add({Row::Kind::Value, "--sandbox", "MODE", "close what reads files of others: on, off, auto (default auto)", "",
+       true, [](const std::string& text) { set_sandbox(sandbox_of(text)); }});
   adding_shared_ = false;
 }
 

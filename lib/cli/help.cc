@@ -65,11 +65,11 @@ std::string Args::help(const Tool& tool) const {
       row_text("  -h, --help", "print this text") + row_text("      --version", "print version, commit and features");
   out += "\nShared options:\n" + shared;
   const std::string negative = tool.negative.empty() ? "" : "1 " + tool.negative + ", ";
-  out += "\nExit codes:\n  " +
-         wrapped(cat("0 done, ", negative,
-                     "2 usage, 3 malformed or truncated input, 4 valid but unsupported, 5 environment (file, device, "
+  out += "\n" +
+         wrapped(cat("Exit codes: 0 done, ", negative,
+                     "2 usage, 3 damaged input, 4 valid but unsupported, 5 environment (file, device, "
                      "compiler, disk), 70 a bug of ours, 141 standard output closed by its reader"),
-                 2, 2) +
+                 2, 0) +
          "\n";
   if (!tool.examples.empty()) out += "\nExamples:\n";
   for (const Tool::Example& example : tool.examples) {

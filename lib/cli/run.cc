@@ -13,6 +13,7 @@
 #include <streambuf>
 #include <system_error>
 
+#include "base/box.h"
 #include "base/io.h"
 #include "base/version.h"
 #include "cli/cli.h"
@@ -130,6 +131,7 @@ int run_tool(const Tool& tool, int argc, char** argv, const std::function<void(A
   console() = Console{tool.name};
   end_cleanly_by_signals();
   report_bus_errors();
+  set_sandbox(Sandbox::Auto);
   OutputBuffer buffer;
   std::streambuf* const previous = std::cout.rdbuf(&buffer);
   const std::ios::iostate previous_exceptions = std::cout.exceptions();

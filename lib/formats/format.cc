@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/box.h"
 #include "base/inside.h"
 #include "formats/keras/keras.h"
 #include "formats/onnx/onnx.h"
@@ -203,12 +204,29 @@ void drop_ignored(Graph& graph, const IgnoredFields& ignored) {
 
 }  // namespace
 
+namespace {
+
+// The model and what lies beside it, of which a reader may open files that the model names.
+BoxRules rules_for(const ModelSource& source) {
+  if (source.path == "-" || source.files != nullptr) return {};
+  if (source.folder) return {{source.path}};
+  std::error_code unknown;
+  const std::filesystem::path real = std::filesystem::canonical(source.path, unknown);
+  const std::string folder = std::filesystem::path(source.path).parent_path().string();
+  return {{folder.empty() ? "." : folder, real.parent_path().string()}};
+}
+
+}  // namespace
+
 Graph read_model(const ModelSource& source) {
   try {
-    Graph graph = sniff_format(source).read(source);
-    check_names(graph);
-    drop_ignored(graph, source.ignored);
-    check_schemas(graph);
+    Graph graph;
+    in_box(rules_for(source), [&] {
+      graph = sniff_format(source).read(source);
+      check_names(graph);
+      drop_ignored(graph, source.ignored);
+      check_schemas(graph);
+    });
     return graph;
   } catch (Error& error) {
     throw error.within(source_name(source.path));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/box.h"
+
 namespace dnn {
 
 Prefetch::Prefetch(SampleSource& source, int n_threads, size_t ahead)
@@ -47,7 +49,26 @@ std::shared_ptr<Prefetch::Slot> Prefetch::claim(SampleSource::Load* load) {
   return slot;
 }
 
+// Closes the thread; where that fails, a sample says so.
+bool Prefetch::closed() {
+  try {
+    BoxRules rules;
+    rules.reads_all = true;  // samples lie anywhere
+    close_thread(rules);
+    return true;
+  } catch (...) {
+    auto slot = std::make_shared<Slot>();
+    slot->failure = std::current_exception();
+    slot->done = true;
+    const std::lock_guard lock(mutex_);
+    slots_.push_back(slot);
+    ready_.notify_all();
+    return false;
+  }
+}
+
 void Prefetch::work() {
+  if (!closed()) return;
   SampleSource::Load load;
   while (const std::shared_ptr<Slot> slot = claim(&load)) {
     std::optional<LoadedSample> sample;

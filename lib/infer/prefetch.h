@@ -15,7 +15,7 @@ namespace dnn {
 
 class Prefetch {
  public:
-  // At most `ahead` samples wait decoded or being decoded. 0 threads: each sample is decoded when it is asked for. The
+  // The threads are closed (base/box.h): they may read files, and start and change nothing. At most `ahead` samples wait decoded or being decoded. 0 threads: each sample is decoded when it is asked for. The
   // source must outlive the object.
   Prefetch(SampleSource& source, int n_threads, size_t ahead);
   ~Prefetch();
@@ -31,6 +31,7 @@ class Prefetch {
     std::exception_ptr failure;
     bool done = false;
   };
+  bool closed();
   void work();
   std::shared_ptr<Slot> claim(SampleSource::Load* load);
 
