@@ -18,10 +18,11 @@ const cli::Tool kTool = {
     .negative = "",
     .examples = {{"dnn-serve --unix /run/user/1000/dnn.sock", "for processes of this user"},
                  {"dnn-serve --tcp 127.0.0.1:7000", "for this machine; code is compiled anew"},
-                 {"dnn-serve --tcp 0.0.0.0:7000 --key dnn.key", "for whoever has the key, which is made if missing"}}};
+                 {"dnn-serve --tcp 0.0.0.0:7000 --key dnn.key", "for whoever has the key, which is made if missing"},
+                 {"dnn-serve --protocol kenning --tcp 127.0.0.1:12345", "for benchmarks of Kenning"}}};
 
 struct Options {
-  std::string tcp, unix_path, key, store;
+  std::string protocol = "dnn", tcp, unix_path, key, store;
   bool stdio = false, list = false;
   serve::Limits limits;
 };
@@ -30,6 +31,8 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.stdio, "--stdio", "serve one client on standard input and output, as ssh starts it (default)");
   args.option(&o.tcp, "--tcp", "HOST:PORT", "listen on TCP; port 0 picks a free one. Beyond loopback only with --key");
   args.option(&o.unix_path, "--unix", "PATH", "listen on a Unix socket, for this user");
+  args.choice(&o.protocol, "--protocol", {"dnn", "kenning", "kenning-2021", "kenning-2026"},
+              "dnn, or Kenning's: told by who speaks first, or by its year");
   args.option(&o.key, "--key", "FILE", "take only clients that have this key, and sign every frame; made if missing");
   args.flag(&o.list, "--probe", "print the devices of this machine that run packages, and stop");
   args.option(&o.store, "--store", "DIR", "keep uploaded packages here (default: the cache folder)");
@@ -50,9 +53,15 @@ int work(const Options& o) {
   if (static_cast<int>(o.stdio) + static_cast<int>(!o.tcp.empty()) + static_cast<int>(!o.unix_path.empty()) > 1)
     fail_usage("give one of --stdio, --tcp and --unix");
   if (!o.key.empty() && o.tcp.empty()) fail_usage("--key is for --tcp");
+  const bool kenning = o.protocol != "dnn";
+  if (kenning && o.tcp.empty()) fail_usage("--protocol ", o.protocol, " is for --tcp HOST:PORT");
+  if (kenning && !o.key.empty()) fail_usage("--protocol ", o.protocol, " knows no keys: leave out --key");
   serve::Options options;
   options.limits = o.limits;
   options.device.variable = variable;
+  options.kenning = kenning;
+  if (o.protocol == "kenning-2021") options.kenning_wire = remote::kenning::Wire::Seed;
+  if (o.protocol == "kenning-2026") options.kenning_wire = remote::kenning::Wire::Header12;
   if (o.list) {
     for (const Device& device : devices()) {
       if (!DeviceSpec::runs_packages(device)) continue;

@@ -18,6 +18,7 @@
 #include <list>
 
 #include "remote/handshake.h"
+#include "serve/kenning.h"
 
 namespace dnn::serve {
 namespace {
@@ -198,7 +199,11 @@ bool is_this_user(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
 }
 
-void turn_away(int fd, int clients) {
+void turn_away(int fd, const Options& options, int clients) {
+  if (options.kenning) {  // as Kenning does it
+    ::close(fd);
+    return;
+  }
   FdTransport transport(fd, fd, "a client", true);
   remote::Frames frames(transport, transport, "a client");
   constexpr double kWait_s = 0.05;  // while others wait, too
@@ -215,9 +220,10 @@ void turn_away(int fd, int clients) {
 }
 
 // In the process of a client; what ends the connection ends it quietly.
-void serve_alone(Transport& transport, const std::string& name, bool trusted, const Options& options) {
+void serve_alone(FdTransport& transport, const std::string& name, bool trusted, const Options& options) {
   try {
     limit_memory(options.limits.memory_bytes, trusted);
+    if (options.kenning) return serve_kenning(transport, name, options.kenning_wire, trusted, options);
     serve_client(transport, name, trusted, options);
   } catch (const Error& error) {
     if (options.note) options.note(error.what());
@@ -239,6 +245,10 @@ void listen(const remote::Address& address, const Options& options,
             const std::function<void(const std::string&)>& ready) {
   const std::vector<remote::Endpoint> endpoints = remote::find_endpoints(address, true);
   const bool local = address.kind == remote::Address::Kind::Unix;
+  if (!endpoints[0].loopback && options.kenning)
+    fail_usage(address.text,
+               ": other machines reach this address, and Kenning's protocol knows no keys; listen on 127.0.0.1 and "
+               "forward the port by ssh -L");
   if (!endpoints[0].loopback && options.key.empty())
     fail_usage(address.text, ": other machines reach this address, so give --key FILE");
   SocketFile file(address);
@@ -258,7 +268,7 @@ void listen(const remote::Address& address, const Options& options,
       continue;
     }
     if (running >= static_cast<size_t>(options.limits.clients) && !children.end_unproven()) {
-      turn_away(socket.release(), options.limits.clients);
+      turn_away(socket.release(), options, options.limits.clients);
       continue;
     }
     int ends[2];
@@ -266,7 +276,7 @@ void listen(const remote::Address& address, const Options& options,
     Descriptor unproven(ends[0]), tells(ends[1]);
     const pid_t child = ::fork();
     if (child < 0) {
-      turn_away(socket.release(), static_cast<int>(running));
+      turn_away(socket.release(), options, static_cast<int>(running));
       continue;
     }
     if (child > 0) {

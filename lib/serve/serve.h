@@ -1,11 +1,13 @@
 // One client of a dnn-serve: takes its packages and runs them, until it leaves. docs/reference/serve.md has the protocol.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/transport.h"
 #include "compile/open.h"
 #include "devices/device.h"
+#include "remote/kenning.h"
 
 namespace dnn::serve {
 
@@ -25,6 +27,8 @@ struct Options {
   std::string key;       // bytes of the key file; "" for none
   std::string store;     // folder of uploaded packages
   Limits limits;
+  bool kenning = false;  // clients of Kenning are served, by this wire of its or by what they speak
+  std::optional<remote::kenning::Wire> kenning_wire = {};
   std::function<void(const std::string& message)> note = {};  // what clients do; may be empty
   std::function<void()> proven =
       {};  // called at a client's first request: it has the key, if there is one; may be empty

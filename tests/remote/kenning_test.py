@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""dnn-serve --protocol kenning, byte by byte: transcripts of Kenning 0.8.2 and of 2021, answers to every message type, long messages in
+pieces, and clients that lie."""
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release/bin").resolve()
+# Exact in float32: y = [x0 + 2 x1, 3 x0 - x1].
+NET = """graph "net" {
+ opset 17
+ input x: float32[1,2]
+ const w: float32[2,2] = {1, 3, 2, -1}
+ y: float32[1,2] = MatMul(x, w) @product
+ output y
+}
+""".encode()
+# Two inputs and two outputs, in an order that an io_spec may change.
+TWO = """graph "two" {
+ opset 17
+ input a: float32[1]
+ input b: float32[1]
+ s: float32[1] = Sub(a, b) @sub
+ p: float32[1] = Mul(a, b) @mul
+ output s
+ output p
+}
+""".encode()
+WIDE = b"""graph "wide" {
+ opset 17
+ input x: float32[1,786432]
+ y: float32[1,786432] = Relu(x) @relu
+ output y
+}
+"""
+SPEC = b'{"input":[{"name":"x","shape":[1,2],"dtype":"float32"}],"output":[{"name":"y","shape":[1,2],"dtype":"float32"}]}'
+DATA, MODEL, PROCESS, OUTPUT, STATS, IO_SPEC, LOGS = 2, 3, 4, 5, 6, 7, 13
+REQUEST, TRANSMISSION = 0, 3
+SUCCESS, FAIL, HAS_PAYLOAD, FIRST, LAST, IS_KENNING = 1, 2, 8, 16, 32, 64
+
+# Kenning 0.8.2 sends C and is answered S, as its own client and server do, but for the checksum that its server leaves 0.
+TRANSCRIPT_2026 = """
+S 00
+C 07000000000038 00 {spec_size} {spec}
+S 07000000C0F6790001000000 02
+C 03000000000038 00 {model_size} {model}
+S 03000000C0F3790001000000 03
+C 02000000000038 00 08000000 0000C03F 00000040
+S 02000000C0F4790001000000 05
+C 040000000000300000000000
+S 04000000C0F1790001000000 06
+C 050000000000300000000000
+S 05000000C0{sum}790008000000 0000B040 00002040
+"""
+# Of 2021: length, type, payload, little-endian; PROCESS is answered twice.
+TRANSCRIPT_2021 = """
+C {model_size_and_type} 0300 {model}
+S 02000000 0000
+C 0A000000 0200 0000C03F 00000040
+S 02000000 0000
+C 02000000 0400
+S 02000000 0000
+S 02000000 0000
+C 02000000 0500
+S 0A000000 0000 0000B040 00002040
+C 02000000 0900
+S 02000000 0100
+"""
+
+
+def exactly(connection, n):
+    data = b""
+    while len(data) < n:
+        part = connection.recv(n - len(data))
+        if not part:
+            raise EOFError(f"closed after {len(data)} of {n} bytes")
+        data += part
+    return data
+
+
+class Client2026:
+    """The 12-byte header."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), 30)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        assert exactly(self.socket, 1) == b"\0"
+        self.logs = b""
+
+    def send(self, kind, payload=b"", flow=REQUEST, piece=1 << 20):
+        pieces = [payload[i : i + piece] for i in range(0, len(payload), piece)] or [b""]
+        for i, part in enumerate(pieces):
+            flags = (FIRST if i == 0 else 0) | (LAST if i == len(pieces) - 1 else 0) | (HAS_PAYLOAD if part else 0)
+            self.socket.sendall((kind | flow << 38).to_bytes(5, "little") + b"\0" + struct.pack("<HI", flags, len(part)) + part)
+
+    def receive(self):
+        """The next message that is no log: type, flags, payload."""
+        whole = b""
+        while True:
+            head = exactly(self.socket, 12)
+            kind, flags, size = int.from_bytes(head[:5], "little"), *struct.unpack("<HI", head[6:])
+            payload = exactly(self.socket, size)
+            total = 0
+            for byte in head + payload if size < 1000 else b"":
+                total ^= byte
+            assert size >= 1000 or total == 0x4B
+            if kind & 0x3FFFFFFFFF == LOGS:
+                self.logs += payload
+                continue
+            whole += payload
+            if flags & LAST:
+                return kind & 0x3FFFFFFFFF, flags, whole
+
+    def ask(self, kind, payload=b"", **options):
+        self.send(kind, payload, **options)
+        return self.receive()
+
+
+class Client2021:
+    """As REMOTE's letter has the client: it takes answers with recv(), and fails where one holds two messages."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), 30)
+
+    def send(self, kind, payload=b""):
+        self.socket.sendall(struct.pack("<IH", len(payload) + 2, kind) + payload)
+
+    def confirmation(self):
+        data = self.socket.recv(4096)
+        while len(data) < 4 or len(data) < 4 + int.from_bytes(data[:4], "little"):
+            data += self.socket.recv(4096)
+        size = int.from_bytes(data[:4], "little")
+        if len(data) != 4 + size:
+            raise AssertionError("There are more messages than expected")
+        return int.from_bytes(data[4:6], "little") == 0, data[6:]
+
+    def ask(self, kind, payload=b""):
+        self.send(kind, payload)
+        return self.confirmation()
+
+
+class Kenning(unittest.TestCase):
+    def connect(self, kind, port):
+        client = kind(port)
+        self.addCleanup(client.socket.close)
+        return client
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("DNN_")}
+        self.environment.update(XDG_CACHE_HOME=str(self.folder / "cache"), XDG_CONFIG_HOME=str(self.folder / "config"))
+
+    def serve(self, *options):
+        server = subprocess.Popen([BIN / "dnn-serve", "--protocol", "kenning", "--tcp", "127.0.0.1:0", *options], env=self.environment,
+                                  stdout=subprocess.PIPE, text=True)
+        def end():
+            server.terminate()
+            server.wait()
+            server.stdout.close()
+        self.addCleanup(end)
+        return int(server.stdout.readline().rsplit(":", 1)[1])
+
+    def replay(self, transcript, connection):
+        for line in transcript.split("\n"):
+            if line.startswith("C "):
+                connection.sendall(bytes.fromhex(line[2:]))
+            elif line:
+                wanted = bytes.fromhex(line[2:])
+                got = exactly(connection, len(wanted))
+                while len(got) >= 12 and got[0] == LOGS:  # which speak of versions and processors
+                    size = struct.unpack("<I", got[8:12])[0]
+                    got += exactly(connection, 12 + size - len(got)) if len(got) < 12 + size else b""
+                    got = got[12 + size :]
+                    got += exactly(connection, len(wanted) - len(got))
+                self.assertEqual(got.hex(), wanted.hex(), line)
+
+    def test_a_transcript_of_2026(self):
+        little = lambda n: struct.pack("<I", n).hex()
+        answer = bytes.fromhex("05000000C000790008000000" "0000B04000002040")
+        total = 0x4B
+        for byte in answer:
+            total ^= byte
+        text = TRANSCRIPT_2026.format(spec_size=little(len(SPEC)), spec=SPEC.hex(), model_size=little(len(NET)), model=NET.hex(), sum=f"{total:02x}")
+        with socket.create_connection(("127.0.0.1", self.serve()), 30) as connection:
+            self.replay(text, connection)
+
+    def test_a_transcript_of_2021(self):
+        text = TRANSCRIPT_2021.format(model_size_and_type=struct.pack("<I", len(NET) + 2).hex(), model=NET.hex())
+        with socket.create_connection(("127.0.0.1", self.serve()), 30) as connection:
+            self.replay(text, connection)
+
+    def test_a_client_of_2021(self):
+        client = self.connect(Client2021, self.serve())
+        self.assertEqual(client.ask(PROCESS), (False, b""))  # there is no model
+        self.assertEqual(client.ask(MODEL, NET), (True, b""))
+        for n in range(20):
+            self.assertEqual(client.ask(DATA, struct.pack("<2f", n, 1)), (True, b""))
+            self.assertEqual(client.ask(PROCESS), (True, b""))
+            self.assertEqual(client.confirmation(), (True, b""))
+            self.assertEqual(client.ask(OUTPUT), (True, struct.pack("<2f", n + 2, 3 * n - 1)))
+        done, stats = client.ask(STATS)
+        self.assertTrue(done)
+        self.assertEqual(len(json.loads(stats)["target_inference_step"]), 20)
+
+    def test_statistics_and_logs(self):
+        client = self.connect(Client2026, self.serve())
+        self.assertEqual(client.ask(IO_SPEC, SPEC)[1:], (SUCCESS | HAS_PAYLOAD | FIRST | LAST | IS_KENNING, b"\x02"))
+        client.ask(MODEL, NET)
+        for _ in range(3):
+            client.ask(DATA, struct.pack("<2f", 1, 2))
+            client.ask(PROCESS)
+        kind, flags, stats = client.ask(STATS)
+        self.assertEqual((kind, flags & (SUCCESS | FAIL)), (STATS, SUCCESS))
+        stats = json.loads(stats)
+        self.assertEqual({name: len(values) for name, values in stats.items()},
+                         {"target_inference_step": 3, "target_inference_step_timestamp": 3})
+        self.assertTrue(all(0 < seconds < 10 for seconds in stats["target_inference_step"]))
+        self.assertIn(b"dnn-serve ", client.logs)
+
+    def test_the_order_of_an_io_spec(self):
+        client = self.connect(Client2026, self.serve())
+        spec = {"input": [{"name": "ignored", "shape": [[1], [2]]}],
+                "processed_input": [{"name": "a", "shape": [1], "dtype": "float32", "order": 1}, {"name": "b", "shape": [1], "dtype": "float32", "order": 0}],
+                "output": [{"name": "p", "shape": [1], "dtype": "float32"}, {"name": "s", "shape": [1], "dtype": "float32"}]}
+        client.ask(IO_SPEC, json.dumps(spec).encode())
+        client.ask(MODEL, TWO)
+        client.ask(DATA, struct.pack("<2f", 3, 10))  # b, a
+        client.ask(PROCESS)
+        self.assertEqual(client.ask(OUTPUT)[2], struct.pack("<2f", 30, 7))
+
+    def test_every_type_is_answered(self):
+        client = self.connect(Client2026, self.serve())
+        for kind in (*range(8, 13), 99, (1 << 38) - 1):
+            answered, flags, action = client.ask(kind, b"x")
+            self.assertEqual((answered, flags & (SUCCESS | FAIL | IS_KENNING)), (kind, FAIL | IS_KENNING))
+            self.assertEqual(len(action), 1)
+        for kind in (0, 1, 13):
+            client.send(kind)
+        self.assertEqual(client.receive()[0], 0)
+        for kind, payload in ((PROCESS, b""), (OUTPUT, b""), (DATA, b"12345678"), (IO_SPEC, b"{"), (IO_SPEC, b"[]"),
+                              (IO_SPEC, b'{"input":3}'), (MODEL, b""), (MODEL, b"no model")):
+            client = self.connect(Client2026, self.serve()) if kind == MODEL else client
+            answered, flags, _ = client.ask(kind, payload) if kind != PROCESS else (client.receive(), client.ask(kind))[1]
+            self.assertEqual((answered, flags & (SUCCESS | FAIL)), (kind, FAIL), payload)
+        client.ask(MODEL, NET)
+        self.assertEqual(client.ask(DATA, b"123456789")[1] & FAIL, FAIL)
+        self.assertIn(b"inputs of 9 bytes; the model's are 8", client.logs)
+        self.assertEqual(client.ask(DATA, struct.pack("<2f", 1, 2))[1] & SUCCESS, SUCCESS)
+
+    def test_long_messages_in_pieces(self):
+        client = self.connect(Client2026, self.serve())
+        client.ask(MODEL, WIDE, piece=7)
+        data = struct.pack("<3f", -1, 2, 3) * 262144
+        for piece in (1 << 20, 999, 3 << 20):
+            self.assertEqual(client.ask(DATA, data, piece=piece)[1] & SUCCESS, SUCCESS)
+        client.ask(PROCESS)
+        self.assertEqual(client.ask(OUTPUT)[2], struct.pack("<3f", 0, 2, 3) * 262144)
+
+    def test_a_package_is_a_model(self):
+        (self.folder / "net.txt").write_bytes(NET)
+        subprocess.run([BIN / "dnn-compile", "-q", "--keep-source", "net.txt", "-o", "net.dnnpkg"], cwd=self.folder, env=self.environment, check=True)
+        client = self.connect(Client2026, self.serve())
+        self.assertEqual(client.ask(MODEL, (self.folder / "net.dnnpkg").read_bytes())[1] & SUCCESS, SUCCESS, client.logs)
+        client.ask(DATA, struct.pack("<2f", 1, 2))
+        client.ask(PROCESS)
+        self.assertEqual(client.ask(OUTPUT)[2], struct.pack("<2f", 5, 1))
+
+    def test_who_lies_is_dropped_and_the_next_is_served(self):
+        port = self.serve("--max-upload", "100000", "--stall", "1")
+        too_long = (MODEL).to_bytes(5, "little") + b"\0" + struct.pack("<HI", FIRST | LAST | HAS_PAYLOAD, 100001)
+        later = (MODEL).to_bytes(5, "little") + b"\0" + struct.pack("<HI", LAST | HAS_PAYLOAD, 1) + b"x"
+        twice = ((MODEL).to_bytes(5, "little") + b"\0" + struct.pack("<HI", FIRST | HAS_PAYLOAD, 1) + b"x") * 2
+        empty = (MODEL).to_bytes(5, "little") + b"\0" + struct.pack("<HI", FIRST, 0) + (MODEL).to_bytes(5, "little") + b"\0" + struct.pack("<HI", 0, 0)
+        stalled = too_long[:7]
+        for lie in (too_long, later, twice, empty, stalled, os.urandom(5) + b"\0\0\0" + os.urandom(8)):
+            client = self.connect(Client2026, port)
+            client.socket.sendall(lie)
+            start = time.monotonic()
+            try:
+                while client.socket.recv(4096):
+                    pass
+            except ConnectionResetError:
+                pass  # closed over bytes that nobody read
+            self.assertLess(time.monotonic() - start, 10)
+            client.socket.close()
+        for head in (b"\1\0\0\0\0\0", struct.pack("<IH", 100003, MODEL)):
+            client = self.connect(Client2021, port)
+            client.socket.sendall(head)
+            self.assertEqual(client.socket.recv(4096), b"")
+            client.socket.close()
+        client = self.connect(Client2026, port)
+        client.ask(MODEL, NET)
+        client.ask(DATA, struct.pack("<2f", 1, 2))
+        client.ask(PROCESS)
+        self.assertEqual(client.ask(OUTPUT)[2], struct.pack("<2f", 5, 1))
+
+    def test_what_it_does_not_listen_at(self):
+        for options, said in ((["--tcp", "0.0.0.0:0"], "forward the port by ssh -L"), (["--unix", "x"], "is for --tcp"),
+                              (["--tcp", "127.0.0.1:0", "--key", "k"], "knows no keys")):
+            done = subprocess.run([BIN / "dnn-serve", "--protocol", "kenning", *options], cwd=self.folder, env=self.environment,
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
