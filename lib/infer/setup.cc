@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 
 #include "base/affinity.h"
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/threads.h"
+#include "base/version.h"
 #include "devices/library.h"
 #include "devices/remote.h"
 #include "graph/bind.h"
@@ -215,6 +217,12 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
 
 void describe_machine(stream::Header* header) {
   header->host["cpu"] = cpu_name();
+  header->host["dnn_tools"] = cat(version(), " (", commit(), ")");
+  char date[16];
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  if (::gmtime_r(&now, &parts) != nullptr && std::strftime(date, sizeof date, "%Y-%m-%d", &parts) > 0)
+    header->host["date"] = date;
   header->host["processors"] = std::to_string(available_processors());
   if (const std::vector<int> allowed = allowed_processors(); !allowed.empty())
     header->host["processor_list"] = processors_text(allowed);

@@ -26,14 +26,28 @@ std::string model_of(const stream::Header& header) {
   return stem.empty() ? "?" : stem;
 }
 
+// With the ending where files that differ in it alone are there.
+std::vector<std::string> models_of(const metrics::Report& report) {
+  std::map<std::string, std::set<std::string>> files;
+  for (const metrics::RunReport& run : report.runs)
+    files[model_of(run.header)].insert(metrics::field_text(run.header, "model"));
+  std::vector<std::string> models;
+  for (const metrics::RunReport& run : report.runs) {
+    const std::string stem = model_of(run.header);
+    models.push_back(files[stem].size() > 1 ? metrics::field_text(run.header, "model") : stem);
+  }
+  return models;
+}
+
 // Names by model, level and device, and by more only where that tells runs apart that would be called the same.
 void name_runs(const metrics::Report& report, std::vector<Run>* runs) {
   constexpr size_t kUsual = 2;
   std::vector<std::vector<std::string>> parts(5);
+  const std::vector<std::string> models = models_of(report);
   for (size_t i = 0; i < runs->size(); ++i) {
     const stream::Header& h = report.runs[i].header;
     (*runs)[i].letter = metrics::run_letter(i);
-    (*runs)[i].model = model_of(h);
+    (*runs)[i].model = models[i];
     (*runs)[i].name = (*runs)[i].model;
     const std::string of_run[] = {metrics::level_text(h), h.device, h.isa, h.dtype,
                                   h.batch ? cat("batch ", *h.batch) : ""};

@@ -60,6 +60,11 @@ struct Figure {
   Drawing drawing;
 };
 
+// Side by side where there is room.
+struct Figures {
+  std::vector<Figure> list;
+};
+
 struct Paragraph {
   Line line;
   bool warning = false;  // about what is missing or left out
@@ -95,7 +100,7 @@ struct Fold {
 };
 
 struct Block {
-  std::variant<Paragraph, Points, Table, Figure, Picture, Cards, Fold> is;
+  std::variant<Paragraph, Points, Table, Figure, Figures, Picture, Cards, Fold> is;
   template <class T>
   Block(T block) : is(std::move(block)) {}  // NOLINT: implicit on purpose
 };
@@ -112,7 +117,7 @@ struct Document {
   std::vector<Section> sections;
 };
 
-// One page that needs nothing else: no script, no network.
+// One page that needs nothing else, and no network. Its one script only adds comfort.
 std::string html(const Document& document);
 
 // A text for a documentation tree, and the figures and thumbnails that it shows as files.

@@ -1,7 +1,9 @@
 // The HTML printer; see document.h.
+#include "base/sha256.h"
 #include "base/text.h"
 #include "report/document.h"
 #include "report/escape.h"
+#include "report/page_script.h"
 #include "report/palette.h"
 #include "stream/base64.h"
 
@@ -36,7 +38,19 @@ td{white-space:nowrap}
 td.w{white-space:normal;min-width:18rem;overflow-wrap:anywhere}
 figure{margin:1rem 0}
 figcaption{color:$quiet;font-size:.875rem}
-svg{display:block;height:auto}
+svg{display:block;height:auto;max-width:max(100%,30rem)}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:0 1.5rem}
+.figures figure{min-width:0}
+.sort{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}
+.sort:hover{text-decoration:underline}
+th[aria-sort=ascending] .sort::after{content:" \2191"}
+th[aria-sort=descending] .sort::after{content:" \2193"}
+.filter{display:inline-block;margin:.4rem 1rem 0 0;font-size:.875rem}
+.filter select{max-width:100%}
+.boxes{columns:18rem;font-size:.875rem}
+.boxes label{display:block}
+button:focus-visible,input:focus-visible,select:focus-visible{outline:3px solid $s1;outline-offset:2px}
+.quiet{color:$quiet}
 details{border:1px solid $rule;border-radius:.3rem;padding:.3rem .7rem;margin:.5rem 0}
 summary{cursor:pointer}
 .picture{display:block;margin:.5rem 0;image-rendering:auto}
@@ -68,13 +82,22 @@ std::string style() {
   return out;
 }
 
+// As a policy names a script.
+std::string digest(std::string_view script) {
+  const std::string digits = sha256_hex(as_bytes(script));
+  std::string bytes;
+  for (size_t i = 0; i < digits.size(); i += 2) bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+  return stream::base64_encode(as_bytes(bytes));
+}
+
 class Printer {
  public:
   std::string print(const Document& document) {
     out_ = cat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
-               "'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n",
+               "'unsafe-inline'; script-src 'sha256-",
+               digest(page_script()), "'; base-uri 'none'; form-action 'none'\">\n",
                "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"",
                html_text(document.made_by), "\">\n<title>", html_text(document.title), "</title>\n<style>", style(),
                "</style>\n</head>\n<body>\n<header>\n<a class=\"skip\" href=\"#main\">To the content</a>\n<h1>",
@@ -83,7 +106,8 @@ class Printer {
       out_ += cat("<li><a href=\"#", section.id, "\">", html_text(section.title), "</a></li>\n");
     out_ += "</ul>\n</nav>\n<main id=\"main\">\n";
     for (const Section& s : document.sections) section(s, 2);
-    out_ += cat("</main>\n<footer>\n<p>Made by ", html_text(document.made_by), ".</p>\n</footer>\n</body>\n</html>\n");
+    out_ += cat("</main>\n<footer>\n<p>Made by ", html_text(document.made_by), ".</p>\n</footer>\n<script>",
+                page_script(), "</script>\n</body>\n</html>\n");
     return std::move(out_);
   }
 
@@ -154,6 +178,12 @@ class Printer {
                 html_text(figure.title), "\">", inline_svg(figure.drawing, figure.id, figure.title, figure.text),
                 "</div>\n<figcaption>", html_text(figure.title), ". ", html_text(figure.text),
                 "</figcaption>\n</figure>\n");
+  }
+
+  void print_block(const Figures& figures) {
+    out_ += "<div class=\"figures\">\n";
+    for (const Figure& figure : figures.list) print_block(figure);
+    out_ += "</div>\n";
   }
 
   void print_block(const Picture& picture) {

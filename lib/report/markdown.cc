@@ -93,6 +93,10 @@ class MarkdownPrinter {
                       markdown_text(figure.title), ". ", markdown_text(figure.text), "\n\n");
   }
 
+  void print_block(const Figures& figures) {
+    for (const Figure& figure : figures.list) print_block(figure);
+  }
+
   void print_block(const Picture& picture) {
     const std::string file = cat(prefix_, "_picture-", ++n_pictures_, ".png");
     tree_.files.push_back({file, picture.png});

@@ -39,6 +39,8 @@ struct Heat {
   std::vector<std::optional<double>> cells;  // row by row
   const char* format = "%.0f";
   bool dark_is_low = false;  // then by the square root of the distance from the highest
+  bool logarithmic = false;  // where all values are above 0
+  size_t most_names = kMostHeatNames;
   std::string row_title, column_title, unit;
   std::vector<std::string> row_groups;  // of each row, or empty: named instead of the rows where those are too many
 };

@@ -97,6 +97,10 @@ class RstPrinter {
                       rst_text(figure.title), ". ", rst_text(figure.text), "\n\n");
   }
 
+  void print_block(const Figures& figures) {
+    for (const Figure& figure : figures.list) print_block(figure);
+  }
+
   void print_block(const Picture& picture) {
     const std::string file = cat(prefix_, "_picture-", ++n_pictures_, ".png");
     tree_.files.push_back({file, picture.png});

@@ -1,4 +1,6 @@
 """page: what can be said of an HTML page without a browser: what it links, names, heads, and leaves open."""
+import base64
+import hashlib
 import html.parser
 import re
 
@@ -16,6 +18,7 @@ class Page(html.parser.HTMLParser):
         self.open, self.ids, self.links, self.problems, self.headings = [], [], [], [], []
         self.lang, self.title, self.texts = None, "", []
         self.labels, self.svgs, self.landmarks = [], [], []
+        self.scripts, self.script = 0, ""
         self.feed(text)
         self.close()
         self.judge()
@@ -31,7 +34,11 @@ class Page(html.parser.HTMLParser):
             self.ids.append(a["id"])
         if tag == "html":
             self.lang = a.get("lang")
-        if tag in ("script", "iframe", "object", "embed", "link", "base", "form"):
+        if tag == "script":
+            self.scripts += 1
+            if a or self.scripts > 1:
+                self.problems.append("a script that is not the page's own")
+        if tag in ("iframe", "object", "embed", "link", "base", "form"):
             self.problems.append(f"<{tag}> has no place in a report")
         if tag == "a":
             self.links.append(a.get("href"))
@@ -77,7 +84,9 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] == "title" and "svg" not in self.open:
             self.title += data
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] == "script":
+            self.script += data
+        elif self.open and self.open[-1] != "style":
             self.texts.append(data)
 
     def judge(self):
@@ -100,6 +109,10 @@ class Page(html.parser.HTMLParser):
         for svg in self.svgs:
             if svg["role"] != "img" or not {"title", "desc"} <= svg["inside"]:
                 p.append("an SVG without role, title and description")
+        # The page's policy names the one script by its hash, and a browser runs no other.
+        digest = base64.b64encode(hashlib.sha256(self.script.encode()).digest()).decode()
+        if f"script-src 'sha256-{digest}'" not in self.text:
+            p.append("the script is not the one that the policy names")
         # Nothing but data: may be fetched, by elements or by style sheets.
         p += [f"a style loads {url}" for url in re.findall(r"url\(([^)]*)\)|@import", self.text)]
 

@@ -10,8 +10,8 @@
 namespace dnn::report {
 
 Drawing dots(const std::vector<Dot>& list, std::string_view x_title, const std::vector<std::string>& legend) {
-  constexpr double kWidth = 760, kMostLabels = 230, kRow = 17, kHeading = 22;
-  constexpr size_t kLongest = 29;  // characters of a label
+  constexpr double kWidth = 720, kMostLabels = 330, kRow = 17, kHeading = 22;
+  constexpr size_t kLongest = 44;  // characters of a label
   double low = INFINITY, high = -INFINITY, height = 0;
   std::string group;
   double labels = 40;

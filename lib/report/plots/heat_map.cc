@@ -13,8 +13,8 @@
 namespace dnn::report {
 namespace {
 
-constexpr double kMostWidth = 760;
-constexpr size_t kLongestLabel = 24;  // characters
+constexpr double kMostWidth = 720;
+constexpr size_t kLongestLabel = 44;  // characters
 
 class HeatMap {
  public:
@@ -29,8 +29,9 @@ class HeatMap {
       for (const std::string& name : names) widest = std::max(widest, text_width(shortened(name, kLongestLabel)));
       return widest;
     };
-    rows_named_ = n_rows_ <= kMostHeatNames;
-    columns_named_ = n_columns_ <= kMostHeatNames;
+    rows_named_ = n_rows_ <= heat.most_names;
+    columns_named_ = n_columns_ <= heat.most_names;
+    logarithmic_ = heat.logarithmic && low_ > 0;
     left_ = 30 + longest(rows_named_ ? heat.rows : heat.row_groups);
     top_ = 32 + (columns_named_ ? std::max(14.0, longest(heat.columns) > 24 ? longest(heat.columns) : 14.0) : 0);
     turned_ = longest(heat.columns) > 24;
@@ -42,7 +43,10 @@ class HeatMap {
 
   Drawing draw() {
     const double bottom = top_ + static_cast<double>(n_rows_) * high_cell_;
-    drawing_ = Drawing(std::max(kMostWidth, left_ + static_cast<double>(n_columns_) * size_), bottom + 56);
+    const double cells = left_ + static_cast<double>(n_columns_) * size_;
+    drawing_ = Drawing(std::max({cells + 8, left_ + 8 * 24 + 32 + text_width(heat_.unit),
+                                 left_ + (cells - left_ + text_width(heat_.column_title)) / 2}),
+                       bottom + 56);
     drawing_.text({left_ + static_cast<double>(n_columns_) * size_ / 2, 12}, heat_.column_title, Anchor::Middle);
     drawing_.text({12, (top_ + bottom) / 2}, heat_.row_title, Anchor::Middle, Ink::Text, -90);
     draw_cells();
@@ -54,10 +58,15 @@ class HeatMap {
 
  private:
   int step(double value) const {
+    if (logarithmic_) return step_of(std::log(value), std::log(low_), std::log(high_));
     return heat_.dark_is_low ? step_below(value, low_, high_) : step_of(value, low_, high_);
   }
 
   std::string text(double value) const {
+    if (heat_.dark_is_low) {  // what is not all must not read so
+      const double cut = std::floor(value * 10 + 1e-6) / 10;
+      return number_text(cut, cut == std::floor(cut) ? "%.0f" : "%.1f");
+    }
     const std::string result = number_text(value, heat_.format);
     const bool rounds_to_zero = result[0] == '-' && result.find_first_of("123456789") == std::string::npos;
     return rounds_to_zero ? result.substr(1) : result;
@@ -114,7 +123,8 @@ class HeatMap {
       for (size_t j = 0; j < n_columns_; ++j) {
         const std::optional<double>& cell = heat_.cells[i * n_columns_ + j];
         if (!cell || !std::isfinite(*cell)) continue;
-        const std::string shown = text(*cell);
+        std::string shown = text(*cell);
+        if (text_width(shown) + 2 > size_ && logarithmic_ && *cell < 100) shown = number_text(*cell, "%.2g");
         if (text_width(shown) + 2 > size_ || high_cell_ < 14) continue;
         drawing_.step_text(
             {left_ + (static_cast<double>(j) + 0.5) * size_, top_ + (static_cast<double>(i) + 0.5) * high_cell_ + 4},
@@ -133,7 +143,9 @@ class HeatMap {
     }
     drawing_.text({left_, y + 30}, text(low_), Anchor::Start, Ink::Quiet);
     if (low_ == high_) return;
-    const double middle = heat_.dark_is_low ? high_ - 0.25 * (high_ - low_) : (low_ + high_) / 2;
+    const double middle = logarithmic_        ? std::sqrt(low_ * high_)
+                          : heat_.dark_is_low ? high_ - 0.25 * (high_ - low_)
+                                              : (low_ + high_) / 2;
     drawing_.text({(left_ + x) / 2, y + 30}, text(middle), Anchor::Middle, Ink::Quiet);
     drawing_.text({x, y + 30}, text(high_), Anchor::Middle, Ink::Quiet);
     drawing_.text({x + 24, y + 12}, heat_.unit, Anchor::Start, Ink::Quiet);
@@ -143,7 +155,7 @@ class HeatMap {
   size_t n_rows_, n_columns_;
   Drawing drawing_;
   double low_ = INFINITY, high_ = -INFINITY;
-  bool rows_named_ = true, columns_named_ = true, turned_ = false;
+  bool rows_named_ = true, columns_named_ = true, turned_ = false, logarithmic_ = false;
   double left_ = 0, top_ = 0, size_ = 20, high_cell_ = 20;
 };
 

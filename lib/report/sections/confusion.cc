@@ -74,8 +74,10 @@ class Matrix {
     for (size_t i = 0; i < std::min(kMostClasses, classes_.size()); ++i) labels.push_back(classes_[i].label);
     std::sort(labels.begin(), labels.end());
     Heat heat;
-    for (const int64_t label : labels) heat.rows.push_back(name(label));
-    heat.columns = heat.rows;
+    for (const int64_t label : labels) {
+      heat.rows.push_back(name(label));
+      heat.columns.push_back(name(label).substr(0, name(label).find(',')));  // the first of its names
+    }
     for (const int64_t truth : labels) {
       for (const int64_t predicted : labels) {
         const auto cell = alike_.confusion->cells().find({truth, predicted});

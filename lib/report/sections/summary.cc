@@ -1,19 +1,21 @@
 // The summary before the sections, and after them where the numbers come from.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "metrics/common_folder.h"
 #include "metrics/families.h"
 #include "metrics/groups.h"
 #include "metrics/metric.h"
 #include "metrics/present.h"
-#include "report/sections/sections.h"
-#include "report/verdict.h"
+#include "report/sections/matrix.h"
 #include "stream/text.h"
 
 namespace dnn::report {
 namespace {
 
 constexpr size_t kMostGroups = 6;  // sentences on runs that differ
+constexpr size_t kFewRuns = 12;    // beyond, the table of all runs is folded
 
 std::string points_text(double value) { return number_text(value, "%+.2f"); }
 
@@ -233,8 +235,54 @@ Points points_of(const Facts& facts) {
 
 }  // namespace
 
+namespace {
+
+// The name of the folder that the samples have in common; "" for none.
+std::string data_set(const Data& data) {
+  metrics::CommonFolder folder;
+  for (const SampleLists& sample : data.samples) folder.add(sample.file);
+  if (data.samples.empty()) return "";
+  const std::string& file = data.samples[0].file;
+  std::string common = file.substr(0, file.size() - folder.below(file).size());
+  while (common.ends_with('/')) common.pop_back();
+  return common.substr(common.rfind('/') + 1);
+}
+
+// What the runs are of: samples, classes, machine, versions, dates.
+Line facts_line(const Data& data) {
+  std::set<std::string> labels, machines, versions, dates, preprocessings;
+  for (const metrics::RunReport& run : data.evaluation.runs) {
+    const stream::Header& h = run.header;
+    const auto note = [&](const char* key, std::set<std::string>* to) {
+      if (const auto at = h.host.find(key); at != h.host.end()) to->insert(at->second);
+    };
+    if (!h.label_set.empty()) labels.insert(h.label_set);
+    if (const std::string name = metrics::field_text(h, "preprocess"); name != "-" && name.size() < 40)
+      preprocessings.insert(name);
+    note("cpu", &machines);
+    note("dnn_tools", &versions);
+    note("date", &dates);
+  }
+  std::string text = cat(counted(data.runs.size(), "run"), " on ", counted(data.samples.size(), "sample"));
+  if (const std::string name = data_set(data); !name.empty()) text += cat(" of ", name);
+  const auto add = [&](const char* what, const std::set<std::string>& values) {
+    if (values.empty()) return;
+    text += cat("; ", what, " ", *values.begin());
+    if (values.size() > 1) text += cat(" and ", counted(values.size() - 1, "other"));
+  };
+  add("labels", labels);
+  add("preprocessing", preprocessings);
+  add("on", machines);
+  add("dnn-tools", versions);
+  if (!dates.empty()) text += cat("; ", *dates.begin(), dates.size() > 1 ? cat(" to ", *dates.rbegin()) : "");
+  return text + ".";
+}
+
+}  // namespace
+
 Section summary(const Data& data, const Options&) {
   Section section{"summary", "At a glance", {}, {}};
+  if (!data.runs.empty()) section.blocks.push_back(Paragraph{facts_line(data)});
   for (const std::string& warning : data.warnings) section.blocks.push_back(Paragraph{warning, true});
   Points points;
   const std::vector<VerdictGroup> groups = verdict_groups(data);
@@ -244,10 +292,16 @@ Section summary(const Data& data, const Options&) {
   add_accuracy(data, &points);
   add_times(data, &points);
   if (!points.items.empty()) section.blocks.push_back(std::move(points));
+  for (Block& block : matrix_figures(data, groups)) section.blocks.push_back(std::move(block));
   if (data.runs.empty()) {
     section.blocks.push_back(Paragraph{"There is no run in what was read.", data.localizations.empty()});
   } else {
-    section.blocks.push_back(runs_table(data));
+    if (!groups.empty()) section.blocks.push_back(groups_table(data, groups));
+    if (data.runs.size() <= kFewRuns) {
+      section.blocks.push_back(runs_table(data));
+    } else {
+      section.blocks.push_back(Fold{"runs", cat("All ", data.runs.size(), " runs"), {runs_table(data)}});
+    }
   }
   return section;
 }

@@ -141,7 +141,8 @@ TEST(Localization, MapsSideBySide) {
   for (size_t at = 0; (at = page.find("href=\"data:image/png;base64,", at + 1)) != std::string::npos;) ++pictures;
   EXPECT_EQ(pictures, 6u);  // three of the channel, three of the key
   EXPECT_TRUE(holds(page_of(with_maps("null", kChannel)), "The first layer that diverges, each network on its own"));
-  EXPECT_FALSE(holds(page_of(with_maps("0", kChannel, "<script>")), "<script>"));
+  const std::string hostile = page_of(with_maps("0", kChannel, "<script>"));
+  EXPECT_EQ(hostile.find("<script>"), hostile.rfind("<script>"));  // the page's own
   EXPECT_FALSE(holds(page_of(with_maps("9", "")), "Activations of"));
   EXPECT_FALSE(holds(page_of(kTwoLayers), "Activations of"));  // of earlier versions of dnn-localize
 }
