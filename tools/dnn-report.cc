@@ -3,14 +3,18 @@
 #include <cctype>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "base/file.h"
 #include "base/printable.h"
+#include "base/version.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
+#include "formats/format.h"
 #include "metrics/families.h"
+#include "report/network.h"
 #include "report/paths.h"
 #include "report/report.h"
 #include "stream/stream.h"
@@ -42,6 +46,8 @@ struct Options {
   std::string paths = "base", baseline = std::string(metrics::kPlainest);
   std::optional<std::string> image_folder, root;
   bool no_thumbnails = false, list_types = false;
+  std::vector<std::string> graphs;
+  std::optional<std::string> node_data, annotate;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -61,6 +67,10 @@ void declare(cli::Args& args, Options& o) {
               "where the samples' images are: thumbnails are of files below it alone (default: here)");
   args.choice(&o.paths, "--paths", {"base", "full"},
               "file names alone, or with their folders, as the streams have them");
+  args.list(&o.graphs, "--graph", "MODEL",
+            "draw a network; twice: source and target, lined up by FILE of dnn-localize");
+  args.option(&o.node_data, "--node-data", "FILE", "of --graph: the last MODEL's errors by layer, for Model Explorer");
+  args.option(&o.annotate, "--annotate", "FILE", "of --graph: the last MODEL, ONNX, with the findings in its metadata");
   args.flag(&o.no_thumbnails, "--no-thumbnails", "read no images");
   args.flag(&o.list_types, "--list-types", "print the sections, tab-separated: part, section, what it shows");
   args.output(&o.output);
@@ -128,7 +138,73 @@ std::string write_tree(const Options& o, const report::Document& document) {
   return tree.text;
 }
 
+report::Network network_of(const std::string& path) {
+  const Graph graph = read_model(path);
+  report::Network network;
+  network.name = std::filesystem::path(path).filename().string();
+  std::map<ValueId, size_t> makers;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    report::Network::Node shown{node.name, node.op, {}, {}};
+    for (const ValueId input : node.inputs) {
+      const auto maker = makers.find(input);
+      if (maker == makers.end()) continue;
+      if (std::find(shown.inputs.begin(), shown.inputs.end(), maker->second) == shown.inputs.end())
+        shown.inputs.push_back(maker->second);
+    }
+    for (const ValueId output : node.outputs) {
+      if (output == kNoValue) continue;
+      shown.outputs.push_back(graph.value(output).name);
+      makers[output] = network.nodes.size();
+    }
+    network.nodes.push_back(std::move(shown));
+  }
+  return network;
+}
+
+void write_whole(const std::string& path, const std::string& content, cli::Output::Content kind) {
+  cli::Output output(path, kind);
+  output.write(content);
+  output.commit();
+}
+
+int draw_graphs(const Options& o) {
+  if (o.graphs.size() > 2) fail_usage("--graph takes one or two models, not ", o.graphs.size());
+  if (o.inputs.size() > 1) fail_usage("--graph takes one FILE, the JSON of dnn-localize, not ", o.inputs.size());
+  if (o.format != "html") fail_usage("--graph writes an HTML page; leave out --format");
+  if ((o.node_data || o.annotate) && o.inputs.empty())
+    fail_usage(o.node_data ? "--node-data" : "--annotate", " needs the JSON of dnn-localize as FILE");
+  std::optional<report::Localization> found;
+  if (!o.inputs.empty()) {
+    try {
+      found = report::parse_localization(read_file(o.inputs[0]));
+    } catch (Error& e) {
+      throw e.within(o.inputs[0]);
+    }
+    if (o.paths != "full") report::use_base_names(&*found);
+  }
+  std::vector<report::Network> networks;
+  for (const std::string& path : o.graphs) networks.push_back(network_of(path));
+  const std::string title = o.report.title == report::Options().title ? "Networks" : o.report.title;
+  report::Document document = report::network_document(networks, found ? &*found : nullptr, title);
+  document.made_by = cat("dnn-report ", version());
+  if (o.annotate) {
+    const std::string model = read_file(o.graphs.back());
+    if (const Format* format = recognise(open_model(o.graphs.back()));
+        format == nullptr || format->name != std::string("onnx"))
+      fail_usage("--annotate: ", o.graphs.back(), " is not an ONNX file; convert it first");
+    write_whole(*o.annotate, model + report::onnx_metadata(*found), cli::Output::Content::Binary);
+  }
+  if (o.node_data)
+    write_whole(*o.node_data, report::node_data_json(networks.back(), *found, networks.size() == 1),
+                cli::Output::Content::Text);
+  write_whole(o.output, report::html(document), cli::Output::Content::Text);
+  return 0;
+}
+
 int work(const Options& o) {
+  if (!o.graphs.empty()) return draw_graphs(o);
+  if (o.node_data || o.annotate) fail_usage(o.node_data ? "--node-data" : "--annotate", " goes with --graph");
   if (o.list_types) {
     std::cout << report::types_list();
     return 0;

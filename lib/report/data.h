@@ -39,7 +39,8 @@ struct SampleLists {
 // What dnn-localize --json said.
 struct Localization {
   struct Layer {
-    std::string name, op;
+    std::string name, op;  // of the source
+    std::string source_value, target_value, target_node;
     double error = 0, added = 0, max_abs = 0;
     bool diverges = false, makes = false;
   };
@@ -47,8 +48,12 @@ struct Localization {
   int64_t n_samples = 0, n_diverging = 0;
   std::vector<Layer> layers;
   std::optional<Layer> first;
+  struct Where {
+    std::vector<std::string> nodes, values;
+  };
   struct Finding {
     std::string what, fix;
+    Where source, target;
   };
   std::vector<Finding> findings;  // the most upstream of the most severe first
   struct Parameter {

@@ -53,6 +53,11 @@ Localization::Layer layer_of(const Json& map) {
     layer.name = text_at(*source, "node");
     if (layer.name.empty()) layer.name = text_at(*source, "name");
     layer.op = text_at(*source, "op");
+    layer.source_value = text_at(*source, "name");
+  }
+  if (const auto target = map.find("target"); target != map.end() && target->is_object()) {
+    layer.target_value = text_at(*target, "name");
+    layer.target_node = text_at(*target, "node");
   }
   layer.error = number_at(map, "error");
   layer.added = number_at(map, "added");
@@ -60,6 +65,18 @@ Localization::Layer layer_of(const Json& map) {
   layer.diverges = flag_at(map, "diverges");
   layer.makes = flag_at(map, "makes");
   return layer;
+}
+
+Localization::Where where_of(const Json& finding, const char* side) {
+  Localization::Where where;
+  const auto at = finding.find(side);
+  if (at == finding.end() || !at->is_object()) return where;
+  for (const auto& [key, list] : {std::pair("nodes", &where.nodes), {"values", &where.values}}) {
+    for (const Json& name : list_at(*at, key)) {
+      if (name.is_string()) list->push_back(name.get<std::string>());
+    }
+  }
+  return where;
 }
 
 // What versions before it did not write.
@@ -166,7 +183,8 @@ Localization parse_localization(const std::string& text) {
   if (const auto first = json.find("first"); first != json.end() && first->is_object()) found.first = layer_of(*first);
   for (const Json& finding : list_at(json, "findings")) {
     if (!finding.is_object()) fail_malformed("a finding is not a map");
-    found.findings.push_back({text_at(finding, "what"), text_at(finding, "fix")});
+    found.findings.push_back(
+        {text_at(finding, "what"), text_at(finding, "fix"), where_of(finding, "source"), where_of(finding, "target")});
   }
   add_maps(json, &found);
   for (const Json& parameter : list_at(json, "parameters")) {

@@ -65,6 +65,24 @@ std::string_view page_script() {
       make("span", {className: "quiet"}, " " + table.caption.textContent)));
   }
 
+  // The picture of a network grows and shrinks.
+  for (const svg of document.querySelectorAll("#network svg")) {
+    const width = svg.viewBox.baseVal.width;
+    let zoom = 1;
+    const bar = make("p", {});
+    for (const [title, factor] of [["Larger", 1.25], ["Smaller", 0.8], ["Whole", 0]]) {
+      const button = make("button", {type: "button"}, title);
+      button.addEventListener("click", () => {
+        const whole = Math.min(1, innerHeight * 0.8 / svg.viewBox.baseVal.height, svg.parentNode.clientWidth / width);
+        zoom = factor ? zoom * factor : whole;
+        svg.style.maxWidth = "none";
+        svg.style.width = `${width * zoom}px`;
+      });
+      bar.append(button, " ");
+    }
+    svg.closest(".scroll").before(bar);
+  }
+
   // Runs, with what each table says of them.
   const runs = new Map();
   for (const table of tables.filter(t => t.ofRuns && t.tHead.rows[0].cells[0].textContent.trim() === "run")) {

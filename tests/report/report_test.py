@@ -321,6 +321,44 @@ class Report(unittest.TestCase):
         self.assertIn("Power, W runrecordssecondsmeanleastgreatest A a22777", said)  # 7 J in each of two seconds
         self.assertIn("7 to 8 MiB", said)  # of the framework's process alone
 
+    def test_graph(self):
+        """The wrong layer of the sample stands out in the picture, in Model Explorer's data and in the ONNX file's metadata."""
+        sample = os.path.join(os.path.dirname(__file__), "../sample")
+        models = [f"{sample}/shapes.onnx", f"{sample}/shapes_wrong.onnx"]
+        node, value = "/depthwise/depthwise.0/Conv", "/depthwise/depthwise.0/Conv_output_0"
+        what = f"{node}: weights kernel rotated by 180 degrees"
+
+        def layer(name, error):
+            side = {"name": name + "_output_0", "node": name, "op": "Conv"}
+            return {"source": side, "target": side, "error": error, "added": error, "max_abs": error}
+        place = {"nodes": [node], "ops": ["Conv"], "values": [value]}
+        found = {"source": "shapes.onnx", "target": "shapes_wrong.onnx", "samples": 1, "layers": [layer("/stem/stem.0/Conv", 1e-7), layer(node, 1.5)],
+                 "findings": [{"what": what, "fix": "bring it into order", "source": place, "target": place}]}
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/found.json", "w", encoding="utf-8") as file:
+                json.dump(found, file)
+            page = self.page("--graph", models[0], "--graph", models[1], "--node-data", f"{folder}/data.json", "--annotate", f"{folder}/named.onnx",
+                             f"{folder}/found.json")
+            self.assertIn(what, page.visible())
+            self.assertEqual(page.visible().count("WRONG"), 1)
+            self.assertEqual(page.text.count('<rect class="f2"'), 3)  # in both networks, and in the key
+            with open(f"{folder}/data.json", encoding="utf-8") as file:
+                data = json.load(file)
+            self.assertEqual(list(data), ["results"])  # GraphNodeData of Model Explorer: a number for each node, and colours
+            self.assertEqual(data["results"][value], {"value": 1.5, "bgColor": "#c75000", "textColor": "#ffffff"})
+            self.assertEqual(set(data["results"]["/stem/stem.0/Conv_output_0"]), {"value", "bgColor", "textColor"})
+            with open(models[1], "rb") as file:
+                model = file.read()
+            with open(f"{folder}/named.onnx", "rb") as file:
+                named = file.read()
+            self.assertEqual(named[:len(model)], model)
+            self.assertIn(what.encode(), named[len(model):])
+            same = subprocess.run([f"{BIN}/dnn-cat", "--diff", models[1], f"{folder}/named.onnx"], capture_output=True)
+            self.assertTrue(all(line.startswith(b"+ metadata ") for line in same.stdout.splitlines()), same.stdout)
+        self.assertEqual(self.page("--graph", models[0]).problems, [])
+        for words in (["--graph", models[0], "--node-data", "x"], ["--annotate", "x"], ["--graph", models[0], "--format", "md"]):
+            self.assertEqual(run(*words).returncode, 2, words)
+
     def test_no_network(self):
         text = self.page(stdin=stream(*one_run("a.onnx", lambda i: 0))).text
         self.assertIn("default-src 'none'", text)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostModels = 60, kMostColumns = 60, kMostChanges = 40;
 
-// What a run ran with, beyond its model: "-O0 cpu".
+// The setting of a run, beyond its model: "-O0 cpu".
 std::string setting_of(const Run& run) {
   const std::string rest = run.name.starts_with(run.model) ? run.name.substr(run.model.size()) : run.name;
   const size_t from = rest.find_first_not_of(' ');
