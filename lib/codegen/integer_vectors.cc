@@ -34,6 +34,19 @@ static inline i32x$L min_i32x$L(i32x$L a, i32x$L b) { const i32x$L m = a < b; re
 static inline f32x$L to_f32x$L(i32x$L x) { return __builtin_convertvector(x, f32x$L); }
 )";
 
+// Weights of 16 bits, which a dot product takes two of.
+constexpr std::string_view kWide =
+    R"(static inline i32x$L widen_i16_i32x$L(const int16_t* x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }
+)";
+constexpr std::string_view kWidePlain =
+    R"(static inline i32x$L dot2_u8_i32x$L(i32x$L s, const uint8_t* x, const int16_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[2 * i] + x[1] * w[2 * i + 1]; return s; }
+static inline i32x$L dot2_i8_i32x$L(i32x$L s, const int8_t* x, const int16_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[2 * i] + x[1] * w[2 * i + 1]; return s; }
+)";
+constexpr std::string_view kWidePairs =
+    R"(static inline i32x$L dot2_u8_i32x$L(i32x$L s, const uint8_t* x, const int16_t* w) { return s + multiply_pairs_i32x$L((i16x$H)splat_i32x$L(x[0] | x[1] << 16), (i16x$H)*(const i32x$L_in_memory*)w); }
+static inline i32x$L dot2_i8_i32x$L(i32x$L s, const int8_t* x, const int16_t* w) { return s + multiply_pairs_i32x$L((i16x$H)splat_i32x$L((int32_t)((uint32_t)(uint16_t)x[0] | (uint32_t)(uint16_t)x[1] << 16)), (i16x$H)*(const i32x$L_in_memory*)w); }
+)";
+
 constexpr std::string_view kPlain =
     R"(static inline i32x$L widen_u8_i32x$L(const uint8_t* x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }
 static inline i32x$L widen_i8_i32x$L(const int8_t* x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }
@@ -155,7 +168,8 @@ std::vector<Version> versions() {
 }  // namespace
 
 std::string integer_vectors(int64_t lanes) {
-  const std::string types = filled(kTypes, lanes), plain = filled(kPlain, lanes);
+  const std::string types = filled(kTypes, lanes) + filled(kWide, lanes);
+  const std::string plain = filled(kPlain, lanes) + filled(kWidePlain, lanes);
   if (lanes < 4) {  // for which no instruction is worth its while
     const std::string same =
         filled("#define dot4v_u8_i32x$L dot4_u8_i32x$L\n#define dot4v_i8_i32x$L dot4_i8_i32x$L\n", lanes);
@@ -163,7 +177,8 @@ std::string integer_vectors(int64_t lanes) {
   }
   const std::string_view bytes = lanes == 16 ? kBytes16 : lanes == 8 ? kBytes8 : kBytes4;
   const char* condition = lanes == 16 ? "__AVX512BW__" : lanes == 8 ? "__AVX2__" : "__SSE2__";
-  std::string text = types + cat("#if defined(", condition, ")\n") + std::string(bytes) + filled(kPairs, lanes);
+  std::string text = types + cat("#if defined(", condition, ")\n") + std::string(bytes) + filled(kPairs, lanes) +
+                     filled(kWidePairs, lanes);
   std::string word = "#if";
   for (const Version& version : versions()) {
     text += cat(word, " ", version.condition, "\n", dot_instruction(lanes, version.name));

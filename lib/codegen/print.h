@@ -49,8 +49,9 @@ class Vocabulary {
   virtual std::string narrow(DType, int64_t, const std::string&, const std::string&) const { return ""; }
   virtual std::string round_to_integer(int64_t, const std::string&) const { return ""; }
   virtual std::string integer_to_real(int64_t, const std::string&) const { return ""; }
-  // `sum`, on by the products of four bytes at `left` with four at `right` for each lane.
-  virtual std::string dot(DType, int64_t, const std::string&, const std::string&, const std::string&) const {
+  // `sum`, on by the products of four bytes at `left` with four at `right` for each lane, or two with two of 16 bits: `depth`.
+  virtual std::string dot(DType, int64_t /*depth*/, int64_t, const std::string&, const std::string&,
+                          const std::string&) const {
     return "";
   }
   // The finished function, or several in its place.

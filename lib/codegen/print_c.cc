@@ -216,9 +216,9 @@ class CVocabulary : public Vocabulary {
   std::string integer_to_real(int64_t lanes, const std::string& integer) const override {
     return cat("to_f32x", lanes, "(", integer, ")");
   }
-  std::string dot(DType left, int64_t lanes, const std::string& sum, const std::string& x,
+  std::string dot(DType left, int64_t depth, int64_t lanes, const std::string& sum, const std::string& x,
                   const std::string& w) const override {
-    return cat("dot4_", type_suffix(left, 1), "_i32x", lanes, "(", sum, ", ", x, ", ", w, ")");
+    return cat("dot", depth, "_", type_suffix(left, 1), "_i32x", lanes, "(", sum, ", ", x, ", ", w, ")");
   }
   std::string finished(const loops::Kernel& kernel, const std::string& text) const override {
     return with_dot_products(kernel, text);

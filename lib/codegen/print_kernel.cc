@@ -274,10 +274,12 @@ class Printer {
     ranges_.erase(v);
   }
 
-  // sum[lane] += x[v] * w[lane][v] over four bytes, in one go; false where the loop is none of these or the language has no word for it.
+  // sum[lane] += x[v] * w[lane][v] over four bytes, or two with w of 16 bits, in one go; false where the loop is none of these or the language has no word for it.
   bool dot_product(const Stmt& s) {
     const Stmt& add = s->children[0];
-    if (lane_.empty() || s->extent != 4 || add->kind != StmtKind::Store || add->value->op != Op::Add) return false;
+    if (lane_.empty() || (s->extent != 4 && s->extent != 2) || add->kind != StmtKind::Store ||
+        add->value->op != Op::Add)
+      return false;
     const Expr &sum = add->value->args[0], &product = add->value->args[1];
     const auto registers = registers_.find(add->buffer.get());
     if (registers == registers_.end() || sum->op != Op::Load || sum->buffer != add->buffer || product->op != Op::Mul)
@@ -300,10 +302,13 @@ class Printer {
       first[side] = simplify(substitute(offset, {{s->variable, zero}, {lane_, zero}}), ranges_);
       types[side] = read->buffer->dtype;
     }
-    if (types[1] != DType::Int8 || (types[0] != DType::Int8 && types[0] != DType::UInt8)) return false;
+    if (types[1] != (s->extent == 4 ? DType::Int8 : DType::Int16) ||
+        (types[0] != DType::Int8 && types[0] != DType::UInt8))
+      return false;
     const std::string name = register_name(*add->buffer, registers->second, add->indices);
-    const std::string text = words_.dot(types[0], lanes_, name, pointer(*product->args[0]->args[0]->buffer, first[0]),
-                                        pointer(*product->args[1]->args[0]->buffer, first[1]));
+    const std::string text =
+        words_.dot(types[0], s->extent, lanes_, name, pointer(*product->args[0]->args[0]->buffer, first[0]),
+                   pointer(*product->args[1]->args[0]->buffer, first[1]));
     if (text.empty()) return false;
     line(cat(name, " = ", text, ";"));
     return true;
@@ -486,7 +491,9 @@ class Printer {
     if (e->dtype == DType::Float32) return from->dtype == DType::Int32 && !needs_lanewise(from);
     if (e->dtype != DType::Int32) return false;
     if (from->op == Op::RoundEven && from->dtype == DType::Float32) return !needs_lanewise(from);
-    if (from->op != Op::Load || !is_byte(from->dtype) || registers_.count(from->buffer.get()) != 0) return false;
+    if (from->op != Op::Load || (!is_byte(from->dtype) && from->dtype != DType::Int16) ||
+        registers_.count(from->buffer.get()) != 0)
+      return false;
     Ranges ranges = ranges_;
     ranges[lane_] = {0, lanes_ - 1};
     int64_t step = 0;

@@ -62,7 +62,7 @@ class QuantizedSchedule {
       const DType dtype = access.buffer->dtype;
       if (dtype == DType::Int32 || dtype == DType::Float32) {
         by_channel_.push_back(access.buffer);
-      } else if (packable_.count(access.buffer.get()) != 0 && dtype == DType::Int8) {
+      } else if (packable_.count(access.buffer.get()) != 0 && (dtype == DType::Int8 || dtype == DType::Int16)) {
         weights_ = access.buffer;
       } else {
         input_ = access.buffer;
@@ -147,15 +147,18 @@ class QuantizedSchedule {
   void dense() {
     const int64_t together = channels_together();
     loops::Layout layout;
-    if (together == kLanes) layout.block(1, kLanes / kDot);
-    replace(weights_, layout.block(0, kLanes).block(1, kDot));
+    // Of weights of 16 bits an instruction takes two.
+    const int64_t deep = weights_->dtype == DType::Int16 ? 2 : kDot;
+    const bool several = together > deep;
+    if (several) layout.block(1, together / deep);
+    replace(weights_, layout.block(0, kLanes).block(1, deep));
     pack_by_channel();
     // The depth: blocks of channels, taps, then the dot products of a block.
     body_ = split_padded(body_, "c", together);
     std::string dot = "c_i";
     if (extent("c_i") == 0) return;
-    if (together == kLanes) {
-      body_ = split(body_, "c_i", kDot);
+    if (several) {
+      body_ = split(body_, "c_i", deep);
       dot = "c_i_i";
       innermost_of("c_o", "c_i_o");
     }
@@ -171,7 +174,7 @@ class QuantizedSchedule {
     }
     body_ = with_kind(body_, dot, LoopKind::Matrix);
     tile(column, vectors, across > 1 ? "m_o_i" : "", across);
-    if (together == kLanes) body_ = with_kind(body_, "c_i_o", LoopKind::Unrolled);
+    if (several) body_ = with_kind(body_, "c_i_o", LoopKind::Unrolled);
   }
 
   // Moves the loop over v inside of all that the loop over `outer` holds.

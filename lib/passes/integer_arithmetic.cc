@@ -210,15 +210,24 @@ class Layer {
     scales_.resize(static_cast<size_t>(channels_), scales_.empty() ? 1 : scales_[0]);
     zeros.resize(static_cast<size_t>(channels_), zeros.empty() ? 0 : zeros[0]);
     const std::vector<int64_t> values = to_int64s(from);
-    weights_ = Tensor(DType::Int8, axis == 0 ? from.shape() : Shape{from.dim(1), from.dim(0)});
-    int8_t* to = weights_.mutable_data<int8_t>();
+    // A zero point in the middle leaves 9 bits, which int16 holds.
+    const auto range = [&](size_t i) {
+      return values[i] - zeros[axis == 0 ? i / static_cast<size_t>(each) : i % static_cast<size_t>(channels_)];
+    };
+    bool narrow = true;
+    for (size_t i = 0; i < values.size(); ++i) narrow = narrow && range(i) >= -128 && range(i) <= 127;
+    weights_ = Tensor(narrow ? DType::Int8 : DType::Int16, axis == 0 ? from.shape() : Shape{from.dim(1), from.dim(0)});
     sums_.assign(static_cast<size_t>(channels_), 0);
     for (int64_t m = 0; m < channels_; ++m) {
       for (int64_t k = 0; k < each; ++k) {
         const int64_t at = axis == 0 ? m * each + k : k * channels_ + m;
         const int64_t value = values[static_cast<size_t>(at)] - zeros[static_cast<size_t>(m)];
-        if (value < -128 || value > 127) return false;
-        to[m * each + k] = static_cast<int8_t>(value);
+        const auto to = static_cast<size_t>(m * each + k);
+        if (narrow) {
+          weights_.mutable_data<int8_t>()[to] = static_cast<int8_t>(value);
+        } else {
+          weights_.mutable_data<int16_t>()[to] = static_cast<int16_t>(value);
+        }
         sums_[static_cast<size_t>(m)] += value;
       }
     }

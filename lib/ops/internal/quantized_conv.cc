@@ -1,5 +1,5 @@
 // dnn.QuantizedConv: a convolution of 8-bit integers, or a fully connected layer where there are no spatial axes, and what is made
-// of its sums. Inputs: x [N, C, D...] of int8 or uint8, w [M, C/group, K...] of int8, bias [M] of int32, scale [M] of float32;
+// of its sums. Inputs: x [N, C, D...] of int8 or uint8, w [M, C/group, K...] of int8 or int16, bias [M] of int32, scale [M] of float32;
 // attributes of Conv, and `padding` (what x is taken to hold outside), `zero_point`, `low` and `high` (of y), `to` (its dtype).
 // Made by the pass integer-arithmetic, which folds zero points into the bias.
 //
@@ -31,15 +31,15 @@ Window window_of(const Node& node, const Shape& x, const Shape& w) {
   return x.size() == 2 ? Window() : Window::of(node, spatial(x), spatial(w));
 }
 
-void expect_bytes(const InferContext& context, size_t i, bool unsigned_too) {
+void expect_integers(const InferContext& context, size_t i, DType other) {
   const DType dtype = context.input(i).dtype;
-  if (dtype != DType::Undefined && dtype != DType::Int8 && !(unsigned_too && dtype == DType::UInt8))
+  if (dtype != DType::Undefined && dtype != DType::Int8 && dtype != other)
     context.fail("input ", i, " is ", context.input(i).text());
 }
 
 void infer(InferContext& context) {
-  expect_bytes(context, 0, true);
-  expect_bytes(context, 1, false);
+  expect_integers(context, 0, DType::UInt8);
+  expect_integers(context, 1, DType::Int16);
   expect_dtype(context, 2, DType::Int32);
   expect_dtype(context, 3, DType::Float32);
   const DType to = dtype_from_onnx(int_attribute(context.node, "to"));
@@ -73,7 +73,9 @@ void compute(ReferenceContext& context) {
   Tensor y = allocate_output(context, infer);
   Shape x = context.input(0).shape(), w = context.input(1).shape();
   const auto padding = static_cast<int32_t>(int_attribute(context.node, "padding"));
-  const std::vector<int32_t> xs = widened<T>(context.input(0), padding), ws = widened<int8_t>(context.input(1), 0);
+  const std::vector<int32_t> xs = widened<T>(context.input(0), padding),
+                             ws = context.input(1).dtype() == DType::Int16 ? widened<int16_t>(context.input(1), 0)
+                                                                           : widened<int8_t>(context.input(1), 0);
   Window window = window_of(context.node, x, w);
   const int64_t channels = w[0], taps = channels == 0 ? 0 : element_count(w) / channels;
   if (x.size() == 2) {  // one position

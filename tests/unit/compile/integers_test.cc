@@ -193,6 +193,37 @@ TEST(Integers, NothingSaturatesBetween) {
   }
 }
 
+// Weights of uint8 whose zero point leaves more than 8 bits.
+TEST(Integers, OfWeightsWithAZeroPoint) {
+  for (const Case& c : {kCases[0], kCases[1], kCases[3], kCases[5], kCases[9]}) {
+    std::mt19937 random(5);
+    std::string text = network(c, "uint8", 131, 101, "  output y\n");
+    const auto change = [&](const std::string& from, const std::string& to) {
+      ASSERT_NE(text.find(from), std::string::npos) << from;
+      text.replace(text.find(from), from.size(), to);
+    };
+    change("  const w: int8", "  const wz: uint8[] = {151}\n  const w: uint8");
+    change("DequantizeLinear(w, ws) @weights {axis = 0}", "DequantizeLinear(w, xs, wz) @weights");
+    Graph graph = parse_graph(text);
+    bind_symbol(graph, "N", 2);
+    const auto fill = [&](const char* name, auto value) {
+      Tensor& tensor = *graph.value(graph.find_value(name)).constant;
+      using T = decltype(value());
+      for (int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<T>()[i] = value();
+    };
+    fill("w", [&] { return static_cast<uint8_t>(random() % 256); });
+    fill("b", [&] { return static_cast<int32_t>(random() % 2000); });
+    fill("bs", [] { return 0.25f; });
+    infer_types(graph);
+    const Tensor x = input_of(graph, Numbers::Random, random);
+    std::string ops;
+    const std::vector<Tensor> expected = expected_of(graph, x, &ops);
+    EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << ops;
+    EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), 1) << c.name;
+    expect_same_bits(graph, x, expected, c.name, {3});
+  }
+}
+
 // A residual, a pool with a border, parts on grids of their own joined, and what only moves numbers: nothing real in between.
 TEST(Integers, StayIntegersBetweenLayers) {
   Graph graph = parse_graph(R"(graph "g" {
