@@ -35,9 +35,20 @@ static inline f32x$L to_f32x$L(i32x$L x) { return __builtin_convertvector(x, f32
 )";
 
 // Weights of 16 bits, which a dot product takes two of.
-constexpr std::string_view kWide =
-    R"(static inline i32x$L widen_i16_i32x$L(const int16_t* x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }
-)";
+std::string widen_words(int64_t lanes) {
+  const std::string loop = filled("{ i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }\n", lanes);
+  const std::string open = filled("static inline i32x$L widen_i16_i32x$L(const int16_t* x) ", lanes);
+  if (lanes < 8) return open + loop;
+  const std::string words =
+      filled("typedef int16_t i16x$L_words __attribute__((vector_size(", lanes) + cat(lanes * 2, ")));\n");
+  const std::string read = filled("{ i16x$L_words r; __builtin_memcpy(&r, x, sizeof r); return (i32x$L)", lanes);
+  const char* gcc = lanes == 16 ? "__builtin_ia32_pmovsxwd512_mask(r, (i32x16){0}, (unsigned short)-1)"
+                                : "__builtin_ia32_pmovsxwd256(r)";
+  return words + "#if defined(__clang__)\n" + open + read + filled("__builtin_convertvector(r, i32x$L); }\n", lanes) +
+         cat(lanes == 16 ? "#elif defined(__AVX512BW__)\n" : "#elif defined(__AVX2__)\n", open, read, gcc,
+             "; }\n#else\n", open, loop, "#endif\n");
+}
+
 constexpr std::string_view kWidePlain =
     R"(static inline i32x$L dot2_u8_i32x$L(i32x$L s, const uint8_t* x, const int16_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[2 * i] + x[1] * w[2 * i + 1]; return s; }
 static inline i32x$L dot2_i8_i32x$L(i32x$L s, const int8_t* x, const int16_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[2 * i] + x[1] * w[2 * i + 1]; return s; }
@@ -168,7 +179,7 @@ std::vector<Version> versions() {
 }  // namespace
 
 std::string integer_vectors(int64_t lanes) {
-  const std::string types = filled(kTypes, lanes) + filled(kWide, lanes);
+  const std::string types = filled(kTypes, lanes) + widen_words(lanes);
   const std::string plain = filled(kPlain, lanes) + filled(kWidePlain, lanes);
   if (lanes < 4) {  // for which no instruction is worth its while
     const std::string same =
