@@ -1,0 +1,43 @@
+// dnn-doctor: shows what of this machine the tools use, and what a person should do.
+#include <cstdlib>
+#include <iostream>
+
+#include "base/printable.h"
+#include "cli/cli.h"
+#include "infer/doctor.h"
+
+namespace {
+
+using namespace dnn;
+
+const cli::Tool kTool = {
+    .name = "dnn-doctor",
+    .summary =
+        "Shows the compiler, devices, frameworks, key, caches and sandbox that the tools find here. A line each, "
+        "tab-separated: ok, absent (nothing is wrong with that) or act, the subject, and what is there or to be done.",
+    .negative = "there is something to do",
+    .examples = {{"dnn-doctor", "before a first run"}, {"dnn-doctor | grep ^act", "what to do"}}};
+
+struct Options {};
+
+void declare(cli::Args&, Options&) {}
+
+int work(const Options&) {
+  OpenOptions open;
+  use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  DeviceOptions device;
+  device.variable = [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return std::string(value == nullptr ? "" : value);
+  };
+  bool act = false;
+  for (const MachineFact& finding : examine(open, device)) {
+    std::cout << state_name(finding.state) << '\t' << clean(finding.subject) << '\t' << clean(finding.text) << '\n';
+    act = act || finding.state == MachineFact::State::Act;
+  }
+  return act ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
