@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import stat
@@ -207,6 +208,51 @@ class Remote(unittest.TestCase):
         local = self.run_tool("dnn-localize", "--device", "cpu", *models, code=1)
         there = self.run_tool("dnn-localize", "--device", "ssh://me@board/cpu", *models, code=1)
         self.assertEqual(there.stdout, local.stdout)
+
+    def test_a_real_sshd(self):
+        """Runs, traces, profiles and localises over an sshd of its own, on a free port and with keys of its own."""
+        if not os.path.exists("/usr/sbin/sshd") or not shutil.which("ssh-keygen") or not shutil.which("ssh"):
+            self.skipTest("no sshd: apt-get install openssh-server")
+        if os.getuid() == 0:
+            os.makedirs("/run/sshd", exist_ok=True)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        root = self.folder / "sshd"
+        root.mkdir()
+        for key in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", root / key], check=True)
+        (root / "sshd_config").write_text(f"Port {port}\nListenAddress 127.0.0.1\nHostKey {root}/host\nAuthorizedKeysFile {root}/user.pub\n"
+                                          f"StrictModes no\nUsePAM no\nPidFile {root}/pid\nPasswordAuthentication no\n")
+        (root / "ssh_config").write_text(f"Host board\n HostName 127.0.0.1\n Port {port}\n IdentityFile {root}/user\n StrictHostKeyChecking no\n"
+                                         " UserKnownHostsFile /dev/null\n LogLevel ERROR\n")
+        sshd = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", root / "sshd_config"], stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (sshd.kill(), sshd.wait()))
+        # Nothing of this environment crosses, so that the server's folders are named on its command line.
+        over = {"DNN_SSH": f"ssh -F {root}/ssh_config", "DNN_SERVE": f"env XDG_CACHE_HOME={root}/cache {BIN}/dnn-serve"}
+        before = dict(self.environment)
+        self.addCleanup(lambda: (self.environment.clear(), self.environment.update(before)))
+        self.environment.update(over)
+        deadline = time.monotonic() + 20
+        while subprocess.run([*over["DNN_SSH"].split(), "board", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+            self.assertLess(time.monotonic(), deadline, "sshd did not come up")
+            time.sleep(0.1)
+        for level in ("0", "3"):
+            local, there = (self.infer(device, "-O", level, "--trace", "--outputs") for device in ("cpu", "ssh://board/cpu"))
+            self.assertEqual(self.comparable(there.stdout), self.comparable(local.stdout))
+        self.assertIn(b"conv", self.infer("ssh://board/cpu", "--profile").stderr)
+        devices = self.run_tool("dnn-infer", "--list-devices", "--device", "ssh://board/cpu").stdout
+        self.assertEqual(devices, self.run_tool("dnn-serve", "--probe").stdout)
+        models = ["-q", "--preprocess", "imagenet-torch", SAMPLE / "shapes.onnx", SAMPLE / "shapes_wrong.onnx", SAMPLE / "images" / "star"]
+        local, there = (self.run_tool("dnn-localize", "--device", device, *models, code=1) for device in ("cpu", "ssh://board/cpu"))
+        self.assertEqual(there.stdout, local.stdout)
+        self.assertIn("Permission denied", self.refused("ssh://nobody-of-ours@board/cpu"))
+        sshd.kill()
+        sshd.wait()
+        self.assertIn("Connection refused", self.refused("ssh://board/cpu"))
+
+    def refused(self, device):
+        return self.infer(device, code=5).stderr.decode()
 
     def test_a_package_crosses_once(self):
         self.run_tool("dnn-compile", self.folder / "net.txt", "-o", self.folder / "once.dnnpkg")
