@@ -201,24 +201,29 @@ std::string integer_vectors(int64_t lanes) {
 std::string with_dot_products(const loops::Kernel& kernel, const std::string& text) {
   if (text.find("dot4_") == std::string::npos) return text;
   const std::string open = cat("void ", kernel.name, "(");
+  // The linkage that the vocabulary gives functions: "" in packages, whose loader looks for them.
+  const size_t opens = text.find(open), line = text.rfind('\n', opens) + 1;
+  const std::string linkage = text.substr(line, opens - line);
   const auto version = [&](const std::string& suffix, const std::string& dot) {
     std::string result = text;
     const size_t at = result.find(open);
     result.replace(at, open.size(), cat("void ", kernel.name, suffix, "("));
     for (size_t i = result.find("dot4_"); i != std::string::npos; i = result.find("dot4_", i + dot.size()))
       result.replace(i, 5, dot);
-    return result.insert(at, "static ");
+    return linkage.empty() ? result.insert(at, "static ") : result;
   };
   std::string result = version("_plain", "dot4_"), word = "#if";
   for (const auto& [condition, name] : versions()) {
     std::string special = version("_dot", "dot4v_");
-    special.insert(special.find("static void"), cat("__attribute__((target(\"", name, "\"))) "));
-    result += cat(word, " ", condition, "\n", special, open, "void* const* args, int64_t begin, int64_t end) {\n",
-                  "  if (__builtin_cpu_supports(\"", name, "\")) {\n    ", kernel.name,
-                  "_dot(args, begin, end);\n  } else {\n    ", kernel.name, "_plain(args, begin, end);\n  }\n}\n");
+    special.insert(special.find(linkage.empty() ? "static void" : "void " + kernel.name),
+                   cat("__attribute__((target(\"", name, "\"))) "));
+    result +=
+        cat(word, " ", condition, "\n", special, linkage, open, "void* const* args, int64_t begin, int64_t end) {\n",
+            "  if (__builtin_cpu_supports(\"", name, "\")) {\n    ", kernel.name,
+            "_dot(args, begin, end);\n  } else {\n    ", kernel.name, "_plain(args, begin, end);\n  }\n}\n");
     word = "#elif";
   }
-  return result + "#else\n" + open + "void* const* args, int64_t begin, int64_t end) { " + kernel.name +
+  return result + "#else\n" + linkage + open + "void* const* args, int64_t begin, int64_t end) { " + kernel.name +
          "_plain(args, begin, end); }\n#endif\n";
 }
 

@@ -67,6 +67,22 @@ const Net kNets[] = {
        output b
        output t
      })"},
+    {"quantised", R"(graph "quantised" {
+       opset 21
+       input x: int8[1,16,9,7]
+       const w: int8[24,16,3,3] = random(1)
+       const xs: float32[] = {0.05}
+       const ws: float32[] = {0.02}
+       const ys: float32[] = {0.5}
+       const xz: int8[] = {3}
+       const wz: int8[] = {0}
+       const yz: int8[] = {-5}
+       a = DequantizeLinear(x, xs, xz) @a
+       b = DequantizeLinear(w, ws, wz) @b
+       c = Conv(a, b) @c {pads = [1, 1, 1, 1]}
+       y = QuantizeLinear(c, ys, yz) @y
+       output y
+     })"},
     {"samples", R"(graph "samples" {
        opset 28
        input x: float32[4,8,24,24]
