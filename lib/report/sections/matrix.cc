@@ -149,6 +149,8 @@ Blocks matrix_figures(const Data& data, const std::vector<VerdictGroup>& groups)
     }
   }
   if (!changes.empty())
+    changes.insert(changes.begin(), Dot{"baseline", data.runs[data.evaluation.baseline].full(), 0, {}, {}, 5});
+  if (!changes.empty())
     figures.list.push_back(
         Figure{"glance-change", "Better or worse? Change of top-1 accuracy",
                "Percentage points against the baseline, with the 95 % interval; models whose predictions are "

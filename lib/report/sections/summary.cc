@@ -48,8 +48,9 @@ void add_sameness(const Data& data, const std::vector<VerdictGroup>& groups, Poi
     Line line = Line().add("Same?", {}, true).add(" ");
     line.add(of_models ? cat("Against the baseline ", data.runs[data.evaluation.baseline].full(), ", ")
                        : std::string("Within each model, "));
-    line.add(cat(n_same, " of ", counted(n, of_models ? "other model" : "run"), n_same == 1 ? " gives" : " give",
-                 " the same predictions", of_models ? "" : " as the model's plainest run"));
+    line.add(cat(n_same, " of ", counted(n, of_models ? "other model" : "run"),
+                 n == 1 || n_same == 1 ? " gives" : " give", " the same predictions",
+                 of_models ? "" : " as the model's plainest run"));
     if (n_near > 0)
       line.add(cat(" (", n_near == n_same ? "all" : cat(n_near),
                    " but for near ties: samples where two labels score alike and rounding decides)"));
