@@ -44,7 +44,7 @@ std::optional<size_t> find(const std::map<std::string, size_t>& index, const std
   return std::nullopt;
 }
 
-// What a node's layer says: nullptr where it was not lined up.
+// The layer and the finding of a node: nullptr where it was not lined up, or is not wrong.
 struct Said {
   const Localization::Layer* layer = nullptr;
   const Localization::Finding* finding = nullptr;
