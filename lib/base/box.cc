@@ -69,7 +69,7 @@ int close_files(const BoxRules& rules) {
   return failed;
 }
 
-// What no reader needs. Landlock knows neither sockets but TCP's nor modes, owners and times.
+// Calls that no reader needs. Landlock knows neither sockets but TCP's nor modes, owners and times.
 constexpr long kRefused[] = {
     SYS_socket,
     SYS_socketpair,

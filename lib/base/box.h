@@ -27,7 +27,7 @@ void close_thread(const BoxRules& rules);
 // Runs `work` in a thread of its own, which is closed, and rethrows what it throws. With Off: in this one.
 void in_box(const BoxRules& rules, const std::function<void()>& work);
 
-// What this kernel keeps: "files" and "calls", and of what it does not why: "calls (Function not implemented)".
+// The parts of a box that this kernel keeps: "files" and "calls", and of what it does not why: "calls (Function not implemented)".
 struct BoxSupport {
   std::vector<std::string> kept, not_kept;
 };

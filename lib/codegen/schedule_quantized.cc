@@ -4,7 +4,7 @@
 // vector of int32, 4 channels of the input in a dot product, a register tile of columns times such vectors. Weights lie as
 // [m / 16][c / 16][taps][c / 4 % 4][m % 16][c % 4], so that a dot product reads one vector of them.
 //
-// A depthwise convolution (g channels, no m and no c): 16 channels in a vector, taps spelt out over a tile of columns.
+// A depthwise convolution (g channels, no m and no c): 16 channels in a vector, taps unrolled over a tile of columns.
 #include "codegen/schedule_quantized.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr int64_t kLanes = 16;  // of int32, as channels are blocked
 constexpr int64_t kDot = 4;
 // Vectors of sums that hide an instruction's latency, and the most columns of a tile.
 constexpr int64_t kMostColumns = 14;
-// Taps of a depthwise convolution that are spelt out.
+// Taps of a depthwise convolution that are unrolled.
 constexpr int64_t kMostSpeltTaps = 5;
 
 class QuantizedSchedule {
@@ -147,7 +147,7 @@ class QuantizedSchedule {
   void dense() {
     const int64_t together = channels_together();
     loops::Layout layout;
-    // Of weights of 16 bits an instruction takes two.
+    // An instruction takes two weights of 16 bits.
     const int64_t deep = weights_->dtype == DType::Int16 ? 2 : kDot;
     const bool several = together > deep;
     if (several) layout.block(1, together / deep);
@@ -321,7 +321,7 @@ namespace {
 
 bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
-// Whether a value can be computed in vectors of wider numbers: bytes are read to be converted, and made at the end.
+// True where a value can be computed in vectors of wider numbers: bytes are read to be converted, and made at the end.
 bool widens(const Expr& e) {
   if (is_byte(e->dtype)) return false;
   return e->op == Op::Cast || std::all_of(e->args.begin(), e->args.end(), widens);

@@ -7,7 +7,7 @@
 
 namespace dnn::codegen {
 
-// Whether the kernel is one of these.
+// True for a kernel of one of these.
 bool is_quantized(const loops::Kernel& kernel);
 
 // As schedule_cpu(); nothing is promised of the bits of floating-point sums, of which there are none.

@@ -1,4 +1,4 @@
-// What operators take a tensor to hold outside of it; see border.h.
+// The numbers that operators take a tensor to hold outside of it; see border.h.
 #include "ops/border.h"
 
 #include "ops/attributes.h"

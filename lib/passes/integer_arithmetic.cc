@@ -107,7 +107,7 @@ class Layer {
 
   bool convolves() const { return is_op(main(), "Conv") || is_op(main(), "QLinearConv"); }
 
-  // Whether a layer can read `input_`.
+  // True where a layer can read `input_`.
   bool input_fits() const {
     const Type& type = graph_.value(input_).type;
     if (graph_.constant(input_) != nullptr || !type.shape) return false;

@@ -1,4 +1,4 @@
-// What a hostile client sends to a dnn-serve without a key: whatever it is, it is answered or refused, and nothing but Malformed and
+// Messages of a hostile client to a dnn-serve without a key: whatever it is, it is answered or refused, and nothing but Malformed and
 // Unsupported ends the connection.
 #include <algorithm>
 
