@@ -32,7 +32,8 @@ REPORT = {
               "values": {"top1_accuracy": 93.8888, "latency_median": 1.25}},
              {"run": "B", "header": {"model": {"path": "m/one.onnx"}, "opt": 3, "device": "opencl:0"}, "values": {}},
              {"run": "C", "header": {}, "values": {}}],
-    "pairs": [{"base": "A", "run": "B", "values": {"top1_agreement": 99.5, "output_max_rel": 2e-6, "time_change": -40.04}},
+    "pairs": [{"base": "A", "run": "B", "values": {"top1_agreement": 99.5, "flips": 1, "near_ties": 2, "output_max_rel": 2e-6,
+                                                   "time_change": -40.04}},
               {"base": "B", "run": "C", "values": {"top1_agreement": 1}}],
 }
 
@@ -101,9 +102,9 @@ class Experiments(unittest.TestCase):
         self.assertIn("one/opt0/cpu/run.dnns", self.text("models.txt"))
         self.assertIn("two/opt0/cpu/run.dnns", self.text("models.txt"))
         self.assertEqual(said.strip().splitlines()[-1], f"results: {self.out}")
-        self.assertRegex(said, r"(?m)^one +-O0 +cpu +93.89 +- +1.250 +- +- +- +-$")
-        self.assertRegex(said, r"(?m)^one +-O3 +opencl:0 +- +- +- +- +99.50 +2.0e-06 +-40.0$")
-        self.assertRegex(said, r"(?m)^\? +- +- +- +- +- +- +- +- +-$")
+        self.assertRegex(said, r"(?m)^one +-O0 +cpu +93.89 +- +1.250 +- +- +- +- +- +-$")
+        self.assertRegex(said, r"(?m)^one +-O3 +opencl:0 +- +- +- +- +99.50 +1 +2 +2.0e-06 +-40.0$")
+        self.assertRegex(said, r"(?m)^\? +- +- +- +- +- +- +- +- +- +- +-$")
         self.assertEqual(self.leftovers(), [])
 
     def test_a_matrix_in_a_file(self):
