@@ -95,7 +95,7 @@ class Readme(unittest.TestCase):
     def test_packages_are_one_sorted_truth(self):
         printed = subprocess.run([ROOT / "scripts/setup", "--packages"], capture_output=True, text=True, check=True).stdout
         rows = [line.split(None, 2) for line in printed.splitlines()]
-        self.assertTrue(all(len(row) == 3 and row[0] in ("build", "dev", "python") for row in rows), rows)
+        self.assertTrue(all(len(row) == 3 and row[0] in ("build", "dev", "cross", "python") for row in rows), rows)
         names = [row[1] for row in rows]
         self.assertEqual(len(names), len(set(names)))
 
