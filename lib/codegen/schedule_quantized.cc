@@ -265,7 +265,7 @@ class QuantizedSchedule {
       if (together > 0 && together >= most) best = v, most = together;
     }
     if (best.empty()) return;
-    const std::string innermost = nest.back();
+    const std::string& innermost = nest.back();
     const std::vector<std::string> vectors = vectors_over(best);
     for (const std::string& v : vectors) {
       if (best != innermost) move_inside(v, innermost);

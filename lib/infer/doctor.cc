@@ -93,7 +93,7 @@ std::vector<MachineFact> examine(const OpenOptions& open, const DeviceOptions& d
   findings.push_back(examine_folder("cache", open.cache_folder));
   findings.push_back(examine_folder("cache of kernels", open.compile.build.cache_folder));
   findings.push_back(finding("temporary folder", [] {
-    const std::string path = fs::temp_directory_path().string();
+    std::string path = fs::temp_directory_path().string();
     check_temporary_parent(path);
     return path;
   }));

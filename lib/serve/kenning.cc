@@ -25,7 +25,7 @@ using kenning::Flow;
 using kenning::Message;
 using kenning::Wire;
 
-constexpr int kSniff_ms = 200;
+constexpr int kSniffMs = 200;
 constexpr int64_t kMostSpec = int64_t{1} << 20;
 // A client of 2021 fails where it finds both answers to a PROCESS in one recv().
 constexpr auto kBetweenAnswers = std::chrono::milliseconds(5);
@@ -340,7 +340,7 @@ void serve_kenning(FdTransport& client, const std::string& name, std::optional<W
                    const Options& options) {
   if (!wire) {
     pollfd speaks{client.in(), POLLIN, 0};
-    wire = ::poll(&speaks, 1, kSniff_ms) > 0 ? Wire::Seed : Wire::Header12;
+    wire = ::poll(&speaks, 1, kSniffMs) > 0 ? Wire::Seed : Wire::Header12;
   }
   Client(client, name, *wire, trusted, options).serve();
 }

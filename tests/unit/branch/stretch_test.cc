@@ -22,45 +22,45 @@ namespace {
 class Maker {
  public:
   Graph residual() {
-    ValueId x = net_.input("image", Type(DType::Float32, {1, 3, 32, 32}));
+    ValueId x = net.input("image", Type(DType::Float32, {1, 3, 32, 32}));
     x = conv("stem", x, 3, 16, 3, 2);
     for (const char* block : {"one", "two"}) {
       const ValueId y = conv(cat(block, ".a"), x, 16, 8, 1, 1);
-      x = net_.emit("Relu", {net_.emit("Add", {conv(cat(block, ".b"), y, 8, 16, 3, 1, 1, false), x})});
+      x = net.emit("Relu", {net.emit("Add", {conv(cat(block, ".b"), y, 8, 16, 3, 1, 1, false), x})});
     }
     x = conv("down", x, 16, 16, 3, 2, 16);
     const ValueId left = conv("left", x, 16, 8, 1, 1), right = conv("right", x, 16, 16, 1, 1);
-    net_.set_name("join");
-    x = net_.emit("Concat", {left, right}, {{"axis", int64_t{1}}});
+    net.set_name("join");
+    x = net.emit("Concat", {left, right}, {{"axis", int64_t{1}}});
     x = conv("last", x, 24, 32, 1, 1);
-    net_.set_name("pool");
-    x = net_.emit("Flatten", {net_.emit("GlobalAveragePool", {x})});
-    net_.set_name("fc");
-    net_.output(net_.emit("Gemm", {x, net_.store("w", numbers({5, 32})), net_.store("b", numbers({5}))},
-                          {{"transB", int64_t{1}}}),
-                "scores");
-    return net_.finish();
+    net.set_name("pool");
+    x = net.emit("Flatten", {net.emit("GlobalAveragePool", {x})});
+    net.set_name("fc");
+    net.output(
+        net.emit("Gemm", {x, net.store("w", numbers({5, 32})), net.store("b", numbers({5}))}, {{"transB", int64_t{1}}}),
+        "scores");
+    return net.finish();
   }
 
   ValueId conv(const std::string& name, ValueId x, int64_t in, int64_t out, int64_t kernel, int64_t stride,
                int64_t group = 1, bool relu = true) {
-    net_.set_name(name);
+    net.set_name(name);
     const std::vector<int64_t> pads(4, kernel / 2);
-    const ValueId y = net_.emit(
-        "Conv", {x, net_.store("w", numbers({out, in / group, kernel, kernel})), net_.store("b", numbers({out}))},
+    const ValueId y = net.emit(
+        "Conv", {x, net.store("w", numbers({out, in / group, kernel, kernel})), net.store("b", numbers({out}))},
         {{"strides", std::vector<int64_t>{stride, stride}}, {"pads", pads}, {"group", group}});
-    return relu ? net_.emit("Relu", {y}) : y;
+    return relu ? net.emit("Relu", {y}) : y;
   }
 
   Tensor numbers(const Shape& shape) {
     Tensor t(DType::Float32, shape);
     std::uniform_real_distribution<float> some(-0.3f, 0.3f);
-    for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = some(random_);
+    for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = some(random);
     return t;
   }
 
-  NewGraph net_;
-  std::mt19937 random_{7};
+  NewGraph net;
+  std::mt19937 random{7};
 };
 
 Tensor image() {
@@ -253,9 +253,9 @@ TEST(BranchSearch, ChoosesByTheRule) {
 
 TEST(BranchStages, AreRefusedWhereThereAreNone) {
   Maker maker;
-  const ValueId x = maker.net_.input("image", Type(DType::Float32, {1, 3, 8, 8}));
-  maker.net_.output(maker.conv("only", x, 3, 4, 3, 1), "y");
-  const Graph flat = maker.net_.finish();
+  const ValueId x = maker.net.input("image", Type(DType::Float32, {1, 3, 8, 8}));
+  maker.net.output(maker.conv("only", x, 3, 4, 3, 1), "y");
+  const Graph flat = maker.net.finish();
   EXPECT_NE(refused([&] { find_stages(flat); }).find("4 no stages"), std::string::npos);
   NewGraph vector;
   vector.output(vector.emit("Relu", {vector.input("x", Type(DType::Float32, {1, 8}))}), "y");
