@@ -198,12 +198,9 @@ std::string integer_vectors(int64_t lanes) {
   return text + "#endif\n#else\n" + plain + "#endif\n";
 }
 
-std::string with_dot_products(const loops::Kernel& kernel, const std::string& text) {
+std::string with_dot_products(const loops::Kernel& kernel, const std::string& text, const std::string& linkage) {
   if (text.find("dot4_") == std::string::npos) return text;
   const std::string open = cat("void ", kernel.name, "(");
-  // The linkage that the vocabulary gives functions: "" in packages, whose loader looks for them.
-  const size_t opens = text.find(open), line = text.rfind('\n', opens) + 1;
-  const std::string linkage = text.substr(line, opens - line);
   const auto version = [&](const std::string& suffix, const std::string& dot) {
     std::string result = text;
     const size_t at = result.find(open);

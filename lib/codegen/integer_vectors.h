@@ -11,6 +11,7 @@ std::string integer_vectors(int64_t lanes);
 
 // A kernel's text, made twice where it has dot products: the second for processors with instructions for them (the rows of
 // isas.def's extensions), and a function that chooses.
-std::string with_dot_products(const loops::Kernel& kernel, const std::string& text);
+// `linkage` stands in front of the kernel's own function: "" in packages, whose loader looks for it.
+std::string with_dot_products(const loops::Kernel& kernel, const std::string& text, const std::string& linkage);
 
 }  // namespace dnn::codegen

@@ -164,8 +164,10 @@ class CVocabulary : public Vocabulary {
 
   std::string open(const loops::Kernel& kernel, int64_t, int64_t) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
-    if (is_quantized(kernel)) text = std::string(kExactUnit) + text;
-    text += linkage_ + "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
+    const bool exact = is_quantized(kernel);
+    if (exact) text = std::string(kExactUnit) + text;
+    text += linkage_of(kernel) + "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
+    if (exact && !linkage_.empty()) text += "  DNN_EXACT_BODY\n";
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
       const std::string type = scalar_type(kernel.arguments[i]->dtype);
       text += cat("  ", type, "* restrict const ", kernel.arguments[i]->name, " = (", type, "*)args[", i, "];\n");
@@ -221,7 +223,7 @@ class CVocabulary : public Vocabulary {
     return cat("dot", depth, "_", type_suffix(left, 1), "_i32x", lanes, "(", sum, ", ", x, ", ", w, ")");
   }
   std::string finished(const loops::Kernel& kernel, const std::string& text) const override {
-    return with_dot_products(kernel, text);
+    return with_dot_products(kernel, text, linkage_of(kernel));
   }
   std::string prefetch(const std::string& pointer, loops::Fetch fetch) const override {
     if (!vectors_) return "";
@@ -229,6 +231,11 @@ class CVocabulary : public Vocabulary {
   }
 
  private:
+  // In a file of all kernels, a kernel says itself that it is exact: the compiler's options are of the file.
+  std::string linkage_of(const loops::Kernel& kernel) const {
+    return linkage_.empty() || !is_quantized(kernel) ? linkage_ : linkage_ + "DNN_EXACT ";
+  }
+
   const std::string linkage_;
   const bool vectors_;
 };

@@ -113,7 +113,11 @@ void build_code(Variant& variant, const BuildOptions& options) {
     for (size_t i = next++; i < parts.size(); i = next++) {
       try {
         const std::string& text = parts[i];
-        const std::string key = sha256_hex(as_bytes(identity + "\n" + join(common, " ") + "\n" + text));
+        std::vector<std::string> own = common;
+        // Integers wrap, and their products are rounded before they are added.
+        if (text.find(codegen::kExactUnit) != std::string::npos)
+          own.insert(own.end(), {"-ffp-contract=off", "-fwrapv"});
+        const std::string key = sha256_hex(as_bytes(identity + "\n" + join(own, " ") + "\n" + text));
         const std::string base = folder.path() + "/" + std::to_string(i);
         objects[i] = base + ".o";
         // What is linked is a copy, which lies where nobody else writes.
@@ -123,8 +127,7 @@ void build_code(Variant& variant, const BuildOptions& options) {
         }
         write_file(base + ".c", text);
         std::vector<std::string> argv = {compiler};
-        argv.insert(argv.end(), common.begin(), common.end());
-        if (text.find(codegen::kExactUnit) != std::string::npos) argv.emplace_back("-ffp-contract=off");
+        argv.insert(argv.end(), own.begin(), own.end());
         argv.insert(argv.end(), {"-c", base + ".c", "-o", base + ".o"});
         const std::string problem = run_compiler(argv, folder.path());
         if (!problem.empty()) throw Error(ErrorKind::Environment, problem);

@@ -33,7 +33,7 @@ constexpr const char* kFill =
     "static uint32_t state = 1;\n"
     "static uint32_t next_number(void) { state = state * 1664525u + 1013904223u; return state >> 8; }\n";
 
-// The type of one number, in C++ and in C.
+// The rule by which a number of a type is made, in C++ and in C.
 constexpr float kHalfRange = 8388608.0f;
 bool takes_bytes(DType dtype) { return is_integer(dtype) && dtype_size(dtype) == 1; }
 std::string filling(DType dtype, const std::string& type) {
@@ -219,7 +219,7 @@ class Emitter {
   }
 
   std::string bits_note() const {
-    return level_.contract ? "-ffp-contract=fast (multiply-adds may be fused)"
+    return level_.contract ? "-ffp-contract=fast, Clang -ffp-contract=on (multiply-adds may be fused)"
                            : "-ffp-contract=off (multiply-adds stay apart)";
   }
 
@@ -273,7 +273,12 @@ class Emitter {
             ".h\"\n\n#include <math.h>\n#include <string.h>\n\n",
             "#if defined(__GNUC__)\n#define DNN_HELPER inline __attribute__((unused))\n"
             "#define DNN_KERNEL __attribute__((noinline, unused))\n#define DNN_ALIGNED __attribute__((aligned(64)))\n"
-            "#else\n#define DNN_HELPER inline\n#define DNN_KERNEL\n#define DNN_ALIGNED\n#endif\n");
+            "#else\n#define DNN_HELPER inline\n#define DNN_KERNEL\n#define DNN_ALIGNED\n#endif\n"
+            "\n/* Kernels that store integers round each product before it is added, whatever others may fuse. */\n"
+            "#if defined(__clang__)\n#define DNN_EXACT\n#define DNN_EXACT_BODY _Pragma(\"clang fp contract(off)\")\n"
+            "#elif defined(__GNUC__)\n#define DNN_EXACT __attribute__((optimize(\"fp-contract=off\")))\n"
+            "#define DNN_EXACT_BODY\n#else\n#define DNN_EXACT\n"
+            "#define DNN_EXACT_BODY _Pragma(\"STDC FP_CONTRACT OFF\")\n#endif\n");
     text += level_.contract ? "#define DNN_VECTOR_MATH\n"
                             : "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n";
     std::map<int64_t, std::vector<size_t>> users;
@@ -287,10 +292,10 @@ class Emitter {
                   " w", i, "[", std::max<int64_t>(1, tensor.size()), "] DNN_ALIGNED = {\n",
                   tensor.size() == 0 ? "0" : initializer(tensor), "};\n", condition.empty() ? "" : "#endif\n");
     }
-    text +=
-        cat("\n/* As a union, so that it is aligned for any element. */\nstatic union {\n  double d;\n  int64_t i;\n  "
-            "unsigned char bytes[",
-            upper_, "_ARENA_BYTES > 0 ? ", upper_, "_ARENA_BYTES : 1];\n} arena DNN_ALIGNED;\n");
+    text += cat("\n#if ", upper_,
+                "_ARENA_BYTES > 0\n/* As a union, so that it is aligned for any element. */\nstatic union {\n",
+                "  double d;\n  int64_t i;\n  unsigned char bytes[", upper_,
+                "_ARENA_BYTES];\n} arena DNN_ALIGNED;\n#endif\n");
     for (size_t v = 0; v < package_.variants.size(); ++v) {
       const auto part = [&](size_t number, const std::string& kernels) {
         text += cat("\n#if ", upper_, "_VARIANT == ", number, "\n",
@@ -451,9 +456,10 @@ class Emitter {
     return text;
   }
 
-  std::string build_options() const {
-    return cat("-O2 -fno-strict-aliasing -fno-math-errno -fno-trapping-math ",
-               level_.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+  // With `contract` for where multiply-adds may be fused. Clang's "fast" does not ask DNN_EXACT_BODY; GCC's "on" is "off".
+  std::string build_options(const char* contract) const {
+    return cat("-O2 -fno-strict-aliasing -fwrapv -fno-math-errno -fno-trapping-math -ffp-contract=",
+               level_.contract ? contract : "off");
   }
 
   std::string makefile() const {
@@ -464,7 +470,8 @@ class Emitter {
       if (!row_of(v)->flags.empty())
         text += cat("# The code for ", row_of(v)->name, ": make ARCH=\"", join(row_of(v)->flags, " "), "\"\n");
     }
-    return text + cat("CC = cc\nARCH =\nCFLAGS = -std=c99 -Wall -Wextra ", build_options(), "\n\n", name_,
+    if (level_.contract) text += "CONTRACT = $(if $(findstring clang,$(shell $(CC) --version)),on,fast)\n";
+    return text + cat("CC = cc\nARCH =\nCFLAGS = -std=c99 -Wall -Wextra ", build_options("$(CONTRACT)"), "\n\n", name_,
                       "_test: ", name_, "_test.c ", name_, ".c ", name_, ".h\n\t$(CC) $(CFLAGS) $(ARCH) -o $@ ", name_,
                       "_test.c ", name_, ".c -lm\n\ncheck: ", name_, "_test\n\t./", name_, "_test\n\nclean:\n\trm -f ",
                       name_, "_test\n\n.PHONY: check clean\n");
@@ -477,9 +484,9 @@ class Emitter {
                name_,
                " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\nif(CMAKE_C_COMPILER_ID MATCHES \"GNU|Clang\")\n"
                "  target_compile_options(",
-               name_, " PRIVATE ", build_options(), ")\nendif()\nif(UNIX)\n  target_link_libraries(", name_,
-               " PUBLIC m)\nendif()\nadd_executable(", name_, "_test ", name_, "_test.c)\ntarget_link_libraries(",
-               name_, "_test PRIVATE ", name_, ")\n");
+               name_, " PRIVATE ", build_options("$<IF:$<C_COMPILER_ID:GNU>,fast,on>"),
+               ")\nendif()\nif(UNIX)\n  target_link_libraries(", name_, " PUBLIC m)\nendif()\nadd_executable(", name_,
+               "_test ", name_, "_test.c)\ntarget_link_libraries(", name_, "_test PRIVATE ", name_, ")\n");
   }
 
   const Package& package_;
