@@ -50,11 +50,11 @@ void declare(cli::Args& args, Options& o) {
               "what runs each device's branches, [LETTER=]KIND[:N][@CORES], e.g. C=cpu@0,D=cpu@1+3,G=opencl:0");
   args.option(&o.make.plan_out, "--config-out", "FILE", "of a model: write the branches that the search chose");
   args.option(&o.make.plan, "--config", "FILE", "of a model: make the branches of such a file, without a search");
-  args.option(&o.make.search.alpha, "--main-share", "X", "least share of a stage's arithmetic in its main branch");
-  args.option(&o.make.search.beta, "--least-share", "X", "least share of it in all branches together");
+  args.option(&o.make.search.alpha, "--main-share", "X", "least share of a stage's arithmetic in its main branch", 0);
+  args.option(&o.make.search.beta, "--least-share", "X", "least share of it in all branches together", 0);
   args.option(&o.make.search.gamma, "--most-time", "X",
-              "most time of a branch, as a share of the stage's on the best single device");
-  args.option(&o.make.search.merge_us, "--merge-cost", "US", "what joining a stage's branches is taken to cost");
+              "most time of a branch, as a share of the stage's on the best single device", 0);
+  args.option(&o.make.search.merge_us, "--merge-cost", "US", "what joining a stage's branches is taken to cost", 0);
   args.option(&o.evaluate.baseline, "--baseline", "MODEL", "eval: the model that runs on each device alone");
   args.option(&o.key, "--key", "FILE", "eval: the key of the dnn-serve at tcp://HOST:PORT/cpu");
   args.choice(&o.level, "-O,--opt", {"0", "1", "2", "3", "4"}, "eval: optimisation level");
@@ -141,8 +141,6 @@ Graph build(const Options& o) {
   return graph;
 }
 
-bool is_config(const std::string& path) { return ends_with(path, ".yaml") || ends_with(path, ".yml"); }
-
 // Options that would change nothing are mistakes.
 void refuse_idle_options(const Options& o, bool is_model) {
   const Options left_out;
@@ -150,23 +148,28 @@ void refuse_idle_options(const Options& o, bool is_model) {
   if (given.image != none.image || given.preprocess != none.preprocess || given.warmup != none.warmup ||
       given.timeline != none.timeline || given.baseline != none.baseline)
     fail_usage("--input-image, --preprocess, --warmup, --timeline and --baseline belong to dnn-branch eval NET...");
+  const branch::SearchOptions &search = o.make.search, &usual = left_out.make.search;
+  const bool searches = search.alpha != usual.alpha || search.beta != usual.beta || search.gamma != usual.gamma ||
+                        search.merge_us != usual.merge_us;
   if (is_model) {
+    if (!o.make.plan.empty() && (searches || given.runs != none.runs))
+      fail_usage("--config says which branches there are; leave out --runs and the search's shares and costs");
+    if (o.devices.empty() && (!o.key.empty() || o.level != left_out.level))
+      fail_usage("--key and -O are for measuring, which --devices asks for");
     if (!o.weights.empty() || given.image_size != none.image_size || given.seed != none.seed)
       fail_usage("--weights, --image-size and --seed belong to configurations; ", o.configs[0], " is a model");
     return;
   }
-  const branch::SearchOptions &search = o.make.search, &usual = left_out.make.search;
   if (!o.devices.empty() || !o.key.empty() || o.level != left_out.level || given.runs != none.runs)
     fail_usage("--devices, --key, -O and --runs belong to models and to dnn-branch eval NET...");
-  if (!o.make.plan.empty() || !o.make.plan_out.empty() || search.alpha != usual.alpha || search.beta != usual.beta ||
-      search.gamma != usual.gamma || search.merge_us != usual.merge_us)
+  if (!o.make.plan.empty() || !o.make.plan_out.empty() || searches)
     fail_usage("--config, --config-out and the search's shares belong to models; ", o.configs[0],
                " is a configuration");
 }
 
 int work(const Options& o) {
   if (o.configs[0] == "eval") return run_eval(o);
-  const bool is_model = !is_config(o.configs[0]);
+  const bool is_model = !branch::is_config(o.configs[0]);
   refuse_idle_options(o, is_model && !o.flops);
   if (o.flops && !o.output.empty()) fail_usage("--flops prints and writes nothing; leave out -o");
   if (o.flops) return print_counts(o);

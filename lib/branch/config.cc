@@ -353,6 +353,8 @@ const std::vector<ProcessorName>& processor_names() {
   return rows;
 }
 
+bool is_config(const std::string& path) { return ends_with(path, ".yaml") || ends_with(path, ".yml"); }
+
 const ProcessorName* find_processor(std::string_view name) {
   for (const ProcessorName& row : processor_names()) {
     if (name == row.name || (name.size() == 1 && name[0] == row.letter)) return &row;

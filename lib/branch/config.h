@@ -67,6 +67,9 @@ struct Config {
   std::vector<std::string> devices() const;
 };
 
+// True for the names of configurations, .yaml and .yml. Other files are models.
+bool is_config(const std::string& path);
+
 // The configuration in a file's text. `warn` gets what is odd in it and read all the same. Throws Malformed, and Unsupported for keys and
 // values that are not ours, with "PATH:LINE: " in front.
 Config parse_config(std::string_view text, const std::string& path,

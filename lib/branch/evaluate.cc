@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "branch/network.h"
+#include "branch/stretch.h"
 #include "formats/format.h"
 #include "infer/sample_source.h"
 #include "infer/setup.h"
-#include "ops/op.h"
 #include "usage/meter.h"
 
 namespace dnn::branch {
@@ -41,8 +41,6 @@ std::vector<Part> parts_for(const std::string& name, const std::string& letters,
   }
   return chosen;
 }
-
-bool is_config(const std::string& path) { return ends_with(path, ".yaml") || ends_with(path, ".yml"); }
 
 Graph read_one_sample(const std::string& path) { return with_one_sample(read_model(path)); }
 
@@ -330,7 +328,7 @@ EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& re
   if (!is_config(cfg)) {
     const Graph graph = read_one_sample(cfg);
     EvaluateResult result = evaluate_graph(cfg, graph, alone ? *alone : graph, request);
-    for (NodeId id : graph.order()) result.flops += static_cast<int64_t>(node_flops(graph, graph.node(id)) / 2);
+    result.flops = static_cast<int64_t>(graph_flops(graph) / 2);
     for (ValueId v = 0; v < graph.value_count(); ++v)
       result.params += graph.constant(v) == nullptr ? 0 : graph.constant(v)->size();
     return result;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "branch/evaluate.h"
+#include "convert/surgery.h"
 #include "formats/format.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -14,17 +15,26 @@
 namespace dnn::branch {
 namespace {
 
-double flops_of(const Graph& graph) {
-  double sum = 0;
-  for (NodeId id : graph.order()) sum += node_flops(graph, graph.node(id));
-  return sum;
-}
-
 bool is_branched(const StretchPlan& plan) {
   for (const auto& stage : plan.stages) {
     if (stage.size() > 1) return true;
   }
   return false;
+}
+
+// The name of the model's open first extent; "" where it is a number.
+std::string open_batch(const Graph& graph) {
+  for (ValueId v : graph.inputs) {
+    const Type& type = graph.value(v).type;
+    if (!type.shape || type.shape->empty() || (*type.shape)[0].fixed()) continue;
+    return (*type.shape)[0].symbol.empty() ? "batch" : (*type.shape)[0].symbol;
+  }
+  return "";
+}
+
+void set_metadata(Graph& graph, const std::string& key, const std::string& text) {
+  std::erase_if(graph.metadata, [&](const auto& entry) { return entry.first == key; });
+  graph.metadata.emplace_back(key, text);
 }
 
 // Measures all ways to run the network, and says the ratio.
@@ -39,7 +49,9 @@ void say_ratio(const MakeRequest& request, const Graph& branched, const Graph& s
 }  // namespace
 
 Graph make_branched(const MakeRequest& request) {
-  Graph source = with_one_sample(read_model(request.model));
+  Graph source = read_model(request.model);
+  const std::string batch = open_batch(source), file = std::filesystem::path(request.model).filename().string();
+  source = with_one_sample(std::move(source));
   // Nodes that compute shapes and pads are no layers.
   PassOptions passes;
   passes.changes = "only:fold-constant";
@@ -53,18 +65,17 @@ Graph make_branched(const MakeRequest& request) {
     plan = search_branches(source, stages, request.parts, request.search).plan;
   }
   Graph graph = stretch(source, stages, plan);
-  if (!request.plan_out.empty())
-    write_file(request.plan_out,
-               cat("# ", std::filesystem::path(request.model).filename().string(), "\n", plan_text(plan, stages)));
-  graph.metadata.emplace_back(kBranchedKey, std::filesystem::path(request.model).filename().string());
+  if (!request.plan_out.empty()) write_file(request.plan_out, cat("# ", file, "\n", plan_text(plan, stages)));
+  set_metadata(graph, kBranchedKey, file);
   infer_types(graph);
   if (!is_branched(plan)) {
-    request.say("no stage is worth branching on these devices; the network is written as it is");
-    return graph;
+    request.say("no stage is worth branching on these devices; the network is written unbranched");
+  } else {
+    request.say(cat(std::lround(100 * graph_flops(graph) / graph_flops(source)),
+                    " % of the source's arithmetic; train it: the connections between branches are gone"));
+    if (request.parts.size() > 1) say_ratio(request, graph, source);
   }
-  request.say(cat(std::lround(100 * flops_of(graph) / flops_of(source)),
-                  " % of the source's arithmetic; train it: the connections between branches are gone"));
-  if (request.parts.size() > 1) say_ratio(request, graph, source);
+  if (!batch.empty()) set_batch(graph, batch);
   return graph;
 }
 

@@ -18,7 +18,7 @@ struct MakeRequest {
   std::function<void(const std::string&)> say, warn;
 };
 
-// The model's graph with branches; its metadata says what they came from. With parts, it is measured against the model on the best single
+// The model's graph with branches, its batch open where the model's is; its metadata says what they came from. With parts, it is measured against the model on the best single
 // device, and the ratio said. Throws what find_stages(), search_branches(), read_plan() and stretch() throw.
 Graph make_branched(const MakeRequest& request);
 

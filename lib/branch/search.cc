@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "branch/config.h"
 #include "branch/evaluate.h"
-#include "ops/op.h"
 
 namespace dnn::branch {
 namespace {
@@ -18,13 +17,7 @@ namespace {
 constexpr int kWidths = 8;
 constexpr int kWarmUp = 3;
 
-double flops_of(const Graph& graph) {
-  double sum = 0;
-  for (NodeId id : graph.order()) sum += node_flops(graph, graph.node(id));
-  return sum;
-}
-
-std::vector<Tensor> zeros_for(const Graph& graph) {
+std::vector<Tensor> inputs_for(const Graph& graph) {
   std::vector<Tensor> inputs;
   for (ValueId v : graph.inputs) {
     const Type& type = graph.value(v).type;
@@ -43,7 +36,7 @@ class Stopwatch {
   // Median microseconds of a run on each part; one compilation for each kind of device.
   std::vector<double> measure(const Graph& graph) {
     std::map<std::string, std::shared_ptr<const Package>> packages;
-    const std::vector<Tensor> inputs = zeros_for(graph);
+    const std::vector<Tensor> inputs = inputs_for(graph);
     std::vector<double> result;
     for (const Part& part : parts_) {
       std::shared_ptr<const Package>& package = packages[part.device.text()];
@@ -86,13 +79,13 @@ std::vector<Candidate> candidates_of(const Graph& source, const SourceStages& st
     };
     const Graph whole = at(depth);
     const std::vector<double> us = watch.measure(whole);
-    const double flops = flops_of(whole);
+    const double flops = graph_flops(whole);
     std::vector<double> least_us = us;
     double least_flops = flops;
     if (least < depth) {
       const Graph shortest = at(least);
       least_us = watch.measure(shortest);
-      least_flops = flops_of(shortest);
+      least_flops = graph_flops(shortest);
     }
     for (int64_t d = depth; d >= least; --d) {
       const double part_of_way =

@@ -203,6 +203,12 @@ double number_of(const std::string& path, const Yaml& item, double least, double
 
 }  // namespace
 
+double graph_flops(const Graph& graph) {
+  double sum = 0;
+  for (NodeId id : graph.order()) sum += node_flops(graph, graph.node(id));
+  return sum;
+}
+
 int64_t least_depth(const SourceStage& stage) {
   int64_t depth = 0;
   for (size_t i = 0; i < stage.blocks.size(); ++i) depth += i == 0 || !stage.blocks[i].removable ? 1 : 0;

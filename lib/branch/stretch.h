@@ -8,6 +8,9 @@
 
 namespace dnn::branch {
 
+// Arithmetic of one run, as node_flops() counts it.
+double graph_flops(const Graph& graph);
+
 // One branch of a stage: it has the stage's first `depth` blocks, on `width` of each layer's channels.
 struct BranchShape {
   std::string device;  // "cpu", as ProcessorName has it

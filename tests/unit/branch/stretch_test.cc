@@ -206,6 +206,25 @@ TEST(Stretch, RefusesPlansThatDoNotFit) {
             std::string::npos);
 }
 
+// An operator that mixes channels gets all of them, or is refused by name where the branches have not all.
+TEST(Stretch, RefusesOperatorsThatBranchesCannotHave) {
+  Maker maker;
+  ValueId x = maker.net.input("image", Type(DType::Float32, {1, 3, 16, 16}));
+  x = maker.conv("stem", x, 3, 16, 3, 2);
+  x = maker.conv("a", x, 16, 16, 3, 2);
+  maker.net.set_name("norm");
+  x = maker.net.emit("LRN", {x}, {{"size", int64_t{3}}});
+  maker.net.output(maker.conv("b", x, 16, 16, 1, 1), "y");
+  const Graph graph = maker.net.finish();
+  const SourceStages stages = find_stages(graph);
+  const auto depth = static_cast<int64_t>(stages.stages[0].blocks.size());
+  EXPECT_EQ(refused([&] { stretch(graph, stages, plan_of({{{"cpu", depth, 1}, {"dsp", depth, 1}}})); }), "accepted");
+  EXPECT_EQ(refused([&] {
+              stretch(graph, stages, plan_of({{{"cpu", depth, 0.5}, {"dsp", depth, 0.5}}}));
+            }),
+            "4 node 'norm' (LRN): channel 8 is in none of the branches");
+}
+
 TEST(Stretch, PlansAreTextAndBack) {
   const SourceStages stages = find_stages(Maker().residual());
   StretchPlan plan = plan_of({{{"cpu", 2, 0.625}, {"gpu", 1, 0.5}}, {{"gpu", 3, 1}}});
