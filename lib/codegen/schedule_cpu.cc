@@ -701,7 +701,7 @@ class CpuSchedule {
     int64_t tasks = 1;
     for (const std::string& v : nest_variables(body_)) {
       if (tasks >= processor().least_tasks && innermost(v)) break;
-      if (tasks >= processor().parallel_tasks || top_kind(v) != LoopKind::Serial || v == chunks_) break;
+      if (tasks >= processor().parallel_tasks || outer_kind(body_, v) != LoopKind::Serial || v == chunks_) break;
       result.push_back(v);
       tasks *= loop_extent(body_, v);
     }
@@ -730,13 +730,6 @@ class CpuSchedule {
       return l;
     });
     return result;
-  }
-
-  LoopKind top_kind(const std::string& v) const {
-    for (Stmt s = body_; s->kind == StmtKind::For; s = s->children[0]) {
-      if (s->variable == v) return s->loop;
-    }
-    return LoopKind::Unrolled;
   }
 
   Kernel kernel_;

@@ -14,6 +14,7 @@
 #include "codegen/narrow_vectors.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
+#include "ops/quantization.h"
 
 namespace dnn::codegen {
 namespace {
@@ -279,7 +280,7 @@ class QuantizedSchedule {
   // Bytes that are stored as they were read go through int32, which vectors are of.
   static Stmt in_integers(const Stmt& s) {
     if (s->kind == StmtKind::Store) {
-      const bool byte = s->buffer->dtype == DType::Int8 || s->buffer->dtype == DType::UInt8;
+      const bool byte = is_byte(s->buffer->dtype);
       const bool narrowed = s->value->op == Op::Cast && s->value->args[0]->dtype == DType::Int32;
       return byte && !narrowed ? store(s->buffer, s->indices, cast(s->buffer->dtype, cast(DType::Int32, s->value))) : s;
     }
@@ -294,17 +295,10 @@ class QuantizedSchedule {
     const Processor& processor = *options_.target.processor;
     int64_t tasks = 1;
     for (const std::string& v : nest_variables(body_)) {
-      if (tasks >= processor.least_tasks || kind_of(v) != LoopKind::Serial) break;
+      if (tasks >= processor.least_tasks || outer_kind(body_, v) != LoopKind::Serial) break;
       body_ = with_kind(body_, v, LoopKind::Parallel);
       tasks *= extent(v);
     }
-  }
-
-  LoopKind kind_of(const std::string& v) const {
-    for (Stmt s = body_; s->kind == StmtKind::For; s = s->children[0]) {
-      if (s->variable == v) return s->loop;
-    }
-    return LoopKind::Unrolled;
   }
 
   Kernel kernel_;
@@ -314,12 +308,6 @@ class QuantizedSchedule {
   BufferRef input_, weights_;
   std::vector<BufferRef> by_channel_;
 };
-
-}  // namespace
-
-namespace {
-
-bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
 // True where a value can be computed in vectors of wider numbers: bytes are read to be converted, and made at the end.
 bool widens(const Expr& e) {

@@ -14,7 +14,8 @@ void touch_cached(const std::string& path) {
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
 }
 
-void trim_cache(const std::string& folder, int64_t limit_bytes, const std::string& keep) {
+int64_t trim_folder(const std::string& folder, const std::string& extension, int64_t limit_bytes,
+                    const std::function<bool(const std::string& path)>& remove) {
   struct Entry {
     fs::file_time_type used;
     int64_t bytes;
@@ -24,7 +25,7 @@ void trim_cache(const std::string& folder, int64_t limit_bytes, const std::strin
   int64_t total = 0;
   std::error_code failure;
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
-    if (at->path().extension() != ".dnnpkg") continue;
+    if (at->path().extension() != extension) continue;
     std::error_code gone;
     const auto bytes = static_cast<int64_t>(at->file_size(gone));
     const fs::file_time_type used = at->last_write_time(gone);
@@ -34,11 +35,17 @@ void trim_cache(const std::string& folder, int64_t limit_bytes, const std::strin
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
   for (const Entry& entry : entries) {
-    if (total <= limit_bytes) return;
-    if (entry.path == fs::path(keep)) continue;
-    std::error_code stays;
-    if (fs::remove(entry.path, stays)) total -= entry.bytes;
+    if (total <= limit_bytes) break;
+    if (remove(entry.path.string())) total -= entry.bytes;
   }
+  return total;
+}
+
+void trim_cache(const std::string& folder, int64_t limit_bytes, const std::string& keep) {
+  trim_folder(folder, ".dnnpkg", limit_bytes, [&](const std::string& path) {
+    std::error_code stays;
+    return fs::path(path) != fs::path(keep) && fs::remove(path, stays);
+  });
 }
 
 }  // namespace dnn

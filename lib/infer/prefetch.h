@@ -15,8 +15,9 @@ namespace dnn {
 
 class Prefetch {
  public:
-  // The threads are closed (base/box.h): they may read files, and start and change nothing. At most `ahead` samples wait decoded or being decoded. 0 threads: each sample is decoded when it is asked for. The
-  // source must outlive the object.
+  // The threads are closed (base/box.h): they may read files, and start and change nothing. At most
+  // `ahead` samples wait decoded or being decoded. 0 threads: each sample is decoded when it is asked
+  // for. The source must outlive the object.
   Prefetch(SampleSource& source, int n_threads, size_t ahead);
   ~Prefetch();
   Prefetch(const Prefetch&) = delete;

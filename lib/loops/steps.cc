@@ -437,6 +437,13 @@ int64_t loop_extent(const Stmt& stmt, const std::string& v) {
   return 0;
 }
 
+LoopKind outer_kind(const Stmt& stmt, const std::string& v) {
+  for (Stmt outer = stmt; outer->kind == StmtKind::For; outer = outer->children[0]) {
+    if (outer->variable == v) return outer->loop;
+  }
+  return LoopKind::Unrolled;
+}
+
 std::vector<std::string> nest_variables(const Stmt& stmt) {
   std::vector<std::string> result;
   for (Stmt inner = stmt; inner->kind == StmtKind::For; inner = inner->children[0]) result.push_back(inner->variable);

@@ -72,6 +72,8 @@ Stmt contract_fma(const Stmt& stmt);
 
 // Extent of the loop over v, 0 when there is none; with several, the first.
 int64_t loop_extent(const Stmt& stmt, const std::string& v);
+// How the loop over v is run, of the perfectly nested loops from the top; Unrolled when it is none of them.
+LoopKind outer_kind(const Stmt& stmt, const std::string& v);
 // Variables of the perfectly nested loops from the top, outermost first.
 std::vector<std::string> nest_variables(const Stmt& stmt);
 // Every load and store of the statement: buffer and logical indices.

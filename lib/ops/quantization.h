@@ -21,6 +21,8 @@ class Granularity {
   int64_t inner_ = 1, extent_ = 1, block_ = 1, blocks_ = 0;
 };
 
+// int8 and uint8.
+inline bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 // The smallest and largest value of an integer type of at most 32 bits.
 int64_t integer_lowest(DType dtype);
 int64_t integer_highest(DType dtype);

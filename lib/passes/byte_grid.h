@@ -20,8 +20,6 @@ struct Grid {
   int64_t of(double real) const { return saturate(static_cast<double>(static_cast<float>(real) / scale), zero, dtype); }
 };
 
-inline bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
-
 // The grid of integers of 8 bits with that scale and zero point (kNoValue: zero); nothing where these are not one constant each.
 inline std::optional<Grid> grid_of(const Graph& graph, ValueId integers, ValueId scale_value, ValueId zero_value) {
   const DType dtype = graph.value(integers).type.dtype;

@@ -10,12 +10,13 @@
 #include "passes/pass.h"
 
 namespace dnn {
-
 namespace {
 
+// Integers, of the graph or of a patch of it, and the real numbers that they stand for.
 struct Source {
-  ValueId value;  // integers
+  ValueId value;
   Grid grid;
+  Type type;
 };
 
 std::optional<Source> source_of(const Graph& graph, const Uses& uses, ValueId value) {
@@ -25,7 +26,7 @@ std::optional<Source> source_of(const Graph& graph, const Uses& uses, ValueId va
   const std::optional<Grid> grid = grid_of(graph, node);
   if (!grid || graph.constant(node.inputs[0]) != nullptr || !graph.value(node.inputs[0]).type.fixed())
     return std::nullopt;
-  return Source{node.inputs[0], *grid};
+  return Source{node.inputs[0], *grid, graph.value(node.inputs[0]).type};
 }
 
 bool same(const Grid& a, const Grid& b) { return a.scale == b.scale && a.zero == b.zero && a.dtype == b.dtype; }
@@ -113,15 +114,15 @@ class ByteMap {
     return names;
   }
 
-  // One kernel: numbers of the sources as real ones, the operator (null: none), the result on y's grid.
+  // One kernel: numbers of the sources as real ones, the operator (null: none), the result on y's grid. `named`: the source nodes.
   Node kernel(const std::vector<Source>& sources, const Node* op, const Type& real, ValueId result,
-              const std::string& name) const {
+              const std::string& name, std::vector<std::string> named) const {
     auto body = std::make_shared<Graph>();
     Node node;
     std::vector<ValueId> reals;
     for (const Source& x : sources) {
       const auto at = std::find(node.inputs.begin(), node.inputs.end(), x.value);
-      Type type = graph_.value(x.value).type;
+      Type type = x.type;
       ValueId inner = kNoValue;
       if (at == node.inputs.end()) {
         inner = body->add_value(cat("x", node.inputs.size()), type);
@@ -152,21 +153,21 @@ class ByteMap {
     node.domain = kInternalDomain;
     node.outputs = {result};
     node.attributes["body"] = std::shared_ptr<const Graph>(body);
-    node.sources = all_sources();
+    node.sources = std::move(named);
     return node;
   }
 
   Patch requantised(const Source& x) const {
     const Node& end = graph_.node(end_);
     Patch patch = start(end.label());
-    patch.add_node(kernel({x}, nullptr, graph_.value(end.inputs[0]).type, end.outputs[0], end.name));
+    patch.add_node(kernel({x}, nullptr, graph_.value(end.inputs[0]).type, end.outputs[0], end.name, all_sources()));
     return patch;
   }
 
   Patch computed(const Node& node) const {
     Patch patch = start(node.label());
     const Type& type = graph_.value(node.outputs[0]).type;
-    patch.add_node(kernel(sources_, &node, type, graph_.node(end_).outputs[0], node.name));
+    patch.add_node(kernel(sources_, &node, type, graph_.node(end_).outputs[0], node.name, all_sources()));
     return patch;
   }
 
@@ -189,7 +190,7 @@ class ByteMap {
       Type real = graph_.value(node.inputs[i]).type, type = real;
       type.dtype = y_.dtype;
       copy.inputs[i] = patch.add_value(graph_.value(x.value).name + ".requantised", type);
-      patch.add_node(kernel({x}, nullptr, real, copy.inputs[i], cat(node.name, "_requantise_", i)));
+      patch.add_node(kernel({x}, nullptr, real, copy.inputs[i], cat(node.name, "_requantise_", i), all_sources()));
     }
     const ValueId result = graph_.node(end_).outputs[0];
     if (join || as_it_is) {
@@ -200,33 +201,11 @@ class ByteMap {
     Type type = graph_.value(node.outputs[0]).type;
     type.dtype = sources_[0].grid.dtype;
     copy.outputs = {patch.add_value(graph_.value(node.outputs[0]).name + ".integers", type)};
-    const Source moved{copy.outputs[0], sources_[0].grid};
+    const Node& end = graph_.node(end_);
+    const Source moved{copy.outputs[0], sources_[0].grid, type};
     patch.add_node(std::move(copy));
-    patch.add_node(after(moved, type, graph_.value(node.outputs[0]).type, result));
+    patch.add_node(kernel({moved}, nullptr, graph_.value(node.outputs[0]).type, result, end.name, sources_of(end)));
     return patch;
-  }
-
-  // As kernel(), of a value that the graph does not have yet.
-  Node after(const Source& x, const Type& integers, const Type& real, ValueId result) const {
-    auto body = std::make_shared<Graph>();
-    const ValueId in = body->add_value("x0", integers), middle = body->add_value("real0", real);
-    Type type = real;
-    type.dtype = y_.dtype;
-    const ValueId y = body->add_value("y", type);
-    body->inputs = {in};
-    body->outputs = {y};
-    body->name = "requantise";
-    body->add_node(to_real(x.grid, in, middle));
-    body->add_node(to_integer(y_, kept_, middle, y));
-    Node node;
-    node.name = graph_.node(end_).name;
-    node.op = "Fused";
-    node.domain = kInternalDomain;
-    node.inputs = {x.value};
-    node.outputs = {result};
-    node.attributes["body"] = std::shared_ptr<const Graph>(body);
-    node.sources = sources_of(graph_.node(end_));
-    return node;
   }
 
   const Graph& graph_;

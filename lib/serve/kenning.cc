@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "base/version.h"
-#include "infer/setup.h"
 
 namespace dnn::serve {
 namespace {
@@ -239,14 +238,7 @@ class Client {
     const MemoryFile file(request.payload);
     NetworkOptions network;
     network.device = "cpu";
-    OpenOptions open = open_options(network);
-    open.cache_folder = options_.open.cache_folder;
-    open.key_path = options_.open.key_path;
-    open.compile.build = options_.open.compile.build;
-    open.note = options_.open.note;
-    open.warn = options_.open.warn;
-    open.trust = trusted_;
-    package_ = open_package(file.path(), open);
+    package_ = open_package(file.path(), open_for_client(network, trusted_, options_));
     for (const Type& type : package_->input_types) {
       if (!type.fixed()) fail_unsupported("an input of ", type.text(), ": only a batch may be open");
     }

@@ -10,7 +10,6 @@
 #include "base/threads.h"
 #include "base/version.h"
 #include "devices/remote.h"
-#include "infer/setup.h"
 #include "remote/handshake.h"
 #include "remote/tensors.h"
 #include "serve/store.h"
@@ -210,16 +209,8 @@ class Client {
     NetworkOptions network;
     network.device = device_of(text_of(request.map, "device"));
     network.isa = text_of(request.map, "isa");
-    OpenOptions open = open_options(network);
-    open.cache_folder = options_.open.cache_folder;
-    open.key_path = options_.open.key_path;
-    open.compile.build = options_.open.compile.build;
-    open.note = options_.open.note;
-    open.warn = options_.open.warn;
-    open.trust = trusted_;
-    open.look_beside = false;  // what lies there is what clients sent
     Opened opened;
-    opened.package = open_package(path, open);
+    opened.package = open_package(path, open_for_client(network, trusted_, options_));
     opened.input_bytes = bytes_of(opened.package->input_types);
     DeviceOptions device = options_.device;
     device.isa = network.isa;
@@ -335,6 +326,18 @@ class Client {
 };
 
 }  // namespace
+
+OpenOptions open_for_client(const NetworkOptions& network, bool trusted, const Options& options) {
+  OpenOptions open = open_options(network);
+  open.cache_folder = options.open.cache_folder;
+  open.key_path = options.open.key_path;
+  open.compile.build = options.open.compile.build;
+  open.note = options.open.note;
+  open.warn = options.open.warn;
+  open.trust = trusted;
+  open.look_beside = false;
+  return open;
+}
 
 void serve_client(Transport& client, const std::string& name, bool trusted, const Options& options) {
   Client(client, name, trusted, options).serve();

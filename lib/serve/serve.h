@@ -7,6 +7,7 @@
 #include "base/transport.h"
 #include "compile/open.h"
 #include "devices/device.h"
+#include "infer/setup.h"
 #include "remote/kenning.h"
 
 namespace dnn::serve {
@@ -33,6 +34,10 @@ struct Options {
   std::function<void()> proven =
       {};  // called at a client's first request: it has the key, if there is one; may be empty
 };
+
+// Options that a client's model or package is opened with: the server's folders and sinks. Nothing beside the file is read, as clients
+// sent that, too. `trusted`: the code in a package is run, else compiled anew.
+OpenOptions open_for_client(const NetworkOptions& network, bool trusted, const Options& options);
 
 // `trusted`: code that the client sends is run. Otherwise the client is a stranger: its packages are compiled anew from the models that
 // they hold, in a store of strangers, with no more threads than there are processors. Returns when the client has left. Throws what

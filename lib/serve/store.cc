@@ -61,29 +61,12 @@ std::string Store::find(const std::string& sha256) const {
 void Store::keep_small(const std::string& newest) const { trim_cache(folder_, most_bytes_, newest); }
 
 void Store::make_room_for_parts() const {
-  struct Part {
-    fs::file_time_type used;
-    int64_t bytes;
-    std::string path;
-  };
-  std::vector<Part> parts;
-  int64_t total = 0;
-  std::error_code failure;
-  for (fs::directory_iterator at(folder_, failure), end; !failure && at != end; at.increment(failure)) {
-    if (at->path().extension() != kPart) continue;
-    std::error_code gone;
-    const Part part = {at->last_write_time(gone), static_cast<int64_t>(at->file_size(gone)), at->path().string()};
-    if (gone) continue;
-    parts.push_back(part);
-    total += part.bytes;
-  }
-  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.used < b.used; });
-  for (const Part& part : parts) {
-    if (total <= most_bytes_) return;
-    const int fd = ::open(part.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::unlink(part.path.c_str()) == 0) total -= part.bytes;
+  const int64_t total = trim_folder(folder_, kPart, most_bytes_, [](const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const bool gone = fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::unlink(path.c_str()) == 0;
     if (fd >= 0) ::close(fd);
-  }
+    return gone;
+  });
   if (total > most_bytes_)
     fail_environment(folder_, ": the uploads of other clients take ", total, " bytes (--max-store ", most_bytes_, ")");
 }
