@@ -5,12 +5,14 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "interp/interpreter.h"
 #include "localize/kernel_errors.h"
 #include "localize/rewrites.h"
 #include "localize/side_run.h"
 #include "ops/op.h"
+#include "ops/quantization.h"
 
 namespace dnn {
 namespace {
@@ -19,6 +21,7 @@ constexpr double kRunShare = 1.0 / 3;       // of the time, where that is limite
 constexpr double kShare = 0.1;              // of the whole movement: what is searched for first
 constexpr double kRounding = 32 * 0x1p-23;  // of an output: what constants rounded to float32 may move it by
 constexpr double kRoundingOfKernel = 1e-4;  // of the largest value: what blocked sums and short exponentials may
+constexpr double kMovedIntegers = 0.05;     // of all: what sums that round otherwise may move by a step
 constexpr size_t kMostRounding = 3;         // kernels that are told of when all of them just round
 constexpr size_t kMostLabelSamples = 32;    // that a finding's labels are looked at in
 
@@ -36,6 +39,39 @@ Worst worst_of(const std::vector<Outcome>& first, const std::vector<Outcome>& ot
     if (i == 0 || m.excess > worst.movement.excess) worst.movement = m;
   }
   return worst;
+}
+
+// True where the rewrite that leads from one graph to the other makes integers of 8 bits, and moves few of them, each by one: a sum on
+// integers rounds once where one of real numbers rounds each product.
+bool rounds_integers(const Graph& before, const Graph& after, const std::vector<Tensor>& inputs) {
+  std::set<ValueId> made;  // by both graphs, in the second one by nodes that the first has not
+  for (NodeId id : after.order()) {
+    for (ValueId v : after.node(id).outputs) {
+      if (id >= before.node_slots() && v != kNoValue && v < before.value_count()) made.insert(v);
+    }
+  }
+  const auto values_of = [&](const Graph& graph) {
+    std::map<ValueId, Tensor> values;
+    interpret(graph, inputs, [&](const Graph& of, ValueId v, const Tensor& value) {
+      if (&of == &graph && made.count(v) != 0) values[v] = value;
+    });
+    return values;
+  };
+  const std::map<ValueId, Tensor> first = values_of(before), other = values_of(after);
+  int64_t all = 0, moved = 0;
+  for (ValueId v : made) {
+    const auto a = first.find(v), b = other.find(v);
+    if (a == first.end() || b == other.end() || !is_byte(a->second.dtype()) || a->second.dtype() != b->second.dtype() ||
+        a->second.shape() != b->second.shape())
+      return false;
+    const std::vector<int64_t> x = to_int64s(a->second), y = to_int64s(b->second);
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (std::abs(x[i] - y[i]) > 1) return false;
+      moved += x[i] != y[i] ? 1 : 0;
+    }
+    all += static_cast<int64_t>(x.size());
+  }
+  return all > 0 && static_cast<double>(moved) <= kMovedIntegers * static_cast<double>(all);
 }
 
 // Searches one side.
@@ -237,6 +273,10 @@ class Search {
       finding->kind = FaultKind::Breaks;
       return;
     }
+    const bool integers = side_.compile.element != DType::Float64 &&
+                          std::all_of(inputs_.begin(), inputs_.end(), [&](const std::vector<Tensor>& inputs) {
+                            return rounds_integers(before.graph, after.graph, inputs);
+                          });
     // In float64 what only rounds otherwise moves nothing.
     std::vector<Outcome> wide_before, wide_after;
     for (const std::vector<Tensor>& inputs : inputs_) {
@@ -251,12 +291,12 @@ class Search {
         !std::all_of(wide_after.begin(), wide_after.end(), runs)) {
       finding->max_abs_float64 = std::numeric_limits<double>::quiet_NaN();
       const bool large = narrow.movement.max_abs > kRoundingOfKernel * narrow.movement.largest;
-      finding->kind = large ? FaultKind::Wrong : FaultKind::Rounding;
+      finding->kind = large && !integers ? FaultKind::Wrong : FaultKind::Rounding;
       return;
     }
     finding->max_abs_float64 = wide.movement.max_abs;
     const double rounds = std::max(kShare * narrow.movement.max_abs, kRounding * narrow.movement.largest);
-    finding->kind = wide.movement.max_abs <= rounds ? FaultKind::Rounding : FaultKind::Wrong;
+    finding->kind = integers || wide.movement.max_abs <= rounds ? FaultKind::Rounding : FaultKind::Wrong;
   }
 
   void find_kernels(const Rewritten& whole, SideRun& device, size_t sample, const Outcome& expected, double limit) {

@@ -110,6 +110,63 @@ TEST(Bisect, NamesTheOneRewriteWithItsNodes) {
   EXPECT_FALSE(report.after->beyond_tolerance);
 }
 
+// A quantised layer whose sums often lie half way between two integers.
+const char* const kQuantised = R"(graph "quantised" {
+  opset 21
+  input x: float32[1,4,16,16]
+  const w: int8[4,4,1,1] = {1, 2, -3, 1, 5, 1, 1, -2, 3, 3, 1, -1, 7, -2, 1, 1}
+  const xs: float32[] = {0.1}
+  const xz: uint8[] = {20}
+  const ws: float32[] = {0.3}
+  const ys: float32[] = {0.6}
+  const yz: uint8[] = {128}
+  a.q = QuantizeLinear(x, xs, xz) @a
+  a = DequantizeLinear(a.q, xs, xz) @b
+  v = DequantizeLinear(w, ws) @c
+  l = Conv(a, v) @conv
+  y.q = QuantizeLinear(l, ys, yz) @d
+  y = DequantizeLinear(y.q, ys, yz) @e
+  output y
+})";
+
+// integer-arithmetic, with results moved by that many integers: 20 units of the sum are one.
+int32_t off = 0;
+std::vector<Patch> shifted(const Graph& graph, const PassContext& context) {
+  std::vector<Patch> patches = right(graph, context);
+  for (Patch& patch : patches) {
+    for (Value& value : patch.values()) {
+      if (!value.constant || value.name.find(".bias") == std::string::npos) continue;
+      Tensor bias(DType::Int32, value.constant->shape());
+      for (int64_t m = 0; m < bias.size(); ++m)
+        bias.mutable_data<int32_t>()[m] = value.constant->data<int32_t>()[m] + 20 * off;
+      value.constant = bias;
+    }
+  }
+  return patches;
+}
+
+// On integers the same sum rounds once. Few results move then, by one: that is no fault; all by one is.
+TEST(Bisect, TellsRoundingOfIntegersFromAWrongBias) {
+  Tensor x(DType::Float32, {1, 4, 16, 16});
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i * 37 % 101) / 10 - 2;
+  std::vector<Pass> rows = passes();
+  for (Pass& row : rows) {
+    if (std::string(row.name) != "integer-arithmetic") continue;
+    right = row.run;
+    row.run = shifted;
+  }
+  for (const int32_t moved : {0, 1, -1, 2}) {
+    SCOPED_TRACE(moved);
+    off = moved;
+    BisectSide target = side("reference", 1);
+    target.compile.rows = &rows;
+    const BisectReport report = bisect(parse_graph(kQuantised), {{"a", {x}}}, side("reference", 0), target, {});
+    ASSERT_GE(report.rewrites.size(), 1u);
+    EXPECT_EQ(report.rewrites[0].pass, "integer-arithmetic");
+    EXPECT_EQ(report.rewrites[0].kind, moved == 0 ? FaultKind::Rounding : FaultKind::Wrong);
+  }
+}
+
 // Out of time, it says between which rewrites the guilty one is, and that is true.
 TEST(Bisect, EndsWithTheTimeBetweenTwoRewrites) {
   BisectSide target = side("reference", 1);
