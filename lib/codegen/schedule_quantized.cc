@@ -62,7 +62,7 @@ class QuantizedSchedule {
       if (access.is_store || access.buffer->scope != Scope::Global) continue;
       const DType dtype = access.buffer->dtype;
       if (dtype == DType::Int32 || dtype == DType::Float32) {
-        by_channel_.push_back(access.buffer);
+        if (access.buffer->shape.size() == 1) by_channel_.push_back(access.buffer);
       } else if (packable_.count(access.buffer.get()) != 0 && (dtype == DType::Int8 || dtype == DType::Int16)) {
         weights_ = access.buffer;
       } else {

@@ -2,15 +2,16 @@
 #include "ops/border.h"
 
 #include "ops/attributes.h"
+#include "ops/lowering.h"
 
 namespace dnn {
 
 std::optional<int64_t> border_of(const Graph& graph, const Uses& uses, ValueId value) {
   std::optional<int64_t> all;
   for (NodeId id : uses.readers[static_cast<size_t>(value)]) {
-    const Node& node = graph.node(id);
-    if (!takes_attribute(node, "padding") || node.input(0) != value) continue;
-    const int64_t padding = int_attribute(node, "padding");
+    const Head head = head_of(graph.node(id));
+    if (!takes_attribute(*head.node, "padding") || head.inputs.empty() || head.inputs[0] != value) continue;
+    const int64_t padding = int_attribute(*head.node, "padding");
     if (all && *all != padding) return std::nullopt;
     all = padding;
   }

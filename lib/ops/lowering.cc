@@ -1,6 +1,7 @@
 // Lowering one node of a graph; see lowering.h.
 #include "ops/lowering.h"
 
+#include <algorithm>
 #include <map>
 
 #include "ops/elementwise.h"
@@ -38,6 +39,20 @@ LowerContext lower_node(const Graph& graph, const Node& node) {
   }
   op->lower(context);
   return context;
+}
+
+Head head_of(const Node& node) {
+  const auto found = node.attributes.find("body");
+  if (node.domain != kInternalDomain || node.op != "Fused" || found == node.attributes.end())
+    return {&node, node.inputs};
+  const Graph& body = **std::get_if<std::shared_ptr<const Graph>>(&found->second);
+  Head head{&body.node(body.order().at(0)), {}};
+  for (ValueId v : head.node->inputs) {
+    const auto at = std::find(body.inputs.begin(), body.inputs.end(), v);
+    head.inputs.push_back(at == body.inputs.end() ? kNoValue
+                                                  : node.inputs[static_cast<size_t>(at - body.inputs.begin())]);
+  }
+  return head;
 }
 
 bool can_lower(const Graph& graph, const Node& node) { return !lower_node(graph, node).stages.empty(); }

@@ -19,24 +19,6 @@ constexpr int64_t kBlock = 16;
 constexpr int64_t kLeastChannels = 8;  // below, blocks would be mostly padding
 constexpr int64_t kBytes = 4;          // in a block of fewer channels of 8 bits: what a dot product takes
 
-// The node that decides a kernel's loops: the first of a fused chain. `outer` maps its inputs to the graph's values.
-struct Anchor {
-  const Node* node;
-  std::vector<ValueId> inputs;
-};
-
-Anchor anchor_of(const Node& node) {
-  if (!is_fused(node)) return {&node, node.inputs};
-  const Graph& body = **std::get_if<std::shared_ptr<const Graph>>(&node.attributes.at("body"));
-  const Node& first = body.node(body.order().at(0));
-  std::vector<ValueId> inputs;
-  for (ValueId v : first.inputs) {
-    const auto at = std::find(body.inputs.begin(), body.inputs.end(), v);
-    inputs.push_back(at == body.inputs.end() ? kNoValue : node.inputs[static_cast<size_t>(at - body.inputs.begin())]);
-  }
-  return {&first, inputs};
-}
-
 bool is_quantized(const Node& node) { return node.domain == kInternalDomain && node.op == "QuantizedConv"; }
 bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
@@ -101,7 +83,7 @@ class Chooser {
 
   void spread(NodeId id) {
     const Node& node = graph_.node(id);
-    const Anchor anchor = anchor_of(node);
+    const Head anchor = head_of(node);
     const bool concat = channel_concat(graph_, *anchor.node) || channel_concat(graph_, node);
     if (!spatial(*anchor.node) && !concat) return;
     if (!anchor.inputs.empty()) block(anchor.inputs[0]);
@@ -116,7 +98,7 @@ class Chooser {
   }
 
   // Weights that are no constants, which a schedule would pack: the filters of a block side by side.
-  void computed_weights(const Anchor& conv) {
+  void computed_weights(const Head& conv) {
     const ValueId w = conv.inputs[1];
     if (!may_change(w) || conv.node->attribute_int("group", 1) != 1) return;
     const Shape shape = graph_.value(w).type.fixed_shape();
@@ -128,8 +110,8 @@ class Chooser {
     const OpDef* op = find_op(node.domain, node.op);
     const bool fused = is_fused(node);
     if (op == nullptr || (op->element == nullptr && !fused)) return;
-    if (fused && !spatial(*anchor_of(node).node)) {
-      const Node& head = *anchor_of(node).node;
+    if (fused && !spatial(*head_of(node).node)) {
+      const Node& head = *head_of(node).node;
       const OpDef* first = find_op(head.domain, head.op);
       if (first == nullptr || first->element == nullptr) return;
     }
@@ -176,7 +158,7 @@ class Chooser {
 
   void borders(NodeId id) {
     const Node& node = graph_.node(id);
-    const Anchor anchor = anchor_of(node);
+    const Head anchor = head_of(node);
     if (anchor.inputs.size() < 2 || !lowers(id)) return;
     const ValueId x = anchor.inputs[0];
     const Type& type = graph_.value(x).type;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ops/lowering.h"
+#include "ops/quantization.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -18,6 +19,16 @@ bool float_type(const Type& type) { return type.fixed() && has_vectors(type.dtyp
 bool elementwise(const Node& node) {
   const OpDef* op = find_op(node.domain, node.op);
   return op != nullptr && op->element != nullptr && node.outputs.size() == 1;
+}
+
+bool is_to_integer(const Node& node) { return node.domain == kInternalDomain && node.op == "ToInteger"; }
+
+// True where a kernel that `head` begins may end in bytes: its schedule has vectors for both.
+bool ends_in_bytes(const Graph& graph, const Node& head) {
+  if (head.domain == kInternalDomain && head.op == "QuantizedConv") return true;
+  return elementwise(head) && std::any_of(head.inputs.begin(), head.inputs.end(), [&](ValueId v) {
+           return v != kNoValue && is_byte(graph.value(v).type.dtype);
+         });
 }
 
 // The head and the element-wise nodes behind it that can be one kernel: the longest run, in the graph's order, of which
@@ -38,9 +49,9 @@ std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId firs
     const NodeId id = *next;
     frontier.erase(std::remove(frontier.begin(), frontier.end(), id), frontier.end());
     const Node& node = graph.node(id);
-    if (taken.count(id) != 0 || !elementwise(node) || !can_lower(graph, node) ||
-        graph.value(node.outputs[0]).type != type)
-      break;
+    const Type& made = graph.value(node.outputs[0]).type;
+    const bool ends = ends_in_bytes(graph, head) && is_to_integer(node) && made.shape == type.shape;
+    if (taken.count(id) != 0 || !elementwise(node) || !can_lower(graph, node) || (made != type && !ends)) break;
     bool fixed = true;
     for (ValueId v : node.inputs) fixed = fixed && (v == kNoValue || graph.value(v).type.fixed());
     if (!fixed) break;
@@ -56,6 +67,7 @@ std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId firs
       for (NodeId reader : uses.readers[static_cast<size_t>(v)]) closed = closed && members.count(reader) != 0;
     }
     if (closed) best = group.size();
+    if (ends) break;
   }
   group.resize(best);
   return best < 2 ? std::vector<NodeId>() : group;

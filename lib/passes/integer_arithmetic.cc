@@ -1,6 +1,7 @@
 // integer-arithmetic: what stands between DequantizeLinear and QuantizeLinear as operators on integers. A convolution or fully
 // connected layer, with its bias and what clamps its result, and a QLinearConv or QLinearMatMul become one dnn.QuantizedConv: zero points are folded into the bias,
-// the three scales into one factor, float32(float32(x * w) / y). Numbers between layers become uint8, int8 ones by 128 added
+// the three scales into one factor, float32(float32(x * w) / y). Where no QuantizeLinear follows, or another operator comes before
+// it, the result are real numbers, with x * w as the factor. Numbers between layers become uint8, int8 ones by 128 added
 // to them and to their zero point, which changes no real number.
 #include <algorithm>
 #include <cmath>
@@ -89,6 +90,26 @@ class Layer {
  public:
   Layer(const Graph& graph, const Uses& uses, NodeId end) : graph_(graph), uses_(uses), end_(end) {}
 
+  // A layer whose result stays real: from its operator, or a MatMul's bias, on.
+  std::optional<Patch> real_patch() {
+    main_ = end_;
+    const NodeId reader = is_op(main(), "MatMul") ? only_reader(graph_, uses_, main().outputs[0]) : -1;
+    if (reader >= 0 && is_op(graph_.node(reader), "Add")) {
+      const Node& add = graph_.node(reader);
+      const ValueId other = add.inputs[add.inputs[0] == main().outputs[0] ? 1 : 0];
+      if (graph_.constant(other) != nullptr || constant_of(graph_, uses_, other, 0)) added_ = other, end_ = reader;
+    }
+    if (!find_input() || !find_weights()) return std::nullopt;
+    if (!find_bias()) {
+      if (end_ == main_) return std::nullopt;
+      end_ = main_, added_ = kNoValue;
+      if (!find_bias()) return std::nullopt;
+    }
+    if (end_ != main_) removed_.push_back(main_);
+    y_.dtype = DType::Float32;
+    return make();
+  }
+
   std::optional<Patch> patch() {
     if (is_op(graph_.node(end_), "QLinearConv") || is_op(graph_.node(end_), "QLinearMatMul")) {
       if (!take_in_one()) return std::nullopt;
@@ -107,11 +128,12 @@ class Layer {
 
   bool convolves() const { return is_op(main(), "Conv") || is_op(main(), "QLinearConv"); }
 
-  // True where a layer can read `input_`.
+  // True where a layer can read `input_`: of a MatMul all but the last axis are rows.
   bool input_fits() const {
     const Type& type = graph_.value(input_).type;
     if (graph_.constant(input_) != nullptr || !type.shape) return false;
-    return convolves() ? type.shape->size() >= 3 : type.shape->size() == 2;
+    if (convolves()) return type.shape->size() >= 3;
+    return type.shape->size() == 2 || (type.shape->size() > 2 && type.fixed());
   }
 
   // A layer that one operator spells, with its scales as operands.
@@ -287,29 +309,56 @@ class Layer {
     node.name = first.name;
     if (convolves()) node.attributes = first.attributes;
     node.attributes["padding"] = x_.zero;
-    node.attributes["zero_point"] = y_.zero;
-    node.attributes["low"] = kept_.low;
-    node.attributes["high"] = kept_.high;
+    if (y_.dtype != DType::Float32) {
+      node.attributes["zero_point"] = y_.zero;
+      node.attributes["low"] = kept_.low;
+      node.attributes["high"] = kept_.high;
+    }
     node.attributes["to"] = static_cast<int64_t>(y_.dtype);
     Tensor bias(DType::Int32, {channels_}), scale(DType::Float32, {channels_});
     for (size_t m = 0; m < bias_.size(); ++m) {
       bias.mutable_data<int32_t>()[m] = static_cast<int32_t>(bias_[m]);
       const float product = x_.scale * scales_[m];
-      scale.mutable_data<float>()[m] = product / y_.scale;
+      scale.mutable_data<float>()[m] = product / y_.scale;  // 1 for real numbers
     }
-    const std::string& name = graph_.value(first.inputs[main_ == end_ ? 3 : 1]).name;
+    const bool in_one = is_op(first, "QLinearConv") || is_op(first, "QLinearMatMul");
+    const std::string& name = graph_.value(first.inputs[in_one ? 3 : 1]).name;
     node.inputs = {input_, patch.add_constant(name + ".integers", weights_),
                    patch.add_constant(name + ".bias", std::move(bias)),
                    patch.add_constant(name + ".factor", std::move(scale))};
     node.outputs = end.outputs;
+    const Type& x = graph_.value(input_).type;
+    const bool rows = !convolves() && x.shape->size() > 2;
+    if (rows) {
+      const Shape from = x.fixed_shape();
+      const int64_t all = element_count(from) / std::max<int64_t>(1, from.back());
+      node.inputs[0] = patch.add_value(name + ".rows", Type(x.dtype, {all, from.back()}));
+      reshape(patch, input_, {all, from.back()}, node.inputs[0], first.name + "_rows", sources_of(first));
+      node.outputs = {patch.add_value(name + ".products", Type(y_.dtype, {all, channels_}))};
+    }
     for (auto id = removed_.rbegin(); id != removed_.rend(); ++id) {
       for (const std::string& source : sources_of(graph_.node(*id))) node.sources.push_back(source);
       patch.remove_node(*id);
     }
     for (const std::string& source : sources_of(end)) node.sources.push_back(source);
     patch.remove_node(end_);
-    patch.add_node(std::move(node));
+    patch.add_node(node);
+    const Type& y = graph_.value(end.outputs[0]).type;
+    if (rows) reshape(patch, node.outputs[0], y.fixed_shape(), end.outputs[0], first.name + "_shape", node.sources);
     return patch;
+  }
+
+  static void reshape(Patch& patch, ValueId from, const Shape& shape, ValueId to, const std::string& name,
+                      std::vector<std::string> sources) {
+    Node node;
+    node.name = name;
+    node.op = "Reshape";
+    node.attributes["allowzero"] = int64_t{1};
+    node.inputs = {
+        from, patch.add_constant(name + ".shape", Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape))};
+    node.outputs = {to};
+    node.sources = std::move(sources);
+    patch.add_node(std::move(node));
   }
 
   const Graph& graph_;
@@ -339,6 +388,12 @@ std::vector<Patch> integer_arithmetic(const Graph& graph, const PassContext&) {
     const Node& node = graph.node(id);
     if (!is_op(node, "QuantizeLinear") && !is_op(node, "QLinearConv") && !is_op(node, "QLinearMatMul")) continue;
     if (std::optional<Patch> patch = Layer(graph, uses, id).patch()) patches.push_back(std::move(*patch));
+  }
+  if (!patches.empty()) return patches;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (!is_op(node, "Conv") && !is_op(node, "Gemm") && !is_op(node, "MatMul")) continue;
+    if (std::optional<Patch> patch = Layer(graph, uses, id).real_patch()) patches.push_back(std::move(*patch));
   }
   return patches;
 }

@@ -120,6 +120,7 @@ class ByteMap {
     auto body = std::make_shared<Graph>();
     Node node;
     std::vector<ValueId> reals;
+    std::vector<Node> converted;
     for (const Source& x : sources) {
       const auto at = std::find(node.inputs.begin(), node.inputs.end(), x.value);
       Type type = x.type;
@@ -133,8 +134,12 @@ class ByteMap {
       }
       type.dtype = DType::Float32;
       reals.push_back(body->add_value(cat("real", reals.size()), type));
-      body->add_node(to_real(x.grid, inner, reals.back()));
+      converted.push_back(to_real(x.grid, inner, reals.back()));
     }
+    // A kernel's head is as large as its result.
+    std::stable_partition(converted.begin(), converted.end(),
+                          [&](const Node& n) { return body->value(n.outputs[0]).type.shape == real.shape; });
+    for (Node& n : converted) body->add_node(std::move(n));
     if (op != nullptr) {
       Node copy = *op;
       copy.inputs = reals;

@@ -1,10 +1,11 @@
 // dnn.QuantizedConv: a convolution of 8-bit integers, or a fully connected layer where there are no spatial axes, and what is made
 // of its sums. Inputs: x [N, C, D...] of int8 or uint8, w [M, C/group, K...] of int8 or int16, bias [M] of int32, scale [M] of float32;
-// attributes of Conv, and `padding` (what x is taken to hold outside), `zero_point`, `low` and `high` (of y), `to` (its dtype).
-// Made by the pass integer-arithmetic, which folds zero points into the bias.
+// attributes of Conv, and `padding` (what x is taken to hold outside), `zero_point`, `low` and `high` (of y), `to` (its dtype; real
+// numbers where it is float32). Made by the pass integer-arithmetic, which folds zero points into the bias.
 //
 //   sum = bias[m] + sum of x * w, in int32, which wraps
 //   y = round(min(max(float32(sum) * scale[m], low - zero_point), high - zero_point)) + zero_point
+//   y = float32(sum) * scale[m]                                                                      of float32
 //
 // float32(sum) rounds to even; round() rounds half to even. There is no other rounding, so that the order of the sum, the
 // instruction set and the level change no bit.
@@ -12,6 +13,7 @@
 
 #include "ops/convolve.h"
 #include "ops/outputs.h"
+#include "ops/quantization.h"
 
 namespace dnn {
 namespace {
@@ -43,7 +45,7 @@ void infer(InferContext& context) {
   expect_dtype(context, 2, DType::Int32);
   expect_dtype(context, 3, DType::Float32);
   const DType to = dtype_from_onnx(int_attribute(context.node, "to"));
-  if (to != DType::Int8 && to != DType::UInt8) context.fail("'to' is ", dtype_name(to));
+  if (!is_byte(to) && to != DType::Float32) context.fail("'to' is ", dtype_name(to));
   if (context.has_shape(0) && context.has_shape(1) && context.shape(0).size() == 2) {
     const auto &x = context.shape(0), &w = context.shape(1, 2);
     if (x[1].fixed() && w[1].fixed() && x[1].size != w[1].size)
@@ -102,6 +104,10 @@ void compute(ReferenceContext& context) {
                        for (int64_t j = 0; j < width; ++j) {
                          const auto sum = static_cast<int32_t>(sums[j] + start[static_cast<size_t>(m)]);
                          const float real = static_cast<float>(sum) * scale[m];
+                         if constexpr (std::is_same_v<Y, float>) {
+                           to[j] = real;
+                           continue;
+                         }
                          const float above = real > make.low ? real : make.low;
                          const float kept = above < make.high ? above : make.high;
                          to[j] = static_cast<Y>(static_cast<int64_t>(std::nearbyint(kept)) + make.zero_point);
@@ -112,11 +118,11 @@ void compute(ReferenceContext& context) {
 
 void reference(ReferenceContext& context) {
   const bool from = context.input(0).dtype() == DType::UInt8;
-  const bool to = dtype_from_onnx(int_attribute(context.node, "to")) == DType::UInt8;
-  if (from && to) return compute<uint8_t, uint8_t>(context);
-  if (from) return compute<uint8_t, int8_t>(context);
-  if (to) return compute<int8_t, uint8_t>(context);
-  compute<int8_t, int8_t>(context);
+  switch (dtype_from_onnx(int_attribute(context.node, "to"))) {
+    case DType::UInt8: return from ? compute<uint8_t, uint8_t>(context) : compute<int8_t, uint8_t>(context);
+    case DType::Int8: return from ? compute<uint8_t, int8_t>(context) : compute<int8_t, int8_t>(context);
+    default: return from ? compute<uint8_t, float>(context) : compute<int8_t, float>(context);
+  }
 }
 
 // Loops as Conv's: n, g, m, the output axes o0.., reduction c, k0..
@@ -151,11 +157,14 @@ void lower(LowerContext& context) {
     reduce = substitute(reduce, {{"c", constant_int(DType::Int64, 0)}});
   }
   const Requantisation make(context.node);
-  Expr real = cast(DType::Float32, load(sum, {})) * load(context.inputs[3], {channel});
-  real = loops::min(loops::max(real, constant(DType::Float32, make.low)), constant(DType::Float32, make.high));
-  const Expr result = cast(DType::Int32, unary(Op::RoundEven, real)) + constant_int(DType::Int32, make.zero_point);
+  Expr result = cast(DType::Float32, load(sum, {})) * load(context.inputs[3], {channel});
+  if (y->dtype != DType::Float32) {
+    result = loops::min(loops::max(result, constant(DType::Float32, make.low)), constant(DType::Float32, make.high));
+    result =
+        cast(y->dtype, cast(DType::Int32, unary(Op::RoundEven, result)) + constant_int(DType::Int32, make.zero_point));
+  }
   Stmt body = block({alloc(sum), store(sum, {}, load(context.inputs[2], {channel})), std::move(reduce),
-                     store(y, y_index, cast(y->dtype, result))});
+                     store(y, y_index, std::move(result))});
   for (size_t i = rank; i-- > 0;) body = loop(cat("o", i), window.output[i], std::move(body));
   if (group == 1 || m_per_group > 1) body = loop("m", m_per_group, std::move(body));
   if (group > 1) body = loop("g", group, std::move(body));
@@ -178,8 +187,8 @@ OpDef define_QuantizedConv() {
   op.attributes = window_attributes(false, {{"group", 1, "groups of channels"},
                                             {"padding", 0, "what x is taken to hold outside"},
                                             {"zero_point", 0, "of y"},
-                                            {"low", required(AttributeType::Int), "the least number in y"},
-                                            {"high", required(AttributeType::Int), "the largest"},
+                                            {"low", 0, "the least number in y"},
+                                            {"high", 0, "the largest"},
                                             {"to", required(AttributeType::Int), "dtype of y"}});
   op.infer = infer;
   op.reference = reference;

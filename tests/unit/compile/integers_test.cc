@@ -10,6 +10,7 @@
 #include "graph/bind.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
+#include "ops/lowering.h"
 #include "ops/op.h"
 #include "passes/pass.h"
 #include "target/isa.h"
@@ -83,6 +84,9 @@ std::string network(const Case& c, const std::string& type, int64_t x_zero, int6
   const std::string clamp = c.clamp;
   if (clamp == "Relu") text += "\n  r = Relu(l) @clamp";
   if (clamp == "Clip") text += "\n  r = Clip(l, low, high) @clamp";
+  if (clamp == "LeakyRelu") text += "\n  r = LeakyRelu(l) @bend {alpha = 0.1}";
+  if (clamp == "HardSwish") text += "\n  r = HardSwish(l) @bend";
+  if (clamp == "Swish") text += "\n  s = Sigmoid(l) @gate\n  r = Mul(l, s) @bend";
   return text + "\n  y = QuantizeLinear(" + (clamp.empty() ? "l" : "r") + ", ys, yz) @end\n" + last + "}\n";
 }
 
@@ -123,14 +127,25 @@ std::vector<Tensor> expected_of(const Graph& graph, const Tensor& x, std::string
   PassOptions options;
   options.target = any_target(1);
   run_passes(rewritten, options);
-  for (NodeId id : rewritten.order()) *ops += rewritten.node(id).op + " ";
+  for (NodeId id : rewritten.order()) *ops += head_of(rewritten.node(id)).node->op + " ";
   return interpret(rewritten, {x});
 }
 
-void expect_same_bits(const Graph& graph, const Tensor& x, const std::vector<Tensor>& expected, const std::string& what,
-                      const std::vector<int>& levels) {
+// The largest distance between the numbers of two tensors.
+double apart(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = to_doubles(a), y = to_doubles(b);
+  double most = 0;
+  for (size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
+  return most;
+}
+
+// `within`: compiled functions such as exp are not the interpreter's to the bit, but each machine's of a level are the same.
+void expect_same_bits(const Graph& graph, const Tensor& x, const std::vector<Tensor>& interpreted,
+                      const std::string& what, const std::vector<int>& levels, double within = 0) {
   for (int opt : levels) {
     SCOPED_TRACE(cat(what, " -O", opt));
+    std::vector<Tensor> expected = interpreted;
+    bool near = within > 0;
     CompileOptions options;
     options.opt = opt;
     options.isas = supported_isas();
@@ -140,20 +155,17 @@ void expect_same_bits(const Graph& graph, const Tensor& x, const std::vector<Ten
       for (int threads : {1, 3}) {
         const std::vector<Tensor> got = open_session("cpu", package, {threads, isa})->run({x});
         ASSERT_EQ(got.size(), expected.size());
+        if (near) {
+          EXPECT_LE(apart(got[0], expected[0]), within) << what << " -O" << opt;
+          expected = got;
+          near = false;
+        }
         for (size_t i = 0; i < got.size(); ++i)
           EXPECT_TRUE(got[i].identical(expected[i]))
               << what << " -O" << opt << " " << isa << " " << threads << ", output " << i;
       }
     }
   }
-}
-
-// The largest distance between the numbers of two tensors.
-double apart(const Tensor& a, const Tensor& b) {
-  const std::vector<double> x = to_doubles(a), y = to_doubles(b);
-  double most = 0;
-  for (size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
-  return most;
 }
 
 void expect_integers(const Case& c, Numbers numbers, const std::string& type, const char* last) {
@@ -173,7 +185,8 @@ void expect_integers(const Case& c, Numbers numbers, const std::string& type, co
   const double step = std::string(last).find("output z") == std::string::npos ? 1 : c.channels == 16 ? 900 : 37.3;
   EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), step * 1.001) << what;
   expect_same_bits(graph, x, expected, what,
-                   numbers == Numbers::Random && !is_signed ? std::vector<int>{1, 3} : std::vector<int>{3});
+                   numbers == Numbers::Random && !is_signed ? std::vector<int>{1, 3} : std::vector<int>{3},
+                   std::string(c.clamp) == "Swish" ? step : 0);
 }
 
 TEST(Integers, EveryMachineGivesTheInterpretersBits) {
@@ -183,6 +196,115 @@ TEST(Integers, EveryMachineGivesTheInterpretersBits) {
 TEST(Integers, OfSignedNumbersToo) {
   for (const Case& c : {kCases[0], kCases[3], kCases[5], kCases[9]})
     expect_integers(c, Numbers::Random, "int8", "  z = DequantizeLinear(y, ys, yz) @back\n  output z\n");
+}
+
+// What bends a layer's result comes between the sums and the rounding, in one kernel.
+TEST(Integers, ReachAcrossActivations) {
+  for (Case c : {kCases[0], kCases[3], kCases[5], kCases[7], kCases[9]}) {
+    for (const char* bend : {"LeakyRelu", "HardSwish", "Swish"}) {
+      c.clamp = bend;
+      expect_integers(c, Numbers::Random, "uint8", "  output y\n");
+    }
+  }
+}
+
+// A layer whose result nothing quantises: its sums are integers, and each has one rounding.
+TEST(Integers, ResultsMayStayReal) {
+  for (const char* layer : {"y = Conv(x.real, w.real, b.real) @last {pads = [1, 1, 1, 1]}",
+                            "c = Conv(x.real, w.real, b.real) @conv\n  y = LeakyRelu(c) @last"}) {
+    std::mt19937 random(3);
+    Graph graph = parse_graph(cat(R"(graph "g" {
+  opset 21
+  input x: float32[2,20,8,9]
+  const xs: float32[] = {0.5}
+  const xz: uint8[] = {131}
+  const w: int8[35,20,3,3] = random(1)
+  const ws: float32[35] = random(2)
+  const b: int32[35] = random(3)
+  const bs: float32[35] = random(4)
+  x.q = QuantizeLinear(x, xs, xz) @quantize
+  x.real = DequantizeLinear(x.q, xs, xz) @dequantize
+  w.real = DequantizeLinear(w, ws) @weights {axis = 0}
+  b.real = DequantizeLinear(b, bs) @bias {axis = 0}
+  )",
+                                  layer, "\n  output y\n}\n"));
+    draw(graph, Numbers::Random, random);
+    infer_types(graph);
+    const Tensor x = input_of(graph, Numbers::Random, random);
+    std::string ops;
+    const std::vector<Tensor> expected = expected_of(graph, x, &ops);
+    EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << ops;
+    EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), 0.05) << layer;
+    expect_same_bits(graph, x, expected, layer, {1, 3});
+  }
+}
+
+// A MatMul of more than two axes is a layer of as many rows, quantised behind it or not.
+TEST(Integers, RowsOfAMatMul) {
+  for (const char* end : {"output s", "y = QuantizeLinear(s, ys, yz) @end\n  output y"}) {
+    std::mt19937 random(3);
+    Graph graph = parse_graph(cat(R"(graph "g" {
+  opset 21
+  input x: float32[2,7,48]
+  const xs: float32[] = {0.5}
+  const xz: uint8[] = {131}
+  const ys: float32[] = {40}
+  const yz: uint8[] = {120}
+  const w: int8[48,37] = random(1)
+  const ws: float32[37] = random(2)
+  const b: int32[37] = random(3)
+  const bs: float32[37] = random(4)
+  x.q = QuantizeLinear(x, xs, xz) @quantize
+  x.real = DequantizeLinear(x.q, xs, xz) @dequantize
+  w.real = DequantizeLinear(w, ws) @weights {axis = 1}
+  b.real = DequantizeLinear(b, bs) @bias {axis = 0}
+  p = MatMul(x.real, w.real) @product
+  s = Add(b.real, p) @sum
+  )",
+                                  end, "\n}\n"));
+    draw(graph, Numbers::Random, random);
+    infer_types(graph);
+    const Tensor x = input_of(graph, Numbers::Random, random);
+    std::string ops;
+    const std::vector<Tensor> expected = expected_of(graph, x, &ops);
+    EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << ops;
+    EXPECT_EQ(ops.find("MatMul"), std::string::npos) << ops;
+    EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), 1) << end;
+    expect_same_bits(graph, x, expected, end, {1, 3});
+  }
+}
+
+// Squeeze and excitation: one number a channel times all of it, whichever operand comes first.
+TEST(Integers, AGateForEachChannel) {
+  for (const char* product : {"Mul(x.real, g.real)", "Mul(g.real, x.real)"}) {
+    std::mt19937 random(3);
+    Graph graph = parse_graph(cat(R"(graph "g" {
+  opset 21
+  input x: uint8[2,20,5,6]
+  input g: uint8[2,20,1,1]
+  const s: float32[] = {0.02}
+  const z: uint8[] = {10}
+  const t: float32[] = {0.005}
+  x.real = DequantizeLinear(x, s, z) @dequantize
+  g.real = DequantizeLinear(g, t) @gate
+  m = )",
+                                  product, " @product\n  y = QuantizeLinear(m, s, z) @end\n  output y\n}\n"));
+    infer_types(graph);
+    std::vector<Tensor> inputs;
+    for (ValueId v : graph.inputs) {
+      Tensor tensor(DType::UInt8, graph.value(v).type.fixed_shape());
+      for (int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(random());
+      inputs.push_back(std::move(tensor));
+    }
+    CompileOptions options;
+    options.opt = 3;
+    options.build.cache_folder = test_cache();
+    const auto package = std::make_shared<Package>(compile(graph, options));
+    for (const Variant& variant : package->variants) {
+      for (const Step& step : variant.steps) EXPECT_GE(step.kernel, 0) << product << ": interpreted";
+    }
+    EXPECT_TRUE(open_session("cpu", package)->run(inputs)[0].identical(interpret(graph, inputs)[0])) << product;
+  }
 }
 
 // Sums that 16 bits do not hold, of bytes of which none is zero.
