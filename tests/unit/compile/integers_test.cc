@@ -198,7 +198,7 @@ TEST(Integers, OfSignedNumbersToo) {
     expect_integers(c, Numbers::Random, "int8", "  z = DequantizeLinear(y, ys, yz) @back\n  output z\n");
 }
 
-// What bends a layer's result comes between the sums and the rounding, in one kernel.
+// An activation of a layer comes between the sums and the rounding, in one kernel.
 TEST(Integers, ReachAcrossActivations) {
   for (Case c : {kCases[0], kCases[3], kCases[5], kCases[7], kCases[9]}) {
     for (const char* bend : {"LeakyRelu", "HardSwish", "Swish"}) {
