@@ -66,6 +66,8 @@ static inline void narrow_i8_i32x$L(int8_t* y, i32x$L x) { for (int i = 0; i < $
 static inline i32x$L round_i32x$L(f32x$L x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = (int32_t)nearbyintf(x[i]); return r; }
 static inline i32x$L dot4_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[4 * i] + x[1] * w[4 * i + 1] + x[2] * w[4 * i + 2] + x[3] * w[4 * i + 3]; return s; }
 static inline i32x$L dot4_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[4 * i] + x[1] * w[4 * i + 1] + x[2] * w[4 * i + 2] + x[3] * w[4 * i + 3]; return s; }
+static inline i32x$L dot4_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { for (int i = 0; i < $L; ++i) for (int k = 0; k < n; ++k) s[i] += x[k * stride + i] * w[4 * i + k]; return s; }
+static inline i32x$L dot4_rows_i8_i32x$L(i32x$L s, const int8_t* x, int64_t stride, int n, const int8_t* w) { for (int i = 0; i < $L; ++i) for (int k = 0; k < n; ++k) s[i] += x[k * stride + i] * w[4 * i + k]; return s; }
 )";
 
 // Products of 16-bit halves in pairs: bytes at even places, then those at odd ones. No sum of two such products overflows 32 bits.
@@ -73,10 +75,15 @@ constexpr std::string_view kPairs =
     R"(static inline i32x$L dot4_pairs_i32x$L(i32x$L s, i16x$H x0, i16x$H x1, const int8_t* w) { const i16x$H v = (i16x$H)*(const i32x$L_in_memory*)w; return s + multiply_pairs_i32x$L((v << 8) >> 8, x0) + multiply_pairs_i32x$L(v >> 8, x1); }
 static inline int32_t four_bytes_i32x$L(const void* x) { int32_t r; __builtin_memcpy(&r, x, 4); return r; }
 static inline i32x$L dot4_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { const i32x$L v = splat_i32x$L(four_bytes_i32x$L(x)); return dot4_pairs_i32x$L(s, (i16x$H)(v & 0x00ff00ff), (i16x$H)((v >> 8) & 0x00ff00ff), w); }
+static inline i32x$L dot4_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { const i32x$L v = rows_i32x$L(x, stride, n); return dot4_pairs_i32x$L(s, (i16x$H)(v & 0x00ff00ff), (i16x$H)((v >> 8) & 0x00ff00ff), w); }
+static inline i32x$L dot4_rows_i8_i32x$L(i32x$L s, const int8_t* x, int64_t stride, int n, const int8_t* w) { const i16x$H v = (i16x$H)rows_i32x$L(x, stride, n); return dot4_pairs_i32x$L(s, (v << 8) >> 8, v >> 8, w); }
 static inline i32x$L dot4_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { const i16x$H v = (i16x$H)splat_i32x$L(four_bytes_i32x$L(x)); return dot4_pairs_i32x$L(s, (v << 8) >> 8, v >> 8, w); }
 )";
 
 constexpr std::string_view kBytes16 = R"(typedef char i8x16 __attribute__((vector_size(16)));
+typedef char i8x64 __attribute__((vector_size(64)));
+typedef uint32_t u32x16 __attribute__((vector_size(64)));
+typedef int32_t i32x4_of_16 __attribute__((vector_size(16)));
 typedef i8x16 i8x16_in_memory __attribute__((aligned(1), may_alias));
 #if defined(__clang__)
 typedef char i8x16_from __attribute__((vector_size(16)));
@@ -86,13 +93,19 @@ static inline i32x16 widen_i8_i32x16(const int8_t* x) { typedef signed char s8x1
 static inline i8x16 narrowed_i32x16(i32x16 x) { return __builtin_convertvector(x, i8x16); }
 static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtps2dq512_mask(x, (i32x16){0}, (unsigned short)-1, 4); }
 static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512(a, b); }
+static inline i8x64 spread_bytes_i32x16(i8x64 x, i8x64 from) { return __builtin_ia32_pshufb512(x, from); }
+static inline i32x16 four_times_i32x16(i32x4_of_16 x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3); }
 #else
 static inline i32x16 widen_u8_i32x16(const uint8_t* x) { return (i32x16)__builtin_ia32_pmovzxbd512_mask(*(const i8x16_in_memory*)x, (i32x16){0}, (unsigned short)-1); }
 static inline i32x16 widen_i8_i32x16(const int8_t* x) { return (i32x16)__builtin_ia32_pmovsxbd512_mask(*(const i8x16_in_memory*)x, (i32x16){0}, (unsigned short)-1); }
 static inline i8x16 narrowed_i32x16(i32x16 x) { return __builtin_ia32_pmovdb512_mask(x, (i8x16){0}, (unsigned short)-1); }
 static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtps2dq512_mask(x, (i32x16){0}, (unsigned short)-1, 4); }
 static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512_mask(a, b, (i32x16){0}, (unsigned short)-1); }
+static inline i8x64 spread_bytes_i32x16(i8x64 x, i8x64 from) { return __builtin_ia32_pshufb512_mask(x, from, (i8x64){0}, (unsigned long long)-1); }
+static inline i32x16 four_times_i32x16(i32x4_of_16 x) { return (i32x16)__builtin_ia32_broadcasti32x4_512(x, (i32x16){0}, (unsigned short)-1); }
 #endif
+static inline i32x16 row_i32x16(const void* x, int k) { i32x4_of_16 r; __builtin_memcpy(&r, x, 16); const i32x16 four = four_times_i32x16(r); const i32x16 byte = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; return (i32x16)spread_bytes_i32x16((i8x64)four, (i8x64)((byte << (8 * k)) | (i32x16)(~(0xffu << (8 * k)) - (u32x16){0}))); }
+static inline i32x16 rows_i32x16(const void* x, int64_t stride, int n) { i32x16 r = row_i32x16(x, 0); for (int k = 1; k < n; ++k) r |= row_i32x16((const char*)x + k * stride, k); return r; }
 static inline void narrow_u8_i32x16(uint8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
 static inline void narrow_i8_i32x16(int8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
 )";
@@ -116,6 +129,11 @@ static inline void narrow_u8_i32x8(uint8_t* y, i32x8 x) { const i16x8_of_8 h = h
 static inline void narrow_i8_i32x8(int8_t* y, i32x8 x) { const i16x8_of_8 h = halves_i32x8(x); const i64x2_of_8 r = (i64x2_of_8)__builtin_ia32_packsswb128(h, h); __builtin_memcpy(y, &r, 8); }
 static inline i32x8 round_i32x8(f32x8 x) { return (i32x8)__builtin_ia32_cvtps2dq256(x); }
 static inline i32x8 multiply_pairs_i32x8(i16x16 a, i16x16 b) { return (i32x8)__builtin_ia32_pmaddwd256(a, b); }
+typedef char i8x32_of_8 __attribute__((vector_size(32)));
+typedef int64_t i64x4_of_8 __attribute__((vector_size(32)));
+typedef uint32_t u32x8_of_8 __attribute__((vector_size(32)));
+static inline i32x8 row_i32x8(const void* x, int k) { int64_t r; __builtin_memcpy(&r, x, 8); const i32x8 byte = {0, 1, 2, 3, 4, 5, 6, 7}; return (i32x8)__builtin_ia32_pshufb256((i8x32_of_8)(i64x4_of_8){r, r, r, r}, (i8x32_of_8)((byte << (8 * k)) | (i32x8)(~(0xffu << (8 * k)) - (u32x8_of_8){0}))); }
+static inline i32x8 rows_i32x8(const void* x, int64_t stride, int n) { i32x8 r = row_i32x8(x, 0); for (int k = 1; k < n; ++k) r |= row_i32x8((const char*)x + k * stride, k); return r; }
 )";
 
 constexpr std::string_view kBytes4 = R"(typedef char i8x16_of_4 __attribute__((vector_size(16)));
@@ -128,6 +146,7 @@ static inline void narrow_u8_i32x4(uint8_t* y, i32x4 x) { const i16x8_of_4 h = (
 static inline void narrow_i8_i32x4(int8_t* y, i32x4 x) { const i16x8_of_4 h = (i16x8_of_4)__builtin_ia32_packssdw128(x, x); const int32_t r = packed_i32x4((i32x4)__builtin_ia32_packsswb128(h, h)); __builtin_memcpy(y, &r, 4); }
 static inline i32x4 round_i32x4(f32x4 x) { return (i32x4)__builtin_ia32_cvtps2dq(x); }
 static inline i32x4 multiply_pairs_i32x4(i16x8 a, i16x8 b) { return (i32x4)__builtin_ia32_pmaddwd128(a, b); }
+static inline i32x4 rows_i32x4(const void* x, int64_t stride, int n) { i32x4 r = {0}; for (int k = 0; k < n; ++k) { int32_t v; __builtin_memcpy(&v, (const char*)x + k * stride, 4); r[k] = v; } return (i32x4)__builtin_shufflevector((i8x16_of_4)r, (i8x16_of_4)r, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15); }
 )";
 
 // The instruction for four products, in a function that may use it.
@@ -137,13 +156,23 @@ std::string dot_instruction(int64_t lanes, const std::string& target) {
   const std::string attribute = cat("static inline __attribute__((target(\"", target, "\"))) ");
   std::string text;
   for (const auto& [condition, builtin] : {std::pair("#if defined(__clang__)", clang), std::pair("#else", gcc)}) {
-    text += cat(condition, "\n", attribute,
-                filled("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
-                builtin, filled("(s, splat_i32x$L(four_bytes_i32x$L(x)), *(const i32x$L_in_memory*)w); }\n", lanes));
+    text += cat(
+        condition, "\n", attribute,
+        filled("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes), builtin,
+        filled("(s, splat_i32x$L(four_bytes_i32x$L(x)), *(const i32x$L_in_memory*)w); }\n", lanes), attribute,
+        filled("i32x$L dot4v_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { "
+               "return (i32x$L)",
+               lanes),
+        builtin, filled("(s, rows_i32x$L(x, stride, n), *(const i32x$L_in_memory*)w); }\n", lanes));
   }
   return text + "#endif\n" + attribute +
          filled(
              "i32x$L dot4v_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { return dot4_i8_i32x$L(s, x, w); }\n",
+             lanes) +
+         attribute +
+         filled(
+             "i32x$L dot4v_rows_i8_i32x$L(i32x$L s, const int8_t* x, int64_t stride, int n, const int8_t* w) { return "
+             "dot4_rows_i8_i32x$L(s, x, stride, n, w); }\n",
              lanes);
 }
 
@@ -182,8 +211,10 @@ std::string integer_vectors(int64_t lanes) {
   const std::string types = filled(kTypes, lanes) + widen_words(lanes);
   const std::string plain = filled(kPlain, lanes) + filled(kWidePlain, lanes);
   if (lanes < 4) {  // for which no instruction is worth its while
-    const std::string same =
-        filled("#define dot4v_u8_i32x$L dot4_u8_i32x$L\n#define dot4v_i8_i32x$L dot4_i8_i32x$L\n", lanes);
+    const std::string same = filled(
+        "#define dot4v_u8_i32x$L dot4_u8_i32x$L\n#define dot4v_i8_i32x$L dot4_i8_i32x$L\n"
+        "#define dot4v_rows_u8_i32x$L dot4_rows_u8_i32x$L\n#define dot4v_rows_i8_i32x$L dot4_rows_i8_i32x$L\n",
+        lanes);
     return types + plain + same;
   }
   const std::string_view bytes = lanes == 16 ? kBytes16 : lanes == 8 ? kBytes8 : kBytes4;

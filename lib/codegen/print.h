@@ -54,6 +54,12 @@ class Vocabulary {
                           const std::string&) const {
     return "";
   }
+  // `sum`, on by the products of `depth` bytes for each lane: those at `left` plus lane, `stride` bytes apart, with as many of four at
+  // `right`.
+  virtual std::string dot_of_rows(DType, int64_t /*depth*/, int64_t, const std::string&, const std::string&,
+                                  int64_t /*stride*/, const std::string&) const {
+    return "";
+  }
   // The finished function, or several in its place.
   virtual std::string finished(const loops::Kernel&, const std::string& text) const { return text; }
   // Asks for a line of memory; empty where the language has no word for it.

@@ -222,6 +222,11 @@ class CVocabulary : public Vocabulary {
                   const std::string& w) const override {
     return cat("dot", depth, "_", type_suffix(left, 1), "_i32x", lanes, "(", sum, ", ", x, ", ", w, ")");
   }
+  std::string dot_of_rows(DType left, int64_t depth, int64_t lanes, const std::string& sum, const std::string& x,
+                          int64_t stride, const std::string& w) const override {
+    return cat("dot4_rows_", type_suffix(left, 1), "_i32x", lanes, "(", sum, ", ", x, ", ", stride, ", ", depth, ", ",
+               w, ")");
+  }
   std::string finished(const loops::Kernel& kernel, const std::string& text) const override {
     return with_dot_products(kernel, text, linkage_of(kernel));
   }

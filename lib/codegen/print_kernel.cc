@@ -274,12 +274,11 @@ class Printer {
     ranges_.erase(v);
   }
 
-  // sum[lane] += x[v] * w[lane][v] over four bytes, or two with w of 16 bits, in one go; false where the loop is none of these or the language has no word for it.
+  // sum[lane] += x[v] * w[lane][v] over four bytes, or two with w of 16 bits, in one go; or x[v][lane] * w[lane][v] over up to four
+  // bytes, of four. False where the loop is none of these or the language has no word for it.
   bool dot_product(const Stmt& s) {
     const Stmt& add = s->children[0];
-    if (lane_.empty() || (s->extent != 4 && s->extent != 2) || add->kind != StmtKind::Store ||
-        add->value->op != Op::Add)
-      return false;
+    if (lane_.empty() || s->extent > 4 || add->kind != StmtKind::Store || add->value->op != Op::Add) return false;
     const Expr &sum = add->value->args[0], &product = add->value->args[1];
     const auto registers = registers_.find(add->buffer.get());
     if (registers == registers_.end() || sum->op != Op::Load || sum->buffer != add->buffer || product->op != Op::Mul)
@@ -289,26 +288,30 @@ class Printer {
     ranges[s->variable] = {0, s->extent - 1};
     Expr first[2];
     DType types[2];
+    int64_t along[2] = {0, 0}, across[2] = {0, 0};
     for (const size_t side : {0, 1}) {
       const Expr& factor = product->args[side];
       if (factor->op != Op::Cast || factor->dtype != DType::Int32 || factor->args[0]->op != Op::Load) return false;
       const Expr& read = factor->args[0];
       const Expr offset = simplify(flat_offset(*read->buffer, read->args), ranges);
-      int64_t along = 0, across = 0;
-      if (!linear_coefficient(offset, s->variable, ranges, &along) || along != 1 ||
-          !linear_coefficient(offset, lane_, ranges, &across) || across != (side == 0 ? 0 : s->extent))
+      if (!linear_coefficient(offset, s->variable, ranges, &along[side]) ||
+          !linear_coefficient(offset, lane_, ranges, &across[side]))
         return false;
       const Expr zero = constant_int(DType::Int64, 0);
       first[side] = simplify(substitute(offset, {{s->variable, zero}, {lane_, zero}}), ranges_);
       types[side] = read->buffer->dtype;
     }
-    if (types[1] != (s->extent == 4 ? DType::Int8 : DType::Int16) ||
-        (types[0] != DType::Int8 && types[0] != DType::UInt8))
-      return false;
-    const std::string name = register_name(*add->buffer, registers->second, add->indices);
-    const std::string text =
-        words_.dot(types[0], s->extent, lanes_, name, pointer(*product->args[0]->args[0]->buffer, first[0]),
-                   pointer(*product->args[1]->args[0]->buffer, first[1]));
+    if (types[0] != DType::Int8 && types[0] != DType::UInt8) return false;
+    const std::string name = register_name(*add->buffer, registers->second, add->indices),
+                      x = pointer(*product->args[0]->args[0]->buffer, first[0]),
+                      w = pointer(*product->args[1]->args[0]->buffer, first[1]);
+    std::string text;
+    if (across[0] == 0 && along[0] == 1 && along[1] == 1 && across[1] == s->extent &&
+        types[1] == (s->extent == 4 ? DType::Int8 : DType::Int16) && s->extent % 2 == 0) {
+      text = words_.dot(types[0], s->extent, lanes_, name, x, w);
+    } else if (across[0] == 1 && along[1] == 1 && across[1] == 4 && types[1] == DType::Int8) {
+      text = words_.dot_of_rows(types[0], s->extent, lanes_, name, x, along[0], w);
+    }
     if (text.empty()) return false;
     line(cat(name, " = ", text, ";"));
     return true;

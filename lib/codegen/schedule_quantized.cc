@@ -4,7 +4,8 @@
 // vector of int32, 4 channels of the input in a dot product, a register tile of columns times such vectors. Weights lie as
 // [m / 16][c / 16][taps][c / 4 % 4][m % 16][c % 4], so that a dot product reads one vector of them.
 //
-// A depthwise convolution (g channels, no m and no c): 16 channels in a vector, taps unrolled over a tile of columns.
+// A depthwise convolution (g channels, no m and no c): 16 channels in a vector, taps unrolled over a tile of columns; up to four taps
+// below one another are a dot product, for which weights lie as [g / 16][k0 / 4][k1][g % 16][k0 % 4].
 #include "codegen/schedule_quantized.h"
 
 #include <algorithm>
@@ -226,21 +227,49 @@ class QuantizedSchedule {
     }
   }
 
+  // Taps below one another as dot products of bytes: their loops, innermost; none where bytes of neighbouring channels or of the rows
+  // do not lie as it takes.
+  std::vector<std::string> dots_of_rows() {
+    if (weights_->dtype != DType::Int8 || weights_->shape.size() != 4 || extent("k0") < 2 ||
+        input_->layout.block_of(1) != kLanes || !guards_gone())
+      return {};
+    std::vector<std::string> dots = {"k0"};
+    if (extent("k0") > kDot) {
+      body_ = split(body_, "k0", kDot);
+      dots = {"k0_i", "k0_t"};
+      body_ = with_kind(body_, "k0_o", LoopKind::Unrolled);
+    }
+    for (const std::string& dot : dots) {
+      if (extent(dot) == 0) continue;
+      body_ = at_loop(body_, dot, [&](const Stmt& l) {
+        std::vector<std::string> order = nest_variables(l);
+        std::rotate(order.begin(), order.begin() + 1, order.end());
+        return reorder(l, order);
+      });
+      body_ = with_kind(body_, dot, LoopKind::Matrix);
+    }
+    return dots;
+  }
+
   void depthwise() {
-    replace(weights_, loops::Layout().block(0, kLanes));
+    const bool rows = !dots_of_rows().empty();
+    replace(weights_, rows ? loops::Layout().block(0, kLanes).block(2, kDot) : loops::Layout().block(0, kLanes));
     pack_by_channel();
     const std::string column = last_axis();
     const std::vector<std::string> vectors = vectors_over("g");
     for (const std::string& v : vectors) move_inside(v, column);
     const int64_t columns = std::max<int64_t>(1, extent(column));
-    const int64_t width = std::min<int64_t>(columns, 4 / std::min<int64_t>(4, registers_of_vector()));
+    // A column takes a sum and, of rows, the bytes that it shares with its neighbours; weights and masks take some eight.
+    const int64_t most = rows ? std::clamp<int64_t>((isa().vector_registers - 8) / 2, 4, 8) : 4;
+    const int64_t width = std::min<int64_t>(columns, std::max<int64_t>(1, most / registers_of_vector()));
     if (width > 1) body_ = split(body_, column, width);
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
     for (const char* part : {"_i", "_t"}) {
       if (width > 1) body_ = jam(body_, column + part, LoopKind::Unrolled);
     }
     for (const char* tap : {"k0", "k1"}) {
-      if (extent(tap) <= kMostSpeltTaps) body_ = with_kind(body_, tap, LoopKind::Unrolled);
+      if (extent(tap) <= kMostSpeltTaps && !(rows && tap == std::string("k0")))
+        body_ = with_kind(body_, tap, LoopKind::Unrolled);
     }
   }
 

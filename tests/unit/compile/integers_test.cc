@@ -41,6 +41,10 @@ const Case kCases[] = {
      "Clip"},
     {"depthwise 5x5", "19,12,9", "19,1,5,5", 19,
      "Conv(x.real, w.real, b.real) @conv {pads = [2, 2, 2, 2], strides = [2, 2], group = 19}"},
+    {"depthwise 7x7", "32,9,17", "32,1,7,7", 32,
+     "Conv(x.real, w.real, b.real) @conv {pads = [3, 3, 3, 3], group = 32}"},
+    {"depthwise 2x3", "16,9,17", "16,1,2,3", 16, "Conv(x.real, w.real, b.real) @conv {dilations = [2, 1], group = 16}",
+     "Relu"},
     {"groups", "12,6,5", "18,4,3,3", 18, "Conv(x.real, w.real, b.real) @conv {group = 3}"},
     {"line", "16,23", "24,16,5", 24, "Conv(x.real, w.real, b.real) @conv {pads = [2, 2]}"},
     {"dense", "40", "37,40", 37, "Gemm(x.real, w.real, b.real) @gemm {transB = 1}", "Relu"},
@@ -194,13 +198,13 @@ TEST(Integers, EveryMachineGivesTheInterpretersBits) {
 }
 
 TEST(Integers, OfSignedNumbersToo) {
-  for (const Case& c : {kCases[0], kCases[3], kCases[5], kCases[9]})
+  for (const Case& c : {kCases[0], kCases[3], kCases[5], kCases[11]})
     expect_integers(c, Numbers::Random, "int8", "  z = DequantizeLinear(y, ys, yz) @back\n  output z\n");
 }
 
 // An activation of a layer comes between the sums and the rounding, in one kernel.
 TEST(Integers, ReachAcrossActivations) {
-  for (Case c : {kCases[0], kCases[3], kCases[5], kCases[7], kCases[9]}) {
+  for (Case c : {kCases[0], kCases[3], kCases[5], kCases[9], kCases[11]}) {
     for (const char* bend : {"LeakyRelu", "HardSwish", "Swish"}) {
       c.clamp = bend;
       expect_integers(c, Numbers::Random, "uint8", "  output y\n");
@@ -309,7 +313,7 @@ TEST(Integers, AGateForEachChannel) {
 
 // Sums that 16 bits do not hold, of bytes of which none is zero.
 TEST(Integers, NothingSaturatesBetween) {
-  for (const Case& c : {kCases[0], kCases[1], kCases[4], kCases[5], kCases[9]}) {
+  for (const Case& c : {kCases[0], kCases[1], kCases[4], kCases[5], kCases[11]}) {
     for (const Numbers numbers : {Numbers::Highest, Numbers::Lowest, Numbers::Alternating})
       expect_integers(c, numbers, "uint8", "  output y\n");
   }
@@ -317,7 +321,7 @@ TEST(Integers, NothingSaturatesBetween) {
 
 // Weights of uint8 whose zero point leaves more than 8 bits.
 TEST(Integers, OfWeightsWithAZeroPoint) {
-  for (const Case& c : {kCases[0], kCases[1], kCases[3], kCases[5], kCases[9]}) {
+  for (const Case& c : {kCases[0], kCases[1], kCases[3], kCases[5], kCases[11]}) {
     std::mt19937 random(5);
     std::string text = network(c, "uint8", 131, 101, "  output y\n");
     const auto change = [&](const std::string& from, const std::string& to) {
