@@ -160,7 +160,15 @@ struct OpDef {
   // cannot for this permutation. See permute.h for the usual ones.
   bool (*permute)(PermuteContext&) = nullptr;
   int permuted_inputs = 1;
+  // How many first inputs of a node (-1: all) hold the numbers that its outputs consist of: each element is one of them, by its
+  // place or as the largest of some. Such a node gives the same for any numbers in the same order, as for the integers of a
+  // quantised network. Null, or 0: it makes new numbers.
+  int (*picks)(const Node&) = nullptr;
+  int fill_input = -1;  // holds the one number that stands where there is none of these (Pad); not given: 0
 };
+
+inline int picks_from_first(const Node&) { return 1; }
+inline int picks_from_all(const Node&) { return -1; }
 
 OpDef with_attributes(OpDef op, AttributeDefs attributes);
 
@@ -168,6 +176,8 @@ OpDef with_attributes(OpDef op, AttributeDefs attributes);
 const OpDef* find_op(std::string_view domain, std::string_view name);
 // Whether the node's operator is of that kind; false for one that we do not have.
 bool has_trait(const Node& node, Trait trait);
+// As OpDef::picks, with -1 as the number of inputs; 0 for a node that makes new numbers or that we do not know.
+size_t picked_inputs(const Node& node);
 // Holds a node to its operator: Malformed for as many inputs or outputs as it cannot have, a required attribute that is missing,
 // one of another type; Unsupported for one that the operator does not have.
 void check_schema(const Node& node, const OpDef& op);

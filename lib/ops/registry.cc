@@ -34,6 +34,12 @@ bool has_trait(const Node& node, Trait trait) {
   return op != nullptr && op->traits.has(trait);
 }
 
+size_t picked_inputs(const Node& node) {
+  const OpDef* op = find_op(node.domain, node.op);
+  const int picked = op == nullptr || op->picks == nullptr ? 0 : op->picks(node);
+  return picked < 0 ? node.inputs.size() : static_cast<size_t>(picked);
+}
+
 OpDef with_attributes(OpDef op, AttributeDefs attributes) {
   op.attributes = std::move(attributes);
   return op;

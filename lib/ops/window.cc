@@ -166,6 +166,26 @@ loops::Expr inside_window(const Window& window, const std::vector<loops::Expr>& 
   return inside;
 }
 
+int64_t Window::counted(bool include_padding, size_t axis, int64_t o) const {
+  return include_padding ? taps(axis, o, pad_begin[axis], pad_end[axis]).count() : taps(axis, o).count();
+}
+
+loops::Expr count_of_window(const Window& window, bool include_padding, size_t axis, const loops::Expr& o) {
+  using namespace loops;
+  const int64_t before = include_padding ? window.pad_begin[axis] : 0,
+                after = include_padding ? window.pad_end[axis] : 0;
+  bool same = true;
+  const int64_t n = window.output[axis], first = n == 0 ? 0 : window.counted(include_padding, axis, 0);
+  for (int64_t i = 1; i < n && same; ++i) same = window.counted(include_padding, axis, i) == first;
+  if (same) return constant_int(DType::Int64, first);
+  const Expr start = o * window.strides[axis] - window.pad_begin[axis];
+  const Expr zero = constant_int(DType::Int64, 0), kernel = constant_int(DType::Int64, window.kernel[axis]);
+  const int64_t d = window.dilations[axis], limit = window.input[axis] + after;
+  const Expr low = min(max(zero, floordiv(d - 1 - before - start, d)), kernel);
+  const Expr high = min(kernel, floordiv(limit - 1 - start, d) + 1);
+  return max(high, low) - low;
+}
+
 std::vector<Dim> window_output(const Node& node, const std::vector<Dim>& input, const std::vector<int64_t>& kernel) {
   std::vector<int64_t> extents;
   for (const Dim& dim : input) extents.push_back(dim.fixed() ? dim.size : kParameterLimit * 4);  // any that fits

@@ -26,6 +26,8 @@ struct Window {
     int64_t count() const { return last - first; }
   };
   Taps taps(size_t axis, int64_t o, int64_t before = 0, int64_t after = 0) const;
+  // How many taps count there in a mean: those in the input, or in its padding, too.
+  int64_t counted(bool include_padding, size_t axis, int64_t o) const;
   // Input offset (row-major) of every (kernel tap, output position), tap by tap; -1 outside of the input.
   std::vector<int64_t> tap_offsets() const;
   // Whether some output's taps along this axis lie outside of the input.
@@ -60,6 +62,9 @@ class TapRuns {
 
 // The same in loops: whether `position` lies in an extent, an undefined expression when it always does.
 loops::Expr inside_window(const Window& window, const std::vector<loops::Expr>& positions);
+
+// Window::counted as an index expression of o; a constant where every output counts the same.
+loops::Expr count_of_window(const Window& window, bool include_padding, size_t axis, const loops::Expr& o);
 
 // Output extents for partly known input extents: unknown stays unknown.
 std::vector<Dim> window_output(const Node& node, const std::vector<Dim>& input, const std::vector<int64_t>& kernel);

@@ -26,7 +26,8 @@ bool spatial(const Node& node) {
   static const std::set<std::string, std::less<>> names = {
       "Conv",   "MaxPool",      "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LRN", "BatchNormalization",
       "Resize", "ConvTranspose"};
-  return (node.domain.empty() && names.count(node.op) != 0) || is_winograd(node) || is_quantized(node);
+  return (node.domain.empty() && names.count(node.op) != 0) || is_winograd(node) || is_quantized(node) ||
+         (node.domain == kInternalDomain && node.op == "QuantizedAverage");
 }
 
 bool channel_concat(const Graph& graph, const Node& node) {

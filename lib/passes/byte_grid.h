@@ -41,6 +41,10 @@ inline std::optional<Grid> grid_of(const Graph& graph, const Node& node) {
   return grid_of(graph, to_integers ? node.outputs[0] : node.inputs[0], node.input(1), node.input(2));
 }
 
+inline bool same_grid(const Grid& a, const Grid& b) {
+  return a.scale == b.scale && a.zero == b.zero && a.dtype == b.dtype;
+}
+
 // Bounds of the integers of a grid that may occur.
 struct Bounds {
   explicit Bounds(DType dtype) : low(integer_lowest(dtype)), high(integer_highest(dtype)) {}

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "ops/op.h"
 #include "passes/byte_grid.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -82,6 +83,116 @@ std::optional<Patch> as_unsigned(const Graph& graph, const Uses& uses, NodeId id
     back.inputs[0] = moved;
     patch.add_node(std::move(back));
   }
+  return patch;
+}
+
+// An operator that picks numbers of a DequantizeLinear picks integers, and the DequantizeLinear comes behind it, where the next layer
+// finds it. Not in front of a QuantizeLinear: integer-maps joins the three.
+std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeId id) {
+  const Node& node = graph.node(id);
+  const size_t picked = picked_inputs(node);
+  if (picked == 0 || !node.domain.empty()) return std::nullopt;
+  const int fill_input = find_op(node.domain, node.op)->fill_input;
+  std::optional<Grid> grid;
+  bool constants = true;
+  for (size_t i = 0; i < picked; ++i) {
+    const NodeId maker = node.inputs[i] == kNoValue ? -1 : uses.producer[static_cast<size_t>(node.inputs[i])];
+    if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
+    const std::optional<Grid> own = grid_of(graph, graph.node(maker));
+    if (!own || (grid && !same_grid(*grid, *own))) return std::nullopt;
+    grid = own;
+    constants = constants && graph.constant(graph.node(maker).inputs[0]) != nullptr;
+  }
+  for (ValueId y : node.outputs) {
+    if (y == kNoValue || !graph.value(y).type.fixed()) return std::nullopt;
+    const NodeId reader = only_reader(graph, uses, y);
+    if (fill_input < 0 && node.outputs.size() == 1 && reader >= 0 && is_op(graph.node(reader), "QuantizeLinear"))
+      return std::nullopt;
+  }
+  if (constants) return std::nullopt;
+  Patch patch(graph, node.label() + " of integers");
+  patch.place_at(id);
+  Node moved = node;
+  moved.sources = sources_of(node);
+  for (size_t i = 0; i < picked; ++i)
+    moved.inputs[i] = graph.node(uses.producer[static_cast<size_t>(node.inputs[i])]).inputs[0];
+  if (fill_input >= 0) {
+    const ValueId given = node.input(static_cast<size_t>(fill_input));
+    const Tensor* number = graph.constant(given);
+    if (given != kNoValue && (number == nullptr || number->size() != 1)) return std::nullopt;
+    const auto real = given == kNoValue ? 0.0f : static_cast<float>(to_doubles(*number)[0]);
+    const int64_t integer = grid->of(real);
+    if (static_cast<float>(integer - grid->zero) * grid->scale != real) return std::nullopt;
+    moved.inputs.resize(std::max(moved.inputs.size(), static_cast<size_t>(fill_input) + 1), kNoValue);
+    const Tensor fill = convert(Tensor::scalar(integer), grid->dtype);
+    moved.inputs[static_cast<size_t>(fill_input)] =
+        patch.add_constant(graph.value(node.outputs[0]).name + ".fill", fill);
+  }
+  const Node& first = graph.node(uses.producer[static_cast<size_t>(node.inputs[0])]);
+  std::vector<Node> back;
+  for (ValueId& y : moved.outputs) {
+    Type type = graph.value(y).type;
+    type.dtype = grid->dtype;
+    Node real = first;
+    real.outputs = {y};
+    real.sources = sources_of(node);
+    real.inputs[0] = y = patch.add_value(graph.value(y).name + ".integers", std::move(type));
+    back.push_back(std::move(real));
+  }
+  patch.add_node(std::move(moved));
+  for (Node& real : back) patch.add_node(std::move(real));
+  patch.remove_node(id);
+  return patch;
+}
+
+// The mean of windows or planes between a DequantizeLinear and a QuantizeLinear.
+std::optional<Patch> average(const Graph& graph, const Uses& uses, NodeId end) {
+  const std::optional<Grid> y = grid_of(graph, graph.node(end));
+  if (!y || !is_op(graph.node(end), "QuantizeLinear")) return std::nullopt;
+  std::vector<NodeId> removed;
+  Bounds kept(y->dtype);
+  NodeId main = -1;
+  for (ValueId value = graph.node(end).inputs[0]; only_reader(graph, uses, value) >= 0;) {
+    main = uses.producer[static_cast<size_t>(value)];
+    if (main < 0) return std::nullopt;
+    removed.push_back(main);
+    if (!is_op(graph.node(main), "Relu") && !is_op(graph.node(main), "Clip")) break;
+    value = graph.node(main).inputs[0];
+  }
+  if (main < 0) return std::nullopt;
+  for (auto clamp = removed.rbegin() + 1; clamp != removed.rend(); ++clamp) {
+    if (!kept.clamp(graph, graph.node(*clamp), *y)) return std::nullopt;
+  }
+  const Node& node = graph.node(main);
+  const bool global = is_op(node, "GlobalAveragePool");
+  if (!global && !is_op(node, "AveragePool")) return std::nullopt;
+  const NodeId maker = uses.producer[static_cast<size_t>(node.inputs[0])];
+  if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
+  const std::optional<Grid> x = grid_of(graph, graph.node(maker));
+  const ValueId integers = graph.node(maker).inputs[0];
+  if (!x || graph.constant(integers) != nullptr || !graph.value(integers).type.fixed()) return std::nullopt;
+  Patch patch(graph, node.label() + " on integers");
+  patch.place_at(end);
+  Node made = node;
+  made.op = "QuantizedAverage";
+  made.domain = kInternalDomain;
+  made.attributes["global"] = int64_t{global};
+  made.attributes["padding"] = x->zero;
+  made.attributes["input_scale"] = x->scale;
+  made.attributes["scale"] = y->scale;
+  made.attributes["zero_point"] = y->zero;
+  made.attributes["low"] = kept.low;
+  made.attributes["high"] = kept.high;
+  made.attributes["to"] = static_cast<int64_t>(y->dtype);
+  made.inputs = {integers};
+  made.outputs = graph.node(end).outputs;
+  made.sources.clear();
+  removed.insert(removed.begin(), end);
+  for (auto id = removed.rbegin(); id != removed.rend(); ++id) {
+    for (const std::string& source : sources_of(graph.node(*id))) made.sources.push_back(source);
+    patch.remove_node(*id);
+  }
+  patch.add_node(std::move(made));
   return patch;
 }
 
@@ -385,7 +496,12 @@ std::vector<Patch> integer_arithmetic(const Graph& graph, const PassContext&) {
   }
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
+    if (std::optional<Patch> patch = integers_picked(graph, uses, id)) patches.push_back(std::move(*patch));
+  }
+  if (!patches.empty()) return patches;
+  for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
+    if (std::optional<Patch> patch = average(graph, uses, id)) patches.push_back(std::move(*patch));
     if (!is_op(node, "QuantizeLinear") && !is_op(node, "QLinearConv") && !is_op(node, "QLinearMatMul")) continue;
     if (std::optional<Patch> patch = Layer(graph, uses, id).patch()) patches.push_back(std::move(*patch));
   }

@@ -4,8 +4,8 @@
 // An operator that moves numbers may as well move integers: rounding to a grid comes before or after it. So may MaxPool, as rounding
 // keeps the order of numbers. What computes element by element does so in float32, in the order that the file spells.
 #include <algorithm>
-#include <set>
 
+#include "ops/op.h"
 #include "passes/byte_grid.h"
 #include "passes/pass.h"
 
@@ -29,12 +29,9 @@ std::optional<Source> source_of(const Graph& graph, const Uses& uses, ValueId va
   return Source{node.inputs[0], *grid, graph.value(node.inputs[0]).type};
 }
 
-bool same(const Grid& a, const Grid& b) { return a.scale == b.scale && a.zero == b.zero && a.dtype == b.dtype; }
-
+// An operator that fills gaps with a number of its own (Pad) is left to integer-arithmetic, where that number is on the grid.
 bool moves(const Node& node) {
-  static const std::set<std::string, std::less<>> names = {"Concat",  "MaxPool",   "Reshape", "Flatten",
-                                                           "Squeeze", "Unsqueeze", "Slice",   "Transpose"};
-  return node.domain.empty() && names.count(node.op) != 0 && node.outputs.size() == 1;
+  return picked_inputs(node) > 0 && find_op(node.domain, node.op)->fill_input < 0 && node.outputs.size() == 1;
 }
 
 Node to_real(const Grid& grid, ValueId from, ValueId to) {
@@ -88,7 +85,7 @@ class ByteMap {
     const Node& node = graph_.node(main_);
     const bool pairs = is_op(node, "Add") || is_op(node, "Sub") || is_op(node, "Mul");
     if (!pairs && !moves(node)) return std::nullopt;
-    for (size_t i = 0; i < (pairs || is_op(node, "Concat") ? node.inputs.size() : 1); ++i) {
+    for (size_t i = 0; i < (pairs ? node.inputs.size() : picked_inputs(node)); ++i) {
       const std::optional<Source> x = source_of(graph_, uses_, node.inputs[i]);
       if (!x) return std::nullopt;
       sources_.push_back(*x);
@@ -164,6 +161,11 @@ class ByteMap {
 
   Patch requantised(const Source& x) const {
     const Node& end = graph_.node(end_);
+    if (same_grid(x.grid, y_) && !clamped()) {  // the integers themselves
+      Patch patch = start(end.label());
+      patch.redirect(end.outputs[0], x.value);
+      return patch;
+    }
     Patch patch = start(end.label());
     patch.add_node(kernel({x}, nullptr, graph_.value(end.inputs[0]).type, end.outputs[0], end.name, all_sources()));
     return patch;
@@ -185,13 +187,13 @@ class ByteMap {
     Patch patch = start(node.label());
     Node copy = node;
     copy.sources = all_sources();
-    const bool join = is_op(node, "Concat");
-    const bool as_it_is =
-        !clamped() && std::all_of(sources_.begin(), sources_.end(), [&](const Source& x) { return same(x.grid, y_); });
+    const bool join = sources_.size() > 1;
+    const bool as_it_is = !clamped() && std::all_of(sources_.begin(), sources_.end(),
+                                                    [&](const Source& x) { return same_grid(x.grid, y_); });
     for (size_t i = 0; i < sources_.size(); ++i) {
       const Source& x = sources_[i];
       copy.inputs[i] = x.value;
-      if (!join || (!clamped() && same(x.grid, y_))) continue;
+      if (!join || (!clamped() && same_grid(x.grid, y_))) continue;
       Type real = graph_.value(node.inputs[i]).type, type = real;
       type.dtype = y_.dtype;
       copy.inputs[i] = patch.add_value(graph_.value(x.value).name + ".requantised", type);

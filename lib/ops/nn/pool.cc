@@ -167,12 +167,6 @@ void pool_max(ReferenceContext& context, const Window& window) {
   if (index != nullptr) context.outputs[1] = std::move(indices);
 }
 
-// How many taps count at output position o of an axis (AveragePool's divisor).
-int64_t counted(const Window& window, bool include_padding, size_t axis, int64_t o) {
-  return include_padding ? window.taps(axis, o, window.pad_begin[axis], window.pad_end[axis]).count()
-                         : window.taps(axis, o).count();
-}
-
 template <class T, class Gather, class Finish>
 void pool_sum(ReferenceContext& context, const Window& window, const Gather& gather, const Finish& finish) {
   const Tensor& x = context.input(0);
@@ -215,7 +209,7 @@ void reference(ReferenceContext& context) {
       std::vector<std::vector<C>> counts(window.rank());  // by axis and output
       for (size_t i = 0; i < counts.size(); ++i) {
         for (int64_t o = 0; o < window.output[i]; ++o)
-          counts[i].push_back(static_cast<C>(counted(window, include, i, o)));
+          counts[i].push_back(static_cast<C>(window.counted(include, i, o)));
       }
       pool_sum<T>(
           context, window, [](C value) { return value; },
@@ -237,23 +231,6 @@ void reference(ReferenceContext& context) {
           });
     }
   });
-}
-
-// The same count as an index expression of o; a constant where every output counts the same.
-loops::Expr count_expression(const Window& window, bool include_padding, size_t axis, const loops::Expr& o) {
-  using namespace loops;
-  const int64_t before = include_padding ? window.pad_begin[axis] : 0,
-                after = include_padding ? window.pad_end[axis] : 0;
-  bool same = true;
-  const int64_t n = window.output[axis], first = n == 0 ? 0 : counted(window, include_padding, axis, 0);
-  for (int64_t i = 1; i < n && same; ++i) same = counted(window, include_padding, axis, i) == first;
-  if (same) return constant_int(DType::Int64, first);
-  const Expr start = o * window.strides[axis] - window.pad_begin[axis];
-  const Expr zero = constant_int(DType::Int64, 0), kernel = constant_int(DType::Int64, window.kernel[axis]);
-  const int64_t d = window.dilations[axis], limit = window.input[axis] + after;
-  const Expr low = min(max(zero, floordiv(d - 1 - before - start, d)), kernel);
-  const Expr high = min(kernel, floordiv(limit - 1 - start, d) + 1);
-  return max(high, low) - low;
 }
 
 // Loops n, c, the output axes o0.., the kernel's axes k0..
@@ -300,7 +277,7 @@ void lower(LowerContext& context) {
     double fixed = 1;
     bool varies = false;
     for (size_t i = 0; i < rank; ++i) {
-      const Expr axis = count_expression(window, include, i, variable(cat("o", i)));
+      const Expr axis = count_of_window(window, include, i, variable(cat("o", i)));
       int64_t number = 0;
       if (constant_value(axis, &number)) {
         fixed *= static_cast<double>(number);
@@ -342,7 +319,7 @@ void gradient_average(GradientContext& context) {
     double count = 1;
     int64_t rest = p;
     for (size_t i = window.rank(); i-- > 0; rest /= window.output[i])
-      count *= static_cast<double>(counted(window, include, i, rest % window.output[i]));
+      count *= static_cast<double>(window.counted(include, i, rest % window.output[i]));
     counts.push_back(count);
   }
   const ValueId divisors = build.store("counts", convert(Tensor::of(counts_shape, counts), dtype));
@@ -409,6 +386,7 @@ OpDef pool(std::string name) {
   op.flops = flops;
   if (kind == Kind::Average) op.gradient = gradient_average;
   if (kind == Kind::Max) op.gradient = gradient_max;
+  if (kind == Kind::Max) op.picks = [](const Node& node) { return node.output(1) == kNoValue ? 1 : 0; };
   return op;
 }
 

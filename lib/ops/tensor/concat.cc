@@ -132,6 +132,7 @@ OpDef define_Concat() {
   op.gradient = gradient;
   op.permute = permute_axis;
   op.permuted_inputs = -1;
+  op.picks = picks_from_all;
   return op;
 }
 

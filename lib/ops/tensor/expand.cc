@@ -96,6 +96,7 @@ OpDef define(std::string name, void (*infer)(InferContext&), void (*reference)(R
   op.since = 13;
   op.min_inputs = op.max_inputs = 2;
   op.traits = {Trait::Moves};
+  op.picks = picks_from_first;
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -86,6 +86,7 @@ OpDef define_Gather() {
   op.since = 13;
   op.min_inputs = op.max_inputs = 2;
   op.traits = {Trait::Moves};
+  op.picks = picks_from_first;
   op.attributes = {{"axis", 0, "axis that is indexed"}};
   op.infer = infer;
   op.reference = reference;

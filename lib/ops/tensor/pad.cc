@@ -214,6 +214,8 @@ OpDef define_Pad() {
   op.min_inputs = 2;
   op.max_inputs = 4;
   op.traits = {Trait::Moves};
+  op.picks = picks_from_first;
+  op.fill_input = 2;
   op.attributes = {{"mode", "constant", "constant, reflect, edge or wrap"}};
   op.infer = infer;
   op.reference = reference;

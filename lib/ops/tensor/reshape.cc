@@ -207,6 +207,7 @@ OpDef define(std::string name, int min_inputs, int max_inputs, void (*infer)(Inf
   op.min_inputs = min_inputs;
   op.max_inputs = max_inputs;
   op.traits = {Trait::Moves};
+  op.picks = picks_from_first;
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;

@@ -566,6 +566,10 @@ OpDef define_Resize() {
   op.reference = reference;
   op.lower = lower;
   op.permute = permute_listed_axes;
+  op.picks = [](const Node& node) {
+    const Settings settings(node);
+    return settings.mode == Mode::Nearest && settings.coordinates != Coordinates::CropAndResize ? 1 : 0;
+  };
   op.flops = flops;
   return op;
 }

@@ -59,6 +59,7 @@ OpDef define_Identity() {
   op.name = "Identity";
   op.since = 25;
   op.traits = {Trait::Moves};
+  op.picks = picks_from_first;
   op.infer = [](InferContext& context) {
     context.set_output(0, context.input(0));
     if (const Tensor* value = context.known_input(0)) context.known_outputs[0] = *value;

@@ -282,6 +282,7 @@ OpDef define_Slice() {
   op.min_inputs = 3;
   op.max_inputs = 5;
   op.traits = {Trait::Moves};
+  op.picks = picks_from_first;
   op.infer = infer_slice;
   op.reference = reference_slice;
   op.lower = lower_slice;
@@ -297,6 +298,7 @@ OpDef define_Split() {
   op.max_inputs = 2;
   op.max_outputs = -1;
   op.traits = {Trait::Moves};
+  op.picks = picks_from_first;
   op.attributes = {{"axis", 0, "axis that is split"},
                    {"num_outputs", optional(AttributeType::Int),
                     "equal parts, the last may be smaller; left out: as many as the node has outputs"}};

@@ -125,6 +125,7 @@ OpDef define_blocks(std::string name) {
   op.name = std::move(name);
   op.since = 28;
   op.traits = {Trait::ChannelsFirst, Trait::Moves};
+  op.picks = picks_from_first;
   op.attributes = {{"blocksize", required(AttributeType::Int), "extent of a block"},
                    {"mode", "DCR", "DCR or CRD: where a block's elements lie in the channels"}};
   op.infer = infer_blocks<to_space>;
@@ -140,6 +141,7 @@ OpDef define_Transpose() {
   op.name = "Transpose";
   op.since = 25;
   op.traits = {Trait::Moves};
+  op.picks = picks_from_first;
   op.attributes = {{"perm", optional(AttributeType::Ints), "which axis of the input each one is; left out: reversed"}};
   op.gradient = [](GradientContext& context) {
     const std::vector<int64_t> perm = permutation(context.node, context.build.shape(context.dy()).size());

@@ -9,6 +9,7 @@
 #include "devices/device.h"
 #include "graph/bind.h"
 #include "graph/text.h"
+#include "graph_case.h"
 #include "interp/interpreter.h"
 #include "ops/lowering.h"
 #include "ops/op.h"
@@ -402,6 +403,88 @@ TEST(Integers, StayIntegersBetweenLayers) {
   // A step of the sum, and half of one of the result.
   EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), 0.4 + 0.25);
   expect_same_bits(graph, x, expected, "residual", {1, 3, 4});
+}
+
+// Means of windows and planes, with and without their padding, and what moves numbers with no rounding behind it: nothing real up to the end.
+TEST(Integers, AveragesAndWhatMovesNumbers) {
+  Graph graph = parse_graph(R"(graph "g" {
+  opset 21
+  input x: float32[2,20,9,11]
+  const s: float32[] = {0.25}
+  const z: int8[] = {-7}
+  const t: float32[] = {0.4}
+  const u: uint8[] = {90}
+  const w: int8[24,20,3,3] = random(1)
+  const ws: float32[24] = random(2)
+  const b: int32[24] = random(3)
+  const bs: float32[24] = random(4)
+  const pads: int64[8] = {0, 0, 1, 2, 0, 0, 3, 0}
+  const fill: float32[] = {1.5}
+  const none: float32[0] = {}
+  const scales: float32[4] = {1, 1, 2, 1}
+  x.q = QuantizeLinear(x, s, z) @quantize
+  x.real = DequantizeLinear(x.q, s, z) @dequantize
+  w.real = DequantizeLinear(w, ws) @weights {axis = 0}
+  b.real = DequantizeLinear(b, bs) @bias {axis = 0}
+  p = Pad(x.real, pads, fill) @pad
+  i = Pad(p, pads) @border
+  n = Resize(i, none, scales) @resize {mode = "nearest"}
+  c = Conv(n, w.real, b.real) @conv {strides = [2, 1]}
+  c.q = QuantizeLinear(c, t, u) @conv_end
+  c.real = DequantizeLinear(c.q, t, u) @conv_real
+  a = AveragePool(c.real) @average {kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]}
+  r = Relu(a) @relu
+  a.q = QuantizeLinear(r, s, z) @average_end
+  a.real = DequantizeLinear(a.q, s, z) @average_real
+  e = AveragePool(a.real) @padded {kernel_shape = [2, 3], pads = [1, 0, 0, 2], count_include_pad = 1}
+  e.q = QuantizeLinear(e, t, u) @padded_end
+  e.real = DequantizeLinear(e.q, t, u) @padded_real
+  g = GlobalAveragePool(e.real) @global
+  g.q = QuantizeLinear(g, s, z) @global_end
+  y = DequantizeLinear(g.q, s, z) @back
+  output y
+  output c.q
+  output e.q
+})");
+  for (const Numbers numbers : {Numbers::Random, Numbers::Highest, Numbers::Lowest}) {
+    std::mt19937 random(11);
+    draw(graph, numbers, random);
+    infer_types(graph);
+    const Tensor x = input_of(graph, numbers, random);
+    std::string ops;
+    const std::vector<Tensor> expected = expected_of(graph, x, &ops);
+    for (const char* real : {"QuantizeLinear", "Relu", "Clip", " AveragePool", "GlobalAveragePool"})
+      EXPECT_EQ(ops.find(real), std::string::npos) << ops;
+    // ToReal is the network's own end, ToInteger its beginning.
+    EXPECT_EQ(ops.find("ToReal"), ops.rfind("ToReal")) << ops;
+    EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), 3 * 0.4) << ops;
+    expect_same_bits(graph, x, expected, "averages", {1, 3, 4});
+  }
+}
+
+// ONNX Runtime 1.31.1 gives these; of the second mean the float32 sum lies below the middle of two integers, and gives 245.
+TEST(Integers, AveragesAreThoseOfOnnxRuntime) {
+  Graph graph = typed(R"(
+  input x: uint8[1,8,2,5]
+  const s: float32[] = {0.05}
+  const z: uint8[] = {45}
+  const u: uint8[] = {164}
+  x.real = DequantizeLinear(x, s, z) @dequantize
+  a = GlobalAveragePool(x.real) @average
+  y = QuantizeLinear(a, s, u) @quantize
+  output y
+)");
+  const Tensor x = Tensor::of<uint8_t>(
+      {1, 8, 2, 5},
+      {233, 109, 244, 194, 83,  224, 98,  26,  151, 217, 168, 100, 230, 122, 98,  37,  54,  178, 204, 74,
+       160, 223, 37,  70,  134, 143, 101, 102, 33,  156, 238, 50,  204, 46,  11,  191, 46,  192, 84,  145,
+       240, 235, 121, 52,  64,  217, 150, 43,  226, 246, 248, 159, 249, 155, 128, 248, 154, 201, 86,  202,
+       249, 13,  137, 94,  13,  21,  68,  49,  183, 54,  160, 219, 126, 32,  17,  75,  105, 126, 78,  217});
+  std::string ops;
+  const std::vector<Tensor> y = expected_of(graph, x, &ops);
+  EXPECT_TRUE(y.at(0).identical(Tensor::of<uint8_t>({1, 8, 1, 1}, {255, 246, 235, 240, 255, 255, 207, 234}))) << ops;
+  EXPECT_EQ(to_int64s(interpret(graph, {x}).at(0))[1], 245);
+  expect_same_bits(graph, x, y, "mean", {1, 3});
 }
 
 }  // namespace
