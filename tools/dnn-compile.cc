@@ -39,7 +39,8 @@ const cli::Tool kTool = {
                  {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
 
 struct Options {
-  std::string model, output, device = "cpu", level = "3", isas, processor, passes, emit, emit_c, compiler;
+  std::string model, output, device = "cpu", level = "3", precision = "float32", isas, processor, passes, emit, emit_c,
+                             compiler;
   std::vector<std::string> shapes, ignored, given;
   std::optional<double> tune;
   tune::TuneOptions tuning;
@@ -50,6 +51,8 @@ struct Options {
 void declare(cli::Args& args, Options& o) {
   args.optional_positional(&o.model, "MODEL", "a model file of any format that dnn-convert --list-formats names");
   args.choice(&o.level, "-O,--opt", {"0", "1", "2", "3", "4"}, "optimisation level");
+  args.option(&o.precision, "--precision", "TYPE",
+              "compute float32 numbers in bf16 or f16 (docs/explanation/precision.md)");
   args.list(&o.shapes, "--shape", "NAME:DIMS", "extents of an input, as x:1x3x224x224");
   args.list(&o.ignored, "--ignore-attribute", "NAME", "read the model without this field; or OPERATOR.NAME");
   args.option(&o.batch, "--batch", "N", "what an open batch extent becomes", 1);
@@ -194,7 +197,12 @@ int work(const Options& o) {
   if (device.framework() != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
   OpenOptions open;
   open.compile.device = device.kind();
-  if (device.float64()) open.compile.element = DType::Float64;
+  open.compile.element = element_named(o.precision);
+  if (device.float64()) {
+    if (open.compile.element != DType::Float32)
+      fail_usage("--precision ", o.precision, ": ", o.device, " computes in float64");
+    open.compile.element = DType::Float64;
+  }
   open.compile.opt = o.level[0] - '0';
   open.compile.pass_changes = o.passes;
   open.compile.stop_after = o.stop_after;

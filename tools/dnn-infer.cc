@@ -46,6 +46,8 @@ void declare(cli::Args& args, Options& o) {
   args.positionals(&o.source.inputs, "INPUT", "images, folders, lists .txt, [NAME=]FILE.npy, FILE.npz, a stream, -", 0);
   args.option(&o.network.level, "-O,--opt", "0..4", "optimisation level of a model (default 3; reference 0)");
   args.option(&o.network.passes, "--pass", "CHANGES", "passes on or off, as +fuse-ops,-fold-constant");
+  args.option(&o.network.precision, "--precision", "TYPE",
+              "run a float32 model in bf16 or f16 (docs/explanation/precision.md); f32 as it is");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that the model leaves open, as x:1x3x224x224");
   args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
   args.option(&o.network.isa, "--isa", "NAME", cat("force cpu's instruction set: ", join(known_isas(), ", ")));
@@ -218,7 +220,7 @@ int work(const Options& o) {
   if (o.run.profile) {
     std::optional<Peaks> peaks;
     if (find_isa(Language::C, session->isa()) != nullptr) peaks = measure_peaks(session->isa(), session->threads());
-    cli::show(profile_table(session->variant(), session->profile(), peaks));
+    cli::show(profile_table(session->variant(), session->profile(), peaks, package->info.dtype));
   }
   return report(summary, plan, options.usage, o.affinity.has_value());
 }

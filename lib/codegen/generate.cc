@@ -6,11 +6,13 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "base/sha256.h"
 #include "codegen/memory_plan.h"
 #include "codegen/parts.h"
 #include "codegen/print.h"
+#include "codegen/reduced_floats.h"
 #include "codegen/samples.h"
 #include "codegen/schedule.h"
 #include "graph/locate.h"
@@ -35,11 +37,20 @@ struct Generated {
 class Packed {
  public:
   explicit Packed(const Graph& graph) : graph_(graph) {}
-  int64_t index_of(ValueId id, const loops::Layout& layout) {
-    auto [entry, fresh] = index_.try_emplace({id, layout.text()}, static_cast<int64_t>(constants_.size()));
+  int64_t index_of(ValueId id, const loops::Layout& layout, DType dtype) {
+    auto [entry, fresh] = index_.try_emplace({id, layout.text(), dtype}, static_cast<int64_t>(constants_.size()));
     if (fresh) {
-      const Tensor arranged = graph_.constant(id)->arranged_copy();  // the graph keeps its own as it is
+      const Tensor arranged = convert(graph_.constant(id)->arranged_copy(), dtype);  // the graph keeps its own as it is
       constants_.push_back(layout.row_major() ? arranged : loops::pack(arranged, layout));
+    }
+    return entry->second;
+  }
+  // Whether numbers of `dtype` are all that a constant holds.
+  bool fits(ValueId id, DType dtype) {
+    auto [entry, fresh] = fits_.try_emplace({id, dtype}, false);
+    if (fresh) {
+      const Tensor arranged = graph_.constant(id)->arranged_copy();
+      entry->second = arranged.identical(convert(convert(arranged, dtype), arranged.dtype()));
     }
     return entry->second;
   }
@@ -48,7 +59,8 @@ class Packed {
  private:
   const Graph& graph_;
   Constants constants_;
-  std::map<std::pair<ValueId, std::string>, int64_t> index_;
+  std::map<std::tuple<ValueId, std::string, DType>, int64_t> index_;
+  std::map<std::pair<ValueId, DType>, bool> fits_;
 };
 
 // What lies in an arena: the batch's, or a sample's own.
@@ -96,6 +108,8 @@ class Generator {
 
  private:
   static constexpr int64_t kUnplanned = -1;
+  // Of constants in 16 bits: the fewest elements, and the most products that each takes part in.
+  static constexpr double kLeastNarrow = 1 << 14, kMostProducts = 8;
 
   const loops::Layout& layout_of(ValueId id) {
     auto [entry, fresh] = layouts_.try_emplace(id);
@@ -155,17 +169,20 @@ class Generator {
     }
   }
 
-  // The value as an argument of a step; constants are added to the package in the layout asked for.
+  // The value as an argument of a step; constants are added to the package in the layout and of the type asked for.
   Argument argument(ValueId id, const loops::Layout& layout) {
+    return argument(id, layout, graph_.value(id).type.dtype);
+  }
+  Argument argument(ValueId id, const loops::Layout& layout, DType dtype) {
     if (id == kNoValue) return {};
     if (graph_.constant(id) != nullptr && !graph_.is_input(id))
-      return {Argument::Kind::Constant, constant(id, layout), id};
+      return {Argument::Kind::Constant, constant(id, layout, dtype), id};
     return result_.variant.values[static_cast<size_t>(id)].where;
   }
 
-  int64_t constant(ValueId id, const loops::Layout& layout) {
-    const int64_t index = packed_.index_of(id, layout);
-    if (layout.row_major())
+  int64_t constant(ValueId id, const loops::Layout& layout, DType dtype) {
+    const int64_t index = packed_.index_of(id, layout, dtype);
+    if (layout.row_major() && dtype == graph_.value(id).type.dtype)
       result_.variant.values[static_cast<size_t>(id)] = {{Argument::Kind::Constant, index, id}, ""};
     return index;
   }
@@ -251,13 +268,13 @@ class Generator {
       Step step;
       step.node = id;
       step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? node_flops(graph, node) : 0;
-      kernel = schedule(std::move(kernel), packable, step.flops);
+      kernel = schedule(std::move(kernel), packable, step.flops, narrow_constants_of(values, packable, step.flops));
       for (const BufferRef& b : kernel.arguments) {
         auto value = values.find(b->name);
         if (value == values.end()) {
           step.arguments.push_back({own, -2 - temporaries.at(b->name), kNoValue});
         } else {
-          step.arguments.push_back(argument(value->second, b->layout));
+          step.arguments.push_back(argument(value->second, b->layout, b->dtype));
         }
         step.bytes +=
             static_cast<double>(b->layout.element_count(b->shape)) * static_cast<double>(dtype_size(b->dtype));
@@ -266,6 +283,23 @@ class Generator {
       add_step(std::move(step));
     }
     return true;
+  }
+
+  // Those of a kernel's constants, by buffer, that are kept in the 16 bits of the target's element type: large ones that are read from memory
+  // for few products each. To widen them costs time, which more products have no memory to wait for.
+  std::vector<std::string> narrow_constants_of(const std::map<std::string, ValueId>& values,
+                                               const std::set<const loops::Buffer*>& packable, double flops) {
+    std::vector<std::string> names;
+    const std::vector<DType>& can = target_.isa->narrow;
+    if (std::find(can.begin(), can.end(), target_.element) == can.end()) return names;
+    for (const loops::Buffer* b : packable) {
+      const ValueId v = values.at(b->name);
+      const auto size = static_cast<double>(element_count(b->shape));
+      if (b->dtype != DType::Float32 || size < kLeastNarrow || flops > 2 * size * kMostProducts) continue;
+      if (packed_.fits(v, target_.element)) names.push_back(b->name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
   }
 
   // A step that fills the border of a value's layout, of real numbers with zeros, before the step that makes the value.
@@ -316,19 +350,23 @@ class Generator {
     Step step;
     step.node = id;
     step.arguments.push_back(argument(v, y->layout));
-    step.kernel = intern(schedule(std::move(kernel), {}, 0));
+    step.kernel = intern(schedule(std::move(kernel), {}, 0, {}));
     add_step(std::move(step));
   }
 
   // Named by what it computes, which is its text before scheduling, whatever the instruction set and the schedule.
-  Kernel schedule(Kernel kernel, const std::set<const loops::Buffer*>& packable, double flops) const {
+  Kernel schedule(Kernel kernel, const std::set<const loops::Buffer*>& packable, double flops,
+                  const std::vector<std::string>& narrow) const {
     std::string lowered = loops::to_text(kernel);
     for (const BufferRef& b : kernel.arguments) lowered += packable.count(b.get()) != 0 ? " packable " + b->name : "";
+    for (const std::string& name : narrow) lowered += cat(" ", dtype_name(target_.element), " ", name);
     kernel.name = kernel.pattern + "_" + sha256_hex(as_bytes(lowered)).substr(0, 12);
     if (options_.on_workload && kernel_index_.count(kernel.name) == 0) {
       options_.on_workload(
-          {kernel.name, kernel.comment, flops, [kernel, packable, target = target_](const ScheduleParameters& p) {
-             return print_kernel(scheduled(kernel, packable, {target, p}), vocabulary_of(target.isa->language));
+          {kernel.name, kernel.comment, flops,
+           [kernel, packable, narrow, target = target_](const ScheduleParameters& p) {
+             const Kernel made = narrow_constants(scheduled(kernel, packable, {target, p}), narrow, target.element);
+             return print_kernel(made, vocabulary_of(target.isa->language));
            }});
     }
     ScheduleOptions schedule = {target_};
@@ -336,7 +374,7 @@ class Generator {
       schedule.parameters = chosen->second;
       kernel.comment += " " + to_text(chosen->second);
     }
-    return scheduled(kernel, packable, schedule);
+    return narrow_constants(scheduled(kernel, packable, schedule), narrow, target_.element);
   }
 
   static std::string comment(const Graph& graph, const Node& node, const std::string& pattern) {

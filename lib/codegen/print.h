@@ -4,9 +4,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "loops/ir.h"
 
 namespace dnn::codegen {
+
+// "f32", "f64x8", "i64", "bf16": how helper functions name a type; lanes 1 is a scalar.
+std::string type_suffix(DType dtype, int64_t lanes);
 
 // What differs between the C-like languages.
 class Vocabulary {
@@ -49,6 +53,10 @@ class Vocabulary {
   virtual std::string narrow(DType, int64_t, const std::string&, const std::string&) const { return ""; }
   virtual std::string round_to_integer(int64_t, const std::string&) const { return ""; }
   virtual std::string integer_to_real(int64_t, const std::string&) const { return ""; }
+  // A vector of float32 out of floats of 16 bits in memory.
+  virtual std::string widen_real(DType from, int64_t lanes, const std::string& pointer) const {
+    return cat("widen_", type_suffix(from, 1), "_", type_suffix(DType::Float32, lanes), "(", pointer, ")");
+  }
   // `sum`, on by the products of four bytes at `left` with four at `right` for each lane, or two with two of 16 bits: `depth`.
   virtual std::string dot(DType, int64_t /*depth*/, int64_t, const std::string&, const std::string&,
                           const std::string&) const {
@@ -76,9 +84,6 @@ const Vocabulary& cuda_vocabulary();
 // The first line of a kernel in C that is compiled without fused multiply-adds at each level: what it stores are integers, whose bits
 // levels share.
 inline constexpr std::string_view kExactUnit = "// exact: products are rounded before they are added\n";
-
-// "f32", "f64x8", "i64": how helper functions name a type; lanes 1 is a scalar.
-std::string type_suffix(DType dtype, int64_t lanes);
 
 // The kernel's function, without prelude. Its tasks are the product of the outermost parallel loops' extents.
 std::string print_kernel(const loops::Kernel& kernel, const Vocabulary& vocabulary);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "codegen/integer_vectors.h"
+#include "codegen/reduced_floats.h"
 #include "codegen/schedule_quantized.h"
 #include "codegen/vector_math.h"
 #include "target/target.h"
@@ -17,9 +18,10 @@ struct ScalarRow {
   const char* c_type;
 };
 constexpr ScalarRow kScalars[] = {
-    {DType::Float32, "float"},   {DType::Float64, "double"},  {DType::Int8, "int8_t"},   {DType::Int16, "int16_t"},
-    {DType::Int32, "int32_t"},   {DType::Int64, "int64_t"},   {DType::UInt8, "uint8_t"}, {DType::UInt16, "uint16_t"},
-    {DType::UInt32, "uint32_t"}, {DType::UInt64, "uint64_t"}, {DType::Bool, "uint8_t"},
+    {DType::Float32, "float"},    {DType::Float64, "double"},  {DType::Int8, "int8_t"},   {DType::Int16, "int16_t"},
+    {DType::Int32, "int32_t"},    {DType::Int64, "int64_t"},   {DType::UInt8, "uint8_t"}, {DType::UInt16, "uint16_t"},
+    {DType::UInt32, "uint32_t"},  {DType::UInt64, "uint64_t"}, {DType::Bool, "uint8_t"},  {DType::BFloat16, "uint16_t"},
+    {DType::Float16, "uint16_t"},
 };
 
 // Helpers for one float type: C math calls on scalars, lane by lane on vectors.
@@ -131,6 +133,7 @@ class CVocabulary : public Vocabulary {
     if (occurs("f64")) text += scalar_helpers("f64", "double", "");
     const bool scalar_math = std::any_of(std::begin(kOwnMath), std::end(kOwnMath),
                                          [&](std::string_view name) { return occurs(cat(name, "_f32(")); });
+    text += reduced_floats(kernels, Language::C, 1);
     if (!vectors_) return text + (scalar_math ? "#ifdef DNN_VECTOR_MATH\n" + one_by_one_math() + "#endif\n" : "");
     for (DType dtype : vector_elements()) {
       for (int64_t lanes : {2, 4, 8, 16}) {
@@ -143,6 +146,7 @@ class CVocabulary : public Vocabulary {
         }
       }
     }
+    for (int64_t lanes : {2, 4, 8, 16}) text += reduced_floats(kernels, Language::C, lanes);
     for (int64_t lanes : {2, 4, 8, 16}) {
       const std::string suffix = type_suffix(DType::Int32, lanes), real = type_suffix(DType::Float32, lanes);
       if (!occurs(suffix)) continue;

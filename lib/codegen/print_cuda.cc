@@ -2,6 +2,7 @@
 // vector loops.
 #include "base/text.h"
 #include "codegen/print.h"
+#include "codegen/reduced_floats.h"
 
 namespace dnn::codegen {
 namespace {
@@ -93,6 +94,7 @@ class CudaVocabulary : public Vocabulary {
                   c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return x % y; }\n");
     }
     text += float_helpers("f32", "float", "f") + float_helpers("f64", "double", "");
+    text += reduced_floats(kernels, Language::Cuda, 1);
     return kernels.find(kMultiply) == std::string::npos ? text : text + matrix_helpers();
   }
 

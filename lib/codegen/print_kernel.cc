@@ -58,6 +58,8 @@ std::string helper_name(Op op) {
     case Op::Floor: return "floor";
     case Op::Ceil: return "ceil";
     case Op::RoundEven: return "round_even";
+    case Op::RoundBFloat16: return "round_bfloat16";
+    case Op::RoundFloat16: return "round_float16";
     case Op::IsNan: return "is_nan";
     case Op::IsInf: return "is_inf";
     case Op::Min: return "min";
@@ -486,25 +488,38 @@ class Printer {
   }
 
   static bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
+  // A float that only memory holds: constants of narrow_constants().
+  static bool is_narrow(DType dtype) { return dtype == DType::BFloat16 || dtype == DType::Float16; }
 
-  // A conversion that vectors have: of bytes side by side and of rounded numbers to int32, of int32 to float32.
+  // A conversion that vectors have: of bytes side by side and of rounded numbers to int32, of int32 to float32, of narrow floats
+  // side by side.
   bool converts(const Expr& e) const {
     if (e->op != Op::Cast || !words_.has_vector(DType::Int32, lanes_)) return false;
     const Expr& from = e->args[0];
+    if (e->dtype == DType::Float32 && is_narrow(from->dtype)) return side_by_side(from);
     if (e->dtype == DType::Float32) return from->dtype == DType::Int32 && !needs_lanewise(from);
     if (e->dtype != DType::Int32) return false;
     if (from->op == Op::RoundEven && from->dtype == DType::Float32) return !needs_lanewise(from);
     if (from->op != Op::Load || (!is_byte(from->dtype) && from->dtype != DType::Int16) ||
         registers_.count(from->buffer.get()) != 0)
       return false;
+    return side_by_side(from);
+  }
+
+  // Whether the lanes of a load from memory lie one after the other.
+  bool side_by_side(const Expr& read) const {
     Ranges ranges = ranges_;
     ranges[lane_] = {0, lanes_ - 1};
     int64_t step = 0;
-    return linear_coefficient(offset_of(*from->buffer, from->args), lane_, ranges, &step) && step == 1;
+    return linear_coefficient(offset_of(*read->buffer, read->args), lane_, ranges, &step) && step == 1;
   }
 
   Text converted(const Expr& e) {
     const Expr& from = e->args[0];
+    if (is_narrow(from->dtype)) {
+      const Expr first = at_lane(offset_of(*from->buffer, from->args), 0);
+      return {words_.widen_real(from->dtype, lanes_, pointer(*from->buffer, first)), true};
+    }
     if (e->dtype == DType::Float32) return {words_.integer_to_real(lanes_, print(from).code), true};
     if (from->op == Op::RoundEven) return {words_.round_to_integer(lanes_, print(from->args[0]).code), true};
     return {words_.widen(from->dtype, lanes_, pointer(*from->buffer, at_lane(offset_of(*from->buffer, from->args), 0))),
@@ -606,7 +621,10 @@ class Printer {
         return {e->dtype == DType::Int64 && (e->i > 2147483647 || e->i < -2147483647) ? cat(e->i, "L") : cat(e->i)};
       case Op::Variable: return {e->name};
       case Op::Load: return print_load(e);
-      case Op::Cast: return {"((" + words_.scalar_type(e->dtype) + ")" + print(e->args[0]).code + ")"};
+      case Op::Cast:
+        if (is_narrow(e->args[0]->dtype))
+          return {cat("widen_", type_suffix(e->args[0]->dtype, 1), "_f32(", print(e->args[0]).code, ")")};
+        return {"((" + words_.scalar_type(e->dtype) + ")" + print(e->args[0]).code + ")"};
       case Op::Neg: {
         const Text a = print(e->args[0]);
         return {"(-" + a.code + ")", a.vector};
@@ -706,6 +724,8 @@ std::string type_suffix(DType dtype, int64_t lanes) {
   switch (dtype) {
     case DType::Float32: base = "f32"; break;
     case DType::Float64: base = "f64"; break;
+    case DType::BFloat16: base = "bf16"; break;
+    case DType::Float16: base = "f16"; break;
     case DType::Bool: base = "u8"; break;
     default: base = cat(dtype_class(dtype) == DTypeClass::Unsigned ? "u" : "i", dtype_bits(dtype));
   }

@@ -1,6 +1,7 @@
 // The OpenCL C vocabulary: one work-item per task, OpenCL's own vectors.
 #include "base/text.h"
 #include "codegen/print.h"
+#include "codegen/reduced_floats.h"
 #include "target/target.h"
 
 namespace dnn::codegen {
@@ -86,6 +87,7 @@ class OpenClVocabulary : public Vocabulary {
     for (DType dtype : vector_elements()) {
       for (int64_t lanes : {1, 2, 4, 8, 16}) {
         if (occurs(type_suffix(dtype, lanes))) text += float_helpers(dtype, lanes);
+        if (dtype == DType::Float32) text += reduced_floats(kernels, Language::OpenCl, lanes);
       }
     }
     return text;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "codegen/generate.h"
+#include "compile/precision.h"
 #include "graph/text.h"
-#include "interp/interpreter.h"
 #include "ops/op.h"
 #include "package/join.h"
 #include "passes/pass.h"
@@ -23,6 +23,16 @@ std::string processor_of(const CompileOptions& options) {
   if (backend != nullptr && isas_of(backend->language, false).empty()) return kGpu;
   if (!options.processor.empty()) return options.processor;
   return backend != nullptr && backend->builds_here && options.isas.empty() ? processor_kind() : kGeneric;
+}
+
+DType element_named(const std::string& text) {
+  constexpr std::pair<std::string_view, DType> kNames[] = {{"float32", DType::Float32},   {"f32", DType::Float32},
+                                                           {"bfloat16", DType::BFloat16}, {"bf16", DType::BFloat16},
+                                                           {"float16", DType::Float16},   {"f16", DType::Float16}};
+  for (const auto& [name, dtype] : kNames) {
+    if (text == name) return dtype;
+  }
+  fail_usage("--precision ", text, ": choose from float32 (f32), bfloat16 (bf16), float16 (f16)");
 }
 
 namespace {
@@ -169,7 +179,7 @@ PassOptions pass_options(const CompileOptions& options) { return pass_options_fo
 
 Package compile(const Graph& source, const CompileOptions& options) {
   const std::vector<Target> targets = targets_of(options);
-  Graph typed = targets[0].element == DType::Float64 ? widen_to_float64(source) : source;
+  Graph typed = at_element(source, targets[0].element);
   infer_types(typed);
   verify(typed);
   Package package;

@@ -16,7 +16,7 @@ namespace dnn {
 struct CompileOptions {
   int opt = 3;                     // 0 to 4
   std::string device = "cpu";      // its kind decides the target
-  DType element = DType::Float32;  // float64: widen the model, the yardstick
+  DType element = DType::Float32;  // that float32 numbers are computed in: compile/precision.h
   std::vector<std::string> isas;   // for C; empty: the host's best and x86-64
   // For C, of known_processors(); empty: the host's kind where isas is empty, too, else generic. For OpenCL kGpu, or empty: processors.
   std::string processor;
@@ -49,6 +49,9 @@ PassOptions pass_options(const CompileOptions& options);
 
 // Instruction sets a package gets by default: the plain fallback and the best of this processor.
 std::vector<std::string> default_isas();
+
+// The element type of that name, as --precision has it: "bfloat16" or "bf16". Throws Usage.
+DType element_named(const std::string& text);
 
 // The kind of processor whose speeds decide.
 std::string processor_of(const CompileOptions& options);

@@ -94,6 +94,8 @@ std::string initializer(const Tensor& given) {
     case DType::Int64: integers(int64_t{}); break;
     case DType::Bool:
     case DType::UInt8: integers(uint8_t{}); break;
+    case DType::BFloat16:
+    case DType::Float16:
     case DType::UInt16: integers(uint16_t{}); break;
     case DType::UInt32: integers(uint32_t{}); break;
     case DType::UInt64: integers(uint64_t{}); break;

@@ -257,7 +257,7 @@ std::shared_ptr<const Package> compile_anew(const std::string& path, const Opene
        cat(path, ": ", what, ": compiling it anew from the model ", given.source.kept() ? "in" : "beside", " it"));
   CompileOptions again = options.compile;
   again.opt = given.info.opt;
-  again.element = given.info.dtype == dtype_name(DType::Float64) ? DType::Float64 : DType::Float32;
+  again.element = dtype_from_name(given.info.dtype);
   std::shared_ptr<Package> package;
   try {
     package = std::make_shared<Package>(compile(source, again));

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "devices/device.h"
@@ -9,10 +10,11 @@
 
 namespace dnn {
 
-// A line per step in the order of execution (time per run, share, GFLOP/s, GB/s, KiB, bound, kernel, node) and one for the
-// sum. With peaks, the bound is what the step would wait for on a machine of these: "compute" or "memory" (its buffers moved
+// A line per step in the order of execution (time per run, share, GFLOP/s, GB/s, KiB, bound, type of the numbers, kernel,
+// node) and one for the sum. With peaks, the bound is what the step would wait for on a machine of these: "compute" or "memory" (its buffers moved
 // once, from beyond the caches), and how much of that limit it reaches; above 100 % of memory its buffers were in a cache.
+// `element`: what layers of real numbers compute in, as the package says.
 std::string profile_table(const Variant& variant, const std::vector<StepProfile>& profile,
-                          const std::optional<Peaks>& peaks);
+                          const std::optional<Peaks>& peaks, std::string_view element = "float32");
 
 }  // namespace dnn

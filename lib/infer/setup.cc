@@ -52,8 +52,11 @@ bool is_level(int64_t number) { return number >= 0 && number <= levels().back().
 std::optional<int> framework_level(const NetworkOptions& o) {
   const Framework* framework = o.device.framework();
   if (framework == nullptr) return std::nullopt;
-  if (!o.passes.empty() || !o.isa.empty())
-    fail_usage(o.passes.empty() ? "--isa" : "--pass", " is for what is compiled here; ", o.device, " is a framework");
+  if (!o.passes.empty() || !o.isa.empty() || o.precision)
+    fail_usage(!o.passes.empty() ? "--pass"
+               : !o.isa.empty()  ? "--isa"
+                                 : "--precision",
+               " is for what is compiled here; ", o.device, " is a framework");
   if (o.level && !framework->levels)
     fail_usage("-O ", *o.level, ": ", framework->name, " has no levels, it runs as it is");
   int64_t level = 3;
@@ -65,7 +68,11 @@ std::optional<int> framework_level(const NetworkOptions& o) {
 OpenOptions open_options(const NetworkOptions& o) {
   OpenOptions open;
   open.compile.device = o.device.kind();
-  if (o.device.float64()) open.compile.element = DType::Float64;
+  if (o.precision) open.compile.element = element_named(*o.precision);
+  if (o.device.float64()) {
+    if (o.precision) fail_usage("--precision ", *o.precision, ": ", o.device, " computes in float64");
+    open.compile.element = DType::Float64;
+  }
   int64_t level = open.compile.device == std::string("reference") ? 0 : 3;
   if (o.level && (!parse_int(*o.level, &level) || !is_level(level)))
     fail_usage("-O ", *o.level, ": choose from 0 to ", levels().back().number);
@@ -95,6 +102,8 @@ void check_package(const std::string& path, const NetworkOptions& o, const Packa
     fail_usage(path, ": compiled at -O", package.info.opt, ", -O", *o.level, " is asked for");
   if (o.device.float64() && package.info.dtype != dtype_name(DType::Float64))
     fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
+  if (o.precision && package.info.dtype != dtype_name(element_named(*o.precision)))
+    fail_usage(path, ": compiled for ", package.info.dtype, ", --precision ", *o.precision, " is asked for");
   std::error_code not_there;
   if (!o.passes.empty() && std::filesystem::is_regular_file(path, not_there) &&
       looks_like_package(as_bytes(read_head(path, 8))))

@@ -2,7 +2,9 @@
 #include "infer/trace.h"
 
 #include <map>
+#include <set>
 
+#include "compile/precision.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
 
@@ -123,17 +125,19 @@ std::vector<stream::TensorRecord> trace_run(Session& session, const std::vector<
       made_by[alias] = node;
     }
   });
-  const bool widened = package.info.dtype == dtype_name(DType::Float64);
-  Graph source = widened ? widen_to_float64(package.source.graph()) : package.source.graph();
+  const Graph& model = package.source.graph();
+  Graph source = at_element(model, dtype_from_name(package.info.dtype));
   infer_types(source);
   const std::vector<std::string> axes = logical_axes(source);
 
   std::vector<std::pair<ValueId, std::string>> wanted;  // with the source's node
   for (ValueId id : source.inputs) wanted.emplace_back(id, "");
   bool complete = true;
+  std::set<std::string_view> names;  // a reduced precision adds values of its own
+  for (ValueId id = 0; id < model.value_count(); ++id) names.insert(model.value(id).name);
   for (NodeId id : source.order()) {
     for (ValueId out : source.node(id).outputs) {
-      if (out == kNoValue) continue;
+      if (out == kNoValue || names.count(source.value(out).name) == 0) continue;
       wanted.emplace_back(out, source.node(id).name);
       complete = complete && seen.count(source.value(out).name) != 0;
     }

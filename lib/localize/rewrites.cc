@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "compile/precision.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
 
@@ -46,7 +47,7 @@ Rewritten rewritten(const Graph& model, const CompileOptions& given, int64_t sto
     result.ends.emplace_back(pass, static_cast<int64_t>(result.applied.size()));
   };
   try {
-    result.graph = options.element == DType::Float64 ? widen_to_float64(model) : model;
+    result.graph = at_element(model, options.element);
     infer_types(result.graph);
     verify(result.graph);
     run_passes(result.graph, passes);

@@ -13,8 +13,8 @@
 namespace dnn::loops {
 namespace {
 
-// One scalar; which member counts follows from the dtype. Types without arithmetic here (float16, the 8-bit-stored
-// ones) travel as their bits in `i`.
+// One scalar; which member counts follows from the dtype. Types without arithmetic here (the 8-bit-stored ones) travel as
+// their bits in `i`, float16 and bfloat16 as the float that they are.
 union Value {
   float f32;
   double f64;
@@ -123,6 +123,8 @@ T unary_float(Op op, T a) {
     case Op::Floor: return std::floor(a);
     case Op::Ceil: return std::ceil(a);
     case Op::RoundEven: return std::nearbyint(a);
+    case Op::RoundBFloat16: return static_cast<T>(static_cast<float>(BFloat16(static_cast<float>(a))));
+    case Op::RoundFloat16: return static_cast<T>(static_cast<float>(Half(static_cast<float>(a))));
     default: fail_internal("loop IR: no such operation on floats");
   }
 }
@@ -338,6 +340,14 @@ class Evaluator {
                   shape_text(Shape(index, index + buffer.shape.size())));
   }
 
+  template <class T>
+  static T load_as(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+
+  // Floats of 16 bits, which only constants have, are widened at once.
   static Value read(const Storage& storage, int64_t offset) {
     const DType dtype = storage.buffer->dtype;
     const std::byte* at = storage.data + static_cast<size_t>(offset) * dtype_size(dtype);
@@ -348,6 +358,8 @@ class Evaluator {
     };
     switch (dtype) {
       case DType::Float32: std::memcpy(&value.f32, at, 4); break;
+      case DType::BFloat16: value.f32 = static_cast<float>(load_as<BFloat16>(at)); break;
+      case DType::Float16: value.f32 = static_cast<float>(load_as<Half>(at)); break;
       case DType::Float64: std::memcpy(&value.f64, at, 8); break;
       case DType::Int8: integer(int8_t{}); break;
       case DType::Int16: integer(int16_t{}); break;
@@ -455,6 +467,7 @@ class Evaluator {
   }
 
   static Value cast_value(DType from, DType to, Value a) {
+    if ((from == DType::BFloat16 || from == DType::Float16) && to == DType::Float32) return a;
     if (!has_arithmetic(from) || !has_arithmetic(to))
       fail_internal("loop IR: no cast from ", dtype_name(from), " to ", dtype_name(to));
     if (is_float(from)) {

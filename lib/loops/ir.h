@@ -54,6 +54,8 @@ enum class Op : uint8_t {
   Floor,
   Ceil,
   RoundEven,
+  RoundBFloat16,  // to the nearest number of that type, halves to even; the dtype stays
+  RoundFloat16,
   IsNan,
   IsInf,
   Cast,

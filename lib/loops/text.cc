@@ -48,6 +48,8 @@ Spelling spelling(Op op) {
     case Op::Floor: return {"floor", 0};
     case Op::Ceil: return {"ceil", 0};
     case Op::RoundEven: return {"round_even", 0};
+    case Op::RoundBFloat16: return {"round_bfloat16", 0};
+    case Op::RoundFloat16: return {"round_float16", 0};
     case Op::IsNan: return {"is_nan", 0};
     case Op::IsInf: return {"is_inf", 0};
     case Op::TruncMod: return {"trunc_mod", 0};

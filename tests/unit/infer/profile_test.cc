@@ -34,10 +34,11 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 TEST(Profile, SaysWhatBoundsAStep) {
   // 100 GFLOP/s and 10 GB/s: the first step needs 10 us for its arithmetic, the second 100 us for its bytes.
   const Peaks peaks{100, 10, "avx2", 1};
-  const std::string table = profile_table(two_steps(), {{40'000, 2}, {400'000, 2}}, peaks);
+  const std::string table = profile_table(two_steps(), {{40'000, 2}, {400'000, 2}}, peaks, "bfloat16");
   EXPECT_TRUE(holds(table, "peaks measured on 1 thread of avx2: 100.0 GFLOP/s")) << table;
-  EXPECT_TRUE(holds(table, "20.0     9.1      50.0      0.1        1.0  compute 50%   conv_1")) << table;
-  EXPECT_TRUE(holds(table, "200.0    90.9       0.0      5.0      976.6  memory 50%    interpreted")) << table;
+  EXPECT_TRUE(holds(table, "20.0     9.1      50.0      0.1        1.0  compute 50%   bfloat16  conv_1")) << table;
+  EXPECT_TRUE(holds(table, "200.0    90.9       0.0      5.0      976.6  memory 50%    bfloat16  interpreted"))
+      << table;
   EXPECT_TRUE(holds(table, "all steps")) << table;
 }
 
