@@ -29,8 +29,10 @@ def rows(report):
     against_first = {p["run"]: p["values"] for p in report.get("pairs", []) if p["base"] == baseline}
     for run in runs:
         header = run.get("header", {})
+        dtype = header.get("dtype", "float32")
+        settings = [header.get("passes", ""), dtype if dtype != "float32" else ""]
         path = header.get("model", {}).get("path", "?")
-        yield [os.path.splitext(os.path.basename(path))[0], f"-O{header['opt']} {header.get('passes', '')}".strip() if "opt" in header else "-",
+        yield [os.path.splitext(os.path.basename(path))[0], " ".join(word for word in (f"-O{header['opt']}", *settings) if word) if "opt" in header else "-",
                header.get("device", "-"),
                *(cell(run["values"] if where == "run" else against_first.get(run["run"], {}), metric, form)
                  for _, where, metric, form in COLUMNS)]

@@ -22,6 +22,7 @@ TOOLS = {
     "dnn-localize": 'echo "first divergent layer: conv"; exit 1',
     "dnn-report": 'while [ "$1" != -o ]; do shift; done; echo "page of $*" >"$2"',
     "dnn-convert": 'while [ "$1" != -o ]; do shift; done; echo converted >"$2"',
+    "dnn-quantize": 'while [ "$1" != -o ]; do shift; done; echo quantised >"$2"',
     "dnn-cat": """printf '%s\\n' '{"type":"sample","id":0,"path":"imgs/a/x.png"}' '{"type":"sample","id":1,"path":"imgs/b/y.png"}' \
  '{"type":"prediction","sample":0,"top_k":[{"class":7,"score":1.5},{"class":2,"score":-0.25}],"latency_ns":2500000}' \
  '{"type":"prediction","sample":0,"top_k":[],"latency_ns":3500000}' \
@@ -318,7 +319,8 @@ class Experiments(unittest.TestCase):
         self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f]", said), "no name may write to the terminal")
 
     NAMED = ("MODELS", "INPUT", "LABELS", "LOCALIZE", "LOCALIZE_INPUT", "DEVICES", "CONVERTED_DEVICES", "OUT", "BIN", "CONVERT", "FORMATS",
-             "OPTS", "OPTS_reference", "PASSES", "ABLATE", "PREPROCESS", "RUNS", "SHARDS", "TUNE", "CONVERTERS", "DIRECTIONS", "MATRIX")
+             "OPTS", "OPTS_reference", "PASSES", "ABLATE", "PRECISIONS", "CALIBRATE", "PREPROCESS", "RUNS", "SHARDS", "TUNE", "CONVERTERS", "DIRECTIONS",
+             "MATRIX")
 
     def test_names_that_are_commands_are_refused(self):
         run = f"touch {self.root}/RAN"
@@ -449,6 +451,30 @@ class Experiments(unittest.TestCase):
             status, said = self.make("all", **wrong)
             self.assertEqual(status, 2)
             self.assertIn("whole numbers from 1 on are wanted", said)
+
+    def test_precisions_are_an_axis(self):
+        settings = {"MODELS": f"{self.root}/one.onnx", "OPTS": "0 3", "PASSES": "-fuse-ops", "PRECISIONS": "f32 bf16 int8",
+                    "DEVICES": "cpu reference lib:onnxruntime", "CALIBRATE": "more/"}
+        status, said = self.make("all", **settings)
+        self.assertEqual(status, 0, said)
+        with open(self.calls) as f:
+            calls = f.read()
+        self.assertEqual(calls.count("\ndnn-quantize"), 1, calls)
+        self.assertIn(f"one.onnx --calibrate more/ -o {self.root}/out/one/int8/one_int8.onnx", calls)
+        self.assertIn("dnn-compile -O3 --precision bf16 --device cpu", calls)
+        self.assertRegex(calls, r"dnn-compile -O3 --device cpu .*/one/int8/one_int8.onnx -o .*/opt3-int8/cpu/")
+        self.assertEqual(calls.count("--precision"), 3)  # cpu at 0 and 3, the interpreter
+        for cell in ("opt0-f32/cpu", "opt3-bf16/cpu", "opt3-int8/cpu", "opt0-bf16/reference", "opt3-fuse-ops/cpu", "opt3/lib-onnxruntime"):
+            self.assertTrue(self.exists(f"one/{cell}/run.dnns"), cell)
+        self.assertIn("eval 12:", self.text("one/analysis.txt"))
+        self.called("")
+        self.assertEqual(self.make("all", **settings)[0], 0)
+        self.assertEqual(self.called("dnn-"), [])
+        self.assertEqual(self.make("execute", **{**settings, "QUANTIZE_FLAGS": "--preprocess other"})[0], 0)
+        self.assertEqual(len(self.called("dnn-quantize")), 1)
+        status, said = self.make("all", **{**settings, "PRECISIONS": "f32 int4"})
+        self.assertEqual(status, 2)
+        self.assertIn('PRECISIONS names "int4": choose from f32 bf16 f16 int8', said)
 
     def test_shards_are_cells_of_their_own_and_are_joined(self):
         settings = {"MODELS": f"{self.root}/one.onnx", "OPTS": "3", "SHARDS": "3"}

@@ -53,6 +53,11 @@ class ImportConfig(unittest.TestCase):
         self.assertIn("zoo.net is code of torch", said)
         self.assertIn("gpu is on another machine", said)
 
+    def test_quantize_is_a_precision(self):
+        values, said = self.matrix({**CONFIG, "quantize": True})
+        self.assertEqual(values["PRECISIONS"], "int8")
+        self.assertNotIn("quantize", said)
+
     def test_every_key_is_used_or_reported(self):
         said = self.matrix(CONFIG)[1]
         for place in ("models[0].layers.input = [1, 3, 8, 8]: the model's file says it", "models[0].paths.exec_out_relative",
