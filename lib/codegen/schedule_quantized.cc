@@ -40,7 +40,7 @@ class QuantizedSchedule {
     if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       bytes();
     } else if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
-      if (extent("m") > 1 && extent("g") == 0 && find_operands() && dot_fits()) {
+      if (extent("m") > 1 && groups_are_blocks() && find_operands() && dot_fits()) {
         dense();
       } else if (extent("g") >= kLanes / 2 && extent("m") == 0 && extent("c") == 0 && find_operands()) {
         depthwise();
@@ -56,6 +56,11 @@ class QuantizedSchedule {
   const Isa& isa() const { return *options_.target.isa; }
   int64_t extent(const std::string& v) const { return loop_extent(body_, v); }
   int64_t registers_of_vector() const { return std::max<int64_t>(1, kLanes / isa().lanes(DType::Int32)); }
+
+  // True where there is one group, or each consists of whole blocks of channels.
+  bool groups_are_blocks() const {
+    return extent("g") == 0 || (extent("m") % kLanes == 0 && extent("c") % kLanes == 0);
+  }
 
   // The input, the weights and what is read by channel of the output.
   bool find_operands() {

@@ -50,6 +50,8 @@ const Case kCases[] = {
     {"line", "16,23", "24,16,5", 24, "Conv(x.real, w.real, b.real) @conv {pads = [2, 2]}"},
     {"dense", "40", "37,40", 37, "Gemm(x.real, w.real, b.real) @gemm {transB = 1}", "Relu"},
     {"dense of odd depth", "37", "64,37", 64, "Gemm(x.real, w.real, b.real) @gemm {transB = 1}"},
+    {"groups of blocks", "64,6,5", "32,32,3,3", 32,
+     "Conv(x.real, w.real, b.real) @conv {group = 2, pads = [1, 1, 1, 1]}"},
 };
 
 enum class Numbers { Random, Highest, Lowest, Alternating };
