@@ -18,6 +18,7 @@
 #include "devices/device.h"
 #include "devices/library.h"
 #include "passes/pass.h"
+#include "quant/model.h"
 #include "tune/tune.h"
 
 namespace {
@@ -44,6 +45,7 @@ struct Options {
   std::vector<std::string> shapes, ignored, given;
   std::optional<double> tune;
   tune::TuneOptions tuning;
+  quant::QuantizeRequest quantize;  // of --precision int8
   int64_t batch = 1, stop_after = -1;
   bool list_passes = false, explain = false, keep_source = false;
 };
@@ -51,8 +53,12 @@ struct Options {
 void declare(cli::Args& args, Options& o) {
   args.optional_positional(&o.model, "MODEL", "a model file of any format that dnn-convert --list-formats names");
   args.choice(&o.level, "-O,--opt", {"0", "1", "2", "3", "4"}, "optimisation level");
-  args.option(&o.precision, "--precision", "TYPE",
-              "compute float32 numbers in bf16 or f16 (docs/explanation/precision.md)");
+  args.option(
+      &o.precision, "--precision", "TYPE",
+      "compute float32 numbers in bf16 or f16 (docs/explanation/precision.md), or in int8 as dnn-quantize does");
+  args.list(&o.quantize.calibrate, "--calibrate", "INPUT",
+            "for --precision int8: inputs like those the network will see, as dnn-infer's INPUT");
+  args.preprocess(&o.quantize.preprocess, &o.quantize.spelled_out, &o.quantize.apply_orientation);
   args.list(&o.shapes, "--shape", "NAME:DIMS", "extents of an input, as x:1x3x224x224");
   args.list(&o.ignored, "--ignore-attribute", "NAME", "read the model without this field; or OPERATOR.NAME");
   args.option(&o.batch, "--batch", "N", "what an open batch extent becomes", 1);
@@ -121,6 +127,21 @@ void use_schedules(const Options& o, OpenOptions* open) {
   open->compile.schedules = tune::schedules_for(o.model, *open, tuning, o.tune.has_value(), &tuned);
   bar.reset();
   if (tuned && !cli::console().quiet) cli::show(tune::to_text(*tuned));
+}
+
+// The integer form of the model, which is compiled in its place: in `folder`, under the model's name.
+std::string quantized_model(const Options& o, const OpenOptions& open, const std::string& folder) {
+  quant::QuantizeRequest request = o.quantize;
+  request.model = o.model;
+  const std::filesystem::path path = o.model;
+  request.output = folder + "/" + (path.has_stem() ? path.stem() : path.parent_path().stem()).string() + ".onnx";
+  request.surgery.shapes = o.shapes;
+  request.options.calibrate.compile = open.compile;
+  request.options.calibrate.compile.element = DType::Float32;
+  request.options.calibrate.warn = cli::note;
+  request.say = cli::note;
+  quant::quantize_model(request);
+  return request.output;
 }
 
 // Whether its packages hold code that a compiler here made, for instruction sets.
@@ -197,7 +218,14 @@ int work(const Options& o) {
   if (device.framework() != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
   OpenOptions open;
   open.compile.device = device.kind();
-  open.compile.element = element_named(o.precision);
+  const bool integers = o.precision == "int8";
+  if (integers && o.quantize.calibrate.empty())
+    fail_usage("--precision int8 wants inputs like those that the network will see: --calibrate INPUT");
+  if (integers && (o.tune || !o.tuning.log.empty() || !o.emit_c.empty()))
+    fail_usage("--precision int8 is for packages without --tune: give these the file that dnn-quantize makes");
+  if (!integers && (!o.quantize.calibrate.empty() || !o.quantize.preprocess.empty() || o.quantize.spelled_out.any()))
+    fail_usage("--calibrate and its preprocessing are for --precision int8");
+  open.compile.element = integers ? DType::Int8 : element_named(o.precision);
   if (device.float64()) {
     if (open.compile.element != DType::Float32)
       fail_usage("--precision ", o.precision, ": ", o.device, " computes in float64");
@@ -244,7 +272,14 @@ int work(const Options& o) {
   if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);
   std::string changes;
   if (o.explain) open.compile.on_passes = [&](const std::vector<PassLog>& log) { changes = explain_passes(log); };
-  const std::shared_ptr<const Package> package = compile_file(o.model, open, output ? &*output : nullptr);
+  std::string model = o.model;
+  std::optional<TemporaryFolder> folder;
+  if (integers) {
+    folder.emplace(std::filesystem::temp_directory_path().string());
+    model = quantized_model(o, open, folder->path());
+    open.keep_source = true;  // there is no file that others could compile anew
+  }
+  const std::shared_ptr<const Package> package = compile_file(model, open, output ? &*output : nullptr);
   if (o.explain) std::cout << changes << "\n" << explain(*package);
   if (output) {
     output->commit();

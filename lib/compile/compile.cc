@@ -25,14 +25,19 @@ std::string processor_of(const CompileOptions& options) {
   return backend != nullptr && backend->builds_here && options.isas.empty() ? processor_kind() : kGeneric;
 }
 
+DType precision_named(std::string_view text) {
+  if (text == "f32") return DType::Float32;
+  if (text == "bf16") return DType::BFloat16;
+  if (text == "f16") return DType::Float16;
+  return dtype_from_name(text);
+}
+
 DType element_named(const std::string& text) {
-  constexpr std::pair<std::string_view, DType> kNames[] = {{"float32", DType::Float32},   {"f32", DType::Float32},
-                                                           {"bfloat16", DType::BFloat16}, {"bf16", DType::BFloat16},
-                                                           {"float16", DType::Float16},   {"f16", DType::Float16}};
-  for (const auto& [name, dtype] : kNames) {
-    if (text == name) return dtype;
-  }
-  fail_usage("--precision ", text, ": choose from float32 (f32), bfloat16 (bf16), float16 (f16)");
+  const DType dtype = precision_named(text);
+  if (dtype == DType::Float32 || dtype == DType::BFloat16 || dtype == DType::Float16) return dtype;
+  const char* integers = "; int8 wants calibration: dnn-compile --precision int8 --calibrate INPUT, or dnn-quantize";
+  fail_usage("--precision ", text, ": choose from float32 (f32), bfloat16 (bf16), float16 (f16)",
+             dtype == DType::Int8 ? integers : "");
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/generate.h"
@@ -50,7 +51,9 @@ PassOptions pass_options(const CompileOptions& options);
 // Instruction sets a package gets by default: the plain fallback and the best of this processor.
 std::vector<std::string> default_isas();
 
-// The element type of that name, as --precision has it: "bfloat16" or "bf16". Throws Usage.
+// The element type of that name, "bfloat16" or "bf16", in each tool; Undefined for none.
+DType precision_named(std::string_view text);
+// The same of those that float32 numbers may be computed in, for --precision. Throws Usage.
 DType element_named(const std::string& text);
 
 // The kind of processor whose speeds decide.

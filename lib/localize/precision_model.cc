@@ -6,7 +6,7 @@
 namespace dnn {
 
 DType precision_dtype(const std::string& name) {
-  const DType dtype = dtype_from_name(name);
+  const DType dtype = precision_named(name);
   if (dtype != DType::Float16 && dtype != DType::BFloat16 && dtype != DType::Int8)
     fail_usage("--precision ", name, ": choose from float16, bfloat16, int8");
   return dtype;
