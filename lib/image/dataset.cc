@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "image/pack.h"
 
 namespace dnn {
 namespace {
@@ -68,6 +69,8 @@ std::vector<Sample> list_images(const std::vector<std::string>& inputs) {
     std::error_code error;
     if (fs::is_directory(input, error)) {
       list_folder(input, &samples);
+    } else if (is_pack(input)) {
+      for (Sample& sample : ImagePack(input).samples()) samples.push_back(std::move(sample));
     } else if (fs::exists(input, error)) {
       samples.push_back({input, std::nullopt});
     } else {

@@ -14,10 +14,10 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
-// The image files named or contained by `inputs`, folder by folder: a file is taken as it is, a folder is searched
-// through all its levels for .jpg .jpeg .png .bmp .ppm .pgm .pbm .pnm (any case), entries sorted by the bytes of their
-// path below it; hidden entries and links to folders are left out. Throws Environment for what cannot be read, Usage for
-// a folder without images.
+// The image files named or contained by `inputs`, folder by folder: a file is taken as it is, of a pack (pack.h) each image
+// as of its folder; a folder is searched through all its levels for .jpg .jpeg .png .bmp .ppm .pgm .pbm .pnm (any case),
+// entries sorted by the bytes of their path below it; hidden entries and links to folders are left out. Throws Environment
+// for what cannot be read, Usage for a folder without images.
 std::vector<Sample> list_images(const std::vector<std::string>& inputs);
 
 // A text file of lines "PATH" or "PATH<tab or last space>CLASS", CLASS an index, a synset id or a name of `labels`;

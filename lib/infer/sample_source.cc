@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "graph/tensor_text.h"
 #include "image/image.h"
+#include "image/pack.h"
 #include "stream/dialogue.h"
 #include "tensor/npy.h"
 
@@ -69,9 +70,18 @@ Tensor ask_for_input(const Preprocessor& preprocessor, const LoadedSample& loade
   return std::move(cut[0]);
 }
 
-LoadedSample load_image(int64_t id, const Sample& entry, const SourceOptions& options, const InputSlot& slot) {
+// An image of a folder or a list, or one of a pack.
+struct ImageEntry {
+  int64_t id = 0;
+  Sample sample;
+  size_t packed = 0;  // its place in the pack
+};
+
+LoadedSample load_image(const ImageEntry& image_entry, const ImagePack* pack, const SourceOptions& options,
+                        const InputSlot& slot) {
+  const Sample& entry = image_entry.sample;
   LoadedSample sample;
-  sample.id = id;
+  sample.id = image_entry.id;
   sample.path = entry.path;
   sample.truth = entry.truth;
   Image image;
@@ -80,7 +90,7 @@ LoadedSample load_image(int64_t id, const Sample& entry, const SourceOptions& op
     DecodeOptions decode = {.apply_orientation = upright};
     if (options.preprocess) decode.grey16 = options.preprocess->grey16;
     if (!options.preprocessor) decode.reads = [&](ImageSize size) { return fit_reads(size, *options.preprocess); };
-    image = read_image(entry.path, decode);
+    image = pack == nullptr ? read_image(entry.path, decode) : pack->read(image_entry.packed, decode);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Internal) throw;
     sample.error = e;
@@ -99,17 +109,18 @@ LoadedSample load_image(int64_t id, const Sample& entry, const SourceOptions& op
 
 class ImageSource : public SampleSource {
  public:
-  ImageSource(std::vector<std::pair<int64_t, Sample>> entries, SourceOptions options, InputSlot slot)
-      : entries_(std::move(entries)), options_(std::move(options)), slot_(std::move(slot)) {}
+  ImageSource(std::vector<ImageEntry> entries, std::shared_ptr<const ImagePack> pack, SourceOptions options,
+              InputSlot slot)
+      : entries_(std::move(entries)), pack_(std::move(pack)), options_(std::move(options)), slot_(std::move(slot)) {}
   std::optional<int64_t> count() const override { return static_cast<int64_t>(entries_.size()); }
   std::optional<Load> next() override {
     if (next_ == entries_.size()) return std::nullopt;
-    const auto& [id, entry] = entries_[next_++];
-    return [this, id = id, &entry = entry] { return load_image(id, entry, options_, slot_); };
+    return [this, &entry = entries_[next_++]] { return load_image(entry, pack_.get(), options_, slot_); };
   }
 
  private:
-  const std::vector<std::pair<int64_t, Sample>> entries_;
+  const std::vector<ImageEntry> entries_;
+  const std::shared_ptr<const ImagePack> pack_;
   const SourceOptions options_;
   const InputSlot slot_;
   size_t next_ = 0;
@@ -231,7 +242,7 @@ class Chain : public SampleSource {
   size_t at_ = 0;
 };
 
-enum class Kind { Images, ImageList, Array, Archive, Stream };
+enum class Kind { Images, ImageList, Pack, Array, Archive, Stream };
 
 bool has_extension(const std::string& path, std::initializer_list<const char*> extensions) {
   std::string extension = fs::path(path).extension().string();
@@ -251,6 +262,7 @@ Kind kind_of(const std::string& path) {
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return Kind::Stream;  // a pipe is read but once
   PeekSource file(open_source(path));
   const Bytes head = file.peek(64);
+  if (looks_like_pack(head)) return Kind::Pack;
   if (is_npy(head)) return Kind::Array;
   if (is_npz(head)) return Kind::Archive;
   if (stream::looks_like_stream(head)) return Kind::Stream;
@@ -299,6 +311,11 @@ class Builder {
     switch (kind_of(path)) {
       case Kind::Images: return add_images(list_images({path}));
       case Kind::ImageList: return add_images(read_image_list(path, o_.labels ? *o_.labels : LabelSet()));
+      case Kind::Pack: {
+        auto pack = std::make_shared<const ImagePack>(path);
+        std::vector<Sample> samples = pack->samples();
+        return add_images(std::move(samples), std::move(pack));
+      }
       case Kind::Array:
         if (plan_.slots.size() != 1) {
           fail_usage(path, ": the model has ", plan_.slots.size(), " inputs: say which this is, NAME=", path);
@@ -376,7 +393,7 @@ class Builder {
     next_id_ += n;
   }
 
-  void add_images(std::vector<Sample> images) {
+  void add_images(std::vector<Sample> images, std::shared_ptr<const ImagePack> pack = nullptr) {
     if (!o_.preprocess && !o_.preprocessor) {
       fail_usage("images want a preprocessing: --preprocess ", join(preprocess_names(), "|"), ", or spell it out");
     }
@@ -387,13 +404,14 @@ class Builder {
                  shape_text(slot.shape));
     }
     if (o_.labels) find_truth(&images, *o_.labels, o_.truth);
-    std::vector<std::pair<int64_t, Sample>> entries;
-    for (Sample& image : images) {
+    std::vector<ImageEntry> entries;
+    for (size_t i = 0; i < images.size(); ++i) {
+      Sample& image = images[i];
       if (image.truth) *image.truth -= o_.label_offset;
       const int64_t id = next_id_++;
-      if (in_shard(id)) entries.emplace_back(id, std::move(image));
+      if (in_shard(id)) entries.push_back({id, std::move(image), i});
     }
-    parts_.push_back(std::make_unique<ImageSource>(std::move(entries), o_, slot));
+    parts_.push_back(std::make_unique<ImageSource>(std::move(entries), std::move(pack), o_, slot));
   }
 
   bool in_shard(int64_t id) const { return id % o_.shard.count == o_.shard.index; }
@@ -459,7 +477,7 @@ bool names_images(const std::vector<std::string>& inputs) {
     const Named input = parse_input(text);
     if (!input.name.empty()) return false;
     const Kind kind = kind_of(input.path);
-    return kind == Kind::Images || kind == Kind::ImageList;
+    return kind == Kind::Images || kind == Kind::ImageList || kind == Kind::Pack;
   });
 }
 

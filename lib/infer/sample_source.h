@@ -91,7 +91,7 @@ struct SourceOptions {
 };
 
 // The samples that `inputs` name, in their order; ids count from 0 through all shards. An input is
-//   a folder, an image, a text file of images (read_image_list)   images, preprocessed
+//   a folder, an image, a pack of images (image/pack.h), a text file of images (read_image_list)   images, preprocessed
 //   FILE.npy, NAME=FILE.npy                                        an array for the only input, or for the one of that name
 //   FILE.npz                                                       arrays by input name
 //   FILE or - with a stream                                        its samples' tensors, and tensors of role input by name

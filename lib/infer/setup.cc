@@ -17,6 +17,7 @@
 #include "devices/library.h"
 #include "devices/remote.h"
 #include "graph/bind.h"
+#include "image/pack.h"
 #include "passes/pass.h"
 #include "usage/topology.h"
 
@@ -189,7 +190,7 @@ RunLabels choose_labels(const Package& package, const std::string& path, const s
   }
   if (!names_images(inputs)) return labels;
   for (const std::string& input : inputs) {
-    if (!std::filesystem::is_directory(input)) return labels;
+    if (!std::filesystem::is_directory(input) && !is_pack(input)) return labels;
   }
   LabelSet folders = labels_of_folders(list_images(inputs));
   if (folders.size() != n_classes || n_classes < 2) return labels;
