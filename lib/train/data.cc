@@ -2,74 +2,100 @@
 #include "train/data.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <filesystem>
-#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "image/dataset.h"
+#include "image/data_set.h"
+#include "image/resize.h"
 #include "train/random.h"
 
 namespace dnn::train {
-namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<std::string> subfolders(const std::string& folder) {
+Images::Images(const std::string& data, const std::optional<LabelSet>& classes) {
   std::vector<std::string> names;
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) fail_environment(folder, ": no such folder");
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory(error) && name[0] != '.') names.push_back(name);
+  std::vector<std::pair<int64_t, Place>> found;
+  if (is_pack(data)) {
+    pack_ = std::make_unique<ImagePack>(data);
+    names = pack_->index().classes;
+    for (size_t i = 0; i < pack_->index().images.size(); ++i) {
+      if (const auto& label = pack_->index().images[i].label) found.push_back({*label, {"", i}});
+    }
+  } else {
+    DataSet set = list_data_set(data);
+    names = std::move(set.classes);
+    for (LabelledImage& image : set.images) {
+      if (image.label) found.push_back({*image.label, {std::move(image.path), 0}});
+    }
   }
-  if (error) fail_environment(folder, ": ", error.message());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-}  // namespace
-
-Images::Images(const std::string& folder, const std::optional<LabelSet>& classes, const Preprocess& preprocess,
-               const BatchPlan& plan) {
-  const std::vector<std::string> names = subfolders(folder);
   if (names.size() < 2)
-    fail_usage(folder, ": a folder for each of two or more classes is wanted, there ",
-               names.size() == 1 ? "is " : "are ", names.size());
-  SourceOptions options;
+    fail_usage(data, ": a folder for each of two or more classes is wanted, there ", names.size() == 1 ? "is " : "are ",
+               names.size());
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [label, place] : found) {
+    labels_.push_back(label);
+    places_.push_back(std::move(place));
+  }
   for (size_t c = 0; c < names.size(); ++c) {
-    const std::string path = (fs::path(folder) / names[c]).string();
-    const size_t n = list_images({path}).size();  // Usage where there are none
-    labels_.insert(labels_.end(), n, static_cast<int64_t>(c));
-    options.inputs.push_back(path);
+    if (!std::binary_search(labels_.begin(), labels_.end(), static_cast<int64_t>(c)))
+      fail_usage(data, ": class ", names[c], " has no images");
   }
   classes_ = LabelSet::parse(join(names, "\n"), "folders");
-  if (classes) {
-    std::vector<std::string> wanted;
-    for (int64_t i = 0; i < classes->size(); ++i) wanted.push_back(classes->label(i));
-    if (wanted != names)
-      fail_usage(folder, ": its classes are ", join(names, ", "), "; those of the training images are ",
-                 join(wanted, ", "));
+  if (!classes) return;
+  std::vector<std::string> wanted;
+  for (int64_t i = 0; i < classes->size(); ++i) wanted.push_back(classes->label(i));
+  if (wanted != names)
+    fail_usage(data, ": its classes are ", join(names, ", "), "; those of the training images are ",
+               join(wanted, ", "));
+}
+
+Image Images::read(int64_t i, const DecodeOptions& options) const {
+  const Place& place = places_[static_cast<size_t>(i)];
+  return pack_ ? pack_->read(place.packed, options) : read_image(place.path, options);
+}
+
+ImageInputs::ImageInputs(const Images& images, const Preprocess& preprocess, const InputSlot& slot)
+    : images_(images), preprocess_(preprocess), arithmetic_(preprocess), slot_(slot) {
+  if (preprocess.shape() != slot.shape)
+    fail_usage("the preprocessing makes ", shape_text(preprocess.shape()), ", input '", slot.name, "' wants ",
+               shape_text(slot.shape));
+  arithmetic_.resize = ResizeMode::None;
+}
+
+Image ImageInputs::decode(int64_t i, bool whole) const {
+  DecodeOptions options = {.grey16 = preprocess_.grey16, .apply_orientation = preprocess_.apply_orientation};
+  if (whole) return images_.read(i, options);
+  options.reads = [&](ImageSize size) { return fit_reads(size, preprocess_); };
+  return fit(images_.read(i, options), preprocess_);
+}
+
+Tensor ImageInputs::load(int64_t i, const Change& change) const {
+  const bool whole = change.crop > 0;
+  Image image = kept_.empty() || kept_whole_ != whole ? decode(i, whole) : kept_[static_cast<size_t>(i)];
+  if (whole) {
+    const ImageRegion region = crop_region({image.width, image.height}, change.crop, change.crop_key);
+    Preprocess stretch = preprocess_;
+    stretch.resize = ResizeMode::Stretch;
+    image = fit(crop(image, region), stretch);
   }
-  options.preprocess = preprocess;
-  source_ = open_samples(options, plan);
-  while (std::optional<SampleSource::Load> load = source_->next()) loads_.push_back(std::move(*load));
-  if (loads_.size() != labels_.size()) fail_environment(folder, ": its files changed while they were listed");
+  change_colours(&image, change.brightness, change.contrast, change.saturation);
+  return moved(fit(to_tensor(image, arithmetic_), slot_), preprocess_.layout, change.mirrored, change.dy, change.dx);
 }
 
-Tensor Images::decode(int64_t i) const {
-  LoadedSample sample = loads_[static_cast<size_t>(i)]();
-  if (sample.error) throw *sample.error;
-  return std::move(sample.inputs.at(0));
-}
-
-void Images::keep(ThreadPool& pool, int64_t limit_bytes) {
-  const auto bytes = static_cast<int64_t>(decode(0).size_bytes());
-  if (bytes > limit_bytes / std::max<int64_t>(1, count())) return;
-  std::vector<Tensor> kept(loads_.size());
-  share_out(pool, count(), [&](int64_t i) { kept[static_cast<size_t>(i)] = decode(i); });
+void ImageInputs::keep(ThreadPool& pool, bool whole, int64_t limit_bytes) {
+  if (!kept_.empty()) return;
+  std::vector<Image> kept(static_cast<size_t>(images_.count()));
+  std::atomic<int64_t> bytes = 0;
+  share_out(pool, images_.count(), [&](int64_t i) {
+    if (bytes > limit_bytes) return;
+    Image image = decode(i, whole);
+    bytes += static_cast<int64_t>(image.rgb.size());
+    kept[static_cast<size_t>(i)] = std::move(image);
+  });
+  if (bytes > limit_bytes) return;
   kept_ = std::move(kept);
+  kept_whole_ = whole;
 }
 
 Split split(const std::vector<int64_t>& labels, int64_t classes, double share, uint64_t seed) {
@@ -89,42 +115,6 @@ Split split(const std::vector<int64_t>& labels, int64_t classes, double share, u
   }
   std::sort(result.train.begin(), result.train.end());
   std::sort(result.validation.begin(), result.validation.end());
-  return result;
-}
-
-Augmentation parse_augmentation(const std::string& text) {
-  Augmentation result;
-  if (text.empty() || text == "none") return result;
-  for (const std::string& part : dnn::split(text, ',')) {
-    if (part == "flip") {
-      result.flip = true;
-    } else if (part.rfind("shift:", 0) == 0 && part.size() > 6 && part.size() < 10 &&
-               std::all_of(part.begin() + 6, part.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-      result.shift = std::stoi(part.substr(6));
-    } else {
-      fail_usage("--augment ", quoted(part), ": give flip, shift:PIXELS, both with a comma, or none");
-    }
-  }
-  return result;
-}
-
-Tensor moved(const Tensor& image, Layout layout, bool mirrored, int64_t dy, int64_t dx) {
-  if (!mirrored && dy == 0 && dx == 0) return image;
-  const bool first = layout == Layout::Nchw;
-  const int64_t channels = image.dim(first ? 1 : 3), height = image.dim(first ? 2 : 1),
-                width = image.dim(first ? 3 : 2);
-  const int64_t row = first ? width : width * channels, column = first ? 1 : channels,
-                plane = first ? height * width : 1;
-  Tensor result(image.dtype(), image.shape());
-  const float* in = image.data<float>();
-  float* out = result.mutable_data<float>();
-  for (int64_t y = std::max<int64_t>(0, dy); y < std::min(height, height + dy); ++y) {
-    for (int64_t x = std::max<int64_t>(0, dx); x < std::min(width, width + dx); ++x) {
-      const int64_t from_x = mirrored ? width - 1 - (x - dx) : x - dx;
-      for (int64_t c = 0; c < channels; ++c)
-        out[c * plane + y * row + x * column] = in[c * plane + (y - dy) * row + from_x * column];
-    }
-  }
   return result;
 }
 

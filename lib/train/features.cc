@@ -8,15 +8,15 @@
 
 namespace dnn::train {
 
-Tensor compute_features(const Graph& graph, const Images& images, Layout layout, bool mirrored, ThreadPool& pool,
-                        const CompileOptions& compile) {
+Tensor compute_features(const Graph& graph, int64_t count, const std::function<Tensor(int64_t i)>& load,
+                        ThreadPool& pool, const CompileOptions& compile) {
   const auto package = std::make_shared<const Package>(dnn::compile(graph, compile));
   const int64_t width = package->output_types[0].fixed_shape()[1];
-  Tensor features(DType::Float32, {images.count(), width});
+  Tensor features(DType::Float32, {count, width});
   float* out = features.mutable_data<float>();
   std::mutex mutex;
   std::vector<std::unique_ptr<Session>> idle;
-  share_out(pool, images.count(), [&](int64_t i) {
+  share_out(pool, count, [&](int64_t i) {
     std::unique_ptr<Session> session;
     {
       const std::lock_guard lock(mutex);
@@ -26,7 +26,7 @@ Tensor compute_features(const Graph& graph, const Images& images, Layout layout,
       }
     }
     if (session == nullptr) session = open_session("cpu", package, {.threads = 1, .isa = {}});
-    const std::vector<Tensor> made = session->run({moved(images.load(i), layout, mirrored, 0, 0)});
+    const std::vector<Tensor> made = session->run({load(i)});
     std::memcpy(out + i * width, made[0].data<float>(), made[0].size_bytes());
     const std::lock_guard lock(mutex);
     idle.push_back(std::move(session));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <numeric>
 
 #include "train/random.h"
@@ -11,60 +12,130 @@
 namespace dnn::train {
 namespace {
 
-// Calls body(samples) for batches of `order`.
-template <class Body>
-void for_each_batch(const std::vector<int64_t>& order, int64_t batch, const Body& body) {
-  for (size_t at = 0; at < order.size(); at += static_cast<size_t>(batch)) {
-    const size_t end = std::min(order.size(), at + static_cast<size_t>(batch));
-    body(std::vector<int64_t>(order.begin() + static_cast<std::ptrdiff_t>(at),
-                              order.begin() + static_cast<std::ptrdiff_t>(end)));
-  }
+using Clock = std::chrono::steady_clock;
+using Samples = std::vector<int64_t>;
+
+int64_t since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
 
-std::vector<int64_t> labels_of(const Batches& batches, const std::vector<int64_t>& samples) {
+std::vector<Samples> cut(const Samples& order, int64_t batch) {
+  std::vector<Samples> batches;
+  for (size_t at = 0; at < order.size(); at += static_cast<size_t>(batch)) {
+    const size_t end = std::min(order.size(), at + static_cast<size_t>(batch));
+    batches.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(at),
+                         order.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  return batches;
+}
+
+// Loads each batch while the one before it is worked on.
+class Loader {
+ public:
+  Loader(const Batches& batches, const std::vector<Samples>& cuts, int64_t epoch)
+      : batches_(batches), cuts_(cuts), epoch_(epoch) {
+    start();
+  }
+  Tensor next() {
+    auto [tensor, time_ns] = batches_.in_memory ? load(cuts_[next_++]) : loading_.get();
+    load_ns_ += time_ns;
+    start();
+    return std::move(tensor);
+  }
+  int64_t load_ns() const { return load_ns_; }
+
+ private:
+  std::pair<Tensor, int64_t> load(const Samples& samples) const {
+    const auto begin = Clock::now();
+    Tensor tensor = batches_.load(samples, epoch_);
+    return {std::move(tensor), since(begin)};
+  }
+  void start() {
+    if (batches_.in_memory || next_ == cuts_.size()) return;
+    loading_ = std::async(std::launch::async, [this, &samples = cuts_[next_++]] { return load(samples); });
+  }
+
+  const Batches& batches_;
+  const std::vector<Samples>& cuts_;
+  const int64_t epoch_;
+  size_t next_ = 0;
+  int64_t load_ns_ = 0;
+  std::future<std::pair<Tensor, int64_t>> loading_;
+};
+
+std::vector<int64_t> labels_of(const Batches& batches, const Samples& samples) {
   std::vector<int64_t> labels;
   for (int64_t i : samples) labels.push_back(batches.labels[static_cast<size_t>(i)]);
   return labels;
 }
 
-std::vector<int64_t> all_of(const Batches& batches) {
-  std::vector<int64_t> order(batches.labels.size());
+Samples all_of(const Batches& batches) {
+  Samples order(batches.labels.size());
   std::iota(order.begin(), order.end(), int64_t{0});
   return order;
 }
 
-}  // namespace
-
-double Schedule::at(int64_t epoch, int64_t epochs) const {
-  constexpr double kPi = 3.141592653589793;
-  if (!cosine) return rate;
-  return rate / 2 * (1 + std::cos(kPi * static_cast<double>(epoch - 1) / static_cast<double>(epochs)));
+// The steps of one epoch; false where the loss is not finite.
+bool train_epoch(Trainer& trainer, const Batches& training, const FitOptions& options, const FitHooks& hooks,
+                 EpochReport* report) {
+  Samples order = all_of(training);
+  shuffle(order, options.seed, {static_cast<uint64_t>(report->epoch)});
+  const std::vector<Samples> cuts = cut(order, options.batch);
+  Loader loader(training, cuts, report->epoch);
+  const auto start = Clock::now();
+  StepReport step;
+  step.epoch = report->epoch;
+  step.iterations = (static_cast<int64_t>(cuts.size()) + options.batches - 1) / options.batches;
+  step.rate = report->rate;
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    const size_t group = i - i % static_cast<size_t>(options.batches),
+                 end = std::min(cuts.size(), group + static_cast<size_t>(options.batches));
+    if (i == group) step.score = Score();
+    const auto begin = Clock::now();
+    size_t together = 0;
+    for (size_t k = group; k < end; ++k) together += cuts[k].size();
+    StepBatch batch;
+    batch.batch = loader.next();
+    batch.labels = labels_of(training, cuts[i]);
+    if (training.teach) batch.teacher = training.teach(cuts[i], report->epoch);
+    batch.share = static_cast<double>(cuts[i].size()) / static_cast<double>(together);
+    batch.last = i + 1 == end;
+    const Score score = trainer.step(batch, report->rate);
+    report->training.add(score);
+    step.score.add(score);
+    if (!std::isfinite(score.loss)) return false;
+    if (!batch.last) continue;
+    step.iteration = ++report->iterations;
+    step.step = trainer.steps();
+    step.time_ns = since(begin);
+    if (hooks.step) hooks.step(step);
+  }
+  report->train_ns = since(start);
+  report->load_ns = loader.load_ns();
+  return true;
 }
+
+bool validate(Trainer& trainer, const Batches& validation, const FitOptions& options, EpochReport* report) {
+  const std::vector<Samples> cuts = cut(all_of(validation), options.batch);
+  Loader loader(validation, cuts, 0);
+  for (const Samples& samples : cuts)
+    report->validation.add(trainer.evaluate(loader.next(), labels_of(validation, samples)));
+  return std::isfinite(report->validation.loss);
+}
+
+}  // namespace
 
 FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation, const FitOptions& options,
            const FitHooks& hooks, Progress* progress) {
   while (progress->epoch < options.epochs) {
-    const auto start = std::chrono::steady_clock::now();
+    if (options.patience > 0 && validation != nullptr && progress->epoch - progress->best_epoch >= options.patience)
+      return FitEnd::Stopped;
+    const auto start = Clock::now();
     EpochReport report;
     report.epoch = progress->epoch + 1;
     report.rate = options.schedule.at(report.epoch, options.epochs);
-    std::vector<int64_t> order = all_of(training);
-    shuffle(order, options.seed, {static_cast<uint64_t>(report.epoch)});
-    bool finite = true;
-    for_each_batch(order, options.batch, [&](const std::vector<int64_t>& samples) {
-      if (!finite) return;
-      const Score score = trainer.step(training.load(samples, report.epoch), labels_of(training, samples), report.rate);
-      ++report.iterations;
-      report.training.add(score);
-      finite = std::isfinite(score.loss);
-    });
-    if (!finite) return FitEnd::NotFinite;
-    if (validation != nullptr) {
-      for_each_batch(all_of(*validation), options.batch, [&](const std::vector<int64_t>& samples) {
-        report.validation.add(trainer.evaluate(validation->load(samples, 0), labels_of(*validation, samples)));
-      });
-      if (!std::isfinite(report.validation.loss)) return FitEnd::NotFinite;
-    }
+    if (!train_epoch(trainer, training, options, hooks, &report)) return FitEnd::NotFinite;
+    if (validation != nullptr && !validate(trainer, *validation, options, &report)) return FitEnd::NotFinite;
     progress->epoch = report.epoch;
     progress->steps = trainer.steps();
     progress->state = trainer.state();
@@ -76,8 +147,7 @@ FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation,
       progress->best_accuracy = validation == nullptr ? -1 : accuracy;
     }
     report.best_accuracy = progress->best_accuracy;
-    report.time_ns =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+    report.time_ns = since(start);
     if (hooks.checkpoint) hooks.checkpoint(*progress);
     if (hooks.report) hooks.report(report);
   }

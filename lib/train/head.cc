@@ -37,17 +37,21 @@ double glorot(int64_t in, int64_t out) { return std::sqrt(6 / static_cast<double
 
 }  // namespace
 
-std::vector<int64_t> parse_head(const std::string& text) {
-  std::vector<int64_t> widths;
-  if (text == "linear") return widths;
+std::vector<HiddenLayer> parse_head(const std::string& text) {
+  std::vector<HiddenLayer> layers;
+  if (text == "linear") return layers;
   constexpr int64_t kWidest = 1 << 20;
   for (const std::string& part : split(text, ',')) {
-    int64_t width = 0;
-    if (!parse_int(part, &width) || width < 1 || width > kWidest)
-      fail_usage("--replace-head ", quoted(text), ": give widths of hidden layers, e.g. 1024,512, or linear");
-    widths.push_back(width);
+    const size_t colon = part.find(':');
+    HiddenLayer layer;
+    const bool dropout = colon == std::string::npos || parse_double(part.substr(colon + 1), &layer.dropout);
+    if (!parse_int(part.substr(0, colon), &layer.width) || layer.width < 1 || layer.width > kWidest || !dropout ||
+        !(layer.dropout >= 0 && layer.dropout < 1))
+      fail_usage("--replace-head ", quoted(text),
+                 ": give widths of hidden layers, e.g. 1024,512 or with dropout 1024:0.5,512:0.5, or linear");
+    layers.push_back(layer);
   }
-  return widths;
+  return layers;
 }
 
 Graph take_head_off(const Graph& model) {
@@ -82,18 +86,21 @@ Graph take_head_off(const Graph& model) {
   return net.finish();
 }
 
-Graph new_head(int64_t width, const std::vector<int64_t>& hidden, int64_t classes, uint64_t seed) {
+Graph new_head(int64_t width, const std::vector<HiddenLayer>& hidden, int64_t classes, uint64_t seed) {
   NewGraph net;
   ValueId v = net.input("features", Type(DType::Float32, {Dim("batch"), Dim(width)}));
-  std::vector<int64_t> widths = hidden;
-  widths.push_back(classes);
-  for (size_t i = 0; i < widths.size(); ++i) {
+  std::vector<HiddenLayer> layers = hidden;
+  layers.push_back({classes, 0});
+  for (size_t i = 0; i < layers.size(); ++i) {
     net.set_name(cat("head/dense", i + 1));
-    const int64_t out = widths[i];
+    const int64_t out = layers[i].width;
     const ValueId w = net.store("weights", uniform({width, out}, glorot(width, out), seed, i));
     const ValueId bias = net.store("bias", Tensor(DType::Float32, {out}));
     v = net.emit("Gemm", {v, w, bias});
-    if (i + 1 < widths.size()) v = net.emit("Relu", {v});
+    if (i + 1 < layers.size()) v = net.emit("Relu", {v});
+    net.set_name(cat("head/dropout", i + 1));
+    if (layers[i].dropout > 0)
+      v = net.emit("Dropout", {v, net.store("ratio", Tensor::scalar(static_cast<float>(layers[i].dropout)))});
     width = out;
   }
   net.set_name("");

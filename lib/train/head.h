@@ -8,16 +8,21 @@
 
 namespace dnn::train {
 
-// Widths of hidden layers: "1024,512", or "linear" for none. Throws Usage.
-std::vector<int64_t> parse_head(const std::string& text);
+struct HiddenLayer {
+  int64_t width = 0;
+  double dropout = 0;  // behind its Relu
+};
+
+// Widths of hidden layers: "1024,512", with dropout "1024:0.5,512:0.5", or "linear" for none. Throws Usage.
+std::vector<HiddenLayer> parse_head(const std::string& text);
 
 // The network up to what its last layer with weights reads, as features [N, width]: averaged over the positions where they
 // have some. Throws Unsupported where the network does not end in a layer with weights.
 Graph take_head_off(const Graph& model);
 
-// Dense layers with Relu between them, from features [batch, width] to logits of `classes`: weights uniform after Glorot and
+// Dense layers with Relu (and Dropout) between them, from features [batch, width] to logits of `classes`: weights uniform after Glorot and
 // Bengio (2010), by counters from the seed, biases 0.
-Graph new_head(int64_t width, const std::vector<int64_t>& hidden, int64_t classes, uint64_t seed);
+Graph new_head(int64_t width, const std::vector<HiddenLayer>& hidden, int64_t classes, uint64_t seed);
 
 // `head` behind `backbone`, and a Softmax behind that where `softmax`.
 Graph join(const Graph& backbone, const Graph& head, bool softmax);

@@ -2,27 +2,62 @@
 #include "train/model.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "base/file.h"
 #include "convert/certificate.h"
 #include "convert/convert.h"
 #include "convert/probes.h"
 #include "convert/source.h"
 #include "infer/setup.h"
 #include "ops/op.h"
+#include "train/batches.h"
 #include "train/checkpoint.h"
-#include "train/data.h"
-#include "train/features.h"
 #include "train/head.h"
+#include "train/log.h"
 #include "train/random.h"
+#include "train/teacher.h"
 
 namespace dnn::train {
 namespace {
 
-constexpr int64_t kKeptImageBytes = int64_t{2} << 30;  // decoded images beyond this are decoded anew in each epoch
+namespace fs = std::filesystem;
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+Optimizer optimizer_of(const TrainRequest& request) {
+  Optimizer optimizer;
+  optimizer.kind = request.optimizer == "sgd"     ? Optimizer::Kind::Sgd
+                   : request.optimizer == "adamw" ? Optimizer::Kind::AdamW
+                                                  : Optimizer::Kind::Adam;
+  optimizer.momentum = request.momentum;
+  optimizer.nesterov = request.nesterov;
+  optimizer.weight_decay = request.weight_decay;
+  optimizer.clip = request.clip;
+  if (optimizer.nesterov && (optimizer.kind != Optimizer::Kind::Sgd || optimizer.momentum == 0))
+    fail_usage("--nesterov is for --optimizer sgd with a --momentum");
+  return optimizer;
+}
+
+// "PATTERN=FACTOR" of the layers of `graph`.
+std::vector<RateGroup> groups_of(const Graph& graph, const std::vector<std::string>& texts) {
+  std::vector<RateGroup> groups;
+  for (const std::string& text : texts) {
+    const size_t cut = text.rfind('=');
+    RateGroup group;
+    if (cut == std::string::npos || cut == 0 || !parse_double(text.substr(cut + 1), &group.factor) ||
+        !(group.factor >= 0))
+      fail_usage("--rate-scale ", quoted(text), " is not of the form PATTERN=FACTOR");
+    group.layers = matching_layers(graph, "--rate-scale", text.substr(0, cut));
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
 
 // What is trained: a whole network, or a head on the features of a frozen one.
 class Run {
@@ -49,15 +84,25 @@ class Run {
       fail_usage(request_.output, ": no format that is written has this extension");
     checkpoint_ = request_.output + ".checkpoint";
     augmentation_ = parse_augmentation(request_.augment);
+    schedule_ = parse_schedule(request_.schedule);
+    schedule_.rate = request_.rate;
+    schedule_.warmup = request_.warmup;
     if (request_.replace_head) hidden_ = parse_head(*request_.replace_head);
     if (request_.init && !request_.freeze.empty())
       fail_usage("--init draws all weights anew; --freeze would keep them so");
-    std::error_code error;
-    if (!request_.validate.empty() && !std::filesystem::is_directory(request_.validate, error)) {
+    if (request_.patience > 0 && request_.validate.empty())
+      fail_usage("--patience: without --validate no epoch is better than another");
+    if (!(request_.label_smoothing < 1))
+      fail_usage("--label-smoothing ", request_.label_smoothing, ": give less than 1");
+    if (!(request_.teacher_weight > 0 && request_.teacher_weight <= 1))
+      fail_usage("--teacher-weight ", request_.teacher_weight, ": give a number up to 1, above 0");
+    if (!(request_.temperature > 0)) fail_usage("--temperature ", request_.temperature, ": give a number above 0");
+    if (!request_.validate.empty() && !is_folder(request_.validate) && !is_pack(request_.validate)) {
       if (!parse_double(request_.validate, &share_) || !(share_ > 0 && share_ < 1))
         fail_usage("--validate ", quoted(request_.validate),
                    ": give a folder, or a share of the images between 0 and 1");
     }
+    optimizer_of(request_);
   }
 
   void read() {
@@ -68,46 +113,60 @@ class Run {
     set_batch(model_, "batch");
     infer_types(model_);
     if (request_.init) draw_weights(model_, request_.seed);
-    package_ = package_of(model_);
-    plan_ = plan_batch(package_);
+    const Package package = package_of(model_);
+    const BatchPlan plan = plan_batch(package);
     const std::optional<Preprocess> chosen =
-        choose_preprocess(package_, plan_, request_.preprocess, request_.spelled_out, request_.apply_orientation);
+        choose_preprocess(package, plan, request_.preprocess, request_.spelled_out, request_.apply_orientation);
     if (!chosen) fail_usage("images need a --preprocess: ", dnn::join(preprocess_names()));
-    preprocess_ = *chosen;
+    input_ = {*chosen, plan.slots[0]};
   }
 
   void open_images() {
-    images_ = std::make_unique<Images>(request_.data, std::nullopt, preprocess_, plan_);
+    images_ = std::make_unique<Images>(request_.data, std::nullopt);
+    Split parts;
     if (share_ > 0) {
-      split_ = split(images_->labels(), images_->classes().size(), share_, request_.seed);
+      parts = split(images_->labels(), images_->classes().size(), share_, request_.seed);
     } else {
-      for (int64_t i = 0; i < images_->count(); ++i) split_.train.push_back(i);
+      parts.train.resize(images_->labels().size());
+      std::iota(parts.train.begin(), parts.train.end(), int64_t{0});
     }
-    if (!request_.validate.empty() && share_ == 0)
-      held_ = std::make_unique<Images>(request_.validate, images_->classes(), preprocess_, plan_);
-    validating_ = !request_.validate.empty();
-    note(cat(split_.train.size(), " images of ", images_->classes().size(), " classes to train on, ",
-             held_ ? held_->count() : static_cast<int64_t>(split_.validation.size()), " to validate on"));
+    if (!request_.validate.empty() && share_ == 0) {
+      held_ = std::make_unique<Images>(request_.validate, images_->classes());
+      parts.validation.resize(held_->labels().size());
+      std::iota(parts.validation.begin(), parts.validation.end(), int64_t{0});
+    }
+    images_to_train_ = static_cast<int64_t>(parts.train.size());
+    note(cat(images_to_train_, " images of ", images_->classes().size(), " classes to train on, ",
+             parts.validation.size(), " to validate on"));
+    training_.emplace(*images_, std::move(parts.train), augmentation_, request_.feature_variants, request_.seed, pool_);
+    if (!request_.validate.empty())
+      validation_.emplace(held_ ? *held_ : *images_, std::move(parts.validation), Augmentation(), 0, request_.seed,
+                          pool_);
   }
 
   void build() {
-    frozen_ = frozen_layers(model_, request_.freeze);
+    const Frozen frozen = frozen_layers(model_, request_.freeze);
     Graph trained = model_;
-    softmax_ = find_logits(model_) != model_.outputs[0];
+    softmax_ = !request_.logits && find_logits(model_) != model_.outputs[0];
     if (request_.replace_head) {
       backbone_ = take_head_off(model_);
       const Graph head = new_head(backbone_.value(backbone_.outputs[0]).type.shape->back().size, hidden_,
                                   images_->classes().size(), random_bits(request_.seed, {0}));
-      cached_ = find_parameters(backbone_, frozen_).parameters.empty();
+      cached_ = find_parameters(backbone_, frozen).parameters.empty();
       trained = cached_ ? head : train::join(backbone_, head, softmax_);
     }
+    if (request_.feature_variants > 0 && !cached_)
+      fail_usage("--feature-variants is for a new head on a wholly frozen network");
     TrainerOptions options;
-    if (!cached_) options.frozen = frozen_;
+    if (!cached_) options.frozen = frozen;
+    options.step.optimizer = optimizer_of(request_);
+    options.step.groups = groups_of(trained, request_.rate_scale);
+    options.step.batches = request_.accumulate;
+    if (!request_.teacher.empty()) options.step.distillation = {request_.teacher_weight, request_.temperature};
+    options.label_smoothing = request_.label_smoothing;
+    options.seed = random_bits(request_.seed, {5});
     options.threads = request_.threads;
     options.compile = request_.compile;
-    options.optimizer.kind = request_.optimizer == "sgd" ? Optimizer::Kind::Sgd : Optimizer::Kind::Adam;
-    options.optimizer.momentum = request_.momentum;
-    options.optimizer.weight_decay = request_.weight_decay;
     trainer_ = std::make_unique<Trainer>(std::move(trained), options);
     if (trainer_->classes() != images_->classes().size())
       fail_usage("the network has ", trainer_->classes(), " classes, the images ", images_->classes().size(),
@@ -115,102 +174,45 @@ class Run {
     note(cat(trainer_->trained_numbers(), " numbers to train", cached_ ? ", on features that are computed once" : ""));
   }
 
-  // Rows of precomputed features, of the mirrored images too where training may draw them.
-  Batches feature_batches(const Images& images, const std::vector<int64_t>& picked, bool training) {
+  Batches batches_of(DataPart& part) {
+    if (!cached_) return part.images(input_);
     Graph fixed = backbone_;
     fix_open_extents(fixed);
-    std::vector<Tensor> tables;
-    for (const bool mirrored : {false, true}) {
-      if (mirrored && !(training && augmentation_.flip)) continue;
-      tables.push_back(compute_features(fixed, images, preprocess_.layout, mirrored, pool_, request_.compile));
-    }
-    const uint64_t seed = request_.seed;
-    Batches batches = labels_of(images, picked);
-    batches.load = [tables, picked, seed](const std::vector<int64_t>& samples, int64_t epoch) {
-      const int64_t width = tables[0].dim(1);
-      Tensor batch(DType::Float32, {static_cast<int64_t>(samples.size()), width});
-      float* out = batch.mutable_data<float>();
-      for (int64_t i : samples) {
-        const int64_t image = picked[static_cast<size_t>(i)];
-        const bool mirrored = epoch > 0 && tables.size() > 1 && draws_mirror(seed, epoch, image);
-        std::memcpy(out, tables[mirrored ? 1 : 0].data<float>() + image * width,
-                    static_cast<size_t>(width) * sizeof(float));
-        out += width;
-      }
-      return batch;
-    };
-    return batches;
-  }
-
-  static bool draws_mirror(uint64_t seed, int64_t epoch, int64_t image) {
-    return (random_bits(seed, {1, static_cast<uint64_t>(epoch), static_cast<uint64_t>(image)}) & 1) != 0;
-  }
-
-  Batches image_batches(Images& images, const std::vector<int64_t>& picked) {
-    images.keep(pool_, kKeptImageBytes);
-    Batches batches = labels_of(images, picked);
-    batches.load = [this, &images, picked](const std::vector<int64_t>& samples, int64_t epoch) {
-      const auto n = static_cast<int64_t>(samples.size());
-      std::vector<Tensor> parts(samples.size());
-      share_out(pool_, n, [&](int64_t k) {
-        const int64_t image = picked[static_cast<size_t>(samples[static_cast<size_t>(k)])];
-        parts[static_cast<size_t>(k)] = augmented(images.load(image), epoch, image);
-      });
-      Shape shape = parts[0].shape();
-      shape[0] = n;
-      Tensor batch(DType::Float32, shape);
-      auto* out = batch.mutable_bytes();
-      for (const Tensor& part : parts) {
-        std::memcpy(out, part.bytes().data(), part.size_bytes());
-        out += part.size_bytes();
-      }
-      return batch;
-    };
-    return batches;
-  }
-
-  Tensor augmented(const Tensor& image, int64_t epoch, int64_t i) const {
-    if (epoch == 0 || !augmentation_.any()) return image;
-    const auto drawn = [&](uint64_t use) {
-      const uint64_t span = 2 * static_cast<uint64_t>(augmentation_.shift) + 1;
-      const uint64_t bits = random_bits(request_.seed, {use, static_cast<uint64_t>(epoch), static_cast<uint64_t>(i)});
-      return static_cast<int64_t>(bits % span) - augmentation_.shift;
-    };
-    const bool mirrored = augmentation_.flip && draws_mirror(request_.seed, epoch, i);
-    return moved(image, preprocess_.layout, mirrored, drawn(2), drawn(3));
-  }
-
-  static Batches labels_of(const Images& images, const std::vector<int64_t>& picked) {
-    Batches batches;
-    for (int64_t i : picked) batches.labels.push_back(images.labels()[static_cast<size_t>(i)]);
-    return batches;
+    return part.features(fixed, input_, request_.compile);
   }
 
   void train() {
-    if (cached_ && augmentation_.shift > 0)
-      fail_usage(
-          "--augment shift: features are computed once, of each image and its mirror image; take flip, or freeze less");
-    std::vector<int64_t> validated = split_.validation;
-    if (held_) {
-      validated.clear();
-      for (int64_t i = 0; i < held_->count(); ++i) validated.push_back(i);
+    std::optional<Teacher> teacher;
+    if (!request_.teacher.empty())
+      teacher = read_teacher(request_.teacher, images_->classes(), request_.preprocess, request_.spelled_out,
+                             request_.apply_orientation, request_.warn);
+    Batches training = batches_of(*training_);
+    if (teacher) {
+      Graph fixed = teacher->graph;
+      training.teach = training_->teacher(fixed, teacher->input, input_, request_.threads, request_.compile);
     }
-    Images& other = held_ ? *held_ : *images_;
-    const Batches training =
-        cached_ ? feature_batches(*images_, split_.train, true) : image_batches(*images_, split_.train);
-    Batches validation;
-    if (validating_) validation = cached_ ? feature_batches(other, validated, false) : image_batches(other, validated);
+    std::optional<Batches> validation;
+    if (validation_) validation = batches_of(*validation_);
     FitOptions options;
     options.epochs = request_.epochs;
     options.batch = request_.batch;
-    options.schedule = {request_.schedule == "cosine", request_.rate};
+    options.batches = request_.accumulate;
+    options.patience = request_.patience;
+    options.schedule = schedule_;
     options.seed = random_bits(request_.seed, {4});
     Progress progress;
     resume(&progress);
+    TrainLog log({.folder = request_.logdir,
+                  .histograms = request_.histograms,
+                  .epochs = request_.epochs,
+                  .parameters = trainer_->trained_numbers(),
+                  .say = request_.say},
+                 progress.epoch, progress.steps);
     FitHooks hooks;
-    hooks.report = [this](const EpochReport& report) { say(report); };
+    hooks.report = [&](const EpochReport& report) { log.epoch(report, *trainer_); };
+    hooks.step = [&](const StepReport& report) { log.step(report); };
     hooks.checkpoint = [this](const Progress& now) { write_checkpoint(checkpoint_, now, settings()); };
-    const FitEnd end = fit(*trainer_, training, validating_ ? &validation : nullptr, options, hooks, &progress);
+    const FitEnd end = fit(*trainer_, training, validation ? &*validation : nullptr, options, hooks, &progress);
     if (progress.epoch > 0) write(progress);
     if (end == FitEnd::NotFinite) {
       const std::string kept = progress.epoch == 0
@@ -219,14 +221,16 @@ class Run {
       throw Error(ErrorKind::Negative, cat("the loss is not finite in epoch ", progress.epoch + 1, "; ", kept,
                                            "; try a smaller --learning-rate"));
     }
+    if (end == FitEnd::Stopped)
+      note(cat("stopped: no epoch was better than epoch ", progress.best_epoch, " for ", request_.patience));
     std::error_code ignored;
-    std::filesystem::remove(checkpoint_, ignored);
+    fs::remove(checkpoint_, ignored);
   }
 
   // What a run that goes on must have in common with the one that stopped.
   std::string settings() const {
-    nlohmann::ordered_json json = {{"model", std::filesystem::path(request_.model).filename().string()},
-                                   {"images", split_.train.size()},
+    nlohmann::ordered_json json = {{"model", fs::path(request_.model).filename().string()},
+                                   {"images", images_to_train_},
                                    {"classes", images_->classes().size()},
                                    {"batch", request_.batch},
                                    {"rate", request_.rate},
@@ -240,39 +244,30 @@ class Run {
                                    {"init", request_.init},
                                    {"validate", request_.validate},
                                    {"seed", request_.seed}};
-    if (request_.schedule == "cosine") json["epochs"] = request_.epochs;
+    if (schedule_.kind == Schedule::Kind::Cosine) json["epochs"] = request_.epochs;
+    // What was not asked for is not said, so that checkpoints of earlier versions stay those of the same run.
+    const auto add = [&](const char* key, const auto& value, const auto& plain) {
+      if (value != plain) json[key] = value;
+    };
+    const TrainRequest plain{};
+    add("nesterov", request_.nesterov, plain.nesterov);
+    add("clip", request_.clip, plain.clip);
+    add("accumulate", request_.accumulate, plain.accumulate);
+    add("warmup", request_.warmup, plain.warmup);
+    add("label_smoothing", request_.label_smoothing, plain.label_smoothing);
+    add("feature_variants", request_.feature_variants, plain.feature_variants);
+    add("rate_scale", request_.rate_scale, plain.rate_scale);
+    if (!request_.teacher.empty())
+      json["teacher"] = {fs::path(request_.teacher).filename().string(), request_.temperature, request_.teacher_weight};
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
 
   void resume(Progress* progress) {
     std::error_code error;
-    if (!request_.resume || !std::filesystem::exists(checkpoint_, error)) return;
+    if (!request_.resume || !fs::exists(checkpoint_, error)) return;
     *progress = read_checkpoint(checkpoint_, settings());
     trainer_->restore(progress->state, progress->steps);
     note(cat("goes on after epoch ", progress->epoch));
-  }
-
-  void say(const EpochReport& report) {
-    if (!request_.say) return;
-    const auto number = [](double value, int digits) {
-      const double scale = std::pow(10, digits);
-      return std::round(value * scale) / scale;
-    };
-    const auto line = [&](const char* type, const Score& score) {
-      nlohmann::json json = {{"_type", type},
-                             {"epoch", cat(report.epoch, "/", request_.epochs)},
-                             {"loss", number(score.mean_loss(), 4)},
-                             {"top1_err", number(100 * (1 - score.accuracy()), 4)}};
-      return json;
-    };
-    nlohmann::json trained = line("train_epoch", report.training);
-    trained["lr"] = number(report.rate, 8);
-    trained["time_avg"] = number(static_cast<double>(report.time_ns) / 1e9 / static_cast<double>(report.iterations), 6);
-    request_.say("json_stats: " + trained.dump());
-    if (!validating_) return;
-    nlohmann::json tested = line("test_epoch", report.validation);
-    tested["min_top1_err"] = number(100 * (1 - report.best_accuracy), 4);
-    request_.say("json_stats: " + tested.dump());
   }
 
   void write(const Progress& progress) {
@@ -287,26 +282,52 @@ class Run {
       all.emplace_back(key, text);
     };
     set("labels", dnn::join(names, "\n"));
-    set("preprocess", to_json(preprocess_));
+    set("preprocess", to_json(input_.preprocess));
     ConvertOptions convert;
     convert.warn = request_.warn;
     convert_model(std::move(graph), request_.output, convert);
+    if (request_.io_spec) write_io_spec(names);
+  }
+
+  // As Kenning describes a model beside its file; names and layout are those of the file.
+  void write_io_spec(const std::vector<std::string>& names) const {
+    const Graph graph = read_to_convert(request_.output, nullptr, {});
+    const auto tensor = [&](ValueId v) {
+      nlohmann::ordered_json shape = nlohmann::ordered_json::array();
+      for (const Dim& dim : *graph.value(v).type.shape) shape.push_back(dim.fixed() ? dim.size : 1);
+      return nlohmann::ordered_json{
+          {"name", graph.value(v).name}, {"shape", shape}, {"dtype", dtype_name(graph.value(v).type.dtype)}};
+    };
+    const Preprocess& p = input_.preprocess;
+    nlohmann::ordered_json in = tensor(graph.inputs[0]), out = tensor(graph.outputs[0]);
+    const auto channels = [&](const std::array<float, 3>& values) {
+      std::vector<double> shortest;  // that read back to the same float
+      for (int i = 0; i < p.n_channels(); ++i)
+        shortest.push_back(std::stod(exact_text(values[static_cast<size_t>(i)])));
+      return shortest;
+    };
+    in["mean"] = channels(p.mean);
+    in["std"] = channels(p.std);
+    in["scale"] = double{p.scale} / double{p.divisor};
+    out["class_names"] = names;
+    const nlohmann::ordered_json spec = {{"input", {in}}, {"output", {out}}};
+    write_file(request_.output + ".json",
+               spec.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   }
 
   const TrainRequest& request_;
   ThreadPool pool_;
   std::string checkpoint_;
   Augmentation augmentation_;
-  std::vector<int64_t> hidden_;
+  Schedule schedule_;
+  std::vector<HiddenLayer> hidden_;
   double share_ = 0;
   Graph model_, backbone_;
-  Package package_;
-  BatchPlan plan_;
-  Preprocess preprocess_;
+  NetworkInput input_;
   std::unique_ptr<Images> images_, held_;
-  Split split_;
-  bool validating_ = false, softmax_ = false, cached_ = false;
-  Frozen frozen_;
+  int64_t images_to_train_ = 0;
+  std::optional<DataPart> training_, validation_;
+  bool softmax_ = false, cached_ = false;
   std::unique_ptr<Trainer> trainer_;
 };
 

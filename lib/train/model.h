@@ -13,14 +13,23 @@ namespace dnn::train {
 
 struct TrainRequest {
   std::string model, data, output;  // the output's name says the format
-  std::string validate;             // a folder, or a share like 0.2; "" for none
+  std::string validate;             // a folder or pack, or a share like 0.2; "" for none
   std::string optimizer = "adam", schedule = "constant", augment = "none";
   std::optional<std::string> replace_head;  // as for parse_head()
   std::vector<std::string> freeze;          // patterns of the source's layers
+  std::vector<std::string> rate_scale;      // "PATTERN=FACTOR" of layers
   bool init = false;                        // weights drawn anew
   bool resume = false;
-  int64_t epochs = 10, batch = 32;
-  double rate = 1e-3, momentum = 0.9, weight_decay = 0;
+  int64_t epochs = 10, batch = 32, accumulate = 1, patience = 0, warmup = 0;
+  int64_t feature_variants = 0;
+  double rate = 1e-3, momentum = 0.9, weight_decay = 0, clip = 0, label_smoothing = 0;
+  bool nesterov = false;
+  std::string teacher;  // a model; "" for none
+  double temperature = 4, teacher_weight = 0.5;
+  std::string logdir;  // "" for none
+  bool histograms = false;
+  bool logits = false;   // no Softmax behind a new head
+  bool io_spec = false;  // write OUTPUT.json as Kenning does
   uint64_t seed = 0;
   int threads = 0;
   std::string preprocess;

@@ -22,6 +22,7 @@ class Search {
 
  private:
   void visit(NodeId id, const Node& node) {
+    layer_ = graph_.value(node.outputs[0]).name;
     if (has_trait(node, Trait::Weighted)) {
       take(node.input(1), true);
       take(node.input(2), false);
@@ -31,6 +32,8 @@ class Search {
       take(node.input(1), false);
       take(node.input(2), false);
       result_.norms.push_back(id);
+    } else if (node.op == "Dropout" && node.domain.empty()) {
+      if (dropout_ratio(graph_, node) > 0) result_.dropouts.push_back(id);
     } else if (node.op == "PRelu") {
       take(node.input(1), false);
     } else if (node.op == "Add") {
@@ -43,12 +46,13 @@ class Search {
   void take(ValueId v, bool decays) {
     const Tensor* constant = graph_.constant(v);
     if (constant == nullptr || !is_float(constant->dtype()) || !seen_.insert(v).second) return;
-    result_.parameters.push_back({v, decays});
+    result_.parameters.push_back({v, decays, layer_});
   }
 
   const Graph& graph_;
   const Frozen& frozen_;
   std::set<ValueId> layers_, seen_;
+  std::string layer_;
   Trained result_;
 };
 
@@ -69,20 +73,26 @@ bool matches(const char* pattern, const char* name) {
 
 bool matches(const std::string& pattern, const std::string& name) { return matches(pattern.c_str(), name.c_str()); }
 
+Frozen matching_layers(const Graph& graph, const std::string& option, const std::string& pattern) {
+  Frozen found;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    const std::string& made = graph.value(node.outputs[0]).name;
+    if (matches(pattern, node.name) || matches(pattern, made)) found.insert(made);
+  }
+  if (found.empty()) fail_usage(option, " ", pattern, ": no layer has such a name");
+  return found;
+}
+
 Frozen frozen_layers(const Graph& graph, const std::vector<std::string>& patterns) {
   Frozen frozen;
-  for (const std::string& pattern : patterns) {
-    bool found = false;
-    for (NodeId id : graph.order()) {
-      const Node& node = graph.node(id);
-      const std::string& made = graph.value(node.outputs[0]).name;
-      if (!matches(pattern, node.name) && !matches(pattern, made)) continue;
-      frozen.insert(made);
-      found = true;
-    }
-    if (!found) fail_usage("--freeze ", pattern, ": no layer has such a name");
-  }
+  for (const std::string& pattern : patterns) frozen.merge(matching_layers(graph, "--freeze", pattern));
   return frozen;
+}
+
+double dropout_ratio(const Graph& graph, const Node& dropout) {
+  const Tensor* ratio = graph.constant(dropout.input(1));
+  return ratio != nullptr && is_float(ratio->dtype()) && ratio->size() == 1 ? to_doubles(*ratio)[0] : 0;
 }
 
 Trained find_parameters(const Graph& graph, const Frozen& frozen) { return Search(graph, frozen).run(); }

@@ -7,12 +7,14 @@
 #include "base/error.h"
 #include "convert/surgery.h"
 #include "ops/op.h"
+#include "train/random.h"
 
 namespace dnn::train {
 namespace {
 
 // Loss and hits of rows of logits, as in log-sum-exp: the largest is subtracted first.
 Score score(const Tensor& logits, const std::vector<int64_t>& labels) {
+  constexpr std::ptrdiff_t kFew = 5;
   Score result;
   const int64_t classes = logits.dim(1);
   const float* row = logits.data<float>();
@@ -22,10 +24,18 @@ Score score(const Tensor& logits, const std::vector<int64_t>& labels) {
     for (int64_t i = 0; i < classes; ++i) sum += std::exp(double{row[i]} - double{*best});
     result.loss += std::log(sum) + double{*best} - double{row[label]};
     result.hits += best - row == label ? 1 : 0;
+    // Among equal logits the first comes first.
+    const auto before = std::count_if(row, row + label, [&](float v) { return v >= row[label]; }) +
+                        std::count_if(row + label, row + classes, [&](float v) { return v > row[label]; });
+    result.hits5 += before < kFew ? 1 : 0;
     ++result.samples;
     row += classes;
   }
   return result;
+}
+
+std::unique_ptr<Session> open_here(const Graph& graph, int threads, const CompileOptions& options) {
+  return open_session("cpu", std::make_shared<const Package>(compile(graph, options)), {.threads = threads, .isa = {}});
 }
 
 Graph with_batch(const Graph& model, int64_t batch) {
@@ -40,59 +50,129 @@ Graph with_batch(const Graph& model, int64_t batch) {
 void Score::add(const Score& other) {
   loss += other.loss;
   hits += other.hits;
+  hits5 += other.hits5;
   samples += other.samples;
 }
 
 Trainer::Trainer(Graph model, const TrainerOptions& options) : model_(std::move(model)), options_(options) {
   const Graph graph = with_batch(model_, 1);
-  const Trained trained = find_parameters(graph, options_.frozen);
-  if (trained.parameters.empty()) fail_usage("nothing is left to train: every layer with weights is frozen");
-  const StepGraph step =
-      make_step(graph, trained, options_.optimizer);  // also: what cannot be trained is refused first
+  if (find_parameters(graph, options_.frozen).parameters.empty())
+    fail_usage("nothing is left to train: every layer with weights is frozen");
+  const StepGraph step = build(1, StepKind::Whole);  // also: what cannot be trained is refused first
   variables_ = step.variables;
   for (const Variable& variable : variables_) state_.push_back(variable.initial);
-  classes_ = step.graph.value(step.graph.inputs[1]).type.fixed_shape()[1];
+  const auto targets = std::find(step.feeds.begin(), step.feeds.end(), Feed::Targets) - step.feeds.begin();
+  classes_ = step.graph.value(step.graph.inputs[static_cast<size_t>(targets)]).type.fixed_shape()[1];
 }
 
-Session& Trainer::session(std::map<int64_t, std::unique_ptr<Session>>& sessions, int64_t batch, bool training) {
-  std::unique_ptr<Session>& found = sessions[batch];
-  if (found == nullptr) {
-    const Graph graph = with_batch(model_, batch);
-    const Graph built = training ? make_step(graph, find_parameters(graph, options_.frozen), options_.optimizer).graph
-                                 : make_evaluation(graph, variables_);
-    found = open_session("cpu", std::make_shared<const Package>(compile(built, options_.compile)),
-                         {.threads = options_.threads, .isa = {}});
-  }
-  return *found;
+StepGraph Trainer::build(int64_t batch, StepKind kind) const {
+  const Graph graph = with_batch(model_, batch);
+  return make_step(graph, find_parameters(graph, options_.frozen), options_.step, kind);
 }
 
-Score Trainer::step(const Tensor& batch, const std::vector<int64_t>& labels, double rate) {
-  const int64_t n = batch.dim(0);
-  Session& run = session(step_sessions_, n, true);
-  ++steps_;
-  double root = 1;
-  if (options_.optimizer.kind == Optimizer::Kind::Adam) {
-    const auto t = static_cast<double>(steps_);
-    rate /= 1 - std::pow(options_.optimizer.beta1, t);
-    root = std::sqrt(1 - std::pow(options_.optimizer.beta2, t));
+std::unique_ptr<Session> Trainer::open(const Graph& graph) const {
+  return open_here(graph, options_.threads, options_.compile);
+}
+
+Trainer::Step& Trainer::step_of(int64_t batch, StepKind kind) {
+  Step& step = steps_by_batch_[{batch, kind}];
+  if (step.session == nullptr) {
+    step.graph = build(batch, kind);
+    step.session = open(step.graph.graph);
+    step.graph.graph = Graph();
+    step.graph.variables.clear();
   }
+  return step;
+}
+
+Tensor Trainer::targets(const std::vector<int64_t>& labels) const {
+  const auto n = static_cast<int64_t>(labels.size());
   Tensor targets(DType::Float32, {n, classes_});
-  for (int64_t i = 0; i < n; ++i) targets.mutable_data<float>()[i * classes_ + labels[static_cast<size_t>(i)]] = 1;
-  std::vector<Tensor> inputs = {batch, std::move(targets), Tensor::scalar(static_cast<float>(rate)),
-                                Tensor::scalar(static_cast<float>(root))};
-  inputs.insert(inputs.end(), state_.begin(), state_.end());
-  std::vector<Tensor> outputs = run.run(inputs);
-  const Score result = score(outputs[1], labels);
-  state_.assign(std::make_move_iterator(outputs.begin() + 2), std::make_move_iterator(outputs.end()));
+  const double other = options_.label_smoothing / static_cast<double>(classes_);
+  float* row = targets.mutable_data<float>();
+  for (int64_t label : labels) {
+    if (other != 0) std::fill_n(row, classes_, static_cast<float>(other));
+    row[label] = static_cast<float>(1 - options_.label_smoothing + other);
+    row += classes_;
+  }
+  return targets;
+}
+
+// By the number of the step, of its batch and of the element: whatever was drawn before.
+Tensor Trainer::mask(const StepGraph::Mask& mask, uint64_t layer) const {
+  Tensor tensor(DType::Float32, mask.shape);
+  const uint64_t key =
+      random_bits(options_.seed, {layer, static_cast<uint64_t>(steps_), static_cast<uint64_t>(batches_)});
+  const auto kept = static_cast<float>(1 / (1 - mask.ratio));
+  float* out = tensor.mutable_data<float>();
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    out[i] = random_unit(key, {static_cast<uint64_t>(i)}) < mask.ratio ? 0.0F : kept;
+  return tensor;
+}
+
+Score Trainer::step(const StepBatch& batch, double rate) {
+  const Optimizer& optimizer = options_.step.optimizer;
+  const int64_t n = batch.batch.dim(0);
+  Step& run = step_of(n, batch.last ? StepKind::Whole : StepKind::Gather);
+  const double plain_rate = rate;
+  double root = 1;
+  if (optimizer.is_adam()) {
+    const auto t = static_cast<double>(steps_ + 1);
+    rate /= 1 - std::pow(optimizer.beta1, t);
+    root = std::sqrt(1 - std::pow(optimizer.beta2, t));
+  }
+  const auto number = [](double value) { return Tensor::scalar(static_cast<float>(value)); };
+  std::vector<Tensor> inputs;
+  uint64_t masks = 0;
+  for (Feed feed : run.graph.feeds) {
+    switch (feed) {
+      case Feed::Batch: inputs.push_back(batch.batch); break;
+      case Feed::Targets: inputs.push_back(targets(batch.labels)); break;
+      case Feed::Rate: inputs.push_back(number(rate)); break;
+      case Feed::Root: inputs.push_back(number(root)); break;
+      case Feed::Decay: inputs.push_back(number(plain_rate * optimizer.weight_decay)); break;
+      case Feed::Share: inputs.push_back(number(batch.share)); break;
+      case Feed::Teacher: inputs.push_back(batch.teacher); break;
+      case Feed::Mask:
+        inputs.push_back(mask(run.graph.masks[masks], masks));
+        ++masks;
+        break;
+    }
+  }
+  for (size_t i : run.graph.reads) inputs.push_back(state_[i]);
+  std::vector<Tensor> outputs = run.session->run(inputs);
+  Score result = score(outputs[1], batch.labels);
+  if (options_.label_smoothing != 0 || options_.step.distillation.weight != 0)
+    result.loss = double{outputs[0].data<float>()[0]} * static_cast<double>(n);
+  for (size_t k = 0; k < run.graph.writes.size(); ++k) state_[run.graph.writes[k]] = std::move(outputs[k + 2]);
+  ++batches_;
+  if (!batch.last) return result;
+  for (size_t i : run.graph.gathered) state_[i] = variables_[i].initial;
+  batches_ = 0;
+  ++steps_;
   return result;
 }
 
 Score Trainer::evaluate(const Tensor& batch, const std::vector<int64_t>& labels) {
+  std::unique_ptr<Session>& found = evaluations_[batch.dim(0)];
+  if (found == nullptr) found = open(make_evaluation(with_batch(model_, batch.dim(0)), variables_));
   std::vector<Tensor> inputs = {batch};
   for (size_t i = 0; i < variables_.size(); ++i) {
     if (variables_[i].in_model) inputs.push_back(state_[i]);
   }
-  return score(session(evaluation_sessions_, batch.dim(0), false).run(inputs)[0], labels);
+  return score(found->run(inputs)[0], labels);
+}
+
+Predictor::Predictor(Graph model, int threads, const CompileOptions& compile)
+    : model_(std::move(model)), threads_(threads), compile_(compile) {
+  const Graph graph = with_logits(with_batch(model_, 1));
+  classes_ = graph.value(graph.outputs[0]).type.fixed_shape()[1];
+}
+
+Tensor Predictor::logits(const Tensor& batch) {
+  std::unique_ptr<Session>& found = sessions_[batch.dim(0)];
+  if (found == nullptr) found = open_here(with_logits(with_batch(model_, batch.dim(0))), threads_, compile_);
+  return found->run({batch})[0];
 }
 
 int64_t Trainer::trained_numbers() const {

@@ -12,18 +12,33 @@
 namespace dnn::train {
 
 struct TrainerOptions {
-  Optimizer optimizer;
+  StepOptions step;
   Frozen frozen;
+  double label_smoothing = 0;  // targets are 1 - x for the class, and x shared out over all
+  uint64_t seed = 0;           // of Dropouts
   int threads = 0;
   CompileOptions compile;
 };
 
 struct Score {
   double loss = 0;  // sum over the samples
-  int64_t hits = 0, samples = 0;
+  int64_t hits = 0, hits5 = 0, samples = 0;
   double mean_loss() const { return samples == 0 ? 0 : loss / static_cast<double>(samples); }
-  double accuracy() const { return samples == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(samples); }
+  double accuracy() const { return share(hits); }
+  double accuracy5() const { return share(hits5); }
   void add(const Score& other);
+
+ private:
+  double share(int64_t n) const { return samples == 0 ? 0 : static_cast<double>(n) / static_cast<double>(samples); }
+};
+
+// One batch of a step.
+struct StepBatch {
+  Tensor batch;                 // [b, ...]
+  std::vector<int64_t> labels;  // classes
+  Tensor teacher;               // logits [b, classes], with distillation
+  double share = 1;             // of its samples in those of the step
+  bool last = true;             // of the step
 };
 
 // Gives the same bits on any number of threads.
@@ -32,29 +47,59 @@ class Trainer {
   // `model`: a classifier whose batch may be set. Throws Usage where nothing is left to train.
   Trainer(Graph model, const TrainerOptions& options);
 
-  // One step on a batch [b, ...]; labels are classes.
-  Score step(const Tensor& batch, const std::vector<int64_t>& labels, double rate);
-  // Of the network as it is now.
+  // One step, or with several batches a step, a part of one. The loss is that of the step graph.
+  Score step(const StepBatch& batch, double rate);
+  Score step(const Tensor& batch, const std::vector<int64_t>& labels, double rate) {
+    return step({batch, labels, {}, 1, true}, rate);
+  }
+  // Of the network as it is now: cross entropy of the labels.
   Score evaluate(const Tensor& batch, const std::vector<int64_t>& labels);
 
   int64_t classes() const { return classes_; }
   int64_t trained_numbers() const;  // elements of parameters
   // What the steps carry, in a fixed order, and how many there were.
   const std::vector<Tensor>& state() const { return state_; }
+  const std::vector<Variable>& variables() const { return variables_; }
   int64_t steps() const { return steps_; }
   void restore(std::vector<Tensor> state, int64_t steps);
   // The model with constants of that state.
   Graph model(const std::vector<Tensor>& state) const;
 
  private:
-  Session& session(std::map<int64_t, std::unique_ptr<Session>>& sessions, int64_t batch, bool training);
+  // A compiled step graph.
+  struct Step {
+    StepGraph graph;  // without nodes
+    std::unique_ptr<Session> session;
+  };
+
+  StepGraph build(int64_t batch, StepKind kind) const;
+  Step& step_of(int64_t batch, StepKind kind);
+  std::unique_ptr<Session> open(const Graph& graph) const;
+  Tensor targets(const std::vector<int64_t>& labels) const;
+  Tensor mask(const StepGraph::Mask& mask, uint64_t layer) const;
 
   Graph model_;
   TrainerOptions options_;
   std::vector<Variable> variables_;
   std::vector<Tensor> state_;
-  int64_t classes_ = 0, steps_ = 0;
-  std::map<int64_t, std::unique_ptr<Session>> step_sessions_, evaluation_sessions_;  // by batch
+  int64_t classes_ = 0, steps_ = 0, batches_ = 0;  // batches_: of the step that is under way
+  std::map<std::pair<int64_t, StepKind>, Step> steps_by_batch_;
+  std::map<int64_t, std::unique_ptr<Session>> evaluations_;  // by batch
+};
+
+// What a network makes of batches of any size: logits.
+class Predictor {
+ public:
+  Predictor(Graph model, int threads, const CompileOptions& compile);
+  int64_t classes() const { return classes_; }
+  Tensor logits(const Tensor& batch);
+
+ private:
+  Graph model_;
+  int threads_;
+  CompileOptions compile_;
+  int64_t classes_ = 0;
+  std::map<int64_t, std::unique_ptr<Session>> sessions_;  // by batch
 };
 
 }  // namespace dnn::train

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "interp/interpreter.h"
 #include "ops/build.h"
@@ -58,31 +60,85 @@ struct Trace {
   double weight = 0, scale = 0;
 };
 
+Tensor batch_of(int64_t step) { return convert(fill({4, 2, 7, 6}, 1000 + 7 * step, 1), DType::Float64); }
+Tensor teacher_of(int64_t step) { return convert(fill({4, 4}, 2000 + 5 * step, 3), DType::Float64); }
+
+// A step graph in float64, with what it carries.
+class Machine {
+ public:
+  Machine(const StepOptions& options, StepKind kind) : options_(options), kind_(kind) {
+    const Graph model = small_network(Dim(4));
+    step_ = make_step(model, find_parameters(model, {}), options, kind);
+    wide_ = widen_to_float64(step_.graph);
+  }
+  std::vector<Tensor> initial() const {
+    std::vector<Tensor> state;
+    for (const Variable& variable : step_.variables) state.push_back(convert(variable.initial, DType::Float64));
+    return state;
+  }
+  // Batch `b` in step `t`; returns the loss.
+  double run(int64_t b, int64_t t, double rate, double share, std::vector<Tensor>* state) const {
+    const Optimizer& optimizer = options_.optimizer;
+    const auto power = static_cast<double>(t + 1);
+    const bool adam = optimizer.is_adam();
+    std::vector<Tensor> inputs;
+    for (Feed feed : step_.feeds) {
+      switch (feed) {
+        case Feed::Batch: inputs.push_back(batch_of(b)); break;
+        case Feed::Targets: inputs.push_back(targets_of(b)); break;
+        case Feed::Rate:
+          inputs.push_back(Tensor::scalar(adam ? rate / (1 - std::pow(optimizer.beta1, power)) : rate));
+          break;
+        case Feed::Root:
+          inputs.push_back(Tensor::scalar(adam ? std::sqrt(1 - std::pow(optimizer.beta2, power)) : 1.0));
+          break;
+        case Feed::Decay: inputs.push_back(Tensor::scalar(rate * optimizer.weight_decay)); break;
+        case Feed::Share: inputs.push_back(Tensor::scalar(share)); break;
+        case Feed::Teacher: inputs.push_back(teacher_of(b)); break;
+        case Feed::Mask: ADD_FAILURE(); break;
+      }
+    }
+    for (size_t i : step_.reads) inputs.push_back(state->at(i));
+    const std::vector<Tensor> outputs = interpret(wide_, inputs);
+    for (size_t k = 0; k < step_.writes.size(); ++k) state->at(step_.writes[k]) = outputs[k + 2];
+    if (kind_ == StepKind::Whole) {
+      for (size_t i : step_.gathered) state->at(i) = Tensor(DType::Float64, state->at(i).shape());
+    }
+    return outputs[0].data<double>()[0];
+  }
+  const std::vector<Variable>& variables() const { return step_.variables; }
+
+ private:
+  StepOptions options_;
+  StepKind kind_;
+  StepGraph step_;
+  Graph wide_;
+};
+
 // Twenty steps in float64.
-Trace train_small_network(const Optimizer& optimizer, double rate) {
-  const Graph model = small_network(Dim(4));
-  const StepGraph step = make_step(model, find_parameters(model, {}), optimizer);
-  const Graph wide = widen_to_float64(step.graph);
-  std::vector<Tensor> state;
-  for (const Variable& variable : step.variables) state.push_back(convert(variable.initial, DType::Float64));
+Trace train_small_network(const StepOptions& options, double rate) {
+  const Machine whole(options, StepKind::Whole);
+  std::optional<Machine> gather;
+  if (options.batches > 1) gather.emplace(options, StepKind::Gather);
+  std::vector<Tensor> state = whole.initial();
   Trace trace;
+  int64_t b = 0;
   for (int64_t t = 0; t < 20; ++t) {
-    const bool adam = optimizer.kind == Optimizer::Kind::Adam;
-    const double power = static_cast<double>(t + 1);
-    const double step_rate = adam ? rate / (1 - std::pow(optimizer.beta1, power)) : rate;
-    const double root = adam ? std::sqrt(1 - std::pow(optimizer.beta2, power)) : 1;
-    std::vector<Tensor> inputs = {convert(fill({4, 2, 7, 6}, 1000 + 7 * t, 1), DType::Float64), targets_of(t),
-                                  Tensor::scalar(step_rate), Tensor::scalar(root)};
-    inputs.insert(inputs.end(), state.begin(), state.end());
-    std::vector<Tensor> outputs = interpret(wide, inputs);
-    trace.losses.push_back(outputs[0].data<double>()[0]);
-    state.assign(outputs.begin() + 2, outputs.end());
+    const double share = 1 / static_cast<double>(options.batches);
+    for (int64_t k = 0; k + 1 < options.batches; ++k) gather->run(b++, t, rate, share, &state);
+    trace.losses.push_back(whole.run(b++, t, rate, share, &state));
   }
   for (size_t i = 0; i < state.size(); ++i) {
-    if (step.variables[i].name == "conv1/w") trace.weight = state[i].data<double>()[5];
-    if (step.variables[i].name == "norm/scale") trace.scale = state[i].data<double>()[1];
+    if (whole.variables()[i].name == "conv1/w") trace.weight = state[i].data<double>()[5];
+    if (whole.variables()[i].name == "norm/scale") trace.scale = state[i].data<double>()[1];
   }
   return trace;
+}
+
+Trace train_small_network(const Optimizer& optimizer, double rate) {
+  StepOptions options;
+  options.optimizer = optimizer;
+  return train_small_network(options, rate);
 }
 
 // The numbers are PyTorch 2.15.0's in float64, from the same start and batches, weight decay on weights alone; constants of
@@ -110,6 +166,134 @@ TEST(Step, AdamIsPyTorchs) {
   EXPECT_NEAR(trace.losses[19], 1.3832990473192508, 1e-9);
   EXPECT_NEAR(trace.weight, 0.2889414333734331, 2e-8);
   EXPECT_NEAR(trace.scale, 1.1430859781549096, 2e-8);
+}
+
+// The same with PyTorch's AdamW, Nesterov's momentum, clip_grad_norm_, three batches a step, kl_div from a teacher, and parameter groups.
+void expect_trace(const Trace& trace, const std::vector<double>& wanted) {
+  EXPECT_NEAR(trace.losses[0], wanted[0], 1e-9);
+  EXPECT_NEAR(trace.losses[1], wanted[1], 1e-9);
+  EXPECT_NEAR(trace.losses[9], wanted[2], 1e-9);
+  EXPECT_NEAR(trace.losses[19], wanted[3], 1e-9);
+  EXPECT_NEAR(trace.weight, wanted[4], 2e-8);
+  EXPECT_NEAR(trace.scale, wanted[5], 2e-8);
+}
+
+StepOptions sgd_options() {
+  StepOptions options;
+  options.optimizer = {.kind = Optimizer::Kind::Sgd, .momentum = 0.875, .weight_decay = 1.0 / 128};
+  return options;
+}
+
+TEST(Step, AdamWIsPyTorchs) {
+  const Optimizer adamw{.kind = Optimizer::Kind::AdamW,
+                        .beta1 = 0.875,
+                        .beta2 = 1 - 1.0 / 1024,
+                        .epsilon = 0x1p-27,
+                        .weight_decay = 1.0 / 8};
+  expect_trace(train_small_network(adamw, 0.01), {1.505653427071, 1.4877988616503806, 1.4175015177525485,
+                                                  1.3823732844551144, 0.3635861901659701, 1.1348797776008626});
+}
+
+TEST(Step, NesterovsMomentumIsPyTorchs) {
+  StepOptions options = sgd_options();
+  options.optimizer.nesterov = true;
+  expect_trace(train_small_network(options, 0.1), {1.505653427071, 1.485894486998971, 1.3915639298763951,
+                                                   1.3858018613910081, 0.36228873804050743, 1.1369129254246619});
+}
+
+TEST(Step, ClippingIsPyTorchs) {
+  StepOptions options = sgd_options();
+  options.optimizer.clip = 0.25;
+  expect_trace(train_small_network(options, 0.1), {1.505653427071, 1.4954860994745462, 1.3931819733751867,
+                                                   1.3892997349086387, 0.36391225745339828, 1.1354752080550661});
+}
+
+TEST(Step, SeveralBatchesMakeAStepAsInPyTorch) {
+  StepOptions options = sgd_options();
+  options.batches = 3;
+  expect_trace(train_small_network(options, 0.1), {1.504127534018352, 1.4816286590122818, 1.388629560289643,
+                                                   1.3882195591800739, 0.3650846367476307, 1.1280542837527268});
+}
+
+TEST(Step, DistillationIsPyTorchs) {
+  StepOptions options = sgd_options();
+  options.distillation = {0.75, 2};
+  expect_trace(train_small_network(options, 0.1), {1.1083043723606441, 1.7968365137049458, 1.4126201092728401,
+                                                   1.4367835725926525, 0.36608390285432973, 1.1257161456018092});
+}
+
+TEST(Step, GroupsHaveRatesOfTheirOwn) {
+  StepOptions options = sgd_options();
+  options.groups = {{matching_layers(small_network(Dim(4)), "--rate-scale", "dense*"), 0.25}};
+  expect_trace(train_small_network(options, 0.1), {1.505653427071, 1.4979914789617346, 1.4179286503383528,
+                                                   1.3818828190699679, 0.36180129581201198, 1.1493766426398504});
+}
+
+// cross_entropy(label_smoothing=0.125) of PyTorch for the first batch.
+TEST(Step, SmoothedLabelsArePyTorchs) {
+  TrainerOptions options;
+  options.label_smoothing = 0.125;
+  Trainer trainer(small_network(Dim("batch")), options);
+  EXPECT_NEAR(trainer.step(fill({4, 2, 7, 6}, 1000, 1), {0, 1, 2, 3}, 0).mean_loss(), 1.504586738508, 1e-6);
+}
+
+// Batches of 3 and 2 as one step are a batch of 5, but for the norm's statistics: without it.
+TEST(Step, PartsOfAStepCountByTheirSamples) {
+  const auto network = [] {
+    NewGraph net;
+    const ValueId x = net.input("x", Type(DType::Float32, {Dim("batch"), 6}));
+    net.set_name("dense");
+    net.output(net.emit("Gemm", {x, net.store("w", fill({6, 4}, 0)), net.store("b", fill({4}, 60))}), "y");
+    return net.finish();
+  };
+  TrainerOptions whole, parts;
+  whole.step.optimizer.kind = parts.step.optimizer.kind = Optimizer::Kind::Sgd;
+  parts.step.batches = 2;
+  Trainer one(network(), whole), two(network(), parts);
+  const Tensor batch = fill({5, 6}, 100, 1), first = fill({3, 6}, 100, 1), second = fill({2, 6}, 118, 1);
+  for (int i = 0; i < 3; ++i) {
+    one.step(batch, {0, 1, 2, 3, 0}, 0.1);
+    two.step({first, {0, 1, 2}, {}, 0.6, false}, 0.1);
+    EXPECT_EQ(two.steps(), i);
+    two.step({second, {3, 0}, {}, 0.4, true}, 0.1);
+  }
+  EXPECT_EQ(two.steps(), 3);
+  const Graph a = one.model(one.state()), b = two.model(two.state());
+  const Tensor *w = a.constant(a.find_value("dense/w")), *v = b.constant(b.find_value("dense/w"));
+  for (int64_t i = 0; i < w->size(); ++i) EXPECT_NEAR(w->data<float>()[i], v->data<float>()[i], 1e-6);
+}
+
+// Half of the elements are dropped, the others doubled; drawn anew in each step, and alike by the same seed.
+TEST(Step, DropoutIsInForceInTrainingAlone) {
+  NewGraph net;
+  ValueId v = net.input("x", Type(DType::Float32, {Dim("batch"), 64}));
+  net.set_name("drop");
+  v = net.emit("Dropout", {v, net.store("ratio", Tensor::scalar(0.5F))});
+  net.set_name("dense");
+  Tensor weights(DType::Float32, {64, 2});
+  for (int64_t i = 0; i < weights.size(); ++i) weights.mutable_data<float>()[i] = i % 2 == 0 ? 1.0F : -1.0F;
+  net.output(net.emit("MatMul", {v, net.store("w", weights)}), "y");
+  const Graph model = net.finish();
+  Tensor batch(DType::Float32, {8, 64});
+  std::fill_n(batch.mutable_data<float>(), batch.size(), 0.01F);
+  const std::vector<int64_t> labels(8, 0);
+  const auto losses = [&](uint64_t seed) {
+    TrainerOptions options;
+    options.seed = seed;
+    Trainer trainer(model, options);
+    std::vector<double> all;
+    for (int i = 0; i < 4; ++i) all.push_back(trainer.step(batch, labels, 0).mean_loss());
+    all.push_back(trainer.evaluate(batch, labels).mean_loss());
+    return all;
+  };
+  const std::vector<double> first = losses(1), again = losses(1), other = losses(2);
+  EXPECT_EQ(first, again);
+  EXPECT_NE(first[0], first[1]);
+  EXPECT_NE(first[0], other[0]);
+  EXPECT_EQ(first[4], other[4]);
+  double mean = 0;
+  for (int i = 0; i < 4; ++i) mean += first[static_cast<size_t>(i)] / 4;
+  EXPECT_NEAR(mean, first[4], 0.05);
 }
 
 TEST(Step, FrozenLayersAndTheirNormsStayAsTheyAre) {
