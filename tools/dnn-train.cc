@@ -71,7 +71,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(&r.replace_head, "--replace-head", "SPEC",
               "new last layers: widths of hidden layers, e.g. 1024,512 or 1024:0.5 with dropout, or linear");
   args.list(&r.freeze, "--freeze", "PATTERN", "leave the model's layers of these names unchanged; '*' is all of them");
-  args.flag(&r.init, "--init", "draw all weights anew");
+  args.optional_value(&r.init, "--init", "RULE", "torch",
+                      "draw all weights anew, as PyTorch's layers do by themselves, or after He (--init=he)");
   args.option(&r.teacher, "--teacher", "MODEL", "learn from this network's answers too; it may be of any format");
   args.option(&r.temperature, "--temperature", "X", "by which the teacher's and the network's logits are divided", 0);
   args.option(&r.teacher_weight, "--teacher-weight", "X", "of the teacher in the loss; the labels' is 1 - X", 0);

@@ -26,7 +26,7 @@ struct Augmentation {
 // a range of factors (0.7..1); or "none". Throws Usage.
 Augmentation parse_augmentation(const std::string& text);
 
-// What is done to one image in one epoch.
+// The changes of one image in one epoch.
 struct Change {
   bool mirrored = false;
   int64_t dy = 0, dx = 0;

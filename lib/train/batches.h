@@ -26,7 +26,7 @@ class DataPart {
 
   // Images, changed by the epoch and the image.
   Batches images(const NetworkInput& input);
-  // What `graph` (image of batch 1 -> [1, width]) makes of each variant, computed now. Throws Usage for an augmentation of which there
+  // The rows that `graph` (image of batch 1 -> [1, width]) makes of each variant, computed now. Throws Usage for an augmentation of which there
   // are more than the variants.
   Batches features(const Graph& graph, const NetworkInput& input, const CompileOptions& compile);
   // The logits of a teacher of `graph` for the batches of either: computed now where there are few variants of each image, else at each step.

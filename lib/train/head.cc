@@ -134,44 +134,90 @@ Graph join(const Graph& backbone, const Graph& head, bool softmax) {
   return net.finish();
 }
 
-void draw_weights(Graph& graph, uint64_t seed) {
-  uint64_t layer = 0;
-  std::set<ValueId> drawn;
-  const auto fill = [&](ValueId v, float value) {
-    const Tensor* constant = graph.constant(v);
-    if (constant == nullptr || constant->dtype() != DType::Float32) return;
-    Tensor tensor(DType::Float32, constant->shape());
-    std::fill_n(tensor.mutable_data<float>(), tensor.size(), value);
-    graph.value(v).constant = std::move(tensor);
-  };
-  for (NodeId id : graph.order()) {
-    const Node node = graph.node(id);
-    if (node.domain.empty() && node.op == "BatchNormalization") {
-      fill(node.input(1), 1);
-      fill(node.input(2), 0);
-      fill(node.input(3), 0);
-      fill(node.input(4), 1);
-      continue;
-    }
-    if (!has_trait(node, Trait::Weighted)) continue;
-    const Tensor* old = graph.constant(node.input(1));
-    if (old == nullptr || old->dtype() != DType::Float32 || old->rank() < 2 || !drawn.insert(node.input(1)).second)
-      continue;
-    const Shape shape = old->shape();
-    ++layer;
-    if (shape.size() > 2) {
-      Tensor tensor(DType::Float32, shape);
-      const int64_t fan_in = tensor.size() / shape[0];
-      const double deviation = std::sqrt(2 / static_cast<double>(fan_in));
-      for (int64_t i = 0; i < tensor.size(); ++i)
-        tensor.mutable_data<float>()[i] =
-            static_cast<float>(random_normal(seed, {layer, static_cast<uint64_t>(i)}) * deviation);
-      graph.value(node.input(1)).constant = std::move(tensor);
-    } else {
-      graph.value(node.input(1)).constant = uniform(shape, glorot(shape[0], shape[1]), seed, layer);
-    }
-    fill(node.input(2), 0);
+namespace {
+
+// Draws a network's weights; see draw_weights().
+class Drawing {
+ public:
+  Drawing(Graph& graph, Init init, uint64_t seed) : graph_(graph), init_(init), seed_(seed) {}
+
+  void run() {
+    for (NodeId id : graph_.order()) visit(Node(graph_.node(id)));
   }
-}
+
+ private:
+  void visit(const Node& node) {
+    if (node.domain.empty() && node.op == "BatchNormalization") {
+      for (const auto& [i, value] : {std::pair(1, 1.0F), std::pair(2, 0.0F), std::pair(3, 0.0F), std::pair(4, 1.0F)})
+        fill(node.input(static_cast<size_t>(i)), [value = value](uint64_t) { return value; });
+      return;
+    }
+    if (node.domain.empty() && node.op == "Add") {
+      for (size_t i : {size_t{0}, size_t{1}}) {
+        if (const auto layer = layers_.find(node.input(1 - i)); layer != layers_.end())
+          draw_bias(node.input(i), layer->second);
+      }
+      return;
+    }
+    if (!has_trait(node, Trait::Weighted)) return;
+    const Tensor* old = graph_.constant(node.input(1));
+    if (old == nullptr || old->dtype() != DType::Float32 || old->rank() < 2) return;
+    const Shape shape = old->shape();
+    const int64_t transposed = node.op == "Gemm" ? int_attribute(node, "transB") : 0;
+    const int64_t fan_in =
+        shape.size() > 2 || transposed != 0 ? old->size() / std::max<int64_t>(1, shape[0]) : shape[0];
+    const Layer layer = {drawn_.count(node.input(1)) == 0 ? ++count_ : count_, fan_in};
+    layers_[node.outputs[0]] = layer;
+    if (drawn_.count(node.input(1)) == 0) draw_weight(node.input(1), shape, layer);
+    draw_bias(node.input(2), layer);
+  }
+
+  struct Layer {
+    uint64_t number = 0;
+    int64_t fan_in = 1;
+    double limit() const { return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, fan_in))); }
+  };
+
+  void draw_weight(ValueId v, const Shape& shape, const Layer& layer) {
+    const auto even = [&](double limit) {
+      fill(v, [&, limit](uint64_t i) {
+        return static_cast<float>((2 * random_unit(seed_, {layer.number, i}) - 1) * limit);
+      });
+    };
+    if (init_ == Init::Torch) return even(layer.limit());
+    if (shape.size() == 2) return even(glorot(shape[0], shape[1]));
+    const double deviation = std::sqrt(2 / static_cast<double>(layer.fan_in));
+    fill(v, [&](uint64_t i) { return static_cast<float>(random_normal(seed_, {layer.number, i}) * deviation); });
+  }
+
+  void draw_bias(ValueId v, const Layer& layer) {
+    constexpr uint64_t kBias = 1;  // a third counter, which weights have not
+    if (init_ == Init::He) return fill(v, [](uint64_t) { return 0.0F; });
+    const double limit = layer.limit();
+    fill(v, [&](uint64_t i) {
+      return static_cast<float>((2 * random_unit(seed_, {layer.number, i, kBias}) - 1) * limit);
+    });
+  }
+
+  template <class Value>
+  void fill(ValueId v, const Value& value) {
+    const Tensor* constant = graph_.constant(v);
+    if (constant == nullptr || constant->dtype() != DType::Float32 || !drawn_.insert(v).second) return;
+    Tensor tensor(DType::Float32, constant->shape());
+    for (int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = value(static_cast<uint64_t>(i));
+    graph_.value(v).constant = std::move(tensor);
+  }
+
+  Graph& graph_;
+  const Init init_;
+  const uint64_t seed_;
+  uint64_t count_ = 0;
+  std::map<ValueId, Layer> layers_;  // by output
+  std::set<ValueId> drawn_;
+};
+
+}  // namespace
+
+void draw_weights(Graph& graph, Init init, uint64_t seed) { Drawing(graph, init, seed).run(); }
 
 }  // namespace dnn::train

@@ -27,8 +27,12 @@ Graph new_head(int64_t width, const std::vector<HiddenLayer>& hidden, int64_t cl
 // `head` behind `backbone`, and a Softmax behind that where `softmax`.
 Graph join(const Graph& backbone, const Graph& head, bool softmax);
 
-// Weights of all layers drawn anew: normal after He et al. (2015) for convolutions, uniform after Glorot for the others;
-// biases 0, norms 1 and 0 with statistics 0 and 1.
-void draw_weights(Graph& graph, uint64_t seed);
+enum class Init {
+  Torch,  // as PyTorch's layers do by themselves: weights and biases uniform within 1 / sqrt(inputs of an output)
+  He,     // normal after He et al. (2015) for convolutions, uniform after Glorot for the others; biases 0
+};
+
+// Draws the weights of all layers anew, by counters from the seed; norms become 1 and 0 with statistics 0 and 1.
+void draw_weights(Graph& graph, Init init, uint64_t seed);
 
 }  // namespace dnn::train

@@ -102,6 +102,8 @@ class Run {
         fail_usage("--validate ", quoted(request_.validate),
                    ": give a folder, or a share of the images between 0 and 1");
     }
+    if (request_.init && *request_.init != "he" && *request_.init != "torch")
+      fail_usage("--init=", *request_.init, ": choose from torch, he");
     optimizer_of(request_);
   }
 
@@ -112,7 +114,7 @@ class Run {
                        model_.inputs.size(), " and ", model_.outputs.size());
     set_batch(model_, "batch");
     infer_types(model_);
-    if (request_.init) draw_weights(model_, request_.seed);
+    if (request_.init) draw_weights(model_, *request_.init == "he" ? Init::He : Init::Torch, request_.seed);
     const Package package = package_of(model_);
     const BatchPlan plan = plan_batch(package);
     const std::optional<Preprocess> chosen =
@@ -241,7 +243,7 @@ class Run {
                                    {"augment", request_.augment},
                                    {"head", request_.replace_head.value_or("")},
                                    {"freeze", request_.freeze},
-                                   {"init", request_.init},
+                                   {"init", request_.init.value_or("")},
                                    {"validate", request_.validate},
                                    {"seed", request_.seed}};
     if (schedule_.kind == Schedule::Kind::Cosine) json["epochs"] = request_.epochs;

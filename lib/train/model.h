@@ -18,7 +18,7 @@ struct TrainRequest {
   std::optional<std::string> replace_head;  // as for parse_head()
   std::vector<std::string> freeze;          // patterns of the source's layers
   std::vector<std::string> rate_scale;      // "PATTERN=FACTOR" of layers
-  bool init = false;                        // weights drawn anew
+  std::optional<std::string> init;          // weights drawn anew: "torch" or "he"
   bool resume = false;
   int64_t epochs = 10, batch = 32, accumulate = 1, patience = 0, warmup = 0;
   int64_t feature_variants = 0;

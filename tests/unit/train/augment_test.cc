@@ -27,7 +27,7 @@ std::string changed(double brightness, double contrast, double saturation) {
   return sha256_hex(Bytes(reinterpret_cast<const std::byte*>(image.rgb.data()), image.rgb.size())).substr(0, 16);
 }
 
-// Of Pillow 13.0.0's ImageEnhance on the same image.
+// Pillow 13.0.0's ImageEnhance makes these of the same image.
 TEST(Augment, ColoursArePillows) {
   EXPECT_EQ(changed(1, 1, 1), "57d2b15f2983b865");
   EXPECT_EQ(changed(0.7, 1, 1), "7ac738c93d73b79a");
@@ -81,7 +81,7 @@ TEST(Augment, ListsAreRead) {
     EXPECT_THROW(parse_augmentation(wrong), Error) << wrong;
 }
 
-// Of torch 2.15.0's lr_scheduler.
+// torch 2.15.0's lr_scheduler gives these.
 TEST(Schedule, RatesArePyTorchs) {
   const auto rates = [](const std::string& text) {
     Schedule schedule = parse_schedule(text);
