@@ -84,7 +84,7 @@ std::vector<branch::Part> parts_of(const Options& o) {
     return std::string(value == nullptr ? "" : value);
   };
   connection.key_file = o.key;
-  branch::connect_parts(parts, connection);
+  place::connect_parts(parts, connection);
   return parts;
 }
 

@@ -18,6 +18,7 @@
 #include "devices/device.h"
 #include "devices/library.h"
 #include "passes/pass.h"
+#include "place/place.h"
 #include "quant/model.h"
 #include "tune/tune.h"
 
@@ -37,11 +38,14 @@ const cli::Tool kTool = {
                  {"dnn-compile -O4 --pass=-fuse-ops --emit out/ model.onnx -o m.dnnpkg",
                   "one pass off, every stage written to out/"},
                  {"dnn-compile --tune=300 model.onnx -o m.dnnpkg", "with schedules searched for five minutes"},
+                 {"dnn-compile --place auto --devices C=cpu@0,G=opencl:0 model.onnx -o m.dnnpkg",
+                  "parts of the model on two devices, as measurements here say"},
                  {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
 
 struct Options {
   std::string model, output, device = "cpu", level = "3", precision = "float32", isas, processor, passes, emit, emit_c,
                              compiler;
+  std::string place, devices, place_out, key;
   std::vector<std::string> shapes, ignored, given;
   std::optional<double> tune;
   tune::TuneOptions tuning;
@@ -89,6 +93,13 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.tuning.early_stop, "--early-stop", "N", "let a kernel be after N trials without gain; 0: never", 0);
   args.threads(&o.tuning.threads);
   args.seed(&o.tuning.seed);
+  args.option(
+      &o.place, "--place", "FILE|auto",
+      "run parts of the model on several devices: as the rules in FILE say, or as a search on these devices finds");
+  args.option(&o.devices, "--devices", "LIST",
+              "with --place: [LETTER=]KIND[:N][@CORES][:PRECISION], as C=cpu@0-1,G=opencl:0,ssh://board/cpu");
+  args.option(&o.place_out, "--place-out", "FILE", "with --place auto: write what it found as rules");
+  args.option(&o.key, "--key", "FILE", "with --place: the key of the dnn-serve at tcp://HOST:PORT/cpu");
   args.given(&o.given);
   args.flag(&o.list_passes, "--list-passes", "print the passes, tab-separated, and stop");
   args.device(&o.device);
@@ -183,6 +194,54 @@ int write_c(const Options& o, OpenOptions open) {
   return 0;
 }
 
+bool is_given(const Options& o, const char* name) {
+  return std::find(o.given.begin(), o.given.end(), name) != o.given.end();
+}
+
+void check_placing(const Options& o) {
+  if (o.place.empty()) {
+    for (const char* name : {"--devices", "--place-out", "--key"}) {
+      if (is_given(o, name)) fail_usage(name, " is for parts on several devices: with --place");
+    }
+    return;
+  }
+  if (o.devices.empty()) fail_usage("--place: pass --devices, e.g. C=cpu@0,G=opencl:0");
+  if (o.output.empty()) fail_usage("say where the package goes: -o FILE");
+  for (const char* name : {"--device", "--isa", "--processor", "--stop-after", "--emit", "--emit-c", "--explain",
+                           "--tune", "--tuning-log", "--precision", "--calibrate"}) {
+    if (is_given(o, name)) fail_usage(name, " is for a package of one device: leave it out with --place");
+  }
+  if (!o.place_out.empty() && o.place != place::kAuto)
+    fail_usage("--place-out writes what --place auto finds; ", o.place, " has the rules already");
+}
+
+// Parts for several devices in place of a package for one.
+int place_parts(const Options& o, const OpenOptions& open) {
+  place::PlaceRequest request;
+  request.parts = place::parse_parts(o.devices);
+  request.file = o.place;
+  if (o.place != place::kAuto) request.rules = read_file(o.place);
+  request.rules_out = o.place_out;
+  request.connection.key_file = o.key;
+  request.connection.variable = [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return std::string(value == nullptr ? "" : value);
+  };
+  request.compile = open.compile;
+  request.keep_source = o.keep_source;
+  request.say = [](const std::string& line) {
+    if (!cli::console().quiet) cli::say(line);
+  };
+  cli::Output output(o.output, cli::Output::Content::Binary);
+  const auto package =
+      compile_file_by(o.model, open, &output, [&](const Graph& graph) { return place::place_model(graph, request); });
+  output.commit();
+  const place::Plan plan = place::plan_of(*package);
+  cli::note(cat(o.output, ": ", plan.segments.size(), " segments on ", join(package->placed->parts), ", ", plan.copies,
+                " copies of ", plan.copied_bytes, " bytes in all"));
+  return 0;
+}
+
 int work(const Options& o) {
   if (o.list_passes) {
     for (const Pass& pass : passes())
@@ -191,6 +250,7 @@ int work(const Options& o) {
     return 0;
   }
   if (o.model.empty()) fail_usage("no MODEL given");
+  check_placing(o);
   if (o.output.empty() && !o.explain && o.emit.empty() && o.emit_c.empty())
     fail_usage("say where the package goes: -o FILE");
   if (!o.emit_c.empty() && (!o.output.empty() || o.explain || !builds_here(o.device)))
@@ -205,8 +265,7 @@ int work(const Options& o) {
   }
   if (o.tuning.log == "-") fail_usage("--tuning-log wants a file");
   for (const char* name : {"--tuner", "--trials", "--early-stop", "--threads", "--seed"}) {
-    if (!o.tune && std::find(o.given.begin(), o.given.end(), name) != o.given.end())
-      fail_usage(name, " is for a search: with --tune");
+    if (!o.tune && is_given(o, name)) fail_usage(name, " is for a search: with --tune");
   }
   if ((o.tune || !o.tuning.log.empty()) && !builds_here(o.device))
     fail_usage("schedules are searched for --device cpu alone");
@@ -266,6 +325,7 @@ int work(const Options& o) {
   open.keep_source = o.keep_source;
   open.note = cli::note;
   open.warn = cli::warn;
+  if (!o.place.empty()) return place_parts(o, open);
   if (o.tune || !o.tuning.log.empty()) use_schedules(o, &open);
   if (!o.emit_c.empty()) return write_c(o, open);
   std::optional<cli::Output> output;

@@ -1,10 +1,12 @@
 // dnn-infer: runs a model or a package on images, arrays or a stream, and writes predictions as a stream.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
 #include "base/affinity.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -15,6 +17,8 @@
 #include "infer/profile.h"
 #include "infer/programs.h"
 #include "infer/setup.h"
+#include "place/package.h"
+#include "place/timeline.h"
 #include "usage/topology.h"
 
 namespace {
@@ -33,7 +37,8 @@ struct Options {
   SourceOptions source;
   RunOptions run;
   std::optional<int64_t> decode_threads;
-  std::string key;
+  std::string key, timeline;
+  std::vector<std::string> given;
   std::optional<std::string> usage, affinity;
   int threads = 0;
   bool exif = false, list_devices = false;
@@ -68,7 +73,11 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.decode_threads, "--decode-threads", "N",
               "threads that decode ahead, 0: none (default: 1 if one is free)");
   args.option(&o.affinity, "--affinity", "LIST", "processors, a thread on each in turn: 0,2-5; or cores: big, little");
-  args.flag(&o.run.profile, "--profile", "a table of the package's steps and what bounds them");
+  args.flag(
+      &o.run.profile, "--profile",
+      "a table of the package's steps and what bounds them; of a placed package its segments, copies and idle time");
+  args.option(&o.timeline, "--timeline", "FILE",
+              "of a placed package: write one run as a trace for Perfetto or chrome://tracing");
   args.optional_value(&o.usage, "--usage", "MS", "100",
                       "record what the run takes, every MS (100): memory, energy, ...");
   args.option(&o.source.most_expanded, "--max-expanded", "BYTES",
@@ -79,6 +88,7 @@ void declare(cli::Args& args, Options& o) {
   args.device(&o.device, "where to run: cpu, opencl:0, lib:NAME, ssh://HOST/cpu");
   args.option(&o.key, "--key", "FILE", "the key of the dnn-serve at --device tcp://HOST:PORT/cpu");
   args.threads(&o.threads);
+  args.given(&o.given);
   args.seed(&o.source.seed);
   args.option(&o.output, "-o", "FILE", "where the stream goes; '-' is standard output");
 }
@@ -94,6 +104,29 @@ int report(const RunSummary& summary, const BatchPlan& plan, const usage::Sample
   if (summary.n_failed == 0) return 0;
   cli::say_error(cat(summary.n_failed, " of ", summary.n_failed + summary.n_samples, " inputs could not be read"));
   return static_cast<int>(*summary.first_failure);
+}
+
+bool is_given(const Options& o, const char* name) {
+  return std::find(o.given.begin(), o.given.end(), name) != o.given.end();
+}
+
+// A placed package says itself where it runs.
+std::unique_ptr<place::PlacedSession> open_placed(const Options& o, const std::shared_ptr<const Package>& package,
+                                                  const DeviceOptions& connection) {
+  for (const char* name : {"--device", "--threads", "--affinity", "--isa"}) {
+    if (is_given(o, name))
+      fail_usage(name, ": ", o.model, " is placed on ", join(package->placed->parts),
+                 "; leave it out, or place the model anew (dnn-compile --place)");
+  }
+  return std::make_unique<place::PlacedSession>(package, place::PlacedOptions{connection});
+}
+
+// Shows what a placed run, which was profiled, took.
+void report_placed(const Options& o, const place::PlacedSession& session) {
+  if (session.runs().empty()) return;
+  const place::RunReport report = place::report_runs(session.parallel(), session.runs());
+  if (o.run.profile) cli::show(place::profile_text(report));
+  if (!o.timeline.empty()) write_file(o.timeline, place::timeline_json({{o.model, report.segments}}));
 }
 
 std::string variable(const std::string& name) {
@@ -137,7 +170,8 @@ int work(const Options& o) {
     keep_to(device_options.processors);  // before anything starts threads or processes, which inherit it
   }
   cli::Output output(o.output, cli::Output::Content::Binary);
-  network.device.connect(device_options);
+  // Without --device a key may be for a part of a placed package.
+  if (o.key.empty() || is_given(o, "--device")) network.device.connect(device_options);
   OpenOptions open = open_options(network);
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   open.note = cli::note;
@@ -146,13 +180,21 @@ int work(const Options& o) {
   const BatchPlan plan = plan_batch(*package);
   check_package(o.model, network, *package, plan);
   FrameworkSession opened;
-  if (framework != nullptr) {
+  const place::PlacedSession* placed = nullptr;
+  if (package->placed != nullptr && framework == nullptr) {
+    auto session = open_placed(o, package, device_options);
+    placed = session.get();
+    opened.session = std::move(session);
+  } else if (!o.timeline.empty()) {
+    fail_usage("--timeline is for a package that is placed on several devices (dnn-compile --place)");
+  } else if (framework != nullptr) {
     device_options.opt = framework_level(network);
     device_options.trust_model = network.trust_model;
     opened = open_in_framework(network.device, o.model, package, device_options, o.run.trace, cli::warn);
     if (!opened.file.converted_from.empty())
       cli::note(cat(o.model, ": converted to ", opened.file.format, " for ", framework->name));
   } else {
+    network.device.connect(device_options);
     opened.session = open_session(network.device, package, device_options);
   }
   const FrameworkFile& file = opened.file;
@@ -186,6 +228,7 @@ int work(const Options& o) {
   stream::Writer writer(output);
   RunOptions options = o.run;
   options.labels = labels.set;
+  options.profile = o.run.profile || !o.timeline.empty();
   if (!o.postprocess.empty()) {
     postprocessor.emplace(o.postprocess, source_options.for_programs, wait_s);
     options.postprocess = [&](const stream::Prediction& prediction) { return postprocessor->ask(prediction); };
@@ -196,8 +239,8 @@ int work(const Options& o) {
   options.usage = usage ? &*usage : nullptr;
   cli::Progress progress("inference", source->count().value_or(0));
   Runner runner(*session, plan, options, writer, cli::warn, [&](int64_t n) { progress.advance(n); });
-  stream::Header header =
-      make_header(*session, plan, network.device.text(), labels, source_options.preprocess, source_options.shard);
+  stream::Header header = make_header(*session, plan, placed == nullptr ? network.device.text() : placed->device(),
+                                      labels, source_options.preprocess, source_options.shard);
   inherit(source->provenance(), &header);
   header.tool = kTool.name;
   header.command = o.command;
@@ -217,7 +260,9 @@ int work(const Options& o) {
   if (postprocessor) postprocessor->finish();
   writer.end();
   output.commit();
-  if (o.run.profile) {
+  if (placed != nullptr) {
+    report_placed(o, *placed);
+  } else if (o.run.profile) {
     std::optional<Peaks> peaks;
     if (find_isa(Language::C, session->isa()) != nullptr) peaks = measure_peaks(session->isa(), session->threads());
     cli::show(profile_table(session->variant(), session->profile(), peaks, package->info.dtype));

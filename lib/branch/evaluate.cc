@@ -2,11 +2,9 @@
 #include "branch/evaluate.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 
 #include "base/affinity.h"
@@ -22,9 +20,11 @@
 namespace dnn::branch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using place::open_alone;
+using place::options_for;
+using place::Way;
+using place::with_one_sample;
 
-constexpr int kTurns = 10;
 constexpr const char* kHeader = "cfg,latency,energy";
 
 // The parts that a network has work for, in the order of its devices' letters. Throws Usage.
@@ -71,104 +71,26 @@ std::vector<Tensor> sample_for(const Package& package, const EvaluateRequest& re
   return sample.inputs;
 }
 
-// One way to run the network, and what its runs took.
-struct Way {
-  std::function<std::vector<Tensor>()> run;
-  std::vector<int> processors;  // that the calling thread is kept to
-  std::vector<double> us = {};
-  std::vector<Tensor> outputs = {};
-};
-
-void run_once(Way& way, bool timed) {
-  const PinnedThread pinned(way.processors);
-  const Clock::time_point start = Clock::now();
-  way.outputs = way.run();
-  if (timed) way.us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-}
-
 bool identical(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Tensor& x, const Tensor& y) { return x.identical(y); });
-}
-
-double median(std::vector<double> values) { return values.empty() ? 0 : latency_of(std::move(values)).median; }
-
-// What each run's segments took, summed up for the medians.
-class SegmentTimes {
- public:
-  explicit SegmentTimes(const ParallelSession& session)
-      : session_(session), us_(session.times().size()), wait_us_(session.times().size()) {}
-
-  void add() {
-    const std::vector<SegmentTime>& times = session_.times();
-    std::map<size_t, int64_t> free_ns;  // by part: when it became free
-    double handoff = 0;
-    for (size_t s = 0; s < times.size(); ++s) {
-      int64_t& free = free_ns[session_.plan().segments[s].part];
-      const double wait = static_cast<double>(times[s].begin_ns - std::max(times[s].ready_ns, free)) / 1e3;
-      us_[s].push_back(static_cast<double>(times[s].end_ns - times[s].begin_ns) / 1e3);
-      wait_us_[s].push_back(wait);
-      handoff += wait;
-      free = times[s].end_ns;
-    }
-    handoff_us_.push_back(handoff);
-  }
-
-  void report(EvaluateResult& result) const {
-    const Plan& plan = session_.plan();
-    for (size_t s = 0; s < plan.segments.size(); ++s) {
-      const Segment& segment = plan.segments[s];
-      result.segments.push_back({segment.name, session_.parts()[segment.part].label(), segment.merges, median(us_[s]),
-                                 median(wait_us_[s]), session_.times()[s]});
-      if (segment.merges) result.merge_us += result.segments.back().us;
-    }
-    result.merges = plan.merges();
-    result.copies = plan.copies;
-    result.copied_bytes = plan.copied_bytes;
-    result.handoff_us = median(handoff_us_);
-  }
-
- private:
-  const ParallelSession& session_;
-  std::vector<std::vector<double>> us_, wait_us_;
-  std::vector<double> handoff_us_;
-};
-
-// All processors of the parts of that kind as one device, where several parts have some.
-std::optional<Part> together(const std::vector<Part>& parts) {
-  Part all = parts[0];
-  all.cores.clear();
-  std::set<std::string> texts;
-  int n = 0;
-  for (const Part& part : parts) {
-    if (part.cores.empty() || part.device.on_gpu() || part.device.text() != parts[0].device.text()) continue;
-    ++n;
-    all.cores.insert(all.cores.end(), part.cores.begin(), part.cores.end());
-  }
-  if (n < 2) return std::nullopt;
-  std::sort(all.cores.begin(), all.cores.end());
-  all.text = cat(all.device.text(), "@", processors_text(all.cores));
-  return all;
 }
 
 class Measurement {
  public:
   // `alone` runs on single devices.
   Measurement(const EvaluateRequest& request, const Graph& graph, const Graph& alone, const std::vector<Part>& parts)
-      : request_(request),
-        graph_(alone),
-        parts_(parts),
-        session_(open_parallel(graph, parts, request.compile)),
-        times_(*session_) {
+      : request_(request), graph_(alone), parts_(parts), session_(open_parallel(graph, parts, request.compile)) {
     for (const Part& part : parts_) alone_.push_back(open(part));
-    all_ = together(parts_);
+    const std::vector<Part> joined = place::joined_parts(parts_);
+    if (!joined.empty()) all_ = joined[0];
     if (all_) together_ = open(*all_);
     inputs_ = sample_for(alone_[0]->package(), request_);
   }
 
   void measure(EvaluateResult& result) {
     std::vector<Way> ways;
-    ways.push_back({[&] { return session_->run(inputs_); }, {}});
+    ways.push_back({[&] { return session_->run(inputs_); }, session_->callers_processors()});
     for (size_t p = 0; p < parts_.size(); ++p)
       ways.push_back({[&, p] { return alone_[p]->run(inputs_); }, parts_[p].cores});
     if (all_) ways.push_back({[&] { return together_->run(inputs_); }, all_->cores});
@@ -177,8 +99,9 @@ class Measurement {
     }
     usage::EnergyMeter energy(usage::Roots{});
     double energy_mj = 0;
+    std::vector<std::vector<place::SegmentTime>> runs_of_branches;
     bool readable = energy.read().has_value();
-    const int64_t turns = std::min<int64_t>(kTurns, request_.runs);
+    const int64_t turns = std::min<int64_t>(place::kTurns, request_.runs);
     for (int64_t turn = 0; turn < turns; ++turn) {
       const int64_t runs = request_.runs * (turn + 1) / turns - request_.runs * turn / turns;
       for (Way& way : ways) {
@@ -187,7 +110,7 @@ class Measurement {
         const std::optional<double> before = branches ? energy.read() : std::nullopt;
         for (int64_t i = 0; i < runs; ++i) {
           run_once(way, true);
-          if (branches) times_.add();
+          if (branches) runs_of_branches.push_back(session_->times());
         }
         const std::optional<double> after = branches ? energy.read() : std::nullopt;
         if (before && after) energy_mj += *after - *before;
@@ -198,7 +121,7 @@ class Measurement {
     const double energy_uj = energy_mj * 1e3 / static_cast<double>(request_.runs);
     if (readable && energy_uj > 0) result.energy_uj = energy_uj;
     result.energy_contains = energy.text();
-    times_.report(result);
+    result.runs = place::report_runs(*session_, runs_of_branches);
     const auto baseline = [&](const std::string& name, const Way& way) {
       return Baseline{name, latency_of(way.us), identical(way.outputs, ways[0].outputs)};
     };
@@ -218,7 +141,6 @@ class Measurement {
   const std::vector<Part> parts_;
   std::map<std::string, std::shared_ptr<const Package>> packages_;  // by device
   std::unique_ptr<ParallelSession> session_;
-  SegmentTimes times_;
   std::vector<std::unique_ptr<Session>> alone_;
   std::optional<Part> all_;
   std::unique_ptr<Session> together_;
@@ -300,17 +222,6 @@ Earlier read_earlier(const std::string& path) {
 
 }  // namespace
 
-Latency latency_of(std::vector<double> us) {
-  std::sort(us.begin(), us.end());
-  const auto at = [&](double q) {
-    const double place = q * static_cast<double>(us.size() - 1);
-    const auto low = static_cast<size_t>(place);
-    const size_t high = std::min(low + 1, us.size() - 1);
-    return us[low] + (us[high] - us[low]) * (place - static_cast<double>(low));
-  };
-  return {at(0.5), us.front(), at(0.95), std::accumulate(us.begin(), us.end(), 0.0) / static_cast<double>(us.size())};
-}
-
 EvaluateResult evaluate_graph(const std::string& cfg, const Graph& graph, const Graph& alone,
                               const EvaluateRequest& request) {
   EvaluateResult result;
@@ -372,7 +283,7 @@ void evaluate(const EvaluateRequest& request) {
   }
   if (skipped > 0)
     request.say(cat(skipped, " of ", files.size(), " configurations are in ", request.output, " already"));
-  if (!request.timeline.empty()) write_file(request.timeline, timeline_json(results));
+  if (!request.timeline.empty() && !results.empty()) write_file(request.timeline, timeline_json(results));
 }
 
 std::string csv_row(const EvaluateResult& result) {

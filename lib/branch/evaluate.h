@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "branch/config.h"
-#include "branch/open.h"
+#include "branch/placement.h"
+#include "place/measure.h"
+#include "place/timeline.h"
 
 namespace dnn::branch {
 
-// Below this, branches are said to be not worth it.
-inline constexpr double kWorthIt = 1.05;
+using place::kWorthIt;
 
 struct EvaluateRequest {
   std::vector<std::string> configs;  // files, models and configurations; of a folder all .yaml files below it
@@ -26,23 +27,13 @@ struct EvaluateRequest {
   std::function<void(const std::string&)> say, warn;
 };
 
-// Microseconds of one way to run a network.
-struct Latency {
-  double median = 0, min = 0, p95 = 0, mean = 0;
-};
-Latency latency_of(std::vector<double> us);
+using place::Latency;
+using place::latency_of;
 
 struct Baseline {
   std::string name;  // "C (cpu@0)", "cpu@0-1"
   Latency latency;
   bool same_bits = false;  // as the branches give together
-};
-
-struct SegmentResult {
-  std::string name, part;
-  bool merges = false;
-  double us = 0, wait_us = 0;  // medians: how long it ran, and from when it could until it began
-  SegmentTime last;            // of one run
 };
 
 struct EvaluateResult {
@@ -52,10 +43,7 @@ struct EvaluateResult {
   Latency latency;
   std::optional<double> energy_uj;
   std::string energy_contains;
-  std::vector<SegmentResult> segments;
-  int64_t merges = 0, copies = 0, copied_bytes = 0;
-  double merge_us = 0;    // medians of the merging segments together
-  double handoff_us = 0;  // median over the runs of what parts waited although they were free and their inputs there
+  place::RunReport runs;             // segments, merges and copies of the branches
   std::vector<Baseline> alone;       // each part alone
   std::optional<Baseline> together;  // all processors of the parts as one device, where there are several
   // The best of these baselines, its time by this one's, and 1/(sum of 1/t) of the parts alone.

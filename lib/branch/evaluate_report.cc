@@ -49,23 +49,25 @@ std::string result_json(const EvaluateResult& r) {
   json["energy_contains"] = r.energy_contains;
   std::map<std::string, double> busy;
   json["segments"] = Json::array();
-  for (const SegmentResult& s : r.segments) {
+  for (const place::SegmentReport& s : r.runs.segments) {
     busy[s.part] += s.us;
     json["segments"].push_back({{"nodes", s.name},
                                 {"part", s.part},
                                 {"median_us", tenths(s.us)},
                                 {"wait_us", tenths(s.wait_us)},
-                                {"merges", s.merges}});
+                                {"merges", s.merges},
+                                {"last_begin_us", tenths(static_cast<double>(s.last.begin_ns) / 1e3)},
+                                {"last_us", tenths(static_cast<double>(s.last.end_ns - s.last.begin_ns) / 1e3)}});
   }
   json["parts"] = Json::array();
   for (const auto& [part, us] : busy)
     json["parts"].push_back(
         {{"part", part}, {"busy_us", tenths(us)}, {"idle_us", tenths(std::max(0.0, r.latency.median - us))}});
-  json["merges"] = {{"count", r.merges},
-                    {"us", tenths(r.merge_us)},
-                    {"handoff_us", tenths(r.handoff_us)},
-                    {"copies", r.copies},
-                    {"copied_bytes", r.copied_bytes}};
+  json["merges"] = {{"count", r.runs.merges},
+                    {"us", tenths(r.runs.merge_us)},
+                    {"handoff_us", tenths(r.runs.handoff_us)},
+                    {"copies", r.runs.copies},
+                    {"copied_bytes", r.runs.copied_bytes}};
   json["alone"] = Json::array();
   for (const Baseline& baseline : r.alone) json["alone"].push_back(json_of(baseline));
   json["together"] = r.together ? json_of(*r.together) : Json();
@@ -89,28 +91,9 @@ std::string result_line(const EvaluateResult& r) {
 }
 
 std::string timeline_json(const std::vector<EvaluateResult>& results) {
-  Json events = Json::array();
-  for (size_t i = 0; i < results.size(); ++i) {
-    events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", i + 1}, {"args", {{"name", results[i].cfg}}}});
-    std::map<std::string, size_t> threads;
-    for (const SegmentResult& s : results[i].segments) {
-      const auto [thread, is_new] = threads.emplace(s.part, threads.size() + 1);
-      if (is_new)
-        events.push_back({{"name", "thread_name"},
-                          {"ph", "M"},
-                          {"pid", i + 1},
-                          {"tid", thread->second},
-                          {"args", {{"name", s.part}}}});
-      events.push_back({{"name", s.name},
-                        {"cat", s.merges ? "merge" : "segment"},
-                        {"ph", "X"},
-                        {"pid", i + 1},
-                        {"tid", thread->second},
-                        {"ts", static_cast<double>(s.last.begin_ns) / 1e3},
-                        {"dur", static_cast<double>(s.last.end_ns - s.last.begin_ns) / 1e3}});
-    }
-  }
-  return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+  std::vector<place::Timeline> timelines;
+  for (const EvaluateResult& result : results) timelines.push_back({result.cfg, result.runs.segments});
+  return place::timeline_json(timelines);
 }
 
 }  // namespace dnn::branch

@@ -51,7 +51,7 @@ void say_ratio(const MakeRequest& request, const Graph& branched, const Graph& s
 Graph make_branched(const MakeRequest& request) {
   Graph source = read_model(request.model);
   const std::string batch = open_batch(source), file = std::filesystem::path(request.model).filename().string();
-  source = with_one_sample(std::move(source));
+  source = place::with_one_sample(std::move(source));
   // Nodes that compute shapes and pads are no layers.
   PassOptions passes;
   passes.changes = "only:fold-constant";

@@ -17,18 +17,6 @@ namespace {
 constexpr int kWidths = 8;
 constexpr int kWarmUp = 3;
 
-std::vector<Tensor> inputs_for(const Graph& graph) {
-  std::vector<Tensor> inputs;
-  for (ValueId v : graph.inputs) {
-    const Type& type = graph.value(v).type;
-    Tensor x(type.dtype, type.fixed_shape());
-    // No zeros and no denormals: what a network computes on.
-    for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i % 23) / 11 - 1;
-    inputs.push_back(std::move(x));
-  }
-  return inputs;
-}
-
 class Stopwatch {
  public:
   Stopwatch(const std::vector<Part>& parts, const SearchOptions& options) : parts_(parts), options_(options) {}
@@ -36,12 +24,13 @@ class Stopwatch {
   // Median microseconds of a run on each part; one compilation for each kind of device.
   std::vector<double> measure(const Graph& graph) {
     std::map<std::string, std::shared_ptr<const Package>> packages;
-    const std::vector<Tensor> inputs = inputs_for(graph);
+    const std::vector<Tensor> inputs = place::inputs_for(graph);
     std::vector<double> result;
     for (const Part& part : parts_) {
       std::shared_ptr<const Package>& package = packages[part.device.text()];
-      if (package == nullptr) package = std::make_shared<Package>(compile(graph, options_for(part, options_.compile)));
-      const std::unique_ptr<Session> session = open_alone(package, part);
+      if (package == nullptr)
+        package = std::make_shared<Package>(compile(graph, place::options_for(part, options_.compile)));
+      const std::unique_ptr<Session> session = place::open_alone(package, part);
       const PinnedThread pinned(part.cores);
       std::vector<double> us;
       for (int64_t i = 0; i < kWarmUp + options_.runs; ++i) {
@@ -50,7 +39,7 @@ class Stopwatch {
         if (i >= kWarmUp)
           us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
       }
-      result.push_back(latency_of(std::move(us)).median);
+      result.push_back(place::latency_of(std::move(us)).median);
     }
     return result;
   }

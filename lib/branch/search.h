@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "branch/open.h"
+#include "branch/placement.h"
 #include "branch/stretch.h"
 
 namespace dnn::branch {

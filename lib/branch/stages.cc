@@ -2,10 +2,10 @@
 #include "branch/stages.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/error.h"
 #include "ops/op.h"
+#include "place/blocks.h"
 
 namespace dnn::branch {
 namespace {
@@ -20,28 +20,9 @@ bool has_pixels(const Graph& graph, ValueId v) { return extent(graph, v, 2) * ex
 
 // Blocks between the values, in order, that alone are read by what follows. The last one is behind the last such value.
 std::vector<SourceBlock> find_blocks(const Graph& graph) {
-  const Uses uses(graph);
-  std::vector<size_t> unread(static_cast<size_t>(graph.value_count()), 0);
-  for (ValueId v = 0; v < graph.value_count(); ++v)
-    unread[static_cast<size_t>(v)] = uses.readers[static_cast<size_t>(v)].size() + (graph.is_output(v) ? 1 : 0);
-  std::set<ValueId> live(graph.inputs.begin(), graph.inputs.end());
-  std::vector<SourceBlock> blocks(1);
-  blocks.back().in = graph.inputs[0];
-  for (NodeId id : graph.order()) {
-    blocks.back().nodes.push_back(id);
-    std::vector<ValueId> read = captured_values(graph, graph.node(id));
-    read.insert(read.end(), graph.node(id).inputs.begin(), graph.node(id).inputs.end());
-    for (ValueId v : read) {
-      if (v != kNoValue && uses.readers[static_cast<size_t>(v)].back() == id && !graph.is_output(v)) live.erase(v);
-    }
-    for (ValueId v : graph.node(id).outputs) {
-      if (v != kNoValue && unread[static_cast<size_t>(v)] > 0) live.insert(v);
-    }
-    if (live.size() != 1 || !is_image(graph.value(*live.begin()).type)) continue;
-    blocks.back().out = *live.begin();
-    blocks.emplace_back();
-    blocks.back().in = *live.begin();
-  }
+  std::vector<SourceBlock> blocks;
+  for (place::Run& run : place::find_runs(graph, [&](ValueId v) { return is_image(graph.value(v).type); }))
+    blocks.push_back({std::move(run.nodes), run.in, run.out});
   return blocks;
 }
 

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "graph/text.h"
+#include "package/placed.h"
 
 namespace dnn {
 namespace {
@@ -119,6 +120,64 @@ std::string steps_table(const Variant& plan) {
   }
   return text + totals + batch + "\n";
 }
+
+std::vector<std::string> nodes_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (NodeId id : graph.order()) names.push_back(graph.node(id).name);
+  return names;
+}
+
+// Values of a segment that another part has made, by name.
+std::vector<std::vector<std::string>> copied_values(const Package& package) {
+  const Graph& graph = package.graph();
+  std::map<ValueId, size_t> made_by;  // part
+  std::vector<std::vector<std::string>> copied;
+  for (const PlacedSegment& s : package.placed->segments) {
+    copied.emplace_back();
+    for (ValueId v : s.inputs) {
+      const auto maker = made_by.find(v);
+      if (maker != made_by.end() && maker->second != s.part) copied.back().push_back(graph.value(v).name);
+    }
+    for (ValueId v : s.outputs) made_by[v] = s.part;
+  }
+  return copied;
+}
+
+// Parts and segments of a placed package, "" of another.
+std::string placed_lines(const Package& package) {
+  if (package.placed == nullptr) return "";
+  std::string out;
+  const Graph& graph = package.graph();
+  const std::vector<std::vector<std::string>> copied = copied_values(package);
+  for (const std::string& part : package.placed->parts) out += line({{"type", "part"}, {"device", part}});
+  for (size_t i = 0; i < copied.size(); ++i) {
+    const PlacedSegment& s = package.placed->segments[i];
+    out += line({{"type", "segment"},
+                 {"id", i},
+                 {"name", s.name},
+                 {"part", package.placed->parts[s.part]},
+                 {"target", s.package->backend()},
+                 {"inputs", values_json(graph, s.inputs)},
+                 {"outputs", values_json(graph, s.outputs)},
+                 {"copied", copied[i]},
+                 {"nodes", nodes_of(s.package->source.structure())},
+                 {"steps", s.package->variants.front().steps.size()},
+                 {"constant_bytes", constant_bytes(*s.package)}});
+  }
+  return out;
+}
+
+std::string placed_text(const Package& package) {
+  if (package.placed == nullptr) return "";
+  const std::vector<std::vector<std::string>> copied = copied_values(package);
+  std::string out = "segment\tpart\tsteps\tnodes\tcopied\n";
+  for (size_t i = 0; i < copied.size(); ++i) {
+    const PlacedSegment& s = package.placed->segments[i];
+    out += cat(i, "\t", package.placed->parts[s.part], "\t", s.package->variants.front().steps.size(), "\t",
+               clean(s.name), "\t", copied[i].empty() ? "-" : clean(join(copied[i], "+")), "\n");
+  }
+  return out + "\n";
+}
 }  // namespace
 
 std::string explain_passes(const std::vector<PassLog>& log) {
@@ -155,6 +214,7 @@ std::string package_to_json(const Package& package) {
             {"sample_arena_bytes", plan.sample_arena_bytes},
             {"constants", package.constants.size()},
             {"constant_bytes", constant_bytes(package)}});
+  if (package.placed != nullptr) return out + placed_lines(package);
   for (const Variant& variant : package.variants) {
     if (!variant.compiled()) continue;
     const Code& code = variant.code;
@@ -177,13 +237,14 @@ std::string package_to_text(const Package& package) {
           info.opt, " for ", package.backend().empty() ? "the interpreter" : package.backend(), ", ", info.dtype,
           ", by dnn-tools ", info.tool_version, info.compiler.empty() ? "" : " with " + info.compiler, "\n");
   for (const Variant& variant : package.variants) {
-    if (!variant.compiled()) continue;
+    if (!variant.compiled() || package.placed != nullptr) continue;
     const Code& code = variant.code;
     const std::string& isa = variant.target.isa;
     out += cat("code ", isa.empty() ? package.backend() : isa, ": source ", code.source.size(), " bytes, sha256 ",
                sha256_hex(as_bytes(code.source)).substr(0, 16), ", binary ", code.binary.size(), " bytes\n");
   }
   if (!package.source.kept()) out += "the model's weights are in it only as kernels read them\n";
+  if (package.placed != nullptr) return out + "\n" + placed_text(package) + to_text(package.graph());
   out += cat(package.constants.size(), " constants of ", constant_bytes(package), " bytes\n\n", explain(package), "\n");
   return out + to_text(package.graph());
 }

@@ -14,6 +14,7 @@
 #include "compile/cache_key.h"
 #include "formats/format.h"
 #include "graph/bind.h"
+#include "package/placed.h"
 
 namespace dnn {
 namespace {
@@ -92,12 +93,15 @@ Graph read_source(const ModelSource& source, const OpenOptions& options) {
 
 std::string hash_of(const ModelSource& source) { return source.folder ? "" : sha256_hex(source.bytes); }
 
-// `sha256` is of the source's bytes, "" of a folder.
-Package compile_source(const ModelSource& source, const std::string& sha256, const OpenOptions& options) {
+using Make = std::function<Package(const Graph& graph)>;
+
+// `sha256` is of the source's bytes, "" of a folder. `make`: in place of compile(), where there is one.
+Package compile_source(const ModelSource& source, const std::string& sha256, const OpenOptions& options,
+                       const Make& make = {}) {
   const Graph graph = read_source(source, options);
   Package package;
   try {
-    package = compile(graph, options.compile);
+    package = make ? make(graph) : compile(graph, options.compile);
   } catch (Error& e) {
     throw e.within(source_name(source.path));
   }
@@ -145,6 +149,13 @@ Package without_weights_of_source(const Package& package) {
   Package result = package;
   result.source = package.source.without_constants();
   return result;
+}
+
+// With the model's weights where --keep-source asks for them.
+void write_as_asked(const Package& package, const OpenOptions& options, ByteSink& to) {
+  Package result = package;
+  result.source = options.keep_source ? SourceGraph(package.source.graph()) : package.source.without_constants();
+  write_package(result, to, usable_key(options));
 }
 
 // Compiles, or takes from the cache what was compiled.
@@ -244,6 +255,9 @@ std::shared_ptr<const Package> compile_anew(const std::string& path, const Opene
                                             const OpenOptions& options) {
   const Package& given = *opened.package;
   const std::string what = opened.older ? "an older version's package" : "not signed by this user";
+  if (given.placed != nullptr)
+    fail_environment(path, ": ", what, ", and placed on ", join(given.placed->parts),
+                     ": run it with --trust if you trust who made it, or place its model again (dnn-compile --place)");
   Graph source;
   try {
     source =
@@ -281,17 +295,21 @@ Graph read_bound(const std::string& path, const OpenOptions& options) {
 std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& given, ByteSink* to) {
   const OpenOptions options = warning_once(given);
   OpenedPackage compiled = compile_or_recall(open_model(path, options.shapes, options.ignored), options);
-  if (to == nullptr) return compiled.package;
-  if (options.keep_source) {
-    Package whole = *compiled.package;
-    whole.source = whole.source.graph();
-    write_package(whole, *to, usable_key(options));
-  } else if (!compiled.file.bytes.empty()) {
+  if (to != nullptr && !options.keep_source && !compiled.file.bytes.empty()) {
     to->write(compiled.file.bytes);
-  } else {
-    write_package(without_weights_of_source(*compiled.package), *to, usable_key(options));
+  } else if (to != nullptr) {
+    write_as_asked(*compiled.package, options, *to);
   }
   return compiled.package;
+}
+
+std::shared_ptr<const Package> compile_file_by(const std::string& path, const OpenOptions& given, ByteSink* to,
+                                               const Make& make) {
+  const OpenOptions options = warning_once(given);
+  const ModelSource source = open_model(path, options.shapes, options.ignored);
+  const auto package = std::make_shared<Package>(compile_source(source, hash_of(source), options, make));
+  if (to != nullptr) write_as_asked(*package, options, *to);
+  return package;
 }
 
 std::shared_ptr<const Package> open_package(const std::string& path, const OpenOptions& given) {

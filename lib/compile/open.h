@@ -41,6 +41,10 @@ Graph read_bound(const std::string& path, const OpenOptions& options);
 // `to` is null; without the weights of the model unless keep_source asks for them.
 std::shared_ptr<const Package> compile_file(const std::string& path, const OpenOptions& options, ByteSink* to);
 
+// The same, made by `make` in place of compile(), from the graph with its shapes bound; not cached.
+std::shared_ptr<const Package> compile_file_by(const std::string& path, const OpenOptions& options, ByteSink* to,
+                                               const std::function<Package(const Graph& graph)>& make);
+
 // Cache, object and key places of this user, as the two functions below say; for no cache and no key leave it.
 void use_folders(OpenOptions* options, const char* xdg_cache_home, const char* xdg_config_home, const char* home);
 

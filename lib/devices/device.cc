@@ -5,6 +5,7 @@
 
 #include "devices/library.h"
 #include "devices/remote.h"
+#include "package/placed.h"
 #include "target/isa.h"
 
 namespace dnn {
@@ -103,6 +104,9 @@ std::vector<Tensor> Session::fork(const std::vector<Tensor>&, const Fork&) {
 std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options) {
   const Device& row = device.device();
+  if (package->placed != nullptr && device.framework() == nullptr)
+    fail_usage("the package is placed on ", join(package->placed->parts), ", not on ", device,
+               ": run it with dnn-infer, without --device, or compile the model for ", device);
   for (const Device& other : devices()) {
     if (package->backend() == other.target() && package->backend() != row.target() && device.framework() == nullptr) {
       fail_usage("the package is for ", other.kind, ", ", device, " is asked for: give --device ", other.kind,

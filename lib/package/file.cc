@@ -23,6 +23,7 @@
 #include "base/private.h"
 #include "base/sha256.h"
 #include "package/join.h"
+#include "package/placed.h"
 #include "package/variant_fb.h"
 
 namespace dnn {
@@ -34,7 +35,8 @@ using flatbuffers::Offset;
 constexpr char kMagic[8] = {'D', 'N', 'N', 'P', 'K', 'G', 0, 1};
 constexpr size_t kHead = 56;  // magic, manifest size, HMAC, checksum
 constexpr size_t kAlign = 64;
-constexpr uint32_t kVersion = 3;      // of older ones the source alone is read
+constexpr uint32_t kVersion = 4;      // of packages with a plan for several devices
+constexpr uint32_t kPlain = 3;        // of all others; of older ones the source alone is read
 constexpr uint64_t kLarge = 1 << 16;  // bytes of a constant that is not read before it is needed
 
 Sha256 sign(Bytes manifest, const PackageKey& key) {
@@ -127,15 +129,22 @@ Offset<fb::Info> pack_info(FlatBufferBuilder& b, const PackageInfo& i) {
   return fb::CreateInfo(b, path, sha, format, i.opt, compiler, names, dtype, version);
 }
 
-std::string build_manifest(const Package& p, BlobStore& blobs) {
-  FlatBufferBuilder b(1 << 16);
-  b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
-  const StoreBlob put = [&](Bytes bytes) {
-    const BlobStore::Place& place = blobs.add(bytes);
-    const fb::Tag tag = place.tag ? packed(*place.tag) : fb::Tag();
-    const auto digest = b.CreateString(place.sha256);
-    return fb::CreateBlob(b, place.offset, place.bytes.size(), place.checksum, place.tag ? &tag : nullptr, digest);
-  };
+Offset<fb::Manifest> pack_package(FlatBufferBuilder& b, const Package& p, const StoreBlob& put);
+
+Offset<fb::Placed> pack_placed(FlatBufferBuilder& b, const Placed& placed, const StoreBlob& put) {
+  const auto parts = b.CreateVectorOfStrings(placed.parts);
+  std::vector<Offset<fb::Segment>> segments;
+  for (const PlacedSegment& s : placed.segments) {
+    const auto package = pack_package(b, *s.package, put);
+    const auto name = b.CreateString(s.name);
+    const auto inputs = b.CreateVector(s.inputs), outputs = b.CreateVector(s.outputs);
+    segments.push_back(fb::CreateSegment(b, name, static_cast<uint32_t>(s.part), inputs, outputs, package));
+  }
+  const auto list = b.CreateVector(segments);
+  return fb::CreatePlaced(b, parts, list);
+}
+
+Offset<fb::Manifest> pack_package(FlatBufferBuilder& b, const Package& p, const StoreBlob& put) {
   const auto info = pack_info(b, p.info);
   std::vector<const Graph*> distinct;
   std::vector<Offset<fb::Graph>> graphs;
@@ -155,7 +164,21 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   const auto cs = b.CreateVector(constants);
   const auto gs = b.CreateVector(graphs);
   const auto vs = b.CreateVector(variants);
-  b.Finish(fb::CreateManifest(b, kVersion, info, source, cs, gs, vs, !p.source.kept()));
+  const auto placed = p.placed == nullptr ? Offset<fb::Placed>() : pack_placed(b, *p.placed, put);
+  return fb::CreateManifest(b, p.placed == nullptr ? kPlain : kVersion, info, source, cs, gs, vs, !p.source.kept(),
+                            placed);
+}
+
+std::string build_manifest(const Package& p, BlobStore& blobs) {
+  FlatBufferBuilder b(1 << 16);
+  b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
+  const StoreBlob put = [&](Bytes bytes) {
+    const BlobStore::Place& place = blobs.add(bytes);
+    const fb::Tag tag = place.tag ? packed(*place.tag) : fb::Tag();
+    const auto digest = b.CreateString(place.sha256);
+    return fb::CreateBlob(b, place.offset, place.bytes.size(), place.checksum, place.tag ? &tag : nullptr, digest);
+  };
+  b.Finish(pack_package(b, p, put));
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
 }
 
@@ -356,6 +379,42 @@ void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::
   for (ValueId id : graph.outputs) package->output_types.push_back(graph.value(id).type);
 }
 
+std::shared_ptr<Package> unpack_package(const fb::Manifest& m, const BlobReader& blobs,
+                                        const std::shared_ptr<const void>& owner, ConstantsChecked when) {
+  const auto package = std::make_shared<Package>();
+  package->constants = unpack_constants(m, blobs, owner, when);
+  unpack_variants(m, blobs, owner, package.get());
+  package->info = unpack_info(m.info());
+  package->source = unpack_source(m, blobs, owner);
+  return package;
+}
+
+std::vector<ValueId> unpack_ids(const flatbuffers::Vector<int32_t>* ids) {
+  check_alignment(ids, sizeof(int32_t));
+  return ids == nullptr ? std::vector<ValueId>() : std::vector<ValueId>(ids->begin(), ids->end());
+}
+
+std::shared_ptr<const Placed> unpack_placed(const fb::Placed& p, const BlobReader& blobs,
+                                            const std::shared_ptr<const void>& owner) {
+  const auto placed = std::make_shared<Placed>();
+  if (p.parts() != nullptr) {
+    for (const auto* part : *p.parts()) placed->parts.push_back(part->str());
+  }
+  if (p.segments() == nullptr) return placed;
+  for (const auto* s : *p.segments()) {
+    PlacedSegment segment;
+    if (s->name() != nullptr) segment.name = s->name()->str();
+    segment.part = s->part();
+    segment.inputs = unpack_ids(s->inputs());
+    segment.outputs = unpack_ids(s->outputs());
+    if (s->package() == nullptr || s->package()->version() != kPlain || s->package()->placed() != nullptr)
+      fail_malformed("the plan is damaged: segment ", placed->segments.size(), " has no package");
+    segment.package = unpack_package(*s->package(), blobs, owner, ConstantsChecked::Before);
+    placed->segments.push_back(std::move(segment));
+  }
+  return placed;
+}
+
 OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key,
                     const std::string& path, ConstantsChecked when) {
   ByteReader reader(bytes, "package");
@@ -373,19 +432,21 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   if (m->version() > kVersion)
     fail_unsupported("package version ", m->version(), " is newer than this tool's ", kVersion);
   OpenedPackage opened;
-  opened.older = m->version() < kVersion;
+  opened.older = m->version() < kPlain;
   opened.trusted = !opened.older && !key.secret.empty() && same_digest(sign(manifest, key), digest);
   const BlobReader blobs(bytes, owner, copy, opened.trusted ? tags_of(key) : std::nullopt, path);
-  const SourceGraph source = unpack_source(*m, blobs, owner);
   if (opened.older) {
+    const SourceGraph source = unpack_source(*m, blobs, owner);
     opened.package = std::make_shared<Package>(interpreted_package(source.structure()));
-  } else {
-    opened.package = std::make_shared<Package>();
-    opened.package->constants = unpack_constants(*m, blobs, owner, when);
-    unpack_variants(*m, blobs, owner, opened.package.get());
+    opened.package->info = unpack_info(m->info());
+    opened.package->source = source;
+    return opened;
   }
-  opened.package->info = unpack_info(m->info());
-  opened.package->source = source;
+  opened.package = unpack_package(*m, blobs, owner, when);
+  if ((m->version() == kVersion) != (m->placed() != nullptr))
+    fail_malformed("the plan is damaged: version ", m->version(), m->placed() == nullptr ? " lacks" : " has", " parts");
+  if (m->placed() != nullptr) opened.package->placed = unpack_placed(*m->placed(), blobs, owner);
+  check_placed(*opened.package);
   return opened;
 }
 

@@ -149,6 +149,8 @@ struct Variant {
   }
 };
 
+struct Placed;
+
 struct Package {
   PackageInfo info;
   SourceGraph source;
@@ -156,6 +158,7 @@ struct Package {
   std::vector<Variant>
       variants;  // at least one, all for one backend; a device takes what it likes best of those that run there
   std::vector<Type> input_types, output_types;
+  std::shared_ptr<const Placed> placed;  // parts for several devices and their plan (package/placed.h), or null
 
   // The first variant's: of its inputs and outputs, their names and order are those of all.
   const Graph& graph() const { return *variants.front().graph; }

@@ -20,8 +20,8 @@ EvaluateResult result() {
   EvaluateResult r;
   r.cfg = "a,b/R-50-CD.yaml";
   r.latency = {1234.56, 1200, 1300, 1240};
-  r.segments = {{"s1 .. s2", "C (cpu@0)", false, 10, 1, {0, 1000, 11000}},
-                {"s3", "D (cpu@1)", true, 4, 2, {11000, 12000, 16000}}};
+  r.runs.segments = {{"s1 .. s2", "C (cpu@0)", false, 10, 1, {0, 1000, 11000}},
+                     {"s3", "D (cpu@1)", true, 4, 2, {11000, 12000, 16000}}};
   r.alone = {{"C (cpu@0)", {1500, 1, 1, 1}, true}, {"D (cpu@1)", {3000, 1, 1, 1}, true}};
   r.best = "C (cpu@0)";
   r.best_us = 1500;

@@ -7,7 +7,7 @@
 
 #include "base/affinity.h"
 #include "branch/network.h"
-#include "branch/open.h"
+#include "branch/placement.h"
 #include "cache.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
@@ -15,6 +15,14 @@
 
 namespace dnn::branch {
 namespace {
+
+using place::cut_into_segments;
+using place::open_alone;
+using place::options_for;
+using place::Plan;
+using place::Segment;
+using place::SegmentTime;
+using place::with_one_sample;
 
 const char* const kNet = R"(MODEL: {TYPE: mbanynet, NUM_CLASSES: 5}
 ANYNET:
@@ -70,7 +78,7 @@ TEST(BranchParts, AreReadFromAList) {
 }
 
 TEST(BranchParts, AreRefusedWithTheWayOut) {
-  EXPECT_EQ(refused("X=cpu"), "2 --devices: \"X=cpu\": the letter is not one of C (cpu), D (dsp), G (gpu)");
+  EXPECT_EQ(refused("X=cpu"), "2 --devices: \"X=cpu\": the letter is not one of CDG");
   EXPECT_EQ(refused("C=cpu,,D=cpu"), "2 --devices: \"C=cpu,,D=cpu\" has an empty entry");
   EXPECT_EQ(refused("C=cpu,C=reference"), "2 --devices: the letter C comes twice");
   EXPECT_EQ(refused("C=cpu@"), "2 --devices: \"C=cpu@\": no processors after @; write @0 or @0+2-3");
@@ -79,9 +87,8 @@ TEST(BranchParts, AreRefusedWithTheWayOut) {
   const int core = allowed_processors().at(0);
   EXPECT_EQ(refused(cat("C=cpu@", core, ",D=cpu@", core)),
             cat("2 --devices: processor ", core, " is listed twice; give each part processors of its own"));
-  EXPECT_EQ(refused(cat("C=cpu@", core, ":int8")),
-            cat("4 --devices: \"C=cpu@", core,
-                ":int8\": parts compute in f32, not in int8; quantise the network for integers"));
+  EXPECT_EQ(refused(cat("C=cpu@", core, ":f16")),
+            cat("4 --devices: \"C=cpu@", core, ":f16\": no part computes in f16; choose from f32, int8, int16"));
   EXPECT_EQ(refused("C=cpu:f64").substr(0, 52), "4 --devices: \"C=cpu:f64\": parts run on devices for p");
   EXPECT_EQ(refused("C=cqu").substr(0, 2), "2 ");
 }

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "branch/open.h"
+#include "branch/placement.h"
 #include "branch/search.h"
 #include "branch/slice.h"
 #include "branch/stretch.h"
@@ -175,7 +175,7 @@ TEST(Stretch, OfAnyWidthsRunsInSegments) {
   const Graph graph = Maker().residual();
   for (const auto& [a, b, c] : std::vector<std::tuple<double, double, double>>{
            {0.34, 0.33, 0.33}, {0.25, 0.625, 0.125}, {0.875, 0.5, 0.25}, {0.125, 0.125, 0.75}}) {
-    const Graph three = with_one_sample(stretch(
+    const Graph three = place::with_one_sample(stretch(
         graph, find_stages(graph),
         plan_of({{{"cpu", 1, a}, {"dsp", 2, b}, {"gpu", 2, c}}, {{"cpu", 3, b}, {"dsp", 3, c}, {"gpu", 3, a}}})));
     verify(three);

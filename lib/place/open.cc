@@ -1,5 +1,5 @@
 // Compiling the segments of a plan and opening sessions on parts.
-#include "branch/open.h"
+#include "place/open.h"
 
 #include <thread>
 
@@ -9,7 +9,7 @@
 #include "infer/setup.h"
 #include "ops/op.h"
 
-namespace dnn::branch {
+namespace dnn::place {
 
 Graph with_one_sample(Graph graph) {
   for (ValueId v : graph.inputs) {
@@ -35,6 +35,7 @@ CompileOptions options_for(const Part& part, const CompileOptions& options) {
   NetworkOptions network;
   network.device = part.device;
   network.level = cat(options.opt);
+  network.passes = options.pass_changes;
   CompileOptions own = open_options(network).compile;
   own.build = options.build;
   return own;
@@ -57,22 +58,36 @@ std::unique_ptr<Session> open_alone(std::shared_ptr<const Package> package, cons
   return session;
 }
 
-std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
-                                               const CompileOptions& options) {
-  std::string letters;
-  for (const Part& part : parts) letters += part.letter;
-  Plan plan = cut_into_segments(graph, place_by_names(graph, letters));
+std::shared_ptr<Package> compile_segment(const Segment& segment, const Part& part, const CompileOptions& options) {
+  try {
+    return std::make_shared<Package>(compile(segment.graph, options_for(part, options)));
+  } catch (Error& e) {
+    throw e.within(cat("part ", part.label(), ", ", segment.name));
+  }
+}
+
+std::unique_ptr<ParallelSession> open_compiled(Plan plan, const std::vector<Part>& parts,
+                                               const std::vector<std::shared_ptr<const Package>>& packages) {
   std::vector<std::unique_ptr<Session>> sessions;
-  for (const Segment& segment : plan.segments) {
-    const Part& part = parts[segment.part];
+  for (size_t s = 0; s < plan.segments.size(); ++s) {
+    const Part& part = parts[plan.segments[s].part];
     try {
-      sessions.push_back(
-          open_alone(std::make_shared<Package>(compile(segment.graph, options_for(part, options))), part));
+      sessions.push_back(open_alone(packages[s], part));
     } catch (Error& e) {
-      throw e.within(cat("part ", part.label(), ", ", segment.name));
+      throw e.within(cat("part ", part.label(), ", ", plan.segments[s].name));
     }
   }
   return std::make_unique<ParallelSession>(std::move(plan), parts, std::move(sessions));
 }
 
-}  // namespace dnn::branch
+std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
+                                               const std::vector<size_t>& places, const CompileOptions& options) {
+  check_precisions(graph, parts, places);
+  Plan plan = cut_into_segments(graph, places);
+  std::vector<std::shared_ptr<const Package>> packages;
+  for (const Segment& segment : plan.segments)
+    packages.push_back(compile_segment(segment, parts[segment.part], options));
+  return open_compiled(std::move(plan), parts, packages);
+}
+
+}  // namespace dnn::place

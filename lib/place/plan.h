@@ -5,15 +5,15 @@
 
 #include "graph/graph.h"
 
-namespace dnn::branch {
+namespace dnn::place {
 
 // Nodes that run on one part without waiting in between.
 struct Segment {
   std::string name;  // "s1_dsp_b1_proj_conv .. s1_dsp_b2_relu"
   size_t part = 0;
-  Graph graph;                           // its inputs are called as in the whole graph
   std::vector<ValueId> inputs, outputs;  // in the whole graph, in the order of the segment's
   bool merges = false;                   // it begins with values of several parts
+  Graph graph = {};                      // its inputs are called as in the whole graph; empty in the plan of a package
 };
 
 struct Plan {
@@ -22,13 +22,16 @@ struct Plan {
   size_t parts = 0;
   std::vector<Segment> segments;  // each behind those that it reads from
 
-  // What goes from part to part: number and bytes of values, each counted for every part that reads it.
+  // Values that go from part to part, each counted for every part that reads it: their number and bytes.
   int64_t copies = 0, copied_bytes = 0;
   int64_t merges() const;
 };
 
 // Cuts `graph`, whose types are inferred and fixed, by the part of each node (by NodeId). A segment ends where another part needs a value or has
-// made one, and nowhere else. Throws Unsupported for values without a fixed shape between parts.
+// made one, and nowhere else. Throws Unsupported for values without a fixed shape between parts, and for outputs that no node makes.
 Plan cut_into_segments(const Graph& graph, const std::vector<size_t>& part_of);
 
-}  // namespace dnn::branch
+// Finds, from the segments' inputs and outputs, which of them merge and what is copied. `graph` has the values' types.
+void count_copies(const Graph& graph, Plan& plan);
+
+}  // namespace dnn::place

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "branch/executor.h"
 #include "compile/compile.h"
+#include "place/executor.h"
 
-namespace dnn::branch {
+namespace dnn::place {
 
 // `graph` with every open first extent 1, and its types inferred: what the functions below take.
 Graph with_one_sample(Graph graph);
@@ -15,16 +15,23 @@ Graph with_one_sample(Graph graph);
 // Connects those that are on other machines: before the functions below. `connection` as for dnn-infer.
 void connect_parts(std::vector<Part>& parts, const DeviceOptions& connection);
 
-// What a package for the part is compiled with, as dnn-infer compiles for that device: `options`, of which level and build count, with the
+// The options that a package for the part is compiled with, as dnn-infer compiles for that device: level, passes and build of `options`, the
 // part's target and this machine's best instruction set.
 CompileOptions options_for(const Part& part, const CompileOptions& options);
 
-// The plan by the names of nodes, each segment an ordinary package on its part. Throws as compile() and
+// A segment compiled for its part. Throws as compile() does, with the part and the segment in front.
+std::shared_ptr<Package> compile_segment(const Segment& segment, const Part& part, const CompileOptions& options);
+
+// Each segment an ordinary package on its part. `places`: the part of each node, by NodeId. Throws as compile() and
 // open_session() do, with the part and the segment in front.
 std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
-                                               const CompileOptions& options);
+                                               const std::vector<size_t>& places, const CompileOptions& options);
+
+// The same of segments that are compiled already, one package for each.
+std::unique_ptr<ParallelSession> open_compiled(Plan plan, const std::vector<Part>& parts,
+                                               const std::vector<std::shared_ptr<const Package>>& packages);
 
 // The whole network on one part.
 std::unique_ptr<Session> open_alone(std::shared_ptr<const Package> package, const Part& part);
 
-}  // namespace dnn::branch
+}  // namespace dnn::place

@@ -1,5 +1,5 @@
-// The threads of a ParallelSession: each takes its part's segments in order and sleeps until the next one's inputs are there.
-#include "branch/executor.h"
+// The parts of a ParallelSession: each takes its part's segments in order and sleeps until the next one's inputs are there.
+#include "place/executor.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include "base/affinity.h"
 #include "base/error.h"
 
-namespace dnn::branch {
+namespace dnn::place {
 namespace {
 
 int64_t clock_ns() {
@@ -18,7 +18,10 @@ int64_t clock_ns() {
 }  // namespace
 
 ParallelSession::ParallelSession(Plan plan, std::vector<Part> parts, std::vector<std::unique_ptr<Session>> sessions)
-    : plan_(std::move(plan)), parts_(std::move(parts)), sessions_(std::move(sessions)) {
+    : plan_(std::move(plan)),
+      parts_(std::move(parts)),
+      sessions_(std::move(sessions)),
+      callers_(plan_.segments.empty() ? 0 : plan_.segments.back().part) {
   DNN_CHECK(sessions_.size() == plan_.segments.size() && plan_.parts <= parts_.size());
   std::vector<size_t> maker(plan_.values, plan_.segments.size());
   for (size_t s = 0; s < plan_.segments.size(); ++s) {
@@ -35,14 +38,18 @@ ParallelSession::ParallelSession(Plan plan, std::vector<Part> parts, std::vector
     }
   }
   try {
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      if (workers_[p]->segments.empty()) continue;
-      workers_[p]->thread = std::thread([this, p] { work(p); });
-      if (!parts_[p].cores.empty()) keep_to(workers_[p]->thread, std::span<const int>(parts_[p].cores).first(1));
-    }
+    start_threads();
   } catch (...) {
     end();
     throw;
+  }
+}
+
+void ParallelSession::start_threads() {
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    if (p == callers_ || workers_[p]->segments.empty()) continue;
+    workers_[p]->thread = std::thread([this, p] { work(p); });
+    if (!parts_[p].cores.empty()) keep_to(workers_[p]->thread, std::span<const int>(parts_[p].cores).first(1));
   }
 }
 
@@ -75,10 +82,11 @@ std::vector<Tensor> ParallelSession::run(const std::vector<Tensor>& inputs) {
   }
   failure_ = nullptr;
   working_ = 0;
-  for (const auto& worker : workers_) working_ += worker->segments.empty() ? 0 : 1;
+  for (const auto& worker : workers_) working_ += worker->thread.joinable() ? 1 : 0;
   start_ns_ = clock_ns();
   ++run_;
   for (const auto& worker : workers_) worker->wake.notify_all();
+  run_part(callers_, lock);
   done_.wait(lock, [&] { return working_ == 0; });
   if (failure_) std::rethrow_exception(failure_);
   std::vector<Tensor> outputs;
@@ -93,12 +101,18 @@ void ParallelSession::work(size_t part) {
     worker.wake.wait(lock, [&] { return stop_ || run_ != last; });
     if (stop_) return;
     last = run_;
-    for (size_t index : worker.segments) {
-      worker.wake.wait(lock, [&] { return stop_ || failure_ != nullptr || missing_[index] == 0; });
-      if (stop_) return;
-      if (failure_ != nullptr || !run_segment(index, lock)) break;
-    }
+    run_part(part, lock);
+    if (stop_) return;
     if (--working_ == 0) done_.notify_all();
+  }
+}
+
+// A part's segments, until one fails anywhere.
+void ParallelSession::run_part(size_t part, std::unique_lock<std::mutex>& lock) {
+  Worker& worker = *workers_[part];
+  for (size_t index : worker.segments) {
+    worker.wake.wait(lock, [&] { return stop_ || failure_ != nullptr || missing_[index] == 0; });
+    if (stop_ || failure_ != nullptr || !run_segment(index, lock)) return;
   }
 }
 
@@ -143,4 +157,4 @@ void ParallelSession::publish(size_t index, std::vector<Tensor> outputs) {
   }
 }
 
-}  // namespace dnn::branch
+}  // namespace dnn::place

@@ -1,13 +1,14 @@
 // cut_into_segments(): levels of nodes, by how often the path to them changes parts, become segments.
-#include "branch/plan.h"
+#include "place/plan.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/error.h"
+#include "place/rules.h"
 
-namespace dnn::branch {
+namespace dnn::place {
 namespace {
 
 // Values that a node reads, those of its subgraphs among them.
@@ -28,12 +29,16 @@ class Cutter {
     plan_.inputs = graph_.inputs;
     plan_.outputs = graph_.outputs;
     plan_.values = static_cast<size_t>(graph_.value_count());
+    for (ValueId v : graph_.outputs) {
+      if (producer(v) < 0 && !graph_.is_input(v))
+        fail_unsupported("output ", quoted(graph_.value(v).name), " is a constant, which no part computes");
+    }
     plan_.parts = part_of_.empty() ? 0 : *std::max_element(part_of_.begin(), part_of_.end()) + 1;
     find_levels();
     std::map<std::pair<size_t, size_t>, std::vector<NodeId>> groups;  // by level, then part
     for (NodeId id : graph_.order()) groups[{level(id), part(id)}].push_back(id);
     for (const auto& [key, nodes] : groups) plan_.segments.push_back(segment(key.second, nodes));
-    count_copies();
+    count_copies(graph_, plan_);
     return std::move(plan_);
   }
 
@@ -42,7 +47,7 @@ class Cutter {
   size_t level(NodeId id) const { return levels_[static_cast<size_t>(id)]; }
   NodeId producer(ValueId v) const { return uses_.producer[static_cast<size_t>(v)]; }
 
-  // Whether another part waits for one of the node's outputs.
+  // True where another part waits for one of the node's outputs.
   bool feeds_others(NodeId id) const {
     for (ValueId v : graph_.node(id).outputs) {
       if (v == kNoValue) continue;
@@ -69,17 +74,13 @@ class Cutter {
   Segment segment(size_t part, const std::vector<NodeId>& nodes) {
     Segment s;
     s.part = part;
-    const auto name = [&](NodeId id) {
-      const Node& node = graph_.node(id);
-      return node.name.empty() ? node.op : node.name;
-    };
-    s.name = nodes.size() == 1 ? name(nodes[0]) : name(nodes.front()) + " .. " + name(nodes.back());
+    s.name = name_of(graph_, nodes.front());
+    if (nodes.size() > 1) s.name += " .. " + name_of(graph_, nodes.back());
     s.graph.name = s.name;
     s.graph.producer = graph_.producer;
     s.graph.source_opsets = graph_.source_opsets;
     const std::set<NodeId> inside(nodes.begin(), nodes.end());
     std::map<ValueId, ValueId> here;
-    std::set<size_t> sources;
     const auto value = [&](ValueId v) {
       if (v == kNoValue) return kNoValue;
       if (const auto there = here.find(v); there != here.end()) return there->second;
@@ -96,13 +97,11 @@ class Cutter {
                            " goes from part to part, and its shape is not fixed");
         s.graph.inputs.push_back(mine);
         s.inputs.push_back(v);
-        if (producer(v) >= 0) sources.insert(this->part(producer(v)));
       }
       for (ValueId& v : node.inputs) v = value(v);
       for (ValueId& v : node.outputs) v = value(v);
       s.graph.add_node(std::move(node));
     }
-    s.merges = sources.size() > 1;
     for (NodeId id : nodes) {
       for (ValueId v : graph_.node(id).outputs) {
         if (v == kNoValue) continue;
@@ -115,21 +114,6 @@ class Cutter {
       }
     }
     return s;
-  }
-
-  void count_copies() {
-    std::map<ValueId, std::set<size_t>> readers;
-    for (const Segment& s : plan_.segments) {
-      for (ValueId v : s.inputs) {
-        if (producer(v) >= 0 && part(producer(v)) != s.part) readers[v].insert(s.part);
-      }
-    }
-    for (const auto& [v, parts] : readers) {
-      const Type& type = graph_.value(v).type;
-      plan_.copies += static_cast<int64_t>(parts.size());
-      plan_.copied_bytes += static_cast<int64_t>(parts.size()) * element_count(type.fixed_shape()) *
-                            static_cast<int64_t>(dtype_size(type.dtype));
-    }
   }
 
   const Graph& graph_;
@@ -145,6 +129,30 @@ int64_t Plan::merges() const {
   return std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.merges; });
 }
 
+void count_copies(const Graph& graph, Plan& plan) {
+  constexpr size_t kNone = SIZE_MAX;
+  std::vector<size_t> maker(plan.values, kNone);  // the part, by value
+  std::map<ValueId, std::set<size_t>> readers;
+  for (Segment& s : plan.segments) {
+    std::set<size_t> sources;
+    for (ValueId v : s.inputs) {
+      const size_t from = maker[static_cast<size_t>(v)];
+      if (from == kNone) continue;
+      sources.insert(from);
+      if (from != s.part) readers[v].insert(s.part);
+    }
+    s.merges = sources.size() > 1;
+    for (ValueId v : s.outputs) maker[static_cast<size_t>(v)] = s.part;
+  }
+  plan.copies = plan.copied_bytes = 0;
+  for (const auto& [v, parts] : readers) {
+    const Type& type = graph.value(v).type;
+    plan.copies += static_cast<int64_t>(parts.size());
+    plan.copied_bytes += static_cast<int64_t>(parts.size()) * element_count(type.fixed_shape()) *
+                         static_cast<int64_t>(dtype_size(type.dtype));
+  }
+}
+
 Plan cut_into_segments(const Graph& graph, const std::vector<size_t>& part_of) { return Cutter(graph, part_of).cut(); }
 
-}  // namespace dnn::branch
+}  // namespace dnn::place

@@ -1,0 +1,89 @@
+// check_placed(): what a plan from a file must keep, so that no run of it waits for ever or reads what is not there.
+#include "package/placed.h"
+
+#include <algorithm>
+
+namespace dnn {
+namespace {
+
+constexpr size_t kMostParts = 26, kMostText = 4096;
+
+template <class... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+  fail_malformed("the plan is damaged: ", parts...);
+}
+
+class PlanCheck {
+ public:
+  explicit PlanCheck(const Package& package)
+      : graph_(package.graph()), placed_(*package.placed), made_(static_cast<size_t>(graph_.value_count()), false) {}
+
+  void check() {
+    check_parts();
+    if (placed_.segments.empty()) fail("it has no segments");
+    for (ValueId v : graph_.inputs) made_[static_cast<size_t>(v)] = true;
+    for (size_t s = 0; s < placed_.segments.size(); ++s) check_segment(s, placed_.segments[s]);
+    for (ValueId v : graph_.outputs) {
+      if (!made_[static_cast<size_t>(v)]) fail("no segment makes output ", quoted(graph_.value(v).name));
+    }
+  }
+
+ private:
+  void check_parts() const {
+    if (placed_.parts.empty() || placed_.parts.size() > kMostParts) fail(placed_.parts.size(), " parts");
+    for (const std::string& part : placed_.parts) {
+      const bool plain =
+          std::all_of(part.begin(), part.end(), [](char c) { return c > ' ' && c < '\x7f' && c != ','; });
+      if (part.empty() || part.size() > kMostText || !plain) fail("a part is called ", quoted(part.substr(0, 64)));
+    }
+  }
+
+  void check_segment(size_t index, const PlacedSegment& segment) {
+    if (segment.part >= placed_.parts.size()) fail("segment ", index, " is for part ", segment.part);
+    if (segment.package->backend() == kPlacedBackend) fail("segment ", index, " is placed itself");
+    const Graph& own = segment.package->graph();
+    check_values(index, segment.inputs, own, own.inputs);
+    check_values(index, segment.outputs, own, own.outputs);
+    for (ValueId v : segment.inputs) {
+      if (!made_[static_cast<size_t>(v)]) fail("segment ", index, " reads value ", v, " before it is made");
+    }
+    for (ValueId v : segment.outputs) {
+      if (made_[static_cast<size_t>(v)]) fail("value ", v, " is made twice");
+      made_[static_cast<size_t>(v)] = true;
+    }
+  }
+
+  // Of a segment's inputs or outputs: `mine` in the whole graph, `theirs` in its own.
+  void check_values(size_t index, const std::vector<ValueId>& mine, const Graph& own,
+                    const std::vector<ValueId>& theirs) const {
+    if (mine.size() != theirs.size())
+      fail("segment ", index, " lists ", mine.size(), " values, it has ", theirs.size());
+    for (size_t i = 0; i < mine.size(); ++i) {
+      if (mine[i] < 0 || mine[i] >= graph_.value_count()) fail("segment ", index, " names value ", mine[i]);
+      const Type& type = graph_.value(mine[i]).type;
+      if (!type.fixed() || type.text() != own.value(theirs[i]).type.text())
+        fail("segment ", index, " has value ", mine[i], " as ", own.value(theirs[i]).type.text(), ", it is ",
+             type.text());
+    }
+  }
+
+  const Graph& graph_;
+  const Placed& placed_;
+  std::vector<bool> made_;  // by ValueId
+};
+
+}  // namespace
+
+void check_placed(const Package& package) {
+  const bool wanted = std::any_of(package.variants.begin(), package.variants.end(),
+                                  [](const Variant& v) { return v.target.backend == kPlacedBackend; });
+  if (wanted != (package.placed != nullptr) || (wanted && package.variants.size() != 1))
+    fail(wanted ? "the variant" : "the package", " is placed, and ", wanted ? "the package" : "its variant", " is not");
+  if (package.placed == nullptr) return;
+  const Variant& variant = package.variants.front();
+  if (!variant.steps.empty() || !variant.kernels.empty() || !variant.state.empty())
+    fail("a placed package has steps of its own");
+  PlanCheck(package).check();
+}
+
+}  // namespace dnn

@@ -1,0 +1,33 @@
+// Placed packages: one network as parts for several devices, and the plan that says what runs where, in which order, on which values.
+//
+// Such a package has one variant, for the backend "placed": it has no code, and its graph says what goes in and out. What runs is the
+// segments' packages, each an ordinary one for its part's device. lib/place makes and runs them.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "package/package.h"
+
+namespace dnn {
+
+inline constexpr std::string_view kPlacedBackend = "placed";
+
+// Nodes that run on one part without waiting in between.
+struct PlacedSegment {
+  std::string name;  // "conv1 .. pool1"
+  size_t part = 0;
+  std::vector<ValueId> inputs, outputs;  // of the placed package's graph, in the order of those of the segment's own
+  std::shared_ptr<const Package> package;
+};
+
+struct Placed {
+  std::vector<std::string> parts;       // as a user writes them, "C=cpu@0"
+  std::vector<PlacedSegment> segments;  // each behind those that it reads from
+};
+
+// Throws Malformed unless the plan computes the graph's outputs: every value is made once, before it is read, by parts that there are,
+// and has the type that the graph says. Also where the variant says that there is a plan, and there is none.
+void check_placed(const Package& package);
+
+}  // namespace dnn

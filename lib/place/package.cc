@@ -1,0 +1,200 @@
+// Placed packages made and opened; see package.h.
+#include "place/package.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/affinity.h"
+#include "base/error.h"
+#include "ops/op.h"
+#include "passes/pass.h"
+
+namespace dnn::place {
+namespace {
+
+constexpr size_t kMostRuns = 10000;  // that a profile keeps
+
+// Whether a rewrite computes sizes and indices. Weights that are stored in a few bits stay for the passes that compute on those.
+bool computes_sizes(const Graph& graph, const Patch& patch) {
+  constexpr int64_t kFew = 16;
+  for (NodeId id : patch.removed()) {
+    const Node& node = graph.node(id);
+    if (node.op == "DequantizeLinear" || node.op == "QuantizeLinear") return false;
+    for (ValueId v : node.outputs) {
+      if (v == kNoValue) continue;
+      const Type& type = graph.value(v).type;
+      const bool counts = type.dtype == DType::Int64 || type.dtype == DType::Int32 || type.dtype == DType::Bool;
+      if (!type.fixed() || (!counts && element_count(type.fixed_shape()) > kFew)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Graph ready_to_place(const Graph& graph) {
+  Graph ready = graph;
+  infer_types(ready);
+  PassOptions passes;
+  passes.changes = "only:fold-constant";
+  passes.allow = [](const Graph& g, const std::string&, const Patch& patch) { return computes_sizes(g, patch); };
+  run_passes(ready, passes);
+  remove_dead_nodes(ready);
+  infer_types(ready);
+  for (const std::vector<ValueId>* ids : {&ready.inputs, &ready.outputs}) {
+    for (ValueId v : *ids) {
+      if (!ready.value(v).type.fixed())
+        fail_unsupported("value ", quoted(ready.value(v).name), " is ", ready.value(v).type.text(),
+                         ": parts are made of networks of fixed shapes; pass --shape or --batch");
+    }
+  }
+  return ready;
+}
+
+Package make_placed(const Graph& source, const Graph& ready, const std::vector<Part>& parts,
+                    const std::vector<size_t>& places, const CompileOptions& options, bool keep_source) {
+  check_precisions(ready, parts, places);
+  const Plan plan = cut_into_segments(ready, places);
+  auto placed = std::make_shared<Placed>();
+  for (const Part& part : parts) placed->parts.push_back(part.entry());
+  Package package;
+  for (const Segment& segment : plan.segments) {
+    const std::shared_ptr<Package> own = compile_segment(segment, parts[segment.part], options);
+    if (!keep_source) own->source = own->source.without_constants();
+    if (package.info.passes.empty()) package.info.passes = own->info.passes;
+    if (package.info.compiler.empty()) package.info.compiler = own->info.compiler;
+    placed->segments.push_back({segment.name, segment.part, segment.inputs, segment.outputs, own});
+  }
+  Variant& variant = package.variants.emplace_back();
+  variant.target.backend = kPlacedBackend;
+  variant.graph = std::make_shared<const Graph>(SourceGraph(ready).without_constants().structure());
+  variant.values.resize(static_cast<size_t>(variant.graph->value_count()));
+  for (ValueId v : ready.inputs) package.input_types.push_back(ready.value(v).type);
+  for (ValueId v : ready.outputs) package.output_types.push_back(ready.value(v).type);
+  package.source = source;
+  package.info.opt = options.opt;
+  package.placed = placed;
+  check_placed(package);
+  return package;
+}
+
+Plan plan_of(const Package& package) {
+  const Graph& graph = package.graph();
+  const Placed& placed = *package.placed;
+  Plan plan;
+  plan.inputs = graph.inputs;
+  plan.outputs = graph.outputs;
+  plan.values = static_cast<size_t>(graph.value_count());
+  plan.parts = placed.parts.size();
+  for (const PlacedSegment& s : placed.segments) plan.segments.push_back({s.name, s.part, s.inputs, s.outputs});
+  count_copies(graph, plan);
+  return plan;
+}
+
+PlacedSession::PlacedSession(std::shared_ptr<const Package> package, const PlacedOptions& options)
+    : Session(std::move(package)) {
+  const Placed& placed = *package_->placed;
+  std::vector<Part> parts = parse_parts(join(placed.parts, ","));
+  connect_parts(parts, options.connection);
+  std::vector<std::shared_ptr<const Package>> packages;
+  for (const PlacedSegment& segment : placed.segments) packages.push_back(segment.package);
+  parallel_ = open_compiled(plan_of(*package_), parts, packages);
+}
+
+std::string PlacedSession::isa() const {
+  std::vector<std::string> isas;
+  for (size_t s = 0; s < parallel_->plan().segments.size(); ++s) {
+    const std::string isa = parallel_->session(s).isa();
+    if (!isa.empty() && std::find(isas.begin(), isas.end(), isa) == isas.end()) isas.push_back(isa);
+  }
+  return join(isas, "+");
+}
+
+// A part's threads are those of its sessions, which take turns.
+int PlacedSession::threads() const {
+  std::vector<int> threads(parallel_->parts().size(), 0);
+  for (size_t s = 0; s < parallel_->plan().segments.size(); ++s) {
+    int& most = threads[parallel_->plan().segments[s].part];
+    most = std::max(most, parallel_->session(s).threads());
+  }
+  int sum = 0;
+  for (int n : threads) sum += n;
+  return sum;
+}
+
+std::vector<int> PlacedSession::pinned_to() const {
+  const std::vector<int>& processors = parallel_->callers_processors();
+  return processors.empty() ? processors : std::vector<int>{processors.front()};
+}
+
+std::map<std::string, std::string> PlacedSession::facts() const {
+  const Plan& plan = parallel_->plan();
+  std::map<std::string, std::string> facts;
+  std::vector<size_t> segments(parallel_->parts().size(), 0);
+  for (size_t s = 0; s < plan.segments.size(); ++s) {
+    const size_t p = plan.segments[s].part;
+    ++segments[p];
+    for (const auto& [key, value] : parallel_->session(s).facts())
+      facts.emplace(cat(parallel_->parts()[p].letter, ".", key), value);
+  }
+  std::vector<std::string> lines;
+  for (size_t p = 0; p < segments.size(); ++p) {
+    if (segments[p] > 0) lines.push_back(cat(segments[p], " on ", parallel_->parts()[p].label()));
+  }
+  facts["segments"] = join(lines);
+  facts["copies"] = cat(plan.copies, " of ", plan.copied_bytes, " bytes in all");
+  return facts;
+}
+
+std::string PlacedSession::latency_contains() const {
+  return "one run of the network on a batch in memory, from its inputs to its outputs, on all its devices, with the "
+         "copies between them";
+}
+
+std::vector<Tensor> PlacedSession::run(const std::vector<Tensor>& inputs) {
+  check_inputs(inputs);
+  std::vector<Tensor> outputs = parallel_->run(inputs);
+  if (profiling_ && runs_.size() < kMostRuns) runs_.push_back(parallel_->times());
+  return outputs;
+}
+
+std::vector<Tensor> PlacedSession::trace(const std::vector<Tensor>& inputs, const Observer& observe) {
+  check_inputs(inputs);
+  const Plan& plan = parallel_->plan();
+  std::vector<Tensor> values(plan.values);
+  std::set<ValueId> shown;
+  const auto show = [&](ValueId v, const Tensor& tensor) {
+    if (observe && v != kNoValue && shown.insert(v).second) observe(graph(), v, tensor);
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values[static_cast<size_t>(plan.inputs[i])] = inputs[i];
+    show(plan.inputs[i], inputs[i]);
+  }
+  for (size_t s = 0; s < plan.segments.size(); ++s) {
+    const Segment& segment = plan.segments[s];
+    Session& session = parallel_->session(s);
+    const PinnedThread pinned(session.pinned_to());
+    std::vector<Tensor> given;
+    for (ValueId v : segment.inputs) given.push_back(values[static_cast<size_t>(v)]);
+    const std::vector<Tensor> made = session.trace(given, [&](const Graph& own, ValueId id, const Tensor& tensor) {
+      if (&own != &session.graph()) return;  // a subgraph's own values
+      show(graph().find_value(own.value(id).name), tensor);
+      for (const std::string& alias : own.value(id).aliases) show(graph().find_value(alias), tensor);
+    });
+    for (size_t i = 0; i < made.size(); ++i) {
+      values[static_cast<size_t>(segment.outputs[i])] = made[i];
+      show(segment.outputs[i], made[i]);
+    }
+  }
+  std::vector<Tensor> outputs;
+  for (ValueId v : plan.outputs) outputs.push_back(values[static_cast<size_t>(v)]);
+  return outputs;
+}
+
+std::string PlacedSession::device() const {
+  std::vector<std::string> entries;
+  for (const Part& part : parallel_->parts()) entries.push_back(part.entry());
+  return join(entries, ",");
+}
+
+}  // namespace dnn::place

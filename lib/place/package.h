@@ -1,0 +1,57 @@
+// Making placed packages (package/placed.h), and opening them as one session.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "package/placed.h"
+#include "place/executor.h"
+#include "place/open.h"
+
+namespace dnn::place {
+
+// The graph that plans cut: types inferred, arithmetic on shapes computed, so that no part waits for it, and nodes left out that nothing
+// reads. Throws Unsupported where a shape stays open.
+Graph ready_to_place(const Graph& graph);
+
+// The package of `ready`, of which `source` was made, with `places` by its NodeId. `keep_source`: each segment keeps its model's weights, too.
+// Throws as open_parallel() does.
+Package make_placed(const Graph& source, const Graph& ready, const std::vector<Part>& parts,
+                    const std::vector<size_t>& places, const CompileOptions& options, bool keep_source = false);
+
+// The plan in a placed package; its segments have no graphs.
+Plan plan_of(const Package& package);
+
+struct PlacedOptions {
+  DeviceOptions connection;  // for parts on other machines, as for dnn-infer
+};
+
+// A placed package as a session: it runs as one on any device does, and its bits are those of its segments, each alone on its device.
+class PlacedSession : public Session {
+ public:
+  // Opens all parts. Throws as open_session() does, with the part and the segment in front.
+  PlacedSession(std::shared_ptr<const Package> package, const PlacedOptions& options);
+
+  std::string isa() const override;
+  int threads() const override;
+  std::vector<int> pinned_to() const override;
+  std::map<std::string, std::string> facts() const override;
+  std::string latency_contains() const override;
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override;
+  // Segment by segment, with the values that each of them shows.
+  std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) override;
+  // While on, run() keeps when segments ran.
+  void enable_profile(bool on) override { profiling_ = on; }
+
+  const ParallelSession& parallel() const { return *parallel_; }
+  // Of each run while the profile was on, by segment.
+  const std::vector<std::vector<SegmentTime>>& runs() const { return runs_; }
+  // "C=cpu@0,D=cpu@1": what a header calls the device.
+  std::string device() const;
+
+ private:
+  std::unique_ptr<ParallelSession> parallel_;
+  bool profiling_ = false;
+  std::vector<std::vector<SegmentTime>> runs_;
+};
+
+}  // namespace dnn::place

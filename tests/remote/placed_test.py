@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Parts of one network on this machine and behind dnn-serve: the bits of this machine alone, and an error that names the part where a
+server dies in the middle of a run."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release/bin").resolve()
+NET = """graph "net" {
+ opset 21
+ input x: float32[1,3,16,16]
+ const w: float32[8,3,3,3] = {%s}
+ const u: float32[8,8,3,3] = {%s}
+ stem = Conv(x, w) @stem {pads = [1, 1, 1, 1]}
+ a = Conv(stem, u) @left {pads = [1, 1, 1, 1]}
+ b = Relu(stem) @right
+ c = Concat(a, b) @join {axis = 1}
+ y = GlobalAveragePool(c) @pool
+ output y
+}
+""" % (", ".join(str((i * 37 % 19 - 9) / 16) for i in range(216)), ", ".join(str((i * 11 % 7 - 3) / 8) for i in range(576)))
+
+
+class Placed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.environment = {k: v for k, v in os.environ.items() if not k.startswith("DNN_")}
+        cls.environment["XDG_CACHE_HOME"] = str(cls.folder / "cache")
+        cls.environment["XDG_CONFIG_HOME"] = str(cls.folder / "config")
+        (cls.folder / "net.txt").write_text(NET)
+        (cls.folder / "rules.txt").write_text("C *\nD left\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def serve(self, name):
+        server = subprocess.Popen([BIN / "dnn-serve", "--unix", self.folder / name], env=self.environment, stdout=subprocess.PIPE, text=True)
+        def end():
+            server.kill()
+            server.wait()
+            server.stdout.close()
+        self.addCleanup(end)
+        return server, server.stdout.readline().strip()
+
+    def run_tool(self, *command, code=0):
+        result = subprocess.run([BIN / command[0], *map(str, command[1:])], env=self.environment, capture_output=True, timeout=120)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        return result
+
+    def compile(self, devices, package):
+        self.run_tool("dnn-compile", "--place", self.folder / "rules.txt", "--devices", devices, self.folder / "net.txt", "-o", package)
+
+    def outputs(self, stream):
+        text = subprocess.run([BIN / "dnn-cat", "-"], input=stream, capture_output=True, env=self.environment, check=True).stdout
+        header, *records = [json.loads(line) for line in text.splitlines()]
+        return header, [r["outputs"] for r in records if r.get("outputs")]
+
+    def test_a_part_on_another_machine(self):
+        _, address = self.serve("s.sock")
+        self.compile(f"C=cpu,D={address}/cpu", self.folder / "there.dnnpkg")
+        self.compile("C=cpu,D=cpu", self.folder / "here.dnnpkg")
+        there, here = (self.run_tool("dnn-infer", "--outputs", self.folder / f"{where}.dnnpkg", "--fill", "random").stdout
+                       for where in ("there", "here"))
+        header, outputs = self.outputs(there)
+        self.assertEqual(header["device"], f"C=cpu,D={address}/cpu")
+        self.assertIn("D.server", header["host"])
+        self.assertEqual(outputs, self.outputs(here)[1])
+        self.assertEqual(len(outputs), 1)
+
+    def test_a_server_that_dies_is_an_error_that_names_the_part(self):
+        server, address = self.serve("k.sock")
+        self.compile(f"C=cpu,D={address}/cpu", self.folder / "killed.dnnpkg")
+        run = subprocess.Popen([BIN / "dnn-infer", "-n", "100000000", self.folder / "killed.dnnpkg", "--fill", "random"], env=self.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(run.kill)
+        # Once it writes predictions, it runs.
+        self.assertTrue(os.read(run.stdout.fileno(), 1))
+        children = pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+        self.assertEqual(len(children), 1)
+        begin = time.monotonic()
+        os.kill(int(children[0]), signal.SIGKILL)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 5, errors)
+        self.assertIn(f"part D ({address}/cpu), left: ", errors.decode())
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_a_server_that_is_not_there(self):
+        server, address = self.serve("gone.sock")
+        self.compile(f"C=cpu,D={address}/cpu", self.folder / "gone.dnnpkg")
+        server.kill()
+        server.wait()
+        errors = self.run_tool("dnn-infer", self.folder / "gone.dnnpkg", "--fill", "random", code=5).stderr.decode()
+        self.assertIn(f"part D ({address}/cpu): ", errors)
+
+
+if __name__ == "__main__":
+    unittest.main()
