@@ -53,7 +53,7 @@ class PlanCheck {
     }
   }
 
-  // Of a segment's inputs or outputs: `mine` in the whole graph, `theirs` in its own.
+  // Checks a segment's inputs or outputs: `mine` in the whole graph, `theirs` in its own.
   void check_values(size_t index, const std::vector<ValueId>& mine, const Graph& own,
                     const std::vector<ValueId>& theirs) const {
     if (mine.size() != theirs.size())

@@ -117,7 +117,7 @@ Graph two_nodes(int64_t bytes) {
   return graph;
 }
 
-// What the first node takes on a part beyond its computation: the value's way in and out.
+// The time that the first node takes on a part beyond its computation: the value's way in and out.
 double in_and_out_us(const Part& part, int64_t bytes, const CompileOptions& options) {
   Graph graph = two_nodes(bytes);
   graph.outputs = {1};

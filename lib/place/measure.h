@@ -8,7 +8,7 @@
 namespace dnn::place {
 
 inline constexpr int kTurns = 10;
-// Below this ratio to the best single device, several devices are said to be not worth it.
+// Below this ratio to the best single device, several devices are reported as not worth it.
 inline constexpr double kWorthIt = 1.05;
 
 // Microseconds of one way to run a network.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostRuns = 10000;  // that a profile keeps
 
-// Whether a rewrite computes sizes and indices. Weights that are stored in a few bits stay for the passes that compute on those.
+// True where a rewrite computes sizes and indices. Weights that are stored in a few bits stay for the passes that compute on those.
 bool computes_sizes(const Graph& graph, const Patch& patch) {
   constexpr int64_t kFew = 16;
   for (NodeId id : patch.removed()) {

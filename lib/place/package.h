@@ -43,7 +43,7 @@ class PlacedSession : public Session {
   void enable_profile(bool on) override { profiling_ = on; }
 
   const ParallelSession& parallel() const { return *parallel_; }
-  // Of each run while the profile was on, by segment.
+  // The times of each run while the profile was on, by segment.
   const std::vector<std::vector<SegmentTime>>& runs() const { return runs_; }
   // "C=cpu@0,D=cpu@1": what a header calls the device.
   std::string device() const;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kTo = " .. ", kOperator = "op:";
 
-// Whether `text` is what the pattern says: `*` stands for any characters, `?` for one.
+// True where `text` is what the pattern says: `*` stands for any characters, `?` for one.
 bool matches(std::string_view pattern, std::string_view text) {
   size_t p = 0, t = 0, star = std::string_view::npos, from = 0;
   while (t < text.size()) {

@@ -14,7 +14,7 @@ namespace dnn::place {
 // the first part runs what reads no such value.
 std::vector<size_t> places_of_nodes(const Graph& graph, const std::function<std::optional<size_t>(NodeId)>& part_of);
 
-// What rules call a node: its name, or that of its first output where it has none.
+// The name that rules use for a node: its own, or that of its first output where it has none.
 const std::string& name_of(const Graph& graph, NodeId id);
 
 // Places by the rules in `text`, lines "LETTER NODES"; `file` is for messages. Throws Usage with the line for a letter without a part, and for

@@ -7,7 +7,7 @@
 
 namespace dnn::place {
 
-// What handing a value over costs: microseconds, and microseconds for each byte.
+// The cost of handing a value over: microseconds, and microseconds for each byte.
 struct CopyCost {
   double us = 0, us_per_byte = 0;
   double of(int64_t bytes) const { return us + us_per_byte * static_cast<double>(bytes); }

@@ -96,7 +96,7 @@ std::vector<size_t> places_for(const std::string& rules, const std::string& devi
   return places_by_rules(ready_to_place(network()), parse_parts(devices), rules, "rules");
 }
 
-// What the segments give one after another, each in a session of its own.
+// The outputs of the segments run one after another, each in a session of its own.
 std::vector<Tensor> one_after_another(const Package& package, const std::vector<Tensor>& inputs) {
   const Plan plan = plan_of(package);
   const std::vector<Part> parts = parse_parts(join(package.placed->parts, ","));

@@ -32,7 +32,7 @@ TEST(PlaceParts, EntriesWithoutALetterGetTheFirstFreeOne) {
   EXPECT_EQ(entries("C=cpu,G=opencl:0,ssh://board/cpu"), "C=cpu,G=opencl:0,D=ssh://board/cpu");
   EXPECT_EQ(entries("cpu,reference,reference,reference,Z=cpu"), "C=cpu,D=reference,G=reference,A=reference,Z=cpu");
   EXPECT_EQ(entries("cpu,C=reference"), "D=cpu,C=reference");
-  // What entry() gives is read again.
+  // The text of entry() is read again.
   EXPECT_EQ(entries(entries("opencl:0:f32,cpu:int8")), "C=opencl:0:f32,D=cpu:int8");
 }
 
