@@ -28,7 +28,8 @@ const cli::Tool kTool = {
     .summary =
         "Writes a report on runs: agreement of every two, accuracy, times, resources, each sample on which they "
         "differ. "
-        "Reads streams of dnn-infer, as dnn-eval does, and what dnn-localize --json wrote. The HTML page needs no "
+        "Reads streams of dnn-infer, as dnn-eval does, and what dnn-localize --json and dnn-branch eval wrote. The "
+        "HTML page needs no "
         "network and "
         "no script. Samples that differ are shown with a thumbnail where their image can be read. The same input gives "
         "the "
@@ -51,7 +52,8 @@ struct Options {
 };
 
 void declare(cli::Args& args, Options& o) {
-  args.positionals(&o.inputs, "FILE", "streams, and JSON of dnn-localize; '-' or none is standard input", 0);
+  args.positionals(&o.inputs, "FILE",
+                   "streams, and JSON of dnn-localize and dnn-branch eval; '-' or none is standard input", 0);
   args.option(&o.report.title, "--title", "TEXT", "heading of the report");
   args.choice(&o.format, "--format", {"html", "rst", "md"},
               "one page, or reStructuredText or Markdown with figures as files");
@@ -78,7 +80,7 @@ void declare(cli::Args& args, Options& o) {
 
 // Reads one file; what ends it early is returned, so that all that arrived can be used first.
 std::optional<Error> read(const std::string& path, report::Collector& collector,
-                          std::vector<report::Localization>* localizations) {
+                          std::vector<report::Localization>* localizations, std::vector<report::Branched>* branched) {
   PeekSource source(open_source(path));
   const Bytes first = source.peek(1);
   if (!first.empty() && first[0] == std::byte{'{'}) {
@@ -86,7 +88,11 @@ std::optional<Error> read(const std::string& path, report::Collector& collector,
     std::byte buffer[65536];
     while (const size_t n = source.read(buffer, sizeof buffer)) text += as_text({buffer, n});
     try {
-      localizations->push_back(report::parse_localization(text));
+      if (report::is_branched(text)) {
+        for (report::Branched& network : report::parse_branched(text)) branched->push_back(std::move(network));
+      } else {
+        localizations->push_back(report::parse_localization(text));
+      }
     } catch (Error& e) {
       throw e.within(source_name(path));
     }
@@ -218,10 +224,11 @@ int work(const Options& o) {
   report::Collector collector(full_paths);
   collector.set_baseline(o.baseline);
   std::vector<report::Localization> localizations;
+  std::vector<report::Branched> branched;
   std::vector<std::string> warnings;
   std::optional<Error> cut_off;
   for (const std::string& path : o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs) {
-    if (std::optional<Error> error = read(path, collector, &localizations)) {
+    if (std::optional<Error> error = read(path, collector, &localizations, &branched)) {
       if (cut_off) cli::say_error(cut_off->what());
       warnings.emplace_back(cat("Incomplete: ", full_paths ? error->what() : report::with_base_names(error->what())));
       cut_off = std::move(error);
@@ -233,6 +240,7 @@ int work(const Options& o) {
     for (report::Localization& found : localizations) report::use_base_names(&found);
   }
   data.localizations = std::move(localizations);
+  data.branched = std::move(branched);
   data.warnings = std::move(warnings);
   const report::Document document = report::make_document(data, options);
   cli::Output output(o.output, cli::Output::Content::Text);

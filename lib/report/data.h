@@ -86,11 +86,35 @@ struct Localization {
 };
 Localization parse_localization(const std::string& json);  // throws Malformed
 
+// What dnn-branch eval said of a network: how long it takes on several devices at once, and on each device alone.
+struct Branched {
+  struct Way {
+    std::string device;
+    double median_us = 0, p95_us = 0;
+  };
+  struct Segment {
+    std::string nodes, part;
+    bool merges = false;
+    double begin_us = 0, us = 0;  // of one inference
+  };
+  std::string name;
+  Way at_once;
+  std::vector<Way> alone;       // each device, and all processors as one
+  std::string best;             // of `alone`
+  std::optional<double> ratio;  // of the best one's time to that of all at once; none for one device
+  double bound_us = 0;
+  std::vector<Segment> segments;
+};
+// Whether a JSON object is of dnn-branch eval; and its results. Throws Malformed.
+bool is_branched(const std::string& json);
+std::vector<Branched> parse_branched(const std::string& json);
+
 struct Data {
   metrics::Report evaluation;
   std::vector<Run> runs;
   std::vector<SampleLists> samples;  // in the order in which they came
   std::vector<Localization> localizations;
+  std::vector<Branched> branched;
   std::vector<std::string> warnings;  // what was cut off, what could not be read
 
   // The name that a class has in the streams, else its number.

@@ -75,6 +75,15 @@ struct MapRow {
 };
 Drawing activation_maps(const std::vector<MapRow>& rows);
 
+// Boxes from a beginning on, each on its row: bars, or who worked when.
+struct Bar {
+  size_t row = 0;
+  double begin = 0, length = 0;
+  int series = 0;
+};
+Drawing bars(const std::vector<std::string>& rows, const std::vector<Bar>& list, std::string_view x_title,
+             const std::vector<std::string>& legend);
+
 // The shares that lie below, of sorted or unsorted values: linear between the two nearest, as numpy's default.
 double quantile(std::vector<double> values, double q);
 

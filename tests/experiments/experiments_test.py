@@ -593,6 +593,22 @@ class Experiments(unittest.TestCase):
         self.assertEqual(self.make("clean")[0], 0)
         self.assertFalse(self.exists("two"))
 
+    def test_branched_networks_are_measured_and_reported(self):
+        self.script("bin/dnn-branch", PROLOGUE + 'while [ "$1" != -o ]; do shift; done; echo cfg,latency,energy >"$2"; echo "{}" >"${2%.csv}.json"')
+        status, said = self.make("stretch", BRANCHED="configs/mi net.onnx", BRANCH_DEVICES="C=cpu@0,G=opencl:0", STRETCH_FLAGS="--runs 7")
+        self.assertEqual(status, 0, said)
+        self.assertIn("cfg,latency,energy", said)
+        call = self.called("dnn-branch")[0]
+        for words in ("eval configs/mi net.onnx --devices C=cpu@0,G=opencl:0 --runs 7", f"-o {self.out}/stretch/result.csv"):
+            self.assertIn(words, call)
+        self.assertIn(f"{self.out}/stretch/result.json", self.text("stretch/report.html"))
+        self.assertEqual(self.make("all")[0], 0)
+        self.assertIn("stretch/result.json", self.text("report.html"))
+        self.assertEqual(self.make("stretch", BRANCHED="")[0], 2)
+        self.assertNotEqual(self.make("stretch", BRANCHED="configs", fail="eval")[0], 0)
+        self.assertEqual(self.make("clean")[0], 0)
+        self.assertFalse(self.exists("stretch"))
+
     def test_localisation_answers_by_exit_1(self):
         pair = f"{self.root}/one.onnx:{self.root}/two.onnx"
         status, said = self.make("all", LOCALIZE=pair, LOCALIZE_INPUT="x.png")

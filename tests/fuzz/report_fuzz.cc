@@ -11,7 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   report::Data all;
   const Bytes input = dnn::fuzz::as_input(data, size);
   return dnn::fuzz::refuse_or_accept([&] {
-    if (size > 0 && data[0] == '{') {
+    if (size > 0 && data[0] == '{' && report::is_branched(std::string(as_text(input)))) {
+      all.branched = report::parse_branched(std::string(as_text(input)));
+    } else if (size > 0 && data[0] == '{') {
       all.localizations.push_back(report::parse_localization(std::string(as_text(input))));
     } else {
       MemorySource source(input);

@@ -295,7 +295,8 @@ Section summary(const Data& data, const Options&) {
   if (!points.items.empty()) section.blocks.push_back(std::move(points));
   for (Block& block : matrix_figures(data, groups)) section.blocks.push_back(std::move(block));
   if (data.runs.empty()) {
-    section.blocks.push_back(Paragraph{"There is no run in what was read.", data.localizations.empty()});
+    section.blocks.push_back(
+        Paragraph{"There is no run in what was read.", data.localizations.empty() && data.branched.empty()});
   } else {
     if (!groups.empty()) section.blocks.push_back(groups_table(data, groups));
     if (data.runs.size() <= kFewRuns) {
