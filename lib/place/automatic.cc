@@ -70,6 +70,7 @@ class AutoPlacement {
   struct Candidate {
     std::vector<size_t> places;
     double predicted_us = 0;
+    bool proved = false;  // that the measured costs predict no faster one
     std::unique_ptr<ParallelSession> session;
   };
 
@@ -107,7 +108,8 @@ class AutoPlacement {
       }
       const Searched searched = search_placement(cost);
       if (dearer == 1) found_.proved = searched.proved;
-      Candidate candidate{places_of(graph_, blocks_, searched.blocks), predicted_us(cost_, searched.blocks), nullptr};
+      Candidate candidate{places_of(graph_, blocks_, searched.blocks), predicted_us(cost_, searched.blocks),
+                          searched.proved && dearer == 1, nullptr};
       const bool known = std::any_of(candidates.begin(), candidates.end(),
                                      [&](const Candidate& c) { return c.places == candidate.places; });
       if (!known && !on_one_device(graph_, candidate.places)) candidates.push_back(std::move(candidate));
@@ -130,6 +132,7 @@ class AutoPlacement {
       fastest = &candidates[c];
       found_.placed = latency;
       found_.predicted_us = candidates[c].predicted_us;
+      found_.proved = candidates[c].proved;
     }
     const Single& best = found_.singles[found_.best];
     found_.worth_it = fastest != nullptr && best.latency.median >= kWorthIt * found_.placed.median;
@@ -195,7 +198,7 @@ std::string found_text(const Found& found) {
   text += cat("bound 1/sum(1/t): ", ms(found.bound_us), "\n");
   if (found.placed.median > 0) {
     text += cat("on several devices: ", ms(found.placed.median), " (predicted ", ms(found.predicted_us), ", ",
-                found.proved ? "the best by these costs" : "not proved to be the best", "), ",
+                found.proved ? "the best by these costs" : "not the best by these costs", "), ",
                 number("%.2f", best.latency.median / found.placed.median), " times the best single device\n");
   } else if (found.singles.size() > 1) {
     text += cat("no placement on several devices is predicted to be faster", found.proved ? "" : ", not proved", "\n");
