@@ -1,4 +1,4 @@
-// What dnn-branch eval wrote, as a section of a report: a table, bars and a timeline.
+// The JSON of dnn-branch eval as a section of a report: a table, bars and a timeline.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
