@@ -26,6 +26,17 @@ namespace {
 
 using namespace dnn;
 
+// Names that --target takes.
+std::vector<std::string> all_targets() {
+  std::vector<std::string> names;
+  for (const Architecture& row : architectures()) names.emplace_back(row.name);
+  for (const Isa& row : isas()) {
+    if (row.architecture != Arch::None && std::find(names.begin(), names.end(), row.name) == names.end())
+      names.emplace_back(row.name);
+  }
+  return names;
+}
+
 const cli::Tool kTool = {
     .name = "dnn-compile",
     .summary =
@@ -40,10 +51,11 @@ const cli::Tool kTool = {
                  {"dnn-compile --tune=300 model.onnx -o m.dnnpkg", "with schedules searched for five minutes"},
                  {"dnn-compile --place auto --devices C=cpu@0,G=opencl:0 model.onnx -o m.dnnpkg",
                   "parts of the model on two devices, as measurements here say"},
+                 {"dnn-compile --target aarch64 model.onnx -o board.dnnpkg", "for 64-bit ARM, by a cross compiler"},
                  {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
 
 struct Options {
-  std::string model, output, device = "cpu", level = "3", precision = "float32", isas, processor, passes, emit, emit_c,
+  std::string model, output, device = "cpu", level = "3", precision = "float32", isas, targets, processor, passes, emit, emit_c,
                              compiler;
   std::string place, devices, place_out, key;
   std::vector<std::string> shapes, ignored, given;
@@ -68,6 +80,11 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.batch, "--batch", "N", "what an open batch extent becomes", 1);
   args.option(&o.isas, "--isa", "LIST",
               "cpu's instruction sets to build, as avx512,x86-64; default: this processor's best and x86-64");
+  args.option(
+      &o.targets, "--target", "LIST",
+      cat("processors of any architecture to build for: all instruction sets of an architecture, as aarch64, or "
+          "one, as avx2; of ",
+          join(all_targets()), "; default: this one"));
   args.option(&o.processor, "--processor", "KIND",
               cat("whose speeds decide where there is a choice, of ", join(known_processors()),
                   "; default: this one, generic with --isa; gpu: OpenCL code for GPUs"));
@@ -104,6 +121,21 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.list_passes, "--list-passes", "print the passes, tab-separated, and stop");
   args.device(&o.device);
   args.output(&o.output);
+}
+
+// The instruction sets of a list of targets, and whether other processors than this machine's kind run some.
+std::vector<std::string> isas_of_targets(const std::string& list, bool* for_others) {
+  std::vector<std::string> found;
+  for (const std::string& target : split(list, ',')) {
+    for (const std::string& isa : isas_of_target(target)) {
+      if (std::find(found.begin(), found.end(), isa) == found.end()) found.push_back(isa);
+    }
+  }
+  const std::vector<std::string>& own = known_isas();
+  *for_others = std::any_of(found.begin(), found.end(), [&](const std::string& isa) {
+    return std::find(own.begin(), own.end(), isa) == own.end();
+  });
+  return found;
 }
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -305,6 +337,23 @@ int work(const Options& o) {
         fail_usage("--isa ", isa, ": choose from ", join(known));
       open.compile.isas.push_back(isa);
     }
+  }
+  if (!o.targets.empty()) {
+    if (!builds_here(open.compile.device)) fail_usage("--target ", o.targets, " is for --device cpu, not ", o.device);
+    if (!o.isas.empty()) fail_usage("give --target or --isa, not both");
+    bool for_others = false;
+    open.compile.isas = isas_of_targets(o.targets, &for_others);
+    if (for_others && (o.tune || !o.tuning.log.empty()))
+      fail_usage("--target ", o.targets,
+                 ": schedules are searched on the processor that they are for; leave out --tune");
+    if (!o.emit_c.empty() && std::any_of(open.compile.isas.begin(), open.compile.isas.end(), [&](const auto& isa) {
+          return find_isa(Language::C, isa)->architecture !=
+                 find_isa(Language::C, open.compile.isas.front())->architecture;
+        }))
+      fail_usage("--target ", o.targets, ": C files are for one architecture and compile on all; name one");
+    if (for_others && !o.processor.empty())
+      fail_usage("--processor ", o.processor, " is a kind of this machine's architecture; leave it out with --target ",
+                 o.targets);
   }
   const Backend* backend = backend_of_device(open.compile.device);
   const auto has_code = [&](bool gpu) { return backend != nullptr && !isas_of(backend->language, gpu).empty(); };

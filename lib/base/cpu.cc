@@ -1,7 +1,12 @@
-// CPUID; see cpu.h.
+// CPUID, and Linux's auxiliary vector; see cpu.h.
 #include "base/cpu.h"
 
+#include <sys/auxv.h>
+#if defined(__x86_64__)
 #include <cpuid.h>
+#else
+#include <fstream>
+#endif
 
 #include <cstring>
 
@@ -12,18 +17,22 @@ enum Register { Eax, Ebx, Ecx, Edx };
 
 struct FeatureRow {
   const char* name;
+  unsigned long word;  // of the auxiliary vector; 0: CPUID says it
   unsigned leaf, subleaf;
   Register from;
   unsigned bit;
   uint64_t state;
 };
 constexpr FeatureRow kFeatures[] = {
-#define DNN_CPU_FEATURE(enumerator, name, leaf, subleaf, from, bit, state) {name, leaf, subleaf, from, bit, state},
+#define DNN_CPU_FEATURE(enumerator, name, leaf, subleaf, from, bit, state) {name, 0, leaf, subleaf, from, bit, state},
+#define DNN_ARM_FEATURE(enumerator, name, word, bit) {name, word, 0, 0, Eax, bit, 0},
 #include "base/cpu_features.def"
 #undef DNN_CPU_FEATURE
+#undef DNN_ARM_FEATURE
 };
 constexpr size_t kFeatureCount = sizeof kFeatures / sizeof *kFeatures;
 
+#if defined(__x86_64__)
 // The registers that the operating system keeps when it switches threads: XCR0, 0 where it does not say.
 uint64_t kept_state() {
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -35,6 +44,7 @@ uint64_t kept_state() {
 }
 
 bool detect(const FeatureRow& row) {
+  if (row.word != 0) return false;
   unsigned words[4] = {};
   if (__get_cpuid_count(row.leaf, 0, &words[0], &words[1], &words[2], &words[3]) == 0) return false;
   if (row.subleaf > 0) {
@@ -44,6 +54,11 @@ bool detect(const FeatureRow& row) {
   static const uint64_t kept = kept_state();
   return (words[row.from] >> row.bit & 1) != 0 && (kept & row.state) == row.state;
 }
+#elif defined(__aarch64__)
+bool detect(const FeatureRow& row) { return row.word != 0 && (::getauxval(row.word) >> row.bit & 1) != 0; }
+#else
+bool detect(const FeatureRow&) { return false; }
+#endif
 
 }  // namespace
 
@@ -67,6 +82,7 @@ const std::vector<CpuFeature>& all_features() {
   return all;
 }
 
+#if defined(__x86_64__)
 std::string cpu_name() {
   unsigned words[12] = {};
   unsigned highest = 0, b = 0, c = 0, d = 0;
@@ -92,5 +108,20 @@ CpuModel cpu_model() {
   result.model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
   return result;
 }
+#else
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string implementer, part;
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    if (implementer.empty() && line.rfind("CPU implementer", 0) == 0) implementer = line.substr(colon + 2);
+    if (part.empty() && line.rfind("CPU part", 0) == 0) part = line.substr(colon + 2);
+  }
+  return implementer.empty() ? "unknown" : "aarch64, implementer " + implementer + ", part " + part;
+}
+
+CpuModel cpu_model() { return {}; }
+#endif
 
 }  // namespace dnn

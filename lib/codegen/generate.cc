@@ -74,9 +74,9 @@ Kernel scheduled(const Kernel& kernel, const std::set<const loops::Buffer*>& pac
   return options.target.isa->gpu ? schedule_gpu(kernel, packable, options) : schedule_cpu(kernel, packable, options);
 }
 
-const Vocabulary& vocabulary_of(Language language) {
-  switch (language) {
-    case Language::C: return c_vocabulary();
+const Vocabulary& vocabulary_of(const Isa& isa) {
+  switch (isa.language) {
+    case Language::C: return c_vocabulary(isa.architecture);
     case Language::OpenCl: return opencl_vocabulary();
     case Language::Cuda: return cuda_vocabulary();
     case Language::None: break;
@@ -366,7 +366,7 @@ class Generator {
           {kernel.name, kernel.comment, flops,
            [kernel, packable, narrow, target = target_](const ScheduleParameters& p) {
              const Kernel made = narrow_constants(scheduled(kernel, packable, {target, p}), narrow, target.element);
-             return print_kernel(made, vocabulary_of(target.isa->language));
+             return print_kernel(made, vocabulary_of(*target.isa));
            }});
     }
     ScheduleOptions schedule = {target_};
@@ -492,7 +492,6 @@ class Generator {
 
 Package generate(const Graph& graph, const GenerateOptions& options) {
   DNN_CHECK(!options.targets.empty());
-  const Vocabulary& vocabulary = vocabulary_of(options.targets[0].isa->language);
   const bool units = options.targets[0].backend()->builds_here;  // that compile apart
   const std::string define = options.fast_math ? "#define DNN_FAST_MATH\n" : "";
   const auto whole = [&](const std::vector<Kernel>& kernels, const Vocabulary& words) {
@@ -506,6 +505,7 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
   const auto shared = std::make_shared<const Graph>(graph);
   Packed packed(graph);
   for (const Target& target : options.targets) {
+    const Vocabulary& vocabulary = vocabulary_of(*target.isa);
     Generated generated = Generator(graph, options, target, packed).run();
     Code& code = generated.variant.code;
     for (const Kernel& kernel : generated.kernels) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "codegen/integer_neon.h"
 #include "target/isa.h"
 
 namespace dnn::codegen {
@@ -207,9 +208,11 @@ std::vector<Version> versions() {
 
 }  // namespace
 
-std::string integer_vectors(int64_t lanes) {
+std::string integer_vectors(int64_t lanes, Arch architecture, std::string_view kernels) {
   const std::string types = filled(kTypes, lanes) + widen_words(lanes);
   const std::string plain = filled(kPlain, lanes) + filled(kWidePlain, lanes);
+  if (architecture == Arch::Aarch64)
+    return lanes == 4 ? "#include <arm_neon.h>\n" + types + integer_neon(kernels) : types + plain;
   if (lanes < 4) {  // for which no instruction is worth its while
     const std::string same = filled(
         "#define dot4v_u8_i32x$L dot4_u8_i32x$L\n#define dot4v_i8_i32x$L dot4_i8_i32x$L\n"

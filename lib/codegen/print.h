@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "loops/ir.h"
+#include "target/architecture.h"
 
 namespace dnn::codegen {
 
@@ -74,7 +75,7 @@ class Vocabulary {
   virtual std::string prefetch(const std::string&, loops::Fetch) const { return ""; }
 };
 
-const Vocabulary& c_vocabulary();
+const Vocabulary& c_vocabulary(Arch architecture = Arch::X86_64);
 // For one file of all kernels that is compiled elsewhere: functions are static. With vectors in the words of c_vocabulary(), whose bits it
 // gives; without in C99 alone, which gives the bits of the same kernels with vectors where the compiler fuses no multiply-adds.
 const Vocabulary& static_c_vocabulary(bool vectors);

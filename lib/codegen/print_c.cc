@@ -116,7 +116,8 @@ std::string vector_helpers(DType dtype, int64_t lanes) {
 
 class CVocabulary : public Vocabulary {
  public:
-  CVocabulary(const char* linkage, bool vectors) : linkage_(linkage), vectors_(vectors) {}
+  CVocabulary(const char* linkage, bool vectors, Arch architecture)
+      : linkage_(linkage), vectors_(vectors), architecture_(architecture) {}
 
   std::string prelude(const std::string& kernels) const override {
     std::string text =
@@ -156,7 +157,7 @@ class CVocabulary : public Vocabulary {
         if (text.find("log_f32") == std::string::npos) text += scalar_helpers("f32", "float", "f");
         text += vector_helpers(DType::Float32, lanes);
       }
-      text += integer_vectors(lanes);
+      text += integer_vectors(lanes, architecture_, kernels);
     }
     if (!scalar_math) return text;
     // An element's bits must not hang on whether it falls into a vector or into the rest after the last one.
@@ -232,7 +233,7 @@ class CVocabulary : public Vocabulary {
                w, ")");
   }
   std::string finished(const loops::Kernel& kernel, const std::string& text) const override {
-    return with_dot_products(kernel, text, linkage_of(kernel));
+    return architecture_ == Arch::Aarch64 ? text : with_dot_products(kernel, text, linkage_of(kernel));
   }
   std::string prefetch(const std::string& pointer, loops::Fetch fetch) const override {
     if (!vectors_) return "";
@@ -247,17 +248,19 @@ class CVocabulary : public Vocabulary {
 
   const std::string linkage_;
   const bool vectors_;
+  const Arch architecture_;
 };
 
 }  // namespace
 
-const Vocabulary& c_vocabulary() {
-  static const CVocabulary vocabulary("", true);
-  return vocabulary;
+const Vocabulary& c_vocabulary(Arch architecture) {
+  static const CVocabulary of_x86_64("", true, Arch::X86_64), of_aarch64("", true, Arch::Aarch64);
+  return architecture == Arch::Aarch64 ? of_aarch64 : of_x86_64;
 }
 
 const Vocabulary& static_c_vocabulary(bool vectors) {
-  static const CVocabulary with("static DNN_KERNEL ", true), without("static DNN_KERNEL ", false);
+  static const CVocabulary with("static DNN_KERNEL ", true, Arch::X86_64),
+      without("static DNN_KERNEL ", false, Arch::X86_64);
   return vectors ? with : without;
 }
 

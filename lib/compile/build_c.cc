@@ -20,20 +20,31 @@ namespace {
 
 constexpr double kCompileSeconds = 300;
 
-std::string find_compiler(const BuildOptions& options) {
-  if (!options.compiler.empty()) return options.compiler;
-  static const std::string found = [] {
-    for (const char* name : {"cc", "gcc", "clang", "clang-14"}) {
-      try {
-        if (run_process({name, "--version"}, "", 20).exit_code == 0) return std::string(name);
-      } catch (const Error&) {
-        continue;
-      }
+// The first of these commands that runs; "" where none does.
+std::string first_that_runs(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    try {
+      if (run_process({name, "--version"}, "", 20).exit_code == 0) return name;
+    } catch (const Error&) {
+      continue;
     }
-    return std::string();
-  }();
-  if (found.empty()) fail_environment("no C compiler found (cc, gcc, clang): install gcc, or name one with --compiler");
-  return found;
+  }
+  return "";
+}
+
+std::string find_compiler(const BuildOptions& options, const Architecture& architecture) {
+  if (!options.compiler.empty()) return options.compiler;
+  if (&architecture == &host_architecture()) {
+    static const std::string found = first_that_runs({"cc", "gcc", "clang", "clang-14"});
+    if (found.empty())
+      fail_environment("no C compiler found (cc, gcc, clang): install gcc, or name one with --compiler");
+    return found;
+  }
+  const std::string cross = cat(architecture.triple, "-gcc");
+  if (first_that_runs({cross}).empty())
+    fail_environment("no C compiler for ", architecture.name, " found (", cross, "): install ", architecture.packages,
+                     " (scripts/setup --cross), or name one with --compiler");
+  return cross;
 }
 
 std::vector<std::string> flags(const std::string& isa, bool contract) {
@@ -72,10 +83,20 @@ std::string run_compiler(const std::vector<std::string>& argv, const std::string
   return cat(argv[0], " failed with exit code ", result.exit_code, ": ", reason);
 }
 
+// Its e_machine; 0 for what is no ELF file.
+uint16_t machine_of(const std::string& object) {
+  constexpr size_t kAt = 18;
+  if (object.size() < kAt + 2 || !starts_with(object,
+                                              "\x7f"
+                                              "ELF"))
+    return 0;
+  return static_cast<uint16_t>(static_cast<uint8_t>(object[kAt]) | static_cast<uint8_t>(object[kAt + 1]) << 8);
+}
+
 }  // namespace
 
-std::string compiler_identity(const BuildOptions& options) {
-  const std::string compiler = find_compiler(options);
+std::string compiler_identity(const BuildOptions& options, const Architecture& architecture) {
+  const std::string compiler = find_compiler(options, architecture);
   const ProcessResult result = run_process({compiler, "--version"}, "", 20);
   if (result.exit_code != 0) {
     fail_environment("compiler ", compiler, " does not run: ", compiler, " --version exits with ", result.exit_code,
@@ -85,7 +106,10 @@ std::string compiler_identity(const BuildOptions& options) {
 }
 
 void build_code(Variant& variant, const BuildOptions& options) {
-  const std::string compiler = find_compiler(options), identity = compiler_identity(options);
+  const Isa* isa = find_isa(Language::C, variant.target.isa);
+  const Architecture& architecture = isa == nullptr ? host_architecture() : architecture_of(isa->architecture);
+  const std::string compiler = find_compiler(options, architecture),
+                    identity = compiler_identity(options, architecture);
   const std::vector<std::string> common = flags(variant.target.isa, options.contract);
   std::vector<std::string> parts = units(variant.code.source);
   if (parts.size() > 1) parts.erase(parts.begin());  // nothing stands before the first divider
@@ -144,14 +168,20 @@ void build_code(Variant& variant, const BuildOptions& options) {
   for (int j = 1; j < jobs; ++j) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  if (!failure.empty()) fail_environment(failure);
+  const std::string hint = &architecture == &host_architecture()
+                               ? ""
+                               : cat(" (for ", architecture.name, " it needs ", architecture.packages, ")");
+  if (!failure.empty()) fail_environment(failure, hint);
   const std::string shared = folder.path() + "/kernels.so";
-  std::vector<std::string> argv = {compiler, "-shared", "-Wl,--build-id=none", "-s", "-o", shared};
+  std::vector<std::string> argv = {compiler, "-shared", "-Wl,--build-id=none", "-Wl,--hash-style=gnu", "-s",
+                                   "-o",     shared};
   argv.insert(argv.end(), objects.begin(), objects.end());
   argv.emplace_back("-lm");
   const std::string problem = run_compiler(argv, folder.path());
-  if (!problem.empty()) fail_environment(problem);
+  if (!problem.empty()) fail_environment(problem, hint);
   variant.code.binary = read_file(shared);
+  if (machine_of(variant.code.binary) != architecture.elf_machine)
+    fail_usage("compiler ", compiler, " makes no code for ", architecture.name, "; name one that does with --compiler");
 }
 
 }  // namespace dnn

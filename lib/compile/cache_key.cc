@@ -28,7 +28,7 @@ std::optional<std::string> serialised(const CompileOptions& options) {
                {"schedules", chosen},
                {"state", state}};
   const Backend* backend = backend_of_device(device);
-  if (backend != nullptr && backend->builds_here) json["compiler"] = compiler_identity(build);
+  if (backend != nullptr && backend->builds_here) json["compiler"] = compilers_of(targets_of(options), build);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -13,8 +13,9 @@
 namespace dnn {
 
 std::vector<std::string> default_isas() {
-  std::vector<std::string> isas = {known_isas().front()};
-  if (const std::string best = supported_isas().back(); best != isas[0]) isas.push_back(best);
+  const std::vector<std::string> here = supported_isas();
+  std::vector<std::string> isas = {here.front()};
+  if (here.back() != isas[0]) isas.push_back(here.back());
   return isas;
 }
 
@@ -139,6 +140,25 @@ std::vector<StateAlias> state_of(const Graph& graph, const CompileOptions& optio
   return state;
 }
 
+// Takes out variants whose text asks for none of what their instruction set has beyond a plainer one's that stays.
+void drop_needless(std::vector<Variant>& variants) {
+  const auto asks = [](const Variant& variant, const Isa& isa) {
+    return isa.macros.empty() || variant.code.source.find(isa.macros.back()) != std::string::npos;
+  };
+  const auto row = [](const Variant& variant) { return find_isa(Language::C, variant.target.isa); };
+  std::vector<std::string> needless;
+  for (const Variant& variant : variants) {
+    const Isa* own = row(variant);
+    const bool plainer = std::any_of(variants.begin(), variants.end(), [&](const Variant& v) {
+      return row(v)->architecture == own->architecture && row(v) < own;
+    });
+    if (plainer && !asks(variant, *own)) needless.push_back(own->name);
+  }
+  std::erase_if(variants, [&](const Variant& variant) {
+    return std::find(needless.begin(), needless.end(), variant.target.isa) != needless.end();
+  });
+}
+
 // Variants for a group of targets, not built yet. `source` has its types.
 Package compile_group(const Graph& source, const CompileOptions& options, const std::vector<Target>& group) {
   const Backend* backend = group[0].backend();
@@ -164,6 +184,7 @@ Package compile_group(const Graph& source, const CompileOptions& options, const 
     generate.on_c_text = options.on_c_text;
     package = codegen::generate(graph, generate);
     generate.on_workload = nullptr;
+    if (backend->builds_here && !options.on_c_text) drop_needless(package.variants);
     if (options.emit) {
       const auto name_of = [&](const std::string& isa) { return isa.empty() ? backend->name : isa; };
       for (const Target& target : group)
@@ -179,6 +200,15 @@ Package compile_group(const Graph& source, const CompileOptions& options, const 
 }
 
 }  // namespace
+
+std::string compilers_of(const std::vector<Target>& targets, const BuildOptions& options) {
+  std::vector<std::string> found;
+  for (const Target& target : targets) {
+    const std::string compiler = compiler_identity(options, architecture_of(target.isa->architecture));
+    if (std::find(found.begin(), found.end(), compiler) == found.end()) found.push_back(compiler);
+  }
+  return join(found, "; ");
+}
 
 PassOptions pass_options(const CompileOptions& options) { return pass_options_for(options, targets_of(options)); }
 
@@ -199,7 +229,7 @@ Package compile(const Graph& source, const CompileOptions& options) {
   if (targets[0].backend() != nullptr && targets[0].backend()->builds_here) {
     BuildOptions build = options.build;
     build.contract = targets[0].level->contract;
-    package.info.compiler = compiler_identity(build);
+    package.info.compiler = compilers_of(targets, build);
     for (Variant& variant : package.variants) build_code(variant, build);
   }
   for (Variant& variant : package.variants) variant.state = state_of(typed, options);

@@ -18,7 +18,7 @@ struct CompileOptions {
   int opt = 3;                     // 0 to 4
   std::string device = "cpu";      // its kind decides the target
   DType element = DType::Float32;  // that float32 numbers are computed in: compile/precision.h
-  std::vector<std::string> isas;   // for C; empty: the host's best and x86-64
+  std::vector<std::string> isas;   // for C, of any architecture; empty: the host's best and its plainest
   // For C, of known_processors(); empty: the host's kind where isas is empty, too, else generic. For OpenCL kGpu, or empty: processors.
   std::string processor;
   std::string pass_changes;      // "+name,-name"
@@ -47,6 +47,9 @@ std::vector<Target> targets_of(const CompileOptions& options);
 
 // What the passes of such a package run with, in all that decides which rewrites there are.
 PassOptions pass_options(const CompileOptions& options);
+
+// The compilers that such a package's code is made by, by name and version; one for each architecture.
+std::string compilers_of(const std::vector<Target>& targets, const BuildOptions& options);
 
 // Instruction sets a package gets by default: the plain fallback and the best of this processor.
 std::vector<std::string> default_isas();

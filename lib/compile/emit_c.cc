@@ -122,6 +122,7 @@ std::string condition_of(const Isa& isa) {
     if (starts_with(flag, "-m") && flag.find('=') == std::string::npos)
       macros.push_back(cat("defined(__", upper(flag.substr(2)), "__)"));
   }
+  for (const char* macro : isa.macros) macros.push_back(cat("defined(", macro, ")"));
   return macros.empty()
              ? "defined(__SSE2__) || defined(__ARM_NEON) || defined(__ALTIVEC__) || defined(__wasm_simd128__)"
              : join(macros, " && ");

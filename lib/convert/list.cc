@@ -94,7 +94,8 @@ std::string list_ops() {
 
 std::string list_architectures() {
   std::string text;
-  for (const Architecture& row : architectures()) text += cat(row.name, "\t", row.image_size, "\t", row.help, "\n");
+  for (const NetArchitecture& row : net_architectures())
+    text += cat(row.name, "\t", row.image_size, "\t", row.help, "\n");
   return text;
 }
 

@@ -38,10 +38,11 @@ std::string milliseconds(const metrics::Values& values, const char* key) {
 }
 
 // The best instruction set of those that another machine has and that code is compiled for here; "" where it has none.
-std::string best_of(const std::vector<std::string>& isas) {
+std::string best_of(const std::vector<std::string>& of_machine) {
   std::string best;
-  for (const std::string& known : known_isas()) {
-    if (std::find(isas.begin(), isas.end(), known) != isas.end()) best = known;
+  for (const Isa& known : isas()) {
+    if (known.architecture == Arch::None) continue;
+    if (std::find(of_machine.begin(), of_machine.end(), known.name) != of_machine.end()) best = known.name;
   }
   return best;
 }
@@ -80,14 +81,14 @@ OpenOptions open_options(const NetworkOptions& o) {
   framework_level(o);
   open.compile.opt = o.device.framework() != nullptr ? 0 : static_cast<int>(level);
   open.compile.pass_changes = o.passes;
-  const std::vector<std::string>& known = known_isas();
+  const RemoteFacts* there = o.device.is_remote() ? &o.device.remote()->facts() : nullptr;
+  const std::vector<std::string>& known = there == nullptr ? known_isas() : there->isas;
   if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())
     fail_usage("--isa ", o.isa, ": choose from ", join(known));
   const Backend* backend = backend_of_device(open.compile.device);
   const bool builds_here = backend != nullptr && backend->builds_here;
   if (!o.isa.empty() && !builds_here) fail_usage("--isa ", o.isa, " is for --device cpu, not ", o.device);
   // What is compiled to be run here needs no kernels for other processors.
-  const RemoteFacts* there = o.device.is_remote() ? &o.device.remote()->facts() : nullptr;
   if (o.isa.empty() && builds_here) open.compile.processor = there == nullptr ? processor_kind() : there->processor;
   if (o.device.on_gpu()) open.compile.processor = kGpu;
   open.compile.isas = {!o.isa.empty() ? o.isa : there == nullptr ? supported_isas().back() : best_of(there->isas)};

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/text.h"
+
 namespace dnn {
 namespace {
 
@@ -47,7 +50,7 @@ int64_t Isa::lanes(DType dtype) const {
   return std::max<int64_t>(1, vector_bytes / std::max<int64_t>(1, static_cast<int64_t>(dtype_size(dtype))));
 }
 
-bool Isa::runs_here() const { return language == Language::C && all_here(needs); }
+bool Isa::runs_here() const { return architecture == host_architecture().id && all_here(needs); }
 
 bool IsaExtension::is_here() const { return find_isa(language, isa)->runs_here() && all_here(needs); }
 
@@ -61,7 +64,24 @@ const Isa* find_isa(Language language, std::string_view name) {
 std::vector<const Isa*> isas_of(Language language, bool gpu) {
   std::vector<const Isa*> found;
   for (const Isa& row : isas()) {
-    if (row.language == language && row.gpu == gpu) found.push_back(&row);
+    const bool for_others = row.architecture != Arch::None && row.architecture != host_architecture().id;
+    if (row.language == language && row.gpu == gpu && !for_others) found.push_back(&row);
+  }
+  return found;
+}
+
+std::vector<std::string> isas_of_target(std::string_view name) {
+  std::vector<std::string> all, found;
+  const Architecture* architecture = find_architecture(name);
+  for (const Architecture& row : architectures()) all.emplace_back(row.name);
+  for (const Isa& row : isas()) {
+    if (row.architecture == Arch::None) continue;
+    if (architecture != nullptr ? row.architecture == architecture->id : row.name == name) found.emplace_back(row.name);
+    if (std::find(all.begin(), all.end(), row.name) == all.end()) all.emplace_back(row.name);
+  }
+  if (found.empty()) {
+    const std::string near = nearest_word(std::string(name), all);
+    fail_usage("target ", name, ": choose from ", join(all), near.empty() ? "" : "; did you mean " + near + "?");
   }
   return found;
 }

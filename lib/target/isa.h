@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/cpu.h"
+#include "target/architecture.h"
 #include "target/backend.h"
 #include "tensor/dtype.h"
 
@@ -26,17 +27,21 @@ struct MatrixUnit {
 
 struct Isa {
   Language language;
-  const char* name;  // in packages, "" where the language has one kind of code
-  // Of x86-64: abilities without which the code does not run, and options that let the system's compiler use them.
+  const char* name;                // in packages, "" where the language has one kind of code
+  Arch architecture = Arch::None;  // of code that a compiler here makes
+  // Abilities without which the code does not run, and options that let the compiler use them.
   std::vector<CpuFeature> needs = {};
   std::vector<const char*> flags = {};
-  int64_t vector_bytes = 0;        // of a register; of an element where there are no vectors
-  int64_t vector_registers = 0;    // that a tile may count on
-  int64_t widest_tile = 0;         // blocks across in a register tile of several rows
-  bool masks = false;              // instructions for some lanes of a vector
+  // What the compiler defines with these options, where their names do not say it, and what the code's text asks for: a package has such a
+  // variant beside the plainer one only where its text does.
+  std::vector<const char*> macros = {};
+  int64_t vector_bytes = 0;      // of a register; of an element where there are no vectors
+  int64_t vector_registers = 0;  // that a tile may count on
+  int64_t widest_tile = 0;       // blocks across in a register tile of several rows
+  bool masks = false;            // instructions for some lanes of a vector
   std::vector<DType> narrow = {};  // floats of 16 bits that a vector of constants is read from in a few instructions
-  bool gpu = false;                // threads with an element each; schedule_gpu() divides the work
-  bool by_processor = false;  // schedules go by the kind of processor too (Processor::chunks): measured for C alone
+  bool gpu = false;              // threads with an element each; schedule_gpu() divides the work
+  bool by_processor = false;     // schedules go by the kind of processor too (Processor::chunks): measured for C alone
   MatrixUnit matrix = {};
 
   const Backend* backend() const;    // null for the interpreter
@@ -60,10 +65,12 @@ const std::vector<Isa>& isas();
 const std::vector<IsaExtension>& isa_extensions();
 // The row for a package's code; null where there is none.
 const Isa* find_isa(Language language, std::string_view name);
-// The rows that code of a language comes in: for GPUs, or for processors.
+// The rows that code of a language comes in: for GPUs, or for processors, of this program's architecture.
 std::vector<const Isa*> isas_of(Language language, bool gpu);
+// The names that C has for a target: all of an architecture's, best last, or the one of that name. Throws Usage.
+std::vector<std::string> isas_of_target(std::string_view name);
 
-// Names of C's, best last: all, and those that this processor runs.
+// Names of C's, best last: all of this program's architecture, and those that this processor runs.
 const std::vector<std::string>& known_isas();
 std::vector<std::string> supported_isas();
 // Names of the extensions that this processor has.

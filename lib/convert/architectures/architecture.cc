@@ -6,8 +6,8 @@
 
 namespace dnn {
 
-const std::vector<Architecture>& architectures() {
-  static const std::vector<Architecture> rows = {
+const std::vector<NetArchitecture>& net_architectures() {
+  static const std::vector<NetArchitecture> rows = {
 #define DNN_ARCHITECTURE(name, help, size, parameter) {#name, help, size, parameter, architecture::name},
 #include "convert/architectures/architectures.def"
   };
@@ -18,7 +18,7 @@ Graph build_architecture(const Graph& weights, const std::string& name) {
   if (!weights.outputs.empty()) fail_usage("it has a graph already; an architecture is for weights without one");
   Modules modules(weights);
   std::vector<std::string> names;
-  for (const Architecture& row : architectures()) {
+  for (const NetArchitecture& row : net_architectures()) {
     names.emplace_back(row.name);
     if (name.empty() ? !modules.has(row.parameter) : name != row.name) continue;
     try {

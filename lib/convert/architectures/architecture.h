@@ -7,7 +7,7 @@
 
 namespace dnn {
 
-struct Architecture {
+struct NetArchitecture {
   const char* name;
   const char* help;
   int64_t image_size;     // extent of the images it was made for
@@ -15,7 +15,7 @@ struct Architecture {
   Graph (*build)(Modules& modules, int64_t image_size);
 };
 
-const std::vector<Architecture>& architectures();
+const std::vector<NetArchitecture>& net_architectures();
 
 // The network that the constants of `weights` are the parameters of: of that name, or, where it is empty, the one that the
 // parameters' names tell. Throws Usage for an unknown name, Unsupported where the names tell none, Malformed where
