@@ -4,7 +4,9 @@
 
 #include "cli/cli.h"
 #include "cli/console.h"
+#include "remote/serial.h"
 #include "serve/listen.h"
+#include "serve/serial.h"
 
 namespace {
 
@@ -13,16 +15,18 @@ using namespace dnn;
 const cli::Tool kTool = {
     .name = "dnn-serve",
     .summary =
-        "Runs networks for dnn-infer --device ssh://HOST/cpu, tcp://HOST:PORT/cpu or unix:PATH/cpu. Over ssh nothing "
-        "has to be started: dnn-infer runs dnn-serve --stdio there.",
+        "Runs networks for dnn-infer --device ssh://HOST/cpu, tcp://HOST:PORT/cpu, unix:PATH/cpu or serial:TTY/cpu. "
+        "Over "
+        "ssh nothing has to be started: dnn-infer runs dnn-serve --stdio there.",
     .negative = "",
     .examples = {{"dnn-serve --unix /run/user/1000/dnn.sock", "for processes of this user"},
                  {"dnn-serve --tcp 127.0.0.1:7000", "for this machine; code is compiled anew"},
                  {"dnn-serve --tcp 0.0.0.0:7000 --key dnn.key", "for whoever has the key, which is made if missing"},
+                 {"dnn-serve --serial /dev/ttyS0:921600", "for whoever has the cable"},
                  {"dnn-serve --protocol kenning --tcp 127.0.0.1:12345", "for benchmarks of Kenning"}}};
 
 struct Options {
-  std::string protocol = "dnn", tcp, unix_path, key, store;
+  std::string protocol = "dnn", tcp, unix_path, serial, key, store;
   bool stdio = false, list = false;
   serve::Limits limits;
 };
@@ -31,6 +35,8 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.stdio, "--stdio", "serve one client on standard input and output, as ssh starts it (default)");
   args.option(&o.tcp, "--tcp", "HOST:PORT", "listen on TCP; port 0 picks a free one. Beyond loopback only with --key");
   args.option(&o.unix_path, "--unix", "PATH", "listen on a Unix socket, for this user");
+  args.option(&o.serial, "--serial", "TTY[:BAUD]",
+              cat("serve a serial line; ", remote::kSerialBaud, " baud by default"));
   args.choice(&o.protocol, "--protocol", {"dnn", "kenning", "kenning-2021", "kenning-2026"},
               "dnn, or Kenning's: told by who speaks first, or by its year");
   args.option(&o.key, "--key", "FILE", "take only clients that have this key, and sign every frame; made if missing");
@@ -50,9 +56,10 @@ std::string variable(const std::string& name) {
 }
 
 int work(const Options& o) {
-  if (static_cast<int>(o.stdio) + static_cast<int>(!o.tcp.empty()) + static_cast<int>(!o.unix_path.empty()) > 1)
-    fail_usage("give one of --stdio, --tcp and --unix");
-  if (!o.key.empty() && o.tcp.empty()) fail_usage("--key is for --tcp");
+  const int ways = static_cast<int>(o.stdio) + static_cast<int>(!o.tcp.empty()) +
+                   static_cast<int>(!o.unix_path.empty()) + static_cast<int>(!o.serial.empty());
+  if (ways > 1) fail_usage("give one of --stdio, --tcp, --unix and --serial");
+  if (!o.key.empty() && o.tcp.empty() && o.serial.empty()) fail_usage("--key is for --tcp and --serial");
   const bool kenning = o.protocol != "dnn";
   if (kenning && o.tcp.empty()) fail_usage("--protocol ", o.protocol, " is for --tcp HOST:PORT");
   if (kenning && !o.key.empty()) fail_usage("--protocol ", o.protocol, " knows no keys: leave out --key");
@@ -76,6 +83,11 @@ int work(const Options& o) {
   if (options.store.empty() && !options.open.cache_folder.empty())
     options.store = options.open.cache_folder + "/served";
   if (!o.key.empty()) options.key = load_or_make_key(o.key).secret;
+  const auto print_address = [](const std::string& at) { std::cout << at << std::endl; };
+  if (!o.serial.empty()) {
+    serve::serve_serial(remote::parse_serial(o.serial), options, print_address);
+    return 0;
+  }
   if (o.tcp.empty() && o.unix_path.empty()) {
     serve::serve_standard(options);
     return 0;
@@ -88,7 +100,7 @@ int work(const Options& o) {
   } else {
     address = remote::parse_host_port(o.tcp, "--tcp " + o.tcp);
   }
-  serve::listen(address, options, [](const std::string& at) { std::cout << at << std::endl; });
+  serve::listen(address, options, print_address);
   return 0;
 }
 

@@ -15,11 +15,12 @@
 #include <cstring>
 
 #include "base/child.h"
+#include "remote/serial.h"
 
 namespace dnn::remote {
 namespace {
 
-constexpr std::string_view kTcp = "tcp://", kSsh = "ssh://", kUnix = "unix:";
+constexpr std::string_view kTcp = "tcp://", kSsh = "ssh://", kUnix = "unix:", kSerial = "serial:";
 
 // What ssh and the resolver take for a host or user, and for nothing else: no option, no command.
 bool plain_name(const std::string& name) {
@@ -91,6 +92,35 @@ Address parse_host_port(const std::string& text, const std::string& what) {
   return address;
 }
 
+Address parse_serial(const std::string& text) {
+  Address address;
+  address.kind = Address::Kind::Serial;
+  address.path = text;
+  address.baud = kSerialBaud;
+  int64_t baud = 0;
+  const size_t colon = text.rfind(':');
+  if (colon != std::string::npos && parse_int(text.substr(colon + 1), &baud)) {
+    if (baud < 1 || baud > INT32_MAX) fail_usage("serial line ", text, ": write it as TTY:BAUD");
+    address.baud = static_cast<int>(baud);
+    address.path.resize(colon);
+  }
+  if (address.path.empty()) fail_usage("serial line ", text, ": write it as TTY or TTY:BAUD");
+  address.text = cat(kSerial, text);
+  return address;
+}
+
+namespace {
+
+// What stands behind the last slash of a path, where it is a device: taken off the path.
+void take_device(std::string* path, const std::function<bool(const std::string&)>& is_device, std::string* device) {
+  const size_t slash = path->rfind('/');
+  if (slash == std::string::npos || !is_device(path->substr(slash + 1))) return;
+  *device = path->substr(slash + 1);
+  path->resize(slash);
+}
+
+}  // namespace
+
 std::optional<Address> parse_address(const std::string& text, const std::function<bool(const std::string&)>& is_device,
                                      std::string* device) {
   Address address;
@@ -98,16 +128,18 @@ std::optional<Address> parse_address(const std::string& text, const std::functio
     *device = "cpu";
     address.kind = Address::Kind::Unix;
     address.path = text.substr(kUnix.size());
-    const size_t slash = address.path.rfind('/');
-    if (slash != std::string::npos && is_device(address.path.substr(slash + 1))) {
-      *device = address.path.substr(slash + 1);
-      address.path.resize(slash);
-    }
+    take_device(&address.path, is_device, device);
     if (address.path.empty() || address.path.size() >= sizeof(sockaddr_un::sun_path))
       fail_usage("device ", text, ": write it as unix:PATH/DEVICE, a path of 1 to ", sizeof(sockaddr_un::sun_path) - 1,
                  " bytes");
     address.text = cat(kUnix, address.path);
     return address;
+  }
+  if (starts_with(text, kSerial)) {
+    *device = "cpu";
+    std::string line = text.substr(kSerial.size());
+    take_device(&line, is_device, device);
+    return parse_serial(line);
   }
   const bool tcp = starts_with(text, kTcp);
   if (!tcp && !starts_with(text, kSsh)) return std::nullopt;
@@ -193,6 +225,11 @@ void send_at_once(int socket) {
 
 std::unique_ptr<Transport> connect(const Address& address, const Variable& variable, double wait_s) {
   if (address.kind == Address::Kind::Ssh) return connect_ssh(address, variable);
+  if (address.kind == Address::Kind::Serial) {
+    auto line = std::make_unique<SerialTransport>(address.path, address.baud);
+    begin_talk(*line, address.text);
+    return line;
+  }
   std::string why;
   for (const Endpoint& endpoint : find_endpoints(address, false)) {
     const int fd = connected(endpoint, wait_s, &why);

@@ -1,4 +1,5 @@
-// Addresses of a dnn-serve: "tcp://HOST:PORT/DEVICE", "unix:PATH/DEVICE", "ssh://USER@HOST:PORT/DEVICE", and connecting to one.
+// Addresses of a dnn-serve: "tcp://HOST:PORT/DEVICE", "unix:PATH/DEVICE", "ssh://USER@HOST:PORT/DEVICE", "serial:TTY:BAUD/DEVICE", and
+// connecting to one.
 #pragma once
 #include <functional>
 #include <memory>
@@ -11,10 +12,11 @@
 namespace dnn::remote {
 
 struct Address {
-  enum class Kind : uint8_t { Tcp, Unix, Ssh } kind = Kind::Tcp;
+  enum class Kind : uint8_t { Tcp, Unix, Ssh, Serial } kind = Kind::Tcp;
   std::string text;              // without the device
-  std::string user, host, path;  // path: of a Unix socket
+  std::string user, host, path;  // path: of a Unix socket or a serial line
   int port = 0;                  // 0: ssh's own
+  int baud = 0;                  // of a serial line
 };
 
 // Nullopt for a text that is no address; `device` gets what stands behind the address ("cpu" where nothing does), which is told from
@@ -23,6 +25,8 @@ std::optional<Address> parse_address(const std::string& text, const std::functio
                                      std::string* device);
 // "HOST:PORT" or "[HOST]:PORT". Throws Usage.
 Address parse_host_port(const std::string& text, const std::string& what);
+// "TTY" or "TTY:BAUD".
+Address parse_serial(const std::string& text);
 
 // `variable` gives the environment's: DNN_SSH, the ssh command with its options, and DNN_SERVE, the dnn-serve over there. Throws
 // Environment where nothing answers within so many seconds.

@@ -5,9 +5,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,57 +16,10 @@
 
 #include "remote/handshake.h"
 #include "serve/kenning.h"
+#include "serve/processes.h"
 
 namespace dnn::serve {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
-// The signals that end a server, taken from a descriptor while this lives.
-class EndingSignals {
- public:
-  EndingSignals() {
-    sigset_t ending;
-    sigemptyset(&ending);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&ending, signal);
-    ::pthread_sigmask(SIG_BLOCK, &ending, &before_);
-    fd_ = ::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd_ < 0) fail_environment("cannot wait for signals: ", std::strerror(errno));
-  }
-  ~EndingSignals() {
-    ::close(fd_);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  EndingSignals(const EndingSignals&) = delete;
-  EndingSignals& operator=(const EndingSignals&) = delete;
-  int fd() const { return fd_; }
-  // Whether one of those that end it has come.
-  bool ends() const {
-    bool ends = false;
-    signalfd_siginfo info{};
-    while (::read(fd_, &info, sizeof info) == sizeof info) ends = ends || info.ssi_signo != SIGCHLD;
-    return ends;
-  }
-
- private:
-  int fd_ = -1;
-  sigset_t before_{};
-};
 
 class Children {
  public:
@@ -119,15 +69,6 @@ class Children {
   std::list<Child> running_;  // in the order in which they came
   bool mine_ = true;
 };
-
-// A stranger gets half of the machine's at most.
-void limit_memory(int64_t bytes, bool trusted) {
-  const int64_t half = ::sysconf(_SC_PHYS_PAGES) / 2 * ::sysconf(_SC_PAGESIZE);
-  if (!trusted && half > 0 && (bytes == 0 || bytes > half)) bytes = half;
-  if (bytes == 0) return;
-  const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
-  if (::setrlimit(RLIMIT_AS, &limit) != 0) fail_environment("cannot limit memory: ", std::strerror(errno));
-}
 
 // A socket's file, which goes with the server that made it. One that nobody listens at any more is replaced.
 class SocketFile {
@@ -274,7 +215,7 @@ void listen(const remote::Address& address, const Options& options,
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) continue;
     Descriptor unproven(ends[0]), tells(ends[1]);
-    const pid_t child = ::fork();
+    const pid_t server = ::getpid(), child = ::fork();
     if (child < 0) {
       turn_away(socket.release(), options, static_cast<int>(running));
       continue;
@@ -284,15 +225,10 @@ void listen(const remote::Address& address, const Options& options,
       ++n;
       continue;
     }
-    const pid_t server = ::getppid();
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != server) return;  // it has ended already
     children.forget();
     file.forget();
+    if (!begin_client_process(server)) return;
     ::close(listener.release());
-    sigset_t none;
-    sigemptyset(&none);
-    ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
     remote::send_at_once(socket.get());
     const bool trusted = local ? is_this_user(socket.get()) : !options.key.empty();
     const int fd = socket.release();

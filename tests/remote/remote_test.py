@@ -1,41 +1,22 @@
 #!/usr/bin/env python3
-"""A network gives the same bits through dnn-serve as on this machine: over ssh, a Unix socket, TCP with and without a key; and no
-client that is cut off, stalls, lies or has another key keeps the next from its answer."""
+"""A network gives the same bits through dnn-serve as on this machine: over ssh, a Unix socket, TCP with and without a key, a serial
+line; and no client that is cut off, stalls, lies or has another key keeps the next from its answer."""
 import fcntl
 import hashlib
-import json
 import os
-import pathlib
+import pty
 import shutil
 import signal
 import socket
 import stat
 import struct
 import subprocess
-import sys
-import tempfile
+import threading
 import time
+import tty
 import unittest
 
-BIN = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release/bin").resolve()
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "tests" / "sample"
-# Convolutions, a branch, a pool and a product, with weights that no format rounds.
-NET = """graph "net" {
- opset 17
- input x: float32[2,3,8,8]
- const w: float32[4,3,3,3] = {%s}
- const v: float32[4,5] = {%s}
- h: float32[2,4,8,8] = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
- r: float32[2,4,8,8] = Relu(h) @relu
- s: float32[2,4,8,8] = Add(r, h) @add
- p: float32[2,4,1,1] = GlobalAveragePool(s) @pool
- f: float32[2,4] = Flatten(p) @flatten
- y: float32[2,5] = MatMul(f, v) @product
- output y
- output s
-}
-""" % (", ".join(str((i * 37 % 19 - 9) / 16) for i in range(108)), ", ".join(str((i * 11 % 7 - 3) / 8) for i in range(20)))
+from remote_case import BIN, NET, SAMPLE, RemoteCase
 
 
 def msgpack(value):
@@ -107,61 +88,11 @@ class RawClient:
         return name
 
 
-class Remote(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.environment = {k: v for k, v in os.environ.items() if not k.startswith("DNN_")}
-        cls.environment["XDG_CACHE_HOME"] = str(cls.folder / "cache")
-        cls.environment["XDG_CONFIG_HOME"] = str(cls.folder / "config")
-        cls.environment["PATH"] = f"{BIN}:{cls.environment['PATH']}"
-        # What ssh does to a command: the words behind the host go to a shell there.
-        ssh = cls.folder / "ssh"
-        ssh.write_text('#!/bin/sh\nwhile [ "$1" = -p ]; do shift 2; done\nhost=$1; shift\n[ "$host" = me@board ] || exit 255\nexec sh -c "$*"\n')
-        ssh.chmod(0o755)
-        cls.environment["DNN_SSH"] = str(ssh)
-        (cls.folder / "net.txt").write_text(NET)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
-
-    def serve(self, *options):
-        """The process and its address."""
-        server = subprocess.Popen([BIN / "dnn-serve", *map(str, options)], env=self.environment, stdout=subprocess.PIPE, text=True)
-        def end():
-            server.kill()
-            server.wait()
-            server.stdout.close()
-        self.addCleanup(end)
-        return server, server.stdout.readline().strip()
-
+class Remote(RemoteCase):
     def raw_client(self, path):
         client = RawClient(path)
         self.addCleanup(client.socket.close)
         return client
-
-    def run_tool(self, *command, code=0):
-        result = subprocess.run([BIN / command[0], *map(str, command[1:])], env=self.environment, capture_output=True, timeout=120)
-        self.assertEqual(result.returncode, code, result.stderr.decode())
-        return result
-
-    def infer(self, device, *options, model=None, code=0):
-        return self.run_tool("dnn-infer", "--device", device, *options, model or self.folder / "net.txt", "--fill", "random",
-                             "--threads", "2", code=code)
-
-    def records(self, stream):
-        text = subprocess.run([BIN / "dnn-cat", "-"], input=stream, capture_output=True, env=self.environment, check=True).stdout
-        return [json.loads(line) for line in text.splitlines()]
-
-    def comparable(self, stream):
-        """What is to be the same on every machine of one kind."""
-        header, *records = self.records(stream)
-        for record in records:
-            record.pop("latency_ns", None)
-            record.pop("transport_ns", None)
-        return {k: header[k] for k in ("isa", "opt", "dtype", "threads", "model")}, records
 
     def ways(self):
         """Device and options of each transport."""
@@ -250,6 +181,83 @@ class Remote(unittest.TestCase):
         sshd.kill()
         sshd.wait()
         self.assertIn("Connection refused", self.refused("ssh://board/cpu"))
+
+    def serial_line(self):
+        """Two terminals: bytes that are written to one are read from the other."""
+        ends = [pty.openpty() for _ in range(2)]
+        for _, slave in ends:
+            tty.setraw(slave)
+        def carry(source, sink):
+            try:
+                while data := os.read(source, 65536):
+                    while data:
+                        data = data[os.write(sink, data):]
+            except OSError:  # the test has ended
+                pass
+        masters = [master for master, _ in ends]
+        for source, sink in (masters, masters[::-1]):
+            threading.Thread(target=carry, args=(source, sink), daemon=True).start()
+        def close():
+            for end in ends:
+                for fd in end:
+                    try:
+                        os.close(fd)
+                    except OSError:
+                        pass
+        self.addCleanup(close)
+        return [os.ttyname(slave) for _, slave in ends]
+
+    def test_a_serial_line(self):
+        here, there = self.serial_line()
+        server, address = self.serve("--serial", there)
+        self.assertEqual(address, f"serial:{there}")
+        for level in ("0", "3"):
+            local, remote = (self.infer(device, "-O", level, "--trace", "--outputs") for device in ("cpu", f"serial:{here}/cpu"))
+            self.assertEqual(self.comparable(remote.stdout), self.comparable(local.stdout))
+        self.assertIn(b"conv", self.infer(f"serial:{here}:921600/cpu", "--profile").stderr)
+        devices = self.run_tool("dnn-infer", "--list-devices", "--device", f"serial:{here}").stdout
+        self.assertEqual(devices, self.run_tool("dnn-serve", "--probe").stdout)
+        server.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(10), 0)
+        self.serve("--serial", there, "--key", self.folder / "line")
+        self.infer(f"serial:{here}/cpu", "--key", self.folder / "line")
+        self.assertIn("wants a key", self.refused(f"serial:{here}/cpu"))
+        self.assertIn("another process uses this line", self.run_tool("dnn-serve", "--serial", there, code=5).stderr.decode())
+
+    def test_a_serial_line_with_rests_of_others(self):
+        here, there = self.serial_line()
+        self.serve("--serial", there)
+        opener = lambda path, flags: os.open(path, flags | os.O_NOCTTY)
+        with open(here, "r+b", buffering=0, opener=opener) as line:
+            line.write(b"login: \r\n" + bytes(range(256)) + b"DNS?0123")  # noise, and a call that is cut off
+        self.infer(f"serial:{here}/cpu")
+        with open(here, "r+b", buffering=0, opener=opener) as line:  # a client that goes within a frame
+            for _ in range(2):  # the first ends the talk before
+                line.write(b"DNS?" + b"0" * 28)
+                time.sleep(1)
+            seen = b""
+            while not seen.endswith(b"DNS!" + b"0" * 28):
+                seen += line.read(1)
+            line.write(b"DNS1" + b"\0" * 7)
+        self.infer(f"serial:{here}/cpu")
+        client = subprocess.Popen([BIN / "dnn-infer", "--device", f"serial:{here}/cpu", self.folder / "net.txt", "--fill", "random", "-n", "1000000"],
+                                  env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        client.stdout.read(1000)  # one that is ended within its run
+        client.kill()
+        client.wait()
+        client.stdout.close()
+        self.infer(f"serial:{here}/cpu")
+
+    def test_a_serial_line_that_is_pulled_out(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, slave)
+        server, _ = self.serve("--serial", os.ttyname(slave))
+        os.close(master)
+        self.assertEqual(server.wait(20), 5)
+
+    def test_nobody_at_the_other_end(self):
+        here, _ = self.serial_line()
+        self.assertIn("no answer within", self.refused(f"serial:{here}/cpu"))
 
     def refused(self, device):
         return self.infer(device, code=5).stderr.decode()
