@@ -1,8 +1,4 @@
 // The CPU device: runs a package's compiled C kernels over a thread pool, in one arena.
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/threads.h"
+#include "devices/code.h"
 #include "devices/planned.h"
 #include "target/isa.h"
 #include "target/level.h"
@@ -19,45 +16,6 @@ namespace dnn {
 namespace {
 
 using KernelFunction = void (*)(void* const* args, int64_t begin, int64_t end);
-
-// A shared object loaded from memory: nothing is left on disk. Its memory file stays open as long as it is loaded: dlopen
-// takes a path that it has loaded before for the same object, and the number of a closed file is given out again.
-class SharedObject {
- public:
-  explicit SharedObject(const std::string& binary) {
-    fd_ = ::memfd_create("dnn-kernels", MFD_CLOEXEC);
-    if (fd_ < 0) fail_environment("cannot make a memory file: ", std::strerror(errno));
-    size_t done = 0;
-    while (done < binary.size()) {
-      const ssize_t n = ::write(fd_, binary.data() + done, binary.size() - done);
-      if (n <= 0) {
-        ::close(fd_);
-        fail_environment("cannot write a memory file: ", std::strerror(errno));
-      }
-      done += static_cast<size_t>(n);
-    }
-    handle_ = ::dlopen(("/proc/self/fd/" + std::to_string(fd_)).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_ != nullptr) return;
-    ::close(fd_);
-    fail_malformed("the package's code does not load: ", ::dlerror());
-  }
-  ~SharedObject() {
-    ::dlclose(handle_);
-    ::close(fd_);
-  }
-  SharedObject(const SharedObject&) = delete;
-  SharedObject& operator=(const SharedObject&) = delete;
-
-  KernelFunction function(const std::string& name) const {
-    void* symbol = ::dlsym(handle_, name.c_str());
-    if (symbol == nullptr) fail_malformed("the package's code lacks kernel ", name);
-    return reinterpret_cast<KernelFunction>(symbol);
-  }
-
- private:
-  int fd_ = -1;
-  void* handle_ = nullptr;
-};
 
 const Variant& choose_variant(const Package& package, const std::string& forced) {
   const auto row_of = [](const Variant& variant) { return find_isa(Language::C, variant.target.isa); };
@@ -83,10 +41,12 @@ class CpuSession : public PlannedSession {
  public:
   CpuSession(std::shared_ptr<const Package> package, const Variant& variant, const DeviceOptions& options)
       : PlannedSession(std::move(package), variant),
-        object_(variant_->code.binary),
+        code_(variant_->code.binary),
         processors_(options.processors),
         pool_(options.threads, processors_) {
-    for (const KernelInfo& kernel : variant_->kernels) functions_.push_back(object_.function(kernel.name));
+    code_.start();
+    for (const KernelInfo& kernel : variant_->kernels)
+      functions_.push_back(reinterpret_cast<KernelFunction>(code_.function(kernel.name)));
     for (const Step& step : variant_->steps) pointers_.emplace_back(step.arguments.size(), nullptr);
     keep_samples(false);
   }
@@ -218,7 +178,7 @@ class CpuSession : public PlannedSession {
     std::memcpy(arena_data_ + offset, from, bytes);
   }
 
-  SharedObject object_;
+  LoadedCode code_;
   const std::vector<int> processors_;
   ThreadPool pool_;
   std::vector<KernelFunction> functions_;
