@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "devices/kenning.h"
 #include "devices/library.h"
 #include "devices/remote.h"
 #include "package/placed.h"
@@ -80,8 +81,10 @@ const char* DeviceSpec::kind() const { return device_->kind; }
 
 bool DeviceSpec::is_program() const { return framework_ != nullptr && *framework_->formats == 0; }
 
-// Of the others each device is a framework or a program.
-bool DeviceSpec::runs_packages(const Device& row) { return row.open != library_open && row.open != program_open; }
+// Of the others each device is a framework, a program or a server that loads models.
+bool DeviceSpec::runs_packages(const Device& row) {
+  return row.open != library_open && row.open != program_open && row.open != kenning_open;
+}
 
 bool DeviceSpec::float64() const { return framework_ == nullptr && index_ == "f64"; }
 

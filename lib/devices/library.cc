@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/threads.h"
+#include "devices/kenning.h"
 #include "stream/dialogue.h"
 
 namespace dnn {
@@ -32,7 +33,9 @@ OwnFile own_file(const Framework& framework, const std::string& format) {
 
 const Framework* find_framework(const std::string& device) {
   static const Framework kProgram = {"exec", "", "", "", "", "", false, ""};
+  static const Framework kServer = {"kenning", "", "", "", "", "", false, ""};
   if (stream::is_command(device)) return &kProgram;
+  if (is_kenning(device)) return &kServer;
   const std::vector<std::string> parts = split(device, ':');
   if (parts[0] != "lib") return nullptr;
   std::vector<std::string> names;

@@ -30,7 +30,7 @@ const std::vector<Framework>& frameworks();
 enum class OwnFile : uint8_t { NotLoaded, IfTrusted, Always };
 OwnFile own_file(const Framework& framework, const std::string& format);
 // DeviceSpec::framework() of a text: the row of "lib:NAME" or "lib:NAME:KEY=VALUE", null for another kind of device. A user's
-// program, "exec:COMMAND", is one called exec that loads any format and has no levels. Throws Usage.
+// program, "exec:COMMAND", and a server of Kenning are ones that load any format and have no levels. Throws Usage.
 const Framework* find_framework(const std::string& device);
 
 }  // namespace dnn

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -144,6 +145,65 @@ class Client2021:
     def ask(self, kind, payload=b""):
         self.send(kind, payload)
         return self.confirmation()
+
+
+def float32(x):
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+class Server:
+    """A server of Kenning that has NET for its runtime, for one client: of 2021, or of 0.8.2, whose statistics lack the device's time."""
+
+    def __init__(self, year, refuses=None):
+        self.year, self.refuses, self.seen = year, refuses, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        connection, _ = self.listener.accept()
+        with connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self.year == 2026:
+                connection.sendall(b"\0" + self.message(LOGS, b"\x05hello", flags=IS_KENNING))
+            try:
+                while True:
+                    self.answer(connection, *self.receive(connection))
+            except EOFError:
+                pass
+
+    def receive(self, connection):
+        if self.year == 2021:
+            size, kind = struct.unpack("<IH", exactly(connection, 6))
+            return kind, exactly(connection, size - 2)
+        whole = b""
+        while True:
+            head = exactly(connection, 12)
+            kind, (flags, size) = int.from_bytes(head[:5], "little"), struct.unpack("<HI", head[6:])
+            whole += exactly(connection, size if flags & HAS_PAYLOAD else 0)
+            if flags & LAST:
+                return kind, whole
+
+    def message(self, kind, payload, flags=SUCCESS | IS_KENNING):
+        head = (kind | TRANSMISSION << 38).to_bytes(5, "little") + b"\0"
+        return head + struct.pack("<HI", flags | HAS_PAYLOAD | FIRST | LAST, len(payload)) + payload
+
+    def answer(self, connection, kind, payload):
+        self.seen.append((kind, payload))
+        if kind == DATA:
+            x = struct.unpack("<2f", payload)
+            self.outputs = struct.pack("<2f", float32(x[0] + 2 * x[1]), float32(float32(3 * x[0]) - x[1]))
+        bring = {OUTPUT: lambda: self.outputs, STATS: lambda: b'{"target_inference_step":[0.25]}' if self.year == 2021 else b"{}"}
+        brought = bring.get(kind, lambda: b"")()
+        fails = kind == self.refuses
+        if self.year == 2021:
+            connection.sendall(struct.pack("<IH", len(brought) + 2, 1 if fails else 0) + brought)
+            if kind == PROCESS:
+                time.sleep(0.01)
+                connection.sendall(struct.pack("<IH", 2, 0))
+        else:
+            connection.sendall(self.message(kind, brought or b"\6", (FAIL if fails else SUCCESS) | IS_KENNING))
 
 
 class Kenning(unittest.TestCase):
@@ -302,6 +362,58 @@ class Kenning(unittest.TestCase):
         client.ask(DATA, struct.pack("<2f", 1, 2))
         client.ask(PROCESS)
         self.assertEqual(client.ask(OUTPUT)[2], struct.pack("<2f", 5, 1))
+
+    def infer(self, device, model="net.txt", code=0):
+        (self.folder / "net.txt").write_bytes(NET)
+        done = subprocess.run([BIN / "dnn-infer", "--device", device, "--fill", "random", "--outputs", "-n", "3", model], cwd=self.folder,
+                              env=self.environment, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        if code != 0:
+            return [], done.stderr.decode()
+        lines = subprocess.run([BIN / "dnn-cat", "-"], input=done.stdout, capture_output=True, check=True).stdout.splitlines()
+        return [json.loads(line) for line in lines], done.stderr.decode()
+
+    def outputs(self, records):
+        return [r["outputs"] for r in records if r.get("outputs")]
+
+    def test_our_client_and_their_servers(self):
+        here = self.outputs(self.infer("reference")[0])
+        self.assertTrue(here)
+        for year, wire, latency in ((2021, "", 250_000_000), (2026, "", None), (2021, "/2021", 250_000_000), (2026, "/2026", None)):
+            server = Server(year)
+            self.addCleanup(server.listener.close)
+            records, _ = self.infer(f"kenning://127.0.0.1:{server.port}{wire}")
+            self.assertEqual(self.outputs(records), here)
+            kinds = [kind for kind, _ in server.seen]
+            self.assertEqual(kinds[: 1 + (year == 2026)], [MODEL] if year == 2021 else [IO_SPEC, MODEL])
+            self.assertIn(NET, [payload for _, payload in server.seen])
+            self.assertIn(str(year), records[0]["host"]["server"])
+            predictions = [r for r in records if r["type"] == "prediction"]
+            self.assertEqual(len(predictions), 3)
+            for prediction in predictions:
+                self.assertGreater(prediction["latency_ns"], 0)
+                if latency:
+                    self.assertEqual(prediction["latency_ns"], latency)
+            if year == 2026:
+                self.assertEqual(kinds.count(STATS), 1)  # what says nothing is not asked again
+                spec = json.loads(server.seen[0][1])
+                self.assertEqual(spec["input"], [{"name": "x", "shape": [1, 2], "dtype": "float32", "order": 0}])
+
+    def test_our_client_and_our_server(self):
+        here = self.outputs(self.infer("cpu")[0])
+        for options in ([], ["--protocol", "kenning-2021"], ["--protocol", "kenning-2026"]):
+            records, _ = self.infer(f"kenning://127.0.0.1:{self.serve(*options)}")
+            self.assertEqual(self.outputs(records), here)
+            self.assertIn("target_inference_step", records[0]["latency_contains"])
+
+    def test_what_our_client_is_refused(self):
+        for year in (2021, 2026):
+            server = Server(year, refuses=MODEL)
+            self.addCleanup(server.listener.close)
+            self.assertIn("refuses the model net.txt", self.infer(f"kenning://127.0.0.1:{server.port}", code=4)[1])
+        self.assertIn("write it as", self.infer("kenning://127.0.0.1", code=2)[1])
+        self.assertIn("write it as", self.infer("kenning://127.0.0.1:1/2019", code=2)[1])
+        self.assertIn("cannot connect", self.infer("kenning://127.0.0.1:1", code=5)[1])
 
     def test_what_it_does_not_listen_at(self):
         for options, said in ((["--tcp", "0.0.0.0:0"], "forward the port by ssh -L"), (["--unix", "x"], "is for --tcp"),
