@@ -1,5 +1,11 @@
 # The Debian packages that dnn-tools builds on; scripts/setup installs them.
 find_package(Threads REQUIRED)
+if(DNN_STATIC)  # beside headers one of them, as an archive
+  find_library(DNN_STATIC_NETTLE libnettle.a REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(CLI11 REQUIRED)
+  return()
+endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET "nettle<4")
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)

@@ -4,6 +4,8 @@
 
 #include "cli/cli.h"
 #include "cli/console.h"
+#include "infer/served.h"
+#include "kenning/serve_kenning.h"
 #include "remote/serial.h"
 #include "serve/listen.h"
 #include "serve/serial.h"
@@ -66,9 +68,15 @@ int work(const Options& o) {
   serve::Options options;
   options.limits = o.limits;
   options.device.variable = variable;
-  options.kenning = kenning;
-  if (o.protocol == "kenning-2021") options.kenning_wire = remote::kenning::Wire::Seed;
-  if (o.protocol == "kenning-2026") options.kenning_wire = remote::kenning::Wire::Header12;
+  if (kenning) {
+    std::optional<remote::kenning::Wire> wire;
+    if (o.protocol == "kenning-2021") wire = remote::kenning::Wire::Seed;
+    if (o.protocol == "kenning-2026") wire = remote::kenning::Wire::Header12;
+    options.protocol = {"Kenning's protocol",
+                        [wire](FdTransport& client, const std::string& name, bool trusted, const serve::Options& own) {
+                          serve::serve_kenning(client, name, wire, trusted, own);
+                        }};
+  }
   if (o.list) {
     for (const Device& device : devices()) {
       if (!DeviceSpec::runs_packages(device)) continue;
@@ -76,12 +84,15 @@ int work(const Options& o) {
     }
     return 0;
   }
-  use_folders(&options.open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
-  options.open.note = options.note = cli::note;
-  options.open.warn = cli::warn;
+  OpenOptions folders;
+  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  folders.note = options.note = cli::note;
+  folders.warn = cli::warn;
+  options.open = [folders](const std::string& path, const DeviceSpec& device, const std::string& isa, bool trusted) {
+    return open_for_client(path, device, isa, trusted, folders);
+  };
   options.store = o.store;
-  if (options.store.empty() && !options.open.cache_folder.empty())
-    options.store = options.open.cache_folder + "/served";
+  if (options.store.empty() && !folders.cache_folder.empty()) options.store = folders.cache_folder + "/served";
   if (!o.key.empty()) options.key = load_or_make_key(o.key).secret;
   const auto print_address = [](const std::string& at) { std::cout << at << std::endl; };
   if (!o.serial.empty()) {

@@ -3,7 +3,9 @@
 // Systematic Approach to Building High Performance Software-based CRC Generators" (2005).
 #include "base/crc.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 
 #include <array>
 
@@ -57,6 +59,7 @@ uint32_t by_tables(Bytes bytes, uint32_t crc) {
   return crc;
 }
 
+#if defined(__x86_64__)
 __attribute__((target("pclmul,sse4.1"))) __m128i folded(__m128i sum, __m128i factors, __m128i next) {
   const __m128i low = _mm_clmulepi64_si128(sum, factors, 0x00), high = _mm_clmulepi64_si128(sum, factors, 0x11);
   return _mm_xor_si128(_mm_xor_si128(low, high), next);
@@ -86,9 +89,11 @@ __attribute__((target("pclmul,sse4.1"))) uint32_t by_folding(Bytes bytes, uint32
   _mm_storeu_si128(reinterpret_cast<__m128i*>(rest.data()), a);
   return by_tables<polynomial>(rest, 0);
 }
+#endif
 
 template <uint32_t polynomial>
 uint32_t checksum(Bytes bytes, uint32_t before) {
+#if defined(__x86_64__)
   static const bool folds = [] {
     __builtin_cpu_init();
     return __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("sse4.1") != 0;
@@ -99,6 +104,9 @@ uint32_t checksum(Bytes bytes, uint32_t before) {
     crc = by_folding<polynomial>(bytes.first(n), crc);
     bytes = bytes.subspan(n);
   }
+#else
+  const uint32_t crc = ~before;
+#endif
   return ~by_tables<polynomial>(bytes, crc);
 }
 

@@ -1,12 +1,15 @@
 // SharedLibrary; see shared_library.h.
 #include "base/shared_library.h"
 
+#ifndef DNN_STATIC
 #include <dlfcn.h>
+#endif
 
 #include "base/error.h"
 
 namespace dnn {
 
+#ifndef DNN_STATIC
 std::unique_ptr<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))
@@ -20,5 +23,11 @@ void* SharedLibrary::symbol(const char* name) const {
   if (found == nullptr) fail_environment(name_, " lacks ", name);
   return found;
 }
+#else
+// A static program has no libraries of others.
+std::unique_ptr<SharedLibrary> SharedLibrary::open(const std::vector<std::string>&) { return nullptr; }
+
+void* SharedLibrary::symbol(const char* name) const { fail_environment(name_, " lacks ", name); }
+#endif
 
 }  // namespace dnn

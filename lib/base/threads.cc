@@ -1,7 +1,9 @@
 // ThreadPool; see threads.h.
 #include "base/threads.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +12,24 @@
 
 namespace dnn {
 namespace {
+
+// What a processor is told by: that this thread waits in a loop; and how it treats denormal numbers.
+#if defined(__x86_64__)
+void relax() { _mm_pause(); }
+unsigned float_control() { return _mm_getcsr(); }
+void set_float_control(unsigned value) { _mm_setcsr(value); }
+constexpr unsigned kFlushDenormals = 1u << 15 | 1u << 6;  // of results, and of operands
+#elif defined(__aarch64__)
+void relax() { asm volatile("yield"); }
+unsigned float_control() {
+  uint64_t value = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(value));
+  return static_cast<unsigned>(value);
+}
+void set_float_control(unsigned value) { asm volatile("msr fpcr, %0" : : "r"(uint64_t{value})); }
+constexpr unsigned kFlushDenormals = 1u << 24;
+#endif
+
 // About 20 microseconds on current machines, some 100 on others: longer than the gap between two kernels, shorter than a scheduler
 // tick.
 constexpr int kSpins = 2000;
@@ -89,7 +109,7 @@ void ThreadPool::run(int64_t n, Job job, void* context) {
   uint64_t gate = gate_.fetch_and(~kOpen);
   for (int spins = 0; gate % kOpen != 0; gate = gate_.load(), ++spins) {
     if (spins < kSpins) {
-      _mm_pause();
+      relax();
     } else {
       std::this_thread::yield();
     }
@@ -113,7 +133,7 @@ void ThreadPool::work(int index) {
   while (true) {
     bool joined = join(&last);
     for (int spins = 0; !joined && !stop_ && spins < kSpins; ++spins) {
-      _mm_pause();
+      relax();
       joined = join(&last);
     }
     const auto until = joined ? Clock::time_point() : Clock::now() + kAwake;
@@ -133,11 +153,10 @@ void ThreadPool::work(int index) {
   }
 }
 
-FlushDenormals::FlushDenormals(bool enable) : saved_(_mm_getcsr()) {
-  constexpr unsigned kFlushToZero = 1u << 15, kDenormalsAreZero = 1u << 6;
-  if (enable) _mm_setcsr(saved_ | kFlushToZero | kDenormalsAreZero);
+FlushDenormals::FlushDenormals(bool enable) : saved_(float_control()) {
+  if (enable) set_float_control(saved_ | kFlushDenormals);
 }
 
-FlushDenormals::~FlushDenormals() { _mm_setcsr(saved_); }
+FlushDenormals::~FlushDenormals() { set_float_control(saved_); }
 
 }  // namespace dnn

@@ -10,10 +10,10 @@
 #include "base/private.h"
 #include "base/sha256.h"
 #include "base/version.h"
-#include "compile/cache.h"
 #include "compile/cache_key.h"
 #include "formats/format.h"
 #include "graph/bind.h"
+#include "package/cache.h"
 #include "package/placed.h"
 
 namespace dnn {
@@ -338,11 +338,6 @@ void use_folders(OpenOptions* options, const char* xdg_cache_home, const char* x
   if (!options->cache_folder.empty()) options->compile.build.cache_folder = options->cache_folder + "/objects";
   options->key_path = default_key_path(xdg_config_home, home);
   options->compile.build.key_path = options->key_path;
-}
-
-std::string default_cache_folder(const char* xdg_cache_home, const char* home) {
-  if (xdg_cache_home != nullptr && *xdg_cache_home == '/') return std::string(xdg_cache_home) + "/dnn-tools";
-  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/dnn-tools";
 }
 
 std::string default_key_path(const char* xdg_config_home, const char* home) {

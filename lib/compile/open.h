@@ -48,8 +48,7 @@ std::shared_ptr<const Package> compile_file_by(const std::string& path, const Op
 // Cache, object and key places of this user, as the two functions below say; for no cache and no key leave it.
 void use_folders(OpenOptions* options, const char* xdg_cache_home, const char* xdg_config_home, const char* home);
 
-// $XDG_CACHE_HOME/dnn-tools and $XDG_CONFIG_HOME/dnn-tools/key, or their places under `home`, from the three values.
-std::string default_cache_folder(const char* xdg_cache_home, const char* home);
+// $XDG_CONFIG_HOME/dnn-tools/key, or its place under `home`, from the two values.
 std::string default_key_path(const char* xdg_config_home, const char* home);
 
 }  // namespace dnn

@@ -17,7 +17,11 @@ namespace dnn {
 #include "devices/devices.def"
 #undef DNN_DEVICE
 
+#ifndef DNN_STATIC
 bool opencl_on_gpu(const std::string& index);
+#else
+static bool opencl_on_gpu(const std::string&) { return false; }
+#endif
 
 const std::vector<Device>& devices() {
   static const std::vector<Device> rows = {

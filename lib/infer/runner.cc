@@ -190,7 +190,9 @@ void Runner::infer(const Batch& batch) {
     const Clock::time_point start = Clock::now();
     const std::vector<Tensor> outputs = session_.run(batch.inputs);
     const int64_t around_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    const int64_t latency_ns = session_.latency_ns().value_or(around_ns);
+    // A run on another machine is not measured by a clock of this one.
+    std::optional<int64_t> latency_ns = session_.latency_ns();
+    if (!latency_ns && !session_.transport_ns()) latency_ns = around_ns;
     ++summary_.n_runs;
     summary_.transport_ns += session_.transport_ns().value_or(0);
     metrics::Outcome outcome;
@@ -229,7 +231,8 @@ void Runner::write_samples(const Batch& batch) {
   }
 }
 
-void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, int64_t latency_ns) {
+void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& outputs,
+                               std::optional<int64_t> latency_ns) {
   const Graph& graph = session_.graph();
   for (size_t i = 0; i < batch.samples.size(); ++i) {
     stream::Prediction prediction;
@@ -254,7 +257,7 @@ void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& ou
   }
 }
 
-void Runner::write_repeat(const Batch& batch, int64_t latency_ns) {
+void Runner::write_repeat(const Batch& batch, std::optional<int64_t> latency_ns) {
   for (const LoadedSample& sample : batch.samples) {
     stream::Prediction prediction;
     prediction.sample = sample.id;

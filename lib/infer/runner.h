@@ -64,8 +64,8 @@ class Runner {
   void warm_up(const Batch& batch);
   void infer(const Batch& batch);
   void write_samples(const Batch& batch);
-  void write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, int64_t latency_ns);
-  void write_repeat(const Batch& batch, int64_t latency_ns);
+  void write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, std::optional<int64_t> latency_ns);
+  void write_repeat(const Batch& batch, std::optional<int64_t> latency_ns);
   void write_trace(const Batch& batch);
   void write_usage();
   bool more_runs(int64_t done) const;

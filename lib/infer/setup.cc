@@ -1,25 +1,20 @@
 // What is decided before a run; see setup.h.
 #include "infer/setup.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 
-#include "base/affinity.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/threads.h"
-#include "base/version.h"
 #include "devices/library.h"
 #include "devices/remote.h"
 #include "graph/bind.h"
 #include "image/pack.h"
 #include "passes/pass.h"
-#include "usage/topology.h"
+#include "usage/machine.h"
 
 namespace dnn {
 namespace {
@@ -220,26 +215,10 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
     header.host = machine->host;
     header.topology = machine->topology;
   } else {
-    describe_machine(&header);
+    usage::describe_machine(&header);
   }
   for (const auto& [key, value] : session.facts()) header.host.try_emplace(key, value);
   return header;
-}
-
-void describe_machine(stream::Header* header) {
-  header->host["cpu"] = cpu_name();
-  header->host["dnn_tools"] = cat(version(), " (", commit(), ")");
-  char date[16];
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  if (::gmtime_r(&now, &parts) != nullptr && std::strftime(date, sizeof date, "%Y-%m-%d", &parts) > 0)
-    header->host["date"] = date;
-  header->host["processors"] = std::to_string(available_processors());
-  if (const std::vector<int> allowed = allowed_processors(); !allowed.empty())
-    header->host["processor_list"] = processors_text(allowed);
-  header->topology = usage::read_topology();
-  utsname system{};
-  if (::uname(&system) == 0) header->host["kernel"] = cat(system.sysname, " ", system.release, " ", system.machine);
 }
 
 void inherit(std::vector<stream::Header> inputs, stream::Header* header) {

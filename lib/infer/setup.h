@@ -67,9 +67,6 @@ void describe_usage(const usage::Meter& meter, int interval_ms, stream::Header* 
 // Milliseconds between usage records, of --usage[=MS]. Throws Usage.
 int usage_interval_ms(const std::string& text);
 
-// What a header says of this machine: processor, kernel, topology.
-void describe_machine(stream::Header* header);
-
 // Adds the headers of the streams that the samples come from, and what they say of the samples.
 void inherit(std::vector<stream::Header> inputs, stream::Header* header);
 

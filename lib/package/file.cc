@@ -4,9 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(DNN_STATIC)
 #include <xxh_x86dispatch.h>  // by the widest vectors that this processor has
 #else
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 #endif
 

@@ -1,6 +1,7 @@
 // Addresses, and connecting to them; see address.h.
 #include "remote/address.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -179,6 +180,26 @@ std::vector<Endpoint> find_endpoints(const Address& address, bool to_listen) {
     endpoints.push_back({{bytes, bytes + sizeof at}, AF_UNIX, true});
     return endpoints;
   }
+#ifdef DNN_STATIC
+  // Names are looked up by libraries of the system, which a static program has not.
+  const std::string& host = address.host == "localhost" ? std::string("127.0.0.1") : address.host;
+  (void)to_listen;
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(static_cast<uint16_t>(address.port));
+    const auto* bytes = reinterpret_cast<const std::byte*>(&v4);
+    endpoints.push_back({{bytes, bytes + sizeof v4}, AF_INET, (ntohl(v4.sin_addr.s_addr) >> 24) == 127});
+  } else if (::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(static_cast<uint16_t>(address.port));
+    const auto* bytes = reinterpret_cast<const std::byte*>(&v6);
+    endpoints.push_back({{bytes, bytes + sizeof v6}, AF_INET6, IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) != 0});
+  } else {
+    fail_usage(address.text, ": a static program looks no names up: give the address in numbers");
+  }
+#else
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   if (to_listen) hints.ai_flags = AI_PASSIVE;
@@ -202,6 +223,7 @@ std::vector<Endpoint> find_endpoints(const Address& address, bool to_listen) {
   }
   ::freeaddrinfo(found);
   if (endpoints.empty()) fail_environment(address.text, ": has no address");
+#endif
   return endpoints;
 }
 

@@ -15,7 +15,6 @@
 #include <list>
 
 #include "remote/handshake.h"
-#include "serve/kenning.h"
 #include "serve/processes.h"
 
 namespace dnn::serve {
@@ -141,7 +140,7 @@ bool is_this_user(int fd) {
 }
 
 void turn_away(int fd, const Options& options, int clients) {
-  if (options.kenning) {  // as Kenning does it
+  if (options.protocol) {  // our refusal would not be understood
     ::close(fd);
     return;
   }
@@ -164,7 +163,7 @@ void turn_away(int fd, const Options& options, int clients) {
 void serve_alone(FdTransport& transport, const std::string& name, bool trusted, const Options& options) {
   try {
     limit_memory(options.limits.memory_bytes, trusted);
-    if (options.kenning) return serve_kenning(transport, name, options.kenning_wire, trusted, options);
+    if (options.protocol) return options.protocol->serve(transport, name, trusted, options);
     serve_client(transport, name, trusted, options);
   } catch (const Error& error) {
     if (options.note) options.note(error.what());
@@ -186,10 +185,9 @@ void listen(const remote::Address& address, const Options& options,
             const std::function<void(const std::string&)>& ready) {
   const std::vector<remote::Endpoint> endpoints = remote::find_endpoints(address, true);
   const bool local = address.kind == remote::Address::Kind::Unix;
-  if (!endpoints[0].loopback && options.kenning)
-    fail_usage(address.text,
-               ": other machines reach this address, and Kenning's protocol knows no keys; listen on 127.0.0.1 and "
-               "forward the port by ssh -L");
+  if (!endpoints[0].loopback && options.protocol)
+    fail_usage(address.text, ": other machines reach this address, and ", options.protocol->name,
+               " knows no keys; listen on 127.0.0.1 and forward the port by ssh -L");
   if (!endpoints[0].loopback && options.key.empty())
     fail_usage(address.text, ": other machines reach this address, so give --key FILE");
   SocketFile file(address);

@@ -13,6 +13,9 @@
 #include "remote/handshake.h"
 #include "remote/tensors.h"
 #include "serve/store.h"
+#include "target/isa.h"
+#include "target/processor.h"
+#include "usage/machine.h"
 
 namespace dnn::serve {
 namespace {
@@ -138,7 +141,7 @@ class Client {
 
   void facts(const Message& request) {
     stream::Header header;
-    describe_machine(&header);
+    usage::describe_machine(&header);
     const DeviceSpec device = device_of(text_of(request.map, "device"));
     frames_.send({{"version", version()},
                   {"isas", supported_isas()},
@@ -206,20 +209,19 @@ class Client {
     const std::string path = store_.find(sha256);
     if (path.empty()) fail_usage("the package ", sha256, " is not here");
     if (sessions_.size() >= kMostSessions) fail_unsupported("more than ", kMostSessions, " sessions at once");
-    NetworkOptions network;
-    network.device = device_of(text_of(request.map, "device"));
-    network.isa = text_of(request.map, "isa");
-    Opened opened;
-    opened.package = open_package(path, open_for_client(network, trusted_, options_));
-    opened.input_bytes = bytes_of(opened.package->input_types);
+    const DeviceSpec where = device_of(text_of(request.map, "device"));
     DeviceOptions device = options_.device;
-    device.isa = network.isa;
+    device.isa = text_of(request.map, "isa");
+    Opened opened;
+    opened.package = options_.open(path, where, device.isa, trusted_);
+    opened.input_bytes = bytes_of(opened.package->input_types);
     constexpr int64_t kMostThreads = 1024;
     device.threads = static_cast<int>(number_of(request.map, "threads", 0, kMostThreads));
     if (!trusted_) device.threads = std::min(device.threads, available_processors());
-    opened.session = open_session(network.device, opened.package, device);
+    opened.session = open_session(where, opened.package, device);
     Json facts = Json::object();
     for (const auto& [key, value] : opened.session->facts()) facts[key] = value;
+    if (usage::is_emulated()) facts["emulated"] = "true";
     const int64_t id = next_id_++;
     const Json answer = {{"session", id},
                          {"isa", opened.session->isa()},
@@ -273,9 +275,13 @@ class Client {
     const Clock::time_point start = Clock::now();
     const std::vector<Tensor> outputs = run();
     const int64_t around_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    frames_.send(
-        {{"latency_ns", opened.session->latency_ns().value_or(around_ns)}, {"tensors", remote::types_of(outputs)}},
-        remote::bytes_of(outputs));
+    Json answer = {{"tensors", remote::types_of(outputs)}};
+    if (usage::is_emulated()) {
+      answer["emulated"] = true;
+    } else {
+      answer["latency_ns"] = opened.session->latency_ns().value_or(around_ns);
+    }
+    frames_.send(answer, remote::bytes_of(outputs));
   }
 
   void profile(const Message& request) {
@@ -326,18 +332,6 @@ class Client {
 };
 
 }  // namespace
-
-OpenOptions open_for_client(const NetworkOptions& network, bool trusted, const Options& options) {
-  OpenOptions open = open_options(network);
-  open.cache_folder = options.open.cache_folder;
-  open.key_path = options.open.key_path;
-  open.compile.build = options.open.compile.build;
-  open.note = options.open.note;
-  open.warn = options.open.warn;
-  open.trust = trusted;
-  open.look_beside = false;
-  return open;
-}
 
 void serve_client(Transport& client, const std::string& name, bool trusted, const Options& options) {
   Client(client, name, trusted, options).serve();

@@ -1,14 +1,13 @@
-// One client of a dnn-serve: takes its packages and runs them, until it leaves. docs/reference/serve.md has the protocol.
+// One client of a dnn-serve: takes its packages and runs them, until it leaves. docs/reference/serve.md has the protocol. Who serves says
+// how packages are opened, so that a program without a compiler serves, too.
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/transport.h"
-#include "compile/open.h"
 #include "devices/device.h"
-#include "infer/setup.h"
-#include "remote/kenning.h"
 
 namespace dnn::serve {
 
@@ -22,22 +21,29 @@ struct Limits {
   int clients = 64;                         // at once
 };
 
+struct Options;
+
+// A protocol that clients speak in place of ours.
+struct Protocol {
+  std::string name;  // "Kenning's protocol"
+  std::function<void(FdTransport& client, const std::string& name, bool trusted, const Options& options)> serve;
+};
+
 struct Options {
-  OpenOptions open;      // folders and sinks; what is compiled anew for an untrusted client goes by them
+  // Opens the package in a file that a client sent, for a device and, where that is not "", one of its instruction sets. Code of one that
+  // is not trusted is not run.
+  std::function<std::shared_ptr<const Package>(const std::string& path, const DeviceSpec& device,
+                                               const std::string& isa, bool trusted)>
+      open;
   DeviceOptions device;  // environment
   std::string key;       // bytes of the key file; "" for none
   std::string store;     // folder of uploaded packages
   Limits limits;
-  bool kenning = false;  // clients of Kenning are served, by this wire of its or by what they speak
-  std::optional<remote::kenning::Wire> kenning_wire = {};
+  std::optional<Protocol> protocol = {};                      // other than ours
   std::function<void(const std::string& message)> note = {};  // what clients do; may be empty
   std::function<void()> proven =
       {};  // called at a client's first request: it has the key, if there is one; may be empty
 };
-
-// Options that a client's model or package is opened with: the server's folders and sinks. Nothing beside the file is read, as clients
-// sent that, too. `trusted`: the code in a package is run, else compiled anew.
-OpenOptions open_for_client(const NetworkOptions& network, bool trusted, const Options& options);
 
 // `trusted`: code that the client sends is run. Otherwise the client is a stranger: its packages are compiled anew from the models that
 // they hold, in a store of strangers, with no more threads than there are processors. Returns when the client has left. Throws what

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/private.h"
-#include "compile/cache.h"
+#include "package/cache.h"
 
 namespace dnn::serve {
 namespace {
@@ -126,8 +126,8 @@ void Upload::open() {
 void Upload::add(Bytes bytes) {
   if (static_cast<int64_t>(bytes.size()) > size_ - at_)
     fail_malformed("an upload is longer than the ", size_, " bytes that it was to be");
-  hash_.add(bytes);
-  write(bytes);
+  // Each takes about as long as the network does.
+  share_out(pool_, 2, [&](int64_t i) { i == 0 ? hash_.add(bytes) : write(bytes); });
   constexpr int64_t kStep = int64_t{64} << 20;
   if (at_ - room_checked_at_ < kStep) return;
   room_checked_at_ = at_;

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
+#include "base/threads.h"
 
 namespace dnn::serve {
 
@@ -61,6 +62,7 @@ class Upload {
   bool shared_ = true;  // the file that a later upload goes on with
   int64_t at_ = 0, room_checked_at_ = 0;
   Sha256Stream hash_;
+  ThreadPool pool_{2};
 };
 
 }  // namespace dnn::serve

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/transport.h"
 #include "fuzz/fuzz.h"
+#include "infer/served.h"
 #include "serve/serve.h"
 
 namespace {
@@ -32,6 +33,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const dnn::TemporaryFolder folder(std::filesystem::temp_directory_path().string());
   dnn::serve::Options options;
   options.store = folder.path() + "/store";
+  options.open = [](const std::string& path, const dnn::DeviceSpec& device, const std::string& isa, bool trusted) {
+    return dnn::open_for_client(path, device, isa, trusted, {});
+  };
   options.limits.store_bytes = 1 << 20;
   options.limits.upload_bytes = 1 << 20;
   Client client({reinterpret_cast<const std::byte*>(data), size});

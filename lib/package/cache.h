@@ -6,6 +6,9 @@
 
 namespace dnn {
 
+// $XDG_CACHE_HOME/dnn-tools, or its place under `home`, from the two values; "" where neither names a folder.
+std::string default_cache_folder(const char* xdg_cache_home, const char* home);
+
 // Says that a cached file is in use now; its time decides when it goes. Nothing when it cannot be said.
 void touch_cached(const std::string& path);
 

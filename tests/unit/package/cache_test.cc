@@ -1,5 +1,5 @@
-// What goes from a cache that is too large, and what stays.
-#include "compile/cache.h"
+// A cache that is too large: some of it goes, the rest stays.
+#include "package/cache.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Serving a client of Kenning; see kenning.h.
-#include "serve/kenning.h"
+// Serving a client of Kenning; see serve_kenning.h.
+#include "kenning/serve_kenning.h"
 
 #include <poll.h>
 #include <sys/mman.h>
@@ -236,16 +236,15 @@ class Client {
     inputs_.clear();
     outputs_.clear();
     const MemoryFile file(request.payload);
-    NetworkOptions network;
-    network.device = "cpu";
-    package_ = open_package(file.path(), open_for_client(network, trusted_, options_));
+    const DeviceSpec here = "cpu";
+    package_ = options_.open(file.path(), here, "", trusted_);
     for (const Type& type : package_->input_types) {
       if (!type.fixed()) fail_unsupported("an input of ", type.text(), ": only a batch may be open");
     }
     input_order_ = order_of(package_->graph(), package_->graph().inputs, input_names_);
     output_order_ = order_of(package_->graph(), package_->graph().outputs, output_names_);
     DeviceOptions device = options_.device;
-    session_ = open_session(network.device, package_, device);
+    session_ = open_session(here, package_, device);
     log(cat("compiled for ", session_->isa(), ", ", session_->threads(), " threads"));
     succeed(request);
   }

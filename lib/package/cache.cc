@@ -1,5 +1,5 @@
 // Keeping the cache small; see cache.h.
-#include "compile/cache.h"
+#include "package/cache.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +8,11 @@
 namespace dnn {
 
 namespace fs = std::filesystem;
+
+std::string default_cache_folder(const char* xdg_cache_home, const char* home) {
+  if (xdg_cache_home != nullptr && *xdg_cache_home == '/') return std::string(xdg_cache_home) + "/dnn-tools";
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/dnn-tools";
+}
 
 void touch_cached(const std::string& path) {
   std::error_code ignored;

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""dnn-serve-target: one static file that runs packages in an empty folder as its root, and on an emulated aarch64, to the bits of this
+machine's tools."""
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import unittest
+
+from remote_case import ROOT, SAMPLE, RemoteCase
+
+DATA = pathlib.Path(os.environ["DNN_TEST_DATA"]) if "DNN_TEST_DATA" in os.environ else None
+HOW = "cmake --workflow --preset {} builds it"
+
+
+def built(name):
+    """The program of a preset; skips the test where it is not built."""
+    path = ROOT / "build" / name / "bin" / "dnn-serve-target"
+    if not path.exists():
+        raise unittest.SkipTest(HOW.format(name))
+    return path
+
+
+def program_headers(path):
+    """Types of the segments of a program of 64 bits."""
+    data = path.read_bytes()
+    offset, = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    return [struct.unpack_from("<I", data, offset + i * size)[0] for i in range(count)]
+
+
+class Target(RemoteCase):
+    def board(self, command):
+        """A device that a shell command serves."""
+        ssh = self.folder / f"ssh-{self._testMethodName}"
+        ssh.write_text(f"#!/bin/sh\nexec {command} --stdio --store {self.folder}/board\n")
+        ssh.chmod(0o755)
+        before = self.environment["DNN_SSH"]
+        self.environment["DNN_SSH"] = str(ssh)
+        self.addCleanup(self.environment.__setitem__, "DNN_SSH", before)
+        return "ssh://board/cpu"
+
+    def test_is_one_small_file(self):
+        for name in ("target-x86-64", "target-aarch64"):
+            program = built(name)
+            self.assertLess(program.stat().st_size, 10_000_000)
+            self.assertNotIn(3, program_headers(program), "it wants a dynamic loader")  # PT_INTERP
+            self.assertNotIn(2, program_headers(program), "it wants libraries")  # PT_DYNAMIC
+
+    def test_in_an_empty_root(self):
+        if os.getuid() != 0:
+            self.skipTest("only root changes its root")
+        program = built("target-x86-64")
+        root = self.folder / "root"
+        root.mkdir()
+        shutil.copy(program, root / "serve")
+        device = self.board(f"chroot {root} /serve")
+        for level in ("0", "3"):
+            local, there = (self.infer(where, "-O", level, "--trace", "--outputs") for where in ("cpu", device))
+            self.assertEqual(self.comparable(there.stdout), self.comparable(local.stdout))
+        self.assertIn(b"conv", self.infer(device, "--profile").stderr)
+        self.assertTrue(all(r["latency_ns"] > 0 for r in self.records(there.stdout) if r["type"] == "prediction"))
+        images = ["--preprocess", "imagenet-torch", SAMPLE / "shapes.onnx", SAMPLE / "images" / "star"]
+        local, there = (self.run_tool("dnn-infer", "--device", where, *images, "--threads", "2") for where in ("cpu", device))
+        self.assertEqual(self.comparable(there.stdout), self.comparable(local.stdout))
+
+    def test_on_an_emulated_board(self):
+        program = built("target-aarch64")
+        if not shutil.which("qemu-aarch64-static") or not shutil.which("aarch64-linux-gnu-gcc"):
+            self.skipTest("no qemu-aarch64-static or aarch64-linux-gnu-gcc; scripts/setup --cross installs them")
+        local = self.comparable(self.infer("cpu", "-O", "0", "--trace", "--outputs").stdout)[1]
+        for processor in ("cortex-a53", "cortex-a76", "neoverse-n1", "max"):
+            device = self.board(f"qemu-aarch64-static -cpu {processor} {program}")
+            there = self.infer(device, "-O", "0", "--trace", "--outputs")
+            header, *records = self.records(there.stdout)
+            self.assertEqual(self.comparable(there.stdout)[1], local, processor)
+            self.assertTrue(header["isa"].startswith("aarch64-"), header["isa"])
+            self.assertEqual(header["host"]["emulated"], "true")
+            predictions = [r for r in records if r["type"] == "prediction"]
+            self.assertTrue(predictions)
+            self.assertFalse([p for p in predictions if p.get("latency_ns") is not None])
+        self.infer(device, "-O", "3")
+
+    def test_real_networks_on_an_emulated_board(self):
+        program = built("target-aarch64")
+        if DATA is None:
+            self.skipTest("DNN_TEST_DATA names no folder")
+        device = self.board(f"qemu-aarch64-static -cpu cortex-a53 {program}")
+        for name in ("squeezenet1_1_torch1.13_opset13.onnx", "mobilenet_v1_0.25_224_tflconv.tflite"):
+            model = DATA / "derived" / name
+            local, there = (self.infer(where, "-O", "0", "--outputs", model=model).stdout for where in ("cpu", device))
+            self.assertEqual(self.comparable(there)[1], self.comparable(local)[1], name)
+
+    def test_deploys_by_hash(self):
+        built("target-x86-64")
+        home = self.folder / "home"
+        home.mkdir()
+        ssh = self.folder / "ssh-deploy"  # a machine that has this folder for its user
+        ssh.write_text(f'#!/bin/sh\n[ "$1" = board ] || exit 255\nshift\ncd {home} && exec sh -c "$*"\n')
+        ssh.chmod(0o755)
+        environment = {**self.environment, "DNN_SSH": str(ssh)}
+        def deploy(host):
+            return subprocess.run([ROOT / "scripts" / "deploy", host], env=environment, capture_output=True, text=True, timeout=60)
+        first, second = deploy("board"), deploy("board")
+        self.assertEqual((first.returncode, second.returncode), (0, 0), first.stderr)
+        self.assertIn("copied", first.stderr)
+        self.assertIn("has it already", second.stderr)
+        program = home / ".cache" / "dnn-tools" / "dnn-serve-target"
+        self.assertEqual(program.stat().st_mode & 0o777, 0o700)
+        self.assertTrue(first.stdout.startswith("DNN_SERVE=.cache/dnn-tools/dnn-serve-target "))
+        program.write_bytes(program.read_bytes()[:-1])  # an older one
+        self.assertIn("copied", deploy("board").stderr)
+        self.assertEqual(deploy("elsewhere").returncode, 5)
+        self.environment["DNN_SERVE"] = ".cache/dnn-tools/dnn-serve-target"
+        self.addCleanup(self.environment.pop, "DNN_SERVE")
+        before, self.environment["DNN_SSH"] = self.environment["DNN_SSH"], str(ssh)
+        self.addCleanup(self.environment.__setitem__, "DNN_SSH", before)
+        self.infer("ssh://board/cpu")
+
+    def test_what_it_does_not_run(self):
+        program = built("target-x86-64")
+        refused = subprocess.run([program, "--tcp", "127.0.0.1:0"], capture_output=True, text=True)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--tcp needs --key FILE", refused.stderr)
+        probe = subprocess.run([program, "--probe"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual([line.split("\t")[0] for line in probe.splitlines()], ["reference", "cpu"])
+
+
+if __name__ == "__main__":
+    unittest.main()
