@@ -55,8 +55,8 @@ const cli::Tool kTool = {
                  {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
 
 struct Options {
-  std::string model, output, device = "cpu", level = "3", precision = "float32", isas, targets, processor, passes, emit, emit_c,
-                             compiler;
+  std::string model, output, device = "cpu", level = "3", precision = "float32", isas, targets, processor, passes, emit,
+                             emit_c, compiler;
   std::string place, devices, place_out, key;
   std::vector<std::string> shapes, ignored, given;
   std::optional<double> tune;

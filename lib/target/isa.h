@@ -35,13 +35,13 @@ struct Isa {
   // What the compiler defines with these options, where their names do not say it, and what the code's text asks for: a package has such a
   // variant beside the plainer one only where its text does.
   std::vector<const char*> macros = {};
-  int64_t vector_bytes = 0;      // of a register; of an element where there are no vectors
-  int64_t vector_registers = 0;  // that a tile may count on
-  int64_t widest_tile = 0;       // blocks across in a register tile of several rows
-  bool masks = false;            // instructions for some lanes of a vector
+  int64_t vector_bytes = 0;        // of a register; of an element where there are no vectors
+  int64_t vector_registers = 0;    // that a tile may count on
+  int64_t widest_tile = 0;         // blocks across in a register tile of several rows
+  bool masks = false;              // instructions for some lanes of a vector
   std::vector<DType> narrow = {};  // floats of 16 bits that a vector of constants is read from in a few instructions
-  bool gpu = false;              // threads with an element each; schedule_gpu() divides the work
-  bool by_processor = false;     // schedules go by the kind of processor too (Processor::chunks): measured for C alone
+  bool gpu = false;                // threads with an element each; schedule_gpu() divides the work
+  bool by_processor = false;  // schedules go by the kind of processor too (Processor::chunks): measured for C alone
   MatrixUnit matrix = {};
 
   const Backend* backend() const;    // null for the interpreter
