@@ -320,7 +320,7 @@ bool bisect_passes(const Options& o) {
 bool judge_precision(const Options& o) {
   auto request = one_model_of<PrecisionRequest>(o);
   request.network = o.network;
-  request.search.dtype = precision_dtype(o.precision);
+  request.search.dtype = precision_dtype(cli::precision_name(o.precision));
   const auto given = [&](const char* name) { return std::find(o.given.begin(), o.given.end(), name) != o.given.end(); };
   if (given("--atol") || given("--rtol"))
     request.search.tolerance = {o.tolerance.atol, given("--rtol") ? o.tolerance.rtol : 0};

@@ -2,8 +2,10 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/console.h"
+#include "cli/output.h"
 #include "compile/open.h"
 #include "quant/model.h"
 #include "quant/report.h"
@@ -17,28 +19,38 @@ const cli::Tool kTool = {
     .summary =
         "Quantises a float32 network: weights and activations become integers, whose ranges come from calibration "
         "inputs. The result is an ONNX file with QuantizeLinear and DequantizeLinear, or a quantised TFLite file.",
-    .negative = "the accuracy drops by more than --max-drop, or no calibration input can be read",
+    .negative = "the best network found loses more than --max-drop, or no calibration input can be read",
     .examples = {{"dnn-quantize model.onnx -o int8.onnx --calibrate photos/ --preprocess imagenet-torch", "int8"},
                  {"dnn-quantize model.onnx -o int8.tflite --calibrate photos/ --preprocess imagenet-tf", "for TFLite"},
-                 {"dnn-quantize model.onnx -o int8.onnx --calibrate a/ --validate b/ --max-drop 0.5", "or exit 1"}}};
+                 {"dnn-quantize model.onnx -o int8.onnx --calibrate a/ --validate b/ --max-drop 0.5",
+                  "with layers in float32 for it"},
+                 {"dnn-quantize model.onnx --calibrate photos/ --state a.json --shard 0/2", "one of two halves"},
+                 {"dnn-quantize model.onnx -o int8.onnx --state a.json --state b.json", "of both"},
+                 {"dnn-quantize model.onnx --calibrate photos/ --sensitivity", "which layers int8 costs most"}}};
 
 struct Options {
   quant::QuantizeRequest request;
-  std::string scheme = "int8", method = "mse", report;
+  std::string scheme = "int8", method = "mse", report, exclusions;
+  std::string shard = "0/1";
   std::vector<std::string> keep_float;
   std::optional<int64_t> opset;
   bool no_bias_correction = false;
+  double max_float = 50;
 };
 
 void declare(cli::Args& args, Options& o) {
-  std::vector<std::string> schemes, methods;
+  std::vector<std::string> schemes, methods, tools;
   for (const quant::Scheme& scheme : quant::schemes()) schemes.emplace_back(scheme.name);
   for (const quant::Method& method : quant::methods()) methods.emplace_back(method.name);
+  for (const quant::ExclusionTool& tool : quant::exclusion_tools()) tools.emplace_back(tool.name);
   quant::QuantizeRequest& r = o.request;
   args.positional(&r.model, "MODEL", "a float32 model of any format");
   args.option(&r.output, "-o,--output", "FILE", "where the result goes: .onnx or .tflite");
   args.list(&r.calibrate, "--calibrate", "INPUT",
             "inputs like those the network will see, as dnn-infer's INPUT; 100 images suffice");
+  args.list(&r.states, "--state", "FILE",
+            "keep what calibration saw in a file and go on from it; without --calibrate, add up several");
+  args.option(&o.shard, "--shard", "I/N", "calibrate on every N-th input, from the I-th on");
   args.preprocess(&r.preprocess, &r.spelled_out, &r.apply_orientation);
   args.choice(&o.scheme, "--scheme", schemes, "which numbers become integers");
   args.choice(&o.method, "--method", methods, "how the ranges of activations are chosen");
@@ -48,15 +60,26 @@ void declare(cli::Args& args, Options& o) {
   args.option(&r.labels, "--labels", "FILE", "the classes of --validate, one a line, a synset id first where known");
   args.option(
       &r.max_drop, "--max-drop", "X",
-      "write nothing and exit 1 where --validate loses more than X points of top-1 (without classes: percent of "
-      "labels changed)",
+      "leave layers in float32 until --validate loses at most X points of top-1 (without classes: percent of labels "
+      "changed); exit 1 where none is found",
       0);
+  args.option(&o.max_float, "--max-float", "P", "of that at most P percent of the multiply-adds", 0);
+  args.seed(&r.seed);
+  args.flag(&r.sensitivity, "--sensitivity",
+            "print what rounding each layer alone does to the outputs; -o may be left out");
+  args.choice(&o.exclusions, "--exclusions", tools, "print the layers left in float32 as that tool takes them");
   args.list(&r.surgery.shapes, "--shape", "NAME:DIMS", "set an input shape, e.g. x:1x3x224x224");
   args.option(&r.surgery.batch, "--batch", "N|NAME",
               "set the first extent of every input, or leave it open under a name");
   args.option(&o.opset, "--opset", "N", "ONNX opset to write (default 17; 21 for int16)", 13);
   args.option(&o.report, "--report", "FILE", "write ranges, scales and losses of every layer as JSON");
   args.threads(&r.options.calibrate.threads);
+}
+
+void print(const std::string& text) {
+  cli::Output output("-", cli::Output::Content::Text);
+  output.write(text);
+  output.commit();
 }
 
 int work(const Options& o) {
@@ -70,14 +93,22 @@ int work(const Options& o) {
   use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   request.options.calibrate.compile = folders.compile;
   request.options.calibrate.warn = cli::warn;
+  request.shard = Shard::parse(o.shard);
+  request.most_float = o.max_float / 100;
   request.say = [](const std::string& line) {
     if (!cli::console().quiet) cli::say(line);
   };
+  request.show = [](const std::string& table) {
+    if (!cli::console().quiet) cli::show(table);
+  };
   const quant::QuantizedModel result = quant::quantize_model(request);
-  if (!o.report.empty()) write_file(o.report, quant::report_json(result.report, result.validation) + "\n");
-  if (result.written) return 0;
-  cli::say_error(cat(request.output, ": not written, ", result.validation->drop(),
-                     " points are lost, and --max-drop allows ", *request.max_drop));
+  if (!o.report.empty()) write_file(o.report, quant::report_json(result.reports) + "\n");
+  if (request.sensitivity) print(quant::sensitivity_text(*result.reports.sensitivity));
+  if (!o.exclusions.empty()) print(quant::exclusion_tool(o.exclusions).text(result.reports.excluded));
+  if (result.holds) return 0;
+  cli::say_error(cat(request.output, ": the best found loses ", number_text(result.reports.validation->drop(), "%.2f"),
+                     " points, and --max-drop allows ", exact_text(*request.max_drop), " with at most ",
+                     exact_text(o.max_float), " % of the multiply-adds in float32 (--max-float)"));
   return 1;
 }
 

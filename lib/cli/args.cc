@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <filesystem>
+#include <map>
 
 #include "base/box.h"
 #include "base/text.h"
@@ -44,6 +45,13 @@ std::string with_default(const std::string& help, const std::string& value) {
 }
 
 }  // namespace
+
+std::string precision_name(const std::string& name) {
+  static const std::map<std::string, std::string, std::less<>> names = {
+      {"f16", "float16"}, {"bf16", "bfloat16"}, {"f32", "float32"}};
+  const auto row = names.find(name);
+  return row == names.end() ? name : row->second;
+}
 
 Args::Args(std::vector<std::string> command) : command_(std::move(command)) {
   adding_shared_ = true;
@@ -142,9 +150,11 @@ void Args::optional_value(std::optional<double>* value, const std::string& names
 void Args::choice(std::string* value, const std::string& names, const std::vector<std::string>& choices,
                   const std::string& help) {
   add({Row::Kind::Value, names, join(choices, "|"), with_default(help, *value), "", adding_shared_,
-       [value, choices, name = main_name(names)](const std::string& text) {
+       [value, choices, name = main_name(names)](const std::string& given) {
+         const bool exact = std::find(choices.begin(), choices.end(), given) != choices.end();
+         const std::string text = exact ? given : precision_name(given);
          if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-           fail_usage(name, ": '", text, "' is none of ", join(choices));
+           fail_usage(name, ": '", given, "' is none of ", join(choices));
          }
          *value = text;
        }});

@@ -38,6 +38,9 @@ struct Tool {
   std::vector<Example> examples = {};
 };
 
+// The name of a precision that f16, bf16 and f32 stand for; any other word as it is.
+std::string precision_name(const std::string& name);
+
 // The options and arguments that a tool binds to its variables. Names are "-o,--output" or "--output"; the variable's
 // value before parsing is the default and appears in --help. Of a repeated option the last counts. Numbers are finite and
 // not below `least`.
@@ -69,7 +72,7 @@ class Args {
                       const std::string& bare, const std::string& help);
   void optional_value(std::optional<double>* value, const std::string& names, const std::string& placeholder,
                       const std::string& bare, const std::string& help, double least);
-  // One of `choices`.
+  // One of `choices`, or an alias of one (precision_name()).
   void choice(std::string* value, const std::string& names, const std::vector<std::string>& choices,
               const std::string& help);
   // May be repeated; each use appends.

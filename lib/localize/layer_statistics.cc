@@ -1,10 +1,10 @@
 // Statistics of layers; see layer_statistics.h.
 #include "localize/layer_statistics.h"
 
+#include "base/rows.h"
 #include "interp/interpreter.h"
 #include "localize/edits.h"
 #include "localize/localize.h"
-#include "localize/rows.h"
 
 namespace dnn {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/rows.h"
 #include "base/text.h"
-#include "localize/rows.h"
 #include "localize/words.h"
 
 namespace dnn {

@@ -1,8 +1,8 @@
 // Reports of layers' precision; see precision_model.h.
 #include <algorithm>
 
+#include "base/rows.h"
 #include "localize/precision_model.h"
-#include "localize/rows.h"
 #include "localize/words.h"
 
 namespace dnn {

@@ -40,7 +40,7 @@ std::optional<Tensor> corrected_bias(const Graph& graph, const Weights& weights,
         const size_t at = columns ? i * outputs + o : (o * inputs + i) * kernel + k;
         lost += static_cast<double>(w[at]) - static_cast<double>(q[at]) * scale;
       }
-      bias[o] += lost * means.sums[first + i] / static_cast<double>(means.count);
+      bias[o] += lost * means.sums[first + i].value() / static_cast<double>(means.count);
     }
   }
   return convert(Tensor::of<double>({static_cast<int64_t>(outputs)}, bias), DType::Float32);

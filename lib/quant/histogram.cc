@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/error.h"
+
 namespace dnn::quant {
 namespace {
 
@@ -26,8 +28,8 @@ void Histogram::widen(int exponent) {
   }
 }
 
-void Histogram::add(std::span<const float> values) {
-  if (values.empty()) return;
+std::pair<double, double> Histogram::add(std::span<const float> values) {
+  if (values.empty()) return {0, 0};
   float low = values[0], high = values[0];
   bool finite = true;
   for (const float x : values) {
@@ -51,6 +53,7 @@ void Histogram::add(std::span<const float> values) {
   low_ = count_ == 0 ? static_cast<double>(low) : std::min(low_, static_cast<double>(low));
   high_ = count_ == 0 ? static_cast<double>(high) : std::max(high_, static_cast<double>(high));
   count_ += static_cast<int64_t>(values.size());
+  return {static_cast<double>(low), static_cast<double>(high)};
 }
 
 void Histogram::add(const Histogram& other) {
@@ -74,6 +77,39 @@ std::vector<Histogram::Bin> Histogram::bins() const {
     result.push_back({(from + std::max(from, to)) / 2, n});
   }
   return result;
+}
+
+Histogram::Parts Histogram::parts() const {
+  Parts parts = {exponent_, low_, high_, not_finite_, 0, {}};
+  const auto filled = [](int64_t n) { return n != 0; };
+  const auto first = std::find_if(bins_.begin(), bins_.end(), filled);
+  const auto last = std::find_if(bins_.rbegin(), bins_.rend(), filled).base();
+  if (first == bins_.end()) return parts;
+  parts.first = first - bins_.begin();
+  parts.counts.assign(first, last);
+  return parts;
+}
+
+Histogram Histogram::of(const Parts& parts) {
+  Histogram histogram;
+  histogram.not_finite_ = parts.not_finite;
+  if (parts.counts.empty()) return histogram;
+  constexpr int64_t kBins = 2 * int64_t{kHalf};
+  if (parts.first < 0 || parts.first >= kBins || static_cast<int64_t>(parts.counts.size()) > kBins - parts.first)
+    fail_malformed("a histogram has more bins than there are");
+  histogram.widen(parts.exponent);
+  std::copy(parts.counts.begin(), parts.counts.end(), histogram.bins_.begin() + parts.first);
+  constexpr int64_t kMost = INT64_MAX / kBins;
+  for (const int64_t n : parts.counts) {
+    if (n < 0 || n > kMost) fail_malformed("a histogram's count is out of range");
+    histogram.count_ += n;
+  }
+  const double end = std::ldexp(1.0, parts.exponent);
+  if (!(parts.low <= parts.high) || parts.low < -end || parts.high > end || histogram.count_ == 0)
+    fail_malformed("a histogram's extremes do not fit its bins");
+  histogram.low_ = parts.low;
+  histogram.high_ = parts.high;
+  return histogram;
 }
 
 }  // namespace dnn::quant

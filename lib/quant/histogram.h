@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace dnn::quant {
@@ -13,7 +14,8 @@ class Histogram {
  public:
   static constexpr int kHalf = 4096;  // bins on each side of 0
 
-  void add(std::span<const float> values);
+  // The smallest and the largest of these; 0 where none is finite.
+  std::pair<double, double> add(std::span<const float> values);
   void add(const Histogram& other);
 
   bool empty() const { return count_ == 0; }
@@ -28,6 +30,17 @@ class Histogram {
   };
   std::vector<Bin> bins() const;
   double width() const;
+
+  // All that a histogram is.
+  struct Parts {
+    int exponent = 0;
+    double low = 0, high = 0;
+    int64_t not_finite = 0;
+    int64_t first = 0;            // the bin of the first count
+    std::vector<int64_t> counts;  // from the first that is not 0 to the last
+  };
+  Parts parts() const;
+  static Histogram of(const Parts& parts);  // throws Malformed where they fit no histogram
 
  private:
   void widen(int exponent);

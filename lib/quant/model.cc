@@ -2,18 +2,25 @@
 #include "quant/model.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "convert/certificate.h"
 #include "convert/convert.h"
 #include "convert/probes.h"
 #include "infer/setup.h"
 #include "quant/report.h"
+#include "quant/state.h"
+#include "quant/storage.h"
 
 namespace dnn::quant {
 namespace {
 
-constexpr int kOpsetOfInt16 = 21;  // the first whose QuantizeLinear makes int16
+constexpr int kOpsetOfInt16 = 21;     // the first whose QuantizeLinear makes int16
+constexpr size_t kMostMeasured = 64;  // samples that sensitivity is measured on
+constexpr int64_t kFewSamples = 10;
+constexpr int64_t kLeastToWarnOf = 16;  // samples: of fewer, ranges always move
 
 // Opens inputs as samples of one network.
 class Inputs {
@@ -25,16 +32,20 @@ class Inputs {
                  "; give --batch 1, or --batch n to leave it open");
   }
 
-  const Graph& graph() const { return package_.graph(); }  // every extent fixed
-  int64_t label_offset() const { return label_offset_; }   // of the inputs opened last
+  const Graph& graph() const { return package_.graph(); }        // every extent fixed
+  int64_t label_offset() const { return label_offset_; }         // of the inputs opened last
+  const std::string& preprocess() const { return preprocess_; }  // as JSON; "" where they are no images
 
-  std::unique_ptr<SampleSource> open(const std::vector<std::string>& inputs, const char* option) {
+  std::unique_ptr<SampleSource> open(const std::vector<std::string>& inputs, const char* option, Shard shard = {}) {
     SourceOptions source;
     source.inputs = inputs;
+    source.shard = shard;
+    preprocess_.clear();
     if (names_images(inputs)) {
       source.preprocess =
           choose_preprocess(package_, plan_, request_.preprocess, request_.spelled_out, request_.apply_orientation);
       if (!source.preprocess) fail_usage(option, ": images need a --preprocess: ", join(preprocess_names()));
+      preprocess_ = to_json(*source.preprocess);
       const RunLabels labels = choose_labels(package_, request_.labels, inputs, class_count(package_, plan_, ""));
       source.labels = labels.set;
       source.label_offset = label_offset_ = labels.offset;
@@ -47,51 +58,245 @@ class Inputs {
   Package package_;
   BatchPlan plan_;
   int64_t label_offset_ = 0;
+  std::string preprocess_;
 };
+
+State read_state(const std::string& path) {
+  const std::string text = read_regular_file(path);
+  try {
+    return parse_state(text);
+  } catch (Error& error) {
+    throw error.within(path);
+  }
+}
+
+class Job {
+ public:
+  Job(const QuantizeRequest& request, const Format* format)
+      : request_(request),
+        options_(request.options),
+        prepared_(prepare(read_to_convert(request.model, format,
+                                          {.surgery = request.surgery, .warn = request.options.calibrate.warn}))),
+        bound_(bound_graph(prepared_)),
+        inputs_(prepared_, request) {
+    options_.for_tflite = format == find_format("tflite");
+    options_.calibrate.keep = request.max_drop || request.sensitivity ? kMostMeasured : 0;
+    options_.calibrate.seed = request.seed;
+    options_.calibrate.shard = request.shard;
+    convert_.warn = options_.calibrate.warn;
+    // A certificate compares a file with the graph that it was written from; this one's float32 source is what counts, and
+    // validation's question.
+    convert_.certify = false;
+    if (options_.scheme.activations == DType::Int16)
+      convert_.write.opset = std::max(convert_.write.opset, kOpsetOfInt16);
+    if (request.opset) convert_.write.opset = *request.opset;
+  }
+
+  QuantizedModel run() {
+    calibrate_network();
+    if (request_.output.empty() && !request_.sensitivity) {
+      say(cat(calibration_.samples, " samples in ", request_.states.front()));
+      return std::move(result_);
+    }
+    Reports& reports = result_.reports;
+    std::set<NodeId> left_float;
+    if (request_.max_drop) left_float = search();
+    if (request_.sensitivity && !reports.sensitivity) reports.sensitivity = sensitivity_report(bound_, measure());
+    const Rounding rounding = round_network(bound_, calibration_, options_, left_float, &reports.report);
+    reports.excluded = excluded_nodes(bound_, rounding.plan);
+    Graph quantized = insert_rounding(prepared_, rounding);
+    say(summary_text(reports.report));
+    if (reports.search && reports.search->searched) {
+      say(split_text(*reports.search));
+      if (request_.show) request_.show(search_text(*reports.search, request_.output));
+    }
+    if (request_.validate.empty()) {
+      warn("not validated: --validate INPUT counts the labels that change");
+    } else if (!reports.validation) {
+      Graph after = quantized;
+      fix_open_extents(after);
+      const std::unique_ptr<SampleSource> source = inputs_.open(request_.validate, "--validate");
+      reports.validation = validate(inputs_.graph(), after, *source, inputs_.label_offset(), options_.calibrate);
+    }
+    if (reports.validation) {
+      say(validation_text(*reports.validation));
+      if (!request_.labels.empty() && reports.validation->with_truth == 0)
+        warn("--validate: no input has a class that --labels knows, so that changed labels are counted");
+    }
+    if (!request_.output.empty()) convert_model(std::move(quantized), request_.output, convert_);
+    return std::move(result_);
+  }
+
+ private:
+  void say(const std::string& line) const {
+    if (request_.say) request_.say(line);
+  }
+  void warn(const std::string& line) const {
+    if (options_.calibrate.warn) options_.calibrate.warn(line);
+  }
+
+  void calibrate_network() {
+    calibration_ = request_.states.empty() ? watch_list(bound_, options_) : whole_watch_list(bound_, options_);
+    State state;
+    if (request_.calibrate.empty() || (!request_.states.empty() && std::filesystem::exists(request_.states.front()))) {
+      for (const std::string& path : request_.states) {
+        try {
+          merge(&state, read_state(path));
+        } catch (Error& error) {
+          throw error.kind() == ErrorKind::Usage ? error.within(path) : error;
+        }
+      }
+      if (state.network != fingerprint(bound_))
+        fail_usage(request_.states.front(), ": the state is of another network than ", request_.model);
+      take_state(bound_, state, &calibration_);
+    }
+    if (request_.calibrate.empty()) {
+      if (calibration_.samples == 0) throw Error(ErrorKind::Negative, "the states hold no calibration sample");
+      return;
+    }
+    const std::unique_ptr<SampleSource> source = inputs_.open(request_.calibrate, "--calibrate", request_.shard);
+    CalibrateOptions options = options_.calibrate;
+    if (!request_.states.empty()) {
+      if (state.network.empty()) {
+        state.network = fingerprint(bound_);
+        state.preprocess = inputs_.preprocess();
+      }
+      if (state.preprocess != inputs_.preprocess())
+        fail_usage(request_.states.front(), ": the state is of another preprocessing: ", state.preprocess);
+      calibration_.done = state.done(request_.calibrate);
+      options.checkpoint = [&](const Calibration& calibration) { save(state, calibration); };
+    }
+    calibrate(bound_, *source, options, &calibration_);
+    if (calibration_.samples < kFewSamples)
+      warn(cat("calibrated on ", calibration_.samples, calibration_.samples == 1 ? " input" : " inputs",
+               ": ranges may be too narrow; 100 suffice for most networks"));
+    const Movement movement = range_movement(bound_, calibration_, options_);
+    if (calibration_.samples >= kLeastToWarnOf && movement.moved * 10 > movement.ranges)
+      warn(cat("ranges still move: the last quarter of the inputs changed ", movement.moved, " of ", movement.ranges,
+               " by more than a tenth; give more inputs"));
+    calibration_.early.clear();
+  }
+
+  // `before`: the state that the calibration began with.
+  void save(const State& before, const Calibration& calibration) const {
+    State now = state_of(bound_, calibration);
+    now.network = before.network;
+    now.preprocess = before.preprocess;
+    now.sources = before.sources;
+    const auto same = std::find_if(now.sources.begin(), now.sources.end(),
+                                   [&](const State::Source& s) { return s.inputs == request_.calibrate; });
+    if (same == now.sources.end()) {
+      now.sources.push_back({request_.calibrate, calibration.done});
+    } else {
+      same->done = calibration.done;
+    }
+    write_file(request_.states.front(), state_json(now));
+  }
+
+  Sensitivity measure() const {
+    if (calibration_.kept.empty())
+      fail_usage("--sensitivity runs samples, of which the states hold none: give --calibrate or --validate");
+    QuantizeReport unused;
+    return measure_sensitivity(bound_, round_network(bound_, calibration_, options_, {}, &unused), calibration_.kept,
+                               options_.calibrate);
+  }
+
+  std::set<NodeId> search() {
+    const bool once = std::count(request_.validate.begin(), request_.validate.end(), "-") > 0;
+    const auto open = [&] {
+      std::unique_ptr<SampleSource> source = inputs_.open(request_.validate, "--validate");
+      return OpenedSamples{std::move(source), inputs_.label_offset()};
+    };
+    const Halves halves(open, once, bound_, request_.seed, options_.calibrate);
+    if (calibration_.kept.empty()) {
+      calibration_.kept = halves.searching_inputs();
+      calibration_.kept.resize(std::min(calibration_.kept.size(), kMostMeasured));
+    }
+    SearchOptions how;
+    how.max_drop = *request_.max_drop;
+    how.seed = request_.seed;
+    how.most_float = request_.most_float;
+    how.size = [&](const Graph& quantized) { return converted_bytes(quantized, request_.output, convert_); };
+    SearchResult found = search_layers(
+        prepared_, bound_, calibration_, options_, halves, [&] { return measure(); }, how);
+    const Trial& best = found.trials[found.best];
+    result_.reports.validation = found.searched ? *best.judged : best.all();
+    if (found.sensitivity) result_.reports.sensitivity = sensitivity_report(bound_, *found.sensitivity);
+    result_.holds = found.holds;
+    result_.reports.search = std::move(found);
+    return result_.reports.search->trials[result_.reports.search->best].choice.left_float;
+  }
+
+  const QuantizeRequest& request_;
+  QuantizeOptions options_;
+  ConvertOptions convert_;
+  const Graph prepared_, bound_;
+  Inputs inputs_;
+  Calibration calibration_;
+  QuantizedModel result_;
+};
+
+// Numbers of 16 bits: there is nothing to calibrate.
+QuantizedModel store_model(const QuantizeRequest& request, const Format* format) {
+  const DType dtype = request.options.scheme.weights;
+  const auto& warn = request.options.calibrate.warn;
+  const bool tflite = format == find_format("tflite");
+  if (tflite && dtype == DType::BFloat16)
+    fail_usage("--scheme bfloat16: TFLite has no such weights; give float16, or write .onnx");
+  Graph prepared = prepare(read_to_convert(request.model, format, {.surgery = request.surgery, .warn = warn}));
+  ConvertOptions convert;
+  convert.warn = warn;
+  convert.certify = false;
+  if (request.opset) convert.write.opset = *request.opset;
+  QuantizedModel result;
+  result.reports.report.scheme = request.options.scheme.name;
+  result.reports.report.method = request.options.method.name;
+  if (!request.validate.empty()) {
+    Inputs inputs(prepared, request);
+    Graph after = bound_graph(prepared);
+    if (dtype == DType::Float16 && !tflite) {
+      to_dtype(after, dtype, DType::Float32);
+    } else {
+      store_weights(after, dtype);
+    }
+    const std::unique_ptr<SampleSource> source = inputs.open(request.validate, "--validate");
+    Validation validation = validate(inputs.graph(), after, *source, inputs.label_offset(), request.options.calibrate);
+    if (request.say) request.say(validation_text(validation));
+    result.holds = !request.max_drop || validation.drop() <= *request.max_drop;
+    result.reports.validation = validation;
+  }
+  if (dtype == DType::Float16) {
+    convert.dtype = dtype;
+  } else {
+    store_weights(prepared, dtype);
+  }
+  convert_model(std::move(prepared), request.output, convert);
+  return result;
+}
 
 }  // namespace
 
 QuantizedModel quantize_model(const QuantizeRequest& request) {
-  if (request.output.empty() || request.output == "-") fail_usage("where to? give a file with -o: .onnx or .tflite");
-  const Format* format = format_for_path(request.output);
+  const bool writes = !request.output.empty();
+  const bool keeps_state = !request.states.empty() && !request.calibrate.empty();
+  if ((!writes && !request.sensitivity && !keeps_state) || request.output == "-")
+    fail_usage("where to? give a file with -o: .onnx or .tflite");
+  const Format* format = writes ? format_for_path(request.output) : find_format("onnx");
   const std::string target = format == nullptr ? "" : format->name;
   if (target != "onnx" && target != "tflite")
     fail_usage(request.output, ": quantised networks are written as .onnx or .tflite");
-  if (request.calibrate.empty()) fail_usage("--calibrate: give inputs that are like what the network will see");
+  const bool integers = request.options.scheme.weights == DType::Int8;
+  if (!integers && (!writes || request.sensitivity || !request.states.empty()))
+    fail_usage("--scheme ", request.options.scheme.name,
+               ": nothing is calibrated; give -o, and neither --state nor --sensitivity");
+  if (integers && request.calibrate.empty() && request.states.empty())
+    fail_usage("--calibrate: give inputs that are like what the network will see");
+  if (keeps_state && request.states.size() > 1)
+    fail_usage("--calibrate goes on from one --state; several are added up without it");
+  if (request.max_drop && !writes) fail_usage("--max-drop chooses layers for a file: give one with -o");
   if (request.max_drop && request.validate.empty()) fail_usage("--max-drop needs inputs to judge by: --validate");
   if (request.opset && target != "onnx") fail_usage("--opset is for ONNX files");
-
-  QuantizeOptions options = request.options;
-  options.for_tflite = target == "tflite";
-  const auto& warn = options.calibrate.warn;
-  const Graph prepared = prepare(read_to_convert(request.model, format, {.surgery = request.surgery, .warn = warn}));
-  Inputs inputs(prepared, request);
-  QuantizedModel result;
-  const auto say = [&](const std::string& line) {
-    if (request.say) request.say(line);
-  };
-  Graph quantized = quantize(prepared, *inputs.open(request.calibrate, "--calibrate"), options, &result.report);
-  say(summary_text(result.report));
-  if (request.validate.empty()) {
-    if (warn) warn("not validated: --validate INPUT counts the labels that change");
-  } else {
-    Graph after = quantized;
-    fix_open_extents(after);
-    const std::unique_ptr<SampleSource> source = inputs.open(request.validate, "--validate");
-    result.validation = validate(inputs.graph(), after, *source, inputs.label_offset(), options.calibrate);
-    say(validation_text(*result.validation));
-    if (request.max_drop && result.validation->drop() > *request.max_drop) return result;
-  }
-  ConvertOptions convert;
-  convert.warn = warn;
-  // A certificate compares a file with the graph that it was written from; this one's float32 source is what counts, and
-  // validation's question.
-  convert.certify = false;
-  if (options.scheme.activations == DType::Int16) convert.write.opset = std::max(convert.write.opset, kOpsetOfInt16);
-  if (request.opset) convert.write.opset = *request.opset;
-  convert_model(std::move(quantized), request.output, convert);
-  result.written = true;
-  return result;
+  return integers ? Job(request, format).run() : store_model(request, format);
 }
 
 }  // namespace dnn::quant

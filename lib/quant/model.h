@@ -7,27 +7,33 @@
 
 #include "convert/source.h"
 #include "quant/quantize.h"
-#include "quant/validate.h"
+#include "quant/report.h"
 
 namespace dnn::quant {
 
 struct QuantizeRequest {
-  std::string model, output;                     // the output's name says the format: ONNX or TFLite
+  std::string model, output;  // the output's name says the format: ONNX or TFLite; "": nothing is written
   std::vector<std::string> calibrate, validate;  // as for open_samples()
+  // Files of what calibrations saw. With `calibrate` one, which goes on from there and is written again; else all are added up.
+  std::vector<std::string> states;
+  Shard shard;  // of `calibrate`
   std::string preprocess, labels;
   PreprocessOptions spelled_out = {};
   bool apply_orientation = false;
   Surgery surgery = {};
-  std::optional<int> opset;                               // of ONNX; left out, what the integers need
-  std::optional<double> max_drop;                         // above Validation::drop() nothing is written
-  QuantizeOptions options = {};                           // for_tflite is set from the output
-  std::function<void(const std::string& line)> say = {};  // results as they come; may be empty
+  std::optional<int> opset;                                 // of ONNX; left out, what the integers need
+  std::optional<double> max_drop;                           // of Validation::drop(): layers are left in float32 for it
+  double most_float = 0.5;                                  // share of multiply-adds that may be
+  uint64_t seed = 0;                                        // of the halves of `validate`
+  bool sensitivity = false;                                 // measure what each rounding alone does
+  QuantizeOptions options = {};                             // for_tflite is set from the output
+  std::function<void(const std::string& line)> say = {};    // results as they come; may be empty
+  std::function<void(const std::string& table)> show = {};  // lines of a table; may be empty
 };
 
 struct QuantizedModel {
-  QuantizeReport report;
-  std::optional<Validation> validation;
-  bool written = false;  // false: more than max_drop is lost
+  Reports reports;
+  bool holds = true;  // false: what was written, the best that was found, loses more than max_drop
 };
 
 // Throws Usage, and what reading, calibrating and writing throw.

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ops/attributes.h"
+#include "ops/op.h"
 #include "passes/match.h"
 
 namespace dnn::quant {
@@ -83,6 +84,13 @@ class Planner {
  private:
   bool quantized(NodeId id) const { return id >= 0 && plan_.quantized[static_cast<size_t>(id)]; }
 
+  // The end of an operator that was asked to stay in float32 stays there with it, so that nothing is rounded between.
+  bool ends_kept(const Node& node) const {
+    if (role_of(node) != Role::Activates || !options_.fuses || !options_.fuses(graph_, node)) return false;
+    const NodeId before = uses_.producer[static_cast<size_t>(node.inputs[0])];
+    return asked_.count(before) != 0 && only_reader(graph_, uses_, node.inputs[0]) >= 0;
+  }
+
   bool kept(const Node& node) {
     bool found = options_.keep_float.count(node.name) != 0 && !node.name.empty();
     if (found) named_.insert(node.name);
@@ -98,14 +106,19 @@ class Planner {
     for (NodeId id : graph_.order()) {
       const Node& node = graph_.node(id);
       const Role role = role_of(node);
-      const bool keep = kept(node);
+      const bool keep = kept(node) || ends_kept(node);
+      const bool left = options_.left_float.count(id) != 0;
       if (role == Role::Float) continue;
-      const std::string reason = keep ? "asked for" : obstacle(graph_, node, role);
+      if (keep && (role == Role::Weighted || role == Role::Computes)) asked_.insert(id);
+      const std::string reason = keep   ? "asked for"
+                                 : left ? "the search for --max-drop left it"
+                                        : obstacle(graph_, node, role);
       if (!reason.empty()) {
         // Of shapes and indices there is nothing to say.
         if (is_float32(graph_, node.outputs.empty() ? kNoValue : node.outputs[0])) {
           plan_.left_float.push_back(id);
           plan_.reasons.push_back(reason);
+          plan_.chosen.push_back(keep || left);
         }
         continue;
       }
@@ -147,6 +160,7 @@ class Planner {
         for (ValueId v : data_inputs(graph_, node, role)) need(v);
       } else {
         inner_.insert(node.inputs[0]);
+        plan_.ends[uses_.producer[static_cast<size_t>(node.inputs[0])]] = id;
       }
       need(node.outputs[0]);
     }
@@ -236,6 +250,7 @@ class Planner {
   const Uses uses_;
   Plan plan_;
   std::set<std::string> named_;
+  std::set<NodeId> asked_;            // operators that stay in float32 as keep_float says
   std::set<ValueId> needed_, inner_;  // values that get a quantiser; those within an operator and its activation
 };
 
@@ -256,6 +271,31 @@ Role role_of(const Node& node) {
 }
 
 Plan make_plan(const Graph& graph, const PlanOptions& options) { return Planner(graph, options).run(); }
+
+double multiply_adds(const Graph& graph, NodeId id) {
+  return role_of(graph.node(id)) == Role::Weighted ? node_flops(graph, graph.node(id)) / 2 : 0;
+}
+
+std::vector<Layer> layers_of(const Graph& graph, const Plan& plan) {
+  std::map<NodeId, size_t> weights;
+  for (size_t i = 0; i < plan.weights.size(); ++i) weights[plan.weights[i].node] = i;
+  std::set<NodeId> ends;
+  for (const auto& [node, end] : plan.ends) ends.insert(end);
+  std::vector<Layer> layers;
+  for (NodeId id : graph.order()) {
+    const auto of = weights.find(id);
+    const bool computes = plan.quantized[static_cast<size_t>(id)] && role_of(graph.node(id)) != Role::Moves;
+    if ((!computes && of == weights.end()) || ends.count(id) != 0) continue;
+    Layer layer;
+    layer.nodes = {id};
+    if (const auto end = plan.ends.find(id); end != plan.ends.end()) layer.nodes.push_back(end->second);
+    layer.output = graph.node(layer.nodes.back()).outputs[0];
+    if (of != weights.end()) layer.weights = of->second;
+    layer.multiply_adds = multiply_adds(graph, id);
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
 
 bool fuses_in_onnx(const Graph&, const Node& activation) { return role_of(activation) == Role::Activates; }
 

@@ -1,6 +1,7 @@
 // Plan: which nodes of a network compute on integers, which values get a quantiser, and which of these share one.
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@ Role role_of(const Node& node);
 
 struct PlanOptions {
   std::set<std::string> keep_float = {};  // nodes, by name or by what they make, that stay in float32
+  std::set<NodeId> left_float = {};       // nodes that a search leaves in float32
   bool activations = true;                // false: weights alone
   // Whether the runtime computes this activation at the end of the operator in front of it, so that nothing is rounded between.
   std::function<bool(const Graph& graph, const Node& activation)> fuses = {};
@@ -35,7 +37,23 @@ struct Plan {
   std::vector<std::optional<Role>> fixed;    // by group: UnitRange or SignedUnitRange where its scale is fixed
   std::vector<NodeId> left_float;            // nodes of roles.def that stay in float32, for what stands in `reasons`
   std::vector<std::string> reasons;
+  std::vector<bool> chosen;       // of left_float: a user or a search chose it
+  std::map<NodeId, NodeId> ends;  // an operator on integers: the activation that it computes at its end
 };
+
+// What is quantised or left in float32 as one: an operator, and the activation at its end.
+struct Layer {
+  std::vector<NodeId> nodes;  // one or two
+  ValueId output = kNoValue;
+  std::optional<size_t> weights;  // index into Plan::weights
+  double multiply_adds = 0;
+};
+
+// Multiply-adds of one run of a node that multiplies weights; 0 of all others.
+double multiply_adds(const Graph& graph, NodeId id);
+
+// The operators of a plan that compute numbers on integers, in the graph's order. What only moves numbers is none of them.
+std::vector<Layer> layers_of(const Graph& graph, const Plan& plan);
 
 // Types must be inferred. Throws Usage where a name of keep_float is no node's.
 Plan make_plan(const Graph& graph, const PlanOptions& options);

@@ -37,10 +37,10 @@ double weights_sqnr_db(const Tensor& real, const QuantizedWeights& rounded, int6
   return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
 }
 
-Seen seen_by_group(const Plan& plan, size_t group, const Calibration& calibration) {
+Seen seen_by_group(const Plan& plan, size_t group, const std::map<ValueId, Seen>& by_value) {
   Seen all;
   for (ValueId v : plan.groups[group]) {
-    if (const auto seen = calibration.seen.find(v); seen != calibration.seen.end()) all.add(seen->second);
+    if (const auto seen = by_value.find(v); seen != by_value.end()) all.add(seen->second);
   }
   return all;
 }
@@ -50,6 +50,27 @@ Affine fixed_affine(Role role, const Scheme& scheme) {
   const bool both = role == Role::SignedUnitRange;
   // TFLite's scales of LOGISTIC and TANH: 1/256 and 1/128, so that the largest integer stands a step below 1.
   return affine_of(both ? -1 : 0, both ? 127.0 / 128 : 255.0 / 256, scheme.activations, false);
+}
+
+Affine choose_quantizer(const Graph& bound, const Plan& plan, size_t group, const Calibration& calibration,
+                        const QuantizeOptions& options, QuantizeReport* report) {
+  const Scheme& scheme = options.scheme;
+  const Seen seen = seen_by_group(plan, group, calibration.seen);
+  QuantizerReport said;
+  for (ValueId v : plan.groups[group]) said.values.push_back(bound.value(v).name);
+  if (seen.samples == 0)
+    fail_usage("the calibration says nothing of value '", said.values.front(), "', which these options need");
+  said.seen = {seen.histogram.lowest(), seen.histogram.highest()};
+  if (plan.fixed[group]) {
+    said.affine = fixed_affine(*plan.fixed[group], scheme);
+    said.range = {said.affine.lowest(), said.affine.highest()};
+  } else {
+    said.range = options.method.choose(seen, scheme.activations, scheme.symmetric);
+    said.affine = affine_of(said.range.low, said.range.high, scheme.activations, scheme.symmetric);
+  }
+  said.cost = cost_of(seen.histogram, said.affine);
+  report->quantizers.push_back(said);
+  return said.affine;
 }
 
 }  // namespace
@@ -68,19 +89,26 @@ Graph prepare(Graph model) {
   return model;
 }
 
-Graph quantize(const Graph& prepared, SampleSource& samples, const QuantizeOptions& options, QuantizeReport* report) {
-  const bool activations = options.scheme.activations != DType::Undefined;
-  PlanOptions planning;
-  planning.keep_float = options.keep_float;
-  planning.activations = activations;
-  planning.fuses = options.for_tflite ? fuses_in_tflite : fuses_in_onnx;
+Graph bound_graph(const Graph& prepared) {
   Graph bound = prepared;
   fix_open_extents(bound);
   infer_types(bound);
-  const Plan plan = make_plan(bound, planning);
+  return bound;
+}
+
+Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std::set<NodeId>& left_float) {
+  PlanOptions plan;
+  plan.keep_float = options.keep_float;
+  plan.left_float = left_float;
+  plan.activations = options.scheme.activations != DType::Undefined;
+  plan.fuses = options.for_tflite ? fuses_in_tflite : fuses_in_onnx;
+  return make_plan(bound, plan);
+}
+
+Calibration watch_list(const Graph& bound, const QuantizeOptions& options) {
+  const Plan plan = plan_network(bound, options, {});
   if (plan.weights.empty() && plan.groups.empty())
     fail_unsupported("the network has no operator that can be quantised");
-
   Calibration calibration;
   for (const std::vector<ValueId>& group : plan.groups) {
     for (ValueId v : group) calibration.seen[v];
@@ -89,54 +117,94 @@ Graph quantize(const Graph& prepared, SampleSource& samples, const QuantizeOptio
     const std::optional<int> axis = options.correct_biases ? mean_axis(bound, weights) : std::nullopt;
     if (axis) calibration.means[bound.node(weights.node).inputs[0]].axis = *axis;
   }
-  calibrate(bound, samples, options.calibrate, &calibration);
+  return calibration;
+}
 
+Movement range_movement(const Graph& bound, const Calibration& calibration, const QuantizeOptions& options) {
+  constexpr double kMost = 0.1;  // of the range
+  const Plan plan = plan_network(bound, options, {});
+  const Scheme& scheme = options.scheme;
+  Movement result;
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const Seen early = seen_by_group(plan, g, calibration.early), all = seen_by_group(plan, g, calibration.seen);
+    if (plan.fixed[g] || early.samples == 0 || early.histogram.empty()) continue;
+    const Range a = options.method.choose(early, scheme.activations, scheme.symmetric);
+    const Range b = options.method.choose(all, scheme.activations, scheme.symmetric);
+    ++result.ranges;
+    const double most = kMost * (b.high - b.low);
+    result.moved += std::abs(a.low - b.low) > most || std::abs(a.high - b.high) > most ? 1 : 0;
+  }
+  return result;
+}
+
+Calibration whole_watch_list(const Graph& bound, const QuantizeOptions& options) {
+  Calibration all = watch_list(bound, options);
+  for (const bool for_tflite : {false, true}) {
+    QuantizeOptions other = options;
+    other.scheme = schemes().front();
+    other.keep_float.clear();
+    other.correct_biases = true;
+    other.for_tflite = for_tflite;
+    const Calibration more = watch_list(bound, other);
+    all.seen.insert(more.seen.begin(), more.seen.end());
+    all.means.insert(more.means.begin(), more.means.end());
+  }
+  return all;
+}
+
+Rounding round_network(const Graph& bound, const Calibration& calibration, const QuantizeOptions& options,
+                       const std::set<NodeId>& left_float, QuantizeReport* report) {
+  Rounding result;
+  result.plan = plan_network(bound, options, left_float);
+  const Plan& plan = result.plan;
   report->scheme = options.scheme.name;
   report->method = options.method.name;
   report->samples = calibration.samples;
-  Quantizers quantizers;
-  for (size_t g = 0; g < plan.groups.size(); ++g) {
-    const Seen seen = seen_by_group(plan, g, calibration);
-    QuantizerReport said;
-    for (ValueId v : plan.groups[g]) said.values.push_back(bound.value(v).name);
-    said.seen = {seen.histogram.lowest(), seen.histogram.highest()};
-    if (plan.fixed[g]) {
-      said.affine = fixed_affine(*plan.fixed[g], options.scheme);
-      said.range = {said.affine.lowest(), said.affine.highest()};
-    } else {
-      said.range = options.method.choose(seen, options.scheme.activations, options.scheme.symmetric);
-      said.affine = affine_of(said.range.low, said.range.high, options.scheme.activations, options.scheme.symmetric);
-    }
-    said.cost = cost_of(seen.histogram, said.affine);
-    quantizers.groups.push_back(said.affine);
-    report->quantizers.push_back(std::move(said));
-  }
-  std::vector<WrittenWeights> written;
+  for (size_t g = 0; g < plan.groups.size(); ++g)
+    result.quantizers.groups.push_back(choose_quantizer(bound, plan, g, calibration, options, report));
   for (size_t i = 0; i < plan.weights.size(); ++i) {
     const Weights& which = plan.weights[i];
     const Node& node = bound.node(which.node);
-    written.push_back(quantize_node_weights(bound, plan, i, quantizers));
-    const WrittenWeights& w = written.back();
+    result.weights.push_back(quantize_node_weights(bound, plan, i, result.quantizers));
+    const WrittenWeights& w = result.weights.back();
     const Tensor& real = *bound.constant(node.inputs[1]);
-    report->weights.push_back({node.name, node.op, bound.value(node.inputs[1]).name, real.size(),
+    report->weights.push_back({node.name,
+                               node.op,
+                               bound.value(node.inputs[1]).name,
+                               real.size(),
                                static_cast<int64_t>(w.weights.scales.size()),
-                               weights_sqnr_db(real, w.weights, which.axis), w.widened});
+                               weights_sqnr_db(real, w.weights, which.axis),
+                               w.widened,
+                               {}});
     const auto means = calibration.means.find(node.inputs[0]);
     if (!options.correct_biases || !mean_axis(bound, which) || means == calibration.means.end()) continue;
     if (auto bias = corrected_bias(bound, which, w.weights, means->second))
-      quantizers.biases[which.node] = std::move(*bias);
+      result.quantizers.biases[which.node] = std::move(*bias);
   }
+  for (size_t i = 0; i < plan.weights.size(); ++i)
+    report->weights[i].sums = accumulators_of(bound, plan, i, result.quantizers, result.weights[i]);
   for (size_t i = 0; i < plan.left_float.size(); ++i) {
     const Node& node = bound.node(plan.left_float[i]);
     report->left_float.push_back(
         {node.name.empty() ? bound.value(node.outputs[0]).name : node.name, node.op, plan.reasons[i]});
   }
   report->integer_nodes = std::count(plan.quantized.begin(), plan.quantized.end(), true);
+  return result;
+}
+
+Graph insert_rounding(const Graph& prepared, const Rounding& rounding) {
   Graph result = prepared;
-  insert_quantizers(result, plan, quantizers, written);
+  insert_quantizers(result, rounding.plan, rounding.quantizers, rounding.weights);
   infer_types(result);
   verify(result);
   return result;
+}
+
+Graph quantize(const Graph& prepared, SampleSource& samples, const QuantizeOptions& options, QuantizeReport* report) {
+  const Graph bound = bound_graph(prepared);
+  Calibration calibration = watch_list(bound, options);
+  calibrate(bound, samples, options.calibrate, &calibration);
+  return insert_rounding(prepared, round_network(bound, calibration, options, {}, report));
 }
 
 }  // namespace dnn::quant

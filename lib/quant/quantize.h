@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "quant/accumulator.h"
 #include "quant/calibrate.h"
 #include "quant/plan.h"
 #include "quant/range.h"
+#include "quant/rewrite.h"
 #include "quant/scheme.h"
 
 namespace dnn::quant {
@@ -35,6 +37,7 @@ struct WeightsReport {
   int64_t count = 0, channels = 0;
   double sqnr_db = 0;    // of the weights' rounding
   bool widened = false;  // a channel's scale grew so that its bias fits int32
+  std::optional<Accumulators> sums;
 };
 
 struct QuantizeReport {
@@ -52,6 +55,37 @@ struct QuantizeReport {
 // The network as it is quantised: batch norms folded, constants computed, activations recognised. Throws Unsupported where it
 // holds integers already.
 Graph prepare(Graph model);
+
+// `prepared` with every extent fixed and its types inferred: what calibration runs. Ids of nodes and values are the same.
+Graph bound_graph(const Graph& prepared);
+
+// The quantisers that a network gets; see plan.h and rewrite.h.
+struct Rounding {
+  Plan plan;
+  Quantizers quantizers;
+  std::vector<WrittenWeights> weights;  // in the order of plan.weights
+};
+
+// The plan of these options, with nodes of `left_float` in float32. Throws Usage.
+Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std::set<NodeId>& left_float);
+
+// How many of the ranges that these options choose differ by more than a tenth from those of three quarters of the samples.
+struct Movement {
+  size_t moved = 0, ranges = 0;
+};
+Movement range_movement(const Graph& bound, const Calibration& calibration, const QuantizeOptions& options);
+
+// All that a state holds: keys for any scheme, method and format.
+Calibration whole_watch_list(const Graph& bound, const QuantizeOptions& options);
+
+// Keys of what calibration has to look at, with no figures yet. Throws Usage, Unsupported where nothing can be quantised.
+Calibration watch_list(const Graph& bound, const QuantizeOptions& options);
+// Scales and rounded weights by the figures of a calibration, with nodes of `left_float` in float32. Throws Usage where the
+// calibration looked at less than these options need.
+Rounding round_network(const Graph& bound, const Calibration& calibration, const QuantizeOptions& options,
+                       const std::set<NodeId>& left_float, QuantizeReport* report);
+// `prepared` with these quantisers in it.
+Graph insert_rounding(const Graph& prepared, const Rounding& rounding);
 
 // `prepared` quantised on `samples`, which fit its inputs with open extents 1. Throws Usage, Negative where no sample can be
 // read, Unsupported where nothing can be quantised.

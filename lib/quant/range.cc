@@ -17,7 +17,7 @@ Range whole(const Seen& seen, DType, bool) { return {seen.histogram.lowest(), se
 Range mean_extremes(const Seen& seen, DType dtype, bool symmetric) {
   if (seen.samples == 0) return whole(seen, dtype, symmetric);
   const auto n = static_cast<double>(seen.samples);
-  return {seen.low_sum / n, seen.high_sum / n};
+  return {seen.low_sum.value() / n, seen.high_sum.value() / n};
 }
 
 // Leaves out the same share at either end.
@@ -145,9 +145,16 @@ Range entropy(const Seen& seen, DType, bool) {
 
 }  // namespace
 
+void Seen::append(const Seen& other) {
+  histogram.add(other.histogram);
+  low_sum += other.low_sum;
+  high_sum += other.high_sum;
+  samples += other.samples;
+}
+
 void Seen::add(const Seen& other) {
-  low_sum = samples == 0 ? other.low_sum : std::min(low_sum, other.low_sum);
-  high_sum = samples == 0 ? other.high_sum : std::max(high_sum, other.high_sum);
+  if (samples == 0 || other.low_sum.value() < low_sum.value()) low_sum = other.low_sum;
+  if (samples == 0 || other.high_sum.value() > high_sum.value()) high_sum = other.high_sum;
   samples = std::max(samples, other.samples);
   histogram.add(other.histogram);
 }

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "quant/exact_sum.h"
 #include "quant/histogram.h"
 #include "quant/scheme.h"
 
@@ -11,10 +12,11 @@ namespace dnn::quant {
 // What calibration saw of a tensor, or of several that share a scale.
 struct Seen {
   Histogram histogram;
-  double low_sum = 0, high_sum = 0;  // sums over samples of the smallest and the largest number
+  ExactSum low_sum, high_sum;  // sums over samples of the smallest and the largest number
   int64_t samples = 0;
 
-  void add(const Seen& other);  // another tensor of the same samples: the histograms together, the wider range
+  void append(const Seen& other);  // other samples of the same tensor
+  void add(const Seen& other);     // another tensor of the same samples: the histograms together, the wider range
 };
 
 struct Range {

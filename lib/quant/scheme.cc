@@ -20,6 +20,8 @@ const std::vector<Scheme>& schemes() {
       {"uint8", DType::UInt8, false, "uint8 activations (asymmetric), int8 weights"},
       {"int16x8", DType::Int16, true, "int16 activations (symmetric), int8 weights"},
       {"weights-int8", DType::Undefined, true, "int8 weights; activations stay float32"},
+      {"float16", DType::Undefined, true, "float16 throughout in ONNX, float16 weights in TFLite", DType::Float16},
+      {"bfloat16", DType::Undefined, true, "bfloat16 weights, arithmetic in float32", DType::BFloat16},
   };
   return rows;
 }
@@ -86,6 +88,17 @@ Tensor quantize_tensor(const Tensor& values, const Affine& affine) {
   for (size_t i = 0; i < real.size(); ++i)
     out[i] = saturate(real[i] / static_cast<double>(affine.scale), affine.zero_point, affine.dtype);
   return convert(integers, affine.dtype);
+}
+
+Tensor round_through(const Tensor& values, const Affine& affine) {
+  Tensor result(DType::Float32, values.shape());
+  const std::span<const float> from = values.values<float>();
+  float* to = result.mutable_data<float>();
+  const auto low = static_cast<float>(integer_lowest(affine.dtype) - affine.zero_point);
+  const auto high = static_cast<float>(integer_highest(affine.dtype) - affine.zero_point);
+  for (size_t i = 0; i < from.size(); ++i)
+    to[i] = std::min(std::max(std::nearbyint(from[i] / affine.scale), low), high) * affine.scale;
+  return result;
 }
 
 }  // namespace dnn::quant

@@ -17,6 +17,7 @@ struct Scheme {
   DType activations;  // Int8, UInt8 or Int16; Undefined: they stay float32
   bool symmetric;     // zero points of activations are 0
   const char* help;
+  DType weights = DType::Int8;  // or Float16, BFloat16: of these nothing is calibrated
 };
 
 const std::vector<Scheme>& schemes();
@@ -47,5 +48,8 @@ QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std
 
 // Real numbers as integers of `affine`, rounded half to even and saturated.
 Tensor quantize_tensor(const Tensor& values, const Affine& affine);
+
+// float32 numbers as the integers of `affine` stand for them: what DequantizeLinear makes of QuantizeLinear's.
+Tensor round_through(const Tensor& values, const Affine& affine);
 
 }  // namespace dnn::quant

@@ -1,17 +1,12 @@
 // Validation; see validate.h.
 #include "quant/validate.h"
 
-#include <mutex>
-
 #include "base/error.h"
-#include "base/threads.h"
-#include "devices/device.h"
 #include "tensor/compare.h"
 
 namespace dnn::quant {
-namespace {
 
-std::unique_ptr<Session> open(const Graph& graph, const CalibrateOptions& options) {
+std::unique_ptr<Session> open_to_validate(const Graph& graph, const CalibrateOptions& options) {
   CompileOptions compile = options.compile;
   compile.device = "cpu";
   compile.opt = 3;
@@ -20,7 +15,24 @@ std::unique_ptr<Session> open(const Graph& graph, const CalibrateOptions& option
                       {.threads = options.threads, .isa = {}});
 }
 
-}  // namespace
+void Validation::add(int64_t before, int64_t after, const std::optional<int64_t>& truth, int64_t label_offset) {
+  ++samples;
+  same_label += before == after ? 1 : 0;
+  if (!truth) return;
+  const bool right_a = before - label_offset == *truth, right_b = after - label_offset == *truth;
+  ++with_truth;
+  ++(right_a ? right_b ? right.both : right.only_a : right_b ? right.only_b : right.none);
+}
+
+void Validation::add(const Validation& other) {
+  samples += other.samples;
+  same_label += other.same_label;
+  with_truth += other.with_truth;
+  right.both += other.right.both;
+  right.only_a += other.right.only_a;
+  right.only_b += other.right.only_b;
+  right.none += other.right.none;
+}
 
 double Validation::drop() const {
   if (with_truth > 0)
@@ -40,7 +52,7 @@ metrics::Interval Validation::interval() const {
 
 Validation validate(const Graph& before, const Graph& after, SampleSource& samples, int64_t label_offset,
                     const CalibrateOptions& options) {
-  const std::unique_ptr<Session> first = open(before, options), second = open(after, options);
+  const std::unique_ptr<Session> first = open_to_validate(before, options), second = open_to_validate(after, options);
   Validation result;
   while (const std::optional<SampleSource::Load> load = samples.next()) {
     const LoadedSample sample = (*load)();
@@ -50,13 +62,8 @@ Validation validate(const Graph& before, const Graph& after, SampleSource& sampl
     }
     const int64_t a = top_label(first->run(sample.inputs)[0]), b = top_label(second->run(sample.inputs)[0]);
     if (a < 0) fail_unsupported("the first output has no classes, so that there are no labels to compare");
-    ++result.samples;
-    result.same_label += a == b ? 1 : 0;
+    result.add(a, b, sample.truth, label_offset);
     if (options.done) options.done(result.samples);
-    if (!sample.truth) continue;
-    const bool right_a = a - label_offset == *sample.truth, right_b = b - label_offset == *sample.truth;
-    ++result.with_truth;
-    ++(right_a ? right_b ? result.right.both : result.right.only_a : right_b ? result.right.only_b : result.right.none);
   }
   if (result.samples == 0) throw Error(ErrorKind::Negative, "no validation sample could be read");
   return result;

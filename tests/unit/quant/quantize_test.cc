@@ -5,78 +5,15 @@
 
 #include <cmath>
 
-#include "cache.h"
+#include "cases.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
-#include "ops/op.h"
 #include "quant/bias.h"
 #include "quant/plan.h"
 #include "quant/validate.h"
 
 namespace dnn::quant {
 namespace {
-
-Graph parsed(const std::string& body) {
-  Graph graph = parse_graph("graph \"net\" {\n  opset 28\n" + body + "}\n");
-  infer_types(graph);
-  return graph;
-}
-
-// The samples that a vector holds.
-class Given : public SampleSource {
- public:
-  explicit Given(std::vector<Tensor> samples) : samples_(std::move(samples)) {}
-  std::optional<Load> next() override {
-    if (at_ == samples_.size()) return std::nullopt;
-    LoadedSample sample;
-    sample.id = static_cast<int64_t>(at_);
-    sample.inputs = {samples_[at_++]};
-    return [sample] { return sample; };
-  }
-
- private:
-  std::vector<Tensor> samples_;
-  size_t at_ = 0;
-};
-
-std::vector<Tensor> random_samples(const Shape& shape, int n, double shift = 0) {
-  std::vector<Tensor> samples;
-  uint32_t state = 1;
-  for (int i = 0; i < n; ++i) {
-    Tensor sample(DType::Float32, shape);
-    float* out = sample.mutable_data<float>();
-    for (int64_t k = 0; k < sample.size(); ++k) {
-      state = state * 1664525 + 1013904223;
-      out[k] = static_cast<float>(static_cast<double>(state >> 8) / (1 << 23) - 1 + shift);
-    }
-    samples.push_back(std::move(sample));
-  }
-  return samples;
-}
-
-QuantizeOptions options(int threads = 1) {
-  QuantizeOptions o;
-  o.calibrate.threads = threads;
-  o.calibrate.compile.build.cache_folder = test_cache();
-  return o;
-}
-
-constexpr const char* kResidual = R"(
-  input x: float32[batch,3,8,8]
-  const w: float32[8,3,3,3] = random(1)
-  const b: float32[8] = random(2)
-  const v: float32[8,8,1,1] = random(3)
-  const g: float32[4,8] = random(4)
-  c = Conv(x, w, b) @conv {pads = [1, 1, 1, 1]}
-  r = Relu(c) @relu
-  d = Conv(r, v) @pointwise
-  a = Add(d, r) @add
-  s = Swish(a) @swish
-  p = GlobalAveragePool(s) @pool
-  f = Flatten(p) @flatten
-  y = Gemm(f, g) @head {transB = 1}
-  output y
-)";
 
 std::vector<std::string> quantized_values(const Graph& graph, const Plan& plan) {
   std::vector<std::string> names;
@@ -131,6 +68,31 @@ TEST(Plan, SigmoidHasItsOwnScale) {
 )");
   const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx});
   EXPECT_EQ(plan.fixed[static_cast<size_t>(plan.group[static_cast<size_t>(graph.find_value("b"))])], Role::UnitRange);
+}
+
+// An activation at the end of an operator that stays in float32 stays there too: nothing is rounded between the two.
+TEST(Plan, TheEndOfAFloatOperatorIsFloat) {
+  const Graph graph = parsed(kResidual);
+  const Plan plan = make_plan(graph, {.keep_float = {"conv"}, .fuses = fuses_in_onnx});
+  EXPECT_EQ(quantized_values(graph, plan), (std::vector<std::string>{"r", "d", "s", "p", "f", "y"}));
+  const Plan searched = make_plan(graph, {.left_float = {graph.order()[0], graph.order()[1]}, .fuses = fuses_in_onnx});
+  EXPECT_EQ(quantized_values(graph, searched), quantized_values(graph, plan));
+}
+
+TEST(Plan, LayersAreOperatorsWithTheirActivations) {
+  const Graph graph = [] {
+    Graph open = parsed(kResidual);
+    return bound_graph(open);
+  }();
+  const std::vector<Layer> layers = layers_of(graph, make_plan(graph, {.fuses = fuses_in_onnx}));
+  std::vector<std::string> made;
+  std::vector<double> work;  // products with padding are none
+  for (const Layer& layer : layers) {
+    made.push_back(graph.value(layer.output).name);
+    work.push_back(layer.multiply_adds);
+  }
+  EXPECT_EQ(made, (std::vector<std::string>{"r", "d", "s", "p", "y"}));
+  EXPECT_EQ(work, (std::vector<double>{8 * 3 * 22 * 22, 8 * 64 * 8, 0, 0, 4 * 8}));
 }
 
 TEST(Plan, NodesStayInFloat32) {
@@ -242,7 +204,7 @@ TEST(Bias, TakesTheMeanOfTheRoundingOff) {
   const Weights weights = {graph.order()[0], 0};
   const QuantizedWeights rounded = quantize_weights(*graph.constant(graph.node(weights.node).inputs[1]), 0);
   ChannelMeans means;
-  means.sums = {10, 30};
+  means.sums = {ExactSum({10}), ExactSum({30})};
   means.count = 10;
   const std::optional<Tensor> bias = corrected_bias(graph, weights, rounded, means);
   ASSERT_TRUE(bias);

@@ -1,5 +1,5 @@
 // Tables of text; see rows.h.
-#include "localize/rows.h"
+#include "base/rows.h"
 
 #include <algorithm>
 

@@ -1,0 +1,220 @@
+// Calibration states; see state.h.
+#include "quant/state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "graph/text.h"
+
+namespace dnn::quant {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr const char* kFormat = "dnn-quantize state 1";
+constexpr int kMostExponent = 128;  // of float32 numbers
+
+Json seen_json(const std::string& name, const Seen& seen) {
+  const Histogram::Parts parts = seen.histogram.parts();
+  return {{"name", name},
+          {"samples", seen.samples},
+          {"low", parts.low},
+          {"high", parts.high},
+          {"low_sum", seen.low_sum.parts()},
+          {"high_sum", seen.high_sum.parts()},
+          {"not_finite", parts.not_finite},
+          {"exponent", parts.exponent},
+          {"first", parts.first},
+          {"counts", parts.counts}};
+}
+
+int64_t count_in(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  if (!value.is_number_integer()) fail_malformed("'", key, "' is no whole number");
+  const auto count = value.get<int64_t>();
+  if (count < 0) fail_malformed("'", key, "' is negative");
+  return count;
+}
+
+double finite_in(const Json& json) {
+  if (!json.is_number()) fail_malformed("a sum or an extreme is no number");
+  const auto number = json.get<double>();
+  if (!std::isfinite(number)) fail_malformed("a sum or an extreme is not finite");
+  return number;
+}
+
+ExactSum sum_in(const Json& json) {
+  if (!json.is_array()) fail_malformed("a sum is no list");
+  std::vector<double> parts;
+  for (const Json& part : json) parts.push_back(finite_in(part));
+  const ExactSum sum(parts);
+  if (!std::isfinite(sum.value())) fail_malformed("a sum is not finite");
+  return sum;
+}
+
+Seen seen_in(const Json& json) {
+  Histogram::Parts parts;
+  parts.low = finite_in(json.at("low"));
+  parts.high = finite_in(json.at("high"));
+  parts.not_finite = count_in(json, "not_finite");
+  const Json& exponent = json.at("exponent");
+  if (!exponent.is_number_integer()) fail_malformed("'exponent' is no whole number");
+  const auto e = exponent.get<int64_t>();
+  if (e < -kMostExponent || e > kMostExponent) fail_malformed("'exponent' is not one of float32's");
+  parts.exponent = static_cast<int>(e);
+  parts.first = count_in(json, "first");
+  for (const Json& count : json.at("counts")) {
+    if (!count.is_number_integer() || count.get<int64_t>() < 0) fail_malformed("a count is no whole number");
+    parts.counts.push_back(count.get<int64_t>());
+  }
+  Seen seen;
+  seen.histogram = Histogram::of(parts);
+  seen.samples = count_in(json, "samples");
+  seen.low_sum = sum_in(json.at("low_sum"));
+  seen.high_sum = sum_in(json.at("high_sum"));
+  return seen;
+}
+
+Ranges ranges_in(const Json& json) {
+  Ranges ranges;
+  for (const Json& row : json) {
+    const auto from = row.at(0).get<int64_t>(), to = row.at(1).get<int64_t>();
+    if (from < 0 || to <= from || (!ranges.empty() && from <= ranges.back().second))
+      fail_malformed("'done' has no rising ranges");
+    ranges.emplace_back(from, to);
+  }
+  return ranges;
+}
+
+State state_in(const Json& json) {
+  if (!json.is_object() || json.value("format", "") != kFormat) fail_malformed("not a state of dnn-quantize");
+  State state;
+  state.network = json.at("network").get<std::string>();
+  state.preprocess = json.at("preprocess").get<std::string>();
+  state.samples = count_in(json, "samples");
+  for (const Json& source : json.at("sources"))
+    state.sources.push_back({source.at("inputs").get<std::vector<std::string>>(), ranges_in(source.at("done"))});
+  for (const Json& value : json.at("values")) state.seen[value.at("name").get<std::string>()] = seen_in(value);
+  for (const Json& value : json.at("means")) {
+    ChannelMeans means;
+    const auto axis = value.at("axis").get<int64_t>();
+    if (axis < -8 || axis > 8) fail_malformed("'axis' is out of range");
+    means.axis = static_cast<int>(axis);
+    means.count = count_in(value, "count");
+    for (const Json& sum : value.at("sums")) means.sums.push_back(sum_in(sum));
+    state.means[value.at("name").get<std::string>()] = std::move(means);
+  }
+  return state;
+}
+
+bool overlap(const Ranges& a, const Ranges& b) {
+  return std::any_of(a.begin(), a.end(), [&](const auto& x) {
+    return std::any_of(b.begin(), b.end(), [&](const auto& y) { return x.first < y.second && y.first < x.second; });
+  });
+}
+
+// Rows of both, which do not overlap.
+Ranges joined(Ranges a, const Ranges& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  std::sort(a.begin(), a.end());
+  Ranges result;
+  for (const auto& row : a) {
+    if (!result.empty() && result.back().second == row.first) {
+      result.back().second = row.second;
+    } else {
+      result.push_back(row);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Ranges State::done(const std::vector<std::string>& inputs) const {
+  const auto source = std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return s.inputs == inputs; });
+  return source == sources.end() ? Ranges() : source->done;
+}
+
+std::string fingerprint(const Graph& bound) {
+  const std::string text = to_text(bound);  // weights are in it as their SHA-256
+  return sha256_hex(as_bytes(text));
+}
+
+std::string state_json(const State& state) {
+  Json sources = Json::array(), values = Json::array(), means = Json::array();
+  for (const State::Source& source : state.sources)
+    sources.push_back({{"inputs", source.inputs}, {"done", source.done}});
+  for (const auto& [name, seen] : state.seen) values.push_back(seen_json(name, seen));
+  for (const auto& [name, of] : state.means) {
+    Json sums = Json::array();
+    for (const ExactSum& sum : of.sums) sums.push_back(sum.parts());
+    means.push_back({{"name", name}, {"axis", of.axis}, {"count", of.count}, {"sums", sums}});
+  }
+  const Json json = {{"format", kFormat},
+                     {"network", state.network},
+                     {"preprocess", state.preprocess},
+                     {"samples", state.samples},
+                     {"sources", sources},
+                     {"values", values},
+                     {"means", means}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+State parse_state(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  try {
+    return state_in(json);
+  } catch (const Json::exception& e) {
+    fail_malformed("not a state of dnn-quantize: ", e.what());
+  }
+}
+
+void merge(State* into, const State& part) {
+  if (into->network.empty()) {
+    *into = part;
+    return;
+  }
+  if (into->network != part.network) fail_usage("the states are of different networks");
+  if (into->preprocess != part.preprocess)
+    fail_usage("the states are of different preprocessing: ", into->preprocess, " and ", part.preprocess);
+  for (const State::Source& source : part.sources) {
+    const auto same = std::find_if(into->sources.begin(), into->sources.end(),
+                                   [&](const State::Source& s) { return s.inputs == source.inputs; });
+    if (same == into->sources.end()) {
+      into->sources.push_back(source);
+    } else if (overlap(same->done, source.done)) {
+      fail_usage("two states have seen the same samples of ", join(source.inputs));
+    } else {
+      same->done = joined(std::move(same->done), source.done);
+    }
+  }
+  into->samples += part.samples;
+  for (const auto& [name, seen] : part.seen) into->seen[name].append(seen);
+  for (const auto& [name, means] : part.means) {
+    ChannelMeans& all = into->means[name];
+    all.axis = means.axis;
+    all.append(means);
+  }
+}
+
+State state_of(const Graph& bound, const Calibration& calibration) {
+  State state;
+  state.samples = calibration.samples;
+  for (const auto& [v, seen] : calibration.seen) state.seen[bound.value(v).name] = seen;
+  for (const auto& [v, means] : calibration.means) state.means[bound.value(v).name] = means;
+  return state;
+}
+
+void take_state(const Graph& bound, const State& state, Calibration* watched) {
+  watched->samples = state.samples;
+  for (auto& [v, seen] : watched->seen) {
+    if (const auto of = state.seen.find(bound.value(v).name); of != state.seen.end()) seen = of->second;
+  }
+  for (auto& [v, means] : watched->means) {
+    if (const auto of = state.means.find(bound.value(v).name); of != state.means.end()) means = of->second;
+  }
+}
+
+}  // namespace dnn::quant

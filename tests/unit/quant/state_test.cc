@@ -1,0 +1,231 @@
+// Calibration states: exact sums, shards that add up to the whole, files that go on, and what is refused.
+#include "quant/state.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "cases.h"
+#include "quant/storage.h"
+
+namespace dnn::quant {
+namespace {
+
+TEST(ExactSum, OrderDoesNotMatter) {
+  const std::vector<double> numbers = {1e300, 1, 1e-300, -1e300, 3.5e-17, 0.1, 0.2, -0.3, 1e16, 1, -1e16};
+  std::vector<double> order = numbers;
+  std::sort(order.begin(), order.end());
+  const double expected = ExactSum(numbers).value();
+  EXPECT_EQ(expected, 2.0);  // as math.fsum of Python 3.11
+  do {
+    EXPECT_EQ(ExactSum(order).value(), expected);
+    std::rotate(order.begin(), order.begin() + 3, order.end());
+  } while (!std::is_sorted(order.begin(), order.end()));
+  // Halfway cases: the parts below decide (math.fsum([1e16, 1, 1e-16]) is 10000000000000002).
+  EXPECT_EQ(ExactSum({1e16, 1, 1e-16}).value(), 10000000000000002.0);
+  EXPECT_EQ(ExactSum({1e16, 1, -1e-16}).value(), 1e16);
+  ExactSum a({1e16, 1}), b({-1e16});
+  EXPECT_EQ((a += b).value(), 1);
+  EXPECT_EQ((a += a).value(), 2);
+}
+
+TEST(Ranges, JoinWhatTouches) {
+  Ranges ranges;
+  for (const int64_t p : {5, 3, 9, 4, 0, 10}) add_position(&ranges, p);
+  EXPECT_EQ(ranges, (Ranges{{0, 1}, {3, 6}, {9, 11}}));
+  for (const int64_t p : {0, 3, 4, 5, 9, 10}) EXPECT_TRUE(holds_position(ranges, p));
+  for (const int64_t p : {1, 2, 6, 8, 11}) EXPECT_FALSE(holds_position(ranges, p));
+}
+
+// A third of the samples, as --shard has it.
+class Third : public SampleSource {
+ public:
+  Third(const std::vector<Tensor>& samples, int64_t index) : samples_(samples), at_(index) {}
+  std::optional<int64_t> count() const override { return (static_cast<int64_t>(samples_.size()) - at_ + 2) / 3; }
+  std::optional<Load> next() override {
+    if (at_ >= static_cast<int64_t>(samples_.size())) return std::nullopt;
+    LoadedSample sample;
+    sample.inputs = {samples_[static_cast<size_t>(at_)]};
+    at_ += 3;
+    return [sample] { return sample; };
+  }
+
+ private:
+  const std::vector<Tensor>& samples_;
+  int64_t at_;
+};
+
+struct Network {
+  Network() : graph(prepare(parsed(kResidual))), bound(bound_graph(graph)), samples(random_samples({1, 3, 8, 8}, 70)) {}
+  State run(SampleSource& source, const CalibrateOptions& how, const Ranges& done = {}) const {
+    Calibration calibration = whole_watch_list(bound, options());
+    calibration.done = done;
+    calibrate(bound, source, how, &calibration);
+    State state = state_of(bound, calibration);
+    state.network = fingerprint(bound);
+    state.sources = {{{"photos"}, calibration.done}};
+    return state;
+  }
+  Graph graph, bound;
+  std::vector<Tensor> samples;
+};
+
+TEST(State, ShardsAddUpToTheWhole) {
+  const Network n;
+  Given all(n.samples);
+  const State whole = n.run(all, options(2).calibrate);
+  State sum;
+  for (const int64_t index : {2, 0, 1}) {
+    Third third(n.samples, index);
+    CalibrateOptions how = options(1).calibrate;
+    how.shard = {index, 3};
+    how.seed = static_cast<uint64_t>(index);
+    merge(&sum, parse_state(state_json(n.run(third, how))));
+  }
+  EXPECT_EQ(state_json(sum), state_json(whole));
+  EXPECT_EQ(whole.sources[0].done, (Ranges{{0, 70}}));
+  Third again(n.samples, 0);
+  CalibrateOptions how = options(1).calibrate;
+  how.shard = {0, 3};
+  const State part = n.run(again, how);
+  EXPECT_THROW(merge(&sum, part), Error);  // seen already
+  State other = part;
+  other.network = "another";
+  State fresh = whole;
+  EXPECT_THROW(merge(&fresh, other), Error);
+}
+
+TEST(State, GoesOnWhereItStopped) {
+  const Network n;
+  Given all(n.samples);
+  const State whole = n.run(all, options().calibrate);
+  // Stopped after 33 samples.
+  CalibrateOptions how = options().calibrate;
+  Given half(std::vector<Tensor>(n.samples.begin(), n.samples.begin() + 33));
+  const State first = parse_state(state_json(n.run(half, how)));
+  Calibration calibration = whole_watch_list(n.bound, options());
+  take_state(n.bound, first, &calibration);
+  calibration.done = first.done({"photos"});
+  EXPECT_EQ(calibration.done, (Ranges{{0, 33}}));
+  Given rest(n.samples);
+  how.seed = 9;
+  calibrate(n.bound, rest, how, &calibration);
+  State state = state_of(n.bound, calibration);
+  state.network = whole.network;
+  state.sources = {{{"photos"}, calibration.done}};
+  EXPECT_EQ(state_json(state), state_json(whole));
+}
+
+TEST(State, HoldsWhatEverySchemeNeeds) {
+  const Network n;
+  Given all(n.samples);
+  const State state = n.run(all, options().calibrate);
+  for (const bool for_tflite : {false, true}) {
+    for (const Method& method : methods()) {
+      QuantizeOptions o = options();
+      o.method = method;
+      o.for_tflite = for_tflite;
+      Calibration calibration = watch_list(n.bound, o);
+      take_state(n.bound, state, &calibration);
+      QuantizeReport a, b;
+      const Graph from_state = insert_rounding(n.graph, round_network(n.bound, calibration, o, {}, &a));
+      Given given(n.samples);
+      const Graph direct = quantize(n.graph, given, o, &b);
+      EXPECT_EQ(to_text(from_state, {.inline_all = true}), to_text(direct, {.inline_all = true})) << method.name;
+    }
+  }
+}
+
+TEST(State, RefusesWhatIsNone) {
+  const Network n;
+  Given few(std::vector<Tensor>(n.samples.begin(), n.samples.begin() + 2));
+  const std::string good = state_json(n.run(few, options().calibrate));
+  EXPECT_NO_THROW(parse_state(good));
+  for (const char* bad : {"", "{}", "[]", "null", R"({"format":"dnn-quantize state 1"})"}) {
+    try {
+      parse_state(bad);
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Malformed);
+    }
+  }
+  // Every cut of the text, and numbers that cannot be.
+  for (size_t end = 0; end + 2 < good.size(); end += good.size() / 50)
+    EXPECT_THROW(parse_state(good.substr(0, end)), Error);
+  for (const auto& [from, to] : {std::pair("\"samples\":2", "\"samples\":-2"),
+                                 {"\"first\":", "\"first\":99999"},
+                                 {"\"done\":[[0,2]]", "\"done\":[[2,0]]"},
+                                 {"\"exponent\":", "\"exponent\":77777"}}) {
+    std::string text = good;
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, std::string(from).size(), to);
+    EXPECT_THROW(parse_state(text), Error) << to;
+  }
+}
+
+TEST(Calibrate, SaysThatSortedInputsAreSorted) {
+  const Network n;
+  std::vector<int64_t> sorted, mixed;
+  for (int64_t i = 0; i < 70; ++i) {
+    sorted.push_back(i / 35);
+    mixed.push_back(i % 2);
+  }
+  const auto warned = [&](const std::vector<int64_t>& truths, bool counted) {
+    Given source(n.samples, truths, counted);
+    std::string said;
+    CalibrateOptions how = options().calibrate;
+    how.warn = [&](const std::string& text) { said += text; };
+    n.run(source, how);
+    return said.find("class by class") != std::string::npos;
+  };
+  EXPECT_TRUE(warned(sorted, false));
+  EXPECT_FALSE(warned(mixed, false));
+  EXPECT_FALSE(warned(sorted, true));  // goes in random order
+}
+
+TEST(Calibrate, CountsRangesThatStillMove) {
+  const Network n;
+  QuantizeOptions o = options();
+  o.method = method_named("minmax");
+  const auto movement = [&](double factor) {
+    Calibration calibration = watch_list(n.bound, o);
+    Given first(std::vector<Tensor>(n.samples.begin(), n.samples.begin() + 50));
+    calibrate(n.bound, first, o.calibrate, &calibration);
+    const std::map<ValueId, Seen> early = calibration.seen;
+    std::vector<Tensor> more(n.samples.begin() + 50, n.samples.end());
+    for (Tensor& sample : more) {
+      float* numbers = sample.mutable_data<float>();
+      for (int64_t k = 0; k < sample.size(); ++k) numbers[k] *= static_cast<float>(factor);
+    }
+    Given rest(std::move(more));
+    calibration.done.clear();
+    calibrate(n.bound, rest, o.calibrate, &calibration);
+    calibration.early = early;
+    return range_movement(n.bound, calibration, o);
+  };
+  EXPECT_EQ(movement(0.1).moved, 0U);
+  const Movement large = movement(3);
+  EXPECT_GT(large.ranges, 4U);
+  EXPECT_EQ(large.moved, large.ranges);
+}
+
+TEST(Storage, WeightsAreRoundedAndBiasesStay) {
+  Graph graph = parsed(kResidual);
+  EXPECT_EQ(store_weights(graph, DType::BFloat16), 3);
+  infer_types(graph);
+  verify(graph);
+  int64_t halves = 0, casts = 0;
+  for (NodeId id : graph.order()) casts += graph.node(id).op == "Cast" ? 1 : 0;
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    if (const Tensor* constant = graph.constant(v)) halves += constant->dtype() == DType::BFloat16 ? 1 : 0;
+  }
+  EXPECT_EQ(casts, 3);
+  EXPECT_EQ(halves, 3);
+  EXPECT_EQ(graph.constant(graph.find_value("b"))->dtype(), DType::Float32);
+}
+
+}  // namespace
+}  // namespace dnn::quant
