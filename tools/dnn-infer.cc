@@ -52,7 +52,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.network.level, "-O,--opt", "0..4", "optimisation level of a model (default 3; reference 0)");
   args.option(&o.network.passes, "--pass", "CHANGES", "passes on or off, as +fuse-ops,-fold-constant");
   args.option(&o.network.precision, "--precision", "TYPE",
-              "run a float32 model in bf16 or f16 (docs/explanation/precision.md); f32 as it is");
+              "run a float32 model in bf16 or f16: docs/explanation/precision.md");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that the model leaves open, as x:1x3x224x224");
   args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
   args.option(&o.network.isa, "--isa", "NAME", cat("force cpu's instruction set: ", join(known_isas(), ", ")));
@@ -75,9 +75,9 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.affinity, "--affinity", "LIST", "processors, a thread on each in turn: 0,2-5; or cores: big, little");
   args.flag(
       &o.run.profile, "--profile",
-      "a table of the package's steps and what bounds them; of a placed package its segments, copies and idle time");
+      "a table of the package's steps or segments, and what bounds them");
   args.option(&o.timeline, "--timeline", "FILE",
-              "of a placed package: write one run as a trace for Perfetto or chrome://tracing");
+              "of a placed package: write one run as a Chrome trace");
   args.optional_value(&o.usage, "--usage", "MS", "100",
                       "record what the run takes, every MS (100): memory, energy, ...");
   args.option(&o.source.most_expanded, "--max-expanded", "BYTES",
