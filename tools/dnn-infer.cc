@@ -73,11 +73,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.decode_threads, "--decode-threads", "N",
               "threads that decode ahead, 0: none (default: 1 if one is free)");
   args.option(&o.affinity, "--affinity", "LIST", "processors, a thread on each in turn: 0,2-5; or cores: big, little");
-  args.flag(
-      &o.run.profile, "--profile",
-      "a table of the package's steps or segments, and what bounds them");
-  args.option(&o.timeline, "--timeline", "FILE",
-              "of a placed package: write one run as a Chrome trace");
+  args.flag(&o.run.profile, "--profile", "a table of the package's steps or segments, and what bounds them");
+  args.option(&o.timeline, "--timeline", "FILE", "of a placed package: write one run as a Chrome trace");
   args.optional_value(&o.usage, "--usage", "MS", "100",
                       "record what the run takes, every MS (100): memory, energy, ...");
   args.option(&o.source.most_expanded, "--max-expanded", "BYTES",

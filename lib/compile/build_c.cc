@@ -40,7 +40,7 @@ std::string find_compiler(const BuildOptions& options, const Architecture& archi
       fail_environment("no C compiler found (cc, gcc, clang): install gcc, or name one with --compiler");
     return found;
   }
-  const std::string cross = cat(architecture.triple, "-gcc");
+  std::string cross = cat(architecture.triple, "-gcc");
   if (first_that_runs({cross}).empty())
     fail_environment("no C compiler for ", architecture.name, " found (", cross, "): install ", architecture.packages,
                      " (scripts/setup --cross), or name one with --compiler");

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "target/architecture.h"
 
-extern "C" void __stack_chk_fail();  // of compilers that protect stacks by default
+extern "C" void __stack_chk_fail();  // NOLINT: the name that compilers which protect stacks give it
 
 namespace dnn {
 namespace {
@@ -286,8 +286,9 @@ void LoadedCode::start() const {
   check(dynamic_.preparations, dynamic_.preparations_size);
   for (uint64_t at = 0; at + sizeof(uint64_t) <= dynamic_.preparations_size; at += sizeof(uint64_t)) {
     const auto address = read<uint64_t>(dynamic_.preparations + at);
-    if (!executable(address - reinterpret_cast<uint64_t>(image_))) damaged("begins where it has no code");
-    reinterpret_cast<Preparation>(address)();
+    const uint64_t at_image = address - reinterpret_cast<uint64_t>(image_);
+    if (!executable(at_image)) damaged("begins where it has no code");
+    reinterpret_cast<Preparation>(image_ + at_image)();
   }
 }
 

@@ -49,7 +49,7 @@ ExactSum sum_in(const Json& json) {
   if (!json.is_array()) fail_malformed("a sum is no list");
   std::vector<double> parts;
   for (const Json& part : json) parts.push_back(finite_in(part));
-  const ExactSum sum(parts);
+  ExactSum sum(parts);
   if (!std::isfinite(sum.value())) fail_malformed("a sum is not finite");
   return sum;
 }

@@ -132,7 +132,8 @@ void change_colours(Image* image, double brightness, double contrast, double sat
     const Image grey = as_grey(*image);
     uint64_t sum = 0;
     for (size_t i = 0; i < grey.rgb.size(); i += 3) sum += grey.rgb[i];
-    const auto mean = static_cast<int>(static_cast<double>(sum) / (static_cast<double>(grey.rgb.size()) / 3) + 0.5);
+    const auto mean =
+        static_cast<int>(std::floor(static_cast<double>(sum) / (static_cast<double>(grey.rgb.size()) / 3) + 0.5));
     for (uint8_t& c : image->rgb) c = blended(mean, c, static_cast<float>(contrast));
   }
   if (saturation != 1) {

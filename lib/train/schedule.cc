@@ -1,6 +1,7 @@
 // Learning rates; see schedule.h.
 #include "train/schedule.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -11,11 +12,12 @@ namespace dnn::train {
 double Schedule::at(int64_t epoch, int64_t epochs) const {
   constexpr double kPi = 3.141592653589793, kStart = 0.1;
   const auto before = static_cast<double>(epoch - 1);
+  const int64_t steps = (epoch - 1) / std::max<int64_t>(1, every);
   double now = rate;
   switch (kind) {
     case Kind::Constant: break;
     case Kind::Cosine: now = rate / 2 * (1 + std::cos(kPi * before / static_cast<double>(epochs))); break;
-    case Kind::Step: now = rate * std::pow(factor, static_cast<double>((epoch - 1) / every)); break;
+    case Kind::Step: now = rate * std::pow(factor, static_cast<double>(steps)); break;
     case Kind::Exponential: now = rate * std::pow(factor, before); break;
   }
   if (epoch > warmup) return now;

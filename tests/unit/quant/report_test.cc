@@ -27,7 +27,7 @@ QuantizeRequest request(const TemporaryFolder& folder) {
       const auto values = sample.values<float>();
       numbers.insert(numbers.end(), values.begin(), values.end());
     }
-    const std::string path = folder.path() + "/" + name;
+    std::string path = folder.path() + "/" + name;
     write_file(path, format_npy(Tensor::of<float>({n, 4, 6, 6}, numbers)));
     return path;
   };
@@ -42,7 +42,7 @@ TEST(QuantizeSchemas, Reports) {
   JsonSchema schema("../schemas/quantize/report.schema.json");
   const TemporaryFolder folder(::testing::TempDir());
   const auto expect = [&](const QuantizeRequest& r) {
-    const QuantizedModel made = quantize_model(r);
+    QuantizedModel made = quantize_model(r);
     const std::string text = report_json(made.reports);
     EXPECT_EQ(join(schema.errors(Json::parse(text)), "\n"), "") << text.substr(0, 2000);
     return made;
