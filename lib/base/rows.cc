@@ -10,7 +10,7 @@ namespace dnn::words {
 namespace {
 
 std::string csv_field(const std::string& field) {
-  const std::string text = clean(field);
+  std::string text = clean(field);
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

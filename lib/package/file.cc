@@ -382,7 +382,7 @@ void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::
 
 std::shared_ptr<Package> unpack_package(const fb::Manifest& m, const BlobReader& blobs,
                                         const std::shared_ptr<const void>& owner, ConstantsChecked when) {
-  const auto package = std::make_shared<Package>();
+  auto package = std::make_shared<Package>();
   package->constants = unpack_constants(m, blobs, owner, when);
   unpack_variants(m, blobs, owner, package.get());
   package->info = unpack_info(m.info());
