@@ -61,14 +61,12 @@ std::string Args::help(const Tool& tool) const {
   std::string own, shared;
   for (const Row& row : rows_) (row.shared ? shared : own) += row_text(option_text(row), row.help);
   if (!own.empty()) out += "\nOptions:\n" + own;
-  shared +=
-      row_text("  -h, --help", "print this text") + row_text("      --version", "print version, commit and features");
+  shared += row_text("  -h, --help, --version", "print this text, or version, commit and features");
   out += "\nShared options:\n" + shared;
   const std::string negative = tool.negative.empty() ? "" : "1 " + tool.negative + ", ";
   out += "\n" +
          wrapped(cat("Exit codes: 0 done, ", negative,
-                     "2 usage, 3 damaged input, 4 valid but unsupported, 5 environment (file, device, "
-                     "compiler, disk), 70 a bug of ours, 141 standard output closed by its reader"),
+                     "2 usage, 3 damaged, 4 unsupported, 5 environment, 70 a bug, 141 reader gone"),
                  2, 0) +
          "\n";
   if (!tool.examples.empty()) out += "\nExamples:\n";

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "base/random.h"
 #include "faults/classes.h"
 #include "faults/names.h"
 #include "ops/op.h"
@@ -89,11 +90,8 @@ NodeId node_named(const Graph& graph, const std::string& name) {
 }  // namespace
 
 uint64_t FaultRandom::next() {
-  state_ += 0x9e3779b97f4a7c15;
-  uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
+  state_ += kSplitMixStep;
+  return splitmix(state_);
 }
 
 const std::vector<Fault>& all_faults() {

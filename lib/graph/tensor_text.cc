@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "base/sha256.h"
 #include "tensor/dispatch.h"
 
@@ -137,11 +138,8 @@ bool parse_element(DType dtype, std::string_view word, std::byte* element) {
 Tensor random_tensor(DType dtype, const Shape& shape, uint64_t seed) {
   Tensor tensor(DType::Float32, shape);
   float* values = tensor.mutable_data<float>();
-  for (int64_t i = 0; i < tensor.size(); ++i) {  // SplitMix64: Steele, Lea and Flood, OOPSLA 2014
-    uint64_t z = seed += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    const uint64_t z = random_number(seed, static_cast<uint64_t>(i));
     values[i] = is_float(dtype) ? static_cast<float>(z >> 40) * 0x1p-23f - 1 : static_cast<float>(z >> 63);
   }
   return convert(tensor, dtype);

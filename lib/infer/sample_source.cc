@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "graph/tensor_text.h"
 #include "image/image.h"
 #include "image/pack.h"
@@ -435,7 +436,7 @@ std::unique_ptr<SampleSource> generated(const SourceOptions& o, const BatchPlan&
       if (slot.dtype == DType::String) fail_unsupported("input '", slot.name, "': --fill makes no strings");
       if (o.fill == "random") {
         const uint64_t place = static_cast<uint64_t>(id) * plan.slots.size() + i;
-        sample.inputs.push_back(random_tensor(slot.dtype, slot.shape, o.seed + place * 0x9e3779b97f4a7c15u));
+        sample.inputs.push_back(random_tensor(slot.dtype, slot.shape, o.seed + place * kSplitMixStep));
       } else {
         Tensor tensor(DType::Float32, slot.shape);
         float* values = tensor.mutable_data<float>();

@@ -11,9 +11,9 @@
 
 #include "base/deadline.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "base/threads.h"
 #include "devices/device.h"
-#include "quant/random.h"
 
 namespace dnn::quant {
 namespace {

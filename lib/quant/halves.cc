@@ -5,8 +5,8 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "infer/prefetch.h"
-#include "quant/random.h"
 #include "tensor/compare.h"
 
 namespace dnn::quant {

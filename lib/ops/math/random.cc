@@ -4,6 +4,7 @@
 // same numbers on any run; a node without a seed attribute takes the seed 0.
 #include <cmath>
 
+#include "base/random.h"
 #include "ops/op.h"
 #include "tensor/dispatch.h"
 
@@ -16,14 +17,12 @@ class Generator {
     const float seed = float_attribute(node, "seed");
     uint32_t bits;
     std::memcpy(&bits, &seed, sizeof bits);
-    state_ = uint64_t{bits} * 0x9e3779b97f4a7c15;
+    state_ = uint64_t{bits} * kSplitMixStep;
   }
   // In [0, 1), 53 bits.
   double uniform() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    state_ += kSplitMixStep;
+    return static_cast<double>(splitmix(state_) >> 11) * 0x1p-53;
   }
   // Standard normal, by Box and Muller (1958).
   double normal() {
