@@ -5,7 +5,7 @@
 
 namespace dnn {
 
-// What a generator's state grows by for each number.
+// A generator adds this to its state for each number.
 inline constexpr uint64_t kSplitMixStep = 0x9e3779b97f4a7c15;
 
 // The number that belongs to a state.
