@@ -6,12 +6,11 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-BIN = pathlib.Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release/bin").resolve()
+from remote_case import BIN, RemoteCase
+
 NET = """graph "net" {
  opset 21
  input x: float32[1,3,16,16]
@@ -27,34 +26,10 @@ NET = """graph "net" {
 """ % (", ".join(str((i * 37 % 19 - 9) / 16) for i in range(216)), ", ".join(str((i * 11 % 7 - 3) / 8) for i in range(576)))
 
 
-class Placed(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.environment = {k: v for k, v in os.environ.items() if not k.startswith("DNN_")}
-        cls.environment["XDG_CACHE_HOME"] = str(cls.folder / "cache")
-        cls.environment["XDG_CONFIG_HOME"] = str(cls.folder / "config")
-        (cls.folder / "net.txt").write_text(NET)
-        (cls.folder / "rules.txt").write_text("C *\nD left\n")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
-
-    def serve(self, name):
-        server = subprocess.Popen([BIN / "dnn-serve", "--unix", self.folder / name], env=self.environment, stdout=subprocess.PIPE, text=True)
-        def end():
-            server.kill()
-            server.wait()
-            server.stdout.close()
-        self.addCleanup(end)
-        return server, server.stdout.readline().strip()
-
-    def run_tool(self, *command, code=0):
-        result = subprocess.run([BIN / command[0], *map(str, command[1:])], env=self.environment, capture_output=True, timeout=120)
-        self.assertEqual(result.returncode, code, result.stderr.decode())
-        return result
+class Placed(RemoteCase):
+    def setUp(self):
+        (self.folder / "net.txt").write_text(NET)
+        (self.folder / "rules.txt").write_text("C *\nD left\n")
 
     def compile(self, devices, package):
         self.run_tool("dnn-compile", "--place", self.folder / "rules.txt", "--devices", devices, self.folder / "net.txt", "-o", package)
@@ -65,7 +40,7 @@ class Placed(unittest.TestCase):
         return header, [r["outputs"] for r in records if r.get("outputs")]
 
     def test_a_part_on_another_machine(self):
-        _, address = self.serve("s.sock")
+        _, address = self.serve("--unix", self.folder / "s.sock")
         self.compile(f"C=cpu,D={address}/cpu", self.folder / "there.dnnpkg")
         self.compile("C=cpu,D=cpu", self.folder / "here.dnnpkg")
         there, here = (self.run_tool("dnn-infer", "--outputs", self.folder / f"{where}.dnnpkg", "--fill", "random").stdout
@@ -77,7 +52,7 @@ class Placed(unittest.TestCase):
         self.assertEqual(len(outputs), 1)
 
     def test_a_server_that_dies_is_an_error_that_names_the_part(self):
-        server, address = self.serve("k.sock")
+        server, address = self.serve("--unix", self.folder / "k.sock")
         self.compile(f"C=cpu,D={address}/cpu", self.folder / "killed.dnnpkg")
         run = subprocess.Popen([BIN / "dnn-infer", "-n", "100000000", self.folder / "killed.dnnpkg", "--fill", "random"], env=self.environment,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -94,7 +69,7 @@ class Placed(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 30)
 
     def test_a_server_that_is_not_there(self):
-        server, address = self.serve("gone.sock")
+        server, address = self.serve("--unix", self.folder / "gone.sock")
         self.compile(f"C=cpu,D={address}/cpu", self.folder / "gone.dnnpkg")
         server.kill()
         server.wait()

@@ -7,8 +7,7 @@
 #include "cli/console.h"
 #include "package/cache.h"
 #include "package/file.h"
-#include "serve/listen.h"
-#include "serve/serial.h"
+#include "serve/program.h"
 
 namespace {
 
@@ -25,27 +24,12 @@ const cli::Tool kTool = {
         {"dnn-serve-target --tcp 0.0.0.0:7000 --key dnn.key", "for whoever has the key, which is made if missing"},
         {"dnn-serve-target --serial /dev/ttyS0:921600", "for whoever has the cable"}}};
 
-struct Options {
-  std::string tcp, unix_path, serial, key, store;
-  bool stdio = false, list = false;
-  serve::Limits limits;
-};
-
-void declare(cli::Args& args, Options& o) {
-  args.flag(&o.stdio, "--stdio", "serve one client on standard input and output, as ssh starts it (default)");
-  args.option(&o.tcp, "--tcp", "HOST:PORT", "listen on TCP, for who has the key; port 0 picks a free one");
-  args.option(&o.unix_path, "--unix", "PATH", "listen on a Unix socket, for this user");
-  args.option(&o.serial, "--serial", "TTY[:BAUD]", "serve a serial line; 115200 baud by default");
-  args.option(&o.key, "--key", "FILE", "take only clients that have this key, and sign every frame; made if missing");
-  args.flag(&o.list, "--probe", "print the devices of this machine that run packages, and stop");
-  args.option(&o.store, "--store", "DIR", "keep uploaded packages here (default: the cache folder)");
-  args.option(&o.limits.store_bytes, "--max-store", "BYTES", "remove the longest unused packages beyond this", 1);
-  args.option(&o.limits.upload_bytes, "--max-upload", "BYTES", "refuse larger packages", 1);
-  args.option(&o.limits.memory_bytes, "--max-memory", "BYTES", "address space of a client's process; 0: no limit", 0);
-  args.option(&o.limits.clients, "--clients", "N", "clients at once", 1);
-  args.option(&o.limits.idle_s, "--idle", "S", "drop a client that asks for nothing for so long", 0.001);
-  args.option(&o.limits.frame_s, "--stall", "S", "drop a client that stops within a message for so long", 0.001);
+void declare(cli::Args& args, serve::CommandLine& line) {
+  serve::declare_ways(args, line, "listen on TCP, for who has the key; port 0 picks a free one");
+  serve::declare_limits(args, line);
 }
+
+void print_address(const std::string& at) { std::cout << at << std::endl; }
 
 std::string variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -63,40 +47,20 @@ std::shared_ptr<const Package> open(const std::string& path, const DeviceSpec&, 
   return opened.package;
 }
 
-int work(const Options& o) {
-  const int ways = static_cast<int>(o.stdio) + static_cast<int>(!o.tcp.empty()) +
-                   static_cast<int>(!o.unix_path.empty()) + static_cast<int>(!o.serial.empty());
-  if (ways > 1) fail_usage("give one of --stdio, --tcp, --unix and --serial");
-  if (!o.tcp.empty() && o.key.empty())
+int work(const serve::CommandLine& line) {
+  serve::check(line);
+  if (!line.tcp.empty() && line.key.empty())
     fail_usage("--tcp needs --key FILE: without a compiler only known clients are served");
-  if (!o.key.empty() && o.tcp.empty() && o.serial.empty()) fail_usage("--key is for --tcp and --serial");
   serve::Options options;
   options.open = open;
-  options.limits = o.limits;
   options.device.variable = variable;
   options.note = cli::note;
-  if (o.list) {
-    for (const Device& device : devices()) {
-      if (!DeviceSpec::runs_packages(device)) continue;
-      for (const std::string& line : device.list(options.device)) std::cout << line << '\n';
-    }
+  if (line.list) {
+    std::cout << serve::devices_here(options);
     return 0;
   }
-  const std::string cache = default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
-  options.store = o.store.empty() && !cache.empty() ? cache + "/served" : o.store;
-  if (!o.key.empty()) options.key = load_or_make_key(o.key).secret;
-  const auto print_address = [](const std::string& at) { std::cout << at << std::endl; };
-  if (!o.serial.empty()) {
-    serve::serve_serial(remote::parse_serial(o.serial), options, print_address);
-  } else if (!o.tcp.empty()) {
-    serve::listen(remote::parse_host_port(o.tcp, "--tcp " + o.tcp), options, print_address);
-  } else if (!o.unix_path.empty()) {
-    std::string device;
-    const auto no_device = [](const std::string&) { return false; };
-    serve::listen(*remote::parse_address("unix:" + o.unix_path, no_device, &device), options, print_address);
-  } else {
-    serve::serve_standard(options);
-  }
+  serve::run(line, std::move(options), default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME")),
+             print_address);
   return 0;
 }
 
