@@ -215,70 +215,49 @@ TEST(Integers, ReachAcrossActivations) {
   }
 }
 
-// A layer whose result nothing quantises: its sums are integers, and each has one rounding.
-TEST(Integers, ResultsMayStayReal) {
-  for (const char* layer : {"y = Conv(x.real, w.real, b.real) @last {pads = [1, 1, 1, 1]}",
-                            "c = Conv(x.real, w.real, b.real) @conv\n  y = LeakyRelu(c) @last"}) {
-    std::mt19937 random(3);
-    Graph graph = parse_graph(cat(R"(graph "g" {
-  opset 21
-  input x: float32[2,20,8,9]
-  const xs: float32[] = {0.5}
-  const xz: uint8[] = {131}
-  const w: int8[35,20,3,3] = random(1)
-  const ws: float32[35] = random(2)
-  const b: int32[35] = random(3)
-  const bs: float32[35] = random(4)
-  x.q = QuantizeLinear(x, xs, xz) @quantize
-  x.real = DequantizeLinear(x.q, xs, xz) @dequantize
-  w.real = DequantizeLinear(w, ws) @weights {axis = 0}
-  b.real = DequantizeLinear(b, bs) @bias {axis = 0}
-  )",
-                                  layer, "\n  output y\n}\n"));
-    draw(graph, Numbers::Random, random);
-    infer_types(graph);
-    const Tensor x = input_of(graph, Numbers::Random, random);
-    std::string ops;
-    const std::vector<Tensor> expected = expected_of(graph, x, &ops);
-    EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << ops;
-    EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), 0.05) << layer;
-    expect_same_bits(graph, x, expected, layer, {1, 3});
-  }
+// A graph whose layer computes on integers at the levels, to the interpreter's bits; `within` of the same file in real numbers.
+void expect_layer(const std::string& text, double within) {
+  std::mt19937 random(3);
+  Graph graph = parse_graph(text);
+  draw(graph, Numbers::Random, random);
+  infer_types(graph);
+  const Tensor x = input_of(graph, Numbers::Random, random);
+  std::string ops;
+  const std::vector<Tensor> expected = expected_of(graph, x, &ops);
+  EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << ops;
+  EXPECT_EQ(ops.find("MatMul"), std::string::npos) << ops;
+  EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), within) << text;
+  expect_same_bits(graph, x, expected, text, {1, 3});
 }
 
-// A MatMul of more than two axes is a layer of as many rows, quantised behind it or not.
-TEST(Integers, RowsOfAMatMul) {
-  for (const char* end : {"output s", "y = QuantizeLinear(s, ys, yz) @end\n  output y"}) {
-    std::mt19937 random(3);
-    Graph graph = parse_graph(cat(R"(graph "g" {
-  opset 21
-  input x: float32[2,7,48]
+// A graph of an input with these extents, a layer's operands, quantised, and `lines`.
+std::string layer_text(const char* x, const char* w, int channels, int axis, const char* lines) {
+  return cat("graph \"g\" {\n  opset 21\n  input x: float32[", x, R"(]
   const xs: float32[] = {0.5}
   const xz: uint8[] = {131}
   const ys: float32[] = {40}
   const yz: uint8[] = {120}
-  const w: int8[48,37] = random(1)
-  const ws: float32[37] = random(2)
-  const b: int32[37] = random(3)
-  const bs: float32[37] = random(4)
+  const w: int8[)",
+             w, "] = random(1)\n  const ws: float32[", channels, "] = random(2)\n  const b: int32[", channels,
+             "] = random(3)\n  const bs: float32[", channels, R"(] = random(4)
   x.q = QuantizeLinear(x, xs, xz) @quantize
   x.real = DequantizeLinear(x.q, xs, xz) @dequantize
-  w.real = DequantizeLinear(w, ws) @weights {axis = 1}
-  b.real = DequantizeLinear(b, bs) @bias {axis = 0}
-  p = MatMul(x.real, w.real) @product
-  s = Add(b.real, p) @sum
-  )",
-                                  end, "\n}\n"));
-    draw(graph, Numbers::Random, random);
-    infer_types(graph);
-    const Tensor x = input_of(graph, Numbers::Random, random);
-    std::string ops;
-    const std::vector<Tensor> expected = expected_of(graph, x, &ops);
-    EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << ops;
-    EXPECT_EQ(ops.find("MatMul"), std::string::npos) << ops;
-    EXPECT_LE(apart(interpret(graph, {x}).at(0), expected.at(0)), 1) << end;
-    expect_same_bits(graph, x, expected, end, {1, 3});
-  }
+  w.real = DequantizeLinear(w, ws) @weights {axis = )",
+             axis, "}\n  b.real = DequantizeLinear(b, bs) @bias {axis = 0}\n  ", lines, "\n}\n");
+}
+
+// A layer whose result nothing quantises: its sums are integers, and each has one rounding.
+TEST(Integers, ResultsMayStayReal) {
+  for (const char* lines : {"y = Conv(x.real, w.real, b.real) @last {pads = [1, 1, 1, 1]}\n  output y",
+                            "c = Conv(x.real, w.real, b.real) @conv\n  y = LeakyRelu(c) @last\n  output y"})
+    expect_layer(layer_text("2,20,8,9", "35,20,3,3", 35, 0, lines), 0.05);
+}
+
+// A MatMul of more than two axes is a layer of as many rows, quantised behind it or not.
+TEST(Integers, RowsOfAMatMul) {
+  const std::string sum = "p = MatMul(x.real, w.real) @product\n  s = Add(b.real, p) @sum\n  ";
+  for (const char* end : {"output s", "y = QuantizeLinear(s, ys, yz) @end\n  output y"})
+    expect_layer(layer_text("2,7,48", "48,37", 37, 1, (sum + end).c_str()), 1);
 }
 
 // Squeeze and excitation: one number a channel times all of it, whichever operand comes first.
