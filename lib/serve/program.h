@@ -21,7 +21,7 @@ void declare_limits(cli::Args& args, CommandLine& line);
 // Usage where options contradict each other.
 void check(const CommandLine& line);
 
-// What --probe prints: a line for each device of this machine that runs packages.
+// The text of --probe: a line for each device of this machine that runs packages.
 std::string devices_here(const Options& options);
 
 // Serves until a signal ends it, or --stdio's client does. `options` lacks key, limits and store, for which `cache_folder` is the default
