@@ -11,7 +11,7 @@ namespace {
 class Differentiation {
  public:
   Differentiation(NewGraph& net, ValueId loss) : net_(net) {
-    const Type& type = net.type(loss);
+    const Type type = net.type(loss);  // a copy: the graph grows
     if (!is_float(type.dtype) || !type.fixed() || element_count(type.fixed_shape()) != 1)
       fail_internal("a loss is one float, not ", type.text());
     order_ = net.graph().order();
