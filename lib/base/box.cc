@@ -7,6 +7,7 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -14,10 +15,14 @@
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <memory>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -29,6 +34,9 @@ std::atomic<Sandbox>& mode() {
   static std::atomic<Sandbox> the_mode{Sandbox::Off};
   return the_mode;
 }
+
+// Threads that a closed one starts are closed, too, and do not know it: they are closed once more then.
+thread_local bool is_closed = false;
 
 // linux/landlock.h of version 7; Debian 12's header ends at 2.
 struct Ruleset {
@@ -124,7 +132,46 @@ constexpr long kRefused[] = {
     SYS_linkat,
     SYS_symlinkat,
     SYS_open_by_handle_at,
+    SYS_rt_sigqueueinfo,
+    SYS_rt_tgsigqueueinfo,
+    SYS_process_madvise,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
+    SYS_mq_open,
+    SYS_mq_unlink,
+    SYS_shmget,
+    SYS_msgget,
+    SYS_semget,
+    SYS_fanotify_init,
+    // Calls by which root changes more than files.
+    SYS_open_tree,
+    SYS_move_mount,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fspick,
+    SYS_mount_setattr,
+    SYS_delete_module,
+    SYS_kexec_file_load,
+    SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_clock_adjtime,
+    SYS_adjtimex,
+    SYS_acct,
+    SYS_syslog,
+    SYS_quotactl,
+    SYS_vhangup,
 #ifdef __x86_64__
+    SYS_futimesat,
+    SYS_ioperm,
+    SYS_iopl,
+    SYS_modify_ldt,
+    SYS_uselib,
     SYS_fork,
     SYS_vfork,
     SYS_chmod,
@@ -196,6 +243,24 @@ int close_calls() {
 #endif
   line(kEqual, SYS_openat2, 0, 1);
   line(kReturn, kUnknown);
+  // No keys are put into a terminal, whose shell would run them.
+  line(kEqual, SYS_ioctl, 0, 5);
+  line(kLoad, kSecond);
+  line(kEqual, TIOCSTI, 1, 0);
+  line(kEqual, TIOCLINUX, 0, 1);
+  line(kReturn, kRefuse);
+  line(kReturn, SECCOMP_RET_ALLOW);
+  // Signals and limits of this process alone: abort() sends one, and a library may ask for its limits.
+  line(kEqual, SYS_tgkill, 0, 4);
+  line(kLoad, kFirst);
+  line(kEqual, static_cast<uint32_t>(::getpid()), 1, 0);
+  line(kReturn, kRefuse);
+  line(kReturn, SECCOMP_RET_ALLOW);
+  line(kEqual, SYS_prlimit64, 0, 4);
+  line(kLoad, kFirst);
+  line(kEqual, 0, 1, 0);
+  line(kReturn, kRefuse);
+  line(kReturn, SECCOMP_RET_ALLOW);
   line(kReturn, SECCOMP_RET_ALLOW);
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
   // Without the processor's mitigations for code of others, which is not run here: on older kernels they would slow the thread.
@@ -239,6 +304,7 @@ void set_sandbox(Sandbox wanted) { mode() = wanted; }
 
 void close_thread(const BoxRules& rules) {
   if (mode() == Sandbox::Off) return;
+  is_closed = true;
   const BoxSupport support = close_all(rules);
   if (mode() == Sandbox::On && !support.not_kept.empty())
     fail_environment("--sandbox on: this kernel does not keep ", join(support.not_kept),
@@ -251,6 +317,90 @@ void in_box(const BoxRules& rules, const std::function<void()>& work) {
     close_thread(rules);
     work();
   });
+}
+
+namespace {
+
+// A closed thread that does one piece of work after another for the thread that made it.
+class KeptBox {
+ public:
+  KeptBox() : thread_([this] { serve(); }) {}
+  ~KeptBox() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  KeptBox(const KeptBox&) = delete;
+  KeptBox& operator=(const KeptBox&) = delete;
+
+  pid_t process() const { return process_; }
+  void run(const std::function<void()>& work) {
+    std::exception_ptr failure;
+    {
+      std::unique_lock lock(mutex_);
+      work_ = &work;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return work_ == nullptr; });
+      failure = std::exchange(failure_, nullptr);
+    }
+    if (failure) std::rethrow_exception(failure);
+  }
+
+ private:
+  void serve() {
+    std::exception_ptr not_closed;
+    try {
+      BoxRules rules;
+      rules.reads_all = true;
+      close_thread(rules);
+    } catch (...) {
+      not_closed = std::current_exception();
+    }
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return ends_ || work_ != nullptr; });
+      if (ends_) return;
+      const std::function<void()>& work = *work_;
+      lock.unlock();
+      std::exception_ptr failure = not_closed;
+      try {
+        if (!failure) work();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      failure_ = failure;
+      work_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  const pid_t process_ = ::getpid();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* work_ = nullptr;
+  std::exception_ptr failure_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+// In a child of a process that forked there is no such thread, and what waits for it is left alone.
+struct EndOwn {
+  void operator()(KeptBox* box) const {
+    if (box->process() == ::getpid()) delete box;
+  }
+};
+
+}  // namespace
+
+void in_kept_box(const std::function<void()>& work) {
+  if (mode() == Sandbox::Off || is_closed) return work();
+  static thread_local std::unique_ptr<KeptBox, EndOwn> kept;
+  if (!kept || kept->process() != ::getpid()) kept.reset(new KeptBox);
+  kept->run(work);
 }
 
 BoxSupport box_support() {

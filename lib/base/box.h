@@ -27,6 +27,10 @@ void close_thread(const BoxRules& rules);
 // Runs `work` in a thread of its own, which is closed, and rethrows what it throws. With Off: in this one.
 void in_box(const BoxRules& rules, const std::function<void()>& work);
 
+// The same in a closed thread that the calling one keeps, for many small pieces of work that may read any file: handing one over takes
+// some 10 us, where closing a thread takes some 100. In a thread that is closed itself: in that.
+void in_kept_box(const std::function<void()>& work);
+
 // The parts of a box that this kernel keeps: "files" and "calls", and of what it does not why: "calls (Function not implemented)".
 struct BoxSupport {
   std::vector<std::string> kept, not_kept;

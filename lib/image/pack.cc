@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/box.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -210,7 +211,9 @@ Image ImagePack::read(size_t i, const DecodeOptions& options) const {
   const Bytes bytes = file_.bytes().subspan(static_cast<size_t>(image.offset), static_cast<size_t>(image.size));
   try {
     if (packing::digest_of(bytes) != image.digest) fail_malformed("its bytes are damaged: the checksum is wrong");
-    return decode_image(bytes, options);
+    Image decoded;
+    in_kept_box([&] { decoded = decode_image(bytes, options); });
+    return decoded;
   } catch (Error& e) {
     e.within(path(i));
     throw;

@@ -21,17 +21,24 @@ RIGHTS_OF_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | 1 << 15  # the rights that a rule for a file may have; and truncate, ioctl
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 
-# System calls that nothing here needs, by machine; the numbers are the kernel's own.
+# System calls that nothing here needs, by machine, then the numbers of seccomp and ioctl; the numbers are the kernel's own.
+NEWER = {"pidfd_send_signal": 424, "io_uring_setup": 425, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
+         "fspick": 433, "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": 442}  # the same numbers on all machines
 CALLS = {
     "x86_64": (0xC000003E, {"socket": 41, "connect": 42, "bind": 49, "listen": 50, "ptrace": 101, "mount": 165, "umount2": 166, "pivot_root": 155,
                             "chroot": 161, "init_module": 175, "finit_module": 313, "kexec_load": 246, "keyctl": 250, "add_key": 248,
                             "request_key": 249, "unshare": 272, "perf_event_open": 298, "setns": 308, "process_vm_readv": 310,
-                            "process_vm_writev": 311, "bpf": 321, "userfaultfd": 323, "io_uring_setup": 425, "pidfd_getfd": 438}, 317),
+                            "process_vm_writev": 311, "bpf": 321, "userfaultfd": 323, "reboot": 169, "swapon": 167, "swapoff": 168,
+                            "sethostname": 170, "setdomainname": 171, "iopl": 172, "ioperm": 173, "delete_module": 176, "quotactl": 179,
+                            "kexec_file_load": 320, "settimeofday": 164, "clock_settime": 227, "clock_adjtime": 305, "adjtimex": 159, "acct": 163,
+                            "syslog": 103, "fanotify_init": 300, "open_by_handle_at": 304, **NEWER}, 317, 16),
     "aarch64": (0xC00000B7, {"socket": 198, "connect": 203, "bind": 200, "listen": 201, "ptrace": 117, "mount": 40, "umount2": 39,
                              "pivot_root": 41, "chroot": 51, "init_module": 105, "finit_module": 273, "kexec_load": 104, "keyctl": 219,
                              "add_key": 217, "request_key": 218, "unshare": 97, "perf_event_open": 241, "setns": 268,
-                             "process_vm_readv": 270, "process_vm_writev": 271, "bpf": 280, "userfaultfd": 282, "io_uring_setup": 425,
-                             "pidfd_getfd": 438}, 277),
+                             "process_vm_readv": 270, "process_vm_writev": 271, "bpf": 280, "userfaultfd": 282,
+                             "reboot": 142, "swapon": 224, "swapoff": 225, "sethostname": 161, "setdomainname": 162, "delete_module": 106,
+                             "quotactl": 60, "kexec_file_load": 294, "settimeofday": 170, "clock_settime": 112, "clock_adjtime": 266,
+                             "adjtimex": 171, "acct": 89, "syslog": 116, "fanotify_init": 262, "open_by_handle_at": 265, **NEWER}, 277, 29),
 }
 NO_NEW_PRIVS = 38
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -77,14 +84,16 @@ def _keep_files(readable, writable):
 
 def _refuse_calls():
     """seccomp, for all threads: the calls above fail with EPERM; those of another machine's numbering end the process."""
-    machine, calls, seccomp = CALLS[platform.machine()]
+    machine, calls, seccomp, ioctl = CALLS[platform.machine()]
     one = lambda code, yes, no, k: struct.pack("=HBBI", code, yes, no, k)  # noqa: E731  a line of the filter
     load, equal, above, answer = 0x20, 0x15, 0x35, 0x06
     kill, refuse, allow = 0x80000000, 0x00050001, 0x7FFF0000
     lines = [one(load, 0, 0, 4), one(equal, 1, 0, machine), one(answer, 0, 0, kill), one(load, 0, 0, 0),
              one(above, 0, 1, 0x40000000), one(answer, 0, 0, kill)]
     numbers = sorted(calls.values())
-    lines += [one(equal, len(numbers) - i, 0, number) for i, number in enumerate(numbers)]
+    lines += [one(equal, len(numbers) - i + 4, 0, number) for i, number in enumerate(numbers)]
+    # No keys are put into a terminal (TIOCSTI, TIOCLINUX), whose shell would run them: the second argument of ioctl.
+    lines += [one(equal, 0, 3, ioctl), one(load, 0, 0, 24), one(equal, 2, 0, 0x5412), one(equal, 1, 0, 0x541C)]
     lines += [one(answer, 0, 0, allow), one(answer, 0, 0, refuse)]
     code = ctypes.create_string_buffer(b"".join(lines))
     program = ctypes.create_string_buffer(struct.pack("@HP", len(lines), ctypes.addressof(code)))

@@ -21,7 +21,7 @@ FORBIDDEN = [(r"\btorch\.load\((?!.*weights_only=True)", "torch.load() without w
              (r"safe_mode=False|enable_unsafe_deserialization", "Keras without its safe mode"),
              (r"\bmodel_from_(json|config|yaml)\(", "a Keras model of a configuration, which has no safe mode")]
 BOXED = """
-import json, os, socket, subprocess, sys
+import fcntl, json, os, socket, subprocess, sys, termios
 sys.path.insert(0, {adapters!r})
 import box
 box.close_for_model({model!r}, {scratch!r})
@@ -35,6 +35,7 @@ print(json.dumps(dict(box.facts(), **{{
     "write": kept(lambda: open({outside!r} + "/planted", "w")), "read": kept(lambda: open({outside!r} + "/secret").read()),
     "list": kept(lambda: os.listdir({outside!r})), "remove": kept(lambda: os.unlink({outside!r} + "/secret")),
     "inet": kept(lambda: socket.socket()), "unix": kept(lambda: socket.socket(socket.AF_UNIX)), "kill": kept(lambda: os.kill(os.getppid(), 0)),
+    "keys": kept(lambda: fcntl.ioctl(0, termios.TIOCSTI, b"x")), "size": not kept(lambda: fcntl.ioctl(0, termios.TIOCGWINSZ, b"x" * 8)),
     "child": subprocess.run([sys.executable, "-c", "open(" + repr({outside!r} + "/planted") + ", 'w')"], stderr=subprocess.DEVNULL).returncode != 0,
     "model": not kept(lambda: open({model!r}).read()), "scratch": not kept(lambda: open({scratch!r} + "/x", "w").close()),
     "beside": not kept(lambda: open({model!r} + ".data").read()), "compute": subprocess.run([sys.executable, "-c", "import zipfile"]).returncode == 0}})))
@@ -43,8 +44,10 @@ print(json.dumps(dict(box.facts(), **{{
 
 class Adapters(unittest.TestCase):
     def test_nothing_is_unpickled(self):
-        scripts = sorted(ADAPTERS.glob("*.py")) + sorted(p for p in (ROOT / "scripts").iterdir() if p.is_file())
-        self.assertGreater(len(scripts), 30)
+        folders = [ROOT / "scripts", ROOT / "bench", ROOT / "docs" / "howto" / "programs", ROOT / "tests"]
+        files = [p for folder in folders for p in folder.rglob("*") if p.is_file() and p != pathlib.Path(__file__).resolve()]
+        scripts = sorted(p for p in files if p.suffix == ".py" or not p.suffix and b"python3" in p.read_bytes()[:64])
+        self.assertGreater(len(scripts), 100)
         for script in scripts:
             for number, line in enumerate(script.read_text(errors="replace").splitlines(), 1):
                 for pattern, what in FORBIDDEN:
@@ -76,15 +79,18 @@ class Adapters(unittest.TestCase):
             for path in (model, model + ".data", paths["outside"] + "/secret"):
                 pathlib.Path(path).write_text("x")
             script = BOXED.format(adapters=str(ADAPTERS), model=model, scratch=paths["scratch"], outside=paths["outside"])
-            done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/")
+            main, terminal = os.openpty()
+            done = subprocess.run([sys.executable, "-c", script], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/")
+            os.close(main)
+            os.close(terminal)
             self.assertEqual(done.returncode, 0, done.stderr.decode())
             found = json.loads(done.stdout)
-            for what in ("model", "scratch", "beside", "compute"):
+            for what in ("model", "scratch", "beside", "compute", "size"):
                 self.assertTrue(found[what], f"the box keeps what is needed: {what}: {found}")
             kept = found["sandbox"].split("; not: ")[0].split(", ")
             for what in ("write", "read", "list", "remove", "child") if "files" in kept else ():
                 self.assertTrue(found[what], f"{what} is not kept: {found}")
-            for what in ("inet", "unix") if "network" in kept else ():
+            for what in ("inet", "unix", "keys") if "network" in kept else ():
                 self.assertTrue(found[what], f"{what} is not kept: {found}")
             self.assertTrue(os.path.exists(paths["outside"] + "/secret") or "files" not in kept)
             if kept != ["files", "network"]:

@@ -3,12 +3,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <thread>
 
 #include "base/file.h"
@@ -79,6 +85,68 @@ TEST_F(Box, KeepsAPlantedReaderFromSocketsProgramsAndChanges) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
   EXPECT_GE(fd, 0);
   ::close(fd);
+}
+
+TEST_F(Box, KeepsAPlantedReaderFromOtherProcessesAndTheTerminal) {
+  if (!calls_) GTEST_SKIP() << "this kernel has no seccomp";
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  const auto refused = [](long result) { return result == -1 && errno == EPERM; };
+  char key = 'x';
+  set_sandbox(Sandbox::Auto);
+  in_box({}, [&] {
+    EXPECT_TRUE(refused(::ioctl(terminal, TIOCSTI, &key)));
+    EXPECT_TRUE(refused(::ioctl(terminal, TIOCLINUX, &key)));
+    winsize size{};
+    EXPECT_EQ(::ioctl(terminal, TIOCGWINSZ, &size), 0);  // others go on
+    const pid_t parent = ::getppid();
+    siginfo_t info{};
+    EXPECT_TRUE(refused(::syscall(SYS_tgkill, parent, parent, 0)));
+    EXPECT_TRUE(refused(::syscall(SYS_rt_sigqueueinfo, parent, 0, &info)));
+    EXPECT_TRUE(refused(::syscall(SYS_rt_tgsigqueueinfo, parent, parent, 0, &info)));
+    EXPECT_EQ(::syscall(SYS_tgkill, ::getpid(), ::gettid(), 0), 0);  // abort() is of this process
+    rlimit limit{};
+    EXPECT_TRUE(refused(::prlimit(parent, RLIMIT_CORE, nullptr, &limit)));
+    EXPECT_EQ(::getrlimit(RLIMIT_CORE, &limit), 0);
+    // Calls by which root changes more than files, with arguments that do nothing where it is not refused.
+    EXPECT_TRUE(refused(::syscall(SYS_reboot, 0, 0, 0, nullptr)));
+    EXPECT_TRUE(refused(::syscall(SYS_open_tree, -1, nullptr, 0)));
+    EXPECT_TRUE(refused(::syscall(SYS_fsopen, nullptr, 0)));
+    EXPECT_TRUE(refused(::syscall(SYS_sethostname, nullptr, size_t{1} << 20)));
+    EXPECT_TRUE(refused(::syscall(SYS_shmget, -1, 0, 0)));
+  });
+  ::close(terminal);
+}
+
+// For images: the thread is closed, is the same for each piece of work, and passes on what is thrown.
+TEST_F(Box, KeepsAClosedThread) {
+  if (!calls_) GTEST_SKIP() << "this kernel has no seccomp";
+  set_sandbox(Sandbox::Auto);
+  pid_t first = 0, second = 0, within = 0;
+  in_kept_box([&] {
+    first = ::gettid();
+    EXPECT_EQ(read_file(path("other") + "/file"), "other");
+    EXPECT_EQ(::socket(AF_INET, SOCK_STREAM, 0), -1);
+    EXPECT_EQ(::open((path("own") + "/file").c_str(), O_WRONLY), -1);
+    in_kept_box([&] { within = ::gettid(); });
+  });
+  in_kept_box([&] { second = ::gettid(); });
+  EXPECT_NE(first, ::gettid());
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(first, within);
+  EXPECT_THROW(in_kept_box([] { fail_malformed("as read"); }), Error);
+  std::thread([&] { in_kept_box([&] { EXPECT_NE(::gettid(), first); }); }).join();
+  const pid_t child = ::fork();  // whose copy of this thread has no such thread beside it
+  if (child == 0) {
+    int done = 0;
+    in_kept_box([&] { done = 1; });
+    ::_exit(done == 1 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  set_sandbox(Sandbox::Off);
+  in_kept_box([&] { EXPECT_EQ(::gettid(), ::getpid()); });
 }
 
 TEST_F(Box, PassesOnWhatIsThrownAndIsOffAtFirst) {
