@@ -10,6 +10,7 @@
 #include "base/affinity.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "branch/network.h"
 #include "branch/stretch.h"
 #include "formats/format.h"
@@ -212,7 +213,7 @@ Earlier read_earlier(const std::string& path) {
     if (end != std::string::npos && end > 0) earlier.rows.insert(line.substr(0, end));
   }
   if (std::filesystem::exists(json_path(path))) {
-    const nlohmann::ordered_json json = nlohmann::ordered_json::parse(read_file(json_path(path)), nullptr, false);
+    const nlohmann::ordered_json json = parse_ordered_json(read_file(json_path(path)));
     if (!json.is_object() || !json.contains("results") || !json["results"].is_array())
       fail_malformed(json_path(path), ": not the JSON that belongs to ", path, "; move it away");
     earlier.results = json["results"];

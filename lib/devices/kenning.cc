@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "remote/address.h"
 #include "remote/kenning.h"
 #include "stream/dialogue.h"
@@ -195,7 +196,7 @@ class KenningSession : public Session {
     device_time_ = false;
     try {
       const Bytes statistics = ask(kenning::kStats, {}, "statistics");
-      const Json json = Json::parse(statistics.begin(), statistics.end(), nullptr, false);
+      const Json json = parse_ordered_json(as_text(statistics));
       const auto found = json.is_object() ? json.find("target_inference_step") : json.end();
       if (!json.is_object() || found == json.end() || !found->is_array() || found->empty() ||
           !found->back().is_number())

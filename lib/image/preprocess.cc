@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 
 namespace dnn {
 namespace {
@@ -229,10 +230,22 @@ std::string to_json(const Preprocess& p) {
   return json.dump();
 }
 
+namespace {
+
+// An object of a few numbers and names, as models' metadata and streams hold it.
+Json parsed(std::string_view text) {
+  constexpr size_t kMost = size_t{1} << 16;
+  Json json = text.size() > kMost ? Json(Json::value_t::discarded) : parse_ordered_json(text);
+  if (json.is_discarded()) fail_malformed("preprocessing: not JSON of a preprocessing");
+  return json;
+}
+
+}  // namespace
+
 Preprocess preprocess_from_json(std::string_view text, const Preprocess& base) {
   try {
-    Json whole = Json::parse(to_json(base));
-    whole.update(Json::parse(text));
+    Json whole = parsed(to_json(base));
+    whole.update(parsed(text));
     return preprocess_from_json(whole.dump());
   } catch (const nlohmann::json::exception& e) {
     fail_malformed("preprocessing: ", e.what());
@@ -241,7 +254,7 @@ Preprocess preprocess_from_json(std::string_view text, const Preprocess& base) {
 
 Preprocess preprocess_from_json(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parsed(text);
     Preprocess p;
     p.name = json.at("name").get<std::string>();
     p.resize = value_of(kResizeModes, json.at("resize").get<std::string>(), "resize");

@@ -1,6 +1,7 @@
 // Edits as text: for people, and as JSON that makes them again; see edits.h.
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "graph/text.h"
 #include "image/preprocess.h"
 #include "localize/edits.h"
@@ -143,7 +144,7 @@ std::string edits_json(const std::vector<Edit>& edits) {
       json["inputs"] = Json::array();
       for (const CommonValue& input : edit.inputs) json["inputs"].push_back(common_json(input));
     } else if (edit.kind == Edit::Kind::Preprocess) {
-      json["preprocess"] = Json::parse(edit.key);
+      json["preprocess"] = parse_ordered_json(edit.key);
     } else if (edit.kind == Edit::Kind::Classes) {
       json["classes"] = edit.classes;
     } else if (edit.kind == Edit::Kind::Skip) {
@@ -163,18 +164,10 @@ std::string edits_json(const std::vector<Edit>& edits) {
 }
 
 std::vector<Edit> parse_edits(std::string_view text, const std::string& what) {
-  constexpr int kMaxDepth = 8;
-  const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > kMaxDepth) fail_malformed(what, ": nested deeper than ", kMaxDepth);
-    return true;
-  };
+  constexpr int kDeepest = 8;
   std::vector<Edit> edits;
-  Json json;
-  try {
-    json = Json::parse(text, shallow);
-  } catch (const Json::exception&) {
-    fail_malformed(what, ": not JSON; edits are what dnn-localize --edits writes");
-  }
+  Json json = parse_ordered_json(text, kDeepest);
+  if (json.is_discarded()) fail_malformed(what, ": not JSON; edits are what dnn-localize --edits writes");
   if (!json.is_object() || !json.contains("edits") || !json["edits"].is_array())
     fail_malformed(what, ": holds no list of edits, as dnn-localize --edits writes");
   try {

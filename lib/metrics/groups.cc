@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "stream/dialogue.h"
 
@@ -65,7 +66,7 @@ std::string field_text(const stream::Header& header, const std::string& field) {
     const std::string name = header.device.substr(kLibrary.size());
     return name.substr(0, name.find(':'));
   }
-  const Json json = Json::parse(stream::record_to_json(header));
+  const Json json = parse_ordered_json(stream::record_to_json(header));
   const Json* at = &json;
   std::string rest = field == "format" ? "model.format" : field;
   // Keys of `host` and `preprocess` may themselves hold dots.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_text.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "metrics/groups.h"
@@ -314,7 +315,7 @@ std::string report_json(const Report& report, const Comparison* comparison) {
   for (size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
     json["runs"].push_back({{"run", run_letter(i)},
-                            {"header", Json::parse(stream::record_to_json(run.header))},
+                            {"header", parse_ordered_json(stream::record_to_json(run.header))},
                             {"n_samples", run.n_samples},
                             {"n_predictions", run.n_predictions},
                             {"n_judged", run.n_judged},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/sha256.h"
 #include "graph/text.h"
 
@@ -163,7 +164,7 @@ std::string state_json(const State& state) {
 }
 
 State parse_state(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_ordered_json(text);
   try {
     return state_in(json);
   } catch (const Json::exception& e) {

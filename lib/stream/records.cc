@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "stream/record_map.h"
 
 namespace dnn::stream {
@@ -162,7 +164,7 @@ Tensor get_tensor(const Json& map, const std::string& what) {
 }
 
 Json preprocess_map(const std::string& text) {
-  Json map = Json::parse(text, nullptr, false);
+  Json map = parse_ordered_json(text);
   if (!map.is_object()) fail_malformed("header: 'preprocess' is not a JSON object: ", text);
   return map;
 }
@@ -230,7 +232,15 @@ Json to_map(const Prediction& p) {
   }
   if (!p.outputs.empty()) {
     Json& outputs = map["outputs"] = Json::object();
-    for (const auto& [name, tensor] : p.outputs) put_tensor(outputs[name] = Json::object(), tensor);
+    // The vector underneath: the map's own insertion compares with every earlier name. Of equal names the first counts.
+    Json::object_t::Container& pairs = outputs.get_ref<Json::object_t&>();
+    std::unordered_set<std::string_view> names;
+    for (const auto& [name, tensor] : p.outputs) {
+      if (!names.insert(name).second) continue;
+      Json one = Json::object();
+      put_tensor(one, tensor);
+      pairs.emplace_back(name, std::move(one));
+    }
   }
   put_optional(map, "latency_ns", p.latency_ns);
   put_optional(map, "transport_ns", p.transport_ns);
@@ -481,7 +491,7 @@ std::string record_to_json(const Record& record) {
 }
 
 std::optional<Record> record_from_json(std::string_view line) {
-  const Json map = Json::parse(line, nullptr, false);
+  const Json map = parse_ordered_json(line);
   if (map.is_discarded()) fail_malformed("not a line of JSON");
   return record_from_map(map);
 }

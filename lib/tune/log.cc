@@ -15,6 +15,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 
 namespace dnn::tune {
 namespace {
@@ -118,7 +119,7 @@ std::vector<Record> read_log(const std::string& path, const std::function<void(c
     begin = end + 1;
     if (line.empty()) continue;
     try {
-      const Json json = Json::parse(line);
+      const Json json = parse_ordered_json(line);
       if (std::optional<Record> record = record_of(json)) {
         records.push_back(std::move(*record));
       } else if (json.at("type") != "summary") {
