@@ -77,8 +77,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.timeline, "--timeline", "FILE", "of a placed package: write one run as a Chrome trace");
   args.optional_value(&o.usage, "--usage", "MS", "100",
                       "record what the run takes, every MS (100): memory, energy, ...");
-  args.option(&o.source.most_expanded, "--max-expanded", "BYTES",
-              "bytes an .npz may expand to; 0: 4 x its size + 256 MiB", 0);
+  args.option(&o.source.most_expanded, "--max-expanded", "BYTES", "", 0);  // --max-memory, of an .npz alone
   args.flag(&o.network.trust, "--trust", "run the code of a package that another user made");
   args.flag(&o.network.trust_model, "--trust-model", "give lib:NAME the model's own file, whose code it may run");
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");

@@ -13,6 +13,7 @@
 
 #include "base/mappings.h"
 #include "base/private.h"
+#include "base/read_limit.h"
 
 namespace dnn {
 namespace {
@@ -53,7 +54,10 @@ std::string read_all(const Descriptor& file, const std::string& path, bool regul
   struct stat status {};
   const bool is_regular = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
   if (regular && !is_regular) fail_environment(path, ": not a regular file");
-  if (is_regular) text.reserve(static_cast<size_t>(status.st_size));
+  if (is_regular) {
+    count_read_file(status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size));
+    text.reserve(static_cast<size_t>(status.st_size));
+  }
   char buffer[1 << 16];
   while (true) {
     ssize_t n = ::read(file.get(), buffer, sizeof buffer);
@@ -97,6 +101,7 @@ void MappedFile::map(int fd, const std::string& name) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) fail_environment(name, ": cannot stat: ", system_reason());
   if (!S_ISREG(status.st_mode)) fail_environment(name, ": not a regular file");
+  count_read_file(status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size));
   size_ = static_cast<size_t>(status.st_size);
   if (size_ == 0) return;
   if (!why_not_private(status).empty()) return copy(fd, name);

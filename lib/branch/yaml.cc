@@ -4,8 +4,11 @@
 #include <yaml.h>
 
 #include <memory>
+#include <unordered_set>
 
+#include "base/box.h"
 #include "base/error.h"
+#include "base/read_limit.h"
 
 namespace dnn::branch {
 namespace {
@@ -80,12 +83,13 @@ class Reader {
     } else if (event->type == YAML_MAPPING_START_EVENT) {
       check_plain(event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
       made.kind = Yaml::Kind::Map;
+      std::unordered_set<std::string> keys;  // a map's own search takes as long as it has entries
       for (;;) {
         const Event next(parser_, path_);
         if (next->type == YAML_MAPPING_END_EVENT) break;
         const Yaml key = node(next, level + 1);
         if (key.kind != Yaml::Kind::Scalar) fail_malformed(path_, ":", key.line, ": a key is no text");
-        if (made.find(key.text) != nullptr)
+        if (!keys.insert(key.text).second)
           fail_malformed(path_, ":", key.line, ": ", key.text, " is given twice; leave one");
         const Event value(parser_, path_);
         made.entries.push_back({key.text, key.line, node(value, level + 1)});
@@ -131,7 +135,9 @@ std::string Yaml::shown() const {
 
 Yaml read_yaml(std::string_view text, const std::string& path) {
   if (text.size() > kMostBytes) fail_malformed(path, ": more than 1 MiB; a configuration is a page");
-  return Reader(text, path).document();
+  Yaml tree;
+  in_box({}, [&] { read_within_limits(text.size(), path, [&] { tree = Reader(text, path).document(); }); });
+  return tree;
 }
 
 }  // namespace dnn::branch

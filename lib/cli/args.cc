@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/box.h"
+#include "base/read_limit.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/console.h"
@@ -40,8 +41,21 @@ Sandbox sandbox_of(const std::string& text) {
   return Sandbox::Auto;
 }
 
+// "BYTES" or "BYTES,SECONDS"; bytes of 0 follow from the size.
+ReadLimits limits_of(const std::string& text) {
+  const size_t comma = text.find(',');
+  int64_t bytes = 0;
+  double seconds = 0;
+  if (!parse_int(text.substr(0, comma), &bytes) || bytes < 0)
+    fail_usage("--max-memory: '", text.substr(0, comma), "' is no number of bytes");
+  if (comma != std::string::npos &&
+      (!parse_double(text.substr(comma + 1), &seconds) || !(seconds > 0 && seconds < 1e9)))
+    fail_usage("--max-memory: '", text.substr(comma + 1), "' is no number of seconds");
+  return {static_cast<uint64_t>(bytes), seconds};
+}
+
 std::string with_default(const std::string& help, const std::string& value) {
-  return value.empty() ? help : cat(help, " (default ", value, ")");
+  return value.empty() || help.empty() ? help : cat(help, " (default ", value, ")");
 }
 
 }  // namespace
@@ -59,6 +73,8 @@ Args::Args(std::vector<std::string> command) : command_(std::move(command)) {
   flag(&console().verbose, "-v,--verbose", "say what is done");
   add({Row::Kind::Value, "--sandbox", "MODE", "close what reads files of others: on, off, auto (default auto)", "",
        true, [](const std::string& text) { set_sandbox(sandbox_of(text)); }});
+  add({Row::Kind::Value, "--max-memory", "BYTES", "for reading a model, or BYTES,SECONDS (default: by its size)", "",
+       true, [](const std::string& text) { limit_reading(limits_of(text)); }});
   adding_shared_ = false;
 }
 

@@ -114,7 +114,11 @@ class Args {
   std::string help(const Tool& tool) const;
 
  private:
-  void add(Row row) { rows_.push_back(std::move(row)); }
+  // A tool's own row takes the place of a shared one of its name.
+  void add(Row row) {
+    std::erase_if(rows_, [&](const Row& other) { return other.shared && other.names == row.names; });
+    rows_.push_back(std::move(row));
+  }
 
   std::vector<std::string> command_;
   std::vector<Row> rows_;

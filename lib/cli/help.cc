@@ -59,7 +59,10 @@ std::string Args::help(const Tool& tool) const {
     for (const Positional& p : positionals_) out += row_text("  " + p.name, p.help);
   }
   std::string own, shared;
-  for (const Row& row : rows_) (row.shared ? shared : own) += row_text(option_text(row), row.help);
+  for (const Row& row : rows_) {
+    if (row.help.empty()) continue;  // an option of earlier versions, which another stands for now
+    (row.shared ? shared : own) += row_text(option_text(row), row.help);
+  }
   if (!own.empty()) out += "\nOptions:\n" + own;
   shared += row_text("  -h, --help, --version", "print this text, or version, commit and features");
   out += "\nShared options:\n" + shared;

@@ -15,6 +15,7 @@
 
 #include "base/box.h"
 #include "base/io.h"
+#include "base/read_limit.h"
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/console.h"
@@ -131,7 +132,9 @@ int run_tool(const Tool& tool, int argc, char** argv, const std::function<void(A
   console() = Console{tool.name};
   end_cleanly_by_signals();
   report_bus_errors();
+  report_slow_reading();
   set_sandbox(Sandbox::Auto);
+  limit_reading({});
   OutputBuffer buffer;
   std::streambuf* const previous = std::cout.rdbuf(&buffer);
   const std::ios::iostate previous_exceptions = std::cout.exceptions();

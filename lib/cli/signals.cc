@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/leftovers.h"
+#include "base/read_limit.h"
 #include "cli/console.h"
 
 namespace dnn::cli {
@@ -31,6 +32,25 @@ void end_by(int signal) {
 
 void put(const char* text) { [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text, std::strlen(text)); }
 
+void on_processor_time(int signal, siginfo_t* info, void*) {
+  double seconds = 0;
+  const char* const name = slow_reading(&seconds);
+  if (info->si_code != SI_TIMER || name == nullptr) return raise_by_default(signal);
+  char number[24];
+  size_t at = sizeof number - 1;
+  number[at] = '\0';
+  for (auto whole = static_cast<uint64_t>(seconds); at > 0 && (whole > 0 || number[at] == '\0'); whole /= 10)
+    number[--at] = static_cast<char>('0' + whole % 10);
+  put(console().tool.c_str());
+  put(": error: ");
+  put(name);
+  put(": to read it takes more than ");
+  put(number + at);
+  put(" s of processor time; --max-memory BYTES,SECONDS allows more\n");
+  remove_leftovers();
+  ::_exit(static_cast<int>(ErrorKind::Unsupported));
+}
+
 void on_bus_error(int signal, siginfo_t* info, void*) {
   const MappingAt at = mapping_at(info->si_addr);
   if (at.name == nullptr) return raise_by_default(signal);
@@ -52,6 +72,13 @@ void end_cleanly_by_signals() {
     struct sigaction now = {};
     if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
+}
+
+void report_slow_reading() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_processor_time;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGXCPU, &action, nullptr);
 }
 
 void report_bus_errors() {

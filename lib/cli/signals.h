@@ -10,4 +10,7 @@ void end_cleanly_by_signals();
 // A mapped file that shrank while it was read is one line and exit code 3, not a bus error; one that cannot be read any more 5.
 void report_bus_errors();
 
+// A file whose reading takes more processor time than base/read_limit.h gives it is one line and exit code 4.
+void report_slow_reading();
+
 }  // namespace dnn::cli

@@ -6,6 +6,7 @@
 
 #include "base/box.h"
 #include "base/inside.h"
+#include "base/read_limit.h"
 #include "formats/keras/keras.h"
 #include "formats/onnx/onnx.h"
 #include "formats/tensorflow/tensorflow.h"
@@ -216,16 +217,26 @@ BoxRules rules_for(const ModelSource& source) {
   return {{folder.empty() ? "." : folder, real.parent_path().string()}};
 }
 
+// Of what is in memory or mapped already; files that are opened meanwhile count themselves.
+uint64_t held_bytes(const ModelSource& source) {
+  uint64_t bytes = source.bytes.size();
+  if (source.files == nullptr) return bytes;
+  for (const auto& [suffix, file] : *source.files) bytes += suffix.empty() ? 0 : file.bytes.size();
+  return bytes;
+}
+
 }  // namespace
 
 Graph read_model(const ModelSource& source) {
   try {
     Graph graph;
     in_box(rules_for(source), [&] {
-      graph = sniff_format(source).read(source);
-      check_names(graph);
-      drop_ignored(graph, source.ignored);
-      check_schemas(graph);
+      read_within_limits(held_bytes(source), source_name(source.path), [&] {
+        graph = sniff_format(source).read(source);
+        check_names(graph);
+        drop_ignored(graph, source.ignored);
+        check_schemas(graph);
+      });
     });
     return graph;
   } catch (Error& error) {

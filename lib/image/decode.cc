@@ -1,8 +1,10 @@
 // Sniffing and dispatch to the format readers; see image.h.
 #include <algorithm>
 
+#include "base/box.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/read_limit.h"
 #include "image/codec.h"
 
 namespace dnn {
@@ -54,7 +56,8 @@ std::string_view image_format_name(ImageFormat format) {
 Image codec::allocate(int64_t width, int64_t height, const DecodeOptions& options, bool fill) {
   if (width <= 0 || height <= 0) fail_malformed("an image of ", width, "x", height, " pixels");
   if (width > options.max_pixels / height) {
-    fail_unsupported("an image of ", width, "x", height, " pixels; the limit is ", options.max_pixels, " pixels");
+    fail_unsupported("an image of ", width, "x", height, " pixels; the limit is ", options.max_pixels, " pixels",
+                     options.max_pixels < kMaxImagePixels ? " for a file of that size (--max-memory)" : "");
   }
   Image image;
   image.width = static_cast<int>(width);
@@ -64,7 +67,14 @@ Image codec::allocate(int64_t width, int64_t height, const DecodeOptions& option
   return image;
 }
 
-Image decode_image(Bytes file, const DecodeOptions& options) {
+uint64_t codec::memory_for(Bytes file) {
+  const uint64_t given = read_memory_limit();
+  return given != 0 ? given : 4 * uint64_t{file.size()} + (uint64_t{256} << 20);
+}
+
+Image decode_image(Bytes file, const DecodeOptions& given) {
+  DecodeOptions options = given;
+  options.max_pixels = std::min(given.max_pixels, static_cast<int64_t>(codec::memory_for(file) / 3));
   const ImageFormat format = sniff_image(file);
   Image image;
   try {
@@ -90,13 +100,17 @@ Image decode_image(Bytes file, const DecodeOptions& options) {
 }
 
 Image read_image(const std::string& path, const DecodeOptions& options) {
-  const std::string file = read_regular_file(path);
-  try {
-    return decode_image(as_bytes(file), options);
-  } catch (Error& e) {
-    e.within(path);
-    throw;
-  }
+  Image image;
+  in_kept_box([&] {
+    const std::string file = read_regular_file(path);
+    try {
+      image = decode_image(as_bytes(file), options);
+    } catch (Error& e) {
+      e.within(path);
+      throw;
+    }
+  });
+  return image;
 }
 
 }  // namespace dnn

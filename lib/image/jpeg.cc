@@ -187,6 +187,22 @@ void inverted_cmyk_to_rgb(const std::vector<uint8_t>& cmyk, Image& image) {
   }
 }
 
+// Throws Unsupported where pixels, samples and the coefficients of a file of several scans take more than the file is worth.
+void check_memory(const Decoder& d, Bytes file) {
+  const uint64_t pixels = uint64_t{d.codec.image_width} * d.codec.image_height;
+  uint64_t wanted = pixels * (d.codec.num_components == 3 ? 3 : 3 + static_cast<uint64_t>(d.codec.num_components));
+  if (jpeg_has_multiple_scans(const_cast<jpeg_decompress_struct*>(&d.codec)) != FALSE) {
+    for (int i = 0; i < d.codec.num_components; ++i) {
+      const jpeg_component_info& component = d.codec.comp_info[i];
+      wanted += uint64_t{component.width_in_blocks} * component.height_in_blocks * sizeof(JBLOCK);
+    }
+  }
+  const uint64_t most = memory_for(file);
+  if (wanted > most)
+    fail_unsupported("an image of ", d.codec.image_width, "x", d.codec.image_height, " pixels takes ", wanted,
+                     " bytes to decode; the limit for a file of that size is ", most, " (--max-memory)");
+}
+
 }  // namespace
 
 Image decode_jpeg(Bytes file, const DecodeOptions& options) {
@@ -197,6 +213,7 @@ Image decode_jpeg(Bytes file, const DecodeOptions& options) {
   if (n_components != 1 && n_components != 3 && n_components != 4) {
     fail_unsupported("an image of ", n_components, " components");
   }
+  check_memory(d, file);
   Image image = allocate(d.codec.image_width, d.codec.image_height, options, false);
   if (n_components == 3) {
     const bool all = !options.reads || options.apply_orientation;

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/random.h"
+#include "base/read_limit.h"
 #include "graph/tensor_text.h"
 #include "image/image.h"
 #include "image/pack.h"
@@ -365,7 +366,8 @@ class Builder {
       return true;
     };
     try {
-      arrays = parse_npz(as_bytes(file), wants, static_cast<uint64_t>(o_.most_expanded));
+      arrays = parse_npz(as_bytes(file), wants,
+                         o_.most_expanded != 0 ? static_cast<uint64_t>(o_.most_expanded) : read_memory_limit());
     } catch (Error& e) {
       if (std::string_view(e.what()).find(path) == std::string_view::npos) e.within(path);
       throw;

@@ -304,7 +304,7 @@ std::vector<std::pair<std::string, Tensor>> parse_npz(Bytes file, const WantsArr
       expanded += entry.size;
       if (expanded > most_bytes) {
         fail_unsupported("the archive of ", file.size(), " bytes expands to ", expanded, " or more; the limit is ",
-                         most_bytes, " (dnn-infer --max-expanded)");
+                         most_bytes, " (--max-memory)");
       }
       const std::string content = archive.read(entry);
       arrays.emplace_back(name, parse_npy(as_bytes(content)));
