@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -12,6 +13,7 @@ namespace dnn::train {
 namespace {
 
 using Json = nlohmann::ordered_json;
+constexpr int64_t kMost = int64_t{1} << 48;  // epochs, and steps: beyond any run
 constexpr const char* kFormat = "dnn-train checkpoint 1";
 
 Json describe(const std::vector<Tensor>& tensors) {
@@ -64,7 +66,7 @@ void write_checkpoint(const std::string& path, const Progress& progress, const s
 Progress read_checkpoint(const std::string& path, const std::string& settings) {
   const std::string text = read_regular_file(path);
   const size_t end = text.find('\n');
-  const Json header = Json::parse(text.substr(0, end), nullptr, false);
+  const Json header = parse_ordered_json(std::string_view(text).substr(0, end));
   try {
     if (header.is_discarded() || !header.is_object() || header.value("format", "") != kFormat)
       fail_malformed("not a checkpoint of dnn-train");
@@ -80,7 +82,10 @@ Progress read_checkpoint(const std::string& path, const std::string& settings) {
     progress.best_accuracy = header.at("best_accuracy").get<double>();
     progress.state = take(header.at("state"), &bytes);
     progress.best = take(header.at("best"), &bytes);
-    if (progress.epoch < 1 || progress.steps < 1 || !bytes.empty()) fail_malformed("it is damaged");
+    const int64_t epoch = progress.epoch, steps = progress.steps;
+    if (epoch < 1 || epoch > kMost || steps < 1 || steps > kMost || progress.best_epoch < 0 ||
+        progress.best_epoch > epoch || !bytes.empty())
+      fail_malformed("it is damaged");
     return progress;
   } catch (const nlohmann::json::exception&) {
     fail_malformed(path, ": it is damaged");

@@ -269,6 +269,7 @@ class Run {
     if (!request_.resume || !fs::exists(checkpoint_, error)) return;
     *progress = read_checkpoint(checkpoint_, settings());
     trainer_->restore(progress->state, progress->steps);
+    trainer_->check(progress->best);
     note(cat("goes on after epoch ", progress->epoch));
   }
 

@@ -181,13 +181,17 @@ int64_t Trainer::trained_numbers() const {
   return n;
 }
 
-void Trainer::restore(std::vector<Tensor> state, int64_t steps) {
+void Trainer::check(const std::vector<Tensor>& state) const {
   if (state.size() != variables_.size()) fail_malformed("the checkpoint is of another network or optimiser");
   for (size_t i = 0; i < state.size(); ++i) {
     if (state[i].dtype() != variables_[i].initial.dtype() || state[i].shape() != variables_[i].initial.shape())
       fail_malformed("the checkpoint is of another network or optimiser: ", quoted(variables_[i].name), " is ",
                      Type(state[i]).text(), " there");
   }
+}
+
+void Trainer::restore(std::vector<Tensor> state, int64_t steps) {
+  check(state);
   state_ = std::move(state);
   steps_ = steps;
 }

@@ -62,6 +62,8 @@ class Trainer {
   const std::vector<Variable>& variables() const { return variables_; }
   int64_t steps() const { return steps_; }
   void restore(std::vector<Tensor> state, int64_t steps);
+  // Throws Malformed unless the state fits the variables.
+  void check(const std::vector<Tensor>& state) const;
   // The model with constants of that state.
   Graph model(const std::vector<Tensor>& state) const;
 
