@@ -238,6 +238,7 @@ int work(const Options& o) {
   if (data.runs.empty() && localizations.empty() && cut_off) throw *cut_off;
   if (!full_paths) {
     for (report::Localization& found : localizations) report::use_base_names(&found);
+    for (report::Branched& network : branched) report::use_base_names(&network);
   }
   data.localizations = std::move(localizations);
   data.branched = std::move(branched);

@@ -64,6 +64,13 @@ void use_base_names(Localization* localization) {
   for (Localization::Maps& maps : localization->maps) maps.sample = word_with_base_names(maps.sample);
 }
 
+void use_base_names(Branched* network) {
+  network->name = word_with_base_names(network->name);
+  for (std::string* text : {&network->at_once.device, &network->best}) *text = with_base_names(*text);
+  for (Branched::Way& way : network->alone) way.device = with_base_names(way.device);
+  for (Branched::Segment& segment : network->segments) segment.part = with_base_names(segment.part);
+}
+
 std::vector<std::string> shown_paths(const std::vector<std::string>& paths) {
   metrics::CommonFolder folder;
   for (const std::string& path : paths) {

@@ -21,6 +21,9 @@ void use_base_names(stream::Header* header);
 // The same of the names of models and samples.
 void use_base_names(Localization* localization);
 
+// The same of a branched network's name and of its devices, a socket of another machine's server among them.
+void use_base_names(Branched* network);
+
 // Paths of samples: of those that are absolute, or begin with .. or ~, the last two parts below the folder that they have in
 // common.
 std::vector<std::string> shown_paths(const std::vector<std::string>& paths);

@@ -39,6 +39,22 @@ TEST(Paths, AHeaderNamesNoFolder) {
   EXPECT_EQ(header.inputs[0].command[1], "r.dnns");
 }
 
+TEST(Paths, ABranchedNetworkNamesNoFolder) {
+  Branched network;
+  network.name = "/home/jane/cfgs/net.yaml";
+  network.at_once.device = "all at once";
+  network.alone = {{"unix:/home/jane/serve", 1, 2}, {"cpu@0", 1, 2}};
+  network.best = "unix:/home/jane/serve";
+  network.segments = {{"conv .. pool", "C (unix:/home/jane/serve)", false, 0, 1}};
+  use_base_names(&network);
+  EXPECT_EQ(network.name, "net.yaml");
+  EXPECT_EQ(network.at_once.device, "all at once");
+  EXPECT_EQ(network.alone[0].device, "unix:serve");
+  EXPECT_EQ(network.alone[1].device, "cpu@0");
+  EXPECT_EQ(network.best, "unix:serve");
+  EXPECT_EQ(network.segments[0].part, "C (unix:serve)");
+}
+
 TEST(Paths, SamplesAreShownBelowTheirFolder) {
   using Paths = std::vector<std::string>;
   EXPECT_EQ(shown_paths({"/home/jane/imgs/cat/1.png", "/home/jane/imgs/dog/2.png"}), (Paths{"cat/1.png", "dog/2.png"}));
