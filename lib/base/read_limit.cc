@@ -34,7 +34,7 @@ namespace {
 constexpr uint64_t kTimes = 4, kAlways = uint64_t{256} << 20;
 constexpr double kSeconds = 10, kBytesOfASecond = 0x1p24;
 
-// What all threads that read share: the limit of the process is the sum of theirs above what it had when the first began.
+// The state that all threads which read share: the limit of the process is the sum of theirs above what it had when the first began.
 struct Shared {
   std::mutex mutex;
   std::optional<ReadLimits> limits;

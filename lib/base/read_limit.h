@@ -1,4 +1,4 @@
-// What reading a file of others may take: memory and processor time that follow from the size of what is read, so that no few bytes
+// Limits of reading a file of others: memory and processor time that follow from the size of what is read, so that no few bytes
 // take a machine. The system keeps both, whatever the reader does: RLIMIT_DATA, and a timer of the reader's thread.
 #pragma once
 #include <cstdint>

@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """run_openvino: ONNX, TFLite and TensorFlow files in OpenVINO, in float32, on its CPU plugin or that of an option device=NAME."""
+import os
+import tempfile
+
 import adapter
 
+# Its telemetry looks into the user's folder, which the box keeps closed, and fails where another program of Intel's left an identifier.
+os.environ["HOME"] = tempfile.gettempdir()
 try:
     import openvino
 except ImportError as error:

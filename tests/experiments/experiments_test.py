@@ -322,6 +322,14 @@ class Experiments(unittest.TestCase):
              "OPTS", "OPTS_reference", "PASSES", "ABLATE", "PRECISIONS", "CALIBRATE", "PREPROCESS", "RUNS", "SHARDS", "TUNE", "CONVERTERS", "DIRECTIONS",
              "MATRIX")
 
+    def test_each_variable_of_a_person_is_looked_at(self):
+        """A new variable that names files is in the list that is looked at before make expands anything."""
+        text = open("Makefile.experiments").read()
+        names = re.search(r"^NAMES := (.*?[^\\])\n", text, re.M | re.S)[1].replace("\\\n", " ").split()
+        given = set(re.findall(r"^([A-Z]\w*) *\?=", text, re.M)) - {"LAUNCHER"}
+        self.assertGreater(len(given), 20)
+        self.assertEqual({name for name in given if "FLAGS" not in name} - set(names), set())
+
     def test_names_that_are_commands_are_refused(self):
         run = f"touch {self.root}/RAN"
         for name in self.NAMED:

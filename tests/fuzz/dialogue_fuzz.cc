@@ -1,4 +1,4 @@
-// What an adapter, or a user's program, answers to a run: hostile bytes in place of its stream. Only Malformed, Unsupported and
+// Answers of an adapter, or of a user's program, to a run: hostile bytes in place of its stream. Only Malformed, Unsupported and
 // Environment (it ended) may escape, and an output that is taken has the model's type.
 #include <filesystem>
 
