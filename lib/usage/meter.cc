@@ -145,12 +145,19 @@ EnergyMeter::EnergyMeter(const Roots& roots) {
     zones_.push_back(std::move(zone));
     covered.push_back(package ? name : cat(whole->second, " ", name));
   }
-  text_ = zones_.empty() ? "none: " + failure : join(covered);
   for (Zone& zone : zones_) zone.last_uj.reset();
+  if (!zones_.empty()) {
+    text_ = join(covered);
+    return;
+  }
+  battery_.emplace(roots.sys + "/class/power_supply");
+  const std::string& of_battery = battery_->text();
+  const bool meters = !of_battery.empty() && !starts_with(of_battery, "none: ");
+  text_ = meters ? of_battery : cat("none: ", failure, of_battery.empty() ? "" : "; " + of_battery.substr(6));
 }
 
 std::optional<double> EnergyMeter::read() {
-  if (zones_.empty()) return std::nullopt;
+  if (zones_.empty()) return battery_ ? battery_->read(Clock::now()) : std::nullopt;
   for (Zone& zone : zones_) {
     const std::optional<int64_t> now = count_in(zone.energy.read(256));
     const int64_t before = zone.last_uj.value_or(now.value_or(0));

@@ -1,7 +1,8 @@
 // Meter: what a process, the one that runs the network for it, and the machine have spent, at the moment of asking.
 //
 // What cannot be read is not there; it is never 0. Processors' energy is RAPL's (/sys/class/powercap): all packages, and the
-// memory where it is a zone of its own. Where one of these zones cannot be read, a sum would be too small, so there is none.
+// memory where it is a zone of its own. Where one of these zones cannot be read, a sum would be too small, so there is none; then a battery
+// that nothing charges is the meter (battery.h).
 #pragma once
 #include <chrono>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "stream/records.h"
+#include "usage/battery.h"
 #include "usage/kernel_file.h"
 #include "usage/nvml.h"
 
@@ -41,13 +43,13 @@ class ProcessMeter {
   std::optional<stream::ProcessUsage> first_, last_;
 };
 
-// Energy of all RAPL zones that count.
+// Energy of all RAPL zones that count, else of the battery.
 class EnergyMeter {
  public:
   explicit EnergyMeter(const Roots& roots);
   // Millijoules since the first call, which gives 0; to be asked before a counter has gone round (minutes).
   std::optional<double> read();
-  // The zones, "package-0, package-0 dram", or "none: " and why.
+  // The zones, "package-0, package-0 dram", or the battery, or "none: " and why.
   const std::string& text() const { return text_; }
 
  private:
@@ -57,6 +59,7 @@ class EnergyMeter {
     std::optional<int64_t> last_uj;
   };
   std::vector<Zone> zones_;
+  std::optional<BatteryMeter> battery_;
   std::string text_;
   double total_uj_ = 0;
 };

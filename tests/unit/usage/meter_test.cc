@@ -137,6 +137,54 @@ TEST(Meter, AZoneThatCannotBeReadLeavesNoPartOfTheSum) {
   EXPECT_EQ(meter.read(), std::nullopt) << "what passed meanwhile is not known";
 }
 
+// A phone on the bench: it has no RAPL, and its battery says what the machine takes only while nothing charges it.
+TEST(Battery, IsAMeterWhileNothingChargesIt) {
+  using namespace std::chrono_literals;
+  const Machine machine;
+  machine.remove("sys/class/powercap");
+  machine.put("sys/class/power_supply/usb/type", "USB\n");
+  machine.put("sys/class/power_supply/mouse/type", "Battery\n");
+  machine.put("sys/class/power_supply/mouse/scope", "Device\n");
+  machine.put("sys/class/power_supply/battery/type", "Battery\n");
+  machine.put("sys/class/power_supply/battery/status", "Discharging\n");
+  machine.put("sys/class/power_supply/battery/current_now", "-500000\n");
+  machine.put("sys/class/power_supply/battery/voltage_now", "4000000\n");
+  const std::string folder = machine.roots().sys + "/class/power_supply";
+  EXPECT_EQ(EnergyMeter(machine.roots()).text(), "battery battery: the whole machine");
+  BatteryMeter meter(folder);
+  const BatteryMeter::Clock::time_point start = {};
+  EXPECT_EQ(meter.read(start), 0);
+  EXPECT_EQ(meter.read(start + 500ms), 1000);  // 2 W
+  machine.put("sys/class/power_supply/battery/current_now", "250000\n");
+  EXPECT_EQ(meter.read(start + 1500ms), 2000);
+  machine.put("sys/class/power_supply/battery/status", "Charging\n");
+  EXPECT_EQ(meter.read(start + 2s), std::nullopt);
+  machine.put("sys/class/power_supply/battery/status", "Discharging\n");
+  EXPECT_EQ(meter.read(start + 3s), std::nullopt);  // a part is missing
+  machine.put("sys/class/power_supply/battery/power_now", "3000000\n");
+  BatteryMeter powered(folder);
+  powered.read(start);
+  EXPECT_EQ(powered.read(start + 1s), 3000);
+}
+
+TEST(Battery, OfWhichNothingIsKnownIsSaid) {
+  const Machine machine;
+  machine.remove("sys/class/powercap");
+  machine.put("sys/class/power_supply/BAT0/type", "Battery\n");
+  machine.put("sys/class/power_supply/BAT0/status", "Full\n");
+  EnergyMeter full(machine.roots());
+  EXPECT_EQ(full.text(), cat("none: ", machine.roots().sys,
+                             "/class/powercap: No such file or directory; battery BAT0: on external power (Full), so "
+                             "that its figures are not what a run takes"));
+  EXPECT_EQ(full.read(), std::nullopt);
+  machine.put("sys/class/power_supply/BAT0/status", "Discharging\n");
+  EnergyMeter unread(machine.roots());
+  EXPECT_NE(unread.text().find("its power cannot be read"), std::string::npos) << unread.text();
+  machine.put("sys/class/power_supply/BAT0/current_now", "many\n");
+  machine.put("sys/class/power_supply/BAT0/voltage_now", "1\n");
+  EXPECT_EQ(EnergyMeter(machine.roots()).read(), std::nullopt);
+}
+
 TEST(Meter, ACounterThatGoesBackWithoutARangeEndsTheEnergy) {
   const Machine machine;
   EnergyMeter meter(machine.roots());
