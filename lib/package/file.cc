@@ -228,26 +228,46 @@ PackageKey load_or_make_key(const std::string& path) {
   fail_environment(path, ": cannot write: ", std::strerror(reason));
 }
 
-void write_package(const Package& package, ByteSink& to, const PackageKey& key) {
-  BlobStore blobs(key);
-  const size_t manifest_size = build_manifest(package, blobs).size();
-  blobs.settle(aligned(kHead + manifest_size));
-  const std::string manifest = build_manifest(package, blobs);
-  DNN_CHECK(manifest.size() == manifest_size);
+struct PackageBytes::State {
+  std::string manifest;
+  Sha256 digest;
+  std::vector<Bytes> blobs;  // behind the manifest, in their order
+};
+
+PackageBytes::PackageBytes(const Package& package, const PackageKey& key)
+    : state_([&] {
+        BlobStore blobs(key);
+        const size_t manifest_size = build_manifest(package, blobs).size();
+        blobs.settle(aligned(kHead + manifest_size));
+        auto state = std::make_unique<State>();
+        state->manifest = build_manifest(package, blobs);
+        DNN_CHECK(state->manifest.size() == manifest_size);
+        state->digest = sign(as_bytes(state->manifest), key);
+        state->blobs = blobs.blobs();
+        return state;
+      }()) {}
+
+PackageBytes::~PackageBytes() = default;
+
+void PackageBytes::write(ByteSink& to) const {
+  const std::string& manifest = state_->manifest;
   const uint64_t size = manifest.size();
-  const Sha256 digest = sign(as_bytes(manifest), key);
   to.write(as_bytes(std::string_view(kMagic, sizeof kMagic)));
   to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(&size), sizeof size)));
-  to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size())));
+  to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(state_->digest.data()), state_->digest.size())));
   const uint64_t sum = checksum(as_bytes(manifest));
   to.write(as_bytes(std::string_view(reinterpret_cast<const char*>(&sum), sizeof sum)));
   to.write(as_bytes(manifest));
   size_t at = kHead + manifest.size();
-  for (Bytes blob : blobs.blobs()) {
+  for (Bytes blob : state_->blobs) {
     to.write(as_bytes(std::string(aligned(at) - at, '\0')));
     to.write(blob);
     at = aligned(at) + blob.size();
   }
+}
+
+void write_package(const Package& package, ByteSink& to, const PackageKey& key) {
+  PackageBytes(package, key).write(to);
 }
 
 void write_package(const Package& package, const std::string& path, const PackageKey& key, unsigned mode) {

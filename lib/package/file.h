@@ -22,6 +22,21 @@ PackageKey load_or_make_key(const std::string& path);
 void write_package(const Package& package, ByteSink& to, const PackageKey& key);
 void write_package(const Package& package, const std::string& path, const PackageKey& key, unsigned mode = 0666);
 
+// The bytes of such a file, for who writes them more than once: constants that are equal are looked for once. The package must
+// outlive it.
+class PackageBytes {
+ public:
+  PackageBytes(const Package& package, const PackageKey& key);
+  ~PackageBytes();
+  PackageBytes(const PackageBytes&) = delete;
+  PackageBytes& operator=(const PackageBytes&) = delete;
+  void write(ByteSink& to) const;
+
+ private:
+  struct State;
+  const std::unique_ptr<const State> state_;
+};
+
 struct OpenedPackage {
   std::shared_ptr<Package> package;
   bool trusted = false;  // signed with the key, all of it: its code may run

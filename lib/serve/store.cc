@@ -33,6 +33,16 @@ void remove_old_parts(const std::string& folder) {
   }
 }
 
+// A client that was cut off and comes again may be faster than the end of the process that served it: that is waited for.
+bool lock_soon(int fd) {
+  constexpr int kTries = 30, kStep_us = 10'000;
+  for (int i = 0; ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (i == kTries) return false;
+    ::usleep(kStep_us);
+  }
+  return true;
+}
+
 }  // namespace
 
 void check_sha256(const std::string& sha256) {
@@ -71,6 +81,47 @@ void Store::make_room_for_parts() const {
     fail_environment(folder_, ": the uploads of other clients take ", total, " bytes (--max-store ", most_bytes_, ")");
 }
 
+HashBehind::HashBehind() : thread_([this] { work(); }) {}
+
+HashBehind::~HashBehind() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void HashBehind::add(Bytes bytes) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiting_.empty(); });
+  waiting_.assign(bytes.begin(), bytes.end());
+  changed_.notify_all();
+}
+
+std::string HashBehind::hex() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
+  return hash_.hex();
+}
+
+void HashBehind::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
+    if (stop_) return;
+    at_work_.swap(waiting_);
+    waiting_.clear();
+    busy_ = true;
+    changed_.notify_all();
+    lock.unlock();
+    hash_.add(at_work_);
+    lock.lock();
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
 Upload::Upload(const Store& store, std::string sha256, int64_t size)
     : store_(store), sha256_(std::move(sha256)), size_(size) {
   store_.make_room_for_parts();
@@ -106,7 +157,7 @@ void Upload::open() {
   for (int i = 0; i < kTries; ++i) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd_ < 0) fail_environment(path_, ": cannot open: ", std::strerror(errno));
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_soon(fd_)) {
       ::close(fd_);
       break;
     }
@@ -126,8 +177,8 @@ void Upload::open() {
 void Upload::add(Bytes bytes) {
   if (static_cast<int64_t>(bytes.size()) > size_ - at_)
     fail_malformed("an upload is longer than the ", size_, " bytes that it was to be");
-  // Each takes about as long as the network does.
-  share_out(pool_, 2, [&](int64_t i) { i == 0 ? hash_.add(bytes) : write(bytes); });
+  hash_.add(bytes);
+  write(bytes);
   constexpr int64_t kStep = int64_t{64} << 20;
   if (at_ - room_checked_at_ < kStep) return;
   room_checked_at_ = at_;

@@ -1,12 +1,15 @@
 // The packages that a server keeps, each under the SHA-256 of its bytes, and uploads that go on where an earlier one was cut off.
 #pragma once
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/sha256.h"
-#include "base/threads.h"
 
 namespace dnn::serve {
 
@@ -30,6 +33,27 @@ class Store {
  private:
   const std::string folder_;
   const int64_t most_bytes_;
+};
+
+// SHA-256 of bytes by a thread of its own, so that who gives them goes on meanwhile.
+class HashBehind {
+ public:
+  HashBehind();
+  ~HashBehind();
+  HashBehind(const HashBehind&) = delete;
+  HashBehind& operator=(const HashBehind&) = delete;
+  void add(Bytes bytes);  // are copied
+  std::string hex();      // of all so far; the next begin anew
+
+ private:
+  void work();
+
+  std::mutex mutex_;  // guards all below, but for the hash, which is the thread's while there is something to do
+  std::condition_variable changed_;
+  std::vector<std::byte> waiting_, at_work_;
+  bool stop_ = false, busy_ = false;
+  Sha256Stream hash_;
+  std::thread thread_;
 };
 
 // A package that arrives. What has arrived stays when the upload is cut off, for the next one of the same package; while one
@@ -61,8 +85,7 @@ class Upload {
   int fd_ = -1;
   bool shared_ = true;  // the file that a later upload goes on with
   int64_t at_ = 0, room_checked_at_ = 0;
-  Sha256Stream hash_;
-  ThreadPool pool_{2};
+  HashBehind hash_;
 };
 
 }  // namespace dnn::serve
