@@ -16,9 +16,11 @@
 #include "infer/affinity.h"
 #include "infer/profile.h"
 #include "infer/programs.h"
+#include "infer/remote_usage.h"
 #include "infer/setup.h"
 #include "place/package.h"
 #include "place/timeline.h"
+#include "usage/sampler.h"
 #include "usage/topology.h"
 
 namespace {
@@ -37,7 +39,7 @@ struct Options {
   SourceOptions source;
   RunOptions run;
   std::optional<int64_t> decode_threads;
-  std::string key, timeline;
+  std::string key, adb_host, timeline;
   std::vector<std::string> given;
   std::optional<std::string> usage, affinity;
   int threads = 0;
@@ -83,6 +85,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
   args.device(&o.device, "where to run: cpu, opencl:0, lib:NAME, ssh://HOST/cpu");
   args.option(&o.key, "--key", "FILE", "the key of the dnn-serve at --device tcp://HOST:PORT/cpu");
+  args.option(&o.adb_host, "--adb-host", "HOST", "HOST[:PORT] of the adb server, for --device adb://SERIAL/cpu");
   args.threads(&o.threads);
   args.given(&o.given);
   args.seed(&o.source.seed);
@@ -90,7 +93,7 @@ void declare(cli::Args& args, Options& o) {
 }
 
 // Warnings and figures; the exit code.
-int report(const RunSummary& summary, const BatchPlan& plan, const usage::Sampler* usage, bool pinned) {
+int report(const RunSummary& summary, const BatchPlan& plan, const usage::Source* usage, bool pinned) {
   if (!summary.outputs_vary) cli::warn("the predictions do not vary with the input: is the preprocessing the model's?");
   if (!summary.outputs_finite) cli::warn("some outputs are NaN or infinite");
   if (const std::string modes = modes_warning(summary.values, pinned); !modes.empty()) cli::warn(modes);
@@ -133,7 +136,7 @@ std::string variable(const std::string& name) {
 int work(const Options& o) {
   NetworkOptions network = o.network;
   DeviceOptions device_options = {.threads = o.threads, .isa = network.isa};
-  device_options.variable = variable;
+  device_options.variable = remote::with_adb_host(variable, o.adb_host);
   device_options.key_file = o.key;
   network.device = o.device;
   if (o.list_devices && network.device.is_remote()) {
@@ -150,8 +153,8 @@ int work(const Options& o) {
   if (o.model.empty()) fail_usage("no MODEL given");
   if (!stream::is_command(o.source.fill)) check_fill(o.source.fill);
   const int usage_ms = o.usage ? usage_interval_ms(*o.usage) : 0;
-  if (network.device.is_remote() && (o.affinity || o.usage))
-    fail_usage(o.affinity ? "--affinity" : "--usage", " is for devices of this machine, not ", network.device);
+  if (network.device.is_remote() && o.affinity)
+    fail_usage("--affinity is for devices of this machine, not ", network.device);
   const Framework* framework = network.device.framework();
   const bool is_program = network.device.is_program();
   if (framework != nullptr && ((o.run.trace && is_program) || o.run.profile || network.trust))
@@ -230,9 +233,13 @@ int work(const Options& o) {
     options.postprocess = [&](const stream::Prediction& prediction) { return postprocessor->ask(prediction); };
   }
   options.decode_threads = decode_threads(o.decode_threads, *session);
-  std::optional<usage::Sampler> usage;
-  if (usage_ms > 0) usage.emplace(usage::Roots(), ::getpid(), session->process(), usage_ms);
-  options.usage = usage ? &*usage : nullptr;
+  std::unique_ptr<usage::Source> usage;
+  if (usage_ms > 0 && network.device.is_remote() && placed == nullptr) {
+    usage = std::make_unique<RemoteUsage>(network.device.remote(), usage_ms);
+  } else if (usage_ms > 0) {
+    usage = std::make_unique<usage::Sampler>(usage::Roots(), ::getpid(), session->process(), usage_ms);
+  }
+  options.usage = usage.get();
   cli::Progress progress("inference", source->count().value_or(0));
   Runner runner(*session, plan, options, writer, cli::warn, [&](int64_t n) { progress.advance(n); });
   stream::Header header = make_header(*session, plan, placed == nullptr ? network.device.text() : placed->device(),
@@ -244,7 +251,7 @@ int work(const Options& o) {
   header.latency_contains = latency_contains(options, *session);
   if (preprocessor) header.preprocess = named_by_program(o.preprocess);
   if (postprocessor) header.host["postprocess"] = o.postprocess;
-  if (usage) describe_usage(usage->meter(), usage_ms, &header);
+  if (usage) describe_usage(*usage, usage_ms, &header);
   if (!file.converted_from.empty()) header.host["converted"] = cat("from ", file.converted_from, " to ", file.format);
   if (file.trusted) header.host["trusted_model"] = "true";
   if (const auto fell = header.host.find("fell_back"); fell != header.host.end())
@@ -260,7 +267,9 @@ int work(const Options& o) {
     report_placed(o, *placed);
   } else if (o.run.profile) {
     std::optional<Peaks> peaks;
-    if (find_isa(Language::C, session->isa()) != nullptr) peaks = measure_peaks(session->isa(), session->threads());
+    // The peaks of this machine say nothing of another.
+    if (session->machine() == nullptr && find_isa(Language::C, session->isa()) != nullptr)
+      peaks = measure_peaks(session->isa(), session->threads());
     cli::show(profile_table(session->variant(), session->profile(), peaks, package->info.dtype));
   }
   return report(summary, plan, options.usage, o.affinity.has_value());

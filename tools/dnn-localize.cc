@@ -16,6 +16,7 @@
 #include "localize/preprocess_model.h"
 #include "localize/present.h"
 #include "localize/repair_model.h"
+#include "remote/address.h"
 
 namespace {
 
@@ -37,7 +38,7 @@ struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
                                           alignment, aligned, csv, precision, fill;
   NetworkOptions network;
-  std::string device = "cpu", key;
+  std::string device = "cpu", key, adb_host;
   std::optional<std::string> source_level, source_device, json;
   std::optional<double> time_limit;
   std::vector<std::string> inputs, given;
@@ -89,6 +90,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.network.trust_model, "--trust-model", "give --source-device lib:NAME the model's own file");
   args.seed(&o.sampling.seed);
   args.option(&o.key, "--key", "FILE", "the key of the dnn-serve at --device tcp://HOST:PORT/cpu");
+  args.option(&o.adb_host, "--adb-host", "HOST", "HOST[:PORT] of the adb server, for --device adb://SERIAL/cpu");
   args.device(&o.device, "where to run: reference (models at -O0), opencl:0, ...");
   args.threads(&o.threads);
 }
@@ -138,6 +140,7 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kLevels},
                                                     {"--trust-model", Passes},
                                                     {"--device", kRuns},
                                                     {"--key", kRuns},
+                                                    {"--adb-host", kRuns},
                                                     {"--threads", kRuns}};
 
 Task task_of(const Options& o) {
@@ -367,7 +370,7 @@ int work(const Options& given) {
   o.network.device = o.device;
   DeviceOptions connection;
   connection.key_file = o.key;
-  connection.variable = variable;
+  connection.variable = remote::with_adb_host(variable, o.adb_host);
   o.network.device.connect(connection);
   const bool agree = task == Passes          ? bisect_passes(o)
                      : task == Preprocessing ? search_preprocessing(o)

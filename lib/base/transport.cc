@@ -71,8 +71,8 @@ size_t FdTransport::read(std::byte* to, size_t n) {
     if (got >= 0) return static_cast<size_t>(got);
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
       wait_for(in_, POLLIN);
-    } else if (errno == ECONNRESET) {
-      return 0;
+    } else if (errno == ECONNRESET || errno == ETIMEDOUT || errno == EHOSTUNREACH) {
+      return 0;  // the other side, or the way there, is gone
     } else if (errno != EINTR) {
       fail_environment(name_, ": cannot read: ", std::strerror(errno));
     }
@@ -87,7 +87,7 @@ void FdTransport::write(Bytes bytes) {
       bytes = bytes.subspan(static_cast<size_t>(n));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       wait_for(out_, POLLOUT);
-    } else if (errno == EPIPE || errno == ECONNRESET) {
+    } else if (errno == EPIPE || errno == ECONNRESET || errno == ETIMEDOUT || errno == EHOSTUNREACH) {
       return;
     } else if (errno != EINTR) {
       fail_environment(name_, ": cannot write: ", std::strerror(errno));

@@ -10,7 +10,7 @@
 #include "infer/sample_source.h"
 #include "metrics/metric.h"
 #include "stream/stream.h"
-#include "usage/sampler.h"
+#include "usage/source.h"
 
 namespace dnn {
 
@@ -28,7 +28,7 @@ struct RunOptions {
   std::optional<LabelSet> labels;    // fitted to the network
   // What becomes of a prediction, whose outputs are in full, before it is written.
   std::function<stream::Prediction(const stream::Prediction&)> postprocess;
-  usage::Sampler* usage = nullptr;  // where its records are wanted: from the first timed run to the end
+  usage::Source* usage = nullptr;  // where its records are wanted: from the first timed run to the end
 };
 
 struct RunSummary {

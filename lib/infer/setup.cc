@@ -231,10 +231,10 @@ void inherit(std::vector<stream::Header> inputs, stream::Header* header) {
   header->label_offset = origin.label_offset;
 }
 
-void describe_usage(const usage::Meter& meter, int interval_ms, stream::Header* header) {
+void describe_usage(const usage::Source& usage, int interval_ms, stream::Header* header) {
   header->host["usage_every_ms"] = std::to_string(interval_ms);
-  header->host["energy"] = meter.energy_text();
-  header->host["gpus"] = meter.gpus_text();
+  header->host["energy"] = usage.energy_text();
+  header->host["gpus"] = usage.gpus_text();
 }
 
 int usage_interval_ms(const std::string& text) {
@@ -246,7 +246,7 @@ int usage_interval_ms(const std::string& text) {
 
 namespace {
 
-std::string usage_line(const metrics::Values& v, const usage::Sampler& sampler) {
+std::string usage_line(const metrics::Values& v, const usage::Source& usage) {
   std::vector<std::string> parts;
   const auto add = [&](const char* before, const char* key, const char* format, const char* after) {
     const auto it = v.find(key);
@@ -257,14 +257,14 @@ std::string usage_line(const metrics::Values& v, const usage::Sampler& sampler) 
   add("", "cpu_time", "%.3f", " ms of them a sample");
   add("peak memory ", "memory_peak", "%.1f", " MiB");
   add("energy ", "energy", "%.1f", " mJ a sample");
-  if (!v.contains("energy"))
-    parts.push_back(cat("energy not known", starts_with(sampler.meter().energy_text(), "none: ")
-                                                ? cat(" (", sampler.meter().energy_text().substr(6), ")")
-                                                : ""));
+  if (!v.contains("energy")) {
+    const std::string meters = usage.energy_text();
+    parts.push_back(cat("energy not known", starts_with(meters, "none: ") ? cat(" (", meters.substr(6), ")") : ""));
+  }
   add("GPU ", "gpu_percent", "%.0f", " %");
   add("GPU memory ", "gpu_memory_peak", "%.1f", " MiB");
   add("GPU energy ", "gpu_energy", "%.1f", " mJ a sample");
-  const usage::Sampler::Cost cost = sampler.cost();
+  const usage::Source::Cost cost = usage.cost();
   char measured[96];
   std::snprintf(measured, sizeof measured, "; %lld records, one every %.3g ms, took %.2g %% of the time",
                 static_cast<long long>(cost.n_records), cost.interval_ms, 100 * cost.share);
@@ -273,7 +273,7 @@ std::string usage_line(const metrics::Values& v, const usage::Sampler& sampler) 
 
 }  // namespace
 
-std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan, const usage::Sampler* usage) {
+std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan, const usage::Source* usage) {
   const metrics::Values& v = summary.values;
   char rates[96] = "";
   if (const auto it = v.find("throughput"); it != v.end())

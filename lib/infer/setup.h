@@ -62,7 +62,7 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
                            const RunLabels& labels, const std::optional<Preprocess>& preprocess, const Shard& shard);
 
 // The same of what usage records hold: at what interval, what their energy covers, which GPUs.
-void describe_usage(const usage::Meter& meter, int interval_ms, stream::Header* header);
+void describe_usage(const usage::Source& usage, int interval_ms, stream::Header* header);
 
 // Milliseconds between usage records, of --usage[=MS]. Throws Usage.
 int usage_interval_ms(const std::string& text);
@@ -70,10 +70,10 @@ int usage_interval_ms(const std::string& text);
 // Adds the headers of the streams that the samples come from, and what they say of the samples.
 void inherit(std::vector<stream::Header> inputs, stream::Header* header);
 
-// Two lines: what was done, and the latency's mean, spread, extremes and percentiles in ms; with a sampler, which has stopped, a
+// Two lines: what was done, and the latency's mean, spread, extremes and percentiles in ms; with usage, whose source has stopped, a
 // third: what the run took, or why that is not known.
 std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPlan& plan,
-                                       const usage::Sampler* usage = nullptr);
+                                       const usage::Source* usage = nullptr);
 
 // A warning where the latencies are of two kinds, else "". `pinned`: the run was kept to processors.
 std::string modes_warning(const metrics::Values& values, bool pinned);

@@ -34,7 +34,13 @@ SideRun::SideRun(const Graph& model, const BisectSide& side, const LeftOut& left
 Outcome SideRun::run(const std::vector<Tensor>& inputs) {
   if (!error_.empty()) return {{}, error_};
   Session& session = side_.as_it_is != nullptr ? *side_.as_it_is : *session_;
-  return outcome_of([&] { return session.run(side_.compile.element == DType::Float64 ? in_float64(inputs) : inputs); });
+  try {
+    return {session.run(side_.compile.element == DType::Float64 ? in_float64(inputs) : inputs), ""};
+  } catch (const Error& e) {
+    // That another machine cannot be reached any more is no result of the network.
+    if (side_.device.is_remote() && e.kind() == ErrorKind::Environment) throw;
+    return {{}, e.what()};
+  }
 }
 
 }  // namespace dnn

@@ -21,7 +21,10 @@
 namespace dnn::remote {
 namespace {
 
-constexpr std::string_view kTcp = "tcp://", kSsh = "ssh://", kUnix = "unix:", kSerial = "serial:";
+constexpr std::string_view kTcp = "tcp://", kSsh = "ssh://", kAdb = "adb://", kUnix = "unix:", kSerial = "serial:";
+// The folder of Android whose programs its shell may run; it is no home and sets none.
+constexpr const char* kAdbServe = "/data/local/tmp/dnn-tools/dnn-serve-target --store /data/local/tmp/dnn-tools/served";
+constexpr const char* kAdbPort = "5037";  // of adb's server, as adb has it
 
 // What ssh and the resolver take for a host or user, and for nothing else: no option, no command.
 bool plain_name(const std::string& name) {
@@ -61,20 +64,39 @@ int connected(const Endpoint& endpoint, double wait_s, std::string* why) {
   return -1;
 }
 
-std::unique_ptr<Transport> connect_ssh(const Address& address, const Variable& variable) {
-  std::string ssh = variable ? variable("DNN_SSH") : "", serve = variable ? variable("DNN_SERVE") : "";
-  if (ssh.empty()) ssh = "ssh";
-  if (serve.empty()) serve = "dnn-serve";
-  std::vector<std::string> command = words_of(ssh, "DNN_SSH");
-  if (command.empty()) fail_usage("DNN_SSH names no command");
-  if (address.port != 0) command.insert(command.end(), {"-p", std::to_string(address.port)});
-  command.push_back(address.user.empty() ? address.host : cat(address.user, "@", address.host));
-  for (const std::string& word : words_of(serve, "DNN_SERVE")) command.push_back(word);
+// What starts the dnn-serve over there.
+std::vector<std::string> command_of(const Address& address, const Variable& variable) {
+  const auto given = [&](const char* name, const char* otherwise) {
+    const std::string text = variable ? variable(name) : "";
+    return words_of(text.empty() ? otherwise : text, name);
+  };
+  const bool adb = address.kind == Address::Kind::Adb;
+  std::vector<std::string> command = adb ? given("DNN_ADB", "adb") : given("DNN_SSH", "ssh");
+  if (adb) {
+    if (const std::string server = variable ? variable("DNN_ADB_HOST") : ""; !server.empty()) {
+      const bool has_port = server.find(':') != std::string::npos;
+      const Address at = parse_host_port(has_port ? server : cat(server, ":", kAdbPort), cat("--adb-host ", server));
+      command.insert(command.end(), {"-H", at.host, "-P", std::to_string(at.port)});
+    }
+    // Without a terminal, which would change bytes.
+    command.insert(command.end(), {"-s", address.host, "shell", "-T"});
+  } else {
+    if (address.port != 0) command.insert(command.end(), {"-p", std::to_string(address.port)});
+    command.push_back(address.user.empty() ? address.host : cat(address.user, "@", address.host));
+  }
+  for (const std::string& word : given("DNN_SERVE", adb ? kAdbServe : "dnn-serve")) command.push_back(word);
   command.emplace_back("--stdio");
-  return std::make_unique<ChildProcess>(command, address.text);
+  return command;
 }
 
 }  // namespace
+
+Variable with_adb_host(Variable variable, const std::string& adb_host) {
+  if (adb_host.empty()) return variable;
+  return [variable = std::move(variable), adb_host](const std::string& name) {
+    return name == "DNN_ADB_HOST" ? adb_host : variable ? variable(name) : "";
+  };
+}
 
 Address parse_host_port(const std::string& text, const std::string& what) {
   Address address;
@@ -142,8 +164,8 @@ std::optional<Address> parse_address(const std::string& text, const std::functio
     take_device(&line, is_device, device);
     return parse_serial(line);
   }
-  const bool tcp = starts_with(text, kTcp);
-  if (!tcp && !starts_with(text, kSsh)) return std::nullopt;
+  const bool tcp = starts_with(text, kTcp), adb = starts_with(text, kAdb);
+  if (!tcp && !adb && !starts_with(text, kSsh)) return std::nullopt;
   *device = "cpu";
   std::string where = text.substr(kTcp.size());
   if (const size_t slash = where.find('/'); slash != std::string::npos) {
@@ -151,6 +173,13 @@ std::optional<Address> parse_address(const std::string& text, const std::functio
     where.resize(slash);
   }
   if (tcp) return parse_host_port(where, cat("device ", text));
+  if (adb) {
+    address.kind = Address::Kind::Adb;
+    address.text = cat(kAdb, where);
+    address.host = where;
+    if (!plain_name(where)) fail_usage("device ", text, ": write it as adb://SERIAL/DEVICE, a serial of adb devices");
+    return address;
+  }
   address.kind = Address::Kind::Ssh;
   address.text = cat(kSsh, where);
   if (const size_t at = where.find('@'); at != std::string::npos) {
@@ -240,13 +269,19 @@ void check_server(int socket, const std::string& name) {
 
 }  // namespace
 
-void send_at_once(int socket) {
-  const int on = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // of a Unix socket refused, which needs none
+void prepare_socket(int socket) {
+  constexpr int kIdle_s = 60, kEvery_s = 10, kProbes = 6;
+  const auto set = [&](int level, int option, int value) { ::setsockopt(socket, level, option, &value, sizeof value); };
+  // Of a Unix socket these are refused, which needs none.
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kIdle_s);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kEvery_s);
+  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
 std::unique_ptr<Transport> connect(const Address& address, const Variable& variable, double wait_s) {
-  if (address.kind == Address::Kind::Ssh) return connect_ssh(address, variable);
+  if (address.starts_server()) return std::make_unique<ChildProcess>(command_of(address, variable), address.text);
   if (address.kind == Address::Kind::Serial) {
     auto line = std::make_unique<SerialTransport>(address.path, address.baud);
     begin_talk(*line, address.text);
@@ -256,7 +291,7 @@ std::unique_ptr<Transport> connect(const Address& address, const Variable& varia
   for (const Endpoint& endpoint : find_endpoints(address, false)) {
     const int fd = connected(endpoint, wait_s, &why);
     if (fd < 0) continue;
-    send_at_once(fd);
+    prepare_socket(fd);
     auto transport = std::make_unique<FdTransport>(fd, fd, address.text, true);
     if (address.kind == Address::Kind::Unix) check_server(fd, address.text);
     return transport;

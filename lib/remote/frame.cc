@@ -88,7 +88,7 @@ size_t Frames::read(std::byte* to, size_t n) {
 void Frames::read_all(std::byte* to, size_t n) {
   while (n > 0) {
     const size_t got = read(to, n);
-    if (got == 0) fail_malformed(name_, ": the connection ends within a frame");
+    if (got == 0) throw ConnectionEnded(ErrorKind::Malformed, cat(name_, ": the connection ends within a frame"));
     to += got;
     n -= got;
   }
@@ -153,7 +153,7 @@ std::optional<Message> Frames::receive(uint64_t most_payload, size_t most_map) {
   whole_.assign(message.payload.begin(), message.payload.end());
   for (uint64_t rest = head->rest; rest > 0; rest = head->rest) {
     head = read_head();
-    if (!head) fail_malformed(name_, ": the connection ends within a message");
+    if (!head) throw ConnectionEnded(ErrorKind::Malformed, cat(name_, ": the connection ends within a message"));
     if (head->map != 0 || head->payload == 0 || head->payload > rest || head->rest != rest - head->payload)
       fail_malformed(name_, ": a frame does not go on where the one before ended");
     check(*head);

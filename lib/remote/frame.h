@@ -24,6 +24,12 @@ inline constexpr size_t kFrameHead = 32;
 inline constexpr size_t kMaxMap = size_t{1} << 20;           // bytes of a message's map
 inline constexpr size_t kMaxFramePayload = size_t{1} << 20;  // bytes of a frame's payload
 
+// The connection is gone, where a message was due or within one. What was asked may be asked again over another.
+class ConnectionEnded : public Error {
+ public:
+  using Error::Error;
+};
+
 struct Message {
   Json map;
   Bytes payload;  // until the next message is received
@@ -40,7 +46,7 @@ class Frames {
   // Throws what the sink throws, and Unsupported for a map above kMaxMap.
   void send(const Json& map, const std::vector<Bytes>& payload = {});
   // The next message; nullopt where the other side has closed before one began. Throws Malformed for what is no frame, above a
-  // limit, not in its order, or cut off; nothing of a frame is looked at before its tag holds.
+  // limit, not in its order, or cut off (ConnectionEnded); nothing of a frame is looked at before its tag holds.
   std::optional<Message> receive(uint64_t most_payload, size_t most_map = kMaxMap);
 
   // From now on frames are tagged, both ways. `serves`: which side this is.

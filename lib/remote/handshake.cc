@@ -51,6 +51,11 @@ int64_t number_of(const Json& map, const char* key, int64_t least, int64_t most)
   return value;
 }
 
+bool flag_of(const Json& map, const char* key) {
+  const auto it = map.find(key);
+  return it != map.end() && it->is_boolean() && it->get<bool>();
+}
+
 Json failure(const Error& error) {
   constexpr size_t kLongest = 4096;
   return {{"error", std::string(error.what()).substr(0, kLongest)}, {"kind", error.exit_code()}};
@@ -69,25 +74,26 @@ void throw_failure(const Json& map, const std::string& name) {
 
 void greet_server(Frames& frames, const std::string& key, const std::string& name) {
   const std::string nonce = new_nonce();
-  frames.send({{"op", "hello"}, {"protocol", kProtocol}, {"version", version()}, {"nonce", nonce}});
+  frames.send({{"op", "hello"}, {"protocol", kProtocol}, {"version", version()}, {"nonce", nonce}, {"alive", true}});
   const std::optional<Message> answer = frames.receive(0, kMostHello);
-  if (!answer) fail_environment(name, ": closed the connection before it said anything");
+  if (!answer)
+    throw ConnectionEnded(ErrorKind::Environment, cat(name, ": closed the connection before it said anything"));
   throw_failure(answer->map, name);
   const int64_t protocol = number_of(answer->map, "protocol", 0, INT32_MAX);
   if (protocol != kProtocol)
     fail_unsupported(name, ": speaks protocol ", protocol, " of dnn-serve ", text_of(answer->map, "version"),
                      ", this is ", kProtocol);
-  const auto signs = answer->map.find("signs");
-  const bool wants_key = signs != answer->map.end() && signs->is_boolean() && signs->get<bool>();
+  const bool wants_key = flag_of(answer->map, "signs");
   if (wants_key && key.empty()) fail_environment(name, ": wants a key: give its file by --key FILE");
   if (!wants_key && !key.empty()) fail_environment(name, ": was started without --key, so nothing shows that it is it");
   if (wants_key) begin_signing(frames, key, nonce, nonce_of(answer->map), false);
 }
 
-bool greet_client(Frames& frames, const std::string& key) {
+bool greet_client(Frames& frames, const std::string& key, bool* wants_signs) {
   const std::optional<Message> hello = frames.receive(0, kMostHello);
   if (!hello) return false;
   if (text_of(hello->map, "op") != "hello") fail_malformed("a client begins with something else than hello");
+  if (wants_signs != nullptr) *wants_signs = flag_of(hello->map, "alive");
   const std::string of_client = nonce_of(hello->map), nonce = new_nonce();
   frames.send({{"protocol", kProtocol}, {"version", version()}, {"nonce", nonce}, {"signs", !key.empty()}});
   const int64_t protocol = number_of(hello->map, "protocol", 0, INT32_MAX);

@@ -162,7 +162,7 @@ void turn_away(int fd, const Options& options, int clients) {
 // In the process of a client; what ends the connection ends it quietly.
 void serve_alone(FdTransport& transport, const std::string& name, bool trusted, const Options& options) {
   try {
-    limit_memory(options.limits.memory_bytes, trusted);
+    limit_process(options.limits.memory_bytes, largest_file(options.limits), trusted);
     if (options.protocol) return options.protocol->serve(transport, name, trusted, options);
     serve_client(transport, name, trusted, options);
   } catch (const Error& error) {
@@ -176,9 +176,11 @@ void serve_standard(const Options& options) {
   const Descriptor out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   if (out.get() < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     fail_environment("standard output: cannot be kept: ", std::strerror(errno));
-  limit_memory(options.limits.memory_bytes, true);
+  limit_process(options.limits.memory_bytes, largest_file(options.limits), true);
   FdTransport transport(STDIN_FILENO, out.get(), "the client", false);
-  serve_client(transport, "the client", true, options);
+  Options own = options;
+  own.gone = [&out] { return is_hung_up(out.get(), false); };
+  serve_client(transport, "the client", true, own);
 }
 
 void listen(const remote::Address& address, const Options& options,
@@ -227,12 +229,13 @@ void listen(const remote::Address& address, const Options& options,
     file.forget();
     if (!begin_client_process(server)) return;
     ::close(listener.release());
-    remote::send_at_once(socket.get());
+    remote::prepare_socket(socket.get());
     const bool trusted = local ? is_this_user(socket.get()) : !options.key.empty();
     const int fd = socket.release();
     FdTransport transport(fd, fd, cat("client ", n), true);
     Options own = options;
     own.proven = [&tells] { ::close(tells.release()); };
+    own.gone = [fd] { return is_hung_up(fd, true); };
     return serve_alone(transport, cat("client ", n), trusted, own);
   }
 }

@@ -1,6 +1,7 @@
 // Parts that servers share; see processes.h.
 #include "serve/processes.h"
 
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -42,12 +43,33 @@ bool begin_client_process(pid_t server) {
   return true;
 }
 
-void limit_memory(int64_t bytes, bool trusted) {
+namespace {
+
+// Below what the process has anyway no privilege is needed, above it none is asked for.
+void lower(int resource, int64_t bytes, const char* what) {
+  rlimit limit{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 ||
+      limit.rlim_cur <= static_cast<rlim_t>(bytes))
+    return;
+  limit.rlim_cur = limit.rlim_max = static_cast<rlim_t>(bytes);
+  if (::setrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0)
+    fail_environment("cannot limit ", what, ": ", std::strerror(errno));
+}
+
+}  // namespace
+
+void limit_process(int64_t memory_bytes, int64_t file_bytes, bool trusted) {
   const int64_t half = ::sysconf(_SC_PHYS_PAGES) / 2 * ::sysconf(_SC_PAGESIZE);
-  if (!trusted && half > 0 && (bytes == 0 || bytes > half)) bytes = half;
-  if (bytes == 0) return;
-  const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
-  if (::setrlimit(RLIMIT_AS, &limit) != 0) fail_environment("cannot limit memory: ", std::strerror(errno));
+  if (!trusted && half > 0 && (memory_bytes == 0 || memory_bytes > half)) memory_bytes = half;
+  if (memory_bytes > 0) lower(RLIMIT_AS, memory_bytes, "memory");
+  ::signal(SIGXFSZ, SIG_IGN);  // writing then fails, and says why
+  lower(RLIMIT_FSIZE, file_bytes, "files");
+  lower(RLIMIT_CORE, 0, "core files");
+}
+
+bool is_hung_up(int fd, bool half) {
+  pollfd state{fd, static_cast<short>(half ? POLLRDHUP : 0), 0};
+  return ::poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR | POLLNVAL | POLLRDHUP)) != 0;
 }
 
 }  // namespace dnn::serve

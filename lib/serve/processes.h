@@ -1,4 +1,4 @@
-// Parts that servers of every transport share: descriptors that close, the signals that end a server, and limits of a client's process.
+// Parts that servers of every transport share: descriptors that close, the signals that end a server, and a client's process.
 #pragma once
 #include <signal.h>
 #include <unistd.h>
@@ -44,7 +44,11 @@ class EndingSignals {
 // In a process that a server has just forked for a client: signals end it, and the server's end, too. False where that has ended already.
 bool begin_client_process(pid_t server);
 
-// Limits this process's address space; 0: not. A stranger gets half of the machine's memory at most.
-void limit_memory(int64_t bytes, bool trusted);
+// Limits of a client's process: address space (0: none; a stranger gets half of the machine's memory at most), the size of each file
+// that it writes, and no core files, which would hold the client's model.
+void limit_process(int64_t memory_bytes, int64_t file_bytes, bool trusted);
+
+// True where nobody holds the other end of this descriptor any more. `half`: or has shut its side of the socket.
+bool is_hung_up(int fd, bool half);
 
 }  // namespace dnn::serve

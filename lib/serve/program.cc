@@ -27,6 +27,7 @@ void declare_limits(cli::Args& args, CommandLine& line) {
   args.option(&limits.store_bytes, "--max-store", "BYTES", "remove the longest unused packages beyond this", 1);
   args.option(&limits.upload_bytes, "--max-upload", "BYTES", "refuse larger packages", 1);
   args.option(&limits.memory_bytes, "--max-memory", "BYTES", "address space of a client's process; 0: no limit", 0);
+  args.option(&limits.run_s, "--max-run", "S", "end a client whose request takes longer to work on; 0: no limit", 0);
   args.option(&limits.clients, "--clients", "N", "clients at once", 1);
   args.option(&limits.idle_s, "--idle", "S", "drop a client that asks for nothing for so long", 0.001);
   args.option(&limits.frame_s, "--stall", "S", "drop a client that stops within a message for so long", 0.001);

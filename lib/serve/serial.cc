@@ -46,7 +46,7 @@ void serve_talk(remote::SerialTransport& line, const Options& options) {
   Options own = options;
   own.limits.frame_s = std::min(own.limits.frame_s, remote::kTalkSilence);
   try {
-    limit_memory(options.limits.memory_bytes, true);
+    limit_process(options.limits.memory_bytes, largest_file(options.limits), true);
     line.limit(kYear, "a call");
     remote::await_talk(line, line);
     serve_client(line, "the client", true, own);

@@ -1,8 +1,11 @@
 // Serving one client; see serve.h.
 #include "serve/serve.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <new>
 #include <system_error>
@@ -13,13 +16,16 @@
 #include "remote/handshake.h"
 #include "remote/tensors.h"
 #include "serve/store.h"
+#include "serve/watch.h"
 #include "target/isa.h"
 #include "target/processor.h"
 #include "usage/machine.h"
+#include "usage/sampler.h"
 
 namespace dnn::serve {
 namespace {
 
+using remote::flag_of;
 using remote::Json;
 using remote::Message;
 using remote::number_of;
@@ -44,6 +50,107 @@ int64_t bytes_of(const std::vector<Type>& types) {
   return bytes;
 }
 
+// Packages that come.
+class Uploads {
+ public:
+  Uploads(const Store& store, remote::Frames& frames, const std::string& name, const Options& options)
+      : store_(store), frames_(frames), name_(name), options_(options) {}
+
+  void have(const Message& request) {
+    const std::string sha256 = text_of(request.map, "sha256");
+    check_sha256(sha256);
+    const int64_t size = number_of(request.map, "bytes", 1, INT64_MAX);
+    upload_.reset();
+    if (!store_.find(sha256).empty()) return frames_.send({{"at", size}});
+    if (size > options_.limits.upload_bytes)
+      fail_unsupported("a package of ", size, " bytes; the server takes ", options_.limits.upload_bytes,
+                       " (--max-upload)");
+    upload_ = std::make_unique<Upload>(store_, sha256, size);
+    if (upload_->at() == size) upload_->finish();  // all had come before it was cut off
+    frames_.send({{"at", upload_->at()}});
+  }
+
+  // Takes all parts whatever happens, and says then what did: the client does not listen before.
+  void put(const Message& request) {
+    if (upload_ == nullptr) fail_malformed("an upload that was not asked for");
+    number_of(request.map, "at", upload_->at(), upload_->at());
+    const std::unique_ptr<Upload> upload = std::move(upload_);
+    const int64_t size = upload->size() - upload->at();
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<Error> failed;
+    for (int64_t left = size; left > 0;) {
+      const std::optional<Message> part = frames_.receive(remote::kMaxFramePayload);
+      if (!part) fail_malformed("the connection ends within an upload");
+      if (text_of(part->map, "op") != "data" || part->payload.empty()) fail_malformed("an upload is interrupted");
+      left -= static_cast<int64_t>(part->payload.size());
+      if (failed) continue;
+      try {
+        upload->add(part->payload);
+      } catch (const Error& error) {
+        failed = error;
+      }
+    }
+    if (failed) throw Error(*failed);
+    upload->finish();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (options_.note)
+      options_.note(cat(name_, ": uploaded ", size, " bytes in ", took.count(), " s: ", upload->sha256()));
+    frames_.send({{"done", true}});
+  }
+
+ private:
+  const Store& store_;
+  remote::Frames& frames_;
+  const std::string& name_;
+  const Options& options_;
+  std::unique_ptr<Upload> upload_;
+};
+
+// What the machine spends while the client's sessions run.
+class Usage {
+ public:
+  explicit Usage(remote::Frames& frames) : frames_(frames) {}
+
+  void prepare(const Message& request) {
+    constexpr int64_t kMost_ms = 60'000;
+    const auto every_ms = static_cast<int>(number_of(request.map, "every_ms", 1, kMost_ms));
+    sampler_ = std::make_unique<usage::Sampler>(usage::Roots(), ::getpid(), std::nullopt, every_ms);
+    frames_.send({{"energy", sampler_->energy_text()}, {"gpus", sampler_->gpus_text()}});
+  }
+
+  void sample(const Message& request) {
+    usage::Sampler& sampler = the_sampler();
+    if (flag_of(request.map, "on")) {
+      sampler.start();
+      return frames_.send({{"done", true}});
+    }
+    sampler.stop();
+    const usage::Source::Cost cost = sampler.cost();
+    frames_.send({{"count", cost.n_records}, {"interval_ms", cost.interval_ms}, {"share", cost.share}});
+  }
+
+  void used(const Message&) {
+    for (const stream::Usage& record : the_sampler().take()) waiting_.push_back(stream::record_to_json(record));
+    Json records = Json::array();
+    constexpr size_t kMostBytes = remote::kMaxMap / 2;
+    for (size_t bytes = 0; !waiting_.empty() && bytes < kMostBytes; waiting_.pop_front()) {
+      bytes += waiting_.front().size();
+      records.push_back(std::move(waiting_.front()));
+    }
+    frames_.send({{"records", records}, {"more", !waiting_.empty()}});
+  }
+
+ private:
+  usage::Sampler& the_sampler() {
+    if (sampler_ == nullptr) fail_usage("usage that was not asked for");
+    return *sampler_;
+  }
+
+  remote::Frames& frames_;
+  std::unique_ptr<usage::Sampler> sampler_;
+  std::deque<std::string> waiting_;  // records that did not fit into an answer
+};
+
 class Client {
  public:
   Client(Transport& transport, const std::string& name, bool trusted, const Options& options)
@@ -53,7 +160,9 @@ class Client {
         options_(options),
         store_(trusted || options.store.empty() ? options.store : options.store + "/strangers",
                options.limits.store_bytes),
-        frames_(transport, transport, name) {}
+        frames_(transport, transport, name),
+        uploads_(store_, frames_, name_, options),
+        usage_(frames_) {}
 
   void serve() {
     const Limits& limits = options_.limits;
@@ -62,14 +171,17 @@ class Client {
       transport_.limit(std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count(),
                        "a greeting");
     });
+    bool wants_signs = false;
     try {
-      if (!remote::greet_client(frames_, options_.key)) return;
+      if (!remote::greet_client(frames_, options_.key, &wants_signs)) return;
     } catch (const Error& error) {
       refuse(error);
       throw;
     }
     // Whoever has not the key says hello as well as who has: a first request alone shows it.
     bool proven = false;
+    Watch watch(frames_, {wants_signs ? limits.alive_s : 0, limits.run_s, options_.gone});
+    watch_ = &watch;
     frames_.on_wait([&](bool begins) {
       if (!proven) {
         transport_.limit(std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count(),
@@ -139,6 +251,18 @@ class Client {
     frames_.send(remote::failure(error));
   }
 
+  // Work that may take its time: what sends meanwhile holds the watch's lock.
+  template <class Work>
+  auto watched(const Work& work) {
+    struct Ends {
+      explicit Ends(Watch* watch) : watch(watch) { watch->begin(); }
+      ~Ends() { watch->end(); }
+      Watch* const watch;
+    };
+    const Ends ends(watch_);
+    return work();
+  }
+
   void facts(const Message& request) {
     stream::Header header;
     usage::describe_machine(&header);
@@ -161,47 +285,8 @@ class Client {
     frames_.send({{"devices", lines}});
   }
 
-  void have(const Message& request) {
-    const std::string sha256 = text_of(request.map, "sha256");
-    check_sha256(sha256);
-    const int64_t size = number_of(request.map, "bytes", 1, INT64_MAX);
-    upload_.reset();
-    if (!store_.find(sha256).empty()) return frames_.send({{"at", size}});
-    if (size > options_.limits.upload_bytes)
-      fail_unsupported("a package of ", size, " bytes; the server takes ", options_.limits.upload_bytes,
-                       " (--max-upload)");
-    upload_ = std::make_unique<Upload>(store_, sha256, size);
-    if (upload_->at() == size) upload_->finish();  // all had come before it was cut off
-    frames_.send({{"at", upload_->at()}});
-  }
-
-  // Takes all parts whatever happens, and says then what did: the client does not listen before.
-  void put(const Message& request) {
-    if (upload_ == nullptr) fail_malformed("an upload that was not asked for");
-    number_of(request.map, "at", upload_->at(), upload_->at());
-    const std::unique_ptr<Upload> upload = std::move(upload_);
-    const int64_t size = upload->size() - upload->at();
-    const auto start = std::chrono::steady_clock::now();
-    std::optional<Error> failed;
-    for (int64_t left = size; left > 0;) {
-      const std::optional<Message> part = frames_.receive(remote::kMaxFramePayload);
-      if (!part) fail_malformed("the connection ends within an upload");
-      if (text_of(part->map, "op") != "data" || part->payload.empty()) fail_malformed("an upload is interrupted");
-      left -= static_cast<int64_t>(part->payload.size());
-      if (failed) continue;
-      try {
-        upload->add(part->payload);
-      } catch (const Error& error) {
-        failed = error;
-      }
-    }
-    if (failed) throw Error(*failed);
-    upload->finish();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    if (options_.note)
-      options_.note(cat(name_, ": uploaded ", size, " bytes in ", took.count(), " s: ", upload->sha256()));
-    frames_.send({{"done", true}});
-  }
+  void have(const Message& request) { uploads_.have(request); }
+  void put(const Message& request) { uploads_.put(request); }
 
   void open(const Message& request) {
     const std::string sha256 = text_of(request.map, "sha256");
@@ -213,12 +298,12 @@ class Client {
     DeviceOptions device = options_.device;
     device.isa = text_of(request.map, "isa");
     Opened opened;
-    opened.package = options_.open(path, where, device.isa, trusted_);
+    opened.package = watched([&] { return options_.open(path, where, device.isa, trusted_); });
     opened.input_bytes = bytes_of(opened.package->input_types);
     constexpr int64_t kMostThreads = 1024;
     device.threads = static_cast<int>(number_of(request.map, "threads", 0, kMostThreads));
     if (!trusted_) device.threads = std::min(device.threads, available_processors());
-    opened.session = open_session(where, opened.package, device);
+    opened.session = watched([&] { return open_session(where, opened.package, device); });
     Json facts = Json::object();
     for (const auto& [key, value] : opened.session->facts()) facts[key] = value;
     if (usage::is_emulated()) facts["emulated"] = "true";
@@ -264,6 +349,7 @@ class Client {
     send_outputs(opened, [&] {
       return opened.session->trace(inputs, [&](const Graph& graph, ValueId id, const Tensor& value) {
         if (&graph != &opened.session->graph() || value.dtype() == DType::String) return;
+        const auto lock = watch_->lock();
         frames_.send({{"value", id}, {"tensors", remote::types_of({value})}}, {value.bytes()});
       });
     });
@@ -273,7 +359,7 @@ class Client {
   void send_outputs(const Opened& opened, const Run& run) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
-    const std::vector<Tensor> outputs = run();
+    const std::vector<Tensor> outputs = watched(run);
     const int64_t around_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     Json answer = {{"tensors", remote::types_of(outputs)}};
     if (usage::is_emulated()) {
@@ -285,9 +371,8 @@ class Client {
   }
 
   void profile(const Message& request) {
-    const auto on = request.map.find("on");
-    if (on == request.map.end() || !on->is_boolean()) fail_malformed("a message lacks 'on'");
-    session_of(request).session->enable_profile(on->get<bool>());
+    if (!request.map.contains("on")) fail_malformed("a message lacks 'on'");
+    session_of(request).session->enable_profile(flag_of(request.map, "on"));
     frames_.send({{"done", true}});
   }
 
@@ -304,6 +389,9 @@ class Client {
     frames_.send({{"done", true}});
   }
 
+  void usage(const Message& request) { usage_.prepare(request); }
+  void sample(const Message& request) { usage_.sample(request); }
+  void used(const Message& request) { usage_.used(request); }
   void ping(const Message&) { frames_.send({{"done", true}}); }
 
   struct Row {
@@ -315,7 +403,8 @@ class Client {
         {"run", &Client::run},         {"trace", &Client::trace},       {"have", &Client::have},
         {"put", &Client::put},         {"open", &Client::open},         {"close", &Client::close},
         {"profile", &Client::profile}, {"profiled", &Client::profiled}, {"facts", &Client::facts},
-        {"list", &Client::list},       {"ping", &Client::ping},
+        {"list", &Client::list},       {"ping", &Client::ping},         {"usage", &Client::usage},
+        {"sample", &Client::sample},   {"used", &Client::used},
     };
     return all;
   }
@@ -326,12 +415,19 @@ class Client {
   const Options& options_;
   const Store store_;
   remote::Frames frames_;
-  std::unique_ptr<Upload> upload_;
+  Uploads uploads_;
+  Usage usage_;
+  Watch* watch_ = nullptr;  // while it serves
   std::map<int64_t, Opened> sessions_;
   int64_t next_id_ = 0;
 };
 
 }  // namespace
+
+int64_t largest_file(const Limits& limits) {
+  constexpr int64_t kLeast = int64_t{256} << 20;  // object files and kernels
+  return std::max(limits.upload_bytes, kLeast);
+}
 
 void serve_client(Transport& client, const std::string& name, bool trusted, const Options& options) {
   Client(client, name, trusted, options).serve();

@@ -15,11 +15,16 @@ struct Limits {
   int64_t upload_bytes = int64_t{4} << 30;  // of one package
   int64_t store_bytes = int64_t{8} << 30;   // of all that are kept
   int64_t memory_bytes = 0;                 // of a client's process; 0: no limit
+  double run_s = 0;                         // for the work on one request; 0: no limit
+  double alive_s = 5;                       // a sign of life so often while one is worked on
   double idle_s = 3600;                     // between two requests
   double frame_s = 60;                      // for a frame, either way
   double greet_s = 10;                      // for a connection's first messages, the first request among them
   int clients = 64;                         // at once
 };
+
+// A client's process may write so much into one file: an upload, or what is compiled of it.
+int64_t largest_file(const Limits& limits);
 
 struct Options;
 
@@ -42,7 +47,8 @@ struct Options {
   std::optional<Protocol> protocol = {};                      // other than ours
   std::function<void(const std::string& message)> note = {};  // what clients do; may be empty
   std::function<void()> proven =
-      {};  // called at a client's first request: it has the key, if there is one; may be empty
+      {};                           // called at a client's first request: it has the key, if there is one; may be empty
+  std::function<bool()> gone = {};  // whether the client is; then its process ends within a request, too; may be empty
 };
 
 // `trusted`: code that the client sends is run. Otherwise the client is a stranger: its packages are compiled anew from the models that

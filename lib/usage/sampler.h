@@ -6,30 +6,23 @@
 #include <vector>
 
 #include "usage/meter.h"
+#include "usage/source.h"
 
 namespace dnn::usage {
 
-class Sampler {
+class Sampler final : public Source {
  public:
   Sampler(const Roots& roots, int pid, std::optional<int> network, int interval_ms);
-  ~Sampler();
+  ~Sampler() override;
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  // Takes the first record, which all counts begin at, and starts the thread.
-  void start();
-  // Ends the thread and takes the last record; nothing where start() never was.
-  void stop();
-  // The records since the last call, in their order. From any thread.
-  std::vector<stream::Usage> take();
-
-  struct Cost {
-    int64_t n_records = 0;
-    double interval_ms = 0;  // between two of them, on average: longer than asked where that would take too much
-    double share = 0;        // of the time between start() and stop(), as processor time of the thread
-  };
-  Cost cost() const;  // after stop()
-  const Meter& meter() const { return meter_; }
+  void start() override;
+  void stop() override;
+  std::vector<stream::Usage> take() override;  // from any thread
+  Cost cost() const override;
+  std::string energy_text() const override { return meter_.energy_text(); }
+  std::string gpus_text() const override { return meter_.gpus_text(); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -5,87 +5,15 @@ import fcntl
 import hashlib
 import os
 import pty
-import shutil
 import signal
 import socket
 import stat
-import struct
 import subprocess
-import threading
 import time
-import tty
 import unittest
 
+from raw_client import RawClient, number_at_end
 from remote_case import BIN, NET, SAMPLE, RemoteCase
-
-
-def msgpack(value):
-    """The little of msgpack that requests need."""
-    if isinstance(value, dict):
-        return bytes([0x80 | len(value)]) + b"".join(msgpack(k) + msgpack(v) for k, v in value.items())
-    if isinstance(value, str):
-        return b"\xd9" + bytes([len(value)]) + value.encode()
-    return b"\xcf" + struct.pack(">Q", value)
-
-
-def number_at_end(answer):
-    """The msgpack integer that an answer ends with."""
-    for lead, size in ((0xCF, 8), (0xCE, 4), (0xCD, 2), (0xCC, 1)):
-        if len(answer) > size and answer[-size - 1] == lead:
-            return int.from_bytes(answer[-size:], "big")
-    return answer[-1]
-
-
-class RawClient:
-    """The protocol as docs/reference/serve.md has it, written a second time, for what our own client does not do."""
-
-    def __init__(self, path):
-        """`path`: a Unix socket's, or the address that a server printed."""
-        if str(path).startswith("tcp://"):
-            host, port = str(path)[len("tcp://"):].rsplit(":", 1)
-            self.socket = socket.create_connection((host, int(port)), 20)
-        else:
-            self.socket = socket.socket(socket.AF_UNIX)
-            self.socket.settimeout(20)
-            self.socket.connect(str(path))
-        self.sent = 0
-
-    def send(self, message, payload=b""):
-        text = msgpack(message)
-        self.socket.sendall(b"DNS1" + struct.pack("<IQIIQ", len(text), self.sent, len(payload), 0, 0) + text + payload)
-        self.sent += 1
-
-    def receive(self):
-        head = self.exactly(32)
-        size, _, payload, _, rest = struct.unpack("<IQIIQ", head[4:])
-        assert rest == 0
-        return self.exactly(size), self.exactly(payload)
-
-    def exactly(self, n):
-        data = b""
-        while len(data) < n:
-            part = self.socket.recv(n - len(data))
-            if not part:
-                raise EOFError
-            data += part
-        return data
-
-    def hello(self):
-        self.send({"op": "hello", "protocol": 1, "version": "0", "nonce": "0" * 64})
-        return self.receive()
-
-    def upload(self, data, whole=True):
-        """A package; or its bytes as the part of one that is longer. Its name."""
-        name = hashlib.sha256(data).hexdigest()
-        self.send({"op": "have", "sha256": name, "bytes": len(data) + (not whole)})
-        if b"error" in (answer := self.receive()[0]):
-            raise ValueError(answer)
-        self.send({"op": "put", "at": 0})
-        for i in range(0, len(data), 500_000):
-            self.send({"op": "data"}, data[i:i + 500_000])
-        if whole:
-            assert b"done" in self.receive()[0]
-        return name
 
 
 class Remote(RemoteCase):
@@ -141,33 +69,8 @@ class Remote(RemoteCase):
         self.assertEqual(there.stdout, local.stdout)
 
     def test_a_real_sshd(self):
-        """Runs, traces, profiles and localises over an sshd of its own, on a free port and with keys of its own."""
-        if not os.path.exists("/usr/sbin/sshd") or not shutil.which("ssh-keygen") or not shutil.which("ssh"):
-            self.skipTest("no sshd: apt-get install openssh-server")
-        if os.getuid() == 0:
-            os.makedirs("/run/sshd", exist_ok=True)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        root = self.folder / "sshd"
-        root.mkdir()
-        for key in ("host", "user"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", root / key], check=True)
-        (root / "sshd_config").write_text(f"Port {port}\nListenAddress 127.0.0.1\nHostKey {root}/host\nAuthorizedKeysFile {root}/user.pub\n"
-                                          f"StrictModes no\nUsePAM no\nPidFile {root}/pid\nPasswordAuthentication no\n")
-        (root / "ssh_config").write_text(f"Host board\n HostName 127.0.0.1\n Port {port}\n IdentityFile {root}/user\n StrictHostKeyChecking no\n"
-                                         " UserKnownHostsFile /dev/null\n LogLevel ERROR\n")
-        sshd = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", root / "sshd_config"], stderr=subprocess.DEVNULL)
-        self.addCleanup(lambda: (sshd.kill(), sshd.wait()))
-        # Nothing of this environment crosses, so that the server's folders are named on its command line.
-        over = {"DNN_SSH": f"ssh -F {root}/ssh_config", "DNN_SERVE": f"env XDG_CACHE_HOME={root}/cache {BIN}/dnn-serve"}
-        before = dict(self.environment)
-        self.addCleanup(lambda: (self.environment.clear(), self.environment.update(before)))
-        self.environment.update(over)
-        deadline = time.monotonic() + 20
-        while subprocess.run([*over["DNN_SSH"].split(), "board", "true"], stderr=subprocess.DEVNULL).returncode != 0:
-            self.assertLess(time.monotonic(), deadline, "sshd did not come up")
-            time.sleep(0.1)
+        """Runs, traces, profiles and localises over an sshd of its own."""
+        sshd = self.start_sshd()
         for level in ("0", "3"):
             local, there = (self.infer(device, "-O", level, "--trace", "--outputs") for device in ("cpu", "ssh://board/cpu"))
             self.assertEqual(self.comparable(there.stdout), self.comparable(local.stdout))
@@ -181,31 +84,6 @@ class Remote(RemoteCase):
         sshd.kill()
         sshd.wait()
         self.assertIn("Connection refused", self.refused("ssh://board/cpu"))
-
-    def serial_line(self):
-        """Two terminals: bytes that are written to one are read from the other."""
-        ends = [pty.openpty() for _ in range(2)]
-        for _, slave in ends:
-            tty.setraw(slave)
-        def carry(source, sink):
-            try:
-                while data := os.read(source, 65536):
-                    while data:
-                        data = data[os.write(sink, data):]
-            except OSError:  # the test has ended
-                pass
-        masters = [master for master, _ in ends]
-        for source, sink in (masters, masters[::-1]):
-            threading.Thread(target=carry, args=(source, sink), daemon=True).start()
-        def close():
-            for end in ends:
-                for fd in end:
-                    try:
-                        os.close(fd)
-                    except OSError:
-                        pass
-        self.addCleanup(close)
-        return [os.ttyname(slave) for _, slave in ends]
 
     def test_a_serial_line(self):
         here, there = self.serial_line()
