@@ -17,6 +17,8 @@
 #include "compile/open.h"
 #include "devices/device.h"
 #include "devices/library.h"
+#include "devices/remote.h"
+#include "infer/setup.h"
 #include "passes/pass.h"
 #include "place/place.h"
 #include "quant/model.h"
@@ -57,7 +59,7 @@ const cli::Tool kTool = {
 struct Options {
   std::string model, output, device = "cpu", level = "3", precision = "float32", isas, targets, processor, passes, emit,
                              emit_c, compiler;
-  std::string place, devices, place_out, key;
+  std::string place, devices, place_out, key, adb_host;
   std::vector<std::string> shapes, ignored, given;
   std::optional<double> tune;
   tune::TuneOptions tuning;
@@ -116,10 +118,11 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.devices, "--devices", "LIST",
               "with --place: [LETTER=]KIND[:N][@CORES][:PRECISION], as C=cpu@0-1,G=opencl:0,ssh://board/cpu");
   args.option(&o.place_out, "--place-out", "FILE", "with --place auto: write what it found as rules");
-  args.option(&o.key, "--key", "FILE", "with --place: the key of the dnn-serve at tcp://HOST:PORT/cpu");
+  args.option(&o.key, "--key", "FILE", "the key of the dnn-serve at tcp://HOST:PORT/cpu");
+  args.option(&o.adb_host, "--adb-host", "HOST", "HOST[:PORT] of the adb server, for --device adb://SERIAL/cpu");
   args.given(&o.given);
   args.flag(&o.list_passes, "--list-passes", "print the passes, tab-separated, and stop");
-  args.device(&o.device);
+  args.device(&o.device, "cpu, opencl:0, ...; or another machine's, ssh://HOST/cpu, to compile and --tune for that");
   args.output(&o.output);
 }
 
@@ -152,8 +155,9 @@ void end_search_by_signal() {
 }
 
 // Sets the schedules to compile with, from the log and from a search now.
-void use_schedules(const Options& o, OpenOptions* open) {
+void use_schedules(const Options& o, const DeviceSpec& device, OpenOptions* open) {
   tune::TuneOptions tuning = o.tuning;
+  tuning.device = device;
   tuning.model = std::filesystem::path(o.model).filename().string();
   tuning.note = cli::note;
   tuning.warn = cli::warn;
@@ -187,9 +191,30 @@ std::string quantized_model(const Options& o, const OpenOptions& open, const std
   return request.output;
 }
 
+// How machines that o names are reached.
+DeviceOptions connection_of(const Options& o) {
+  DeviceOptions connection;
+  connection.key_file = o.key;
+  const auto variable = [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return std::string(value == nullptr ? "" : value);
+  };
+  connection.variable = remote::with_adb_host(variable, o.adb_host);
+  return connection;
+}
+
+// For the best instruction set and the processor that the machine of a device has.
+void compile_for_machine(const DeviceSpec& device, CompileOptions* options) {
+  NetworkOptions network;
+  network.device = device;
+  const CompileOptions there = open_options(network).compile;
+  options->isas = there.isas;
+  options->processor = there.processor;
+}
+
 // Whether its packages hold code that a compiler here made, for instruction sets.
-bool builds_here(const std::string& device) {
-  const Backend* backend = backend_of_device(device);
+bool builds_here(const DeviceSpec& device) {
+  const Backend* backend = backend_of_device(device.kind());
   return backend != nullptr && backend->builds_here;
 }
 
@@ -232,7 +257,7 @@ bool is_given(const Options& o, const char* name) {
 
 void check_placing(const Options& o) {
   if (o.place.empty()) {
-    for (const char* name : {"--devices", "--place-out", "--key"}) {
+    for (const char* name : {"--devices", "--place-out"}) {
       if (is_given(o, name)) fail_usage(name, " is for parts on several devices: with --place");
     }
     return;
@@ -254,11 +279,7 @@ int place_parts(const Options& o, const OpenOptions& open) {
   request.file = o.place;
   if (o.place != place::kAuto) request.rules = read_file(o.place);
   request.rules_out = o.place_out;
-  request.connection.key_file = o.key;
-  request.connection.variable = [](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return std::string(value == nullptr ? "" : value);
-  };
+  request.connection = connection_of(o);
   request.compile = open.compile;
   request.keep_source = o.keep_source;
   request.say = [](const std::string& line) {
@@ -301,12 +322,12 @@ int work(const Options& o) {
   }
   if ((o.tune || !o.tuning.log.empty()) && !builds_here(o.device))
     fail_usage("schedules are searched for --device cpu alone");
-  const DeviceSpec device = o.device;
-  if (device.is_remote())
-    fail_usage("--device ", o.device,
-               ": a package is compiled for a kind of device, not for one machine; dnn-infer --device ", o.device,
-               " compiles for that machine, and --device cpu --isa for any");
+  DeviceSpec device = o.device;
+  if (device.is_remote() && (!o.isas.empty() || !o.targets.empty() || !o.processor.empty() || !o.emit_c.empty()))
+    fail_usage("--device ", o.device, ": that machine says what to compile for, so leave out --isa, --target, ",
+               "--processor and --emit-c");
   if (device.framework() != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
+  if (o.place.empty()) device.connect(connection_of(o));
   OpenOptions open;
   open.compile.device = device.kind();
   const bool integers = o.precision == "int8";
@@ -364,6 +385,7 @@ int work(const Options& o) {
   if (!o.processor.empty() && std::find(kinds.begin(), kinds.end(), o.processor) == kinds.end())
     fail_usage("--processor ", o.processor, ": choose from ", join(kinds));
   open.compile.processor = o.processor;
+  if (device.is_remote()) compile_for_machine(device, &open.compile);
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   if (!o.emit.empty()) {
     make_folders(o.emit);
@@ -375,7 +397,7 @@ int work(const Options& o) {
   open.note = cli::note;
   open.warn = cli::warn;
   if (!o.place.empty()) return place_parts(o, open);
-  if (o.tune || !o.tuning.log.empty()) use_schedules(o, &open);
+  if (o.tune || !o.tuning.log.empty()) use_schedules(o, device, &open);
   if (!o.emit_c.empty()) return write_c(o, open);
   std::optional<cli::Output> output;
   if (!o.output.empty()) output.emplace(o.output, cli::Output::Content::Binary);

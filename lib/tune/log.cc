@@ -167,9 +167,9 @@ void Log::add(const std::string& line) {
     fail_environment(path_, ": cannot be written: ", std::strerror(errno));
 }
 
-codegen::Schedules schedules_of(const std::vector<Record>& records, const std::vector<std::string>& isas, int opt) {
-  constexpr double kGain = 0.97;  // of the default's time
-  const std::string cpu = cpu_name();
+codegen::Schedules schedules_of(const std::vector<Record>& records, const std::vector<std::string>& isas, int opt,
+                                const std::string& cpu) {
+  constexpr double kGain = 0.97;                                      // of the default's time
   std::map<std::pair<std::string, std::string>, const Record*> best;  // by instruction set and kernel
   for (const Record& r : records) {
     if (r.cpu != cpu || r.opt != opt || std::find(isas.begin(), isas.end(), r.isa) == isas.end()) continue;

@@ -41,8 +41,9 @@ class Log {
   int file_ = -1;
 };
 
-// For `isas` at level `opt` on this processor: of each kernel the last choice, or while there is none the fastest trial that
+// For `isas` at level `opt` on the processor named `cpu`: of each kernel the last choice, or while there is none the fastest trial that
 // gains something beyond noise.
-codegen::Schedules schedules_of(const std::vector<Record>& records, const std::vector<std::string>& isas, int opt);
+codegen::Schedules schedules_of(const std::vector<Record>& records, const std::vector<std::string>& isas, int opt,
+                                const std::string& cpu);
 
 }  // namespace dnn::tune

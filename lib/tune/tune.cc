@@ -14,6 +14,7 @@
 #include "base/cpu.h"
 #include "base/file.h"
 #include "devices/device.h"
+#include "devices/remote.h"
 #include "graph/tensor_text.h"
 #include "tune/log.h"
 
@@ -26,11 +27,19 @@ using codegen::Workload;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+// The processor that the network runs on.
+std::string cpu_of(const DeviceSpec& device) {
+  if (!device.is_remote()) return cpu_name();
+  const std::map<std::string, std::string>& machine = device.remote()->facts().machine.host;
+  const auto name = machine.find("cpu");
+  return name == machine.end() ? "" : name->second;
+}
+
 // A package that runs, and by kernel the least time that its steps took in any run, added up.
 class Timed {
  public:
-  Timed(Package package, const DeviceOptions& options)
-      : session_(open_session("cpu", std::make_shared<Package>(std::move(package)), options)) {}
+  Timed(Package package, const DeviceSpec& device, const DeviceOptions& options)
+      : session_(open_session(device, std::make_shared<Package>(std::move(package)), options)) {}
 
   Session& session() { return *session_; }
 
@@ -129,9 +138,11 @@ class Tuning {
   Tuned run() {
     result_.isa = compile_.isas[0];
     compile_.on_workload = [this](const Workload& workload) { add(workload); };
-    Timed defaults(compile(graph_, compile_), device_);
+    Timed defaults(compile(graph_, compile_), options_.device, device_);
     compile_.on_workload = nullptr;
     result_.threads = defaults.session().threads();
+    if (defaults.session().facts().contains("emulated"))
+      fail_unsupported("device ", options_.device, ": an emulator's times say nothing of the processor");
     for (const Step& step : defaults.session().variant().steps) {
       if (step.kernel >= 0) ++launches_[defaults.session().variant().kernels[static_cast<size_t>(step.kernel)].name];
     }
@@ -160,7 +171,8 @@ class Tuning {
   static constexpr double kGain = 0.99;       // of the default's time, from which on a schedule is worth keeping
 
   std::string isa_to_tune() const {
-    const std::vector<std::string> here = supported_isas();
+    const std::vector<std::string> here =
+        options_.device.is_remote() ? options_.device.remote()->facts().isas : supported_isas();
     if (compile_.isas.empty()) return here.back();
     for (size_t i = here.size(); i-- > 0;) {
       if (std::find(compile_.isas.begin(), compile_.isas.end(), here[i]) != compile_.isas.end()) return here[i];
@@ -181,7 +193,7 @@ class Tuning {
 
   // Takes over what an earlier search on this machine measured.
   void resume() {
-    const std::string cpu = cpu_name();
+    const std::string cpu = cpu_of(options_.device);
     int64_t known = 0;
     std::vector<Record> records;
     if (std::error_code ignored; !options_.log.empty() && std::filesystem::exists(options_.log, ignored))
@@ -232,7 +244,7 @@ class Tuning {
   Timed compiled(const codegen::Schedules& schedules) {
     CompileOptions with = compile_;
     with.schedules = schedules;
-    return Timed(compile(graph_, with), device_);
+    return Timed(compile(graph_, with), options_.device, device_);
   }
 
   // Goes on for a while where the defaults are slower than they were in a quieter time.
@@ -288,7 +300,7 @@ class Tuning {
   Record record(size_t w, const ScheduleParameters& parameters, std::map<std::string, double>& before,
                 std::map<std::string, double>& after) const {
     Record r;
-    r.cpu = cpu_name();
+    r.cpu = cpu_of(options_.device);
     r.isa = result_.isa;
     r.opt = compile_.opt;
     r.threads = result_.threads;
@@ -342,8 +354,10 @@ class Tuning {
     }
     in_turns(runs, seconds, [&](bool first) {
       const Clock::time_point began = Clock::now();
-      (first ? defaults : tuned).session().run(inputs_);
-      ms[first ? 0 : 1].push_back(1e3 * seconds_since(began));
+      Session& session = (first ? defaults : tuned).session();
+      session.run(inputs_);
+      const std::optional<int64_t> there_ns = session.latency_ns();
+      ms[first ? 0 : 1].push_back(there_ns ? 1e-6 * static_cast<double>(*there_ns) : 1e3 * seconds_since(began));
     });
     result_.before = latency_of(ms[0]);
     result_.after = latency_of(ms[1]);
@@ -357,7 +371,7 @@ class Tuning {
     };
     const Json json = {{"type", "summary"},
                        {"model", options_.model},
-                       {"cpu", cpu_name()},
+                       {"cpu", cpu_of(options_.device)},
                        {"isa", result_.isa},
                        {"opt", compile_.opt},
                        {"threads", result_.threads},
@@ -405,7 +419,8 @@ codegen::Schedules schedules_for(const std::string& model_path, const OpenOption
   }
   const std::vector<std::string> isas = open.compile.isas.empty() ? default_isas() : open.compile.isas;
   codegen::Schedules schedules;
-  if (!options.log.empty()) schedules = schedules_of(read_log(options.log, options.warn), isas, open.compile.opt);
+  if (!options.log.empty())
+    schedules = schedules_of(read_log(options.log, options.warn), isas, open.compile.opt, cpu_of(options.device));
   if (*tuned) {
     schedules.erase((*tuned)->isa);
     schedules.merge(codegen::Schedules((*tuned)->schedules));

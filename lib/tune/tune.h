@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compile/open.h"
+#include "devices/device_spec.h"
 #include "tune/tuner.h"
 
 namespace dnn::tune {
@@ -15,6 +16,7 @@ struct TuneOptions {
   std::string tuner = "model";  // a row of tuners()
   int64_t trials = 0;           // of each kernel at most; 0: while there is time
   int64_t early_stop = 24;      // trials of a kernel without gain, after which it is let be; 0: never
+  DeviceSpec device = "cpu";    // or one of another machine, connected: the schedules are then for that
   int threads = 0;              // as in DeviceOptions
   uint64_t seed = 0;
   std::string log;                                            // read, and appended to; "" for none
@@ -40,7 +42,7 @@ struct Tuned {
   int threads = 1;
 };
 
-// Searches for the best of options.isas that this processor has (default: the best it has). In each round every kernel whose
+// Searches for the best of options.isas that the device's processor has (default: the best it has). In each round every kernel whose
 // search goes on gets one new schedule, all are compiled at once, and the network runs in turns with the defaults: what a
 // kernel's steps take against the default's is its cost, so that what disturbs the machine disturbs both. Schedules are kept
 // only where they gain again in runs of their own, and all of them only where the network's median is lower then. Throws as compile() does; Environment for a log that cannot be written.

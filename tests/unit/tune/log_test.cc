@@ -126,22 +126,22 @@ TEST(Schedules, AreTheLastChoiceElseTheFastestTrialThatGains) {
   std::vector<Record> records = {record("a", 4, 900), record("a", 5, 800),       record("a", 6, 850),
                                  record("b", 4, 500), record("b", 6, 950, true), record("b", 7, 400),
                                  record("c", 4, 990), record("d", 4, 500),       record("d", 0, 1000, true)};
-  codegen::Schedules schedules = schedules_of(records, {"avx2"}, 3);
+  codegen::Schedules schedules = schedules_of(records, {"avx2"}, 3, cpu_name());
   EXPECT_EQ(tile(schedules, "a"), 5);
   EXPECT_EQ(tile(schedules, "b"), 6) << "a choice was measured again";
   EXPECT_EQ(tile(schedules, "c"), -1) << "1 % is noise";
   EXPECT_EQ(tile(schedules, "d"), -1) << "the default was chosen";
   records.push_back(record("b", 3, 700, true));
-  EXPECT_EQ(tile(schedules_of(records, {"avx2"}, 3), "b"), 3);
+  EXPECT_EQ(tile(schedules_of(records, {"avx2"}, 3, cpu_name()), "b"), 3);
 }
 
 TEST(Schedules, AreOfThisProcessorInstructionSetAndLevel) {
-  EXPECT_EQ(tile(schedules_of({record("a", 5, 800)}, {"x86-64", "avx2"}, 3), "a"), 5);
-  EXPECT_TRUE(schedules_of({record("a", 5, 800)}, {"avx512"}, 3).empty());
-  EXPECT_TRUE(schedules_of({record("a", 5, 800)}, {"avx2"}, 4).empty());
+  EXPECT_EQ(tile(schedules_of({record("a", 5, 800)}, {"x86-64", "avx2"}, 3, cpu_name()), "a"), 5);
+  EXPECT_TRUE(schedules_of({record("a", 5, 800)}, {"avx512"}, 3, cpu_name()).empty());
+  EXPECT_TRUE(schedules_of({record("a", 5, 800)}, {"avx2"}, 4, cpu_name()).empty());
   Record other = record("a", 5, 800);
   other.cpu = "Z80";
-  EXPECT_TRUE(schedules_of({other}, {"avx2"}, 3).empty());
+  EXPECT_TRUE(schedules_of({other}, {"avx2"}, 3, cpu_name()).empty());
 }
 
 }  // namespace
