@@ -2,9 +2,11 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "infer/served.h"
+#include "kenning/scenario.h"
 #include "kenning/serve_kenning.h"
 #include "serve/program.h"
 
@@ -23,10 +25,11 @@ const cli::Tool kTool = {
                  {"dnn-serve --tcp 127.0.0.1:7000", "for this machine; code is compiled anew"},
                  {"dnn-serve --tcp 0.0.0.0:7000 --key dnn.key", "for whoever has the key, which is made if missing"},
                  {"dnn-serve --serial /dev/ttyS0:921600", "for whoever has the cable"},
-                 {"dnn-serve --protocol kenning --tcp 127.0.0.1:12345", "for benchmarks of Kenning"}}};
+                 {"dnn-serve --protocol kenning --tcp 127.0.0.1:12345", "for benchmarks of Kenning"},
+                 {"dnn-serve --config scenario.json", "where that scenario of Kenning has its server"}}};
 
 struct Options {
-  std::string protocol = "dnn";
+  std::string protocol = "dnn", config;
   serve::CommandLine line;
 };
 
@@ -34,6 +37,7 @@ void declare(cli::Args& args, Options& o) {
   serve::declare_ways(args, o.line, "listen on TCP; port 0 picks a free one. Beyond loopback only with --key");
   args.choice(&o.protocol, "--protocol", {"dnn", "kenning", "kenning-2021", "kenning-2026"},
               "dnn, or Kenning's: told by who speaks first, or by its year");
+  args.option(&o.config, "--config", "FILE", "Kenning's protocol, where this scenario of Kenning (JSON) says");
   serve::declare_limits(args, o.line);
 }
 
@@ -44,10 +48,29 @@ std::string variable(const std::string& name) {
   return value == nullptr ? "" : value;
 }
 
-int work(const Options& o) {
+// The address of a scenario, and the protocol that it takes.
+void use_scenario(Options* o) {
+  if (!o->line.tcp.empty() || !o->line.unix_path.empty() || !o->line.serial.empty() || o->line.stdio)
+    fail_usage("--config says where to listen: leave out --stdio, --tcp, --unix and --serial");
+  serve::Scenario scenario;
+  try {
+    scenario = serve::parse_scenario(read_file(o->config));
+  } catch (Error& e) {
+    throw e.within(o->config);
+  }
+  o->line.tcp = scenario.tcp;
+  o->line.serial = scenario.serial;
+  if (o->protocol == "dnn") o->protocol = "kenning";
+  for (const std::string& line : scenario.ignored) cli::note(cat(o->config, ": ", line));
+}
+
+int work(const Options& given) {
+  Options o = given;
+  if (!o.config.empty()) use_scenario(&o);
   serve::check(o.line);
   const bool kenning = o.protocol != "dnn";
-  if (kenning && o.line.tcp.empty()) fail_usage("--protocol ", o.protocol, " is for --tcp HOST:PORT");
+  if (kenning && o.line.tcp.empty() && o.line.serial.empty())
+    fail_usage("--protocol ", o.protocol, " is for --tcp HOST:PORT and --serial TTY");
   if (kenning && !o.line.key.empty()) fail_usage("--protocol ", o.protocol, " knows no keys: leave out --key");
   serve::Options options;
   options.device.variable = variable;
@@ -56,7 +79,7 @@ int work(const Options& o) {
     if (o.protocol == "kenning-2021") wire = remote::kenning::Wire::Seed;
     if (o.protocol == "kenning-2026") wire = remote::kenning::Wire::Header12;
     options.protocol = {"Kenning's protocol",
-                        [wire](FdTransport& client, const std::string& name, bool trusted, const serve::Options& own) {
+                        [wire](Transport& client, const std::string& name, bool trusted, const serve::Options& own) {
                           serve::serve_kenning(client, name, wire, trusted, own);
                         }};
   }

@@ -14,6 +14,8 @@
 #include <thread>
 
 #include "base/version.h"
+#include "kenning/uart.h"
+#include "remote/serial.h"
 
 namespace dnn::serve {
 namespace {
@@ -106,23 +108,30 @@ class MemoryFile {
 
 class Client {
  public:
-  Client(FdTransport& transport, const std::string& name, Wire wire, bool trusted, const Options& options)
+  Client(Transport& transport, const std::string& name, Wire wire, bool trusted, const Options& options)
       : transport_(transport),
         name_(name),
         trusted_(trusted),
+        on_line_(dynamic_cast<remote::SerialTransport*>(&transport) != nullptr),
         options_(options),
-        messages_(transport, transport, wire, name) {}
+        messages_(transport, transport, wire, name,
+                  on_line_ ? kenning::Manner{uart::kPiece, true} : kenning::Manner()) {}
 
   void serve() {
     const Limits& limits = options_.limits;
+    const bool opened = on_line_ && messages_.wire() == Wire::Header12;
+    if (opened) uart::await_opening(transport_);
     messages_.on_wait([&](bool begins) {
       if (begins) {
         transport_.limit(limits.idle_s, "an idle connection (--idle)");
       } else {
-        transport_.limit(limits.frame_s, "a message");
+        transport_.limit(on_line_ ? std::min(limits.frame_s, uart::kSilence_s) : limits.frame_s, "a message");
       }
     });
-    if (messages_.wire() == Wire::Header12) {
+    if (opened) {
+      answer({kenning::kPing, Flow::Request, kenning::kSuccess, {}});
+      log(cat("dnn-serve ", version()));
+    } else if (messages_.wire() == Wire::Header12) {
       transport_.limit(limits.greet_s, "a greeting");
       const std::byte hello{};  // which a client waits for before it speaks
       transport_.write(Bytes(&hello, 1));
@@ -135,7 +144,12 @@ class Client {
       proven = true;
       // Anything else than a request answers nothing of ours.
       if (messages_.wire() == Wire::Header12 && request->flow != Flow::Request) continue;
+      if (request->damaged) {  // its client sends it again
+        messages_.send(request->type, Flow::Acknowledge, kenning::kFail | kenning::kIsKenning, {});
+        continue;
+      }
       answer(*request);
+      if (closed_) return;
     }
   }
 
@@ -153,7 +167,7 @@ class Client {
         {kenning::kModel, kUploadModel, &Client::model},
         {kenning::kIoSpec, kUploadIoSpec, &Client::io_spec},
         {kenning::kStats, kStatistics, &Client::stats},
-        {kenning::kPing, kIdle, &Client::done},
+        {kenning::kPing, kIdle, &Client::ping},
         {kenning::kStatus, kIdle, &Client::done},
         {kenning::kLogs, kIdle, &Client::done},
         {kenning::kOptimizers, kUploadOptimizers, nullptr},
@@ -220,9 +234,31 @@ class Client {
 
   void done(const Message& request) { succeed(request); }
 
+  // On a serial line a talk opens with success, closes with failure, and opens anew with both.
+  void ping(const Message& request) {
+    const bool opens = (request.flags & kenning::kSuccess) != 0;
+    closed_ = on_line_ && !opens && (request.flags & kenning::kFail) != 0;
+    if (on_line_ && opens) forget();
+    succeed(request);
+  }
+
+  void forget() {
+    session_.reset();
+    package_.reset();
+    inputs_.clear();
+    outputs_.clear();
+    times_s_.clear();
+    stamps_s_.clear();
+    input_names_.clear();
+    output_names_.clear();
+  }
+
   void io_spec(const Message& request) {
     if (static_cast<int64_t>(request.payload.size()) > kMostSpec)
       fail_malformed("io_spec: ", request.payload.size(), " bytes");
+    input_names_.clear();
+    output_names_.clear();
+    if (on_line_ && uart::is_structure(request.payload)) return succeed(request);
     const Json spec = Json::parse(request.payload.begin(), request.payload.end());
     if (!spec.is_object()) fail_malformed("io_spec: no object");
     input_names_ = names_in_order(spec, spec.contains("processed_input") ? "processed_input" : "input");
@@ -305,18 +341,21 @@ class Client {
   }
 
   void stats(const Message& request) {
+    if (on_line_ && messages_.wire() == Wire::Header12)
+      return succeed(request, as_bytes(times_s_.empty() ? "" : uart::statistics(times_s_.back())));
     const Json json = {{"target_inference_step", times_s_}, {"target_inference_step_timestamp", stamps_s_}};
     const std::string text = json.dump();
     succeed(request, as_bytes(text));
   }
 
-  FdTransport& transport_;
+  Transport& transport_;
   const std::string name_;
-  const bool trusted_;
+  const bool trusted_, on_line_;  // of a serial line
   const Options& options_;
   kenning::Messages messages_;
   uint64_t current_ = 0;
   Action action_ = kIdle;
+  bool closed_ = false;
   std::vector<std::string> input_names_, output_names_;
   std::shared_ptr<const Package> package_;
   std::unique_ptr<Session> session_;
@@ -327,10 +366,12 @@ class Client {
 
 }  // namespace
 
-void serve_kenning(FdTransport& client, const std::string& name, std::optional<Wire> wire, bool trusted,
+void serve_kenning(Transport& client, const std::string& name, std::optional<Wire> wire, bool trusted,
                    const Options& options) {
+  const auto* socket = dynamic_cast<FdTransport*>(&client);
+  if (!wire && socket == nullptr) wire = Wire::Header12;
   if (!wire) {
-    pollfd speaks{client.in(), POLLIN, 0};
+    pollfd speaks{socket->in(), POLLIN, 0};
     wire = ::poll(&speaks, 1, kSniffMs) > 0 ? Wire::Seed : Wire::Header12;
   }
   Client(client, name, *wire, trusted, options).serve();

@@ -10,9 +10,7 @@
 namespace dnn::remote::kenning {
 namespace {
 
-constexpr size_t kSeedHead = 6, kHead = 12;
-constexpr size_t kPiece =
-    (size_t{1} << 20) - kHead;  // as much of a payload as a message of Kenning's network protocol holds
+constexpr size_t kSeedHead = 6;
 constexpr unsigned kTypeBits = 38;
 constexpr size_t kRead = size_t{1} << 20;
 constexpr std::byte kMagic{0x4b};  // all bytes of a message that has a checksum, joined by exclusive or
@@ -30,10 +28,41 @@ T get(const std::byte* from) {
   return value;
 }
 
+std::byte joined(Bytes bytes) {
+  std::byte sum{};
+  for (const std::byte b : bytes) sum ^= b;
+  return sum;
+}
+
+// A head of Header12.
+struct Head {
+  explicit Head(const std::byte* bytes) {
+    uint64_t id = 0;
+    for (size_t i = 0; i < 5; ++i) id |= static_cast<uint64_t>(bytes[i]) << (8 * i);
+    type = id & ((uint64_t{1} << kTypeBits) - 1);
+    flow = static_cast<Flow>(id >> kTypeBits);
+    flags = get<uint16_t>(bytes + 6);
+    size = (flags & kHasPayload) != 0 ? get<uint32_t>(bytes + 8) : 0;
+  }
+  uint64_t type;
+  Flow flow;
+  uint16_t flags;
+  uint32_t size;
+};
+
 }  // namespace
 
-Messages::Messages(ByteSource& source, ByteSink& sink, Wire wire, std::string name)
-    : source_(source), sink_(sink), wire_(wire), name_(std::move(name)) {}
+std::optional<Message> parse_short(Bytes bytes) {
+  if (bytes.size() != kHead) return std::nullopt;
+  const Head head(bytes.data());
+  const bool whole = (head.flags & kFirst) != 0 && (head.flags & kLast) != 0 && (head.flags & kHasPayload) == 0;
+  if (!whole || head.flow != Flow::Request || get<uint32_t>(bytes.data() + 8) != 0) return std::nullopt;
+  if (bytes[5] != std::byte{} && joined(bytes) != kMagic) return std::nullopt;
+  return Message{head.type, head.flow, head.flags, {}};
+}
+
+Messages::Messages(ByteSource& source, ByteSink& sink, Wire wire, std::string name, Manner manner)
+    : source_(source), sink_(sink), wire_(wire), name_(std::move(name)), manner_(manner) {}
 
 void Messages::send(uint64_t type, Flow flow, uint16_t flags, Bytes payload) {
   if (told_) told_(false);
@@ -48,7 +77,7 @@ void Messages::send(uint64_t type, Flow flow, uint16_t flags, Bytes payload) {
   }
   bool first = true;
   do {
-    const Bytes piece = payload.first(std::min(payload.size(), kPiece));
+    const Bytes piece = payload.first(std::min(payload.size(), manner_.piece));
     payload = payload.subspan(piece.size());
     out_.resize(kHead + piece.size());
     put(out_, 0, type | static_cast<uint64_t>(flow) << kTypeBits);  // five bytes, and the checksum's
@@ -59,9 +88,7 @@ void Messages::send(uint64_t type, Flow flow, uint16_t flags, Bytes payload) {
     put(out_, 6, static_cast<uint16_t>(all));
     put(out_, 8, static_cast<uint32_t>(piece.size()));
     std::copy(piece.begin(), piece.end(), out_.begin() + kHead);
-    std::byte sum = kMagic;
-    for (const std::byte b : out_) sum ^= b;
-    out_[5] = sum;
+    out_[5] = joined(out_) ^ kMagic;
     if (!first && told_) told_(false);
     sink_.write(out_);
     first = false;
@@ -118,16 +145,12 @@ std::optional<Message> Messages::receive_header12(uint64_t most_payload) {
       if (first) return std::nullopt;
       fail_malformed(name_, ": the connection ends within a message");
     }
-    uint64_t id = 0;
-    for (size_t i = 0; i < 5; ++i) id |= static_cast<uint64_t>(head[i]) << (8 * i);
-    const uint64_t type = id & ((uint64_t{1} << kTypeBits) - 1);
-    const auto flags = get<uint16_t>(head + 6);
-    const uint32_t size = (flags & kHasPayload) != 0 ? get<uint32_t>(head + 8) : 0;
+    const auto [type, flow, flags, size] = Head(head);
     if (((flags & kFirst) != 0) != first)
       fail_malformed(name_, first ? ": a message begins with a later piece" : ": a message ends within another");
     if (first) {
       message.type = type;
-      message.flow = static_cast<Flow>(id >> kTypeBits);
+      message.flow = flow;
       message.flags = flags;
     } else if (type != message.type) {
       fail_malformed(name_, ": a piece of type ", type, " in a message of type ", message.type);
@@ -136,7 +159,12 @@ std::optional<Message> Messages::receive_header12(uint64_t most_payload) {
       fail_malformed(name_, ": a payload of ", payload_.size() + size, " bytes, above ", most_payload);
     // Pieces without bytes could go on for ever.
     if (!first && size == 0) fail_malformed(name_, ": an empty piece of a message");
+    const size_t before = payload_.size();
     read_payload(size);
+    if (manner_.checked && head[5] != std::byte{}) {
+      const std::byte sum = joined(Bytes(head)) ^ joined(Bytes(payload_).subspan(before));
+      message.damaged = message.damaged || sum != kMagic;
+    }
     if ((flags & kLast) == 0) continue;
     message.payload = payload_;
     return message;

@@ -44,17 +44,30 @@ enum Flag : uint16_t {
   kIsZephyr = 128
 };
 
+inline constexpr size_t kHead = 12;  // bytes of Header12
+inline constexpr size_t kNetworkPiece = (size_t{1} << 20) - kHead;
+
 struct Message {
   uint64_t type = 0;
   Flow flow = Flow::Request;  // of Header12, as are the flags
   uint16_t flags = 0;
-  Bytes payload;  // until the next message is received
+  Bytes payload;         // until the next message is received
+  bool damaged = false;  // its checksum is wrong, where that is looked at
 };
+
+// Settings that differ between a network and a serial line.
+struct Manner {
+  size_t piece = kNetworkPiece;  // as much of a payload as goes in one message
+  bool checked = false;          // look at checksums but 0, which says that there is none
+};
+
+// A request without payload in the twelve bytes of its head; nullopt for anything else.
+std::optional<Message> parse_short(Bytes head);
 
 class Messages {
  public:
   // `name` stands in errors. Source and sink must outlive it.
-  Messages(ByteSource& source, ByteSink& sink, Wire wire, std::string name);
+  Messages(ByteSource& source, ByteSink& sink, Wire wire, std::string name, Manner manner = {});
 
   Wire wire() const { return wire_; }
   // As in Frames: told before each wait, and again for each MiB of a long message.
@@ -62,8 +75,8 @@ class Messages {
 
   // In pieces where Kenning would cut it. kHasPayload, kFirst and kLast of `flags` are set here.
   void send(uint64_t type, Flow flow, uint16_t flags, Bytes payload);
-  // The next message, whole; nullopt where the other side has closed before one began. A checksum is not looked at: Kenning itself sends
-  // 0. Throws Malformed for what is no message, above the limit, or cut off.
+  // The next message, whole; nullopt where the other side has closed before one began. Throws Malformed for what is no message, above the
+  // limit, or cut off. On a network a checksum is not looked at: Kenning itself sends 0.
   std::optional<Message> receive(uint64_t most_payload);
 
  private:
@@ -76,6 +89,7 @@ class Messages {
   ByteSink& sink_;
   const Wire wire_;
   const std::string name_;
+  const Manner manner_;
   std::function<void(bool)> told_;
   std::vector<std::byte> payload_, out_;
 };

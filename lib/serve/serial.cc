@@ -48,6 +48,7 @@ void serve_talk(remote::SerialTransport& line, const Options& options) {
   try {
     limit_process(options.limits.memory_bytes, largest_file(options.limits), true);
     line.limit(kYear, "a call");
+    if (options.protocol) return options.protocol->serve(line, "the client", true, own);
     remote::await_talk(line, line);
     serve_client(line, "the client", true, own);
   } catch (const Error& error) {
@@ -76,7 +77,7 @@ void serve_serial(const remote::Address& address, const Options& options,
       if (signals.ends()) return;
     }
     if (line.hung_up()) fail_environment(address.text, ": the line is hung up");
-    if (talk.was_killed()) {
+    if (talk.was_killed() && !options.protocol) {
       // The client waits for an answer: it gets one that is no frame.
       line.limit(1, "a last word");
       try {

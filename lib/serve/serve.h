@@ -31,7 +31,7 @@ struct Options;
 // A protocol that clients speak in place of ours.
 struct Protocol {
   std::string name;  // "Kenning's protocol"
-  std::function<void(FdTransport& client, const std::string& name, bool trusted, const Options& options)> serve;
+  std::function<void(Transport& client, const std::string& name, bool trusted, const Options& options)> serve;
 };
 
 struct Options {

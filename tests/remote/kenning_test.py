@@ -2,8 +2,12 @@
 """dnn-serve --protocol kenning, byte by byte: transcripts of Kenning 0.8.2 and of 2021, answers to every message type, long messages in
 pieces, and clients that lie."""
 import json
+import functools
+import operator
 import os
 import pathlib
+import pty
+import select
 import socket
 import struct
 import subprocess
@@ -122,6 +126,66 @@ class Client2026:
     def ask(self, kind, payload=b"", **options):
         self.send(kind, payload, **options)
         return self.receive()
+
+
+class ClientOnLine(Client2026):
+    """A serial line: short messages with checksums, a ping that opens."""
+
+    def __init__(self, master):
+        self.master, self.logs = master, b""
+
+    def write(self, data):
+        os.write(self.master, data)
+
+    def send(self, kind, payload=b"", flags=0, damage=0):
+        pieces = [payload[i : i + 124] for i in range(0, len(payload), 124)] or [b""]
+        for i, part in enumerate(pieces):
+            all_flags = flags | (FIRST if i == 0 else 0) | (LAST if i == len(pieces) - 1 else 0) | (HAS_PAYLOAD if part else 0)
+            head = kind.to_bytes(5, "little") + b"\0" + struct.pack("<HI", all_flags, len(part))
+            total = functools.reduce(operator.xor, head + part) ^ 0x4B ^ damage
+            self.write(head[:5] + bytes([total]) + head[6:] + part)
+
+    def exactly(self, n, limit=20):
+        data = b""
+        while len(data) < n:
+            if not select.select([self.master], [], [], limit)[0]:
+                raise TimeoutError(f"{len(data)} of {n} bytes")
+            data += os.read(self.master, n - len(data))
+        return data
+
+    def receive(self, limit=20):
+        whole = b""
+        while True:
+            head = self.exactly(12, limit)
+            kind, flags, size = int.from_bytes(head[:5], "little"), *struct.unpack("<HI", head[6:])
+            assert size <= 124, size
+            payload = self.exactly(size)
+            assert functools.reduce(operator.xor, head + payload) == 0x4B
+            if kind & 0x3FFFFFFFFF == LOGS:
+                self.logs += payload
+                continue
+            whole += payload
+            if flags & LAST:
+                return kind & 0x3FFFFFFFFF, flags, whole
+
+    def ask(self, kind, payload=b"", **options):
+        self.send(kind, payload, **options)
+        return self.receive()
+
+    def open(self):
+        """As Kenning does: a ping each second, six times."""
+        for _ in range(6):
+            self.send(0, flags=SUCCESS)
+            try:
+                return self.receive(limit=1)
+            except TimeoutError:
+                pass
+        raise TimeoutError("nobody answers a ping")
+
+    def run(self, x):
+        assert self.ask(DATA, struct.pack("<2f", *x))[1] & SUCCESS
+        assert self.ask(PROCESS)[1] & SUCCESS
+        return struct.unpack("<2f", self.ask(OUTPUT)[2])
 
 
 class Client2021:
@@ -328,6 +392,93 @@ class Kenning(unittest.TestCase):
             self.assertEqual(client.ask(DATA, data, piece=piece)[1] & SUCCESS, SUCCESS)
         client.ask(PROCESS)
         self.assertEqual(client.ask(OUTPUT)[2], struct.pack("<3f", 0, 2, 3) * 262144)
+
+    def line(self, *options):
+        """The client's end of a serial line that is served."""
+        master, slave = pty.openpty()
+        path = os.ttyname(slave)
+        server = subprocess.Popen([BIN / "dnn-serve", *(options or ("--protocol", "kenning", "--serial", path))], env=self.environment,
+                                  stdout=subprocess.PIPE, text=True)
+        def end():
+            server.kill()
+            server.wait()
+            server.stdout.close()
+            os.close(slave)
+            os.close(master)
+        self.addCleanup(end)
+        self.assertIn(path, server.stdout.readline())
+        return ClientOnLine(master)
+
+    def test_a_serial_line(self):
+        client = self.line()
+        client.write(b"\0\x07noise" * 5)  # of a line that is being set up
+        kind, flags, _ = client.open()
+        self.assertEqual((kind, flags & (SUCCESS | FAIL | IS_KENNING)), (0, SUCCESS | IS_KENNING))
+        self.assertEqual(client.ask(IO_SPEC, bytes(356))[1] & SUCCESS, SUCCESS)  # Kenning's structure
+        self.assertEqual(client.ask(MODEL, NET)[1] & SUCCESS, SUCCESS, client.logs)
+        self.assertEqual(client.run((1, 2)), (5, 1))
+        # A message that was damaged on the way is denied, and sent again.
+        self.assertEqual(client.ask(DATA, struct.pack("<2f", 3, 4), damage=1), (DATA, FAIL | FIRST | LAST | IS_KENNING, b""))
+        self.assertEqual(struct.unpack("<2f", client.ask(OUTPUT)[2]), (5, 1))
+        self.assertEqual(client.run((3, 4)), (11, 5))
+        stats = client.ask(STATS)[2]
+        name, kind, nanoseconds = struct.unpack("<32sQQ", stats)
+        self.assertEqual((name.rstrip(b"\0"), kind), (b"target_inference_step", 2))
+        self.assertGreater(nanoseconds, 0)
+        # A ping closes; the next client opens anew, and finds nothing of the last one.
+        self.assertEqual(client.ask(0, flags=FAIL)[1] & SUCCESS, SUCCESS)
+        client.open()
+        self.assertEqual(client.ask(PROCESS)[1] & FAIL, FAIL)
+        client.ask(MODEL, NET)
+        # So does one after a client that is gone: without a word, and within a message.
+        client.open()
+        self.assertEqual(client.ask(PROCESS)[1] & FAIL, FAIL)
+        client.write(MODEL.to_bytes(5, "little") + b"\0" + struct.pack("<HI", FIRST | LAST | HAS_PAYLOAD, 100) + b"half")
+        client.open()
+        client.ask(MODEL, NET)
+        self.assertEqual(client.run((1, 2)), (5, 1))
+
+    def test_a_scenario_says_where_to_listen(self):
+        def served(scenario, *options, code=0):
+            (self.folder / "s.json").write_text(scenario if isinstance(scenario, str) else json.dumps(scenario))
+            return subprocess.run([BIN / "dnn-serve", "--config", self.folder / "s.json", *options, *(("--probe",) if code == 0 else ())],
+                                  env=self.environment, capture_output=True, text=True, timeout=30)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        scenario = {"model_wrapper": {"type": "X"}, "runtime": {"type": "kenning.runtimes.tflite.TFLiteRuntime"},
+                    "protocol": {"type": "NetworkProtocol", "parameters": {"host": "localhost", "port": port, "packet_size": 32768}}}
+        (self.folder / "s.json").write_text(json.dumps(scenario))
+        server = subprocess.Popen([BIN / "dnn-serve", "--config", self.folder / "s.json"], env=self.environment, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (server.kill(), server.wait(), server.stdout.close()))
+        self.assertTrue(server.stdout.readline().endswith(f":{port}\n"))
+        client = self.connect(Client2026, port)
+        self.assertEqual(client.ask(MODEL, NET)[1] & SUCCESS, SUCCESS)
+        for wrong, said, code in (("{", "no JSON object", 3), ({"protocol": 3}, "'protocol' is no object", 3),
+                                  ({"runtime": {}}, "nothing says where to listen", 4),
+                                  ({"protocol": {"type": "ROS2Protocol"}}, "protocol ROS2Protocol is not served", 4),
+                                  ({"protocol": {"type": "UARTProtocol"}}, "names no serial line", 3),
+                                  ({"protocol": {"type": "NetworkProtocol", "parameters": {"port": 70000}}}, "no number from 0 to 65535", 3),
+                                  ({"protocol": {"type": "NetworkProtocol", "parameters": {"host": 1}}}, "'host' is no text", 3)):
+            done = served(wrong, code=code)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertIn("s.json", done.stderr)
+        done = served(scenario, "--tcp", "127.0.0.1:0", code=2)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
+    def test_a_scenario_of_a_serial_line(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        scenario = {"runtime_protocol": {"type": "kenning.protocols.uart.UARTProtocol", "parameters": {"port": os.ttyname(slave), "baudrate": 115200}}}
+        (self.folder / "s.json").write_text(json.dumps(scenario))
+        server = subprocess.Popen([BIN / "dnn-serve", "--config", self.folder / "s.json"], env=self.environment, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (server.kill(), server.wait(), server.stdout.close()))
+        self.assertIn(os.ttyname(slave), server.stdout.readline())
+        client = ClientOnLine(master)
+        client.open()
+        client.ask(MODEL, NET)
+        self.assertEqual(client.run((1, 2)), (5, 1))
 
     def test_a_package_is_a_model(self):
         (self.folder / "net.txt").write_bytes(NET)
