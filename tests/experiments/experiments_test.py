@@ -258,12 +258,14 @@ class Experiments(unittest.TestCase):
         self.assertFalse(os.path.exists(self.out))
 
     def test_frameworks_run_models_and_need_no_package(self):
-        devices = "cpu lib:onnxruntime lib:tflite lib:onnxruntime:ep=CUDA lib:torch"
+        devices = "cpu lib:onnxruntime lib:tflite lib:onnxruntime:ep=CUDA lib:torch kenning://board:7"
         status, said = self.make("all", DEVICES=devices, COMPILE_FLAGS="--shape 1x3", MODELS=f"{self.root}/one.onnx")
         self.assertEqual(status, 0, said)
         self.assertIn("skipped device lib:torch", said)
         self.assertNotIn("skipped device lib:onnx", said)
         runs = [c.split(" --warmup")[0] for c in self.called("dnn-infer")]
+        self.assertIn("dnn-infer --device kenning://board:7 --shape 1x3", runs)
+        self.assertFalse(self.exists("one/optnative/kenning---board-7/model.dnnpkg"))
         self.assertEqual(sorted(r for r in runs if "lib:" in r), sorted(
             f"dnn-infer --device {d}{level} --shape 1x3" for d, level in [
                 ("lib:onnxruntime", " -O0"), ("lib:onnxruntime", " -O3"), ("lib:onnxruntime:ep=CUDA", " -O0"),
