@@ -47,14 +47,15 @@ struct Options {
   std::optional<std::string> against;
   std::string baseline;
   std::vector<std::string> allowances;
-  std::optional<std::string> junit, sarif, markdown, legacy_tree;
+  std::optional<std::string> junit, sarif, markdown, legacy_tree, measurements;
   bool disagreements = false, confusion = false;
   int64_t memory_mib = 1024;
   bool list_metrics = false;
 };
 
 void declare(cli::Args& args, Options& o) {
-  args.positionals(&o.inputs, "STREAM", "streams to evaluate; '-' or none is standard input", 0);
+  args.positionals(&o.inputs, "STREAM",
+                   "streams, or files of Kenning's measurements, to evaluate; '-' or none is standard input", 0);
   args.optional_value(&o.json, "--json", "FILE", "-",
                       "the report as JSON, instead of the table or into FILE beside it");
   args.flag(&o.disagreements, "--disagreements",
@@ -81,6 +82,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.sarif, "--sarif", "FILE", "the same as SARIF 2.1.0");
   args.option(&o.markdown, "--markdown", "FILE", "the same and the runs as a comment in Markdown");
   args.option(&o.legacy_tree, "--legacy-tree", "DIR", "write the files of older systems (docs/reference/legacy.md)");
+  args.option(&o.measurements, "--measurements", "FILE", "write the run as Kenning does: its times, matrix and usage");
   args.option(&o.memory_mib, "--memory", "MIB", "of full outputs in memory; $TMPDIR has the rest", 0);
   args.flag(&o.list_metrics, "--list-metrics", "print the metrics, tab-separated: key, scope, unit, better, meaning");
 }
@@ -89,13 +91,26 @@ using Programs = std::vector<std::unique_ptr<metrics::ProgramMetric>>;
 
 // Reads one file; what ends it early is returned, so that all that arrived can be used first.
 std::optional<Error> read(const std::string& path, const Programs& programs, metrics::Evaluation& evaluation) {
-  const std::unique_ptr<ByteSource> source = open_source(path);
-  stream::Reader reader(*source, source_name(path));
-  try {
-    while (std::optional<stream::Record> record = reader.next()) {
-      for (const auto& program : programs) program->add(*record, &evaluation);
-      evaluation.add(std::move(*record));
+  PeekSource source(open_source(path));
+  const auto take = [&](stream::Record record) {
+    for (const auto& program : programs) program->add(record, &evaluation);
+    evaluation.add(std::move(record));
+  };
+  if (const std::optional<std::string> text = report::json_of(source)) {
+    if (!report::is_measurements(*text))
+      fail_malformed(source_name(path),
+                     ": is JSON, but not Kenning's measurements; dnn-cat --from-json makes a stream "
+                     "of JSON lines");
+    try {
+      for (stream::Record& record : report::records_of_measurements(*text, source_name(path))) take(std::move(record));
+    } catch (Error& e) {
+      throw e.within(source_name(path));
     }
+    return std::nullopt;
+  }
+  stream::Reader reader(source, source_name(path));
+  try {
+    while (std::optional<stream::Record> record = reader.next()) take(std::move(*record));
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Malformed) return e;
     throw;
@@ -114,8 +129,11 @@ void check_standard_output(const Options& o) {
   std::vector<std::string> wanting;
   if (o.disagreements) wanting.emplace_back("--disagreements");
   if (o.confusion) wanting.emplace_back("--confusion");
-  for (const auto& [path, name] :
-       {std::pair(&o.json, "--json"), {&o.junit, "--junit"}, {&o.sarif, "--sarif"}, {&o.markdown, "--markdown"}}) {
+  for (const auto& [path, name] : {std::pair(&o.json, "--json"),
+                                   {&o.junit, "--junit"},
+                                   {&o.sarif, "--sarif"},
+                                   {&o.markdown, "--markdown"},
+                                   {&o.measurements, "--measurements"}}) {
     if (*path == "-") wanting.emplace_back(name);
   }
   if (wanting.size() > 1)
@@ -146,7 +164,8 @@ void write_results(const Options& o, const metrics::Report& report,
     std::cout << metrics::disagreement_lines(report);
   } else if (o.confusion) {
     std::cout << metrics::confusion_lines(report);
-  } else if (o.json != "-" && o.junit != "-" && o.sarif != "-" && o.markdown != "-" && !report.runs.empty()) {
+  } else if (o.json != "-" && o.junit != "-" && o.sarif != "-" && o.markdown != "-" && o.measurements != "-" &&
+             !report.runs.empty()) {
     std::cout << metrics::report_table(report);
     if (comparison) std::cout << "\n" << metrics::comparison_table(*comparison);
   }
@@ -178,7 +197,7 @@ int work(const Options& o) {
     fail_usage("--baseline and --by do not go together: with --by every group is held against every other");
   evaluation.group_by(by);
   evaluation.set_baseline(o.baseline);
-  if (o.legacy_tree) evaluation.keep_details();
+  if (o.legacy_tree || o.measurements) evaluation.keep_details();
   Programs programs;
   for (const std::string& command : o.programs) {
     if (!stream::is_command(command)) fail_usage("--metric ", command, ": write it as exec:COMMAND");
@@ -192,6 +211,9 @@ int work(const Options& o) {
   }
   for (const auto& program : programs) program->finish(&evaluation);
   const metrics::Report report = evaluation.finish();
+  if (o.measurements && report.runs.size() != 1)
+    fail_usage("--measurements is for one run, and here are ", report.runs.size(),
+               "; --legacy-tree writes a file for each");
   std::optional<metrics::Comparison> comparison;
   if (baseline) comparison = metrics::compare_with(report, *baseline, allowances);
   const std::vector<metrics::Check> checks = checks_of(report, bounds, comparison, cut_off);
@@ -199,6 +221,7 @@ int work(const Options& o) {
   if (o.legacy_tree) {
     for (const std::string& note : report::write_legacy_tree(evaluation, report, *o.legacy_tree)) cli::warn(note);
   }
+  if (o.measurements) write(*o.measurements, report::measurements_json(evaluation, report.runs[0], 0));
   bool missed = false;
   for (const metrics::Check& check : checks) {
     if (check.kept || check.kind == "input") continue;

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "formats/format.h"
 #include "metrics/families.h"
+#include "report/legacy.h"
 #include "report/network.h"
 #include "report/paths.h"
 #include "report/report.h"
@@ -52,8 +53,9 @@ struct Options {
 };
 
 void declare(cli::Args& args, Options& o) {
-  args.positionals(&o.inputs, "FILE",
-                   "streams, and JSON of dnn-localize and dnn-branch eval; '-' or none is standard input", 0);
+  args.positionals(
+      &o.inputs, "FILE",
+      "streams, JSON of dnn-localize and dnn-branch eval, measurements of Kenning; '-' or none is standard input", 0);
   args.option(&o.report.title, "--title", "TEXT", "heading of the report");
   args.choice(&o.format, "--format", {"html", "rst", "md"},
               "one page, or reStructuredText or Markdown with figures as files");
@@ -82,16 +84,15 @@ void declare(cli::Args& args, Options& o) {
 std::optional<Error> read(const std::string& path, report::Collector& collector,
                           std::vector<report::Localization>* localizations, std::vector<report::Branched>* branched) {
   PeekSource source(open_source(path));
-  const Bytes first = source.peek(1);
-  if (!first.empty() && first[0] == std::byte{'{'}) {
-    std::string text;
-    std::byte buffer[65536];
-    while (const size_t n = source.read(buffer, sizeof buffer)) text += as_text({buffer, n});
+  if (const std::optional<std::string> text = report::json_of(source)) {
     try {
-      if (report::is_branched(text)) {
-        for (report::Branched& network : report::parse_branched(text)) branched->push_back(std::move(network));
+      if (report::is_branched(*text)) {
+        for (report::Branched& network : report::parse_branched(*text)) branched->push_back(std::move(network));
+      } else if (report::is_measurements(*text)) {
+        for (stream::Record& record : report::records_of_measurements(*text, source_name(path)))
+          collector.add(std::move(record));
       } else {
-        localizations->push_back(report::parse_localization(text));
+        localizations->push_back(report::parse_localization(*text));
       }
     } catch (Error& e) {
       throw e.within(source_name(path));

@@ -84,7 +84,8 @@ class KenningSession : public Session {
   std::optional<int64_t> transport_ns() const override { return transport_ns_; }
   std::string latency_contains() const override {
     return device_time_ ? "the run on a batch in memory, as the server measured it (target_inference_step)"
-                        : "from the request to run to the answer that it is done: the server says no time of its own";
+                        : "protocol_inference_step, from the request to run to the answer that it is done: the server "
+                          "says no time of its own";
   }
   std::map<std::string, std::string> facts() const override {
     return {{"server", messages_.wire() == Wire::Seed ? "Kenning, protocol of 2021" : "Kenning, protocol of 2026"}};

@@ -1,8 +1,10 @@
 // The files that scripts of older systems read: the evaluation of DeltaNN with its keys and tree, and Kenning's measurements.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/io.h"
 #include "metrics/evaluation.h"
 
 namespace dnn::report {
@@ -22,5 +24,13 @@ std::vector<std::string> write_legacy_tree(const metrics::Evaluation& evaluation
 
 // Kenning's measurements of a run, as JSON.
 std::string measurements_json(const metrics::Evaluation& evaluation, const metrics::RunReport& run, size_t run_i);
+
+// A file of Kenning's measurements as the records of a stream, and whether a text is one. Such a file counts samples and
+// lists times, and does not say which sample a time or a class is of: what is stated of the run is right, and no two runs have a sample in
+// common. Throws Malformed.
+bool is_measurements(const std::string& json);
+// All of a source that begins as a JSON object does; nullopt, and nothing read, for a stream.
+std::optional<std::string> json_of(PeekSource& source);
+std::vector<stream::Record> records_of_measurements(const std::string& json, const std::string& path);
 
 }  // namespace dnn::report

@@ -13,6 +13,7 @@ namespace {
 using Json = nlohmann::json;
 using metrics::Outcome;
 
+constexpr std::string_view kRoundTrip = "protocol_inference_step";
 constexpr int64_t kMostClasses = 10'000;  // of the dense confusion matrix
 // Its cells, nearly all of them 0: as many as ImageNet's classes have, and more only where that many predictions ask for it.
 constexpr int64_t kMostCells = 1'000'000, kCellsPerPrediction = 100;
@@ -60,7 +61,8 @@ void put_classes(const metrics::Evaluation& evaluation, const metrics::RunReport
   (*json)["eval_confusion_matrix"] = matrix;
 }
 
-void put_times(const metrics::Evaluation& evaluation, size_t run_i, Json* json) {
+// Under the name of what was measured: the device's own time, or the whole way there and back.
+void put_times(const metrics::Evaluation& evaluation, const stream::Header& header, size_t run_i, Json* json) {
   Json times = Json::array(), timestamps = Json::array();
   double sum = 0;
   evaluation.for_each(run_i, [&](const std::string&, const Outcome& outcome) {
@@ -71,8 +73,10 @@ void put_times(const metrics::Evaluation& evaluation, size_t run_i, Json* json) 
     timestamps.push_back(sum);
   });
   if (times.empty()) return;
-  (*json)["target_inference_step"] = std::move(times);
-  (*json)["target_inference_step_timestamp"] = std::move(timestamps);  // time in the network so far
+  const std::string name =
+      starts_with(header.latency_contains, kRoundTrip) ? std::string(kRoundTrip) : "target_inference_step";
+  (*json)[name] = std::move(times);
+  (*json)[name + "_timestamp"] = std::move(timestamps);  // time in the network so far
 }
 
 // A series of each thing that was measured at all; one without is not there.
@@ -107,14 +111,18 @@ void put_usage(const metrics::RunReport& run, Json* json) {
 std::string measurements_json(const metrics::Evaluation& evaluation, const metrics::RunReport& run, size_t run_i) {
   const stream::Header& header = run.header;
   const std::string framework = metrics::field_text(header, "framework");
-  const bool own = framework == "own";
+  const bool own = framework == "own" && header.tool != "kenning";
+  const auto others = header.host.find("compiler");  // of a run that Kenning measured
   Json json = {{"model_framework", header.model.format},
                {"model_version", nullptr},
-               {"compiler_framework", own ? "dnn-tools" : framework},
-               {"compiler_version", own ? Json() : Json(header.isa)},
+               {"compiler_framework", own                           ? Json("dnn-tools")
+                                      : others != header.host.end() ? Json(others->second)
+                                      : framework == "own"          ? Json()
+                                                                    : Json(framework)},
+               {"compiler_version", own || header.isa.empty() ? Json() : Json(header.isa)},
                {"command", header.command}};
   put_classes(evaluation, run, run_i, &json);
-  put_times(evaluation, run_i, &json);
+  put_times(evaluation, header, run_i, &json);
   put_usage(run, &json);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
