@@ -12,7 +12,7 @@ inline constexpr double kSilence_s = 0.5;  // within a message: less than a clie
 // Reads until a ping that opens a talk, whatever else an earlier talk has left on the line.
 void await_opening(ByteSource& line);
 
-// Whether a description of tensors is the structure, which has no names: tensors go in the model's order.
+// True for a description of tensors that is the structure: it has no names, so tensors go in the model's order.
 bool is_structure(Bytes io_spec);
 
 // Statistics as Kenning's clients of serial lines read them: the time of the last run.

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kMatrix = "eval_confusion_matrix";
-// Of the device, and of the request to it where that is all that was measured.
+// Times of the device, or of the request to it where that is all that was measured.
 constexpr const char *kDeviceTime = "target_inference_step", *kRoundTrip = "protocol_inference_step";
 constexpr int64_t kMostSamples = 20'000'000;
 constexpr double kMostSeconds = 1e8;
@@ -79,7 +79,7 @@ std::vector<std::string> names_at(const Json& map, const char* key) {
   return names;
 }
 
-// What stands at the same place in a list beside that of the times; none where it does not.
+// The number at this place of a list that stands beside the times, if there is one.
 std::optional<double> beside(const Json* list, size_t i) {
   if (list == nullptr || i >= list->size() || !(*list)[i].is_number()) return std::nullopt;
   return (*list)[i].get<double>();

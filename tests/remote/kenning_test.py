@@ -80,6 +80,15 @@ S 02000000 0100
 """
 
 
+TRANSCRIPTS = pathlib.Path(__file__).resolve().parent / "transcripts"
+
+
+def transcript(name):
+    """The messages of a recording: side, head and payload; a greeting has no payload."""
+    lines = [line.split() for line in (TRANSCRIPTS / name).read_text().splitlines() if not line.startswith("#")]
+    return [(side, bytes.fromhex(head), bytes.fromhex("".join(rest))) for side, head, *rest in lines]
+
+
 def exactly(connection, n):
     data = b""
     while len(data) < n:
@@ -323,6 +332,51 @@ class Kenning(unittest.TestCase):
         text = TRANSCRIPT_2021.format(model_size_and_type=struct.pack("<I", len(NET) + 2).hex(), model=NET.hex())
         with socket.create_connection(("127.0.0.1", self.serve()), 30) as connection:
             self.replay(text, connection)
+
+    def follow(self, name, send, receive):
+        """Sends what the client of a recording sent; each answer is that of the recording, but for checksums, logs, and times."""
+        for side, head, payload in transcript(name):
+            if side == "C":
+                send(head + payload)
+            elif len(head) == 12 and head[0] != LOGS:
+                kind, flags, got = receive()
+                self.assertEqual((kind, flags), (head[0], struct.unpack("<H", head[6:8])[0]))
+                if kind != STATS:
+                    self.assertEqual(got.hex(), payload.hex())
+        return got
+
+    def test_the_transcript_of_kennings_own_client_and_server(self):
+        client = self.connect(Client2026, self.serve())
+        stats = self.follow("kenning_client_and_server.txt", client.socket.sendall, client.receive)
+        self.assertEqual(len(json.loads(stats)["target_inference_step"]), 2)
+
+    def test_the_transcript_of_kennings_own_client_of_serial_lines(self):
+        client = self.line()
+        self.follow("kenning_uart_client.txt", client.write, client.receive)
+
+    def test_the_transcript_of_our_client_and_kennings_server(self):
+        recorded = transcript("dnn_infer_and_server.txt")
+        (self.folder / "net.tflite").write_bytes(next(payload for side, head, payload in recorded if side == "C" and head[0] == MODEL))
+        wrong = []
+        def serve(listener):
+            connection, _ = listener.accept()
+            with connection:
+                for side, head, payload in recorded:
+                    if side == "S":
+                        connection.sendall(head + payload)
+                    elif (got := exactly(connection, len(head + payload))) != head + payload:
+                        wrong.append((head, got))
+                        return
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            thread = threading.Thread(target=serve, args=(listener,), daemon=True)
+            thread.start()
+            done = subprocess.run([BIN / "dnn-infer", "--device", f"kenning://127.0.0.1:{listener.getsockname()[1]}", "-n", "2", "--warmup", "0",
+                                   "--fill", "random", "--outputs", "net.tflite"], cwd=self.folder, env=self.environment, capture_output=True, timeout=60)
+            thread.join(10)
+        self.assertEqual((wrong, done.returncode), ([], 0), done.stderr)
+        records = [json.loads(line) for line in subprocess.run([BIN / "dnn-cat", "-"], input=done.stdout, capture_output=True, check=True).stdout.splitlines()]
+        self.assertIn("protocol_inference_step", records[0]["latency_contains"])  # 0.8.2 says no time of the device
+        self.assertEqual(self.outputs(records)[0]["y"]["data"], "kEf8Pq30G0A=")
 
     def test_a_client_of_2021(self):
         client = self.connect(Client2021, self.serve())
