@@ -194,7 +194,7 @@ class KenningSession : public Session {
     return outputs;
   }
 
-  // What the server's statistics list as the device's own times; nullopt where they have no such list.
+  // The list of the device's own times in the server's statistics; nullopt where they have none.
   std::optional<Json> times_there() {
     try {
       const Bytes statistics = ask(kenning::kStats, {}, "statistics");

@@ -1,4 +1,5 @@
-// The targets "cpu-O0" to "cpu-O4" and "opencl-O0" to "opencl-O4", "cuda-O0" to "cuda-O4": cases compiled many to a package, and run on the device.
+// The targets "cpu-O0" to "cpu-O4" and "opencl-O0" to "opencl-O4", "cuda-O0" to "cuda-O4", and "unix:PATH-O0" and the like for a dnn-serve
+// on aarch64: cases compiled many to a package, and run on the device.
 #include <cstdlib>
 #include <exception>
 
@@ -61,7 +62,8 @@ DeviceOptions device_options() {
 // Some jobs compiled into one package; its outputs for the jobs' inputs.
 class Bundle {
  public:
-  Bundle(const std::vector<Target::Job>& jobs, const std::vector<size_t>& members, const CompileOptions& options) {
+  Bundle(const std::vector<Target::Job>& jobs, const std::vector<size_t>& members, const CompileOptions& options,
+         const std::string& device) {
     Graph all;
     std::vector<Tensor> inputs;
     for (size_t i : members) {
@@ -74,7 +76,7 @@ class Bundle {
     }
     auto package = std::make_shared<const Package>(compile(all, options));
     for (const Step& step : package->variants[0].steps) (step.kernel >= 0 ? n_kernels : n_interpreted) += 1;
-    const std::vector<Tensor> outputs = open_session(options.device, package, device_options())->run(inputs);
+    const std::vector<Tensor> outputs = open_session(device, package, device_options())->run(inputs);
     size_t at = 0;
     for (size_t i : members) {
       const size_t n = jobs[i].graph->outputs.size();
@@ -89,10 +91,13 @@ class Bundle {
 
 class Compiled : public Target {
  public:
-  Compiled(const std::string& device, int opt) : cache_(std::filesystem::temp_directory_path().string()) {
-    options_.device = device;
+  Compiled(const std::string& device, int opt)
+      : device_(device), cache_(std::filesystem::temp_directory_path().string()) {
+    const DeviceSpec spec(device);
+    options_.device = spec.is_remote() ? "cpu" : device;
     options_.opt = opt;
     options_.isas = {opt < 3 ? std::string("x86-64") : supported_isas().back()};
+    if (spec.is_remote()) options_.isas = isas_of_target("aarch64");
     options_.build.cache_folder = cache_.path();
   }
   size_t batch() const override { return 64; }
@@ -131,7 +136,7 @@ class Compiled : public Target {
     bool same = true;
     for (size_t i = 0; i < inputs.size(); ++i) same = same && inputs[i].identical(job.inputs[i]);
     if (same) return results_[job_i];
-    return Bundle({Job{job.graph, inputs}}, {0}, options_).results[0];
+    return Bundle({Job{job.graph, inputs}}, {0}, options_, device_).results[0];
   }
 
   std::string summary() const override {
@@ -140,12 +145,13 @@ class Compiled : public Target {
 
  private:
   void run_bundle(const std::vector<size_t>& members) {
-    Bundle bundle(*jobs_, members, options_);
+    Bundle bundle(*jobs_, members, options_, device_);
     for (size_t k = 0; k < members.size(); ++k) results_[members[k]] = std::move(bundle.results[k]);
     n_kernels_ += bundle.n_kernels;
     n_interpreted_ += bundle.n_interpreted;
   }
 
+  const std::string device_;
   TemporaryFolder cache_;
   CompileOptions options_;
   const std::vector<Job>* jobs_ = nullptr;
@@ -157,7 +163,7 @@ class Compiled : public Target {
 }  // namespace
 
 std::unique_ptr<Target> open_compiled(const std::string& device, int opt) {
-  if (DeviceSpec(device).device().list(device_options()).empty())
+  if (!DeviceSpec(device).is_remote() && DeviceSpec(device).device().list(device_options()).empty())
     fail_environment("there is no ", device, " device on this machine");
   return std::make_unique<Compiled>(device, opt);
 }

@@ -2,6 +2,7 @@
 #include "onnx/target.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "interp/interpreter.h"
 
 namespace dnn::conformance {
@@ -30,8 +31,12 @@ std::unique_ptr<Target> open_target(const std::string& device) {
     for (const char* kind : {"cpu", "opencl", "cuda"}) {
       if (device == cat(kind, "-O", opt)) return open_compiled(kind, opt);
     }
+    if (starts_with(device, "unix:") && device.ends_with(cat("-O", opt)))
+      return open_compiled(device.substr(0, device.size() - 3), opt);
   }
-  fail_usage("no device ", quoted(device), "; there are: reference, loops, cpu-O0 to cpu-O4, opencl-O0 to opencl-O4");
+  fail_usage("no device ", quoted(device),
+             "; there are: reference, loops, cpu-O0 to cpu-O4, opencl-O0 to opencl-O4, cuda-O0 to "
+             "cuda-O4, unix:PATH-O0 to unix:PATH-O4");
 }
 
 }  // namespace dnn::conformance

@@ -27,7 +27,7 @@ class Target {
 };
 
 // "reference" is the interpreter; "loops" is the same, and each node's lowering must give the same bits; "cpu-O0" to
-// "cpu-O4" and "opencl-O0" to "opencl-O4" compile. Throws Usage naming the devices there are, Environment for one that is
+// "cpu-O4" and "opencl-O0" to "opencl-O4" compile, as does "unix:PATH-O0" for a dnn-serve on aarch64. Throws Usage naming the devices there are, Environment for one that is
 // not on this machine.
 std::unique_ptr<Target> open_target(const std::string& device);
 

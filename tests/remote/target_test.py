@@ -11,6 +11,23 @@ import unittest
 from remote_case import ROOT, SAMPLE, RemoteCase
 
 DATA = pathlib.Path(os.environ["DNN_TEST_DATA"]) if "DNN_TEST_DATA" in os.environ else None
+# Processors that the emulator has, plainest first, and the variant of a quantised network that is the best there.
+VARIANTS = {"cortex-a53": "aarch64-neon", "cortex-a76": "aarch64-dotprod", "neoverse-n1": "aarch64-dotprod", "max": "aarch64-i8mm"}
+# A product of unsigned with signed bytes.
+BYTES = """graph "bytes" {
+ opset 17
+ input x: float32[4,64]
+ const xs: float32[] = {0.0078125}
+ const xz: uint8[] = {128}
+ const w: int8[64,32] = {%s}
+ const ws: float32[] = {0.03125}
+ const wz: int8[] = {0}
+ const ys: float32[] = {0.0625}
+ q: uint8[4,64] = QuantizeLinear(x, xs, xz) @quantize
+ y: uint8[4,32] = QLinearMatMul(q, xs, xz, w, ws, wz, ys, xz) @product
+ output y
+}
+""" % ", ".join(str(i * 37 % 255 - 127) for i in range(64 * 32))
 HOW = "cmake --workflow --preset {} builds it"
 
 
@@ -91,6 +108,36 @@ class Target(RemoteCase):
             model = DATA / "derived" / name
             local, there = (self.infer(where, "-O", "0", "--outputs", model=model).stdout for where in ("cpu", device))
             self.assertEqual(self.comparable(there)[1], self.comparable(local)[1], name)
+
+    def test_the_best_variant_on_each_processor(self):
+        """Dot products of bytes, which have instructions of their own from ARMv8.2 on, and matrix products of bytes beyond that."""
+        program = built("target-aarch64")
+        if not shutil.which("qemu-aarch64-static") or not shutil.which("aarch64-linux-gnu-gcc"):
+            self.skipTest("no qemu-aarch64-static or aarch64-linux-gnu-gcc; scripts/setup --cross installs them")
+        (self.folder / "bytes.txt").write_text(BYTES)
+        for level in ("1", "3"):
+            local = self.comparable(self.infer("cpu", "-O", level, "--outputs", model=self.folder / "bytes.txt").stdout)[1]
+            for processor, isa in VARIANTS.items():
+                device = self.board(f"qemu-aarch64-static -cpu {processor} {program}")
+                there = self.infer(device, "-O", level, "--outputs", model=self.folder / "bytes.txt")
+                header, *records = self.records(there.stdout)
+                self.assertEqual(header["isa"], isa, processor)
+                self.assertEqual(self.comparable(there.stdout)[1], local, processor)
+                self.assertFalse([r for r in records if r.get("latency_ns") is not None])
+        # A variant that a processor lacks instructions for is refused, not run.
+        device = self.board(f"qemu-aarch64-static -cpu cortex-a53 {program}")
+        self.assertIn(b"aarch64-dotprod", self.infer(device, "--isa", "aarch64-dotprod", model=self.folder / "bytes.txt", code=2).stderr)
+
+    def test_real_integer_networks_on_emulated_boards(self):
+        program = built("target-aarch64")
+        if DATA is None:
+            self.skipTest("DNN_TEST_DATA names no folder")
+        model = DATA / "models" / "mobilenet_v1_0.25_224_tflite" / "mobilenet_v1_0.25_224_quant.tflite"
+        local = self.comparable(self.infer("cpu", "-O", "3", "--outputs", model=model).stdout)[1]
+        for processor, isa in VARIANTS.items():
+            there = self.infer(self.board(f"qemu-aarch64-static -cpu {processor} {program}"), "-O", "3", "--outputs", model=model).stdout
+            self.assertEqual(self.records(there)[0]["isa"], isa)
+            self.assertEqual(self.comparable(there)[1], local, processor)
 
     def test_deploys_by_hash(self):
         built("target-x86-64")
