@@ -93,7 +93,8 @@ class Measurement {
     std::vector<Way> ways;
     ways.push_back({[&] { return session_->run(inputs_); }, session_->callers_processors()});
     for (size_t p = 0; p < parts_.size(); ++p)
-      ways.push_back({[&, p] { return alone_[p]->run(inputs_); }, parts_[p].cores});
+      ways.push_back(
+          {[&, p] { return place::on_part(parts_[p], [&] { return alone_[p]->run(inputs_); }); }, parts_[p].cores});
     if (all_) ways.push_back({[&] { return together_->run(inputs_); }, all_->cores});
     for (Way& way : ways) {
       for (int64_t i = 0; i < request_.warmup; ++i) run_once(way, false);
@@ -133,8 +134,10 @@ class Measurement {
  private:
   std::unique_ptr<Session> open(const Part& part) {
     std::shared_ptr<const Package>& package = packages_[part.device.text()];
-    if (package == nullptr) package = std::make_shared<Package>(compile(graph_, options_for(part, request_.compile)));
-    return open_alone(package, part);
+    return place::on_part(part, [&] {
+      if (package == nullptr) package = std::make_shared<Package>(compile(graph_, options_for(part, request_.compile)));
+      return open_alone(package, part);
+    });
   }
 
   const EvaluateRequest& request_;

@@ -28,14 +28,16 @@ class Stopwatch {
     std::vector<double> result;
     for (const Part& part : parts_) {
       std::shared_ptr<const Package>& package = packages[part.device.text()];
-      if (package == nullptr)
-        package = std::make_shared<Package>(compile(graph, place::options_for(part, options_.compile)));
-      const std::unique_ptr<Session> session = place::open_alone(package, part);
+      const std::unique_ptr<Session> session = place::on_part(part, [&] {
+        if (package == nullptr)
+          package = std::make_shared<Package>(compile(graph, place::options_for(part, options_.compile)));
+        return place::open_alone(package, part);
+      });
       const PinnedThread pinned(part.cores);
       std::vector<double> us;
       for (int64_t i = 0; i < kWarmUp + options_.runs; ++i) {
         const auto start = std::chrono::steady_clock::now();
-        session->run(inputs);
+        place::on_part(part, [&] { return session->run(inputs); });
         if (i >= kWarmUp)
           us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
       }

@@ -15,6 +15,7 @@
 #include "codegen/reduced_floats.h"
 #include "codegen/samples.h"
 #include "codegen/schedule.h"
+#include "codegen/segments.h"
 #include "graph/locate.h"
 #include "loops/steps.h"
 #include "ops/border.h"
@@ -68,6 +69,7 @@ struct Life {
   Lifetime steps;
   Argument::Kind kind;
   int64_t at = 0;
+  std::set<size_t> segments = {};  // whose steps use it
 };
 
 Kernel scheduled(const Kernel& kernel, const std::set<const loops::Buffer*>& packable, const ScheduleOptions& options) {
@@ -86,9 +88,10 @@ const Vocabulary& vocabulary_of(const Isa& isa) {
 
 class Generator {
  public:
-  Generator(const Graph& graph, const GenerateOptions& options, const Target& target, Packed& packed)
-      : graph_(graph), options_(options), target_(target), packed_(packed) {
-    if (target.takes_samples_alone()) samples_ = find_samples(graph);
+  Generator(const Graph& graph, const GenerateOptions& options, const Target& target, Packed& packed,
+            const Segments& segments)
+      : graph_(graph), options_(options), target_(target), packed_(packed), segments_(segments) {
+    if (target.takes_samples_alone() && segments.empty()) samples_ = find_samples(graph);
     if (const auto chosen = options.schedules.find(target.isa->name); chosen != options.schedules.end())
       chosen_ = chosen->second;
   }
@@ -408,6 +411,7 @@ class Generator {
       Life& life = life_of(a);
       if (life.steps.first < 0) life.steps.first = now;
       life.steps.last = now;
+      if (!segments_.empty()) life.segments.insert(segments_.of[static_cast<size_t>(step.node)]);
     }
     result_.variant.steps.push_back(std::move(step));
   }
@@ -461,12 +465,27 @@ class Generator {
     }
   }
 
-  static void plan(const std::vector<Life*>& all, Argument::Kind kind, int64_t* bytes) {
+  // Whether each segment that uses the one is done before any begins that uses the other.
+  bool all_before(const Life& one, const Life& other) const {
+    return std::all_of(one.segments.begin(), one.segments.end(), [&](size_t a) {
+      return std::all_of(other.segments.begin(), other.segments.end(), [&](size_t b) {
+        return a == b ? one.steps.last < other.steps.first : segments_.before[a][b];
+      });
+    });
+  }
+
+  void plan(const std::vector<Life*>& all, Argument::Kind kind, int64_t* bytes) const {
     std::vector<Lifetime> lifetimes;
+    std::vector<const Life*> lives;
     for (const Life* life : all) {
-      if (life->kind == kind) lifetimes.push_back(life->steps);
+      if (life->kind != kind) continue;
+      lifetimes.push_back(life->steps);
+      lives.push_back(life);
     }
-    const std::vector<int64_t> offsets = plan_memory(lifetimes, bytes);
+    std::function<bool(size_t, size_t)> apart;
+    if (!segments_.empty())
+      apart = [&](size_t a, size_t b) { return all_before(*lives[a], *lives[b]) || all_before(*lives[b], *lives[a]); };
+    const std::vector<int64_t> offsets = plan_memory(lifetimes, bytes, apart);
     size_t next = 0;
     for (Life* life : all) {
       if (life->kind == kind) life->at = offsets[next++];
@@ -477,6 +496,7 @@ class Generator {
   const GenerateOptions& options_;
   const Target& target_;
   Packed& packed_;
+  const Segments& segments_;
   std::map<std::string, ScheduleParameters> chosen_;  // by kernel
   Generated result_;
   std::map<ValueId, loops::Layout> layouts_;
@@ -490,7 +510,9 @@ class Generator {
 
 }  // namespace
 
-Package generate(const Graph& graph, const GenerateOptions& options) {
+Package generate(const Graph& graph, const GenerateOptions& options) { return generate(graph, options, {}); }
+
+Package generate(const Graph& graph, const GenerateOptions& options, const Segments& segments) {
   DNN_CHECK(!options.targets.empty());
   const bool units = options.targets[0].backend()->builds_here;  // that compile apart
   const std::string define = options.fast_math ? "#define DNN_FAST_MATH\n" : "";
@@ -506,7 +528,7 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
   Packed packed(graph);
   for (const Target& target : options.targets) {
     const Vocabulary& vocabulary = vocabulary_of(*target.isa);
-    Generated generated = Generator(graph, options, target, packed).run();
+    Generated generated = Generator(graph, options, target, packed, segments).run();
     Code& code = generated.variant.code;
     for (const Kernel& kernel : generated.kernels) {
       code.tasks.push_back(task_count(kernel));
@@ -530,7 +552,7 @@ Package generate(const Graph& graph, const GenerateOptions& options) {
 std::string emit_loops(const Graph& graph, const GenerateOptions& options, const Target& target) {
   std::string text;
   Packed packed(graph);
-  for (const Kernel& kernel : Generator(graph, options, target, packed).run().kernels)
+  for (const Kernel& kernel : Generator(graph, options, target, packed, {}).run().kernels)
     text += loops::to_text(kernel) + "\n";
   return text;
 }

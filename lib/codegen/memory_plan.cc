@@ -7,7 +7,8 @@
 
 namespace dnn::codegen {
 
-std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* arena_bytes) {
+std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* arena_bytes,
+                                 const std::function<bool(size_t a, size_t b)>& apart) {
   std::vector<size_t> by_size(values.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -19,7 +20,8 @@ std::vector<int64_t> plan_memory(const std::vector<Lifetime>& values, int64_t* a
     const int64_t bytes = (values[i].bytes + kArenaAlign - 1) / kArenaAlign * kArenaAlign;
     int64_t at = 0;
     for (size_t other : placed) {
-      if (values[other].last < values[i].first || values[i].last < values[other].first) continue;
+      const bool intervals = values[other].last < values[i].first || values[i].last < values[other].first;
+      if (intervals && (!apart || apart(other, i))) continue;
       if (offsets[other] - at >= bytes) break;
       at = std::max(at, offsets[other] + (values[other].bytes + kArenaAlign - 1) / kArenaAlign * kArenaAlign);
     }

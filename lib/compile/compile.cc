@@ -5,6 +5,7 @@
 
 #include "codegen/generate.h"
 #include "compile/precision.h"
+#include "compile/segments.h"
 #include "graph/text.h"
 #include "ops/op.h"
 #include "package/join.h"
@@ -159,8 +160,11 @@ void drop_needless(std::vector<Variant>& variants) {
   });
 }
 
+using FindSegments = std::function<codegen::Segments(const Graph& graph)>;
+
 // Variants for a group of targets, not built yet. `source` has its types.
-Package compile_group(const Graph& source, const CompileOptions& options, const std::vector<Target>& group) {
+Package compile_group(const Graph& source, const CompileOptions& options, const std::vector<Target>& group,
+                      const FindSegments& segments) {
   const Backend* backend = group[0].backend();
   Graph graph = source;
   PassOptions rewriting = pass_options_for(options, group);
@@ -182,7 +186,7 @@ Package compile_group(const Graph& source, const CompileOptions& options, const 
     generate.schedules = options.schedules;
     generate.on_workload = options.on_workload;
     generate.on_c_text = options.on_c_text;
-    package = codegen::generate(graph, generate);
+    package = codegen::generate(graph, generate, segments ? segments(graph) : codegen::Segments());
     generate.on_workload = nullptr;
     if (backend->builds_here && !options.on_c_text) drop_needless(package.variants);
     if (options.emit) {
@@ -212,14 +216,16 @@ std::string compilers_of(const std::vector<Target>& targets, const BuildOptions&
 
 PassOptions pass_options(const CompileOptions& options) { return pass_options_for(options, targets_of(options)); }
 
-Package compile(const Graph& source, const CompileOptions& options) {
+Package compile(const Graph& source, const CompileOptions& options) { return compile_segments(source, options, {}); }
+
+Package compile_segments(const Graph& source, const CompileOptions& options, const FindSegments& segments) {
   const std::vector<Target> targets = targets_of(options);
   Graph typed = at_element(source, targets[0].element);
   infer_types(typed);
   verify(typed);
   Package package;
   for (const std::vector<Target>& group : groups_of(targets)) {
-    Package part = compile_group(typed, options, group);
+    Package part = compile_group(typed, options, group, segments);
     if (package.variants.empty()) {
       package = std::move(part);
     } else {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/printable.h"
 #include "base/sha256.h"
@@ -143,6 +144,46 @@ std::vector<std::vector<std::string>> copied_values(const Package& package) {
   return copied;
 }
 
+// A segment's own package, or the one of which it has steps.
+const Package& package_of(const Package& package, const PlacedSegment& s) {
+  return s.package == nullptr ? *package.placed->whole : *s.package;
+}
+
+size_t steps_of(const PlacedSegment& s) {
+  return s.package == nullptr ? s.steps.size() : s.package->variants.front().steps.size();
+}
+
+// Nodes of the model that a segment computes, and the bytes of constants that it reads.
+std::vector<std::string> segment_nodes(const Package& package, const PlacedSegment& s) {
+  if (s.package != nullptr) return nodes_of(s.package->source.structure());
+  const Variant& variant = package.placed->whole->variants.front();
+  std::vector<std::string> names;
+  NodeId last = -1;
+  for (size_t step : s.steps) {
+    const NodeId id = variant.steps[step].node;
+    if (id == last) continue;
+    last = id;
+    const Node& node = variant.graph->node(id);
+    if (node.sources.empty()) names.push_back(node.name);
+    names.insert(names.end(), node.sources.begin(), node.sources.end());
+  }
+  return names;
+}
+
+int64_t segment_constant_bytes(const Package& package, const PlacedSegment& s) {
+  if (s.package != nullptr) return constant_bytes(*s.package);
+  const Package& whole = *package.placed->whole;
+  std::set<int64_t> read;
+  for (size_t step : s.steps) {
+    for (const Argument& a : whole.variants.front().steps[step].arguments) {
+      if (a.kind == Argument::Kind::Constant) read.insert(a.at);
+    }
+  }
+  int64_t bytes = 0;
+  for (int64_t at : read) bytes += static_cast<int64_t>(whole.constants[static_cast<size_t>(at)].size_bytes());
+  return bytes;
+}
+
 // Parts and segments of a placed package, "" of another.
 std::string placed_lines(const Package& package) {
   if (package.placed == nullptr) return "";
@@ -156,13 +197,13 @@ std::string placed_lines(const Package& package) {
                  {"id", i},
                  {"name", s.name},
                  {"part", package.placed->parts[s.part]},
-                 {"target", s.package->backend()},
+                 {"target", package_of(package, s).backend()},
                  {"inputs", values_json(graph, s.inputs)},
                  {"outputs", values_json(graph, s.outputs)},
                  {"copied", copied[i]},
-                 {"nodes", nodes_of(s.package->source.structure())},
-                 {"steps", s.package->variants.front().steps.size()},
-                 {"constant_bytes", constant_bytes(*s.package)}});
+                 {"nodes", segment_nodes(package, s)},
+                 {"steps", steps_of(s)},
+                 {"constant_bytes", segment_constant_bytes(package, s)}});
   }
   return out;
 }
@@ -173,8 +214,8 @@ std::string placed_text(const Package& package) {
   std::string out = "segment\tpart\tsteps\tnodes\tcopied\n";
   for (size_t i = 0; i < copied.size(); ++i) {
     const PlacedSegment& s = package.placed->segments[i];
-    out += cat(i, "\t", package.placed->parts[s.part], "\t", s.package->variants.front().steps.size(), "\t",
-               clean(s.name), "\t", copied[i].empty() ? "-" : clean(join(copied[i], "+")), "\n");
+    out += cat(i, "\t", package.placed->parts[s.part], "\t", steps_of(s), "\t", clean(s.name), "\t",
+               copied[i].empty() ? "-" : clean(join(copied[i], "+")), "\n");
   }
   return out + "\n";
 }

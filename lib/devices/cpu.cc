@@ -7,46 +7,20 @@
 
 #include "base/cpu.h"
 #include "base/threads.h"
-#include "devices/code.h"
+#include "devices/cpu_kernels.h"
 #include "devices/planned.h"
 #include "target/isa.h"
-#include "target/level.h"
 
 namespace dnn {
 namespace {
-
-using KernelFunction = void (*)(void* const* args, int64_t begin, int64_t end);
-
-const Variant& choose_variant(const Package& package, const std::string& forced) {
-  const auto row_of = [](const Variant& variant) { return find_isa(Language::C, variant.target.isa); };
-  const auto runs = [&](const Variant& variant) { return row_of(variant) != nullptr && row_of(variant)->runs_here(); };
-  const Variant* best = nullptr;
-  std::vector<std::string> have;
-  for (const Variant& variant : package.variants) {
-    if (!variant.compiled()) continue;
-    have.push_back(variant.target.isa);
-    if (!forced.empty() ? variant.target.isa != forced : !runs(variant)) continue;
-    if (best == nullptr || row_of(*best) < row_of(variant)) best = &variant;  // the table has the best last
-  }
-  if (best == nullptr) {
-    fail_environment("the package holds code for ", have.empty() ? "no instruction set" : join(have), ", not for ",
-                     forced.empty() ? "this processor" : forced, "; compile it with --isa");
-  }
-  if (!runs(*best))
-    fail_environment("this processor does not run ", best->target.isa, " code; it has ", join(supported_isas()));
-  return *best;
-}
 
 class CpuSession : public PlannedSession {
  public:
   CpuSession(std::shared_ptr<const Package> package, const Variant& variant, const DeviceOptions& options)
       : PlannedSession(std::move(package), variant),
-        code_(variant_->code.binary),
+        kernels_(*package_, *variant_),
         processors_(options.processors),
         pool_(options.threads, processors_) {
-    code_.start();
-    for (const KernelInfo& kernel : variant_->kernels)
-      functions_.push_back(reinterpret_cast<KernelFunction>(code_.function(kernel.name)));
     for (const Step& step : variant_->steps) pointers_.emplace_back(step.arguments.size(), nullptr);
     keep_samples(false);
   }
@@ -100,34 +74,20 @@ class CpuSession : public PlannedSession {
     return pointers;
   }
 
-  KernelFunction function(size_t i) const { return functions_[static_cast<size_t>(variant_->steps[i].kernel)]; }
-  int64_t tasks(size_t i) const { return variant_->code.tasks[static_cast<size_t>(variant_->steps[i].kernel)]; }
-  bool flush() const { return level_of(package_->info.opt).flush_denormals; }
-
   void launch(size_t i) override {
     find_pointers(i);
     if (variant_->steps[i].samples > 1) return launch_together(i, 0, variant_->steps[i].samples);
-    struct Call {
-      KernelFunction function;
-      void* const* args;
-      bool flush;
-    } call{function(i), pointers_[i].data(), flush()};
-    auto job = [](void* context, int64_t begin, int64_t end) {
-      const Call& c = *static_cast<const Call*>(context);
-      FlushDenormals flush(c.flush);
-      c.function(c.args, begin, end);
-    };
-    pool_.run(tasks(i), job, &call);
+    kernels_.run(pool_, i, pointers_[i].data());
   }
 
   // A step of the samples from `first` to before `last`, each in an arena of its own, all threads at them together.
   void launch_together(size_t i, int64_t first, int64_t last) {
     struct Call {
-      KernelFunction function;
+      CpuKernels::Function function;
       std::vector<Pointers> args;  // by sample
       int64_t tasks;
       bool flush;
-    } call{function(i), {}, tasks(i), flush()};
+    } call{kernels_.function(i), {}, kernels_.tasks(i), kernels_.flush_denormals()};
     for (int64_t s = first; s < last; ++s) call.args.push_back(pointers_for(i, s, s - first));
     auto job = [](void* context, int64_t begin, int64_t end) {
       const Call& c = *static_cast<const Call*>(context);
@@ -160,11 +120,11 @@ class CpuSession : public PlannedSession {
     };
     std::atomic<int64_t> next{0};
     parallel_for(pool_, alone == 0 ? 0 : threads, [&](int64_t thread) {
-      FlushDenormals flush(this->flush());
+      FlushDenormals flush(kernels_.flush_denormals());
       for (int64_t s = next++; s < alone; s = next++) {
         for (size_t i = first; i <= last; ++i) {
           Pointers args = pointers_for(i, s, thread);
-          timed(i, threads, [&] { function(i)(args.data(), 0, tasks(i)); });
+          timed(i, threads, [&] { kernels_.function(i)(args.data(), 0, kernels_.tasks(i)); });
         }
       }
     });
@@ -178,10 +138,9 @@ class CpuSession : public PlannedSession {
     std::memcpy(arena_data_ + offset, from, bytes);
   }
 
-  LoadedCode code_;
+  const CpuKernels kernels_;
   const std::vector<int> processors_;
   ThreadPool pool_;
-  std::vector<KernelFunction> functions_;
   Tensor arena_;
   std::byte* arena_data_ = nullptr;
   std::vector<Pointers> pointers_;  // by step, of the first sample
@@ -191,7 +150,7 @@ class CpuSession : public PlannedSession {
 
 std::unique_ptr<Session> cpu_open(std::shared_ptr<const Package> package, const std::string&,
                                   const DeviceOptions& options) {
-  const Variant& variant = choose_variant(*package, options.isa);
+  const Variant& variant = choose_cpu_variant(*package, options.isa);
   return std::make_unique<CpuSession>(std::move(package), variant, options);
 }
 

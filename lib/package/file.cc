@@ -36,7 +36,9 @@ using flatbuffers::Offset;
 constexpr char kMagic[8] = {'D', 'N', 'N', 'P', 'K', 'G', 0, 1};
 constexpr size_t kHead = 56;  // magic, manifest size, HMAC, checksum
 constexpr size_t kAlign = 64;
-constexpr uint32_t kVersion = 4;      // of packages with a plan for several devices
+constexpr uint32_t kShared =
+    5;  // of packages with a plan for the processors of one machine, which share one package's steps out
+constexpr uint32_t kPlaced = 4;       // of packages with a plan for several devices
 constexpr uint32_t kPlain = 3;        // of all others; of older ones the source alone is read
 constexpr uint64_t kLarge = 1 << 16;  // bytes of a constant that is not read before it is needed
 
@@ -134,15 +136,19 @@ Offset<fb::Manifest> pack_package(FlatBufferBuilder& b, const Package& p, const 
 
 Offset<fb::Placed> pack_placed(FlatBufferBuilder& b, const Placed& placed, const StoreBlob& put) {
   const auto parts = b.CreateVectorOfStrings(placed.parts);
+  const auto pack = [&](const std::shared_ptr<const Package>& package) {
+    return package == nullptr ? Offset<fb::Manifest>() : pack_package(b, *package, put);
+  };
   std::vector<Offset<fb::Segment>> segments;
   for (const PlacedSegment& s : placed.segments) {
-    const auto package = pack_package(b, *s.package, put);
+    const auto package = pack(s.package);
+    const auto steps = s.steps.empty() ? 0 : b.CreateVector(std::vector<uint32_t>(s.steps.begin(), s.steps.end()));
     const auto name = b.CreateString(s.name);
     const auto inputs = b.CreateVector(s.inputs), outputs = b.CreateVector(s.outputs);
-    segments.push_back(fb::CreateSegment(b, name, static_cast<uint32_t>(s.part), inputs, outputs, package));
+    segments.push_back(fb::CreateSegment(b, name, static_cast<uint32_t>(s.part), inputs, outputs, package, steps));
   }
   const auto list = b.CreateVector(segments);
-  return fb::CreatePlaced(b, parts, list);
+  return fb::CreatePlaced(b, parts, list, pack(placed.whole));
 }
 
 Offset<fb::Manifest> pack_package(FlatBufferBuilder& b, const Package& p, const StoreBlob& put) {
@@ -166,8 +172,8 @@ Offset<fb::Manifest> pack_package(FlatBufferBuilder& b, const Package& p, const 
   const auto gs = b.CreateVector(graphs);
   const auto vs = b.CreateVector(variants);
   const auto placed = p.placed == nullptr ? Offset<fb::Placed>() : pack_placed(b, *p.placed, put);
-  return fb::CreateManifest(b, p.placed == nullptr ? kPlain : kVersion, info, source, cs, gs, vs, !p.source.kept(),
-                            placed);
+  const uint32_t version = p.placed == nullptr ? kPlain : p.placed->whole == nullptr ? kPlaced : kShared;
+  return fb::CreateManifest(b, version, info, source, cs, gs, vs, !p.source.kept(), placed);
 }
 
 std::string build_manifest(const Package& p, BlobStore& blobs) {
@@ -415,12 +421,21 @@ std::vector<ValueId> unpack_ids(const flatbuffers::Vector<int32_t>* ids) {
   return ids == nullptr ? std::vector<ValueId>() : std::vector<ValueId>(ids->begin(), ids->end());
 }
 
+// A package within a plan.
+std::shared_ptr<const Package> unpack_plain(const fb::Manifest* m, const std::string& what, const BlobReader& blobs,
+                                            const std::shared_ptr<const void>& owner) {
+  if (m == nullptr || m->version() != kPlain || m->placed() != nullptr)
+    fail_malformed("the plan is damaged: ", what, " has no package");
+  return unpack_package(*m, blobs, owner, ConstantsChecked::Before);
+}
+
 std::shared_ptr<const Placed> unpack_placed(const fb::Placed& p, const BlobReader& blobs,
                                             const std::shared_ptr<const void>& owner) {
   const auto placed = std::make_shared<Placed>();
   if (p.parts() != nullptr) {
     for (const auto* part : *p.parts()) placed->parts.push_back(part->str());
   }
+  if (p.whole() != nullptr) placed->whole = unpack_plain(p.whole(), "the whole", blobs, owner);
   if (p.segments() == nullptr) return placed;
   for (const auto* s : *p.segments()) {
     PlacedSegment segment;
@@ -428,9 +443,13 @@ std::shared_ptr<const Placed> unpack_placed(const fb::Placed& p, const BlobReade
     segment.part = s->part();
     segment.inputs = unpack_ids(s->inputs());
     segment.outputs = unpack_ids(s->outputs());
-    if (s->package() == nullptr || s->package()->version() != kPlain || s->package()->placed() != nullptr)
-      fail_malformed("the plan is damaged: segment ", placed->segments.size(), " has no package");
-    segment.package = unpack_package(*s->package(), blobs, owner, ConstantsChecked::Before);
+    if (p.whole() == nullptr) {
+      segment.package = unpack_plain(s->package(), cat("segment ", placed->segments.size()), blobs, owner);
+    } else {
+      check_alignment(s->steps(), sizeof(uint32_t));
+      if (s->steps() != nullptr) segment.steps.assign(s->steps()->begin(), s->steps()->end());
+      if (s->package() != nullptr) fail_malformed("the plan is damaged: a segment has a package beside the whole one");
+    }
     placed->segments.push_back(std::move(segment));
   }
   return placed;
@@ -450,8 +469,8 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, 1 << 28);
   if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
   const fb::Manifest* m = fb::GetManifest(manifest.data());
-  if (m->version() > kVersion)
-    fail_unsupported("package version ", m->version(), " is newer than this tool's ", kVersion);
+  if (m->version() > kShared)
+    fail_unsupported("package version ", m->version(), " is newer than this tool's ", kShared);
   OpenedPackage opened;
   opened.older = m->version() < kPlain;
   opened.trusted = !opened.older && !key.secret.empty() && same_digest(sign(manifest, key), digest);
@@ -464,7 +483,8 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     return opened;
   }
   opened.package = unpack_package(*m, blobs, owner, when);
-  if ((m->version() == kVersion) != (m->placed() != nullptr))
+  const bool shared = m->placed() != nullptr && m->placed()->whole() != nullptr;
+  if ((m->version() >= kPlaced) != (m->placed() != nullptr) || (m->version() == kShared) != shared)
     fail_malformed("the plan is damaged: version ", m->version(), m->placed() == nullptr ? " lacks" : " has", " parts");
   if (m->placed() != nullptr) opened.package->placed = unpack_placed(*m->placed(), blobs, owner);
   check_placed(*opened.package);

@@ -21,6 +21,7 @@ class PlanCheck {
   void check() {
     check_parts();
     if (placed_.segments.empty()) fail("it has no segments");
+    if (placed_.whole != nullptr) check_whole();
     for (ValueId v : graph_.inputs) made_[static_cast<size_t>(v)] = true;
     for (size_t s = 0; s < placed_.segments.size(); ++s) check_segment(s, placed_.segments[s]);
     for (ValueId v : graph_.outputs) {
@@ -38,12 +39,44 @@ class PlanCheck {
     }
   }
 
+  // One package of the same inputs and outputs, whose steps the segments share out.
+  void check_whole() const {
+    const Package& whole = *placed_.whole;
+    if (whole.variants.size() != 1 || whole.backend() == kPlacedBackend || !whole.variants.front().state.empty())
+      fail("its package is not one that segments share out");
+    const Graph& own = whole.graph();
+    const auto same = [&](const std::vector<ValueId>& mine, const std::vector<ValueId>& theirs) {
+      return std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(), [&](ValueId a, ValueId b) {
+        return graph_.value(a).name == own.value(b).name && graph_.value(a).type.text() == own.value(b).type.text();
+      });
+    };
+    if (!same(graph_.inputs, own.inputs) || !same(graph_.outputs, own.outputs))
+      fail("its package has other inputs or outputs");
+    std::vector<bool> taken(whole.variants.front().steps.size(), false);
+    for (const PlacedSegment& segment : placed_.segments) {
+      for (size_t i = 0; i < segment.steps.size(); ++i) {
+        const size_t step = segment.steps[i];
+        if (step >= taken.size() || taken[step] || (i > 0 && step < segment.steps[i - 1]))
+          fail("step ", step, " is not one segment's, in its order");
+        taken[step] = true;
+      }
+    }
+    if (std::find(taken.begin(), taken.end(), false) != taken.end()) fail("no segment has one of the steps");
+  }
+
   void check_segment(size_t index, const PlacedSegment& segment) {
     if (segment.part >= placed_.parts.size()) fail("segment ", index, " is for part ", segment.part);
-    if (segment.package->backend() == kPlacedBackend) fail("segment ", index, " is placed itself");
-    const Graph& own = segment.package->graph();
-    check_values(index, segment.inputs, own, own.inputs);
-    check_values(index, segment.outputs, own, own.outputs);
+    if ((segment.package == nullptr) != (placed_.whole != nullptr) || (!segment.steps.empty() && !placed_.whole))
+      fail("segment ", index, " and the whole do not fit");
+    for (const std::vector<ValueId>* values : {&segment.inputs, &segment.outputs}) {
+      for (ValueId v : *values) check_value(index, v);
+    }
+    if (segment.package != nullptr) {
+      if (segment.package->backend() == kPlacedBackend) fail("segment ", index, " is placed itself");
+      const Graph& own = segment.package->graph();
+      check_values(index, segment.inputs, own, own.inputs);
+      check_values(index, segment.outputs, own, own.outputs);
+    }
     for (ValueId v : segment.inputs) {
       if (!made_[static_cast<size_t>(v)]) fail("segment ", index, " reads value ", v, " before it is made");
     }
@@ -53,13 +86,16 @@ class PlanCheck {
     }
   }
 
+  void check_value(size_t index, ValueId v) const {
+    if (v < 0 || v >= graph_.value_count()) fail("segment ", index, " names value ", v);
+  }
+
   // Checks a segment's inputs or outputs: `mine` in the whole graph, `theirs` in its own.
   void check_values(size_t index, const std::vector<ValueId>& mine, const Graph& own,
                     const std::vector<ValueId>& theirs) const {
     if (mine.size() != theirs.size())
       fail("segment ", index, " lists ", mine.size(), " values, it has ", theirs.size());
     for (size_t i = 0; i < mine.size(); ++i) {
-      if (mine[i] < 0 || mine[i] >= graph_.value_count()) fail("segment ", index, " names value ", mine[i]);
       const Type& type = graph_.value(mine[i]).type;
       if (!type.fixed() || type.text() != own.value(theirs[i]).type.text())
         fail("segment ", index, " has value ", mine[i], " as ", own.value(theirs[i]).type.text(), ", it is ",

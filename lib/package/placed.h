@@ -1,7 +1,8 @@
 // Placed packages: one network as parts for several devices, and the plan that says what runs where, in which order, on which values.
 //
 // Such a package has one variant, for the backend "placed": it has no code, and its graph says what goes in and out. What runs is the
-// segments' packages, each an ordinary one for its part's device. lib/place makes and runs them.
+// segments' packages, each an ordinary one for its part's device; or, where all parts are processors of one machine, one ordinary package
+// of the whole network, whose steps the segments share out. lib/place makes and runs them.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,17 +18,19 @@ inline constexpr std::string_view kPlacedBackend = "placed";
 struct PlacedSegment {
   std::string name;  // "conv1 .. pool1"
   size_t part = 0;
-  std::vector<ValueId> inputs, outputs;  // of the placed package's graph, in the order of those of the segment's own
-  std::shared_ptr<const Package> package;
+  std::vector<ValueId> inputs, outputs;    // of the placed package's graph, in the order of those of the segment's own
+  std::shared_ptr<const Package> package;  // null where there is one for the whole network
+  std::vector<size_t> steps = {};          // then, of that package's variant, ascending
 };
 
 struct Placed {
   std::vector<std::string> parts;       // as a user writes them, "C=cpu@0"
   std::vector<PlacedSegment> segments;  // each behind those that it reads from
+  std::shared_ptr<const Package> whole = nullptr;
 };
 
 // Throws Malformed unless the plan computes the graph's outputs: every value is made once, before it is read, by parts that there are,
-// and has the type that the graph says. Also where the variant says that there is a plan, and there is none.
+// and has the type that the graph says; each step of a package for the whole is one segment's. Also where the variant says that there is a plan, and there is none.
 void check_placed(const Package& package);
 
 }  // namespace dnn

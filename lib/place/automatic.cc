@@ -26,18 +26,6 @@ std::string ms(double us) { return number("%.3f", us / 1e3) + " ms"; }
 
 std::string percent(double share) { return cat(std::lround(100 * share), " %"); }
 
-std::vector<size_t> places_of(const Graph& graph, const std::vector<Block>& blocks,
-                              const std::vector<BlockChoice>& choice) {
-  std::vector<size_t> places(static_cast<size_t>(graph.node_slots()), 0);
-  for (size_t k = 0; k < blocks.size(); ++k) {
-    for (NodeId id : blocks[k].join) places[static_cast<size_t>(id)] = choice[k].join;
-    for (size_t b = 0; b < blocks[k].branches.size(); ++b) {
-      for (NodeId id : blocks[k].branches[b].nodes) places[static_cast<size_t>(id)] = choice[k].branches[b];
-    }
-  }
-  return places;
-}
-
 bool on_one_device(const Graph& graph, const std::vector<size_t>& places) {
   std::set<size_t> used;
   for (NodeId id : graph.order()) used.insert(places[static_cast<size_t>(id)]);
@@ -54,7 +42,8 @@ class AutoPlacement {
     std::vector<Candidate> candidates = predicted_candidates();
     std::vector<Way> ways;
     for (size_t i = 0; i < sessions_.size(); ++i)
-      ways.push_back({[this, i] { return sessions_[i]->run(inputs_); }, found_.singles[i].part.cores});
+      ways.push_back({[this, i] { return on_part(found_.singles[i].part, [&] { return sessions_[i]->run(inputs_); }); },
+                      found_.singles[i].part.cores});
     for (Candidate& candidate : candidates) {
       candidate.session = open_parallel(graph_, parts_, candidate.places, options_);
       ways.push_back(
@@ -82,12 +71,10 @@ class AutoPlacement {
     std::map<std::string, std::shared_ptr<const Package>> packages;  // by device
     for (const Part& part : all) {
       std::shared_ptr<const Package>& package = packages[part.device.text()];
-      try {
+      on_part(part, [&] {
         if (package == nullptr) package = std::make_shared<Package>(compile(numbered_, options_for(part, options_)));
         sessions_.push_back(open_alone(package, part));
-      } catch (Error& e) {
-        throw e.within("part " + part.label());
-      }
+      });
       found_.singles.push_back({part, {}});
     }
   }

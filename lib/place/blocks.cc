@@ -106,32 +106,48 @@ std::vector<Run> find_runs(const Graph& graph, const std::function<bool(ValueId)
   return runs;
 }
 
-std::vector<Block> find_blocks(const Graph& graph) {
-  const Uses uses(graph);
-  std::vector<Block> blocks;
-  for (Run& run : find_runs(graph, [&](ValueId v) { return graph.value(v).type.fixed(); })) {
-    if (run.nodes.empty()) continue;
+namespace {
+
+class BlockFinder {
+ public:
+  explicit BlockFinder(const Graph& graph) : graph_(graph), uses_(graph), constant_(of_constants(graph, uses_)) {}
+
+  std::vector<Block> find() const {
+    std::vector<Block> blocks;
+    for (const Run& run : find_runs(graph_, [&](ValueId v) { return graph_.value(v).type.fixed(); })) {
+      if (run.nodes.empty()) continue;
+      Block whole = block_of(run);
+      std::vector<Block> inner;
+      if (whole.branches.empty()) {
+        for (const Run& part : inside(run)) inner.push_back(block_of(part));
+      }
+      if (std::any_of(inner.begin(), inner.end(), [](const Block& block) { return !block.branches.empty(); })) {
+        blocks.insert(blocks.end(), inner.begin(), inner.end());
+      } else {
+        blocks.push_back(std::move(whole));
+      }
+    }
+    return blocks;
+  }
+
+ private:
+  Block block_of(const Run& run) const {
     Block block;
-    if (run.in != kNoValue) block.bytes_in = bytes_of(graph, run.in);
+    if (run.in != kNoValue) block.bytes_in = bytes_of(graph_, run.in);
     const NodeId last = run.nodes.back();
     const std::vector<NodeId> before(run.nodes.begin(), run.nodes.end() - 1);
-    // Constants that the join reads are no branches.
-    const std::vector<bool> constant = of_constants(graph, uses);
-    std::vector<std::vector<NodeId>> groups = connected(graph, uses, before, run.in);
-    block.join = {};
-    for (std::vector<NodeId>& group : groups) {
-      const bool is_constant =
-          std::all_of(group.begin(), group.end(), [&](NodeId id) { return constant[static_cast<size_t>(id)]; });
-      if (is_constant) {
+    for (std::vector<NodeId>& group : connected(graph_, uses_, before, run.in)) {
+      // Constants that the join reads are no branches.
+      if (std::all_of(group.begin(), group.end(), [&](NodeId id) { return constant_[static_cast<size_t>(id)]; })) {
         block.join.insert(block.join.end(), group.begin(), group.end());
         continue;
       }
       Branch branch{std::move(group), 0};
       for (NodeId id : branch.nodes) {
-        for (ValueId v : graph.node(id).outputs) {
+        for (ValueId v : graph_.node(id).outputs) {
           if (v == kNoValue) continue;
-          const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(v)];
-          if (std::find(readers.begin(), readers.end(), last) != readers.end()) branch.bytes += bytes_of(graph, v);
+          const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+          if (std::find(readers.begin(), readers.end(), last) != readers.end()) branch.bytes += bytes_of(graph_, v);
         }
       }
       block.branches.push_back(std::move(branch));
@@ -141,11 +157,51 @@ std::vector<Block> find_blocks(const Graph& graph) {
       block.branches.clear();
       block.join = run.nodes;
     }
-    const std::vector<ValueId> read = read_by(graph, last);
+    const std::vector<ValueId> read = read_by(graph_, last);
     block.join_reads_input = std::find(read.begin(), read.end(), run.in) != read.end();
-    blocks.push_back(std::move(block));
+    return block;
   }
-  return blocks;
-}
+
+  // The runs within a run, of whose input the last node's own use does not count: branches that a sum goes past.
+  std::vector<Run> inside(const Run& run) const {
+    const std::set<NodeId> here(run.nodes.begin(), run.nodes.end() - 1);
+    std::set<ValueId> live;
+    if (run.in != kNoValue && last_of(uses_.readers[static_cast<size_t>(run.in)], here) >= 0) live.insert(run.in);
+    std::vector<Run> runs(1);
+    runs.back().in = run.in;
+    for (NodeId id : run.nodes) {
+      runs.back().nodes.push_back(id);
+      if (id == run.nodes.back()) break;
+      for (ValueId v : read_by(graph_, id)) {
+        const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+        const bool join_reads = v != run.in && readers.back() == run.nodes.back();
+        if (last_of(readers, here) == id && !join_reads) live.erase(v);
+      }
+      for (ValueId v : graph_.node(id).outputs) {
+        if (v != kNoValue && !constant_[static_cast<size_t>(id)]) live.insert(v);
+      }
+      if (live.size() != 1 || *live.begin() == run.in || !graph_.value(*live.begin()).type.fixed()) continue;
+      runs.back().out = *live.begin();
+      runs.emplace_back();
+      runs.back().in = *live.begin();
+    }
+    runs.back().out = run.out;
+    return runs;
+  }
+
+  // The last of the readers that are nodes of `here`; -1: none is.
+  static NodeId last_of(const std::vector<NodeId>& readers, const std::set<NodeId>& here) {
+    const auto last = std::find_if(readers.rbegin(), readers.rend(), [&](NodeId id) { return here.count(id) != 0; });
+    return last == readers.rend() ? -1 : *last;
+  }
+
+  const Graph& graph_;
+  const Uses uses_;
+  const std::vector<bool> constant_;
+};
+
+}  // namespace
+
+std::vector<Block> find_blocks(const Graph& graph) { return BlockFinder(graph).find(); }
 
 }  // namespace dnn::place

@@ -15,7 +15,32 @@ int64_t clock_ns() {
       .count();
 }
 
+// To be woken takes tens of microseconds, more than many a segment. Longer than branches of equal length differ by, shorter than what a
+// processor saves by sleeping.
+constexpr std::chrono::microseconds kAwake{1000};
+
 }  // namespace
+
+// The session's mutex is held.
+void ParallelSession::Worker::call() {
+  calls.fetch_add(1, std::memory_order_release);
+  wake.notify_all();
+}
+
+template <class Ready>
+void ParallelSession::Worker::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
+  const auto until = std::chrono::steady_clock::now() + kAwake;
+  while (!ready()) {
+    const uint64_t seen = calls.load(std::memory_order_relaxed);
+    lock.unlock();
+    bool awake = true;
+    while (calls.load(std::memory_order_acquire) == seen && (awake = std::chrono::steady_clock::now() < until)) {
+      if (!has_processor) std::this_thread::yield();
+    }
+    lock.lock();
+    if (!awake) return wake.wait(lock, ready);
+  }
+}
 
 ParallelSession::ParallelSession(Plan plan, std::vector<Part> parts, std::vector<std::unique_ptr<Session>> sessions)
     : plan_(std::move(plan)),
@@ -29,7 +54,10 @@ ParallelSession::ParallelSession(Plan plan, std::vector<Part> parts, std::vector
   }
   readers_.resize(plan_.segments.size());
   times_.resize(plan_.segments.size());
-  for (size_t p = 0; p < parts_.size(); ++p) workers_.push_back(std::make_unique<Worker>());
+  for (const Part& part : parts_) {
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->has_processor = !part.cores.empty();
+  }
   for (size_t s = 0; s < plan_.segments.size(); ++s) {
     workers_[plan_.segments[s].part]->segments.push_back(s);
     for (ValueId v : plan_.segments[s].inputs) {
@@ -59,9 +87,9 @@ void ParallelSession::end() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
+    for (const auto& worker : workers_) worker->call();
   }
   for (const auto& worker : workers_) {
-    worker->wake.notify_all();
     if (worker->thread.joinable()) worker->thread.join();
   }
 }
@@ -85,9 +113,9 @@ std::vector<Tensor> ParallelSession::run(const std::vector<Tensor>& inputs) {
   for (const auto& worker : workers_) working_ += worker->thread.joinable() ? 1 : 0;
   start_ns_ = clock_ns();
   ++run_;
-  for (const auto& worker : workers_) worker->wake.notify_all();
+  for (const auto& worker : workers_) worker->call();
   run_part(callers_, lock);
-  done_.wait(lock, [&] { return working_ == 0; });
+  workers_[callers_]->wait(lock, [&] { return working_ == 0; });
   if (failure_) std::rethrow_exception(failure_);
   std::vector<Tensor> outputs;
   for (ValueId v : plan_.outputs) outputs.push_back(values_[static_cast<size_t>(v)]);
@@ -98,12 +126,12 @@ void ParallelSession::work(size_t part) {
   Worker& worker = *workers_[part];
   std::unique_lock lock(mutex_);
   for (uint64_t last = 0;;) {
-    worker.wake.wait(lock, [&] { return stop_ || run_ != last; });
+    worker.wait(lock, [&] { return stop_ || run_ != last; });
     if (stop_) return;
     last = run_;
     run_part(part, lock);
     if (stop_) return;
-    if (--working_ == 0) done_.notify_all();
+    if (--working_ == 0) workers_[callers_]->call();
   }
 }
 
@@ -111,7 +139,7 @@ void ParallelSession::work(size_t part) {
 void ParallelSession::run_part(size_t part, std::unique_lock<std::mutex>& lock) {
   Worker& worker = *workers_[part];
   for (size_t index : worker.segments) {
-    worker.wake.wait(lock, [&] { return stop_ || failure_ != nullptr || missing_[index] == 0; });
+    worker.wait(lock, [&] { return stop_ || failure_ != nullptr || missing_[index] == 0; });
     if (stop_ || failure_ != nullptr || !run_segment(index, lock)) return;
   }
 }
@@ -141,7 +169,7 @@ bool ParallelSession::run_segment(size_t index, std::unique_lock<std::mutex>& lo
     return true;
   }
   if (failure_ == nullptr) failure_ = failure;
-  for (const auto& worker : workers_) worker->wake.notify_all();
+  for (const auto& worker : workers_) worker->call();
   return false;
 }
 
@@ -153,7 +181,7 @@ void ParallelSession::publish(size_t index, std::vector<Tensor> outputs) {
     if (--missing_[reader] != 0) continue;
     times_[reader].ready_ns = times_[index].end_ns;
     const size_t part = plan_.segments[reader].part;
-    if (part != segment.part) workers_[part]->wake.notify_all();
+    if (part != segment.part) workers_[part]->call();
   }
 }
 

@@ -1,5 +1,6 @@
 // ParallelSession: the segments of a plan on their parts at once. The caller of run() works for one part, a thread for each other.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -23,7 +24,7 @@ struct SegmentTime {
 class ParallelSession {
  public:
   // `sessions`: one for each segment, opened with the options of its part. A part's segments run in the plan's order. Threads are kept to their
-  // part's first processor and sleep while they wait.
+  // part's first processor. One that waits stays awake for a while and then sleeps.
   ParallelSession(Plan plan, std::vector<Part> parts, std::vector<std::unique_ptr<Session>> sessions);
   ~ParallelSession();
   ParallelSession(const ParallelSession&) = delete;
@@ -48,7 +49,14 @@ class ParallelSession {
   struct Worker {
     std::vector<size_t> segments;  // in their order
     std::condition_variable wake;
+    std::atomic<uint64_t> calls{0};  // counts what it was woken for
     std::thread thread;
+    bool has_processor = false;  // of its own, which it need not give way on
+
+    void call();
+    // Until `ready` says so, which the lock guards.
+    template <class Ready>
+    void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
   };
 
   void end();
@@ -66,8 +74,7 @@ class ParallelSession {
   std::vector<std::vector<size_t>> readers_;  // by segment: whose inputs it makes, once for each value
   std::vector<SegmentTime> times_;
 
-  std::mutex mutex_;  // guards all below
-  std::condition_variable done_;
+  std::mutex mutex_;             // guards all below
   std::vector<Tensor> values_;   // by ValueId of the whole graph
   std::vector<size_t> missing_;  // by segment: inputs that are not there yet
   uint64_t run_ = 0;             // counts the runs

@@ -8,6 +8,7 @@
 #include "graph/bind.h"
 #include "infer/setup.h"
 #include "ops/op.h"
+#include "place/joint.h"
 
 namespace dnn::place {
 
@@ -23,11 +24,9 @@ Graph with_one_sample(Graph graph) {
 
 void connect_parts(std::vector<Part>& parts, const DeviceOptions& connection) {
   for (Part& part : parts) {
-    try {
+    on_part(part, [&] {
       if (part.device.is_remote()) part.device.connect(connection);
-    } catch (Error& e) {
-      throw e.within("part " + part.label());
-    }
+    });
   }
 }
 
@@ -84,6 +83,8 @@ std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::ve
                                                const std::vector<size_t>& places, const CompileOptions& options) {
   check_precisions(graph, parts, places);
   Plan plan = cut_into_segments(graph, places);
+  if (const std::optional<Joint> joint = compile_joint(graph, plan, parts, options))
+    return open_joint(graph, std::move(plan), parts, *joint);
   std::vector<std::shared_ptr<const Package>> packages;
   for (const Segment& segment : plan.segments)
     packages.push_back(compile_segment(segment, parts[segment.part], options));

@@ -4,10 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "compile/compile.h"
 #include "place/executor.h"
 
 namespace dnn::place {
+
+// Calls `work` and returns its result; an error that it throws names the part.
+template <class Work>
+auto on_part(const Part& part, Work&& work) {
+  try {
+    return work();
+  } catch (Error& e) {
+    throw e.within("part " + part.label());
+  }
+}
 
 // `graph` with every open first extent 1, and its types inferred: what the functions below take.
 Graph with_one_sample(Graph graph);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ops/op.h"
 #include "passes/pass.h"
+#include "place/joint.h"
 
 namespace dnn::place {
 namespace {
@@ -58,12 +59,22 @@ Package make_placed(const Graph& source, const Graph& ready, const std::vector<P
   auto placed = std::make_shared<Placed>();
   for (const Part& part : parts) placed->parts.push_back(part.entry());
   Package package;
-  for (const Segment& segment : plan.segments) {
-    const std::shared_ptr<Package> own = compile_segment(segment, parts[segment.part], options);
+  const auto holds = [&](const std::shared_ptr<Package>& own) {
     if (!keep_source) own->source = own->source.without_constants();
     if (package.info.passes.empty()) package.info.passes = own->info.passes;
     if (package.info.compiler.empty()) package.info.compiler = own->info.compiler;
-    placed->segments.push_back({segment.name, segment.part, segment.inputs, segment.outputs, own});
+    return own;
+  };
+  const std::optional<Joint> joint = compile_joint(ready, plan, parts, options);
+  if (joint) placed->whole = holds(std::make_shared<Package>(*joint->package));
+  for (size_t s = 0; s < plan.segments.size(); ++s) {
+    const Segment& segment = plan.segments[s];
+    placed->segments.push_back({segment.name, segment.part, segment.inputs, segment.outputs, nullptr, {}});
+    if (joint) {
+      placed->segments.back().steps = joint->steps[s];
+    } else {
+      placed->segments.back().package = holds(compile_segment(segment, parts[segment.part], options));
+    }
   }
   Variant& variant = package.variants.emplace_back();
   variant.target.backend = kPlacedBackend;
@@ -88,6 +99,7 @@ Plan plan_of(const Package& package) {
   plan.parts = placed.parts.size();
   for (const PlacedSegment& s : placed.segments) plan.segments.push_back({s.name, s.part, s.inputs, s.outputs});
   count_copies(graph, plan);
+  if (placed.whole != nullptr) plan.copies = plan.copied_bytes = 0;
   return plan;
 }
 
@@ -96,6 +108,12 @@ PlacedSession::PlacedSession(std::shared_ptr<const Package> package, const Place
   const Placed& placed = *package_->placed;
   std::vector<Part> parts = parse_parts(join(placed.parts, ","));
   connect_parts(parts, options.connection);
+  if (placed.whole != nullptr) {
+    Joint joint{placed.whole, {}};
+    for (const PlacedSegment& segment : placed.segments) joint.steps.push_back(segment.steps);
+    parallel_ = open_joint(package_->graph(), plan_of(*package_), parts, joint);
+    return;
+  }
   std::vector<std::shared_ptr<const Package>> packages;
   for (const PlacedSegment& segment : placed.segments) packages.push_back(segment.package);
   parallel_ = open_compiled(plan_of(*package_), parts, packages);
@@ -170,21 +188,26 @@ std::vector<Tensor> PlacedSession::trace(const std::vector<Tensor>& inputs, cons
     values[static_cast<size_t>(plan.inputs[i])] = inputs[i];
     show(plan.inputs[i], inputs[i]);
   }
-  for (size_t s = 0; s < plan.segments.size(); ++s) {
-    const Segment& segment = plan.segments[s];
-    Session& session = parallel_->session(s);
+  const auto trace_one = [&](Session& session, const std::vector<ValueId>& from, const std::vector<ValueId>& to) {
     const PinnedThread pinned(session.pinned_to());
     std::vector<Tensor> given;
-    for (ValueId v : segment.inputs) given.push_back(values[static_cast<size_t>(v)]);
+    for (ValueId v : from) given.push_back(values[static_cast<size_t>(v)]);
     const std::vector<Tensor> made = session.trace(given, [&](const Graph& own, ValueId id, const Tensor& tensor) {
       if (&own != &session.graph()) return;  // a subgraph's own values
       show(graph().find_value(own.value(id).name), tensor);
       for (const std::string& alias : own.value(id).aliases) show(graph().find_value(alias), tensor);
     });
     for (size_t i = 0; i < made.size(); ++i) {
-      values[static_cast<size_t>(segment.outputs[i])] = made[i];
-      show(segment.outputs[i], made[i]);
+      values[static_cast<size_t>(to[i])] = made[i];
+      show(to[i], made[i]);
     }
+  };
+  if (package_->placed->whole != nullptr) {
+    // The same kernels on the same values, one after another.
+    trace_one(*open_alone(package_->placed->whole, parallel_->parts().front()), plan.inputs, plan.outputs);
+  } else {
+    for (size_t s = 0; s < plan.segments.size(); ++s)
+      trace_one(parallel_->session(s), plan.segments[s].inputs, plan.segments[s].outputs);
   }
   std::vector<Tensor> outputs;
   for (ValueId v : plan.outputs) outputs.push_back(values[static_cast<size_t>(v)]);

@@ -74,6 +74,7 @@ class Cutter {
   Segment segment(size_t part, const std::vector<NodeId>& nodes) {
     Segment s;
     s.part = part;
+    s.nodes = nodes;
     s.name = name_of(graph_, nodes.front());
     if (nodes.size() > 1) s.name += " .. " + name_of(graph_, nodes.back());
     s.graph.name = s.name;

@@ -14,6 +14,7 @@ struct Segment {
   std::vector<ValueId> inputs, outputs;  // in the whole graph, in the order of the segment's
   bool merges = false;                   // it begins with values of several parts
   Graph graph = {};                      // its inputs are called as in the whole graph; empty in the plan of a package
+  std::vector<NodeId> nodes = {};        // in the whole graph; none in the plan of a package
 };
 
 struct Plan {

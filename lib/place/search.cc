@@ -110,6 +110,18 @@ bool BlockChoice::splits() const {
   return std::any_of(branches.begin(), branches.end(), [&](size_t d) { return d != join; });
 }
 
+std::vector<size_t> places_of(const Graph& graph, const std::vector<Block>& blocks,
+                              const std::vector<BlockChoice>& choice) {
+  std::vector<size_t> places(static_cast<size_t>(graph.node_slots()), 0);
+  for (size_t k = 0; k < blocks.size(); ++k) {
+    for (NodeId id : blocks[k].join) places[static_cast<size_t>(id)] = choice[k].join;
+    for (size_t b = 0; b < blocks[k].branches.size(); ++b) {
+      for (NodeId id : blocks[k].branches[b].nodes) places[static_cast<size_t>(id)] = choice[k].branches[b];
+    }
+  }
+  return places;
+}
+
 double predicted_us(const NetworkCost& cost, const std::vector<BlockChoice>& choice) {
   double us = 0;
   size_t at = kHost;

@@ -43,6 +43,10 @@ struct Searched {
   bool proved = true;  // no choice is predicted to be faster
 };
 
+// The device of each node, by NodeId.
+std::vector<size_t> places_of(const Graph& graph, const std::vector<Block>& blocks,
+                              const std::vector<BlockChoice>& choice);
+
 // How long the costs say that a placement takes.
 double predicted_us(const NetworkCost& cost, const std::vector<BlockChoice>& choice);
 

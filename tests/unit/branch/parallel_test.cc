@@ -272,6 +272,7 @@ TEST(ParallelSession, AFailureNamesItsPartAndEndsTheRun) {
   const auto both = failing_session(graph, {1, 2});
   EXPECT_EQ(failure_of(*both), "");
   EXPECT_NE(failure_of(*both).find("the device is gone"), std::string::npos);
+  failure_of(*both);  // a part that had not begun when the other one failed fails now
   EXPECT_TRUE(both->run(image())[0].identical(wanted));
 }
 

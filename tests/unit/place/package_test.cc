@@ -100,6 +100,7 @@ std::vector<size_t> places_for(const std::string& rules, const std::string& devi
 std::vector<Tensor> one_after_another(const Package& package, const std::vector<Tensor>& inputs) {
   const Plan plan = plan_of(package);
   const std::vector<Part> parts = parse_parts(join(package.placed->parts, ","));
+  if (package.placed->whole != nullptr) return open_alone(package.placed->whole, parts[0])->run(inputs);
   std::vector<Tensor> values(plan.values);
   for (size_t i = 0; i < inputs.size(); ++i) values[static_cast<size_t>(plan.inputs[i])] = inputs[i];
   for (const PlacedSegment& s : package.placed->segments) {
