@@ -68,6 +68,64 @@ class Placed(RemoteCase):
         self.assertIn(f"part D ({address}/cpu), left: ", errors.decode())
         self.assertLess(time.monotonic() - begin, 30)
 
+    def branched(self):
+        """The path of a branched network's configuration."""
+        path = self.folder / "net-CD.yaml"
+        path.write_text("""MODEL: {TYPE: mbanynet, NUM_CLASSES: 5}
+ANYNET:
+  STEM_TYPE: res_stem_in
+  STEM_W: 8
+  BLOCK_TYPE: res_basic_block
+  STRIDES: [[1, 1], [2, 2]]
+  DEPTHS: [[1, 2], [1, 1]]
+  WIDTHS: [[8, 16], [16, 8]]
+  DEVICES: ["cpu", "dsp"]
+  ORIGINAL_WIDTHS: [24, 24]
+TRAIN: {IM_SIZE: 32}
+""")
+        return path
+
+    def test_a_branch_over_a_real_ssh(self):
+        self.start_sshd()
+        result = self.folder / "ssh.csv"
+        self.run_tool("dnn-branch", "eval", self.branched(), "--devices", "C=cpu@0,D=ssh://board/cpu", "--runs", "3", "--warmup", "1", "-o", result)
+        measured, = json.loads(result.with_suffix(".json").read_text())["results"]
+        self.assertEqual([part["part"] for part in measured["parts"]], ["C (cpu@0)", "D (ssh://board/cpu)"])
+        self.assertEqual([alone["same_bits"] for alone in measured["alone"]], [True, True])
+        self.assertGreater(measured["merges"]["copies"], 0)
+
+    def test_a_branch_whose_server_dies_names_its_part(self):
+        """The dnn-serve behind an ssh dies while both branches run again and again: an error, and no run that waits for ever."""
+        self.start_sshd()
+        run = subprocess.Popen([BIN / "dnn-branch", "eval", self.branched(), "--devices", "C=cpu@0,D=ssh://board/cpu", "--runs", "100000000",
+                                "-o", self.folder / "dies.csv"], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(run.kill)
+        self.addCleanup(run.stdout.close)
+        self.addCleanup(run.stderr.close)
+        serving = self.descendant("dnn-serve", self.sshd.pid)
+        time.sleep(1)
+        os.kill(serving, signal.SIGKILL)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 5, errors)
+        self.assertIn("part D (ssh://board/cpu)", errors.decode())
+
+    def descendant(self, name, root):
+        """The process of that name below `root`, once it is there."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            waiting = [root]
+            while waiting:
+                pid = waiting.pop()
+                try:
+                    if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == name:
+                        return pid
+                    for children in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+                        waiting += map(int, children.read_text().split())
+                except OSError:  # it has ended
+                    pass
+            time.sleep(0.05)
+        self.fail(f"no {name} below process {root}")
+
     def test_a_server_that_is_not_there(self):
         server, address = self.serve("--unix", self.folder / "gone.sock")
         self.compile(f"C=cpu,D={address}/cpu", self.folder / "gone.dnnpkg")

@@ -98,7 +98,7 @@ class RemoteCase(unittest.TestCase):
                                           f"StrictModes no\nUsePAM no\nPidFile {root}/pid\nPasswordAuthentication no\n")
         (root / "ssh_config").write_text(f"Host board localhost\n HostName 127.0.0.1\n Port {port}\n IdentityFile {root}/user\n"
                                          " StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n")
-        sshd = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", root / "sshd_config"], stderr=subprocess.DEVNULL)
+        sshd = self.sshd = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", root / "sshd_config"], stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: (sshd.kill(), sshd.wait()))
         # Nothing of this environment crosses, so that the server's folders are named on its command line.
         over = {"DNN_SSH": f"ssh -F {root}/ssh_config", "DNN_SERVE": f"env XDG_CACHE_HOME={root}/cache {BIN}/dnn-serve"}
