@@ -22,6 +22,7 @@ TOOLS = {
     "dnn-localize": 'echo "first divergent layer: conv"; exit 1',
     "dnn-report": 'while [ "$1" != -o ]; do shift; done; echo "page of $*" >"$2"',
     "dnn-convert": 'while [ "$1" != -o ]; do shift; done; echo converted >"$2"',
+    "dnn-train": 'while [ "$1" != -o ]; do shift; done; echo trained >"$2"',
     "dnn-quantize": 'while [ "$1" != -o ]; do shift; done; echo quantised >"$2"',
     "dnn-cat": """printf '%s\\n' '{"type":"sample","id":0,"path":"imgs/a/x.png"}' '{"type":"sample","id":1,"path":"imgs/b/y.png"}' \
  '{"type":"prediction","sample":0,"top_k":[{"class":7,"score":1.5},{"class":2,"score":-0.25}],"latency_ns":2500000}' \
@@ -321,7 +322,7 @@ class Experiments(unittest.TestCase):
         self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f]", said), "no name may write to the terminal")
 
     NAMED = ("MODELS", "INPUT", "LABELS", "LOCALIZE", "LOCALIZE_INPUT", "DEVICES", "CONVERTED_DEVICES", "OUT", "BIN", "CONVERT", "FORMATS",
-             "OPTS", "OPTS_reference", "PASSES", "ABLATE", "PRECISIONS", "CALIBRATE", "PREPROCESS", "RUNS", "SHARDS", "TUNE", "CONVERTERS", "DIRECTIONS",
+             "TRAIN", "TRAIN_DATA", "VALIDATE", "OPTS", "OPTS_reference", "PASSES", "ABLATE", "PRECISIONS", "CALIBRATE", "PREPROCESS", "RUNS", "SHARDS", "TUNE", "CONVERTERS", "DIRECTIONS",
              "MATRIX")
 
     def test_each_variable_of_a_person_is_looked_at(self):
@@ -485,6 +486,38 @@ class Experiments(unittest.TestCase):
         status, said = self.make("all", **{**settings, "PRECISIONS": "f32 int4"})
         self.assertEqual(status, 2)
         self.assertIn('PRECISIONS names "int4": choose from f32 bf16 f16 int8', said)
+
+    def test_training_comes_before_all_else(self):
+        settings = {"MODELS": f"{self.root}/one.onnx", "TRAIN": "head mine", "TRAIN_FLAGS_mine": "--epochs 3", "TRAIN_DATA": "flowers/train",
+                    "VALIDATE": "flowers/test", "FORMATS": "tflite", "OPTS": "3", "LABELS": "names.txt"}
+        self.assertEqual(self.make("train", **settings)[0], 0)
+        calls = self.called("dnn-")
+        self.assertEqual([c.split()[0] for c in calls], ["dnn-train", "dnn-train"])
+        flags = "--resume --preprocess imagenet-torch --data flowers/train --validate flowers/test --logdir"
+        self.assertIn(f"dnn-train {flags} {self.out}/one_head/log --replace-head linear --freeze * {self.root}/one.onnx -o {self.out}/one_head/training", calls[0])
+        self.assertIn(f"{self.out}/one_mine/log --epochs 3 {self.root}/one.onnx -o {self.out}/one_mine/training", calls[1])
+        status, said = self.make("all", **settings)
+        self.assertEqual(status, 0, said)
+        calls = self.called("dnn-")
+        self.assertFalse([c for c in calls if c.startswith("dnn-train")], "trained once")
+        for name in ("one", "one_to_tflite", "one_head", "one_head_to_tflite", "one_mine", "one_mine_to_tflite"):
+            self.assertTrue(self.exists(f"{name}/opt3/cpu/run.dnns"), name)
+        self.assertIn("--labels names.txt", self.text("one/opt3/cpu/run.dnns"))
+        self.assertNotIn("--labels", self.text("one_head/opt3/cpu/run.dnns"))  # it has classes of its own
+        self.assertIn("eval 2:", self.text("one_head/analysis.txt"))
+        # Other data: trained anew, and all that comes of it.
+        self.assertEqual(self.make("execute", **{**settings, "TRAIN_DATA": "other"})[0], 0)
+        calls = self.called("dnn-")
+        self.assertEqual([len([c for c in calls if c.startswith(t)]) for t in ("dnn-train", "dnn-convert", "dnn-infer")], [2, 2, 4])
+        # What fails stops nothing else.
+        status, said = self.make("execute", fail="epochs", **{**settings, "TRAIN_DATA": "more", "TRAIN_FLAGS_mine": "--epochs 4"})
+        self.assertNotEqual(status, 0)
+        self.assertIn("one_mine/error_log.txt: dnn-train: error: epochs is broken", said)
+        self.assertTrue(self.exists("one_head/opt3/cpu/run.dnns"))
+        status, said = self.make("train", **{**settings, "TRAIN": "head foot"})
+        self.assertEqual(status, 2)
+        self.assertIn('TRAIN names "foot": choose from head whole scratch kenning-pets, or say what it is as TRAIN_FLAGS_foot', said)
+        self.assertEqual(self.leftovers(), [])
 
     def test_shards_are_cells_of_their_own_and_are_joined(self):
         settings = {"MODELS": f"{self.root}/one.onnx", "OPTS": "3", "SHARDS": "3"}
