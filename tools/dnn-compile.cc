@@ -12,6 +12,7 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "compile/arithmetic.h"
 #include "compile/emit_c.h"
 #include "compile/explain.h"
 #include "compile/open.h"
@@ -57,8 +58,8 @@ const cli::Tool kTool = {
                  {"dnn-compile --list-passes", "the passes, their levels and the names of published studies"}}};
 
 struct Options {
-  std::string model, output, device = "cpu", level = "3", precision = "float32", isas, targets, processor, passes, emit,
-                             emit_c, compiler;
+  std::string model, output, device = "cpu", level = "3", precision = "float32", arithmetic = "onnx", isas, targets,
+                             processor, passes, emit, emit_c, compiler;
   std::string place, devices, place_out, key, adb_host;
   std::vector<std::string> shapes, ignored, given;
   std::optional<double> tune;
@@ -74,6 +75,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(
       &o.precision, "--precision", "TYPE",
       "compute float32 numbers in bf16 or f16 (docs/explanation/precision.md), or in int8 as dnn-quantize does");
+  args.choice(&o.arithmetic, "--arithmetic", {"onnx", "tflite"},
+              "how quantised layers compute: with float32 factors, or with the bits of TFLite's reference kernels");
   args.list(&o.quantize.calibrate, "--calibrate", "INPUT",
             "for --precision int8: inputs like those the network will see, as dnn-infer's INPUT");
   args.preprocess(&o.quantize.preprocess, &o.quantize.spelled_out, &o.quantize.apply_orientation);
@@ -341,10 +344,11 @@ int work(const Options& o) {
   if (device.float64()) {
     if (open.compile.element != DType::Float32)
       fail_usage("--precision ", o.precision, ": ", o.device, " computes in float64");
+    if (o.arithmetic == "tflite") fail_usage("--arithmetic tflite: ", o.device, " computes in float64");
     open.compile.element = DType::Float64;
   }
   open.compile.opt = o.level[0] - '0';
-  open.compile.pass_changes = o.passes;
+  open.compile.pass_changes = with_arithmetic(o.passes, arithmetic_named(o.arithmetic));
   open.compile.stop_after = o.stop_after;
   open.compile.build.compiler = o.compiler;
   open.shapes = o.shapes;

@@ -55,6 +55,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.network.passes, "--pass", "CHANGES", "passes on or off, as +fuse-ops,-fold-constant");
   args.option(&o.network.precision, "--precision", "TYPE",
               "run a float32 model in bf16 or f16: docs/explanation/precision.md");
+  args.option(&o.network.arithmetic, "--arithmetic", "NAME",
+              "of quantised layers: onnx (default), or tflite: its kernels' bits");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that the model leaves open, as x:1x3x224x224");
   args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
   args.option(&o.network.isa, "--isa", "NAME", cat("force cpu's instruction set: ", join(known_isas(), ", ")));

@@ -36,7 +36,7 @@ std::string variable(const std::string& name) {
 
 struct Options {
   std::string source, target, preprocess, sort = "divergence", target_preprocess, reduce, repair, edits, apply,
-                                          alignment, aligned, csv, precision, fill;
+                                          alignment, aligned, csv, precision, fill, source_arithmetic;
   NetworkOptions network;
   std::string device = "cpu", key, adb_host;
   std::optional<std::string> source_level, source_device, json;
@@ -63,6 +63,9 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.source_device, "--source-device", "NAME", "with --passes, where it is right (default: --device)");
   args.option(&o.reduce, "--reduce", "DIR", "write what differs, made small, as models and a report");
   args.option(&o.precision, "--precision", "TYPE", "MODEL INPUT...: rank layers by float16, bfloat16 or int8");
+  args.option(&o.network.arithmetic, "--arithmetic", "NAME",
+              "of TARGET's quantised layers: onnx (default) or tflite, as for dnn-infer");
+  args.option(&o.source_arithmetic, "--source-arithmetic", "NAME", "of SOURCE's");
   args.option(&o.network.passes, "--pass", "CHANGES", "with --passes, passes on or off, as for dnn-infer");
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
   args.flag(&o.preprocessing, "--preprocessing", "search the target's preprocessing and labels");
@@ -118,6 +121,8 @@ const std::map<std::string, unsigned> kOptionsOf = {{"--opt", kLevels},
                                                     {"--source-device", Passes},
                                                     {"--reduce", Models | Passes},
                                                     {"--pass", Passes},
+                                                    {"--arithmetic", Models | Passes},
+                                                    {"--source-arithmetic", Models},
                                                     {"--preprocess", kRuns},
                                                     {"--target-preprocess", Models | Preprocessing | Repair},
                                                     {"--alignment", Models | Repair},
@@ -232,6 +237,7 @@ Request models_of(const Options& o) {
   if constexpr (std::is_base_of_v<LocalizeRequest, Request>) {
     request.fill = o.fill;
     request.seed = o.sampling.seed;
+    request.source_arithmetic = o.source_arithmetic;
   }
   return request;
 }

@@ -67,8 +67,7 @@ std::string Args::help(const Tool& tool) const {
   shared += row_text("  -h, --help, --version", "print this text, or version, commit and features");
   out += "\nShared options:\n" + shared;
   const std::string negative = tool.negative.empty() ? "" : "1 " + tool.negative + ", ";
-  out += "\n" +
-         wrapped(cat("Exit codes: 0 done, ", negative,
+  out += wrapped(cat("Exit codes: 0 done, ", negative,
                      "2 usage, 3 damaged, 4 unsupported, 5 environment, 70 a bug, 141 reader gone"),
                  2, 0) +
          "\n";

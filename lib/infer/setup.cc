@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/threads.h"
+#include "compile/arithmetic.h"
 #include "devices/library.h"
 #include "devices/remote.h"
 #include "graph/bind.h"
@@ -49,10 +50,11 @@ bool is_level(int64_t number) { return number >= 0 && number <= levels().back().
 std::optional<int> framework_level(const NetworkOptions& o) {
   const Framework* framework = o.device.framework();
   if (framework == nullptr) return std::nullopt;
-  if (!o.passes.empty() || !o.isa.empty() || o.precision)
+  if (!o.passes.empty() || !o.isa.empty() || o.precision || o.arithmetic)
     fail_usage(!o.passes.empty() ? "--pass"
                : !o.isa.empty()  ? "--isa"
-                                 : "--precision",
+               : o.precision     ? "--precision"
+                                 : "--arithmetic",
                " is for what is compiled here; ", o.device, " is a framework");
   if (o.level && !framework->levels)
     fail_usage("-O ", *o.level, ": ", framework->name, " has no levels, it runs as it is");
@@ -68,6 +70,7 @@ OpenOptions open_options(const NetworkOptions& o) {
   if (o.precision) open.compile.element = element_named(*o.precision);
   if (o.device.float64()) {
     if (o.precision) fail_usage("--precision ", *o.precision, ": ", o.device, " computes in float64");
+    if (o.arithmetic) fail_usage("--arithmetic ", *o.arithmetic, ": ", o.device, " computes in float64");
     open.compile.element = DType::Float64;
   }
   int64_t level = open.compile.device == std::string("reference") ? 0 : 3;
@@ -75,7 +78,7 @@ OpenOptions open_options(const NetworkOptions& o) {
     fail_usage("-O ", *o.level, ": choose from 0 to ", levels().back().number);
   framework_level(o);
   open.compile.opt = o.device.framework() != nullptr ? 0 : static_cast<int>(level);
-  open.compile.pass_changes = o.passes;
+  open.compile.pass_changes = with_arithmetic(o.passes, arithmetic_named(o.arithmetic.value_or("onnx")));
   const RemoteFacts* there = o.device.is_remote() ? &o.device.remote()->facts() : nullptr;
   const std::vector<std::string>& known = there == nullptr ? known_isas() : there->isas;
   if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())
@@ -101,6 +104,8 @@ void check_package(const std::string& path, const NetworkOptions& o, const Packa
     fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
   if (o.precision && package.info.dtype != dtype_name(element_named(*o.precision)))
     fail_usage(path, ": compiled for ", package.info.dtype, ", --precision ", *o.precision, " is asked for");
+  if (o.arithmetic && arithmetic_named(*o.arithmetic) != arithmetic_of(package.info.passes))
+    fail_usage(path, ": compiled for another arithmetic than --arithmetic ", *o.arithmetic);
   std::error_code not_there;
   if (!o.passes.empty() && std::filesystem::is_regular_file(path, not_there) &&
       looks_like_package(as_bytes(read_head(path, 8))))

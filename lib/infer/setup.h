@@ -14,8 +14,9 @@ namespace dnn {
 struct NetworkOptions {
   DeviceSpec device = "cpu";
   std::string isa, passes;
-  std::optional<std::string> precision;  // that float32 numbers are computed in, as element_named() takes it
-  std::optional<std::string> level;      // default 3; reference 0, a framework without levels none
+  std::optional<std::string> precision;   // that float32 numbers are computed in, as element_named() takes it
+  std::optional<std::string> arithmetic;  // of quantised operators, as arithmetic_named() takes it
+  std::optional<std::string> level;       // default 3; reference 0, a framework without levels none
   std::vector<std::string> shapes;
   std::optional<int64_t> batch;
   bool trust = false;

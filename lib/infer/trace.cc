@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "compile/arithmetic.h"
 #include "compile/precision.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
@@ -126,7 +127,8 @@ std::vector<stream::TensorRecord> trace_run(Session& session, const std::vector<
     }
   });
   const Graph& model = package.source.graph();
-  Graph source = at_element(model, dtype_from_name(package.info.dtype));
+  Graph source =
+      in_arithmetic(at_element(model, dtype_from_name(package.info.dtype)), arithmetic_of(package.info.passes));
   infer_types(source);
   const std::vector<std::string> axes = logical_axes(source);
 

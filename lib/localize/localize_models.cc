@@ -3,6 +3,7 @@
 
 #include "base/mappings.h"
 #include "base/printable.h"
+#include "compile/arithmetic.h"
 #include "devices/library.h"
 #include "localize/preprocess_search.h"
 #include "ops/op.h"
@@ -66,8 +67,9 @@ std::optional<int64_t> TakenSamples::count() const {
   return n;
 }
 
-ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const std::string& path, const std::string& preprocess)
-    : OpenedNetwork(path, request.network, request.folders, request.threads, kLevel) {
+ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const NetworkOptions& network, const std::string& path,
+                                 const std::string& preprocess)
+    : OpenedNetwork(path, network, request.folders, request.threads, kLevel) {
   SourceOptions options;
   options.inputs = request.inputs;
   options.fill = request.fill;
@@ -79,9 +81,20 @@ ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const std::stri
   parse_preprocess_spec(preprocess, &name, &spelled_out);
   if (names_images(request.inputs)) options.preprocess = choose_preprocess(*package, plan, name, spelled_out, false);
   samples = std::make_unique<TakenSamples>(open_samples(options, plan), request.takes);
-  graph = package->source.graph();
+  graph = in_arithmetic(package->source.graph(), arithmetic_of(package->info.passes));
   infer_types(graph);
 }
+
+namespace {
+
+NetworkOptions source_network(const LocalizeRequest& request) {
+  NetworkOptions network = request.network;
+  network.arithmetic.reset();
+  if (!request.source_arithmetic.empty()) network.arithmetic = request.source_arithmetic;
+  return network;
+}
+
+}  // namespace
 
 std::string target_preprocess_of(const LocalizeRequest& request) {
   if (request.stored_preprocess) return "";
@@ -90,8 +103,8 @@ std::string target_preprocess_of(const LocalizeRequest& request) {
 
 ModelComparison::ModelComparison(const LocalizeRequest& request)
     : request_(request),
-      source_(request, request.source, request.preprocess),
-      target_(request, request.target, target_preprocess_of(request)),
+      source_(request, source_network(request), request.source, request.preprocess),
+      target_(request, request.network, request.target, target_preprocess_of(request)),
       pool_(request.threads),
       own_(source_.graph, target_.graph, own_options(request, &pool_)) {}
 

@@ -30,7 +30,8 @@ struct LocalizeRequest {
   std::string preprocess;
   std::string target_preprocess;   // "NAME KEY=VALUE ..."; "": the source's
   bool stored_preprocess = false;  // of the target: what the model itself says, in place of the above
-  NetworkOptions network;          // device, level (default 0) and extents of both
+  NetworkOptions network;          // device, level (default 0) and extents of both; arithmetic of the target
+  std::string source_arithmetic;   // of the source, as --arithmetic; "": onnx
   OpenOptions folders;             // cache and key places, log sinks
   int threads = 0;
   ParameterTolerance tolerance;
@@ -68,9 +69,10 @@ class TakenSamples : public SampleSource {
 
 // One of the two networks, with the samples as it wants them.
 struct ComparedNetwork : OpenedNetwork {
-  ComparedNetwork(const LocalizeRequest& request, const std::string& path, const std::string& preprocess);
+  ComparedNetwork(const LocalizeRequest& request, const NetworkOptions& network, const std::string& path,
+                  const std::string& preprocess);
   std::unique_ptr<SampleSource> samples;
-  Graph graph;  // as it was read, typed
+  Graph graph;  // as it was read, typed; in TFLite's arithmetic where that is asked for
 };
 
 // The spec of the target's preprocessing that a request says; "": what the model says.

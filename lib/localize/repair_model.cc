@@ -44,8 +44,8 @@ struct Moved {
 
 // The first sample always, the others while there is time.
 Moved movements(const LocalizeRequest& request, const Deadline& deadline) {
-  ComparedNetwork source(request, request.source, request.preprocess);
-  ComparedNetwork target(request, request.target, target_preprocess_of(request));
+  ComparedNetwork source(request, request.network, request.source, request.preprocess);
+  ComparedNetwork target(request, request.network, request.target, target_preprocess_of(request));
   Moved found;
   const auto run = [](const ComparedNetwork& network, const LoadedSample& sample) {
     return outcome_of([&] { return network.session->run(sample.inputs); });

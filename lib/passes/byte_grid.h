@@ -15,9 +15,13 @@ struct Grid {
   float scale = 1;
   int64_t zero = 0;
   DType dtype = DType::Undefined;
+  bool away = false;  // halves are rounded away from zero, as TFLite does, not to the even number
 
   // The integer that a QuantizeLinear makes of a real number.
-  int64_t of(double real) const { return saturate(static_cast<double>(static_cast<float>(real) / scale), zero, dtype); }
+  int64_t of(double real) const {
+    const float quotient = static_cast<float>(real) / scale;
+    return saturate(static_cast<double>(away ? std::round(quotient) : quotient), zero, dtype);
+  }
 };
 
 // The grid of integers of 8 bits with that scale and zero point (kNoValue: zero); nothing where these are not one constant each.
@@ -27,7 +31,7 @@ inline std::optional<Grid> grid_of(const Graph& graph, ValueId integers, ValueId
   if (!is_byte(dtype) || scale == nullptr || scale->size() != 1 || scale->dtype() != DType::Float32 ||
       (zero_value != kNoValue && (zero == nullptr || zero->size() != 1)))
     return std::nullopt;
-  Grid grid{scale->data<float>()[0], zero == nullptr ? 0 : to_int64s(*zero)[0], dtype};
+  Grid grid{scale->data<float>()[0], zero == nullptr ? 0 : to_int64s(*zero)[0], dtype, false};
   if (!(grid.scale > 0) || !std::isfinite(grid.scale)) return std::nullopt;
   return grid;
 }

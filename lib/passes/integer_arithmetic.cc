@@ -7,8 +7,10 @@
 #include <cmath>
 #include <optional>
 
+#include "ops/fixed_point.h"
 #include "ops/op.h"
 #include "passes/byte_grid.h"
+#include "passes/integer_layer.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -86,120 +88,36 @@ std::optional<Patch> as_unsigned(const Graph& graph, const Uses& uses, NodeId id
   return patch;
 }
 
-// An operator that picks numbers of a DequantizeLinear picks integers, and the DequantizeLinear comes behind it, where the next layer
-// finds it. Not in front of a QuantizeLinear: integer-maps joins the three.
-std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeId id) {
-  const Node& node = graph.node(id);
-  const size_t picked = picked_inputs(node);
-  if (picked == 0 || !node.domain.empty()) return std::nullopt;
-  const int fill_input = find_op(node.domain, node.op)->fill_input;
-  std::optional<Grid> grid;
-  bool constants = true;
-  for (size_t i = 0; i < picked; ++i) {
-    const NodeId maker = node.inputs[i] == kNoValue ? -1 : uses.producer[static_cast<size_t>(node.inputs[i])];
-    if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
-    const std::optional<Grid> own = grid_of(graph, graph.node(maker));
-    if (!own || (grid && !same_grid(*grid, *own))) return std::nullopt;
-    grid = own;
-    constants = constants && graph.constant(graph.node(maker).inputs[0]) != nullptr;
+// The factors of sums, for each channel: constants by the end of their names. TFLite rounds the product of two scales to float32 first,
+// but for convolutions of int8.
+std::vector<std::pair<const char*, Tensor>> factors_of(Rescale rescale, bool convolves, const Grid& x,
+                                                       const std::vector<float>& scales, const Grid& y) {
+  const Shape shape = {static_cast<int64_t>(scales.size())};
+  if (rescale == Rescale::Float) {
+    Tensor scale(DType::Float32, shape);
+    for (size_t m = 0; m < scales.size(); ++m) {
+      const float product = x.scale * scales[m];
+      scale.mutable_data<float>()[m] = product / y.scale;  // 1 for real numbers
+    }
+    return {{".factor", std::move(scale)}};
   }
-  for (ValueId y : node.outputs) {
-    if (y == kNoValue || !graph.value(y).type.fixed()) return std::nullopt;
-    const NodeId reader = only_reader(graph, uses, y);
-    if (fill_input < 0 && node.outputs.size() == 1 && reader >= 0 && is_op(graph.node(reader), "QuantizeLinear"))
-      return std::nullopt;
+  Tensor multiplier(DType::Int32, shape), shift(DType::Int32, shape);
+  for (size_t m = 0; m < scales.size(); ++m) {
+    const bool exact = convolves && x.dtype == DType::Int8;
+    const double product = exact ? static_cast<double>(x.scale) * static_cast<double>(scales[m])
+                                 : static_cast<double>(x.scale * scales[m]);
+    const FixedPoint factor = FixedPoint::of(product / static_cast<double>(y.scale));
+    multiplier.mutable_data<int32_t>()[m] = factor.multiplier;
+    shift.mutable_data<int32_t>()[m] = factor.shift;
   }
-  if (constants) return std::nullopt;
-  Patch patch(graph, node.label() + " of integers");
-  patch.place_at(id);
-  Node moved = node;
-  moved.sources = sources_of(node);
-  for (size_t i = 0; i < picked; ++i)
-    moved.inputs[i] = graph.node(uses.producer[static_cast<size_t>(node.inputs[i])]).inputs[0];
-  if (fill_input >= 0) {
-    const ValueId given = node.input(static_cast<size_t>(fill_input));
-    const Tensor* number = graph.constant(given);
-    if (given != kNoValue && (number == nullptr || number->size() != 1)) return std::nullopt;
-    const auto real = given == kNoValue ? 0.0f : static_cast<float>(to_doubles(*number)[0]);
-    const int64_t integer = grid->of(real);
-    if (static_cast<float>(integer - grid->zero) * grid->scale != real) return std::nullopt;
-    moved.inputs.resize(std::max(moved.inputs.size(), static_cast<size_t>(fill_input) + 1), kNoValue);
-    const Tensor fill = convert(Tensor::scalar(integer), grid->dtype);
-    moved.inputs[static_cast<size_t>(fill_input)] =
-        patch.add_constant(graph.value(node.outputs[0]).name + ".fill", fill);
-  }
-  const Node& first = graph.node(uses.producer[static_cast<size_t>(node.inputs[0])]);
-  std::vector<Node> back;
-  for (ValueId& y : moved.outputs) {
-    Type type = graph.value(y).type;
-    type.dtype = grid->dtype;
-    Node real = first;
-    real.outputs = {y};
-    real.sources = sources_of(node);
-    real.inputs[0] = y = patch.add_value(graph.value(y).name + ".integers", std::move(type));
-    back.push_back(std::move(real));
-  }
-  patch.add_node(std::move(moved));
-  for (Node& real : back) patch.add_node(std::move(real));
-  patch.remove_node(id);
-  return patch;
-}
-
-// The mean of windows or planes between a DequantizeLinear and a QuantizeLinear.
-std::optional<Patch> average(const Graph& graph, const Uses& uses, NodeId end) {
-  const std::optional<Grid> y = grid_of(graph, graph.node(end));
-  if (!y || !is_op(graph.node(end), "QuantizeLinear")) return std::nullopt;
-  std::vector<NodeId> removed;
-  Bounds kept(y->dtype);
-  NodeId main = -1;
-  for (ValueId value = graph.node(end).inputs[0]; only_reader(graph, uses, value) >= 0;) {
-    main = uses.producer[static_cast<size_t>(value)];
-    if (main < 0) return std::nullopt;
-    removed.push_back(main);
-    if (!is_op(graph.node(main), "Relu") && !is_op(graph.node(main), "Clip")) break;
-    value = graph.node(main).inputs[0];
-  }
-  if (main < 0) return std::nullopt;
-  for (auto clamp = removed.rbegin() + 1; clamp != removed.rend(); ++clamp) {
-    if (!kept.clamp(graph, graph.node(*clamp), *y)) return std::nullopt;
-  }
-  const Node& node = graph.node(main);
-  const bool global = is_op(node, "GlobalAveragePool");
-  if (!global && !is_op(node, "AveragePool")) return std::nullopt;
-  const NodeId maker = uses.producer[static_cast<size_t>(node.inputs[0])];
-  if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
-  const std::optional<Grid> x = grid_of(graph, graph.node(maker));
-  const ValueId integers = graph.node(maker).inputs[0];
-  if (!x || graph.constant(integers) != nullptr || !graph.value(integers).type.fixed()) return std::nullopt;
-  Patch patch(graph, node.label() + " on integers");
-  patch.place_at(end);
-  Node made = node;
-  made.op = "QuantizedAverage";
-  made.domain = kInternalDomain;
-  made.attributes["global"] = int64_t{global};
-  made.attributes["padding"] = x->zero;
-  made.attributes["input_scale"] = x->scale;
-  made.attributes["scale"] = y->scale;
-  made.attributes["zero_point"] = y->zero;
-  made.attributes["low"] = kept.low;
-  made.attributes["high"] = kept.high;
-  made.attributes["to"] = static_cast<int64_t>(y->dtype);
-  made.inputs = {integers};
-  made.outputs = graph.node(end).outputs;
-  made.sources.clear();
-  removed.insert(removed.begin(), end);
-  for (auto id = removed.rbegin(); id != removed.rend(); ++id) {
-    for (const std::string& source : sources_of(graph.node(*id))) made.sources.push_back(source);
-    patch.remove_node(*id);
-  }
-  patch.add_node(std::move(made));
-  return patch;
+  return {{".multiplier", std::move(multiplier)}, {".shift", std::move(shift)}};
 }
 
 // A layer whose result is quantised, taken apart from its end.
 class Layer {
  public:
-  Layer(const Graph& graph, const Uses& uses, NodeId end) : graph_(graph), uses_(uses), end_(end) {}
+  Layer(const Graph& graph, const Uses& uses, NodeId end, Rescale rescale)
+      : graph_(graph), uses_(uses), end_(end), rescale_(rescale) {}
 
   // A layer whose result stays real: from its operator, or a MatMul's bias, on.
   std::optional<Patch> real_patch() {
@@ -229,6 +147,7 @@ class Layer {
     const std::optional<Grid> y = grid_of(graph_, graph_.node(end_));
     if (!y || !is_op(graph_.node(end_), "QuantizeLinear")) return std::nullopt;
     y_ = *y;
+    y_.away = rescale_ == Rescale::FixedPoint;
     kept_ = Bounds(y_.dtype);
     if (!find_main() || !find_input() || !find_weights() || !find_bias()) return std::nullopt;
     return make();
@@ -426,17 +345,14 @@ class Layer {
       node.attributes["high"] = kept_.high;
     }
     node.attributes["to"] = static_cast<int64_t>(y_.dtype);
-    Tensor bias(DType::Int32, {channels_}), scale(DType::Float32, {channels_});
-    for (size_t m = 0; m < bias_.size(); ++m) {
-      bias.mutable_data<int32_t>()[m] = static_cast<int32_t>(bias_[m]);
-      const float product = x_.scale * scales_[m];
-      scale.mutable_data<float>()[m] = product / y_.scale;  // 1 for real numbers
-    }
+    Tensor bias(DType::Int32, {channels_});
+    for (size_t m = 0; m < bias_.size(); ++m) bias.mutable_data<int32_t>()[m] = static_cast<int32_t>(bias_[m]);
     const bool in_one = is_op(first, "QLinearConv") || is_op(first, "QLinearMatMul");
     const std::string& name = graph_.value(first.inputs[in_one ? 3 : 1]).name;
     node.inputs = {input_, patch.add_constant(name + ".integers", weights_),
-                   patch.add_constant(name + ".bias", std::move(bias)),
-                   patch.add_constant(name + ".factor", std::move(scale))};
+                   patch.add_constant(name + ".bias", std::move(bias))};
+    for (auto& [what, factor] : factors_of(rescale_, convolves(), x_, scales_, y_))
+      node.inputs.push_back(patch.add_constant(name + what, std::move(factor)));
     node.outputs = end.outputs;
     const Type& x = graph_.value(input_).type;
     const bool rows = !convolves() && x.shape->size() > 2;
@@ -475,6 +391,7 @@ class Layer {
   const Graph& graph_;
   const Uses& uses_;
   NodeId end_, main_ = -1;
+  const Rescale rescale_;
   std::vector<NodeId> removed_;  // but for the end, last first
   ValueId input_ = kNoValue, added_ = kNoValue;
   Grid x_, y_;
@@ -487,6 +404,122 @@ class Layer {
 
 }  // namespace
 
+std::optional<Patch> integer_layer(const Graph& graph, const Uses& uses, NodeId end, Rescale rescale) {
+  return Layer(graph, uses, end, rescale).patch();
+}
+
+std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeId id, bool before_quantizers) {
+  const Node& node = graph.node(id);
+  const size_t picked = picked_inputs(node);
+  if (picked == 0 || !node.domain.empty()) return std::nullopt;
+  const int fill_input = find_op(node.domain, node.op)->fill_input;
+  std::optional<Grid> grid;
+  bool constants = true;
+  for (size_t i = 0; i < picked; ++i) {
+    const NodeId maker = node.inputs[i] == kNoValue ? -1 : uses.producer[static_cast<size_t>(node.inputs[i])];
+    if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
+    const std::optional<Grid> own = grid_of(graph, graph.node(maker));
+    if (!own || (grid && !same_grid(*grid, *own))) return std::nullopt;
+    grid = own;
+    constants = constants && graph.constant(graph.node(maker).inputs[0]) != nullptr;
+  }
+  for (ValueId y : node.outputs) {
+    if (y == kNoValue || !graph.value(y).type.fixed()) return std::nullopt;
+    const NodeId reader = only_reader(graph, uses, y);
+    // integer-maps joins the three.
+    if (!before_quantizers && fill_input < 0 && node.outputs.size() == 1 && reader >= 0 &&
+        is_op(graph.node(reader), "QuantizeLinear"))
+      return std::nullopt;
+  }
+  if (constants) return std::nullopt;
+  Patch patch(graph, node.label() + " of integers");
+  patch.place_at(id);
+  Node moved = node;
+  moved.sources = sources_of(node);
+  for (size_t i = 0; i < picked; ++i)
+    moved.inputs[i] = graph.node(uses.producer[static_cast<size_t>(node.inputs[i])]).inputs[0];
+  if (fill_input >= 0) {
+    const ValueId given = node.input(static_cast<size_t>(fill_input));
+    const Tensor* number = graph.constant(given);
+    if (given != kNoValue && (number == nullptr || number->size() != 1)) return std::nullopt;
+    const auto real = given == kNoValue ? 0.0f : static_cast<float>(to_doubles(*number)[0]);
+    const int64_t integer = grid->of(real);
+    if (static_cast<float>(integer - grid->zero) * grid->scale != real) return std::nullopt;
+    moved.inputs.resize(std::max(moved.inputs.size(), static_cast<size_t>(fill_input) + 1), kNoValue);
+    const Tensor fill = convert(Tensor::scalar(integer), grid->dtype);
+    moved.inputs[static_cast<size_t>(fill_input)] =
+        patch.add_constant(graph.value(node.outputs[0]).name + ".fill", fill);
+  }
+  const Node& first = graph.node(uses.producer[static_cast<size_t>(node.inputs[0])]);
+  std::vector<Node> back;
+  for (ValueId& y : moved.outputs) {
+    Type type = graph.value(y).type;
+    type.dtype = grid->dtype;
+    Node real = first;
+    real.outputs = {y};
+    real.sources = sources_of(node);
+    real.inputs[0] = y = patch.add_value(graph.value(y).name + ".integers", std::move(type));
+    back.push_back(std::move(real));
+  }
+  patch.add_node(std::move(moved));
+  for (Node& real : back) patch.add_node(std::move(real));
+  patch.remove_node(id);
+  return patch;
+}
+
+std::optional<Patch> integer_average(const Graph& graph, const Uses& uses, NodeId end, Rescale rescale) {
+  std::optional<Grid> y = grid_of(graph, graph.node(end));
+  if (!y || !is_op(graph.node(end), "QuantizeLinear")) return std::nullopt;
+  y->away = rescale == Rescale::FixedPoint;
+  std::vector<NodeId> removed;
+  Bounds kept(y->dtype);
+  NodeId main = -1;
+  for (ValueId value = graph.node(end).inputs[0]; only_reader(graph, uses, value) >= 0;) {
+    main = uses.producer[static_cast<size_t>(value)];
+    if (main < 0) return std::nullopt;
+    removed.push_back(main);
+    if (!is_op(graph.node(main), "Relu") && !is_op(graph.node(main), "Clip")) break;
+    value = graph.node(main).inputs[0];
+  }
+  if (main < 0) return std::nullopt;
+  for (auto clamp = removed.rbegin() + 1; clamp != removed.rend(); ++clamp) {
+    if (!kept.clamp(graph, graph.node(*clamp), *y)) return std::nullopt;
+  }
+  const Node& node = graph.node(main);
+  const bool global = is_op(node, "GlobalAveragePool");
+  if (!global && !is_op(node, "AveragePool")) return std::nullopt;
+  const NodeId maker = uses.producer[static_cast<size_t>(node.inputs[0])];
+  if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
+  const std::optional<Grid> x = grid_of(graph, graph.node(maker));
+  const ValueId integers = graph.node(maker).inputs[0];
+  if (!x || graph.constant(integers) != nullptr || !graph.value(integers).type.fixed()) return std::nullopt;
+  if (rescale == Rescale::FixedPoint && !same_grid(*x, *y)) return std::nullopt;
+  Patch patch(graph, node.label() + " on integers");
+  patch.place_at(end);
+  Node made = node;
+  made.op = "QuantizedAverage";
+  made.domain = kInternalDomain;
+  made.attributes["global"] = int64_t{global};
+  if (rescale == Rescale::FixedPoint) made.attributes["whole"] = int64_t{1};
+  made.attributes["padding"] = x->zero;
+  made.attributes["input_scale"] = x->scale;
+  made.attributes["scale"] = y->scale;
+  made.attributes["zero_point"] = y->zero;
+  made.attributes["low"] = kept.low;
+  made.attributes["high"] = kept.high;
+  made.attributes["to"] = static_cast<int64_t>(y->dtype);
+  made.inputs = {integers};
+  made.outputs = graph.node(end).outputs;
+  made.sources.clear();
+  removed.insert(removed.begin(), end);
+  for (auto id = removed.rbegin(); id != removed.rend(); ++id) {
+    for (const std::string& source : sources_of(graph.node(*id))) made.sources.push_back(source);
+    patch.remove_node(*id);
+  }
+  patch.add_node(std::move(made));
+  return patch;
+}
+
 std::vector<Patch> integer_arithmetic(const Graph& graph, const PassContext&) {
   std::vector<Patch> patches;
   const Uses uses(graph);
@@ -496,20 +529,23 @@ std::vector<Patch> integer_arithmetic(const Graph& graph, const PassContext&) {
   }
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
-    if (std::optional<Patch> patch = integers_picked(graph, uses, id)) patches.push_back(std::move(*patch));
+    if (std::optional<Patch> patch = integers_picked(graph, uses, id, false)) patches.push_back(std::move(*patch));
   }
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (std::optional<Patch> patch = average(graph, uses, id)) patches.push_back(std::move(*patch));
+    if (std::optional<Patch> patch = integer_average(graph, uses, id, Rescale::Float))
+      patches.push_back(std::move(*patch));
     if (!is_op(node, "QuantizeLinear") && !is_op(node, "QLinearConv") && !is_op(node, "QLinearMatMul")) continue;
-    if (std::optional<Patch> patch = Layer(graph, uses, id).patch()) patches.push_back(std::move(*patch));
+    if (std::optional<Patch> patch = Layer(graph, uses, id, Rescale::Float).patch())
+      patches.push_back(std::move(*patch));
   }
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (!is_op(node, "Conv") && !is_op(node, "Gemm") && !is_op(node, "MatMul")) continue;
-    if (std::optional<Patch> patch = Layer(graph, uses, id).real_patch()) patches.push_back(std::move(*patch));
+    if (std::optional<Patch> patch = Layer(graph, uses, id, Rescale::Float).real_patch())
+      patches.push_back(std::move(*patch));
   }
   return patches;
 }

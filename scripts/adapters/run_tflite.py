@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run_tflite: TFLite files in tf.lite's interpreter, with its own kernels and no delegate (with DNN_OTHERWISE=1, by XNNPACK)."""
+"""run_tflite: TFLite files in tf.lite's interpreter, with its own kernels and no delegate (with DNN_OTHERWISE=1, by XNNPACK; with
+DNN_OTHERWISE=reference, by its reference kernels)."""
 import os
 
 import adapter
@@ -25,7 +26,10 @@ def refuse_tensorflow_operators(path):
 def load(path, wish):
     refuse_tensorflow_operators(path)
     resolvers = tf.lite.experimental.OpResolverType
-    kind = resolvers.BUILTIN if wish or "DNN_OTHERWISE" in os.environ else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    otherwise = os.environ.get("DNN_OTHERWISE")
+    kind = resolvers.BUILTIN if wish or otherwise else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    if otherwise == "reference":
+        kind = resolvers.BUILTIN_REF
     delegates = [tf.lite.experimental.load_delegate(wish.options["delegate"])] if wish and "delegate" in wish.options else None
     interpreter = tf.lite.Interpreter(path, experimental_op_resolver_type=kind, num_threads=wish.threads if wish else 2,
                                       experimental_delegates=delegates)

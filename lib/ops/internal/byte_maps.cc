@@ -2,7 +2,8 @@
 // integer-maps writes in one kernel with what stands between them.
 //
 //   ToReal:    y = float32(x - zero_point) * scale
-//   ToInteger: y = round(min(max(x / scale, low - zero_point), high - zero_point)) + zero_point, halves to even; low for a NaN
+//   ToInteger: y = round(min(max(x / scale, low - zero_point), high - zero_point)) + zero_point, halves to even, or away from zero as
+//              TFLite has them (`away`); low for a NaN
 #include <cmath>
 
 #include "ops/elementwise.h"
@@ -46,9 +47,10 @@ void to_integer(ReferenceContext& context) {
   const int64_t zero = int_attribute(context.node, "zero_point");
   const auto low = static_cast<float>(int_attribute(context.node, "low") - zero),
              high = static_cast<float>(int_attribute(context.node, "high") - zero);
+  const bool away = flag_attribute(context.node, "away");
   for (int64_t i = 0; i < y.size(); ++i) {
     const float kept = elementwise::min(elementwise::max(x[i] / scale, low), high);
-    wide.mutable_data<int64_t>()[i] = static_cast<int64_t>(std::nearbyint(kept)) + zero;
+    wide.mutable_data<int64_t>()[i] = static_cast<int64_t>(away ? std::round(kept) : std::nearbyint(kept)) + zero;
   }
   context.outputs[0] = convert(wide, y.dtype());
 }
@@ -66,7 +68,16 @@ Expr integer_element(const Node& node, const std::vector<Expr>& inputs) {
   };
   const Expr quotient = inputs[0] / loops::constant(DType::Float32, float_attribute(node, "scale"));
   const Expr kept = loops::min(loops::max(quotient, bound("low")), bound("high"));
-  const Expr integer = loops::cast(DType::Int32, loops::unary(loops::Op::RoundEven, kept));
+  Expr rounded = loops::unary(loops::Op::RoundEven, kept);
+  if (flag_attribute(node, "away")) {
+    // Half a step is exact, and so is what is left over: one more where an even number was nearer to zero.
+    const auto number = [](double value) { return loops::constant(DType::Float32, value); };
+    const Expr rest = kept - rounded;
+    rounded = loops::select(kept > number(0) && rest == number(0.5), rounded + number(1),
+                            loops::select(kept < number(0) && rest == number(-0.5), rounded - number(1), rounded));
+    rounded = loops::unary(loops::Op::RoundEven, rounded);  // which vectors convert
+  }
+  const Expr integer = loops::cast(DType::Int32, rounded);
   return loops::cast(target_of(node), integer + loops::constant_int(DType::Int32, zero));
 }
 
@@ -98,6 +109,7 @@ OpDef define_ToInteger() {
                           {"zero_point", 0, "the integer that stands for zero"},
                           {"low", required(AttributeType::Int), "the least number in y"},
                           {"high", required(AttributeType::Int), "the largest"},
+                          {"away", 0, "1: halves are rounded away from zero"},
                           {"to", required(AttributeType::Int), "dtype of y"}});
 }
 

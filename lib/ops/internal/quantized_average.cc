@@ -1,12 +1,16 @@
 // dnn.QuantizedAverage: AveragePool of 8-bit integers, or the mean of each plane (`global`), on another grid. Input: x [N, C, D...] of
 // int8 or uint8. Attributes of AveragePool, and `padding` (x's zero point), `input_scale`, `scale` and `zero_point` (y's grid), `low` and
-// `high` (of y), `to` (its dtype). Made by the pass integer-arithmetic.
+// `high` (of y), `to` (its dtype). Made by the pass integer-arithmetic; with `whole`, the mean of the integers themselves as TFLite's
+// AVERAGE_POOL has it, by tflite-arithmetic.
 //
 //   sum = sum of x - padding over the n elements that count, in int32
 //   y = round(min(max(float32(sum) * (input_scale / (scale * float32(n))), low - zero_point), high - zero_point)) + zero_point
 //
+//   y = min(max((sum + padding * n) / n, low), high), halves away from zero                                        with `whole`
+//
 // Each operation rounds to float32, round() takes halves to the even number: as ONNX Runtime's QLinearGlobalAveragePool. There is no
 // sum of real numbers, so that order, instruction set and level change no bit.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/outputs.h"
@@ -53,12 +57,16 @@ struct Grids {
   explicit Grids(const Node& node)
       : from(float_attribute(node, "input_scale")),
         to(float_attribute(node, "scale")),
+        whole(flag_attribute(node, "whole")),
         padding(int_attribute(node, "padding")),
         zero_point(int_attribute(node, "zero_point")),
+        lowest(int_attribute(node, "low")),
+        highest(int_attribute(node, "high")),
         low(static_cast<float>(int_attribute(node, "low") - zero_point)),
         high(static_cast<float>(int_attribute(node, "high") - zero_point)) {}
   float from, to;
-  int64_t padding, zero_point;
+  bool whole;
+  int64_t padding, zero_point, lowest, highest;
   float low, high;
 };
 
@@ -83,6 +91,11 @@ void reference(ReferenceContext& context) {
       for (int64_t k = 0; k < taps; ++k) {
         const int64_t offset = offsets[static_cast<size_t>(k * positions + p)];
         if (offset >= 0) sum += in[static_cast<size_t>(channel * plane + offset)] - grids.padding;
+      }
+      if (grids.whole) {
+        const int64_t all = sum + grids.padding * n, half = all < 0 ? -(n / 2) : n / 2;
+        out[channel * positions + p] = std::clamp((all + half) / n, grids.lowest, grids.highest);
+        continue;
       }
       const float real = static_cast<float>(static_cast<int32_t>(sum)) * scale;
       const float above = real > grids.low ? real : grids.low;
@@ -123,10 +136,18 @@ void lower(LowerContext& context) {
   const BufferRef sum = local_buffer("sum", DType::Int32);
   Stmt reduce = store(sum, {}, load(sum, {}) + value);
   for (size_t i = rank; i-- > 0;) reduce = loop(cat("k", i), window.kernel[i], std::move(reduce));
-  const Expr scale = real(grids.from) / (real(grids.to) * cast(DType::Float32, count));
-  Expr result = cast(DType::Float32, load(sum, {})) * scale;
-  result = loops::min(loops::max(result, real(grids.low)), real(grids.high));
-  result = cast(y->dtype, cast(DType::Int32, unary(Op::RoundEven, result)) + integer(grids.zero_point));
+  Expr result;
+  if (grids.whole) {
+    const Expr elements = cast(DType::Int32, count), all = load(sum, {}) + integer(grids.padding) * elements;
+    const Expr sign = binary(Op::ShiftRight, all, integer(31)), half = binary(Op::ShiftRight, elements, integer(1));
+    const Expr mean = (all + (binary(Op::Xor, half, sign) - sign)) / elements;
+    result = cast(y->dtype, loops::min(loops::max(mean, integer(grids.lowest)), integer(grids.highest)));
+  } else {
+    const Expr scale = real(grids.from) / (real(grids.to) * cast(DType::Float32, count));
+    result = cast(DType::Float32, load(sum, {})) * scale;
+    result = loops::min(loops::max(result, real(grids.low)), real(grids.high));
+    result = cast(y->dtype, cast(DType::Int32, unary(Op::RoundEven, result)) + integer(grids.zero_point));
+  }
   Stmt body = block({alloc(sum), store(sum, {}, integer(0)), std::move(reduce), store(y, y_index, result)});
   for (size_t i = rank; i-- > 0;) body = loop(cat("o", i), window.output[i], std::move(body));
   context.emit("pool", loop("n", x->shape[0], loop("c", x->shape[1], std::move(body))));
@@ -148,6 +169,7 @@ OpDef define_QuantizedAverage() {
       window_attributes(false, {{"global", 0, "1: of the whole plane"},
                                 {"ceil_mode", 0, "a last window may reach beyond the end"},
                                 {"count_include_pad", 0, "padding counts in the mean"},
+                                {"whole", 0, "1: the mean of the integers, on x's own grid"},
                                 {"padding", 0, "x's zero point"},
                                 {"input_scale", required(AttributeType::Float), "real number of a step of x"},
                                 {"scale", required(AttributeType::Float), "of a step of y"},

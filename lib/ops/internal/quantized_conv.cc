@@ -1,30 +1,38 @@
 // dnn.QuantizedConv: a convolution of 8-bit integers, or a fully connected layer where there are no spatial axes, and what is made
-// of its sums. Inputs: x [N, C, D...] of int8 or uint8, w [M, C/group, K...] of int8 or int16, bias [M] of int32, scale [M] of float32;
-// attributes of Conv, and `padding` (what x is taken to hold outside), `zero_point`, `low` and `high` (of y), `to` (its dtype; real
-// numbers where it is float32). Made by the pass integer-arithmetic, which folds zero points into the bias.
+// of its sums. Inputs: x [N, C, D...] of int8 or uint8, w [M, C/group, K...] of int8 or int16, bias [M] of int32, scale [M] of float32,
+// or multiplier [M] and shift [M] of int32 in its place; attributes of Conv, and `padding` (what x is taken to hold outside),
+// `zero_point`, `low` and `high` (of y), `to` (its dtype; real numbers where it is float32). Made by the passes integer-arithmetic and
+// tflite-arithmetic, which fold zero points into the bias.
 //
 //   sum = bias[m] + sum of x * w, in int32, which wraps
 //   y = round(min(max(float32(sum) * scale[m], low - zero_point), high - zero_point)) + zero_point
 //   y = float32(sum) * scale[m]                                                                      of float32
+//   y = min(max(multiplied(sum, multiplier[m], shift[m]) + zero_point, low), high)                   in fixed point (ops/fixed_point.h)
 //
 // float32(sum) rounds to even; round() rounds half to even. There is no other rounding, so that the order of the sum, the
 // instruction set and the level change no bit.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/convolve.h"
+#include "ops/fixed_point.h"
 #include "ops/outputs.h"
 #include "ops/quantization.h"
 
 namespace dnn {
 namespace {
 
+bool in_fixed_point(const Node& node) { return node.inputs.size() == 5; }
+
 struct Requantisation {
   explicit Requantisation(const Node& node)
       : zero_point(int_attribute(node, "zero_point")),
+        lowest(int_attribute(node, "low")),
+        highest(int_attribute(node, "high")),
         low(static_cast<float>(int_attribute(node, "low") - zero_point)),
         high(static_cast<float>(int_attribute(node, "high") - zero_point)) {}
-  int64_t zero_point;
-  float low, high;
+  int64_t zero_point, lowest, highest;
+  float low, high;  // of what is rounded
 };
 
 std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
@@ -43,9 +51,11 @@ void infer(InferContext& context) {
   expect_integers(context, 0, DType::UInt8);
   expect_integers(context, 1, DType::Int16);
   expect_dtype(context, 2, DType::Int32);
-  expect_dtype(context, 3, DType::Float32);
+  const bool fixed = in_fixed_point(context.node);
+  expect_dtype(context, 3, fixed ? DType::Int32 : DType::Float32);
+  if (fixed) expect_dtype(context, 4, DType::Int32);
   const DType to = dtype_from_onnx(int_attribute(context.node, "to"));
-  if (!is_byte(to) && to != DType::Float32) context.fail("'to' is ", dtype_name(to));
+  if (!is_byte(to) && (to != DType::Float32 || fixed)) context.fail("'to' is ", dtype_name(to));
   if (context.has_shape(0) && context.has_shape(1) && context.shape(0).size() == 2) {
     const auto &x = context.shape(0), &w = context.shape(1, 2);
     if (x[1].fixed() && w[1].fixed() && x[1].size != w[1].size)
@@ -54,7 +64,7 @@ void infer(InferContext& context) {
   } else {
     context.set_output(0, infer_convolution(context, 0, 1, 2, to));
   }
-  for (size_t i : {2, 3}) {
+  for (size_t i : {2, 3, 4}) {
     if (!context.has_shape(i) || !context.has_shape(1)) continue;
     const auto &list = context.shape(i, 1), &w = context.shape(1);
     if (list[0].fixed() && w[0].fixed() && list[0].size != w[0].size)
@@ -94,7 +104,10 @@ void compute(ReferenceContext& context) {
     start[static_cast<size_t>(m)] =
         static_cast<uint32_t>(context.input(2).data<int32_t>()[m]) + sum * static_cast<uint32_t>(padding);
   }
-  const float* scale = context.input(3).data<float>();
+  const bool fixed = in_fixed_point(context.node);
+  const float* scale = fixed ? nullptr : context.input(3).data<float>();
+  const int32_t *multiplier = fixed ? context.input(3).data<int32_t>() : nullptr,
+                *shift = fixed ? context.input(4).data<int32_t>() : nullptr;
   const Requantisation make(context.node);
   Y* out = y.mutable_data<Y>();
   convolve<uint32_t>(context.pool, xs.data(), x, ws.data(), w, window,
@@ -103,6 +116,11 @@ void compute(ReferenceContext& context) {
                        Y* to = out + (n * channels + m) * positions + first;
                        for (int64_t j = 0; j < width; ++j) {
                          const auto sum = static_cast<int32_t>(sums[j] + start[static_cast<size_t>(m)]);
+                         if (fixed) {
+                           const int64_t moved = multiplied(sum, {multiplier[m], shift[m]}) + make.zero_point;
+                           to[j] = static_cast<Y>(std::clamp(moved, make.lowest, make.highest));
+                           continue;
+                         }
                          const float real = static_cast<float>(sum) * scale[m];
                          if constexpr (std::is_same_v<Y, float>) {
                            to[j] = real;
@@ -157,8 +175,16 @@ void lower(LowerContext& context) {
     reduce = substitute(reduce, {{"c", constant_int(DType::Int64, 0)}});
   }
   const Requantisation make(context.node);
-  Expr result = cast(DType::Float32, load(sum, {})) * load(context.inputs[3], {channel});
-  if (y->dtype != DType::Float32) {
+  Expr result;
+  if (in_fixed_point(context.node)) {
+    const auto integer = [](int64_t n) { return constant_int(DType::Int32, n); };
+    result = multiplied(load(sum, {}), load(context.inputs[3], {channel}), load(context.inputs[4], {channel})) +
+             integer(make.zero_point);
+    result = cast(y->dtype, loops::min(loops::max(result, integer(make.lowest)), integer(make.highest)));
+  } else {
+    result = cast(DType::Float32, load(sum, {})) * load(context.inputs[3], {channel});
+  }
+  if (!in_fixed_point(context.node) && y->dtype != DType::Float32) {
     result = loops::min(loops::max(result, constant(DType::Float32, make.low)), constant(DType::Float32, make.high));
     result =
         cast(y->dtype, cast(DType::Int32, unary(Op::RoundEven, result)) + constant_int(DType::Int32, make.zero_point));
@@ -182,7 +208,8 @@ OpDef define_QuantizedConv() {
   OpDef op;
   op.name = "QuantizedConv";
   op.domain = kInternalDomain;
-  op.min_inputs = op.max_inputs = 4;
+  op.min_inputs = 4;
+  op.max_inputs = 5;
   op.traits = {Trait::ChannelsFirst, Trait::Weighted};
   op.attributes = window_attributes(false, {{"group", 1, "groups of channels"},
                                             {"padding", 0, "what x is taken to hold outside"},

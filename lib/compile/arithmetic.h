@@ -1,0 +1,21 @@
+// The arithmetic of quantised networks, as --arithmetic names it: ONNX's, with factors in float32, or that of TFLite's reference kernels.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn {
+
+enum class Arithmetic { Onnx, Tflite };
+
+// "onnx" or "tflite"; throws Usage for others.
+Arithmetic arithmetic_named(const std::string& name);
+// Changes of passes, as in PassOptions, with the pass that computes as TFLite does where that is asked for.
+std::string with_arithmetic(const std::string& changes, Arithmetic arithmetic);
+// The graph after that pass alone, its types inferred; Unsupported where an operator is not computed so. ONNX's: the graph itself.
+Graph in_arithmetic(const Graph& graph, Arithmetic arithmetic);
+// Whether a package with those passes computes so.
+Arithmetic arithmetic_of(const std::vector<std::string>& passes);
+
+}  // namespace dnn
