@@ -11,7 +11,7 @@
 namespace dnn::codegen {
 namespace {
 
-// Replaces L by the lanes, B by bytes of such a vector of int32, H by lanes of 16 bits.
+// Replaces L by the lanes, B by bytes of such a vector of int32, H by lanes of 16 bits, R by r for each lane.
 std::string filled(std::string_view text, int64_t lanes) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -20,6 +20,10 @@ std::string filled(std::string_view text, int64_t lanes) {
       continue;
     }
     const char what = text[++i];
+    if (what == 'R') {
+      for (int64_t lane = 0; lane < lanes; ++lane) result += lane > 0 ? ", r" : "r";
+      continue;
+    }
     result += std::to_string(what == 'B' ? lanes * 4 : what == 'H' ? lanes * 2 : lanes);
   }
   return result;
@@ -71,14 +75,15 @@ static inline i32x$L dot4_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t str
 static inline i32x$L dot4_rows_i8_i32x$L(i32x$L s, const int8_t* x, int64_t stride, int n, const int8_t* w) { for (int i = 0; i < $L; ++i) for (int k = 0; k < n; ++k) s[i] += x[k * stride + i] * w[4 * i + k]; return s; }
 )";
 
+// Four bytes are read as a float: gcc would take integers through a register of its own, and each splat of one an arithmetic unit.
 // Products of 16-bit halves in pairs: bytes at even places, then those at odd ones. No sum of two such products overflows 32 bits.
 constexpr std::string_view kPairs =
     R"(static inline i32x$L dot4_pairs_i32x$L(i32x$L s, i16x$H x0, i16x$H x1, const int8_t* w) { const i16x$H v = (i16x$H)*(const i32x$L_in_memory*)w; return s + multiply_pairs_i32x$L((v << 8) >> 8, x0) + multiply_pairs_i32x$L(v >> 8, x1); }
-static inline int32_t four_bytes_i32x$L(const void* x) { int32_t r; __builtin_memcpy(&r, x, 4); return r; }
-static inline i32x$L dot4_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { const i32x$L v = splat_i32x$L(four_bytes_i32x$L(x)); return dot4_pairs_i32x$L(s, (i16x$H)(v & 0x00ff00ff), (i16x$H)((v >> 8) & 0x00ff00ff), w); }
+static inline i32x$L four_bytes_i32x$L(const void* x) { float r; __builtin_memcpy(&r, x, 4); return (i32x$L)(f32x$L){$R}; }
+static inline i32x$L dot4_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { const i32x$L v = four_bytes_i32x$L(x); return dot4_pairs_i32x$L(s, (i16x$H)(v & 0x00ff00ff), (i16x$H)((v >> 8) & 0x00ff00ff), w); }
 static inline i32x$L dot4_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { const i32x$L v = rows_i32x$L(x, stride, n); return dot4_pairs_i32x$L(s, (i16x$H)(v & 0x00ff00ff), (i16x$H)((v >> 8) & 0x00ff00ff), w); }
 static inline i32x$L dot4_rows_i8_i32x$L(i32x$L s, const int8_t* x, int64_t stride, int n, const int8_t* w) { const i16x$H v = (i16x$H)rows_i32x$L(x, stride, n); return dot4_pairs_i32x$L(s, (v << 8) >> 8, v >> 8, w); }
-static inline i32x$L dot4_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { const i16x$H v = (i16x$H)splat_i32x$L(four_bytes_i32x$L(x)); return dot4_pairs_i32x$L(s, (v << 8) >> 8, v >> 8, w); }
+static inline i32x$L dot4_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { const i16x$H v = (i16x$H)four_bytes_i32x$L(x); return dot4_pairs_i32x$L(s, (v << 8) >> 8, v >> 8, w); }
 )";
 
 constexpr std::string_view kBytes16 = R"(typedef char i8x16 __attribute__((vector_size(16)));
@@ -160,7 +165,7 @@ std::string dot_instruction(int64_t lanes, const std::string& target) {
     text += cat(
         condition, "\n", attribute,
         filled("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes), builtin,
-        filled("(s, splat_i32x$L(four_bytes_i32x$L(x)), *(const i32x$L_in_memory*)w); }\n", lanes), attribute,
+        filled("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes), attribute,
         filled("i32x$L dot4v_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { "
                "return (i32x$L)",
                lanes),

@@ -24,8 +24,13 @@ using namespace loops;
 
 constexpr int64_t kLanes = 16;  // of int32, as channels are blocked
 constexpr int64_t kDot = 4;
-// Vectors of sums that hide an instruction's latency, and the most columns of a tile.
-constexpr int64_t kMostColumns = 14;
+// The most positions of a tile, and rows of them.
+constexpr int64_t kMostColumns = 14, kMostRows = 4;
+// Vectors of sums that hide a dot product's latency.
+constexpr double kLatency = 10;
+// Bytes of weights that stay in the L1 cache while the tiles of a row are computed, and how much longer others take to read.
+constexpr int64_t kNearWeights = 24 << 10;
+constexpr double kFarWeight = 4;
 // Taps of a depthwise convolution that are unrolled.
 constexpr int64_t kMostSpeltTaps = 5;
 
@@ -173,14 +178,13 @@ class QuantizedSchedule {
     const std::string column = last_axis();
     const std::vector<std::string> vectors = vectors_over("m");
     for (const std::string& v : vectors) move_inside(v, column);
-    const int64_t wide = extent("m_o"), columns = std::max<int64_t>(1, extent(column));
-    const int64_t across = blocks_across(wide, columns);
-    if (across > 1) {
-      body_ = split(body_, "m_o", across);
+    const Tile best = best_tile(extent("m_o"), std::max<int64_t>(1, extent(column)));
+    if (best.across > 1) {
+      body_ = split(body_, "m_o", best.across);
       move_inside("m_o_i", column);
     }
     body_ = with_kind(body_, dot, LoopKind::Matrix);
-    tile(column, vectors, across > 1 ? "m_o_i" : "", across);
+    tile(column, vectors, best);
     if (several) body_ = with_kind(body_, "c_i_o", LoopKind::Unrolled);
   }
 
@@ -195,40 +199,80 @@ class QuantizedSchedule {
     });
   }
 
-  int64_t room(int64_t across) const {
-    const int64_t wide = across * registers_of_vector();
-    int64_t columns = 1;
-    while (columns < kMostColumns && (columns + 1) * wide + wide + 2 <= isa().vector_registers) ++columns;
-    return columns;
+  // A register tile: columns and rows of positions, and blocks of channels of the output.
+  struct Tile {
+    int64_t width = 1, rows = 1, across = 1;
+  };
+
+  // Half cycles, about, that a step of the reduction takes in such a tile: its dot products, as many as hide their latency at least,
+  // and what it reads, where a block's weights are read `near` times as slowly as a number of the input.
+  double step_time(const Tile& t, double near) const {
+    const auto products = static_cast<double>(t.width * t.rows * t.across * registers_of_vector()),
+               reads = static_cast<double>(t.width * t.rows) +
+                       near * static_cast<double>(t.across * registers_of_vector());
+    return std::max(products, kLatency) + reads / 2;
   }
 
-  // Vectors beside one another in a tile: so that few operands are read for each dot product.
-  int64_t blocks_across(int64_t wide, int64_t columns) const {
-    int64_t best = 1;
-    double least = 1e9;
-    for (int64_t n : {1, 2, 3, 4, 6, 8}) {
-      if (n > wide || wide % n != 0 || n * registers_of_vector() * 2 + 2 > isa().vector_registers) continue;
-      const int64_t width = std::min(width_of(columns, n), columns);
-      const double reads = static_cast<double>(n + width) / static_cast<double>(n * width) +
-                           (n * width * registers_of_vector() < 8 ? 0.5 : 0);
-      if (reads < least) best = n, least = reads;
+  // The same for all columns and rows, of which the last tiles may have fewer.
+  double time(const Tile& t, int64_t columns, int64_t rows) const {
+    double result = 0;
+    const int64_t bytes = element_count(weights_->shape) / weights_->shape[0] * kLanes * t.across *
+                          static_cast<int64_t>(dtype_size(weights_->dtype));
+    const double near = bytes <= kNearWeights ? 1 : kFarWeight;
+    for (const auto& [height, tall] : {std::pair(t.rows, rows / t.rows), std::pair(rows % t.rows, int64_t{1})}) {
+      for (const auto& [width, wide] :
+           {std::pair(t.width, columns / t.width), std::pair(columns % t.width, int64_t{1})}) {
+        if (height > 0 && width > 0) result += static_cast<double>(tall * wide) * step_time({width, height, t.across}, near);
+      }
+    }
+    return result / static_cast<double>(t.across);
+  }
+
+  bool fits(const Tile& t) const {
+    const int64_t wide = t.across * registers_of_vector();
+    return t.width * t.rows * wide + wide + 2 <= isa().vector_registers;
+  }
+
+  // The fastest tile. Several rows only where a tile takes whole ones.
+  Tile best_tile(int64_t wide, int64_t columns) const {
+    Tile best;
+    const std::string row = row_axis();
+    const int64_t rows = row.empty() ? 1 : extent(row);
+    double least = time(best, columns, rows);
+    for (int64_t across : {1, 2, 3, 4, 6, 8}) {
+      if (across > wide || wide % across != 0) continue;
+      for (int64_t tiles = 1; tiles <= columns; ++tiles) {
+        const int64_t width = (columns + tiles - 1) / tiles;
+        for (int64_t tall = 1; tall <= (tiles == 1 ? std::min(rows, kMostRows) : 1); ++tall) {
+          const Tile t = {width, tall, across};
+          if (width * tall > kMostColumns || !fits(t)) continue;
+          const double needed = time(t, columns, rows);
+          if (needed < least) best = t, least = needed;
+        }
+      }
     }
     return best;
   }
 
-  int64_t width_of(int64_t columns, int64_t across) const {
-    const int64_t most = room(across), tiles = (columns + most - 1) / most;
-    return (columns + tiles - 1) / tiles;
+  // The axis of positions around the last one; empty where there is none.
+  std::string row_axis() const {
+    const std::string column = last_axis();
+    const std::vector<std::string> nest = nest_variables(body_);
+    const auto at = std::find(nest.begin(), nest.end(), column);
+    return at == nest.begin() || at == nest.end() || (at - 1)->front() != 'o' ? "" : *(at - 1);
   }
 
-  void tile(const std::string& column, const std::vector<std::string>& vectors, const std::string& across_loop,
-            int64_t across) {
-    const int64_t columns = extent(column), width = columns < 2 ? 1 : width_of(columns, across);
-    if (width > 1) body_ = split(body_, column, width);
+  void tile(const std::string& column, const std::vector<std::string>& vectors, const Tile& t) {
+    const std::string row = row_axis();
+    if (t.width > 1) body_ = split(body_, column, t.width);
+    if (t.rows > 1) body_ = split(body_, row, t.rows);
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
-    if (!across_loop.empty()) body_ = jam(body_, across_loop, LoopKind::Unrolled);
+    if (t.across > 1) body_ = jam(body_, "m_o_i", LoopKind::Unrolled);
     for (const char* part : {"_i", "_t"}) {
-      if (width > 1) body_ = jam(body_, column + part, LoopKind::Unrolled);
+      if (t.width > 1) body_ = jam(body_, column + part, LoopKind::Unrolled);
+    }
+    for (const char* part : {"_i", "_t"}) {
+      if (t.rows > 1) body_ = jam(body_, row + part, LoopKind::Unrolled);
     }
   }
 

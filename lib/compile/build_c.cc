@@ -53,6 +53,7 @@ std::vector<std::string> flags(const std::string& isa, bool contract) {
                                      "-fPIC",
                                      "-fno-math-errno",
                                      "-fno-trapping-math",
+                                     "-fno-predictive-commoning",  // loads of the next turn fill registers and stack
                                      "-w",
                                      contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
   if (contract) result.emplace_back("-DDNN_VECTOR_MATH");
