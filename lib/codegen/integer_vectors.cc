@@ -39,6 +39,32 @@ static inline i32x$L min_i32x$L(i32x$L a, i32x$L b) { const i32x$L m = a < b; re
 static inline f32x$L to_f32x$L(i32x$L x) { return __builtin_convertvector(x, f32x$L); }
 )";
 
+// Quotients by multiplications where one instruction multiplies, adds and rounds once; see rounded_quotients.h.
+std::string round_quotient(int64_t lanes, Arch architecture) {
+  const std::string open = filled(
+      "static inline i32x$L round_quotient_i32x$L(f32x$L x, float divisor, float reciprocal, float low, float high) { "
+      "const f32x$L v = min_f32x$L(max_f32x$L(x, splat_f32x$L(low)), splat_f32x$L(high));",
+      lanes);
+  const std::string plain = cat(open, filled(" return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes));
+  std::string condition, fused;
+  if (architecture == Arch::Aarch64 && lanes == 4) {
+    condition = "__aarch64__", fused = "(f32x4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b)";
+  } else if (architecture == Arch::X86_64 && lanes == 16) {
+    condition = "__AVX512F__", fused = "__builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4)";
+  } else if (architecture == Arch::X86_64 && lanes == 8) {
+    condition = "__FMA__", fused = "__builtin_ia32_vfmaddps256(a, b, c)";
+  } else {
+    return plain;
+  }
+  return cat("#if defined(", condition, ")\n",
+             filled("static inline f32x$L fused_f32x$L(f32x$L a, f32x$L b, f32x$L c) { return ", lanes), fused, "; }\n",
+             open,
+             filled(" const f32x$L y = splat_f32x$L(reciprocal), q = v * y; return round_i32x$L(fused_f32x$L("
+                    "fused_f32x$L(q, splat_f32x$L(-divisor), v), y, q)); }\n",
+                    lanes),
+             "#else\n", plain, "#endif\n");
+}
+
 // Weights of 16 bits, which a dot product takes two of.
 std::string widen_words(int64_t lanes) {
   const std::string loop = filled("{ i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }\n", lanes);
@@ -162,14 +188,14 @@ std::string dot_instruction(int64_t lanes, const std::string& target) {
   const std::string attribute = cat("static inline __attribute__((target(\"", target, "\"))) ");
   std::string text;
   for (const auto& [condition, builtin] : {std::pair("#if defined(__clang__)", clang), std::pair("#else", gcc)}) {
-    text += cat(
-        condition, "\n", attribute,
-        filled("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes), builtin,
-        filled("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes), attribute,
-        filled("i32x$L dot4v_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { "
-               "return (i32x$L)",
-               lanes),
-        builtin, filled("(s, rows_i32x$L(x, stride, n), *(const i32x$L_in_memory*)w); }\n", lanes));
+    text +=
+        cat(condition, "\n", attribute,
+            filled("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
+            builtin, filled("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes), attribute,
+            filled("i32x$L dot4v_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { "
+                   "return (i32x$L)",
+                   lanes),
+            builtin, filled("(s, rows_i32x$L(x, stride, n), *(const i32x$L_in_memory*)w); }\n", lanes));
   }
   return text + "#endif\n" + attribute +
          filled(
@@ -211,9 +237,7 @@ std::vector<Version> versions() {
   return result;
 }
 
-}  // namespace
-
-std::string integer_vectors(int64_t lanes, Arch architecture, std::string_view kernels) {
+std::string helpers(int64_t lanes, Arch architecture, std::string_view kernels) {
   const std::string types = filled(kTypes, lanes) + widen_words(lanes);
   const std::string plain = filled(kPlain, lanes) + filled(kWidePlain, lanes);
   if (architecture == Arch::Aarch64)
@@ -235,6 +259,13 @@ std::string integer_vectors(int64_t lanes, Arch architecture, std::string_view k
     word = "#elif";
   }
   return text + "#endif\n#else\n" + plain + "#endif\n";
+}
+
+}  // namespace
+
+std::string integer_vectors(int64_t lanes, Arch architecture, std::string_view kernels) {
+  const std::string text = helpers(lanes, architecture, kernels);
+  return kernels.find("round_quotient_") == std::string_view::npos ? text : text + round_quotient(lanes, architecture);
 }
 
 std::string with_dot_products(const loops::Kernel& kernel, const std::string& text, const std::string& linkage) {

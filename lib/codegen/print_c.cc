@@ -220,6 +220,9 @@ class CVocabulary : public Vocabulary {
   std::string round_to_integer(int64_t lanes, const std::string& real) const override {
     return cat("round_i32x", lanes, "(", real, ")");
   }
+  std::string round_quotient(int64_t lanes, const std::vector<std::string>& operands) const override {
+    return cat("round_quotient_i32x", lanes, "(", join(operands), ")");
+  }
   std::string integer_to_real(int64_t lanes, const std::string& integer) const override {
     return cat("to_f32x", lanes, "(", integer, ")");
   }

@@ -6,6 +6,7 @@
 
 #include "codegen/matrix_products.h"
 #include "codegen/print.h"
+#include "codegen/rounded_quotients.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
 
@@ -514,6 +515,18 @@ class Printer {
     return linear_coefficient(offset_of(*read->buffer, read->args), lane_, ranges, &step) && step == 1;
   }
 
+  std::string rounded(const Expr& real) {
+    if (const auto quotient = rounded_quotient(real)) {
+      const Text x = print(quotient->dividend);
+      std::vector<std::string> operands = {x.vector ? x.code : splat(x, DType::Float32)};
+      for (const float f : {quotient->divisor, quotient->reciprocal, quotient->low, quotient->high})
+        operands.push_back(float_text(DType::Float32, f));
+      const std::string text = words_.round_quotient(lanes_, operands);
+      if (!text.empty()) return text;
+    }
+    return words_.round_to_integer(lanes_, print(real).code);
+  }
+
   Text converted(const Expr& e) {
     const Expr& from = e->args[0];
     if (is_narrow(from->dtype)) {
@@ -521,7 +534,7 @@ class Printer {
       return {words_.widen_real(from->dtype, lanes_, pointer(*from->buffer, first)), true};
     }
     if (e->dtype == DType::Float32) return {words_.integer_to_real(lanes_, print(from).code), true};
-    if (from->op == Op::RoundEven) return {words_.round_to_integer(lanes_, print(from->args[0]).code), true};
+    if (from->op == Op::RoundEven) return {rounded(from->args[0]), true};
     return {words_.widen(from->dtype, lanes_, pointer(*from->buffer, at_lane(offset_of(*from->buffer, from->args), 0))),
             true};
   }

@@ -208,8 +208,8 @@ class QuantizedSchedule {
   // and what it reads, where a block's weights are read `near` times as slowly as a number of the input.
   double step_time(const Tile& t, double near) const {
     const auto products = static_cast<double>(t.width * t.rows * t.across * registers_of_vector()),
-               reads = static_cast<double>(t.width * t.rows) +
-                       near * static_cast<double>(t.across * registers_of_vector());
+               reads =
+                   static_cast<double>(t.width * t.rows) + near * static_cast<double>(t.across * registers_of_vector());
     return std::max(products, kLatency) + reads / 2;
   }
 
@@ -222,7 +222,8 @@ class QuantizedSchedule {
     for (const auto& [height, tall] : {std::pair(t.rows, rows / t.rows), std::pair(rows % t.rows, int64_t{1})}) {
       for (const auto& [width, wide] :
            {std::pair(t.width, columns / t.width), std::pair(columns % t.width, int64_t{1})}) {
-        if (height > 0 && width > 0) result += static_cast<double>(tall * wide) * step_time({width, height, t.across}, near);
+        if (height > 0 && width > 0)
+          result += static_cast<double>(tall * wide) * step_time({width, height, t.across}, near);
       }
     }
     return result / static_cast<double>(t.across);

@@ -1,0 +1,64 @@
+// Rounded quotients by constants; see rounded_quotients.h.
+//
+// Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor" (1990), corrects a quotient by its remainder,
+// which a fused multiply-add gives exactly. Its result is nearly always the quotient rounded correctly, and is off by one unit in the
+// last place at most. Both grow with x. So the integers that they are rounded to can differ only where x / divisor lies within a few units
+// in the last place of a number half way between two integers; all such x are tried.
+#include "codegen/rounded_quotients.h"
+
+#include <cmath>
+
+namespace dnn::codegen {
+namespace {
+
+using namespace loops;
+
+// Integers beyond these are none of 8 bits. Divisors whose reciprocal and remainders are far from overflow and underflow.
+constexpr double kMostInteger = 1024, kMostDivisor = 0x1p60;
+// Floats on each side of a number half way that are tried.
+constexpr int kNear = 8;
+
+bool is_constant(const Expr& e) { return e->op == Op::Constant && e->dtype == DType::Float32; }
+
+float divided(const RoundedQuotient& r, float x, double low, double high) {
+  const float q = x / r.divisor;
+  const auto least = static_cast<float>(low), most = static_cast<float>(high);
+  const float above = q > least ? q : least;
+  return std::nearbyint(above < most ? above : most);
+}
+
+float multiplied(const RoundedQuotient& r, float x) {
+  const float above = x > r.low ? x : r.low, v = above < r.high ? above : r.high, q = v * r.reciprocal;
+  return std::nearbyint(std::fma(std::fma(q, -r.divisor, v), r.reciprocal, q));
+}
+
+bool same(const RoundedQuotient& r, double low, double high) {
+  for (double k = low - 1; k <= high; ++k) {
+    auto x = static_cast<float>((k + 0.5) * static_cast<double>(r.divisor));
+    for (int i = 0; i < kNear; ++i) x = std::nextafter(x, -INFINITY);
+    for (int i = 0; i <= 2 * kNear; ++i, x = std::nextafter(x, INFINITY)) {
+      if (divided(r, x, low, high) != multiplied(r, x)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<RoundedQuotient> rounded_quotient(const Expr& real) {
+  if (real->op != Op::Min || real->args[0]->op != Op::Max || !is_constant(real->args[1])) return std::nullopt;
+  const Expr &kept = real->args[0], &quotient = kept->args[0];
+  if (!is_constant(kept->args[1]) || quotient->op != Op::Div || quotient->dtype != DType::Float32 ||
+      !is_constant(quotient->args[1]))
+    return std::nullopt;
+  const double low = kept->args[1]->f, high = real->args[1]->f, divisor = quotient->args[1]->f;
+  if (!(low < high) || std::abs(low) > kMostInteger || std::abs(high) > kMostInteger || std::nearbyint(low) != low ||
+      std::nearbyint(high) != high || !(divisor > 1 / kMostDivisor && divisor < kMostDivisor))
+    return std::nullopt;
+  const auto c = static_cast<float>(divisor);
+  const RoundedQuotient result = {quotient->args[0], c, 1 / c, static_cast<float>(low) * c,
+                                  static_cast<float>(high) * c};
+  return same(result, low, high) ? std::optional(result) : std::nullopt;
+}
+
+}  // namespace dnn::codegen

@@ -1,0 +1,21 @@
+// Rounded quotients by constants, as quantising makes of real numbers, without divisions, which take vectors ten times as long as
+// multiplications.
+#pragma once
+#include <optional>
+
+#include "loops/ir.h"
+
+namespace dnn::codegen {
+
+// round(min(max(x / divisor, a), b)), halves to even, of a float32 x, with whole numbers a < b. It is the same as
+//   v = min(max(x, low), high);  q = v * reciprocal;  round(fma(fma(q, -divisor, v), reciprocal, q))
+// for each x, a NaN (a) and infinities among them.
+struct RoundedQuotient {
+  loops::Expr dividend;
+  float divisor, reciprocal, low, high;
+};
+
+// Of what is about to be rounded; nothing where it is no such quotient, or where the two differ for an x.
+std::optional<RoundedQuotient> rounded_quotient(const loops::Expr& real);
+
+}  // namespace dnn::codegen
