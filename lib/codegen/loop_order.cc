@@ -70,4 +70,17 @@ Stmt in_order_of_reading(const Stmt& nest) {
   return reorder(nest, variables);
 }
 
+Stmt outermost(const Stmt& body, const std::string& v) {
+  const int64_t extent = loop_extent(body, v);
+  std::vector<Stmt> parts;
+  for (const Stmt& part : body->kind == StmtKind::Block ? body->children : std::vector<Stmt>{body}) {
+    std::vector<std::string> order = nest_variables(part);
+    const auto at = std::find(order.begin(), order.end(), v);
+    if (at == order.end() || loop_extent(part, v) != extent) return body;
+    std::rotate(order.begin(), at, at + 1);
+    parts.push_back(reorder(part, order)->children[0]);
+  }
+  return loop(v, extent, loops::block(std::move(parts)));
+}
+
 }  // namespace dnn::codegen

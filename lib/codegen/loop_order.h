@@ -19,4 +19,7 @@ loops::Stmt fuse_contiguous(const loops::Stmt& nest);
 // for what it reads, and fetches ahead what it reads in order; what it writes it does not wait for.
 loops::Stmt in_order_of_reading(const loops::Stmt& nest);
 
+// One loop over v around nests that each have one of the same extent; the body as it is where they have not.
+loops::Stmt outermost(const loops::Stmt& body, const std::string& v);
+
 }  // namespace dnn::codegen

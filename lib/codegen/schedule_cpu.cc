@@ -79,20 +79,6 @@ class CpuSchedule {
   }
 
  private:
-  // One loop over v around nests that each have one of the same extent; the body as it is where they have not.
-  Stmt outermost(const std::string& v) const {
-    const int64_t extent = loop_extent(body_, v);
-    std::vector<Stmt> parts;
-    for (const Stmt& part : body_->kind == StmtKind::Block ? body_->children : std::vector<Stmt>{body_}) {
-      std::vector<std::string> order = nest_variables(part);
-      const auto at = std::find(order.begin(), order.end(), v);
-      if (at == order.end() || loop_extent(part, v) != extent) return body_;
-      std::rotate(order.begin(), at, at + 1);
-      parts.push_back(reorder(part, order)->children[0]);
-    }
-    return loop(v, extent, loops::block(std::move(parts)));
-  }
-
   BufferRef output() const {
     for (const Access& access : accesses(kernel_.body)) {
       if (access.is_store && access.buffer->scope == Scope::Global) return access.buffer;
@@ -217,7 +203,7 @@ class CpuSchedule {
       const std::string v = cat("d", axis);
       if (y->layout.block_of(static_cast<int>(axis)) != lanes() || !room_for_padding(body_, v, lanes())) continue;
       body_ = with_kind(split_padded(body_, v, lanes()), v + "_i", LoopKind::Vector);
-      body_ = outermost(v + "_o");
+      body_ = outermost(body_, v + "_o");
     }
   }
 

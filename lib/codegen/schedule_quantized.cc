@@ -12,6 +12,7 @@
 
 #include "codegen/guards.h"
 #include "codegen/inner_loops.h"
+#include "codegen/loop_order.h"
 #include "codegen/narrow_vectors.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
@@ -42,7 +43,9 @@ class QuantizedSchedule {
   Kernel run() {
     const bool conv = kernel_.pattern == "quantized_conv";
     body_ = simplify(drop_guards(body_, conv));
-    if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
+    if (kernel_.pattern == "border") {
+      border();
+    } else if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       bytes();
     } else if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       if (extent("m") > 1 && groups_are_blocks() && find_operands() && dot_fits()) {
@@ -323,6 +326,15 @@ class QuantizedSchedule {
     }
   }
 
+  void border() {
+    body_ = in_integers(body_);
+    for (int axis = 0; axis < static_cast<int>(kernel_.arguments[0]->shape.size()); ++axis) {
+      const std::string v = cat("d", axis);
+      if (kernel_.arguments[0]->layout.block_of(axis) != kLanes || !room_for_padding(body_, v, kLanes)) continue;
+      body_ = outermost(with_kind(split_padded(body_, v, kLanes), v + "_i", LoopKind::Vector), v + "_o");
+    }
+  }
+
   // Maps and pools: the loop along which most of what is read and written lies side by side in vectors, innermost.
   void bytes() {
     body_ = in_integers(body_);
@@ -408,6 +420,7 @@ bool in_wide_numbers(const Stmt& s) {
 
 bool is_quantized(const Kernel& kernel) {
   if (kernel.pattern == "quantized_conv") return true;
+  if (kernel.pattern == "border") return is_byte(kernel.arguments[0]->dtype);
   if (kernel.pattern != "map" && kernel.pattern != "pool") return false;
   if (!in_wide_numbers(kernel.body)) return false;
   bool stores = false;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cfloat>
 
+#include "ops/quantization.h"
+
 namespace dnn {
 namespace {
 
@@ -25,7 +27,7 @@ std::optional<Borders> borders_of(const Graph& graph, const Node& pad) {
   const Type& type = graph.value(pad.inputs[0]).type;
   const Tensor* list = graph.constant(pad.input(1));
   if (pad.op != "Pad" || !pad.domain.empty() || pad.attribute_string("mode", "constant") != "constant" || !type.shape ||
-      !is_float(type.dtype) || list == nullptr || pad.input(3) != kNoValue)
+      (!is_float(type.dtype) && !is_byte(type.dtype)) || list == nullptr || pad.input(3) != kNoValue)
     return std::nullopt;
   Borders result;
   if (pad.input(2) != kNoValue) {
@@ -49,13 +51,16 @@ bool same_everywhere(const std::vector<int64_t>& list, int64_t wanted) {
 
 // Whether a node computes the same with these borders among its own.
 bool can_take(const Graph& graph, const Node& node, ValueId padded, const Borders& borders) {
-  if (!node.domain.empty() || node.inputs[0] != padded ||
+  const bool quantized = node.domain == kInternalDomain && node.op == "QuantizedConv";
+  if ((!node.domain.empty() && !quantized) || node.inputs[0] != padded ||
       std::count(node.inputs.begin(), node.inputs.end(), padded) != 1)
     return false;
   const std::string border = node.attribute_string("auto_pad", "NOTSET");
   if (border != "NOTSET" && border != "VALID") return false;
   const std::vector<int64_t> own = node.attribute_ints("pads"), kernel = node.attribute_ints("kernel_shape");
   if (!own.empty() && own.size() != borders.pads.size()) return false;
+  if (quantized) return borders.value == static_cast<double>(node.attribute_int("padding", 0));
+  if (!is_float(graph.value(padded).type.dtype)) return false;
   if (node.op == "Conv") return borders.value == 0;
   if (kernel.size() * 2 != borders.pads.size() || node.attribute_int("ceil_mode", 0) != 0 || !same_everywhere(own, 0) ||
       !same_everywhere(node.attribute_ints("dilations"), 1))
@@ -78,24 +83,55 @@ void take(Node& node, ValueId x, const Borders& borders) {
   if (node.op == "AveragePool") node.attributes["count_include_pad"] = int64_t{1};
 }
 
+// The borders of a Pad that all readers of what it makes can take; nothing where one cannot.
+std::optional<Borders> taken_by_readers(const Graph& graph, const Uses& uses, const Node& pad) {
+  if (pad.op != "Pad" || graph.is_output(pad.outputs[0])) return std::nullopt;
+  std::optional<Borders> borders = borders_of(graph, pad);
+  const NodeId maker = uses.producer[static_cast<size_t>(pad.inputs[0])];
+  if (borders && maker >= 0) borders->below = borders->value <= 0 && makes_no_negatives(graph, graph.node(maker));
+  const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(pad.outputs[0])];
+  const bool taken = borders && std::all_of(readers.begin(), readers.end(), [&](NodeId r) {
+                       return can_take(graph, graph.node(r), pad.outputs[0], *borders);
+                     });
+  return taken ? borders : std::nullopt;
+}
+
 }  // namespace
 
 void fold_pads(Graph& graph) {
   const Uses uses(graph);
   for (const NodeId id : std::vector<NodeId>(graph.order())) {
     const Node& pad = graph.node(id);
-    if (pad.op != "Pad" || graph.is_output(pad.outputs[0])) continue;
-    std::optional<Borders> borders = borders_of(graph, pad);
-    const ValueId padded = pad.outputs[0], x = pad.inputs[0];
-    const NodeId maker = uses.producer[static_cast<size_t>(x)];
-    if (borders && maker >= 0) borders->below = borders->value <= 0 && makes_no_negatives(graph, graph.node(maker));
-    const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(padded)];
-    if (!borders || !std::all_of(readers.begin(), readers.end(),
-                                 [&](NodeId r) { return can_take(graph, graph.node(r), padded, *borders); }))
-      continue;
-    for (NodeId reader : readers) take(graph.node(reader), x, *borders);
+    const std::optional<Borders> borders = taken_by_readers(graph, uses, pad);
+    if (!borders) continue;
+    const ValueId x = pad.inputs[0];
+    for (NodeId reader : uses.readers[static_cast<size_t>(pad.outputs[0])]) take(graph.node(reader), x, *borders);
     graph.remove_node(id);
   }
+}
+
+std::vector<Patch> pads_into_readers(const Graph& graph) {
+  std::vector<Patch> patches;
+  const Uses uses(graph);
+  for (const NodeId id : graph.order()) {
+    const Node& pad = graph.node(id);
+    const std::optional<Borders> borders = taken_by_readers(graph, uses, pad);
+    if (!borders) continue;
+    for (NodeId reader : uses.readers[static_cast<size_t>(pad.outputs[0])]) {
+      Node node = graph.node(reader);
+      node.sources.clear();
+      for (const Node* from : {&pad, &graph.node(reader)}) {
+        if (from->sources.empty()) node.sources.push_back(from->name);
+        node.sources.insert(node.sources.end(), from->sources.begin(), from->sources.end());
+      }
+      take(node, pad.inputs[0], *borders);
+      Patch patch(graph, pad.label() + " into " + node.label());
+      patch.add_node(std::move(node));
+      patch.remove_node(reader);
+      patches.push_back(std::move(patch));
+    }
+  }
+  return patches;
 }
 
 }  // namespace dnn

@@ -57,5 +57,30 @@ TEST(FoldPads, StayWhereTheyMeanSomethingElse) {
       "Pad MaxPool");
 }
 
+// As rewrites: integers, too, with the number that stands for zero.
+TEST(FoldPads, GoIntoConvolutionsOfIntegers) {
+  const auto folded = [](const std::string& fill) {
+    Graph before = typed(R"(  input x: uint8[1,4,7,7]
+  const w: int8[3,4,3,3] = random(1)
+  const border: int64[8] = {0, 0, 1, 2, 0, 0, 2, 1}
+  const fill: uint8[] = {)" +
+                         fill + R"(}
+  const bias: int32[3] = {1, 2, 3}
+  const scale: float32[3] = {0.001, 0.002, 0.001}
+  p = Pad(x, border, fill)
+  y = dnn::QuantizedConv(p, w, bias, scale) {padding = 7, zero_point = 9, low = 0, high = 255, to = 2}
+  output y
+)");
+    Graph after = before;
+    for (const Patch& patch : pads_into_readers(before)) EXPECT_TRUE(patch.apply(after));
+    remove_dead_nodes(after);
+    infer_types(after);
+    expect_same(before, after);
+    return ops_of(after);
+  };
+  EXPECT_EQ(folded("7"), "QuantizedConv");
+  EXPECT_EQ(folded("0"), "Pad QuantizedConv");
+}
+
 }  // namespace
 }  // namespace dnn
