@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DNN_SANITIZED 1
@@ -73,58 +74,74 @@ void apply(const Shared& s) {
 #endif
 }
 
+// A share of the memory that the process may have above what it had.
+class Allowance {
+ public:
+  explicit Allowance(uint64_t bytes) {
+    Shared& s = shared();
+    const std::lock_guard lock(s.mutex);
+    if (s.n_reading++ == 0) {
+      ::getrlimit(RLIMIT_DATA, &s.before);
+      s.base = data_bytes(s.statm);
+      s.allowed = 0;
+    }
+    add(s, bytes);
+  }
+  ~Allowance() {
+    Shared& s = shared();
+    const std::lock_guard lock(s.mutex);
+    s.allowed -= bytes_;
+    if (--s.n_reading > 0) apply(s);
+#ifndef DNN_SANITIZED
+    if (s.n_reading == 0 && s.base != 0) ::setrlimit(RLIMIT_DATA, &s.before);
+#endif
+  }
+  Allowance(const Allowance&) = delete;
+  Allowance& operator=(const Allowance&) = delete;
+
+  void grow(uint64_t more) {
+    Shared& s = shared();
+    const std::lock_guard lock(s.mutex);
+    add(s, more);
+  }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  void add(Shared& s, uint64_t more) {
+    bytes_ += more;
+    s.allowed += more;
+    apply(s);
+  }
+  uint64_t bytes_ = 0;
+};
+
 // One reading, in its thread.
 class Reading {
  public:
-  Reading(uint64_t file_bytes, std::string name, const ReadLimits& limits) : limits_(limits), name_(std::move(name)) {
-    Shared& s = shared();
-    {
-      const std::lock_guard lock(s.mutex);
-      if (s.n_reading++ == 0) {
-        ::getrlimit(RLIMIT_DATA, &s.before);
-        s.base = data_bytes(s.statm);
-        s.allowed = 0;
-      }
-      allowed_ = limits_.memory_bytes != 0 ? limits_.memory_bytes : kAlways;
-      s.allowed += allowed_;
-    }
-    seconds_ = limits_.seconds != 0 ? limits_.seconds : kSeconds;
+  Reading(uint64_t file_bytes, std::string name, const ReadLimits& limits)
+      : limits_(limits),
+        name_(std::move(name)),
+        allowance_(limits.memory_bytes != 0 ? limits.memory_bytes : kAlways),
+        seconds_(limits.seconds != 0 ? limits.seconds : kSeconds) {
     begin_timer();
     count(file_bytes);
   }
   ~Reading() {
     if (has_timer_) ::timer_delete(timer_);
     slow_name = nullptr;
-    Shared& s = shared();
-    const std::lock_guard lock(s.mutex);
-    s.allowed -= allowed_;
-    if (--s.n_reading > 0) apply(s);
-#ifndef DNN_SANITIZED
-    if (s.n_reading == 0 && s.base != 0) ::setrlimit(RLIMIT_DATA, &s.before);
-#endif
   }
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
   void count(uint64_t bytes) {
-    if (limits_.memory_bytes == 0) {
-      Shared& s = shared();
-      const std::lock_guard lock(s.mutex);
-      const uint64_t more = kTimes * std::min(bytes, UINT64_MAX / 16);
-      allowed_ += more;
-      s.allowed += more;
-      apply(s);
-    } else {
-      const std::lock_guard lock(shared().mutex);
-      apply(shared());
-    }
+    if (limits_.memory_bytes == 0) allowance_.grow(kTimes * std::min(bytes, UINT64_MAX / 16));
     if (limits_.seconds == 0) extend(static_cast<double>(bytes) / kBytesOfASecond);
   }
   void count_once(uint64_t device, uint64_t inode, uint64_t bytes) {
     if (counted_.emplace(device, inode).second) count(bytes);
   }
 
-  uint64_t allowed() const { return allowed_; }
+  uint64_t allowed() const { return allowance_.bytes(); }
   static Reading*& here() {
     static thread_local Reading* the_one = nullptr;
     return the_one;
@@ -157,8 +174,8 @@ class Reading {
 
   const ReadLimits limits_;
   const std::string name_;
-  uint64_t allowed_ = 0;
-  double seconds_ = 0;
+  Allowance allowance_;
+  double seconds_;
   timer_t timer_{};
   bool has_timer_ = false;
   std::set<std::pair<uint64_t, uint64_t>> counted_;
@@ -207,6 +224,24 @@ void read_within_limits(uint64_t file_bytes, const std::string& name, const std:
   fail_unsupported("to read it takes more than ", megabytes(allowed),
                    limits->memory_bytes == 0 ? " of memory, which is 4 times its size and 256 MiB" : " of memory",
                    "; --max-memory BYTES allows more");
+}
+
+void within_memory(uint64_t bytes, const std::function<void()>& work) {
+  std::optional<ReadLimits> limits;
+  {
+    const std::lock_guard lock(shared().mutex);
+    limits = shared().limits;
+  }
+  if (!limits) return work();
+  if (limits->memory_bytes != 0) bytes = limits->memory_bytes;
+  try {
+    const Allowance allowance(bytes);
+    return work();
+  } catch (const std::bad_alloc&) {
+  } catch (const Error& error) {  // of a tensor
+    if (error.kind() != ErrorKind::Environment || std::strstr(error.what(), "memory") == nullptr) throw;
+  }
+  fail_unsupported("it takes more than ", megabytes(bytes), " of memory; --max-memory BYTES allows more");
 }
 
 void count_read_file(uint64_t device, uint64_t inode, uint64_t bytes) {

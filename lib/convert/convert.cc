@@ -6,12 +6,25 @@
 
 #include "base/file.h"
 #include "base/mappings.h"
+#include "base/memory_limit.h"
 #include "convert/surgery.h"
 #include "ops/op.h"
 #include "passes/pass.h"
 
 namespace dnn {
 namespace {
+
+// Probes are run because a conversion is certified, and not because somebody wants the outputs: a file of a few bytes can describe
+// activations of gigabytes.
+uint64_t memory_for_probes(const Graph& graph) {
+  constexpr uint64_t kTimes = 4, kAlways = uint64_t{1} << 30;
+  uint64_t bytes = 0;
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    const Tensor* constant = graph.constant(v);
+    if (constant != nullptr && constant->dtype() != DType::String) bytes += constant->size_bytes();
+  }
+  return kTimes * bytes + kAlways;
+}
 
 // A format that keeps float16 weights for float32 arithmetic, and has no float16 arithmetic.
 bool halves_weights(const Format* format) { return format != nullptr && format->float16 == Float16::WeightsOnly; }
@@ -97,7 +110,7 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
   };
   if ((options.certify || options.judge) && whole && format->to_files != nullptr) {
     try {
-      yardstick.emplace(source, options.certificate);
+      within_memory(memory_for_probes(source), [&] { yardstick.emplace(source, options.certificate); });
     } catch (Error& error) {
       excuse(error);
     }
@@ -112,7 +125,8 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
       Graph back = format->read(written);
       written = {};
       forget_mapped_files();  // the source, which is read again when the certificate is written
-      certificate = yardstick->judge(std::move(back));
+      const uint64_t memory = memory_for_probes(back);
+      within_memory(memory, [&] { certificate = yardstick->judge(std::move(back)); });
     } catch (Error& error) {
       excuse(error);
     }

@@ -55,6 +55,17 @@ class Limits(unittest.TestCase):
         code, said, _ = self.run_tool("dnn-cat", "--max-memory", str(16 * MIB), model)
         self.assertEqual((code, said), (4, "dnn-cat: error: small.pt: to read it takes more than 17 MB of memory; --max-memory BYTES allows more\n"))
 
+    def test_probes_of_a_certificate(self):
+        """A file of a few bytes describes gigabytes: it is converted, without the certificate that nobody asked the memory for."""
+        self.write("wide.txt", 'graph "g" {\n opset 17\n input x: float32[1,1,8,8]\n const w: float32[4,1,1,1] = {1, 2, 3, 4}\n'
+                               " c = Conv(x, w) @c {pads = [0, 33554432, 0, 0]}\n y = GlobalMaxPool(c) @y\n output y\n}\n")
+        if self.sanitized:
+            self.skipTest("a sanitizer's own memory counts, too")
+        code, said, _ = self.run_tool("dnn-convert", "wide.txt", "-o", "wide.onnx")
+        self.assertEqual(code, 0, said)
+        self.assertIn("no certificate: ", said)
+        self.assertIn("it takes more than 1074 MB of memory; --max-memory BYTES allows more", said)
+
     def test_time(self):
         lines = "".join(f" v{i}: float32[1,3] = Add(x, x) @n{i}\n" for i in range(100_000))
         self.write("long.txt", f'graph "g" {{\n opset 17\n input x: float32[1,3]\n{lines} output v0\n}}\n')
