@@ -1,4 +1,4 @@
-// What a run spends on another machine, whose dnn-serve measures it.
+// Usage of the other machine that a run is on, whose dnn-serve measures it.
 #pragma once
 #include <chrono>
 #include <memory>

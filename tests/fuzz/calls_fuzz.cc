@@ -1,4 +1,4 @@
-// What comes over a serial line before a talk begins: among noise a call is found, and nothing else is taken for one.
+// Bytes on a serial line before a talk begins: among noise a call is found, and nothing else is taken for one.
 #include "fuzz/fuzz.h"
 #include "remote/serial.h"
 

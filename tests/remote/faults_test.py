@@ -113,7 +113,7 @@ class Faults(RemoteCase):
         return self.comparable(stream)[1]
 
     def test_a_connection_cut_at_each_of_200_places(self):
-        """Of all that crosses for an upload, a trace and three runs: each is made again over a new connection, and nothing is there twice."""
+        """An upload, a trace and three runs go on over a new connection wherever the first is cut, and nothing is there twice."""
         store = self.folder / "cut-store"
         server, address = self.serve("--tcp", "127.0.0.1:0", "--key", self.folder / "cut.key", "--store", store)
         package = self.package()
