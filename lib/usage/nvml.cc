@@ -1,7 +1,9 @@
 // NVML by dlopen; see nvml.h. Names, types and versions of its functions are those of NVIDIA's NVML API reference.
 #include "usage/nvml.h"
 
+#ifndef DNN_STATIC
 #include <dlfcn.h>
+#endif
 
 #include <algorithm>
 #include <limits>
@@ -30,6 +32,17 @@ bool add(std::optional<T>* sum, unsigned long long value) {
   return true;
 }
 
+#ifdef DNN_STATIC
+// A static program has no libraries of others.
+void* open_library(const char*) { return nullptr; }
+void* find_symbol(void*, const char*) { return nullptr; }
+void close_library(void*) {}
+#else
+void* open_library(const char* name) { return ::dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+void* find_symbol(void* library, const char* name) { return ::dlsym(library, name); }
+void close_library(void* library) { ::dlclose(library); }
+#endif
+
 }  // namespace
 
 struct Gpus::Library {
@@ -50,18 +63,18 @@ struct Gpus::Library {
   Library& operator=(const Library&) = delete;
   ~Library() {
     if (begun && shutdown != nullptr) shutdown();
-    if (handle != nullptr) ::dlclose(handle);
+    if (handle != nullptr) close_library(handle);
   }
 
   template <class Function>
   void find(Function* function, const char* symbol) const {
-    *function = reinterpret_cast<Function>(::dlsym(handle, symbol));
+    *function = reinterpret_cast<Function>(find_symbol(handle, symbol));
   }
 };
 
 Gpus::Gpus(const std::string& library) : library_(std::make_unique<Library>()) {
   Library& l = *library_;
-  l.handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  l.handle = open_library(library.c_str());
   if (l.handle == nullptr) {
     text_ = cat("none: no ", plain(library));
     return;
