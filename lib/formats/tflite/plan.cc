@@ -92,7 +92,7 @@ class Sinker {
 
   // DequantizeLinear and then QuantizeLinear of the same scale, to the integers that there were.
   void rejoin() {
-    const Uses uses(graph_);
+    Uses uses(graph_);
     for (NodeId id : std::vector<NodeId>(graph_.order())) {
       const Node node = graph_.node(id);
       if (!is_op(node, "QuantizeLinear")) continue;
@@ -114,6 +114,7 @@ class Sinker {
                          !graph_.is_output(node.inputs[0]);
       if (maker < 0 || !alone || graph_.node(maker).outputs.size() != 1) continue;
       graph_.node(maker).outputs[0] = y;
+      uses.producer[static_cast<size_t>(y)] = maker;  // another pair may follow
       graph_.remove_node(id);
       graph_.remove_node(before);
     }

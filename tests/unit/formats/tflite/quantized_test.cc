@@ -78,6 +78,28 @@ TEST(TfliteQuantized, AConvolutionComputesOnIntegers) {
   EXPECT_EQ(tensor_of(file, "q2")->quantization()->zero_point()->Get(0), 7);
 }
 
+// A chain of what moves, each between a pair of one scale: pair after pair goes, and all that is read is still made.
+TEST(TfliteQuantized, ChainsOfMovesStayWhole) {
+  const std::string file = round_trip(std::string(kHead) + R"(  const sh: int64[3] = {1, 6, 9}
+  const k: int8[1,1,6] = random(3)
+  c = Conv(d, dw, db) @conv
+  q2 = QuantizeLinear(c, s2, z2)
+  e = DequantizeLinear(q2, s2, z2)
+  r = Reshape(e, sh)
+  q3 = QuantizeLinear(r, s2, z2)
+  f = DequantizeLinear(q3, s2, z2)
+  t = Transpose(f) {perm = [0, 2, 1]}
+  q4 = QuantizeLinear(t, s2, z2)
+  g = DequantizeLinear(q4, s2, z2)
+  h = DequantizeLinear(k, s2, z2)
+  j = Concat(h, g) {axis = 1}
+  q5 = QuantizeLinear(j, s2, z2)
+  y = DequantizeLinear(q5, s2, z2)
+  output y
+)");
+  EXPECT_NE(tensor_of(file, "q4"), nullptr);
+}
+
 TEST(TfliteQuantized, DepthwiseWeightsKeepAScalePerChannel) {
   const std::string file = round_trip(R"(  input x: int8[1,2,4,4]
   const s: float32[] = {0.03}
