@@ -22,6 +22,9 @@ const cli::Tool kTool = {
     .negative = "the best network found loses more than --max-drop, or no calibration input can be read",
     .examples = {{"dnn-quantize model.onnx -o int8.onnx --calibrate photos/ --preprocess imagenet-torch", "int8"},
                  {"dnn-quantize model.onnx -o int8.tflite --calibrate photos/ --preprocess imagenet-tf", "for TFLite"},
+                 {"dnn-quantize net.onnx -o int8.tflite --calibrate a/ --inference-input-type uint8 "
+                  "--inference-output-type uint8",
+                  "integers outside"},
                  {"dnn-quantize model.onnx -o int8.onnx --calibrate a/ --validate b/ --max-drop 0.5",
                   "with layers in float32 for it"},
                  {"dnn-quantize model.onnx --calibrate photos/ --state a.json --shard 0/2", "one of two halves"},
@@ -30,7 +33,8 @@ const cli::Tool kTool = {
 
 struct Options {
   quant::QuantizeRequest request;
-  std::string scheme = "int8", method = "mse", report, exclusions;
+  std::string scheme = "int8", method = "mse", form = "qdq", report, exclusions;
+  std::string input_type = "float32", output_type = "float32";
   std::string shard = "0/1";
   std::vector<std::string> keep_float;
   std::optional<int64_t> opset;
@@ -56,6 +60,13 @@ void declare(cli::Args& args, Options& o) {
   args.choice(&o.method, "--method", methods, "how the ranges of activations are chosen");
   args.list(&o.keep_float, "--keep-float", "NAME", "leave a node, or what makes a value, in float32");
   args.flag(&o.no_bias_correction, "--no-bias-correction", "leave biases as they are");
+  args.flag(
+      &r.equalise, "--equalise",
+      "scale channels between layers first, so that a value's channels have ranges alike (two runs of the inputs)");
+  args.choice(&o.form, "--form", {"qdq", "qoperator"},
+              "of ONNX: QuantizeLinear and DequantizeLinear around operators, or operators on integers");
+  args.choice(&o.input_type, "--inference-input-type", {"float32", "int8", "uint8"}, "of the result's inputs");
+  args.choice(&o.output_type, "--inference-output-type", {"float32", "int8", "uint8"}, "of its outputs");
   args.list(&r.validate, "--validate", "INPUT", "compare labels, and top-1 where classes are known, on these inputs");
   args.option(&r.labels, "--labels", "FILE", "the classes of --validate, one a line, a synset id first where known");
   args.option(
@@ -88,6 +99,9 @@ int work(const Options& o) {
   request.options.method = quant::method_named(o.method);
   request.options.keep_float = {o.keep_float.begin(), o.keep_float.end()};
   request.options.correct_biases = !o.no_bias_correction;
+  request.qoperator = o.form == "qoperator";
+  request.input_type = dtype_from_name(o.input_type);
+  request.output_type = dtype_from_name(o.output_type);
   if (o.opset) request.opset = static_cast<int>(*o.opset);
   OpenOptions folders;
   use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));

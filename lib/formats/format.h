@@ -51,6 +51,7 @@ struct WriteOptions {
   bool newer_opset = false;      // or the lowest above it that can say what the graph does
   int ir_version = 0;            // IR version of an ONNX file; 0: 8, or the lowest that its opset and types need
   bool external_data = false;    // weights in a second file beside the model (always done above 2 GiB)
+  bool qoperator = false;        // of an ONNX file: quantised layers as operators on integers (QLinearConv, ...)
   bool float16_weights = false;  // of a TFLite file: float32 constants as float16, which an operator widens
   std::string file_name = "model.onnx";  // the model's own, which the second file's is made from
 };

@@ -16,5 +16,8 @@ std::optional<int> mean_axis(const Graph& graph, const Weights& weights);
 // it had the mean, too. float32 [channels]; nullopt where the means are not known.
 std::optional<Tensor> corrected_bias(const Graph& graph, const Weights& weights, const QuantizedWeights& rounded,
                                      const ChannelMeans& means);
+// The same for any weights that stand in for the real ones.
+std::optional<Tensor> corrected_bias(const Graph& graph, const Weights& weights, const Tensor& instead,
+                                     const ChannelMeans& means);
 
 }  // namespace dnn::quant

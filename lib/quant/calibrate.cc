@@ -26,6 +26,7 @@ constexpr double kCheckpointSeconds = 5;
 struct Glimpse {
   std::map<ValueId, std::pair<double, double>> extremes;
   std::map<ValueId, ChannelMeans> means;
+  std::map<ValueId, ChannelFigures> figures;
   std::vector<Tensor> inputs;  // where they are kept
   std::optional<int64_t> truth;
   bool flat = false;
@@ -50,6 +51,32 @@ void add_means(const Tensor& tensor, ChannelMeans* means) {
     means->sums[c] += sum;
   }
   means->count += tensor.size() / static_cast<int64_t>(channels);
+}
+
+void add_figures(const Tensor& tensor, ChannelFigures* figures) {
+  const int axis = figures->axis < 0 ? figures->axis + tensor.rank() : figures->axis;
+  if (axis < 0 || axis >= tensor.rank() || tensor.size() == 0) return;
+  const auto channels = static_cast<size_t>(tensor.dim(axis));
+  const auto step = static_cast<size_t>(row_major_strides(tensor.shape())[static_cast<size_t>(axis)]);
+  figures->peaks.resize(channels);
+  figures->sums.resize(channels);
+  figures->squares.resize(channels);
+  const std::span<const float> values = tensor.values<float>();
+  for (size_t at = 0, c = 0; at < values.size(); at += step, c = (c + 1) % channels) {
+    float peak = figures->peaks[c];
+    double sum = 0, squares = 0;
+    for (size_t i = at; i < at + step; ++i) {
+      if (!std::isfinite(values[i])) continue;
+      const auto x = static_cast<double>(values[i]);
+      peak = std::max(peak, std::abs(values[i]));
+      sum += x;
+      squares += x * x;
+    }
+    figures->peaks[c] = peak;
+    figures->sums[c] += sum;
+    figures->squares[c] += squares;
+  }
+  figures->count += tensor.size() / static_cast<int64_t>(channels);
 }
 
 // An image of one colour, or an array of one number: as many different numbers as channels at the most.
@@ -82,6 +109,7 @@ class Numbered {
     order_.erase(
         std::remove_if(order_.begin(), order_.end(), [&](int64_t place) { return holds_position(done_, id(place)); }),
         order_.end());
+    if (options.most) order_.resize(std::min(order_.size(), *options.most));
   }
 
   bool listed() const { return listed_; }
@@ -136,7 +164,8 @@ class Calibrator {
   Calibrator(const Graph& graph, const CalibrateOptions& options, Calibration* calibration)
       : options_(options), calibration_(*calibration), pool_(options.threads) {
     for (ValueId v = 0; v < graph.value_count(); ++v) {
-      if (calibration_.seen.count(v) != 0 || calibration_.means.count(v) != 0) by_name_[graph.value(v).name] = v;
+      if (calibration_.seen.count(v) + calibration_.means.count(v) + calibration_.figures.count(v) != 0)
+        by_name_[graph.value(v).name] = v;
     }
     CompileOptions compile = options.compile;
     compile.device = "cpu";
@@ -154,6 +183,8 @@ class Calibrator {
     const int64_t before = calibration_.samples;
     double saved = Deadline::steady_seconds();
     while (true) {
+      const int64_t seen = calibration_.samples - before;
+      if (options_.most && seen >= static_cast<int64_t>(*options_.most)) break;
       std::vector<std::pair<int64_t, SampleSource::Load>> loads;
       while (loads.size() < kChunk) {
         std::optional<std::pair<int64_t, SampleSource::Load>> load = samples.next();
@@ -238,6 +269,10 @@ class Calibrator {
         glimpse->means[v].axis = means->second.axis;
         add_means(tensor, &glimpse->means[v]);
       }
+      if (const auto figures = calibration_.figures.find(v); figures != calibration_.figures.end()) {
+        glimpse->figures[v].axis = figures->second.axis;
+        add_figures(tensor, &glimpse->figures[v]);
+      }
     });
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(worker));
@@ -255,6 +290,7 @@ class Calibrator {
       ++seen.samples;
     }
     for (const auto& [v, means] : glimpse.means) calibration_.means[v].append(means);
+    for (const auto& [v, figures] : glimpse.figures) calibration_.figures[v].append(figures);
     if (!glimpse.inputs.empty()) calibration_.kept.push_back(std::move(glimpse.inputs));
     classes_.add(glimpse.truth);
     flat_ += glimpse.flat ? 1 : 0;
@@ -278,6 +314,27 @@ void ChannelMeans::append(const ChannelMeans& other) {
   sums.resize(std::max(sums.size(), other.sums.size()));
   for (size_t c = 0; c < other.sums.size(); ++c) sums[c] += other.sums[c];
   count += other.count;
+}
+
+void ChannelFigures::append(const ChannelFigures& other) {
+  peaks.resize(std::max(peaks.size(), other.peaks.size()));
+  sums.resize(peaks.size());
+  squares.resize(peaks.size());
+  for (size_t c = 0; c < other.peaks.size(); ++c) {
+    peaks[c] = std::max(peaks[c], other.peaks[c]);
+    sums[c] += other.sums[c];
+    squares[c] += other.squares[c];
+  }
+  count += other.count;
+}
+
+double ChannelFigures::mean(size_t channel) const {
+  return count == 0 ? 0 : sums[channel].value() / static_cast<double>(count);
+}
+
+double ChannelFigures::variance(size_t channel) const {
+  if (count == 0) return 0;
+  return std::max(squares[channel].value() / static_cast<double>(count) - mean(channel) * mean(channel), 0.0);
 }
 
 void add_position(Ranges* ranges, int64_t position) {

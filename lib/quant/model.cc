@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "convert/certificate.h"
 #include "convert/convert.h"
-#include "convert/probes.h"
-#include "infer/setup.h"
+#include "quant/equalise.h"
+#include "quant/io_types.h"
 #include "quant/report.h"
 #include "quant/state.h"
 #include "quant/storage.h"
@@ -19,47 +19,9 @@ namespace {
 
 constexpr int kOpsetOfInt16 = 21;     // the first whose QuantizeLinear makes int16
 constexpr size_t kMostMeasured = 64;  // samples that sensitivity is measured on
+constexpr size_t kMostPeaks = 64;     // samples whose peaks equalise by channel
 constexpr int64_t kFewSamples = 10;
 constexpr int64_t kLeastToWarnOf = 16;  // samples: of fewer, ranges always move
-
-// Opens inputs as samples of one network.
-class Inputs {
- public:
-  Inputs(const Graph& prepared, const QuantizeRequest& request)
-      : request_(request), package_(package_of(prepared)), plan_(plan_batch(package_)) {
-    if (plan_.batch != 1)
-      fail_usage(request.model, ": its batch is fixed at ", plan_.batch,
-                 "; give --batch 1, or --batch n to leave it open");
-  }
-
-  const Graph& graph() const { return package_.graph(); }        // every extent fixed
-  int64_t label_offset() const { return label_offset_; }         // of the inputs opened last
-  const std::string& preprocess() const { return preprocess_; }  // as JSON; "" where they are no images
-
-  std::unique_ptr<SampleSource> open(const std::vector<std::string>& inputs, const char* option, Shard shard = {}) {
-    SourceOptions source;
-    source.inputs = inputs;
-    source.shard = shard;
-    preprocess_.clear();
-    if (names_images(inputs)) {
-      source.preprocess =
-          choose_preprocess(package_, plan_, request_.preprocess, request_.spelled_out, request_.apply_orientation);
-      if (!source.preprocess) fail_usage(option, ": images need a --preprocess: ", join(preprocess_names()));
-      preprocess_ = to_json(*source.preprocess);
-      const RunLabels labels = choose_labels(package_, request_.labels, inputs, class_count(package_, plan_, ""));
-      source.labels = labels.set;
-      source.label_offset = label_offset_ = labels.offset;
-    }
-    return open_samples(source, plan_);
-  }
-
- private:
-  const QuantizeRequest& request_;
-  Package package_;
-  BatchPlan plan_;
-  int64_t label_offset_ = 0;
-  std::string preprocess_;
-};
 
 State read_state(const std::string& path) {
   const std::string text = read_regular_file(path);
@@ -79,7 +41,10 @@ class Job {
                                           {.surgery = request.surgery, .warn = request.options.calibrate.warn}))),
         bound_(bound_graph(prepared_)),
         inputs_(prepared_, request) {
-    options_.for_tflite = format == find_format("tflite");
+    options_.fuses = format == find_format("tflite") ? fuses_in_tflite
+                     : request.qoperator             ? fuses_in_qoperator
+                                                     : fuses_in_onnx;
+    convert_.write.qoperator = request.qoperator;
     options_.calibrate.keep = request.max_drop || request.sensitivity ? kMostMeasured : 0;
     options_.calibrate.seed = request.seed;
     options_.calibrate.shard = request.shard;
@@ -93,6 +58,7 @@ class Job {
   }
 
   QuantizedModel run() {
+    if (request_.equalise) equalise_network();
     calibrate_network();
     if (request_.output.empty() && !request_.sensitivity) {
       say(cat(calibration_.samples, " samples in ", request_.states.front()));
@@ -123,7 +89,10 @@ class Job {
       if (!request_.labels.empty() && reports.validation->with_truth == 0)
         warn("--validate: no input has a class that --labels knows, so that changed labels are counted");
     }
-    if (!request_.output.empty()) convert_model(std::move(quantized), request_.output, convert_);
+    if (!request_.output.empty()) {
+      set_io_types(quantized, request_.input_type, request_.output_type);
+      convert_model(std::move(quantized), request_.output, convert_);
+    }
     return std::move(result_);
   }
 
@@ -133,6 +102,24 @@ class Job {
   }
   void warn(const std::string& line) const {
     if (options_.calibrate.warn) options_.calibrate.warn(line);
+  }
+
+  void equalise_network() {
+    Calibration measured;
+    measured.figures = equalised_values(bound_);
+    if (measured.figures.empty()) {
+      warn("--equalise: no two layers follow one another so that channels can be scaled between them");
+      return;
+    }
+    const std::unique_ptr<SampleSource> source = inputs_.open(request_.calibrate, "--calibrate");
+    CalibrateOptions options = options_.calibrate;
+    options.keep = 0;
+    options.most = kMostPeaks;
+    options.warn = nullptr;  // the calibration says it
+    calibrate(bound_, *source, options, &measured);
+    const int changed = equalise(prepared_, bound_, measured.figures);
+    bound_ = bound_graph(prepared_);
+    say(cat("equalised the channels of ", changed, changed == 1 ? " value" : " values", " between layers"));
   }
 
   void calibrate_network() {
@@ -230,7 +217,7 @@ class Job {
   const QuantizeRequest& request_;
   QuantizeOptions options_;
   ConvertOptions convert_;
-  const Graph prepared_, bound_;
+  Graph prepared_, bound_;
   Inputs inputs_;
   Calibration calibration_;
   QuantizedModel result_;
@@ -296,6 +283,19 @@ QuantizedModel quantize_model(const QuantizeRequest& request) {
   if (request.max_drop && !writes) fail_usage("--max-drop chooses layers for a file: give one with -o");
   if (request.max_drop && request.validate.empty()) fail_usage("--max-drop needs inputs to judge by: --validate");
   if (request.opset && target != "onnx") fail_usage("--opset is for ONNX files");
+  if (request.qoperator && target != "onnx") fail_usage("--form qoperator is for ONNX files");
+  const DType activations = request.options.scheme.activations;
+  const bool bytes = activations == DType::Int8 || activations == DType::UInt8;
+  if (request.qoperator && !bytes)
+    fail_usage("--form qoperator: operators on integers take int8 and uint8; --scheme ", request.options.scheme.name,
+               " has the form qdq");
+  if ((request.input_type != DType::Float32 || request.output_type != DType::Float32) && !bytes)
+    fail_usage("--inference-input-type and --inference-output-type: integers need --scheme int8 or uint8");
+  if (request.equalise && (!integers || !request.states.empty()))
+    fail_usage("--equalise runs the inputs of --calibrate before their ranges are looked at: it goes with neither ",
+               "--state nor 16 bits");
+  if (request.equalise && std::count(request.calibrate.begin(), request.calibrate.end(), "-") > 0)
+    fail_usage("--equalise runs the inputs twice, which standard input cannot give: name files");
   return integers ? Job(request, format).run() : store_model(request, format);
 }
 

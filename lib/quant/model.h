@@ -6,29 +6,29 @@
 #include <vector>
 
 #include "convert/source.h"
+#include "quant/inputs.h"
 #include "quant/quantize.h"
 #include "quant/report.h"
 
 namespace dnn::quant {
 
-struct QuantizeRequest {
-  std::string model, output;  // the output's name says the format: ONNX or TFLite; "": nothing is written
-  std::vector<std::string> calibrate, validate;  // as for open_samples()
+struct QuantizeRequest : InputChoice {
+  std::string output;  // its name says the format: ONNX or TFLite; "": nothing is written
   // Files of what calibrations saw. With `calibrate` one, which goes on from there and is written again; else all are added up.
   std::vector<std::string> states;
   Shard shard;  // of `calibrate`
-  std::string preprocess, labels;
-  PreprocessOptions spelled_out = {};
-  bool apply_orientation = false;
   Surgery surgery = {};
-  std::optional<int> opset;                                 // of ONNX; left out, what the integers need
-  std::optional<double> max_drop;                           // of Validation::drop(): layers are left in float32 for it
-  double most_float = 0.5;                                  // share of multiply-adds that may be
-  uint64_t seed = 0;                                        // of the halves of `validate`
-  bool sensitivity = false;                                 // measure what each rounding alone does
-  QuantizeOptions options = {};                             // for_tflite is set from the output
-  std::function<void(const std::string& line)> say = {};    // results as they come; may be empty
-  std::function<void(const std::string& table)> show = {};  // lines of a table; may be empty
+  std::optional<int> opset;        // of ONNX; left out, what the integers need
+  std::optional<double> max_drop;  // of Validation::drop(): layers are left in float32 for it
+  double most_float = 0.5;         // share of multiply-adds that may be
+  uint64_t seed = 0;               // of the halves of `validate`
+  bool qoperator = false;          // of ONNX: operators on integers in place of QDQ
+  DType input_type = DType::Float32, output_type = DType::Float32;  // or Int8, UInt8
+  bool equalise = false;                                            // see equalise.h
+  bool sensitivity = false;                                         // measure what each rounding alone does
+  QuantizeOptions options = {};                                     // `fuses` is set from the output and its form
+  std::function<void(const std::string& line)> say = {};            // results as they come; may be empty
+  std::function<void(const std::string& table)> show = {};          // lines of a table; may be empty
 };
 
 struct QuantizedModel {

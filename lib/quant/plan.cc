@@ -304,4 +304,11 @@ bool fuses_in_tflite(const Graph& graph, const Node& activation) {
          (activation.op == "Clip" && (clips_to(graph, activation, 0, 6) || clips_to(graph, activation, -1, 1)));
 }
 
+// Those that saturation to the range of the result computes.
+bool fuses_in_qoperator(const Graph& graph, const Node& activation) {
+  if (activation.op != "Clip") return activation.op == "Relu";
+  const Tensor* low = graph.constant(activation.input(1));
+  return low != nullptr && to_doubles(*low)[0] == 0;
+}
+
 }  // namespace dnn::quant

@@ -58,8 +58,9 @@ std::vector<Layer> layers_of(const Graph& graph, const Plan& plan);
 // Types must be inferred. Throws Usage where a name of keep_float is no node's.
 Plan make_plan(const Graph& graph, const PlanOptions& options);
 
-// What ONNX Runtime and OpenVINO, and what TFLite computes at the end of an operator.
+// What ONNX Runtime and OpenVINO, what TFLite, and what ONNX's quantised operators compute at the end of an operator.
 bool fuses_in_onnx(const Graph& graph, const Node& activation);
 bool fuses_in_tflite(const Graph& graph, const Node& activation);
+bool fuses_in_qoperator(const Graph& graph, const Node& activation);
 
 }  // namespace dnn::quant

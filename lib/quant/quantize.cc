@@ -101,7 +101,7 @@ Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std:
   plan.keep_float = options.keep_float;
   plan.left_float = left_float;
   plan.activations = options.scheme.activations != DType::Undefined;
-  plan.fuses = options.for_tflite ? fuses_in_tflite : fuses_in_onnx;
+  plan.fuses = options.fuses;
   return make_plan(bound, plan);
 }
 
@@ -139,12 +139,12 @@ Movement range_movement(const Graph& bound, const Calibration& calibration, cons
 
 Calibration whole_watch_list(const Graph& bound, const QuantizeOptions& options) {
   Calibration all = watch_list(bound, options);
-  for (const bool for_tflite : {false, true}) {
+  for (const auto& fuses : {fuses_in_onnx, fuses_in_tflite, fuses_in_qoperator}) {
     QuantizeOptions other = options;
     other.scheme = schemes().front();
     other.keep_float.clear();
     other.correct_biases = true;
-    other.for_tflite = for_tflite;
+    other.fuses = fuses;
     const Calibration more = watch_list(bound, other);
     all.seen.insert(more.seen.begin(), more.seen.end());
     all.means.insert(more.means.begin(), more.means.end());

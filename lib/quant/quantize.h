@@ -21,7 +21,8 @@ struct QuantizeOptions {
   Method method = methods().front();
   std::set<std::string> keep_float;  // nodes or values that stay in float32
   bool correct_biases = true;
-  bool for_tflite = false;  // quantisers where TFLite's operators want them
+  // True for an activation that the runtime computes at the end of the operator in front of it.
+  bool (*fuses)(const Graph& graph, const Node& activation) = fuses_in_onnx;
   CalibrateOptions calibrate;
 };
 

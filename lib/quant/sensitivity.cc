@@ -16,19 +16,20 @@ namespace dnn::quant {
 namespace {
 
 // Numbers that are moved from one place to another of the same scale are rounded already.
-bool is_moved(const Graph& graph, const Rounding& rounding, NodeId maker) {
-  return maker >= 0 && rounding.plan.quantized[static_cast<size_t>(maker)] &&
-         role_of(graph.node(maker)) == Role::Moves && has_trait(graph.node(maker), Trait::Moves);
+bool is_moved(const Graph& graph, const Plan& plan, NodeId maker) {
+  return maker >= 0 && plan.quantized[static_cast<size_t>(maker)] && role_of(graph.node(maker)) == Role::Moves &&
+         has_trait(graph.node(maker), Trait::Moves);
 }
 
-std::vector<Spot> spots_of(const Graph& graph, const Rounding& rounding, const std::vector<Layer>& layers) {
+std::vector<Spot> spots_of(const Graph& graph, const Plan& plan, const Alternatives& alternatives,
+                           const std::vector<Layer>& layers) {
   const Uses uses(graph);
   std::map<ValueId, size_t> made;
   for (size_t l = 0; l < layers.size(); ++l) made[layers[l].output] = l;
   std::vector<Spot> spots;
   const auto add_value = [&](ValueId v) {
-    if (static_cast<size_t>(v) >= rounding.plan.group.size() || rounding.plan.group[static_cast<size_t>(v)] < 0) return;
-    if (is_moved(graph, rounding, uses.producer[static_cast<size_t>(v)])) return;
+    if (static_cast<size_t>(v) >= plan.group.size() || plan.group[static_cast<size_t>(v)] < 0) return;
+    if (is_moved(graph, plan, uses.producer[static_cast<size_t>(v)])) return;
     Spot spot;
     spot.value = v;
     if (const auto layer = made.find(v); layer != made.end()) spot.layer = layer->second;
@@ -39,7 +40,8 @@ std::vector<Spot> spots_of(const Graph& graph, const Rounding& rounding, const s
     for (ValueId v : graph.node(id).outputs) {
       if (v == kNoValue) continue;
       const auto layer = made.find(v);
-      if (layer != made.end() && layers[layer->second].weights) {
+      if (layer != made.end() && layers[layer->second].weights &&
+          alternatives.count(*layers[layer->second].weights) != 0) {
         Spot spot;
         spot.weights = true;
         spot.layer = layer->second;
@@ -60,11 +62,18 @@ double Spot::sqnr_db() const {
 
 Sensitivity measure_sensitivity(const Graph& bound, const Rounding& rounding,
                                 const std::vector<std::vector<Tensor>>& samples, const CalibrateOptions& options) {
+  return measure_alternatives(bound, rounding.plan, alternatives_of(rounding), rounding.quantizers.groups, samples,
+                              options);
+}
+
+Sensitivity measure_alternatives(const Graph& bound, const Plan& plan, const Alternatives& alternatives,
+                                 const std::vector<Affine>& groups, const std::vector<std::vector<Tensor>>& samples,
+                                 const CalibrateOptions& options) {
   Sensitivity result;
-  result.layers = layers_of(bound, rounding.plan);
-  result.spots = spots_of(bound, rounding, result.layers);
+  result.layers = layers_of(bound, plan);
+  result.spots = spots_of(bound, plan, alternatives, result.layers);
   result.samples = static_cast<int64_t>(samples.size());
-  const Stepwise network(bound, result.layers, rounding, options);
+  const Stepwise network(bound, result.layers, alternatives, options);
   ThreadPool pool(options.threads);
   std::vector<Stepwise::Worker> free;
   for (int i = 0; i < pool.size(); ++i) free.push_back(network.worker());
@@ -102,9 +111,9 @@ Sensitivity measure_sensitivity(const Graph& bound, const Rounding& rounding,
     const std::vector<Tensor> before = outputs_of(base);
     for (Spot& spot : measured[static_cast<size_t>(s)]) {
       const Tensor& real = base[static_cast<size_t>(spot.value)];
-      const int group = spot.weights ? -1 : rounding.plan.group[static_cast<size_t>(spot.value)];
-      const Tensor rounded = spot.weights ? worker.with_rounded_weights(base, *spot.layer)
-                                          : round_through(real, rounding.quantizers.groups[static_cast<size_t>(group)]);
+      const int group = spot.weights ? -1 : plan.group[static_cast<size_t>(spot.value)];
+      const Tensor rounded = spot.weights ? worker.with_alternative(base, *spot.layer)
+                                          : round_through(real, groups[static_cast<size_t>(group)]);
       const Distance d = compare(real, rounded);
       spot.signal = d.reference_squares;
       spot.noise = d.difference_squares;

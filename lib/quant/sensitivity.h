@@ -6,6 +6,7 @@
 
 #include "quant/effect.h"
 #include "quant/quantize.h"
+#include "quant/stepwise.h"
 
 namespace dnn::quant {
 
@@ -29,6 +30,11 @@ struct Sensitivity {
 // `bound` with every extent fixed, its rounding, and inputs to measure on. The same figures for any number of threads.
 Sensitivity measure_sensitivity(const Graph& bound, const Rounding& rounding,
                                 const std::vector<std::vector<Tensor>>& samples, const CalibrateOptions& options);
+
+// The same of any weights that stand in for the real ones, and of values that a plan rounds to `groups`.
+Sensitivity measure_alternatives(const Graph& bound, const Plan& plan, const Alternatives& alternatives,
+                                 const std::vector<Affine>& groups, const std::vector<std::vector<Tensor>>& samples,
+                                 const CalibrateOptions& options);
 
 // The same by layer, for reports.
 struct SensitivityReport {

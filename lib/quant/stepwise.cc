@@ -21,22 +21,32 @@ Tensor real_weights(const QuantizedWeights& weights, int64_t axis) {
   return real;
 }
 
-// Puts the rounded weights and the corrected bias into the first node of a layer's graph.
-void round_weights(Graph* cut, const Rounding& rounding, size_t weights) {
-  const Weights& which = rounding.plan.weights[weights];
+// Puts other weights and their bias into the first node of a layer's graph.
+void put(Graph* cut, const Alternative& other) {
   const NodeId id = cut->order().front();
-  set_constant(*cut, id, 1, real_weights(rounding.weights[weights].weights, which.axis), "rounded");
-  const auto bias = rounding.quantizers.biases.find(which.node);
-  if (bias == rounding.quantizers.biases.end()) return;
-  const ValueId corrected = cut->add_constant(cut->unused_value_name("corrected"), bias->second);
+  set_constant(*cut, id, 1, other.weights, "other");
+  if (!other.bias) return;
+  const ValueId bias = cut->add_constant(cut->unused_value_name("other_bias"), *other.bias);
   Node& node = cut->node(id);
   node.inputs.resize(std::max<size_t>(node.inputs.size(), 3), kNoValue);
-  node.inputs[2] = corrected;
+  node.inputs[2] = bias;
 }
 
 }  // namespace
 
-Stepwise::Stepwise(const Graph& graph, const std::vector<Layer>& layers, const Rounding& rounding,
+Alternatives alternatives_of(const Rounding& rounding) {
+  Alternatives alternatives;
+  for (size_t i = 0; i < rounding.plan.weights.size(); ++i) {
+    const Weights& which = rounding.plan.weights[i];
+    Alternative& other = alternatives[i];
+    other.weights = real_weights(rounding.weights[i].weights, which.axis);
+    const auto bias = rounding.quantizers.biases.find(which.node);
+    if (bias != rounding.quantizers.biases.end()) other.bias = bias->second;
+  }
+  return alternatives;
+}
+
+Stepwise::Stepwise(const Graph& graph, const std::vector<Layer>& layers, const Alternatives& alternatives,
                    const CalibrateOptions& options)
     : graph_(graph) {
   CompileOptions compile = options.compile;
@@ -67,9 +77,10 @@ Stepwise::Stepwise(const Graph& graph, const std::vector<Layer>& layers, const R
     Graph cut = cut_out(nodes, step);
     step.package = std::make_shared<const Package>(dnn::compile(cut, compile));
     if (layer != nullptr) step_of_layer_[at->second] = steps_.size();
-    if (layer != nullptr && layer->weights) {
-      round_weights(&cut, rounding, *layer->weights);
-      step.rounded = std::make_shared<const Package>(dnn::compile(cut, compile));
+    const auto other = layer != nullptr && layer->weights ? alternatives.find(*layer->weights) : alternatives.end();
+    if (other != alternatives.end()) {
+      put(&cut, other->second);
+      step.other = std::make_shared<const Package>(dnn::compile(cut, compile));
     }
     steps_.push_back(std::move(step));
   }
@@ -134,7 +145,7 @@ Stepwise::Worker Stepwise::worker() const {
   worker.of_ = this;
   for (const Step& step : steps_) {
     worker.steps_.push_back(open_session("cpu", step.package, {.threads = 1, .isa = {}}));
-    worker.rounded_.push_back(step.rounded ? open_session("cpu", step.rounded, {.threads = 1, .isa = {}}) : nullptr);
+    worker.others_.push_back(step.other ? open_session("cpu", step.other, {.threads = 1, .isa = {}}) : nullptr);
   }
   return worker;
 }
@@ -176,12 +187,12 @@ std::vector<Tensor> Stepwise::Worker::rerun(const Values& base, ValueId value, c
   return outputs;
 }
 
-Tensor Stepwise::Worker::with_rounded_weights(const Values& base, size_t layer) {
+Tensor Stepwise::Worker::with_alternative(const Values& base, size_t layer) {
   const size_t s = of_->step_of_layer_[layer];
-  if (rounded_[s] == nullptr) fail_internal("a layer without weights has none to round");
+  if (others_[s] == nullptr) fail_internal("a layer without alternative weights");
   std::vector<Tensor> read;
   for (ValueId v : of_->steps_[s].inputs) read.push_back(base[static_cast<size_t>(v)]);
-  return std::move(rounded_[s]->run(read)[0]);
+  return std::move(others_[s]->run(read)[0]);
 }
 
 }  // namespace dnn::quant

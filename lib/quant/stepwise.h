@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "devices/device.h"
@@ -9,13 +10,23 @@
 
 namespace dnn::quant {
 
+// Other weights, and a bias, that may stand in for a layer's.
+struct Alternative {
+  Tensor weights;
+  std::optional<Tensor> bias;  // none: the layer's own
+};
+// By index into Plan::weights.
+using Alternatives = std::map<size_t, Alternative>;
+// Rounded weights as the integers stand for them, with corrected biases.
+Alternatives alternatives_of(const Rounding& rounding);
+
 class Stepwise {
  public:
   using Values = std::vector<Tensor>;  // by ValueId; undefined where no step makes it
 
   // `graph` has every extent fixed and its types inferred, and must outlive the object. Each layer is one step, each other node too.
-  // `rounding`: whose rounded weights with_rounded_weights() takes.
-  Stepwise(const Graph& graph, const std::vector<Layer>& layers, const Rounding& rounding,
+  // Of the alternatives nothing is kept that they hold.
+  Stepwise(const Graph& graph, const std::vector<Layer>& layers, const Alternatives& alternatives,
            const CalibrateOptions& options);
 
   // The steps' code for one thread.
@@ -25,20 +36,20 @@ class Stepwise {
     Values run(const std::vector<Tensor>& inputs);
     // The network's outputs where `value` is `instead` and all else is as in `base`.
     std::vector<Tensor> rerun(const Values& base, ValueId value, const Tensor& instead);
-    // The result of layer `layer` on its inputs in `base`, with its weights rounded and its bias corrected. It must have weights.
-    Tensor with_rounded_weights(const Values& base, size_t layer);
+    // The result of layer `layer` on its inputs in `base`, with its alternative weights, which it must have.
+    Tensor with_alternative(const Values& base, size_t layer);
 
    private:
     friend class Stepwise;
     const Stepwise* of_ = nullptr;
-    std::vector<std::unique_ptr<Session>> steps_, rounded_;
+    std::vector<std::unique_ptr<Session>> steps_, others_;
   };
   Worker worker() const;
 
  private:
   struct Step {
     std::vector<ValueId> inputs, outputs;
-    std::shared_ptr<const Package> package, rounded;  // rounded: null for a step without rounded weights
+    std::shared_ptr<const Package> package, other;  // other: null for a step without alternative weights
   };
   const Tensor* constant(ValueId v) const;
   Step step_of(const std::vector<NodeId>& nodes, const Uses& uses) const;

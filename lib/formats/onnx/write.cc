@@ -10,6 +10,7 @@
 #include "formats/onnx/attribute_proto.h"
 #include "formats/onnx/downgrade.h"
 #include "formats/onnx/onnx.h"
+#include "formats/onnx/qoperator.h"
 #include "formats/onnx/reference.h"
 #include "formats/onnx/tensor_proto.h"
 #include "layout/channels_first.h"
@@ -198,6 +199,7 @@ ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store
   Graph work = graph;
   use_onnx_names(work);
   learn_types(work);
+  if (options.qoperator) to_qoperator(work);
   const int opset = to_opset(work, options);
   verify(work);
   int needed = lowest_ir_version(opset);

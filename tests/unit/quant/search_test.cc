@@ -38,7 +38,7 @@ struct Case {
 TEST(Stepwise, GivesTheNetworksOutputs) {
   const Case c(kResidual, {1, 3, 8, 8});
   const std::vector<Layer> layers = layers_of(c.bound, c.rounding.plan);
-  const Stepwise network(c.bound, layers, c.rounding, c.o.calibrate);
+  const Stepwise network(c.bound, layers, alternatives_of(c.rounding), c.o.calibrate);
   Stepwise::Worker worker = network.worker();
   std::map<std::string, Tensor> made;
   const Tensor expected = interpret(c.bound, {c.samples[0]},
@@ -60,7 +60,7 @@ TEST(Stepwise, GivesTheNetworksOutputs) {
   EXPECT_LT(compare(changed, worker.rerun(values, r, twice)[0]).relative(), 1e-5);
   EXPECT_GT(compare(expected, changed).relative(), 0.01);
   // Rounded weights give nearly the same.
-  const Tensor rounded = worker.with_rounded_weights(values, 0);
+  const Tensor rounded = worker.with_alternative(values, 0);
   EXPECT_LT(compare(values[static_cast<size_t>(r)], rounded).relative(), 0.02);
   EXPECT_FALSE(values[static_cast<size_t>(r)].identical(rounded));
 }

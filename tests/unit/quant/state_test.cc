@@ -122,11 +122,11 @@ TEST(State, HoldsWhatEverySchemeNeeds) {
   const Network n;
   Given all(n.samples);
   const State state = n.run(all, options().calibrate);
-  for (const bool for_tflite : {false, true}) {
+  for (const auto& fuses : {fuses_in_onnx, fuses_in_tflite, fuses_in_qoperator}) {
     for (const Method& method : methods()) {
       QuantizeOptions o = options();
       o.method = method;
-      o.for_tflite = for_tflite;
+      o.fuses = fuses;
       Calibration calibration = watch_list(n.bound, o);
       take_state(n.bound, state, &calibration);
       QuantizeReport a, b;
