@@ -22,16 +22,6 @@ bool is_branched(const StretchPlan& plan) {
   return false;
 }
 
-// The name of the model's open first extent; "" where it is a number.
-std::string open_batch(const Graph& graph) {
-  for (ValueId v : graph.inputs) {
-    const Type& type = graph.value(v).type;
-    if (!type.shape || type.shape->empty() || (*type.shape)[0].fixed()) continue;
-    return (*type.shape)[0].symbol.empty() ? "batch" : (*type.shape)[0].symbol;
-  }
-  return "";
-}
-
 void set_metadata(Graph& graph, const std::string& key, const std::string& text) {
   std::erase_if(graph.metadata, [&](const auto& entry) { return entry.first == key; });
   graph.metadata.emplace_back(key, text);

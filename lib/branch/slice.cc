@@ -30,15 +30,40 @@ bool keeps_channels(const Graph& graph, const Node& node) {
   return std::all_of(values.begin(), values.end(), [](int64_t a) { return a == 2 || a == 3 || a == -1 || a == -2; });
 }
 
-// [1, C, 1, 1] -> [1, C], by whatever operator.
-bool drops_pixels(const Graph& graph, const Node& node) {
+// [1, C, H, W] -> [1, C * H * W], by whatever operator.
+bool flattens(const Graph& graph, const Node& node) {
   if (!is_any_of(node, {"Flatten", "Reshape", "Squeeze"})) return false;
   const Shape in = graph.value(node.inputs[0]).type.fixed_shape(),
               out = graph.value(node.outputs[0]).type.fixed_shape();
-  return in.size() == 4 && out.size() == 2 && in[1] == out[1] && in[2] * in[3] == 1;
+  return in.size() == 4 && out.size() == 2 && in[0] == out[0] && in[1] * in[2] * in[3] == out[1];
+}
+
+// A product of a row of numbers with constant weights.
+bool multiplies_rows(const Graph& graph, const Node& node) {
+  const Tensor* weights = graph.constant(node.input(1));
+  return is_any_of(node, {"Gemm", "MatMul"}) && weights != nullptr && weights->rank() == 2 &&
+         graph.constant(node.inputs[0]) == nullptr && graph.value(node.inputs[0]).type.shape->size() == 2 &&
+         node.attribute_int("transA", 0) == 0;
 }
 
 }  // namespace
+
+ChannelRole channel_role(const Graph& graph, const Node& node) {
+  const Type& made = graph.value(node.outputs[0]).type;
+  if (!made.fixed() || made.shape->size() < 2 || node.outputs.size() != 1) return ChannelRole::Whole;
+  if (is_any_of(node, {"Conv"})) return ChannelRole::Convolution;
+  if (multiplies_rows(graph, node)) return ChannelRole::Product;
+  if (is_any_of(node, {"BatchNormalization"})) return ChannelRole::Norm;
+  if (is_any_of(node, {"Concat"})) {
+    const int64_t axis = node.attribute_int("axis", 0);
+    const bool of_channels = axis == 1 || axis + static_cast<int64_t>(made.shape->size()) == 1;
+    return of_channels ? ChannelRole::Joins : ChannelRole::Whole;
+  }
+  if (flattens(graph, node)) return ChannelRole::Flattens;
+  if (keeps_channels(graph, node)) return ChannelRole::Keeps;
+  const OpDef* op = find_op(node.domain, node.op);
+  return op != nullptr && op->element != nullptr ? ChannelRole::Elements : ChannelRole::Whole;
+}
 
 std::vector<int64_t> all_channels(int64_t count) {
   std::vector<int64_t> channels(static_cast<size_t>(count));
@@ -60,19 +85,16 @@ void SliceCopier::copy(const std::vector<NodeId>& nodes, const std::string& pref
 
 void SliceCopier::copy_node(const Node& node) {
   target_.set_name(prefix_ + (node.name.empty() ? node.op : node.name));
-  const OpDef* op = find_op(node.domain, node.op);
-  const bool is_image = source_.value(node.outputs[0]).type.fixed() &&
-                        source_.value(node.outputs[0]).type.shape->size() >= 2 &&
-                        !source_.value(node.outputs[0]).type.shape->empty();
-  if (!is_image || node.outputs.size() != 1) return unknown(node);
-  if (is_any_of(node, {"Conv"})) return convolution(node);
-  if (is_any_of(node, {"Gemm", "MatMul"})) return product(node);
-  if (is_any_of(node, {"BatchNormalization"})) return norm(node);
-  if (is_any_of(node, {"Concat"})) return concatenation(node);
-  if (drops_pixels(source_, node)) return flattening(node);
-  if (keeps_channels(source_, node)) return same_channels(node);
-  if (op != nullptr && op->element != nullptr) return element_wise(node);
-  unknown(node);
+  switch (channel_role(source_, node)) {
+    case ChannelRole::Convolution: return convolution(node);
+    case ChannelRole::Product: return product(node);
+    case ChannelRole::Norm: return norm(node);
+    case ChannelRole::Joins: return concatenation(node);
+    case ChannelRole::Elements: return element_wise(node);
+    case ChannelRole::Keeps: return same_channels(node);
+    case ChannelRole::Flattens: return flattening(node);
+    case ChannelRole::Whole: return unknown(node);
+  }
 }
 
 void SliceCopier::convolution(const Node& node) {
@@ -83,11 +105,11 @@ void SliceCopier::convolution(const Node& node) {
   std::vector<ValueId> inputs;
   std::vector<int64_t> rows;
   if (groups == 1) {
-    rows = channels_of_(out);
+    rows = channels_of_(node, out);
     inputs = {x.value, stored(node.inputs[1], picked(picked(w, 1, x.channels, shares(x.channels)), 0, rows))};
   } else {
     // Whole groups, those of the copy's channels.
-    const std::vector<int64_t> columns = channels_of_(in);
+    const std::vector<int64_t> columns = channels_of_(node, in);
     const int64_t wide = in / groups, made = out / groups;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (columns[i] % wide != static_cast<int64_t>(i) % wide ||
@@ -105,17 +127,22 @@ void SliceCopier::convolution(const Node& node) {
 }
 
 void SliceCopier::product(const Node& node) {
-  const Piece* x = pieces.count(node.inputs[0]) == 0 ? nullptr : &pieces.at(node.inputs[0]);
-  if (x == nullptr || !is_constant(node.inputs[1]) || source_.value(node.inputs[0]).type.shape->size() != 2 ||
-      source_.constant(node.inputs[1])->shape().size() != 2 || node.attribute_int("transA", 0) != 0)
-    return unknown(node);
+  const Piece& x = pieces.at(node.inputs[0]);
   const size_t axis = node.attribute_int("transB", 0) != 0 ? 1 : 0;
+  const int64_t out = channels(node.outputs[0]);
+  const Tensor* bias = is_constant(node.input(2)) ? source_.constant(node.inputs[2]) : nullptr;
+  // A bias of one number for each unit can be shared out with them.
+  const bool whole_bias = node.input(2) != kNoValue && (bias == nullptr || bias->size() != out || bias->rank() == 0);
+  const std::vector<int64_t> units = whole_bias ? all_channels(out) : channels_of_(node, out);
   std::vector<ValueId> inputs = {
-      x->value, stored(node.inputs[1], picked(weights(node, 1), axis, x->channels, shares(x->channels)))};
-  if (node.input(2) != kNoValue)
-    inputs.push_back(is_constant(node.inputs[2]) ? stored(node.inputs[2], *source_.constant(node.inputs[2]))
-                                                 : whole(node.inputs[2]));
-  made(node, add(node, inputs)[0], all_channels(channels(node.outputs[0])));
+      x.value,
+      stored(node.inputs[1], picked(picked(weights(node, 1), axis, x.channels, shares(x.channels)), 1 - axis, units))};
+  if (whole_bias) {
+    inputs.push_back(bias == nullptr ? whole(node.inputs[2]) : stored(node.inputs[2], *bias));
+  } else if (bias != nullptr) {
+    inputs.push_back(stored(node.inputs[2], picked(weights(node, 2), static_cast<size_t>(bias->rank()) - 1, units)));
+  }
+  made(node, add(node, inputs)[0], units);
 }
 
 void SliceCopier::norm(const Node& node) {
@@ -127,11 +154,8 @@ void SliceCopier::norm(const Node& node) {
 }
 
 void SliceCopier::concatenation(const Node& node) {
-  const auto rank = static_cast<int64_t>(source_.value(node.outputs[0]).type.shape->size());
-  const int64_t axis = node.attribute_int("axis", 0);
-  const bool all_made =
-      std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return pieces.count(v) != 0; });
-  if ((axis != 1 && axis + rank != 1) || !all_made) return unknown(node);
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return pieces.count(v) != 0; }))
+    return unknown(node);
   std::vector<ValueId> inputs;
   std::vector<int64_t> joined;
   int64_t offset = 0;
@@ -183,7 +207,12 @@ void SliceCopier::same_channels(const Node& node) {
 
 void SliceCopier::flattening(const Node& node) {
   const Piece x = pieces.at(node.inputs[0]);
-  made(node, add(node, {x.value}, "Flatten", {{"axis", int64_t{1}}})[0], x.channels);
+  const int64_t pixels = channels(node.outputs[0]) / channels(node.inputs[0]);
+  std::vector<int64_t> places;
+  for (int64_t c : x.channels) {
+    for (int64_t p = 0; p < pixels; ++p) places.push_back(c * pixels + p);
+  }
+  made(node, add(node, {x.value}, "Flatten", {{"axis", int64_t{1}}})[0], places);
 }
 
 void SliceCopier::unknown(const Node& node) {

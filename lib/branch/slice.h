@@ -18,8 +18,21 @@ struct Piece {
 // 0, 1, ..., count - 1.
 std::vector<int64_t> all_channels(int64_t count);
 
-// Which channels a copy has of a layer with so many, in the order of the source.
-using ChannelsOf = std::function<std::vector<int64_t>(int64_t channels)>;
+// Which channels a copy has of those that a layer with weights makes, in the order of the source.
+using ChannelsOf = std::function<std::vector<int64_t>(const Node& layer, int64_t channels)>;
+
+// The ways in which operators treat the channels of what they read.
+enum class ChannelRole : uint8_t {
+  Convolution,  // makes its own, or has groups of them
+  Product,      // a Gemm or MatMul of constant weights: makes its own
+  Norm,         // keeps them, with parameters of each
+  Joins,        // puts them behind one another
+  Elements,     // computes on the same channel of all operands
+  Keeps,        // on each channel alone
+  Flattens,     // [1, C, H, W] to [1, C * H * W]
+  Whole         // anything else: needs all, makes all
+};
+ChannelRole channel_role(const Graph& graph, const Node& node);
 
 class SliceCopier {
  public:

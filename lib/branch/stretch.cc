@@ -98,9 +98,9 @@ class Stretcher {
     const ValueId in = source_.inputs[0];
     const Value& image = source_.value(in);
     copier_.pieces[in] = {target_.input(image.name, image.type), all_channels((*image.type.shape)[1].size)};
-    copier_.copy(stages_.stem, cat("st_", plan_.main_device, "_"), all_channels);
+    copier_.copy(stages_.stem, cat("st_", plan_.main_device, "_"), all_of);
     for (size_t s = 0; s < plan_.stages.size(); ++s) stage(s);
-    copier_.copy(stages_.head, cat("head_", plan_.main_device, "_"), all_channels);
+    copier_.copy(stages_.head, cat("head_", plan_.main_device, "_"), all_of);
     for (ValueId v : source_.outputs) target_.output(copier_.whole(v), source_.value(v).name);
     Graph graph = target_.finish();
     graph.name = source_.name;
@@ -131,6 +131,8 @@ class Stretcher {
   }
 
  private:
+  static std::vector<int64_t> all_of(const Node&, int64_t channels) { return all_channels(channels); }
+
   Piece branch(size_t s, size_t b, const Piece& merged) {
     const SourceStage& stage = stages_.stages[s];
     const BranchShape& shape = plan_.stages[s][b];
@@ -149,8 +151,9 @@ class Stretcher {
       if (dropped[i]) {
         copier_.pieces[block.out] = copier_.pieces.at(block.in);
       } else {
-        copier_.copy(block.nodes, cat("s", s + 1, "_", shape.device, "_"),
-                     [&](int64_t channels) { return share_of(channels, plan_.stages[s], b, units); });
+        copier_.copy(block.nodes, cat("s", s + 1, "_", shape.device, "_"), [&](const Node& layer, int64_t channels) {
+          return layer.op == "Conv" ? share_of(channels, plan_.stages[s], b, units) : all_channels(channels);
+        });
       }
     }
     return copier_.pieces.at(stage.out());

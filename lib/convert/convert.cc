@@ -151,15 +151,18 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
   return certificate;
 }
 
-int64_t converted_bytes(Graph source, const std::string& path, const ConvertOptions& given) {
+ModelFiles converted_files(Graph source, const std::string& path, const ConvertOptions& given) {
   ConvertOptions options = given;
   options.warn = nullptr;
   const Format* format = format_for_path(path);
   if (format == nullptr || format->to_files == nullptr) fail_usage(path, ": no format that can be written");
   options.write.file_name = std::filesystem::path(path).filename().string();
+  return format->to_files(prepared(std::move(source), format, options), options.write);
+}
+
+int64_t converted_bytes(Graph source, const std::string& path, const ConvertOptions& options) {
   uint64_t bytes = 0;
-  for (const ModelFile& file : format->to_files(prepared(std::move(source), format, options), options.write))
-    bytes += file.bytes.size();
+  for (const ModelFile& file : converted_files(std::move(source), path, options)) bytes += file.bytes.size();
   return static_cast<int64_t>(bytes);
 }
 

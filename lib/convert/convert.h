@@ -33,7 +33,8 @@ struct ConvertOptions {
 // the tolerance, and what reading and writing throw.
 std::optional<Certificate> convert_model(Graph source, const std::string& path, const ConvertOptions& options);
 
-// Bytes of the files that convert_model() would write, without a certificate.
+// The files that convert_model() would write, without a certificate, and their bytes.
+ModelFiles converted_files(Graph source, const std::string& path, const ConvertOptions& options);
 int64_t converted_bytes(Graph source, const std::string& path, const ConvertOptions& options);
 
 }  // namespace dnn

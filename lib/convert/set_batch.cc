@@ -326,4 +326,13 @@ void set_batch(Graph& graph, std::string_view batch) {
   graph = std::move(typed);
 }
 
+std::string open_batch(const Graph& graph) {
+  for (ValueId v : graph.inputs) {
+    const Type& type = graph.value(v).type;
+    if (!type.shape || type.shape->empty() || (*type.shape)[0].fixed()) continue;
+    return (*type.shape)[0].symbol.empty() ? "batch" : (*type.shape)[0].symbol;
+  }
+  return "";
+}
+
 }  // namespace dnn

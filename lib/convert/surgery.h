@@ -32,6 +32,8 @@ void cut(Graph& graph, const std::vector<std::string>& inputs, const std::vector
 // that a Reshape, Expand, Resize or the operands of a Concat write out are rewritten; another node that computes for the one
 // batch alone is Unsupported, by name.
 void set_batch(Graph& graph, std::string_view batch);
+// The name of the first extent of the inputs where it is open; "" where it is a number.
+std::string open_batch(const Graph& graph);
 
 // input_layout.cc: "NAME:NHWC" or "NAME:NCHW" of an input with four axes. What it is now, its readers tell: a convolution or
 // pooling reads channels first. At most one Transpose is added; one that is there already may go.
