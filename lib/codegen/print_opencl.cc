@@ -64,6 +64,13 @@ std::string integer_helpers(DType dtype) {
              "(", c, " x, ", c, " y) { return x % y; }\n");
 }
 
+// Vectors of int32, which bytes are computed in.
+std::string integer_vector(int64_t lanes) {
+  const std::string t = type_suffix(DType::Int32, lanes);
+  return cat("typedef int", lanes, " ", t, ";\n#define splat_", t, "(x) ((", t, ")(x))\n#define max_", t,
+             " max\n#define min_", t, " min\n");
+}
+
 class OpenClVocabulary : public Vocabulary {
  public:
   std::string prelude(const std::string& kernels) const override {
@@ -83,6 +90,9 @@ class OpenClVocabulary : public Vocabulary {
     for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16,
                         DType::UInt32, DType::UInt64}) {
       if (occurs("_" + type_suffix(dtype, 1) + "(")) text += integer_helpers(dtype);
+    }
+    for (int64_t lanes : {2, 4, 8, 16}) {
+      if (occurs(type_suffix(DType::Int32, lanes))) text += integer_vector(lanes);
     }
     for (DType dtype : vector_elements()) {
       for (int64_t lanes : {1, 2, 4, 8, 16}) {
@@ -122,7 +132,7 @@ class OpenClVocabulary : public Vocabulary {
     return cat(type, " ", name, "[", n, "];");
   }
   bool has_vector(DType dtype, int64_t lanes) const override {
-    return has_vectors(dtype) && (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
+    return (has_vectors(dtype) || dtype == DType::Int32) && (lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16);
   }
   std::string load_vector(DType, int64_t lanes, const std::string& pointer) const override {
     return cat("vload", lanes, "(0, ", pointer, ")");
@@ -135,6 +145,18 @@ class OpenClVocabulary : public Vocabulary {
   }
   std::string lane(const std::string& vector, int64_t i) const override {
     return vector + ".s" + std::string(1, "0123456789abcdef"[i]);
+  }
+  std::string widen(DType, int64_t lanes, const std::string& pointer) const override {
+    return cat("convert_int", lanes, "(vload", lanes, "(0, ", pointer, "))");
+  }
+  std::string narrow(DType dtype, int64_t lanes, const std::string& pointer, const std::string& value) const override {
+    return cat("vstore", lanes, "(convert_", opencl_type(dtype), lanes, "(", value, "), 0, ", pointer, ")");
+  }
+  std::string round_to_integer(int64_t lanes, const std::string& value) const override {
+    return cat("convert_int", lanes, "_rte(", value, ")");
+  }
+  std::string integer_to_real(int64_t lanes, const std::string& value) const override {
+    return cat("convert_float", lanes, "(", value, ")");
   }
   // Built with DNN_CONTRACT where fused operations are allowed, which is where the IR holds any.
   std::string fma(DType, int64_t, const std::string& a, const std::string& b, const std::string& c) const override {
