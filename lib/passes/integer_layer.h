@@ -1,4 +1,4 @@
-// What the passes integer-arithmetic and tflite-arithmetic share: operators between DequantizeLinear and QuantizeLinear on integers.
+// Operators between DequantizeLinear and QuantizeLinear on integers, as the passes integer-arithmetic and tflite-arithmetic share them.
 #pragma once
 #include <optional>
 

@@ -35,7 +35,7 @@ float logistic(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 float tangent(float x) { return std::tanh(x); }
 float elu(float x) { return x < 0 ? std::expm1(x) : x; }
 
-// What ends in one QuantizeLinear.
+// The operator that ends in one QuantizeLinear, with what clamps its result.
 class Kernel {
  public:
   Kernel(const Graph& graph, const Uses& uses, NodeId end) : graph_(graph), uses_(uses), end_(end) {}

@@ -39,7 +39,7 @@ inline int32_t narrowed(int32_t multiplier) {
   return multiplier >= INT32_MAX - kOffset ? INT16_MAX : (multiplier + kOffset) >> 16;
 }
 
-// Of a function on real numbers, computed in float32: LOGISTIC, TANH, ELU and the like.
+// A function on real numbers, computed in float32: LOGISTIC, TANH, ELU and the like.
 inline Tensor table_of(const Grid& x, const Grid& y, const std::function<float(float)>& function) {
   const float inverse = 1 / y.scale;
   return filled(x, y, Bounds(y.dtype), [&](int64_t number) {
