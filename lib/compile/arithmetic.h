@@ -15,7 +15,7 @@ Arithmetic arithmetic_named(const std::string& name);
 std::string with_arithmetic(const std::string& changes, Arithmetic arithmetic);
 // The graph after that pass alone, its types inferred; Unsupported where an operator is not computed so. ONNX's: the graph itself.
 Graph in_arithmetic(const Graph& graph, Arithmetic arithmetic);
-// Whether a package with those passes computes so.
+// The arithmetic of a package that was compiled with those passes.
 Arithmetic arithmetic_of(const std::vector<std::string>& passes);
 
 }  // namespace dnn

@@ -39,7 +39,7 @@ FixedPoint factor_of(const Node& node, const std::string& which) {
           static_cast<int>(int_attribute(node, which + "shift"))};
 }
 
-// What both operators end with.
+// The end of both operators.
 struct Result {
   explicit Result(const Node& node)
       : factor(factor_of(node, "")),

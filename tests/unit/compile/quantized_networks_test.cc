@@ -1,0 +1,305 @@
+// Random quantised networks, their numbers at the ends of their ranges: the interpreter's bits at each level that computes on integers,
+// on each instruction set of this machine, at 1 to 64 threads and on an OpenCL device, in ONNX's arithmetic and in TFLite's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "cache.h"
+#include "compile/arithmetic.h"
+#include "compile/compile.h"
+#include "devices/device.h"
+#include "graph/text.h"
+#include "interp/interpreter.h"
+#include "ops/lowering.h"
+#include "ops/op.h"
+#include "passes/pass.h"
+#include "target/isa.h"
+
+namespace dnn {
+namespace {
+
+// How constants and inputs are drawn: anything, or from the ends of the range alone.
+enum class Draw { Any, Ends, Least, Most };
+
+class Network {
+ public:
+  Network(uint32_t seed, Draw draw, Arithmetic arithmetic) : random_(seed), draw_(draw), arithmetic_(arithmetic) {}
+
+  Graph make(int depth) {
+    channels_ = between(1, 24);
+    height_ = between(5, 13);
+    width_ = between(5, 13);
+    text_ = cat("graph \"g\" {\n  opset 21\n  input x0: uint8[2,", channels_, ",", height_, ",", width_, "]\n");
+    scale_ = 0.05f;
+    zero_ = 128;
+    grid("x0");
+    for (int i = 0; i < depth; ++i) step();
+    end();
+    Graph graph = parse_graph(text_ + "}\n");
+    for (ValueId v = 0; v < graph.value_count(); ++v) {
+      const std::string& name = graph.value(v).name;
+      if (!graph.value(v).constant || (name[0] != 'w' && name[0] != 'b') || name.find('.') != std::string::npos)
+        continue;
+      fill(*graph.value(v).constant);
+    }
+    infer_types(graph);
+    return graph;
+  }
+
+  Tensor input(const Graph& graph) {
+    Tensor x(DType::UInt8, graph.value(graph.inputs[0]).type.fixed_shape());
+    for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(drawn(0, 255));
+    return x;
+  }
+
+ private:
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
+  }
+
+  int64_t drawn(int64_t low, int64_t high) {
+    switch (draw_) {
+      case Draw::Any: return between(low, high);
+      case Draw::Ends: {
+        const int64_t ends[] = {low, low + 1, high};
+        return ends[random_() % 3];
+      }
+      case Draw::Least: return low;
+      default: return high;
+    }
+  }
+
+  void fill(Tensor& tensor) {
+    for (int64_t i = 0; i < tensor.size(); ++i) {
+      if (tensor.dtype() == DType::Int8) tensor.mutable_data<int8_t>()[i] = static_cast<int8_t>(drawn(-128, 127));
+      if (tensor.dtype() == DType::Int32)
+        tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(between(-20000, 20000));
+    }
+  }
+
+  void line(const std::string& text) { text_ += "  " + text + "\n"; }
+
+  // x<n>.real, of the integers x<n>, on the current grid.
+  void grid(const std::string& x) {
+    line(cat("const ", x, ".s: float32[] = {", scale_, "}"));
+    line(cat("const ", x, ".z: uint8[] = {", zero_, "}"));
+    line(cat(x, ".real = DequantizeLinear(", x, ", ", x, ".s, ", x, ".z) @", x, "_real"));
+    real_ = x + ".real";
+  }
+
+  // The next integers, of real numbers of that name; on the grid of the last where `same`.
+  void quantise(const std::string& from, float scale, bool same = false) {
+    if (!same) {
+      scale_ = scale;
+      zero_ = between(0, 255);
+    }
+    const std::string x = cat("x", ++count_);
+    line(cat("const ", x, ".ys: float32[] = {", scale_, "}"));
+    line(cat("const ", x, ".yz: uint8[] = {", zero_, "}"));
+    line(cat(x, " = QuantizeLinear(", from, ", ", x, ".ys, ", x, ".yz) @", x, "_quantise"));
+    grid(x);
+  }
+
+  // A layer's operands; its real numbers' scale is the result.
+  float operands(int64_t units, const std::string& shape, int64_t depth) {
+    const std::string n = std::to_string(count_);
+    const float w = 0.01f;
+    line(cat("const w", n, ": int8[", units, ",", shape, "] = random(1)"));
+    line(cat("const w", n, ".s: float32[", units, "] = random(2)"));
+    scales_of(units, w, "w" + n + ".s", 1);
+    line(cat("const b", n, ": int32[", units, "] = random(3)"));
+    scales_of(units, w, "b" + n + ".s", scale_);
+    line(cat("w", n, ".real = DequantizeLinear(w", n, ", w", n, ".s) @w", n, "_real {axis = 0}"));
+    line(cat("b", n, ".real = DequantizeLinear(b", n, ", b", n, ".s) @b", n, "_real {axis = 0}"));
+    return scale_ * w * std::sqrt(static_cast<float>(depth)) * 60;
+  }
+
+  // Scales of channels, spelled out so that a bias has the product of two.
+  void scales_of(int64_t units, float scale, const std::string& name, float times) {
+    const std::string declared = cat("  const ", name, ": float32[", units, "] = random(2)\n");
+    if (const size_t at = text_.find(declared); at != std::string::npos) text_.erase(at, declared.size());
+    std::vector<std::string> numbers;
+    for (int64_t m = 0; m < units; ++m) numbers.push_back(cat(scale * (1 + static_cast<float>(m % 7) / 3) * times));
+    line(cat("const ", name, ": float32[", units, "] = {", join(numbers), "}"));
+  }
+
+  std::string named() const { return std::to_string(count_); }
+
+  void convolve() {
+    const std::string n = named();
+    const int64_t kind = between(0, 3), kernel = kind == 0 ? 1 : between(2, 5);
+    const int64_t stride = kind == 0 || std::min(height_, width_) < 4 ? 1 : between(1, 2);
+    const bool depthwise = kind == 1;
+    const int64_t units = depthwise ? channels_ : between(1, 40), pad = kernel / 2;
+    const float scale = operands(units, cat(depthwise ? 1 : channels_, ",", kernel, ",", kernel),
+                                 kernel * kernel * (depthwise ? 1 : channels_));
+    line(cat("c", n, " = Conv(", real_, ", w", n, ".real, b", n, ".real) @conv", n, " {pads = [", pad, ", ", pad, ", ",
+             pad, ", ", pad, "], strides = [", stride, ", ", stride, "], group = ", depthwise ? channels_ : 1, "}"));
+    channels_ = units;
+    height_ = (height_ + 2 * pad - kernel) / stride + 1;
+    width_ = (width_ + 2 * pad - kernel) / stride + 1;
+    std::string last = "c" + n;
+    if (between(0, 1) == 0) {
+      line(cat("r", n, " = Relu(c", n, ") @relu", n));
+      last = "r" + n;
+    }
+    quantise(last, scale);
+  }
+
+  void step() {
+    const std::string n = named(), x = real_;
+    const float scale = scale_;
+    switch (between(0, 5)) {
+      case 0: {  // beside what it is made of, on two grids
+        line(cat("a", n, " = Relu(", x, ") @other", n));
+        quantise("a" + n, scale * 1.7f);
+        line(cat("s", n, " = ", between(0, 1) == 0 ? "Add" : "Sub", "(", x, ", ", real_, ") @sum", n));
+        return quantise("s" + n, scale * 2.3f);
+      }
+      case 1: {
+        line(cat("p", n, " = MaxPool(", x, ") @pool", n, " {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}"));
+        return quantise("p" + n, scale, true);
+      }
+      case 2: {
+        line(cat("p", n, " = AveragePool(", x, ") @pool", n, " {kernel_shape = [3, 2], pads = [1, 1, 1, 0]}"));
+        return quantise("p" + n, scale, true);
+      }
+      case 3: {  // a product with itself on another grid, and both side by side
+        line(cat("m", n, " = Mul(", x, ", ", x, ") @product", n));
+        quantise("m" + n, scale * scale * 100);
+        line(cat("j", n, " = Concat(", x, ", ", real_, ") @join", n, " {axis = 1}"));
+        channels_ *= 2;
+        return quantise("j" + n, scale * 1.3f);
+      }
+      default: return convolve();
+    }
+  }
+
+  void end() {
+    line("const axes: int64[2] = {2, 3}");
+    line(cat("mean = ", arithmetic_ == Arithmetic::Tflite ? cat("ReduceMean(", real_, ", axes) @mean {keepdims = 1}")
+                                                          : cat("GlobalAveragePool(", real_, ") @mean")));
+    quantise("mean", scale_ / 2);
+    line("const shape: int64[2] = {2, -1}");
+    line(cat("flat = Reshape(", real_, ", shape) @flat"));
+    real_ = "flat";
+    const std::string n = named();
+    const float scale = operands(21, std::to_string(channels_), channels_);
+    line(cat("g = Gemm(flat, w", n, ".real, b", n, ".real) @dense {transB = 1}"));
+    quantise("g", scale);
+    if (arithmetic_ == Arithmetic::Tflite) {  // its exponentials are a table
+      line(cat("soft = Softmax(", real_, ") @softmax"));
+      zero_ = 0;
+      scale_ = 1.0f / 256;
+      quantise("soft", scale_, true);
+      line(cat("gate = Sigmoid(", real_, ") @gate"));
+      quantise("gate", scale_, true);
+    }
+    line(cat("output x", count_));
+    for (int i = std::max(1, count_ - 4); i < count_; ++i) line(cat("output x", i));
+  }
+
+  std::mt19937 random_;
+  Draw draw_;
+  Arithmetic arithmetic_;
+  std::string text_, real_;
+  int64_t channels_ = 1, height_ = 1, width_ = 1, zero_ = 0;
+  float scale_ = 1;
+  int count_ = 0;
+};
+
+void expect_same(const std::vector<Tensor>& got, const std::vector<Tensor>& expected, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].identical(expected[i])) << what << ", output " << i;
+}
+
+// At -O0 TFLite's arithmetic gives the same bits; ONNX's computes in float32 there, as the file spells it.
+void expect_bits(const Graph& graph, const Tensor& x, Arithmetic arithmetic, const std::string& what,
+                 const std::vector<int>& levels) {
+  Graph rewritten = in_arithmetic(graph, arithmetic);
+  PassOptions passes;
+  passes.target = any_target(1);
+  if (arithmetic == Arithmetic::Onnx) run_passes(rewritten, passes);
+  const std::vector<Tensor> expected = interpret(rewritten, {x});
+  std::set<double> seen;
+  for (const Tensor& y : expected) {
+    for (double number : to_doubles(y)) seen.insert(number);
+  }
+  EXPECT_GT(seen.size(), 1U) << what;  // a network of one number says nothing
+  CompileOptions options;
+  options.build.cache_folder = test_cache();
+  options.pass_changes = with_arithmetic("", arithmetic);
+  for (const int opt : levels) {
+    if (opt == 0 && arithmetic == Arithmetic::Onnx) continue;
+    options.opt = opt;
+    options.isas = supported_isas();
+    const auto package = std::make_shared<Package>(compile(graph, options));
+    for (const std::string& isa : supported_isas()) {
+      for (const int threads : opt == 3 ? std::vector<int>{1, 3, 64} : std::vector<int>{2})
+        expect_same(open_session("cpu", package, {threads, isa})->run({x}), expected,
+                    cat(what, " -O", opt, " ", isa, " ", threads, " threads"));
+    }
+  }
+  if (DeviceSpec("opencl").device().list({}).empty()) return;
+  options.opt = 3;
+  options.device = "opencl";
+  options.isas.clear();
+  expect_same(open_session("opencl:0", std::make_shared<Package>(compile(graph, options)))->run({x}), expected,
+              what + " opencl");
+}
+
+// Of each seed one network in both arithmetics; weights at one end of their range, or at both, change no text of a kernel.
+void expect_network(uint32_t seed, const std::vector<Draw>& draws) {
+  for (const Arithmetic arithmetic : {Arithmetic::Onnx, Arithmetic::Tflite}) {
+    for (const Draw draw : draws) {
+      const Graph graph = Network(seed, draw, arithmetic).make(4);
+      const Tensor x = Network(seed + 1, draw == Draw::Any ? Draw::Any : Draw::Ends, arithmetic).input(graph);
+      expect_bits(
+          graph, x, arithmetic,
+          cat("seed ", seed, arithmetic == Arithmetic::Onnx ? " onnx" : " tflite", " draw ", static_cast<int>(draw)),
+          draw == draws[0] ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{3});
+    }
+  }
+}
+
+TEST(QuantizedNetworks, HaveTheInterpretersBitsEverywhere) { expect_network(1, {Draw::Any, Draw::Ends}); }
+
+TEST(QuantizedNetworks, HaveThemAtTheEndsOfTheRange) { expect_network(2, {Draw::Ends, Draw::Least, Draw::Most}); }
+
+// A sum of 66,400 products of 255 and -128 is below -2^31: it wraps, everywhere alike.
+TEST(QuantizedNetworks, SumsWrapAtThirtyTwoBits) {
+  constexpr int64_t kDepth = 66400;
+  for (const Arithmetic arithmetic : {Arithmetic::Onnx, Arithmetic::Tflite}) {
+    Graph graph = parse_graph(cat("graph \"g\" {\n  opset 21\n  input x: uint8[1,", kDepth, R"(]
+  const s: float32[] = {0.5}
+  const z: uint8[] = {0}
+  const t: float32[] = {9000000}
+  const u: uint8[] = {100}
+  const w: int8[17,)",
+                                  kDepth, R"(] = random(1)
+  const ws: float32[] = {0.25}
+  x.real = DequantizeLinear(x, s, z) @x_real
+  w.real = DequantizeLinear(w, ws) @w_real
+  g = Gemm(x.real, w.real) @dense {transB = 1}
+  y = QuantizeLinear(g, t, u) @end
+  output y
+}
+)"));
+    Tensor& w = *graph.value(graph.find_value("w")).constant;
+    for (int64_t i = 0; i < w.size(); ++i)
+      w.mutable_data<int8_t>()[i] = i / kDepth == 0 ? int8_t{-128} : static_cast<int8_t>(i % 2 == 0 ? 127 : -128);
+    infer_types(graph);
+    Tensor x(DType::UInt8, {1, kDepth});
+    for (int64_t i = 0; i < kDepth; ++i) x.mutable_data<uint8_t>()[i] = 255;
+    expect_bits(graph, x, arithmetic, "wrapping", {3});
+    const std::vector<Tensor> y = interpret(in_arithmetic(graph, arithmetic), {x});
+    if (arithmetic == Arithmetic::Onnx) continue;
+    EXPECT_GT(y[0].data<uint8_t>()[0], 100);  // 2^32 above what it is in real numbers
+  }
+}
+
+}  // namespace
+}  // namespace dnn
