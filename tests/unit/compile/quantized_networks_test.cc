@@ -251,7 +251,7 @@ void expect_bits(const Graph& graph, const Tensor& x, Arithmetic arithmetic, con
               what + " opencl");
 }
 
-// Of each seed one network in both arithmetics; weights at one end of their range, or at both, change no text of a kernel.
+// One network in both arithmetics; weights at one end of their range, or at both, change no text of a kernel.
 void expect_network(uint32_t seed, const std::vector<Draw>& draws) {
   for (const Arithmetic arithmetic : {Arithmetic::Onnx, Arithmetic::Tflite}) {
     for (const Draw draw : draws) {
