@@ -8,6 +8,7 @@
 #include "codegen/loop_order.h"
 #include "codegen/narrow_vectors.h"
 #include "codegen/schedule.h"
+#include "codegen/schedule_gradients.h"
 #include "codegen/schedule_quantized.h"
 #include "codegen/skip_border.h"
 #include "loops/simplify.h"
@@ -735,6 +736,7 @@ class CpuSchedule {
 loops::Kernel schedule_cpu(const loops::Kernel& kernel, const std::set<const loops::Buffer*>& packable,
                            const ScheduleOptions& options) {
   if (is_quantized(kernel)) return schedule_quantized(kernel, packable, options);
+  if (is_gradient(kernel)) return schedule_gradient(kernel, options);
   return CpuSchedule(kernel, packable, options).run();
 }
 

@@ -19,6 +19,16 @@ ValueId expand_to(GraphBuilder& build, ValueId v, const Shape& shape) {
   return build.shape(v) == shape ? v : build.emit("Expand", {v, build.list(shape)});
 }
 
+std::vector<ValueId> channel_sums(GraphBuilder& build, ValueId a, ValueId b, ValueId shift) {
+  Node node;
+  node.op = "ChannelSums";
+  node.domain = kInternalDomain;
+  node.inputs = b == kNoValue ? std::vector<ValueId>{a} : std::vector<ValueId>{a, b, shift};
+  std::vector<std::string> names = {build.name() + "/sum"};
+  if (b != kNoValue) names.push_back(build.name() + "/product");
+  return build.add(std::move(node), names);
+}
+
 ValueId sum_to(GraphBuilder& build, ValueId v, const Shape& shape) {
   const Shape from = build.shape(v);
   if (from == shape) return v;
@@ -27,7 +37,13 @@ ValueId sum_to(GraphBuilder& build, ValueId v, const Shape& shape) {
   for (size_t i = 0; i < from.size(); ++i) {
     if (i < missing || (shape[i - missing] == 1 && from[i] != 1)) axes.push_back(static_cast<int64_t>(i));
   }
-  if (!axes.empty()) v = reduce_sum(build, v, axes, true);
+  const bool channels = from.size() > 2 && axes.size() == from.size() - 1 &&
+                        std::find(axes.begin(), axes.end(), int64_t{1}) == axes.end();
+  if (channels) {
+    v = channel_sums(build, v)[0];
+  } else if (!axes.empty()) {
+    v = reduce_sum(build, v, axes, true);
+  }
   return reshape_to(build, v, shape);
 }
 

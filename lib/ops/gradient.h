@@ -11,6 +11,8 @@ ValueId sum_to(GraphBuilder& build, ValueId v, const Shape& shape);
 ValueId reshape_to(GraphBuilder& build, ValueId v, const Shape& shape);
 ValueId expand_to(GraphBuilder& build, ValueId v, const Shape& shape);
 ValueId reduce_sum(GraphBuilder& build, ValueId v, const std::vector<int64_t>& axes, bool keepdims);
+// Sums over all but the channels, [C], of a: [N, C, D...], and with b and shift: [C] also those of a * (b - shift).
+std::vector<ValueId> channel_sums(GraphBuilder& build, ValueId a, ValueId b = kNoValue, ValueId shift = kNoValue);
 ValueId zeros_like(GraphBuilder& build, ValueId v);
 // begin[i] and end[i] elements of value 0 around axis i; negative ones are cut off.
 ValueId pad_with_zeros(GraphBuilder& build, ValueId v, const std::vector<int64_t>& begin,

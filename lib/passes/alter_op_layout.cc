@@ -20,6 +20,15 @@ constexpr int64_t kLeastChannels = 8;  // below, blocks would be mostly padding
 constexpr int64_t kBytes = 4;          // in a block of fewer channels of 8 bits: what a dot product takes
 
 bool is_quantized(const Node& node) { return node.domain == kInternalDomain && node.op == "QuantizedConv"; }
+bool is_internal(const Node& node, const char* op) { return node.domain == kInternalDomain && node.op == op; }
+// It makes weights, or numbers for each channel, of the planes that it reads.
+bool sums_planes(const Node& node) {
+  return is_internal(node, "ConvWeightGradient") || is_internal(node, "ChannelSums") ||
+         is_internal(node, "ChannelMoments");
+}
+bool is_gradient(const Node& node) {
+  return sums_planes(node) || is_internal(node, "ConvInputGradient") || is_internal(node, "MaxPoolGradient");
+}
 bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
 bool spatial(const Node& node) {
@@ -27,7 +36,7 @@ bool spatial(const Node& node) {
       "Conv",   "MaxPool",      "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LRN", "BatchNormalization",
       "Resize", "ConvTranspose"};
   return (node.domain.empty() && names.count(node.op) != 0) || is_winograd(node) || is_quantized(node) ||
-         (node.domain == kInternalDomain && node.op == "QuantizedAverage");
+         is_gradient(node) || (node.domain == kInternalDomain && node.op == "QuantizedAverage");
 }
 
 bool channel_concat(const Graph& graph, const Node& node) {
@@ -47,7 +56,7 @@ class Chooser {
       for (NodeId id : graph_.order()) share(id);
       again = blocked_.size() != before;
     }
-    for (NodeId id : graph_.order()) borders(id);
+    for (NodeId id : graph_.order()) copies_of(id);
     Patch patch(graph_, "layouts");
     for (ValueId v : blocked_) layouts_[v].block(1, kBlock);
     for (ValueId v : in_fours_) layouts_[v].block(1, kBytes);
@@ -89,6 +98,13 @@ class Chooser {
     if (!spatial(*anchor.node) && !concat) return;
     if (!anchor.inputs.empty()) block(anchor.inputs[0]);
     if (is_op(*anchor.node, "Conv")) computed_weights(anchor);
+    if (sums_planes(*anchor.node)) {
+      if (anchor.inputs.size() > 1) block(anchor.inputs[1]);
+      return;
+    }
+    if (is_internal(*anchor.node, "MaxPoolGradient")) {
+      for (ValueId v : anchor.inputs) block(v);
+    }
     if (concat) {
       for (ValueId v : node.inputs) block(v);
     }
@@ -110,7 +126,7 @@ class Chooser {
     const Node& node = graph_.node(id);
     const OpDef* op = find_op(node.domain, node.op);
     const bool fused = is_fused(node);
-    if (op == nullptr || (op->element == nullptr && !fused)) return;
+    if (op == nullptr || (op->element == nullptr && !fused) || sums_planes(*head_of(node).node)) return;
     if (fused && !spatial(*head_of(node).node)) {
       const Node& head = *head_of(node).node;
       const OpDef* first = find_op(head.domain, head.op);
@@ -145,9 +161,21 @@ class Chooser {
       }
       return true;
     }
-    if ((!is_op(node, "Conv") && !is_quantized(node)) || !weights.fixed()) return false;
+    const bool inputs = is_internal(node, "ConvInputGradient"), taps = is_internal(node, "ConvWeightGradient");
+    if ((!is_op(node, "Conv") && !is_quantized(node) && !inputs && !taps) || !weights.fixed()) return false;
     const Shape ws = weights.fixed_shape();
-    const Window window = Window::of(node, {x[2], x[3]}, {ws[2], ws[3]});
+    const std::vector<int64_t> kernel =
+        taps ? node.attribute_ints("kernel_shape", {}) : std::vector<int64_t>{ws[2], ws[3]};
+    const std::vector<int64_t> plane =
+        inputs ? node.attribute_ints("input_shape", {}) : std::vector<int64_t>{x[2], x[3]};
+    const Window window = Window::of(node, plane, kernel);
+    for (size_t i = 0; inputs && i < 2; ++i) {
+      // The outputs that read input 0 by the last tap, and the last input by the first.
+      const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] - window.pad_begin[i];
+      low[i] = std::max<int64_t>(0, reach / window.strides[i]);
+      high[i] = std::max<int64_t>(0, (plane[i] - 1 + window.pad_begin[i]) / window.strides[i] - (x[i + 2] - 1));
+    }
+    if (inputs) return true;
     for (size_t i = 0; i < 2; ++i) {
       const int64_t last = (window.output[i] - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] -
                            window.pad_begin[i];
@@ -157,10 +185,38 @@ class Chooser {
     return true;
   }
 
-  void borders(NodeId id) {
+  // A kernel may want another layout than its value has: a border around what it reads, weights in blocks. Where the value may not
+  // change, a copy of it stands before the reader.
+  void copies_of(NodeId id) {
     const Node& node = graph_.node(id);
     const Head anchor = head_of(node);
     if (anchor.inputs.size() < 2 || !lowers(id)) return;
+    std::vector<std::pair<ValueId, loops::Layout>> wanted;
+    borders(anchor, &wanted);
+    weights(anchor, &wanted);
+    if (wanted.empty()) return;
+    Patch patch(graph_, "layout of " + graph_.value(wanted[0].first).name + " for " + node.label());
+    Node reader = node;
+    reader.sources = sources_of(node);
+    for (const auto& [v, layout] : wanted) {
+      const bool border = layout.has_halo();
+      const ValueId copy =
+          patch.add_value(graph_.value(v).name + (border ? ".bordered" : ".blocked"), graph_.value(v).type);
+      patch.set_layout(copy, layout.text());
+      Node identity;
+      identity.op = "Identity";
+      identity.name = node.name + (border ? ".border" : ".weights");
+      identity.inputs = {v};
+      identity.outputs = {copy};
+      std::replace(reader.inputs.begin(), reader.inputs.end(), v, copy);
+      patch.add_node(std::move(identity));
+    }
+    patch.add_node(std::move(reader));
+    patch.remove_node(id);
+    copies_.push_back(std::move(patch));  // stands where the reader does
+  }
+
+  void borders(const Head& anchor, std::vector<std::pair<ValueId, loops::Layout>>* wanted) {
     const ValueId x = anchor.inputs[0];
     const Type& type = graph_.value(x).type;
     if (!type.fixed() || type.shape->size() != 4) return;
@@ -175,23 +231,33 @@ class Chooser {
       loops::Layout layout;
       if (xs[1] >= kLeastChannels || is_byte(type.dtype)) layout.block(1, xs[1] >= kLeastChannels ? kBlock : kBytes);
       layout.halo(2, low[0], high[0]).halo(3, low[1], high[1]);
-      Patch patch(graph_,
-                  "border of " + graph_.value(x).name + " for " + node.label());  // stands where the reader does
-      const ValueId copy = patch.add_value(graph_.value(x).name + ".bordered", type);
-      patch.set_layout(copy, layout.text());
-      Node identity;
-      identity.op = "Identity";
-      identity.name = node.name + ".border";
-      identity.inputs = {x};
-      identity.outputs = {copy};
-      Node reader = node;
-      reader.sources = sources_of(node);
-      std::replace(reader.inputs.begin(), reader.inputs.end(), x, copy);
-      patch.add_node(std::move(identity));
-      patch.add_node(std::move(reader));
-      patch.remove_node(id);
-      copies_.push_back(std::move(patch));
+      wanted->emplace_back(x, layout);
     }
+  }
+
+  // Weights that change from run to run, as a schedule packs constants: the filters of a vector side by side, and within them the
+  // channels of a block.
+  void weights(const Head& anchor, std::vector<std::pair<ValueId, loops::Layout>>* wanted) {
+    const bool back = is_internal(*anchor.node, "ConvInputGradient");
+    if (!is_op(*anchor.node, "Conv") && !back) return;
+    const ValueId w = anchor.inputs[1];
+    const Type& type = graph_.value(w).type;
+    if (graph_.constant(w) != nullptr || layouts_.count(w) != 0 || blocked_.count(w) != 0 || !type.fixed() ||
+        type.shape->size() != 4 || !has_vectors(type.dtype))
+      return;
+    const Shape shape = type.fixed_shape();
+    const int64_t group = anchor.node->attribute_int("group", 1);
+    loops::Layout layout;
+    if (group == 1) {
+      const int filters = back ? 1 : 0, channels = 1 - filters;
+      const int64_t m = shape[static_cast<size_t>(filters)], c = shape[static_cast<size_t>(channels)];
+      if (c >= kBlock) layout.block(channels, kBlock);
+      if (m >= kLeastChannels) layout.block(filters, m % (2 * kBlock) == 0 ? 2 * kBlock : kBlock);
+      if (back) layout.order({1, 0, 2, 3});
+    } else if (shape[0] == group && shape[1] == 1 && group >= kLeastChannels) {
+      layout.block(0, kBlock);
+    }
+    if (!layout.row_major()) wanted->emplace_back(w, layout);
   }
 
   const Graph& graph_;
@@ -199,7 +265,7 @@ class Chooser {
   std::set<ValueId> blocked_, in_fours_;
   std::map<ValueId, loops::Layout> layouts_;
   mutable std::map<NodeId, bool> lowers_;
-  std::vector<Patch> copies_;  // of graph inputs
+  std::vector<Patch> copies_;  // of what may not change
 };
 
 }  // namespace

@@ -16,6 +16,15 @@ constexpr size_t kMostNodes = 24;
 
 bool float_type(const Type& type) { return type.fixed() && has_vectors(type.dtype); }
 
+// A comparison of floats, whose result selects between floats behind it.
+bool compares(const Graph& graph, const Node& node) {
+  const Type& made = graph.value(node.outputs[0]).type;
+  return made.fixed() && made.dtype == DType::Bool &&
+         std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+           return v != kNoValue && (has_vectors(graph.value(v).type.dtype) || graph.value(v).type.dtype == DType::Bool);
+         });
+}
+
 bool elementwise(const Node& node) {
   const OpDef* op = find_op(node.domain, node.op);
   return op != nullptr && op->element != nullptr && node.outputs.size() == 1;
@@ -35,8 +44,12 @@ bool ends_in_bytes(const Graph& graph, const Node& head) {
 // only the last value is read outside. At least two, or nothing.
 std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId first, const std::set<NodeId>& taken) {
   const Node& head = graph.node(first);
-  if (head.outputs.size() != 1 || !float_type(graph.value(head.outputs[0]).type) || !can_lower(graph, head)) return {};
-  const Type& type = graph.value(head.outputs[0]).type;
+  if (head.outputs.size() != 1) return {};
+  const bool selects = elementwise(head) && compares(graph, head);
+  if ((!selects && !float_type(graph.value(head.outputs[0]).type)) || !can_lower(graph, head)) return {};
+  Type type = graph.value(head.outputs[0]).type;
+  if (selects) type.dtype = graph.value(head.inputs[0]).type.dtype;
+  if (!float_type(type)) return {};
   std::vector<NodeId> group = {first};
   std::set<NodeId> members = {first};
   size_t best = 1;
@@ -51,7 +64,9 @@ std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId firs
     const Node& node = graph.node(id);
     const Type& made = graph.value(node.outputs[0]).type;
     const bool ends = ends_in_bytes(graph, head) && is_to_integer(node) && made.shape == type.shape;
-    if (taken.count(id) != 0 || !elementwise(node) || !can_lower(graph, node) || (made != type && !ends)) break;
+    const bool between = made.shape == type.shape && elementwise(node) && compares(graph, node);
+    if (taken.count(id) != 0 || !elementwise(node) || !can_lower(graph, node) || (made != type && !ends && !between))
+      break;
     bool fixed = true;
     for (ValueId v : node.inputs) fixed = fixed && (v == kNoValue || graph.value(v).type.fixed());
     if (!fixed) break;
@@ -66,7 +81,7 @@ std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId firs
       closed = !graph.is_output(v);
       for (NodeId reader : uses.readers[static_cast<size_t>(v)]) closed = closed && members.count(reader) != 0;
     }
-    if (closed) best = group.size();
+    if (closed && !between) best = group.size();
     if (ends) break;
   }
   group.resize(best);

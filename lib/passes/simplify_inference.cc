@@ -1,5 +1,6 @@
 // simplify-inference: what only training needs goes. BatchNormalization with constant statistics becomes
-// y = x * s + t with s = scale / sqrt(var + epsilon), t = B - mean * s (computed in float64, rounded once).
+// y = x * s + t with s = scale / sqrt(var + epsilon), t = B - mean * s (computed in float64, rounded once); one with computed ones
+// becomes arithmetic, too.
 #include <cmath>
 
 #include "passes/pass.h"
@@ -61,6 +62,46 @@ void batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
   patches->push_back(std::move(patch));
 }
 
+// The statistics may be computed, as in training: y = (x - mean) * factor + B with factor = scale / sqrt(var + epsilon), once for each
+// channel.
+void computed_batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
+  const Node& node = graph.node(id);
+  const Type &x = graph.value(node.inputs[0]).type, &parameter = graph.value(node.inputs[1]).type;
+  if (node.attribute_int("training_mode", 0) != 0 || !x.fixed() || x.shape->size() < 2 || !is_float(x.dtype) ||
+      constants_present(graph, node, 1, 4))
+    return;
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (!(graph.value(node.inputs[i]).type == parameter) || parameter.dtype != x.dtype) return;
+  }
+  Patch patch(graph, node.label() + " to arithmetic");
+  const std::string base = graph.value(node.outputs[0]).name;
+  const auto emit = [&](const std::string& op, ValueId a, ValueId b, const Type& type, ValueId y = kNoValue) {
+    Node made = arithmetic(op, node.name, a, b, y == kNoValue ? patch.add_value(base + "." + op, type) : y);
+    if (b == kNoValue) made.inputs.pop_back();
+    made.sources = node.sources.empty() ? std::vector<std::string>{node.name} : node.sources;
+    const ValueId result = made.outputs[0];
+    patch.add_node(std::move(made));
+    return result;
+  };
+  const Shape channels = parameter.fixed_shape();
+  Shape along = channels;
+  along.insert(along.end(), x.shape->size() - 2, 1);  // [C, 1, ...] broadcasts along channels
+  const ValueId shape =
+      patch.add_constant(base + ".shape", Tensor::of<int64_t>({static_cast<int64_t>(along.size())}, along));
+  const auto broadcast = [&](ValueId v) {
+    return along == channels ? v
+                             : emit("Reshape", v, shape, Type(x.dtype, std::vector<Dim>(along.begin(), along.end())));
+  };
+  const Tensor epsilon = convert(Tensor::scalar(node.attribute_float("epsilon", 1e-5f)), x.dtype);
+  const ValueId widened = emit("Add", node.inputs[4], patch.add_constant(base + ".epsilon", epsilon), parameter);
+  const ValueId factor = emit("Div", node.inputs[1], emit("Sqrt", widened, kNoValue, parameter), parameter);
+  const ValueId apart = emit("Sub", node.inputs[0], broadcast(node.inputs[3]), x);
+  const ValueId scaled = emit("Mul", apart, broadcast(factor), x);
+  emit("Add", scaled, broadcast(node.inputs[2]), x, node.outputs[0]);
+  patch.remove_node(id);
+  patches->push_back(std::move(patch));
+}
+
 // Dropout in inference and Identity hand their input on.
 void pass_through(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
   const Node& node = graph.node(id);
@@ -86,6 +127,7 @@ std::vector<Patch> simplify_inference(const Graph& graph, const PassContext&) {
     const Node& node = graph.node(id);
     if (!node.domain.empty()) continue;
     if (node.op == "BatchNormalization") batch_norm(graph, id, &patches);
+    if (node.op == "BatchNormalization") computed_batch_norm(graph, id, &patches);
     if (node.op == "Dropout" || node.op == "Identity") pass_through(graph, id, &patches);
   }
   return patches;

@@ -10,7 +10,7 @@ namespace {
 
 class Search {
  public:
-  Search(const Graph& graph, const Frozen& frozen) : graph_(graph), frozen_(frozen) {}
+  Search(const Graph& graph, const Frozen& frozen) : graph_(graph), uses_(graph), frozen_(frozen) {}
 
   Trained run() {
     for (NodeId id : graph_.order()) {
@@ -32,6 +32,9 @@ class Search {
       take(node.input(1), false);
       take(node.input(2), false);
       result_.norms.push_back(id);
+    } else if (node.op == "LayerNormalization" || node.op == "RMSNormalization") {
+      take(node.input(1), false);
+      take(node.input(2), false);
     } else if (node.op == "Dropout" && node.domain.empty()) {
       if (dropout_ratio(graph_, node) > 0) result_.dropouts.push_back(id);
     } else if (node.op == "PRelu") {
@@ -43,13 +46,18 @@ class Search {
     }
   }
 
+  // A constant, or one that is rounded first.
   void take(ValueId v, bool decays) {
+    const NodeId maker = v == kNoValue ? -1 : uses_.producer[static_cast<size_t>(v)];
+    if (maker >= 0 && graph_.node(maker).domain == kInternalDomain && graph_.node(maker).op == "FakeQuantize")
+      v = graph_.node(maker).inputs[0];
     const Tensor* constant = graph_.constant(v);
     if (constant == nullptr || !is_float(constant->dtype()) || !seen_.insert(v).second) return;
     result_.parameters.push_back({v, decays, layer_});
   }
 
   const Graph& graph_;
+  const Uses uses_;
   const Frozen& frozen_;
   std::set<ValueId> layers_, seen_;
   std::string layer_;

@@ -197,27 +197,18 @@ class StepBuilder {
   void normalize(const Node& norm) {
     net_.set_name(norm.name);
     const ValueId x = norm.inputs[0];
-    const Shape shape = net_.shape(x);
-    if (shape.size() < 2) fail_unsupported(norm.label(), ": no batch to take statistics of");
-    const DType dtype = net_.dtype(x);
-    std::vector<int64_t> axes = {0};
-    Shape broadcast(shape.size(), 1);
-    broadcast[1] = shape[1];
-    for (size_t i = 2; i < shape.size(); ++i) axes.push_back(static_cast<int64_t>(i));
-    const auto mean_of = [&](ValueId v) { return net_.emit("ReduceMean", {v, net_.list(axes)}); };
-    const ValueId mean = mean_of(x), centered = node("Sub", x, mean),
-                  variance = mean_of(node("Mul", centered, centered));
-    const double epsilon = double{float_attribute(norm, "epsilon")},
-                 momentum = double{float_attribute(norm, "momentum")};
-    const ValueId deviation = net_.emit("Sqrt", {node("Add", variance, net_.number(epsilon, dtype))});
-    const ValueId scale = reshape_to(net_, norm.inputs[1], broadcast),
-                  bias = reshape_to(net_, norm.inputs[2], broadcast);
-    Node last;
-    last.op = "Add";
-    last.name = norm.name;
-    last.inputs = {node("Mul", node("Div", centered, deviation), scale), bias};
-    last.outputs = {norm.outputs[0]};
-    net_.add(std::move(last), {});
+    if (net_.shape(x).size() < 2) fail_unsupported(norm.label(), ": no batch to take statistics of");
+    const double momentum = double{float_attribute(norm, "momentum")};
+    Node moments;
+    moments.op = "ChannelMoments";
+    moments.domain = kInternalDomain;
+    moments.inputs = {x};
+    const std::vector<ValueId> batch = net_.add(std::move(moments), {norm.name + "/mean", norm.name + "/variance"});
+    const ValueId mean = batch[0], variance = batch[1];
+    Node normal = norm;
+    normal.inputs[3] = mean;
+    normal.inputs[4] = variance;
+    net_.add(std::move(normal), {});
     const auto follow = [&](ValueId running, ValueId batch) {
       net_.graph().value(running).constant.reset();
       const ValueId seen = reshape_to(net_, batch, net_.shape(running));

@@ -82,14 +82,14 @@ loops::Expr element_clip(const Node&, const std::vector<loops::Expr>& inputs) {
   return value;
 }
 
-// 1 strictly between the bounds, 0 at and outside them; bounds get none.
+// 1 strictly between the bounds, 0 at and outside them, which the result shows as the operand does; bounds get none.
 void gradient_clip(GradientContext& context) {
   if (!context.wants(0)) return;
   GraphBuilder& build = context.build;
   ValueId inside = kNoValue;
   const auto require = [&](const char* op, size_t bound) {
     if (context.input(bound) == kNoValue) return;
-    const ValueId here = build.emit(op, {context.input(0), context.input(bound)});
+    const ValueId here = build.emit(op, {context.output(0), context.input(bound)});
     inside = inside == kNoValue ? here : build.emit("And", {inside, here});
   };
   require("Greater", 1);

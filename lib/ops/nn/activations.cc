@@ -241,7 +241,16 @@ OpDef define_Mish() { return unary_op<MishOf, Domain::Floats>("Mish", 22, {Trait
 OpDef define_PRelu() {
   return first_shape_op<ParametricRectify, Domain::Numbers, false>("PRelu", 16, {Trait::Activates});
 }
-OpDef define_Relu() { return unary_op<Rectify, Domain::Numbers>("Relu", 14, {Trait::Activates, Trait::Moves}); }
+OpDef define_Relu() {
+  OpDef op = unary_op<Rectify, Domain::Numbers>("Relu", 14, {Trait::Activates, Trait::Moves});
+  op.gradient = [](GradientContext& context) {
+    GraphBuilder& build = context.build;
+    const ValueId y = context.output(0), zero = build.number(0, build.dtype(y));
+    // By its result, so that nothing needs what it was made of.
+    if (context.wants(0)) context.set(0, build.emit("Where", {build.emit("Greater", {y, zero}), context.dy(), zero}));
+  };
+  return op;
+}
 OpDef define_Selu() {
   return with_attributes(unary_op<ScaledExponential, Domain::Floats>("Selu", 22, {Trait::Activates}),
                          {{"alpha", 1.67326319217681884765625F, "factor of exp(x) - 1"},

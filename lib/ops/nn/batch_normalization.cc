@@ -141,26 +141,33 @@ double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Sh
   return 4.0 * static_cast<double>(element_count(inputs[0]));
 }
 
-// With the given statistics, which are constants. Training replaces a node that uses the batch's by its arithmetic before.
+// With the statistics that are given, through which gradients go on. Training gives a node that uses the batch's own those before.
 void gradient(GradientContext& context) {
   if (flag_attribute(context.node, "training_mode"))
     fail_unsupported(context.node.label(), ": no gradient of training_mode 1");
   GraphBuilder& build = context.build;
   const ValueId x = context.input(0), dy = context.dy();
-  const Shape shape = build.shape(x), parameters = build.shape(context.input(1));
+  const Shape shape = build.shape(x);
+  if (shape.size() < 2) fail_unsupported(context.node.label(), ": no gradient without an axis of channels");
   const DType dtype = build.dtype(x);
   Shape broadcast(shape.size(), 1);
-  if (shape.size() > 1) broadcast[1] = shape[1];
+  broadcast[1] = shape[1];
   const auto node = [&](const char* op, ValueId a, ValueId b) { return build.emit(op, {a, b}); };
-  const auto parameter = [&](size_t i) { return reshape_to(build, context.input(i), broadcast); };
-  const ValueId epsilon = build.number(double{float_attribute(context.node, "epsilon")}, dtype);
-  const ValueId deviation = build.emit("Sqrt", {node("Add", parameter(4), epsilon)});
-  if (context.wants(0)) context.set(0, node("Mul", dy, node("Div", parameter(1), deviation)));
-  if (context.wants(1)) {
-    const ValueId normal = node("Div", node("Sub", x, parameter(3)), deviation);
-    context.set(1, reshape_to(build, sum_to(build, node("Mul", dy, normal), broadcast), parameters));
+  const ValueId scale = context.input(1), mean = context.input(3);
+  const ValueId variance =
+      node("Add", context.input(4), build.number(double{float_attribute(context.node, "epsilon")}, dtype));
+  const ValueId deviation = build.emit("Sqrt", {variance}), factor = node("Div", scale, deviation);
+  if (context.wants(0)) context.set(0, node("Mul", dy, reshape_to(build, factor, broadcast)));
+  if (!context.wants(1) && !context.wants(2) && !context.wants(3) && !context.wants(4)) return;
+  const bool products = context.wants(1) || context.wants(4);
+  const std::vector<ValueId> sums = products ? channel_sums(build, dy, x, mean) : channel_sums(build, dy);
+  if (context.wants(1)) context.set(1, node("Div", sums[1], deviation));
+  if (context.wants(2)) context.set(2, sums[0]);
+  if (context.wants(3)) context.set(3, build.emit("Neg", {node("Mul", sums[0], factor)}));
+  if (context.wants(4)) {
+    const ValueId half = node("Mul", factor, build.number(-0.5, dtype));
+    context.set(4, node("Mul", sums[1], node("Div", half, variance)));
   }
-  if (context.wants(2)) context.set(2, reshape_to(build, sum_to(build, dy, broadcast), parameters));
 }
 
 }  // namespace

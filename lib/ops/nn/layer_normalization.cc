@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/outputs.h"
 #include "ops/rows.h"
 
@@ -190,6 +191,35 @@ double flops(const Node&, const std::vector<Shape>& inputs, const std::vector<Sh
   return 8.0 * static_cast<double>(element_count(inputs[0]));
 }
 
+// With n the normalised row and g = dy * scale: dx = r (g - mean(g) - n mean(g n)), of RMSNormalization without mean(g).
+void gradient(GradientContext& context) {
+  for (size_t i = 1; i < context.output_gradients.size(); ++i) {
+    if (context.output_gradients[i] != kNoValue)
+      fail_unsupported(context.node.label(), ": no gradient of its statistics");
+  }
+  GraphBuilder& build = context.build;
+  const bool rms = context.node.op == "RMSNormalization";
+  const ValueId x = context.input(0), scale = context.input(1), dy = context.dy();
+  const auto rank = static_cast<int64_t>(build.shape(x).size());
+  std::vector<int64_t> axes;
+  for (auto i = static_cast<int64_t>(row_axis(context.node, static_cast<size_t>(rank))); i < rank; ++i)
+    axes.push_back(i);
+  const auto node = [&](const char* op, ValueId a, ValueId b) { return build.emit(op, {a, b}); };
+  const auto mean_of = [&](ValueId v) { return build.emit("ReduceMean", {v, build.list(axes)}); };
+  const ValueId centred = rms ? x : node("Sub", x, mean_of(x));
+  const ValueId epsilon = build.number(double{float_attribute(context.node, "epsilon")}, build.dtype(x));
+  const ValueId deviation = build.emit("Sqrt", {node("Add", mean_of(node("Mul", centred, centred)), epsilon)});
+  const ValueId normal = node("Div", centred, deviation);
+  if (context.wants(0)) {
+    const ValueId g = node("Mul", dy, scale);
+    ValueId rest = node("Sub", g, node("Mul", normal, mean_of(node("Mul", g, normal))));
+    if (!rms) rest = node("Sub", rest, mean_of(g));
+    context.set(0, node("Div", rest, deviation));
+  }
+  if (context.wants(1)) context.set(1, sum_to(build, node("Mul", dy, normal), build.shape(scale)));
+  if (context.wants(2)) context.set(2, sum_to(build, dy, build.shape(context.input(2))));
+}
+
 }  // namespace
 
 OpDef define_LayerNormalization() {
@@ -207,6 +237,7 @@ OpDef define_LayerNormalization() {
   op.reference = reference;
   op.lower = lower;
   op.flops = flops;
+  op.gradient = gradient;
   return op;
 }
 

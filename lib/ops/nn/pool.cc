@@ -333,44 +333,17 @@ void gradient_average(GradientContext& context) {
 void gradient_max(GradientContext& context) {
   if (!context.wants(0)) return;
   GraphBuilder& build = context.build;
-  const Shape x = build.shape(context.input(0));
-  const DType dtype = build.dtype(context.dy());
-  const Window window = Window::of(context.node, spatial(x), {});
-  const size_t rank = window.rank();
-  std::vector<int64_t> pads = {0, 0}, end = {0, 0};
-  std::vector<size_t> axes;
-  for (size_t i = 0; i < rank; ++i) {
-    axes.push_back(i + 2);
-    pads.push_back(window.pad_begin[i]);
-    end.push_back(window.position(i, window.output[i] - 1, window.kernel[i] - 1) + 1 - window.input[i]);
-  }
-  pads.insert(pads.end(), end.begin(), end.end());
-  const ValueId lowest_number = build.number(-std::numeric_limits<double>::infinity(), dtype);
-  const ValueId padded = build.emit("Pad", {context.input(0), build.list(pads), lowest_number});
-  const ValueId zero = build.number(0, dtype);
-  ValueId taken = kNoValue, sum = kNoValue;
-  for (int64_t tap = 0; tap < element_count(window.kernel); ++tap) {
-    std::vector<int64_t> at(rank);
-    for (size_t i = rank, rest = static_cast<size_t>(tap); i-- > 0;) {
-      at[i] = static_cast<int64_t>(rest) % window.kernel[i];
-      rest /= static_cast<size_t>(window.kernel[i]);
-    }
-    ValueId seen = padded;
-    std::vector<int64_t> before = {0, 0}, after = {0, 0};
-    for (size_t i = 0; i < rank; ++i) {
-      const int64_t first = at[i] * window.dilations[i];
-      seen = strided_slice(build, seen, i + 2, first, window.output[i], window.strides[i]);
-      before.push_back(first - window.pad_begin[i]);
-      after.push_back(window.input[i] - window.output[i] * window.strides[i] - before.back());
-    }
-    const ValueId largest = build.emit("Equal", {seen, context.output(0)});
-    const ValueId chosen = taken == kNoValue ? largest : build.emit("And", {largest, build.emit("Not", {taken})});
-    taken = taken == kNoValue ? largest : build.emit("Or", {taken, largest});
-    const ValueId part = build.emit("Where", {chosen, context.dy(), zero});
-    const ValueId placed = pad_with_zeros(build, spread(build, part, axes, window.strides), before, after);
-    sum = sum == kNoValue ? placed : build.emit("Add", {sum, placed});
-  }
-  context.set(0, sum);
+  const Window window = Window::of(context.node, spatial(build.shape(context.input(0))), {});
+  Node node;
+  node.op = "MaxPoolGradient";
+  node.domain = kInternalDomain;
+  node.inputs = {context.input(0), context.output(0), context.dy()};
+  std::vector<int64_t> pads = window.pad_begin;
+  for (size_t i = 0; i < window.rank(); ++i)
+    pads.push_back(window.position(i, window.output[i] - 1, window.kernel[i] - 1) + 1 - window.input[i]);
+  node.attributes = {
+      {"kernel_shape", window.kernel}, {"strides", window.strides}, {"dilations", window.dilations}, {"pads", pads}};
+  context.set(0, build.add(std::move(node), {build.name() + "/input"})[0]);
 }
 
 template <Kind kind>

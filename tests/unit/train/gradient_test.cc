@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <random>
+#include <set>
 
 #include "interp/interpreter.h"
 #include "ops/op.h"
@@ -29,10 +30,12 @@ struct Case {
   std::vector<Tensor> constants = {};  // after the inputs; undefined: left out
   double low = -2, high = 2;
   size_t outputs = 1;
+  std::string domain = {};
+  bool constants_first = false;
 };
 
 // loss = sum of (each output * random weights), so that every output element counts differently.
-void check(const Case& c, unsigned seed) {
+void check_with_seed(const Case& c, unsigned seed) {
   std::mt19937 random(seed);
   NewGraph net;
   std::vector<ValueId> inputs;
@@ -41,10 +44,18 @@ void check(const Case& c, unsigned seed) {
     inputs.push_back(net.input("x", Type(random_tensor(random, shape, c.low, c.high))));
     values.push_back(random_tensor(random, shape, c.low, c.high));
   }
-  std::vector<ValueId> wired = inputs;
+  std::vector<ValueId> wired = inputs, constants;
   for (const Tensor& constant : c.constants)
-    wired.push_back(constant.defined() ? net.store("constant", constant) : kNoValue);
-  const std::vector<ValueId> outputs = net.emit_many(c.op, wired, c.attributes, c.outputs);
+    constants.push_back(constant.defined() ? net.store("constant", constant) : kNoValue);
+  wired.insert(c.constants_first ? wired.begin() : wired.end(), constants.begin(), constants.end());
+  Node node;
+  node.op = c.op;
+  node.domain = c.domain;
+  node.inputs = wired;
+  node.attributes = c.attributes;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < c.outputs; ++i) names.push_back(cat("y", i));
+  const std::vector<ValueId> outputs = net.add(std::move(node), names);
   ValueId loss = kNoValue;
   for (ValueId y : outputs) {
     const ValueId weights = net.store("weights", random_tensor(random, net.shape(y), 0.5, 1.5));
@@ -74,14 +85,22 @@ void check(const Case& c, unsigned seed) {
   }
 }
 
-void check(const Case& c) {
-  for (unsigned seed = 1; seed <= 3; ++seed) check(c, seed);
-}
+// Checks a case, or only notes whose it is.
+struct Check {
+  std::set<std::string>* names = nullptr;
+  void operator()(const Case& c, unsigned seeds = 3) const {
+    if (names != nullptr) {
+      names->insert(c.domain.empty() ? c.op : c.domain + "." + c.op);
+      return;
+    }
+    for (unsigned seed = 1; seed <= seeds; ++seed) check_with_seed(c, seed);
+  }
+};
 
 Tensor ints(const Ints& values) { return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values); }
 Tensor number(double value) { return Tensor::scalar(value); }
 
-TEST(Gradient, ElementWiseOperatorsByTheirOwnFormulas) {
+void element_wise(const Check& check) {
   for (const char* op : {"Relu",        "Elu",       "Selu",      "Celu",    "Gelu",     "Mish",     "Swish",
                          "HardSigmoid", "HardSwish", "LeakyRelu", "Sigmoid", "Softplus", "Softsign", "ThresholdedRelu",
                          "Abs",         "Neg",       "Exp",       "Erf",     "Sin",      "Cos",      "Tanh",
@@ -96,7 +115,7 @@ TEST(Gradient, ElementWiseOperatorsByTheirOwnFormulas) {
   for (const char* op : {"Floor", "Ceil", "Round", "Sign"}) check({.op = op, .inputs = {{5}}});
 }
 
-TEST(Gradient, TwoOperandsBroadcastBothWays) {
+void two_operands(const Check& check) {
   for (const char* op : {"Add", "Sub", "Mul"}) {
     check({.op = op, .inputs = {{2, 3, 4}, {3, 1}}});
     check({.op = op, .inputs = {{4}, {2, 3, 4}}});
@@ -109,14 +128,21 @@ TEST(Gradient, TwoOperandsBroadcastBothWays) {
   for (const char* op : {"Max", "Min", "Sum", "Mean"}) check({.op = op, .inputs = {{2, 3}, {3}, {2, 1}}});
 }
 
-TEST(Gradient, ClipCountsStrictlyBetweenItsBounds) {
+void two_branches(const Check& check) {
+  Tensor condition(DType::Bool, {2, 3});
+  for (int64_t i = 0; i < condition.size(); i += 2) condition.mutable_data<bool>()[i] = true;
+  check({.op = "Where", .inputs = {{2, 3}, {3}}, .constants = {condition}, .constants_first = true});
+  check({.op = "SwiGLU", .inputs = {{2, 3}, {2, 3}}});
+}
+
+void clip(const Check& check) {
   check({.op = "Clip", .inputs = {{4, 5}}, .constants = {number(-0.7), number(0.9)}});
   check({.op = "Clip", .inputs = {{4, 5}}, .constants = {Tensor(), number(0.9)}});
   check({.op = "Clip", .inputs = {{4, 5}}});
 }
 
-TEST(Gradient, Convolutions) {
-  const auto conv = [](Shape x, Shape w, Attributes attributes, bool bias = true) {
+void convolutions(const Check& check) {
+  const auto conv = [&](Shape x, Shape w, Attributes attributes, bool bias = true) {
     const Shape b = {w[0]};
     std::vector<Shape> inputs = {std::move(x), std::move(w)};
     if (bias) inputs.push_back(b);
@@ -135,7 +161,7 @@ TEST(Gradient, Convolutions) {
   conv({1, 2, 3, 4, 3}, {2, 2, 2, 2, 2}, {{"pads", Ints{1, 0, 0, 0, 1, 0}}});
 }
 
-TEST(Gradient, TransposedConvolutions) {
+void transposed_convolutions(const Check& check) {
   check({.op = "ConvTranspose", .inputs = {{2, 3, 4, 5}, {3, 2, 3, 3}, {2}}}, 1);
   check({.op = "ConvTranspose",
          .inputs = {{1, 4, 3, 3}, {4, 1, 3, 2}},
@@ -146,7 +172,7 @@ TEST(Gradient, TransposedConvolutions) {
         1);
 }
 
-TEST(Gradient, Products) {
+void products(const Check& check) {
   check({.op = "MatMul", .inputs = {{3, 4}, {4, 5}}});
   check({.op = "MatMul", .inputs = {{2, 1, 3, 4}, {5, 4, 2}}});
   check({.op = "MatMul", .inputs = {{4}, {4, 5}}});
@@ -161,7 +187,7 @@ TEST(Gradient, Products) {
   }
 }
 
-TEST(Gradient, Pools) {
+void pools(const Check& check) {
   check({.op = "AveragePool", .inputs = {{2, 2, 5, 6}}, .attributes = {{"kernel_shape", Ints{2, 3}}}});
   check({.op = "AveragePool",
          .inputs = {{1, 2, 7, 6}},
@@ -186,7 +212,7 @@ TEST(Gradient, Pools) {
   check({.op = "GlobalAveragePool", .inputs = {{2, 3, 4, 5}}});
 }
 
-TEST(Gradient, SoftmaxAndReductions) {
+void softmax_and_reductions(const Check& check) {
   for (int64_t axis : {-1, 1}) {
     check({.op = "Softmax", .inputs = {{2, 3, 4}}, .attributes = {{"axis", axis}}});
     check({.op = "LogSoftmax", .inputs = {{2, 3, 4}}, .attributes = {{"axis", axis}}});
@@ -199,7 +225,7 @@ TEST(Gradient, SoftmaxAndReductions) {
   check({.op = "ReduceLogSum", .inputs = {{2, 3}}, .constants = {ints({1})}, .low = 0.5, .high = 2});
 }
 
-TEST(Gradient, MovementOfElements) {
+void movement(const Check& check) {
   check({.op = "Reshape", .inputs = {{2, 3, 4}}, .constants = {ints({4, 6})}});
   check({.op = "Flatten", .inputs = {{2, 3, 4}}});
   check({.op = "Squeeze", .inputs = {{2, 1, 4}}, .constants = {ints({1})}});
@@ -223,22 +249,62 @@ TEST(Gradient, MovementOfElements) {
   check({.op = "Cast", .inputs = {{3}}, .attributes = {{"to", static_cast<int64_t>(DType::Float64)}}});
 }
 
-TEST(Gradient, BatchNormalizationWithItsStatistics) {
+void normalization(const Check& check) {
   std::mt19937 random(7);
   check({.op = "BatchNormalization",
          .inputs = {{3, 2, 4, 2}, {2}, {2}},
          .constants = {random_tensor(random, {2}, -1, 1), random_tensor(random, {2}, 0.5, 2)}});
+  check({.op = "BatchNormalization", .inputs = {{3, 2, 4, 2}, {2}, {2}, {2}, {2}}, .low = 0.5, .high = 2});
+  check({.op = "LayerNormalization", .inputs = {{2, 3, 5}, {5}, {5}}});
+  check({.op = "LayerNormalization", .inputs = {{2, 3, 4}, {3, 1}}, .attributes = {{"axis", int64_t{1}}}});
+  check({.op = "RMSNormalization", .inputs = {{2, 3, 5}, {5}}});
+  for (const Shape& shape : {Shape{3, 2, 4, 2}, Shape{4, 3}, Shape{2, 3, 5}})
+    check({.op = "ChannelMoments", .inputs = {shape}, .outputs = 2, .domain = std::string(kInternalDomain)});
+}
+
+constexpr void (*kGroups[])(const Check&) = {
+    element_wise, two_operands, two_branches,           clip,     convolutions, transposed_convolutions,
+    products,     pools,        softmax_and_reductions, movement, normalization};
+
+TEST(Gradient, ElementWiseOperatorsByTheirOwnFormulas) { element_wise({}); }
+TEST(Gradient, TwoOperandsBroadcastBothWays) { two_operands({}); }
+TEST(Gradient, TwoBranches) { two_branches({}); }
+TEST(Gradient, ClipCountsStrictlyBetweenItsBounds) { clip({}); }
+TEST(Gradient, Convolutions) { convolutions({}); }
+TEST(Gradient, TransposedConvolutions) { transposed_convolutions({}); }
+TEST(Gradient, Products) { products({}); }
+TEST(Gradient, Pools) { pools({}); }
+TEST(Gradient, SoftmaxAndReductions) { softmax_and_reductions({}); }
+TEST(Gradient, MovementOfElements) { movement({}); }
+TEST(Gradient, Normalization) { normalization({}); }
+
+// What has a gradient is checked above, whoever adds it.
+TEST(Gradient, EveryOperatorThatHasOneIsChecked) {
+  std::set<std::string> names;
+  for (const auto& group : kGroups) group({&names});
+  names.insert("dnn.FakeQuantize");  // no derivative; see RoundingIsPassedStraightThrough
+  for (const OpDef& op : all_ops()) {
+    if (op.gradient == nullptr) continue;
+    EXPECT_EQ(names.count(op.domain.empty() ? op.name : op.domain + "." + op.name), 1U) << op.name;
+    EXPECT_FALSE(op.no_gradient) << op.name;
+  }
 }
 
 // The gradient of the sum of op(x) at given elements.
 std::vector<double> slopes(const std::string& op, const std::vector<double>& at, Attributes attributes = {},
-                           const std::vector<Tensor>& constants = {}, Shape shape = {}) {
+                           const std::vector<Tensor>& constants = {}, Shape shape = {},
+                           const std::string& domain = {}) {
   NewGraph net;
   if (shape.empty()) shape = {static_cast<int64_t>(at.size())};
   const ValueId x = net.input("x", Type(Tensor(DType::Float64, shape)));
   std::vector<ValueId> inputs = {x};
   for (const Tensor& constant : constants) inputs.push_back(net.store("c", constant));
-  const ValueId y = net.emit(op, inputs, std::move(attributes));
+  Node node;
+  node.op = op;
+  node.domain = domain;
+  node.inputs = inputs;
+  node.attributes = std::move(attributes);
+  const ValueId y = net.add(std::move(node), {"y"})[0];
   const ValueId dx = add_gradients(net, net.emit("ReduceSum", {y}, {{"keepdims", int64_t{0}}}), {x})[0];
   net.output(dx, "dx");
   return to_doubles(interpret(net.finish(), {Tensor::of(shape, at)})[0]);
@@ -253,6 +319,13 @@ TEST(Gradient, TiesAreAsDocumented) {
   // Of equal elements the first of a window takes all.
   EXPECT_EQ(slopes("MaxPool", {2, 2, 1, 2}, {{"kernel_shape", Ints{2, 2}}}, {}, {1, 1, 2, 2}),
             (std::vector<double>{1, 0, 0, 0}));
+}
+
+// By scale 0.5 to integers from -2 to 3: 1 up to where the next integer would begin, 0 beyond.
+TEST(Gradient, RoundingIsPassedStraightThrough) {
+  EXPECT_EQ(slopes("FakeQuantize", {-1.3, -1.2, 0.1, 1.7, 1.8}, {{"low", int64_t{-2}}, {"high", int64_t{3}}},
+                   {number(0.5)}, {}, std::string(kInternalDomain)),
+            (std::vector<double>{0, 1, 1, 1, 0}));
 }
 
 TEST(Gradient, ExtremeValuesGiveNoNan) {

@@ -1,0 +1,115 @@
+// Step graphs as they are compiled for this machine, beside the interpreter: convolutions of every kind that a schedule has a path for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compile/compile.h"
+#include "devices/device.h"
+#include "interp/interpreter.h"
+#include "ops/build.h"
+#include "target/isa.h"
+#include "train/step.h"
+
+namespace dnn::train {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Tensor wave(const Shape& shape, double start, double scale, double offset = 0) {
+  Tensor tensor(DType::Float32, shape);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.mutable_data<float>()[i] =
+        static_cast<float>(std::sin(1.7 * (start + static_cast<double>(i))) * scale + offset);
+  return tensor;
+}
+
+class Net {
+ public:
+  ValueId conv(ValueId x, Shape w, Ints strides, int64_t group = 1) {
+    net.set_name(cat("conv", ++count));
+    const double size = 1 / std::sqrt(static_cast<double>(w[1] * w[2] * w[3]));
+    const Ints pads = {w[2] / 2, w[3] / 2, w[2] / 2, w[3] / 2};
+    const Shape bias = {w[0]};
+    return net.emit("Conv", {x, net.store("w", wave(w, count, size)), net.store("b", wave(bias, count, 0.1))},
+                    {{"strides", std::move(strides)}, {"pads", pads}, {"group", group}});
+  }
+  ValueId norm(ValueId x) {
+    const Shape c = {net.shape(x)[1]};
+    net.set_name(cat("norm", ++count));
+    return net.emit("BatchNormalization",
+                    {x, net.store("scale", wave(c, count, 0.2, 1)), net.store("bias", wave(c, count, 0.2)),
+                     net.store("mean", wave(c, 0, 0)), net.store("variance", wave(c, 0, 0, 1))});
+  }
+  ValueId relu(ValueId x) { return net.emit("Relu", {x}); }
+  NewGraph net;
+  int count = 0;
+};
+
+// Few channels as of an image, blocks that are full and not, strides, 1x1, 5x5, depthwise, groups, a norm, a pool, a sum of two.
+Graph network() {
+  Net n;
+  ValueId x = n.net.input("x", Type(DType::Float32, {3, 3, 21, 18}));
+  x = n.relu(n.norm(n.conv(x, {16, 3, 7, 7}, {2, 2})));
+  x = n.net.emit("MaxPool", {x}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
+  const ValueId before = x;
+  x = n.net.emit("Clip", {n.conv(x, {40, 16, 1, 1}, {1, 1}), n.net.number(0.0F), n.net.number(6.0F)});
+  x = n.relu(n.norm(n.conv(x, {40, 1, 5, 5}, {1, 1}, 40)));
+  x = n.net.emit("Add", {before, n.conv(x, {16, 40, 1, 1}, {1, 1})});
+  x = n.relu(n.conv(x, {32, 16, 3, 3}, {1, 1}));
+  x = n.relu(n.conv(x, {32, 1, 3, 3}, {2, 2}, 32));
+  x = n.relu(n.conv(x, {48, 16, 3, 3}, {1, 1}, 2));
+  x = n.net.emit("Add", {n.conv(x, {24, 48, 3, 3}, {2, 2}), n.conv(x, {24, 48, 1, 1}, {2, 2})});
+  x = n.net.emit("Flatten", {n.net.emit("GlobalAveragePool", {n.relu(x)})});
+  n.net.set_name("dense");
+  x = n.net.emit("Gemm", {x, n.net.store("w", wave({24, 5}, 3, 0.3)), n.net.store("b", wave({5}, 4, 0.1))});
+  n.net.output(x, "y");
+  return n.net.finish();
+}
+
+std::vector<Tensor> run(const StepGraph& step, const std::vector<Tensor>& inputs, int threads, int level) {
+  CompileOptions options;
+  options.opt = level;
+  options.isas = {supported_isas().back()};
+  const auto package = std::make_shared<const Package>(compile(step.graph, options));
+  return open_session("cpu", package, {.threads = threads, .isa = {}})->run(inputs);
+}
+
+TEST(Compiled, AStepIsTheInterpreters) {
+  const Graph model = network();
+  StepOptions options;
+  options.optimizer.kind = Optimizer::Kind::Sgd;
+  options.optimizer.momentum = 0;
+  const StepGraph step = make_step(model, find_parameters(model, {}), options);
+  std::vector<Tensor> inputs;
+  for (Feed feed : step.feeds) {
+    if (feed == Feed::Batch) inputs.push_back(wave({3, 3, 21, 18}, 1000, 1));
+    if (feed == Feed::Targets) {
+      Tensor targets(DType::Float32, {3, 5});
+      for (int64_t i = 0; i < 3; ++i) targets.mutable_data<float>()[i * 5 + i] = 1;
+      inputs.push_back(targets);
+    }
+    if (feed == Feed::Rate || feed == Feed::Root) inputs.push_back(Tensor::scalar(1.0F));
+  }
+  for (size_t i : step.reads) inputs.push_back(step.variables[i].initial);
+  const std::vector<Tensor> expected = interpret(step.graph, inputs);
+  std::vector<Tensor> got = run(step, inputs, 1, 3);
+  ASSERT_EQ(got.size(), expected.size());
+  size_t moved = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    // What the step changed, where it is a variable.
+    double most = 0, off = 0;
+    for (int64_t k = 0; k < got[i].size(); ++k) {
+      const double before = i < 2 ? 0 : double{step.variables[step.writes[i - 2]].initial.data<float>()[k]};
+      most = std::max(most, std::abs(double{expected[i].data<float>()[k]} - before));
+      off = std::max(off, std::abs(double{got[i].data<float>()[k]} - double{expected[i].data<float>()[k]}));
+    }
+    EXPECT_LE(off, 2e-5 * most + 1e-6) << i << (i < 2 ? "" : " " + step.variables[step.writes[i - 2]].name);
+    moved += most > 0 ? 1 : 0;
+  }
+  EXPECT_GE(moved + 3, got.size());  // all but biases that a norm takes off again
+  const std::vector<Tensor> other = run(step, inputs, 3, 3);
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].identical(other[i])) << i;
+}
+
+}  // namespace
+}  // namespace dnn::train
