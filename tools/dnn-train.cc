@@ -28,7 +28,9 @@ const cli::Tool kTool = {
                  {"dnn-train net.h5 --data train/ --validate test/ -o out.h5 --init --epochs 20 --schedule cosine",
                   "from scratch"},
                  {"dnn-train small.onnx --data train.dnnd --teacher big.keras -o out.onnx --logdir log",
-                  "a network that learns from another one, with a log for TensorBoard"}}};
+                  "a network that learns from another one, with a log for TensorBoard"},
+                 {"dnn-train net.onnx --data train/ --quantize net.json -o int8.onnx --epochs 3 --learning-rate 1e-5",
+                  "int8, after dnn-quantize net.onnx --calibrate train/ --state net.json"}}};
 
 struct Options {
   train::TrainRequest request;
@@ -76,6 +78,9 @@ void declare(cli::Args& args, Options& o) {
   args.option(&r.teacher, "--teacher", "MODEL", "learn from this network's answers too; it may be of any format");
   args.option(&r.temperature, "--temperature", "X", "by which the teacher's and the network's logits are divided", 0);
   args.option(&r.teacher_weight, "--teacher-weight", "X", "of the teacher in the loss; the labels' is 1 - X", 0);
+  args.option(
+      &r.quantize, "--quantize", "STATE",
+      "round as int8 does while training, with the ranges of a --state file of dnn-quantize; the result is int8");
   args.option(&r.logdir, "--logdir", "DIR", "write files for TensorBoard, and train.log with json_stats lines");
   args.flag(&r.histograms, "--histograms", "with --logdir: histograms of the weights too");
   args.flag(&r.resume, "--resume", "go on from FILE.checkpoint, where it is there");

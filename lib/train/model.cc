@@ -17,6 +17,7 @@
 #include "train/checkpoint.h"
 #include "train/head.h"
 #include "train/log.h"
+#include "train/quantize.h"
 #include "train/random.h"
 #include "train/teacher.h"
 
@@ -105,6 +106,11 @@ class Run {
     if (request_.init && *request_.init != "he" && *request_.init != "torch")
       fail_usage("--init=", *request_.init, ": choose from torch, he");
     optimizer_of(request_);
+    if (request_.quantize.empty()) return;
+    if (request_.replace_head || request_.init)
+      fail_usage("--quantize goes on from a trained network: without --replace-head and --init");
+    if (format != find_format("onnx") && format != find_format("tflite"))
+      fail_usage(request_.output, ": quantised networks are written as .onnx or .tflite");
   }
 
   void read() {
@@ -114,6 +120,13 @@ class Run {
                        model_.inputs.size(), " and ", model_.outputs.size());
     set_batch(model_, "batch");
     infer_types(model_);
+    if (!request_.quantize.empty()) {
+      integers_ = std::make_unique<FakeQuantized>(std::move(model_), request_.quantize,
+                                                  format_for_path(request_.output) == find_format("tflite"));
+      model_ = integers_->graph();
+      infer_types(model_);
+      note(integers_->summary());
+    }
     if (request_.init) draw_weights(model_, *request_.init == "he" ? Init::He : Init::Torch, request_.seed);
     const Package package = package_of(model_);
     const BatchPlan plan = plan_batch(package);
@@ -259,6 +272,7 @@ class Run {
     add("label_smoothing", request_.label_smoothing, plain.label_smoothing);
     add("feature_variants", request_.feature_variants, plain.feature_variants);
     add("rate_scale", request_.rate_scale, plain.rate_scale);
+    add("quantize", request_.quantize, plain.quantize);
     if (!request_.teacher.empty())
       json["teacher"] = {fs::path(request_.teacher).filename().string(), request_.temperature, request_.teacher_weight};
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -276,6 +290,7 @@ class Run {
   void write(const Progress& progress) {
     Graph graph = trainer_->model(progress.best);
     if (cached_) graph = train::join(backbone_, graph, softmax_);
+    if (integers_) graph = integers_->finish(graph);
     std::vector<std::string> names;
     for (int64_t i = 0; i < images_->classes().size(); ++i) names.push_back(images_->classes().label(i));
     const auto set = [&](const std::string& key, const std::string& text) {
@@ -288,6 +303,7 @@ class Run {
     set("preprocess", to_json(input_.preprocess));
     ConvertOptions convert;
     convert.warn = request_.warn;
+    convert.certify = integers_ == nullptr;  // as dnn-quantize: a certificate would ask for more than integers promise
     convert_model(std::move(graph), request_.output, convert);
     if (request_.io_spec) write_io_spec(names);
   }
@@ -332,6 +348,7 @@ class Run {
   std::optional<DataPart> training_, validation_;
   bool softmax_ = false, cached_ = false;
   std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<FakeQuantized> integers_;
 };
 
 }  // namespace
