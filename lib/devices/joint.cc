@@ -10,7 +10,7 @@ namespace {
 
 Tensor empty_tensor(const Type& type) { return {type.dtype, type.fixed_shape()}; }
 
-// What the segments of a package have in common.
+// The state that the segments of a package have in common.
 struct Shared {
   Shared(std::shared_ptr<const Package> p, const std::vector<DeviceOptions>& parts)
       : package(std::move(p)), variant(choose_cpu_variant(*package, "")), kernels(*package, variant) {

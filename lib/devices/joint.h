@@ -16,7 +16,7 @@ struct JointSegment {
   std::vector<ValueId> inputs, outputs;
 };
 
-// Whether a package's variant can be run so: each step a kernel that takes the whole batch, no state, and each output of the package
+// True for a variant that can be run so: each step a kernel that takes the whole batch, no state, and each output of the package
 // written where the caller gets it.
 bool can_be_joint(const Variant& variant);
 

@@ -15,9 +15,9 @@ int64_t clock_ns() {
       .count();
 }
 
-// To be woken takes tens of microseconds, more than many a segment. Longer than branches of equal length differ by, shorter than what a
-// processor saves by sleeping.
-constexpr std::chrono::microseconds kAwake{1000};
+// To be woken takes tens of microseconds, more than many a segment. A processor that others use, too, is kept from them for no longer, and
+// its thread has its share of the time left when the next segment begins.
+constexpr std::chrono::microseconds kAwake{100};
 
 }  // namespace
 

@@ -67,7 +67,7 @@ class SegmentFinder {
     if (pass == "eliminate-common-subexpr") return false;  // what stays may be another segment's
     std::set<size_t> segments;
     for (NodeId id : patch.removed()) {
-      // What a pass has put in between belongs to whatever it is rewritten with.
+      // A node that a pass has put in between belongs to those that it is rewritten with.
       if (const size_t s = by_values(graph, graph.node(id)); s != kUnknown) segments.insert(s);
     }
     return segments.size() <= 1;
@@ -134,7 +134,7 @@ std::vector<ValueId> values_named(const Graph& graph, const std::vector<ValueId>
   return result;
 }
 
-// Whether a segment lists what its steps read and write of the caller's.
+// True where a segment lists the values that its steps read and write of the caller.
 bool lists_what_crosses(const Variant& variant, const JointSegment& segment) {
   const auto lists = [](const std::vector<ValueId>& list, ValueId v) {
     return std::find(list.begin(), list.end(), v) != list.end();

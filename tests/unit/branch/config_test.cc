@@ -9,8 +9,11 @@
 #include <sstream>
 
 #include "branch/network.h"
+#include "branch/placement.h"
 #include "branch/yaml.h"
 #include "interp/interpreter.h"
+#include "place/measure.h"
+#include "place/open.h"
 
 namespace dnn::branch {
 namespace {
@@ -340,11 +343,33 @@ TEST(BranchConfig, PublishedOnesCountAsTheyDoThere) {
 
 TEST(BranchNetwork, PublishedOnesBuild) {
   if (std::getenv("DNN_TEST_DATA") == nullptr) GTEST_SKIP() << "DNN_TEST_DATA is not set";
-  for (const char* name : {"mi/EN-B5-C", "mi/EN-L4-CD", "mi/RX-1.6-CDG", "mi/R-34-CDG", "pixel/R-50-CG"}) {
-    const Config config = read_config(published(name), [](const std::string&) {});
+  for (const Published& row : kPublished) {
+    const Config config = read_config(published(row.config), [](const std::string&) {});
     const Graph graph = build_network(config, 1);
-    EXPECT_EQ(graph.value(graph.outputs[0]).type.text(), "float32[batch,1000]") << name;
+    EXPECT_EQ(graph.value(graph.outputs[0]).type.text(), "float32[batch,1000]") << row.config;
   }
+}
+
+// Those with branches, on a device for each letter: the bits of the network as a whole.
+TEST(BranchNetwork, PublishedOnesRunInParts) {
+  if (std::getenv("DNN_TEST_DATA") == nullptr) GTEST_SKIP() << "DNN_TEST_DATA is not set";
+  int branched = 0;
+  for (const Published& row : kPublished) {
+    const Config config = read_config(published(row.config), [](const std::string&) {});
+    if (!config.branched()) continue;
+    ++branched;
+    const Graph graph = place::with_one_sample(build_network(config, 1, 32));
+    std::vector<std::string> devices;
+    for (const char letter : letters_named(graph)) devices.push_back(cat(letter, "=reference"));
+    EXPECT_GT(devices.size(), 1u) << row.config;
+    CompileOptions options;
+    options.opt = 0;
+    const auto session = open_parallel(graph, parse_parts(join(devices, ",")), options);
+    EXPECT_GT(session->plan().merges(), 0) << row.config;
+    const std::vector<Tensor> inputs = place::inputs_for(graph);
+    EXPECT_TRUE(session->run(inputs)[0].identical(interpret(graph, inputs)[0])) << row.config;
+  }
+  EXPECT_EQ(branched, 26);
 }
 
 }  // namespace
