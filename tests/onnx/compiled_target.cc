@@ -76,7 +76,9 @@ class Bundle {
     }
     auto package = std::make_shared<const Package>(compile(all, options));
     for (const Step& step : package->variants[0].steps) (step.kernel >= 0 ? n_kernels : n_interpreted) += 1;
-    const std::vector<Tensor> outputs = open_session(device, package, device_options())->run(inputs);
+    DeviceSpec spec(device);
+    spec.connect(device_options());
+    const std::vector<Tensor> outputs = open_session(spec, package, device_options())->run(inputs);
     size_t at = 0;
     for (size_t i : members) {
       const size_t n = jobs[i].graph->outputs.size();
