@@ -143,7 +143,7 @@ FakeQuantized::FakeQuantized(Graph model, const std::string& path, bool for_tfli
   State& s = *state_;
   s.prepared = quant::prepare(std::move(model));
   s.bound = quant::bound_graph(s.prepared);
-  s.options.for_tflite = for_tflite;
+  s.options.fuses = for_tflite ? quant::fuses_in_tflite : quant::fuses_in_onnx;
   s.options.correct_biases = false;  // training corrects them
   quant::Calibration calibration = quant::whole_watch_list(s.bound, s.options);
   try {
