@@ -15,7 +15,7 @@ struct RoundedQuotient {
   float divisor, reciprocal, low, high;
 };
 
-// Of what is about to be rounded; nothing where it is no such quotient, or where the two differ for an x.
+// The quotient that is about to be rounded; nothing where there is no such quotient, or where the two differ for an x.
 std::optional<RoundedQuotient> rounded_quotient(const loops::Expr& real);
 
 }  // namespace dnn::codegen

@@ -55,7 +55,7 @@ bool take_apart(const Stmt& body, Sums* sums) {
   return true;
 }
 
-// Whether a kernel copies into a layout of blocks along several axes, as weights lie in.
+// True where a kernel copies into a layout of blocks along several axes, as weights lie in.
 bool packs(const Kernel& kernel) {
   if (kernel.pattern != "map") return false;
   Stmt inner = kernel.body;
@@ -120,7 +120,7 @@ class GradientSchedule {
     return loop(v, n, std::move(body), LoopKind::Unrolled);
   }
 
-  // Whether v runs along blocks of 16 of what `term` reads, in all that it indexes.
+  // True where v runs along blocks of 16 of what `term` reads, in all that it indexes.
   bool in_blocks(const Expr& term, const std::string& v) const {
     bool good = true;
     rewrite(term, [&](const Expr& e) {
@@ -317,7 +317,7 @@ class GradientSchedule {
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
   }
 
-  // In the order of what is written: reads go on within some rows that stay in the first cache.
+  // In the order of what is written: reads go on within some rows that stay in the L1 cache.
   void pack() {
     Stmt inner = body_;
     while (inner->kind == StmtKind::For) inner = inner->children[0];
@@ -342,7 +342,7 @@ class GradientSchedule {
     body_ = reorder(body, order);
   }
 
-  // What the perfect nest is around stores elements of its own in each turn.
+  // Each turn of the perfect nest stores elements of its own.
   void mark_parallel() {
     int64_t tasks = 1;
     for (const std::string& v : nest_variables(body_)) {

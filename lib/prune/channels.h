@@ -27,7 +27,7 @@ class ChannelGroups {
   const std::vector<ChannelGroup>& groups() const { return groups_; }
   // Values whose figures by channel weigh() needs: those that layers with weights read.
   std::map<ValueId, quant::ChannelFigures> watched() const;
-  // What a channel matters: for each layer that reads it the squares of the weights on it, times the variance of its numbers, over
+  // How much a channel matters: for each layer that reads it the squares of the weights on it, times the variance of its numbers, over
   // the sum of all the layer's. The mean counts nothing, as biases make up for it.
   void weigh(const std::map<ValueId, quant::ChannelFigures>& figures);
 

@@ -108,7 +108,7 @@ class Job {
     if (request_.say) request_.say(line);
   }
 
-  // What the values that `figures` has keys for look like on the calibration inputs; nothing without any.
+  // Measures the values that `figures` has keys for on the calibration inputs; nothing without any.
   Figures measure(const Graph& bound, Figures figures) {
     if (request_.calibrate.empty()) return {};
     quant::Calibration calibration;

@@ -59,7 +59,7 @@ Alternative pruned_weights(const Graph& bound, const quant::Weights& which, doub
   std::vector<double> importance;
   const bool corrects = known && quant::mean_axis(bound, which);
   for (size_t c = 0; known && c < seen->second.peaks.size(); ++c) {
-    // What the mean adds, the bias makes up for, where there is one.
+    // The bias makes up for what the mean adds, where there is one.
     const double mean = seen->second.mean(c), variance = seen->second.variance(c);
     importance.push_back(std::sqrt(corrects ? variance : variance + mean * mean));
   }

@@ -241,7 +241,7 @@ std::map<ValueId, ChannelFigures> equalised_values(const Graph& bound) {
 int equalise(Graph& prepared, const Graph& bound, const std::map<ValueId, ChannelFigures>& peaks) {
   int changed = 0;
   for (const Between& between : Finder(bound).run()) {
-    // What a reader's rows hold may have changed as it makes another value; a row's weights against each other have not.
+    // A reader's rows may have changed as it makes another value; a row's weights against each other have not.
     const std::vector<double> factors = factors_of(bound, between, peaks);
     if (factors.empty() || std::all_of(factors.begin(), factors.end(), [](double f) { return f == 1; })) continue;
     for (const auto& [input, axis] : row_axes(bound, bound.node(between.maker)))

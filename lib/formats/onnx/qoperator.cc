@@ -64,7 +64,7 @@ class Collapse {
     return graph_.value(v).type.dtype == DType::Int8 || graph_.value(v).type.dtype == DType::UInt8;
   }
 
-  // What DequantizeLinear or QuantizeLinear says of integers; nullopt where their scales are computed or no plain ones.
+  // The scales and zero points that DequantizeLinear or QuantizeLinear gives integers; nullopt where their scales are computed or no plain ones.
   std::optional<Stored> said_by(const Node& node, ValueId integers) {
     const Tensor *scale = graph_.constant(node.input(1)), *zero = graph_.constant(node.input(2));
     if (scale == nullptr || scale->dtype() != DType::Float32 || node.attribute_int("block_size", 0) != 0 ||
@@ -122,7 +122,7 @@ class Collapse {
     return end;
   }
 
-  // Whether the integers' ends lie within the activation's bounds.
+  // True where the integers' ends lie within the activation's bounds.
   bool needless(const Node& activation, const Stored& result) const {
     const auto scale = static_cast<double>(graph_.constant(result.scale)->data<float>()[0]);
     const auto zero = static_cast<double>(to_int64s(*graph_.constant(result.zero))[0]);

@@ -50,7 +50,7 @@ TEST(Weights, TheSmallestOfEachRowBecomeZero) {
   const Tensor half = with_zeros(w, 0, 1, 0.5, {});
   EXPECT_EQ(to_doubles(half), (std::vector<double>{0, 0, 3, -4, 0, 0, -30, 40}));
   EXPECT_EQ(zeros_in(half), 4);
-  // What a weight multiplies counts, too.
+  // The number that a weight multiplies counts, too.
   EXPECT_EQ(to_doubles(with_zeros(w, 0, 1, 0.5, {100, 1, 1, 0.01})), (std::vector<double>{1, 0, 3, 0, 10, 0, -30, 0}));
   EXPECT_EQ(to_doubles(with_zeros(w, 1, 0, 0.5, {})), (std::vector<double>{0, 0, 0, 0, 10, 20, -30, 40}));
 }
@@ -65,7 +65,7 @@ TEST(Weights, ClustersAreTheNearestMeans) {
   EXPECT_NEAR(got[4], -3.1, 1e-6);
   EXPECT_EQ(got[4], got[5]);
   EXPECT_EQ(got[6], 0);
-  // Of a random tensor never more numbers than asked for, and no number is nearer to another centre than to its own.
+  // A random tensor never has more numbers than asked for, and no number is nearer to another centre than to its own.
   const Tensor random = random_samples({1, 4000}, 1)[0];
   for (const int64_t k : {2, 16, 63}) {
     for (const bool zeros : {false, true}) {
@@ -194,7 +194,7 @@ TEST(Channels, AResidualStreamShrinksEverywhere) {
        std::map<std::string, int64_t>{{"a", 4}, {"m", 4}, {"k", 8}, {"c6", 2}, {"d1", 5}})
     EXPECT_EQ(small.value(small.find_value(name)).type.fixed_shape()[1], channels) << name;
   EXPECT_EQ(output(small, samples[0]).size(), 5U);
-  // What the channels gave on average is made up for.
+  // Biases make up for what the channels gave on average.
   ChannelGroups plain(graph);
   plain.weigh({});
   Graph blind = plain.without(plain.kept(half), {});

@@ -76,7 +76,7 @@ TEST(QOperator, IsTheSameNetworkOfIntegerOperators) {
                                                                                 {"QuantizeLinear", 1},
                                                                                 {"DequantizeLinear", 1}})
       EXPECT_EQ(count(collapsed, op), times) << op << " " << scheme;
-    // What is written is read back as the same numbers, up to a step of the output.
+    // The file is read back as the same numbers, up to a step of the output.
     WriteOptions write;
     write.qoperator = true;
     const Graph back = read_model(model_in_memory("net.onnx", find_format("onnx")->to_files(qdq, write)));

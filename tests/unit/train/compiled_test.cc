@@ -96,7 +96,7 @@ TEST(Compiled, AStepIsTheInterpreters) {
   ASSERT_EQ(got.size(), expected.size());
   size_t moved = 0;
   for (size_t i = 0; i < got.size(); ++i) {
-    // What the step changed, where it is a variable.
+    // The step's change, where it is a variable.
     double most = 0, off = 0;
     for (int64_t k = 0; k < got[i].size(); ++k) {
       const double before = i < 2 ? 0 : double{step.variables[step.writes[i - 2]].initial.data<float>()[k]};
