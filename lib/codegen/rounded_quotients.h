@@ -1,4 +1,4 @@
-// Rounded quotients by constants, as quantising makes of real numbers, without divisions, which take vectors ten times as long as
+// Rounded quotients by constants, as quantising makes of real numbers, without divisions, which take vectors many times as long as
 // multiplications.
 #pragma once
 #include <optional>
