@@ -96,7 +96,7 @@ def openvino_run(job):
 def tflite_quantize(job):
     import keras
     import tensorflow as tf
-    model = keras.models.load_model(job["model"], compile=False)
+    model = keras.models.load_model(job["model"], compile=False, safe_mode=True)
     shape = [1, *model.inputs[0].shape[1:]]
     arrays = turned(np.load(job["inputs"], mmap_mode="r"), shape)
     converter = tf.lite.TFLiteConverter.from_keras_model(model)

@@ -87,7 +87,7 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.list_devices, "--list-devices", "print the devices of this machine, tab-separated, and stop");
   args.device(&o.device, "where to run: cpu, opencl:0, lib:NAME, ssh://HOST/cpu");
   args.option(&o.key, "--key", "FILE", "the key of the dnn-serve at --device tcp://HOST:PORT/cpu");
-  args.option(&o.adb_host, "--adb-host", "HOST", "HOST[:PORT] of the adb server, for --device adb://SERIAL/cpu");
+  args.option(&o.adb_host, "--adb-host", "HOST", "");  // as DNN_ADB_HOST: docs/howto/use-other-machines.md
   args.threads(&o.threads);
   args.given(&o.given);
   args.seed(&o.source.seed);

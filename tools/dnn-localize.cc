@@ -64,8 +64,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.reduce, "--reduce", "DIR", "write what differs, made small, as models and a report");
   args.option(&o.precision, "--precision", "TYPE", "MODEL INPUT...: rank layers by float16, bfloat16 or int8");
   args.option(&o.network.arithmetic, "--arithmetic", "NAME",
-              "of TARGET's quantised layers: onnx (default) or tflite, as for dnn-infer");
-  args.option(&o.source_arithmetic, "--source-arithmetic", "NAME", "of SOURCE's");
+              "of quantised layers: onnx or tflite; --source-arithmetic: SOURCE's");
+  args.option(&o.source_arithmetic, "--source-arithmetic", "NAME", "");
   args.option(&o.network.passes, "--pass", "CHANGES", "with --passes, passes on or off, as for dnn-infer");
   args.option(&o.preprocess, "--preprocess", "NAME", join(preprocess_names(), ", "));
   args.flag(&o.preprocessing, "--preprocessing", "search the target's preprocessing and labels");

@@ -45,7 +45,8 @@ std::string round_quotient(int64_t lanes, Arch architecture) {
       "static inline i32x$L round_quotient_i32x$L(f32x$L x, float divisor, float reciprocal, float low, float high) { "
       "const f32x$L v = min_f32x$L(max_f32x$L(x, splat_f32x$L(low)), splat_f32x$L(high));",
       lanes);
-  const std::string plain = cat(open, filled(" return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes));
+  std::string plain =
+      cat(open, filled(" (void)reciprocal; return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes));
   std::string condition, fused;
   if (architecture == Arch::Aarch64 && lanes == 4) {
     condition = "__aarch64__", fused = "(f32x4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b)";

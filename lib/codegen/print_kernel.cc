@@ -521,7 +521,7 @@ class Printer {
       std::vector<std::string> operands = {x.vector ? x.code : splat(x, DType::Float32)};
       for (const float f : {quotient->divisor, quotient->reciprocal, quotient->low, quotient->high})
         operands.push_back(float_text(DType::Float32, f));
-      const std::string text = words_.round_quotient(lanes_, operands);
+      std::string text = words_.round_quotient(lanes_, operands);
       if (!text.empty()) return text;
     }
     return words_.round_to_integer(lanes_, print(real).code);

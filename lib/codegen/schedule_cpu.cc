@@ -638,8 +638,9 @@ class CpuSchedule {
     for (const Access& access : accesses(body_)) {
       if (!access.is_store || access.buffer->scope == Scope::Local || !in_vectors()) continue;
       for (size_t axis = 0; axis < access.indices.size(); ++axis) {
-        const int64_t width = y->layout.block_of(static_cast<int>(axis));
-        if (width == 1) continue;
+        const int64_t wide = y->layout.block_of(static_cast<int>(axis));
+        if (wide == 1 || (wide > lanes() && wide % lanes() != 0)) continue;
+        const int64_t width = std::min(wide, lanes());  // of a panel's blocks one after the other
         const Ranges ranges = loop_ranges(body_);
         for (const std::string& v : nest_variables(body_)) {
           int64_t step = 0;

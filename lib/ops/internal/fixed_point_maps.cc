@@ -55,9 +55,14 @@ struct Result {
   int64_t zero, low, high;
 };
 
+// An attribute of one operand.
+std::string named(const std::string& which, const char* what) { return which + what; }
+
 struct Term {
   Term(const Node& node, const std::string& which)
-      : factor(factor_of(node, which)), zero(int_attribute(node, which + "zero")), left(int_attribute(node, "left")) {}
+      : factor(factor_of(node, which)),
+        zero(int_attribute(node, named(which, "zero"))),
+        left(int_attribute(node, "left")) {}
   int32_t of(int32_t x) const { return multiplied((x - static_cast<int32_t>(zero)) * (1 << left), factor); }
   Expr of(const Expr& x) const {
     const Expr moved = (loops::cast(DType::Int32, x) - loops::constant_int(DType::Int32, zero)) *
