@@ -125,7 +125,7 @@ class Client {
       if (begins) {
         transport_.limit(limits.idle_s, "an idle connection (--idle)");
       } else {
-        transport_.limit(on_line_ ? std::min(limits.frame_s, uart::kSilence_s) : limits.frame_s, "a message");
+        transport_.limit(on_line_ ? std::min(limits.frame_s, uart::kSilenceSeconds) : limits.frame_s, "a message");
       }
     });
     if (opened) {

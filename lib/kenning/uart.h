@@ -6,8 +6,9 @@
 
 namespace dnn::serve::uart {
 
-inline constexpr size_t kPiece = 124;      // bytes of a payload in one message, which has 136 at most
-inline constexpr double kSilence_s = 0.5;  // within a message: less than a client waits before it opens its talk again
+inline constexpr size_t kPiece = 124;  // bytes of a payload in one message, which has 136 at most
+inline constexpr double kSilenceSeconds =
+    0.5;  // within a message: less than a client waits before it opens its talk again
 
 // Reads until a ping that opens a talk, whatever else an earlier talk has left on the line.
 void await_opening(ByteSource& line);

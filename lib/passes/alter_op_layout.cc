@@ -195,7 +195,9 @@ class Chooser {
     borders(anchor, &wanted);
     weights(anchor, &wanted);
     if (wanted.empty()) return;
-    Patch patch(graph_, "layout of " + graph_.value(wanted[0].first).name + " for " + node.label());
+    const auto& [first, its] = wanted[0];
+    Patch patch(graph_,
+                cat(its.has_halo() ? "border of " : "layout of ", graph_.value(first).name, " for ", node.label()));
     Node reader = node;
     reader.sources = sources_of(node);
     for (const auto& [v, layout] : wanted) {

@@ -245,7 +245,8 @@ void gradient_moments(GradientContext& context) {
   const ValueId x = context.input(0);
   const Shape shape = build.shape(x);
   const DType dtype = build.dtype(x);
-  const double count = static_cast<double>(element_count(shape) / std::max<int64_t>(1, shape[1]));
+  const int64_t summed = element_count(shape) / std::max<int64_t>(1, shape[1]);
+  const auto count = static_cast<double>(summed);
   Shape broadcast(shape.size(), 1);
   broadcast[1] = shape[1];
   const auto node = [&](const char* op, ValueId a, ValueId b) { return build.emit(op, {a, b}); };

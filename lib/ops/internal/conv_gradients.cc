@@ -19,7 +19,7 @@ namespace {
 std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
 Window window_of(const Node& node, const Shape& dy, const std::vector<int64_t>& kernel) {
-  const Window window = Window::of(node, ints_attribute(node, "input_shape"), kernel);
+  Window window = Window::of(node, ints_attribute(node, "input_shape"), kernel);
   if (dy.size() != window.rank() + 2 || window.output != spatial(dy))
     fail_malformed(node.label(), ": the gradient of the output has the extents [", join(dy), "], the window makes [",
                    join(window.output), "]");

@@ -108,7 +108,7 @@ struct Softmax {
 
   int64_t of(float product) const {
     const int64_t integer =
-        to == DType::UInt8 ? static_cast<int64_t>(product + 0.5f) : rounded_away(product) + zero_point;
+        to == DType::UInt8 ? static_cast<int64_t>(std::floor(product + 0.5f)) : rounded_away(product) + zero_point;
     return std::clamp(integer, integer_lowest(to), integer_highest(to));
   }
   // The largest of it and 0, which it is: nothing may fuse the product with what is added.

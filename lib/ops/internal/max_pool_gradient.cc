@@ -21,7 +21,7 @@ void infer(InferContext& context) {
 }
 
 Window window_of(const Node& node, const Shape& x, const Shape& y) {
-  const Window window = Window::of(node, spatial(x), {});
+  Window window = Window::of(node, spatial(x), {});
   if (window.output != spatial(y))
     fail_malformed(node.label(), ": y is [", join(y), "], the window makes [", join(window.output), "]");
   return window;
