@@ -69,7 +69,7 @@ const std::vector<Case>& cases() {
 
 class Simulation {
  public:
-  explicit Simulation(const Case& row) : row_(row) {
+  explicit Simulation(const Case& row) {
     graph_ = parse_graph(cat("graph \"g\" {\n opset 21\n input x: float32[1,4,16,16]\n ", row.nodes, "\n}"));
     infer_types(graph_);
     const auto slots = static_cast<size_t>(graph_.node_slots());
@@ -137,7 +137,6 @@ class Simulation {
   }
 
  private:
-  const Case& row_;
   Graph graph_;
   Measured measured_;
 };
