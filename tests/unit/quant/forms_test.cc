@@ -41,7 +41,7 @@ constexpr const char* kMany = R"(
   output y
 )";
 
-Graph quantised(const Graph& graph, QuantizeOptions o, const std::vector<Tensor>& samples) {
+Graph quantised(const Graph& graph, const QuantizeOptions& o, const std::vector<Tensor>& samples) {
   Given given(samples);
   QuantizeReport report;
   return quantize(graph, given, o, &report);
