@@ -500,7 +500,7 @@ class Kenning(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
         scenario = {"model_wrapper": {"type": "X"}, "runtime": {"type": "kenning.runtimes.tflite.TFLiteRuntime"},
-                    "protocol": {"type": "NetworkProtocol", "parameters": {"host": "localhost", "port": port, "packet_size": 32768}}}
+                    "protocol": {"type": "NetworkProtocol", "parameters": {"host": "127.0.0.1", "port": port, "packet_size": 32768}}}
         (self.folder / "s.json").write_text(json.dumps(scenario))
         server = subprocess.Popen([BIN / "dnn-serve", "--config", self.folder / "s.json"], env=self.environment, stdout=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (server.kill(), server.wait(), server.stdout.close()))
