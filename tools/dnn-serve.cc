@@ -52,9 +52,10 @@ std::string variable(const std::string& name) {
 void use_scenario(Options* o) {
   if (!o->line.tcp.empty() || !o->line.unix_path.empty() || !o->line.serial.empty() || o->line.stdio)
     fail_usage("--config says where to listen: leave out --stdio, --tcp, --unix and --serial");
+  const std::string text = read_file(o->config);
   serve::Scenario scenario;
   try {
-    scenario = serve::parse_scenario(read_file(o->config));
+    scenario = serve::parse_scenario(text);
   } catch (Error& e) {
     throw e.within(o->config);
   }

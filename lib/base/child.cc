@@ -65,7 +65,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, std::string nam
   }
   ::close(socket_);
   if (errors_ >= 0) ::close(errors_);
-  fail_environment(name_, ": cannot run ", argv[0], ": ", std::strerror(failure));
+  fail_environment(name_, ": cannot run ", argv[0], ": ", std::strerror(failure),
+                   failure == ENOENT ? "; install it, or let PATH have its folder" : "");
 }
 
 ChildProcess::~ChildProcess() {

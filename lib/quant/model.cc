@@ -23,15 +23,6 @@ constexpr size_t kMostPeaks = 64;     // samples whose peaks equalise by channel
 constexpr int64_t kFewSamples = 10;
 constexpr int64_t kLeastToWarnOf = 16;  // samples: of fewer, ranges always move
 
-State read_state(const std::string& path) {
-  const std::string text = read_regular_file(path);
-  try {
-    return parse_state(text);
-  } catch (Error& error) {
-    throw error.within(path);
-  }
-}
-
 class Job {
  public:
   Job(const QuantizeRequest& request, const Format* format)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json_text.h"
 #include "base/sha256.h"
 #include "graph/text.h"
@@ -169,6 +170,15 @@ State parse_state(std::string_view text) {
     return state_in(json);
   } catch (const Json::exception& e) {
     fail_malformed("not a state of dnn-quantize: ", e.what());
+  }
+}
+
+State read_state(const std::string& path) {
+  const std::string text = read_regular_file(path);
+  try {
+    return parse_state(text);
+  } catch (Error& error) {
+    throw error.within(path);
   }
 }
 

@@ -32,6 +32,8 @@ std::string fingerprint(const Graph& bound);
 std::string state_json(const State& state);
 // Throws Malformed.
 State parse_state(std::string_view json);
+// Reads a file. What is thrown names it.
+State read_state(const std::string& path);
 
 // Another part of the same calibration. Throws Usage where the network or the preprocessing is another one, or where both have seen
 // a sample.

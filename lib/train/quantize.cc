@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "convert/certificate.h"
 #include "ops/build.h"
 #include "quant/quantize.h"
@@ -146,8 +145,8 @@ FakeQuantized::FakeQuantized(Graph model, const std::string& path, bool for_tfli
   s.options.fuses = for_tflite ? quant::fuses_in_tflite : quant::fuses_in_onnx;
   s.options.correct_biases = false;  // training corrects them
   quant::Calibration calibration = quant::whole_watch_list(s.bound, s.options);
+  const quant::State seen = quant::read_state(path);
   try {
-    const quant::State seen = quant::parse_state(read_regular_file(path));
     if (seen.network != quant::fingerprint(s.bound))
       fail_usage("the state is of another network; make one with dnn-quantize MODEL --calibrate IMAGES --state FILE");
     quant::take_state(s.bound, seen, &calibration);
