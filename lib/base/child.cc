@@ -65,8 +65,9 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, std::string nam
   }
   ::close(socket_);
   if (errors_ >= 0) ::close(errors_);
-  fail_environment(name_, ": cannot run ", argv[0], ": ", std::strerror(failure),
-                   failure == ENOENT && argv[0].find('/') == std::string::npos ? "; install it, or let PATH have its folder" : "");
+  fail_environment(
+      name_, ": cannot run ", argv[0], ": ", std::strerror(failure),
+      failure == ENOENT && argv[0].find('/') == std::string::npos ? "; install it, or let PATH have its folder" : "");
 }
 
 ChildProcess::~ChildProcess() {
