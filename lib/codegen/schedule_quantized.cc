@@ -70,6 +70,15 @@ class QuantizedSchedule {
     return extent("g") == 0 || (extent("m") % kLanes == 0 && extent("c") % kLanes == 0);
   }
 
+  // True where the place depends on a loop of the sum.
+  static bool is_summed(const Access& access) {
+    const auto depends = [&](const std::string& v) {
+      return std::any_of(access.indices.begin(), access.indices.end(),
+                         [&](const Expr& e) { return uses_variable(e, v); });
+    };
+    return depends("c") || depends("k0") || depends("k1") || depends("k2");
+  }
+
   // The input, the weights and what is read by channel of the output.
   bool find_operands() {
     for (const Access& access : accesses(body_)) {
@@ -79,7 +88,7 @@ class QuantizedSchedule {
         if (access.buffer->shape.size() == 1) by_channel_.push_back(access.buffer);
       } else if (packable_.count(access.buffer.get()) != 0 && (dtype == DType::Int8 || dtype == DType::Int16)) {
         weights_ = access.buffer;
-      } else {
+      } else if (input_ == nullptr || is_summed(access)) {  // else what a map behind the layer reads
         input_ = access.buffer;
       }
     }

@@ -1,9 +1,10 @@
-// dnn.ToReal, dnn.ToInteger: DequantizeLinear and QuantizeLinear of 8 bits and one scale, as element-wise operators: what the pass
+// dnn.ToReal, dnn.ToInteger, dnn.ToGrid: DequantizeLinear and QuantizeLinear of 8 bits and one scale, as element-wise operators: what the pass
 // integer-maps writes in one kernel with what stands between them.
 //
 //   ToReal:    y = float32(x - zero_point) * scale
 //   ToInteger: y = round(min(max(x / scale, low - zero_point), high - zero_point)) + zero_point, halves to even, or away from zero as
 //              TFLite has them (`away`); low for a NaN
+//   ToGrid:    y = round(min(max(x, low), high)) * scale, halves to even: of x in steps, as real numbers again, without a byte between
 #include <cmath>
 
 #include "ops/elementwise.h"
@@ -55,6 +56,29 @@ void to_integer(ReferenceContext& context) {
   context.outputs[0] = convert(wide, y.dtype());
 }
 
+void infer_grid(InferContext& context) {
+  expect_dtype(context, 0, DType::Float32);
+  context.set_output(0, context.input(0));
+}
+
+void to_grid(ReferenceContext& context) {
+  Tensor y = allocate_output(context, infer_grid);
+  const float* x = context.input(0).data<float>();
+  const float scale = float_attribute(context.node, "scale"),
+              low = static_cast<float>(int_attribute(context.node, "low")),
+              high = static_cast<float>(int_attribute(context.node, "high"));
+  for (int64_t i = 0; i < y.size(); ++i)
+    y.mutable_data<float>()[i] = std::nearbyint(elementwise::min(elementwise::max(x[i], low), high)) * scale;
+  context.outputs[0] = std::move(y);
+}
+
+Expr grid_element(const Node& node, const std::vector<Expr>& inputs) {
+  const auto number = [](double value) { return loops::constant(DType::Float32, value); };
+  const Expr kept = loops::min(loops::max(inputs[0], number(static_cast<double>(int_attribute(node, "low")))),
+                               number(static_cast<double>(int_attribute(node, "high"))));
+  return loops::unary(loops::Op::RoundEven, kept) * number(float_attribute(node, "scale"));
+}
+
 Expr real_element(const Node& node, const std::vector<Expr>& inputs) {
   const Expr moved =
       loops::cast(DType::Int32, inputs[0]) - loops::constant_int(DType::Int32, int_attribute(node, "zero_point"));
@@ -101,6 +125,13 @@ OpDef define_ToReal() {
   return with_attributes(define("ToReal", infer_real, to_real, real_element),
                          {{"scale", required(AttributeType::Float), "real number of a step"},
                           {"zero_point", 0, "the integer that stands for zero"}});
+}
+
+OpDef define_ToGrid() {
+  return with_attributes(define("ToGrid", infer_grid, to_grid, grid_element),
+                         {{"scale", required(AttributeType::Float), "real number of a step"},
+                          {"low", required(AttributeType::Int), "the least number of steps"},
+                          {"high", required(AttributeType::Int), "the largest"}});
 }
 
 OpDef define_ToInteger() {
