@@ -226,7 +226,7 @@ class Generator {
     }
   }
 
-  bool compilable(ValueId id) const { return fixed(id) && compiled_dtype(graph_.value(id).type.dtype); }
+  bool compilable(ValueId id) const { return fixed(id) && loops::has_arithmetic(graph_.value(id).type.dtype); }
 
   bool lower(NodeId id) {
     const Graph& graph = graph_of(id);

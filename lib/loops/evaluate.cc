@@ -85,11 +85,6 @@ int64_t wrap(DType dtype, int64_t value) {
   }
 }
 
-bool has_arithmetic(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Bool ||
-         (is_integer(dtype) && dtype_bits(dtype) >= 8);
-}
-
 // Float to integer as convert() does it: truncated, out of range as x86 instructions give it.
 int64_t truncate(DType to, double value) {
   if (to == DType::UInt64 && value >= 0x1p63 && value < 0x1p64)
@@ -493,6 +488,11 @@ class Evaluator {
 };
 
 }  // namespace
+
+bool has_arithmetic(DType dtype) {
+  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Bool ||
+         (is_integer(dtype) && dtype_bits(dtype) >= 8);
+}
 
 void evaluate(const Kernel& kernel, std::vector<Tensor>& arguments) { Evaluator().run(kernel, arguments); }
 

@@ -215,4 +215,7 @@ bool uses_variable(const Stmt& stmt, const std::string& name);
 // tensors in the buffers' layouts, in argument order; outputs are written in place.
 void evaluate(const Kernel& kernel, std::vector<Tensor>& arguments);
 
+// The types that loops compute with: floats of 32 and 64 bits, bools, integers of whole bytes.
+bool has_arithmetic(DType dtype);
+
 }  // namespace dnn::loops

@@ -134,11 +134,6 @@ void emit_map(LowerContext& context, const loops::BufferRef& output,
   context.emit("map", std::move(body));
 }
 
-bool compiled_dtype(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Bool ||
-         (is_integer(dtype) && dtype_bits(dtype) >= 8);
-}
-
 void lower_float_elementwise(LowerContext& context) {
   const DType dtype = context.outputs[0]->dtype;
   if (is_float(dtype) || dtype == DType::Bool) lower_elementwise(context);
@@ -146,9 +141,9 @@ void lower_float_elementwise(LowerContext& context) {
 
 void lower_elementwise(LowerContext& context) {
   for (const loops::BufferRef& input : context.inputs) {
-    if (input != nullptr && !compiled_dtype(input->dtype)) return;
+    if (input != nullptr && !loops::has_arithmetic(input->dtype)) return;
   }
-  if (!compiled_dtype(context.outputs[0]->dtype)) return;
+  if (!loops::has_arithmetic(context.outputs[0]->dtype)) return;
   const OpDef* op = find_op(context.node.domain, context.node.op);
   emit_map(context, context.outputs[0], [&](const std::vector<loops::Expr>& indices) {
     std::vector<loops::Expr> inputs;

@@ -178,12 +178,10 @@ void for_each_broadcast(ThreadPool* pool, const Shape& output, const Shape& a, c
 void infer_elementwise(InferContext& context);
 void infer_comparison(InferContext& context);
 // lower() for any operator that has element(): one "map" stage. Nothing where an input or the output is of a type that
-// generated code does not compute in (see compiled_dtype).
+// generated code does not compute in (see loops::has_arithmetic).
 void lower_elementwise(LowerContext& context);
 // The same where the output is float or bool: compiled integer arithmetic may not wrap, so it is left to the reference.
 void lower_float_elementwise(LowerContext& context);
-// float32, float64, bool and the whole-byte integers: what the loop IR computes in.
-bool compiled_dtype(DType dtype);
 // The loops of a "map" stage over `output`, its element given by the indices.
 void emit_map(LowerContext& context, const loops::BufferRef& output,
               const std::function<loops::Expr(const std::vector<loops::Expr>& indices)>& element);

@@ -15,7 +15,7 @@ LowerContext lower_node(const Graph& graph, const Node& node) {
   std::map<ValueId, loops::BufferRef> seen;  // a value read twice is one buffer
   auto buffer = [&](ValueId v, std::string name) {
     const Type& type = graph.value(v).type;
-    if (!type.fixed() || !compiled_dtype(type.dtype)) return loops::BufferRef();
+    if (!type.fixed() || !loops::has_arithmetic(type.dtype)) return loops::BufferRef();
     return std::make_shared<const loops::Buffer>(loops::Buffer{std::move(name), type.dtype, type.fixed_shape(),
                                                                loops::Layout::parse(graph.value(v).layout),
                                                                loops::Scope::Global});

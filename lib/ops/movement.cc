@@ -186,10 +186,7 @@ void copy_elements(const Tensor& from, int64_t source, Tensor* to, int64_t targe
 }
 
 bool has_loops(const loops::BufferRef& output) {
-  const DType dtype = output->dtype;
-  if (element_count(output->shape) == 0) return false;
-  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Bool ||
-         (is_integer(dtype) && dtype_bits(dtype) >= 8);
+  return element_count(output->shape) > 0 && loops::has_arithmetic(output->dtype);
 }
 
 std::vector<loops::Expr> reshaped_indices(const Shape& from, const Shape& to, const std::vector<loops::Expr>& indices) {

@@ -65,7 +65,7 @@ template <class Functor>
 void lower(LowerContext& context) {
   using namespace loops;
   const BufferRef x = context.inputs[0], y = context.outputs[0];
-  if (!is_float(x->dtype) || !compiled_dtype(x->dtype) || context.constant(1) == nullptr) return;
+  if (!is_float(x->dtype) || !loops::has_arithmetic(x->dtype) || context.constant(1) == nullptr) return;
   const size_t axis = axis_of(context.node, *context.constant(1), static_cast<int64_t>(x->shape.size()));
   const bool exclusive = flag_attribute(context.node, "exclusive"), reverse = flag_attribute(context.node, "reverse");
   std::vector<Expr> at;

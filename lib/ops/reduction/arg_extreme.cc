@@ -71,7 +71,7 @@ void reference(ReferenceContext& context) {
 void lower(LowerContext& context) {
   using namespace loops;
   const BufferRef x = context.inputs[0], y = context.outputs[0];
-  if (!compiled_dtype(x->dtype)) return;
+  if (!loops::has_arithmetic(x->dtype)) return;
   const Search search(context.node, static_cast<int64_t>(x->shape.size()), is_max(context.node));
   std::vector<Expr> x_index, y_index;
   for (size_t i = 0; i < x->shape.size(); ++i) {

@@ -206,7 +206,7 @@ template <class Functor>
 void lower(LowerContext& context) {
   using namespace loops;
   const BufferRef x = context.inputs[0], y = context.outputs[0];
-  if (!is_float(x->dtype) || !compiled_dtype(x->dtype)) return;
+  if (!is_float(x->dtype) || !loops::has_arithmetic(x->dtype)) return;
   if (context.has_input(1) && context.constant(1) == nullptr) return;
   Nest nest;
   nest.shape = x->shape;

@@ -59,7 +59,7 @@ Tensor cast_tensor(const Node& node, const Tensor& x, DType to) {
 
 // Conversions that compiled code does to the same bits: those that cannot be out of range.
 bool exact_in_c(DType from, DType to) {
-  if (!compiled_dtype(from) || !compiled_dtype(to)) return false;
+  if (!loops::has_arithmetic(from) || !loops::has_arithmetic(to)) return false;
   return is_float(to) || !is_float(from) || to == DType::Bool;
 }
 

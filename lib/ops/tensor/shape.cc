@@ -47,7 +47,7 @@ void infer_size(InferContext& context) {
 
 void lower_identity(LowerContext& context) {
   const loops::BufferRef x = context.inputs[0];
-  if (!compiled_dtype(x->dtype)) return;
+  if (!loops::has_arithmetic(x->dtype)) return;
   emit_map(context, context.outputs[0],
            [&](const std::vector<loops::Expr>& indices) { return loops::load(x, indices); });
 }
