@@ -165,7 +165,8 @@ void append(const Json& map, const std::string& path, const std::string& mark, s
 }  // namespace
 
 std::optional<std::string> json_of(PeekSource& source) {
-  const Bytes first = source.peek(1);
+  constexpr size_t kMagic = 16;  // the stream's reader, which gets these first, names another kind of file by so many
+  const Bytes first = source.peek(kMagic);
   if (first.empty() || first[0] != std::byte{'{'}) return std::nullopt;
   std::string text;
   std::byte buffer[65536];

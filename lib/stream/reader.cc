@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stream/file_kind.h"
 #include "stream/record_map.h"
 #include "stream/stream.h"
 
@@ -20,6 +21,12 @@ struct Reader::State {
   Tensor sample_tensor;  // to be put into the next sample and prediction
   std::vector<std::pair<std::string, Tensor>> outputs;
 
+  // Throws Malformed with the kind of file where the first bytes are those of another.
+  void refuse_other_files() const {
+    const Bytes first = Bytes(buffer).first(end);
+    if (looks_like_stream(first)) return;
+    if (const std::string kind = looks_like(first); !kind.empty()) fail_malformed("not a stream: ", kind);
+  }
   std::optional<Json> assemble(Json map);
   void forget_parts() {
     split = nullptr;
@@ -96,7 +103,11 @@ std::optional<Record> Reader::read_record() {
   while (true) {
     MsgpackScanner scanner;
     while (!scanner.complete(Bytes(s.buffer).subspan(s.begin, s.end - s.begin))) {
-      if (fill()) continue;
+      const bool at_start = s.end == 0 && s.n_records == 0;
+      if (fill()) {
+        if (at_start) s.refuse_other_files();
+        continue;
+      }
       s.ended = true;
       truncated_ = truncated_ || s.end > s.begin || s.in_run || !s.any_run;
       return std::nullopt;
