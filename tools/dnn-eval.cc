@@ -59,7 +59,8 @@ void declare(cli::Args& args, Options& o) {
   args.optional_value(&o.json, "--json", "FILE", "-",
                       "the report as JSON, instead of the table or into FILE beside it");
   args.flag(&o.disagreements, "--disagreements",
-            "instead of the table, a line per sample on which two runs' best labels differ: base, run, sample, labels");
+            "instead of the table, a line per sample on which two runs' best labels differ: base, run, sample, labels, "
+            "names");
   args.flag(&o.confusion, "--confusion",
             "instead of the table, a line per cell of confusion not 0: run, truth, predicted, count");
   args.list(&o.by, "--by", "FIELD[,...]",
@@ -197,7 +198,7 @@ int work(const Options& o) {
     fail_usage("--baseline and --by do not go together: with --by every group is held against every other");
   evaluation.group_by(by);
   evaluation.set_baseline(o.baseline);
-  if (o.legacy_tree || o.measurements) evaluation.keep_details();
+  if (o.legacy_tree || o.measurements || o.disagreements) evaluation.keep_details();
   Programs programs;
   for (const std::string& command : o.programs) {
     if (!stream::is_command(command)) fail_usage("--metric ", command, ": write it as exec:COMMAND");

@@ -382,11 +382,22 @@ std::string comparison_table(const Comparison& comparison) {
 }
 
 std::string disagreement_lines(const Report& report) {
+  // A label's name, as one of the two runs has it; "" where neither does.
+  const auto name_of = [&](const PairReport& pair, int64_t label) -> std::string {
+    for (const size_t run : {pair.base, pair.other}) {
+      const auto& names = report.runs[run].label_names;
+      if (const auto name = names.find(label); name != names.end()) return clean(name->second);
+    }
+    return "";
+  };
   std::string out;
   for (const PairReport& pair : report.pairs) {
+    const bool named = !report.runs[pair.base].label_names.empty() || !report.runs[pair.other].label_names.empty();
     for (const Disagreement& d : pair.disagreements) {
       out += cat(run_letter(pair.base), "\t", run_letter(pair.other), "\t", clean(d.sample), "\t", d.base_label, "\t",
-                 d.other_label, "\n");
+                 d.other_label);
+      if (named) out += cat("\t", name_of(pair, d.base_label), "\t", name_of(pair, d.other_label));
+      out += "\n";
     }
   }
   return out;

@@ -25,7 +25,7 @@ std::string report_json(const Report& report, const Comparison* comparison = nul
 // What got better and worse, as a table, and how many values did not.
 std::string comparison_table(const Comparison& comparison);
 
-// Tab-separated: base, run, sample, base's label, run's label; of the samples on which they differ.
+// Tab-separated: base, run, sample, base's label, run's label, and where a stream names classes both names; of the samples on which they differ.
 std::string disagreement_lines(const Report& report);
 
 // Tab-separated: run, truth, predicted, count; of the cells of the confusion matrices that are not 0.
