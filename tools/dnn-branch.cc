@@ -178,6 +178,7 @@ int work(const Options& o) {
   ConvertOptions options;
   options.certify = false;
   convert_model(is_model ? make(o) : build(o), o.output, options);
+  cli::say_wrote(o.output);
   return 0;
 }
 

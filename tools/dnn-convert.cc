@@ -203,6 +203,7 @@ int work(const Options& o) {
   if (!o.probe.inputs.empty()) convert.certificate.given = read_probes(graph, o.probe);
   const std::optional<Certificate> certificate = convert_model(std::move(graph), o.output, convert);
   if (certificate && !cli::console().quiet) cli::say(certificate->text());
+  cli::say_wrote(o.output);
   if (certificate && !o.certificate.empty()) write_file(o.certificate, certificate->json() + "\n");
   if (o.check) onnx::require_valid(o.output);
   return 0;

@@ -69,6 +69,7 @@ int work(const Options& o) {
     if (!cli::console().quiet) cli::say(line);
   };
   const prune::PrunedModel result = prune::prune_model(request);
+  cli::say_wrote(request.output);
   if (result.scan) {
     cli::Output output("-", cli::Output::Content::Text);
     output.write(prune::scan_text(*result.scan, request.what));

@@ -116,6 +116,7 @@ int work(const Options& o) {
     if (!cli::console().quiet) cli::show(table);
   };
   const quant::QuantizedModel result = quant::quantize_model(request);
+  cli::say_wrote(request.output);
   if (!o.report.empty()) write_file(o.report, quant::report_json(result.reports) + "\n");
   if (request.sensitivity) print(quant::sensitivity_text(*result.reports.sensitivity));
   if (!o.exclusions.empty()) print(quant::exclusion_tool(o.exclusions).text(result.reports.excluded));

@@ -105,6 +105,7 @@ int work(const Options& o) {
   request.note = cli::note;
   request.warn = cli::warn;
   train::train_model(request);
+  cli::say_wrote(request.output);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -49,6 +50,19 @@ void warn(std::string_view text) {
 }
 void note(std::string_view text) {
   if (console().verbose) put_line("", "", text);
+}
+
+void say_wrote(const std::string& path) {
+  if (path.empty() || path == "-" || console().quiet || ::isatty(STDERR_FILENO) == 0) return;
+  std::error_code not_known;  // a folder has no size, and a pipe none that says anything
+  const auto bytes = static_cast<double>(std::filesystem::file_size(path, not_known));
+  std::string size;
+  if (!not_known && std::filesystem::is_regular_file(path, not_known)) {
+    size = bytes < 1e4   ? cat(" (", number_text(bytes, "%.0f"), " bytes)")
+           : bytes < 1e6 ? cat(" (", number_text(bytes / 1e3, "%.0f"), " kB)")
+                         : cat(" (", number_text(bytes / 1e6, "%.1f"), " MB)");
+  }
+  say(cat("wrote ", path, size));
 }
 
 void show(std::string_view text) {

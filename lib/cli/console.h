@@ -21,6 +21,9 @@ void note(std::string_view text);
 // "dnn-x: text", always: the reason for exit code 1.
 void say(std::string_view text);
 
+// "dnn-x: wrote FILE (1.2 MB)", for a person: where stderr is a terminal, and not with --quiet. Nothing for "-" and "".
+void say_wrote(const std::string& path);
+
 // Lines of a table on stderr.
 void show(std::string_view text);
 

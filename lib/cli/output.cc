@@ -9,6 +9,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "cli/console.h"
 
 namespace dnn::cli {
 namespace {
@@ -114,7 +115,10 @@ void VisibleSink::put(std::string_view text, bool last) {
 }
 
 Output::Output(const std::string& path, Content content)
-    : text_(content == Content::Text), standard_output_(STDOUT_FILENO, "standard output"), visible_(standard_output_) {
+    : text_(content == Content::Text),
+      path_(path),
+      standard_output_(STDOUT_FILENO, "standard output"),
+      visible_(standard_output_) {
   if (path != "-") {
     file_ = std::make_unique<AtomicFile>(path);
   } else if (content == Content::Binary && ::isatty(STDOUT_FILENO) != 0) {
@@ -135,6 +139,7 @@ void Output::write(Bytes bytes) {
 void Output::commit() {
   if (file_) {
     file_->commit();
+    say_wrote(path_);
   } else if (text_) {
     visible_.finish();
   }

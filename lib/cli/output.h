@@ -35,11 +35,12 @@ class Output : public ByteSink {
   Output(const std::string& path, Content content);
   void write(Bytes bytes) override;
   void write(std::string_view text) { write(as_bytes(text)); }
-  // Puts the file in its place; without it nothing appears under its name.
+  // Puts the file in its place, and says so on a terminal (say_wrote); without it nothing appears under its name.
   void commit();
 
  private:
   const bool text_;
+  const std::string path_;
   std::unique_ptr<AtomicFile> file_;
   FdSink standard_output_;
   VisibleSink visible_;
