@@ -1,4 +1,5 @@
 // dnn-cat: shows streams as JSON lines or text and packs JSON lines into a stream again; shows and compares models.
+#include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -8,6 +9,7 @@
 #include "graph/text.h"
 #include "ops/op.h"
 #include "package/file.h"
+#include "stream/npz.h"
 #include "stream/stream.h"
 #include "stream/text.h"
 
@@ -28,6 +30,8 @@ const cli::Tool kTool = {
                   "a stream without its tensors"},
                  {"dnn-cat --check run.dnns", "whether it is all there: exit code 0, or 3 and where it was cut off"},
                  {"dnn-cat --text trace.dnns", "aligned text, tensors as shape, range and mean"},
+                 {"dnn-infer --trace model.onnx images/ | dnn-cat --npz activations",
+                  "every value of the network, for NumPy: one file for each image"},
                  {"dnn-cat model.onnx", "the graph as text, large constants by their SHA-256"},
                  {"dnn-cat --diff a.onnx b.onnx", "what differs: structure, attributes, weights and by how much"}}};
 
@@ -39,6 +43,7 @@ struct Options {
   bool check = false;
   bool weights = false;
   bool types = false;
+  std::string npz;
   std::string output = "-";
 };
 
@@ -49,6 +54,8 @@ void declare(cli::Args& args, Options& o) {
   args.flag(&o.from_json, "--from-json", "read JSON lines, write a stream");
   args.flag(&o.diff, "--diff", "compare two models; exit code 1 if they differ");
   args.flag(&o.check, "--check", "print nothing: read streams to their ends, exit code 3 if one is damaged or cut off");
+  args.option(&o.npz, "--npz", "DIR",
+              "write the tensors of each sample as DIR/ID_NAME.npz, for numpy.load; print file, sample, arrays");
   args.flag(&o.weights, "--weights", "print every constant of a model, so that the text is the whole model");
   args.flag(&o.types, "--types", "infer and print the types of a model's values");
   args.output(&o.output);
@@ -92,6 +99,15 @@ std::optional<Error> show(const std::string& path, const Options& o, cli::Output
   return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
 }
 
+// Writes a stream's tensors; returns the error to end with, as show() does.
+std::optional<Error> export_tensors(const std::string& path, stream::NpzFolder& folder) {
+  const std::unique_ptr<ByteSource> source = open_source(path);
+  stream::Reader reader(*source, source_name(path));
+  while (const std::optional<stream::Record> record = reader.next()) folder.add(*record);
+  folder.flush();
+  return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
+}
+
 void pack(const std::string& path, cli::Output& output) {
   const std::unique_ptr<ByteSource> source = open_source(path);
   stream::LineReader lines(*source, source_name(path));
@@ -110,22 +126,29 @@ int diff(const Options& o, cli::Output& output) {
 int work(const Options& o) {
   if (o.check && (o.output != "-" || o.weights || o.types))
     fail_usage("--check prints nothing: it goes with no other option");
-  if (o.from_json + o.text + o.diff + o.check > 1)
-    fail_usage("--from-json, --text, --diff and --check exclude each other: choose one");
+  if (o.from_json + o.text + o.diff + o.check + !o.npz.empty() > 1)
+    fail_usage("--from-json, --text, --diff, --check and --npz exclude each other: choose one");
   cli::Output output(o.output, o.from_json ? cli::Output::Content::Binary : cli::Output::Content::Text);
   if (o.diff) return diff(o, output);
   const std::vector<std::string> inputs = o.inputs.empty() ? std::vector<std::string>{"-"} : o.inputs;
   std::optional<Error> cut_off;
+  size_t files = 0;
+  stream::NpzFolder folder(o.npz, [&](const std::string& file, const std::string& sample, size_t arrays) {
+    output.write(cat(clean(file), "\t", clean(sample), "\t", arrays, "\n"));
+    ++files;
+  });
   for (const std::string& path : inputs) {
     if (o.from_json) {
       pack(path, output);
-    } else if (std::optional<Error> error = show(path, o, output)) {
+    } else if (std::optional<Error> error = o.npz.empty() ? show(path, o, output) : export_tensors(path, folder)) {
       if (cut_off) cli::say_error(cut_off->what());
       cut_off = std::move(error);
     }
   }
   output.commit();
   if (cut_off) throw *cut_off;
+  if (!o.npz.empty() && files == 0)
+    fail_usage("the stream has no tensors: make it with dnn-infer --trace, --outputs or --sample-tensors");
   return 0;
 }
 
