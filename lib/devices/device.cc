@@ -8,6 +8,7 @@
 #include "devices/remote.h"
 #include "package/placed.h"
 #include "target/isa.h"
+#include "target/processor.h"
 
 namespace dnn {
 
@@ -59,6 +60,9 @@ DeviceSpec::DeviceSpec(const std::string& given) : text_(given), name_there_(giv
     kinds.emplace_back(device.kind);
   }
   if (device_ == nullptr) {
+    if (kind == kGpu)
+      fail_usage("device ", text, ": name the GPU as opencl:0 (any maker's) or cuda:0 (NVIDIA's); ",
+                 "dnn-infer --list-devices shows those of this machine, dnn-doctor what is missing");
     const std::string near = nearest_word(kind, kinds);
     fail_usage("device ", text, ": there is no such kind of device", near.empty() ? "" : "; did you mean " + near + "?",
                " (see dnn-infer --list-devices)");

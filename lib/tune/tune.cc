@@ -441,7 +441,11 @@ std::string to_text(const Tuned& tuned) {
   std::snprintf(line, sizeof line, "%.3f times faster by the median; %zu of %zu kernels changed, %lld trials, %.0f s\n",
                 tuned.before.median / tuned.after.median, changed, tuned.kernels, static_cast<long long>(tuned.trials),
                 tuned.seconds);
-  return text + line;
+  text += line;
+  if (changed == 0)
+    text += tuned.trials == 0 ? "no schedule was tried: give --tune more seconds\n"
+                              : "nothing faster was found: the package has the schedules of a build without --tune\n";
+  return text;
 }
 
 }  // namespace dnn::tune

@@ -121,5 +121,15 @@ TEST(Schedules, ChangeNoBit) {
   EXPECT_GE(changed, 30U);
 }
 
+TEST(Tune, SaysWhereNothingFasterWasFound) {
+  Tuned tuned;
+  tuned.kernels = 3;
+  EXPECT_NE(to_text(tuned).find("\nno schedule was tried: give --tune more seconds\n"), std::string::npos);
+  tuned.trials = 5;
+  EXPECT_NE(to_text(tuned).find("\nnothing faster was found: "), std::string::npos);
+  tuned.schedules["avx512"]["kernel"] = {};
+  EXPECT_EQ(to_text(tuned).find("found"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace dnn::tune
