@@ -30,11 +30,9 @@ const cli::Tool kTool = {
         "Writes a report on runs: agreement of every two, accuracy, times, resources, each sample on which they "
         "differ. "
         "Reads streams of dnn-infer, as dnn-eval does, and what dnn-localize --json and dnn-branch eval wrote. The "
-        "HTML page needs no "
-        "network and "
-        "no script. Samples that differ are shown with a thumbnail where their image can be read. The same input gives "
-        "the "
-        "same bytes. Of a stream that was cut off the report has what arrived and says so; exit code 3.",
+        "HTML page works without a network and without scripts; where scripts run, its tables sort and filter. Samples "
+        "that differ are shown with a thumbnail where their image can be read. The same input gives the same bytes. Of "
+        "a stream that was cut off the report has what arrived and says so; exit code 3.",
     .negative = "",
     .examples = {
         {"dnn-report -o report.html a.dnns b.dnns", "one page"},
@@ -62,7 +60,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(
       &o.baseline, "--baseline", "RUN",
       "the run that the others are held against: its letter, its model's name, or auto, the plainest of the first "
-      "run's model (default auto)");
+      "run's model");
   args.option(&o.types, "--types", "LIST",
               "parts, as performance,classification,comparison,localization (default: all)");
   args.option(&o.image_folder, "--img-dir", "DIR", "where figures of rst and md go (default: beside the report)");
