@@ -14,10 +14,12 @@
 #include "convert/framework_file.h"
 #include "devices/remote.h"
 #include "infer/affinity.h"
+#include "infer/preprocess_hint.h"
 #include "infer/profile.h"
 #include "infer/programs.h"
 #include "infer/remote_usage.h"
 #include "infer/setup.h"
+#include "infer/trace.h"
 #include "place/package.h"
 #include "place/timeline.h"
 #include "usage/sampler.h"
@@ -41,7 +43,8 @@ struct Options {
   std::optional<int64_t> decode_threads;
   std::string key, adb_host, timeline;
   std::vector<std::string> given;
-  std::optional<std::string> usage, affinity;
+  std::optional<std::string> usage, affinity, trace;
+  std::vector<std::string> select;
   int threads = 0;
   bool exif = false, list_devices = false;
   std::vector<std::string> command;
@@ -70,7 +73,8 @@ void declare(cli::Args& args, Options& o) {
   args.list(&o.run.outputs, "--output", "NAME", "only this output of the model; the first named is ranked");
   args.flag(&o.run.full_outputs, "--outputs", "predictions hold the outputs in full");
   args.flag(&o.run.sample_tensors, "--sample-tensors", "samples hold the input tensors, for a next dnn-infer");
-  args.flag(&o.run.trace, "--trace", "every value of the source model");
+  args.optional_value(&o.trace, "--trace", "LAYERS", "", "every value of the source model, or of LAYERS alone, as A,B");
+  args.list(&o.select, "--select", "LAYER", "");  // one of --trace's, whose name may hold a comma
   args.option(&o.run.warmup, "--warmup", "N", "untimed runs before the first", 0);
   args.option(&o.run.iterations, "-n,--iterations", "N", "timed runs of each batch", 1);
   args.option(&o.run.duration_s, "-t,--duration", "S", "repeat each batch until S seconds in all are over", 0);
@@ -159,7 +163,9 @@ int work(const Options& o) {
     fail_usage("--affinity is for devices of this machine, not ", network.device);
   const Framework* framework = network.device.framework();
   const bool is_program = network.device.is_program();
-  if (framework != nullptr && ((o.run.trace && is_program) || o.run.profile || network.trust))
+  RunOptions options = o.run;
+  options.trace = o.trace || !o.select.empty();
+  if (framework != nullptr && ((options.trace && is_program) || o.run.profile || network.trust))
     fail_usage(o.run.profile   ? "--profile"
                : network.trust ? "--trust"
                                : "--trace",
@@ -177,9 +183,19 @@ int work(const Options& o) {
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   open.note = cli::note;
   open.warn = cli::warn;
+  const bool images = o.source.fill.empty() && names_images(o.source.inputs);
+  if (images && o.preprocess.empty() && !o.spelled_out.any()) require_stated_preprocess(o.model, open);
   const std::shared_ptr<const Package> package = open_package(o.model, open);
   const BatchPlan plan = plan_batch(*package);
   check_package(o.model, network, *package, plan);
+  std::vector<std::string> layers = o.select;
+  for (const std::string& layer : split(o.trace.value_or(""), ',')) {
+    if (!layer.empty()) layers.push_back(layer);
+  }
+  options.traced = values_of_layers(package->source.structure(), layers);
+  // A package brings its device.
+  if (!is_given(o, "--device") && package->placed == nullptr && package->backend() != network.device.device().target())
+    network.device = device_of_package(*package);
   FrameworkSession opened;
   const place::PlacedSession* placed = nullptr;
   if (package->placed != nullptr && framework == nullptr) {
@@ -191,7 +207,7 @@ int work(const Options& o) {
   } else if (framework != nullptr) {
     device_options.opt = framework_level(network);
     device_options.trust_model = network.trust_model;
-    opened = open_in_framework(network.device, o.model, package, device_options, o.run.trace, cli::warn);
+    opened = open_in_framework(network.device, o.model, package, device_options, options.trace, cli::warn);
     if (!opened.file.converted_from.empty())
       cli::note(cat(o.model, ": converted to ", opened.file.format, " for ", framework->name));
   } else {
@@ -202,7 +218,6 @@ int work(const Options& o) {
   Session* session = opened.session.get();
 
   SourceOptions source_options = o.source;
-  const bool images = o.source.fill.empty() && names_images(o.source.inputs);
   const double wait_s = stream::seconds_to_wait(variable(stream::kWaitVariable));
   source_options.wait_s = wait_s;
   source_options.for_programs = header_for_program(*package, plan);
@@ -227,7 +242,6 @@ int work(const Options& o) {
   const std::unique_ptr<SampleSource> source = open_samples(source_options, plan);
 
   stream::Writer writer(output);
-  RunOptions options = o.run;
   options.labels = labels.set;
   options.profile = o.run.profile || !o.timeline.empty();
   if (!o.postprocess.empty()) {

@@ -269,7 +269,12 @@ void Runner::write_repeat(const Batch& batch, std::optional<int64_t> latency_ns)
 }
 
 void Runner::write_trace(const Batch& batch) {
+  const std::vector<std::string>& names = options_.traced;
+  const auto is_wanted = [&](const std::string& name) {
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (const stream::TensorRecord& whole : trace_run(session_, batch.inputs)) {
+    if (!is_wanted(whole.name)) continue;
     const bool divides =
         !plan_.batched || plan_.batch == 1 || (whole.tensor.rank() > 0 && whole.tensor.dim(0) == plan_.batch);
     for (size_t i = 0; i < (divides ? batch.samples.size() : 1); ++i) {

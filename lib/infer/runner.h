@@ -20,6 +20,7 @@ struct RunOptions {
   bool full_outputs = false;         // predictions hold the outputs
   bool sample_tensors = false;       // samples hold the inputs, so that the stream can be another run's input
   bool trace = false;                // every value of the source model as a tensor record
+  std::vector<std::string> traced;   // of them these alone; empty: all
   int64_t warmup = 0;                // untimed runs of the first batch
   int64_t iterations = 1;            // timed runs of each batch
   double duration_s = 0;             // go on until then, each batch its share; wants a source of known count

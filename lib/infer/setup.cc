@@ -97,6 +97,13 @@ OpenOptions open_options(const NetworkOptions& o) {
   return open;
 }
 
+DeviceSpec device_of_package(const Package& package) {
+  for (const Device& row : devices()) {
+    if (DeviceSpec::runs_packages(row) && row.target() == package.backend()) return DeviceSpec(row.kind);
+  }
+  fail_unsupported("the package is for ", package.backend(), ", and no device here runs that");
+}
+
 void check_package(const std::string& path, const NetworkOptions& o, const Package& package, const BatchPlan& plan) {
   if (o.level && o.device.framework() == nullptr && *o.level != std::to_string(package.info.opt))
     fail_usage(path, ": compiled at -O", package.info.opt, ", -O", *o.level, " is asked for");

@@ -30,6 +30,9 @@ OpenOptions open_options(const NetworkOptions& options);
 // The level that a framework runs at; nullopt where it has none, and for other devices. Throws Usage.
 std::optional<int> framework_level(const NetworkOptions& options);
 
+// The device that a package was compiled for, the first of its kind.
+DeviceSpec device_of_package(const Package& package);
+
 // Throws Usage unless a ready-made package, from `path`, is what is asked for.
 void check_package(const std::string& path, const NetworkOptions& options, const Package& package,
                    const BatchPlan& plan);

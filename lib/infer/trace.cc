@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "compile/arithmetic.h"
 #include "compile/precision.h"
 #include "interp/interpreter.h"
@@ -106,6 +107,37 @@ class Axes {
 };
 
 }  // namespace
+
+std::vector<std::string> values_of_layers(const Graph& model, const std::vector<std::string>& layers) {
+  std::map<std::string, std::vector<std::string>, std::less<>> by_name;
+  for (NodeId id : model.order()) {
+    const Node& node = model.node(id);
+    for (ValueId out : node.outputs) {
+      if (out != kNoValue) by_name[node.name].push_back(model.value(out).name);
+    }
+  }
+  // A value comes before a node of the same name.
+  for (NodeId id : model.order()) {
+    for (ValueId out : model.node(id).outputs) {
+      if (out != kNoValue) by_name[model.value(out).name] = {model.value(out).name};
+    }
+  }
+  for (ValueId id : model.inputs) by_name[model.value(id).name] = {model.value(id).name};
+  std::vector<std::string> values;
+  for (const std::string& layer : layers) {
+    const auto found = by_name.find(layer);
+    if (found != by_name.end() && !layer.empty()) {
+      values.insert(values.end(), found->second.begin(), found->second.end());
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, ignored] : by_name) names.push_back(name);
+    const std::string near = nearest_word(layer, names);
+    fail_usage("the model has no layer '", layer, "'", near.empty() ? "" : cat("; did you mean '", near, "'?"),
+               " (dnn-cat MODEL lists them)");
+  }
+  return values;
+}
 
 std::vector<std::string> logical_axes(const Graph& graph) { return Axes(graph).find(); }
 
