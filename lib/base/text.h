@@ -41,6 +41,10 @@ bool is_utf8(std::string_view text);
 
 // `text` in double quotes with \" \\ \n \t and \xNN escapes: one line, printable ASCII and UTF-8 kept.
 std::string quoted(std::string_view text);
+// Better matches than std::quoted, which argument-dependent lookup finds wherever <filesystem> is included.
+inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
+inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
+inline std::string quoted(const char* text) { return quoted(std::string_view(text)); }
 
 // The candidate with the smallest edit distance to `word`, or "" when none is close enough to suggest.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);

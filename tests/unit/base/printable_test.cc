@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iomanip>
 #include <limits>
 
 #include "base/text.h"
@@ -16,6 +18,15 @@ TEST(Printable, PlainTextCannotSteerATerminal) {
   EXPECT_EQ(plain("\u0085\u009b\x7f\u202e\u2066\xff\xc3("),
             "\\xc2\\x85\\xc2\\x9b\\x7f\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xff\\xc3(");
   EXPECT_EQ(plain("caf\u00e9 \u732b \U0001F431"), "caf\u00e9 \u732b \U0001F431");
+}
+
+// std::quoted, which <filesystem> brings along, leaves control characters as they are.
+TEST(Printable, QuotedTextIsOursOfEachKindOfString) {
+  std::string changing = "a\x1b[2J";
+  const std::string fixed = changing;
+  EXPECT_EQ(cat(quoted(changing), quoted(fixed), quoted(std::string(fixed)), quoted(fixed.c_str()),
+                quoted(std::string_view(fixed))),
+            R"("a\x1b[2J""a\x1b[2J""a\x1b[2J""a\x1b[2J""a\x1b[2J")");
 }
 
 TEST(Printable, CleanTextIsVisible) {
