@@ -21,7 +21,6 @@ constexpr size_t kLocatorBytes = 20;
 constexpr size_t kDirectoryHeaderBytes = 46;
 constexpr uint16_t kStored = 0;
 constexpr uint16_t kDeflated = 8;
-constexpr uint16_t kZip64Field = 1;
 constexpr uint32_t kIn64 = 0xffffffff;
 // Deflate's best: 258 bytes from two bits, which is 1032 to 1.
 constexpr uint64_t kMaxInflation = 1032;

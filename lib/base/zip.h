@@ -8,6 +8,8 @@
 
 namespace dnn {
 
+inline constexpr uint16_t kZip64Field = 1;  // the extra field that holds numbers of 64 bits
+
 class ZipArchive {
  public:
   struct Entry {

@@ -5,6 +5,7 @@
 
 #include "base/crc.h"
 #include "base/error.h"
+#include "base/zip.h"
 
 namespace dnn {
 namespace {
@@ -14,7 +15,6 @@ constexpr uint64_t kMax32 = 0xffffffff;
 constexpr uint16_t kVersion = 20, kVersion64 = 45;  // 2.0, and 4.5 that brought zip64
 constexpr uint16_t kUtf8 = 0x0800;
 constexpr uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980
-constexpr uint16_t kZip64Field = 1;
 constexpr uint16_t kPaddingField = 0x4246;  // "FB", as PyTorch's writer names it
 constexpr size_t kLocalHeaderBytes = 30;
 constexpr size_t kFieldHeaderBytes = 4;

@@ -14,7 +14,7 @@ namespace dnn::cli {
 namespace {
 
 // stderr without buffering and without caring whether anybody reads.
-void put(const std::string& text) {
+void put_text(const std::string& text) {
   [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
@@ -33,7 +33,7 @@ void put_line(std::string_view kind, const char* color, std::string_view text) {
       said.begin(), said.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   std::string line = console().tool + ": ";
   if (!kind.empty()) line += colored() ? cat(color, kind, "\033[0m: ") : cat(kind, ": ");
-  put(line + clean(said) + "\n");
+  put_text(line + clean(said) + "\n");
 }
 
 }  // namespace
@@ -67,14 +67,14 @@ void say_wrote(const std::string& path) {
 
 void show(std::string_view text) {
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  for (const std::string& line : split(text, '\n')) put(clean(line) + "\n");
+  for (const std::string& line : split(text, '\n')) put_text(clean(line) + "\n");
 }
 
 Progress::Progress(std::string label, int64_t total)
     : label_(std::move(label)), total_(total), shown_(!console().quiet && ::isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
-  if (shown_) put("\r\033[K");
+  if (shown_) put_text("\r\033[K");
 }
 
 void Progress::advance(int64_t n) {
@@ -87,11 +87,11 @@ void Progress::advance(int64_t n) {
 }
 
 void Progress::draw() const {
-  if (total_ <= 0) return put(cat("\r", label_, " ", done_, "\033[K"));
+  if (total_ <= 0) return put_text(cat("\r", label_, " ", done_, "\033[K"));
   constexpr int64_t kCells = 30;
   const int64_t full = std::min(kCells, kCells * done_ / total_);
-  put(cat("\r", label_, " [", std::string(static_cast<size_t>(full), '#'),
-          std::string(static_cast<size_t>(kCells - full), '.'), "] ", done_, "/", total_, "\033[K"));
+  put_text(cat("\r", label_, " [", std::string(static_cast<size_t>(full), '#'),
+               std::string(static_cast<size_t>(kCells - full), '.'), "] ", done_, "/", total_, "\033[K"));
 }
 
 }  // namespace dnn::cli

@@ -30,7 +30,9 @@ void end_by(int signal) {
   raise_by_default(signal);
 }
 
-void put(const char* text) { [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text, std::strlen(text)); }
+void put_literal(const char* text) {
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text, std::strlen(text));
+}
 
 void on_processor_time(int signal, siginfo_t* info, void*) {
   double seconds = 0;
@@ -41,12 +43,12 @@ void on_processor_time(int signal, siginfo_t* info, void*) {
   number[at] = '\0';
   for (auto whole = static_cast<uint64_t>(seconds); at > 0 && (whole > 0 || number[at] == '\0'); whole /= 10)
     number[--at] = static_cast<char>('0' + whole % 10);
-  put(console().tool.c_str());
-  put(": error: ");
-  put(name);
-  put(": to read it takes more than ");
-  put(number + at);
-  put(" s of processor time; --max-memory BYTES,SECONDS allows more\n");
+  put_literal(console().tool.c_str());
+  put_literal(": error: ");
+  put_literal(name);
+  put_literal(": to read it takes more than ");
+  put_literal(number + at);
+  put_literal(" s of processor time; --max-memory BYTES,SECONDS allows more\n");
   remove_leftovers();
   ::_exit(static_cast<int>(ErrorKind::Unsupported));
 }
@@ -54,10 +56,10 @@ void on_processor_time(int signal, siginfo_t* info, void*) {
 void on_bus_error(int signal, siginfo_t* info, void*) {
   const MappingAt at = mapping_at(info->si_addr);
   if (at.name == nullptr) return raise_by_default(signal);
-  put(console().tool.c_str());
-  put(": error: ");
-  put(at.name);
-  put(at.shrank ? ": shrank while it was read\n" : ": cannot be read any more\n");
+  put_literal(console().tool.c_str());
+  put_literal(": error: ");
+  put_literal(at.name);
+  put_literal(at.shrank ? ": shrank while it was read\n" : ": cannot be read any more\n");
   remove_leftovers();
   ::_exit(static_cast<int>(at.shrank ? ErrorKind::Malformed : ErrorKind::Environment));
 }

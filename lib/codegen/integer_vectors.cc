@@ -12,7 +12,7 @@ namespace dnn::codegen {
 namespace {
 
 // Replaces L by the lanes, B by bytes of such a vector of int32, H by lanes of 16 bits, R by r for each lane.
-std::string filled(std::string_view text, int64_t lanes) {
+std::string with_lanes(std::string_view text, int64_t lanes) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '$') {
@@ -41,12 +41,12 @@ static inline f32x$L to_f32x$L(i32x$L x) { return __builtin_convertvector(x, f32
 
 // Quotients by multiplications where one instruction multiplies, adds and rounds once; see rounded_quotients.h.
 std::string round_quotient(int64_t lanes, Arch architecture) {
-  const std::string open = filled(
+  const std::string open = with_lanes(
       "static inline i32x$L round_quotient_i32x$L(f32x$L x, float divisor, float reciprocal, float low, float high) { "
       "const f32x$L v = min_f32x$L(max_f32x$L(x, splat_f32x$L(low)), splat_f32x$L(high));",
       lanes);
   std::string plain =
-      cat(open, filled(" (void)reciprocal; return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes));
+      cat(open, with_lanes(" (void)reciprocal; return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes));
   std::string condition, fused;
   if (architecture == Arch::Aarch64 && lanes == 4) {
     condition = "__aarch64__", fused = "(f32x4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b)";
@@ -58,25 +58,26 @@ std::string round_quotient(int64_t lanes, Arch architecture) {
     return plain;
   }
   return cat("#if defined(", condition, ")\n",
-             filled("static inline f32x$L fused_f32x$L(f32x$L a, f32x$L b, f32x$L c) { return ", lanes), fused, "; }\n",
-             open,
-             filled(" const f32x$L y = splat_f32x$L(reciprocal), q = v * y; return round_i32x$L(fused_f32x$L("
-                    "fused_f32x$L(q, splat_f32x$L(-divisor), v), y, q)); }\n",
-                    lanes),
+             with_lanes("static inline f32x$L fused_f32x$L(f32x$L a, f32x$L b, f32x$L c) { return ", lanes), fused,
+             "; }\n", open,
+             with_lanes(" const f32x$L y = splat_f32x$L(reciprocal), q = v * y; return round_i32x$L(fused_f32x$L("
+                        "fused_f32x$L(q, splat_f32x$L(-divisor), v), y, q)); }\n",
+                        lanes),
              "#else\n", plain, "#endif\n");
 }
 
 // Weights of 16 bits, which a dot product takes two of.
 std::string widen_words(int64_t lanes) {
-  const std::string loop = filled("{ i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }\n", lanes);
-  const std::string open = filled("static inline i32x$L widen_i16_i32x$L(const int16_t* x) ", lanes);
+  const std::string loop = with_lanes("{ i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }\n", lanes);
+  const std::string open = with_lanes("static inline i32x$L widen_i16_i32x$L(const int16_t* x) ", lanes);
   if (lanes < 8) return open + loop;
   const std::string words =
-      filled("typedef int16_t i16x$L_words __attribute__((vector_size(", lanes) + cat(lanes * 2, ")));\n");
-  const std::string read = filled("{ i16x$L_words r; __builtin_memcpy(&r, x, sizeof r); return (i32x$L)", lanes);
+      with_lanes("typedef int16_t i16x$L_words __attribute__((vector_size(", lanes) + cat(lanes * 2, ")));\n");
+  const std::string read = with_lanes("{ i16x$L_words r; __builtin_memcpy(&r, x, sizeof r); return (i32x$L)", lanes);
   const char* gcc = lanes == 16 ? "__builtin_ia32_pmovsxwd512_mask(r, (i32x16){0}, (unsigned short)-1)"
                                 : "__builtin_ia32_pmovsxwd256(r)";
-  return words + "#if defined(__clang__)\n" + open + read + filled("__builtin_convertvector(r, i32x$L); }\n", lanes) +
+  return words + "#if defined(__clang__)\n" + open + read +
+         with_lanes("__builtin_convertvector(r, i32x$L); }\n", lanes) +
          cat(lanes == 16 ? "#elif defined(__AVX512BW__)\n" : "#elif defined(__AVX2__)\n", open, read, gcc,
              "; }\n#else\n", open, loop, "#endif\n");
 }
@@ -189,21 +190,21 @@ std::string dot_instruction(int64_t lanes, const std::string& target) {
   const std::string attribute = cat("static inline __attribute__((target(\"", target, "\"))) ");
   std::string text;
   for (const auto& [condition, builtin] : {std::pair("#if defined(__clang__)", clang), std::pair("#else", gcc)}) {
-    text +=
-        cat(condition, "\n", attribute,
-            filled("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
-            builtin, filled("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes), attribute,
-            filled("i32x$L dot4v_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { "
+    text += cat(
+        condition, "\n", attribute,
+        with_lanes("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
+        builtin, with_lanes("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes), attribute,
+        with_lanes("i32x$L dot4v_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { "
                    "return (i32x$L)",
                    lanes),
-            builtin, filled("(s, rows_i32x$L(x, stride, n), *(const i32x$L_in_memory*)w); }\n", lanes));
+        builtin, with_lanes("(s, rows_i32x$L(x, stride, n), *(const i32x$L_in_memory*)w); }\n", lanes));
   }
   return text + "#endif\n" + attribute +
-         filled(
+         with_lanes(
              "i32x$L dot4v_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { return dot4_i8_i32x$L(s, x, w); }\n",
              lanes) +
          attribute +
-         filled(
+         with_lanes(
              "i32x$L dot4v_rows_i8_i32x$L(i32x$L s, const int8_t* x, int64_t stride, int n, const int8_t* w) { return "
              "dot4_rows_i8_i32x$L(s, x, stride, n, w); }\n",
              lanes);
@@ -239,12 +240,12 @@ std::vector<Version> versions() {
 }
 
 std::string helpers(int64_t lanes, Arch architecture, std::string_view kernels) {
-  const std::string types = filled(kTypes, lanes) + widen_words(lanes);
-  const std::string plain = filled(kPlain, lanes) + filled(kWidePlain, lanes);
+  const std::string types = with_lanes(kTypes, lanes) + widen_words(lanes);
+  const std::string plain = with_lanes(kPlain, lanes) + with_lanes(kWidePlain, lanes);
   if (architecture == Arch::Aarch64)
     return lanes == 4 ? "#include <arm_neon.h>\n" + types + integer_neon(kernels) : types + plain;
   if (lanes < 4) {  // for which no instruction is worth its while
-    const std::string same = filled(
+    const std::string same = with_lanes(
         "#define dot4v_u8_i32x$L dot4_u8_i32x$L\n#define dot4v_i8_i32x$L dot4_i8_i32x$L\n"
         "#define dot4v_rows_u8_i32x$L dot4_rows_u8_i32x$L\n#define dot4v_rows_i8_i32x$L dot4_rows_i8_i32x$L\n",
         lanes);
@@ -252,8 +253,8 @@ std::string helpers(int64_t lanes, Arch architecture, std::string_view kernels) 
   }
   const std::string_view bytes = lanes == 16 ? kBytes16 : lanes == 8 ? kBytes8 : kBytes4;
   const char* condition = lanes == 16 ? "__AVX512BW__" : lanes == 8 ? "__AVX2__" : "__SSE2__";
-  std::string text = types + cat("#if defined(", condition, ")\n") + std::string(bytes) + filled(kPairs, lanes) +
-                     filled(kWidePairs, lanes);
+  std::string text = types + cat("#if defined(", condition, ")\n") + std::string(bytes) + with_lanes(kPairs, lanes) +
+                     with_lanes(kWidePairs, lanes);
   std::string word = "#if";
   for (const Version& version : versions()) {
     text += cat(word, " ", version.condition, "\n", dot_instruction(lanes, version.name));

@@ -2,6 +2,7 @@
 #include "codegen/matrix_products.h"
 
 #include "base/error.h"
+#include "loops/steps.h"
 
 namespace dnn::codegen {
 namespace {
@@ -13,17 +14,17 @@ constexpr int64_t kGroup = kWarpAcross;
 static_assert(kWarp == kWarpDown * kWarpAcross && kMatrixRows == 2 * kWarpDown && kMatrixColumns == 2 * kWarpAcross &&
               kMatrixDepth == 2 * kGroup);
 
-Expr number(int64_t n) { return constant_int(DType::Int64, n); }
-
 }  // namespace
 
 // Sums of one thread lie as many rows apart within a product as from it to the next.
-Expr matrix_row(const Expr& lane, const Expr& row) { return row * number(kWarpDown) + floordiv(lane, number(kGroup)); }
+Expr matrix_row(const Expr& lane, const Expr& row) {
+  return row * constant_index(kWarpDown) + floordiv(lane, constant_index(kGroup));
+}
 
 // Two sums side by side, those of the next product as many columns on as one has.
 Expr matrix_column(const Expr& lane, const Expr& column) {
-  return floordiv(column, number(2)) * number(kMatrixColumns) + floormod(lane, number(kGroup)) * number(2) +
-         floormod(column, number(2));
+  return floordiv(column, constant_index(2)) * constant_index(kMatrixColumns) +
+         floormod(lane, constant_index(kGroup)) * constant_index(2) + floormod(column, constant_index(2));
 }
 
 MatrixProducts matrix_products(const Stmt& loop, const std::string& thread, int64_t step) {
@@ -36,22 +37,24 @@ MatrixProducts matrix_products(const Stmt& loop, const std::string& thread, int6
     fail_internal("codegen: no matrix products in ", to_text(loop));
   const std::vector<Expr>& factors = sum->value->args;
 
-  const Expr lane = floormod(variable(thread), number(kWarp));
-  const Expr group = floordiv(lane, number(kGroup)), in_group = floormod(lane, number(kGroup));
-  const auto depth = [&](int64_t half) { return in_group + number(step * kMatrixDepth + half * kGroup); };
+  const Expr lane = floormod(variable(thread), constant_index(kWarp));
+  const Expr group = floordiv(lane, constant_index(kGroup)), in_group = floormod(lane, constant_index(kGroup));
+  const auto depth = [&](int64_t half) { return in_group + constant_index(step * kMatrixDepth + half * kGroup); };
   MatrixProducts result;
   for (int64_t row = 0; row < rows->extent; row += 2) {
     for (int64_t i = 0; i < 4; ++i)
       result.left.push_back(
-          substitute(factors[0], {{rows->variable, number(row + i % 2)}, {loop->variable, depth(i / 2)}}));
+          substitute(factors[0], {{rows->variable, constant_index(row + i % 2)}, {loop->variable, depth(i / 2)}}));
   }
   // A thread's column of this operand is its group's number, of sums that another thread of the warp has.
-  const Expr other = floordiv(variable(thread), number(kWarp)) * number(kWarp) + floordiv(lane, number(2 * kGroup));
+  const Expr other = floordiv(variable(thread), constant_index(kWarp)) * constant_index(kWarp) +
+                     floordiv(lane, constant_index(2 * kGroup));
   for (int64_t column = 0; column < columns->extent; column += 2) {
     for (int64_t i = 0; i < 2; ++i)
-      result.right.push_back(substitute(factors[1], {{columns->variable, number(column) + floormod(group, number(2))},
-                                                     {loop->variable, depth(i)},
-                                                     {thread, other}}));
+      result.right.push_back(
+          substitute(factors[1], {{columns->variable, constant_index(column) + floormod(group, constant_index(2))},
+                                  {loop->variable, depth(i)},
+                                  {thread, other}}));
   }
   for (int64_t row = 0; row < rows->extent; row += 2) {
     for (int64_t column = 0; column < columns->extent; column += 2) {
@@ -59,8 +62,8 @@ MatrixProducts matrix_products(const Stmt& loop, const std::string& thread, int6
       for (int64_t i = 0; i < 4; ++i) {
         std::vector<Expr> at;
         for (const Expr& index : sum->indices)
-          at.push_back(
-              substitute(index, {{rows->variable, number(row + i / 2)}, {columns->variable, number(column + i % 2)}}));
+          at.push_back(substitute(index, {{rows->variable, constant_index(row + i / 2)},
+                                          {columns->variable, constant_index(column + i % 2)}}));
         sums.push_back(load(sum->buffer, std::move(at)));
       }
       result.products.push_back({std::move(sums), static_cast<size_t>(row) * 2, static_cast<size_t>(column)});

@@ -18,9 +18,9 @@ bool runs_along(const loops::Layout& layout, const Shape& shape, size_t axis) {
   return false;
 }
 
-class Finder {
+class PartFinder {
  public:
-  Finder(const Graph& graph, int64_t align, const std::function<bool(NodeId)>& asked)
+  PartFinder(const Graph& graph, int64_t align, const std::function<bool(NodeId)>& asked)
       : graph_(graph), align_(align), asked_(asked) {
     for (const std::vector<ValueId>& ends : {graph.inputs, graph.outputs}) ends_.insert(ends.begin(), ends.end());
     for (NodeId id : graph.order()) {
@@ -113,7 +113,7 @@ class Finder {
 }  // namespace
 
 Parts find_parts(const Graph& graph, int64_t align, const std::function<bool(NodeId)>& asked) {
-  return Finder(graph, align, asked).run();
+  return PartFinder(graph, align, asked).run();
 }
 
 }  // namespace dnn::codegen

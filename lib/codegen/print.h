@@ -13,6 +13,11 @@ namespace dnn::codegen {
 // "f32", "f64x8", "i64", "bf16": how helper functions name a type; lanes 1 is a scalar.
 std::string type_suffix(DType dtype, int64_t lanes);
 
+// Functions of one float that the math libraries of C and CUDA have under these names.
+inline constexpr const char* kMathFunctions[] = {"exp",   "log",   "sqrt",  "sin",  "cos",   "tan",
+                                                 "asin",  "acos",  "atan",  "sinh", "cosh",  "tanh",
+                                                 "asinh", "acosh", "atanh", "erf",  "floor", "ceil"};
+
 // What differs between the C-like languages.
 class Vocabulary {
  public:

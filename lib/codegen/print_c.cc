@@ -25,9 +25,6 @@ constexpr ScalarRow kScalars[] = {
 };
 
 // Helpers for one float type: C math calls on scalars, lane by lane on vectors.
-constexpr const char* kMath[] = {"exp",  "log",  "sqrt", "sin",   "cos",   "tan",   "asin", "acos",  "atan",
-                                 "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",  "floor", "ceil"};
-
 bool has_own_math(std::string_view name) {
   return std::find(std::begin(kOwnMath), std::end(kOwnMath), name) != std::end(kOwnMath);
 }
@@ -35,7 +32,7 @@ bool has_own_math(std::string_view name) {
 std::string scalar_helpers(const std::string& t, const std::string& c, const std::string& f) {
   std::string text;
   auto add = [&](const std::string& line) { text += line + "\n"; };
-  for (const char* name : kMath) {
+  for (const char* name : kMathFunctions) {
     const bool guarded = t == "f32" && has_own_math(name);
     if (guarded) add("#ifndef DNN_VECTOR_MATH");
     add(cat("static inline ", c, " ", name, "_", t, "(", c, " x) { return ", name, f, "(x); }"));
@@ -57,7 +54,7 @@ std::string scalar_helpers(const std::string& t, const std::string& c, const std
   return text;
 }
 
-std::string integer_helpers(const std::string& t, const std::string& c, bool is_signed) {
+std::string c_integer_helpers(const std::string& t, const std::string& c, bool is_signed) {
   return cat("static inline ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n", "static inline ", c,
              " min_", t, "(", c, " a, ", c, " b) { return a < b ? a : b; }\n", "static inline ", c, " abs_", t, "(", c,
              " x) { return ", is_signed ? "(" + c + ")(x < 0 ? -x : x)" : "x", "; }\n", "static inline ", c,
@@ -82,7 +79,7 @@ std::string vector_helpers(DType dtype, int64_t lanes) {
           "(-0.0f)); }"));
   add(cat("static inline ", v, "_mask is_nan_", v, "(", v, " x) { return x != x; }"));
   const bool own_math = dtype == DType::Float32;
-  std::vector<std::string> names(std::begin(kMath), std::end(kMath));
+  std::vector<std::string> names(std::begin(kMathFunctions), std::end(kMathFunctions));
   names.insert(names.end(), {"silu", "round_even"});
   for (const std::string& name : names) {
     const bool guarded = own_math && has_own_math(name);
@@ -128,7 +125,7 @@ class CVocabulary : public Vocabulary {
     for (const ScalarRow& row : kScalars) {
       const std::string suffix = type_suffix(row.dtype, 1);
       if (is_integer(row.dtype) && occurs("_" + suffix + "("))
-        text += integer_helpers(suffix, row.c_type, dtype_class(row.dtype) == DTypeClass::Signed);
+        text += c_integer_helpers(suffix, row.c_type, dtype_class(row.dtype) == DTypeClass::Signed);
     }
     if (occurs("f32")) text += scalar_helpers("f32", "float", "f");
     if (occurs("f64")) text += scalar_helpers("f64", "double", "");

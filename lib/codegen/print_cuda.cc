@@ -24,13 +24,10 @@ std::string cuda_type(DType dtype) {
   }
 }
 
-constexpr const char* kMath[] = {"exp",  "log",  "sqrt", "sin",   "cos",   "tan",   "asin", "acos",  "atan",
-                                 "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",  "floor", "ceil"};
-
-std::string float_helpers(const std::string& t, const std::string& c, const std::string& f) {
+std::string cuda_float_helpers(const std::string& t, const std::string& c, const std::string& f) {
   std::string text;
   auto add = [&](const std::string& line) { text += "__device__ __forceinline__ " + line + "\n"; };
-  for (const char* name : kMath) add(cat(c, " ", name, "_", t, "(", c, " x) { return ", name, f, "(x); }"));
+  for (const char* name : kMathFunctions) add(cat(c, " ", name, "_", t, "(", c, " x) { return ", name, f, "(x); }"));
   add(cat(c, " silu_", t, "(", c, " x) { return x / (1 + exp_", t, "(-x)); }"));
   add(cat(c, " abs_", t, "(", c, " x) { return fabs", f, "(x); }"));
   add(cat(c, " round_even_", t, "(", c, " x) { return rint", f, "(x); }"));
@@ -93,7 +90,7 @@ class CudaVocabulary : public Vocabulary {
                   is_signed ? " x) { return x < 0 ? -x : x; }\n" : " x) { return x; }\n", "__device__ __forceinline__ ",
                   c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return x % y; }\n");
     }
-    text += float_helpers("f32", "float", "f") + float_helpers("f64", "double", "");
+    text += cuda_float_helpers("f32", "float", "f") + cuda_float_helpers("f64", "double", "");
     text += reduced_floats(kernels, Language::Cuda, 1);
     return kernels.find(kMultiply) == std::string::npos ? text : text + matrix_helpers();
   }

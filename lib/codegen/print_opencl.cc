@@ -28,7 +28,7 @@ std::string opencl_type(DType dtype) {
 constexpr const char* kSameName[] = {"exp",  "log",  "sqrt",  "sin",   "cos",   "tan", "asin",  "acos", "atan", "sinh",
                                      "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "floor", "ceil", "pow"};
 
-std::string float_helpers(DType dtype, int64_t lanes) {
+std::string opencl_float_helpers(DType dtype, int64_t lanes) {
   const std::string t = type_suffix(dtype, lanes);
   const std::string type = lanes == 1 ? opencl_type(dtype) : t;
   std::string text;
@@ -55,7 +55,7 @@ std::string float_helpers(DType dtype, int64_t lanes) {
   return text;
 }
 
-std::string integer_helpers(DType dtype) {
+std::string opencl_integer_helpers(DType dtype) {
   const std::string t = type_suffix(dtype, 1), c = opencl_type(dtype);
   const bool is_signed = dtype_class(dtype) == DTypeClass::Signed;
   return cat("inline ", c, " max_", t, "(", c, " a, ", c, " b) { return a > b ? a : b; }\n", "inline ", c, " min_", t,
@@ -89,14 +89,14 @@ class OpenClVocabulary : public Vocabulary {
     }
     for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16,
                         DType::UInt32, DType::UInt64}) {
-      if (occurs("_" + type_suffix(dtype, 1) + "(")) text += integer_helpers(dtype);
+      if (occurs("_" + type_suffix(dtype, 1) + "(")) text += opencl_integer_helpers(dtype);
     }
     for (int64_t lanes : {2, 4, 8, 16}) {
       if (occurs(type_suffix(DType::Int32, lanes))) text += integer_vector(lanes);
     }
     for (DType dtype : vector_elements()) {
       for (int64_t lanes : {1, 2, 4, 8, 16}) {
-        if (occurs(type_suffix(dtype, lanes))) text += float_helpers(dtype, lanes);
+        if (occurs(type_suffix(dtype, lanes))) text += opencl_float_helpers(dtype, lanes);
         if (dtype == DType::Float32) text += reduced_floats(kernels, Language::OpenCl, lanes);
       }
     }

@@ -25,7 +25,7 @@ struct Words {
   std::string linkage, real, suffix, bits, to_bits, to_real, choose;
 };
 
-std::string filled(std::string_view text, const Words& words) {
+std::string with_words(std::string_view text, const Words& words) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '$') {
@@ -125,8 +125,8 @@ std::string reduced_floats(const std::string& kernels, Language language, int64_
   const Words words = words_of(language, lanes);
   const auto occurs = [&](const std::string& name) { return kernels.find(name) != std::string::npos; };
   std::string text;
-  if (occurs("round_bfloat16_" + words.suffix + "(")) text += filled(kRoundBFloat16, words);
-  if (occurs("round_float16_" + words.suffix + "(")) text += filled(kRoundFloat16, words);
+  if (occurs("round_bfloat16_" + words.suffix + "(")) text += with_words(kRoundBFloat16, words);
+  if (occurs("round_float16_" + words.suffix + "(")) text += with_words(kRoundFloat16, words);
   for (const char* from : {"bf16", "f16"}) {
     // Vectors without an instruction for it go through the scalars'.
     if (language == Language::C && lanes == 1 && occurs(cat("widen_", from, "_f32")))

@@ -18,12 +18,12 @@ using namespace loops;
 constexpr int64_t kFewWeights = int64_t{64} << 10, kLargeSample = int64_t{64} << 10;
 
 // Which axis of a buffer holds the samples' parts, and the elements of a part along it.
-struct Part {
+struct SamplePart {
   size_t axis;
   int64_t extent;
-  bool operator==(const Part&) const = default;
+  bool operator==(const SamplePart&) const = default;
 };
-using Parts = std::map<std::string, Part>;  // by buffer name; of what is not in it every sample reads the same
+using Parts = std::map<std::string, SamplePart>;  // by buffer name; of what is not in it every sample reads the same
 
 // Whether a value's first extent is known and divides into so many parts.
 bool divides(const Graph& graph, ValueId id, int64_t count) {
@@ -51,7 +51,7 @@ class Nest {
     Parts all = *parts;
     for (const Access& access : accesses(body_)) {
       if (!access.is_store || access.buffer->scope == Scope::Local) continue;
-      const std::optional<Part> part = part_of(access.indices, access.buffer->shape);
+      const std::optional<SamplePart> part = part_of(access.indices, access.buffer->shape);
       if (!part || all.try_emplace(access.buffer->name, *part).first->second != *part) return false;
     }
     if (!reads_own(body_, all)) return false;
@@ -77,8 +77,8 @@ class Nest {
   }
 
   // Where an access moves along one axis alone, by a part, beginning with the first.
-  std::optional<Part> part_of(const std::vector<Expr>& indices, const Shape& shape) const {
-    std::optional<Part> found;
+  std::optional<SamplePart> part_of(const std::vector<Expr>& indices, const Shape& shape) const {
+    std::optional<SamplePart> found;
     for (size_t axis = 0; axis < indices.size(); ++axis) {
       const std::optional<int64_t> by = growth(indices[axis]);
       if (by && *by == 0) continue;
@@ -87,7 +87,7 @@ class Nest {
           range.low < 0 || range.high >= *by) {
         return std::nullopt;
       }
-      found = Part{axis, *by};
+      found = SamplePart{axis, *by};
     }
     return found;
   }
@@ -125,9 +125,9 @@ bool independent(const Stmt& body, int64_t samples, Parts* parts) {
   });
 }
 
-class Finder {
+class SampleFinder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph), uses_(graph) {}
+  explicit SampleFinder(const Graph& graph) : graph_(graph), uses_(graph) {}
 
   Samples run() {
     Samples& s = result_;
@@ -296,6 +296,6 @@ class Finder {
 
 }  // namespace
 
-Samples find_samples(const Graph& graph) { return Finder(graph).run(); }
+Samples find_samples(const Graph& graph) { return SampleFinder(graph).run(); }
 
 }  // namespace dnn::codegen

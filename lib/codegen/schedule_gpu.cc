@@ -73,8 +73,6 @@ struct Axis {
   }
 };
 
-Expr number(int64_t n) { return constant_int(DType::Int64, n); }
-
 class GpuSchedule {
  public:
   GpuSchedule(const Kernel& kernel, const std::set<const Buffer*>& packable, const ScheduleOptions& options)
@@ -214,17 +212,18 @@ class GpuSchedule {
   Stmt stage(const Expr& operand, const Axis& axis, const std::string& block, int64_t size, const BufferRef& to,
              bool is_deep) const {
     const int64_t threads = tile_.threads();
-    const Expr i = variable("turn") * number(threads) + variable("thread");
-    const Expr depth = is_deep ? floormod(i, number(kChunk)) : floordiv(i, number(size));
-    const Expr place = is_deep ? floordiv(i, number(kChunk)) : floormod(i, number(size));
-    const Expr at = variable(block) * number(size) + place, deep = variable("chunk") * number(kChunk) + depth;
+    const Expr i = variable("turn") * constant_index(threads) + variable("thread");
+    const Expr depth = is_deep ? floormod(i, constant_index(kChunk)) : floordiv(i, constant_index(size));
+    const Expr place = is_deep ? floordiv(i, constant_index(kChunk)) : floormod(i, constant_index(size));
+    const Expr at = variable(block) * constant_index(size) + place,
+               deep = variable("chunk") * constant_index(kChunk) + depth;
     std::map<std::string, Expr> values;
     axis.place(at, &values);
     depth_.place(deep, &values);
     Expr value = substitute(operand, values), inside;
     const auto within = [&](const Expr& e, int64_t extent, int64_t multiple) {
       if (extent % multiple == 0) return;
-      const Expr condition = e <= number(extent - 1);
+      const Expr condition = e <= constant_index(extent - 1);
       inside = inside.defined() ? inside && condition : condition;
     };
     within(at, axis.extent(), size);
@@ -235,22 +234,23 @@ class GpuSchedule {
 
   // Of a thread's elements along an axis the i-th: kQuad side by side, the next ones as many further on as the other threads have.
   static Expr element(const Expr& thread, const Expr& i, int64_t each, int64_t threads) {
-    if (each == kQuad) return thread * number(kQuad) + i;
-    return floordiv(i, number(kQuad)) * number(kQuad * threads) + thread * number(kQuad) + floormod(i, number(kQuad));
+    if (each == kQuad) return thread * constant_index(kQuad) + i;
+    return floordiv(i, constant_index(kQuad)) * constant_index(kQuad * threads) + thread * constant_index(kQuad) +
+           floormod(i, constant_index(kQuad));
   }
 
   // Where in the block's tile a thread's elements are.
   std::pair<Expr, Expr> in_tile(const Expr& thread, const Expr& row, const Expr& column) const {
     const int64_t across = tile_.across(), down = tile_.threads() / across;
     if (!options_.target.uses_matrix_unit()) {
-      return {element(floordiv(thread, number(across)), row, tile_.thread_rows, down),
-              element(floormod(thread, number(across)), column, tile_.thread_columns, across)};
+      return {element(floordiv(thread, constant_index(across)), row, tile_.thread_rows, down),
+              element(floormod(thread, constant_index(across)), column, tile_.thread_columns, across)};
     }
     const int64_t warp_rows = tile_.thread_rows * kWarpDown, warp_columns = tile_.thread_columns * kWarpAcross;
     const int64_t warps_across = tile_.columns / warp_columns;
-    const Expr warp = floordiv(thread, number(kWarp)), lane = floormod(thread, number(kWarp));
-    return {floordiv(warp, number(warps_across)) * number(warp_rows) + matrix_row(lane, row),
-            floormod(warp, number(warps_across)) * number(warp_columns) + matrix_column(lane, column)};
+    const Expr warp = floordiv(thread, constant_index(kWarp)), lane = floormod(thread, constant_index(kWarp));
+    return {floordiv(warp, constant_index(warps_across)) * constant_index(warp_rows) + matrix_row(lane, row),
+            floormod(warp, constant_index(warps_across)) * constant_index(warp_columns) + matrix_column(lane, column)};
   }
 
   Stmt tiled() const {
@@ -281,8 +281,8 @@ class GpuSchedule {
         "depth", kChunk,
         each(store(sums, {thread, row, column}, sum + load(left, {depth, in_row}) * load(right, {depth, in_column}))),
         options_.target.uses_matrix_unit() ? LoopKind::Matrix : LoopKind::Serial));
-    const Expr row_at = variable("row_block") * number(tile_.rows) + in_row,
-               column_at = variable("column_block") * number(tile_.columns) + in_column;
+    const Expr row_at = variable("row_block") * constant_index(tile_.rows) + in_row,
+               column_at = variable("column_block") * constant_index(tile_.columns) + in_column;
     Stmt body = loops::block(
         {alloc(left), alloc(right), alloc(sums), all(each(store(sums, {thread, row, column}, start_))),
          loop("chunk", blocks(depth_, kChunk), loops::block({fetch, multiply})), all(finish(sum, row_at, column_at))});
@@ -300,17 +300,17 @@ class GpuSchedule {
     const bool is_deep = deep(right_, columns_);
     const int64_t outputs = is_deep ? kNarrowSide : kWideSide, slices = kSliceThreads / outputs;
     const Expr thread = variable("thread");
-    const Expr output = is_deep ? floordiv(thread, number(slices)) : floormod(thread, number(outputs));
-    const Expr slice = is_deep ? floormod(thread, number(slices)) : floordiv(thread, number(outputs));
+    const Expr output = is_deep ? floordiv(thread, constant_index(slices)) : floormod(thread, constant_index(outputs));
+    const Expr slice = is_deep ? floormod(thread, constant_index(slices)) : floordiv(thread, constant_index(outputs));
     const auto shared =
         std::make_shared<const Buffer>(Buffer{"parts", sum_->dtype, {slices, outputs}, {}, Scope::Shared});
-    const auto at_output = [&](const Expr& o) { return variable("output_block") * number(outputs) + o; };
+    const auto at_output = [&](const Expr& o) { return variable("output_block") * constant_index(outputs) + o; };
     const auto within = [&](const Expr& e, int64_t extent, int64_t multiple, Stmt body) {
-      return extent % multiple == 0 ? body : if_then(e <= number(extent - 1), std::move(body));
+      return extent % multiple == 0 ? body : if_then(e <= constant_index(extent - 1), std::move(body));
     };
 
     std::map<std::string, Expr> values;
-    const Expr depth = variable("chunk") * number(slices) + slice;
+    const Expr depth = variable("chunk") * constant_index(slices) + slice;
     outer_.place(at_output(output), &values);
     depth_.place(depth, &values);
     const BufferRef part = local_buffer("part", sum_->dtype);
@@ -325,7 +325,7 @@ class GpuSchedule {
         alloc(sum_), store(sum_, {}, start_),
         loop("slice", slices, store(sum_, {}, load(sum_, {}) + load(shared, {variable("slice"), thread})))};
     for (const Stmt& s : rest_) ending.push_back(substitute(s, values));
-    const Stmt whole = if_then(thread <= number(outputs - 1),
+    const Stmt whole = if_then(thread <= constant_index(outputs - 1),
                                within(at_output(thread), outer_.extent(), outputs, loops::block(std::move(ending))));
     const auto all = [&](Stmt body) { return loop("thread", kSliceThreads, std::move(body), LoopKind::Threads); };
     return loop("output_block", blocks(outer_, outputs), loops::block({alloc(shared), all(parts), all(whole)}),
@@ -364,7 +364,7 @@ class GpuSchedule {
     }
     Stmt body = loops::block(std::move(rest));
     const auto within = [&](const Expr& e, int64_t extent, int64_t multiple) {
-      if (extent % multiple != 0) body = if_then(e <= number(extent - 1), body);
+      if (extent % multiple != 0) body = if_then(e <= constant_index(extent - 1), body);
     };
     within(column_at, columns_.extent(), tile_.columns);
     within(row_at, rows_.extent(), tile_.rows);

@@ -22,11 +22,9 @@ namespace {
 
 using namespace loops;
 
-constexpr int64_t kLanes = 16;  // of a block of channels
+constexpr int64_t kGradientLanes = 16;  // of a block of channels
 // Positions that accumulators are worth filling for, and bytes of sums that a task keeps.
 constexpr int64_t kPositions = 48, kSumBytes = int64_t{48} << 10;
-
-Expr number(int64_t value) { return constant_int(DType::Int64, value); }
 
 int64_t largest_divisor(int64_t n, int64_t most) {
   int64_t best = 1;
@@ -83,7 +81,7 @@ class GradientSchedule {
       body_ = vectorise_inner(body_, dtype_, lanes(), level().reassociate);
     }
     if (level().contract) body_ = contract_fma(body_);
-    if (native_lanes() < kLanes) body_ = narrow_vectors(body_, native_lanes());
+    if (native_lanes() < kGradientLanes) body_ = narrow_vectors(body_, native_lanes());
     mark_parallel();
     kernel_.body = simplify(body_);
     return kernel_;
@@ -93,9 +91,9 @@ class GradientSchedule {
   const Level& level() const { return *options_.target.level; }
   int64_t native_lanes() const { return options_.target.isa->lanes(dtype_); }
   int64_t bytes() const { return std::max<int64_t>(1, static_cast<int64_t>(dtype_size(dtype_))); }
-  int64_t lanes() const { return std::min(kLanes, 64 / bytes()); }
+  int64_t lanes() const { return std::min(kGradientLanes, 64 / bytes()); }
   int64_t extent(const std::string& v) const { return std::max<int64_t>(1, loop_extent(body_, v)); }
-  int64_t vector_registers() const { return std::max<int64_t>(1, kLanes / native_lanes()); }
+  int64_t vector_registers() const { return std::max<int64_t>(1, kGradientLanes / native_lanes()); }
   // Vectors of accumulators beside the operands of a product.
   int64_t accumulators() const {
     return std::max<int64_t>(1, options_.target.isa->vector_registers / vector_registers() - 2);
@@ -115,7 +113,9 @@ class GradientSchedule {
     return body;
   }
 
-  static Stmt vector(const std::string& v, Stmt body) { return loop(v, kLanes, std::move(body), LoopKind::Vector); }
+  static Stmt vector(const std::string& v, Stmt body) {
+    return loop(v, kGradientLanes, std::move(body), LoopKind::Vector);
+  }
   static Stmt unrolled(const std::string& v, int64_t n, Stmt body) {
     return loop(v, n, std::move(body), LoopKind::Unrolled);
   }
@@ -127,7 +127,7 @@ class GradientSchedule {
       for (size_t axis = 0; e->op == Op::Load && axis < e->args.size(); ++axis) {
         if (!uses_variable(e->args[axis], v)) continue;
         const Layout& layout = e->buffer->layout;
-        good = good && layout.block_of(static_cast<int>(axis)) == kLanes && e->args[axis]->op == Op::Variable;
+        good = good && layout.block_of(static_cast<int>(axis)) == kGradientLanes && e->args[axis]->op == Op::Variable;
       }
       return e;
     });
@@ -149,7 +149,7 @@ class GradientSchedule {
       return false;
     std::map<std::string, Expr> once;  // loops of one turn
     for (const char* v : {"n", "g", "m", "c", "k0", "k1", "k2", "o0", "o1", "o2"}) {
-      if (loop_extent(body_, v) == 1) once[v] = number(0);
+      if (loop_extent(body_, v) == 1) once[v] = constant_index(0);
     }
     sums.term = substitute(sums.term, once);
     for (Stmt& s : sums.after) s = substitute(s, once);
@@ -169,10 +169,12 @@ class GradientSchedule {
   }
 
   bool dense(const Sums& sums) {
-    const int64_t units = extent("m"), channels = extent("c"), unit_blocks = (units + kLanes - 1) / kLanes;
+    const int64_t units = extent("m"), channels = extent("c"),
+                  unit_blocks = (units + kGradientLanes - 1) / kGradientLanes;
     const std::vector<std::string> taps = axes("k"), positions = axes("o");
     const bool blocked = in_blocks(sums.term, "c") && channels > 1;
-    const int64_t width = blocked ? kLanes : largest_divisor(channels, kLanes), blocks = (channels + width - 1) / width;
+    const int64_t width = blocked ? kGradientLanes : largest_divisor(channels, kGradientLanes),
+                  blocks = (channels + width - 1) / width;
     const int64_t tile = largest_divisor(width, accumulators());
     // Few channels, as of an image: neighbouring taps in registers, too.
     const std::string side = taps.empty() ? "" : taps.back();
@@ -180,7 +182,7 @@ class GradientSchedule {
     const int64_t across = beside ? extent(side) : 1;
     int64_t all_taps = 1;
     for (const std::string& k : taps) all_taps *= extent(k);
-    const int64_t block_bytes = all_taps * width * kLanes * bytes();
+    const int64_t block_bytes = all_taps * width * kGradientLanes * bytes();
     int64_t together = 1;
     for (int64_t d = 1; d <= blocks; ++d) {
       if (blocks % d == 0 && d * block_bytes <= kSumBytes &&
@@ -196,9 +198,9 @@ class GradientSchedule {
       tap_index.push_back(variable(k));
     }
     shape.push_back(width);
-    shape.push_back(kLanes);
+    shape.push_back(kGradientLanes);
     const BufferRef own = local_buffer("sums", dtype_, shape),
-                    tile_sums = local_buffer("tile", dtype_, {tile, across, kLanes});
+                    tile_sums = local_buffer("tile", dtype_, {tile, across, kGradientLanes});
     const auto own_at = [&](const Expr& c, const Expr& m) {
       std::vector<Expr> at = {variable("c_q")};
       at.insert(at.end(), tap_index.begin(), tap_index.end());
@@ -208,10 +210,10 @@ class GradientSchedule {
     };
     const Expr first = variable("c_p") * together + variable("c_q"),
                in_block = variable("c_t") * tile + variable("c_i");
-    const std::map<std::string, Expr> place = {{"m", variable("m_o") * kLanes + variable("m_i")},
+    const std::map<std::string, Expr> place = {{"m", variable("m_o") * kGradientLanes + variable("m_i")},
                                                {"c", first * width + in_block},
                                                {"o0", variable("o0_o") * rows + variable("o0_i")}};
-    const std::vector<Expr> tile_at = {variable("c_i"), beside ? variable(side) : number(0), variable("m_i")};
+    const std::vector<Expr> tile_at = {variable("c_i"), beside ? variable(side) : constant_index(0), variable("m_i")};
     const auto in_tile = [&](Stmt body) {
       body = vector("m_i", std::move(body));
       if (beside) body = unrolled(side, across, std::move(body));
@@ -235,18 +237,18 @@ class GradientSchedule {
         "c_q", together,
         around(taps, loop("c_z", width,
                           vector("m_z", store(own, own_at(variable("c_z"), variable("m_z")), constant(dtype_, 0))))));
-    const Expr m = variable("m_o") * kLanes + variable("m_f"), c = first * width + variable("c_f");
+    const Expr m = variable("m_o") * kGradientLanes + variable("m_f"), c = first * width + variable("c_f");
     Stmt end = finished(sums, own, own_at(variable("c_f"), variable("m_f")), {{"m", m}, {"c", c}});
-    if (blocks * width > channels) end = if_then(c < number(channels), std::move(end));
+    if (blocks * width > channels) end = if_then(c < constant_index(channels), std::move(end));
     end = loop("c_q", together, loop("c_f", width, std::move(end)));
-    if (unit_blocks * kLanes > units) end = if_then(m < number(units), std::move(end));
-    body = block({alloc(own), clear, std::move(body), loop("m_f", kLanes, std::move(end))});
+    if (unit_blocks * kGradientLanes > units) end = if_then(m < constant_index(units), std::move(end));
+    body = block({alloc(own), clear, std::move(body), loop("m_f", kGradientLanes, std::move(end))});
     body_ = loop("m_o", unit_blocks, loop("c_p", blocks / together, std::move(body)));
     return true;
   }
 
   bool depthwise(const Sums& sums) {
-    const int64_t groups = extent("g"), blocks = (groups + kLanes - 1) / kLanes, rows = rows_together();
+    const int64_t groups = extent("g"), blocks = (groups + kGradientLanes - 1) / kGradientLanes, rows = rows_together();
     const std::vector<std::string> taps = axes("k"), positions = axes("o");
     std::vector<std::string> spelt = taps, serial;  // taps in registers, and outside of their loops
     const auto count = [&](const std::vector<std::string>& names) {
@@ -268,8 +270,8 @@ class GradientSchedule {
       tile_shape.push_back(extent(k));
       tile_at.push_back(variable(k));
     }
-    own_shape.push_back(kLanes);
-    tile_shape.push_back(kLanes);
+    own_shape.push_back(kGradientLanes);
+    tile_shape.push_back(kGradientLanes);
     tile_at.push_back(variable("g_i"));
     const auto at = [&](const char* lane) {
       std::vector<Expr> all = own_at;
@@ -282,7 +284,7 @@ class GradientSchedule {
       for (size_t i = spelt.size(); i-- > 0;) body = unrolled(spelt[i], extent(spelt[i]), std::move(body));
       return body;
     };
-    const std::map<std::string, Expr> place = {{"g", variable("g_o") * kLanes + variable("g_i")},
+    const std::map<std::string, Expr> place = {{"g", variable("g_o") * kGradientLanes + variable("g_i")},
                                                {"o0", variable("o0_o") * rows + variable("o0_i")}};
     Stmt add = in_tile(store(tile, tile_at, load(tile, tile_at) + substitute(sums.term, place)));
     for (size_t i = positions.size(); i-- > 0;)
@@ -292,12 +294,12 @@ class GradientSchedule {
                        in_tile(store(own, at("g_i"), load(own, at("g_i")) + load(tile, tile_at)))});
     body = loop("o0_o", extent("o0") / rows, around(serial, std::move(body)));
     body = around({"n"}, std::move(body));
-    const Expr g = variable("g_o") * kLanes + variable("g_f");
+    const Expr g = variable("g_o") * kGradientLanes + variable("g_f");
     Stmt end = finished(sums, own, at("g_f"), {{"g", g}});
-    if (blocks * kLanes > groups) end = if_then(g < number(groups), std::move(end));
+    if (blocks * kGradientLanes > groups) end = if_then(g < constant_index(groups), std::move(end));
     body_ = loop("g_o", blocks,
                  block({alloc(own), around(taps, vector("g_z", store(own, at("g_z"), constant(dtype_, 0)))),
-                        std::move(body), loop("g_f", kLanes, std::move(end))}));
+                        std::move(body), loop("g_f", kGradientLanes, std::move(end))}));
     return true;
   }
 

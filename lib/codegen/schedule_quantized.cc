@@ -23,7 +23,7 @@ namespace {
 
 using namespace loops;
 
-constexpr int64_t kLanes = 16;  // of int32, as channels are blocked
+constexpr int64_t kIntegerLanes = 16;  // of int32, as channels are blocked
 constexpr int64_t kDot = 4;
 // The most positions of a tile, and rows of them.
 constexpr int64_t kMostColumns = 14, kMostRows = 4;
@@ -33,7 +33,7 @@ constexpr double kLatency = 10;
 constexpr int64_t kNearWeights = 24 << 10;
 constexpr double kFarWeight = 4;
 // Taps of a depthwise convolution that are unrolled.
-constexpr int64_t kMostSpeltTaps = 5;
+constexpr int64_t kMostUnrolledTaps = 5;
 
 class QuantizedSchedule {
  public:
@@ -50,11 +50,11 @@ class QuantizedSchedule {
     } else if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       if (extent("m") > 1 && groups_are_blocks() && find_operands() && dot_fits()) {
         dense();
-      } else if (extent("g") >= kLanes / 2 && extent("m") == 0 && extent("c") == 0 && find_operands()) {
+      } else if (extent("g") >= kIntegerLanes / 2 && extent("m") == 0 && extent("c") == 0 && find_operands()) {
         depthwise();
       }
     }
-    if (isa().lanes(DType::Int32) < kLanes) body_ = narrow_vectors(body_, isa().lanes(DType::Int32));
+    if (isa().lanes(DType::Int32) < kIntegerLanes) body_ = narrow_vectors(body_, isa().lanes(DType::Int32));
     mark_parallel();
     kernel_.body = simplify(body_);
     return kernel_;
@@ -63,11 +63,11 @@ class QuantizedSchedule {
  private:
   const Isa& isa() const { return *options_.target.isa; }
   int64_t extent(const std::string& v) const { return loop_extent(body_, v); }
-  int64_t registers_of_vector() const { return std::max<int64_t>(1, kLanes / isa().lanes(DType::Int32)); }
+  int64_t registers_of_vector() const { return std::max<int64_t>(1, kIntegerLanes / isa().lanes(DType::Int32)); }
 
   // True where there is one group, or each consists of whole blocks of channels.
   bool groups_are_blocks() const {
-    return extent("g") == 0 || (extent("m") % kLanes == 0 && extent("c") % kLanes == 0);
+    return extent("g") == 0 || (extent("m") % kIntegerLanes == 0 && extent("c") % kIntegerLanes == 0);
   }
 
   // True where the place depends on a loop of the sum.
@@ -99,15 +99,15 @@ class QuantizedSchedule {
   int64_t channels_together() const {
     const int64_t block = input_->layout.block_of(1);
     if (input_->shape.size() > 2) return block;
-    return input_->layout.row_major() ? (input_->shape[1] % kLanes == 0 ? kLanes
-                                         : input_->shape[1] % kDot == 0 ? kDot
-                                                                        : 1)
+    return input_->layout.row_major() ? (input_->shape[1] % kIntegerLanes == 0 ? kIntegerLanes
+                                         : input_->shape[1] % kDot == 0        ? kDot
+                                                                               : 1)
                                       : block;
   }
 
   bool dot_fits() const {
     const int64_t together = channels_together();
-    return (together == kLanes || together == kDot) && guards_gone();
+    return (together == kIntegerLanes || together == kDot) && guards_gone();
   }
 
   bool guards_gone() const {
@@ -132,17 +132,17 @@ class QuantizedSchedule {
 
   void pack_by_channel() {
     for (const BufferRef& b : by_channel_) {
-      if (b->layout.row_major()) replace(b, loops::Layout().block(0, kLanes));
+      if (b->layout.row_major()) replace(b, loops::Layout().block(0, kIntegerLanes));
     }
   }
 
   std::vector<std::string> vectors_over(const std::string& v) {
-    if (room_for_padding(body_, v, kLanes)) {
-      body_ = split_padded(body_, v, kLanes);
+    if (room_for_padding(body_, v, kIntegerLanes)) {
+      body_ = split_padded(body_, v, kIntegerLanes);
       return {v + "_i"};
     }
     std::vector<std::string> names;
-    body_ = vector_split(body_, v, kLanes, false, &names);
+    body_ = vector_split(body_, v, kIntegerLanes, false, &names);
     return names;
   }
 
@@ -175,7 +175,7 @@ class QuantizedSchedule {
     const int64_t deep = weights_->dtype == DType::Int16 ? 2 : kDot;
     const bool several = together > deep;
     if (several) layout.block(1, together / deep);
-    replace(weights_, layout.block(0, kLanes).block(1, deep));
+    replace(weights_, layout.block(0, kIntegerLanes).block(1, deep));
     pack_by_channel();
     // The depth: blocks of channels, taps, then the dot products of a block.
     body_ = split_padded(body_, "c", together);
@@ -228,7 +228,7 @@ class QuantizedSchedule {
   // The same for all columns and rows, of which the last tiles may have fewer.
   double time(const Tile& t, int64_t columns, int64_t rows) const {
     double result = 0;
-    const int64_t bytes = element_count(weights_->shape) / weights_->shape[0] * kLanes * t.across *
+    const int64_t bytes = element_count(weights_->shape) / weights_->shape[0] * kIntegerLanes * t.across *
                           static_cast<int64_t>(dtype_size(weights_->dtype));
     const double near = bytes <= kNearWeights ? 1 : kFarWeight;
     for (const auto& [height, tall] : {std::pair(t.rows, rows / t.rows), std::pair(rows % t.rows, int64_t{1})}) {
@@ -293,7 +293,7 @@ class QuantizedSchedule {
   // do not lie as it takes.
   std::vector<std::string> dots_of_rows() {
     if (weights_->dtype != DType::Int8 || weights_->shape.size() != 4 || extent("k0") < 2 ||
-        input_->layout.block_of(1) != kLanes || !guards_gone())
+        input_->layout.block_of(1) != kIntegerLanes || !guards_gone())
       return {};
     std::vector<std::string> dots = {"k0"};
     if (extent("k0") > kDot) {
@@ -315,7 +315,8 @@ class QuantizedSchedule {
 
   void depthwise() {
     const bool rows = !dots_of_rows().empty();
-    replace(weights_, rows ? loops::Layout().block(0, kLanes).block(2, kDot) : loops::Layout().block(0, kLanes));
+    replace(weights_,
+            rows ? loops::Layout().block(0, kIntegerLanes).block(2, kDot) : loops::Layout().block(0, kIntegerLanes));
     pack_by_channel();
     const std::string column = last_axis();
     const std::vector<std::string> vectors = vectors_over("g");
@@ -330,7 +331,7 @@ class QuantizedSchedule {
       if (width > 1) body_ = jam(body_, column + part, LoopKind::Unrolled);
     }
     for (const char* tap : {"k0", "k1"}) {
-      if (extent(tap) <= kMostSpeltTaps && !(rows && tap == std::string("k0")))
+      if (extent(tap) <= kMostUnrolledTaps && !(rows && tap == std::string("k0")))
         body_ = with_kind(body_, tap, LoopKind::Unrolled);
     }
   }
@@ -339,8 +340,9 @@ class QuantizedSchedule {
     body_ = in_integers(body_);
     for (int axis = 0; axis < static_cast<int>(kernel_.arguments[0]->shape.size()); ++axis) {
       const std::string v = cat("d", axis);
-      if (kernel_.arguments[0]->layout.block_of(axis) != kLanes || !room_for_padding(body_, v, kLanes)) continue;
-      body_ = outermost(with_kind(split_padded(body_, v, kLanes), v + "_i", LoopKind::Vector), v + "_o");
+      if (kernel_.arguments[0]->layout.block_of(axis) != kIntegerLanes || !room_for_padding(body_, v, kIntegerLanes))
+        continue;
+      body_ = outermost(with_kind(split_padded(body_, v, kIntegerLanes), v + "_i", LoopKind::Vector), v + "_o");
     }
   }
 
@@ -359,7 +361,7 @@ class QuantizedSchedule {
         int64_t step = 0;
         // Within a block: an extent beyond it is split by vectors.
         Ranges within = ranges;
-        within[v] = {0, std::min<int64_t>(extent(v), kLanes) - 1};
+        within[v] = {0, std::min<int64_t>(extent(v), kIntegerLanes) - 1};
         const Expr offset = simplify(flat_offset(*access.buffer, at), within);
         if (linear_coefficient(offset, v, within, &step) && step == 1) together += access.is_store ? 2 : 1;
       }
@@ -373,7 +375,7 @@ class QuantizedSchedule {
       body_ = jam(body_, v, LoopKind::Vector);
     }
     for (const char* tap : {"k0", "k1"}) {
-      if (extent(tap) <= kMostSpeltTaps) body_ = with_kind(body_, tap, LoopKind::Unrolled);
+      if (extent(tap) <= kMostUnrolledTaps) body_ = with_kind(body_, tap, LoopKind::Unrolled);
     }
   }
 

@@ -12,15 +12,12 @@
 #include "base/text.h"
 #include "graph/text.h"
 #include "package/placed.h"
+#include "passes/match.h"
 
 namespace dnn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::vector<std::string> sources_of(const Node& node) {
-  return node.sources.empty() ? std::vector<std::string>{node.name} : node.sources;
-}
 
 std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 

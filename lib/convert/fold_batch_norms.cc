@@ -51,9 +51,9 @@ Tensor scaled(const Tensor& weight, size_t axis, const std::vector<double>& fact
   return convert(wide, weight.dtype());
 }
 
-class Folder {
+class BatchNormFolder {
  public:
-  explicit Folder(Graph& graph) : graph_(graph) {}
+  explicit BatchNormFolder(Graph& graph) : graph_(graph) {}
 
   int run() {
     int folded = 0;
@@ -113,6 +113,6 @@ class Folder {
 
 }  // namespace
 
-int fold_batch_norms(Graph& graph) { return Folder(graph).run(); }
+int fold_batch_norms(Graph& graph) { return BatchNormFolder(graph).run(); }
 
 }  // namespace dnn

@@ -40,12 +40,13 @@ class PrimaryContext : Released {
   CudaDriver::Context context_ = nullptr;
 };
 
-class Memory : Released {
+class CudaMemory : Released {
  public:
-  Memory(const CudaDriver& driver, const PrimaryContext& context, int64_t bytes) : Released(driver), context_(context) {
+  CudaMemory(const CudaDriver& driver, const PrimaryContext& context, int64_t bytes)
+      : Released(driver), context_(context) {
     driver.check(driver.allocate(&at_, static_cast<size_t>(std::max<int64_t>(bytes, 1))), "allocating memory");
   }
-  ~Memory() { driver_.release(at_); }
+  ~CudaMemory() { driver_.release(at_); }
   CudaDriver::Pointer at() const { return at_; }
   void write(int64_t offset, const void* from, size_t bytes) const {
     if (bytes == 0) return;
@@ -138,7 +139,9 @@ class CudaSession : public PlannedSession {
   std::map<std::string, std::string> facts() const override { return {{"cuda", driver_->version()}}; }
 
  private:
-  std::unique_ptr<Memory> memory(int64_t bytes) const { return std::make_unique<Memory>(*driver_, context_, bytes); }
+  std::unique_ptr<CudaMemory> memory(int64_t bytes) const {
+    return std::make_unique<CudaMemory>(*driver_, context_, bytes);
+  }
 
   void allocate() {
     const auto bytes_of = [](const Type& type) {
@@ -199,8 +202,8 @@ class CudaSession : public PlannedSession {
   std::unique_ptr<Module> module_;
   std::vector<CudaDriver::Function> functions_;              // by kernel
   std::vector<std::vector<CudaDriver::Pointer>> arguments_;  // by step
-  std::unique_ptr<Memory> arena_, constants_;
-  std::vector<std::unique_ptr<Memory>> inputs_, outputs_;
+  std::unique_ptr<CudaMemory> arena_, constants_;
+  std::vector<std::unique_ptr<CudaMemory>> inputs_, outputs_;
   std::vector<int64_t> constant_at_;  // bytes into constants_
   int64_t constants_bytes_ = 0;
 };

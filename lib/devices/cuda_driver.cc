@@ -8,7 +8,7 @@
 namespace dnn {
 namespace {
 
-constexpr int kSuccess = 0;
+constexpr int kCudaSuccess = 0;
 constexpr int kMajor = 75, kMinor = 76;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
 
 }  // namespace
@@ -41,9 +41,10 @@ std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& path, std::strin
   }
   auto driver = std::unique_ptr<CudaDriver>(new CudaDriver(std::move(library)));
   int status = driver->library_->function<int(unsigned)>("cuInit")(0);
-  if (status == kSuccess) status = driver->library_->function<int(int*)>("cuDeviceGetCount")(&driver->count_);
-  if (status == kSuccess && driver->count_ > 0) return driver;
-  *why = status == kSuccess ? "the CUDA driver finds no device" : cat("the CUDA driver does not start: error ", status);
+  if (status == kCudaSuccess) status = driver->library_->function<int(int*)>("cuDeviceGetCount")(&driver->count_);
+  if (status == kCudaSuccess && driver->count_ > 0) return driver;
+  *why = status == kCudaSuccess ? "the CUDA driver finds no device"
+                                : cat("the CUDA driver does not start: error ", status);
   return nullptr;
 }
 
@@ -77,7 +78,7 @@ std::string CudaDriver::version() const {
 }
 
 void CudaDriver::check(int status, const char* what) const {
-  if (status == kSuccess) return;
+  if (status == kCudaSuccess) return;
   const char* name = nullptr;
   library_->function<int(int, const char**)>("cuGetErrorName")(status, &name);
   fail_environment("CUDA: ", what, " failed with ", name == nullptr ? std::to_string(status) : std::string(name));

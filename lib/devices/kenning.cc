@@ -17,15 +17,13 @@ namespace dnn {
 namespace {
 
 namespace kenning = remote::kenning;
-using kenning::Message;
+using KenningMessage = kenning::Message;
 using kenning::Wire;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kPrefix = "kenning:", kSlashes = "//";
-constexpr double kConnectSeconds = 10;
 // Servers since 2025 send a byte at once, ours after a fifth of a second; those of 2021 wait for the client.
 constexpr int kSniffMs = 1000;
-constexpr uint64_t kMostAnswer = uint64_t{8} << 30;  // bytes of outputs
 
 struct Place {
   remote::Address address;
@@ -49,8 +47,8 @@ Place place_of(const std::string& index) {
 }
 
 // The description of tensors that a server gets: an entry for each, in the order in which their bytes cross.
-Json entries(const Graph& graph, const std::vector<ValueId>& ids, const std::vector<Type>& types) {
-  Json list = Json::array();
+OrderedJson entries(const Graph& graph, const std::vector<ValueId>& ids, const std::vector<Type>& types) {
+  OrderedJson list = OrderedJson::array();
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!types[i].fixed()) fail_unsupported("a server of Kenning takes no tensor of open shape: give --shape");
     list.push_back({{"name", graph.value(ids[i]).name},
@@ -68,12 +66,12 @@ class KenningSession : public Session {
         place_(place_of(index)),
         name_(place_.address.text),
         wait_s_(stream::seconds_to_wait(options.variable ? options.variable(stream::kWaitVariable) : "")),
-        transport_(remote::connect(place_.address, options.variable, kConnectSeconds)),
+        transport_(remote::connect(place_.address, options.variable, remote::kConnectSeconds)),
         messages_(*transport_, *transport_, greet(), name_) {
     messages_.on_wait([this](bool) { transport_->limit(wait_s_, stream::kWaitVariable); });
     if (messages_.wire() == Wire::Header12) {  // that of 2021 has no such message
-      const Json spec = {{"input", entries(graph(), graph().inputs, package_->input_types)},
-                         {"output", entries(graph(), graph().outputs, package_->output_types)}};
+      const OrderedJson spec = {{"input", entries(graph(), graph().inputs, package_->input_types)},
+                                {"output", entries(graph(), graph().outputs, package_->output_types)}};
       ask(kenning::kIoSpec, as_bytes(spec.dump()), "the description of its tensors");
     }
     ask(kenning::kModel, as_bytes(read_file(options.model_file)), cat("the model ", options.model_file));
@@ -146,7 +144,7 @@ class KenningSession : public Session {
 
   Bytes answer(uint64_t type, const std::string& what) {
     while (true) {
-      const std::optional<Message> message = messages_.receive(kMostAnswer);
+      const std::optional<KenningMessage> message = messages_.receive(remote::kMostAnswer);
       if (!message)
         fail_environment(name_, ": ", transport_->ending(), " where an answer to ", what, " is due", last_log());
       if (messages_.wire() == Wire::Seed) {
@@ -195,10 +193,10 @@ class KenningSession : public Session {
   }
 
   // The list of the device's own times in the server's statistics; nullopt where they have none.
-  std::optional<Json> times_there() {
+  std::optional<OrderedJson> times_there() {
     try {
       const Bytes statistics = ask(kenning::kStats, {}, "statistics");
-      const Json json = parse_ordered_json(as_text(statistics));
+      const OrderedJson json = parse_ordered_json(as_text(statistics));
       if (!json.is_object()) return std::nullopt;
       const auto found = json.find("target_inference_step");
       return found != json.end() && found->is_array() ? std::optional(*found) : std::nullopt;
@@ -210,7 +208,7 @@ class KenningSession : public Session {
 
   // The last run's. Where it is missing, it is not asked for again.
   std::optional<int64_t> time_there() {
-    const std::optional<Json> times = times_there();
+    const std::optional<OrderedJson> times = times_there();
     constexpr double kMost = 1e6;
     const double seconds = times && !times->empty() && times->back().is_number() ? times->back().get<double>() : -1;
     device_time_ = seconds >= 0 && seconds < kMost;

@@ -8,15 +8,15 @@
 namespace dnn {
 namespace {
 
-using Program = void*;  // nvrtcProgram
-constexpr int kSuccess = 0;
+using NvrtcProgram = void*;  // nvrtcProgram
+constexpr int kNvrtcSuccess = 0;
 
 // What `size` says is `get`'s, "" where either fails.
-std::string text_of(const SharedLibrary& library, Program program, const char* size, const char* get) {
+std::string log_text(const SharedLibrary& library, NvrtcProgram program, const char* size, const char* get) {
   size_t n = 0;
-  if (library.function<int(Program, size_t*)>(size)(program, &n) != kSuccess || n == 0) return {};
+  if (library.function<int(NvrtcProgram, size_t*)>(size)(program, &n) != kNvrtcSuccess || n == 0) return {};
   std::string text(n, '\0');
-  if (library.function<int(Program, char*)>(get)(program, text.data()) != kSuccess) return {};
+  if (library.function<int(NvrtcProgram, char*)>(get)(program, text.data()) != kNvrtcSuccess) return {};
   return text;
 }
 
@@ -38,9 +38,9 @@ std::string Nvrtc::version() const {
 
 std::vector<int> Nvrtc::architectures() const {
   int n = 0;
-  if (library_->function<int(int*)>("nvrtcGetNumSupportedArchs")(&n) != kSuccess) return {};
+  if (library_->function<int(int*)>("nvrtcGetNumSupportedArchs")(&n) != kNvrtcSuccess) return {};
   std::vector<int> all(static_cast<size_t>(std::max(n, 0)));
-  if (!all.empty() && library_->function<int(int*)>("nvrtcGetSupportedArchs")(all.data()) != kSuccess) return {};
+  if (!all.empty() && library_->function<int(int*)>("nvrtcGetSupportedArchs")(all.data()) != kNvrtcSuccess) return {};
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -59,22 +59,22 @@ Nvrtc::Compiled Nvrtc::compile(const std::string& source, int architecture,
   std::vector<const char*> pointers;
   for (const std::string& option : all) pointers.push_back(option.c_str());
 
-  Program program = nullptr;
-  using Create = int(Program*, const char*, const char*, int, const char* const*, const char* const*);
+  NvrtcProgram program = nullptr;
+  using Create = int(NvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*);
   if (library_->function<Create>("nvrtcCreateProgram")(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr) !=
-      kSuccess)
+      kNvrtcSuccess)
     return {"", "nvrtcCreateProgram failed"};
-  const int status = library_->function<int(Program, int, const char* const*)>("nvrtcCompileProgram")(
+  const int status = library_->function<int(NvrtcProgram, int, const char* const*)>("nvrtcCompileProgram")(
       program, static_cast<int>(pointers.size()), pointers.data());
   Compiled result;
-  result.log = text_of(*library_, program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog").c_str();  // up to its NUL
+  result.log = log_text(*library_, program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog").c_str();  // up to its NUL
   if (starts_with(result.log, "nvrtc: warning: Architectures prior to")) result.log.erase(0, result.log.find('\n') + 1);
-  if (status == kSuccess) {
-    result.code = exact ? text_of(*library_, program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
-                        : text_of(*library_, program, "nvrtcGetPTXSize", "nvrtcGetPTX");
+  if (status == kNvrtcSuccess) {
+    result.code = exact ? log_text(*library_, program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
+                        : log_text(*library_, program, "nvrtcGetPTXSize", "nvrtcGetPTX");
   }
   if (result.code.empty() && result.log.empty()) result.log = cat("NVRTC status ", status, " and no code");
-  library_->function<int(Program*)>("nvrtcDestroyProgram")(&program);
+  library_->function<int(NvrtcProgram*)>("nvrtcDestroyProgram")(&program);
   return result;
 }
 

@@ -41,8 +41,8 @@ class Handle {
 };
 using Context = Handle<cl_context, clReleaseContext>;
 using Queue = Handle<cl_command_queue, clReleaseCommandQueue>;
-using Memory = Handle<cl_mem, clReleaseMemObject>;
-using Program = Handle<cl_program, clReleaseProgram>;
+using OpenclMemory = Handle<cl_mem, clReleaseMemObject>;
+using OpenclProgram = Handle<cl_program, clReleaseProgram>;
 using ClKernel = Handle<cl_kernel, clReleaseKernel>;
 
 struct FoundDevice {
@@ -145,7 +145,7 @@ class OpenClSession : public PlannedSession {
     const char* text = source.c_str();
     const size_t length = source.size();
     cl_int status = 0;
-    program_ = Program(clCreateProgramWithSource(context_.get(), 1, &text, &length, &status));
+    program_ = OpenclProgram(clCreateProgramWithSource(context_.get(), 1, &text, &length, &status));
     check(status, "making a program");
     cl_device_fp_config config = 0;
     clGetDeviceInfo(device_, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, nullptr);
@@ -197,10 +197,10 @@ class OpenClSession : public PlannedSession {
     return {{sizes_.size() - 1, sizes_.back() - size}, size};
   }
 
-  Memory buffer(size_t bytes, const void* contents = nullptr) {
+  OpenclMemory buffer(size_t bytes, const void* contents = nullptr) {
     cl_int status = 0;
     const cl_mem_flags flags = CL_MEM_READ_WRITE | (contents == nullptr ? 0 : CL_MEM_COPY_HOST_PTR);
-    Memory memory(
+    OpenclMemory memory(
         clCreateBuffer(context_.get(), flags, std::max<size_t>(bytes, 1), const_cast<void*>(contents), &status));
     check(status, "allocating memory");
     return memory;
@@ -242,7 +242,7 @@ class OpenClSession : public PlannedSession {
     const std::vector<std::byte> zeros(kTurnBytes);
     turns_ = buffer(kTurnBytes, zeros.data());
     std::vector<cl_mem> memories;
-    for (const Memory& memory : memories_) memories.push_back(memory.get());
+    for (const OpenclMemory& memory : memories_) memories.push_back(memory.get());
     memories.insert(memories.end(), {plan_.get(), turns_.get()});
     for (size_t a = 0; a < memories.size(); ++a)
       check(clSetKernelArg(steps_kernel_.get(), static_cast<cl_uint>(a), sizeof(cl_mem), &memories[a]),
@@ -270,8 +270,8 @@ class OpenClSession : public PlannedSession {
     if (!fresh) return entry->second.get();
     cl_buffer_region region{static_cast<size_t>(place.at.offset), static_cast<size_t>(place.bytes)};
     cl_int status = 0;
-    entry->second = Memory(clCreateSubBuffer(memories_[place.at.memory].get(), CL_MEM_READ_WRITE,
-                                             CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+    entry->second = OpenclMemory(clCreateSubBuffer(memories_[place.at.memory].get(), CL_MEM_READ_WRITE,
+                                                   CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
     check(status, "dividing memory");
     return entry->second.get();
   }
@@ -337,14 +337,14 @@ class OpenClSession : public PlannedSession {
   bool together_;  // one kernel runs any steps that stand one after another
   Context context_;
   Queue queue_;
-  Program program_;
+  OpenclProgram program_;
   std::vector<ClKernel> kernels_;  // by step
   ClKernel steps_kernel_;
   std::vector<int64_t> sizes_;  // of the memories in bytes; the first is the arena
-  std::vector<Memory> memories_;
+  std::vector<OpenclMemory> memories_;
   std::vector<Place> constants_, inputs_, outputs_;
-  std::map<std::pair<size_t, int64_t>, Memory> parts_;  // where each step has a kernel of its own
-  Memory plan_, turns_;                                 // of the kernel of steps
+  std::map<std::pair<size_t, int64_t>, OpenclMemory> parts_;  // where each step has a kernel of its own
+  OpenclMemory plan_, turns_;                                 // of the kernel of steps
 };
 
 }  // namespace

@@ -21,9 +21,6 @@ using remote::number_of;
 using remote::text_of;
 using stream::Json;
 
-constexpr double kConnectSeconds = 10;
-constexpr uint64_t kMostAnswer = uint64_t{8} << 30;  // bytes of outputs
-
 // That of --key, else of the environment.
 std::string key_file_of(const DeviceOptions& options) {
   if (!options.key_file.empty() || !options.variable) return options.key_file;
@@ -112,7 +109,8 @@ RemoteHost::RemoteHost(const remote::Address& address, const std::string& device
     : address_(address),
       device_(device),
       options_(options),
-      way_(way ? std::move(way) : [this] { return remote::connect(address_, options_.variable, kConnectSeconds); }),
+      way_(way ? std::move(way)
+               : [this] { return remote::connect(address_, options_.variable, remote::kConnectSeconds); }),
       wait_s_(stream::seconds_to_wait(options.variable ? options.variable(stream::kWaitVariable) : "")) {
   const std::lock_guard lock(mutex_);
   const Json facts = first_connect();
@@ -408,24 +406,27 @@ class RemoteSession : public Session {
       reopen();
       const Clock::time_point start = Clock::now();
       size_t seen = 0;
-      host_->ask({{"op", op}, {"session", id_}}, remote::bytes_of(inputs), kMostAnswer, [&](const Message& answer) {
-        const auto types = answer.map.find("tensors");
-        if (types == answer.map.end()) fail_malformed(host_->name(), ": an answer without tensors");
-        std::vector<Tensor> tensors = remote::tensors_of(*types, answer.payload);
-        if (answer.map.contains("value")) {
-          const int64_t id = number_of(answer.map, "value", 0, graph().value_count() - 1);
-          if (tensors.size() != 1 || !observe) fail_malformed(host_->name(), ": a value that is not asked for");
-          if (++seen <= shown) return false;
-          shown = seen;
-          observe(graph(), static_cast<ValueId>(id), tensors[0]);
-          return false;
-        }
-        // What an emulator takes is no time of the processor that it stands for.
-        latency_ns_.reset();
-        if (!answer.map.contains("emulated")) latency_ns_ = number_of(answer.map, "latency_ns", 0, INT64_MAX);
-        outputs = std::move(tensors);
-        return true;
-      });
+      host_->ask({{"op", op}, {"session", id_}}, remote::bytes_of(inputs), remote::kMostAnswer,
+                 [&](const Message& answer) {
+                   const auto types = answer.map.find("tensors");
+                   if (types == answer.map.end()) fail_malformed(host_->name(), ": an answer without tensors");
+                   std::vector<Tensor> tensors = remote::tensors_of(*types, answer.payload);
+                   if (answer.map.contains("value")) {
+                     const int64_t id = number_of(answer.map, "value", 0, graph().value_count() - 1);
+                     if (tensors.size() != 1 || !observe)
+                       fail_malformed(host_->name(), ": a value that is not asked for");
+                     if (++seen <= shown) return false;
+                     shown = seen;
+                     observe(graph(), static_cast<ValueId>(id), tensors[0]);
+                     return false;
+                   }
+                   // What an emulator takes is no time of the processor that it stands for.
+                   latency_ns_.reset();
+                   if (!answer.map.contains("emulated"))
+                     latency_ns_ = number_of(answer.map, "latency_ns", 0, INT64_MAX);
+                   outputs = std::move(tensors);
+                   return true;
+                 });
       whole_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     });
     check_outputs(outputs);

@@ -11,7 +11,7 @@
 namespace dnn {
 namespace {
 
-std::vector<std::string> shuffled(std::vector<std::string> names, FaultRandom& random) {
+std::vector<std::string> shuffled_names(std::vector<std::string> names, FaultRandom& random) {
   for (size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[random.below(i)]);
   return names;
 }
@@ -46,8 +46,8 @@ void rename_layers(Graph& graph, Renaming how, uint64_t seed) {
     for (size_t i = 0; i < names.size(); ++i) names[i] = random_name("v", i);
     for (size_t i = 0; i < node_names.size(); ++i) node_names[i] = random_name("n", i);
   } else if (how == Renaming::Permuted) {
-    names = shuffled(std::move(names), random);
-    node_names = shuffled(std::move(node_names), random);
+    names = shuffled_names(std::move(names), random);
+    node_names = shuffled_names(std::move(node_names), random);
   } else {
     // The last of each operator gets a name that there was not.
     std::map<std::string, size_t> value_behind, node_behind;

@@ -34,7 +34,7 @@ std::vector<int64_t> backwards(int64_t n) {
   return order;
 }
 
-std::vector<int64_t> shuffled(int64_t n, FaultRandom& random) {
+std::vector<int64_t> shuffled_order(int64_t n, FaultRandom& random) {
   std::vector<int64_t> order = counted(n);
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   return order;
@@ -123,7 +123,8 @@ bool filters_shuffled(FaultContext& context) {
   if (!place) return false;
   const Tensor& weights = tensor_at(context.graph, *place);
   const size_t axis = output_axis(context.read(), weights);
-  return put(context, *place, along_axis(weights, axis, shuffled(weights.dim(static_cast<int>(axis)), context.random)),
+  return put(context, *place,
+             along_axis(weights, axis, shuffled_order(weights.dim(static_cast<int>(axis)), context.random)),
              "filters in another order");
 }
 
@@ -133,7 +134,8 @@ bool inputs_shuffled(FaultContext& context) {
   const Tensor& weights = tensor_at(context.graph, *place);
   if (weights.rank() < 2) return false;
   const size_t axis = output_axis(context.read(), weights) == 0 ? 1 : 0;
-  return put(context, *place, along_axis(weights, axis, shuffled(weights.dim(static_cast<int>(axis)), context.random)),
+  return put(context, *place,
+             along_axis(weights, axis, shuffled_order(weights.dim(static_cast<int>(axis)), context.random)),
              "weights of the inputs in another order");
 }
 
@@ -251,7 +253,8 @@ bool bias_shuffled(FaultContext& context) {
   if (!place) return false;
   const Tensor& bias = tensor_at(context.graph, *place);
   if (bias.rank() != 1) return false;
-  return put(context, *place, along_axis(bias, 0, shuffled(bias.dim(0), context.random)), "bias in another order");
+  return put(context, *place, along_axis(bias, 0, shuffled_order(bias.dim(0), context.random)),
+             "bias in another order");
 }
 
 }  // namespace dnn::faults

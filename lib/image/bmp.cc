@@ -10,7 +10,7 @@ namespace {
 
 enum Compression : uint32_t { kRaw = 0, kRle8 = 1, kRle4 = 2, kBitfields = 3 };
 
-struct Header {
+struct BmpHeader {
   uint32_t pixel_offset = 0, header_size = 0, compression = kRaw, n_colours = 0;
   int64_t width = 0, height = 0;
   bool top_down = false;
@@ -20,8 +20,8 @@ struct Header {
   std::array<uint32_t, 4> masks{};  // red, green, blue, alpha
 };
 
-Header read_header(ByteReader& in) {
-  Header h;
+BmpHeader read_bmp_header(ByteReader& in) {
+  BmpHeader h;
   in.seek(10);
   h.pixel_offset = in.u32();
   h.header_size = in.u32();
@@ -60,7 +60,7 @@ struct Bytes8 {
   size_t red, green, blue;
 };
 
-Bytes8 byte_order_of(const Header& h) {
+Bytes8 byte_order_of(const BmpHeader& h) {
   if (h.compression == kRaw || h.masks == std::array<uint32_t, 4>{}) return {2, 1, 0};
   auto byte_of = [&](uint32_t mask) -> size_t {
     for (size_t i = 0; i < static_cast<size_t>(h.bits) / 8; ++i) {
@@ -95,7 +95,7 @@ void read_row_16(const uint8_t* row, bool green_has_6_bits, uint8_t* out, size_t
 
 Image decode_bmp(Bytes file, const DecodeOptions& options) {
   ByteReader in(file, "bitmap");
-  const Header h = read_header(in);
+  const BmpHeader h = read_bmp_header(in);
   if (h.compression == kRle8 || h.compression == kRle4) fail_unsupported("run-length compression");
   if (h.compression != kRaw && h.compression != kBitfields) fail_unsupported("compression ", h.compression);
   if (h.bits != 1 && h.bits != 4 && h.bits != 8 && h.bits != 16 && h.bits != 24 && h.bits != 32) {

@@ -13,14 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool hidden(const fs::path& path) { return starts_with(path.filename().string(), "."); }
-
 std::vector<std::string> subfolders(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
   if (!fs::is_directory(folder, error)) fail_environment(folder, ": no such folder");
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory(error) && !hidden(entry.path())) names.push_back(entry.path().filename().string());
+    if (entry.is_directory(error) && !is_hidden(entry.path())) names.push_back(entry.path().filename().string());
   }
   if (error) fail_environment(folder, ": ", error.message());
   std::sort(names.begin(), names.end());

@@ -24,8 +24,6 @@ bool has_image_extension(const fs::path& path) {
   return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
 }
 
-bool hidden(const fs::path& path) { return starts_with(path.filename().string(), "."); }
-
 void list_folder(const std::string& folder, std::vector<Sample>* samples) {
   std::error_code error;
   fs::recursive_directory_iterator entry(folder, error);
@@ -34,7 +32,7 @@ void list_folder(const std::string& folder, std::vector<Sample>* samples) {
   std::string at = folder;  // what was looked at last: an error does not say
   for (const fs::recursive_directory_iterator end; entry != end; entry.increment(error)) {
     at = entry->path().string();
-    if (hidden(entry->path())) {
+    if (is_hidden(entry->path())) {
       entry.disable_recursion_pending();
     } else if (entry->is_regular_file(error) && has_image_extension(entry->path())) {
       paths.push_back(entry->path().string());
@@ -62,6 +60,8 @@ std::optional<int64_t> class_of(std::string_view text, const LabelSet& labels) {
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().filename().string(); }
 
 }  // namespace
+
+bool is_hidden(const std::filesystem::path& path) { return starts_with(path.filename().string(), "."); }
 
 std::vector<Sample> list_images(const std::vector<std::string>& inputs) {
   std::vector<Sample> samples;

@@ -1,5 +1,6 @@
 // Data sets: the images that folders and lists name, in one fixed order, each with its true class where that is known.
 #pragma once
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct Sample {
 // entries sorted by the bytes of their path below it; hidden entries and links to folders are left out. Throws Environment
 // for what cannot be read, Usage for a folder without images.
 std::vector<Sample> list_images(const std::vector<std::string>& inputs);
+
+// True for a name that begins with a dot.
+bool is_hidden(const std::filesystem::path& path);
 
 // A text file of lines "PATH" or "PATH<tab or last space>CLASS", CLASS an index, a synset id or a name of `labels`;
 // relative paths start at the list's folder. Throws Malformed with the line number.

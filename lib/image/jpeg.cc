@@ -16,7 +16,7 @@ namespace {
 // the options allow, but for the first, and to the last.
 constexpr int kCommonScans = 20, kMaxScans = 500;
 
-struct Failure {
+struct JpegFailure {
   jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX];
@@ -27,10 +27,10 @@ struct Failure {
   int64_t most_scanned_pixels;
 };
 
-Failure* failure_of(j_common_ptr codec) { return reinterpret_cast<Failure*>(codec->err); }
+JpegFailure* failure_of(j_common_ptr codec) { return reinterpret_cast<JpegFailure*>(codec->err); }
 
-[[noreturn]] void on_error(j_common_ptr codec) {
-  Failure* failure = failure_of(codec);
+[[noreturn]] void on_jpeg_error(j_common_ptr codec) {
+  JpegFailure* failure = failure_of(codec);
   codec->err->format_message(codec, failure->message);
   failure->code = codec->err->msg_code;
   std::longjmp(failure->jump, 1);
@@ -38,7 +38,7 @@ Failure* failure_of(j_common_ptr codec) { return reinterpret_cast<Failure*>(code
 
 void on_message(j_common_ptr codec, int level) {
   if (level >= 0) return;  // a trace
-  Failure* failure = failure_of(codec);
+  JpegFailure* failure = failure_of(codec);
   if (codec->err->num_warnings++ == 0) codec->err->format_message(codec, failure->warning);
 }
 
@@ -48,7 +48,7 @@ void no_output(j_common_ptr) {}
 // tells a truncated file from one that merely lacks its last marker.
 void init_source(j_decompress_ptr) {}
 boolean fill_input(j_decompress_ptr codec) {
-  Failure* failure = failure_of(reinterpret_cast<j_common_ptr>(codec));
+  JpegFailure* failure = failure_of(reinterpret_cast<j_common_ptr>(codec));
   if (!failure->ends_hard) return FALSE;
   failure->ended = true;
   std::longjmp(failure->jump, 1);
@@ -68,7 +68,7 @@ void on_progress(j_common_ptr codec) {
   const auto most =
       static_cast<int>(std::clamp<int64_t>(failure_of(codec)->most_scanned_pixels / pixels, kCommonScans, kMaxScans));
   if (decoder->input_scan_number <= most) return;
-  Failure* failure = failure_of(codec);
+  JpegFailure* failure = failure_of(codec);
   std::snprintf(failure->message, sizeof failure->message, "more than %d scans of an image of %ld pixels", most,
                 static_cast<long>(pixels));
   failure->code = JERR_UNKNOWN_MARKER;
@@ -76,22 +76,22 @@ void on_progress(j_common_ptr codec) {
 }
 
 // Owns the decoder; everything libjpeg may longjmp across lives here or outside, nothing with a destructor between.
-struct Decoder {
+struct JpegDecoder {
   jpeg_decompress_struct codec{};
-  Failure failure{};
+  JpegFailure failure{};
   jpeg_source_mgr source{};
   jpeg_progress_mgr progress{};
   bool created = false;
-  ~Decoder() {
+  ~JpegDecoder() {
     if (created) jpeg_destroy_decompress(&codec);
   }
 };
 
 enum class Outcome { Done, Failed, Truncated };
 
-Outcome open(Decoder& d, Bytes file) {
+Outcome open(JpegDecoder& d, Bytes file) {
   d.codec.err = jpeg_std_error(&d.failure.manager);
-  d.failure.manager.error_exit = on_error;
+  d.failure.manager.error_exit = on_jpeg_error;
   d.failure.manager.emit_message = on_message;
   d.failure.manager.output_message = no_output;
   if (setjmp(d.failure.jump) != 0) return Outcome::Failed;
@@ -117,10 +117,10 @@ struct Window {
   JDIMENSION left, right, top, bottom;
 };
 
-Window whole_image(const Decoder& d) { return {0, d.codec.image_width, 0, d.codec.image_height}; }
+Window whole_image(const JpegDecoder& d) { return {0, d.codec.image_width, 0, d.codec.image_height}; }
 
 // What is decoded for the pixels that are wanted: with those around them that would show the cut.
-Window with_margin(const Decoder& d, const ImageRegion& wanted) {
+Window with_margin(const JpegDecoder& d, const ImageRegion& wanted) {
   // Smooth chroma upsampling has other weights in the outermost column; and of a progressive file that lacks scans, blocks
   // are smoothed by what lies two blocks away.
   const int64_t margin = d.codec.progressive_mode != 0 ? int64_t{d.codec.max_h_samp_factor} * DCTSIZE * 4 : 2;
@@ -134,7 +134,7 @@ Window with_margin(const Decoder& d, const ImageRegion& wanted) {
 
 // Decodes `window` (or more) into `rows`, whose stride is image width * components. All of the file is read: rows outside of
 // the window are taken apart as far as damage shows.
-Outcome decode(Decoder& d, uint8_t* rows, int n_components, Window window) {
+Outcome decode(JpegDecoder& d, uint8_t* rows, int n_components, Window window) {
   if (setjmp(d.failure.jump) != 0) return d.failure.ended ? Outcome::Truncated : Outcome::Failed;
   d.codec.out_color_space = n_components == 1 ? JCS_GRAYSCALE : n_components == 3 ? JCS_RGB : JCS_CMYK;
   if (!jpeg_start_decompress(&d.codec)) return Outcome::Truncated;
@@ -157,7 +157,7 @@ Outcome decode(Decoder& d, uint8_t* rows, int n_components, Window window) {
   return Outcome::Done;
 }
 
-void check(const Decoder& d, Outcome outcome) {
+void check_outcome(const JpegDecoder& d, Outcome outcome) {
   if (outcome == Outcome::Truncated) fail_malformed("the file ends before the image does");
   if (outcome == Outcome::Done) return;
   switch (d.failure.code) {
@@ -188,7 +188,7 @@ void inverted_cmyk_to_rgb(const std::vector<uint8_t>& cmyk, Image& image) {
 }
 
 // Throws Unsupported where pixels, samples and the coefficients of a file of several scans take more than the file is worth.
-void check_memory(const Decoder& d, Bytes file) {
+void check_memory(const JpegDecoder& d, Bytes file) {
   const uint64_t pixels = uint64_t{d.codec.image_width} * d.codec.image_height;
   uint64_t wanted = pixels * (d.codec.num_components == 3 ? 3 : 3 + static_cast<uint64_t>(d.codec.num_components));
   if (jpeg_has_multiple_scans(const_cast<jpeg_decompress_struct*>(&d.codec)) != FALSE) {
@@ -206,9 +206,9 @@ void check_memory(const Decoder& d, Bytes file) {
 }  // namespace
 
 Image decode_jpeg(Bytes file, const DecodeOptions& options) {
-  Decoder d;
+  JpegDecoder d;
   d.failure.most_scanned_pixels = options.most_scanned_pixels;
-  check(d, open(d, file));
+  check_outcome(d, open(d, file));
   const int n_components = d.codec.num_components;
   if (n_components != 1 && n_components != 3 && n_components != 4) {
     fail_unsupported("an image of ", n_components, " components");
@@ -218,10 +218,10 @@ Image decode_jpeg(Bytes file, const DecodeOptions& options) {
   if (n_components == 3) {
     const bool all = !options.reads || options.apply_orientation;
     const Window window = all ? whole_image(d) : with_margin(d, options.reads({image.width, image.height}));
-    check(d, decode(d, image.rgb.data(), 3, window));
+    check_outcome(d, decode(d, image.rgb.data(), 3, window));
   } else {
     std::vector<uint8_t> samples(image.rgb.size() / 3 * static_cast<size_t>(n_components));
-    check(d, decode(d, samples.data(), n_components, whole_image(d)));
+    check_outcome(d, decode(d, samples.data(), n_components, whole_image(d)));
     if (n_components == 1) {
       grey_to_rgb(samples, image);
     } else {

@@ -11,14 +11,14 @@
 namespace dnn {
 namespace {
 
-struct Failure {
+struct JpegWriteFailure {
   jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX];
 };
 
-[[noreturn]] void on_error(j_common_ptr codec) {
-  auto* failure = reinterpret_cast<Failure*>(codec->err);
+[[noreturn]] void on_jpeg_write_error(j_common_ptr codec) {
+  auto* failure = reinterpret_cast<JpegWriteFailure*>(codec->err);
   codec->err->format_message(codec, failure->message);
   std::longjmp(failure->jump, 1);
 }
@@ -26,7 +26,7 @@ struct Failure {
 // Owns the encoder and its output; everything libjpeg may longjmp across lives here or outside.
 struct Encoder {
   jpeg_compress_struct codec{};
-  Failure failure{};
+  JpegWriteFailure failure{};
   unsigned char* bytes = nullptr;
   unsigned long size = 0;
   bool created = false;
@@ -38,7 +38,7 @@ struct Encoder {
 
 bool encode(Encoder& e, const Image& image, int quality) {
   e.codec.err = jpeg_std_error(&e.failure.manager);
-  e.failure.manager.error_exit = on_error;
+  e.failure.manager.error_exit = on_jpeg_write_error;
   if (setjmp(e.failure.jump) != 0) return false;
   jpeg_create_compress(&e.codec);
   e.created = true;

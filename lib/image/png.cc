@@ -11,7 +11,7 @@
 namespace dnn::codec {
 namespace {
 
-struct Decoder {
+struct PngDecoder {
   png_structp png = nullptr;
   png_infop info = nullptr;
   Bytes file;
@@ -21,7 +21,7 @@ struct Decoder {
   size_t n_rows = 0, spare = 0;  // spare: bytes read behind the last row
   char message[256] = "";
   char warning[256] = "";
-  ~Decoder() {
+  ~PngDecoder() {
     if (png != nullptr) png_destroy_read_struct(&png, &info, nullptr);
   }
 };
@@ -31,21 +31,21 @@ void copy_text(char (&to)[256], const char* from) {
   to[sizeof to - 1] = '\0';
 }
 
-[[noreturn]] void on_error(png_structp png, const char* message) {
-  auto* d = static_cast<Decoder*>(png_get_error_ptr(png));
+[[noreturn]] void on_png_error(png_structp png, const char* message) {
+  auto* d = static_cast<PngDecoder*>(png_get_error_ptr(png));
   copy_text(d->message, message);
   png_longjmp(png, 1);
 }
 
 void on_warning(png_structp png, const char* message) {
-  auto* d = static_cast<Decoder*>(png_get_error_ptr(png));
+  auto* d = static_cast<PngDecoder*>(png_get_error_ptr(png));
   if (d->warning[0] == '\0') copy_text(d->warning, message);
 }
 
 // libpng inflates all that follows the last row, to see that the stream ends: of a file of 6 MB with a few pixels 6 GB.
 constexpr size_t kMostSpare = 1 << 16;
 
-bool all_rows_read(png_structp png, const Decoder& d) {
+bool all_rows_read(png_structp png, const PngDecoder& d) {
   constexpr int kPasses = 7;
   if (d.n_rows == 0) return false;
   if (png_get_interlace_type(png, d.info) != PNG_INTERLACE_NONE) return png_get_current_pass_number(png) >= kPasses;
@@ -53,7 +53,7 @@ bool all_rows_read(png_structp png, const Decoder& d) {
 }
 
 void read_bytes(png_structp png, png_bytep to, size_t n) {
-  auto* d = static_cast<Decoder*>(png_get_io_ptr(png));
+  auto* d = static_cast<PngDecoder*>(png_get_io_ptr(png));
   if (all_rows_read(png, *d)) {
     d->spare += n;
     if (d->spare > kMostSpare) {
@@ -69,13 +69,13 @@ void read_bytes(png_structp png, png_bytep to, size_t n) {
   d->position += n;
 }
 
-struct Header {
+struct PngHeader {
   png_uint_32 width = 0, height = 0;
   int depth = 0, colour = 0;
 };
 
 // Ancillary chunks cannot change the pixels that we return, so none is parsed.
-bool read_header(Decoder& d, Header& h) {
+bool read_png_header(PngDecoder& d, PngHeader& h) {
   if (setjmp(png_jmpbuf(d.png)) != 0) return false;
   png_set_read_fn(d.png, &d, read_bytes);
   png_set_keep_unknown_chunks(d.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
@@ -91,10 +91,10 @@ bool read_header(Decoder& d, Header& h) {
 }
 
 // Samples that are one number of 16 bits.
-bool deep_grey(const Header& h) { return h.depth == 16 && h.colour == PNG_COLOR_TYPE_GRAY; }
+bool deep_grey(const PngHeader& h) { return h.depth == 16 && h.colour == PNG_COLOR_TYPE_GRAY; }
 
 // Fills `rows` of `row_bytes` each; called only once the size has been judged, for libpng allocates by it.
-bool read_rows(Decoder& d, const Header& h, png_bytepp rows, size_t row_bytes) {
+bool read_rows(PngDecoder& d, const PngHeader& h, png_bytepp rows, size_t row_bytes) {
   if (setjmp(png_jmpbuf(d.png)) != 0) return d.complete;
   d.n_rows = h.height;
   if (h.depth == 16 && !deep_grey(h)) png_set_strip_16(d.png);
@@ -111,21 +111,21 @@ bool read_rows(Decoder& d, const Header& h, png_bytepp rows, size_t row_bytes) {
   return true;
 }
 
-void check(const Decoder& d, bool ok) {
+void check_read(const PngDecoder& d, bool ok) {
   if (!ok) fail_malformed(d.message);
 }
 
 }  // namespace
 
 Image decode_png(Bytes file, const DecodeOptions& options) {
-  Decoder d;
+  PngDecoder d;
   d.file = file;
-  d.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &d, on_error, on_warning);
+  d.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &d, on_png_error, on_warning);
   if (d.png == nullptr) throw std::bad_alloc();
   d.info = png_create_info_struct(d.png);
   if (d.info == nullptr) throw std::bad_alloc();
-  Header h;
-  check(d, read_header(d, h));
+  PngHeader h;
+  check_read(d, read_png_header(d, h));
   // Deflate expands no more than 1032 times, so a short file cannot hold a large image.
   const uint64_t least_bytes = uint64_t{h.width} * h.height / 8 / 1032 * (png_get_channels(d.png, d.info) * h.depth);
   if (least_bytes > file.size()) {
@@ -141,7 +141,7 @@ Image decode_png(Bytes file, const DecodeOptions& options) {
   uint8_t* base = colour ? image.rgb.data() : samples.data();
   std::vector<png_bytep> rows(height);
   for (size_t y = 0; y < height; ++y) rows[y] = base + y * stride;
-  check(d, read_rows(d, h, rows.data(), stride));
+  check_read(d, read_rows(d, h, rows.data(), stride));
 
   if (deep_grey(h)) {
     for (size_t i = 0; i < width * height; ++i) {

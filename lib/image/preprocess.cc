@@ -81,7 +81,7 @@ std::array<float, 3> parse_three(std::string_view text, std::string_view what) {
   return values;
 }
 
-void check(const Preprocess& p) {
+void check_preprocess(const Preprocess& p) {
   if (p.divisor == 0) fail_usage("the scale divides by 0");
   for (float std : p.std) {
     if (std == 0) fail_usage("a std of 0");
@@ -158,7 +158,7 @@ Preprocess named_preprocess(std::string_view name, int height, int width, Layout
     p.divisor = row.divisor;
     p.mean = row.mean;
     p.std = row.std;
-    check(p);
+    check_preprocess(p);
     return p;
   }
   fail_usage("preprocessing '", name, "' is none of ", join(preprocess_names()));
@@ -202,7 +202,7 @@ void apply_options(const PreprocessOptions& options, Preprocess* preprocess) {
     if (!(p == *preprocess)) p.name = "custom";  // the layout follows the model and is no part of the name
     p.layout = layout;
   }
-  check(p);
+  check_preprocess(p);
   *preprocess = p;
 }
 
@@ -276,7 +276,7 @@ Preprocess preprocess_from_json(std::string_view text) {
       p.mean[i] = finite(json.at("mean").at(i), "mean");
       p.std[i] = finite(json.at("std").at(i), "std");
     }
-    check(p);
+    check_preprocess(p);
     return p;
   } catch (const nlohmann::json::exception& e) {
     fail_malformed("preprocessing: ", e.what());

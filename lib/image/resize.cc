@@ -220,7 +220,7 @@ uint8_t narrow(uint32_t sum) {
   return static_cast<uint8_t>(std::clamp(value, 0, 255));
 }
 
-constexpr uint32_t kHalf = 1u << (resample::kFractionBits - 1);
+constexpr uint32_t kRounding = 1u << (resample::kFractionBits - 1);
 
 }  // namespace
 
@@ -234,7 +234,7 @@ void resample::horizontal_portable(const PassHorizontal& pass) {
     for (size_t x = 0; x < w.first.size(); ++x) {
       const uint8_t* in = row + 3 * static_cast<size_t>(w.first[x]);
       const int32_t* weight = w.weights.data() + x * static_cast<size_t>(w.taps);
-      uint32_t red = kHalf, green = kHalf, blue = kHalf;
+      uint32_t red = kRounding, green = kRounding, blue = kRounding;
       for (int t = 0; t < taps; ++t) {
         const auto k = static_cast<uint32_t>(weight[t]);
         red += in[3 * t] * k;
@@ -253,7 +253,7 @@ void resample::vertical_portable(const PassVertical& pass) {
   const int taps = std::min(w.taps, pass.in_rows);
   std::vector<uint32_t> sums(pass.row_bytes);
   for (size_t y = 0; y < w.first.size(); ++y) {
-    std::fill(sums.begin(), sums.end(), kHalf);
+    std::fill(sums.begin(), sums.end(), kRounding);
     for (int t = 0; t < taps; ++t) {
       const auto k = static_cast<uint32_t>(w.weights[y * static_cast<size_t>(w.taps) + static_cast<size_t>(t)]);
       if (k == 0) continue;

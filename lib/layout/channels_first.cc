@@ -30,9 +30,9 @@ bool has_channels_last(const Graph& graph) {
   return graph.source_opsets.empty() && (made_by("keras ") || made_by("tensorflow") || made_by("tflite"));
 }
 
-class Mover {
+class ChannelsFirstMover {
  public:
-  explicit Mover(Graph& graph) : graph_(graph) {}
+  explicit ChannelsFirstMover(Graph& graph) : graph_(graph) {}
 
   void run() {
     if (!mark()) return;
@@ -208,7 +208,7 @@ const OpDef* find_flexible(std::string_view name) {
 void to_channels_first(Graph& graph) {
   if (!has_channels_last(graph)) return;
   infer_types(graph);
-  Mover(graph).run();
+  ChannelsFirstMover(graph).run();
   infer_types(graph);
 }
 

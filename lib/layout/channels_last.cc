@@ -15,9 +15,9 @@ bool insists(const Node& node) {
   return node.domain.empty() && (names.count(node.op) != 0 || resizes);
 }
 
-class Mover {
+class ChannelsLastMover {
  public:
-  explicit Mover(Graph& graph) : graph_(graph) {}
+  explicit ChannelsLastMover(Graph& graph) : graph_(graph) {}
 
   void run() {
     const std::vector<NodeId> before = graph_.order();
@@ -114,6 +114,6 @@ class Mover {
 
 }  // namespace
 
-void to_channels_last(Graph& graph) { Mover(graph).run(); }
+void to_channels_last(Graph& graph) { ChannelsLastMover(graph).run(); }
 
 }  // namespace dnn

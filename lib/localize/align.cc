@@ -18,7 +18,7 @@
 namespace dnn {
 namespace {
 
-constexpr size_t kNone = static_cast<size_t>(-1), kNever = kNone - 1;
+constexpr size_t kNever = kNoLayer - 1;
 constexpr double kSame = 1e-5;  // of the largest magnitude: two computations of one value
 // Names are believed where so many of those that another witness speaks of are right.
 constexpr size_t kRightNames = 3, kOfNames = 4;
@@ -77,7 +77,7 @@ void prepare(Side* side, const std::vector<stream::TensorRecord>& records) {
     side->values.push_back(id == ids.end() ? kNoValue : id->second);
     if (id != ids.end()) side->by_value[id->second] = i;
   }
-  side->partner.assign(side->layers.size(), kNone);
+  side->partner.assign(side->layers.size(), kNoLayer);
   for (size_t i = 0; i < side->layers.size(); ++i) side->chains.push_back(chain_of(*side, uses, i));
   side->readers = uses.readers;
 }
@@ -119,7 +119,7 @@ class Alignment {
   }
 
  private:
-  bool free(size_t i, size_t j) const { return a_.partner[i] == kNone && b_.partner[j] == kNone; }
+  bool free(size_t i, size_t j) const { return a_.partner[i] == kNoLayer && b_.partner[j] == kNoLayer; }
   // Whether it can be a pair beside all that are known.
   bool possible(size_t i, size_t j) const {
     return free(i, j) && std::none_of(pairs_.begin(), pairs_.end(), [&](const LayerPair& known) {
@@ -145,15 +145,15 @@ class Alignment {
   }
   void take_given(const GivenPair& pair) {
     if (pair.source.empty() && pair.target.empty()) return;
-    const size_t i = pair.source.empty() ? kNone : layer_of(a_, pair.source, "source");
-    const size_t j = pair.target.empty() ? kNone : layer_of(b_, pair.target, "target");
-    const bool again = i != kNone && a_.partner[i] != kNone;
-    if (again || (j != kNone && b_.partner[j] != kNone))
+    const size_t i = pair.source.empty() ? kNoLayer : layer_of(a_, pair.source, "source");
+    const size_t j = pair.target.empty() ? kNoLayer : layer_of(b_, pair.target, "target");
+    const bool again = i != kNoLayer && a_.partner[i] != kNoLayer;
+    if (again || (j != kNoLayer && b_.partner[j] != kNoLayer))
       fail_usage("'", plain(again ? pair.source : pair.target), "' of the ", again ? "source" : "target",
                  " is lined up twice");
-    if (i == kNone) {
+    if (i == kNoLayer) {
       b_.partner[j] = kNever;
-    } else if (j == kNone) {
+    } else if (j == kNoLayer) {
       a_.partner[i] = kNever;
     } else {
       take(i, j, LayerPair::By::Given);
@@ -280,8 +280,8 @@ class Alignment {
   LayerPair behind_activation(const LayerPair& pair) const {
     const std::string &x = a_.layers[pair.source].op, &y = b_.layers[pair.target].op;
     if (x == y) return pair;
-    if (const size_t j = activation_of(b_, pair.target, x, a_); j != kNone) return {pair.source, j, pair.by};
-    if (const size_t i = activation_of(a_, pair.source, y, b_); i != kNone) return {i, pair.target, pair.by};
+    if (const size_t j = activation_of(b_, pair.target, x, a_); j != kNoLayer) return {pair.source, j, pair.by};
+    if (const size_t i = activation_of(a_, pair.source, y, b_); i != kNoLayer) return {i, pair.target, pair.by};
     return pair;
   }
   // The activation `op` that alone reads layer i, where the other network has no value of its name.
@@ -289,14 +289,14 @@ class Alignment {
     static const std::set<std::string, std::less<>> kActivations = {"Relu",    "Clip",      "LeakyRelu", "PRelu", "Elu",
                                                                     "Sigmoid", "HardSwish", "Tanh",      "Gelu"};
     const ValueId v = side.values[i];
-    if (kActivations.count(op) == 0 || v == kNoValue || side.graph.is_output(v)) return kNone;
+    if (kActivations.count(op) == 0 || v == kNoValue || side.graph.is_output(v)) return kNoLayer;
     const std::vector<NodeId>& readers = side.readers[static_cast<size_t>(v)];
     if (readers.size() != 1 || side.graph.node(readers[0]).op != op || side.graph.node(readers[0]).input(0) != v)
-      return kNone;
+      return kNoLayer;
     const auto made = side.by_value.find(side.graph.node(readers[0]).output(0));
-    if (made == side.by_value.end()) return kNone;
+    if (made == side.by_value.end()) return kNoLayer;
     const auto has_name = [&](const Layer& layer) { return layer.name == side.layers[made->second].name; };
-    return std::any_of(other.layers.begin(), other.layers.end(), has_name) ? kNone : made->second;
+    return std::any_of(other.layers.begin(), other.layers.end(), has_name) ? kNoLayer : made->second;
   }
 
   // The order of axes in which they agree, if they do.
@@ -321,11 +321,11 @@ class Alignment {
     }
     for (const bool same_op : {true, false}) {
       for (size_t i = 0; i < a_.layers.size(); ++i) {
-        if (a_.partner[i] != kNone || !a_.prints[i].telling() || a_.layers[i].role == stream::Role::Input) continue;
+        if (a_.partner[i] != kNoLayer || !a_.prints[i].telling() || a_.layers[i].role == stream::Role::Input) continue;
         const auto [first, last] = by_size.equal_range(a_.prints[i].size);
         for (auto at = first; at != last; ++at) {
           const size_t j = at->second;
-          if (b_.partner[j] != kNone || b_.layers[j].role == stream::Role::Input) continue;
+          if (b_.partner[j] != kNoLayer || b_.layers[j].role == stream::Role::Input) continue;
           if (same_op && a_.layers[i].op != b_.layers[j].op) continue;
           if (!possible(i, j) || !agree(i, j)) continue;
           take(i, j, LayerPair::By::Values);
@@ -367,7 +367,7 @@ class Alignment {
     const auto printed = [&](const Side& side) {
       std::map<std::string, std::vector<Printed>> by_op;
       for (size_t i = 0; i < side.layers.size(); ++i) {
-        if (side.partner[i] != kNone) continue;
+        if (side.partner[i] != kNoLayer) continue;
         std::vector<Print> prints = parameters(side, i);
         if (!prints.empty()) by_op[side.layers[i].op].emplace_back(i, std::move(prints));
       }
@@ -401,7 +401,7 @@ class Alignment {
     for (ValueId v : node.inputs) {
       if (v == kNoValue || side.graph.constant(v) != nullptr) continue;
       const auto at = side.by_value.find(v);
-      found.push_back(at == side.by_value.end() ? kNone : at->second);
+      found.push_back(at == side.by_value.end() ? kNoLayer : at->second);
     }
     return found;
   }
@@ -411,18 +411,18 @@ class Alignment {
     std::map<std::pair<std::string, std::vector<size_t>>, std::vector<size_t>> ours,
         theirs;  // by operator and paired inputs
     for (size_t i = 0; i < a_.layers.size(); ++i) {
-      if (a_.partner[i] != kNone || a_.makers[i] < 0) continue;
+      if (a_.partner[i] != kNoLayer || a_.makers[i] < 0) continue;
       const std::vector<size_t> inputs = inputs_of(a_, a_.graph.node(a_.makers[i]));
       if (inputs.empty() ||
-          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNone || a_.partner[k] >= kNever; }))
+          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNoLayer || a_.partner[k] >= kNever; }))
         continue;
       ours[{a_.layers[i].op, inputs}].push_back(i);
     }
     for (size_t j = 0; j < b_.layers.size(); ++j) {
-      if (b_.partner[j] != kNone || b_.makers[j] < 0) continue;
+      if (b_.partner[j] != kNoLayer || b_.makers[j] < 0) continue;
       std::vector<size_t> inputs = inputs_of(b_, b_.graph.node(b_.makers[j]));
       if (inputs.empty() ||
-          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNone || b_.partner[k] >= kNever; }))
+          std::any_of(inputs.begin(), inputs.end(), [&](size_t k) { return k == kNoLayer || b_.partner[k] >= kNever; }))
         continue;
       for (size_t& k : inputs) k = b_.partner[k];
       theirs[{b_.layers[j].op, inputs}].push_back(j);
@@ -446,19 +446,19 @@ class Alignment {
   // Where paired nodes read a layer: what the others of the pairs read in its place, if that is one layer; kNone if not, and
   // where no pair reads it. Of an Add or a Mul, whose operands may stand in any order, the place says nothing.
   static size_t read_instead(const Side& ours, const Side& theirs, size_t i) {
-    size_t found = kNone;
-    if (ours.values[i] == kNoValue) return kNone;
+    size_t found = kNoLayer;
+    if (ours.values[i] == kNoValue) return kNoLayer;
     for (NodeId id : ours.readers[static_cast<size_t>(ours.values[i])]) {
       const Node& reader = ours.graph.node(id);
       if (has_trait(reader, Trait::Commutes)) continue;
       const auto layer = ours.by_value.find(reader.output(0));
-      const size_t partner = layer == ours.by_value.end() ? kNone : ours.partner[layer->second];
+      const size_t partner = layer == ours.by_value.end() ? kNoLayer : ours.partner[layer->second];
       if (partner >= kNever || theirs.makers[partner] < 0) continue;
       const Node& other = theirs.graph.node(theirs.makers[partner]);
       const auto place = std::find(reader.inputs.begin(), reader.inputs.end(), ours.values[i]) - reader.inputs.begin();
       const auto read = theirs.by_value.find(other.input(static_cast<size_t>(place)));
-      if (other.op != reader.op || read == theirs.by_value.end() || (found != kNone && found != read->second))
-        return kNone;
+      if (other.op != reader.op || read == theirs.by_value.end() || (found != kNoLayer && found != read->second))
+        return kNoLayer;
       found = read->second;
     }
     return found;
@@ -468,9 +468,10 @@ class Alignment {
   bool match_readers() {
     bool any = false;
     for (size_t i = 0; i < a_.layers.size(); ++i) {
-      if (a_.partner[i] != kNone) continue;
+      if (a_.partner[i] != kNoLayer) continue;
       const size_t j = read_instead(a_, b_, i);
-      if (j == kNone || b_.partner[j] != kNone || a_.layers[i].op != b_.layers[j].op || !same_kind(i, j) || !fit(i, j))
+      if (j == kNoLayer || b_.partner[j] != kNoLayer || a_.layers[i].op != b_.layers[j].op || !same_kind(i, j) ||
+          !fit(i, j))
         continue;
       if (read_instead(b_, a_, j) != i || !possible(i, j)) continue;
       take(i, j, LayerPair::By::Wiring);

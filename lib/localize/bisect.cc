@@ -75,10 +75,10 @@ bool rounds_integers(const Graph& before, const Graph& after, const std::vector<
 }
 
 // Searches one side.
-class Search {
+class BisectSearch {
  public:
-  Search(const Graph& model, const std::vector<BisectSample>& samples, const BisectSide& side, bool of_source,
-         const BisectOptions& options, BisectReport* report)
+  BisectSearch(const Graph& model, const std::vector<BisectSample>& samples, const BisectSide& side, bool of_source,
+               const BisectOptions& options, BisectReport* report)
       : model_(model), samples_(samples), side_(side), of_source_(of_source), options_(options), report_(report) {
     for (size_t i : report->searched)
       inputs_.push_back(side.compile.element == DType::Float64 ? in_float64(samples[i].inputs) : samples[i].inputs);
@@ -483,7 +483,7 @@ BisectReport bisect(const Graph& model, const std::vector<BisectSample>& samples
   for (const bool of_source : {false, true}) {
     const BisectSide& side = of_source ? source : target;
     if (side.as_it_is != nullptr) continue;
-    Search search(model, samples, side, of_source, options, &report);
+    BisectSearch search(model, samples, side, of_source, options, &report);
     search.set_differing(order);
     std::vector<Outcome> outcomes;
     for (size_t i : report.searched) outcomes.push_back(of_source ? right[i] : doubted[i]);

@@ -61,7 +61,7 @@ std::optional<Place> place_behind(const Graph& graph, const Uses& uses, NodeId n
 }
 
 // Numbers as the integers that stand for them (ONNX QuantizeLinear: round half to even, saturate).
-Tensor quantized(const Tensor& numbers, const Place& place, DType dtype) {
+Tensor quantized_as(const Tensor& numbers, const Place& place, DType dtype) {
   std::vector<double> values = to_doubles(numbers);
   const std::vector<double> scales = to_doubles(*place.scale);
   const std::vector<double> zeros = place.zero_point == nullptr ? std::vector<double>() : to_doubles(*place.zero_point);
@@ -121,7 +121,7 @@ void set_input(const Edit& edit, const Graph& source, Graph& target) {
   }
   if (is_integer(before.dtype()) && is_float(tensor.dtype())) {
     if (place->scale == nullptr) fail_unsupported("'", plain(target.value(old).name), "' holds integers");
-    tensor = quantized(tensor, *place, before.dtype());
+    tensor = quantized_as(tensor, *place, before.dtype());
   }
   const std::string name = target.value(old).name;
   set_constant(target, place->node, place->input, convert(tensor, before.dtype()), name);

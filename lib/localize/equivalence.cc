@@ -17,20 +17,20 @@ constexpr double kVanished = 1e-3;        // what may be left of it
 
 // Numbers of another kind than any sample's, of its size. Mixed signs hide what only negative values show behind a maximum, so some are
 // negative throughout, and some the same all along a channel, in either order of axes.
-enum class Probe : uint8_t { Mixed, Negative, ByChannel, ByLast };
-constexpr Probe kProbes[] = {Probe::Mixed, Probe::Negative, Probe::ByChannel, Probe::ByLast};
+enum class NumberKind : uint8_t { Mixed, Negative, ByChannel, ByLast };
+constexpr NumberKind kProbes[] = {NumberKind::Mixed, NumberKind::Negative, NumberKind::ByChannel, NumberKind::ByLast};
 
-Tensor other_numbers(const Tensor& tensor, Probe probe, uint64_t seed) {
+Tensor other_numbers(const Tensor& tensor, NumberKind probe, uint64_t seed) {
   double largest = 0;
   for (double x : to_doubles(tensor)) largest = std::isfinite(x) ? std::max(largest, std::abs(x)) : largest;
   Tensor random = random_tensor(DType::Float32, tensor.shape(), seed);
   float* values = random.mutable_data<float>();
   const int rank = tensor.rank();
-  const int axis = probe == Probe::ByChannel ? 1 : rank - 1;
+  const int axis = probe == NumberKind::ByChannel ? 1 : rank - 1;
   const int64_t step = axis < rank && axis >= 0 ? row_major_strides(tensor.shape())[static_cast<size_t>(axis)] : 1;
   for (int64_t i = 0; i < random.size(); ++i) {
-    if (probe == Probe::Negative) values[i] = -std::abs(values[i]);
-    if (probe >= Probe::ByChannel && rank >= 3) values[i] = values[i / step % tensor.dim(axis) * step];
+    if (probe == NumberKind::Negative) values[i] = -std::abs(values[i]);
+    if (probe >= NumberKind::ByChannel && rank >= 3) values[i] = values[i / step % tensor.dim(axis) * step];
   }
   for (int64_t i = 0; i < random.size(); ++i) values[i] *= static_cast<float>(largest);
   return convert(random, tensor.dtype());
@@ -96,7 +96,7 @@ bool OwnErrors::equal_beyond(size_t joint, const std::set<size_t>& joints, const
       return part_of_largest(compare(exact, turned)) <= most;
     };
     if (!equal(values)) return false;
-    for (const Probe probe : kProbes) {
+    for (const NumberKind probe : kProbes) {
       NamedTensors others = values;
       for (size_t from : ours[j].inputs) {
         const std::string& name = source_.value(results_[from].joint.source).name;

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kCertain = 10;  // times the bound
 
-std::string called(const Graph& graph, const Node& node) {
+std::string node_label(const Graph& graph, const Node& node) {
   if (!node.name.empty()) return node.name;
   for (ValueId v : node.outputs) {
     if (v != kNoValue) return graph.value(v).name;
@@ -27,7 +27,7 @@ std::string called(const Graph& graph, const Node& node) {
 }
 
 // Nodes that no input has part in are parameters, not layers.
-FindingSide side_of(const Graph& graph, const std::vector<NodeId>& nodes, const Segment& segment) {
+FindingSide finding_side(const Graph& graph, const std::vector<NodeId>& nodes, const Segment& segment) {
   FindingSide side;
   std::set<ValueId> computed;  // from what is given to the segment
   std::set<NodeId> constant;
@@ -49,7 +49,7 @@ FindingSide side_of(const Graph& graph, const std::vector<NodeId>& nodes, const 
   for (NodeId id : nodes) {
     const Node& node = graph.node(id);
     if (constant.count(id) != 0 && nodes.size() > 1) continue;
-    side.nodes.push_back(called(graph, node));
+    side.nodes.push_back(node_label(graph, node));
     side.ops.push_back(node.op);
     for (ValueId v : node.outputs) {
       if (v != kNoValue) side.values.push_back(graph.value(v).name);
@@ -91,7 +91,7 @@ void compare_constants(const Sides& sides, const Node& a, const Node& b, std::ve
   for (size_t i = 0; i < std::max(a.inputs.size(), b.inputs.size()); ++i) {
     const Tensor *left = constant_of(sides.source, sides.source_uses, a.input(i)),
                  *right = constant_of(sides.target, sides.target_uses, b.input(i));
-    const std::string what = cat(called(sides.target, b), ": ", name_of_input(b, i), " ");
+    const std::string what = cat(node_label(sides.target, b), ": ", name_of_input(b, i), " ");
     if (left == nullptr && right == nullptr) continue;
     if (left != nullptr && right != nullptr) {
       const std::string relation = constant_relation(*left, *right);
@@ -116,16 +116,16 @@ std::vector<std::string> compare_segments(const Sides& sides, const Segment& a, 
   for (const auto& [ours, theirs] : pair_nodes(sides.source, a.nodes, sides.target, b.nodes)) {
     if (theirs < 0) {
       const Node& node = sides.source.node(ours);
-      structure.push_back(cat(node.op, " ", plain(called(sides.source, node)), " only in the source"));
+      structure.push_back(cat(node.op, " ", plain(node_label(sides.source, node)), " only in the source"));
     } else if (ours < 0) {
       const Node& node = sides.target.node(theirs);
-      structure.push_back(cat(node.op, " ", plain(called(sides.target, node)), " only in the target"));
+      structure.push_back(cat(node.op, " ", plain(node_label(sides.target, node)), " only in the target"));
     } else {
       const Node &left = sides.source.node(ours), &right = sides.target.node(theirs);
       compare_constants(sides, left, right, &evidence, &beside);
       for (const AttributeDifference& d : attribute_differences(sides.source, left, sides.target, right))
         evidence.push_back(
-            cat(called(sides.target, right), ": ", d.key, " is ", d.target, ", in the source ", d.source));
+            cat(node_label(sides.target, right), ": ", d.key, " is ", d.target, ", in the source ", d.source));
     }
   }
   evidence.insert(evidence.end(), beside.begin(), beside.end());
@@ -164,12 +164,12 @@ std::string fix_for(const Finding& f, const OwnError& r) {
   return "copy the parameter from the source";
 }
 
-Finding finding_of(const Sides& sides, const std::vector<OwnError>& own, size_t i) {
+Finding new_finding(const Sides& sides, const std::vector<OwnError>& own, size_t i) {
   const OwnError& r = own[i];
   Finding f;
   f.own = i;
-  f.source = side_of(sides.source, r.left_out.empty() ? r.source.nodes : r.left_out, r.source);
-  f.target = side_of(sides.target, r.target.nodes, r.target);
+  f.source = finding_side(sides.source, r.left_out.empty() ? r.source.nodes : r.left_out, r.source);
+  f.target = finding_side(sides.target, r.target.nodes, r.target);
   f.error = r.error;
   f.max_abs = r.max_abs;
   f.largest = r.largest;
@@ -187,7 +187,7 @@ Finding finding_of(const Sides& sides, const std::vector<OwnError>& own, size_t 
   } else if (!r.left_out.empty()) {
     const Node& node = sides.source.node(r.missing);
     f.evidence.insert(f.evidence.begin(),
-                      cat(node.op, " ", plain(called(sides.source, node)),
+                      cat(node.op, " ", plain(node_label(sides.source, node)),
                           " only in the source: without it the source computes what the target does"));
   }
   if (!r.failure.empty()) {
@@ -241,11 +241,11 @@ std::vector<Finding> findings_of(const Graph& source, const Graph& target, const
   });
   std::vector<Finding> findings;
   for (size_t i : wrong) {
-    findings.push_back(finding_of(sides, own, i));
+    findings.push_back(new_finding(sides, own, i));
     findings.back().behind_another = behind.count(i) != 0;
   }
   for (size_t i = 0; i < own.size(); ++i) {
-    if (own[i].latent && !own[i].wrong()) findings.push_back(finding_of(sides, own, i));
+    if (own[i].latent && !own[i].wrong()) findings.push_back(new_finding(sides, own, i));
   }
   return findings;
 }

@@ -11,7 +11,6 @@
 namespace dnn {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // Differences beyond this many times the rounding that was measured, and the floor, are no rounding: parameters that were folded
 // together have been rounded once more.
 constexpr double kTimesRounding = 8;

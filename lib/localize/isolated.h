@@ -1,6 +1,7 @@
 // Isolated segments: what computes one common value in each of two networks, as networks of their own on the same activations,
 // and whether the two mean the same.
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "tensor/compare.h"
 
 namespace dnn {
+
+inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 struct Isolated {
   Graph source, target;                              // inputs of the same values in the same order, one output each

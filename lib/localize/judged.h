@@ -7,6 +7,8 @@
 
 namespace dnn {
 
+inline constexpr double kLoadShare = 0.1;  // of a limited time: for reading samples
+
 struct NotJudged {
   int64_t unread = 0;    // inputs that could not be read
   int64_t left_out = 0;  // for want of time or room, as far as it is known how many there are

@@ -57,7 +57,7 @@ class Values {
   std::vector<int> readers_;
 };
 
-Tensor difference(const Tensor& got, const Tensor& expected) {
+Tensor error_tensor(const Tensor& got, const Tensor& expected) {
   const std::vector<double> a = to_doubles(got), b = to_doubles(expected);
   Tensor result(DType::Float64, expected.shape());
   double* out = result.mutable_data<double>();
@@ -112,7 +112,7 @@ std::vector<KernelError> kernel_errors(Session& session, const Graph& graph, con
       if (got.size() != expected[i].size()) continue;  // an extent that only the run knows: the interpreter's own
       const Distance d = compare(expected[i], got);
       if (d.n_different == 0) continue;
-      error.difference[i] = difference(got, expected[i]);
+      error.difference[i] = error_tensor(got, expected[i]);
       if (d.max_abs < error.max_abs) continue;
       error.max_abs = d.max_abs;
       error.largest = d.largest;

@@ -11,9 +11,7 @@ namespace dnn {
 namespace {
 
 constexpr size_t kMaxOrdered = 4000;  // lining up by order is quadratic
-constexpr size_t kNone = static_cast<size_t>(-1);
-
-AxisOrder moved(size_t rank, size_t from, size_t to) {
+AxisOrder moved_axis(size_t rank, size_t from, size_t to) {
   AxisOrder order;
   for (size_t i = 0; i < rank; ++i) order.push_back(i);
   order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
@@ -46,7 +44,7 @@ int likeness(const Layer& a, const Layer& b) {
 class LineUp {
  public:
   LineUp(const std::vector<Layer>& source, const std::vector<Layer>& target)
-      : source_(source), target_(target), match_(source.size(), kNone), by_(source.size()), taken_(target.size()) {}
+      : source_(source), target_(target), match_(source.size(), kNoLayer), by_(source.size()), taken_(target.size()) {}
 
   std::vector<LayerPair> run(const std::vector<LayerPair>& known, bool by_order) {
     for (const LayerPair& p : known) pair(p.source, p.target, p.by);
@@ -56,7 +54,7 @@ class LineUp {
     if (by_order) match_order();
     std::vector<LayerPair> pairs;
     for (size_t i = 0; i < source_.size(); ++i) {
-      if (match_[i] != kNone) pairs.push_back({i, match_[i], by_[i]});
+      if (match_[i] != kNoLayer) pairs.push_back({i, match_[i], by_[i]});
     }
     return pairs;
   }
@@ -68,7 +66,7 @@ class LineUp {
     taken_[b] = true;
   }
   bool try_pair(size_t a, size_t b, LayerPair::By by) {
-    if (match_[a] != kNone || taken_[b] || !fits(source_[a], target_[b])) return false;
+    if (match_[a] != kNoLayer || taken_[b] || !fits(source_[a], target_[b])) return false;
     pair(a, b, by);
     return true;
   }
@@ -112,7 +110,7 @@ class LineUp {
     const auto stretch = [&](size_t a_end, size_t b_end) {
       std::vector<size_t> left, right;
       for (; a < a_end; ++a) {
-        if (match_[a] == kNone) left.push_back(a);
+        if (match_[a] == kNoLayer) left.push_back(a);
       }
       for (; b < b_end; ++b) {
         if (!taken_[b]) right.push_back(b);
@@ -121,7 +119,7 @@ class LineUp {
     };
     const std::vector<size_t> anchored = match_;
     for (size_t i = 0; i < source_.size(); ++i) {
-      if (anchored[i] == kNone || anchored[i] < b || source_[i].role == stream::Role::Input) continue;
+      if (anchored[i] == kNoLayer || anchored[i] < b || source_[i].role == stream::Role::Input) continue;
       stretch(i, anchored[i]);
     }
     stretch(source_.size(), target_.size());
@@ -222,13 +220,13 @@ std::vector<AxisOrder> axis_orders(const Shape& wanted, const Shape& shape) {
     }
     if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(order);
   };
-  consider(moved(std::max<size_t>(rank, 1), 0, 0));
+  consider(moved_axis(std::max<size_t>(rank, 1), 0, 0));
   // Channels behind the batch, or first where the batch is 1: there a move to the second place would exchange height and width.
   for (size_t channel : {size_t{1}, size_t{0}}) {
     if (channel == 1 && !into.empty() && into[0] > 0) continue;
     if (rank < 2 || channel + 1 >= rank) continue;
-    consider(moved(rank, rank - 1, channel));
-    consider(moved(rank, channel, rank - 1));
+    consider(moved_axis(rank, rank - 1, channel));
+    consider(moved_axis(rank, channel, rank - 1));
   }
   return orders;
 }

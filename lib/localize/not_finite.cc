@@ -42,7 +42,7 @@ Shape index_of(int64_t flat, const Shape& shape) {
   return index;
 }
 
-void count(const Tensor& tensor, NotFiniteOrigin* origin) {
+void count_not_finite(const Tensor& tensor, NotFiniteOrigin* origin) {
   dispatch_float(tensor.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* data = tensor.data<T>();
@@ -99,7 +99,7 @@ void NotFinite::add(const std::vector<Layer>& layers, const std::vector<stream::
       at->layer = i;
       at->sample = sample;
     }
-    count(*held[i], &*at);
+    count_not_finite(*held[i], &*at);
     ++at->n_samples;
   }
 }

@@ -9,7 +9,6 @@ namespace dnn {
 namespace {
 
 constexpr size_t kMostSamples = 1000;  // held in memory
-constexpr double kLoadShare = 0.1;     // of the time, where that is limited: for reading samples
 
 }  // namespace
 

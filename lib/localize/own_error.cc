@@ -15,7 +15,6 @@
 namespace dnn {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kMostJudged = 4;  // samples in float64 of one segment
 constexpr double kSameValue = 1e-5;
 

@@ -12,7 +12,7 @@
 namespace dnn {
 namespace {
 
-constexpr int kMaxRank = 5;  // of weights whose axis orders are tried
+constexpr int kMaxTriedRank = 5;  // of weights whose axis orders are tried
 
 bool numeric(const Tensor& tensor) {
   return is_float(tensor.dtype()) || is_integer(tensor.dtype()) || tensor.dtype() == DType::Bool;
@@ -50,7 +50,7 @@ std::string relation_of_elements(const Tensor& source, const Tensor& target, con
   return "different";
 }
 
-ParameterDifference difference(size_t layer, const Node& node) {
+ParameterDifference node_difference(size_t layer, const Node& node) {
   ParameterDifference d;
   d.layer = layer;
   d.node = node.name;
@@ -60,7 +60,7 @@ ParameterDifference difference(size_t layer, const Node& node) {
 void compare_attributes(size_t layer, const Graph& source, const Node& a, const Graph& target, const Node& b,
                         std::vector<ParameterDifference>* out) {
   for (const AttributeDifference& found : attribute_differences(source, a, target, b)) {
-    ParameterDifference d = difference(layer, a);
+    ParameterDifference d = node_difference(layer, a);
     d.source = d.target = found.key;
     d.relation = found.source + " | " + found.target;
     out->push_back(std::move(d));
@@ -74,7 +74,8 @@ std::string parameter_relation(const Tensor& source, const Tensor& target, const
   if (source.size() == 0) return "";
   if (!numeric(source) || !numeric(target)) return source.identical(target) ? "" : "different";
   const int rank = source.rank();
-  if (rank != target.rank() || rank > kMaxRank) return within(compare(source, target), tolerance) ? "" : "different";
+  if (rank != target.rank() || rank > kMaxTriedRank)
+    return within(compare(source, target), tolerance) ? "" : "different";
   std::string found;
   if (source.shape() == target.shape()) {
     found = relation_of_elements(source, target, tolerance);
@@ -115,7 +116,7 @@ std::vector<ParameterDifference> compare_parameters(const Graph& source, const s
       // A computed operand has no parameter to compare.
       if (left == nullptr && (right == nullptr || a.input(i) != kNoValue)) continue;
       if (right == nullptr && b.input(i) != kNoValue) continue;
-      ParameterDifference d = difference(pair.source, a);
+      ParameterDifference d = node_difference(pair.source, a);
       d.input = static_cast<int>(i);
       if (left != nullptr) {
         d.source = source.value(a.input(i)).name;

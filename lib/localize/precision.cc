@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "base/threads.h"
 #include "interp/interpreter.h"
+#include "localize/isolated.h"
 #include "localize/precision_layers.h"
 #include "ops/op.h"
 #include "passes/match.h"
@@ -23,7 +24,6 @@
 namespace dnn {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // Operators that a model spells out are one layer; what it computes of constants is a constant.
 constexpr const char* kPasses = "only:fold-constant,recognize-activations,recognize-normalization,recognize-dense";
 
@@ -53,14 +53,14 @@ bool has_nan(const Tensor& tensor) {
 }
 
 // How one sample's outputs moved.
-struct Moved {
+struct MovedOutputs {
   std::vector<Squares> outputs;
   Movement movement;
 };
 
-Moved moved(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
-            const std::optional<OutputTolerance>& tolerance) {
-  Moved m;
+MovedOutputs moved_outputs(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
+                           const std::optional<OutputTolerance>& tolerance) {
+  MovedOutputs m;
   for (size_t i = 0; i < before.size(); ++i)
     m.outputs.push_back(before[i].dtype() == DType::String ? Squares() : squares(before[i], after[i]));
   m.movement = movement({before, {}}, {after, {}}, tolerance.value_or(kUnlabelled));
@@ -68,11 +68,11 @@ Moved moved(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
 }
 
 // Samples in their order, so that sums are the same however threads shared them.
-PrecisionEffect effect_of(const std::vector<Moved>& samples) {
+PrecisionEffect effect_of(const std::vector<MovedOutputs>& samples) {
   PrecisionEffect effect;
   std::vector<Squares> sums;
   for (size_t s = 0; s < samples.size(); ++s) {
-    const Moved& m = samples[s];
+    const MovedOutputs& m = samples[s];
     sums.resize(std::max(sums.size(), m.outputs.size()));
     for (size_t i = 0; i < m.outputs.size(); ++i) sums[i].add(m.outputs[i]);
     if (m.movement.relabelled()) effect.relabelled.push_back(s);
@@ -87,7 +87,7 @@ PrecisionEffect effect_of(const std::vector<Moved>& samples) {
 
 struct Measured {
   Squares own;
-  Moved moved;
+  MovedOutputs moved;
 };
 
 class Judge {
@@ -320,7 +320,8 @@ class Judge {
         if (is_float32(now)) measured[l].own.add(squares(before, now));
         if (!now.identical(before)) instead.emplace_back(theirs.at(out), now);
       }
-      measured[l].moved = moved(outputs_[s], instead.empty() ? outputs_[s] : resume(instead), report_.tolerance);
+      measured[l].moved =
+          moved_outputs(outputs_[s], instead.empty() ? outputs_[s] : resume(instead), report_.tolerance);
       for (ValueId in : layers_[l].inputs) {
         if (--reads[static_cast<size_t>(in)] == 0) held.erase(in);
       }
@@ -359,7 +360,7 @@ class Judge {
     }
     for (size_t l = 0; l < layers_.size(); ++l) {
       PrecisionLayer& result = results_[l];
-      std::vector<Moved> moves;
+      std::vector<MovedOutputs> moves;
       Squares own;
       for (size_t s : ran_) {
         own.add(measured_[s][l].own);
@@ -435,10 +436,11 @@ class Judge {
     if (!report_.trials.empty() && options_.deadline.stops()) return false;
     std::vector<bool> keep(layers_.size(), false);
     for (size_t i = 0; i < kept; ++i) keep[ranked_[i]] = true;
-    std::vector<Moved> moves(ran_.size());
+    std::vector<MovedOutputs> moves(ran_.size());
     share_out(pool_, static_cast<int64_t>(ran_.size()), [&](int64_t i) {
       const size_t s = ran_[static_cast<size_t>(i)];
-      moves[static_cast<size_t>(i)] = moved(outputs_[s], run_rounded(samples_[s].inputs, keep), report_.tolerance);
+      moves[static_cast<size_t>(i)] =
+          moved_outputs(outputs_[s], run_rounded(samples_[s].inputs, keep), report_.tolerance);
     });
     PrecisionReport::Trial trial = {kept, effect_of(moves), false};
     trial.holds = trial.effect.relabelled.empty() && std::isfinite(trial.effect.error) &&

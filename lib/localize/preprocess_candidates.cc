@@ -8,12 +8,12 @@ namespace dnn {
 namespace {
 
 // Arithmetic on pixels 0..255, mean and std by red, green, blue: what training scripts, model zoos and their mistakes use.
-struct Arithmetic {
+struct PixelArithmetic {
   float scale, divisor;
   std::array<float, 3> mean, std;
 };
 
-constexpr Arithmetic kArithmetics[] = {
+constexpr PixelArithmetic kArithmetics[] = {
     {1, 255, {0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}},                       // torchvision
     {1, 127.5F, {1, 1, 1}, {1, 1, 1}},                                                  // TensorFlow
     {1, 1, {123.68F, 116.779F, 103.939F}, {1, 1, 1}},                                   // Caffe
@@ -43,7 +43,7 @@ void add(std::vector<Hypothesis>* list, const Hypothesis& candidate) {
 
 std::vector<Hypothesis> arithmetic_candidates(const Hypothesis& base, const PreprocessSearch& search) {
   std::vector<Hypothesis> list = {base};
-  const auto with = [&](const Arithmetic& a, Channels channels, bool mean_reversed) {
+  const auto with = [&](const PixelArithmetic& a, Channels channels, bool mean_reversed) {
     Hypothesis h = base;
     Preprocess& p = h.preprocess;
     p.name = "custom";
@@ -58,7 +58,7 @@ std::vector<Hypothesis> arithmetic_candidates(const Hypothesis& base, const Prep
     }
     add(&list, h);
   };
-  const auto all_orders = [&](const Arithmetic& a) {
+  const auto all_orders = [&](const PixelArithmetic& a) {
     if (base.preprocess.channels == Channels::Grey) {
       if (uniform(a.mean) && uniform(a.std)) with(a, Channels::Grey, false);
       return;
@@ -71,7 +71,7 @@ std::vector<Hypothesis> arithmetic_candidates(const Hypothesis& base, const Prep
   };
   // Those of both sides before those of the table, each in all orders of its channels.
   const auto own = [&](const Preprocess& p) {
-    Arithmetic a = {p.scale, p.divisor, p.mean, p.std};
+    PixelArithmetic a = {p.scale, p.divisor, p.mean, p.std};
     if (p.channels == Channels::Bgr) {
       std::swap(a.mean[0], a.mean[2]);
       std::swap(a.std[0], a.std[2]);
@@ -81,7 +81,7 @@ std::vector<Hypothesis> arithmetic_candidates(const Hypothesis& base, const Prep
   own(base.preprocess);
   own(search.assumed);
   if (search.source_preprocess) own(*search.source_preprocess);
-  for (const Arithmetic& a : kArithmetics) all_orders(a);
+  for (const PixelArithmetic& a : kArithmetics) all_orders(a);
   return list;
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kLoadShare = 0.1;    // of the time, where that is limited: for decoding
 constexpr int64_t kMostImages = 216;  // held decoded: 16 searched, 200 unseen
 
 // A network with one image as input.

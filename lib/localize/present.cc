@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A layer by its node's name, or by its value's where the node has none.
-std::string called(const Layer& layer) { return plain(layer.node.empty() ? layer.name : layer.node); }
+std::string layer_label(const Layer& layer) { return plain(layer.node.empty() ? layer.name : layer.node); }
 
 std::vector<size_t> ranked(const LocalizeReport& report, const std::string& sort) {
   std::vector<size_t> rows;
@@ -73,11 +73,11 @@ std::string counts_line(const LocalizeReport& report) {
 
 std::string first_lines(const LocalizeReport& report, const LayerResult& r) {
   const Layer &a = report.source[r.source], &b = report.target[r.target];
-  std::string out = cat("first divergent layer: ", called(a));
+  std::string out = cat("first divergent layer: ", layer_label(a));
   if (!a.op.empty()) out += cat(" (", plain(a.op), ")");
   out += cat("\n  value ", plain(a.name), " ", shape_text(a.shape));
   if (b.name != a.name || b.node != a.node || b.shape != a.shape)
-    out += cat("; in the target ", called(b), ", value ", plain(b.name), " ", shape_text(b.shape));
+    out += cat("; in the target ", layer_label(b), ", value ", plain(b.name), " ", shape_text(b.shape));
   out += cat("\n  max abs ", words::number(r.max_abs), " of ", words::number(r.largest), ", relative L2 ",
              words::number(r.error), ", of its inputs ", words::number(r.input_error), "\n");
   for (const ParameterDifference& d : report.differences) {
@@ -95,13 +95,13 @@ std::string not_finite_text(const LocalizeReport& report, int64_t top) {
     for (size_t i = 0; i < n; ++i) {
       const NotFiniteOrigin& o = origins[i];
       const Layer& layer = layers[o.layer];
-      out +=
-          cat("not finite in the ", side, ": ", called(layer), layer.op.empty() ? "" : cat(" (", plain(layer.op), ")"),
-              layer.role == stream::Role::Input ? " is given " : " makes ", o.n_nan > 0 ? cat(o.n_nan, " NaN") : "",
-              o.n_nan > 0 && o.n_infinite > 0 ? " and " : "",
-              o.n_infinite > 0 ? cat(o.n_infinite, o.n_infinite == 1 ? " infinity" : " infinities") : "", " in ",
-              o.n_samples, " of ", report.n_samples, report.n_samples == 1 ? " sample" : " samples", ", first at ",
-              shape_text(o.element), o.sample.empty() ? "" : cat(" of ", plain(o.sample)));
+      out += cat("not finite in the ", side, ": ", layer_label(layer),
+                 layer.op.empty() ? "" : cat(" (", plain(layer.op), ")"),
+                 layer.role == stream::Role::Input ? " is given " : " makes ", o.n_nan > 0 ? cat(o.n_nan, " NaN") : "",
+                 o.n_nan > 0 && o.n_infinite > 0 ? " and " : "",
+                 o.n_infinite > 0 ? cat(o.n_infinite, o.n_infinite == 1 ? " infinity" : " infinities") : "", " in ",
+                 o.n_samples, " of ", report.n_samples, report.n_samples == 1 ? " sample" : " samples", ", first at ",
+                 shape_text(o.element), o.sample.empty() ? "" : cat(" of ", plain(o.sample)));
       if (!o.parameter.empty()) {
         out += cat("; its parameter ", plain(o.parameter), " is not finite\n");
       } else {
@@ -158,7 +158,7 @@ std::string label_ranking_text(const LocalizeReport& report, int64_t top) {
       return join(texts, " ");
     };
     cells.push_back(
-        {cat(i + 1), called(layer), plain(layer.op), exact_text(row.points), numbers(row.effect), numbers(row.p)});
+        {cat(i + 1), layer_label(layer), plain(layer.op), exact_text(row.points), numbers(row.effect), numbers(row.p)});
   }
   return out + table(cells, {false, true, true, false, true, true}) +
          cat("points: Borda count of the draws, at most ", n_draws * static_cast<int64_t>(ranking.rows.size() - 1),
@@ -249,9 +249,9 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
       const LayerResult& r = report.layers[rows[i]];
       const Layer &a = report.source[r.source], &b = report.target[r.target];
       recomputed = recomputed || r.recomputed;
-      const std::string other = called(a) == called(b) ? "" : called(b);
+      const std::string other = layer_label(a) == layer_label(b) ? "" : layer_label(b);
       if (!other.empty()) cells[0].back() = "in the target";
-      cells.push_back({cat(i + 1), called(a) + (r.recomputed ? " *" : ""), plain(a.op), words::number(r.max_abs),
+      cells.push_back({cat(i + 1), layer_label(a) + (r.recomputed ? " *" : ""), plain(a.op), words::number(r.max_abs),
                        words::number(r.error), words::number(r.input_error), words::number(r.added)});
       if (labels)
         cells.back().insert(cells.back().end(), {r.label_p ? words::number(*r.label_p) : "-",
@@ -278,7 +278,7 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
             n < report.differences.size() ? cat(" (the first ", n, " of ", report.differences.size(), ")") : "", ":\n");
     for (size_t i = 0; i < n; ++i) {
       const ParameterDifference& d = report.differences[i];
-      out += cat("  ", called(report.source[d.layer]), ": ", parameter_text(d), "\n");
+      out += cat("  ", layer_label(report.source[d.layer]), ": ", parameter_text(d), "\n");
     }
   } else if (report.n_parameters > 0) {
     out += cat("\nall ", report.n_parameters, " parameters of lined-up nodes are the same\n");

@@ -69,7 +69,7 @@ std::string sure(const KernelFinding& f) {
   return f.restores ? "certain" : "one of several";
 }
 
-std::string side_of(const BisectedModel& b, bool of_source) { return of_source ? b.source : b.target; }
+std::string bisected_path(const BisectedModel& b, bool of_source) { return of_source ? b.source : b.target; }
 
 std::string rewrite_text(const BisectedModel& b, const RewriteFinding& f) {
   const char* const what = f.kind == FaultKind::Wrong      ? "computes something else"
@@ -77,7 +77,7 @@ std::string rewrite_text(const BisectedModel& b, const RewriteFinding& f) {
                                                            : "leaves a graph that does not run";
   std::string out =
       cat("pass ", f.pass, ", rewrite ", f.number_in_pass, " of its ", f.n_in_pass, " (", f.number, " of ",
-          f.n_rewrites, " of ", side_of(b, f.of_source), "): ", what, "\n  ", plain(f.reason), "\n");
+          f.n_rewrites, " of ", bisected_path(b, f.of_source), "): ", what, "\n  ", plain(f.reason), "\n");
   out += node_lines("before", f.before) + node_lines("after ", f.after);
   for (size_t i = 0; i < std::min(f.layouts.size(), kMostLines); ++i)
     out += cat("  layout of ", plain(f.layouts[i].first), ": ", plain(f.layouts[i].second), "\n");
@@ -100,7 +100,7 @@ std::string rewrite_text(const BisectedModel& b, const RewriteFinding& f) {
 }
 
 std::string kernel_text(const BisectedModel& b, const KernelFinding& f) {
-  std::string out = cat("kernel ", joined_plain(f.kernels), " of ", side_of(b, f.of_source), ": ",
+  std::string out = cat("kernel ", joined_plain(f.kernels), " of ", bisected_path(b, f.of_source), ": ",
                         f.kind == FaultKind::Wrong ? "computes something else" : "rounds otherwise", "\n  node  ",
                         node_line(f.node), "\n");
   if (!f.rewrite.empty()) out += cat("  made by ", plain(f.rewrite), "\n");

@@ -24,7 +24,7 @@ const char* role_name(PrecisionSpot::Role role) {
 }
 
 // A layer by the first of its nodes that has a name, or by what it makes.
-std::string called(const PrecisionLayer& layer) {
+std::string precision_label(const PrecisionLayer& layer) {
   const auto named =
       std::find_if(layer.nodes.begin(), layer.nodes.end(), [](const std::string& name) { return !name.empty(); });
   return plain(named == layer.nodes.end() ? layer.value : *named);
@@ -64,7 +64,8 @@ std::string kept_text(const PrecisionReport& report) {
   if (n == 0) return cat("no layer has to stay in float32: ", bound, "\n");
   std::string out = cat(counted(n, "layer"), " of ", report.layers.size(), n == 1 ? " has" : " have",
                         " to stay in float32, so that ", bound, ":\n");
-  for (size_t i = 0; i < std::min(n, kMostNamed); ++i) out += cat(i == 0 ? "  " : ", ", called(report.layers[i]));
+  for (size_t i = 0; i < std::min(n, kMostNamed); ++i)
+    out += cat(i == 0 ? "  " : ", ", precision_label(report.layers[i]));
   out += n > kMostNamed ? cat(" and ", n - kMostNamed, " more\n") : "\n";
   for (size_t k : {n, n - 1}) {
     const PrecisionReport::Trial* trial = report.trial(k);
@@ -107,16 +108,17 @@ std::string precision_text(const JudgedPrecision& judged, int64_t top) {
   for (size_t i = 0; i < n; ++i) {
     const PrecisionLayer& layer = report.layers[i];
     const RoundingLoss loss = layer.loss();
-    rows.push_back({cat(i + 1), called(layer), plain(join(layer.ops, "+")), cat(layer.effect.relabelled.size()),
-                    number(layer.effect.error), number(layer.own_error), cat(loss.to_infinity), cat(loss.to_zero),
-                    layer.stays ? "stays" : ""});
+    rows.push_back({cat(i + 1), precision_label(layer), plain(join(layer.ops, "+")),
+                    cat(layer.effect.relabelled.size()), number(layer.effect.error), number(layer.own_error),
+                    cat(loss.to_infinity), cat(loss.to_zero), layer.stays ? "stays" : ""});
   }
   out += words::table(rows, {false, true, true, false, false, false, false, false, true});
   out += "outputs, itself: relative L2 error of the network's outputs and of what the layer makes\n";
   std::string overflows;
   for (size_t i = 0; i < n; ++i) {
     for (const PrecisionSpot& spot : report.layers[i].spots) {
-      if (spot.loss.to_infinity > 0) overflows += cat("  ", called(report.layers[i]), ": ", spot_text(spot), "\n");
+      if (spot.loss.to_infinity > 0)
+        overflows += cat("  ", precision_label(report.layers[i]), ": ", spot_text(spot), "\n");
     }
   }
   if (!overflows.empty()) out += cat("\nbeyond the largest ", dtype_name(report.dtype), ":\n", overflows);

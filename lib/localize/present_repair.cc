@@ -30,7 +30,7 @@ Json apart_json(const Apart& apart) {
           {"distance", words::json_number(apart.distance)}};
 }
 
-const Finding* finding_of(const RepairReport& report, size_t own) {
+const Finding* find_finding(const RepairReport& report, size_t own) {
   for (const Finding& finding : report.findings) {
     if (finding.own == own) return &finding;
   }
@@ -47,7 +47,7 @@ std::string repair_text(const RepairReport& r) {
   if (r.ran_out == true) out += "the time ran out (--time-limit): what was found by then is below\n";
   int i = 0;
   for (const SegmentRepair& repair : r.repairs) {
-    const Finding* finding = finding_of(r, repair.own);
+    const Finding* finding = find_finding(r, repair.own);
     out += cat(++i, ". ", finding == nullptr ? "" : plain(join(finding->target.nodes)), ": ",
                finding == nullptr ? "" : plain(finding->what), "\n");
     for (size_t e = 0; e < repair.edits.size(); ++e)
@@ -89,7 +89,7 @@ std::string repair_text(const RepairReport& r) {
 std::string repair_json(const RepairReport& r) {
   Json repairs = Json::array();
   for (const SegmentRepair& repair : r.repairs) {
-    const Finding* finding = finding_of(r, repair.own);
+    const Finding* finding = find_finding(r, repair.own);
     Json edits = Json::array();
     for (size_t e = 0; e < repair.edits.size(); ++e)
       edits.push_back(

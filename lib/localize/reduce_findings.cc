@@ -196,13 +196,13 @@ bool add_inputs_of(const std::string& path, const Isolated& pair, Arrays* arrays
 }
 
 // A model's format; null of a package.
-const Format* format_of(const std::string& path) {
+const Format* recognised_format(const std::string& path) {
   const ModelSource model = open_model(path);
   return recognise(model);
 }
 
 std::string file_facts(const std::string& path, const Graph& graph) {
-  const Format* format = format_of(path);
+  const Format* format = recognised_format(path);
   std::string text = cat("`", plain(std::filesystem::path(path).filename().string()), "`, ",
                          format == nullptr ? "package" : format->name);
   if (!graph.producer.empty()) text += ", written by " + plain(graph.producer);
@@ -323,7 +323,7 @@ class Writer {
 
   // The target's part as its users know it.
   void write_own_format(const Isolated& pair) {
-    const Format* format = format_of(of_.request.target);
+    const Format* format = recognised_format(of_.request.target);
     if (format == nullptr || std::string(format->name) == "onnx" || format->to_files == nullptr ||
         format->holds != Holds::Graph)
       return;

@@ -41,7 +41,7 @@ size_t levels(const Numbers& values, double step) {
 }
 
 // Symmetric integers of `bits` with one scale for all.
-bool quantized(const Numbers& a, const Numbers& b, int bits) {
+bool is_quantized(const Numbers& a, const Numbers& b, int bits) {
   double largest = 0;
   for (double x : b) largest = std::max(largest, std::abs(x));
   const double most = std::ldexp(1.0, bits - 1) - 1, step = largest / most;
@@ -94,7 +94,7 @@ std::string constant_relation(const Tensor& source, const Tensor& target) {
   if (rounded_by(a, b, as_half)) return "rounded to float16";
   if (rounded_by(a, b, as_bfloat16)) return "rounded to bfloat16";
   for (int bits : {8, 4}) {
-    if (is_float(source.dtype()) && quantized(a, b, bits)) return cat("rounded to int", bits);
+    if (is_float(source.dtype()) && is_quantized(a, b, bits)) return cat("rounded to int", bits);
   }
   if (const std::string k = factor(a, b); !k.empty()) return "scaled by " + k;
   std::string of_layout = parameter_relation(source, target, {.atol = 0, .rtol = 1e-6});

@@ -16,7 +16,7 @@ namespace {
 
 using Edits = std::vector<Edit>;
 
-constexpr size_t kMaxRank = 5;  // of constants whose axes are permuted
+constexpr size_t kMaxPermutedRank = 5;  // of constants whose axes are permuted
 
 std::vector<std::pair<NodeId, NodeId>> paired(std::vector<std::pair<NodeId, NodeId>> nodes) {
   std::erase_if(nodes, [](const auto& pair) { return pair.first < 0 || pair.second < 0; });
@@ -32,7 +32,7 @@ std::string first_output(const Graph& graph, NodeId id) {
 std::vector<std::vector<size_t>> permutations(const Shape& source, const Shape& target) {
   std::vector<std::vector<size_t>> found;
   if (same_extents(source, target)) found.emplace_back();
-  if (source.size() != target.size() || source.size() > kMaxRank || source.size() < 2) return found;
+  if (source.size() != target.size() || source.size() > kMaxPermutedRank || source.size() < 2) return found;
   std::vector<size_t> perm(source.size());
   std::iota(perm.begin(), perm.end(), size_t{0});
   while (std::next_permutation(perm.begin(), perm.end())) {
@@ -43,9 +43,9 @@ std::vector<std::vector<size_t>> permutations(const Shape& source, const Shape& 
   return found;
 }
 
-class Search {
+class RepairSearch {
  public:
-  Search(const Graph& source, const Graph& target, const OwnErrors& own, const Deadline& deadline)
+  RepairSearch(const Graph& source, const Graph& target, const OwnErrors& own, const Deadline& deadline)
       : source_(source), target_(target), own_(own), deadline_(deadline), edit_source_(source), target_uses_(target) {}
 
   SegmentRepair repair(size_t joint) {
@@ -316,7 +316,7 @@ class Search {
 
 std::vector<SegmentRepair> search_repairs(const Graph& source, const Graph& target, const OwnErrors& own,
                                           const std::vector<size_t>& wrong, const Deadline& deadline) {
-  Search search(source, target, own, deadline);
+  RepairSearch search(source, target, own, deadline);
   std::vector<SegmentRepair> repairs;
   for (size_t joint : wrong) repairs.push_back(search.repair(joint));
   return repairs;

@@ -25,7 +25,7 @@ constexpr double kLocalizeShare = 0.5, kEditsShare = 0.75;
 constexpr const char* kRanOut = "the time ran out before an edit was found";
 constexpr double kApart = 0.1;  // outputs further apart are no rounding, nor steps of quantisation
 
-const Format& format_of(const std::string& path, const std::vector<std::string>& shapes) {
+const Format& repairable_format(const std::string& path, const std::vector<std::string>& shapes) {
   const ModelSource model = open_model(path, shapes);
   if (!model.folder && looks_like_package(model.bytes))
     fail_usage(path, " is a package, compiled already: --repair wants the model that it was made of");
@@ -37,16 +37,16 @@ const Format& format_of(const std::string& path, const std::vector<std::string>&
 }
 
 // How far both networks' outputs are from each other, by the sample's place among those that are given.
-struct Moved {
+struct MovedPlaces {
   std::map<int64_t, Movement> by_place;
   NotJudged not_judged;
 };
 
 // The first sample always, the others while there is time.
-Moved movements(const LocalizeRequest& request, const Deadline& deadline) {
+MovedPlaces movements(const LocalizeRequest& request, const Deadline& deadline) {
   ComparedNetwork source(request, request.network, request.source, request.preprocess);
   ComparedNetwork target(request, request.network, request.target, target_preprocess_of(request));
-  Moved found;
+  MovedPlaces found;
   const auto run = [](const ComparedNetwork& network, const LoadedSample& sample) {
     return outcome_of([&] { return network.session->run(sample.inputs); });
   };
@@ -66,7 +66,7 @@ Moved movements(const LocalizeRequest& request, const Deadline& deadline) {
   }
 }
 
-Apart apart(const Moved& moved, const std::function<bool(int64_t place)>& takes) {
+Apart apart(const MovedPlaces& moved, const std::function<bool(int64_t place)>& takes) {
   Apart sum;
   for (const auto& [place, m] : moved.by_place) {
     if (!takes(place)) continue;
@@ -79,7 +79,7 @@ Apart apart(const Moved& moved, const std::function<bool(int64_t place)>& takes)
 
 // The places that edits are searched on: every second of those whose outputs differ, then every second of the others, so that what
 // is held back shows a fault as well as what is searched.
-std::set<int64_t> searched_places(const Moved& moved) {
+std::set<int64_t> searched_places(const MovedPlaces& moved) {
   std::vector<int64_t> differing, others;
   for (const auto& [place, m] : moved.by_place) (m.excess > 1 ? differing : others).push_back(place);
   std::set<int64_t> places;
@@ -212,13 +212,14 @@ bool keeps_preprocess(const RepairRequest& request) {
 }
 
 // What was written, on all inputs: those that the search did not see are told of, those that it saw have to be right as well.
-void judge(const RepairRequest& request, const Moved& before, const std::set<int64_t>& places, RepairReport* report) {
+void judge(const RepairRequest& request, const MovedPlaces& before, const std::set<int64_t>& places,
+           RepairReport* report) {
   LocalizeRequest again = request;
   again.target = request.output;
   again.alignment.clear();  // which names what may be gone
   again.stored_preprocess = says_preprocess(report->edits);
   const Deadline& deadline = request.deadline;
-  const Moved after = movements(again, deadline);
+  const MovedPlaces after = movements(again, deadline);
   const auto both = [&](int64_t place) {
     return before.by_place.count(place) != 0 && after.by_place.count(place) != 0;
   };
@@ -253,8 +254,8 @@ void judge(const RepairRequest& request, const Moved& before, const std::set<int
 }  // namespace
 
 RepairReport repair_model(const RepairRequest& request) {
-  format_of(request.source, request.network.shapes);  // which edits take from
-  const Format& format = format_of(request.target, request.network.shapes);
+  repairable_format(request.source, request.network.shapes);  // which edits take from
+  const Format& format = repairable_format(request.target, request.network.shapes);
   const Format* wanted = format_for_path(request.output);
   if (wanted != &format)
     fail_usage("--repair ", request.output, ": the target is ", format.name,
@@ -266,7 +267,7 @@ RepairReport repair_model(const RepairRequest& request) {
   RepairReport report;
   report.source = request.source;
   report.target = request.target;
-  const Moved before = movements(request, request.deadline.until(kLocalizeShare));
+  const MovedPlaces before = movements(request, request.deadline.until(kLocalizeShare));
   if (before.by_place.empty()) throw Error(ErrorKind::Negative, "no input could be read, so nothing is written");
   for (const auto& [place, moved] : before.by_place) report.places.push_back(place);
   report.not_judged = before.not_judged;

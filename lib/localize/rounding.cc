@@ -15,7 +15,7 @@ namespace {
 constexpr double kSteps = 255;
 constexpr double kLowest = -128, kHighest = 127, kMostSymmetric = 127;
 
-void count(const Tensor& before, const Tensor& after, RoundingLoss* loss) {
+void count_losses(const Tensor& before, const Tensor& after, RoundingLoss* loss) {
   const float* a = before.data<float>();
   const float* b = after.data<float>();
   loss->n += before.size();
@@ -67,7 +67,7 @@ void NumberRange::add(const NumberRange& other) {
 
 Tensor rounded_to(const Tensor& tensor, DType dtype, RoundingLoss* loss) {
   Tensor result = convert(convert(tensor, dtype), DType::Float32);
-  count(tensor, result, loss);
+  count_losses(tensor, result, loss);
   return result;
 }
 
@@ -78,7 +78,7 @@ Tensor rounded_to_int8(const Tensor& tensor, const NumberRange& range, RoundingL
   Tensor result(DType::Float32, tensor.shape());
   const Int8Scale how = {scale, zero, static_cast<float>(kLowest), static_cast<float>(kHighest)};
   how.round(tensor.data<float>(), result.mutable_data<float>(), tensor.size());
-  count(tensor, result, loss);
+  count_losses(tensor, result, loss);
   return result;
 }
 
@@ -106,7 +106,7 @@ Tensor rounded_to_int8_symmetric(const Tensor& tensor, int64_t axis, RoundingLos
   Tensor result(DType::Float32, tensor.shape());
   float* y = result.mutable_data<float>();
   each([&](const Int8Scale& scale, int64_t at) { scale.round(x + at, y + at, step); });
-  count(tensor, result, loss);
+  count_losses(tensor, result, loss);
   return result;
 }
 

@@ -8,6 +8,8 @@
 
 namespace dnn::loops {
 
+inline Expr constant_index(int64_t value) { return constant_int(DType::Int64, value); }
+
 // for v < E: S(v)   ->   for v_o < E/f: for v_i < f: S(v_o*f + v_i);  for v_t < E%f: S(E/f*f + v_t)
 // The tail nest appears only where f does not divide E. Refused for f < 1.
 Stmt split(const Stmt& stmt, const std::string& v, int64_t factor);

@@ -7,8 +7,6 @@
 namespace dnn::metrics {
 namespace {
 
-constexpr size_t kTop = 5;
-
 class Accuracy : public RunMetric {
  public:
   void add(const Outcome& outcome) override {

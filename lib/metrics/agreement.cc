@@ -7,8 +7,6 @@
 namespace dnn::metrics {
 namespace {
 
-constexpr size_t kTop = 5;
-
 class Agreement : public PairMetric {
  public:
   void add(const Meeting& m) override {

@@ -17,12 +17,12 @@
 namespace dnn::metrics {
 namespace {
 
-using Json = nlohmann::json;
+using ParsedJson = nlohmann::json;
 
 constexpr int kMaxDepth = 64;       // a report has five, and its headers' provenance more
 constexpr double kRounding = 1e-9;  // relative; values are stated in decimal
 
-double number_of(const Json& value, const std::string& where) {
+double number_of(const ParsedJson& value, const std::string& where) {
   if (value.is_number()) return value.get<double>();
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
@@ -31,7 +31,7 @@ double number_of(const Json& value, const std::string& where) {
 }
 
 // Metrics that this program does not know are not for it to compare.
-Values values_of(const Json& entry, const std::string& where) {
+Values values_of(const ParsedJson& entry, const std::string& where) {
   Values values;
   const auto map = entry.find("values");
   if (map == entry.end() || !map->is_object()) fail_malformed(where, ": no values");
@@ -42,16 +42,16 @@ Values values_of(const Json& entry, const std::string& where) {
   return values;
 }
 
-const Json& list_of(const Json& json, const char* key, const std::string& name) {
+const ParsedJson& list_of(const ParsedJson& json, const char* key, const std::string& name) {
   const auto it = json.find(key);
   if (it == json.end() || !it->is_array()) fail_malformed(name, ": not a report of dnn-eval --json: no list of ", key);
-  for (const Json& entry : *it) {
+  for (const ParsedJson& entry : *it) {
     if (!entry.is_object()) fail_malformed(name, ": ", key, " holds what is no object");
   }
   return *it;
 }
 
-stream::Header header_of(const Json& entry, const std::string& where) {
+stream::Header header_of(const ParsedJson& entry, const std::string& where) {
   const auto it = entry.find("header");
   if (it == entry.end() || !it->is_object()) fail_malformed(where, ": no header");
   try {
@@ -180,27 +180,27 @@ Allowance parse_allowance(std::string_view text) {
 }
 
 Baseline parse_baseline(std::string_view text, std::string name) {
-  const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
+  const auto shallow = [&](int depth, ParsedJson::parse_event_t, ParsedJson&) {
     if (depth > kMaxDepth) fail_malformed(name, ": nested deeper than ", kMaxDepth);
     return true;
   };
-  Json json;
+  ParsedJson json;
   try {
-    json = Json::parse(text, shallow);
-  } catch (const Json::exception&) {
+    json = ParsedJson::parse(text, shallow);
+  } catch (const ParsedJson::exception&) {
     fail_malformed(name, ": not JSON; a baseline is what dnn-eval --json=FILE wrote");
   }
   if (!json.is_object()) fail_malformed(name, ": not a report of dnn-eval --json");
   Baseline baseline;
   std::map<std::string, size_t> by_letter;
-  for (const Json& entry : list_of(json, "runs", name)) {
+  for (const ParsedJson& entry : list_of(json, "runs", name)) {
     const std::string where = cat(name, ": run ", baseline.runs.size() + 1);
     by_letter.emplace(run_letter(baseline.runs.size()), baseline.runs.size());
     baseline.runs.push_back({header_of(entry, where), values_of(entry, where)});
     const auto n = entry.find("n_predictions");
     if (n != entry.end() && n->is_number_integer()) baseline.runs.back().n_predictions = n->get<int64_t>();
   }
-  for (const Json& entry : list_of(json, "pairs", name)) {
+  for (const ParsedJson& entry : list_of(json, "pairs", name)) {
     const std::string where = cat(name, ": pair ", baseline.pairs.size() + 1);
     const auto run_of = [&](const char* key) {
       const auto it = entry.find(key);

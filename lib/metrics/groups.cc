@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kAbsent = "-", kOwn = "own", kLibrary = "lib:";
+constexpr std::string_view kNoEntry = "-", kOwn = "own", kLibrary = "lib:";
 
 // Those that a run's provenance and command line fill differ in each run.
 const std::vector<std::string>& field_names() {
@@ -58,7 +58,7 @@ std::string field_text(const stream::Header& header, const std::string& field) {
   if (field == "model") {
     const std::string& path = header.model.path;
     const std::string name = path.substr(path.find_last_of('/', path.size() - std::min<size_t>(path.size(), 2)) + 1);
-    return name.empty() ? std::string(kAbsent) : name;
+    return name.empty() ? std::string(kNoEntry) : name;
   }
   if (field == "framework") {
     if (stream::is_command(header.device)) return "exec";
@@ -71,11 +71,11 @@ std::string field_text(const stream::Header& header, const std::string& field) {
   std::string rest = field == "format" ? "model.format" : field;
   // Keys of `host` and `preprocess` may themselves hold dots.
   while (!rest.empty()) {
-    if (!at->is_object()) return std::string(kAbsent);
+    if (!at->is_object()) return std::string(kNoEntry);
     const size_t dot = rest.find('.');
     const std::string key = at->contains(rest) ? rest : rest.substr(0, dot);
     const auto it = at->find(key);
-    if (it == at->end()) return std::string(kAbsent);
+    if (it == at->end()) return std::string(kNoEntry);
     at = &*it;
     rest = rest.substr(std::min(rest.size(), key.size() + 1));
   }

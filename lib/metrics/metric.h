@@ -46,6 +46,8 @@ struct Outcome {
   int64_t batch = 1;
 };
 
+inline constexpr size_t kTop = 5;  // labels of the accuracy beside that of the first one
+
 // True if the two best scores are so close that rounding decides between them: within 1e-4 of the larger magnitude, which is
 // dnn-localize's tolerance too. False of fewer than two scores and of what is no number.
 inline constexpr double kNearTie = 1e-4;

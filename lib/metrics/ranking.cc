@@ -23,7 +23,7 @@ class Numbers {
   std::vector<size_t> many_;
 };
 
-constexpr size_t kAbsent = SIZE_MAX;
+constexpr size_t kNoRank = SIZE_MAX;
 
 // For each place of `a` that of its item in `b`, or kAbsent.
 Numbers places_in(Ranking b, Ranking a) {
@@ -33,7 +33,7 @@ Numbers places_in(Ranking b, Ranking a) {
     for (size_t i = 0; i < a.size(); ++i) {
       size_t j = 0;
       while (j < b.size() && b[j].item() != a[i].item()) ++j;
-      places[i] = j < b.size() ? j : kAbsent;
+      places[i] = j < b.size() ? j : kNoRank;
     }
     return places;
   }
@@ -41,7 +41,7 @@ Numbers places_in(Ranking b, Ranking a) {
   for (size_t j = 0; j < b.size(); ++j) in_b.emplace(b[j].item(), j);
   for (size_t i = 0; i < a.size(); ++i) {
     const auto it = in_b.find(a[i].item());
-    places[i] = it == in_b.end() ? kAbsent : it->second;
+    places[i] = it == in_b.end() ? kNoRank : it->second;
   }
   return places;
 }
@@ -86,7 +86,7 @@ std::optional<double> kendall_tau_b(Ranking a, Ranking b) {
   Numbers a_ranks(a.size()), b_ranks(a.size());  // of the common items
   size_t n_common = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (places[i] == kAbsent) continue;
+    if (places[i] == kNoRank) continue;
     a_ranks[n_common] = a_starts[i];
     b_ranks[n_common++] = b_starts[places[i]];
   }

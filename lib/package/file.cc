@@ -55,14 +55,14 @@ std::optional<KeyedTags> tags_of(const PackageKey& key) {
   return KeyedTags(as_bytes(key.secret), "blobs of packages");
 }
 
-fb::Tag packed(const Tag& tag) {
+fb::Tag packed_tag(const Tag& tag) {
   uint64_t low = 0, high = 0;
   std::memcpy(&low, tag.data(), sizeof low);
   std::memcpy(&high, tag.data() + sizeof low, sizeof high);
   return {low, high};
 }
 
-Tag unpacked(const fb::Tag& tag) {
+Tag unpacked_tag(const fb::Tag& tag) {
   const uint64_t low = tag.low(), high = tag.high();
   Tag result{};
   std::memcpy(result.data(), &low, sizeof low);
@@ -181,7 +181,7 @@ std::string build_manifest(const Package& p, BlobStore& blobs) {
   b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
   const StoreBlob put = [&](Bytes bytes) {
     const BlobStore::Place& place = blobs.add(bytes);
-    const fb::Tag tag = place.tag ? packed(*place.tag) : fb::Tag();
+    const fb::Tag tag = place.tag ? packed_tag(*place.tag) : fb::Tag();
     const auto digest = b.CreateString(place.sha256);
     return fb::CreateBlob(b, place.offset, place.bytes.size(), place.checksum, place.tag ? &tag : nullptr, digest);
   };
@@ -305,7 +305,7 @@ class BlobReader {
   Bytes check(const fb::Blob* blob) const {
     const Bytes content = find(blob);
     if (content.empty()) return content;
-    if (tags_ ? blob->tag() == nullptr || !tags_->holds(content, unpacked(*blob->tag()))
+    if (tags_ ? blob->tag() == nullptr || !tags_->holds(content, unpacked_tag(*blob->tag()))
               : blob->xxh3() != 0 && checksum(content) != blob->xxh3())
       fail_malformed("the ", content.size(), " bytes at ", blob->offset(),
                      " are damaged: remove the package and compile the model again");

@@ -7,15 +7,6 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
-
-template <class Vector>
-auto numbers(const Vector* v) {
-  using T = typename Vector::return_type;
-  check_alignment(v, sizeof(T));
-  return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
-}
-
 std::vector<std::string> texts(const flatbuffers::Vector<Offset<flatbuffers::String>>* v) {
   std::vector<std::string> result;
   if (v != nullptr) {
@@ -124,14 +115,15 @@ class Unpacker {
     if (g == nullptr || g->values() == nullptr || g->nodes() == nullptr || g->order() == nullptr)
       fail_malformed("a graph is missing");
     Graph result;
-    result.name = text(g->name());
-    result.doc = text(g->doc());
-    result.producer = text(g->producer());
+    result.name = text_of(g->name());
+    result.doc = text_of(g->doc());
+    result.producer = text_of(g->producer());
     if (g->metadata() != nullptr) {
-      for (const auto* pair : *g->metadata()) result.metadata.emplace_back(text(pair->key()), text(pair->value()));
+      for (const auto* pair : *g->metadata())
+        result.metadata.emplace_back(text_of(pair->key()), text_of(pair->value()));
     }
     if (g->opsets() != nullptr) {
-      for (const auto* opset : *g->opsets()) result.source_opsets[text(opset->domain())] = opset->version();
+      for (const auto* opset : *g->opsets()) result.source_opsets[text_of(opset->domain())] = opset->version();
     }
     for (const auto* v : *g->values()) result.add_value(value(v));
     for (const auto* n : *g->nodes()) result.add_node(node(n));
@@ -157,7 +149,7 @@ class Unpacker {
   Tensor tensor(const fb::Tensor* t) {
     const DType dtype = dtype_from_onnx(t->dtype());
     if (dtype == DType::Undefined) fail_malformed("a tensor has dtype ", static_cast<int>(t->dtype()));
-    Shape shape = numbers(t->shape());
+    Shape shape = numbers_of(t->shape());
     if (dtype == DType::String) {
       const std::vector<std::string> strings = texts(t->strings());
       if (element_count(shape) != static_cast<int64_t>(strings.size()))
@@ -171,7 +163,7 @@ class Unpacker {
 
  private:
   static std::vector<ValueId> ids(const flatbuffers::Vector<int32_t>* v, const Graph& g) {
-    std::vector<ValueId> result = numbers(v);
+    std::vector<ValueId> result = numbers_of(v);
     for (ValueId id : result) {
       if (id < 0 || id >= g.value_count()) fail_malformed("a graph names value ", id);
     }
@@ -180,13 +172,13 @@ class Unpacker {
 
   Value value(const fb::Value* v) {
     Value result;
-    result.name = text(v->name());
+    result.name = text_of(v->name());
     result.type.dtype = dtype_from_onnx(v->dtype());
     if (v->has_shape()) {
       result.type.shape.emplace();
       if (v->dims() != nullptr) {
         for (const auto* dim : *v->dims()) {
-          Dim d(text(dim->symbol()));
+          Dim d(text_of(dim->symbol()));
           d.size = dim->size();
           result.type.shape->push_back(d);
         }
@@ -194,22 +186,22 @@ class Unpacker {
     }
     if (v->constant() != nullptr) result.constant = tensor(v->constant());
     result.aliases = texts(v->aliases());
-    result.doc = text(v->doc());
-    result.layout = text(v->layout());
+    result.doc = text_of(v->doc());
+    result.layout = text_of(v->layout());
     return result;
   }
 
   Node node(const fb::Node* n) {
     Node result;
-    result.name = text(n->name());
-    result.op = text(n->op());
-    result.domain = text(n->domain());
-    result.inputs = numbers(n->inputs());
-    result.outputs = numbers(n->outputs());
+    result.name = text_of(n->name());
+    result.op = text_of(n->op());
+    result.domain = text_of(n->domain());
+    result.inputs = numbers_of(n->inputs());
+    result.outputs = numbers_of(n->outputs());
     result.sources = texts(n->sources());
-    result.doc = text(n->doc());
+    result.doc = text_of(n->doc());
     if (n->attributes() != nullptr) {
-      for (const auto* a : *n->attributes()) result.attributes[text(a->name())] = attribute(a);
+      for (const auto* a : *n->attributes()) result.attributes[text_of(a->name())] = attribute(a);
     }
     return result;
   }
@@ -225,8 +217,8 @@ class Unpacker {
         if (a->t() == nullptr) break;
         return tensor(a->t());
       case 4: return std::make_shared<const Graph>(graph(a->g()));
-      case 5: return numbers(a->ints());
-      case 6: return numbers(a->floats());
+      case 5: return numbers_of(a->ints());
+      case 6: return numbers_of(a->floats());
       case 7: return a->strings() == nullptr ? std::vector<std::string>() : texts(a->strings()->items());
       case 8: {
         std::vector<Tensor> items;
@@ -237,7 +229,7 @@ class Unpacker {
       }
       default: break;
     }
-    fail_malformed("attribute '", text(a->name()), "' has kind ", static_cast<int>(a->kind()));
+    fail_malformed("attribute '", text_of(a->name()), "' has kind ", static_cast<int>(a->kind()));
   }
 
   const LoadBlob& load_;

@@ -16,6 +16,15 @@ void check_alignment(const Vector* v, size_t bytes) {
     fail_malformed("a list of ", v->size(), " elements of ", bytes, " bytes is not aligned");
 }
 
+inline std::string text_of(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
+
+template <class Vector>
+auto numbers_of(const Vector* v) {
+  using T = typename Vector::return_type;
+  check_alignment(v, sizeof(T));
+  return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
+}
+
 // Places bytes in the file's blob area; equal memory is stored once.
 using StoreBlob = std::function<flatbuffers::Offset<fb::Blob>(Bytes bytes)>;
 // The bytes of a blob, bounds-checked.

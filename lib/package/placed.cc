@@ -8,11 +8,6 @@ namespace {
 
 constexpr size_t kMostParts = 26, kMostText = 4096;
 
-template <class... Parts>
-[[noreturn]] void fail(const Parts&... parts) {
-  fail_malformed("the plan is damaged: ", parts...);
-}
-
 class PlanCheck {
  public:
   explicit PlanCheck(const Package& package)
@@ -20,22 +15,22 @@ class PlanCheck {
 
   void check() {
     check_parts();
-    if (placed_.segments.empty()) fail("it has no segments");
+    if (placed_.segments.empty()) fail_plan("it has no segments");
     if (placed_.whole != nullptr) check_whole();
     for (ValueId v : graph_.inputs) made_[static_cast<size_t>(v)] = true;
     for (size_t s = 0; s < placed_.segments.size(); ++s) check_segment(s, placed_.segments[s]);
     for (ValueId v : graph_.outputs) {
-      if (!made_[static_cast<size_t>(v)]) fail("no segment makes output ", quoted(graph_.value(v).name));
+      if (!made_[static_cast<size_t>(v)]) fail_plan("no segment makes output ", quoted(graph_.value(v).name));
     }
   }
 
  private:
   void check_parts() const {
-    if (placed_.parts.empty() || placed_.parts.size() > kMostParts) fail(placed_.parts.size(), " parts");
+    if (placed_.parts.empty() || placed_.parts.size() > kMostParts) fail_plan(placed_.parts.size(), " parts");
     for (const std::string& part : placed_.parts) {
       const bool plain =
           std::all_of(part.begin(), part.end(), [](char c) { return c > ' ' && c < '\x7f' && c != ','; });
-      if (part.empty() || part.size() > kMostText || !plain) fail("a part is called ", quoted(part.substr(0, 64)));
+      if (part.empty() || part.size() > kMostText || !plain) fail_plan("a part is called ", quoted(part.substr(0, 64)));
     }
   }
 
@@ -43,7 +38,7 @@ class PlanCheck {
   void check_whole() const {
     const Package& whole = *placed_.whole;
     if (whole.variants.size() != 1 || whole.backend() == kPlacedBackend || !whole.variants.front().state.empty())
-      fail("its package is not one that segments share out");
+      fail_plan("its package is not one that segments share out");
     const Graph& own = whole.graph();
     const auto same = [&](const std::vector<ValueId>& mine, const std::vector<ValueId>& theirs) {
       return std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(), [&](ValueId a, ValueId b) {
@@ -51,55 +46,55 @@ class PlanCheck {
       });
     };
     if (!same(graph_.inputs, own.inputs) || !same(graph_.outputs, own.outputs))
-      fail("its package has other inputs or outputs");
+      fail_plan("its package has other inputs or outputs");
     std::vector<bool> taken(whole.variants.front().steps.size(), false);
     for (const PlacedSegment& segment : placed_.segments) {
       for (size_t i = 0; i < segment.steps.size(); ++i) {
         const size_t step = segment.steps[i];
         if (step >= taken.size() || taken[step] || (i > 0 && step < segment.steps[i - 1]))
-          fail("step ", step, " is not one segment's, in its order");
+          fail_plan("step ", step, " is not one segment's, in its order");
         taken[step] = true;
       }
     }
-    if (std::find(taken.begin(), taken.end(), false) != taken.end()) fail("no segment has one of the steps");
+    if (std::find(taken.begin(), taken.end(), false) != taken.end()) fail_plan("no segment has one of the steps");
   }
 
   void check_segment(size_t index, const PlacedSegment& segment) {
-    if (segment.part >= placed_.parts.size()) fail("segment ", index, " is for part ", segment.part);
+    if (segment.part >= placed_.parts.size()) fail_plan("segment ", index, " is for part ", segment.part);
     if ((segment.package == nullptr) != (placed_.whole != nullptr) || (!segment.steps.empty() && !placed_.whole))
-      fail("segment ", index, " and the whole do not fit");
+      fail_plan("segment ", index, " and the whole do not fit");
     for (const std::vector<ValueId>* values : {&segment.inputs, &segment.outputs}) {
       for (ValueId v : *values) check_value(index, v);
     }
     if (segment.package != nullptr) {
-      if (segment.package->backend() == kPlacedBackend) fail("segment ", index, " is placed itself");
+      if (segment.package->backend() == kPlacedBackend) fail_plan("segment ", index, " is placed itself");
       const Graph& own = segment.package->graph();
       check_values(index, segment.inputs, own, own.inputs);
       check_values(index, segment.outputs, own, own.outputs);
     }
     for (ValueId v : segment.inputs) {
-      if (!made_[static_cast<size_t>(v)]) fail("segment ", index, " reads value ", v, " before it is made");
+      if (!made_[static_cast<size_t>(v)]) fail_plan("segment ", index, " reads value ", v, " before it is made");
     }
     for (ValueId v : segment.outputs) {
-      if (made_[static_cast<size_t>(v)]) fail("value ", v, " is made twice");
+      if (made_[static_cast<size_t>(v)]) fail_plan("value ", v, " is made twice");
       made_[static_cast<size_t>(v)] = true;
     }
   }
 
   void check_value(size_t index, ValueId v) const {
-    if (v < 0 || v >= graph_.value_count()) fail("segment ", index, " names value ", v);
+    if (v < 0 || v >= graph_.value_count()) fail_plan("segment ", index, " names value ", v);
   }
 
   // Checks a segment's inputs or outputs: `mine` in the whole graph, `theirs` in its own.
   void check_values(size_t index, const std::vector<ValueId>& mine, const Graph& own,
                     const std::vector<ValueId>& theirs) const {
     if (mine.size() != theirs.size())
-      fail("segment ", index, " lists ", mine.size(), " values, it has ", theirs.size());
+      fail_plan("segment ", index, " lists ", mine.size(), " values, it has ", theirs.size());
     for (size_t i = 0; i < mine.size(); ++i) {
       const Type& type = graph_.value(mine[i]).type;
       if (!type.fixed() || type.text() != own.value(theirs[i]).type.text())
-        fail("segment ", index, " has value ", mine[i], " as ", own.value(theirs[i]).type.text(), ", it is ",
-             type.text());
+        fail_plan("segment ", index, " has value ", mine[i], " as ", own.value(theirs[i]).type.text(), ", it is ",
+                  type.text());
     }
   }
 
@@ -114,11 +109,12 @@ void check_placed(const Package& package) {
   const bool wanted = std::any_of(package.variants.begin(), package.variants.end(),
                                   [](const Variant& v) { return v.target.backend == kPlacedBackend; });
   if (wanted != (package.placed != nullptr) || (wanted && package.variants.size() != 1))
-    fail(wanted ? "the variant" : "the package", " is placed, and ", wanted ? "the package" : "its variant", " is not");
+    fail_plan(wanted ? "the variant" : "the package", " is placed, and ", wanted ? "the package" : "its variant",
+              " is not");
   if (package.placed == nullptr) return;
   const Variant& variant = package.variants.front();
   if (!variant.steps.empty() || !variant.kernels.empty() || !variant.state.empty())
-    fail("a placed package has steps of its own");
+    fail_plan("a placed package has steps of its own");
   PlanCheck(package).check();
 }
 

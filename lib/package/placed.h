@@ -12,6 +12,11 @@
 
 namespace dnn {
 
+template <class... Parts>
+[[noreturn]] void fail_plan(const Parts&... parts) {
+  fail_malformed("the plan is damaged: ", parts...);
+}
+
 inline constexpr std::string_view kPlacedBackend = "placed";
 
 // Nodes that run on one part without waiting in between.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/sha256.h"
+#include "package/placed.h"
 
 namespace dnn {
 namespace {
@@ -19,17 +20,9 @@ std::string code_digest(const Code& code) {
   return sha256_hex({as_bytes(code.source), as_bytes(std::string_view("\0", 1)), as_bytes(code.binary)});
 }
 
-fb::Argument packed(const Argument& a) { return fb::Argument(a.at, a.value, static_cast<uint8_t>(a.kind)); }
+fb::Argument packed_argument(const Argument& a) { return fb::Argument(a.at, a.value, static_cast<uint8_t>(a.kind)); }
 
-Argument unpacked(const fb::Argument& a) { return {static_cast<Argument::Kind>(a.kind()), a.at(), a.value()}; }
-
-std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
-
-template <class T>
-std::vector<T> numbers(const flatbuffers::Vector<T>* v) {
-  check_alignment(v, sizeof(T));
-  return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
-}
+Argument unpacked_argument(const fb::Argument& a) { return {static_cast<Argument::Kind>(a.kind()), a.at(), a.value()}; }
 
 Offset<fb::Target> pack_target(FlatBufferBuilder& b, const VariantTarget& target) {
   const auto backend = b.CreateString(target.backend), isa = b.CreateString(target.isa);
@@ -40,7 +33,7 @@ Offset<fb::Target> pack_target(FlatBufferBuilder& b, const VariantTarget& target
 
 VariantTarget unpack_target(const fb::Target* target) {
   if (target == nullptr) fail_malformed("a variant has no target");
-  VariantTarget result = {text(target->backend()), text(target->isa()), {}, text(target->processor())};
+  VariantTarget result = {text_of(target->backend()), text_of(target->isa()), {}, text_of(target->processor())};
   if (target->extensions() != nullptr) {
     for (const auto* extension : *target->extensions()) result.extensions.push_back(extension->str());
   }
@@ -49,7 +42,7 @@ VariantTarget unpack_target(const fb::Target* target) {
 
 Offset<fb::Step> pack_step(FlatBufferBuilder& b, const Step& step) {
   std::vector<fb::Argument> arguments;
-  for (const Argument& a : step.arguments) arguments.push_back(packed(a));
+  for (const Argument& a : step.arguments) arguments.push_back(packed_argument(a));
   const auto list = b.CreateVectorOfStructs(arguments);
   const auto strides = b.CreateVector(step.strides);
   return fb::CreateStep(b, step.kernel, step.node, list, step.flops, step.bytes, step.samples, strides);
@@ -59,9 +52,9 @@ Step unpack_step(const fb::Step& s) {
   Step step{s.kernel(), s.node(), {}, s.flops(), s.bytes(), s.samples()};
   check_alignment(s.arguments(), alignof(fb::Argument));
   if (s.arguments() != nullptr) {
-    for (const auto* a : *s.arguments()) step.arguments.push_back(unpacked(*a));
+    for (const auto* a : *s.arguments()) step.arguments.push_back(unpacked_argument(*a));
   }
-  step.strides = numbers(s.strides());
+  step.strides = numbers_of(s.strides());
   return step;
 }
 
@@ -77,29 +70,24 @@ Offset<fb::Code> pack_code(FlatBufferBuilder& b, const Code& code, const StoreBl
 Code unpack_code(const fb::Code* c, const std::string& isa, const LoadBlob& find) {
   if (c == nullptr) fail_malformed("the code for ", isa, " is missing");
   Code code{std::string(as_text(find(c->source()))), std::string(as_text(find(c->binary()))), {}, {}};
-  if (code_digest(code) != text(c->sha256())) fail_malformed("the code for ", isa, " is damaged");
-  code.tasks = numbers(c->tasks());
-  code.threads = numbers(c->threads());
+  if (code_digest(code) != text_of(c->sha256())) fail_malformed("the code for ", isa, " is damaged");
+  code.tasks = numbers_of(c->tasks());
+  code.threads = numbers_of(c->threads());
   if (c->threads() == nullptr) code.threads.assign(code.tasks.size(), 0);
   return code;
 }
 
-template <class... Parts>
-[[noreturn]] void fail(const Parts&... parts) {
-  fail_malformed("the plan is damaged: ", parts...);
-}
-
 void check_argument(const Argument& a, const Variant& v, size_t constants) {
   const auto within = [&](size_t n, const char* what) {
-    if (a.at < 0 || static_cast<size_t>(a.at) >= n) fail(what, " ", a.at);
+    if (a.at < 0 || static_cast<size_t>(a.at) >= n) fail_plan(what, " ", a.at);
   };
-  if (a.value < kNoValue || a.value >= v.graph->value_count()) fail("an argument names value ", a.value);
+  if (a.value < kNoValue || a.value >= v.graph->value_count()) fail_plan("an argument names value ", a.value);
   switch (a.kind) {
     case Argument::Kind::Arena:
-      if (a.at < 0 || a.at > v.arena_bytes) fail("arena offset ", a.at);
+      if (a.at < 0 || a.at > v.arena_bytes) fail_plan("arena offset ", a.at);
       return;
     case Argument::Kind::Sample:
-      if (a.at < 0 || a.at > v.sample_arena_bytes) fail("offset ", a.at, " in a sample's arena");
+      if (a.at < 0 || a.at > v.sample_arena_bytes) fail_plan("offset ", a.at, " in a sample's arena");
       return;
     case Argument::Kind::Constant: return within(constants, "constant");
     case Argument::Kind::Input: return within(v.graph->inputs.size(), "input");
@@ -107,31 +95,32 @@ void check_argument(const Argument& a, const Variant& v, size_t constants) {
     case Argument::Kind::Slot: return within(static_cast<size_t>(v.slots), "slot");
     case Argument::Kind::None: return;
   }
-  fail("argument kind ", static_cast<int>(a.kind));
+  fail_plan("argument kind ", static_cast<int>(a.kind));
 }
 
 void check_step(const Step& s, const Variant& v, size_t constants) {
-  if (s.kernel < -1 || s.kernel >= static_cast<int32_t>(v.kernels.size())) fail("kernel ", s.kernel);
-  if (s.node < 0 || s.node >= v.graph->node_slots() || !v.graph->alive(s.node)) fail("node ", s.node);
+  if (s.kernel < -1 || s.kernel >= static_cast<int32_t>(v.kernels.size())) fail_plan("kernel ", s.kernel);
+  if (s.node < 0 || s.node >= v.graph->node_slots() || !v.graph->alive(s.node)) fail_plan("node ", s.node);
   for (const Argument& a : s.arguments) check_argument(a, v, constants);
   if (s.samples < 1 || s.samples > (1 << 20) || s.strides.size() != (s.samples > 1 ? s.arguments.size() : 0) ||
       (s.samples > 1 && s.kernel < 0)) {
-    fail("a step for ", s.samples, " samples with ", s.strides.size(), " strides");
+    fail_plan("a step for ", s.samples, " samples with ", s.strides.size(), " strides");
   }
   for (int64_t stride : s.strides) {
-    if (stride < 0 || stride > kMostBytes / s.samples) fail("a stride of ", stride, " bytes");
+    if (stride < 0 || stride > kMostBytes / s.samples) fail_plan("a stride of ", stride, " bytes");
   }
 }
 
 void check_code(const Variant& v) {
   const std::string& isa = v.target.isa;
-  if (v.code.tasks.size() != v.kernels.size()) fail("code ", isa, " has ", v.code.tasks.size(), " task counts");
-  if (v.code.threads.size() != v.kernels.size()) fail("code ", isa, " has ", v.code.threads.size(), " thread counts");
+  if (v.code.tasks.size() != v.kernels.size()) fail_plan("code ", isa, " has ", v.code.tasks.size(), " task counts");
+  if (v.code.threads.size() != v.kernels.size())
+    fail_plan("code ", isa, " has ", v.code.threads.size(), " thread counts");
   for (int64_t n : v.code.tasks) {
-    if (n < 1) fail("code ", isa, " has a kernel of ", n, " tasks");
+    if (n < 1) fail_plan("code ", isa, " has a kernel of ", n, " tasks");
   }
   for (int64_t n : v.code.threads) {
-    if (n < 0 || n > kMostThreads) fail("code ", isa, " has tasks of ", n, " threads");
+    if (n < 0 || n > kMostThreads) fail_plan("code ", isa, " has tasks of ", n, " threads");
   }
 }
 
@@ -142,18 +131,18 @@ void check_state(const Variant& v) {
     if (output < 0 || static_cast<size_t>(output) >= graph.outputs.size() || input < 0 ||
         static_cast<size_t>(input) >= graph.inputs.size() || !outputs.insert(output).second ||
         !inputs.insert(input).second)
-      fail("output ", output, " is to be input ", input);
+      fail_plan("output ", output, " is to be input ", input);
     const Type& from = graph.value(graph.outputs[static_cast<size_t>(output)]).type;
     const Type& to = graph.value(graph.inputs[static_cast<size_t>(input)]).type;
-    if (!from.fixed() || from.text() != to.text()) fail("output ", output, " is not of the type of input ", input);
+    if (!from.fixed() || from.text() != to.text()) fail_plan("output ", output, " is not of the type of input ", input);
   }
 }
 
 void check(const Variant& v, size_t constants) {
   if (v.arena_bytes < 0 || v.arena_bytes > kMostBytes || v.slots < 0 || v.slots > kMostSlots)
-    fail("arena of ", v.arena_bytes, " bytes");
+    fail_plan("arena of ", v.arena_bytes, " bytes");
   if (v.sample_arena_bytes < 0 || v.sample_arena_bytes > kMostBytes)
-    fail("an arena of ", v.sample_arena_bytes, " bytes a sample");
+    fail_plan("an arena of ", v.sample_arena_bytes, " bytes a sample");
   for (const Placement& p : v.values) check_argument(p.where, v, constants);
   for (const Step& s : v.steps) check_step(s, v, constants);
   check_state(v);
@@ -174,7 +163,7 @@ Offset<fb::Variant> pack_variant(FlatBufferBuilder& b, const Variant& variant, u
   std::vector<Offset<fb::Placement>> values;
   for (const Placement& v : variant.values) {
     const auto layout = b.CreateString(v.layout);
-    const fb::Argument where = packed(v.where);
+    const fb::Argument where = packed_argument(v.where);
     values.push_back(fb::CreatePlacement(b, &where, layout));
   }
   const auto ks = b.CreateVector(kernels);
@@ -192,10 +181,10 @@ Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<c
                        const LoadBlob& find) {
   Variant variant;
   variant.target = unpack_target(v->target());
-  if (v->graph() >= graphs.size()) fail("a variant of graph ", v->graph());
+  if (v->graph() >= graphs.size()) fail_plan("a variant of graph ", v->graph());
   variant.graph = graphs[v->graph()];
   if (v->kernels() != nullptr) {
-    for (const auto* k : *v->kernels()) variant.kernels.push_back({text(k->name()), text(k->pattern())});
+    for (const auto* k : *v->kernels()) variant.kernels.push_back({text_of(k->name()), text_of(k->pattern())});
   }
   if (v->steps() != nullptr) {
     for (const auto* s : *v->steps()) variant.steps.push_back(unpack_step(*s));
@@ -203,7 +192,7 @@ Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<c
   if (v->values() != nullptr) {
     for (const auto* p : *v->values()) {
       if (p->where() == nullptr) fail_malformed("a placement is missing");
-      variant.values.push_back({unpacked(*p->where()), text(p->layout())});
+      variant.values.push_back({unpacked_argument(*p->where()), text_of(p->layout())});
     }
   }
   if (static_cast<int>(variant.values.size()) > variant.graph->value_count())

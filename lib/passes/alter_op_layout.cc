@@ -7,6 +7,7 @@
 #include "loops/layout.h"
 #include "ops/border.h"
 #include "ops/lowering.h"
+#include "ops/quantization.h"
 #include "ops/window.h"
 #include "ops/winograd.h"
 #include "passes/match.h"
@@ -16,8 +17,8 @@ namespace dnn {
 namespace {
 
 constexpr int64_t kBlock = 16;
-constexpr int64_t kLeastChannels = 8;  // below, blocks would be mostly padding
-constexpr int64_t kBytes = 4;          // in a block of fewer channels of 8 bits: what a dot product takes
+constexpr int64_t kLeastBlockedChannels = 8;  // below, blocks would be mostly padding
+constexpr int64_t kBytes = 4;                 // in a block of fewer channels of 8 bits: what a dot product takes
 
 bool is_quantized(const Node& node) { return node.domain == kInternalDomain && node.op == "QuantizedConv"; }
 bool is_internal(const Node& node, const char* op) { return node.domain == kInternalDomain && node.op == op; }
@@ -29,7 +30,6 @@ bool sums_planes(const Node& node) {
 bool is_gradient(const Node& node) {
   return sums_planes(node) || is_internal(node, "ConvInputGradient") || is_internal(node, "MaxPoolGradient");
 }
-bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
 bool spatial(const Node& node) {
   static const std::set<std::string, std::less<>> names = {
@@ -87,7 +87,7 @@ class Chooser {
   }
 
   void block(ValueId v) {
-    if (may_change(v) && (*graph_.value(v).type.shape)[1].size >= kLeastChannels && layouts_.count(v) == 0)
+    if (may_change(v) && (*graph_.value(v).type.shape)[1].size >= kLeastBlockedChannels && layouts_.count(v) == 0)
       blocked_.insert(v);
   }
 
@@ -119,7 +119,7 @@ class Chooser {
     const ValueId w = conv.inputs[1];
     if (!may_change(w) || conv.node->attribute_int("group", 1) != 1) return;
     const Shape shape = graph_.value(w).type.fixed_shape();
-    if (shape[0] >= kLeastChannels && shape[2] * shape[3] == 1) layouts_[w].block(0, kBlock);
+    if (shape[0] >= kLeastBlockedChannels && shape[2] * shape[3] == 1) layouts_[w].block(0, kBlock);
   }
 
   void share(NodeId id) {
@@ -231,7 +231,8 @@ class Chooser {
       layouts_[x].halo(2, low[0], high[0]).halo(3, low[1], high[1]);
     } else if (graph_.is_input(x) && graph_.value(x).type.dtype != DType::Undefined) {
       loops::Layout layout;
-      if (xs[1] >= kLeastChannels || is_byte(type.dtype)) layout.block(1, xs[1] >= kLeastChannels ? kBlock : kBytes);
+      if (xs[1] >= kLeastBlockedChannels || is_byte(type.dtype))
+        layout.block(1, xs[1] >= kLeastBlockedChannels ? kBlock : kBytes);
       layout.halo(2, low[0], high[0]).halo(3, low[1], high[1]);
       wanted->emplace_back(x, layout);
     }
@@ -254,9 +255,9 @@ class Chooser {
       const int filters = back ? 1 : 0, channels = 1 - filters;
       const int64_t m = shape[static_cast<size_t>(filters)], c = shape[static_cast<size_t>(channels)];
       if (c >= kBlock) layout.block(channels, kBlock);
-      if (m >= kLeastChannels) layout.block(filters, m % (2 * kBlock) == 0 ? 2 * kBlock : kBlock);
+      if (m >= kLeastBlockedChannels) layout.block(filters, m % (2 * kBlock) == 0 ? 2 * kBlock : kBlock);
       if (back) layout.order({1, 0, 2, 3});
-    } else if (shape[0] == group && shape[1] == 1 && group >= kLeastChannels) {
+    } else if (shape[0] == group && shape[1] == 1 && group >= kLeastBlockedChannels) {
       layout.block(0, kBlock);
     }
     if (!layout.row_major()) wanted->emplace_back(w, layout);

@@ -14,18 +14,18 @@ namespace dnn {
 namespace {
 
 // Scale and zero point of a node as real numbers that broadcast along the axes of what it converts.
-struct Grid {
+struct QuantizedGrid {
   Tensor scale, zero;
   double low = 0, high = 0;  // of the integers
   DType dtype = DType::Int8;
 
-  bool same(const Grid& other) const {
+  bool same(const QuantizedGrid& other) const {
     return dtype == other.dtype && scale.identical(other.scale) && zero.identical(other.zero);
   }
 };
 
 // The bounds of an integer dtype of up to 16 bits; nothing for others.
-bool set_bounds(Grid* grid) {
+bool set_bounds(QuantizedGrid* grid) {
   switch (grid->dtype) {
     case DType::Int8: grid->low = -128, grid->high = 127; return true;
     case DType::UInt8: grid->low = 0, grid->high = 255; return true;
@@ -35,7 +35,7 @@ bool set_bounds(Grid* grid) {
   }
 }
 
-std::optional<Grid> grid_of(const Graph& graph, const Node& node, DType dtype) {
+std::optional<QuantizedGrid> quantized_grid_of(const Graph& graph, const Node& node, DType dtype) {
   const Tensor* scale = graph.constant(node.inputs[1]);
   const Tensor* zero = node.input(2) == kNoValue ? nullptr : graph.constant(node.inputs[2]);
   const Type& x = graph.value(node.inputs[0]).type;
@@ -51,7 +51,7 @@ std::optional<Grid> grid_of(const Graph& graph, const Node& node, DType dtype) {
     shape.assign(static_cast<size_t>(rank - axis), 1);
     shape[0] = scale->size();
   }
-  Grid grid;
+  QuantizedGrid grid;
   grid.dtype = dtype;
   if (!set_bounds(&grid)) return std::nullopt;
   grid.scale = scale->reshaped(shape);
@@ -65,8 +65,8 @@ std::optional<Grid> grid_of(const Graph& graph, const Node& node, DType dtype) {
 }
 
 // Arithmetic that a patch adds in place of a node; each value is called after `base`.
-struct Arithmetic {
-  Arithmetic(const Graph& graph, Patch& patch, std::string after, const Node& replaced)
+struct RealArithmetic {
+  RealArithmetic(const Graph& graph, Patch& patch, std::string after, const Node& replaced)
       : base(std::move(after)), of(replaced), sink(graph, patch), build(sink, base) {}
 
   ValueId constant(const std::string& name, Tensor tensor) {
@@ -88,7 +88,7 @@ struct Arithmetic {
     return build.add(std::move(node), {cat(base, ".", name)})[0];
   }
   // Round(x / scale)
-  ValueId rounded(ValueId x, const Grid& grid) {
+  ValueId rounded(ValueId x, const QuantizedGrid& grid) {
     return step("Round", {step("Div", {x, constant("scale", grid.scale)}, "scaled")}, "rounded");
   }
 
@@ -105,7 +105,7 @@ bool all_are(const Tensor& tensor, double value) {
 
 // A QuantizeLinear whose only readers are DequantizeLinear of the same grid, as arithmetic in one go; its zero point must be
 // one for all, as bounds are.
-std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const Grid& grid) {
+std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const QuantizedGrid& grid) {
   const Node& node = graph.node(id);
   const ValueId q = node.outputs[0];
   const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(q)];
@@ -114,13 +114,13 @@ std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const
   for (NodeId reader : readers) {
     const Node& back = graph.node(reader);
     if (!is_op(back, "DequantizeLinear") || back.inputs[0] != q) return std::nullopt;
-    const std::optional<Grid> other = grid_of(graph, back, grid.dtype);
+    const std::optional<QuantizedGrid> other = quantized_grid_of(graph, back, grid.dtype);
     if (!other || !grid.same(*other)) return std::nullopt;
   }
   const Node& first = graph.node(readers[0]);
   Patch patch(graph, node.label() + " and " + first.label() + " spelt out");
   patch.place_at(id);
-  Arithmetic steps(graph, patch, graph.value(q).name, node);
+  RealArithmetic steps(graph, patch, graph.value(q).name, node);
   const ValueId kept = steps.step("Clip",
                                   {steps.rounded(node.inputs[0], grid), steps.number("low", grid.low - zero),
                                    steps.number("high", grid.high - zero)},
@@ -132,10 +132,10 @@ std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const
   return patch;
 }
 
-Patch quantize(const Graph& graph, NodeId id, const Grid& grid) {
+Patch quantize(const Graph& graph, NodeId id, const QuantizedGrid& grid) {
   const Node& node = graph.node(id);
   Patch patch(graph, node.label() + " spelt out");
-  Arithmetic steps(graph, patch, graph.value(node.outputs[0]).name, node);
+  RealArithmetic steps(graph, patch, graph.value(node.outputs[0]).name, node);
   ValueId x = steps.rounded(node.inputs[0], grid);
   if (!all_are(grid.zero, 0)) x = steps.step("Add", {x, steps.constant("zero_point", grid.zero)}, "moved");
   x = steps.step("Clip", {x, steps.number("low", grid.low), steps.number("high", grid.high)}, "clipped");
@@ -144,10 +144,10 @@ Patch quantize(const Graph& graph, NodeId id, const Grid& grid) {
   return patch;
 }
 
-Patch dequantize(const Graph& graph, NodeId id, const Grid& grid) {
+Patch dequantize(const Graph& graph, NodeId id, const QuantizedGrid& grid) {
   const Node& node = graph.node(id);
   Patch patch(graph, node.label() + " spelt out");
-  Arithmetic steps(graph, patch, graph.value(node.outputs[0]).name, node);
+  RealArithmetic steps(graph, patch, graph.value(node.outputs[0]).name, node);
   ValueId x = steps.step("Cast", {node.inputs[0]}, "real", kNoValue, {{"to", static_cast<int64_t>(DType::Float32)}});
   if (!all_are(grid.zero, 0)) x = steps.step("Sub", {x, steps.constant("zero_point", grid.zero)}, "moved");
   steps.step("Mul", {x, steps.constant("scale", grid.scale)}, "", node.outputs[0]);
@@ -156,7 +156,7 @@ Patch dequantize(const Graph& graph, NodeId id, const Grid& grid) {
 }
 
 // A node that makes float32 of 16 bits.
-bool widens(const Graph& graph, const Node& node) {
+bool widens_half(const Graph& graph, const Node& node) {
   if (!is_op(node, "Cast") || graph.value(node.outputs[0]).type.dtype != DType::Float32) return false;
   const DType from = graph.value(node.inputs[0]).type.dtype;
   return from == DType::Float16 || from == DType::BFloat16;
@@ -186,13 +186,14 @@ std::vector<Patch> expand_quantization(const Graph& graph, const PassContext&) {
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     const bool to_integers = is_op(node, "QuantizeLinear");
-    const bool widening = widens(graph, node);
+    const bool widening = widens_half(graph, node);
     if (!to_integers && !widening && !is_op(node, "DequantizeLinear")) continue;
     std::optional<Patch> patch;
     if (!to_integers) patch = constant(graph, id);
     const ValueId integers = to_integers ? node.outputs[0] : node.inputs[0];
     const ValueId real = to_integers ? node.inputs[0] : node.outputs[0];
-    const std::optional<Grid> grid = widening ? std::nullopt : grid_of(graph, node, graph.value(integers).type.dtype);
+    const std::optional<QuantizedGrid> grid =
+        widening ? std::nullopt : quantized_grid_of(graph, node, graph.value(integers).type.dtype);
     if (!patch && grid && graph.value(real).type.dtype == DType::Float32) {
       if (to_integers) {
         patch = pair(graph, uses, id, *grid);

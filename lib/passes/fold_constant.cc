@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kAlwaysFold = 1 << 16;
 
 // What makes real numbers of quantised or 16-bit ones.
-bool widens(const Graph& graph, const Node& node) {
+bool widens_constant(const Graph& graph, const Node& node) {
   if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) return false;
   const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
   return node.op == "DequantizeLinear" ||
@@ -41,7 +41,7 @@ std::vector<Patch> fold_constant(const Graph& graph, const PassContext& context)
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     const OpDef* op = find_op(node.domain, node.op);
-    if (context.keep_storage && widens(graph, node)) continue;
+    if (context.keep_storage && widens_constant(graph, node)) continue;
     if (op == nullptr || op->reference == nullptr || !op->deterministic || !captured_values(graph, node).empty())
       continue;
     std::vector<const Tensor*> inputs;

@@ -114,9 +114,9 @@ std::vector<std::pair<const char*, Tensor>> factors_of(Rescale rescale, bool con
 }
 
 // A layer whose result is quantised, taken apart from its end.
-class Layer {
+class ArithmeticLayer {
  public:
-  Layer(const Graph& graph, const Uses& uses, NodeId end, Rescale rescale)
+  ArithmeticLayer(const Graph& graph, const Uses& uses, NodeId end, Rescale rescale)
       : graph_(graph), uses_(uses), end_(end), rescale_(rescale) {}
 
   // A layer whose result stays real: from its operator, or a MatMul's bias, on.
@@ -405,7 +405,7 @@ class Layer {
 }  // namespace
 
 std::optional<Patch> integer_layer(const Graph& graph, const Uses& uses, NodeId end, Rescale rescale) {
-  return Layer(graph, uses, end, rescale).patch();
+  return ArithmeticLayer(graph, uses, end, rescale).patch();
 }
 
 std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeId id, bool before_quantizers) {
@@ -537,14 +537,14 @@ std::vector<Patch> integer_arithmetic(const Graph& graph, const PassContext&) {
     if (std::optional<Patch> patch = integer_average(graph, uses, id, Rescale::Float))
       patches.push_back(std::move(*patch));
     if (!is_op(node, "QuantizeLinear") && !is_op(node, "QLinearConv") && !is_op(node, "QLinearMatMul")) continue;
-    if (std::optional<Patch> patch = Layer(graph, uses, id, Rescale::Float).patch())
+    if (std::optional<Patch> patch = ArithmeticLayer(graph, uses, id, Rescale::Float).patch())
       patches.push_back(std::move(*patch));
   }
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (!is_op(node, "Conv") && !is_op(node, "Gemm") && !is_op(node, "MatMul")) continue;
-    if (std::optional<Patch> patch = Layer(graph, uses, id, Rescale::Float).real_patch())
+    if (std::optional<Patch> patch = ArithmeticLayer(graph, uses, id, Rescale::Float).real_patch())
       patches.push_back(std::move(*patch));
   }
   return patches;

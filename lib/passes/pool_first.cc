@@ -9,7 +9,7 @@ namespace dnn {
 namespace {
 
 // Of the positions that are left, for each of these there were at least so many before.
-constexpr int64_t kFewer = 2;
+constexpr int64_t kFewerPositions = 2;
 
 // A convolution that takes each position of its input by itself.
 bool pointwise(const Graph& graph, const Node& node) {
@@ -51,7 +51,7 @@ std::vector<Patch> pool_first(const Graph& graph, const PassContext&) {
     Shape pooled = x.fixed_shape(), to = y.fixed_shape();
     const int64_t positions = element_count(Shape(pooled.begin() + 2, pooled.end())),
                   left = element_count(Shape(to.begin() + 2, to.end()));
-    if (left * kFewer > positions) continue;
+    if (left * kFewerPositions > positions) continue;
     std::copy(to.begin() + 2, to.end(), pooled.begin() + 2);
 
     Patch patch(graph, pool.label() + " before " + conv.label());

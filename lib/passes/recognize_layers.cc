@@ -39,7 +39,7 @@ std::optional<Patch> dense(const Graph& graph, const Uses& uses, NodeId id) {
   return r.replacement(next, std::move(gemm), "Gemm");
 }
 
-std::optional<Patch> batch_norm(const Graph& graph, const Uses& uses, NodeId id) {
+std::optional<Patch> recognized_batch_norm(const Graph& graph, const Uses& uses, NodeId id) {
   const Node& mul = graph.node(id);
   const ValueId y = mul.outputs[0];
   const auto n = static_cast<int>(rank(graph, y));
@@ -93,7 +93,7 @@ std::vector<Patch> each(const Graph& graph, std::string_view op, const Find& fin
 std::vector<Patch> recognize_dense(const Graph& graph, const PassContext&) { return each(graph, "MatMul", dense); }
 
 std::vector<Patch> recognize_batch_norm(const Graph& graph, const PassContext&) {
-  return each(graph, "Mul", batch_norm);
+  return each(graph, "Mul", recognized_batch_norm);
 }
 
 }  // namespace dnn

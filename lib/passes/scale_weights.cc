@@ -7,7 +7,7 @@ namespace dnn {
 namespace {
 
 // For each weight that is multiplied, so many elements are not.
-constexpr int64_t kFewer = 4;
+constexpr int64_t kFewerWeights = 4;
 
 // The operand of a Mul whose numbers are one per channel of the other, of `shape`; kNoValue when there is none.
 ValueId channel_scale(const Graph& graph, const Node& mul, const Shape& shape) {
@@ -38,7 +38,7 @@ std::vector<Patch> scale_weights(const Graph& graph, const PassContext&) {
     const ValueId scale = channel_scale(graph, mul, shape);
     if (scale == kNoValue || shape[0] != 1 || !is_float(scaled.dtype)) continue;
     const ValueId x = mul.inputs[0] == scale ? mul.inputs[1] : mul.inputs[0];
-    if (x == scale || graph.value(x).type != scaled || weight->dim(0) * kFewer > shape[2] * shape[3]) continue;
+    if (x == scale || graph.value(x).type != scaled || weight->dim(0) * kFewerWeights > shape[2] * shape[3]) continue;
 
     Patch patch(graph, mul.label() + " into " + conv.label());
     const ValueId weights =

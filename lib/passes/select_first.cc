@@ -13,7 +13,7 @@ namespace dnn {
 namespace {
 
 // For each row that is read there are at least so many.
-constexpr int64_t kFewer = 2;
+constexpr int64_t kFewerElements = 2;
 constexpr int64_t kAsItIs = -1;  // in place of an axis
 
 // Of the rows of `of` along `axis`, those at `indices`.
@@ -40,7 +40,7 @@ std::optional<Selection> slice_of(const Graph& graph, const Node& node, const Sh
   const int64_t extent = shape[static_cast<size_t>(s.axis)];
   const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
   const int64_t begin = place(bounds[0]), end = place(bounds[1]);
-  if (begin >= end || (end - begin) * kFewer > extent) return std::nullopt;
+  if (begin >= end || (end - begin) * kFewerElements > extent) return std::nullopt;
   s.indices.resize(static_cast<size_t>(end - begin));
   std::iota(s.indices.begin(), s.indices.end(), begin);
   return s;
@@ -57,7 +57,7 @@ std::optional<Selection> selection_of(const Graph& graph, const Node& node) {
               list->rank() == 1};
   if (s.axis < 0 || s.axis >= static_cast<int64_t>(shape.size())) return std::nullopt;
   const int64_t extent = shape[static_cast<size_t>(s.axis)];
-  if (list->size() * kFewer > extent) return std::nullopt;
+  if (list->size() * kFewerElements > extent) return std::nullopt;
   for (int64_t& i : s.indices) {
     i = positive(i, static_cast<size_t>(extent));
     if (i < 0 || i >= extent) return std::nullopt;

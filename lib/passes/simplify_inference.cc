@@ -24,7 +24,7 @@ Node arithmetic(const std::string& op, const std::string& name, ValueId a, Value
   return node;
 }
 
-void batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
+void simplify_batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
   const Node& node = graph.node(id);
   const Type& x = graph.value(node.inputs[0]).type;
   if (node.attribute_int("training_mode", 0) != 0 || !x.shape || x.shape->size() < 2 ||
@@ -126,7 +126,7 @@ std::vector<Patch> simplify_inference(const Graph& graph, const PassContext&) {
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (!node.domain.empty()) continue;
-    if (node.op == "BatchNormalization") batch_norm(graph, id, &patches);
+    if (node.op == "BatchNormalization") simplify_batch_norm(graph, id, &patches);
     if (node.op == "BatchNormalization") computed_batch_norm(graph, id, &patches);
     if (node.op == "Dropout" || node.op == "Identity") pass_through(graph, id, &patches);
   }

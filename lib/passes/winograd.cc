@@ -15,7 +15,7 @@ namespace {
 using winograd::Axis;
 using winograd::Form;
 
-constexpr int64_t kLeastChannels = 16;  // fewer leave the transforms more work than the products save
+constexpr int64_t kLeastWinogradChannels = 16;  // fewer leave the transforms more work than the products save
 // Products along an axis of stride 1 at most, where both axes have more than one tap: each point more adds to the rounding, twice.
 constexpr int64_t kMostProducts = 8;
 // What a form must gain over one of fewer products, and over the convolution itself: estimates err, and it rounds more.
@@ -111,7 +111,7 @@ std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds
   for (int64_t dilation : node.attribute_ints("dilations", {})) {
     if (dilation != 1) return {};
   }
-  if (w->dim(0) < kLeastChannels || w->dim(1) < kLeastChannels) return {};
+  if (w->dim(0) < kLeastWinogradChannels || w->dim(1) < kLeastWinogradChannels) return {};
   const std::vector<int64_t> strides = node.attribute_ints("strides", {1, 1});
   const Shape ys = y.fixed_shape();
   const Work work{

@@ -10,19 +10,14 @@
 #include "base/error.h"
 #include "place/blocks.h"
 #include "place/costs.h"
+#include "place/timeline.h"
 
 namespace dnn::place {
 namespace {
 
-constexpr int64_t kWarmUp = 5;
+constexpr int64_t kPlacedWarmUp = 5;
 
-std::string number(const char* format, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::string ms(double us) { return number("%.3f", us / 1e3) + " ms"; }
+std::string ms(double us) { return formatted("%.3f", us / 1e3) + " ms"; }
 
 std::string percent(double share) { return cat(std::lround(100 * share), " %"); }
 
@@ -49,7 +44,7 @@ class AutoPlacement {
       ways.push_back(
           {[&candidate, this] { return candidate.session->run(inputs_); }, candidate.session->callers_processors()});
     }
-    run_in_turns(ways, kWarmUp, runs);
+    run_in_turns(ways, kPlacedWarmUp, runs);
     compare(ways, candidates);
     say_what_is_in_the_way();
     return std::move(found_);
@@ -148,13 +143,13 @@ class AutoPlacement {
         const CopyCost& copy = cost_.copy[a][b];
         constexpr double kMiB = 1 << 20;
         found_.in_the_way.push_back(cat("handing over from ", parts_[a].label(), " to ", parts_[b].label(), " takes ",
-                                        number("%.0f", copy.us), " us and ", number("%.0f", copy.us_per_byte * kMiB),
-                                        " us for each MiB"));
+                                        formatted("%.0f", copy.us), " us and ",
+                                        formatted("%.0f", copy.us_per_byte * kMiB), " us for each MiB"));
       }
     }
     for (size_t p = 0; p < parts_.size(); ++p) {
       if (measured_.contention[p] >= 1.02)
-        found_.in_the_way.push_back(cat(parts_[p].label(), " takes ", number("%.2f", measured_.contention[p]),
+        found_.in_the_way.push_back(cat(parts_[p].label(), " takes ", formatted("%.2f", measured_.contention[p]),
                                         " times as long while the others work, too"));
     }
   }
@@ -186,7 +181,7 @@ std::string found_text(const Found& found) {
   if (found.placed.median > 0) {
     text += cat("on several devices: ", ms(found.placed.median), " (predicted ", ms(found.predicted_us), ", ",
                 found.proved ? "the best by these costs" : "not the best by these costs", "), ",
-                number("%.2f", best.latency.median / found.placed.median), " times the best single device\n");
+                formatted("%.2f", best.latency.median / found.placed.median), " times the best single device\n");
   } else if (found.singles.size() > 1) {
     text += cat("no placement on several devices is predicted to be faster", found.proved ? "" : ", not proved", "\n");
   }

@@ -9,18 +9,11 @@
 namespace dnn::place {
 namespace {
 
-std::vector<ValueId> read_by(const Graph& graph, NodeId id) {
-  std::vector<ValueId> values = captured_values(graph, graph.node(id));
-  values.insert(values.end(), graph.node(id).inputs.begin(), graph.node(id).inputs.end());
-  std::erase(values, kNoValue);
-  return values;
-}
-
 // By node: whether it reads constants alone, and what such nodes make.
 std::vector<bool> of_constants(const Graph& graph, const Uses& uses) {
   std::vector<bool> result(static_cast<size_t>(graph.node_slots()), false);
   for (NodeId id : graph.order()) {
-    const std::vector<ValueId> read = read_by(graph, id);
+    const std::vector<ValueId> read = read_by(graph, graph.node(id));
     const bool constant = std::all_of(read.begin(), read.end(), [&](ValueId v) {
       const NodeId maker = uses.producer[static_cast<size_t>(v)];
       return (maker >= 0 && result[static_cast<size_t>(maker)]) ||
@@ -51,7 +44,7 @@ std::vector<std::vector<NodeId>> connected(const Graph& graph, const Uses& uses,
   };
   std::map<ValueId, size_t> from_outside;  // values that are made before the run, by their first reader
   for (size_t i = 0; i < nodes.size(); ++i) {
-    for (ValueId v : read_by(graph, nodes[i])) {
+    for (ValueId v : read_by(graph, graph.node(nodes[i]))) {
       const NodeId maker = uses.producer[static_cast<size_t>(v)];
       if (v == without || (maker < 0 && !graph.is_input(v))) continue;
       const auto inside = at.find(maker);
@@ -92,7 +85,7 @@ std::vector<Run> find_runs(const Graph& graph, const std::function<bool(ValueId)
     const std::vector<NodeId>& with_it = waiting[id];
     runs.back().nodes.insert(runs.back().nodes.end(), with_it.begin(), with_it.end());
     runs.back().nodes.push_back(id);
-    for (ValueId v : read_by(graph, id)) {
+    for (ValueId v : read_by(graph, graph.node(id))) {
       if (uses.readers[static_cast<size_t>(v)].back() == id && !graph.is_output(v)) live.erase(v);
     }
     for (ValueId v : node.outputs) {
@@ -157,7 +150,7 @@ class BlockFinder {
       block.branches.clear();
       block.join = run.nodes;
     }
-    const std::vector<ValueId> read = read_by(graph_, last);
+    const std::vector<ValueId> read = read_by(graph_, graph_.node(last));
     block.join_reads_input = std::find(read.begin(), read.end(), run.in) != read.end();
     return block;
   }
@@ -172,7 +165,7 @@ class BlockFinder {
     for (NodeId id : run.nodes) {
       runs.back().nodes.push_back(id);
       if (id == run.nodes.back()) break;
-      for (ValueId v : read_by(graph_, id)) {
+      for (ValueId v : read_by(graph_, graph_.node(id))) {
         const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
         const bool join_reads = v != run.in && readers.back() == run.nodes.back();
         if (last_of(readers, here) == id && !join_reads) live.erase(v);

@@ -16,7 +16,7 @@
 namespace dnn::place {
 namespace {
 
-constexpr int64_t kWarmUp = 3, kRuns = 15;
+constexpr int64_t kNodeWarmUp = 3, kRuns = 15;
 constexpr int64_t kSmall = 16 << 10, kLarge = 1 << 20;  // bytes of values whose copies are timed
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -28,7 +28,7 @@ void scale_to(std::vector<double>& values, double sum) {
 
 double median_of_runs(Session& session, const std::vector<Tensor>& inputs, const std::vector<int>& processors) {
   std::vector<Way> ways = {{[&] { return session.run(inputs); }, processors}};
-  run_in_turns(ways, kWarmUp, kRuns);
+  run_in_turns(ways, kNodeWarmUp, kRuns);
   return latency_of(ways[0].us).median;
 }
 
@@ -136,9 +136,9 @@ double handover_us(const std::vector<Part>& parts, size_t from, size_t to, const
   const std::vector<Tensor> inputs = inputs_for(graph);
   const PinnedThread pinned(session->callers_processors());
   std::vector<std::vector<SegmentTime>> runs;
-  for (int64_t i = 0; i < kWarmUp + kRuns; ++i) {
+  for (int64_t i = 0; i < kNodeWarmUp + kRuns; ++i) {
     session->run(inputs);
-    if (i >= kWarmUp) runs.push_back(session->times());
+    if (i >= kNodeWarmUp) runs.push_back(session->times());
   }
   return report_runs(*session, runs).handoff_us;
 }

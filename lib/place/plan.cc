@@ -11,16 +11,6 @@
 namespace dnn::place {
 namespace {
 
-// Values that a node reads, those of its subgraphs among them.
-std::vector<ValueId> read_by(const Graph& graph, const Node& node) {
-  std::vector<ValueId> values;
-  for (ValueId v : node.inputs) {
-    if (v != kNoValue) values.push_back(v);
-  }
-  for (ValueId v : captured_values(graph, node)) values.push_back(v);
-  return values;
-}
-
 class Cutter {
  public:
   Cutter(const Graph& graph, const std::vector<size_t>& part_of) : graph_(graph), part_of_(part_of), uses_(graph) {}
@@ -125,6 +115,16 @@ class Cutter {
 };
 
 }  // namespace
+
+// Values that a node reads, those of its subgraphs among them.
+std::vector<ValueId> read_by(const Graph& graph, const Node& node) {
+  std::vector<ValueId> values;
+  for (ValueId v : node.inputs) {
+    if (v != kNoValue) values.push_back(v);
+  }
+  for (ValueId v : captured_values(graph, node)) values.push_back(v);
+  return values;
+}
 
 int64_t Plan::merges() const {
   return std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.merges; });

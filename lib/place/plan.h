@@ -28,6 +28,9 @@ struct Plan {
   int64_t merges() const;
 };
 
+// The values that a node takes, those that its subgraphs capture included.
+std::vector<ValueId> read_by(const Graph& graph, const Node& node);
+
 // Cuts `graph`, whose types are inferred and fixed, by the part of each node (by NodeId). A segment ends where another part needs a value or has
 // made one, and nowhere else. Throws Unsupported for values without a fixed shape between parts, and for outputs that no node makes.
 Plan cut_into_segments(const Graph& graph, const std::vector<size_t>& part_of);

@@ -19,12 +19,6 @@ double median(std::vector<double> values) { return values.empty() ? 0 : latency_
 
 double microseconds(int64_t ns) { return static_cast<double>(ns) / 1e3; }
 
-std::string number(const char* format, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 int64_t end_of(const RunReport& report) {
   int64_t end = 0;
   for (const SegmentReport& s : report.segments) end = std::max(end, s.last.end_ns);
@@ -49,7 +43,7 @@ std::vector<std::string> parts_of(const RunReport& report) {
 std::string picture(const RunReport& report, const std::vector<std::string>& parts, size_t width) {
   constexpr size_t kColumns = 72;
   const auto whole = static_cast<double>(std::max<int64_t>(1, end_of(report)));
-  std::string text = cat("one run of ", number("%.2f", whole / 1e6), " ms:\n");
+  std::string text = cat("one run of ", formatted("%.2f", whole / 1e6), " ms:\n");
   for (const std::string& part : parts) {
     std::string line(kColumns, '.');
     for (const SegmentReport& s : report.segments) {
@@ -66,6 +60,12 @@ std::string picture(const RunReport& report, const std::vector<std::string>& par
 }
 
 }  // namespace
+
+std::string formatted(const char* format, double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
 
 RunReport report_runs(const ParallelSession& session, const std::vector<std::vector<SegmentTime>>& runs) {
   const Plan& plan = session.plan();
@@ -137,15 +137,15 @@ std::string profile_text(const RunReport& report) {
   std::map<std::string, double> busy;
   for (const SegmentReport& s : report.segments) {
     busy[s.part] += s.us;
-    text += cat(padded(s.part, width), number("  %10.1f", s.us), number(" %7.1f", 100 * s.us / whole),
-                number(" %9.1f", s.wait_us), "  ", clean(s.name), s.merges ? "  (merges)" : "", "\n");
+    text += cat(padded(s.part, width), formatted("  %10.1f", s.us), formatted(" %7.1f", 100 * s.us / whole),
+                formatted(" %9.1f", s.wait_us), "  ", clean(s.name), s.merges ? "  (merges)" : "", "\n");
   }
   for (const std::string& part : parts)
-    text += cat(padded(part, width), number("  %10.1f", busy[part]), number(" %7.1f", 100 * busy[part] / whole),
-                " busy; idle ", number("%.1f", std::max(0.0, whole - busy[part])), " us\n");
-  text += cat(report.copies, " copies of ", number("%.1f", static_cast<double>(report.copied_bytes) / 1024),
-              " KiB in all; handing over ", number("%.1f", report.handoff_us), " us; ", report.merges, " merges, ",
-              number("%.1f", report.merge_us), " us\n");
+    text += cat(padded(part, width), formatted("  %10.1f", busy[part]), formatted(" %7.1f", 100 * busy[part] / whole),
+                " busy; idle ", formatted("%.1f", std::max(0.0, whole - busy[part])), " us\n");
+  text += cat(report.copies, " copies of ", formatted("%.1f", static_cast<double>(report.copied_bytes) / 1024),
+              " KiB in all; handing over ", formatted("%.1f", report.handoff_us), " us; ", report.merges, " merges, ",
+              formatted("%.1f", report.merge_us), " us\n");
   return text + picture(report, parts, width);
 }
 

@@ -7,6 +7,9 @@
 
 namespace dnn::place {
 
+// A number as printf writes it, within 47 characters.
+std::string formatted(const char* format, double value);
+
 struct SegmentReport {
   std::string name, part;
   bool merges = false;

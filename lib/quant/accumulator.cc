@@ -24,8 +24,6 @@ Rows rows_of(const Tensor& weights, int64_t axis) {
   return {channels, channels == 0 ? 0 : size / channels, 1, channels};  // a matrix [inputs, outputs]
 }
 
-int group_of(const Plan& plan, ValueId v) { return v == kNoValue ? -1 : plan.group[static_cast<size_t>(v)]; }
-
 bool pair_leaves_16_bits(int64_t a, int64_t b) {
   const int64_t most = 255 * (std::max<int64_t>(a, 0) + std::max<int64_t>(b, 0));
   const int64_t least = 255 * (std::min<int64_t>(a, 0) + std::min<int64_t>(b, 0));

@@ -25,7 +25,7 @@ struct Between {
   double bound = 0;
 };
 
-bool is_float32(const Tensor* tensor) { return tensor != nullptr && tensor->dtype() == DType::Float32; }
+bool is_float32_tensor(const Tensor* tensor) { return tensor != nullptr && tensor->dtype() == DType::Float32; }
 
 int rank_of(const Graph& graph, ValueId v) {
   const auto& shape = graph.value(v).type.shape;
@@ -48,7 +48,7 @@ bool is_depthwise(const Graph& graph, const Node& node) {
 // The axis of the input channels in the weights of a node that can take factors of its input's channels; nullopt where it cannot.
 std::optional<size_t> column_axis(const Graph& graph, const Node& node, int axis) {
   const Tensor* weights = graph.constant(node.input(1));
-  if (!is_float32(weights)) return std::nullopt;
+  if (!is_float32_tensor(weights)) return std::nullopt;
   if (is_op(node, "Conv") && axis == 1) {
     if (is_depthwise(graph, node)) return 0;
     return int_attribute(node, "group") == 1 ? std::optional<size_t>(1) : std::nullopt;
@@ -62,7 +62,7 @@ std::optional<size_t> column_axis(const Graph& graph, const Node& node, int axis
 // Constants of a node, by input, and the axis in each of the channels that it makes; empty where they cannot take factors.
 std::map<size_t, size_t> row_axes(const Graph& graph, const Node& node) {
   const Tensor *weights = graph.constant(node.input(1)), *bias = graph.constant(node.input(2));
-  if (!is_float32(weights) || (node.input(2) != kNoValue && !is_float32(bias))) return {};
+  if (!is_float32_tensor(weights) || (node.input(2) != kNoValue && !is_float32_tensor(bias))) return {};
   std::map<size_t, size_t> axes;
   if (is_op(node, "Conv")) {
     axes[1] = 0;

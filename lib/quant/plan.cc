@@ -13,7 +13,9 @@
 namespace dnn::quant {
 namespace {
 
-bool is_float32(const Graph& graph, ValueId v) { return v != kNoValue && graph.value(v).type.dtype == DType::Float32; }
+bool is_float32_value(const Graph& graph, ValueId v) {
+  return v != kNoValue && graph.value(v).type.dtype == DType::Float32;
+}
 
 // Inputs that are numbers of the network, as against shapes, indices, bounds and padding values.
 std::vector<ValueId> data_inputs(const Graph& graph, const Node& node, Role role) {
@@ -23,7 +25,7 @@ std::vector<ValueId> data_inputs(const Graph& graph, const Node& node, Role role
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (i > 0 && !all) break;
     if (role == Role::Weighted && i > 0 && graph.constant(node.inputs[i]) != nullptr) continue;
-    if (is_float32(graph, node.inputs[i])) result.push_back(node.inputs[i]);
+    if (is_float32_value(graph, node.inputs[i])) result.push_back(node.inputs[i]);
   }
   return result;
 }
@@ -40,8 +42,8 @@ std::optional<int64_t> weight_axis(const Graph& graph, const Node& node) {
 
 // Why a node of roles.def cannot compute on integers; "" where it can.
 std::string obstacle(const Graph& graph, const Node& node, Role role) {
-  if (node.outputs.empty() || !is_float32(graph, node.outputs[0])) return "it makes no float32 numbers";
-  if (node.inputs.empty() || !is_float32(graph, node.inputs[0])) return "it reads no float32 numbers";
+  if (node.outputs.empty() || !is_float32_value(graph, node.outputs[0])) return "it makes no float32 numbers";
+  if (node.inputs.empty() || !is_float32_value(graph, node.inputs[0])) return "it reads no float32 numbers";
   if (role == Role::Weighted) {
     if (node.op == "MatMul" && graph.constant(node.input(0)) != nullptr) return "its first operand is constant";
     if (node.op != "MatMul" && !weight_axis(graph, node)) return "its weights are not constant float32";
@@ -115,7 +117,7 @@ class Planner {
                                         : obstacle(graph_, node, role);
       if (!reason.empty()) {
         // Of shapes and indices there is nothing to say.
-        if (is_float32(graph_, node.outputs.empty() ? kNoValue : node.outputs[0])) {
+        if (is_float32_value(graph_, node.outputs.empty() ? kNoValue : node.outputs[0])) {
           plan_.left_float.push_back(id);
           plan_.reasons.push_back(reason);
           plan_.chosen.push_back(keep || left);
@@ -142,7 +144,7 @@ class Planner {
   }
 
   void need(ValueId v) {
-    if (is_float32(graph_, v) && graph_.constant(v) == nullptr) needed_.insert(v);
+    if (is_float32_value(graph_, v) && graph_.constant(v) == nullptr) needed_.insert(v);
   }
 
   void choose_values() {
@@ -186,7 +188,7 @@ class Planner {
       if (graph_.constant(v) == nullptr) moved.push_back(v);
     }
     for (ValueId v : node.outputs) {
-      if (is_float32(graph_, v)) moved.push_back(v);
+      if (is_float32_value(graph_, v)) moved.push_back(v);
     }
     return moved;
   }
@@ -260,6 +262,10 @@ bool clips_to(const Graph& graph, const Node& node, double low, double high) {
 }
 
 }  // namespace
+
+int group_of(const Plan& plan, ValueId v) {
+  return v == kNoValue || static_cast<size_t>(v) >= plan.group.size() ? -1 : plan.group[static_cast<size_t>(v)];
+}
 
 Role role_of(const Node& node) {
   static const std::map<std::string, Role, std::less<>> rows = {

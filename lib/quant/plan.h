@@ -41,6 +41,9 @@ struct Plan {
   std::map<NodeId, NodeId> ends;  // an operator on integers: the activation that it computes at its end
 };
 
+// The quantiser of a value; -1: none. Values that came after the plan have none.
+int group_of(const Plan& plan, ValueId v);
+
 // What is quantised or left in float32 as one: an operator, and the activation at its end.
 struct Layer {
   std::vector<NodeId> nodes;  // one or two

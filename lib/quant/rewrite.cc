@@ -13,10 +13,6 @@ namespace {
 // Biases stay below half of int32's range, so that sums of products have the other half.
 constexpr double kLargestBias = 1 << 30;
 
-int group_of(const Plan& plan, ValueId v) {
-  return v == kNoValue || static_cast<size_t>(v) >= plan.group.size() ? -1 : plan.group[static_cast<size_t>(v)];
-}
-
 Tensor zero_points(const Affine& affine) { return convert(Tensor::scalar<int64_t>(affine.zero_point), affine.dtype); }
 
 class Writer {

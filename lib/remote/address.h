@@ -36,6 +36,8 @@ Address parse_serial(const std::string& text);
 using Variable = std::function<std::string(const std::string&)>;
 // The same, but for DNN_ADB_HOST, which is what --adb-host gives unless that is "".
 Variable with_adb_host(Variable variable, const std::string& adb_host);
+inline constexpr double kConnectSeconds = 10;               // what a client waits
+inline constexpr uint64_t kMostAnswer = uint64_t{8} << 30;  // bytes of outputs that a client takes
 std::unique_ptr<Transport> connect(const Address& address, const Variable& variable, double wait_s);
 
 // A socket's other side, found by getaddrinfo: what listen and connect are given.

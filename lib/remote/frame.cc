@@ -6,13 +6,8 @@
 namespace dnn::remote {
 namespace {
 
-constexpr char kMagic[4] = {'D', 'N', 'S', '1'};
+constexpr char kFrameMagic[4] = {'D', 'N', 'S', '1'};
 constexpr uint32_t kTagged = 1;  // of the flags
-
-template <class T>
-void put(std::vector<std::byte>& to, size_t at, T value) {
-  for (size_t i = 0; i < sizeof(T); ++i) to[at + i] = static_cast<std::byte>(value >> (8 * i));
-}
 
 }  // namespace
 
@@ -36,12 +31,12 @@ void Frames::send_frame(std::string_view map, const std::vector<Bytes>& parts, s
   const bool apart = !out_tags_ && payload >= kWorthACall;
   const size_t size = kFrameHead + map.size() + (apart ? 0 : payload);
   out_.resize(size + (out_tags_ ? sizeof(Tag) : 0));
-  std::memcpy(out_.data(), kMagic, sizeof kMagic);
-  put(out_, 4, static_cast<uint32_t>(map.size()));
-  put(out_, 8, sent_++);
-  put(out_, 16, static_cast<uint32_t>(payload));
-  put(out_, 20, out_tags_ ? kTagged : 0u);
-  put(out_, 24, rest);
+  std::memcpy(out_.data(), kFrameMagic, sizeof kFrameMagic);
+  put_at(out_, 4, static_cast<uint32_t>(map.size()));
+  put_at(out_, 8, sent_++);
+  put_at(out_, 16, static_cast<uint32_t>(payload));
+  put_at(out_, 20, out_tags_ ? kTagged : 0u);
+  put_at(out_, 24, rest);
   std::copy_n(as_bytes(map).begin(), map.size(), out_.begin() + kFrameHead);
   auto to = out_.begin() + static_cast<std::ptrdiff_t>(kFrameHead + map.size());
   for (const Bytes part : parts) {
@@ -108,7 +103,7 @@ std::optional<Frames::Head> Frames::read_head() {
   if (told_) told_(false);
   read_all(in_.data() + got, kFrameHead - got);
   ByteReader reader(Bytes(in_).first(kFrameHead), "a frame");
-  if (std::memcmp(reader.take(sizeof kMagic).data(), kMagic, sizeof kMagic) != 0)
+  if (std::memcmp(reader.take(sizeof kFrameMagic).data(), kFrameMagic, sizeof kFrameMagic) != 0)
     fail_malformed(name_, ": does not speak the protocol of dnn-serve");
   Head head;
   head.map = reader.u32();

@@ -35,6 +35,11 @@ struct Message {
   Bytes payload;  // until the next message is received
 };
 
+template <class T>
+void put_at(std::vector<std::byte>& to, size_t at, T value) {
+  for (size_t i = 0; i < sizeof(T); ++i) to[at + i] = static_cast<std::byte>(value >> (8 * i));
+}
+
 class Frames {
  public:
   // `name` stands in errors. Source and sink must outlive it.

@@ -12,17 +12,17 @@ namespace dnn::remote {
 namespace {
 
 constexpr size_t kMostHello = 4096;
-constexpr size_t kNonceBytes = 32;
+constexpr size_t kHandshakeNonceBytes = 32;
 
 std::string new_nonce() {
-  std::array<std::byte, kNonceBytes> bytes;
+  std::array<std::byte, kHandshakeNonceBytes> bytes;
   if (::getentropy(bytes.data(), bytes.size()) != 0) fail_environment("no random bytes for a nonce");
   return hex_text(bytes);
 }
 
 std::string nonce_of(const Json& map) {
   std::string nonce = text_of(map, "nonce");
-  if (nonce.size() != 2 * kNonceBytes) fail_malformed("a nonce of ", nonce.size(), " digits");
+  if (nonce.size() != 2 * kHandshakeNonceBytes) fail_malformed("a nonce of ", nonce.size(), " digits");
   return nonce;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "remote/frame.h"
 
 namespace dnn::remote::kenning {
 namespace {
@@ -13,12 +14,7 @@ namespace {
 constexpr size_t kSeedHead = 6;
 constexpr unsigned kTypeBits = 38;
 constexpr size_t kRead = size_t{1} << 20;
-constexpr std::byte kMagic{0x4b};  // all bytes of a message that has a checksum, joined by exclusive or
-
-template <class T>
-void put(std::vector<std::byte>& to, size_t at, T value) {
-  for (size_t i = 0; i < sizeof(T); ++i) to[at + i] = static_cast<std::byte>(value >> (8 * i));
-}
+constexpr std::byte kChecksumBase{0x4b};  // all bytes of a message that has a checksum, joined by exclusive or
 
 template <class T>
 T get(const std::byte* from) {
@@ -57,7 +53,7 @@ std::optional<Message> parse_short(Bytes bytes) {
   const Head head(bytes.data());
   const bool whole = (head.flags & kFirst) != 0 && (head.flags & kLast) != 0 && (head.flags & kHasPayload) == 0;
   if (!whole || head.flow != Flow::Request || get<uint32_t>(bytes.data() + 8) != 0) return std::nullopt;
-  if (bytes[5] != std::byte{} && joined(bytes) != kMagic) return std::nullopt;
+  if (bytes[5] != std::byte{} && joined(bytes) != kChecksumBase) return std::nullopt;
   return Message{head.type, head.flow, head.flags, {}};
 }
 
@@ -69,8 +65,8 @@ void Messages::send(uint64_t type, Flow flow, uint16_t flags, Bytes payload) {
   if (wire_ == Wire::Seed) {
     if (payload.size() > UINT32_MAX - 2) fail_unsupported(name_, ": a message of ", payload.size(), " bytes");
     out_.resize(kSeedHead + payload.size());
-    put(out_, 0, static_cast<uint32_t>(payload.size() + 2));
-    put(out_, 4, static_cast<uint16_t>(type));
+    put_at(out_, 0, static_cast<uint32_t>(payload.size() + 2));
+    put_at(out_, 4, static_cast<uint16_t>(type));
     std::copy(payload.begin(), payload.end(), out_.begin() + kSeedHead);
     sink_.write(out_);
     return;
@@ -80,15 +76,15 @@ void Messages::send(uint64_t type, Flow flow, uint16_t flags, Bytes payload) {
     const Bytes piece = payload.first(std::min(payload.size(), manner_.piece));
     payload = payload.subspan(piece.size());
     out_.resize(kHead + piece.size());
-    put(out_, 0, type | static_cast<uint64_t>(flow) << kTypeBits);  // five bytes, and the checksum's
+    put_at(out_, 0, type | static_cast<uint64_t>(flow) << kTypeBits);  // five bytes, and the checksum's
     unsigned all = flags;
     if (first) all |= kFirst;
     if (payload.empty()) all |= kLast;
     if (!piece.empty()) all |= kHasPayload;
-    put(out_, 6, static_cast<uint16_t>(all));
-    put(out_, 8, static_cast<uint32_t>(piece.size()));
+    put_at(out_, 6, static_cast<uint16_t>(all));
+    put_at(out_, 8, static_cast<uint32_t>(piece.size()));
     std::copy(piece.begin(), piece.end(), out_.begin() + kHead);
-    out_[5] = joined(out_) ^ kMagic;
+    out_[5] = joined(out_) ^ kChecksumBase;
     if (!first && told_) told_(false);
     sink_.write(out_);
     first = false;
@@ -163,7 +159,7 @@ std::optional<Message> Messages::receive_header12(uint64_t most_payload) {
     read_payload(size);
     if (manner_.checked && head[5] != std::byte{}) {
       const std::byte sum = joined(Bytes(head)) ^ joined(Bytes(payload_).subspan(before));
-      message.damaged = message.damaged || sum != kMagic;
+      message.damaged = message.damaged || sum != kChecksumBase;
     }
     if ((flags & kLast) == 0) continue;
     message.payload = payload_;

@@ -36,7 +36,7 @@ speed_t speed_of(int baud) {
 
 // As many bytes as a frame's head, so that a server that is still in an earlier talk reads one, and sees that it is none.
 constexpr std::string_view kCall = "DNS?", kAnswer = "DNS!";
-constexpr size_t kNonceBytes = 14, kCallBytes = 4 + 2 * kNonceBytes;
+constexpr size_t kCallNonceBytes = 14, kCallBytes = 4 + 2 * kCallNonceBytes;
 
 // Finds calls among other bytes: a line that is being set up gives noise, and an earlier talk its rest.
 class Calls {
@@ -116,7 +116,7 @@ bool SerialTransport::hung_up() const {
 void SerialTransport::drop_input() { ::tcflush(line_->in(), TCIFLUSH); }
 
 void begin_talk(SerialTransport& line, const std::string& name) {
-  std::array<std::byte, kNonceBytes> bytes{};
+  std::array<std::byte, kCallNonceBytes> bytes{};
   if (::getentropy(bytes.data(), bytes.size()) != 0) fail_environment("no random bytes for a nonce");
   const std::string nonce = hex_text(bytes);
   const std::string call = std::string(kCall) + nonce;

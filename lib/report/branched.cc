@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "report/data.h"
+#include "report/json_fields.h"
 
 namespace dnn::report {
 namespace {
@@ -11,11 +12,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMostSegments = 4096;
-
-std::string text_at(const Json& map, const char* key) {
-  const auto it = map.find(key);
-  return it != map.end() && it->is_string() ? it->get<std::string>() : "";
-}
 
 // A time: a finite number that is not negative.
 double time_at(const Json& map, const char* key) {
@@ -28,12 +24,6 @@ double time_at(const Json& map, const char* key) {
 Branched::Way way_of(const Json& map, const std::string& device) {
   if (!map.is_object()) fail_malformed("a latency is not a map");
   return {device, time_at(map, "median_us"), time_at(map, "p95_us")};
-}
-
-const Json& list_at(const Json& map, const char* key) {
-  static const Json kNone = Json::array();
-  const auto it = map.find(key);
-  return it != map.end() && it->is_array() ? *it : kNone;
 }
 
 Branched network_of(const Json& map) {

@@ -51,8 +51,8 @@ std::string table(const std::vector<std::string>& head, const Rows& rows) {
 }
 
 // "A", "B against A", with the titles of the runs.
-std::string who(const metrics::Report& report, const std::string& subject, std::optional<size_t> run,
-                std::optional<size_t> base) {
+std::string marked_subject(const metrics::Report& report, const std::string& subject, std::optional<size_t> run,
+                           std::optional<size_t> base) {
   if (!run) return code(subject);
   std::string titles = code(metrics::run_title(report.runs[*run].header));
   if (base) titles += " against " + code(metrics::run_title(report.runs[*base].header));
@@ -64,7 +64,7 @@ std::string check_tables(const metrics::Report& report, const std::vector<Check>
   for (const Check& check : checks) {
     if (check.kind == "against") continue;  // which have a table of their own
     (check.kept ? kept : missed)
-        .push_back({code(check.rule), who(report, check.subject, check.run, check.base), code(check.said)});
+        .push_back({code(check.rule), marked_subject(report, check.subject, check.run, check.base), code(check.said)});
   }
   const std::vector<std::string> head = {"check", "of", "what is the case"};
   std::string out;
@@ -83,8 +83,8 @@ std::string change_table(const metrics::Report& report, const metrics::Compariso
       if (change.verdict != verdict) continue;
       const metrics::Row& row = *change.row;
       const std::string unit = row.unit.empty() ? "" : cat(" ", row.unit);
-      changed.push_back({who(report, metrics::subject_of(change), change.run, change.base), std::string(row.key),
-                         metrics::value_text(row, *change.before) + unit,
+      changed.push_back({marked_subject(report, metrics::subject_of(change), change.run, change.base),
+                         std::string(row.key), metrics::value_text(row, *change.before) + unit,
                          change.now ? metrics::value_text(row, *change.now) + unit : "-",
                          "**" + std::string(metrics::verdict_name(verdict)) + "**"});
     }

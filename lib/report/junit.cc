@@ -10,7 +10,7 @@ namespace dnn::report {
 namespace {
 
 // "B against A (net.tflite -O4 cpu against net.onnx -O3 cpu)"
-std::string who(const metrics::Report& report, const metrics::Check& check) {
+std::string plain_subject(const metrics::Report& report, const metrics::Check& check) {
   if (!check.run) return check.subject;
   std::string titles = metrics::run_title(report.runs[*check.run].header);
   if (check.base) titles += " against " + metrics::run_title(report.runs[*check.base].header);
@@ -29,7 +29,7 @@ std::string junit_xml(const metrics::Report& report, const std::vector<metrics::
   std::string out = cat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dnn-eval\" ", counts,
                         ">\n  <testsuite name=\"dnn-eval\" ", counts, " time=\"0\">\n");
   for (const metrics::Check& check : checks) {
-    const std::string subject = check.kind == "input" ? check.said : who(report, check);
+    const std::string subject = check.kind == "input" ? check.said : plain_subject(report, check);
     const std::string name = subject.empty() ? check.rule : cat(check.rule, ": ", subject);
     out += cat("    <testcase classname=\"dnn-eval.", html_text(check.kind), "\" name=\"", html_text(name),
                "\" time=\"0\"");

@@ -85,7 +85,7 @@ std::vector<Device> devices_of(const metrics::Report& report) {
   return devices;
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
+Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(exact_text(value)); }
 double rounded(double percent) { return std::round(percent * 100) / 100; }
 
 // What two runs said about the same images.
@@ -133,7 +133,7 @@ struct Compared {
   Json anova() const {
     const std::optional<metrics::RankTest> test = metrics::one_way_anova(base_times, times);
     if (!test) return {{"statistic", "NaN"}, {"p-value", "NaN"}};
-    return {{"statistic", number(test->statistic)}, {"p-value", number(test->p)}};
+    return {{"statistic", json_number(test->statistic)}, {"p-value", json_number(test->p)}};
   }
 
   Json average(double sum) const { return times.empty() ? Json() : Json(sum / static_cast<double>(times.size())); }
@@ -173,9 +173,9 @@ struct Compared {
   }
 };
 
-class Tree {
+class LegacyTree {
  public:
-  Tree(const Evaluation& evaluation, const metrics::Report& report, std::string folder)
+  LegacyTree(const Evaluation& evaluation, const metrics::Report& report, std::string folder)
       : evaluation_(evaluation), report_(report), folder_(std::move(folder)), devices_(devices_of(report)) {}
 
   std::vector<std::string> write() {
@@ -326,7 +326,7 @@ class Tree {
 
 std::vector<std::string> write_legacy_tree(const Evaluation& evaluation, const metrics::Report& report,
                                            const std::string& folder) {
-  return Tree(evaluation, report, folder).write();
+  return LegacyTree(evaluation, report, folder).write();
 }
 
 }  // namespace dnn::report

@@ -5,16 +5,12 @@
 
 #include "base/error.h"
 #include "report/data.h"
+#include "report/json_fields.h"
 
 namespace dnn::report {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string text_at(const Json& map, const char* key) {
-  const auto it = map.find(key);
-  return it != map.end() && it->is_string() ? it->get<std::string>() : "";
-}
 
 // nullopt for what is no number, nor the text of one.
 std::optional<double> number_of(const Json& json) {
@@ -37,12 +33,6 @@ int64_t count_at(const Json& map, const char* key) {
 bool flag_at(const Json& map, const char* key) {
   const auto it = map.find(key);
   return it != map.end() && it->is_boolean() && it->get<bool>();
-}
-
-const Json& list_at(const Json& map, const char* key) {
-  static const Json kNone = Json::array();
-  const auto it = map.find(key);
-  return it != map.end() && it->is_array() ? *it : kNone;
 }
 
 Localization::Layer layer_of(const Json& map) {

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 using metrics::Outcome;
 
-constexpr std::string_view kRoundTrip = "protocol_inference_step";
+constexpr std::string_view kRequestTime = "protocol_inference_step";
 constexpr int64_t kMostClasses = 10'000;  // of the dense confusion matrix
 // Its cells, nearly all of them 0: as many as ImageNet's classes have, and more only where that many predictions ask for it.
 constexpr int64_t kMostCells = 1'000'000, kCellsPerPrediction = 100;
@@ -74,7 +74,7 @@ void put_times(const metrics::Evaluation& evaluation, const stream::Header& head
   });
   if (times.empty()) return;
   const std::string name =
-      starts_with(header.latency_contains, kRoundTrip) ? std::string(kRoundTrip) : "target_inference_step";
+      starts_with(header.latency_contains, kRequestTime) ? std::string(kRequestTime) : "target_inference_step";
   (*json)[name] = std::move(times);
   (*json)[name + "_timestamp"] = std::move(timestamps);  // time in the network so far
 }

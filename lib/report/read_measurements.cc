@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "report/json_fields.h"
 #include "report/legacy.h"
 
 namespace dnn::report {
@@ -20,28 +21,23 @@ constexpr const char *kDeviceTime = "target_inference_step", *kRoundTrip = "prot
 constexpr int64_t kMostSamples = 20'000'000;
 constexpr double kMostSeconds = 1e8;
 
-const Json* list_at(const Json& map, const char* key) {
+const Json* checked_list(const Json& map, const char* key) {
   const auto found = map.find(key);
   if (found == map.end() || found->is_null()) return nullptr;
   if (!found->is_array()) fail_malformed("'", key, "' is no list");
   return &*found;
 }
 
-double number_of(const Json& json, const char* key) {
+double checked_number(const Json& json, const char* key) {
   if (!json.is_number()) fail_malformed("'", key, "' holds what is no number");
   return json.get<double>();
 }
 
-std::string text_at(const Json& map, const char* key) {
-  const auto found = map.find(key);
-  return found != map.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 std::vector<double> seconds_at(const Json& map, const char* key) {
   std::vector<double> seconds;
-  if (const Json* list = list_at(map, key)) {
+  if (const Json* list = checked_list(map, key)) {
     for (const Json& entry : *list) {
-      seconds.push_back(number_of(entry, key));
+      seconds.push_back(checked_number(entry, key));
       if (!(seconds.back() >= 0 && seconds.back() <= kMostSeconds)) fail_malformed("'", key, "' holds what is no time");
     }
   }
@@ -55,12 +51,12 @@ struct Judged {
 // A sample for each that the matrix counts: it does not say in which order they came. Its rows are the truth.
 std::vector<Judged> judged_of(const Json& map) {
   std::vector<Judged> all;
-  const Json* matrix = list_at(map, kMatrix);
+  const Json* matrix = checked_list(map, kMatrix);
   for (size_t row = 0; matrix != nullptr && row < matrix->size(); ++row) {
     const Json& cells = (*matrix)[row];
     if (!cells.is_array() || cells.size() != matrix->size()) fail_malformed("'", kMatrix, "' is not square");
     for (size_t column = 0; column < cells.size(); ++column) {
-      const double count = number_of(cells[column], kMatrix);
+      const double count = checked_number(cells[column], kMatrix);
       if (!(count >= 0) || count != std::floor(count)) fail_malformed("'", kMatrix, "' holds what is no count");
       if (count > static_cast<double>(kMostSamples) - static_cast<double>(all.size()))
         fail_unsupported("'", kMatrix, "' counts more than ", kMostSamples, " samples");
@@ -87,7 +83,7 @@ std::optional<double> beside(const Json* list, size_t i) {
 
 std::vector<stream::Usage> usage_of(const Json& map) {
   std::vector<stream::Usage> all;
-  const Json* cores = list_at(map, "session_utilization_cpus_percent");
+  const Json* cores = checked_list(map, "session_utilization_cpus_percent");
   const auto time_of = [](double seconds) { return std::abs(seconds) < 9e9 ? static_cast<int64_t>(seconds * 1e9) : 0; };
   const std::vector<double> times = seconds_at(map, "session_utilization_timestamp");
   for (size_t i = 0; i < times.size(); ++i) {
@@ -99,7 +95,7 @@ std::vector<stream::Usage> usage_of(const Json& map) {
     }
     all.push_back(std::move(usage));
   }
-  const Json* gpu = list_at(map, "session_utilization_gpu_utilization");
+  const Json* gpu = checked_list(map, "session_utilization_gpu_utilization");
   const std::vector<double> gpu_times = seconds_at(map, "session_utilization_gpu_timestamp");
   for (size_t i = 0; i < gpu_times.size(); ++i) {
     stream::Usage usage;

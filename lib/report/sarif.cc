@@ -10,7 +10,7 @@
 namespace dnn::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // RFC 3986: a relative reference, or a file's URI where the path is absolute. A ':' in the first part would be a scheme's.
 std::string uri_of(const std::string& path) {
@@ -43,8 +43,8 @@ std::string rule_text(const metrics::Check& check) {
   return cat("The metric ", check.key.empty() ? check.kind : check.key, " keeps its bound.");
 }
 
-Json location_of(const metrics::Report& report, const metrics::Check& check) {
-  Json location = Json::object();
+OrderedJson location_of(const metrics::Report& report, const metrics::Check& check) {
+  OrderedJson location = OrderedJson::object();
   const std::string path = check.run ? report.runs[*check.run].header.model.path : "";
   // Where no file is known, readers that insist on one get the tool's name.
   location["physicalLocation"] = {{"artifactLocation", {{"uri", path.empty() ? "dnn-eval" : uri_of(path)}}},
@@ -52,7 +52,7 @@ Json location_of(const metrics::Report& report, const metrics::Check& check) {
   if (check.run) {
     const std::string title = metrics::run_title(report.runs[*check.run].header);
     location["logicalLocations"] =
-        Json::array({{{"name", check.subject}, {"fullyQualifiedName", title}, {"kind", "run"}}});
+        OrderedJson::array({{{"name", check.subject}, {"fullyQualifiedName", title}, {"kind", "run"}}});
   }
   return location;
 }
@@ -60,7 +60,7 @@ Json location_of(const metrics::Report& report, const metrics::Check& check) {
 }  // namespace
 
 std::string sarif_json(const metrics::Report& report, const std::vector<metrics::Check>& checks) {
-  Json rules = Json::array(), results = Json::array();
+  OrderedJson rules = OrderedJson::array(), results = OrderedJson::array();
   std::map<std::string, size_t> places;
   for (const metrics::Check& check : checks) {
     const std::string id = rule_id(check);
@@ -79,14 +79,15 @@ std::string sarif_json(const metrics::Report& report, const std::vector<metrics:
          {"kind", check.kept ? "pass" : "fail"},
          {"level", check.kept ? "none" : "error"},
          {"message", {{"text", check.line()}}},
-         {"locations", Json::array({location_of(report, check)})},
+         {"locations", OrderedJson::array({location_of(report, check)})},
          {"partialFingerprints", {{"dnnEval/v1", cat(check.rule, "|", check.subject, "|", title, "|", base)}}}});
   }
-  const Json driver = {{"name", "dnn-eval"}, {"version", version()}, {"rules", std::move(rules)}};
-  const Json json = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-                     {"version", "2.1.0"},
-                     {"runs", Json::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson driver = {{"name", "dnn-eval"}, {"version", version()}, {"rules", std::move(rules)}};
+  const OrderedJson json = {
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs", OrderedJson::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}};
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace dnn::report

@@ -16,7 +16,7 @@ namespace dnn::report {
 namespace {
 
 // A tenth of a pixel is enough, and keeps reports small.
-std::string number(double value) {
+std::string svg_number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", std::isfinite(value) ? value : 0.0);
   std::string out = text;
@@ -35,7 +35,7 @@ std::string points_text(const std::vector<PlotPoint>& points) {
   std::string out;
   for (const PlotPoint& point : points) {
     out += out.empty() ? 'M' : ' ';
-    out += number(point.x) + " " + number(point.y);
+    out += svg_number(point.x) + " " + svg_number(point.y);
   }
   return out;
 }
@@ -47,14 +47,14 @@ std::string anchor_text(Anchor anchor) {
 std::string hint_text(std::string_view hint) { return hint.empty() ? "" : "<title>" + html_text(hint) + "</title>"; }
 
 std::string segment(std::string_view kind, PlotPoint a, PlotPoint b) {
-  return cat("<path class=\"", kind, "\" d=\"M", number(a.x), " ", number(a.y), "L", number(b.x), " ", number(b.y),
-             "\"/>");
+  return cat("<path class=\"", kind, "\" d=\"M", svg_number(a.x), " ", svg_number(a.y), "L", svg_number(b.x), " ",
+             svg_number(b.y), "\"/>");
 }
 
 // `space` stands before the attributes, `behind` before what is drawn; ids begin with `id`.
 std::string element(const Drawing& drawing, std::string_view space, std::string_view id, std::string_view title,
                     std::string_view description, std::string_view behind) {
-  const std::string width = number(drawing.width()), height = number(drawing.height());
+  const std::string width = svg_number(drawing.width()), height = svg_number(drawing.height());
   return cat("<svg ", space, "role=\"img\" aria-labelledby=\"", id, "t ", id, "d\" width=\"", width, "\" height=\"",
              height, "\" viewBox=\"0 0 ", width, " ", height, "\"><title id=\"", id, "t\">", html_text(title),
              "</title><desc id=\"", id, "d\">", html_text(description), "</desc>", behind, drawing.body(), "</svg>");
@@ -83,8 +83,8 @@ void Drawing::path(const std::vector<PlotPoint>& points, int series) {
 
 void Drawing::stairs(const std::vector<PlotPoint>& points, Ink ink) {
   if (points.empty()) return;
-  body_ += cat("<path class=\"", ink_class(ink), " d\" d=\"M", number(points[0].x), " ", number(points[0].y));
-  for (size_t i = 1; i < points.size(); ++i) body_ += cat("H", number(points[i].x), "V", number(points[i].y));
+  body_ += cat("<path class=\"", ink_class(ink), " d\" d=\"M", svg_number(points[0].x), " ", svg_number(points[0].y));
+  for (size_t i = 1; i < points.size(); ++i) body_ += cat("H", svg_number(points[i].x), "V", svg_number(points[i].y));
   body_ += "\"/>";
 }
 
@@ -93,29 +93,29 @@ void Drawing::band(const std::vector<PlotPoint>& outline, int series) {
 }
 
 void Drawing::box(PlotPoint corner, double width, double height, int series) {
-  body_ += cat("<rect class=\"f", colour_of(series), "\" x=\"", number(corner.x), "\" y=\"", number(corner.y),
-               "\" width=\"", number(width), "\" height=\"", number(height), "\"/>");
+  body_ += cat("<rect class=\"f", colour_of(series), "\" x=\"", svg_number(corner.x), "\" y=\"", svg_number(corner.y),
+               "\" width=\"", svg_number(width), "\" height=\"", svg_number(height), "\"/>");
 }
 
 void Drawing::marker(PlotPoint at, int series, std::string_view hint, bool hollow) {
   const std::string title = hint_text(hint);
-  body_ += cat("<path class=\"", hollow ? "e" : "f", colour_of(series), "\" d=\"M", number(at.x), " ", number(at.y),
-               kShapes[static_cast<size_t>(series % kSeries)], title.empty() ? "\"/>" : "\">", title,
+  body_ += cat("<path class=\"", hollow ? "e" : "f", colour_of(series), "\" d=\"M", svg_number(at.x), " ",
+               svg_number(at.y), kShapes[static_cast<size_t>(series % kSeries)], title.empty() ? "\"/>" : "\">", title,
                title.empty() ? "" : "</path>");
 }
 
 void Drawing::squares(const std::vector<PlotPoint>& corners, double width, double height, int step) {
   if (corners.empty()) return;
   body_ += cat("<path class=\"h", step, "\" d=\"");
-  const std::string shape = cat("h", number(width), "v", number(height), "h-", number(width), "z");
-  for (const PlotPoint& corner : corners) body_ += cat("M", number(corner.x), " ", number(corner.y), shape);
+  const std::string shape = cat("h", svg_number(width), "v", svg_number(height), "h-", svg_number(width), "z");
+  for (const PlotPoint& corner : corners) body_ += cat("M", svg_number(corner.x), " ", svg_number(corner.y), shape);
   body_ += "\"/>";
 }
 
 void Drawing::picture(PlotPoint corner, double width, double height, std::string_view png) {
-  body_ += cat("<image class=\"p\" preserveAspectRatio=\"none\" x=\"", number(corner.x), "\" y=\"", number(corner.y),
-               "\" width=\"", number(width), "\" height=\"", number(height), "\" href=\"data:image/png;base64,",
-               stream::base64_encode(as_bytes(png)), "\"/>");
+  body_ += cat("<image class=\"p\" preserveAspectRatio=\"none\" x=\"", svg_number(corner.x), "\" y=\"",
+               svg_number(corner.y), "\" width=\"", svg_number(width), "\" height=\"", svg_number(height),
+               "\" href=\"data:image/png;base64,", stream::base64_encode(as_bytes(png)), "\"/>");
 }
 
 void Drawing::text(PlotPoint at, std::string_view text, Anchor anchor, Ink ink, double angle) {
@@ -123,8 +123,8 @@ void Drawing::text(PlotPoint at, std::string_view text, Anchor anchor, Ink ink, 
 }
 
 void Drawing::step_text(PlotPoint at, std::string_view text, int step) {
-  body_ +=
-      cat("<text class=\"x", step, "\" x=\"", number(at.x), "\" y=\"", number(at.y), "\">", html_text(text), "</text>");
+  body_ += cat("<text class=\"x", step, "\" x=\"", svg_number(at.x), "\" y=\"", svg_number(at.y), "\">",
+               html_text(text), "</text>");
 }
 
 void Drawing::label(PlotPoint at, std::string_view text, size_t n, Anchor anchor, Ink ink, double angle) {
@@ -132,9 +132,10 @@ void Drawing::label(PlotPoint at, std::string_view text, size_t n, Anchor anchor
   const std::string shown = shortened(text, n);
   body_ += cat("<text class=\"", ink_class(ink), "\"", anchor_text(anchor));
   if (angle == 0) {
-    body_ += cat(" x=\"", number(at.x), "\" y=\"", number(at.y), "\"");
+    body_ += cat(" x=\"", svg_number(at.x), "\" y=\"", svg_number(at.y), "\"");
   } else {
-    body_ += cat(" transform=\"translate(", number(at.x), " ", number(at.y), ")rotate(", number(angle), ")\"");
+    body_ +=
+        cat(" transform=\"translate(", svg_number(at.x), " ", svg_number(at.y), ")rotate(", svg_number(angle), ")\"");
   }
   body_ += cat(">", shown == whole ? "" : hint_text(text), html_text(shown), "</text>");
 }

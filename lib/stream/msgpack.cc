@@ -62,7 +62,7 @@ uint64_t big_endian(Bytes bytes) {
   return value;
 }
 
-void put(uint8_t lead, uint64_t number, int n_number, std::string* out) {
+void put_number(uint8_t lead, uint64_t number, int n_number, std::string* out) {
   *out += static_cast<char>(lead);
   for (int i = n_number; i-- > 0;) *out += static_cast<char>(number >> (8 * i) & 0xff);
 }
@@ -70,40 +70,40 @@ void put(uint8_t lead, uint64_t number, int n_number, std::string* out) {
 // A length in the shortest of its forms: `small` | length below `n_small`, else lead8 (0: none), lead16, lead16 + 1.
 void put_length(size_t length, uint8_t small, size_t n_small, uint8_t lead8, uint8_t lead16, std::string* out) {
   if (length < n_small) {
-    put(static_cast<uint8_t>(small | length), 0, 0, out);
+    put_number(static_cast<uint8_t>(small | length), 0, 0, out);
   } else if (lead8 != 0 && length <= 0xff) {
-    put(lead8, length, 1, out);
+    put_number(lead8, length, 1, out);
   } else if (length <= 0xffff) {
-    put(lead16, length, 2, out);
+    put_number(lead16, length, 2, out);
   } else {
-    put(static_cast<uint8_t>(lead16 + 1), length, 4, out);
+    put_number(static_cast<uint8_t>(lead16 + 1), length, 4, out);
   }
 }
 
 void put_unsigned(uint64_t value, std::string* out) {
-  if (value <= 0x7f) return put(static_cast<uint8_t>(value), 0, 0, out);
-  if (value <= 0xff) return put(0xcc, value, 1, out);
-  if (value <= 0xffff) return put(0xcd, value, 2, out);
-  if (value <= 0xffffffff) return put(0xce, value, 4, out);
-  put(0xcf, value, 8, out);
+  if (value <= 0x7f) return put_number(static_cast<uint8_t>(value), 0, 0, out);
+  if (value <= 0xff) return put_number(0xcc, value, 1, out);
+  if (value <= 0xffff) return put_number(0xcd, value, 2, out);
+  if (value <= 0xffffffff) return put_number(0xce, value, 4, out);
+  put_number(0xcf, value, 8, out);
 }
 
 void put_signed(int64_t value, std::string* out) {
   if (value >= 0) return put_unsigned(static_cast<uint64_t>(value), out);
   const auto bits = static_cast<uint64_t>(value);
-  if (value >= -32) return put(static_cast<uint8_t>(bits & 0xff), 0, 0, out);
-  if (value >= INT8_MIN) return put(0xd0, bits, 1, out);
-  if (value >= INT16_MIN) return put(0xd1, bits, 2, out);
-  if (value >= INT32_MIN) return put(0xd2, bits, 4, out);
-  put(0xd3, bits, 8, out);
+  if (value >= -32) return put_number(static_cast<uint8_t>(bits & 0xff), 0, 0, out);
+  if (value >= INT8_MIN) return put_number(0xd0, bits, 1, out);
+  if (value >= INT16_MIN) return put_number(0xd1, bits, 2, out);
+  if (value >= INT32_MIN) return put_number(0xd2, bits, 4, out);
+  put_number(0xd3, bits, 8, out);
 }
 
 void put_double(double value, std::string* out) {
   const auto narrow = static_cast<float>(value);
   if (std::bit_cast<uint64_t>(static_cast<double>(narrow)) == std::bit_cast<uint64_t>(value)) {
-    put(0xca, std::bit_cast<uint32_t>(narrow), 4, out);
+    put_number(0xca, std::bit_cast<uint32_t>(narrow), 4, out);
   } else {
-    put(0xcb, std::bit_cast<uint64_t>(value), 8, out);
+    put_number(0xcb, std::bit_cast<uint64_t>(value), 8, out);
   }
 }
 
@@ -111,8 +111,8 @@ void encode(const Json& value, size_t depth, std::string* out) {
   if (depth > kMaxRecordDepth) fail_unsupported("a record nests deeper than ", kMaxRecordDepth, " levels");
   switch (value.type()) {
     case Json::value_t::null:
-    case Json::value_t::discarded: return put(0xc0, 0, 0, out);
-    case Json::value_t::boolean: return put(value.get<bool>() ? 0xc3 : 0xc2, 0, 0, out);
+    case Json::value_t::discarded: return put_number(0xc0, 0, 0, out);
+    case Json::value_t::boolean: return put_number(value.get<bool>() ? 0xc3 : 0xc2, 0, 0, out);
     case Json::value_t::number_unsigned: return put_unsigned(value.get<uint64_t>(), out);
     case Json::value_t::number_integer: return put_signed(value.get<int64_t>(), out);
     case Json::value_t::number_float: return put_double(value.get<double>(), out);

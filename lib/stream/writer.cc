@@ -7,7 +7,7 @@
 namespace dnn::stream {
 namespace {
 
-void put(ByteSink& sink, const Json& map) {
+void put_record(ByteSink& sink, const Json& map) {
   std::string bytes;
   msgpack_encode(map, &bytes);
   if (bytes.size() > kMaxRecordBytes) {
@@ -25,7 +25,7 @@ void Writer::write_tensor(const TensorRecord& record, std::string_view attach) {
   Json map = record_to_map(record);
   if (!attach.empty()) map["attach"] = std::string(attach);
   const Bytes all = record.tensor.dtype() == DType::String ? Bytes() : record.tensor.bytes();
-  if (all.size() <= chunk_bytes_) return put(sink_, map);
+  if (all.size() <= chunk_bytes_) return put_record(sink_, map);
   map.erase("data");
   for (size_t offset = 0; offset < all.size(); offset += chunk_bytes_) {
     const Bytes part = all.subspan(offset, std::min(chunk_bytes_, all.size() - offset));
@@ -33,7 +33,7 @@ void Writer::write_tensor(const TensorRecord& record, std::string_view attach) {
     map["offset"] = offset;
     map["total"] = all.size();
     map["data"] = Json::binary(std::vector<uint8_t>(data, data + part.size()));
-    put(sink_, map);
+    put_record(sink_, map);
   }
 }
 
@@ -41,7 +41,7 @@ void Writer::write(const Record& record) {
   if (std::holds_alternative<Header>(record)) {
     counts_.clear();
   } else if (std::holds_alternative<End>(record)) {
-    put(sink_, record_to_map(End{counts_}));
+    put_record(sink_, record_to_map(End{counts_}));
     counts_.clear();
     return;
   } else {
@@ -51,7 +51,7 @@ void Writer::write(const Record& record) {
   if (const auto* sample = std::get_if<Sample>(&record)) {
     if (sample->tensor.defined() && sample->tensor.size_bytes() > chunk_bytes_) {
       write_tensor({"", "", sample->id, "", Role::Input, false, sample->tensor}, "sample");
-      return put(sink_, record_to_map(Sample{sample->id, sample->path, sample->truth, {}}));
+      return put_record(sink_, record_to_map(Sample{sample->id, sample->path, sample->truth, {}}));
     }
   }
   if (const auto* prediction = std::get_if<Prediction>(&record)) {
@@ -63,10 +63,10 @@ void Writer::write(const Record& record) {
       for (const auto& [name, tensor] : prediction->outputs) {
         write_tensor({"", name, prediction->sample, "", Role::Output, false, tensor}, "prediction");
       }
-      return put(sink_, record_to_map(bare));
+      return put_record(sink_, record_to_map(bare));
     }
   }
-  put(sink_, record_to_map(record));
+  put_record(sink_, record_to_map(record));
 }
 
 }  // namespace dnn::stream

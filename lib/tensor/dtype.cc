@@ -10,13 +10,13 @@
 namespace dnn {
 namespace {
 
-struct Row {
+struct DTypeRow {
   DType dtype;
   std::string_view name;
   size_t size;
   DTypeClass kind;
 };
-constexpr Row kRows[] = {
+constexpr DTypeRow kDTypeRows[] = {
 #define DNN_DTYPE(enumerator, name, onnx, bytes, kind) {DType::enumerator, name, bytes, DTypeClass::kind},
 #include "tensor/dtype.def"
 };
@@ -45,35 +45,35 @@ SmallFormat small_format(DType dtype) {
 }  // namespace
 
 std::string_view dtype_name(DType dtype) {
-  for (const Row& row : kRows) {
+  for (const DTypeRow& row : kDTypeRows) {
     if (row.dtype == dtype) return row.name;
   }
   return "undefined";
 }
 
 DType dtype_from_name(std::string_view name) {
-  for (const Row& row : kRows) {
+  for (const DTypeRow& row : kDTypeRows) {
     if (row.name == name) return row.dtype;
   }
   return DType::Undefined;
 }
 
 DType dtype_from_onnx(int64_t code) {
-  for (const Row& row : kRows) {
+  for (const DTypeRow& row : kDTypeRows) {
     if (static_cast<int64_t>(row.dtype) == code) return row.dtype;
   }
   return DType::Undefined;
 }
 
 size_t dtype_size(DType dtype) {
-  for (const Row& row : kRows) {
+  for (const DTypeRow& row : kDTypeRows) {
     if (row.dtype == dtype) return row.size;
   }
   return 0;
 }
 
 DTypeClass dtype_class(DType dtype) {
-  for (const Row& row : kRows) {
+  for (const DTypeRow& row : kDTypeRows) {
     if (row.dtype == dtype) return row.kind;
   }
   return DTypeClass::Other;

@@ -14,12 +14,12 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr size_t kMaxRank = 64;  // NumPy's own
 
-struct Row {
+struct NpyRow {
   std::string_view code;  // kind and bytes as in a dtype string, without its byte order
   DType dtype;
   size_t swap_bytes;  // of the unit that a byte order applies to
 };
-constexpr std::array<Row, 14> kRows = {{
+constexpr std::array<NpyRow, 14> kNpyRows = {{
     {"b1", DType::Bool, 1},
     {"i1", DType::Int8, 1},
     {"i2", DType::Int16, 2},
@@ -230,7 +230,7 @@ bool is_npz(Bytes file) { return starts_with(as_text(file), "PK\x03\x04") || sta
 
 namespace {
 
-struct Header {
+struct NpyHeader {
   HeaderParser parser;
   size_t data_at;
   bool swapped;
@@ -238,7 +238,7 @@ struct Header {
   size_t swap_bytes;
 };
 
-Header read_header(Bytes file) {
+NpyHeader read_header(Bytes file) {
   if (!is_npy(file)) fail_malformed("npy: no signature");
   ByteReader in(file, "npy");
   in.seek(kMagic.size());
@@ -257,15 +257,15 @@ Header read_header(Bytes file) {
   const bool swapped = order == '>';
   if (code.size() >= 2 && (code[0] == 'S' || code[0] == 'U'))
     return {std::move(header), in.position(), swapped, DType::String, 0};
-  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.code == code; });
-  if (row == kRows.end()) fail_unsupported("npy: dtype ", quoted(descr));
+  const auto row = std::find_if(kNpyRows.begin(), kNpyRows.end(), [&](const NpyRow& r) { return r.code == code; });
+  if (row == kNpyRows.end()) fail_unsupported("npy: dtype ", quoted(descr));
   return {std::move(header), in.position(), swapped, row->dtype, row->swap_bytes};
 }
 
 }  // namespace
 
 Tensor parse_npy(Bytes file) {
-  const Header read = read_header(file);
+  const NpyHeader read = read_header(file);
   const HeaderParser& header = read.parser;
   const bool swapped = read.swapped;
   const Bytes data = file.subspan(read.data_at);
@@ -299,7 +299,7 @@ std::vector<std::pair<std::string, Tensor>> parse_npz(Bytes file, const WantsArr
     const std::string name = entry.name.substr(0, entry.name.size() - 4);
     try {
       const std::string head = archive.head(entry, kHeader);
-      const Header header = read_header(as_bytes(head));
+      const NpyHeader header = read_header(as_bytes(head));
       if (wants && !wants(name, header.dtype, header.parser.shape)) continue;
       expanded += entry.size;
       if (expanded > most_bytes) {
@@ -317,8 +317,9 @@ std::vector<std::pair<std::string, Tensor>> parse_npz(Bytes file, const WantsArr
 }
 
 std::string format_npy(const Tensor& tensor) {
-  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.dtype == tensor.dtype(); });
-  if (row == kRows.end()) fail_unsupported("npy: NumPy has no dtype for ", dtype_name(tensor.dtype()));
+  const auto row =
+      std::find_if(kNpyRows.begin(), kNpyRows.end(), [&](const NpyRow& r) { return r.dtype == tensor.dtype(); });
+  if (row == kNpyRows.end()) fail_unsupported("npy: NumPy has no dtype for ", dtype_name(tensor.dtype()));
   const std::string shape = tensor.rank() == 1 ? cat("(", tensor.dim(0), ",)") : "(" + join(tensor.shape()) + ")";
   std::string header = cat("{'descr': '", dtype_size(row->dtype) == 1 ? '|' : '<', row->code,
                            "', 'fortran_order': False, 'shape': ", shape, ", }");

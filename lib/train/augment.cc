@@ -52,7 +52,7 @@ Image as_grey(const Image& image) {
 Augmentation parse_augmentation(const std::string& text) {
   Augmentation result;
   if (text.empty() || text == "none") return result;
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string& part : dnn::split(text, ',')) {
     const size_t colon = part.find(':');
     const std::string name = part.substr(0, colon), value = colon == std::string::npos ? "" : part.substr(colon + 1);
     if (part == "flip") {

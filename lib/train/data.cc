@@ -41,13 +41,13 @@ Images::Images(const std::string& data, const std::optional<LabelSet>& classes) 
     if (!std::binary_search(labels_.begin(), labels_.end(), static_cast<int64_t>(c)))
       fail_usage(data, ": class ", names[c], " has no images");
   }
-  classes_ = LabelSet::parse(join(names, "\n"), "folders");
+  classes_ = LabelSet::parse(dnn::join(names, "\n"), "folders");
   if (!classes) return;
   std::vector<std::string> wanted;
   for (int64_t i = 0; i < classes->size(); ++i) wanted.push_back(classes->label(i));
   if (wanted != names)
-    fail_usage(data, ": its classes are ", join(names, ", "), "; those of the training images are ",
-               join(wanted, ", "));
+    fail_usage(data, ": its classes are ", dnn::join(names, ", "), "; those of the training images are ",
+               dnn::join(wanted, ", "));
 }
 
 Image Images::read(int64_t i, const DecodeOptions& options) const {

@@ -90,7 +90,7 @@ class Differentiation {
 
   void report() const {
     if (missing_.empty()) return;
-    fail_unsupported("cannot train: no gradient of ", join(missing_, "; "),
+    fail_unsupported("cannot train: no gradient of ", dnn::join(missing_, "; "),
                      "; freeze the layers up to them with --freeze");
   }
 

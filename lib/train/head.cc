@@ -41,7 +41,7 @@ std::vector<HiddenLayer> parse_head(const std::string& text) {
   std::vector<HiddenLayer> layers;
   if (text == "linear") return layers;
   constexpr int64_t kWidest = 1 << 20;
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string& part : dnn::split(text, ',')) {
     const size_t colon = part.find(':');
     HiddenLayer layer;
     const bool dropout = colon == std::string::npos || parse_double(part.substr(colon + 1), &layer.dropout);

@@ -43,7 +43,7 @@ std::vector<std::string> train_preset_names() { return {"kenning-pets"}; }
 
 void apply_preset(const std::string& name, const std::vector<std::string>& given, TrainRequest* request) {
   if (name.empty()) return;
-  if (name != "kenning-pets") fail_usage("--preset ", quoted(name), ": choose from ", join(train_preset_names()));
+  if (name != "kenning-pets") fail_usage("--preset ", quoted(name), ": choose from ", dnn::join(train_preset_names()));
   kenning_pets(given, request);
 }
 

@@ -27,7 +27,7 @@ double Schedule::at(int64_t epoch, int64_t epochs) const {
 
 Schedule parse_schedule(const std::string& text) {
   Schedule schedule;
-  const std::vector<std::string> parts = split(text, ':');
+  const std::vector<std::string> parts = dnn::split(text, ':');
   const auto is = [&](const char* name, size_t n) { return parts[0] == name && parts.size() == n; };
   const auto factor = [&](const std::string& part) {
     return parse_double(part, &schedule.factor) && schedule.factor > 0 && schedule.factor <= 1;

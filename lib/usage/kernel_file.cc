@@ -39,7 +39,7 @@ std::optional<std::string_view> line(std::string_view* rest) {
   return found;
 }
 
-bool add(int64_t* sum, int64_t n) {
+bool add_within(int64_t* sum, int64_t n) {
   if (n > kMost - *sum) return false;
   *sum += n;
   return true;
@@ -151,7 +151,7 @@ std::map<int, CoreTicks> parse_core_ticks(std::string_view text) {
       const std::string_view digits = word(&rest);
       if (digits.empty()) break;
       const std::optional<int64_t> value = count_in(digits);
-      good = value && add(&ticks.all, *value) && (!kWork[n] || add(&ticks.busy, *value));
+      good = value && add_within(&ticks.all, *value) && (!kWork[n] || add_within(&ticks.busy, *value));
     }
     if (good && n >= kLeast) cores[static_cast<int>(*number)] = ticks;
   }

@@ -26,7 +26,7 @@ constexpr int kSuccess = 0;
 constexpr unsigned kMostDevices = 256;
 
 template <class T>
-bool add(std::optional<T>* sum, unsigned long long value) {
+bool add_reading(std::optional<T>* sum, unsigned long long value) {
   if (value > static_cast<unsigned long long>(std::numeric_limits<int64_t>::max() / kMostDevices)) return false;
   **sum += static_cast<T>(value);
   return true;
@@ -126,10 +126,10 @@ GpuReading Gpus::read() const {
     }
     Memory memory;
     const bool memory_known = l.memory != nullptr && l.memory(device, &memory) == kSuccess;
-    if (sum.memory_bytes && !(memory_known && add(&sum.memory_bytes, memory.used))) sum.memory_bytes.reset();
+    if (sum.memory_bytes && !(memory_known && add_reading(&sum.memory_bytes, memory.used))) sum.memory_bytes.reset();
     unsigned long long energy_mj = 0;
     const bool energy_known = l.energy != nullptr && l.energy(device, &energy_mj) == kSuccess;
-    if (sum.energy_mj && !(energy_known && add(&sum.energy_mj, energy_mj))) sum.energy_mj.reset();
+    if (sum.energy_mj && !(energy_known && add_reading(&sum.energy_mj, energy_mj))) sum.energy_mj.reset();
   }
   return sum;
 }

@@ -81,7 +81,7 @@ Tensor columns(const Tensor& tensor, int64_t first, int64_t n) {
               [&](size_t axis, int64_t i) { return (axis + 1 == shape.size() ? first + i : i) * stride[axis]; });
 }
 
-Tensor row_of(const Graph& graph, const AttentionParts::Dense& dense) {
+Tensor bias_of(const Graph& graph, const AttentionParts::Dense& dense) {
   const Tensor& weight = *graph.constant(dense.weight);
   if (dense.bias != kNoValue) return graph.constant(dense.bias)->reshaped({weight.dim(1)});
   return convert(Tensor::of<double>({weight.dim(1)}, std::vector<double>(static_cast<size_t>(weight.dim(1)))),
@@ -118,7 +118,7 @@ void write_layer(Export& e, const AttentionParts& parts) {
     variables.push_back(
         {cat(role, "/kernel"), name_of(dense.weight), times(*graph.constant(dense.weight), by).reshaped(kernel)});
     if (bias)
-      variables.push_back({cat(role, "/bias"), name_of(dense.bias), times(row_of(graph, dense), by).reshaped(row)});
+      variables.push_back({cat(role, "/bias"), name_of(dense.bias), times(bias_of(graph, dense), by).reshaped(row)});
   };
   const auto inner = [&](const char* role, const AttentionParts::Dense& dense, int64_t n, double by) {
     add(role, dense, {graph.constant(dense.weight)->dim(0), heads, n}, {heads, n}, by);
@@ -156,7 +156,7 @@ void write_heads(Export& e, const AttentionParts& parts) {
       const int64_t n = weight.dim(1) / parts.heads;
       if (i == 2) value_size = n;
       std::vector<Variable> variables = {{"kernel", "", columns(weight, h * n, n)}};
-      if (dense.bias != kNoValue) variables.push_back({"bias", "", columns(row_of(graph, dense), h * n, n)});
+      if (dense.bias != kNoValue) variables.push_back({"bias", "", columns(bias_of(graph, dense), h * n, n)});
       inputs.push_back(e.layer("Dense", {{"units", n}, {"use_bias", dense.bias != kNoValue}, {"activation", "linear"}},
                                {e.layer_of(dense.x)}, with_last(graph.value(dense.x).type, n), std::move(variables)));
     }

@@ -10,11 +10,11 @@
 namespace dnn::keras {
 namespace {
 
-void collect(const Json& v, std::vector<LayerId>* out) {
+void collect_layers(const Json& v, std::vector<LayerId>* out) {
   if (v.is_object() && v.contains("tensor")) {
     out->push_back(v["tensor"][0].get<LayerId>());
   } else if (v.is_structured()) {
-    for (const Json& item : v) collect(item, out);
+    for (const Json& item : v) collect_layers(item, out);
   }
 }
 
@@ -32,8 +32,8 @@ void Plan::order_as_keras() {
   const size_t n = layers_.size();
   std::vector<std::vector<LayerId>> inputs(n);
   for (size_t i = 0; i < n; ++i) {
-    collect(layers_[i].args, &inputs[i]);
-    collect(layers_[i].kwargs, &inputs[i]);
+    collect_layers(layers_[i].args, &inputs[i]);
+    collect_layers(layers_[i].kwargs, &inputs[i]);
   }
   std::vector<int> met(n, -1), depth(n, 0);
   std::vector<LayerId> finished;

@@ -23,11 +23,11 @@ Json arguments_of(Json args, Json kwargs) {
 }
 
 // All tensors of an argument, in order.
-void collect(const Json& v, std::vector<ValueId>* out) {
+void collect_values(const Json& v, std::vector<ValueId>* out) {
   if (is_value(v)) {
     out->push_back(value_of(v));
   } else if (v.is_structured()) {
-    for (const Json& item : v) collect(item, out);
+    for (const Json& item : v) collect_values(item, out);
   }
 }
 
@@ -87,7 +87,7 @@ std::vector<ValueId> Call::tensors(size_t place, std::initializer_list<const cha
 
 DType Call::first_dtype() const {
   std::vector<ValueId> all;
-  collect(given_, &all);
+  collect_values(given_, &all);
   if (all.empty()) refuse("it has no tensor among its arguments");
   return dtype(all[0]);
 }
@@ -141,18 +141,17 @@ double Call::number(const char* key, double fallback) const {
 
 namespace {
 // Extents, factors and axes are far below this.
-constexpr int64_t kLargest = int64_t{1} << 40;
 
-int64_t whole(const Call& call, const char* key, const Json& v) {
+int64_t whole_option(const Call& call, const char* key, const Json& v) {
   if (!v.is_number_integer()) call.fail("'", key, "' is no whole number");
   const auto result = v.get<int64_t>();
-  if (result > kLargest || result < -kLargest) call.fail("'", key, "' is ", result);
+  if (result > kLargestInteger || result < -kLargestInteger) call.fail("'", key, "' is ", result);
   return result;
 }
 }  // namespace
 
 int64_t Call::integer(const char* key, int64_t fallback) const {
-  return has(key) ? whole(*this, key, option(key)) : fallback;
+  return has(key) ? whole_option(*this, key, option(key)) : fallback;
 }
 
 int64_t Call::axis(const char* key, int64_t fallback, int64_t rank) const {
@@ -160,7 +159,7 @@ int64_t Call::axis(const char* key, int64_t fallback, int64_t rank) const {
   if (has(key)) {
     const Json& v = option(key);
     if (v.is_array() && v.size() != 1) refuse(v.size(), " axes");
-    value = whole(*this, key, v.is_array() ? v[0] : v);
+    value = whole_option(*this, key, v.is_array() ? v[0] : v);
   }
   if (value < 0) value += rank;
   if (value < 0 || value >= rank) fail("axis ", value, " of rank ", rank);
@@ -169,10 +168,10 @@ int64_t Call::axis(const char* key, int64_t fallback, int64_t rank) const {
 
 std::vector<int64_t> Call::list_option(const char* key) const {
   const Json& v = option(key);
-  if (v.is_number()) return {whole(*this, key, v)};
+  if (v.is_number()) return {whole_option(*this, key, v)};
   if (!v.is_array()) fail("'", key, "' is no list");
   std::vector<int64_t> result;
-  for (const Json& item : v) result.push_back(whole(*this, key, item));
+  for (const Json& item : v) result.push_back(whole_option(*this, key, item));
   return result;
 }
 

@@ -11,6 +11,8 @@
 
 namespace dnn::keras {
 
+inline constexpr int64_t kLargestInteger = int64_t{1} << 40;  // of options and arguments
+
 // A model while it is read.
 struct Session {
   Draft draft;

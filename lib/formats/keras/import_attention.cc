@@ -6,13 +6,6 @@
 namespace dnn::keras {
 namespace {
 
-std::vector<int64_t> swapped(int64_t rank) {
-  std::vector<int64_t> perm;
-  for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  return perm;
-}
-
 ValueId mixed_by(Call& call, ValueId scores, ValueId value) {
   return call.emit("MatMul", {call.emit("Softmax", {scores}, {{"axis", int64_t{-1}}}), value});
 }
@@ -29,7 +22,7 @@ ValueId import_attention(Call& call) {
   for (ValueId v : inputs) {
     if (call.rank(v) != 3) call.refuse("an input of rank ", call.rank(v));
   }
-  ValueId scores = call.emit("MatMul", {query, call.transpose(key, swapped(3))});
+  ValueId scores = call.emit("MatMul", {query, call.transpose(key, last_two_swapped(3))});
   if (call.flag("use_scale", false)) {
     if (call.stored(0, "scale").size() != 1) call.fail("a scale of ", call.stored(0, "scale").size(), " numbers");
     scores = call.emit("Mul", {scores, call.weight(0, "scale", [](const Tensor& t) { return t.reshaped({}); })});
@@ -74,7 +67,7 @@ ValueId import_multi_head_attention(Call& call) {
   const int64_t size = call.shape(query)[3];
   if (size < 1) call.fail("heads of size ", size);
   const ValueId scaled = call.emit("Mul", {query, call.scalar(1 / std::sqrt(static_cast<double>(size)), query)});
-  const ValueId scores = call.emit("MatMul", {scaled, call.transpose(key, swapped(4))});
+  const ValueId scores = call.emit("MatMul", {scaled, call.transpose(key, last_two_swapped(4))});
   const ValueId mixed = mixed_by(call, scores, value);
   const ValueId rows = call.transpose(mixed, {0, 2, 1, 3});
   const ValueId flat = call.emit("Reshape", {rows, call.list({0, 0, call.shape(value)[1] * call.shape(value)[3]})});

@@ -48,14 +48,14 @@ ValueId unit(Call& call, ValueId v, int64_t axis, double least) {
   return call.emit("Div", {v, call.emit("Sqrt", {call.emit("Max", {squares, call.scalar(least, v)})})});
 }
 
-std::vector<int64_t> swapped(int64_t rank) {
+}  // namespace
+
+std::vector<int64_t> last_two_swapped(int64_t rank) {
   std::vector<int64_t> perm;
   for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
   return perm;
 }
-
-}  // namespace
 
 ValueId apply_activation(Call& call, ValueId v, const std::string& name) {
   const auto simple = [&](const char* op) { return call.emit(op, {v}); };
@@ -195,8 +195,8 @@ ValueId import_dot(Call& call) {
   if (ranks[0] == 2 && ranks[1] == 2)
     return call.emit("ReduceSum", {call.emit("Mul", {a, b}), call.list({1})}, {{"keepdims", int64_t{1}}});
   if (ranks[0] != 3 || ranks[1] != 3) call.refuse("inputs of ranks ", ranks[0], " and ", ranks[1]);
-  if (axes[0] == 1) a = call.transpose(a, swapped(3));
-  if (axes[1] == 2) b = call.transpose(b, swapped(3));
+  if (axes[0] == 1) a = call.transpose(a, last_two_swapped(3));
+  if (axes[1] == 2) b = call.transpose(b, last_two_swapped(3));
   return call.emit("MatMul", {a, b});
 }
 

@@ -49,7 +49,7 @@ ValueId scale_or(Call& call, bool there, size_t* next, const char* role, int64_t
   return call.constant(role, filled(call.dtype(call.x()), {n}, value));
 }
 
-ValueId as_real(Call& call, ValueId v) {
+ValueId computed_in_real(Call& call, ValueId v) {
   return is_float(call.dtype(v)) ? v : call.emit("Cast", {v}, {{"to", static_cast<int64_t>(DType::Float32)}});
 }
 
@@ -164,7 +164,7 @@ ValueId import_rms_normalization(Call& call) {
 
 // (x - mean) / sqrt(variance), of the configuration or learnt; or the way back.
 ValueId import_normalization(Call& call) {
-  const ValueId x = as_real(call, call.x());
+  const ValueId x = computed_in_real(call, call.x());
   const int64_t rank = call.rank(x);
   const DType dtype = call.dtype(x);
   const bool invert = call.flag("invert", false);
@@ -210,7 +210,7 @@ ValueId import_normalization(Call& call) {
 }
 
 ValueId import_rescaling(Call& call) {
-  ValueId y = as_real(call, call.x());
+  ValueId y = computed_in_real(call, call.x());
   const bool scales = call.option("scale").is_array() || call.number("scale", 1) != 1;
   const bool shifts = call.option("offset").is_array() || call.number("offset", 0) != 0;
   if (scales) y = call.emit("Mul", {y, numbers(call, "scale", 1, y)});
@@ -219,7 +219,7 @@ ValueId import_rescaling(Call& call) {
 }
 
 ValueId import_resizing(Call& call) {
-  const ValueId x = as_real(call, call.x());
+  const ValueId x = computed_in_real(call, call.x());
   if (call.rank(x) != 4) call.refuse("an input of rank ", call.rank(x));
   for (const char* key : {"crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias"}) {
     if (call.flag(key, false)) call.refuse("option ", key);
@@ -234,7 +234,7 @@ ValueId import_resizing(Call& call) {
 
 // The middle; an odd element that is left over goes from the end.
 ValueId import_center_crop(Call& call) {
-  const ValueId x = as_real(call, call.x());
+  const ValueId x = computed_in_real(call, call.x());
   const int64_t rank = call.rank(x);
   if (rank != 3 && rank != 4) call.refuse("an input of rank ", rank);
   const int64_t first = rank - (call.channels_first() ? 2 : 3);

@@ -37,6 +37,7 @@ template <size_t n>
 ValueId import_up_sampling(Call& call);
 
 // import_math.cc: activations, merges, products of matrices
+std::vector<int64_t> last_two_swapped(int64_t rank);  // a permutation
 ValueId import_activation(Call& call);
 ValueId import_add(Call& call);
 ValueId import_average(Call& call);

@@ -10,7 +10,6 @@
 namespace dnn::keras {
 namespace {
 
-constexpr int64_t kLargest = int64_t{1} << 40;
 constexpr size_t kMaxRank = 16;
 
 // An argument by its place or its names in Keras 3 and TensorFlow, or an option of the operation; null where it is left out.
@@ -24,18 +23,18 @@ const Json& argument(Call& call, size_t place, std::initializer_list<const char*
 
 constexpr size_t kNowhere = SIZE_MAX;  // an option that is never given by its place
 
-int64_t whole(Call& call, const Json& v, const char* what) {
+int64_t whole_argument(Call& call, const Json& v, const char* what) {
   if (!v.is_number_integer()) call.refuse("its ", what, " is no whole number that the file holds");
   const auto result = v.get<int64_t>();
-  if (result > kLargest || result < -kLargest) call.fail("its ", what, " is ", result);
+  if (result > kLargestInteger || result < -kLargestInteger) call.fail("its ", what, " is ", result);
   return result;
 }
 
 std::vector<int64_t> wholes(Call& call, const Json& v, const char* what) {
-  if (v.is_number()) return {whole(call, v, what)};
+  if (v.is_number()) return {whole_argument(call, v, what)};
   if (!v.is_array()) call.refuse("its ", what, " is no list that the file holds");
   std::vector<int64_t> result;
-  for (const Json& item : v) result.push_back(whole(call, item, what));
+  for (const Json& item : v) result.push_back(whole_argument(call, item, what));
   return result;
 }
 
@@ -257,7 +256,7 @@ ValueId operate_rsqrt(Call& call, const char*) {
 }
 ValueId operate_round(Call& call, const char*) {
   const Json& decimals = argument(call, 1, {"decimals"});
-  if (!decimals.is_null() && whole(call, decimals, "decimals") != 0) call.refuse("rounding to decimals");
+  if (!decimals.is_null() && whole_argument(call, decimals, "decimals") != 0) call.refuse("rounding to decimals");
   return call.emit("Round", {first(call)});
 }
 ValueId operate_square(Call& call, const char*) {
@@ -317,7 +316,7 @@ ValueId operate_concatenate(Call& call, const char*) {
   const std::vector<ValueId> inputs = unified(call, operands(call, argument(call, 0, {"xs", "values"})));
   if (inputs.empty()) call.fail("it has no inputs");
   const Json& axis = argument(call, 1, {"axis"});
-  return call.emit("Concat", inputs, {{"axis", axis.is_null() ? -1 : whole(call, axis, "axis")}});
+  return call.emit("Concat", inputs, {{"axis", axis.is_null() ? -1 : whole_argument(call, axis, "axis")}});
 }
 
 ValueId operate_expand_dims(Call& call, const char*) {
@@ -344,12 +343,13 @@ ValueId operate_reshape(Call& call, const char*) {
   const Json& wanted = argument(call, 1, {"newshape", "shape"});
   if (!wanted.is_array()) call.refuse("its shape is computed");
   std::vector<int64_t> shape;
-  for (const Json& extent : wanted) shape.push_back(extent.is_null() ? -1 : whole(call, extent, "shape"));
+  for (const Json& extent : wanted) shape.push_back(extent.is_null() ? -1 : whole_argument(call, extent, "shape"));
   const std::vector<int64_t> from = call.shape(x);
   // The first axis is the batch where the rest has as many elements on both sides.
   const auto count = [](const std::vector<int64_t>& extents) {
     int64_t n = 1;
-    for (size_t i = 1; i < extents.size(); ++i) n = extents[i] > 0 && n > 0 && n < kLargest ? n * extents[i] : -1;
+    for (size_t i = 1; i < extents.size(); ++i)
+      n = extents[i] > 0 && n > 0 && n < kLargestInteger ? n * extents[i] : -1;
     return n;
   };
   if (shape.size() > 1 && from.size() > 1 && shape[0] == -1 && count(shape) > 0 && count(shape) == count(from))
@@ -372,8 +372,8 @@ ValueId operate_swapaxes(Call& call, const char*) {
   const int64_t rank = call.rank(x);
   Permutation perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
-  const int64_t a = placed(call, whole(call, argument(call, 1, {"axis1"}), "axis"), rank);
-  const int64_t b = placed(call, whole(call, argument(call, 2, {"axis2"}), "axis"), rank);
+  const int64_t a = placed(call, whole_argument(call, argument(call, 1, {"axis1"}), "axis"), rank);
+  const int64_t b = placed(call, whole_argument(call, argument(call, 2, {"axis2"}), "axis"), rank);
   std::swap(perm[static_cast<size_t>(a)], perm[static_cast<size_t>(b)]);
   return call.transpose(x, perm);
 }
@@ -390,7 +390,7 @@ ValueId operate_take(Call& call, const char*) {
       is_value(indices) ? value_of(indices)
                         : call.store("indices", convert(tensor_of_numbers(call, indices, DType::Int64), DType::Int64));
   return call.emit("Gather", {x, list},
-                   {{"axis", placed(call, whole(call, argument(call, 2, {"axis"}), "axis"), call.rank(x))}});
+                   {{"axis", placed(call, whole_argument(call, argument(call, 2, {"axis"}), "axis"), call.rank(x))}});
 }
 
 ValueId operate_pad(Call& call, const char*) {
@@ -442,7 +442,7 @@ ValueId operate_get_item(Call& call, const char*) {
     if (axis >= rank) call.fail("keys for more than rank ", rank);
     axes.push_back(axis);
     if (key.is_number()) {
-      const int64_t at = whole(call, key, "index");
+      const int64_t at = whole_argument(call, key, "index");
       begin.push_back(at);
       end.push_back(at == -1 ? INT32_MAX : at + 1);
       steps.push_back(1);
@@ -454,7 +454,7 @@ ValueId operate_get_item(Call& call, const char*) {
     if (wrapped && (key.size() != 2 || !key.contains("config"))) call.refuse("a key that is no slice");
     const Fields slice(wrapped ? key["config"] : key, call.layer().label());
     const auto part = [&](const char* name, int64_t fallback) {
-      return slice.has(name) ? whole(call, slice.take(name), "slice") : fallback;
+      return slice.has(name) ? whole_argument(call, slice.take(name), "slice") : fallback;
     };
     const int64_t step = part("step", 1);
     if (step < 1) call.refuse("a step of ", step);

@@ -22,7 +22,7 @@ struct Row {
 };
 
 // Unsupported where it is not.
-Row row_of(const Layer& layer) {
+Row import_row_of(const Layer& layer) {
   Row row;
   const bool operates = is_operation(layer);
   if (operates) {
@@ -42,7 +42,7 @@ void check_classes(const Model& model) {
     if (layer.model != nullptr) {
       check_classes(*layer.model);
     } else if (layer.class_name != "InputLayer") {
-      row_of(layer);
+      import_row_of(layer);
     }
   }
 }
@@ -154,7 +154,7 @@ class Reader {
       arguments.finish();
       return run(*layer.model, inputs, name + "/", depth + 1);
     }
-    const Row row = row_of(layer);
+    const Row row = import_row_of(layer);
     const bool first = name == layer.name;
     Call call(session_, layer, first && !layer.source_node.empty() ? layer.source_node : name, std::move(args),
               std::move(kwargs));

@@ -5,21 +5,21 @@
 namespace dnn::onnx {
 namespace {
 
-struct Row {
+struct ContribRow {
   const char* name;
   const char* op;      // on real numbers
   size_t operands;     // in threes; 0: as many as there are, behind the result's scale
   bool pools = false;  // may have channels last
 };
 
-constexpr Row kRows[] = {{"QLinearAdd", "Add", 2},
-                         {"QLinearAveragePool", "AveragePool", 1, true},
-                         {"QLinearConcat", "Concat", 0},
-                         {"QLinearGlobalAveragePool", "GlobalAveragePool", 1, true},
-                         {"QLinearLeakyRelu", "LeakyRelu", 1},
-                         {"QLinearMul", "Mul", 2},
-                         {"QLinearSigmoid", "Sigmoid", 1},
-                         {"QLinearSoftmax", "Softmax", 1}};
+constexpr ContribRow kContribRows[] = {{"QLinearAdd", "Add", 2},
+                                       {"QLinearAveragePool", "AveragePool", 1, true},
+                                       {"QLinearConcat", "Concat", 0},
+                                       {"QLinearGlobalAveragePool", "GlobalAveragePool", 1, true},
+                                       {"QLinearLeakyRelu", "LeakyRelu", 1},
+                                       {"QLinearMul", "Mul", 2},
+                                       {"QLinearSigmoid", "Sigmoid", 1},
+                                       {"QLinearSoftmax", "Softmax", 1}};
 
 ValueId real(Rewrite& rewrite, size_t first, Attributes attributes = {}) {
   std::vector<ValueId> inputs;
@@ -70,7 +70,7 @@ bool expand_contrib(Rewrite& rewrite) {
     expand_gemm(rewrite);
     return true;
   }
-  for (const Row& row : kRows) {
+  for (const ContribRow& row : kContribRows) {
     if (before.op != row.name) continue;
     rewrite.node.domain.clear();
     if (row.pools && before.attribute_int("channels_last", 0) != 0) rewrite.refuse("channels_last is not read");

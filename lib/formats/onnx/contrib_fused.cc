@@ -9,7 +9,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-Attributes only(const Attributes& all, const std::vector<std::string>& names) {
+Attributes chosen_attributes(const Attributes& all, const std::vector<std::string>& names) {
   Attributes some;
   for (const auto& [name, value] : all) {
     if (std::find(names.begin(), names.end(), name) != names.end()) some[name] = value;
@@ -55,7 +55,7 @@ void fused_conv(Rewrite& rewrite) {
   const ValueId x = before.input(0), z = before.input(3);
   std::vector<ValueId> inputs = present({x, before.input(1), before.input(2)});
   Attributes attributes =
-      only(before.attributes, {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"});
+      chosen_attributes(before.attributes, {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"});
   if (activation.empty() && z == kNoValue) return rewrite.become("Conv", std::move(inputs), std::move(attributes));
   const ValueId product = rewrite.add_before("Conv", std::move(inputs), std::move(attributes));
   if (activation.empty()) return rewrite.become("Add", {product, z});
@@ -67,7 +67,7 @@ void fused_gemm(Rewrite& rewrite) {
   const Node before = rewrite.node;
   const std::string activation = before.attribute_string("activation", "");
   const std::vector<ValueId> inputs = present({before.input(0), before.input(1), before.input(2)});
-  const Attributes attributes = only(before.attributes, {"alpha", "beta", "transA", "transB"});
+  const Attributes attributes = chosen_attributes(before.attributes, {"alpha", "beta", "transA", "transB"});
   if (activation.empty()) return rewrite.become("Gemm", inputs, attributes);
   Floats parameters;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
@@ -160,14 +160,14 @@ void dynamic_quantize_matmul(Rewrite& rewrite) {
   integer_product(rewrite, {a, n.input(1), zero, n.input(3)}, scale, n.input(2), n.input(4));
 }
 
-struct Row {
+struct FusedRow {
   const char* name;
   std::vector<std::string> attributes;  // all that it has
   void (*expand)(Rewrite&);
 };
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> table = {
+const std::vector<FusedRow>& rows() {
+  static const std::vector<FusedRow> table = {
       {"BiasGelu", {}, gelu},
       {"DynamicQuantizeMatMul", {}, dynamic_quantize_matmul},
       {"FastGelu", {}, gelu},
@@ -191,7 +191,7 @@ const std::vector<Row>& rows() {
 }  // namespace
 
 bool expand_fused(Rewrite& rewrite, const IgnoredFields& ignored) {
-  for (const Row& row : rows()) {
+  for (const FusedRow& row : rows()) {
     Node& node = rewrite.node;
     if (node.op != row.name) continue;
     for (auto at = node.attributes.begin(); at != node.attributes.end();) {

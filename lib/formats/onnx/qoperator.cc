@@ -16,22 +16,22 @@ namespace {
 
 bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
-struct Row {
+struct IntegerRow {
   const char* op;       // on real numbers
   const char* name;     // on integers
   bool contrib = true;  // ONNX Runtime's, not ONNX's
   size_t operands = 1;  // numbers, each with its scale and zero point; 0: all inputs, behind the result's scale
 };
-constexpr Row kRows[] = {{"Conv", "QLinearConv", false, 2},
-                         {"MatMul", "QLinearMatMul", false, 2},
-                         {"Gemm", "QGemm", true, 2},
-                         {"Add", "QLinearAdd", true, 2},
-                         {"Mul", "QLinearMul", true, 2},
-                         {"AveragePool", "QLinearAveragePool"},
-                         {"GlobalAveragePool", "QLinearGlobalAveragePool"},
-                         {"LeakyRelu", "QLinearLeakyRelu"},
-                         {"Sigmoid", "QLinearSigmoid"},
-                         {"Concat", "QLinearConcat", true, 0}};
+constexpr IntegerRow kIntegerRows[] = {{"Conv", "QLinearConv", false, 2},
+                                       {"MatMul", "QLinearMatMul", false, 2},
+                                       {"Gemm", "QGemm", true, 2},
+                                       {"Add", "QLinearAdd", true, 2},
+                                       {"Mul", "QLinearMul", true, 2},
+                                       {"AveragePool", "QLinearAveragePool"},
+                                       {"GlobalAveragePool", "QLinearGlobalAveragePool"},
+                                       {"LeakyRelu", "QLinearLeakyRelu"},
+                                       {"Sigmoid", "QLinearSigmoid"},
+                                       {"Concat", "QLinearConcat", true, 0}};
 
 // Operators that move numbers, or choose among them: on integers of one scale they are the same.
 bool moves(const Node& node) {
@@ -164,12 +164,13 @@ class Collapse {
         std::count(node.outputs.begin() + 1, node.outputs.end(), kNoValue) + 1 !=
             static_cast<std::ptrdiff_t>(node.outputs.size()))
       return;
-    const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return node.op == r.op; });
-    if (row == std::end(kRows) && !moves(node)) return;
+    const auto* row = std::find_if(std::begin(kIntegerRows), std::end(kIntegerRows),
+                                   [&](const IntegerRow& r) { return node.op == r.op; });
+    if (row == std::end(kIntegerRows) && !moves(node)) return;
     const std::optional<End> end = end_of(id);
     if (!end) return;
     if (moves(node) && move(id, *end)) return;
-    if (row == std::end(kRows)) return;
+    if (row == std::end(kIntegerRows)) return;
     std::optional<Node> made = row->operands == 0 ? joined(node, *end) : computed(node, *row, *end);
     if (!made) return;
     made->op = row->name;
@@ -208,7 +209,7 @@ class Collapse {
     return made;
   }
 
-  std::optional<Node> computed(const Node& node, const Row& row, const End& end) {
+  std::optional<Node> computed(const Node& node, const IntegerRow& row, const End& end) {
     const std::optional<Stored> x = plain(node.inputs[0]);
     if (!x) return std::nullopt;
     Node made = node;

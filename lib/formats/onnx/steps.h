@@ -4,6 +4,8 @@
 
 namespace dnn::onnx::steps {
 
+inline constexpr int64_t kLargestExtent = int64_t{1} << 24;  // of what is made out of attributes
+
 #define DNN_ONNX_VERSION(op, version, up, down) \
   void up(Rewrite& rewrite);                    \
   void down(Rewrite& rewrite);

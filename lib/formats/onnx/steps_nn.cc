@@ -7,10 +7,9 @@
 namespace dnn::onnx::steps {
 namespace {
 
-constexpr int64_t kLargestExtent = int64_t{1} << 24;  // of what is made out of attributes
 constexpr int64_t kMaxRank = 64;
 
-void only(Rewrite& rewrite, const char* key, int64_t allowed, int since) {
+void allow_only(Rewrite& rewrite, const char* key, int64_t allowed, int since) {
   const int64_t value = rewrite.take<int64_t>(key).value_or(allowed);
   if (value != allowed) rewrite.refuse(key, " = ", value, " needs opset ", since);
 }
@@ -69,7 +68,7 @@ void batch_norm_outputs(Rewrite& rewrite) {
   rewrite.node.attributes["training_mode"] = int64_t{1};
 }
 
-void batch_norm_inference_only(Rewrite& rewrite) { only(rewrite, "training_mode", 0, 14); }
+void batch_norm_inference_only(Rewrite& rewrite) { allow_only(rewrite, "training_mode", 0, 14); }
 
 void group_norm_scale_per_channel(Rewrite& rewrite) {
   const int64_t groups = rewrite.node.attribute_int("num_groups", 0);
@@ -273,7 +272,7 @@ void max_pool_no_indices(Rewrite& rewrite) {
   if (rewrite.node.outputs.size() > 1) rewrite.refuse("the output Indices needs opset 8");
 }
 void lp_pool_plain(Rewrite& rewrite) {
-  only(rewrite, "ceil_mode", 0, 18);
+  allow_only(rewrite, "ceil_mode", 0, 18);
   only_ones(rewrite, "dilations", 18);
 }
 void lp_norm_to_int(Rewrite& rewrite) {
@@ -287,7 +286,7 @@ void gru_direction(Rewrite& rewrite) {  // opset 1 misspells its default
   if (rewrite.node.attribute_string("direction", "forward") == "foward") rewrite.drop("direction");
 }
 void drop_output_sequence(Rewrite& rewrite) { rewrite.drop("output_sequence"); }
-void rnn_plain_layout(Rewrite& rewrite) { only(rewrite, "layout", 0, 14); }
+void rnn_plain_layout(Rewrite& rewrite) { allow_only(rewrite, "layout", 0, 14); }
 
 void roi_align_half_pixel(Rewrite& rewrite) {
   rewrite.node.attributes["coordinate_transformation_mode"] = std::string("output_half_pixel");
@@ -316,7 +315,7 @@ void quantize_per_tensor(Rewrite& rewrite) {
   if (rewrite.rank(scale) != 0) rewrite.refuse("a scale that is not known to be one number needs opset 13");
 }
 void quantize_no_blocks(Rewrite& rewrite) {
-  only(rewrite, "block_size", 0, 21);
+  allow_only(rewrite, "block_size", 0, 21);
   const auto wanted = rewrite.take<int64_t>("output_dtype");
   if (rewrite.node.op != "QuantizeLinear" || !wanted || *wanted == 0 || rewrite.has_input(2)) return;
   const DType dtype = dtype_from_onnx(*wanted);
@@ -326,8 +325,8 @@ void quantize_no_blocks(Rewrite& rewrite) {
     rewrite.refuse("output_dtype needs opset 21");
   rewrite.set_input(2, rewrite.add_constant("zero_point", Tensor(dtype, scale.fixed_shape())));
 }
-void quantize_no_precision(Rewrite& rewrite) { only(rewrite, "precision", 0, 23); }
-void quantize_no_output_dtype(Rewrite& rewrite) { only(rewrite, "output_dtype", 0, 23); }
+void quantize_no_precision(Rewrite& rewrite) { allow_only(rewrite, "precision", 0, 23); }
+void quantize_no_output_dtype(Rewrite& rewrite) { allow_only(rewrite, "output_dtype", 0, 23); }
 
 void dft_axis_to_input(Rewrite& rewrite) {
   const int64_t axis = rewrite.take<int64_t>("axis").value_or(1);
@@ -350,8 +349,8 @@ void dft_axis_to_attribute(Rewrite& rewrite) {
 }
 
 void attention_no_windows(Rewrite& rewrite) {
-  only(rewrite, "left_window_size", -1, 25);
-  only(rewrite, "right_window_size", -1, 25);
+  allow_only(rewrite, "left_window_size", -1, 25);
+  allow_only(rewrite, "right_window_size", -1, 25);
 }
 void attention_no_seqlen(Rewrite& rewrite) {
   if (rewrite.has_input(6)) rewrite.refuse("nonpad_kv_seqlen needs opset 24");

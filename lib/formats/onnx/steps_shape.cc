@@ -6,8 +6,6 @@
 namespace dnn::onnx::steps {
 namespace {
 
-constexpr int64_t kLargestExtent = int64_t{1} << 24;  // of what is made out of attributes
-
 int64_t positive(const Rewrite& rewrite, int64_t axis, int rank) {
   if (axis >= 0) return axis;
   if (rank < 0) rewrite.refuse("negative axis ", axis, " of a tensor of unknown rank has no form before opset 11");

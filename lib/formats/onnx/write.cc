@@ -167,7 +167,7 @@ class GraphWriter {
 };
 
 // What the values' types say, and what they imply; a contradiction leaves the rest unknown.
-void learn_types(Graph& graph) {
+void try_infer_types(Graph& graph) {
   try {
     infer_types(graph);
   } catch (const Error&) {
@@ -198,7 +198,7 @@ ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store
   }
   Graph work = graph;
   use_onnx_names(work);
-  learn_types(work);
+  try_infer_types(work);
   if (options.qoperator) to_qoperator(work);
   const int opset = to_opset(work, options);
   verify(work);

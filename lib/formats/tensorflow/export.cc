@@ -173,7 +173,7 @@ const Tensor& Export::known(size_t i, const char* what) const {
 }
 
 namespace {
-std::vector<int64_t> extents(const Export& e, const Type& type) {
+std::vector<int64_t> extents_of(const Export& e, const Type& type) {
   if (!type.shape) e.refuse("a rank is not known");
   std::vector<int64_t> result;
   for (const Dim& dim : *type.shape) result.push_back(dim.size);
@@ -181,8 +181,8 @@ std::vector<int64_t> extents(const Export& e, const Type& type) {
 }
 }  // namespace
 
-std::vector<int64_t> Export::shape(size_t i) const { return extents(*this, type(i)); }
-std::vector<int64_t> Export::output_shape(size_t i) const { return extents(*this, output_type(i)); }
+std::vector<int64_t> Export::shape(size_t i) const { return extents_of(*this, type(i)); }
+std::vector<int64_t> Export::output_shape(size_t i) const { return extents_of(*this, output_type(i)); }
 
 Edge Export::ints(const std::vector<int64_t>& values) {
   const Tensor wide = Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values);

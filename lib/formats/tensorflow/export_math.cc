@@ -41,7 +41,7 @@ void along_last(Export& e, const char* op, int64_t axis) {
   e.finish(swap(e.last("Transpose"), y));
 }
 
-std::vector<int64_t> axes_of(Export& e) {
+std::vector<int64_t> reduced_axes(Export& e) {
   std::vector<int64_t> axes;
   if (e.has_input(1)) axes = e.known_ints(1, "list of axes");
   if (axes.empty() && e.node().attribute_int("noop_with_empty_axes", 0) == 0) {
@@ -52,7 +52,7 @@ std::vector<int64_t> axes_of(Export& e) {
 }
 
 NodeBuilder& reduction(Export& e, NodeBuilder& node, const Edge& x) {
-  const Edge axes = e.ints(axes_of(e));
+  const Edge axes = e.ints(reduced_axes(e));
   return node.in({x, axes})
       .type("T", e.dtype(0))
       .type("Tidx", DT_INT32)

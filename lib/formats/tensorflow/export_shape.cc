@@ -9,7 +9,7 @@ namespace dnn::tensorflow {
 namespace {
 
 // Axes of an input, counted from the front; all of them where it is left out.
-std::vector<int64_t> axes_of(Export& e, size_t i, size_t n) {
+std::vector<int64_t> axes_or_first(Export& e, size_t i, size_t n) {
   const auto rank = static_cast<int64_t>(e.shape(0).size());
   std::vector<int64_t> axes;
   if (e.has_input(i)) axes = e.known_ints(i, "list of axes");
@@ -102,7 +102,7 @@ void write_gather_nd(Export& e) {
 void write_pad(Export& e) {
   const Node& node = e.node();
   const size_t rank = e.shape(0).size();
-  const std::vector<int64_t> pads = e.known_ints(1, "padding"), axes = axes_of(e, 3, rank);
+  const std::vector<int64_t> pads = e.known_ints(1, "padding"), axes = axes_or_first(e, 3, rank);
   if (pads.size() != 2 * axes.size()) e.refuse(pads.size(), " pads of ", axes.size(), " axes");
   std::vector<int32_t> rows(2 * rank);
   for (size_t i = 0; i < pads.size(); ++i) {
@@ -135,7 +135,8 @@ void write_reshape(Export& e) {
   const bool several = std::count(y.begin(), y.end(), -1) > 1;
   if (node.op == "Squeeze" && e.has_input(1)) {
     NodeBuilder made = e.last("Squeeze");
-    return e.finish(std::move(made.in(e.input(0)).type("T", e.dtype(0)).integers("squeeze_dims", axes_of(e, 1, 0))));
+    return e.finish(
+        std::move(made.in(e.input(0)).type("T", e.dtype(0)).integers("squeeze_dims", axes_or_first(e, 1, 0))));
   }
   if (node.op == "Unsqueeze" && e.known_ints(1, "list of axes").size() == 1) {
     const Edge axis = e.integer(e.known_ints(1, "list of axes")[0]);
@@ -176,7 +177,7 @@ void write_slice(Export& e) {
   const std::vector<int64_t> x = e.shape(0);
   const bool computed = e.constant(1) == nullptr || e.constant(2) == nullptr;
   if (computed) {  // of the first axes, from a computed place to a computed place
-    const std::vector<int64_t> axes = axes_of(e, 3, e.shape(1).empty() ? 0 : static_cast<size_t>(e.shape(1)[0]));
+    const std::vector<int64_t> axes = axes_or_first(e, 3, e.shape(1).empty() ? 0 : static_cast<size_t>(e.shape(1)[0]));
     for (size_t i = 0; i < axes.size(); ++i) {
       if (axes[i] != static_cast<int64_t>(i)) e.refuse("a slice between computed places of axis ", axes[i]);
     }
@@ -189,7 +190,7 @@ void write_slice(Export& e) {
     return e.finish(std::move(node));
   }
   const std::vector<int64_t> starts = e.known_ints(1, "starts"), ends = e.known_ints(2, "ends");
-  const std::vector<int64_t> axes = axes_of(e, 3, starts.size());
+  const std::vector<int64_t> axes = axes_or_first(e, 3, starts.size());
   std::vector<int64_t> steps(starts.size(), 1);
   if (e.has_input(4)) steps = e.known_ints(4, "steps");
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size() || x.size() > 30)

@@ -17,7 +17,7 @@ ValueId swapped(Op& op, ValueId v) {
 }
 
 // Entries of a constant list, or of the constant scalar that stands for one.
-std::vector<int64_t> axes_of(Op& op, size_t i) { return op.ints(i); }
+std::vector<int64_t> axes_input(Op& op, size_t i) { return op.ints(i); }
 
 // What is left of a / b towards minus infinity, of integers.
 ValueId floor_quotient(Op& op, ValueId a, ValueId b) {
@@ -146,14 +146,14 @@ void cast(Op& op) {
 
 // A reduction over no axes leaves the tensor as it is.
 void reduce(Op& op) {
-  const std::vector<int64_t> axes = axes_of(op, 1);
+  const std::vector<int64_t> axes = axes_input(op, 1);
   const bool keep = op.flag("keep_dims", false);
   if (axes.empty()) return op.define(0, op.emit("Identity", {op.in(0)}));
   op.define(0, op.emit(op.row().as, {op.in(0), op.list(axes)}, {{"keepdims", static_cast<int64_t>(keep)}}));
 }
 
 void reduce_logical(Op& op) {
-  const std::vector<int64_t> axes = axes_of(op, 1);
+  const std::vector<int64_t> axes = axes_input(op, 1);
   const auto keep = static_cast<int64_t>(op.flag("keep_dims", false));
   if (axes.empty()) return op.define(0, op.emit("Identity", {op.in(0)}));
   const ValueId x = op.to_dtype(op.in(0), DType::Int32);

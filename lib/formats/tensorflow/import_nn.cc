@@ -27,7 +27,7 @@ ValueId first(Op& op, const Layout& layout, ValueId v) { return layout.first ? v
 ValueId back(Op& op, const Layout& layout, ValueId v) { return layout.first ? v : op.transpose(v, kToChannelsLast); }
 
 // Extents of a tensor of rank 4, open ones (and an unknown rank) as -1.
-std::vector<int64_t> extents(Op& op, ValueId v) {
+std::vector<int64_t> image_extents(Op& op, ValueId v) {
   if (!op.ranked(v)) return std::vector<int64_t>(4, -1);
   std::vector<int64_t> shape = op.shape(v);
   if (shape.size() != 4) op.fail("its input has rank ", shape.size(), ", not 4");
@@ -100,7 +100,7 @@ void finish(Op& op, const Layout& layout, ValueId x, ValueId weight, Attributes 
 Attributes windows(Op& op, const Layout& layout, ValueId x, const std::vector<int64_t>& kernel) {
   const std::vector<int64_t> strides = spatial(op, "strides", layout), dilations = spatial(op, "dilations", layout);
   Attributes attributes = {{"strides", strides}, {"dilations", dilations}};
-  set_padding(op, layout, extents(op, x), kernel, strides, dilations, &attributes);
+  set_padding(op, layout, image_extents(op, x), kernel, strides, dilations, &attributes);
   return attributes;
 }
 
@@ -123,12 +123,12 @@ void pool(Op& op, const char* name) {
     strides = spatial(op, "strides", layout);
   }
   Attributes attributes = {{"kernel_shape", kernel}, {"strides", strides}};
-  set_padding(op, layout, extents(op, x), kernel, strides, {1, 1}, &attributes);
+  set_padding(op, layout, image_extents(op, x), kernel, strides, {1, 1}, &attributes);
   op.define(0, back(op, layout, op.emit(name, {first(op, layout, x)}, std::move(attributes))));
 }
 
 void resize(Op& op, Attributes attributes) {
-  extents(op, op.in(0));
+  image_extents(op, op.in(0));
   attributes["axes"] = std::vector<int64_t>{1, 2};
   op.define(0, op.emit("Resize", {op.in(0), kNoValue, kNoValue, op.extents(1)}, std::move(attributes)));
 }
@@ -138,7 +138,7 @@ void resize(Op& op, Attributes attributes) {
 void conv(Op& op) {
   const Layout layout = layout_of(op);
   const ValueId x = op.in(0), weight = op.in(1);
-  const std::vector<int64_t> w = kernel_shape(op, weight), shape = extents(op, x);  // w: [H, W, I, O]
+  const std::vector<int64_t> w = kernel_shape(op, weight), shape = image_extents(op, x);  // w: [H, W, I, O]
   Attributes attributes = windows(op, layout, x, w);
   const int64_t channels = shape[layout.c()];
   if (channels >= 0 && channels % w[2] != 0) op.fail("weights for ", w[2], " channels, but ", channels, " come");
@@ -161,7 +161,7 @@ void depthwise_conv(Op& op) {
 void conv_backprop_input(Op& op) {
   const Layout layout = layout_of(op);
   const ValueId weight = op.in(1), x = op.in(2);
-  const std::vector<int64_t> w = kernel_shape(op, weight), in = extents(op, x);  // w: [H, W, O, I]
+  const std::vector<int64_t> w = kernel_shape(op, weight), in = image_extents(op, x);  // w: [H, W, O, I]
   const std::vector<int64_t> strides = spatial(op, "strides", layout), dilations = spatial(op, "dilations", layout);
   std::vector<int64_t> out(4, -1);
   if (const auto given = op.dims(0)) {

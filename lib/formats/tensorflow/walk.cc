@@ -55,7 +55,7 @@ Body::Body(google::protobuf::RepeatedPtrField<NodeDef>* nodes, bool function) : 
 }
 
 Body::Ref Body::parse(const std::string& text) const {
-  const std::vector<std::string> parts = split(text, ':');
+  const std::vector<std::string> parts = dnn::split(text, ':');
   Ref ref;
   ref.name = parts.empty() ? "" : parts[0];
   const auto found = index_.find(ref.name);
@@ -149,7 +149,7 @@ void Walk::settle(Scope& scope, int wanted) {
 int64_t Walk::output_base(const NodeDef& node, const std::string& output) const {
   if (output.empty()) return 0;
   if (const OpRow* row = find_row(node.op()); row != nullptr && row->outputs[0] != 0) {
-    const std::vector<std::string> names = split(row->outputs, ' ');
+    const std::vector<std::string> names = dnn::split(row->outputs, ' ');
     const auto at = std::find(names.begin(), names.end(), output);
     if (at == names.end()) fail_malformed(label(node), ": it has no output '", output, "'");
     return at - names.begin();

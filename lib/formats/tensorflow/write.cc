@@ -11,7 +11,7 @@
 namespace dnn::tensorflow {
 namespace {
 
-const ExportRow* find_row(const Node& node) {
+const ExportRow* find_export_row(const Node& node) {
   for (const ExportRow& row : export_rows()) {
     if (node.domain == row.domain && node.op == row.op) return &row;
   }
@@ -62,7 +62,7 @@ void write_graph(const Graph& graph, File& file, std::vector<Edge>* outputs) {
   write_inputs(graph, file);
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const ExportRow* row = find_row(node);
+    const ExportRow* row = find_export_row(node);
     if (row == nullptr) fail_unsupported(node.label(), " has no counterpart in TensorFlow that can be written");
     Export context(file, node, row->as);
     row->write(context);

@@ -56,7 +56,7 @@ int32_t File::add(const std::string& name, const Type& type, uint32_t buffer, co
     open = open || !dim.fixed();
   }
   const auto text = builder_.CreateString(name);
-  const auto extents = builder_.CreateVector(shape);
+  const auto extents_of_type = builder_.CreateVector(shape);
   const flatbuffers::Offset<flatbuffers::Vector<int32_t>> marks = open ? builder_.CreateVector(signature) : 0;
   flatbuffers::Offset<Quantization> quantization = 0;
   if (scales != nullptr) {
@@ -65,7 +65,8 @@ int32_t File::add(const std::string& name, const Type& type, uint32_t buffer, co
   }
   facts_.push_back(
       {type_of(type.dtype), shape, scales == nullptr ? 0 : scales->scale[0], scales != nullptr && !scales->single()});
-  tensors_.push_back(CreateTensor(builder_, extents, type_of(type.dtype), buffer, text, quantization, false, 0, marks));
+  tensors_.push_back(
+      CreateTensor(builder_, extents_of_type, type_of(type.dtype), buffer, text, quantization, false, 0, marks));
   return static_cast<int32_t>(tensors_.size()) - 1;
 }
 
@@ -216,7 +217,7 @@ const dnn::Tensor& Export::known(size_t i, const char* what) const {
 }
 
 namespace {
-std::vector<int64_t> extents(const Export& e, const Type& type) {
+std::vector<int64_t> extents_of_type(const Export& e, const Type& type) {
   if (!type.shape) e.refuse("a rank is not known");
   std::vector<int64_t> result;
   for (const Dim& dim : *type.shape) result.push_back(dim.size);
@@ -224,8 +225,8 @@ std::vector<int64_t> extents(const Export& e, const Type& type) {
 }
 }  // namespace
 
-std::vector<int64_t> Export::shape(size_t i) const { return extents(*this, type(i)); }
-std::vector<int64_t> Export::output_shape(size_t i) const { return extents(*this, output_type(i)); }
+std::vector<int64_t> Export::shape(size_t i) const { return extents_of_type(*this, type(i)); }
+std::vector<int64_t> Export::output_shape(size_t i) const { return extents_of_type(*this, output_type(i)); }
 
 int32_t Export::number(double value) {
   if (!quantized()) return store("number", convert(dnn::Tensor::scalar(value), type(0).dtype));

@@ -13,7 +13,7 @@ namespace dnn::tflite {
 namespace {
 
 // A window over height and width, as the format can say it: SAME or VALID, behind a border where neither fits.
-struct Sliding {
+struct WrittenSliding {
   Padding padding = Padding::VALID;
   std::vector<int64_t> strides, dilations;
   std::vector<int64_t> border = {0, 0, 0, 0};  // top, left, bottom, right: to be padded first
@@ -26,8 +26,8 @@ Window window_of(const Export& e, const std::vector<int64_t>& kernel) {
   return Window::of(e.node(), {x[1], x[2]}, kernel);
 }
 
-Sliding sliding(const Window& w) {
-  Sliding s;
+WrittenSliding sliding(const Window& w) {
+  WrittenSliding s;
   s.strides = w.strides;
   s.dilations = w.dilations;
   bool same = true, valid = true;
@@ -45,10 +45,10 @@ Sliding sliding(const Window& w) {
   return s;
 }
 
-bool bordered(const Sliding& s) { return s.border != std::vector<int64_t>(4, 0); }
+bool bordered(const WrittenSliding& s) { return s.border != std::vector<int64_t>(4, 0); }
 
 // Input 0 inside its border, filled with `fill`.
-int32_t padded(Export& e, const Sliding& s, double fill) {
+int32_t padded(Export& e, const WrittenSliding& s, double fill) {
   if (!bordered(s)) return e.input(0);
   Type type = e.type(0);
   for (size_t i = 0; i < 2; ++i) (*type.shape)[i + 1] = Dim((*type.shape)[i + 1].size + s.border[i] + s.border[i + 2]);
@@ -77,7 +77,7 @@ int32_t bias_of(Export& e, size_t i, int64_t units) {
 
 int i32(int64_t value) { return static_cast<int>(value); }
 
-void blocks(Export& e, int code, int options) {
+void write_blocks(Export& e, int code, int options) {
   const int64_t size = e.node().attribute_int("blocksize", 1);
   if (e.node().attribute_string("mode", "DCR") != "DCR") e.refuse("blocks in the order CRD");
   e.op(code, {e.input(0)}, {e.output()}, {options, CreateBlockOptions(e.builder(), i32(size))});
@@ -89,7 +89,7 @@ void write_conv(Export& e) {
   const dnn::Tensor& w = e.known(1, "weight");
   const std::vector<int64_t> x = e.shape(0);
   if (w.rank() != 4 || x[3] < 0) e.refuse("weights of rank ", w.rank(), " over ", x[3], " channels");
-  const Sliding s = sliding(window_of(e, {w.dim(2), w.dim(3)}));
+  const WrittenSliding s = sliding(window_of(e, {w.dim(2), w.dim(3)}));
   const int64_t group = e.node().attribute_int("group", 1), out = w.dim(0);
   const int32_t in = padded(e, s, 0), bias = bias_of(e, 2, out);
   if (group == x[3] && group > 1 && w.dim(1) == 1) {  // [C * m, 1, H, W] as [1, H, W, C * m]
@@ -142,7 +142,7 @@ void write_conv_transpose(Export& e) {
 void write_max_pool(Export& e) {
   if (e.node().output(1) != kNoValue) e.refuse("indices of largest elements");
   const Window w = window_of(e, {});
-  const Sliding s = sliding(w);
+  const WrittenSliding s = sliding(w);
   if (w.dilations != std::vector<int64_t>{1, 1}) e.refuse("a dilated window");
   const int32_t in = padded(e, s, std::numeric_limits<float>::lowest());
   e.op(17, {in}, {e.output()},
@@ -154,7 +154,7 @@ void write_max_pool(Export& e) {
 // for each position.
 void write_average_pool(Export& e) {
   const Window w = window_of(e, {});
-  Sliding s = sliding(w);
+  WrittenSliding s = sliding(w);
   if (w.dilations != std::vector<int64_t>{1, 1}) e.refuse("a dilated window");
   const bool count_padding = e.node().attribute_int("count_include_pad", 0) != 0;
   if (s.padding == Padding::SAME && count_padding) {
@@ -199,8 +199,8 @@ void write_lrn(Export& e) {
                                                     node.attribute_float("beta", 0.75f))});
 }
 
-void write_depth_to_space(Export& e) { blocks(e, 5, 94); }
-void write_space_to_depth(Export& e) { blocks(e, 26, 19); }
+void write_depth_to_space(Export& e) { write_blocks(e, 5, 94); }
+void write_space_to_depth(Export& e) { write_blocks(e, 26, 19); }
 
 namespace {
 

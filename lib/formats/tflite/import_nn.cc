@@ -9,10 +9,10 @@
 namespace dnn::tflite {
 namespace {
 
-const std::vector<int64_t> kImage = {1, 2, 3};  // the axes of one
+const std::vector<int64_t> kImageRank = {1, 2, 3};  // the axes of one
 
 // One spatial axis of a window that slides.
-struct Sliding {
+struct SlidingAxis {
   int64_t in, kernel, stride, dilation;
 };
 
@@ -22,9 +22,9 @@ void check_rank(Op& op, size_t rank) {
 
 // Attributes strides, dilations and padding of windows over height and width. SAME makes ceil(in / stride) positions,
 // with the odd element of padding at the end.
-Attributes window(Op& op, Padding padding, const Sliding& h, const Sliding& w) {
+Attributes window(Op& op, Padding padding, const SlidingAxis& h, const SlidingAxis& w) {
   Attributes attributes;
-  for (const Sliding& axis : {h, w}) {
+  for (const SlidingAxis& axis : {h, w}) {
     if (axis.stride < 1 || axis.dilation < 1 || axis.kernel < 1)
       op.fail("a window of ", axis.kernel, ", stride ", axis.stride, ", dilation ", axis.dilation);
   }
@@ -38,7 +38,7 @@ Attributes window(Op& op, Padding padding, const Sliding& h, const Sliding& w) {
   }
   std::vector<int64_t> pads(4);
   for (size_t i = 0; i < 2; ++i) {
-    const Sliding& axis = i == 0 ? h : w;
+    const SlidingAxis& axis = i == 0 ? h : w;
     const int64_t out = (axis.in + axis.stride - 1) / axis.stride;
     const int64_t all = std::max<int64_t>(0, (out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1 - axis.in);
     pads[i] = all / 2;
@@ -50,7 +50,7 @@ Attributes window(Op& op, Padding padding, const Sliding& h, const Sliding& w) {
 
 // Emits a convolution of weights reordered by `perm`, its bias and activation.
 void finish_conv(Op& op, const Permutation& perm, Attributes attributes, Activation activation) {
-  std::vector<ValueId> inputs = {op.transpose(op.meets(op.real(0), 0, 1, kImage), kToChannelsFirst),
+  std::vector<ValueId> inputs = {op.transpose(op.meets(op.real(0), 0, 1, kImageRank), kToChannelsFirst),
                                  op.transpose(op.real(1), perm)};
   if (op.has_input(2)) inputs.push_back(op.real(2));
   const ValueId y = op.transpose(op.emit("Conv", std::move(inputs), std::move(attributes)), kToChannelsLast);
@@ -80,7 +80,7 @@ void resize(Op& op, Attributes attributes) {
   op.define(0, op.emit("Resize", {op.real(0), kNoValue, kNoValue, op.list(sizes)}, std::move(attributes)));
 }
 
-void blocks(Op& op, const std::string& name) {
+void read_blocks(Op& op, const std::string& name) {
   check_rank(op, 4);
   const ValueId x = op.transpose(op.real(0), kToChannelsFirst);
   const auto size = static_cast<int64_t>(op.options<BlockOptions>()(&BlockOptions::block_size));
@@ -133,7 +133,7 @@ void transpose_conv(Op& op) {
     pads[i] = o(&O::padding) == Padding::SAME ? std::max<int64_t>(0, cut) / 2 : 0;
     pads[i + 2] = std::max<int64_t>(0, cut) - pads[i];
   }
-  std::vector<ValueId> inputs = {op.transpose(op.meets(op.real(2), 2, 1, kImage), kToChannelsFirst),
+  std::vector<ValueId> inputs = {op.transpose(op.meets(op.real(2), 2, 1, kImageRank), kToChannelsFirst),
                                  op.transpose(op.real(1), {3, 0, 1, 2})};
   if (op.has_input(3)) inputs.push_back(op.real(3));
   Attributes attributes = {{"strides", strides}, {"pads", pads}};
@@ -214,7 +214,7 @@ void resize_nearest(Op& op) {
   moved(op, 0, [&](ValueId v) { return pick_elements(op, v, picked); });
 }
 
-void depth_to_space(Op& op) { blocks(op, "DepthToSpace"); }
-void space_to_depth(Op& op) { blocks(op, "SpaceToDepth"); }
+void depth_to_space(Op& op) { read_blocks(op, "DepthToSpace"); }
+void space_to_depth(Op& op) { read_blocks(op, "SpaceToDepth"); }
 
 }  // namespace dnn::tflite

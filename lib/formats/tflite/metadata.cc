@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kLabelFile = "labels.txt";
 constexpr uint64_t kMaxLabels = uint64_t{1} << 24;  // bytes of a label file
-constexpr uint8_t kNormalization = 1, kFeatures = 1, kImage = 2;
+constexpr uint8_t kNormalization = 1, kFeatures = 1, kImageContent = 2;
 
 std::string entry_of(const Graph& graph, const char* key) {
   for (const auto& [name, text] : graph.metadata) {
@@ -56,7 +56,8 @@ std::string preprocess_of(const meta::TensorMetadata& input, Bytes metadata) {
     const std::vector<float> mean = channels(normalization->mean()), std = channels(normalization->std());
     if (mean.empty() || std.empty() || std::find(std.begin(), std.end(), 0.0f) != std.end()) continue;
     bool grey = false;
-    if (const meta::Content* content = input.content(); content != nullptr && content->properties_type() == kImage) {
+    if (const meta::Content* content = input.content();
+        content != nullptr && content->properties_type() == kImageContent) {
       const auto* image = member<meta::ImageProperties>(content->properties(), metadata);
       grey = image->color_space() == meta::ColorSpace::GRAYSCALE;
     }
@@ -138,7 +139,7 @@ std::string metadata_of(const Graph& graph) {
     units.push_back(meta::CreateProcessUnit(fbb, kNormalization, any(normalization)));
   }
   const auto image = meta::CreateImageProperties(fbb, grey ? meta::ColorSpace::GRAYSCALE : meta::ColorSpace::RGB);
-  const auto content = meta::CreateContent(fbb, kImage, any(image));
+  const auto content = meta::CreateContent(fbb, kImageContent, any(image));
   const auto input_name = name(graph.inputs[0]);
   const std::vector<Offset<meta::TensorMetadata>> inputs = {
       meta::CreateTensorMetadata(fbb, input_name, 0, 0, content, fbb.CreateVector(units))};

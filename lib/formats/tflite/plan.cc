@@ -10,7 +10,6 @@
 namespace dnn::tflite {
 namespace {
 
-bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 bool is_dynamic_quantize(const Node& node) {
   return node.domain == kInternalDomain && node.op == "DynamicFakeQuantize";
 }

@@ -13,6 +13,8 @@ namespace dnn::tflite {
 
 struct ExportRow;
 
+inline bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
+
 // One operator of the file to be. A quantised one takes stored integers in place of what DequantizeLinear makes of them, and
 // makes what the QuantizeLinear behind it does. Weights may also be 16-bit floats that are widened in front of it.
 struct PlannedNode {

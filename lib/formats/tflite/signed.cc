@@ -8,8 +8,6 @@
 namespace dnn::tflite {
 namespace {
 
-bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
-
 class Shifter {
  public:
   explicit Shifter(Graph& graph) : graph_(graph), uses_(graph) {}

@@ -10,7 +10,7 @@ namespace dnn::torch {
 namespace {
 
 // Text records: code, JSON, pickles. Storages are read where they lie.
-constexpr uint64_t kMaxText = uint64_t{256} << 20;
+constexpr uint64_t kMaxEntryText = uint64_t{256} << 20;
 
 std::string top_folder(const std::vector<ZipArchive::Entry>& entries) {
   if (entries.empty()) return "";
@@ -46,13 +46,13 @@ std::vector<std::string> Archive::records(std::string_view prefix, std::string_v
   return result;
 }
 
-std::string Archive::text(const std::string& record) const { return zip_.read(entry(record), kMaxText); }
+std::string Archive::text(const std::string& record) const { return zip_.read(entry(record), kMaxEntryText); }
 
 Bytes Archive::bytes(const std::string& record) {
   const ZipArchive::Entry& found = entry(record);
   if (found.method == 0) return zip_.stored(found);
   const auto [at, fresh] = kept_->inflated.emplace(record, std::string());
-  if (fresh) at->second = zip_.read(found, kMaxText);
+  if (fresh) at->second = zip_.read(found, kMaxEntryText);
   return as_bytes(at->second);
 }
 

@@ -520,7 +520,7 @@ Result asserted(Evaluator& e, const Arguments& arguments) {
 Result whole(Evaluator& e, const Arguments& arguments) { return to_int(e, arguments.at(0)); }
 Result real(Evaluator& e, const Arguments& arguments) { return to_real(e, arguments.at(0)); }
 Result truth_of(Evaluator& e, const Arguments& arguments) { return e.truth(arguments.at(0)); }
-Result number(Evaluator& e, const Arguments& arguments) {
+Result number_in(Evaluator& e, const Arguments& arguments) {
   const Any value = numbered(e, arguments.at(0));
   if (!is_number(value))
     e.refuse("the number in a tensor, which is computed from inputs, decides what is computed; that is not read");
@@ -645,8 +645,8 @@ constexpr BuiltinRow kBuiltins[] = {{"add", 2, math_call<Math::Add>},
                                     {"IntImplicit", 1, whole},
                                     {"Float", 1, real},
                                     {"FloatImplicit", 1, real},
-                                    {"ScalarImplicit", 1, number},
-                                    {"item", 1, number},
+                                    {"ScalarImplicit", 1, number_in},
+                                    {"item", 1, number_in},
                                     {"Bool", 1, truth_of},
                                     {"tensor", 1, make_tensor},
                                     {"as_tensor", 1, make_tensor},

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxWork = 5'000'000;
 constexpr size_t kMaxCalls = 64;
-constexpr int kMaxDepth = 1200;  // of expressions and blocks in all calls together
+constexpr int kMaxCallDepth = 1200;  // of expressions and blocks in all calls together
 
 bool arithmetic_name(const std::string& name) { return name == "inf" || name == "nan"; }
 
@@ -84,7 +84,7 @@ Any Evaluator::call(const Function& function, std::vector<Any> arguments, const 
 
 // Whether the block returned.
 bool Evaluator::run(const std::vector<Stmt>& body, Variables& variables, Any* result) {
-  if (++depth_ > kMaxDepth) refuse("the program is nested too deep");
+  if (++depth_ > kMaxCallDepth) refuse("the program is nested too deep");
   bool returned = false;
   for (const Stmt& s : body) {
     work();
@@ -171,7 +171,7 @@ std::vector<Any> Evaluator::iterated(const Any& value) {
 
 Any Evaluator::evaluate(const Expr& e, Variables& variables) {
   work();
-  if (++depth_ > kMaxDepth) refuse("the program is nested too deep");
+  if (++depth_ > kMaxCallDepth) refuse("the program is nested too deep");
   Any result;
   switch (e.kind) {
     case Expr::Kind::Name: result = name(e, variables); break;

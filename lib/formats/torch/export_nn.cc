@@ -76,7 +76,7 @@ Sliding sliding(const Export& e, Numbers kernel, int64_t largest_share) {
 }
 
 // x, of input 0's extents, inside its border, filled with `fill`.
-VarId padded(Export& e, const Sliding& s, VarId x, double fill) {
+VarId padded_input(Export& e, const Sliding& s, VarId x, double fill) {
   if (!s.bordered()) return x;
   Numbers pad;  // last axis first
   Type type = e.builder().var_type(x);
@@ -109,7 +109,7 @@ std::string convolution(Export& e, VarId x, size_t weight, VarId w, Arg bias, st
   const Numbers extents = e.shape(weight);
   if (!e.type(weight).fixed() || extents.size() < 3) e.refuse("a weight of ", e.type(weight).text());
   const Sliding s = sliding(e, {extents.begin() + 2, extents.end()}, 0);
-  *args = {tensor(padded(e, s, x, 0)),
+  *args = {tensor(padded_input(e, s, x, 0)),
            tensor(w),
            std::move(bias),
            ints(s.strides),
@@ -179,7 +179,7 @@ void write_max_pool(Export& e) {
   const Sliding s = sliding(e, {}, 2);
   const bool real = is_float(e.dtype());
   if (!real && s.bordered()) e.refuse("a border of integers");
-  const VarId x = padded(e, s, e.input(0), -std::numeric_limits<double>::infinity());
+  const VarId x = padded_input(e, s, e.input(0), -std::numeric_limits<double>::infinity());
   e.define(over("max_pool", s.kernel.size()),
            {tensor(x), ints(s.kernel), ints(s.strides), ints(s.padding), ints(s.dilations), s.ceil});
 }
@@ -191,7 +191,7 @@ void write_average_pool(Export& e) {
     e.refuse("a dilated window");
   const bool count_padding = e.node().attribute_int("count_include_pad", 0) != 0;
   const std::string op = over("avg_pool", s.kernel.size());
-  const VarId x = padded(e, s, e.input(0), 0);
+  const VarId x = padded_input(e, s, e.input(0), 0);
   std::vector<Arg> args = {tensor(x), ints(s.kernel), ints(s.strides), ints(s.padding), s.ceil, count_padding};
   if (!s.bordered()) return e.define(op, args);
   const Window w = window_of(e, s.kernel);

@@ -32,7 +32,7 @@ VarId apply(Export& e, const std::string& op, VarId x, const Operand& by, const 
   return e.step(op + ".Tensor", {tensor(x), tensor(by.var)}, what, type);
 }
 
-bool zero(const Operand& by) { return by.number && *by.number == 0; }
+bool is_zero(const Operand& by) { return by.number && *by.number == 0; }
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void write_dequantize_linear(Export& e) {
       type.dtype = real.dtype;
       zero_point.var = e.step("to.dtype", {tensor(zero_point.var), real.dtype}, "origin", type);
     }
-    if (!zero(zero_point)) x = apply(e, "sub", x, zero_point, "centred", real);
+    if (!is_zero(zero_point)) x = apply(e, "sub", x, zero_point, "centred", real);
   }
   if (scale.number) return e.define("mul.Scalar", {tensor(x), *scale.number});
   e.define("mul.Tensor", {tensor(x), tensor(scale.var)});
@@ -64,7 +64,7 @@ void define_quantized(Export& e, VarId x, const Operand& zero_point) {
   scalar_type(to);
   const Type real = e.builder().var_type(x);
   x = e.step("round", {tensor(x)}, "rounded", real);
-  if (!zero(zero_point)) x = apply(e, "add", x, zero_point, "moved", real);
+  if (!is_zero(zero_point)) x = apply(e, "add", x, zero_point, "moved", real);
   x = e.step("clamp", {tensor(x), static_cast<double>(integer_lowest(to)), static_cast<double>(integer_highest(to))},
              "inside", real);
   e.define("to.dtype", {tensor(x), to});

@@ -17,14 +17,14 @@ bool makes_list(const Export& e) {
 }
 
 // Input i as a list where it is one and not a tensor that the file holds.
-std::optional<Items> list_of(Export& e, size_t i = 0) {
+std::optional<Items> list_input(Export& e, size_t i = 0) {
   if (!makes_list(e) || !e.has_input(i)) return std::nullopt;
   return e.builder().items(e.node().inputs[i]);
 }
 
 int64_t from_front(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
-Numbers axes_of(Export& e, int64_t rank) {
+Numbers sorted_axes(Export& e, int64_t rank) {
   Numbers axes = e.known_ints(1, "list of axes");
   for (int64_t& axis : axes) axis = from_front(axis, rank);
   std::sort(axes.begin(), axes.end());
@@ -79,7 +79,7 @@ VarId permuted(Export& e, VarId x, const Type& type, const Numbers& perm, const 
 }  // namespace
 
 void write_identity(Export& e) {
-  if (const std::optional<Items> list = list_of(e)) return e.define_items(*list);
+  if (const std::optional<Items> list = list_input(e)) return e.define_items(*list);
   e.define(e.input(0));
 }
 
@@ -117,14 +117,14 @@ void write_constant_of_shape(Export& e) {
 
 void write_cast(Export& e) {
   const DType to = dtype_from_onnx(e.node().attribute_int("to", 0));
-  if (const std::optional<Items> list = list_of(e)) return e.define_items(*list);
+  if (const std::optional<Items> list = list_input(e)) return e.define_items(*list);
   scalar_type(to);
   if (to == e.dtype()) return e.define(e.input(0));
   e.define("to.dtype", {tensor(e.input(0)), to});
 }
 
 void write_reshape(Export& e) {
-  if (const std::optional<Items> list = list_of(e)) return e.define_items(*list);
+  if (const std::optional<Items> list = list_input(e)) return e.define_items(*list);
   Items shape = e.items(1, "shape");
   const bool zero = e.node().attribute_int("allowzero", 0) != 0;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -149,10 +149,10 @@ void write_flatten(Export& e) {
 }
 
 void write_squeeze(Export& e) {
-  if (const std::optional<Items> list = list_of(e)) return e.define_items(*list);
+  if (const std::optional<Items> list = list_input(e)) return e.define_items(*list);
   VarId x = e.input(0);
   if (!e.has_input(1)) return e.define("squeeze", {tensor(x)});
-  const Numbers axes = axes_of(e, e.rank(0));
+  const Numbers axes = sorted_axes(e, e.rank(0));
   Type type = e.type(0);
   for (size_t i = axes.size(); i-- > 0;) {
     if (i == 0) return e.define("squeeze.dim", {tensor(x), number(axes[0])});
@@ -164,11 +164,11 @@ void write_squeeze(Export& e) {
 
 void write_unsqueeze(Export& e) {
   if (e.output_type().shape && e.output_type().shape->size() == 1) {
-    if (const std::optional<Items> list = list_of(e)) return e.define_items(*list);
+    if (const std::optional<Items> list = list_input(e)) return e.define_items(*list);
   }
   VarId x = e.input(0);
   const Numbers given = e.known_ints(1, "list of axes");
-  const Numbers axes = axes_of(e, e.rank(0) + static_cast<int64_t>(given.size()));
+  const Numbers axes = sorted_axes(e, e.rank(0) + static_cast<int64_t>(given.size()));
   Type type = e.type(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     if (i + 1 == axes.size()) return e.define("unsqueeze", {tensor(x), number(axes[i])});
@@ -240,7 +240,7 @@ void write_split(Export& e) {
 namespace {
 
 bool slice_list(Export& e, const Numbers& starts, const Numbers& ends, const Numbers& steps) {
-  const std::optional<Items> list = list_of(e);
+  const std::optional<Items> list = list_input(e);
   if (!list || e.type(0).shape.value_or(std::vector<Dim>()).size() != 1) return false;
   const auto n = static_cast<int64_t>(list->size());
   if (starts.size() != 1 || steps[0] != 1) return false;
@@ -301,7 +301,7 @@ void write_slice(Export& e) {
 
 void write_gather(Export& e) {
   const int64_t axis = e.axis("axis", 0), rank = e.rank(0);
-  const std::optional<Items> list = rank == 1 ? list_of(e) : std::nullopt;
+  const std::optional<Items> list = rank == 1 ? list_input(e) : std::nullopt;
   const std::optional<Items> at = e.builder().items(e.node().inputs[1]);
   const bool known = at && std::all_of(at->begin(), at->end(), [](const Item& item) { return item.fixed(); });
   if (list && known) {

@@ -100,13 +100,13 @@ double number_of(const Any& value) {
   return *value.get<double>();
 }
 
-bool is_number(const Any& value) {
+bool is_plain_number(const Any& value) {
   return value.get<bool>() != nullptr || value.get<int64_t>() != nullptr || value.get<double>() != nullptr;
 }
 
 // Whether an argument is what stands for one that is not given.
 bool is_default(const Any& value, const Any& fallback) {
-  if (is_number(value) && is_number(fallback)) return number_of(value) == number_of(fallback);
+  if (is_plain_number(value) && is_plain_number(fallback)) return number_of(value) == number_of(fallback);
   if (value.v.index() != fallback.v.index()) return false;
   if (const auto* text = value.get<std::string>()) return *text == *fallback.get<std::string>();
   if (const auto* list = value.get<Any::List>()) return (*list)->items.empty();

@@ -45,7 +45,7 @@ std::pair<ValueId, ValueId> operands(Op& op, size_t a, size_t b) {
   return {x, y};
 }
 
-std::vector<int64_t> axes_of(Op& op, size_t i, ValueId x) {
+std::vector<int64_t> axes_argument(Op& op, size_t i, ValueId x) {
   std::vector<int64_t> axes;
   if (!op.has(i)) return axes;
   for (int64_t axis : op.ints(i)) axes.push_back(op.axis(axis, x));
@@ -124,7 +124,7 @@ bool never_zero(const Op& op, ValueId v) {
 }
 
 // x / y rounded down. Real numbers as torch does it: 1 // 0.1 is 9, for 0.1 is a little more in float32.
-ValueId floor_quotient(Op& op, ValueId x, ValueId y) {
+ValueId emitted_floor_quotient(Op& op, ValueId x, ValueId y) {
   const DType dtype = op.type(x).dtype;
   if (is_integer(dtype)) return floor_divided(op, x, y, dtype);
   const ValueId quotient = op.emit("Div", {x, y});
@@ -141,7 +141,7 @@ ValueId floor_quotient(Op& op, ValueId x, ValueId y) {
 Any divide(Op& op) {
   auto [x, y] = operands(op, 0, 1);
   const std::string rounding = op.has(2) ? op.text(2) : "";
-  if (rounding == "floor") return op.result(floor_quotient(op, x, y));
+  if (rounding == "floor") return op.result(emitted_floor_quotient(op, x, y));
   if (rounding == "trunc") {
     const ValueId quotient = op.emit("Div", {x, y});
     if (is_integer(op.type(x).dtype)) return op.result(quotient);
@@ -153,7 +153,7 @@ Any divide(Op& op) {
 
 Any floor_divide(Op& op) {
   auto [x, y] = operands(op, 0, 1);
-  return op.result(floor_quotient(op, x, y));
+  return op.result(emitted_floor_quotient(op, x, y));
 }
 
 Any comparison(Op& op) {
@@ -281,7 +281,7 @@ Any reduce(Op& op) {
       x = to_int64(op, x);
     }
   }
-  const std::vector<int64_t> axes = axes_of(op, 1, x);
+  const std::vector<int64_t> axes = axes_argument(op, 1, x);
   std::vector<ValueId> inputs = {x};
   if (!axes.empty()) inputs.push_back(op.list(axes));
   const bool keep = op.has(2) && op.flag(2);
@@ -320,7 +320,7 @@ Any variances(Op& op) {
   if (op.has(1) && op.argument(1).get<bool>() != nullptr) {
     correction = op.flag(1) ? 1 : 0;
   } else if (op.has(1)) {
-    axes = axes_of(op, 1, x);
+    axes = axes_argument(op, 1, x);
   }
   if (op.has(2)) correction = op.flag(2) ? 1 : 0;
   auto [y, mean] = variance(op, x, axes, correction, keep);
@@ -334,7 +334,7 @@ Any vector_norm(Op& op) {
   const double p = op.has(1) ? op.real(1) : 2;
   if (op.has(4)) x = op.to_dtype(x, op.dtype(4));
   std::vector<ValueId> inputs = {x};
-  const std::vector<int64_t> axes = axes_of(op, 2, x);
+  const std::vector<int64_t> axes = axes_argument(op, 2, x);
   if (!axes.empty()) inputs.push_back(op.list(axes));
   const Attributes keep = {{"keepdims", int64_t{op.flag(3) ? 1 : 0}}};
   if (p == 2) return op.result(op.emit("ReduceL2", inputs, keep));
@@ -515,7 +515,7 @@ Any quantify(Op& op) {
   const bool any = std::string(op.row().op) == "any";
   const ValueId x = op.to_dtype(op.to_dtype(op.tensor(0), DType::Bool), DType::Int32);
   std::vector<ValueId> inputs = {x};
-  const std::vector<int64_t> axes = axes_of(op, 1, x);
+  const std::vector<int64_t> axes = axes_argument(op, 1, x);
   if (!axes.empty()) inputs.push_back(op.list(axes));
   const Attributes keep = {{"keepdims", int64_t{op.flag(2) ? 1 : 0}}};
   return op.result(op.to_dtype(op.emit(any ? "ReduceMax" : "ReduceMin", inputs, keep), DType::Bool));

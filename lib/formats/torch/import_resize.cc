@@ -10,12 +10,12 @@ namespace dnn::torch {
 namespace {
 
 // A row's function: "linear2", "exact1"; "cubic2a" with antialiasing.
-struct Kind {
+struct ResizeKind {
   std::string mode;
   size_t axes;
   bool antialias;
 
-  explicit Kind(const std::string& text)
+  explicit ResizeKind(const std::string& text)
       : mode(text.substr(0, text.find_first_of("123"))),
         axes(static_cast<size_t>(text[mode.size()] - '0')),
         antialias(ends_with(text, "a")) {}
@@ -28,7 +28,7 @@ struct Axis {
   std::optional<double> factor;
 };
 
-double number_of(Op& op, const Any& value) {
+double factor_number(Op& op, const Any& value) {
   if (const auto* real = value.get<double>()) return *real;
   if (const auto* integer = value.get<int64_t>()) return static_cast<double>(*integer);
   op.refuse("a factor is ", kind_of(value));
@@ -39,7 +39,7 @@ std::vector<std::optional<double>> factors_of(Op& op, size_t at, size_t n) {
   if (op.has(at) && op.argument(at).list()) {
     const std::vector<Any>& items = op.items(at);
     if (items.size() != n && items.size() != 1) op.fail(items.size(), " factors for ", n, " axes");
-    for (size_t i = 0; i < n; ++i) factors[i] = number_of(op, items[items.size() == 1 ? 0 : i]);
+    for (size_t i = 0; i < n; ++i) factors[i] = factor_number(op, items[items.size() == 1 ? 0 : i]);
   } else {
     for (size_t i = 0; i < n; ++i) {
       if (op.has(at + i)) factors[i] = op.real(at + i);
@@ -51,7 +51,7 @@ std::vector<std::optional<double>> factors_of(Op& op, size_t at, size_t n) {
   return factors;
 }
 
-Attributes attributes_of(const Kind& kind, bool corners) {
+Attributes attributes_of(const ResizeKind& kind, bool corners) {
   const bool exact = kind.mode == "exact";
   if (kind.nearest()) {
     return {{"mode", std::string("nearest")},
@@ -142,7 +142,7 @@ ValueId nearest(Op& op, ValueId x, const std::vector<Axis>& axes, const Attribut
 }  // namespace
 
 Any resize(Op& op) {
-  const Kind kind(op.row().op);
+  const ResizeKind kind(op.row().op);
   const bool corners = !kind.nearest() && op.flag(2);
   if (corners && kind.antialias) op.refuse("align_corners with antialiasing is not read");
   const ValueId x = op.tensor(0);

@@ -228,7 +228,7 @@ Any repeat(Op& op) {
 namespace {
 
 // torch lists pads from the last axis: left, right, top, bottom.
-Any padded(Op& op, const std::vector<int64_t>& pads, const std::string& mode, ValueId value) {
+Any pad_input(Op& op, const std::vector<int64_t>& pads, const std::string& mode, ValueId value) {
   const ValueId x = op.tensor(0);
   const size_t rank = op.rank(x), n = pads.size() / 2;
   if (pads.size() % 2 != 0 || n > rank) op.fail(pads.size(), " pads for ", op.type(x).text());
@@ -248,18 +248,18 @@ Any padded(Op& op, const std::vector<int64_t>& pads, const std::string& mode, Va
 
 Any constant_pad(Op& op) {
   const ValueId value = op.real(2) == 0 ? kNoValue : op.number_like(2, op.tensor(0));
-  return padded(op, op.ints(1), "constant", value);
+  return pad_input(op, op.ints(1), "constant", value);
 }
 Any pad(Op& op) {
   const std::string mode = op.text(2);
   if (mode == "constant")
-    return padded(op, op.ints(1), mode, op.has(3) && op.real(3) != 0 ? op.number_like(3, op.tensor(0)) : kNoValue);
-  if (mode == "reflect") return padded(op, op.ints(1), "reflect", kNoValue);
-  if (mode == "replicate") return padded(op, op.ints(1), "edge", kNoValue);
-  if (mode == "circular") return padded(op, op.ints(1), "wrap", kNoValue);
+    return pad_input(op, op.ints(1), mode, op.has(3) && op.real(3) != 0 ? op.number_like(3, op.tensor(0)) : kNoValue);
+  if (mode == "reflect") return pad_input(op, op.ints(1), "reflect", kNoValue);
+  if (mode == "replicate") return pad_input(op, op.ints(1), "edge", kNoValue);
+  if (mode == "circular") return pad_input(op, op.ints(1), "wrap", kNoValue);
   op.refuse("mode ", dnn::quoted(mode), " is not read");
 }
-Any edge_pad(Op& op) { return padded(op, op.ints(1), op.row().op, kNoValue); }
+Any edge_pad(Op& op) { return pad_input(op, op.ints(1), op.row().op, kNoValue); }
 
 Any roll(Op& op) {
   ValueId x = op.tensor(0);

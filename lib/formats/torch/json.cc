@@ -6,15 +6,16 @@
 namespace dnn::torch {
 
 namespace {
-constexpr int kMaxDepth = 64;
+constexpr int kMaxJsonDepth = 64;
 // A parsed document is much larger than its text.
-constexpr size_t kMaxText = size_t{64} << 20;
+constexpr size_t kMaxJsonText = size_t{64} << 20;
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view what) {
-  if (text.size() > kMaxText) fail_unsupported(what, ": ", text.size(), " bytes of JSON; ", kMaxText, " are read");
+  if (text.size() > kMaxJsonText)
+    fail_unsupported(what, ": ", text.size(), " bytes of JSON; ", kMaxJsonText, " are read");
   const auto check = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > kMaxDepth) fail_malformed(what, ": nested deeper than ", kMaxDepth);
+    if (depth > kMaxJsonDepth) fail_malformed(what, ": nested deeper than ", kMaxJsonDepth);
     return true;
   };
   Json json;

@@ -6,7 +6,7 @@
 namespace dnn::torch {
 namespace {
 
-using pickle::Kind;
+using PickleKind = pickle::Kind;
 using pickle::kNone;
 using pickle::Ref;
 
@@ -129,27 +129,27 @@ Any Evaluator::from_pickle(Pickled& pickled, Ref ref, const std::string& path) {
   const pickle::Node& node = tree[ref];
   Any result;
   switch (node.kind) {
-    case Kind::None: break;
-    case Kind::Bool: result = node.integer != 0; break;
-    case Kind::Int: result = node.integer; break;
-    case Kind::Float: result = node.real; break;
-    case Kind::String: result = std::string(node.text); break;
-    case Kind::Tuple:
-    case Kind::List: {
+    case PickleKind::None: break;
+    case PickleKind::Bool: result = node.integer != 0; break;
+    case PickleKind::Int: result = node.integer; break;
+    case PickleKind::Float: result = node.real; break;
+    case PickleKind::String: result = std::string(node.text); break;
+    case PickleKind::Tuple:
+    case PickleKind::List: {
       std::vector<Any> items;
       for (size_t i = 0; i < node.items.size(); ++i)
         items.push_back(from_pickle(pickled, node.items[i], cat(path, ".", i)));
-      result = make_list(std::move(items), node.kind == Kind::Tuple);
+      result = make_list(std::move(items), node.kind == PickleKind::Tuple);
       break;
     }
-    case Kind::Dict: {
+    case PickleKind::Dict: {
       auto dict = std::make_shared<std::vector<std::pair<Any, Any>>>();
       for (size_t i = 0; i + 1 < node.items.size(); i += 2)
         dict->emplace_back(from_pickle(pickled, node.items[i], path), from_pickle(pickled, node.items[i + 1], path));
       result = Any::Dict(dict);
       break;
     }
-    case Kind::Call: result = object_from_pickle(pickled, ref, path); break;
+    case PickleKind::Call: result = object_from_pickle(pickled, ref, path); break;
     default: fail_unsupported("data.pkl: a value of '", path, "' is not read");
   }
   pickled.made[ref] = result;
@@ -207,7 +207,7 @@ Any Evaluator::object_from_pickle(Pickled& pickled, Ref ref, const std::string& 
 
 namespace {
 
-const std::vector<Any>& list_of(const Any& value, const char* what) {
+const std::vector<Any>& packed_list(const Any& value, const char* what) {
   const auto* list = value.get<Any::List>();
   if (list == nullptr) fail_malformed("packed weights: ", what, " is ", kind_of(value), ", no list");
   return (*list)->items;
@@ -225,7 +225,7 @@ Any part(const std::vector<Any>& list, size_t i, const char* what) {
 Any Evaluator::packed_weights(const std::string& class_name, const Any& state) {
   auto object = std::make_shared<Object>();
   object->class_name = class_name;
-  const std::vector<Any>& parts = list_of(state, "its state");
+  const std::vector<Any>& parts = packed_list(state, "its state");
   if (class_name.find("Linear") != std::string::npos) {
     object->attributes = {{"weight", part(parts, 0, "the weight")}, {"bias", part(parts, 1, "the bias")}};
     return Any::Module(object);
@@ -235,20 +235,20 @@ Any Evaluator::packed_weights(const std::string& class_name, const Any& state) {
   std::vector<int64_t> numbers;
   const Any version = part(parts, 0, "the version");
   if (version.get<std::string>() != nullptr && *version.get<std::string>() == "2") {
-    const std::vector<Any>& tensors = list_of(part(parts, 1, "the weight"), "the tensors");
+    const std::vector<Any>& tensors = packed_list(part(parts, 1, "the weight"), "the tensors");
     const Any parameters = part(tensors, 0, "the parameters");
     const auto* cell = parameters.get<Any::Tensor>();
     const Tensor* values = cell == nullptr ? nullptr : importer_.draft.graph.constant((*cell)->value);
     if (values == nullptr || !is_integer(values->dtype())) fail_malformed("packed weights: the parameters are no ints");
     numbers = to_int64s(*values);
     object->attributes["weight"] = part(tensors, 1, "the weight");
-    object->attributes["bias"] = part(list_of(part(parts, 2, "the bias"), "the bias"), 0, "the bias");
+    object->attributes["bias"] = part(packed_list(part(parts, 2, "the bias"), "the bias"), 0, "the bias");
   } else if (version.get<int64_t>() != nullptr && *version.get<int64_t>() == 3) {
-    for (const Any& number : list_of(part(parts, 1, "the parameters"), "the parameters")) {
+    for (const Any& number : packed_list(part(parts, 1, "the parameters"), "the parameters")) {
       if (number.get<int64_t>() == nullptr) fail_malformed("packed weights: the parameters are no ints");
       numbers.push_back(*number.get<int64_t>());
     }
-    const std::vector<Any>& tensors = list_of(part(parts, 2, "the weight"), "the tensors");
+    const std::vector<Any>& tensors = packed_list(part(parts, 2, "the weight"), "the tensors");
     object->attributes["weight"] = part(tensors, 1, "the weight");
     object->attributes["bias"] = part(tensors, 2, "the bias");
   } else {

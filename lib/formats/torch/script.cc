@@ -9,7 +9,7 @@
 namespace dnn::torch {
 namespace {
 
-constexpr int kMaxDepth = 100;  // of brackets, blocks, and trees of expressions
+constexpr int kMaxScriptDepth = 100;  // of brackets, blocks, and trees of expressions
 
 class Parser {
  public:
@@ -35,7 +35,7 @@ class Parser {
  private:
   struct Nested {
     explicit Nested(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kMaxDepth) parser_.fail("brackets or blocks are nested too deep");
+      if (++parser_.depth_ > kMaxScriptDepth) parser_.fail("brackets or blocks are nested too deep");
     }
     ~Nested() { --parser_.depth_; }
     Nested(const Nested&) = delete;
@@ -203,7 +203,7 @@ class Parser {
 
   void add(Expr& outer, Expr inner) const {
     outer.depth = std::max(outer.depth, inner.depth + 1);
-    if (outer.depth > kMaxDepth) fail("an expression is nested too deep");
+    if (outer.depth > kMaxScriptDepth) fail("an expression is nested too deep");
     outer.items.push_back(std::move(inner));
   }
 

@@ -9,7 +9,7 @@ namespace dnn::torch {
 namespace {
 
 // A word takes some 30 times its text; code is small beside weights.
-constexpr size_t kMaxText = size_t{4} << 20;
+constexpr size_t kMaxScriptText = size_t{4} << 20;
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -153,7 +153,8 @@ class Lexer {
 }  // namespace
 
 std::vector<Token> tokenize(std::string_view text, const std::string& file) {
-  if (text.size() > kMaxText) fail_unsupported(file, ": ", text.size(), " bytes of code; ", kMaxText, " are read");
+  if (text.size() > kMaxScriptText)
+    fail_unsupported(file, ": ", text.size(), " bytes of code; ", kMaxScriptText, " are read");
   return Lexer(text, file).run();
 }
 

@@ -8,7 +8,7 @@
 namespace dnn::torch {
 namespace {
 
-using pickle::Kind;
+using PickleKind = pickle::Kind;
 using pickle::kNone;
 using pickle::Ref;
 
@@ -114,7 +114,7 @@ TensorTable::TensorTable(const pickle::Tree& tree, Load load, std::shared_ptr<co
     : tree_(tree), load_(std::move(load)), strided_(std::move(owner), swapped, file_bytes) {}
 
 bool TensorTable::is_tensor(Ref ref) const {
-  if (ref == kNone || !tree_.is(ref, Kind::Call)) return false;
+  if (ref == kNone || !tree_.is(ref, PickleKind::Call)) return false;
   const std::string_view callee = tree_.callee(ref);
   return callee == "torch._utils _rebuild_tensor_v2" || callee == "torch._utils _rebuild_tensor" ||
          callee == "torch._utils _rebuild_qtensor" || callee == "torch._utils _rebuild_parameter";
@@ -128,7 +128,7 @@ const StoredTensor& TensorTable::tensor(Ref ref) {
 
 std::vector<int64_t> TensorTable::integers(Ref ref, std::string_view what) const {
   std::vector<int64_t> result;
-  if (tree_.is(ref, Kind::Call) && tree_.callee(ref) == "torch Size" && !tree_[tree_[ref].items[1]].items.empty())
+  if (tree_.is(ref, PickleKind::Call) && tree_.callee(ref) == "torch Size" && !tree_[tree_[ref].items[1]].items.empty())
     ref = tree_[tree_[ref].items[1]].items[0];
   for (Ref item : tree_.list(ref, what)) result.push_back(tree_.integer(item, what));
   return result;
@@ -166,7 +166,7 @@ Shape TensorTable::shape(Ref ref) const {
 }
 
 TensorTable::Storage TensorTable::storage(Ref ref) {
-  if (!tree_.is(ref, Kind::Persistent)) fail_malformed("pickle: a tensor without a storage");
+  if (!tree_.is(ref, PickleKind::Persistent)) fail_malformed("pickle: a tensor without a storage");
   const std::vector<Ref>& id = tree_.list(tree_[ref].items[0], "the id of a storage");
   if (id.size() < 5 || tree_.text(id[0], "the kind of a persistent id") != "storage")
     fail_malformed("pickle: the id of a storage has ", id.size(), " parts");
@@ -175,7 +175,7 @@ TensorTable::Storage TensorTable::storage(Ref ref) {
   if (result.dtype == DType::Undefined)
     fail_unsupported("pickle: storages of type ", tree_.callee(id[1]), " are not read");
   std::string key(tree_.text(id[2], "the key of a storage"));
-  if (id.size() > 5 && !tree_.is(id[5], Kind::None))
+  if (id.size() > 5 && !tree_.is(id[5], PickleKind::None))
     fail_unsupported("pickle: storage ", key, ": a view of another storage is not read");
   const auto found = storages_.find(key);
   result.bytes = found != storages_.end() ? found->second : storages_.emplace(key, load_(key)).first->second;
@@ -243,7 +243,7 @@ void TensorTable::quantize(Ref quantizer, StoredTensor* tensor) {
   const std::string_view kind = tree_.callee(parts[0]);
   tensor->quantized = true;
   if (kind == "torch per_tensor_affine" && parts.size() >= 3) {
-    if (!tree_.is(parts[1], Kind::Float)) fail_malformed("pickle: a scale is no number");
+    if (!tree_.is(parts[1], PickleKind::Float)) fail_malformed("pickle: a scale is no number");
     tensor->scales = {tree_[parts[1]].real};
     tensor->zero_points = {tree_.integer(parts[2], "a zero point")};
     return;

@@ -16,7 +16,7 @@
 namespace dnn::torch {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kStrided = 7;                  // memory layout
 constexpr int kPositional = 1, kByName = 2;  // how an argument is given
@@ -70,22 +70,22 @@ class Keys {
   std::set<std::string> modules_, used_;
 };
 
-Json real(double value) {
+OrderedJson json_real(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
 }
 
-Json named(const std::string& name) { return {{"name", name}}; }
-Json as_tensor(const std::string& name) { return {{"as_tensor", named(name)}}; }
-Json leaf() { return {{"type", nullptr}, {"context", nullptr}, {"children_spec", Json::array()}}; }
-Json tuple_of(size_t n) {
-  return {{"type", "builtins.tuple"}, {"context", "null"}, {"children_spec", std::vector<Json>(n, leaf())}};
+OrderedJson named(const std::string& name) { return {{"name", name}}; }
+OrderedJson as_tensor(const std::string& name) { return {{"as_tensor", named(name)}}; }
+OrderedJson leaf() { return {{"type", nullptr}, {"context", nullptr}, {"children_spec", OrderedJson::array()}}; }
+OrderedJson tuple_of(size_t n) {
+  return {{"type", "builtins.tuple"}, {"context", "null"}, {"children_spec", std::vector<OrderedJson>(n, leaf())}};
 }
 
-class Printer {
+class Pt2Printer {
  public:
-  explicit Printer(const Program& program) : program_(program), keys_(program) {
+  explicit Pt2Printer(const Program& program) : program_(program), keys_(program) {
     for (VarId v = 0; v < static_cast<VarId>(program.vars.size()); ++v) {
       if (program.var(v).role != Role::None) held_.push_back(v);
     }
@@ -97,8 +97,8 @@ class Printer {
   const std::vector<VarId>& held() const { return held_; }
   const std::string& key(VarId v) const { return key_of_.at(v); }
 
-  Json meta(const Var& var) {
-    Json sizes = Json::array(), strides = Json::array();
+  OrderedJson meta(const Var& var) {
+    OrderedJson sizes = OrderedJson::array(), strides = OrderedJson::array();
     std::vector<std::string> texts;
     const std::vector<Dim> dims = var.type.shape.value_or(std::vector<Dim>());
     for (const Dim& dim : dims) {
@@ -125,13 +125,14 @@ class Printer {
             {"layout", kStrided}};
   }
 
-  Json model() {
-    Json inputs = Json::array(), input_specs = Json::array(), outputs = Json::array(), output_specs = Json::array(),
-         nodes = Json::array(), tensors = Json::object(), integers = Json::object();
+  OrderedJson model() {
+    OrderedJson inputs = OrderedJson::array(), input_specs = OrderedJson::array(), outputs = OrderedJson::array(),
+                output_specs = OrderedJson::array(), nodes = OrderedJson::array(), tensors = OrderedJson::object(),
+                integers = OrderedJson::object();
     for (VarId v : held_) {
       const Var& var = program_.var(v);
       inputs.push_back(as_tensor(var.name));
-      const Json arg = named(var.name);
+      const OrderedJson arg = named(var.name);
       if (var.role == Role::Parameter) {
         input_specs.push_back({{"parameter", {{"arg", arg}, {"parameter_name", key(v)}}}});
       } else if (var.role == Role::Buffer) {
@@ -157,47 +158,49 @@ class Printer {
       output_specs.push_back({{"user_output", {{"arg", as_tensor(program_.var(v).name)}}}});
     }
     const size_t n = program_.inputs.size(), m = program_.outputs.size();
-    Json arguments = {
+    OrderedJson arguments = {
         {"type", "builtins.tuple"},
         {"context", "null"},
         {"children_spec",
-         {tuple_of(n), {{"type", "builtins.dict"}, {"context", "[]"}, {"children_spec", Json::array()}}}}};
-    const Json root = {{"fqn", ""},
-                       {"signature",
-                        {{"inputs", Json::array()},
-                         {"outputs", Json::array()},
-                         {"in_spec", Json::array({1, arguments}).dump()},
-                         {"out_spec", Json::array({1, m == 1 ? leaf() : tuple_of(m)}).dump()},
-                         {"forward_arg_names", argument_names}}}};
-    const Json graph = {{"inputs", inputs},
-                        {"outputs", outputs},
-                        {"nodes", nodes},
-                        {"tensor_values", tensors},
-                        {"sym_int_values", integers},
-                        {"sym_bool_values", Json::object()},
-                        {"is_single_tensor_return", false},
-                        {"custom_obj_values", Json::object()},
-                        {"sym_float_values", Json::object()}};
-    Json ranges = Json::object();
+         {tuple_of(n), {{"type", "builtins.dict"}, {"context", "[]"}, {"children_spec", OrderedJson::array()}}}}};
+    const OrderedJson root = {{"fqn", ""},
+                              {"signature",
+                               {{"inputs", OrderedJson::array()},
+                                {"outputs", OrderedJson::array()},
+                                {"in_spec", OrderedJson::array({1, arguments}).dump()},
+                                {"out_spec", OrderedJson::array({1, m == 1 ? leaf() : tuple_of(m)}).dump()},
+                                {"forward_arg_names", argument_names}}}};
+    const OrderedJson graph = {{"inputs", inputs},
+                               {"outputs", outputs},
+                               {"nodes", nodes},
+                               {"tensor_values", tensors},
+                               {"sym_int_values", integers},
+                               {"sym_bool_values", OrderedJson::object()},
+                               {"is_single_tensor_return", false},
+                               {"custom_obj_values", OrderedJson::object()},
+                               {"sym_float_values", OrderedJson::object()}};
+    OrderedJson ranges = OrderedJson::object();
     for (const auto& [model, own] : program_.symbols) ranges[own] = {{"min_val", 0}, {"max_val", nullptr}};
     for (const std::string& own : unnamed_) ranges[own] = {{"min_val", 0}, {"max_val", nullptr}};
     return {{"graph_module",
              {{"graph", graph},
               {"signature", {{"input_specs", input_specs}, {"output_specs", output_specs}}},
-              {"module_call_graph", Json::array({root})},
-              {"metadata", Json::object()},
-              {"treespec_namedtuple_fields", Json::object()}}},
+              {"module_call_graph", OrderedJson::array({root})},
+              {"metadata", OrderedJson::object()},
+              {"treespec_namedtuple_fields", OrderedJson::object()}}},
             {"opset_version", {{"aten", kAtenOpset}}},
             {"range_constraints", ranges},
             {"schema_version", {{"major", kSchemaMajor}, {"minor", kSchemaMinor}}},
             {"verifiers", {"TRAINING"}},
             {"torch_version", "<=2.4"},
-            {"guards_code", Json::array()}};
+            {"guards_code", OrderedJson::array()}};
   }
 
  private:
-  static Json number(int64_t value) { return {{"as_int", value}}; }
-  static Json expression(const std::string& text) { return {{"as_expr", {{"expr_str", text}, {"hint", nullptr}}}}; }
+  static OrderedJson number(int64_t value) { return {{"as_int", value}}; }
+  static OrderedJson expression(const std::string& text) {
+    return {{"as_expr", {{"expr_str", text}, {"hint", nullptr}}}};
+  }
   static std::string symbol_text(const std::string& name) {
     return "Symbol('" + name + "', positive=True, integer=True)";
   }
@@ -227,33 +230,34 @@ class Printer {
     return symbol_text(unnamed_.back());
   }
 
-  Json item(const Item& item) const {
-    return item.fixed() ? number(item.number) : Json{{"as_name", program_.var(item.var).name}};
+  OrderedJson item(const Item& item) const {
+    return item.fixed() ? number(item.number) : OrderedJson{{"as_name", program_.var(item.var).name}};
   }
 
-  Json argument(const Arg& arg) const {
+  OrderedJson argument(const Arg& arg) const {
     if (const auto* t = std::get_if<TensorArg>(&arg)) return as_tensor(program_.var(t->var).name);
-    if (const auto* i = std::get_if<Item>(&arg)) return i->fixed() ? number(i->number) : Json{{"as_sym_int", item(*i)}};
-    if (const auto* d = std::get_if<double>(&arg)) return {{"as_float", real(*d)}};
+    if (const auto* i = std::get_if<Item>(&arg))
+      return i->fixed() ? number(i->number) : OrderedJson{{"as_sym_int", item(*i)}};
+    if (const auto* d = std::get_if<double>(&arg)) return {{"as_float", json_real(*d)}};
     if (const auto* b = std::get_if<bool>(&arg)) return {{"as_bool", *b}};
     if (const auto* s = std::get_if<std::string>(&arg)) return {{"as_string", *s}};
     if (const auto* t = std::get_if<DType>(&arg)) return {{"as_scalar_type", exported_scalar_type(*t)}};
     if (const auto* list = std::get_if<Items>(&arg)) {
       const bool fixed = std::all_of(list->begin(), list->end(), [](const Item& i) { return i.fixed(); });
-      Json items = Json::array();
-      for (const Item& i : *list) items.push_back(fixed ? Json(i.number) : item(i));
+      OrderedJson items = OrderedJson::array();
+      for (const Item& i : *list) items.push_back(fixed ? OrderedJson(i.number) : item(i));
       return {{fixed ? "as_ints" : "as_sym_ints", items}};
     }
     if (const auto* list = std::get_if<std::vector<VarId>>(&arg)) {
-      Json items = Json::array();
+      OrderedJson items = OrderedJson::array();
       for (VarId v : *list) items.push_back(named(program_.var(v).name));
       return {{"as_tensors", items}};
     }
     return {{"as_none", true}};
   }
 
-  Json node(const Call& call) const {
-    Json inputs = Json::array(), outputs = Json::array();
+  OrderedJson node(const Call& call) const {
+    OrderedJson inputs = OrderedJson::array(), outputs = OrderedJson::array();
     const bool integers = *call.signature->overload == 0;
     for (size_t i = 0; i < call.args.size(); ++i) {
       const bool positional = i < call.signature->positional;
@@ -262,19 +266,20 @@ class Printer {
                         {"kind", positional ? kPositional : kByName}});
     }
     if (call.list) {
-      Json items = Json::array();
+      OrderedJson items = OrderedJson::array();
       for (VarId v : call.outputs) items.push_back(named(program_.var(v).name));
       outputs.push_back({{"as_tensors", items}});
     } else {
       for (VarId v : call.outputs) {
         const Var& var = program_.var(v);
-        outputs.push_back(var.kind == Kind::Int ? Json{{"as_sym_int", {{"as_name", var.name}}}} : as_tensor(var.name));
+        outputs.push_back(var.kind == Kind::Int ? OrderedJson{{"as_sym_int", {{"as_name", var.name}}}}
+                                                : as_tensor(var.name));
       }
     }
     return {{"target", call.signature->target},
             {"inputs", inputs},
             {"outputs", outputs},
-            {"metadata", Json::object()},
+            {"metadata", OrderedJson::object()},
             {"is_hop_single_tensor_return", nullptr}};
   }
 
@@ -285,7 +290,9 @@ class Printer {
   std::vector<std::string> unnamed_;
 };
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string json_text(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
 // Open extents of inputs that have no symbol get one, so that what follows from them is known to be the same.
 void name_open_extents(Graph& graph) {
@@ -310,16 +317,16 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
   infer_types(graph);
   to_channels_first(graph);
   const Program program = to_program(graph);
-  Printer printer(program);
+  Pt2Printer printer(program);
   const std::string root = "net/";
   ZipWriter zip(kStorageAlignment);
-  Json weights = Json::object(), constants = Json::object();
+  OrderedJson weights = OrderedJson::object(), constants = OrderedJson::object();
   zip.add(root + "archive_format", "pt2");
-  zip.add(root + "models/model.json", text_of(printer.model()));
+  zip.add(root + "models/model.json", json_text(printer.model()));
   for (VarId v : printer.held()) {
     const Var& var = program.var(v);
     const bool constant = var.role == Role::Constant;
-    Json& config = constant ? constants : weights;
+    OrderedJson& config = constant ? constants : weights;
     const std::string path = cat(constant ? "tensor_" : "weight_", config.size());
     config[printer.key(v)] = {{"path_name", path},
                               {"is_param", var.role == Role::Parameter},
@@ -327,8 +334,8 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
                               {"tensor_meta", printer.meta(var)}};
     zip.add(root + (constant ? "data/constants/" : "data/weights/") + path, content_of(var.tensor));
   }
-  zip.add(root + "data/weights/model_weights_config.json", text_of({{"config", weights}}));
-  zip.add(root + "data/constants/model_constants_config.json", text_of({{"config", constants}}));
+  zip.add(root + "data/weights/model_weights_config.json", json_text({{"config", weights}}));
+  zip.add(root + "data/constants/model_constants_config.json", json_text({{"config", constants}}));
   zip.add(root + "data/sample_inputs/model.pt", "");
   zip.add(root + "extra/" + kSignatureKey, signature_json(graph));
   for (const auto& [key, text] : graph.metadata) {

@@ -40,9 +40,9 @@ std::string member_of(const std::string& object, const std::string& name) {
   return is_identifier(name) ? object + "." + name : "getattr(" + object + ", " + dnn::quoted(name) + ")";
 }
 
-class Printer {
+class ScriptPrinter {
  public:
-  explicit Printer(const Program& program) : program_(program) {
+  explicit ScriptPrinter(const Program& program) : program_(program) {
     for (const Call& call : program.calls) {
       for (const Arg& arg : call.args) {
         if (const auto* one = std::get_if<TensorArg>(&arg)) hold(one->var);
@@ -191,7 +191,7 @@ class Printer {
 // A module as torch.save writes it: its class, and a dictionary of what it holds.
 void put_part(const Program& program, const std::vector<Part>& parts, size_t part, pickle::Writer& object,
               StorageWriter& tensors) {
-  object.global("__torch__", Printer::class_name(part));
+  object.global("__torch__", ScriptPrinter::class_name(part));
   object.empty_tuple();
   object.new_object();
   object.empty_dict();
@@ -210,7 +210,7 @@ void put_part(const Program& program, const std::vector<Part>& parts, size_t par
 
 }  // namespace
 
-std::string torchscript_text(const Program& program) { return Printer(program).text(); }
+std::string torchscript_text(const Program& program) { return ScriptPrinter(program).text(); }
 
 }  // namespace dnn::torch
 
@@ -222,7 +222,7 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
   infer_types(graph);
   to_channels_first(graph);
   const Program program = to_program(graph);
-  const Printer printer(program);
+  const ScriptPrinter printer(program);
   const std::string root = "net/";
   ZipWriter zip(kStorageAlignment);
 

@@ -9,12 +9,11 @@ namespace dnn::hdf5 {
 namespace {
 
 constexpr char kSignature[] = "\x89HDF\r\n\x1a\n";
-constexpr int kMaxTreeLevel = 32;
 constexpr size_t kMaxName = 65535;
 // What may be read out of a file is twice its size, and this for small ones that are compressed well.
 constexpr uint64_t kFreeBytes = uint64_t{1} << 25;
 
-enum MessageType { kLinkInfo = 0x02, kLink = 0x06, kContinuation = 0x10, kSymbolTable = 0x11 };
+enum GroupMessage { kLinkInfo = 0x02, kLink = 0x06, kContinuation = 0x10, kSymbolTable = 0x11 };
 
 void expect(ByteReader& in, std::string_view signature, const char* what) {
   if (as_text(in.take(signature.size())) != signature) fail_malformed(what, ": not where it should be");

@@ -13,6 +13,8 @@
 
 namespace dnn::hdf5 {
 
+inline constexpr int kMaxTreeLevel = 32;
+
 // What elements are.
 struct Datatype {
   enum class Kind { Integer, Float, Text, VariableText };

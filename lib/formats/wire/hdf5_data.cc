@@ -8,7 +8,7 @@
 namespace dnn::hdf5 {
 namespace {
 
-enum MessageType {
+enum DataMessage {
   kDataspace = 0x01,
   kDatatype = 0x03,
   kFillValue = 0x05,
@@ -18,7 +18,6 @@ enum MessageType {
   kAttributeInfo = 0x15
 };
 constexpr int kMaxRank = 32;
-constexpr int kMaxTreeLevel = 32;
 
 const char* class_name(int number) {
   static const char* const names[] = {"fixed-point", "floating-point",  "time",     "string",

@@ -10,7 +10,7 @@ namespace {
 
 // A tree of more values is no model's; this many fill about 200 MB.
 constexpr size_t kMaxNodes = 2'000'000;
-constexpr int kMaxDepth = 256;
+constexpr int kMaxPickleDepth = 256;
 constexpr Ref kMark = -2;
 
 double big_endian_double(Bytes bytes) {
@@ -306,7 +306,7 @@ class Unpickler {
       for (Ref child : items) {
         if (child != kNone) deepest = std::max(deepest, depth[static_cast<size_t>(child)]);
       }
-      if (deepest >= kMaxDepth) fail_malformed("pickle: values are nested deeper than ", kMaxDepth);
+      if (deepest >= kMaxPickleDepth) fail_malformed("pickle: values are nested deeper than ", kMaxPickleDepth);
       depth[static_cast<size_t>(ref)] = deepest + 1;
       path.pop_back();
     }

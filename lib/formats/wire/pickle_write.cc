@@ -6,7 +6,7 @@
 namespace dnn::pickle {
 namespace {
 
-void put(std::string* out, uint64_t value, size_t bytes) {
+void put_bytes(std::string* out, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) *out += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
@@ -15,23 +15,23 @@ void put(std::string* out, uint64_t value, size_t bytes) {
 void Writer::integer(int64_t value) {
   if (value >= 0 && value <= 0xff) {
     text_ += 'K';
-    put(&text_, static_cast<uint64_t>(value), 1);
+    put_bytes(&text_, static_cast<uint64_t>(value), 1);
   } else if (value >= 0 && value <= 0xffff) {
     text_ += 'M';
-    put(&text_, static_cast<uint64_t>(value), 2);
+    put_bytes(&text_, static_cast<uint64_t>(value), 2);
   } else if (value >= INT32_MIN && value <= INT32_MAX) {
     text_ += 'J';
-    put(&text_, static_cast<uint64_t>(value), 4);
+    put_bytes(&text_, static_cast<uint64_t>(value), 4);
   } else {
     text_ += "\x8a\x08";  // LONG1 of 8 bytes
-    put(&text_, static_cast<uint64_t>(value), 8);
+    put_bytes(&text_, static_cast<uint64_t>(value), 8);
   }
 }
 
 void Writer::string(std::string_view utf8) {
   DNN_CHECK(utf8.size() <= UINT32_MAX);
   text_ += 'X';
-  put(&text_, utf8.size(), 4);
+  put_bytes(&text_, utf8.size(), 4);
   text_ += utf8;
 }
 

@@ -11,7 +11,7 @@ namespace dnn {
 namespace {
 
 constexpr size_t kLeaveFrom = size_t{4} << 10;  // bytes of a field from which on it is not copied
-constexpr int kMaxDepth = 100;                  // protobuf's own
+constexpr int kMaxMessageDepth = 100;           // protobuf's own
 
 void append_varint(std::string* out, uint64_t number) {
   for (; number >= 128; number >>= 7) *out += static_cast<char>(number | 128);
@@ -36,7 +36,7 @@ class Scan {
 
   // Whether [begin, end) can be that message; `size` is what it becomes.
   bool message(int kind, size_t begin, size_t end, int depth, uint64_t* size) {
-    if (depth > kMaxDepth) return false;
+    if (depth > kMaxMessageDepth) return false;
     int groups = 0;
     *size = end - begin;
     for (size_t at = begin; at < end;) {

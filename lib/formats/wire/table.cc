@@ -27,7 +27,7 @@ void put_varint(std::string& out, uint64_t value) {
 }
 
 template <class T>
-void put(std::string& out, T value) {
+void put_value(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
@@ -106,13 +106,13 @@ std::string add_block(std::string& file, const std::map<std::string, std::string
     block += key;
     block += value;
   }
-  put<uint32_t>(block, 0);  // one restart, at the beginning
-  put<uint32_t>(block, 1);
+  put_value<uint32_t>(block, 0);  // one restart, at the beginning
+  put_value<uint32_t>(block, 1);
   std::string handle;
   put_varint(handle, file.size());
   put_varint(handle, block.size());
   block.push_back(0);  // not compressed
-  put(block, masked_crc32c(crc32c(as_bytes(block))));
+  put_value(block, masked_crc32c(crc32c(as_bytes(block))));
   file += block;
   return handle;
 }
@@ -128,7 +128,7 @@ std::string write_table(const std::map<std::string, std::string>& entries) {
   std::string footer = add_block(file, {});
   footer += add_block(file, index);
   footer.resize(kFooter - 8);
-  put(footer, kMagic);
+  put_value(footer, kMagic);
   return file + footer;
 }
 

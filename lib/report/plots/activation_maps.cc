@@ -12,7 +12,7 @@
 namespace dnn::report {
 namespace {
 
-constexpr double kWidth = 760, kLeft = 130, kPicture = 180, kGap = 20, kTop = 24, kCaption = 34;
+constexpr double kMapsWidth = 760, kLeft = 130, kPicture = 180, kMapsGap = 20, kTop = 24, kCaption = 34;
 constexpr double kLeastHeight = 24;
 constexpr size_t kLabel = 18;  // characters
 using Values = std::vector<std::optional<double>>;
@@ -48,8 +48,8 @@ void key(Drawing* drawing, PlotPoint at, bool diverging, std::string_view text) 
 }  // namespace
 
 Drawing activation_maps(const std::vector<MapRow>& rows) {
-  Drawing drawing(kWidth, 0);
-  const std::array<double, 3> lefts = {kLeft, kLeft + kPicture + kGap, kLeft + 2 * (kPicture + kGap)};
+  Drawing drawing(kMapsWidth, 0);
+  const std::array<double, 3> lefts = {kLeft, kLeft + kPicture + kMapsGap, kLeft + 2 * (kPicture + kMapsGap)};
   constexpr std::array<std::string_view, 3> kTitles = {"source", "target", "source - target"};
   for (size_t i = 0; i < lefts.size(); ++i)
     drawing.text({lefts[i] + kPicture / 2, 14}, kTitles[i], Anchor::Middle, Ink::Strong);
@@ -81,7 +81,7 @@ Drawing activation_maps(const std::vector<MapRow>& rows) {
     for (const double left : lefts) frame(&drawing, {left, y}, kPicture, height);
     drawing.label({kLeft - 10, y + height / 2 + 4}, row.label, kLabel, Anchor::End);
     if (low <= high)
-      drawing.text({lefts[0] + kPicture + kGap / 2, y + height + 16},
+      drawing.text({lefts[0] + kPicture + kMapsGap / 2, y + height + 16},
                    cat("from ", short_number(low), " to ", short_number(high)), Anchor::Middle, Ink::Quiet);
     drawing.text({lefts[2] + kPicture / 2, y + height + 16},
                  cat("from ", short_number(-most), " to ", short_number(most)), Anchor::Middle, Ink::Quiet);

@@ -9,7 +9,7 @@
 namespace dnn::report {
 namespace {
 
-constexpr double kWidth = 760, kLabels = 200, kBars = 110, kGap = 12;
+constexpr double kStripsWidth = 760, kLabels = 200, kBars = 110, kStripsGap = 12;
 constexpr size_t kMostPoints = 300;  // of a line; beyond, a band from least to greatest with the median in it
 constexpr size_t kBins = 14;
 
@@ -41,11 +41,11 @@ class Strips {
 
   Drawing draw(std::string_view x_title) {
     const double bottom = 8 + static_cast<double>(list_.size()) * (height_ + 6);
-    drawing_ = Drawing(kWidth, bottom + 44);
-    const Frame frame{kLabels, 8, kWidth - kBars - kGap, bottom};
+    drawing_ = Drawing(kStripsWidth, bottom + 44);
+    const Frame frame{kLabels, 8, kStripsWidth - kBars - kStripsGap, bottom};
     const Scale x(Scale::Kind::Linear, first_, std::max(last_, first_ + 1), frame.left, frame.right);
     draw_x_axis(&drawing_, x, frame, x_title);
-    drawing_.text({kWidth - kBars / 2, bottom + 16}, "how often", Anchor::Middle, Ink::Quiet);
+    drawing_.text({kStripsWidth - kBars / 2, bottom + 16}, "how often", Anchor::Middle, Ink::Quiet);
     double top = 8;
     for (const Strip& strip : list_) {
       draw_strip(strip, x, {frame.left, top, frame.right, top + height_});
@@ -64,7 +64,7 @@ class Strips {
       values.push_back(strip.values[i]);
       all.push_back({strip.at.empty() ? static_cast<double>(i + 1) : strip.at[i], strip.values[i]});
     }
-    drawing_.line({frame.left, frame.bottom}, {kWidth, frame.bottom}, Ink::Grid);
+    drawing_.line({frame.left, frame.bottom}, {kStripsWidth, frame.bottom}, Ink::Grid);
     if (values.empty()) {
       drawing_.text({0, frame.top + 30}, "nothing measured", Anchor::Start, Ink::Quiet);
       return;
@@ -128,7 +128,7 @@ class Strips {
       const double step = range.high / kBins - range.low / kBins;
       const double bottom = y_of(range.low + step * static_cast<double>(i));
       const double top = range.high > range.low ? y_of(range.low + step * static_cast<double>(i + 1)) : bottom - 4;
-      drawing_.box({kWidth - kBars, top + 0.5}, std::max(1.0, kBars * static_cast<double>(counts[i]) / most),
+      drawing_.box({kStripsWidth - kBars, top + 0.5}, std::max(1.0, kBars * static_cast<double>(counts[i]) / most),
                    bottom - top - 0.5, series);
     }
   }

@@ -8,9 +8,9 @@
 namespace dnn::report {
 namespace {
 
-constexpr size_t kMostRuns = 120;   // of the matrix
-constexpr size_t kMostPairs = 150;  // rows of the table of pairs
-constexpr size_t kWorst = 50;       // of them, where not all are shown, beyond those against the first run
+constexpr size_t kMostRuns = 120;      // of the matrix
+constexpr size_t kMostPairRows = 150;  // rows of the table of pairs
+constexpr size_t kWorst = 50;          // of them, where not all are shown, beyond those against the first run
 
 std::string short_cell(const std::optional<double>& value) {
   return value ? number_text(*value, *value == 100 ? "%.0f" : "%.1f") : "";
@@ -107,12 +107,12 @@ Blocks section_pairs(const Data& data, const Options&) {
   const std::vector<metrics::PairReport>& pairs = data.evaluation.pairs;
   if (pairs.empty()) return blocks;
   std::vector<size_t> shown;
-  if (pairs.size() <= kMostPairs) {
+  if (pairs.size() <= kMostPairRows) {
     for (size_t i = 0; i < pairs.size(); ++i) shown.push_back(i);
   } else {
     std::vector<size_t> rest;
     for (size_t i = 0; i < pairs.size(); ++i)
-      (pairs[i].base == data.evaluation.baseline && shown.size() < kMostPairs ? shown : rest).push_back(i);
+      (pairs[i].base == data.evaluation.baseline && shown.size() < kMostPairRows ? shown : rest).push_back(i);
     std::stable_sort(rest.begin(), rest.end(), [&](size_t a, size_t b) {
       return value_of(pairs[a].values, "top1_agreement").value_or(101) <
              value_of(pairs[b].values, "top1_agreement").value_or(101);

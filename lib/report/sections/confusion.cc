@@ -6,7 +6,7 @@
 namespace dnn::report {
 namespace {
 
-constexpr size_t kMostClasses = 24, kMostRows = 60, kMostMatrices = 8;
+constexpr size_t kMostClasses = 24, kMostConfusionRows = 60, kMostMatrices = 8;
 
 struct Alike {
   std::vector<uint32_t> runs;
@@ -58,8 +58,9 @@ class Matrix {
     std::vector<std::string> cut;
     if (classes_.size() > kMostClasses)
       cut.push_back(cat("the figure shows the ", kMostClasses, " classes with the most errors"));
-    if (classes_.size() > kMostRows) cut.push_back(cat("the table of classes the first ", kMostRows));
-    if (n_errors_ > kMostRows) cut.push_back(cat("that of confusions the first ", kMostRows, " of ", n_errors_));
+    if (classes_.size() > kMostConfusionRows) cut.push_back(cat("the table of classes the first ", kMostConfusionRows));
+    if (n_errors_ > kMostConfusionRows)
+      cut.push_back(cat("that of confusions the first ", kMostConfusionRows, " of ", n_errors_));
     if (!cut.empty())
       blocks.push_back(Paragraph{
           cat("Of ", classes_.size(), " classes ", join(cut, ", "), "; dnn-eval --confusion has all."), true});
@@ -104,7 +105,7 @@ class Matrix {
                  {"sensitivity", true},
                  {"F1", true}},
                 {}};
-    for (size_t i = 0; i < std::min(kMostRows, classes_.size()); ++i) {
+    for (size_t i = 0; i < std::min(kMostConfusionRows, classes_.size()); ++i) {
       const metrics::ClassCounts& c = classes_[i];
       table.rows.push_back({name(c.label), cat(c.n_true), cat(c.n_predicted), cat(c.n_both), share(c.precision()),
                             share(c.sensitivity()), share(c.f1())});
@@ -121,7 +122,7 @@ class Matrix {
     std::stable_sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     Table table{
         id_ + "-errors", "Confusions, the most frequent first", {{"truth"}, {"predicted"}, {"samples", true}}, {}};
-    for (size_t i = 0; i < std::min(kMostRows, errors.size()); ++i)
+    for (size_t i = 0; i < std::min(kMostConfusionRows, errors.size()); ++i)
       table.rows.push_back({name(errors[i].first.first), name(errors[i].first.second), cat(errors[i].second)});
     return table;
   }

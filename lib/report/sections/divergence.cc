@@ -8,7 +8,7 @@
 namespace dnn::report {
 namespace {
 
-constexpr size_t kMostRows = 60, kMostStems = 2000;
+constexpr size_t kMostDivergenceRows = 60, kMostStems = 2000;
 constexpr size_t kMostHeatRows = 60, kMostHeatColumns = 100;
 constexpr double kLeastError = 1e-12;  // what is less counts as this
 constexpr int kAgrees = 5, kPasses = 0, kMakes = 1;
@@ -165,7 +165,7 @@ void add(const Localization& found, size_t number, Blocks* blocks) {
       "Diverging layers, by what each adds to its inputs' error",
       {{"layer"}, {"place", true}, {"op"}, {"max abs", true}, {"relative L2", true}, {"added", true}, {"verdict"}},
       {}};
-  for (size_t k = 0; k < std::min(kMostRows, rows.size()); ++k) {
+  for (size_t k = 0; k < std::min(kMostDivergenceRows, rows.size()); ++k) {
     const Localization::Layer& layer = found.layers[rows[k]];
     table.rows.push_back({layer.name, cat(rows[k] + 1), layer.op, short_number(layer.max_abs),
                           short_number(layer.error), short_number(layer.added),
@@ -176,13 +176,13 @@ void add(const Localization& found, size_t number, Blocks* blocks) {
   if (!table.rows.empty()) blocks->push_back(std::move(table));
   Table parameters{
       id + "-parameters", "Parameters and attributes that are not the same", {{"layer"}, {"difference"}}, {}};
-  for (size_t k = 0; k < std::min(kMostRows, found.parameters.size()); ++k)
+  for (size_t k = 0; k < std::min(kMostDivergenceRows, found.parameters.size()); ++k)
     parameters.rows.push_back({found.parameters[k].layer, found.parameters[k].text});
   if (!parameters.rows.empty()) blocks->push_back(std::move(parameters));
-  if (rows.size() > kMostRows || found.parameters.size() > kMostRows)
+  if (rows.size() > kMostDivergenceRows || found.parameters.size() > kMostDivergenceRows)
     blocks->push_back(Paragraph{
         cat("Of ", counted(rows.size(), "diverging layer"), " and ", counted(found.parameters.size(), "difference"),
-            " of parameters the first ", kMostRows, " are shown; dnn-localize has all."),
+            " of parameters the first ", kMostDivergenceRows, " are shown; dnn-localize has all."),
         true});
 }
 

@@ -13,9 +13,9 @@ namespace {
 
 constexpr size_t kMostLists = 6;    // cards of a sample
 constexpr size_t kMostNamed = 400;  // samples beyond those that are shown, by name
-constexpr size_t kMostPairs = 60, kMostLinks = 40;
-constexpr size_t kFewRuns = 12;   // beyond, the table of pairs is of runs of one model
-constexpr size_t kNamedRuns = 6;  // of a card; beyond, letters
+constexpr size_t kMostFlipPairs = 60, kMostLinks = 40;
+constexpr size_t kFewPairedRuns = 12;  // beyond, the table of pairs is of runs of one model
+constexpr size_t kNamedRuns = 6;       // of a card; beyond, letters
 
 // A sample with its disagreements.
 struct Flip {
@@ -137,7 +137,7 @@ std::vector<PairFlips> flips_by_pair(const Data& data, const std::vector<Flip>& 
         if (lists[a].classes != lists[b].classes || best(lists[a]) == best(lists[b])) continue;
         for (const uint32_t x : lists[a].runs) {
           for (const uint32_t y : lists[b].runs) {
-            if (n_runs > kFewRuns && data.runs[x].model != data.runs[y].model) continue;
+            if (n_runs > kFewPairedRuns && data.runs[x].model != data.runs[y].model) continue;
             PairFlips& pair = pairs[std::min(x, y) * n_runs + std::max(x, y)];
             ++pair.n;
             if (pair.first.size() < kMostLinks) pair.first.push_back(static_cast<uint32_t>(f));
@@ -159,7 +159,7 @@ Table pairs_table(const Data& data, const std::vector<PairFlips>& pairs, size_t 
                   const std::vector<Flip>& flips) {
   Table table{
       "flips-pairs", "Flipped samples by pair of runs, most first", {{"pair"}, {"samples", true}, {"which"}}, {}};
-  for (size_t i = 0; i < std::min(kMostPairs, pairs.size()); ++i) {
+  for (size_t i = 0; i < std::min(kMostFlipPairs, pairs.size()); ++i) {
     const PairFlips& pair = pairs[i];
     Line which;
     for (size_t k = 0; k < pair.first.size(); ++k) {
@@ -244,12 +244,12 @@ Blocks section_flips(const Data& data, const Options& options) {
   }
   const std::vector<PairFlips> pairs = flips_by_pair(data, flips);
   if (!pairs.empty()) {
-    if (data.runs.size() > kFewRuns || pairs.size() > kMostPairs)
-      blocks.push_back(
-          Paragraph{cat("The table holds ", std::min(kMostPairs, pairs.size()), " of ", counted(pairs.size(), "pair"),
-                        data.runs.size() > kFewRuns ? " of runs of one model" : " of runs",
-                        " with flipped samples; dnn-eval --disagreements lists all."),
-                    true});
+    if (data.runs.size() > kFewPairedRuns || pairs.size() > kMostFlipPairs)
+      blocks.push_back(Paragraph{
+          cat("The table holds ", std::min(kMostFlipPairs, pairs.size()), " of ", counted(pairs.size(), "pair"),
+              data.runs.size() > kFewPairedRuns ? " of runs of one model" : " of runs",
+              " with flipped samples; dnn-eval --disagreements lists all."),
+          true});
     blocks.push_back(pairs_table(data, pairs, n_shown, flips));
   }
   std::vector<std::string> left_out;

@@ -14,8 +14,8 @@
 namespace dnn::report {
 namespace {
 
-constexpr size_t kMostGroups = 6;  // sentences on runs that differ
-constexpr size_t kFewRuns = 12;    // beyond, the table of all runs is folded
+constexpr size_t kMostGroups = 6;     // sentences on runs that differ
+constexpr size_t kFewTableRuns = 12;  // beyond, the table of all runs is folded
 
 std::string points_text(double value) { return number_text(value, "%+.2f"); }
 
@@ -299,7 +299,7 @@ Section summary(const Data& data, const Options&) {
         Paragraph{"There is no run in what was read.", data.localizations.empty() && data.branched.empty()});
   } else {
     if (!groups.empty()) section.blocks.push_back(groups_table(data, groups));
-    if (data.runs.size() <= kFewRuns) {
+    if (data.runs.size() <= kFewTableRuns) {
       section.blocks.push_back(runs_table(data));
     } else {
       section.blocks.push_back(Fold{"runs", cat("All ", data.runs.size(), " runs"), {runs_table(data)}});

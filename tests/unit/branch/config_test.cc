@@ -14,6 +14,7 @@
 #include "interp/interpreter.h"
 #include "place/measure.h"
 #include "place/open.h"
+#include "refused.h"
 
 namespace dnn::branch {
 namespace {
@@ -92,13 +93,8 @@ Config parsed(const std::string& text, std::vector<std::string>* warnings = null
 }
 
 // What a refusal says, its exit code in front.
-std::string refused(const std::string& text) {
-  try {
-    build_network(parsed(text), 1);
-  } catch (const Error& e) {
-    return cat(e.exit_code(), " ", e.what());
-  }
-  return "accepted";
+std::string refused_config(const std::string& text) {
+  return refused([&] { build_network(parsed(text), 1); });
 }
 
 std::string with(std::string text, const std::string& from, const std::string& to) {
@@ -222,65 +218,67 @@ TEST(BranchConfig, DevicesByNameLetterOrIndex) {
   EXPECT_EQ(join(parsed(kBottleneck).devices(), " "), "cpu gpu");
   EXPECT_EQ(parsed(kBottleneck).head_device, "gpu");
   EXPECT_EQ(parsed(kMbconv).stages[1].branches[1].device, "dsp");
-  EXPECT_EQ(refused(with(kMbconv, "[0, 1]", "[0, 3]")),
+  EXPECT_EQ(refused_config(with(kMbconv, "[0, 1]", "[0, 3]")),
             "3 x.yaml:14: ANYNET.DEVICES is 3, and there are 3 devices, counted from 0");
-  EXPECT_EQ(refused(with(kMbconv, "[0, 1]", "[cpu, npu]")),
+  EXPECT_EQ(refused_config(with(kMbconv, "[0, 1]", "[cpu, npu]")),
             "4 x.yaml:14: ANYNET.DEVICES is npu; devices are cpu (C), dsp (D), gpu (G), or an index");
-  EXPECT_EQ(refused(with(kMbconv, "[0, 1]", "[cpu, C]")), "3 x.yaml:14: ANYNET.DEVICES names cpu twice");
+  EXPECT_EQ(refused_config(with(kMbconv, "[0, 1]", "[cpu, C]")), "3 x.yaml:14: ANYNET.DEVICES names cpu twice");
 }
 
 TEST(BranchConfig, RefusalsNameLineAndWayOut) {
-  EXPECT_EQ(refused(with(kBasic, "STEM_W", "STEM_WIDTH")),
+  EXPECT_EQ(refused_config(with(kBasic, "STEM_W", "STEM_WIDTH")),
             "4 x.yaml:4: ANYNET.STEM_WIDTH is no setting of a branched network; remove it");
-  EXPECT_EQ(refused(with(kBasic, "DEPTHS", "DEPHTS")),
+  EXPECT_EQ(refused_config(with(kBasic, "DEPTHS", "DEPHTS")),
             "4 x.yaml:7: ANYNET.DEPHTS is no setting of a branched network; did you mean DEPTHS?");
-  EXPECT_EQ(refused(with(kBasic, "TRAIN:", "OPTIMS:")),
+  EXPECT_EQ(refused_config(with(kBasic, "TRAIN:", "OPTIMS:")),
             "4 x.yaml:11: OPTIMS is no setting of a branched network; did you mean OPTIM?");
-  EXPECT_EQ(refused(with(kBasic, "[8, 16], [16, 8, 8]", "[8, 16], [16, 8]")),
+  EXPECT_EQ(refused_config(with(kBasic, "[8, 16], [16, 8, 8]", "[8, 16], [16, 8]")),
             "3 x.yaml:8: ANYNET.WIDTHS, stage 2, has 2 branches, DEPTHS has 3");
-  EXPECT_EQ(refused(with(kBasic, "[[1, 1], [2, 2, 2]]", "[[1, 1]]")),
+  EXPECT_EQ(refused_config(with(kBasic, "[[1, 1], [2, 2, 2]]", "[[1, 1]]")),
             "3 x.yaml:6: ANYNET.STRIDES has 1 stages, DEPTHS has 2");
-  EXPECT_EQ(refused(with(kBasic, "[[1, 1], [2", "[[1, 2], [2")),
+  EXPECT_EQ(refused_config(with(kBasic, "[[1, 1], [2", "[[1, 2], [2")),
             "3 x.yaml:6: ANYNET.STRIDES, stage 1, differ between branches; their outputs would differ in size and "
             "cannot be merged");
-  EXPECT_EQ(refused(with(kBasic, "[\"cpu\", \"dsp\", \"gpu\"]", "[cpu, dsp]")),
+  EXPECT_EQ(refused_config(with(kBasic, "[\"cpu\", \"dsp\", \"gpu\"]", "[cpu, dsp]")),
             "3 x.yaml:7: stage 2 has 3 branches, and ANYNET.DEVICES names 2 devices");
-  EXPECT_EQ(refused(with(kBasic, "mbanynet", "regnet")),
+  EXPECT_EQ(refused_config(with(kBasic, "mbanynet", "regnet")),
             "4 x.yaml:1: MODEL.TYPE is regnet; branched networks are mbanynet");
-  EXPECT_EQ(refused(with(kBasic, "res_basic_block", "vanilla_block")),
+  EXPECT_EQ(refused_config(with(kBasic, "res_basic_block", "vanilla_block")),
             "4 x.yaml:5: ANYNET.BLOCK_TYPE is vanilla_block; known are res_basic_block, res_bottleneck_block, "
             "inverted_residual, mbconv");
-  EXPECT_EQ(refused(with(kBasic, "STEM_W: 8", "STEM_W: eight")), "3 x.yaml:4: ANYNET.STEM_W is eight, not an integer");
-  EXPECT_EQ(refused(with(kBasic, "STEM_W: 8", "STEM_W: 0")),
+  EXPECT_EQ(refused_config(with(kBasic, "STEM_W: 8", "STEM_W: eight")),
+            "3 x.yaml:4: ANYNET.STEM_W is eight, not an integer");
+  EXPECT_EQ(refused_config(with(kBasic, "STEM_W: 8", "STEM_W: 0")),
             "3 x.yaml:4: ANYNET.STEM_W is 0, not an integer from 1 to 16384");
-  EXPECT_EQ(refused(with(kBasic, "STEM_W: 8", "STEM_W: 8\n  STEM_W: 8")),
+  EXPECT_EQ(refused_config(with(kBasic, "STEM_W: 8", "STEM_W: 8\n  STEM_W: 8")),
             "3 x.yaml:5: STEM_W is given twice; leave one");
-  EXPECT_EQ(refused(with(kMbconv, "KERNELS: [3, 5, 3]", "KERNELS: [3, 4, 3]")),
+  EXPECT_EQ(refused_config(with(kMbconv, "KERNELS: [3, 5, 3]", "KERNELS: [3, 4, 3]")),
             "3 x.yaml:11: ANYNET.KERNELS is 4; kernels are of odd size");
-  EXPECT_EQ(refused(with(kMbconv, "  KERNELS: [3, 5, 3]\n", "")),
+  EXPECT_EQ(refused_config(with(kMbconv, "  KERNELS: [3, 5, 3]\n", "")),
             "3 x.yaml:8: ANYNET.KERNELS is missing; it has one list for each stage");
-  EXPECT_EQ(refused(with(kMbconv, "[8, 24, 16]", "[8, 25, 16]")),
+  EXPECT_EQ(refused_config(with(kMbconv, "[8, 24, 16]", "[8, 25, 16]")),
             "3 x.yaml:15: ANYNET.ORIGINAL_WIDTHS, stage 2, is 25, which 2 branches do not share evenly");
-  EXPECT_EQ(refused(with(kMbconv, "[\"relu\", \"silu\"]", "[relu]")),
+  EXPECT_EQ(refused_config(with(kMbconv, "[\"relu\", \"silu\"]", "[relu]")),
             "3 x.yaml:17: ANYNET.ACTIVATION_FUN has 1 entries, DEVICES has 2");
-  EXPECT_EQ(refused(with(kMbconv, "\"silu\"]", "gelu]")),
+  EXPECT_EQ(refused_config(with(kMbconv, "\"silu\"]", "gelu]")),
             "4 x.yaml:17: ANYNET.ACTIVATION_FUN is gelu; known are relu, silu, swish");
-  EXPECT_EQ(refused(with(kMbconv, "MB_VER: 1", "MB_VER: 1\n  MB_DOWNSAMPLE: False")),
+  EXPECT_EQ(refused_config(with(kMbconv, "MB_VER: 1", "MB_VER: 1\n  MB_DOWNSAMPLE: False")),
             "4 x.yaml:17: MB_DOWNSAMPLE: False with MB_VER: 1 was never defined; use MB_VER: 2");
-  EXPECT_EQ(refused(with(kShuffle, "[8, 12]", "[8, 13]")).substr(0, 40), "4 x.yaml: s1_dsp_b1: inverted_residual o");
-  EXPECT_EQ(refused(with(kBottleneck, "[8, 4]", "[8, 16]")),
+  EXPECT_EQ(refused_config(with(kShuffle, "[8, 12]", "[8, 13]")).substr(0, 40),
+            "4 x.yaml: s1_dsp_b1: inverted_residual o");
+  EXPECT_EQ(refused_config(with(kBottleneck, "[8, 4]", "[8, 16]")),
             "4 x.yaml: s2_gpu_b1: a bottleneck of 8 channels in groups of 16");
 }
 
 TEST(BranchConfig, YamlIsHeldToWhatConfigurationsHave) {
-  EXPECT_EQ(refused(""), "3 x.yaml:1: the file holds no YAML");
-  EXPECT_EQ(refused("- 1\n- 2\n"), "3 x.yaml:1: a configuration is a map of sections, MODEL, ANYNET and so on");
-  EXPECT_EQ(refused("MODEL: [1, 2\n"), "3 x.yaml:2: did not find expected ',' or ']'");
-  EXPECT_EQ(refused("A: &x 1\nB: *x\n"), "4 x.yaml:1: an anchor (&NAME); write the value where it is used");
-  EXPECT_EQ(refused("A: !!python/object:os.system x\n"), "4 x.yaml:1: a tag (!NAME); leave it out");
-  EXPECT_EQ(refused("a: 1\n---\nb: 2\n"), "3 x.yaml:2: a second document; a configuration is one");
-  EXPECT_EQ(refused(std::string(40, '[')), "3 x.yaml:1: nested more than 16 levels deep");
-  EXPECT_EQ(refused(std::string((1 << 20) + 1, 'a')), "3 x.yaml: more than 1 MiB; a configuration is a page");
+  EXPECT_EQ(refused_config(""), "3 x.yaml:1: the file holds no YAML");
+  EXPECT_EQ(refused_config("- 1\n- 2\n"), "3 x.yaml:1: a configuration is a map of sections, MODEL, ANYNET and so on");
+  EXPECT_EQ(refused_config("MODEL: [1, 2\n"), "3 x.yaml:2: did not find expected ',' or ']'");
+  EXPECT_EQ(refused_config("A: &x 1\nB: *x\n"), "4 x.yaml:1: an anchor (&NAME); write the value where it is used");
+  EXPECT_EQ(refused_config("A: !!python/object:os.system x\n"), "4 x.yaml:1: a tag (!NAME); leave it out");
+  EXPECT_EQ(refused_config("a: 1\n---\nb: 2\n"), "3 x.yaml:2: a second document; a configuration is one");
+  EXPECT_EQ(refused_config(std::string(40, '[')), "3 x.yaml:1: nested more than 16 levels deep");
+  EXPECT_EQ(refused_config(std::string((1 << 20) + 1, 'a')), "3 x.yaml: more than 1 MiB; a configuration is a page");
 }
 
 TEST(BranchConfig, WidthsThatDisagreeAreSaid) {

@@ -12,6 +12,7 @@
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "refused.h"
 
 namespace dnn::branch {
 namespace {
@@ -41,7 +42,7 @@ Graph network() {
   return with_one_sample(build_network(parse_config(kNet, "net.yaml", [](const std::string&) {}), 1));
 }
 
-std::vector<Tensor> image() {
+std::vector<Tensor> parallel_image() {
   Tensor x(DType::Float32, {1, 3, 32, 32});
   for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i % 17) / 8 - 1;
   return {x};
@@ -55,13 +56,8 @@ CompileOptions options(int opt = 0) {
   return o;
 }
 
-std::string refused(const std::string& list) {
-  try {
-    parse_parts(list);
-  } catch (const Error& e) {
-    return cat(e.exit_code(), " ", e.what());
-  }
-  return "accepted";
+std::string refused_list(const std::string& list) {
+  return refused([&] { parse_parts(list); });
 }
 
 TEST(BranchParts, AreReadFromAList) {
@@ -78,19 +74,19 @@ TEST(BranchParts, AreReadFromAList) {
 }
 
 TEST(BranchParts, AreRefusedWithTheWayOut) {
-  EXPECT_EQ(refused("X=cpu"), "2 --devices: \"X=cpu\": the letter is not one of CDG");
-  EXPECT_EQ(refused("C=cpu,,D=cpu"), "2 --devices: \"C=cpu,,D=cpu\" has an empty entry");
-  EXPECT_EQ(refused("C=cpu,C=reference"), "2 --devices: the letter C comes twice");
-  EXPECT_EQ(refused("C=cpu@"), "2 --devices: \"C=cpu@\": no processors after @; write @0 or @0+2-3");
-  EXPECT_EQ(refused("C=cpu@60000").substr(0, 69),
+  EXPECT_EQ(refused_list("X=cpu"), "2 --devices: \"X=cpu\": the letter is not one of CDG");
+  EXPECT_EQ(refused_list("C=cpu,,D=cpu"), "2 --devices: \"C=cpu,,D=cpu\" has an empty entry");
+  EXPECT_EQ(refused_list("C=cpu,C=reference"), "2 --devices: the letter C comes twice");
+  EXPECT_EQ(refused_list("C=cpu@"), "2 --devices: \"C=cpu@\": no processors after @; write @0 or @0+2-3");
+  EXPECT_EQ(refused_list("C=cpu@60000").substr(0, 69),
             "2 --devices: C (cpu@60000): this process may not use processor 60000;");
   const int core = allowed_processors().at(0);
-  EXPECT_EQ(refused(cat("C=cpu@", core, ",D=cpu@", core)),
+  EXPECT_EQ(refused_list(cat("C=cpu@", core, ",D=cpu@", core)),
             cat("2 --devices: processor ", core, " is listed twice; give each part processors of its own"));
-  EXPECT_EQ(refused(cat("C=cpu@", core, ":f16")),
+  EXPECT_EQ(refused_list(cat("C=cpu@", core, ":f16")),
             cat("4 --devices: \"C=cpu@", core, ":f16\": no part computes in f16; choose from f32, int8, int16"));
-  EXPECT_EQ(refused("C=cpu:f64").substr(0, 52), "4 --devices: \"C=cpu:f64\": parts run on devices for p");
-  EXPECT_EQ(refused("C=cqu").substr(0, 2), "2 ");
+  EXPECT_EQ(refused_list("C=cpu:f64").substr(0, 52), "4 --devices: \"C=cpu:f64\": parts run on devices for p");
+  EXPECT_EQ(refused_list("C=cqu").substr(0, 2), "2 ");
 }
 
 TEST(BranchPlan, SegmentsEndWhereAnotherPartWaits) {
@@ -161,7 +157,7 @@ TEST(BranchPlan, APartThatIsNotGivenIsRefused) {
 std::vector<Tensor> one_after_another(const Graph& graph, const std::vector<Part>& parts, int opt) {
   const Plan plan = cut_into_segments(graph, place_by_names(graph, "CD"));
   std::vector<Tensor> values(plan.values);
-  values[static_cast<size_t>(plan.inputs[0])] = image()[0];
+  values[static_cast<size_t>(plan.inputs[0])] = parallel_image()[0];
   for (const Segment& s : plan.segments) {
     const CompileOptions own = options_for(parts[s.part], options(opt));
     const auto session = open_alone(std::make_shared<Package>(compile(s.graph, own)), parts[s.part]);
@@ -180,11 +176,12 @@ TEST(ParallelSession, GivesTheBitsOfTheSegmentsAlone) {
     const std::vector<Part> parts = parse_parts(list);
     const auto session = open_parallel(graph, parts, options(3));
     const std::vector<Tensor> wanted = one_after_another(graph, parts, 3);
-    for (int i = 0; i < 20; ++i) ASSERT_TRUE(session->run(image())[0].identical(wanted[0])) << list << ", run " << i;
+    for (int i = 0; i < 20; ++i)
+      ASSERT_TRUE(session->run(parallel_image())[0].identical(wanted[0])) << list << ", run " << i;
   }
   // The reference gives the same bits however the network is cut.
   const auto session = open_parallel(graph, parse_parts("C=reference,D=reference"), options());
-  EXPECT_TRUE(session->run(image())[0].identical(interpret(graph, image())[0]));
+  EXPECT_TRUE(session->run(parallel_image())[0].identical(interpret(graph, parallel_image())[0]));
 }
 
 TEST(BranchParts, AreCompiledForAsDnnInferDoes) {
@@ -198,7 +195,7 @@ TEST(BranchParts, AreCompiledForAsDnnInferDoes) {
 
 TEST(ParallelSession, SaysWhenSegmentsRan) {
   const auto session = open_parallel(network(), parse_parts("C=reference,D=reference"), options());
-  session->run(image());
+  session->run(parallel_image());
   const std::vector<SegmentTime>& times = session->times();
   for (size_t s = 0; s < times.size(); ++s) {
     EXPECT_LE(times[s].ready_ns, times[s].begin_ns) << s;
@@ -248,7 +245,7 @@ std::unique_ptr<ParallelSession> failing_session(const Graph& graph, const std::
 
 std::string failure_of(ParallelSession& session) {
   try {
-    session.run(image());
+    session.run(parallel_image());
   } catch (const Error& e) {
     return cat(e.exit_code(), " ", e.what());
   }
@@ -257,7 +254,7 @@ std::string failure_of(ParallelSession& session) {
 
 TEST(ParallelSession, AFailureNamesItsPartAndEndsTheRun) {
   const Graph graph = network();
-  const Tensor wanted = interpret(graph, image())[0];
+  const Tensor wanted = interpret(graph, parallel_image())[0];
   const std::vector<std::string> names = {
       "C (reference), st_cpu_conv .. st_cpu_mp_start_pool",   "C (reference), s1_cpu_b1_0_conv .. s1_cpu_b1_relu",
       "D (reference), s1_dsp_b1_proj_conv .. s1_dsp_b2_relu", "C (reference), s1_cpu_mp_start_mp_end_concat",
@@ -267,20 +264,20 @@ TEST(ParallelSession, AFailureNamesItsPartAndEndsTheRun) {
     const auto session = failing_session(graph, {s});
     EXPECT_EQ(failure_of(*session), "") << s;
     EXPECT_EQ(failure_of(*session), cat("5 part ", names[s], ": the device is gone"));
-    EXPECT_TRUE(session->run(image())[0].identical(wanted)) << s;  // the next run begins anew
+    EXPECT_TRUE(session->run(parallel_image())[0].identical(wanted)) << s;  // the next run begins anew
   }
   const auto both = failing_session(graph, {1, 2});
   EXPECT_EQ(failure_of(*both), "");
   EXPECT_NE(failure_of(*both).find("the device is gone"), std::string::npos);
   failure_of(*both);  // a part that had not begun when the other one failed fails now
-  EXPECT_TRUE(both->run(image())[0].identical(wanted));
+  EXPECT_TRUE(both->run(parallel_image())[0].identical(wanted));
 }
 
 TEST(ParallelSession, RefusesOtherInputs) {
   const auto session = open_parallel(network(), parse_parts("C=reference,D=reference"), options());
   EXPECT_THROW(session->run({}), Error);
   EXPECT_THROW(session->run({Tensor(DType::Float32, {1, 3, 8, 8})}), Error);
-  session->run(image());
+  session->run(parallel_image());
 }
 
 }  // namespace

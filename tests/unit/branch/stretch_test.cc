@@ -13,6 +13,7 @@
 #include "interp/interpreter.h"
 #include "ops/build.h"
 #include "ops/op.h"
+#include "refused.h"
 
 namespace dnn::branch {
 namespace {
@@ -63,14 +64,14 @@ class Maker {
   std::mt19937 random{7};
 };
 
-Tensor image() {
+Tensor stretch_image() {
   Tensor x(DType::Float32, {1, 3, 32, 32});
   for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i % 19) / 9 - 1;
   return x;
 }
 
 std::vector<float> scores(const Graph& graph) {
-  const Tensor y = interpret(graph, {image()})[0];
+  const Tensor y = interpret(graph, {stretch_image()})[0];
   return {y.values<float>().begin(), y.values<float>().end()};
 }
 
@@ -78,15 +79,6 @@ double farthest(const std::vector<float>& a, const std::vector<float>& b) {
   double most = 0;
   for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(double{a[i]} - b[i]));
   return most;
-}
-
-std::string refused(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    return cat(e.exit_code(), " ", e.what());
-  }
-  return "accepted";
 }
 
 StretchPlan plan_of(std::vector<std::vector<BranchShape>> stages) {
@@ -183,8 +175,8 @@ TEST(Stretch, OfAnyWidthsRunsInSegments) {
     options.opt = 0;
     options.build.cache_folder = test_cache();
     const auto session = open_parallel(three, parse_parts("C=reference,D=reference,G=reference"), options);
-    const Tensor together = session->run({image()})[0];
-    EXPECT_TRUE(together.identical(interpret(three, {image()})[0])) << a << " " << b << " " << c;
+    const Tensor together = session->run({stretch_image()})[0];
+    EXPECT_TRUE(together.identical(interpret(three, {stretch_image()})[0])) << a << " " << b << " " << c;
     EXPECT_EQ(session->plan().merges(), 2);
   }
 }

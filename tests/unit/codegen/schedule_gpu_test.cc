@@ -23,7 +23,7 @@ Tensor normal(const Shape& shape, uint32_t seed) {
 }
 
 // The kernel's first argument after a run, as a logical tensor; it held NaNs before, all others normal().
-Tensor result(const Kernel& kernel) {
+Tensor gpu_result(const Kernel& kernel) {
   std::vector<Tensor> arguments;
   for (const BufferRef& b : kernel.arguments)
     arguments.push_back(pack(normal(b->shape, static_cast<uint32_t>(arguments.size())), b->layout));
@@ -72,8 +72,8 @@ Kernel product(int64_t batch, int64_t rows, int64_t depth, int64_t columns, bool
 }
 
 // `packable`: whether the second operand is a constant.
-Kernel scheduled(const Kernel& kernel, int opt, bool packable = true, const ScheduleParameters& parameters = {},
-                 bool matrix = false) {
+Kernel gpu_scheduled(const Kernel& kernel, int opt, bool packable = true, const ScheduleParameters& parameters = {},
+                     bool matrix = false) {
   Machine machine(opt, *isas_of(Language::Cuda, true).back(), kGpu);
   machine.level.matrix_units = matrix;
   std::set<const Buffer*> constants;
@@ -83,10 +83,10 @@ Kernel scheduled(const Kernel& kernel, int opt, bool packable = true, const Sche
 
 // At -O0 to the bit; above with products and sums in one rounding, which changes the last bits.
 void expect_kept(const Kernel& before, const std::string& what) {
-  const Kernel after = scheduled(before, 0);
+  const Kernel after = gpu_scheduled(before, 0);
   EXPECT_GT(thread_count(after), 0) << what << ": no tiles in " << to_text(after);
-  EXPECT_TRUE(result(after).identical(result(before))) << what << to_text(after);
-  const Tensor expected = result(before), contracted = result(scheduled(before, 3));
+  EXPECT_TRUE(gpu_result(after).identical(gpu_result(before))) << what << to_text(after);
+  const Tensor expected = gpu_result(before), contracted = gpu_result(gpu_scheduled(before, 3));
   for (int64_t i = 0; i < expected.size(); ++i)
     ASSERT_NEAR(contracted.data<float>()[i], expected.data<float>()[i], 1e-3) << what << " element " << i;
 }
@@ -110,8 +110,8 @@ TEST(ScheduleGpu, MatrixProductsAreTiled) {
 }
 
 TEST(ScheduleGpu, LargeProductsHaveLargeTiles) {
-  const Kernel large = scheduled(product(4, 2048, 16, 2048, false), 0),
-               small = scheduled(product(1, 64, 16, 64, false), 0);
+  const Kernel large = gpu_scheduled(product(4, 2048, 16, 2048, false), 0),
+               small = gpu_scheduled(product(1, 64, 16, 64, false), 0);
   EXPECT_NE(to_text(large).find("shared left: float32[16,132]"), std::string::npos);
   EXPECT_EQ(task_count(large), 4 * 16 * 16);
   EXPECT_NE(to_text(small).find("shared left: float32[16,36]"), std::string::npos);
@@ -124,9 +124,9 @@ TEST(ScheduleGpu, EveryTileKeepsTheBits) {
     const ScheduleParameters asked = {.tile = columns, .across = rows};
     for (const Kernel& before :
          {product(1, rows + 1, 20, columns - 1, true), Convolution{1, 2, 3, 33, 15, 3}.kernel()}) {
-      const Tensor expected = result(before);
+      const Tensor expected = gpu_result(before);
       for (const bool matrix : {false, true}) {
-        const Kernel after = scheduled(before, 0, false, asked, matrix);
+        const Kernel after = gpu_scheduled(before, 0, false, asked, matrix);
         const std::string text = to_text(after);
         const auto stages = [&](int64_t n) {
           return text.find(cat("shared left: float32[16,", n, "]")) != std::string::npos;
@@ -134,7 +134,7 @@ TEST(ScheduleGpu, EveryTileKeepsTheBits) {
         EXPECT_TRUE(stages(rows + 8) || (!matrix && (stages(rows) || stages(rows + 4))))
             << rows << "x" << columns << text;
         EXPECT_EQ(text.find("matrix depth") != std::string::npos, matrix) << text;
-        EXPECT_TRUE(result(after).identical(expected)) << rows << "x" << columns;
+        EXPECT_TRUE(gpu_result(after).identical(expected)) << rows << "x" << columns;
       }
     }
   }
@@ -142,27 +142,27 @@ TEST(ScheduleGpu, EveryTileKeepsTheBits) {
 
 // What lies side by side along the depth is written across the staged tile, one row of which is longer so that banks differ.
 TEST(ScheduleGpu, OperandsAreReadAsTheyLie) {
-  const std::string plain = to_text(scheduled(product(2, 64, 64, 64, false), 0));
+  const std::string plain = to_text(gpu_scheduled(product(2, 64, 64, 64, false), 0));
   EXPECT_NE(plain.find("shared left: float32[16,36]"), std::string::npos) << plain;
   EXPECT_NE(plain.find("shared right: float32[16,32]"), std::string::npos) << plain;
-  const Kernel conv = scheduled(Convolution{1, 1, 16, 32, 15, 3}.kernel(), 0);
+  const Kernel conv = gpu_scheduled(Convolution{1, 1, 16, 32, 15, 3}.kernel(), 0);
   EXPECT_EQ(conv.arguments[2]->layout.text(), "p1.2.3.0");  // filters side by side
 }
 
 // Where sums may be taken in another order, several threads share each of few long ones.
 TEST(ScheduleGpu, FewLongSumsAreShared) {
   for (const bool turned : {false, true}) {
-    const Kernel before = product(2, 3, 300, 37, turned), after = scheduled(before, 3, false);
+    const Kernel before = product(2, 3, 300, 37, turned), after = gpu_scheduled(before, 3, false);
     EXPECT_EQ(thread_count(after), 256);
     EXPECT_EQ(task_count(after), turned ? (2 * 3 * 37 + 7) / 8 : (2 * 3 * 37 + 31) / 32);
-    const Tensor expected = result(before), actual = result(after);
+    const Tensor expected = gpu_result(before), actual = gpu_result(after);
     for (int64_t i = 0; i < expected.size(); ++i)
       ASSERT_NEAR(actual.data<float>()[i], expected.data<float>()[i], 1e-3) << "turned " << turned << " element " << i;
-    EXPECT_EQ(thread_count(scheduled(before, 0)), 0);
+    EXPECT_EQ(thread_count(gpu_scheduled(before, 0)), 0);
   }
-  const Kernel gated = Convolution{1, 1, 130, 40, 1, 1}.kernel(), after = scheduled(gated, 3);
+  const Kernel gated = Convolution{1, 1, 130, 40, 1, 1}.kernel(), after = gpu_scheduled(gated, 3);
   EXPECT_EQ(thread_count(after), 256) << to_text(after);
-  const Tensor expected = result(gated), actual = result(after);
+  const Tensor expected = gpu_result(gated), actual = gpu_result(after);
   for (int64_t i = 0; i < expected.size(); ++i)
     ASSERT_NEAR(actual.data<float>()[i], expected.data<float>()[i], 1e-3) << i;
 }
@@ -170,9 +170,9 @@ TEST(ScheduleGpu, FewLongSumsAreShared) {
 TEST(ScheduleGpu, SmallSumsAndOthersAreAThreadEach) {
   for (const Kernel& kernel :
        {product(1, 15, 64, 64, false), product(1, 64, 7, 64, false), Convolution{1, 20, 1, 1, 9, 3}.kernel()}) {
-    const Kernel after = scheduled(kernel, 0);
+    const Kernel after = gpu_scheduled(kernel, 0);
     EXPECT_EQ(thread_count(after), 0) << to_text(after);
-    EXPECT_TRUE(result(after).identical(result(kernel)));
+    EXPECT_TRUE(gpu_result(after).identical(gpu_result(kernel)));
   }
 }
 

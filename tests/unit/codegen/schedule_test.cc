@@ -20,7 +20,7 @@ Tensor integers(const Shape& shape) {
 }
 
 // The kernel's first argument after a run, as a logical tensor; all others hold integers().
-Tensor result(const Kernel& kernel) {
+Tensor cpu_result(const Kernel& kernel) {
   std::vector<Tensor> arguments;
   for (const BufferRef& b : kernel.arguments) arguments.push_back(pack(integers(b->shape), b->layout));
   evaluate(kernel, arguments);
@@ -58,17 +58,17 @@ Kernel matmul(int64_t rows, int64_t depth, int64_t columns) {
   return {"matmul_test", "", "matmul", {y, a, b, bias}, loop("i", rows, loop("j", columns, std::move(body)))};
 }
 
-Kernel scheduled(const Kernel& kernel, int opt, const ScheduleParameters& parameters = {}) {
+Kernel cpu_scheduled(const Kernel& kernel, int opt, const ScheduleParameters& parameters = {}) {
   const Machine machine(opt);
   return schedule_cpu(kernel, {kernel.arguments[2].get(), kernel.arguments[3].get()}, {machine.target(), parameters});
 }
 
 TEST(ScheduleCpu, SumsOfAConvolutionWaitInTheOutputBetweenChunks) {
-  const Kernel before = conv(32, 128, 8, 3), after = scheduled(before, 3);
+  const Kernel before = conv(32, 128, 8, 3), after = cpu_scheduled(before, 3);
   const std::string text = to_text(after);
   EXPECT_NE(text.find("prefetch w["), std::string::npos) << text;
   EXPECT_LT(text.find("for c_o < 2"), text.find("for o0_i < 4")) << text;
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
 }
 
 TEST(ScheduleCpu, WeightsAreFetchedToTheCacheAskedFor) {
@@ -80,17 +80,17 @@ TEST(ScheduleCpu, WeightsAreFetchedToTheCacheAskedFor) {
     machine.processor.chunks.nearest_from = nearest_from;
     const Kernel after = schedule_cpu(before, {before.arguments[2].get()}, {machine.target()});
     EXPECT_NE(to_text(after).find(text), std::string::npos) << to_text(after);
-    EXPECT_TRUE(result(after).identical(result(before)));
+    EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
   }
 }
 
 // Of an image's next rows, a line for each that a tap reads; a row of x is 14 blocks of 16.
 TEST(ScheduleCpu, TheNextRowsOfAnImageAreAskedFor) {
-  const Kernel before = conv(3, 32, 12, 3), after = scheduled(before, 3);
+  const Kernel before = conv(3, 32, 12, 3), after = cpu_scheduled(before, 3);
   const std::string text = to_text(after);
   EXPECT_NE(text.find("prefetch x[0, c, k0 + o0 - 1, o1_o * 6 - 1] + 224"), std::string::npos) << text;
-  EXPECT_TRUE(result(after).identical(result(before)));
-  EXPECT_EQ(to_text(scheduled(before, 2)).find("prefetch"), std::string::npos);
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
+  EXPECT_EQ(to_text(cpu_scheduled(before, 2)).find("prefetch"), std::string::npos);
 }
 
 TEST(ScheduleCpu, ConvolutionsOfAllKinds) {
@@ -100,9 +100,9 @@ TEST(ScheduleCpu, ConvolutionsOfAllKinds) {
   // Pointwise in chunks and not, channels that are no multiple of a block, rows in blocks, a last tile that is narrower.
   for (const Case& c : {Case{256, 32, 5, 1}, {16, 32, 30, 1}, {32, 24, 9, 3}, {24, 32, 5, 3}, {32, 16, 5, 5}}) {
     const Kernel before = conv(c.channels, c.maps, c.side, c.taps);
-    const Tensor expected = result(before);
+    const Tensor expected = cpu_result(before);
     for (int opt : {0, 3}) {
-      EXPECT_TRUE(result(scheduled(before, opt)).identical(expected))
+      EXPECT_TRUE(cpu_result(cpu_scheduled(before, opt)).identical(expected))
           << c.channels << " " << c.maps << " " << c.side << " " << c.taps << " -O" << opt;
     }
   }
@@ -131,7 +131,7 @@ TEST(ScheduleCpu, HalfABlockIsHalfAVector) {
       EXPECT_EQ(text.find("parallel o0 <") != std::string::npos && text.find("parallel m") == std::string::npos,
                 on && c.halved)
           << text;
-      EXPECT_TRUE(result(after).identical(result(before))) << c.maps << " " << c.side;
+      EXPECT_TRUE(cpu_result(after).identical(cpu_result(before))) << c.maps << " " << c.side;
     }
   }
 }
@@ -146,7 +146,7 @@ TEST(ScheduleCpu, FewProductsAreStoredInOrder) {
         schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, {machine.target()});
     EXPECT_EQ(to_text(after).find("m_o_i") == std::string::npos, alone) << to_text(after);
     EXPECT_EQ(to_text(after).find("local sum: float32[8,16]") != std::string::npos, alone) << to_text(after);
-    EXPECT_TRUE(result(after).identical(result(before))) << channels;
+    EXPECT_TRUE(cpu_result(after).identical(cpu_result(before))) << channels;
   }
 }
 
@@ -155,10 +155,10 @@ TEST(ScheduleCpu, AnOddNumberOfTasksIsHalved) {
   for (const auto& [maps, tasks] :
        {std::pair<int64_t, const char*>(160, "parallel m_o_o < 5:\n    parallel which_half < 2:"),
         {192, "parallel m_o_o < 6:\n    for c_o"}}) {
-    const Kernel before = conv(32, maps, 17, 3), after = scheduled(before, 3);
+    const Kernel before = conv(32, maps, 17, 3), after = cpu_scheduled(before, 3);
     EXPECT_NE(to_text(after).find(tasks), std::string::npos) << to_text(after);
-    EXPECT_TRUE(result(after).identical(result(before))) << maps;
-    EXPECT_EQ(to_text(scheduled(before, 2)).find("which_half"), std::string::npos);
+    EXPECT_TRUE(cpu_result(after).identical(cpu_result(before))) << maps;
+    EXPECT_EQ(to_text(cpu_scheduled(before, 2)).find("which_half"), std::string::npos);
   }
 }
 
@@ -180,7 +180,8 @@ TEST(ScheduleCpu, ConvolutionsLeaveTheBorderOut) {
       if (inside.data<float>()[i] == 0) arguments[1].mutable_data<float>()[i] = 1e6F;
     }
     evaluate(after, arguments);
-    EXPECT_TRUE(unpack(arguments[0], after.arguments[0]->shape, after.arguments[0]->layout).identical(result(before)))
+    EXPECT_TRUE(
+        unpack(arguments[0], after.arguments[0]->shape, after.arguments[0]->layout).identical(cpu_result(before)))
         << to_text(after);
   }
 }
@@ -191,9 +192,9 @@ TEST(ScheduleCpu, MatrixProducts) {
   };
   for (const Case& c : {Case{47, 192, 32}, {13, 320, 48}, {29, 100, 37}, {1, 64, 96}, {2, 7, 16}}) {
     const Kernel before = matmul(c.rows, c.depth, c.columns);
-    const Tensor expected = result(before);
+    const Tensor expected = cpu_result(before);
     for (int opt : {0, 3}) {
-      EXPECT_TRUE(result(scheduled(before, opt)).identical(expected))
+      EXPECT_TRUE(cpu_result(cpu_scheduled(before, opt)).identical(expected))
           << c.rows << " " << c.depth << " " << c.columns << " -O" << opt;
     }
   }
@@ -208,9 +209,9 @@ int64_t tasks(const Kernel& kernel) {
 
 // A classifier's: 62 blocks of columns and half a one.
 TEST(ScheduleCpu, ProductsOfARowAreSeveralTasks) {
-  const Kernel before = matmul(1, 40, 1000), after = scheduled(before, 3);
+  const Kernel before = matmul(1, 40, 1000), after = cpu_scheduled(before, 3);
   EXPECT_EQ(tasks(after), 31) << to_text(after);
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
 }
 
 // Four blocks of channels share what is read of a large plane, and the next chunk's weights are fetched from both panels.
@@ -225,11 +226,11 @@ TEST(ScheduleCpu, ColumnsThatAreLeftOverAreOneVector) {
   EXPECT_LT(text.find("j_o_o < "), text.find("for i_o < ")) << text;
   EXPECT_NE(text.find("vector j_t < 16"), std::string::npos) << text;
   EXPECT_EQ(text.find("j_t_"), std::string::npos) << text;
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
 }
 
 TEST(ScheduleCpu, PointwiseConvolutionsReadTheInputOnceForFourBlocks) {
-  const std::string text = to_text(scheduled(conv(96, 64, 25, 1), 3));
+  const std::string text = to_text(cpu_scheduled(conv(96, 64, 25, 1), 3));
   EXPECT_NE(text.find("unrolled m_o_i < 4"), std::string::npos) << text;
   EXPECT_NE(text.find("unrolled o1_i < 5"), std::string::npos) << text;
   size_t fetches = 0;
@@ -237,13 +238,13 @@ TEST(ScheduleCpu, PointwiseConvolutionsReadTheInputOnceForFourBlocks) {
   EXPECT_EQ(fetches, 2U) << text;
   // Not where one column would be left over, where a task would get a few positions, or where a tile has more taps.
   for (const Kernel& narrow : {conv(96, 64, 26, 1), conv(96, 64, 14, 1), conv(32, 64, 25, 3)})
-    EXPECT_EQ(to_text(scheduled(narrow, 3)).find("unrolled m_o_i < 4"), std::string::npos);
+    EXPECT_EQ(to_text(cpu_scheduled(narrow, 3)).find("unrolled m_o_i < 4"), std::string::npos);
   ScheduleParameters small;  // that a plane which is soon evaluated counts as large
   small.chunk_positions = 49;
-  const Kernel before = conv(96, 64, 14, 1), after = scheduled(before, 3, small);
+  const Kernel before = conv(96, 64, 14, 1), after = cpu_scheduled(before, 3, small);
   EXPECT_NE(to_text(after).find("unrolled m_o_i < 4"), std::string::npos);
   EXPECT_NE(to_text(after).find("prefetch w["), std::string::npos);
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
 }
 
 // Sixteen registers of 8 floats: twelve accumulators of two blocks by three columns, whose broadcasts stay for a vector of weights at
@@ -256,7 +257,7 @@ TEST(ScheduleCpu, SixteenRegistersHoldTwoBlocksByThreeColumns) {
   const Kernel before = conv(32, 64, 9, 3);
   const Kernel after = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, {machine.target()});
   EXPECT_NE(to_text(after).find("local sum: float32[3,2,2,8]"), std::string::npos) << to_text(after);
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
   machine.isa.vector_registers = 15;  // one is kept back
   const Kernel small = schedule_cpu(before, {before.arguments[2].get(), before.arguments[3].get()}, {machine.target()});
   EXPECT_NE(to_text(small).find("local sum: float32[2,2,2,8]"), std::string::npos) << to_text(small);
@@ -264,29 +265,29 @@ TEST(ScheduleCpu, SixteenRegistersHoldTwoBlocksByThreeColumns) {
 
 // Tasks of a few positions would read all weights for them: fewer tasks then, unless there were one or two.
 TEST(ScheduleCpu, TasksAreNotTooShort) {
-  EXPECT_EQ(tasks(scheduled(conv(512, 160, 7, 1), 3)), 10);  // five, in halves
-  EXPECT_EQ(tasks(scheduled(conv(128, 64, 14, 3), 3)), 4);
-  EXPECT_EQ(tasks(scheduled(conv(64, 192, 17, 1), 3)), 6);
+  EXPECT_EQ(tasks(cpu_scheduled(conv(512, 160, 7, 1), 3)), 10);  // five, in halves
+  EXPECT_EQ(tasks(cpu_scheduled(conv(128, 64, 14, 3), 3)), 4);
+  EXPECT_EQ(tasks(cpu_scheduled(conv(64, 192, 17, 1), 3)), 6);
 }
 
 // Few channels of the output: blocks of rows keep several threads busy, and so do the rows of a narrow product.
 TEST(ScheduleCpu, SmallLayersStillAreSeveralTasks) {
-  EXPECT_GE(tasks(scheduled(conv(128, 32, 14, 3), 3)), 7);
-  EXPECT_GE(tasks(scheduled(conv(512, 32, 7, 1), 3)), 7);
-  EXPECT_GE(tasks(scheduled(conv(64, 96, 14, 1), 3)), 6);
-  EXPECT_EQ(tasks(scheduled(conv(128, 32, 28, 3), 3)), 14);  // and not seven, for two threads
-  EXPECT_GE(tasks(scheduled(matmul(196, 320, 64), 3)), 4);
+  EXPECT_GE(tasks(cpu_scheduled(conv(128, 32, 14, 3), 3)), 7);
+  EXPECT_GE(tasks(cpu_scheduled(conv(512, 32, 7, 1), 3)), 7);
+  EXPECT_GE(tasks(cpu_scheduled(conv(64, 96, 14, 1), 3)), 6);
+  EXPECT_EQ(tasks(cpu_scheduled(conv(128, 32, 28, 3), 3)), 14);  // and not seven, for two threads
+  EXPECT_GE(tasks(cpu_scheduled(matmul(196, 320, 64), 3)), 4);
 }
 
 // Four blocks of columns share the rows that a tile reads, where enough blocks remain for several tasks.
 TEST(ScheduleCpu, BlocksOfColumnsShareRows) {
-  const Kernel before = matmul(26, 96, 256), after = scheduled(before, 3);
+  const Kernel before = matmul(26, 96, 256), after = cpu_scheduled(before, 3);
   EXPECT_NE(to_text(after).find("unrolled j_o_i < 4"), std::string::npos) << to_text(after);
   EXPECT_NE(to_text(after).find("unrolled i_i < 6"), std::string::npos) << to_text(after);
   EXPECT_EQ(tasks(after), 4);
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
   for (const Kernel& other : {matmul(26, 96, 192), matmul(26, 96, 288), matmul(12, 96, 256)})
-    EXPECT_EQ(to_text(scheduled(other, 3)).find("j_o_i < 4"), std::string::npos);
+    EXPECT_EQ(to_text(cpu_scheduled(other, 3)).find("j_o_i < 4"), std::string::npos);
 }
 
 // A left-hand matrix that does not stay in the second cache: a chunk of it serves several blocks of columns.
@@ -301,11 +302,11 @@ TEST(ScheduleCpu, ChunksOfALargeMatrixServeSeveralBlocks) {
   EXPECT_LT(text.find("k_o < 2"), text.find("j_o_o_i < 2")) << text;
   EXPECT_NE(text.find("j_o_o_i < 2"), std::string::npos) << text;
   EXPECT_EQ(tasks(after), 4);
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
 }
 
 TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
-  const Kernel after = scheduled(matmul(4, 320, 128), 3);
+  const Kernel after = cpu_scheduled(matmul(4, 320, 128), 3);
   EXPECT_EQ(after.arguments[2]->layout.text(), "p1.0,1/32");
   EXPECT_NE(to_text(after).find("prefetch b["), std::string::npos) << to_text(after);
 }
@@ -313,18 +314,18 @@ TEST(ScheduleCpu, TheRightHandMatrixLiesInPanels) {
 // Without chunks the next columns' weights are asked for, in shares that a narrower last tile of rows has its part of. Not by what has
 // the columns inside of each tile of rows, where all of them would be asked for each time.
 TEST(ScheduleCpu, ProductsOfFewRowsFetchTheNextColumns) {
-  const Kernel before = matmul(31, 64, 128), after = scheduled(before, 3);
+  const Kernel before = matmul(31, 64, 128), after = cpu_scheduled(before, 3);
   const std::string text = to_text(after);
   EXPECT_EQ(text.find("if k_"), std::string::npos) << text;
   EXPECT_NE(text.find("i_t <"), std::string::npos) << text;
   size_t fetches = 0;
   for (size_t at = 0; (at = text.find("prefetch b[", at)) != std::string::npos; ++at) ++fetches;
   EXPECT_EQ(fetches, 2U) << text;
-  EXPECT_TRUE(result(after).identical(result(before)));
-  EXPECT_EQ(to_text(scheduled(matmul(40, 64, 1000), 3)).find("prefetch"), std::string::npos);
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
+  EXPECT_EQ(to_text(cpu_scheduled(matmul(40, 64, 1000), 3)).find("prefetch"), std::string::npos);
   ScheduleParameters none;
   none.fetch_ahead = 0;
-  EXPECT_EQ(to_text(scheduled(before, 3, none)).find("prefetch"), std::string::npos);
+  EXPECT_EQ(to_text(cpu_scheduled(before, 3, none)).find("prefetch"), std::string::npos);
 }
 
 // y = x, its axes in another order, by loops over a, b and c.
@@ -340,7 +341,7 @@ Kernel copy(const Shape& y_shape, const Shape& x_shape, const std::vector<Expr>&
 std::string scheduled_copy(const Kernel& before) {
   Machine machine(3);
   const Kernel after = schedule_cpu(before, {}, {machine.target()});
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
   return to_text(after);
 }
 
@@ -370,7 +371,7 @@ TEST(ScheduleCpu, PartialSumsAreJoinedInPairs) {
   machine.level.reassociate = true;
   const Kernel after = schedule_cpu(before, {}, {machine.target()});
   for (int n : {8, 4, 2}) EXPECT_NE(to_text(after).find(cat("vector k_j < ", n)), std::string::npos) << to_text(after);
-  EXPECT_TRUE(result(after).identical(result(before)));
+  EXPECT_TRUE(cpu_result(after).identical(cpu_result(before)));
 }
 
 // Channels from the middle of a block on, as where halves are joined: no vectors fit, and lines are used while they are near.
@@ -416,8 +417,9 @@ TEST(ScheduleCpu, BordersAreATaskForEachBlockOfChannels) {
 }
 
 // The largest of windows of blocked channels, or their sum with zeros where they reach into the padding.
-Kernel pool(bool largest, int64_t side, int64_t taps, int64_t stride, int64_t pad, int64_t result) {
-  const BufferRef y = global("y", {1, 32, result, result}, "1/16"), x = global("x", {1, 32, side, side}, "1/16");
+Kernel pool(bool largest, int64_t side, int64_t taps, int64_t stride, int64_t pad, int64_t cpu_result) {
+  const BufferRef y = global("y", {1, 32, cpu_result, cpu_result}, "1/16"),
+                  x = global("x", {1, 32, side, side}, "1/16");
   const Expr c = variable("c"), o0 = variable("o0"), o1 = variable("o1"), zero = 0;
   const Expr row = o0 * stride + variable("k0") - pad, column = o1 * stride + variable("k1") - pad;
   const BufferRef best = local_buffer("best", DType::Float32);
@@ -427,7 +429,7 @@ Kernel pool(bool largest, int64_t side, int64_t taps, int64_t stride, int64_t pa
   const Expr joined = largest ? max(load(best, {}), value) : load(best, {}) + value;
   Stmt body = block({alloc(best), store(best, {}, lowest), loop("k0", taps, loop("k1", taps, store(best, {}, joined))),
                      store(y, {zero, c, o0, o1}, load(best, {}))});
-  for (const char* o : {"o1", "o0"}) body = loop(o, result, std::move(body));
+  for (const char* o : {"o1", "o0"}) body = loop(o, cpu_result, std::move(body));
   return {"pool_test", "", "pool", {y, x}, loop("c", 32, std::move(body))};
 }
 
@@ -445,12 +447,12 @@ TEST(ScheduleCpu, PoolsInTilesWithWhatReachesIntoThePaddingApart) {
                         {7, 3, 2, 1, 5}}) {
     for (const bool largest : {true, false}) {
       const Kernel before = pool(largest, c.side, c.taps, c.stride, c.pad, c.result);
-      const Tensor expected = result(before);
+      const Tensor expected = cpu_result(before);
       for (const int64_t lanes : {16, 8, 4}) {
         Machine machine(3);
         machine.isa.vector_bytes = lanes * 4;
         const Kernel after = schedule_cpu(before, {}, {machine.target()});
-        EXPECT_TRUE(result(after).identical(expected)) << c.side << " " << c.taps << " " << lanes << to_text(after);
+        EXPECT_TRUE(cpu_result(after).identical(expected)) << c.side << " " << c.taps << " " << lanes << to_text(after);
       }
     }
   }
@@ -465,7 +467,7 @@ TEST(ScheduleCpu, PoolsInTilesWithWhatReachesIntoThePaddingApart) {
 
 // The left-over rows of 197 are a tile of some width: tiles of the most rows would leave one alone.
 TEST(ScheduleCpu, TilesLeaveNoSliver) {
-  const std::string text = to_text(scheduled(matmul(197, 64, 32), 3));
+  const std::string text = to_text(cpu_scheduled(matmul(197, 64, 32), 3));
   EXPECT_EQ(text.find("unrolled i_t < 1:"), std::string::npos) << text;
 }
 

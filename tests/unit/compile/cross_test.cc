@@ -129,7 +129,7 @@ CompileOptions for_both(int level) {
   return options;
 }
 
-void expect_same(const Graph& graph, int level, const std::string& name, bool exact) {
+void expect_same_emulated(const Graph& graph, int level, const std::string& name, bool exact) {
   const auto package = std::make_shared<const Package>(compile(graph, for_both(level)));
   const std::vector<Tensor> inputs = emit_c_inputs(*package);
   DeviceOptions device;
@@ -159,7 +159,7 @@ void expect_same(const Graph& graph, int level, const std::string& name, bool ex
 TEST(Cross, GivesTheSameBitsOnAarch64) {
   if (!can_run()) GTEST_SKIP() << kSkipped;
   for (const Net& net : kNets) {
-    for (const int level : {0, 3}) expect_same(parse_graph(net.text), level, net.name, level == 0);
+    for (const int level : {0, 3}) expect_same_emulated(parse_graph(net.text), level, net.name, level == 0);
   }
 }
 
@@ -176,7 +176,7 @@ TEST(Cross, DotProductsOfUnsignedBytesAreTheSame) {
     text.insert(at + std::string(name).size(), "u");
   }
   EXPECT_EQ(compile(parse_graph(text), for_both(3)).variants.size(), 4U);
-  expect_same(parse_graph(text), 3, "unsigned bytes", true);
+  expect_same_emulated(parse_graph(text), 3, "unsigned bytes", true);
 }
 
 TEST(Cross, RealNetworksGiveTheSameBitsOnAarch64) {
@@ -185,7 +185,7 @@ TEST(Cross, RealNetworksGiveTheSameBitsOnAarch64) {
   if (data == nullptr) GTEST_SKIP() << "DNN_TEST_DATA names no folder";
   for (const char* name : {"squeezenet1_1_torch1.13_opset13.onnx", "mobilenet_v1_0.25_224_tflconv.tflite"}) {
     const Graph graph = read_bound(std::string(data) + "/derived/" + name, OpenOptions());
-    expect_same(graph, 0, name, true);
+    expect_same_emulated(graph, 0, name, true);
   }
 }
 

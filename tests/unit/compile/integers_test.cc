@@ -21,7 +21,7 @@ namespace dnn {
 namespace {
 
 // One layer with its surroundings, of which numbers are drawn.
-struct Case {
+struct LayerCase {
   const char* name;
   const char* x;  // extents of the input, after the batch
   const char* w;
@@ -30,7 +30,7 @@ struct Case {
   const char* clamp = "";
 };
 
-const Case kCases[] = {
+const LayerCase kLayerCases[] = {
     {"image", "3,13,11", "19,3,3,3", 19, "Conv(x.real, w.real, b.real) @conv {pads = [1, 1, 1, 1], strides = [2, 2]}",
      "Relu"},
     {"pointwise", "32,9,10", "48,32,1,1", 48, "Conv(x.real, w.real, b.real) @conv"},
@@ -56,7 +56,7 @@ const Case kCases[] = {
 
 enum class Numbers { Random, Highest, Lowest, Alternating };
 
-std::string network(const Case& c, const std::string& type, int64_t x_zero, int64_t y_zero, const char* last) {
+std::string network(const LayerCase& c, const std::string& type, int64_t x_zero, int64_t y_zero, const char* last) {
   std::string text = cat(R"(graph "g" {
   opset 21
   input x: float32[N,)",
@@ -119,7 +119,7 @@ void draw(Graph& graph, Numbers numbers, std::mt19937& random) {
 }
 
 // Between and beyond what the input's scale reaches.
-Tensor input_of(const Graph& graph, Numbers numbers, std::mt19937& random) {
+Tensor numbers_for(const Graph& graph, Numbers numbers, std::mt19937& random) {
   Tensor x(DType::Float32, graph.value(graph.inputs[0]).type.fixed_shape());
   for (int64_t i = 0; i < x.size(); ++i) {
     const float drawn = static_cast<float>(random() % 1600) / 10.0f - 80.0f;
@@ -175,7 +175,7 @@ void expect_same_bits(const Graph& graph, const Tensor& x, const std::vector<Ten
   }
 }
 
-void expect_integers(const Case& c, Numbers numbers, const std::string& type, const char* last) {
+void expect_integers(const LayerCase& c, Numbers numbers, const std::string& type, const char* last) {
   std::mt19937 random(7);
   const bool is_signed = type == "int8";
   Graph graph = parse_graph(network(c, type, is_signed ? -3 : 131, is_signed ? 9 : 101, last));
@@ -183,7 +183,7 @@ void expect_integers(const Case& c, Numbers numbers, const std::string& type, co
   draw(graph, numbers, random);
   infer_types(graph);
   const std::string what = cat(c.name, " ", type, " ", static_cast<int>(numbers), " ", last);
-  const Tensor x = input_of(graph, numbers, random);
+  const Tensor x = numbers_for(graph, numbers, random);
   std::string ops;
   const std::vector<Tensor> expected = expected_of(graph, x, &ops);
   EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << what << ": " << ops;
@@ -197,17 +197,17 @@ void expect_integers(const Case& c, Numbers numbers, const std::string& type, co
 }
 
 TEST(Integers, EveryMachineGivesTheInterpretersBits) {
-  for (const Case& c : kCases) expect_integers(c, Numbers::Random, "uint8", "  output y\n");
+  for (const LayerCase& c : kLayerCases) expect_integers(c, Numbers::Random, "uint8", "  output y\n");
 }
 
 TEST(Integers, OfSignedNumbersToo) {
-  for (const Case& c : {kCases[0], kCases[3], kCases[5], kCases[11]})
+  for (const LayerCase& c : {kLayerCases[0], kLayerCases[3], kLayerCases[5], kLayerCases[11]})
     expect_integers(c, Numbers::Random, "int8", "  z = DequantizeLinear(y, ys, yz) @back\n  output z\n");
 }
 
 // An activation of a layer comes between the sums and the rounding, in one kernel.
 TEST(Integers, ReachAcrossActivations) {
-  for (Case c : {kCases[0], kCases[3], kCases[5], kCases[9], kCases[11]}) {
+  for (LayerCase c : {kLayerCases[0], kLayerCases[3], kLayerCases[5], kLayerCases[9], kLayerCases[11]}) {
     for (const char* bend : {"LeakyRelu", "HardSwish", "Swish"}) {
       c.clamp = bend;
       expect_integers(c, Numbers::Random, "uint8", "  output y\n");
@@ -221,7 +221,7 @@ void expect_layer(const std::string& text, double within) {
   Graph graph = parse_graph(text);
   draw(graph, Numbers::Random, random);
   infer_types(graph);
-  const Tensor x = input_of(graph, Numbers::Random, random);
+  const Tensor x = numbers_for(graph, Numbers::Random, random);
   std::string ops;
   const std::vector<Tensor> expected = expected_of(graph, x, &ops);
   EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << ops;
@@ -295,7 +295,7 @@ TEST(Integers, AGateForEachChannel) {
 
 // Sums that 16 bits do not hold, of bytes of which none is zero.
 TEST(Integers, NothingSaturatesBetween) {
-  for (const Case& c : {kCases[0], kCases[1], kCases[4], kCases[5], kCases[11]}) {
+  for (const LayerCase& c : {kLayerCases[0], kLayerCases[1], kLayerCases[4], kLayerCases[5], kLayerCases[11]}) {
     for (const Numbers numbers : {Numbers::Highest, Numbers::Lowest, Numbers::Alternating})
       expect_integers(c, numbers, "uint8", "  output y\n");
   }
@@ -303,7 +303,7 @@ TEST(Integers, NothingSaturatesBetween) {
 
 // Weights of uint8 whose zero point leaves more than 8 bits.
 TEST(Integers, OfWeightsWithAZeroPoint) {
-  for (const Case& c : {kCases[0], kCases[1], kCases[3], kCases[5], kCases[11]}) {
+  for (const LayerCase& c : {kLayerCases[0], kLayerCases[1], kLayerCases[3], kLayerCases[5], kLayerCases[11]}) {
     std::mt19937 random(5);
     std::string text = network(c, "uint8", 131, 101, "  output y\n");
     const auto change = [&](const std::string& from, const std::string& to) {
@@ -323,7 +323,7 @@ TEST(Integers, OfWeightsWithAZeroPoint) {
     fill("b", [&] { return static_cast<int32_t>(random() % 2000); });
     fill("bs", [] { return 0.25f; });
     infer_types(graph);
-    const Tensor x = input_of(graph, Numbers::Random, random);
+    const Tensor x = numbers_for(graph, Numbers::Random, random);
     std::string ops;
     const std::vector<Tensor> expected = expected_of(graph, x, &ops);
     EXPECT_NE(ops.find("QuantizedConv"), std::string::npos) << ops;
@@ -377,7 +377,7 @@ TEST(Integers, StayIntegersBetweenLayers) {
   std::mt19937 random(11);
   draw(graph, Numbers::Random, random);
   infer_types(graph);
-  const Tensor x = input_of(graph, Numbers::Random, random);
+  const Tensor x = numbers_for(graph, Numbers::Random, random);
   std::string ops;
   const std::vector<Tensor> expected = expected_of(graph, x, &ops);
   for (const char* real : {"QuantizeLinear", "Relu", "Add "}) EXPECT_EQ(ops.find(real), std::string::npos) << ops;
@@ -431,7 +431,7 @@ TEST(Integers, AveragesAndWhatMovesNumbers) {
     std::mt19937 random(11);
     draw(graph, numbers, random);
     infer_types(graph);
-    const Tensor x = input_of(graph, numbers, random);
+    const Tensor x = numbers_for(graph, numbers, random);
     std::string ops;
     const std::vector<Tensor> expected = expected_of(graph, x, &ops);
     for (const char* real : {"QuantizeLinear", "Relu", "Clip", " AveragePool", "GlobalAveragePool"})

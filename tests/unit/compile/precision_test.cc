@@ -19,7 +19,7 @@ namespace {
 constexpr DType kElements[] = {DType::BFloat16, DType::Float16};
 
 // Each has one input, and computes with + - * / sqrt and comparisons alone.
-constexpr const char* kNets[] = {
+constexpr const char* kPrecisionNets[] = {
     // Normalisation behind a layer, a residual whose sum two read, grouped and depthwise layers.
     R"(
   input x: float32[3,5,7,9]
@@ -76,7 +76,7 @@ constexpr const char* kNets[] = {
 )"};
 
 // Numbers between -2 and 2, or of all sizes.
-Tensor input_of(const Graph& graph, bool extreme) {
+Tensor reals_for(const Graph& graph, bool extreme) {
   std::mt19937 engine(3);
   std::uniform_real_distribution<float> uniform(-2, 2);
   Tensor x(DType::Float32, graph.value(graph.inputs.at(0)).type.fixed_shape());
@@ -86,7 +86,8 @@ Tensor input_of(const Graph& graph, bool extreme) {
   return x;
 }
 
-std::shared_ptr<const Package> compiled(const Graph& graph, DType element, int opt, const std::string& device = "cpu") {
+std::shared_ptr<const Package> compiled_at(const Graph& graph, DType element, int opt,
+                                           const std::string& device = "cpu") {
   CompileOptions options;
   options.opt = opt;
   options.element = element;
@@ -97,15 +98,15 @@ std::shared_ptr<const Package> compiled(const Graph& graph, DType element, int o
 }
 
 TEST(Precision, EveryInstructionSetGivesTheInterpretersBits) {
-  for (const char* net : kNets) {
+  for (const char* net : kPrecisionNets) {
     const Graph graph = typed(net);
     for (const DType element : kElements) {
       const Graph reduced = at_element(graph, element);
       for (const bool extreme : {false, true}) {
-        const Tensor x = input_of(graph, extreme);
+        const Tensor x = reals_for(graph, extreme);
         const std::vector<Tensor> expected = interpret(reduced, {x});
         for (const int opt : {0, 1, 2}) {
-          const auto package = compiled(graph, element, opt);
+          const auto package = compiled_at(graph, element, opt);
           EXPECT_EQ(package->info.dtype, dtype_name(element));
           for (const std::string& isa : supported_isas()) {
             for (const int threads : {1, 3}) {
@@ -115,7 +116,7 @@ TEST(Precision, EveryInstructionSetGivesTheInterpretersBits) {
             }
           }
         }
-        const std::vector<Tensor> y = open_session("reference", compiled(graph, element, 0, "reference"))->run({x});
+        const std::vector<Tensor> y = open_session("reference", compiled_at(graph, element, 0, "reference"))->run({x});
         EXPECT_TRUE(y.at(0).identical(expected.at(0)));
       }
     }
@@ -124,13 +125,13 @@ TEST(Precision, EveryInstructionSetGivesTheInterpretersBits) {
 
 // Other orders of sums round otherwise here and there, and no further.
 TEST(Precision, LevelsThatReassociateStayNear) {
-  for (const char* net : kNets) {
+  for (const char* net : kPrecisionNets) {
     const Graph graph = typed(net);
-    const Tensor x = input_of(graph, false);
+    const Tensor x = reals_for(graph, false);
     for (const DType element : kElements) {
       const std::vector<Tensor> expected = interpret(at_element(graph, element), {x});
       for (const int opt : {3, 4}) {
-        const auto package = compiled(graph, element, opt);
+        const auto package = compiled_at(graph, element, opt);
         for (const std::string& isa : supported_isas()) {
           const std::vector<Tensor> one = open_session("cpu", package, {1, isa})->run({x});
           EXPECT_LE(compare(expected.at(0), one.at(0)).relative(), element == DType::BFloat16 ? 4e-3 : 5e-4)
@@ -144,9 +145,9 @@ TEST(Precision, LevelsThatReassociateStayNear) {
 
 // It is another network: in float32 the outputs differ by what the type rounds.
 TEST(Precision, Rounds) {
-  for (const char* net : kNets) {
+  for (const char* net : kPrecisionNets) {
     const Graph graph = typed(net);
-    const Tensor x = input_of(graph, false), y = interpret(graph, {x}).at(0);
+    const Tensor x = reals_for(graph, false), y = interpret(graph, {x}).at(0);
     const double brain = compare(y, interpret(at_element(graph, DType::BFloat16), {x}).at(0)).relative(),
                  half = compare(y, interpret(at_element(graph, DType::Float16), {x}).at(0)).relative();
     EXPECT_GT(brain, 1e-4) << net;
@@ -157,10 +158,10 @@ TEST(Precision, Rounds) {
 }
 
 TEST(Precision, RoundsWhatLayersMultiply) {
-  const Graph residual = at_element(typed(kNets[0]), DType::BFloat16);
+  const Graph residual = at_element(typed(kPrecisionNets[0]), DType::BFloat16);
   // A layer and the sum read the first layer's result; layers read the sum and the depthwise layer's result.
   EXPECT_EQ(ops_of(residual), "Conv Relu RoundTo Conv Add RoundTo Conv Relu RoundTo Conv");
-  const Graph joined = at_element(typed(kNets[1]), DType::BFloat16);
+  const Graph joined = at_element(typed(kPrecisionNets[1]), DType::BFloat16);
   EXPECT_EQ(ops_of(joined), "Conv RoundTo Conv RoundTo Concat MaxPool Conv GlobalAveragePool RoundTo Reshape Gemm");
   for (const Graph* graph : {&residual, &joined}) {
     for (NodeId id : graph->order()) {
@@ -194,7 +195,7 @@ TEST(Precision, CompiledRoundingIsTheLibrarys) {
     const Tensor expected = convert(convert(x, element), DType::Float32);
     EXPECT_TRUE(interpret(graph, {x}).at(0).identical(expected));
     for (const int opt : {0, 3}) {
-      const auto package = compiled(graph, DType::Float32, opt);
+      const auto package = compiled_at(graph, DType::Float32, opt);
       for (const std::string& isa : supported_isas()) {
         const Tensor y = open_session("cpu", package, {1, isa})->run({x}).at(0);
         for (int64_t i = 0; i < x.size(); ++i) {
@@ -219,9 +220,9 @@ TEST(Precision, WeightsLieIn16Bits) {
   y = Gemm(r, w2, b) @y {transB = 1}
   output y
 )");
-  const Tensor x = input_of(graph, false);
+  const Tensor x = reals_for(graph, false);
   for (const DType element : kElements) {
-    const auto package = compiled(graph, element, 3);
+    const auto package = compiled_at(graph, element, 3);
     bool narrow = false;
     for (const Tensor& constant : package->constants.all()) narrow = narrow || constant.dtype() == element;
     EXPECT_EQ(narrow, element == DType::BFloat16 || supported_isas().back() == "avx512");
@@ -230,13 +231,13 @@ TEST(Precision, WeightsLieIn16Bits) {
       const Tensor y = open_session("cpu", package, {1, isa})->run({x}).at(0);
       EXPECT_LE(compare(expected, y).relative(), 5e-3) << isa;
     }
-    const auto exact = compiled(graph, element, 1);
+    const auto exact = compiled_at(graph, element, 1);
     for (const std::string& isa : supported_isas())
       EXPECT_TRUE(open_session("cpu", exact, {2, isa})->run({x}).at(0).identical(expected)) << isa;
   }
 }
 
-std::string refusal(const Graph& graph, DType element) {
+std::string refused_element(const Graph& graph, DType element) {
   try {
     at_element(graph, element);
   } catch (const Error& e) {
@@ -248,11 +249,11 @@ std::string refusal(const Graph& graph, DType element) {
 
 TEST(Precision, RefusesWhatItCannotRun) {
   const Graph no_layer = typed("  input x: float32[4]\n  y = Relu(x) @y\n  output y");
-  EXPECT_NE(refusal(no_layer, DType::BFloat16).find("no layer in float32"), std::string::npos);
+  EXPECT_NE(refused_element(no_layer, DType::BFloat16).find("no layer in float32"), std::string::npos);
   const Graph large =
       typed("  input x: float32[1,2]\n  const w: float32[2,2] = {1, 70000, 3, 4}\n  y = MatMul(x, w) @y\n  output y");
-  EXPECT_NE(refusal(large, DType::Float16).find("the weight 70000 in 'w' is beyond"), std::string::npos);
-  EXPECT_EQ(refusal(large, DType::BFloat16), "");
+  EXPECT_NE(refused_element(large, DType::Float16).find("the weight 70000 in 'w' is beyond"), std::string::npos);
+  EXPECT_EQ(refused_element(large, DType::BFloat16), "");
 }
 
 }  // namespace

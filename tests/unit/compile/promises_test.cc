@@ -26,7 +26,7 @@ struct Net {
   const char* text;
 };
 
-const Net kNets[] = {
+const Net kPromiseNets[] = {
     {"residual", true, R"(graph "residual" {
        opset 28
        input x: float32[N,5,7,9]
@@ -189,8 +189,8 @@ Tensor rotated(const Tensor& batch, int64_t by) {
   return result;
 }
 
-std::shared_ptr<const Package> compiled(const Graph& graph, int opt, std::vector<std::string> isas,
-                                        const std::string& device = "cpu") {
+std::shared_ptr<const Package> compiled_for(const Graph& graph, int opt, std::vector<std::string> isas,
+                                            const std::string& device = "cpu") {
   CompileOptions options;
   options.opt = opt;
   options.device = device;
@@ -199,7 +199,8 @@ std::shared_ptr<const Package> compiled(const Graph& graph, int opt, std::vector
   return std::make_shared<Package>(compile(graph, options));
 }
 
-void expect_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected, const std::string& what) {
+void expect_same_elements(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected,
+                          const std::string& what) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   for (size_t i = 0; i < actual.size(); ++i) {
     if (actual[i].identical(expected[i])) continue;
@@ -221,13 +222,13 @@ void expect_steady(Session& session, std::vector<Tensor>* first, const std::stri
   const Tensor x = random_input(session.graph(), 1);
   const std::vector<Tensor> outputs = session.run({x});
   if (first->empty()) *first = outputs;
-  expect_same(outputs, *first, what);
-  expect_same(session.run({x}), *first, what + ", again");
-  expect_same(session.trace({x}, [](const Graph&, ValueId, const Tensor&) {}), *first, what + ", traced");
+  expect_same_elements(outputs, *first, what);
+  expect_same_elements(session.run({x}), *first, what + ", again");
+  expect_same_elements(session.trace({x}, [](const Graph&, ValueId, const Tensor&) {}), *first, what + ", traced");
   for (int64_t by = 1; by < x.dim(0); ++by) {
     std::vector<Tensor> expected;
     for (const Tensor& t : *first) expected.push_back(rotated(t, by));
-    expect_same(session.run({rotated(x, by)}), expected, cat(what, ", batch turned by ", by));
+    expect_same_elements(session.run({rotated(x, by)}), expected, cat(what, ", batch turned by ", by));
   }
 }
 
@@ -245,19 +246,20 @@ void expect_steady(const std::shared_ptr<const Package>& package, const std::str
 }
 
 TEST(Promises, SameBitsOnAnyRunThreadsPlaceAndTraced) {
-  for (const Net& net : kNets) {
+  for (const Net& net : kPromiseNets) {
     for (int opt : {0, 1, 3, 4}) {
-      expect_steady(compiled(graph_of(net, kBatch), opt, supported_isas()), cat(net.name, " -O", opt));
+      expect_steady(compiled_for(graph_of(net, kBatch), opt, supported_isas()), cat(net.name, " -O", opt));
     }
   }
 }
 
 TEST(Promises, SameBitsOnOpenCl) {
   if (DeviceSpec("opencl").device().list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
-  for (const Net& net : kNets) {
+  for (const Net& net : kPromiseNets) {
     if (net.name != std::string("residual") && net.name != std::string("activations")) continue;
     std::vector<Tensor> first;
-    const std::unique_ptr<Session> session = open_session("opencl:0", compiled(graph_of(net, kBatch), 3, {}, "opencl"));
+    const std::unique_ptr<Session> session =
+        open_session("opencl:0", compiled_for(graph_of(net, kBatch), 3, {}, "opencl"));
     expect_steady(*session, &first, cat(net.name, " -O3 opencl"));
   }
 }
@@ -279,7 +281,7 @@ TEST(Promises, SameBitsOnOpenClOfPartsInPlace) {
   p = GlobalAveragePool(r) @p
   output p
 })");
-  const auto package = compiled(graph, 3, {}, "opencl");
+  const auto package = compiled_for(graph, 3, {}, "opencl");
   for (const Step& step : package->variants[0].steps) EXPECT_NE(package->graph().node(step.node).op, "Concat");
   const Argument& b = package->variants[0].values[static_cast<size_t>(package->graph().find_value("b"))].where;
   ASSERT_EQ(b.kind, Argument::Kind::Arena);
@@ -309,7 +311,7 @@ TEST(Promises, SameBitsOnOpenClStepByStep) {
   output m
   output p
 })");
-  const auto package = compiled(graph, 3, {}, "opencl");
+  const auto package = compiled_for(graph, 3, {}, "opencl");
   const auto interpreted = [](const Step& step) { return step.kernel < 0; };
   ASSERT_EQ(std::count_if(package->variants[0].steps.begin(), package->variants[0].steps.end(), interpreted), 1);
   std::vector<Tensor> first;
@@ -328,10 +330,10 @@ TEST(Promises, SameBitsOnOpenClStepByStep) {
 }
 
 TEST(Promises, SameBitsAloneAndInABatch) {
-  for (const Net& net : kNets) {
+  for (const Net& net : kPromiseNets) {
     for (int opt : {0, 3}) {
-      const auto one = compiled(graph_of(net, 1), opt, default_isas());
-      const auto many = compiled(graph_of(net, kBatch), opt, default_isas());
+      const auto one = compiled_for(graph_of(net, 1), opt, default_isas());
+      const auto many = compiled_for(graph_of(net, kBatch), opt, default_isas());
       EXPECT_EQ(many->variants[0].samples(), net.name == std::string("samples") && opt >= 3 ? kBatch : 1);
       const Tensor x = random_input(many->graph(), 2);
       for (const std::string& isa : default_isas()) {
@@ -340,7 +342,8 @@ TEST(Promises, SameBitsAloneAndInABatch) {
         for (int64_t i = 0; i < kBatch; ++i) {
           std::vector<Tensor> expected;
           for (const Tensor& t : batch) expected.push_back(sample(t, i));
-          expect_same(alone->run({sample(x, i)}), expected, cat(net.name, " -O", opt, " ", isa, ", sample ", i));
+          expect_same_elements(alone->run({sample(x, i)}), expected,
+                               cat(net.name, " -O", opt, " ", isa, ", sample ", i));
         }
       }
     }
@@ -363,43 +366,43 @@ TEST(Promises, SamplesWaitForThoseTheyAreMixedWith) {
   y = Concat(g, h) @y {axis = 1}
   output y
 })");
-  const auto package = compiled(graph, 3, default_isas());
+  const auto package = compiled_for(graph, 3, default_isas());
   EXPECT_EQ(package->variants[0].samples(), 4);
   const Tensor x = random_input(package->graph(), 6);
   for (int threads : {1, 2, 3})
-    expect_same(open_session("cpu", package, {threads, {}})->run({x}), interpret(package->source.graph(), {x}),
-                cat(threads, " threads"));
+    expect_same_elements(open_session("cpu", package, {threads, {}})->run({x}), interpret(package->source.graph(), {x}),
+                         cat(threads, " threads"));
 }
 
 TEST(Promises, O0IsTheInterpreterOnEveryInstructionSet) {
-  for (const Net& net : kNets) {
+  for (const Net& net : kPromiseNets) {
     const Graph graph = graph_of(net, 2);
-    const auto package = compiled(graph, 0, supported_isas());
+    const auto package = compiled_for(graph, 0, supported_isas());
     const Tensor x = random_input(package->graph(), 3);
     std::vector<Tensor> expected;
     if (net.exact) expected = interpret(graph, {x});
     for (const std::string& isa : supported_isas()) {
       const std::vector<Tensor> outputs = open_session("cpu", package, {2, isa})->run({x});
       if (expected.empty()) expected = outputs;
-      expect_same(outputs, expected, cat(net.name, " ", isa));
+      expect_same_elements(outputs, expected, cat(net.name, " ", isa));
     }
   }
 }
 
 TEST(Promises, OfTheSample) {
   for (int opt : {0, 3, 4}) {
-    const auto package = compiled(sample_graph(2), opt, supported_isas());
+    const auto package = compiled_for(sample_graph(2), opt, supported_isas());
     expect_steady(package, cat("sample -O", opt));
     if (opt != 0) continue;
     const Tensor x = random_input(package->graph(), 1);
     const std::vector<Tensor> expected = interpret(package->source.graph(), {x});
     for (const std::string& isa : supported_isas())
-      expect_same(open_session("cpu", package, {2, isa})->run({x}), expected, "sample -O0 " + isa);
+      expect_same_elements(open_session("cpu", package, {2, isa})->run({x}), expected, "sample -O0 " + isa);
   }
 }
 
 TEST(Promises, ATraceOfTheSourceChangesNothing) {
-  const auto package = compiled(sample_graph(1), 3, default_isas());
+  const auto package = compiled_for(sample_graph(1), 3, default_isas());
   const Tensor x = random_input(package->graph(), 4);
   const std::unique_ptr<Session> session = open_session("cpu", package);
   const std::vector<Tensor> before = session->run({x});
@@ -408,7 +411,7 @@ TEST(Promises, ATraceOfTheSourceChangesNothing) {
   for (const stream::TensorRecord& record : records) n_recomputed += record.recomputed ? 1 : 0;
   EXPECT_GT(n_recomputed, 0u);
   EXPECT_LT(n_recomputed, records.size());
-  expect_same(session->run({x}), before, "after a trace");
+  expect_same_elements(session->run({x}), before, "after a trace");
 }
 
 // From each value on the run goes on as it would, and with another one as the interpreter does; the run itself is the same.
@@ -426,26 +429,26 @@ void expect_forks(Session& session, Session* reference, const std::string& what)
   const Session::Fork fork = [&](ValueId id, const Tensor& value, const Session::Resume& resume) {
     if (graph.is_input(id) || value.dtype() != DType::Float32) return;
     ++n;
-    expect_same(resume({{id, value}}), expected, cat(what, ", on from ", graph.value(id).name));
+    expect_same_elements(resume({{id, value}}), expected, cat(what, ", on from ", graph.value(id).name));
     by_value[id] = resume({{id, halved(value)}});
-    expect_same(resume({{id, value}}), expected, cat(what, ", again from ", graph.value(id).name));
+    expect_same_elements(resume({{id, value}}), expected, cat(what, ", again from ", graph.value(id).name));
   };
-  expect_same(session.fork({x}, fork), expected, what + ", forked");
+  expect_same_elements(session.fork({x}, fork), expected, what + ", forked");
   EXPECT_GT(n, 0u) << what;
   if (reference == nullptr) return;
   reference->fork({x}, [&](ValueId id, const Tensor& value, const Session::Resume& resume) {
     const auto found = by_value.find(id);
     if (found == by_value.end()) return;
-    expect_same(found->second, resume({{id, halved(value)}}), cat(what, ", halved ", graph.value(id).name));
+    expect_same_elements(found->second, resume({{id, halved(value)}}), cat(what, ", halved ", graph.value(id).name));
   });
 }
 
 TEST(Promises, AForkGoesOnFromAnyValue) {
-  for (const Net& net : kNets) {
+  for (const Net& net : kPromiseNets) {
     for (int opt : {0, 3}) {
-      const std::unique_ptr<Session> session = open_session("cpu", compiled(graph_of(net, 2), opt, default_isas()));
+      const std::unique_ptr<Session> session = open_session("cpu", compiled_for(graph_of(net, 2), opt, default_isas()));
       const std::unique_ptr<Session> reference =
-          open_session("reference", compiled(graph_of(net, 2), opt, {}, "reference"));
+          open_session("reference", compiled_for(graph_of(net, 2), opt, {}, "reference"));
       expect_forks(*session, net.exact && opt == 0 ? reference.get() : nullptr, cat(net.name, " -O", opt));
       expect_forks(*reference, nullptr, cat(net.name, " -O", opt, " reference"));
     }
@@ -454,7 +457,8 @@ TEST(Promises, AForkGoesOnFromAnyValue) {
 
 TEST(Promises, AForkOnOpenCl) {
   if (DeviceSpec("opencl").device().list({}).empty()) GTEST_SKIP() << "no OpenCL device (pocl-opencl-icd brings one)";
-  expect_forks(*open_session("opencl:0", compiled(graph_of(kNets[0], 2), 0, {}, "opencl")), nullptr, "opencl");
+  expect_forks(*open_session("opencl:0", compiled_for(graph_of(kPromiseNets[0], 2), 0, {}, "opencl")), nullptr,
+               "opencl");
 }
 
 TEST(Promises, SameInputsGiveTheSameBytes) {

@@ -211,7 +211,7 @@ class Network {
   int count_ = 0;
 };
 
-void expect_same(const std::vector<Tensor>& got, const std::vector<Tensor>& expected, const std::string& what) {
+void expect_same_outputs(const std::vector<Tensor>& got, const std::vector<Tensor>& expected, const std::string& what) {
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].identical(expected[i])) << what << ", output " << i;
 }
@@ -239,16 +239,16 @@ void expect_bits(const Graph& graph, const Tensor& x, Arithmetic arithmetic, con
     const auto package = std::make_shared<Package>(compile(graph, options));
     for (const std::string& isa : supported_isas()) {
       for (const int threads : opt == 3 ? std::vector<int>{1, 3, 64} : std::vector<int>{2})
-        expect_same(open_session("cpu", package, {threads, isa})->run({x}), expected,
-                    cat(what, " -O", opt, " ", isa, " ", threads, " threads"));
+        expect_same_outputs(open_session("cpu", package, {threads, isa})->run({x}), expected,
+                            cat(what, " -O", opt, " ", isa, " ", threads, " threads"));
     }
   }
   if (DeviceSpec("opencl").device().list({}).empty()) return;
   options.opt = 3;
   options.device = "opencl";
   options.isas.clear();
-  expect_same(open_session("opencl:0", std::make_shared<Package>(compile(graph, options)))->run({x}), expected,
-              what + " opencl");
+  expect_same_outputs(open_session("opencl:0", std::make_shared<Package>(compile(graph, options)))->run({x}), expected,
+                      what + " opencl");
 }
 
 // One network in both arithmetics; weights at one end of their range, or at both, change no text of a kernel.

@@ -14,14 +14,14 @@
 namespace dnn {
 namespace {
 
-struct Case {
+struct ArithmeticCase {
   const char* name;
   const char* graph;
   std::vector<int64_t> y;
 };
 
 // Each in the file that dnn-convert makes of it. The input runs through its range in steps of 37.
-const Case kCases[] = {
+const ArithmeticCase kArithmeticCases[] = {
     {"Requantise",
      R"(input x: int8[1,4,4,1]
 const s: float32[] = {0.07}
@@ -284,7 +284,7 @@ output y)",
      {-25, 13, -15, -60, -36, 1, -5, -29, 27, 21, -27, -51, 16, -12, -39, -20}},
 };
 
-Tensor input_of(const Graph& graph) {
+Tensor bytes_for(const Graph& graph) {
   const Type& type = graph.value(graph.inputs[0]).type;
   Tensor wide(DType::Int64, type.fixed_shape());
   for (int64_t i = 0; i < wide.size(); ++i)
@@ -293,9 +293,9 @@ Tensor input_of(const Graph& graph) {
 }
 
 TEST(TfliteArithmetic, IsThatOfItsReferenceKernels) {
-  for (const Case& c : kCases) {
+  for (const ArithmeticCase& c : kArithmeticCases) {
     const Graph graph = typed(c.graph);
-    const Tensor x = input_of(graph);
+    const Tensor x = bytes_for(graph);
     const Graph rewritten = in_arithmetic(graph, Arithmetic::Tflite);
     EXPECT_EQ(ops_of(rewritten).find("QuantizeLinear"), std::string::npos) << c.name << ": " << ops_of(rewritten);
     const Tensor y = interpret(rewritten, {x})[0];

@@ -248,7 +248,7 @@ struct Users {
   }
 };
 
-std::string refusal(const std::string& path, const OpenOptions& options) {
+std::string refused_package(const std::string& path, const OpenOptions& options) {
   try {
     open_package(path, options);
   } catch (const Error& e) {
@@ -274,12 +274,12 @@ TEST(Source, OfAnotherUsersPackageIsBesideItOrInIt) {
     EXPECT_TRUE(open_session("cpu", open_package(users.package, other))->run({x})[0].identical(expected));
     const std::string text = read_file(users.model);
     std::filesystem::remove(users.model);
-    const std::string none = refusal(users.package, other);
+    const std::string none = refused_package(users.package, other);
     EXPECT_NE(none.find("there is no net.txt beside it"), std::string::npos) << none;
     for (const char* way : {"--trust", "put net.txt (sha256 ", "--keep-source"})
       EXPECT_NE(none.find(way), std::string::npos) << none;
     write_file(users.model, text + "\n");
-    const std::string differs = refusal(users.package, other);
+    const std::string differs = refused_package(users.package, other);
     EXPECT_NE(differs.find("another model"), std::string::npos) << differs;
     EXPECT_THROW(open_package(users.package, users.of("a", cached))->source.graph(), Error);
     OpenOptions trusting = other;

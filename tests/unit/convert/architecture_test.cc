@@ -51,7 +51,7 @@ Graph small_resnet() {
   return graph;
 }
 
-std::string failure(const Graph& weights, const std::string& name) {
+std::string build_failure(const Graph& weights, const std::string& name) {
   try {
     build_architecture(weights, name);
   } catch (const Error& error) {
@@ -66,17 +66,17 @@ TEST(Architecture, IsToldByItsParameters) {
   EXPECT_EQ(net.value(net.inputs[0]).type.text(), "float32[batch,3,224,224]");
   EXPECT_EQ(net.value(net.outputs[0]).type.text(), "float32[batch,5]");
   EXPECT_NE(net.find_value("layer4.0.downsample.0.weight"), kNoValue) << "names of parameters stay";
-  EXPECT_NE(failure(Graph(), "").find("no architecture known here (convnext, vit,"), std::string::npos);
-  EXPECT_NE(failure(Graph(), "lenet").find("there is no architecture \"lenet\""), std::string::npos);
+  EXPECT_NE(build_failure(Graph(), "").find("no architecture known here (convnext, vit,"), std::string::npos);
+  EXPECT_NE(build_failure(Graph(), "lenet").find("there is no architecture \"lenet\""), std::string::npos);
 }
 
 TEST(Architecture, WantsAllItsParametersAndNoOthers) {
   Graph more = small_resnet();
   more.add_constant("fc2.weight", ramp({2, 2}));
-  EXPECT_EQ(failure(more, ""), "as resnet: 1 parameters have no place in it: \"fc2.weight\"");
+  EXPECT_EQ(build_failure(more, ""), "as resnet: 1 parameters have no place in it: \"fc2.weight\"");
   Graph less = small_resnet();
   less.value(less.find_value("bn1.bias")).constant.reset();
-  EXPECT_EQ(failure(less, ""), "as resnet: there is no parameter \"bn1.bias\"");
+  EXPECT_EQ(build_failure(less, ""), "as resnet: there is no parameter \"bn1.bias\"");
 }
 
 // State dicts of the test data beside the ONNX files that PyTorch wrote of the same networks.

@@ -14,7 +14,7 @@ namespace dnn {
 namespace {
 
 // A convolution whose batch norm a format without batch norms folds into it.
-constexpr const char* kNetwork = R"(graph "net" {
+constexpr const char* kConvertNetwork = R"(graph "net" {
   opset 17
   input x: float32[n,3,8,8]
   const w: float32[4,3,3,3] = random(1)
@@ -75,7 +75,7 @@ TEST(Convert, TheCertificateIsInTheFile) {
   const TemporaryFolder folder(testing::TempDir());
   for (const std::string name : {"net.tflite", "net.onnx", "net.txt"}) {
     const std::string path = folder.path() + "/" + name;
-    const std::optional<Certificate> certificate = convert_model(parse_graph(kNetwork), path, options());
+    const std::optional<Certificate> certificate = convert_model(parse_graph(kConvertNetwork), path, options());
     ASSERT_TRUE(certificate) << name;
     ASSERT_EQ(certificate->outputs.size(), 1u);
     EXPECT_EQ(certificate->outputs[0].name, "y");
@@ -138,8 +138,8 @@ TEST(Convert, WeightsBesideTheModelAreCertified) {
 TEST(Convert, TheSameConversionGivesTheSameBytes) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string a = folder.path() + "/a.tflite", b = folder.path() + "/b.tflite";
-  convert_model(parse_graph(kNetwork), a, options());
-  convert_model(parse_graph(kNetwork), b, options());
+  convert_model(parse_graph(kConvertNetwork), a, options());
+  convert_model(parse_graph(kConvertNetwork), b, options());
   EXPECT_EQ(read_file(a), read_file(b));
 }
 
@@ -150,7 +150,7 @@ TEST(Convert, AboveTheToleranceNothingIsWritten) {
   ConvertOptions o = options();
   o.tolerance = 0;
   try {
-    convert_model(parse_graph(kNetwork), path, o);
+    convert_model(parse_graph(kConvertNetwork), path, o);
     FAIL() << "written";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::Negative);
@@ -158,7 +158,7 @@ TEST(Convert, AboveTheToleranceNothingIsWritten) {
   }
   EXPECT_EQ(read_file(path), "what was there");
   o.keep = true;
-  EXPECT_TRUE(convert_model(parse_graph(kNetwork), path, o));
+  EXPECT_TRUE(convert_model(parse_graph(kConvertNetwork), path, o));
   EXPECT_NE(read_file(path), "what was there");
 }
 

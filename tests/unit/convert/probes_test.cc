@@ -14,7 +14,7 @@
 namespace dnn {
 namespace {
 
-Graph graph_of(const std::string& extents) {
+Graph relu_of(const std::string& extents) {
   return parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[" + extents + "]\n  y = Relu(x)\n  output y\n}\n");
 }
 
@@ -27,7 +27,7 @@ std::string npy(const TemporaryFolder& folder, const Tensor& tensor) {
 TEST(Probes, AreTheRowsOfAnArray) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string path = npy(folder, Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}));
-  const auto probes = read_probes(graph_of("n,2"), {.inputs = {path}});
+  const auto probes = read_probes(relu_of("n,2"), {.inputs = {path}});
   ASSERT_EQ(probes.size(), 3u);
   EXPECT_TRUE(probes[2][0].identical(Tensor::of<float>({1, 2}, {5, 6})));
 }
@@ -35,14 +35,14 @@ TEST(Probes, AreTheRowsOfAnArray) {
 TEST(Probes, FillUpTheLastBatch) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string path = npy(folder, Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}));
-  const auto probes = read_probes(graph_of("2,2"), {.inputs = {path}});
+  const auto probes = read_probes(relu_of("2,2"), {.inputs = {path}});
   ASSERT_EQ(probes.size(), 2u);
   EXPECT_TRUE(probes[0][0].identical(Tensor::of<float>({2, 2}, {1, 2, 3, 4})));
   EXPECT_TRUE(probes[1][0].identical(Tensor::of<float>({2, 2}, {5, 6, 5, 6})));
 }
 
 TEST(Probes, JudgeInPlaceOfSeededOnes) {
-  const Graph source = graph_of("1,2");
+  const Graph source = relu_of("1,2");
   Graph target = parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[1,2]\n  y = Identity(x)\n  output y\n}\n");
   CertifyOptions options;
   options.given = {{Tensor::of<float>({1, 2}, {1, 2})}, {Tensor::of<float>({1, 2}, {0, 4})}};
@@ -57,7 +57,7 @@ TEST(Probes, JudgeInPlaceOfSeededOnes) {
 TEST(Probes, RefuseWhatDoesNotFit) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string path = npy(folder, Tensor::of<float>({3, 5}, std::vector<float>(15, 1)));
-  EXPECT_THROW(read_probes(graph_of("1,2"), {.inputs = {path}}), Error);
+  EXPECT_THROW(read_probes(relu_of("1,2"), {.inputs = {path}}), Error);
 }
 
 }  // namespace

@@ -8,15 +8,10 @@
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "unit/convert/graph_of.h"
 
 namespace dnn {
 namespace {
-
-Graph graph_of(const std::string& body) {
-  Graph graph = parse_graph("graph \"g\" {\n  opset 17\n" + body + "}\n");
-  infer_types(graph);
-  return graph;
-}
 
 // Runs the graph at its own batch on each sample, and the rewritten one on both together.
 void expect_two_at_once(const Graph& one, const std::string& batch) {

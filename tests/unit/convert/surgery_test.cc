@@ -12,7 +12,7 @@
 namespace dnn {
 namespace {
 
-constexpr const char* kNetwork = R"(graph "net" {
+constexpr const char* kSurgeryNetwork = R"(graph "net" {
   opset 17
   input x: float32[1,3,6,4]
   const w: float32[5,3,3,3] = random(1)
@@ -38,7 +38,7 @@ std::vector<std::string> ops(const Graph& graph) {
 using Ops = std::vector<std::string>;
 
 Graph network() {
-  Graph graph = parse_graph(kNetwork);
+  Graph graph = parse_graph(kSurgeryNetwork);
   infer_types(graph);
   return graph;
 }

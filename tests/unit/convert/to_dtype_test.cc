@@ -11,15 +11,10 @@
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "unit/convert/graph_of.h"
 
 namespace dnn {
 namespace {
-
-Graph graph_of(const std::string& body) {
-  Graph graph = parse_graph("graph \"g\" {\n  opset 17\n" + body + "}\n");
-  infer_types(graph);
-  return graph;
-}
 
 int count(const Graph& graph, const std::string& op) {
   int n = 0;
@@ -27,7 +22,7 @@ int count(const Graph& graph, const std::string& op) {
   return n;
 }
 
-constexpr const char* kNetwork = R"(
+constexpr const char* kFloatNetwork = R"(
   input x: float32[1,3,6,6]
   const w: float32[4,3,3,3] = random(1)
   const f: float32[4,5] = random(2)
@@ -40,7 +35,7 @@ constexpr const char* kNetwork = R"(
 )";
 
 TEST(ToDtype, ComputesInHalvesBetweenFloats) {
-  const Graph before = graph_of(kNetwork);
+  const Graph before = graph_of(kFloatNetwork);
   Graph graph = before;
   EXPECT_TRUE(to_dtype(graph, DType::Float16, DType::Float32).empty());
   verify(graph);
@@ -60,7 +55,7 @@ TEST(ToDtype, ComputesInHalvesBetweenFloats) {
 }
 
 TEST(ToDtype, InputsAndOutputsInHalvesWhereAsked) {
-  Graph graph = graph_of(kNetwork);
+  Graph graph = graph_of(kFloatNetwork);
   to_dtype(graph, DType::Float16, DType::Float16);
   EXPECT_EQ(count(graph, "Cast"), 0);
   EXPECT_EQ(graph.value(graph.inputs[0]).type.dtype, DType::Float16);
@@ -68,7 +63,7 @@ TEST(ToDtype, InputsAndOutputsInHalvesWhereAsked) {
 }
 
 TEST(ToDtype, ThereAndBackKeepsTheHalves) {
-  Graph graph = graph_of(kNetwork);
+  Graph graph = graph_of(kFloatNetwork);
   to_dtype(graph, DType::Float16, DType::Float16);
   const Tensor halves = *graph.constant(graph.find_value("w"));
   to_dtype(graph, DType::Float32, DType::Float32);
@@ -173,7 +168,7 @@ TEST(ToDtype, TheCertificateComparesWithTheFloats) {
   options.dtype = DType::Float16;
   for (const DType io : {DType::Float32, DType::Float16}) {
     options.io_dtype = io;
-    const auto certificate = convert_model(graph_of(kNetwork), folder.path() + "/half.onnx", options);
+    const auto certificate = convert_model(graph_of(kFloatNetwork), folder.path() + "/half.onnx", options);
     ASSERT_TRUE(certificate);
     EXPECT_GT(certificate->max_relative(), 0);
     EXPECT_LT(certificate->max_relative(), kTolerance16);
@@ -181,7 +176,7 @@ TEST(ToDtype, TheCertificateComparesWithTheFloats) {
     EXPECT_EQ(written.value(written.inputs[0]).type.dtype, io);
   }
   options.tolerance = 1e-6;
-  EXPECT_THROW(convert_model(graph_of(kNetwork), folder.path() + "/half.onnx", options), Error);
+  EXPECT_THROW(convert_model(graph_of(kFloatNetwork), folder.path() + "/half.onnx", options), Error);
 }
 
 }  // namespace

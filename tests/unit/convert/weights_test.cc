@@ -21,7 +21,7 @@ Graph net() {
 })");
 }
 
-std::string failure(const std::string& weights) {
+std::string put_failure(const std::string& weights) {
   Graph graph = net();
   try {
     put_weights(graph, parse_graph("graph \"w\" {\n" + weights + "\n}\n"));
@@ -46,12 +46,13 @@ TEST(Weights, ReplaceThoseOfTheSameName) {
 }
 
 TEST(Weights, AreRefusedWhereTheyDoNotFit) {
-  EXPECT_EQ(failure("  const fc.weight: float32[2] = {1, 2}"), "1 weights have no place in the graph: \"fc.weight\"");
-  EXPECT_EQ(failure("  const conv.bias: float32[4] = random(1)"),
+  EXPECT_EQ(put_failure("  const fc.weight: float32[2] = {1, 2}"),
+            "1 weights have no place in the graph: \"fc.weight\"");
+  EXPECT_EQ(put_failure("  const conv.bias: float32[4] = random(1)"),
             "weight \"conv.bias\" is float32[4], in the graph float32[3]");
-  EXPECT_EQ(failure("  const conv.bias: float16[3] = {1, 2, 3}"),
+  EXPECT_EQ(put_failure("  const conv.bias: float16[3] = {1, 2, 3}"),
             "weight \"conv.bias\" is float16[3], in the graph float32[3]");
-  EXPECT_NE(failure("  input a: float32[1]\n  b = Relu(a)\n  output b").find("a graph of their own"),
+  EXPECT_NE(put_failure("  input a: float32[1]\n  b = Relu(a)\n  output b").find("a graph of their own"),
             std::string::npos);
 }
 

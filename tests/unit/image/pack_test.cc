@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Image pattern(int width, int height, int start) {
+Image packed_pattern(int width, int height, int start) {
   Image image;
   image.width = width;
   image.height = height;
@@ -31,7 +31,7 @@ class Pack : public testing::Test {
     for (const char* name :
          {"set/cat/b.png", "set/cat/a.jpg", "set/cat-like/c.png", "set/cat/deep/d.jpg", "set/loose.png"}) {
       make_folders(fs::path(at(name)).parent_path().string());
-      const Image image = pattern(40 + n, 30 - n, 11 * n);
+      const Image image = packed_pattern(40 + n, 30 - n, 11 * n);
       write_file(at(name), fs::path(name).extension() == ".jpg" ? encode_jpeg(image, 95) : encode_png(image));
       ++n;
     }
@@ -65,7 +65,7 @@ class Pack : public testing::Test {
 
 // The bytes that Pillow 13.0.0's save(quality=...) makes of the same pixels.
 TEST(EncodeJpeg, IsPillows) {
-  const auto digest = [](int quality) { return sha256_hex(as_bytes(encode_jpeg(pattern(40, 30, 5), quality))); };
+  const auto digest = [](int quality) { return sha256_hex(as_bytes(encode_jpeg(packed_pattern(40, 30, 5), quality))); };
   EXPECT_EQ(digest(50), "62d0fc751d3452c9c2c0d1819efe1bf7ca320680c50887dacb01d3e59ba15658");
   EXPECT_EQ(digest(90), "1a811e150092548b04067e272e0d4ee02ac5db7d845b302aed77d4be9b783508");
 }
@@ -217,7 +217,7 @@ TEST_F(Pack, ReadsTheOxfordPetsLayout) {
   make_folders(at("pets/images"));
   make_folders(at("pets/annotations"));
   for (const char* name : {"Sphynx_1", "Sphynx_2", "beagle_7", "beagle_9"})
-    write_file(at(cat("pets/images/", name, ".jpg")), encode_jpeg(pattern(8, 8, 1), 90));
+    write_file(at(cat("pets/images/", name, ".jpg")), encode_jpeg(packed_pattern(8, 8, 1), 90));
   write_file(at("pets/annotations/list.txt"),
              "#Image CLASS-ID SPECIES BREED ID\nbeagle_7 1 2 1\nSphynx_2 2 1 1\nSphynx_1 2 1 1\n");
   const DataSet set = list_data_set(at("pets"));

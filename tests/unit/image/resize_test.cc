@@ -13,7 +13,7 @@ namespace dnn {
 namespace {
 
 // As pattern() in make_goldens.py.
-Image pattern(int width, int height) {
+Image resized_pattern(int width, int height) {
   Image image;
   image.width = width;
   image.height = height;
@@ -26,7 +26,7 @@ Image pattern(int width, int height) {
 }
 
 Image noise(int width, int height, std::mt19937& random) {
-  Image image = pattern(width, height);
+  Image image = resized_pattern(width, height);
   for (uint8_t& value : image.rgb) value = (random() & 3) == 0 ? 255 : static_cast<uint8_t>(random());
   return image;
 }
@@ -37,7 +37,7 @@ TEST(Resize, EqualsPillow) {
   int from_width = 0, from_height = 0, width = 0, height = 0, n = 0;
   std::string filter, sha;
   while (goldens >> from_width >> from_height >> filter >> width >> height >> sha) {
-    const Image image = resize(pattern(from_width, from_height), {width, height}, filter_from_name(filter));
+    const Image image = resize(resized_pattern(from_width, from_height), {width, height}, filter_from_name(filter));
     EXPECT_EQ(sha256_hex({reinterpret_cast<const std::byte*>(image.rgb.data()), image.rgb.size()}), sha)
         << from_width << "x" << from_height << " to " << width << "x" << height << " by " << filter;
     ++n;
@@ -46,7 +46,7 @@ TEST(Resize, EqualsPillow) {
 }
 
 TEST(Resize, PassOrderShows) {
-  const Image image = pattern(61, 400);
+  const Image image = resized_pattern(61, 400);
   const Image now = resize(image, {50, 40}, ResizeFilter::Bicubic, PassOrder::Pillow13);
   const Image before = resize(image, {50, 40}, ResizeFilter::Bicubic, PassOrder::Pillow12);
   int n_different = 0;
@@ -55,7 +55,7 @@ TEST(Resize, PassOrderShows) {
     n_different += now.rgb[i] != before.rgb[i];
   }
   EXPECT_GT(n_different, 0);
-  const Image wide = pattern(400, 61);  // here both go horizontally first
+  const Image wide = resized_pattern(400, 61);  // here both go horizontally first
   EXPECT_EQ(resize(wide, {50, 40}, ResizeFilter::Bicubic, PassOrder::Pillow13).rgb,
             resize(wide, {50, 40}, ResizeFilter::Bicubic, PassOrder::Pillow12).rgb);
 }
@@ -121,7 +121,7 @@ TEST(Geometry, CentreRoundsHalfToEven) {
 }
 
 TEST(Resize, RefusesNonsense) {
-  const Image image = pattern(5, 5);
+  const Image image = resized_pattern(5, 5);
   EXPECT_THROW(resize(image, {0, 5}, ResizeFilter::Box), Error);
   EXPECT_THROW(resize(image, {100000, 100000}, ResizeFilter::Box), Error);
   EXPECT_THROW(resize(image, {5, 5}, {4, 4, 2, 1}, ResizeFilter::Box), Error);

@@ -9,7 +9,7 @@ namespace dnn {
 namespace {
 
 // Folds; the outputs are the same sums in another order.
-Graph folded(const Graph& graph) {
+Graph folded_flattens(const Graph& graph) {
   Graph after = graph;
   fold_flattens(after);
   remove_dead_nodes(after);
@@ -29,7 +29,7 @@ TEST(FoldFlatten, RowsOfTheWeightMoveAndComeBack) {
   y = Gemm(r, w, b) {transB = 1}
   output y
 )");
-  const Graph once = folded(first);
+  const Graph once = folded_flattens(first);
   EXPECT_EQ(ops_of(once), "Flatten Relu Gemm");
   const Tensor &before = *first.constant(first.find_value("w")), &now = *once.constant(once.find_value("w"));
   EXPECT_FALSE(before.identical(now));
@@ -43,11 +43,11 @@ TEST(FoldFlatten, RowsOfTheWeightMoveAndComeBack) {
   output y
 )");
   back.value(back.find_value("w")).constant = now;
-  EXPECT_TRUE(folded(back).constant(back.find_value("w"))->identical(before));
+  EXPECT_TRUE(folded_flattens(back).constant(back.find_value("w"))->identical(before));
 }
 
 TEST(FoldFlatten, SeveralLayersAndOperandsOfOneRow) {
-  const Graph g = folded(typed(R"(  input x: float32[1,2,3,5]
+  const Graph g = folded_flattens(typed(R"(  input x: float32[1,2,3,5]
   const shape: int64[2] = {0, -1}
   const v: float32[30,3] = random(1)
   const w: int8[30,4] = random(2)
@@ -66,7 +66,7 @@ TEST(FoldFlatten, SeveralLayersAndOperandsOfOneRow) {
 }
 
 TEST(FoldFlatten, ASharedWeightIsCopied) {
-  const Graph g = folded(typed(R"(  input x: float32[2,2,3,5]
+  const Graph g = folded_flattens(typed(R"(  input x: float32[2,2,3,5]
   const w: float32[30,3] = random(1)
   t = Transpose(x) {perm = [0, 2, 3, 1]}
   f = Flatten(t)
@@ -88,7 +88,7 @@ TEST(FoldFlatten, StaysWhereTheOrderIsSeen) {
         std::string("  t = Transpose(x) {perm = [1, 0, 2, 3]}\n  f = Flatten(t)\n  y = MatMul(f, w)\n  output y\n"),
         flat + "  y = MatMul(f, w)\n  z = Relu(t)\n  output y\n  output z\n"}) {
     const Graph g = typed(head + body);
-    EXPECT_EQ(ops_of(folded(g)), ops_of(g));
+    EXPECT_EQ(ops_of(folded_flattens(g)), ops_of(g));
   }
 }
 

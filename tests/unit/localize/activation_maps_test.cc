@@ -10,14 +10,13 @@
 #include "cache.h"
 #include "localize/localize.h"
 #include "localize/localize_models.h"
+#include "special_floats.h"
 #include "tensor/compare.h"
 #include "unit/localize/isolated.h"
 #include "unit/localize/questions.h"
 
 namespace dnn {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 TEST(ActivationMaps, TheChannelsThatDifferMostFirst) {
   Tensor a(DType::Float32, {1, 6, 2, 3}), b(DType::Float32, {1, 6, 2, 3});
@@ -89,7 +88,7 @@ TEST(ActivationMaps, WhatIsNotFiniteIsNullAndMost) {
   EXPECT_EQ(json["channels"][1]["largest"], 100);
 }
 
-const char* const kNet = R"(graph "net" {
+const char* const kMapsNet = R"(graph "net" {
   opset 28
   input x: float32[1,2,3,3]
   const two: float32[] = {NUMBER}
@@ -102,7 +101,7 @@ const char* const kNet = R"(graph "net" {
 // Of traces, where no layer can be run by itself.
 TEST(ActivationMaps, OfTheFirstLayerThatDiverges) {
   const auto net = [](const std::string& number) {
-    std::string text = kNet;
+    std::string text = kMapsNet;
     return typed(text.replace(text.find("NUMBER"), 6, number));
   };
   const Graph a = net("2"), b = net("2.5");

@@ -16,7 +16,7 @@
 namespace dnn {
 namespace {
 
-const char* const kNet = R"(graph "net" {
+const char* const kBisectNet = R"(graph "net" {
   opset 17
   input x: float32[1,2,2,2]
   const s: float32[2] = {2, 3}
@@ -31,9 +31,9 @@ const char* const kNet = R"(graph "net" {
   output y
 })";
 
-Graph net() { return parse_graph(kNet); }
+Graph bisect_net() { return parse_graph(kBisectNet); }
 
-std::vector<BisectSample> samples() {
+std::vector<BisectSample> bisect_samples() {
   return {{"a", {Tensor::of<float>({1, 2, 2, 2}, {1, 2, 3, 4, 0.5, 0, 1, 2})}},
           {"b", {Tensor::of<float>({1, 2, 2, 2}, {-1, 0.5, 0, 1, 7, 5, 6, 8})}}};
 }
@@ -51,7 +51,7 @@ BisectSide side(const std::string& device, int opt) {
 std::string wanted;
 float lost = 0;  // what the shifts are then
 std::vector<Patch> (*right)(const Graph&, const PassContext&) = nullptr;
-std::vector<Patch> wrong(const Graph& graph, const PassContext& context) {
+std::vector<Patch> wrong_patches(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches = right(graph, context);
   for (Patch& patch : patches) {
     if (patch.reason().find(wanted) == std::string::npos) continue;
@@ -71,19 +71,21 @@ const std::vector<Pass>* wrong_rows(const std::string& reason, float shift = 0) 
   for (Pass& row : rows) {
     if (std::string(row.name) != "simplify-inference") continue;
     right = row.run;
-    row.run = wrong;
+    row.run = wrong_patches;
   }
   return &rows;
 }
 
-BisectReport bisected(const BisectSide& target) { return bisect(net(), samples(), side("reference", 0), target, {}); }
+BisectReport bisected(const BisectSide& target) {
+  return bisect(bisect_net(), bisect_samples(), side("reference", 0), target, {});
+}
 
 TEST(Bisect, SidesThatAgreeAreNotSearched) {
   const BisectReport report = bisected(side("reference", 3));
   EXPECT_FALSE(report.differs());
   EXPECT_TRUE(report.rewrites.empty());
   EXPECT_EQ(report.n_samples, 2u);
-  EXPECT_THROW(bisect(net(), {}, side("reference", 0), side("reference", 1), {}), Error);
+  EXPECT_THROW(bisect(bisect_net(), {}, side("reference", 0), side("reference", 1), {}), Error);
 }
 
 TEST(Bisect, NamesTheOneRewriteWithItsNodes) {
@@ -174,7 +176,7 @@ TEST(Bisect, EndsWithTheTimeBetweenTwoRewrites) {
   const auto report_of = [&](int n, std::optional<bool>* ran_out) {
     BisectOptions options;
     options.deadline = after_questions(n);
-    BisectReport report = bisect(net(), samples(), side("reference", 0), target, options);
+    BisectReport report = bisect(bisect_net(), bisect_samples(), side("reference", 0), target, options);
     *ran_out = options.deadline.ran_out();
     return report;
   };
@@ -227,7 +229,7 @@ TEST(Bisect, NamesTheRewriteWithoutAToleranceAndWhereItMakesNan) {
       SCOPED_TRACE(cat(shift, " ", options.tolerance.rtol));
       BisectSide target = side("reference", 1);
       target.compile.rows = wrong_rows("second", shift);
-      const BisectReport report = bisect(net(), samples(), side("reference", 0), target, options);
+      const BisectReport report = bisect(bisect_net(), bisect_samples(), side("reference", 0), target, options);
       ASSERT_FALSE(report.rewrites.empty());
       EXPECT_EQ(report.rewrites[0].pass, "simplify-inference");
       EXPECT_EQ(report.rewrites[0].number_in_pass, 2);
@@ -238,7 +240,7 @@ TEST(Bisect, NamesTheRewriteWithoutAToleranceAndWhereItMakesNan) {
 TEST(Bisect, TheSideThatDepartsIsSearchedWhicheverItIs) {
   BisectSide source = side("reference", 1);
   source.compile.rows = wrong_rows("first");
-  const BisectReport report = bisect(net(), samples(), source, side("reference", 0), {});
+  const BisectReport report = bisect(bisect_net(), bisect_samples(), source, side("reference", 0), {});
   EXPECT_TRUE(report.source_departs);
   ASSERT_EQ(report.rewrites.size(), 1u);
   EXPECT_TRUE(report.rewrites[0].of_source);
@@ -293,7 +295,7 @@ TEST(Bisect, NamesTheKernelWhereNoRewriteIsWrong) {
     SCOPED_TRACE(rtol);
     BisectOptions options;
     options.tolerance.rtol = rtol;
-    const BisectReport report = bisect(net(), samples(), side("reference", 0), target, options);
+    const BisectReport report = bisect(bisect_net(), bisect_samples(), side("reference", 0), target, options);
     if (rtol > 0) {
       EXPECT_TRUE(report.rewrites.empty());
     }
@@ -327,7 +329,7 @@ TEST(Bisect, NamesAKernelOfIntegers) {
     }
     return compile(wrong_one, options);
   };
-  const BisectReport report = bisect(graph, samples(), side("reference", 0), target, {});
+  const BisectReport report = bisect(graph, bisect_samples(), side("reference", 0), target, {});
   EXPECT_TRUE(report.target_departs);
   ASSERT_EQ(report.kernels.size(), 1u);
   EXPECT_EQ(report.kernels[0].node.name, "add");

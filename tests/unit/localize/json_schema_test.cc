@@ -20,7 +20,7 @@ namespace dnn {
 namespace {
 
 const std::string kSchemas = "../schemas/localize/";  // tests run in tests/
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Schema : public JsonSchema {
  public:
@@ -119,8 +119,8 @@ TEST(LocalizeSchemas, Passes) {
   KernelFinding kernel;
   kernel.node = found.report.rewrites[0].before.at(0);
   kernel.kernels = kernel.patterns = kernel.shared_with = {"conv_0"};
-  kernel.got = kInf;
-  kernel.relabelled = {{0, {.max_abs = kInf, .from = 1, .to = -1}}};
+  kernel.got = kInfinity;
+  kernel.relabelled = {{0, {.max_abs = kInfinity, .from = 1, .to = -1}}};
   found.report.kernels = {kernel};
   found.report.rewrites[0].layouts = {{"c", "nhwc"}};
   found.report.rewrites[0].kind = FaultKind::Breaks;
@@ -163,7 +163,7 @@ TEST(LocalizeSchemas, Precision) {
   // What the sample has not.
   PrecisionLayer& layer = cut.report.layers.at(0);
   layer.effect.relabelled = {0};
-  layer.effect.error = layer.effect.max_abs = layer.own_error = kInf;
+  layer.effect.error = layer.effect.max_abs = layer.own_error = kInfinity;
   layer.stays = true;
   using Role = PrecisionSpot::Role;
   layer.spots = {{Role::Input, "a", {3, 1, 0}}, {Role::Constant, "b", {3, 0, 1}}, {Role::Output, "c", {3, 1, 1}}};
@@ -205,8 +205,8 @@ TEST(LocalizeSchemas, Repair) {
   schema.expect(repair_json(report));
   report.left = {report.findings.at(0)};
   report.verdict = RepairReport::Verdict::NotRepaired;
-  report.after.distance = kInf;
-  report.certificate->outputs.at(0).max_absolute = kInf;
+  report.after.distance = kInfinity;
+  report.certificate->outputs.at(0).max_absolute = kInfinity;
   report.certificate->seed.reset();
   schema.expect(repair_json(report));
   // Out of time in the search: nothing is found, nor written.

@@ -12,7 +12,7 @@
 namespace dnn {
 namespace {
 
-const char* const kNet = R"(graph "net" {
+const char* const kDenseNet = R"(graph "net" {
   opset 28
   input x: float32[1,2]
   const w: float32[2,2] = {1, 0, 0, 1}
@@ -21,12 +21,12 @@ const char* const kNet = R"(graph "net" {
   output y
 })";
 
-Graph net(const std::string& bias) {
-  std::string text = kNet;
+Graph dense_net(const std::string& bias) {
+  std::string text = kDenseNet;
   return typed(text.replace(text.find("BIAS"), 4, bias));
 }
 
-Tensor row(float a, float b) { return Tensor::of<float>({1, 2}, {a, b}); }
+Tensor row_of_two(float a, float b) { return Tensor::of<float>({1, 2}, {a, b}); }
 
 std::string csv_of(const Graph& a, const Graph& b, const std::vector<Tensor>& inputs, bool graphs = true) {
   Localizer localizer(graphs ? &a : nullptr, graphs ? &b : nullptr);
@@ -48,8 +48,8 @@ TEST(LayerStatistics, ByHandOverTwoSamples) {
   const std::string x = "1,x,x,,,,,name,2,4,4,2.23606797749979,7,4,2.23606797749979,7,0,0,";
   const std::string y = "2,y,y,dense,dense,Gemm,Gemm,name,2,4,4.5,2.23606797749979,7.5,3,2.0615528128088303,5.5,3,1.5,";
   const std::string y_parameters = "6,0.5,0.408248290463863,1,6,0,1.1902380714238083,2.5\n";
-  const Graph a = net("0.5, 0.5"), b = net("0.5, -2.5");
-  const std::vector<Tensor> inputs = {row(1, 3), row(5, 7)};
+  const Graph a = dense_net("0.5, 0.5"), b = dense_net("0.5, -2.5");
+  const std::vector<Tensor> inputs = {row_of_two(1, 3), row_of_two(5, 7)};
   EXPECT_EQ(csv_of(a, b, inputs), kHeader + x + "0,,,,0,,,\n" + y + y_parameters);
   // A trace has no parameters, nor names of nodes but its own.
   const std::string traced = csv_of(a, b, inputs, false);
@@ -57,9 +57,9 @@ TEST(LayerStatistics, ByHandOverTwoSamples) {
 }
 
 TEST(LayerStatistics, WhatIsNotFiniteIsWrittenAsText) {
-  const Graph a = net("0, 0");
+  const Graph a = dense_net("0, 0");
   const float inf = std::numeric_limits<float>::infinity();
-  const std::string text = csv_of(a, net("0, nan"), {row(1, -inf)});
+  const std::string text = csv_of(a, dense_net("0, nan"), {row_of_two(1, -inf)});
   EXPECT_NE(text.find("1,x,x,,,,,name,1,2,-inf,nan,inf,-inf,nan,inf,0,0,"), std::string::npos) << text;
   EXPECT_NE(text.find(",nan,nan,nan,inf,inf,6,"), std::string::npos) << text;
 }

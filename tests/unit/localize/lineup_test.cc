@@ -77,7 +77,7 @@ TEST(AxisOrders, ReorderedHoldsTheElementsWhereTheFirstHasThem) {
 
 // ------------------------------------------------------------------------------------------ whole networks
 
-std::vector<stream::TensorRecord> trace_of(const Graph& graph, const Tensor& input) {
+std::vector<stream::TensorRecord> computed_trace_of(const Graph& graph, const Tensor& input) {
   std::vector<stream::TensorRecord> records;
   interpret(graph, {input}, [&](const Graph&, ValueId id, const Tensor& tensor) {
     stream::TensorRecord record;
@@ -89,12 +89,12 @@ std::vector<stream::TensorRecord> trace_of(const Graph& graph, const Tensor& inp
   return records;
 }
 
-LocalizeReport localized(const std::string& a_text, const std::string& b_text, double rtol = 1e-4) {
+LocalizeReport localized_texts(const std::string& a_text, const std::string& b_text, double rtol = 1e-4) {
   const Graph a = parse_graph(a_text), b = parse_graph(b_text);
   Localizer localizer(&a, &b);
   for (const float sign : {1.0f, -1.0f}) {
     const Tensor x = Tensor::of<float>({1, 4}, {sign, 2, -3 * sign, 4});
-    localizer.add(trace_of(a, x), trace_of(b, x));
+    localizer.add(computed_trace_of(a, x), computed_trace_of(b, x));
   }
   return localizer.finish({.atol = 0, .rtol = rtol});
 }
@@ -116,7 +116,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 TEST(Localizer, TellsTheLayerThatMakesAnErrorFromThoseThatPassItOn) {
-  const LocalizeReport report = localized(kRight, replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 5}"));
+  const LocalizeReport report = localized_texts(kRight, replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 5}"));
   ASSERT_TRUE(report.first.has_value());
   const LayerResult& first = report.layers[*report.first];
   EXPECT_EQ(report.source[first.source].node, "scale");
@@ -140,17 +140,17 @@ TEST(Localizer, TellsTheLayerThatMakesAnErrorFromThoseThatPassItOn) {
 TEST(Localizer, SecondFaultIsSeenBehindTheFirst) {
   const std::string wrong =
       replaced(replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 4.01}"), "{2, 2, 2, 2}", "{9, 9, 9, 9}");
-  const LocalizeReport report = localized(kRight, wrong);
+  const LocalizeReport report = localized_texts(kRight, wrong);
   const LayerResult& last = report.layers.back();
   EXPECT_EQ(report.source[last.source].node, "shift");
   EXPECT_GT(last.added, 0.5 * last.error);
 }
 
 TEST(Localizer, EqualNetworksAndErrorsWithinTheToleranceDoNotDiverge) {
-  EXPECT_FALSE(localized(kRight, kRight).first.has_value());
+  EXPECT_FALSE(localized_texts(kRight, kRight).first.has_value());
   const std::string near = replaced(kRight, "{1, 2, 3, 4}", "{1, 2, 3, 4.0001}");
-  EXPECT_FALSE(localized(kRight, near).first.has_value());
-  EXPECT_TRUE(localized(kRight, near, 1e-6).first.has_value());
+  EXPECT_FALSE(localized_texts(kRight, near).first.has_value());
+  EXPECT_TRUE(localized_texts(kRight, near, 1e-6).first.has_value());
 }
 
 TEST(Localizer, TestsWhetherALayerErrsMoreWhereLabelsDiffer) {
@@ -159,7 +159,7 @@ TEST(Localizer, TestsWhetherALayerErrsMoreWhereLabelsDiffer) {
   // 2 - 4t against 2 - 5t, beside 1: the labels differ from t = 0.2 to 0.25.
   for (const float t : {0.01f, 0.21f, 0.02f, 0.22f, 0.03f, 0.23f, 0.04f, 0.24f}) {
     const Tensor x = Tensor::of<float>({1, 4}, {1, 1, 1, t});
-    localizer.add(trace_of(a, x), trace_of(b, x));
+    localizer.add(computed_trace_of(a, x), computed_trace_of(b, x));
   }
   const LocalizeReport report = localizer.finish({});
   EXPECT_EQ(report.n_relabelled, 4);
@@ -169,7 +169,7 @@ TEST(Localizer, TestsWhetherALayerErrsMoreWhereLabelsDiffer) {
     // Four against four: 2 of 70 orders are as telling, for each of three layers (and one that is all ties).
     EXPECT_NEAR(*layer.label_p, input ? 1.0 : 4 * 2.0 / 70, 0.03) << report.source[layer.source].name;
   }
-  EXPECT_FALSE(localized(kRight, kRight).layers[0].label_p.has_value());
+  EXPECT_FALSE(localized_texts(kRight, kRight).layers[0].label_p.has_value());
 }
 
 TEST(Localizer, KeepsTheErrorsOfEachSample) {
@@ -178,7 +178,7 @@ TEST(Localizer, KeepsTheErrorsOfEachSample) {
   // -4 against -5, beside zeros: a quarter; and where all is 0, nothing.
   for (const auto& [t, name] : {std::pair(1.0f, "a.png"), std::pair(0.0f, "b.png")}) {
     const Tensor x = Tensor::of<float>({1, 4}, {0, 0, 0, -t});
-    localizer.add(trace_of(a, x), trace_of(b, x), name);
+    localizer.add(computed_trace_of(a, x), computed_trace_of(b, x), name);
   }
   const LocalizeReport report = localizer.finish({});
   ASSERT_EQ(report.shown_samples.size(), 2u);
@@ -193,7 +193,7 @@ TEST(Localizer, KeepsTheErrorsOfEachSample) {
 TEST(Localizer, KeepsErrorsOfSamplesEvenlySpread) {
   const Graph graph = parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[1]\n  y = Neg(x)\n  output y\n}\n");
   Localizer localizer(&graph, &graph);
-  const auto trace = trace_of(graph, Tensor::of<float>({1}, {1}));
+  const auto trace = computed_trace_of(graph, Tensor::of<float>({1}, {1}));
   constexpr size_t kSamples = kMostSampleErrors;
   for (size_t i = 0; i < kSamples; ++i) localizer.add(trace, trace, cat(i));
   const LocalizeReport report = localizer.finish({});
@@ -209,7 +209,7 @@ TEST(Localizer, WithdrawsPairsByOrderWhoseFollowersAgree) {
   // The same function by other steps: the inner values have one shape and nothing to do with each other.
   const std::string other = replaced(replaced(kRight, "a: float32[1,4] = Mul(x, w)", "p: float32[1,4] = Neg(x)"),
                                      "b: float32[1,4] = Neg(a)", "b: float32[1,4] = Mul(p, w)");
-  const LocalizeReport report = localized(kRight, other);
+  const LocalizeReport report = localized_texts(kRight, other);
   EXPECT_FALSE(report.first.has_value());
   EXPECT_EQ(report.n_withdrawn, 1);
 }
@@ -239,8 +239,8 @@ TEST(Localizer, NamesInFrontOfActivationsAreThoseBehindThem) {
   const Graph a = parse_graph(text), b = parse_graph(apart);
   const auto pairs = [](const Graph& source, const Graph& target) {
     Localizer localizer(&source, &target);
-    localizer.add(trace_of(source, Tensor::of<float>({1, 4}, {1, 2, -3, 4})),
-                  trace_of(target, Tensor::of<float>({1, 4}, {90, -70, 55, 81})));
+    localizer.add(computed_trace_of(source, Tensor::of<float>({1, 4}, {1, 2, -3, 4})),
+                  computed_trace_of(target, Tensor::of<float>({1, 4}, {90, -70, 55, 81})));
     const LocalizeReport report = localizer.finish({.atol = 0, .rtol = 1e-4});
     std::set<std::string> result;
     for (const LayerResult& layer : report.layers)

@@ -8,15 +8,14 @@
 
 #include "localize/localize.h"
 #include "localize/present.h"
+#include "special_floats.h"
 #include "unit/localize/isolated.h"
 
 namespace dnn {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
 // 1 / relu(x), and what follows.
-const char* const kNet = R"(graph "net" {
+const char* const kInverseNet = R"(graph "net" {
   opset 28
   input x: float32[1,3]
   const one: float32[1] = {1}
@@ -28,12 +27,12 @@ const char* const kNet = R"(graph "net" {
   output y
 })";
 
-Graph net(const std::string& bias) {
-  std::string text = kNet;
+Graph inverse_net(const std::string& bias) {
+  std::string text = kInverseNet;
   return typed(text.replace(text.find("BIAS"), 4, bias));
 }
 
-Tensor row(float a, float b, float c) { return Tensor::of<float>({1, 3}, {a, b, c}); }
+Tensor row_of_three(float a, float b, float c) { return Tensor::of<float>({1, 3}, {a, b, c}); }
 
 LocalizeReport compared(const Graph& a, const Graph& b, const std::vector<Tensor>& inputs) {
   ThreadPool pool(3);
@@ -45,8 +44,8 @@ LocalizeReport compared(const Graph& a, const Graph& b, const std::vector<Tensor
 }
 
 TEST(NotFinite, BeginsInTheLayerWhoseInputsAreFinite) {
-  const Graph a = net("0, 0, 0");
-  const LocalizeReport report = compared(a, a, {row(1, 2, 3), row(1, -2, -3), row(0, 2, 3)});
+  const Graph a = inverse_net("0, 0, 0");
+  const LocalizeReport report = compared(a, a, {row_of_three(1, 2, 3), row_of_three(1, -2, -3), row_of_three(0, 2, 3)});
   ASSERT_EQ(report.source_not_finite.size(), 1u);  // the Sub makes NaN of infinities that it is given
   const NotFiniteOrigin& origin = report.source_not_finite[0];
   EXPECT_EQ(report.source[origin.layer].node, "inverse");
@@ -65,7 +64,7 @@ TEST(NotFinite, BeginsInTheLayerWhoseInputsAreFinite) {
 }
 
 TEST(NotFinite, NamesTheParameterThatIsNotFinite) {
-  const LocalizeReport report = compared(net("0, 0, 0"), net("0, nan, -inf"), {row(1, 2, 3)});
+  const LocalizeReport report = compared(inverse_net("0, 0, 0"), inverse_net("0, nan, -inf"), {row_of_three(1, 2, 3)});
   EXPECT_TRUE(report.source_not_finite.empty());
   ASSERT_EQ(report.target_not_finite.size(), 1u);
   const NotFiniteOrigin& origin = report.target_not_finite[0];
@@ -77,8 +76,8 @@ TEST(NotFinite, NamesTheParameterThatIsNotFinite) {
 }
 
 TEST(NotFinite, AnInputMayHoldThem) {
-  const Graph a = net("0, 0, 0");
-  const LocalizeReport report = compared(a, a, {row(kInf, 2, std::nanf(""))});
+  const Graph a = inverse_net("0, 0, 0");
+  const LocalizeReport report = compared(a, a, {row_of_three(kInf, 2, std::nanf(""))});
   ASSERT_EQ(report.target_not_finite.size(), 1u);
   EXPECT_EQ(report.target[report.target_not_finite[0].layer].name, "x");
   EXPECT_EQ(report.target_not_finite[0].n_nan, 1);
@@ -97,7 +96,7 @@ TEST(NotFinite, HalfPrecisionOverflows) {
     y = Cast(n) @wide {to = 1}
     output y
   })");
-  const LocalizeReport report = compared(graph, graph, {row(1, 65504, -70000)});
+  const LocalizeReport report = compared(graph, graph, {row_of_three(1, 65504, -70000)});
   ASSERT_EQ(report.source_not_finite.size(), 1u);
   EXPECT_EQ(report.source[report.source_not_finite[0].layer].node, "narrow");
   EXPECT_EQ(report.source_not_finite[0].n_infinite, 1);

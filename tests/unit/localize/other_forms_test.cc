@@ -19,15 +19,15 @@ namespace {
 using Names = std::vector<std::string>;
 
 const char* const kRenamings[] = {"names-random", "names-shifted", "names-permuted"};
-const Shape kShape = {1, 3, 8, 8};
+const Shape kFormsShape = {1, 3, 8, 8};
 
-struct Judged {
+struct JudgedForms {
   LocalizeReport report;
   std::vector<SegmentRepair> repairs;
   Graph repaired;
 };
 
-Judged judged(const Graph& source, const Graph& target, const Shape& shape = kShape, bool repair = false) {
+JudgedForms judged(const Graph& source, const Graph& target, const Shape& shape = kFormsShape, bool repair = false) {
   OwnErrorOptions options;
   options.keep = 2;
   OwnErrors own(source, target, options);
@@ -37,7 +37,7 @@ Judged judged(const Graph& source, const Graph& target, const Shape& shape = kSh
     const Tensor x = random_tensor(DType::Float32, shape, seed);
     localizer.add(trace_of(source, x), trace_of(target, x));
   }
-  Judged result{localizer.finish({}), {}, target};
+  JudgedForms result{localizer.finish({}), {}, target};
   if (!repair) return result;
   std::vector<size_t> wrong;
   for (const Finding& finding : result.report.findings) wrong.push_back(finding.own);
@@ -49,7 +49,7 @@ Judged judged(const Graph& source, const Graph& target, const Shape& shape = kSh
 }
 
 // The source's nodes of each finding.
-std::string found(const LocalizeReport& report) {
+std::string found_text(const LocalizeReport& report) {
   std::string text;
   for (const Finding& f : report.findings) text += join(f.source.nodes) + "; ";
   return text;
@@ -70,11 +70,11 @@ TEST(OtherNames, OfAHealthyNetworkAreNoFault) {
       Graph target = source;
       inject(target, renaming, seed);
       infer_types(target);
-      EXPECT_EQ(interpret(source, {random_tensor(DType::Float32, kShape, 1)})[0].identical(
-                    interpret(target, {random_tensor(DType::Float32, kShape, 1)})[0]),
+      EXPECT_EQ(interpret(source, {random_tensor(DType::Float32, kFormsShape, 1)})[0].identical(
+                    interpret(target, {random_tensor(DType::Float32, kFormsShape, 1)})[0]),
                 true);
-      const Judged result = judged(source, target);
-      EXPECT_EQ(found(result.report), "");
+      const JudgedForms result = judged(source, target);
+      EXPECT_EQ(found_text(result.report), "");
       EXPECT_TRUE(result.report.agree());
     }
   }
@@ -87,13 +87,13 @@ TEST(OtherNames, LeaveTheFindingsOfEveryClassOfFaults) {
     Graph faulty = parse_graph(kFaultyNet);
     const Injection injection = inject(faulty, fault.name, 3);
     infer_types(faulty);
-    const std::string expected = found(judged(source, faulty).report);
+    const std::string expected = found_text(judged(source, faulty).report);
     for (const char* renaming : kRenamings) {
       SCOPED_TRACE(cat(renaming, " ", injection.text()));
       Graph target = faulty;
       inject(target, renaming, 5);
       infer_types(target);
-      const std::string under_others = found(judged(source, target).report);
+      const std::string under_others = found_text(judged(source, target).report);
       if (injection.text().find("exchanged with node") == std::string::npos) {
         EXPECT_EQ(under_others, expected);
       } else {
@@ -161,9 +161,9 @@ Graph equalised() {
 TEST(OtherForms, HiddenChannelsInAnotherOrderOrScaledAreNoFault) {
   const Graph source = typed(kHidden);
   for (const Graph& target : {permuted(), equalised()}) {
-    ASSERT_LE(apart(source, target, kShape), 1e-5);
-    const Judged result = judged(source, target);
-    EXPECT_EQ(found(result.report), "");
+    ASSERT_LE(apart(source, target, kFormsShape), 1e-5);
+    const JudgedForms result = judged(source, target);
+    EXPECT_EQ(found_text(result.report), "");
     EXPECT_TRUE(result.report.agree());
     EXPECT_GT(result.report.residual->n_equivalent, 0);
   }
@@ -174,7 +174,7 @@ TEST(OtherForms, FaultsBesideThemAreFound) {
   for (Graph target : {permuted(), equalised()}) {
     inject(target, "kernel-rotated@conv3", 1);
     infer_types(target);
-    EXPECT_EQ(found(judged(source, target).report), "conv3; ");
+    EXPECT_EQ(found_text(judged(source, target).report), "conv3; ");
   }
 }
 
@@ -184,9 +184,9 @@ TEST(OtherForms, AnOrderOrAScaleThatNothingUndoesIsAFault) {
     Graph target = source;
     for (const char* name : {"w1", "b1"})
       rearrange(target, name, 0, scaled ? kAsTheyWere : kOrder, scaled ? kTimes : kOnce);
-    const Judged result = judged(source, target, kShape, true);
-    EXPECT_EQ(found(result.report), "conv1; ");
-    EXPECT_LE(apart(source, result.repaired, kShape), 1e-6);
+    const JudgedForms result = judged(source, target, kFormsShape, true);
+    EXPECT_EQ(found_text(result.report), "conv1; ");
+    EXPECT_LE(apart(source, result.repaired, kFormsShape), 1e-6);
   }
 }
 
@@ -206,13 +206,13 @@ TEST(OtherForms, WhatOnlyTheseSamplesHideIsNoOtherForm) {
     output y
   })";
   const auto net = [&](const char* slope) {
-    std::string with = text;
-    with.replace(with.find("SLOPE"), 5, slope);
-    return typed(with);
+    std::string with_text = text;
+    with_text.replace(with_text.find("SLOPE"), 5, slope);
+    return typed(with_text);
   };
   const Graph source = net("0.1"), target = net("0.4");
-  ASSERT_EQ(apart(source, target, kShape), 0);
-  EXPECT_EQ(found(judged(source, target).report), "leaky; ");
+  ASSERT_EQ(apart(source, target, kFormsShape), 0);
+  EXPECT_EQ(found_text(judged(source, target).report), "leaky; ");
 }
 
 const char* const kBounded = R"(graph "bounded" {
@@ -228,7 +228,7 @@ const char* const kBounded = R"(graph "bounded" {
   output y
 })";
 
-std::string with(std::string text, const std::string& from, const std::string& to) {
+std::string with_text(std::string text, const std::string& from, const std::string& to) {
   text.replace(text.find(from), from.size(), to);
   return text;
 }
@@ -237,25 +237,25 @@ TEST(OtherForms, ABoundThatNoSampleReachesIsALatentFaultAndIsRepaired) {
   const Graph source = typed(kBounded);
   for (const char* wrong : {"a = Relu(c) @bound", "a = Clip(c, low) @bound", "a = Identity(c) @bound"}) {
     SCOPED_TRACE(wrong);
-    const Graph target = typed(with(kBounded, "a = Clip(c, low, high) @bound", wrong));
+    const Graph target = typed(with_text(kBounded, "a = Clip(c, low, high) @bound", wrong));
     const bool shows = std::string(wrong).find("Identity") != std::string::npos;  // negative values
-    ASSERT_EQ(apart(source, target, kShape) > 1e-3, shows);
-    ASSERT_GT(apart(source, target, kShape, 100), 1e-3);
-    const Judged result = judged(source, target, kShape, true);
+    ASSERT_EQ(apart(source, target, kFormsShape) > 1e-3, shows);
+    ASSERT_GT(apart(source, target, kFormsShape, 100), 1e-3);
+    const JudgedForms result = judged(source, target, kFormsShape, true);
     ASSERT_EQ(result.report.findings.size(), 1u);
     EXPECT_EQ(result.report.findings[0].sure, shows ? "certain" : "latent");
     EXPECT_FALSE(result.report.agree());
-    EXPECT_LE(apart(source, result.repaired, kShape, 100), 1e-6);
+    EXPECT_LE(apart(source, result.repaired, kFormsShape, 100), 1e-6);
   }
 }
 
 TEST(OtherForms, ABoundThatNothingCanReachMayGo) {
-  const std::string bounded = with(
+  const std::string bounded = with_text(
       kBounded, "a = Clip(c, low, high) @bound",
       "s = Sigmoid(c) @sigmoid\n  p = AveragePool(s) @pool {kernel_shape = [2, 2]}\n  a = Clip(p, low, high) @bound");
   const Graph source = typed(bounded),
-              target = typed(with(bounded, "a = Clip(p, low, high) @bound", "a = Identity(p) @bound"));
-  EXPECT_EQ(found(judged(source, target).report), "");
+              target = typed(with_text(bounded, "a = Clip(p, low, high) @bound", "a = Identity(p) @bound"));
+  EXPECT_EQ(found_text(judged(source, target).report), "");
 }
 
 // As where a repair puts a missing activation in front of each of its readers.
@@ -270,23 +270,24 @@ TEST(OtherForms, AnActivationThatEachReaderHasOfItsOwnIsNoLatentFault) {
     y = Add(READ, d) @add
     output y
   })";
-  const Graph source = typed(with(text, "READ", "r"));
-  const Graph target =
-      typed(with(with(text, "READ", "r2"), "r = Relu(c) @relu", "r = Relu(c) @relu\n    r2 = Relu(c) @again"));
-  EXPECT_EQ(found(judged(source, target).report), "");
+  const Graph source = typed(with_text(text, "READ", "r"));
+  const Graph target = typed(
+      with_text(with_text(text, "READ", "r2"), "r = Relu(c) @relu", "r = Relu(c) @relu\n    r2 = Relu(c) @again"));
+  EXPECT_EQ(found_text(judged(source, target).report), "");
 }
 
 TEST(OtherForms, AQuantisedActivationThatWasLeftIsTakenOut) {
   const Graph source = typed(kHidden);
-  const Graph target = typed(with(kHidden, "d1 = Conv(r1,",
-                                  "const q: float32[] = {0.05}\n  const z: int8[] = {3}\n  q1 = QuantizeLinear(r1, q, "
-                                  "z) @quantise\n  e1 = DequantizeLinear(q1, q, z) @dequantise\n  d1 = Conv(e1,"));
-  const Judged result = judged(source, target, kShape, true);
+  const Graph target =
+      typed(with_text(kHidden, "d1 = Conv(r1,",
+                      "const q: float32[] = {0.05}\n  const z: int8[] = {3}\n  q1 = QuantizeLinear(r1, q, "
+                      "z) @quantise\n  e1 = DequantizeLinear(q1, q, z) @dequantise\n  d1 = Conv(e1,"));
+  const JudgedForms result = judged(source, target, kFormsShape, true);
   ASSERT_EQ(result.repairs.size(), 1u);
   ASSERT_EQ(result.repairs[0].edits.size(), 1u) << result.repairs[0].why_not;
   EXPECT_EQ(result.repairs[0].edits[0].kind, Edit::Kind::Skip);
   EXPECT_EQ(result.repaired.order().size(), source.order().size());
-  EXPECT_EQ(apart(source, result.repaired, kShape), 0);
+  EXPECT_EQ(apart(source, result.repaired, kFormsShape), 0);
 }
 
 TEST(OtherForms, AReshapeWithExchangedExtentsIsOneFault) {
@@ -302,20 +303,20 @@ TEST(OtherForms, AReshapeWithExchangedExtentsIsOneFault) {
     y = Conv(q, w) @conv
     output y
   })";
-  const Graph source = typed(text), target = typed(with(text, "{-1, 6, 10, 1}", "{-1, 10, 6, 1}"));
-  const Judged result = judged(source, target, {1, 1, 6, 10}, true);
-  EXPECT_EQ(found(result.report), "first; ");
+  const Graph source = typed(text), target = typed(with_text(text, "{-1, 6, 10, 1}", "{-1, 10, 6, 1}"));
+  const JudgedForms result = judged(source, target, {1, 1, 6, 10}, true);
+  EXPECT_EQ(found_text(result.report), "first; ");
   EXPECT_EQ(apart(source, result.repaired, {1, 1, 6, 10}), 0);
 }
 
 // More than a few samples that round apart, and then one that is wrong.
 TEST(OwnErrors, AFaultThatOnlyALateSampleShowsIsFound) {
-  const Graph source = typed(kBounded), target = typed(with(kBounded, "{60}", "{8}"));
+  const Graph source = typed(kBounded), target = typed(with_text(kBounded, "{60}", "{8}"));
   OwnErrors own(source, target, {});
   Localizer localizer(&source, &target);
   localizer.measure_own(&own);
   for (uint64_t seed = 1; seed <= 9; ++seed) {
-    Tensor x = random_tensor(DType::Float32, kShape, seed);
+    Tensor x = random_tensor(DType::Float32, kFormsShape, seed);
     float* values = x.mutable_data<float>();
     for (int64_t i = 0; i < x.size(); ++i) values[i] *= seed == 9 ? 20.0F : 0.1F;
     localizer.add(trace_of(source, x), trace_of(target, x));

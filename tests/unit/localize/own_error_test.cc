@@ -18,7 +18,7 @@ namespace dnn {
 namespace {
 
 // Eight layers, of which most take up what is in front of them.
-const char* const kNet = R"(graph "net" {
+const char* const kOwnErrorNet = R"(graph "net" {
   opset 28
   input x: float32[1,3,9,9]
   const w1: float32[6,3,3,3] = random(1)
@@ -72,7 +72,7 @@ std::string numbers(const std::vector<double>& values) {
 }
 
 Graph folded(double epsilon) {
-  const Graph net = typed(kNet);
+  const Graph net = typed(kOwnErrorNet);
   const auto constant = [&](const char* name) { return to_doubles(*net.constant(net.find_value(name))); };
   std::vector<double> weights = constant("w1"), bias;
   const std::vector<double> scale = constant("scale"), shift = constant("shift"), mean = constant("mean"),
@@ -89,7 +89,7 @@ Graph folded(double epsilon) {
 }
 
 // The target is given the inputs times `scale`.
-LocalizeReport localized(const Graph& a, const Graph& b, float scale = 1, OwnErrorOptions options = {}) {
+LocalizeReport localized_graphs(const Graph& a, const Graph& b, float scale = 1, OwnErrorOptions options = {}) {
   OwnErrors own(a, b, std::move(options));
   Localizer localizer(&a, &b);
   localizer.measure_own(&own);
@@ -104,13 +104,13 @@ LocalizeReport localized(const Graph& a, const Graph& b, float scale = 1, OwnErr
 }
 
 // The nodes of the source that each finding names.
-std::vector<std::string> found(const LocalizeReport& report) {
+std::vector<std::string> found_names(const LocalizeReport& report) {
   std::vector<std::string> names;
   for (const Finding& f : report.findings) names.push_back(join(f.source.nodes));
   return names;
 }
 
-Graph with(const std::vector<std::string>& specs, Graph graph = typed(kNet)) {
+Graph with_faults(const std::vector<std::string>& specs, Graph graph = typed(kOwnErrorNet)) {
   for (const std::string& spec : specs) inject(graph, spec, 3);
   infer_types(graph);
   return graph;
@@ -119,16 +119,16 @@ Graph with(const std::vector<std::string>& specs, Graph graph = typed(kNet)) {
 using Names = std::vector<std::string>;
 
 TEST(OwnErrors, AnOutputIsTheOthersOutputWhateverElseIsLikeIt) {
-  std::string text = kNet;
+  std::string text = kOwnErrorNet;
   const std::string last = "y = MatMul(f3, wd) @dense3";
   text.replace(text.find(last), last.size(),
                "m = MatMul(f3, wd) @dense3\n  const three: float32[] = {3}\n  y = Mul(m, three) @thrice");
-  const LocalizeReport report = localized(typed(kNet), typed(text));
+  const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), typed(text));
   EXPECT_TRUE(report.outputs_lined_up);
   EXPECT_FALSE(report.agree());
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].target.values.back(), "y");
-  EXPECT_TRUE(localized(typed(kNet), typed(kNet)).agree());
+  EXPECT_TRUE(localized_graphs(typed(kOwnErrorNet), typed(kOwnErrorNet)).agree());
 }
 
 TEST(OwnErrors, AFaultIsFoundWhereItIsAndNowhereBehind) {
@@ -136,9 +136,9 @@ TEST(OwnErrors, AFaultIsFoundWhereItIsAndNowhereBehind) {
        {"kernel-rotated@conv1", "bn-epsilon@bn1", "weights-float16@conv2", "bias-missing@conv2", "weights-zeroed@conv3",
         "pool-kind@pool3", "stride-wrong@conv3", "operator-other@add2", "weights-scaled@dense3", "weights-nan@conv2"}) {
     SCOPED_TRACE(spec);
-    const LocalizeReport report = localized(typed(kNet), with({spec}));
+    const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), with_faults({spec}));
     const std::string node = std::string(spec).substr(std::string(spec).find('@') + 1);
-    EXPECT_EQ(found(report), Names{node});
+    EXPECT_EQ(found_names(report), Names{node});
     ASSERT_FALSE(report.findings.empty());
     EXPECT_EQ(report.findings[0].sure, "certain");
     EXPECT_EQ(report.findings[0].n_differing, 3);
@@ -146,9 +146,9 @@ TEST(OwnErrors, AFaultIsFoundWhereItIsAndNowhereBehind) {
 }
 
 TEST(OwnErrors, EachOfThreeFaultsIsFound) {
-  const LocalizeReport report =
-      localized(typed(kNet), with({"kernel-rotated@conv1", "bias-missing@conv2", "weights-int8@dense3"}));
-  Names names = found(report);
+  const LocalizeReport report = localized_graphs(
+      typed(kOwnErrorNet), with_faults({"kernel-rotated@conv1", "bias-missing@conv2", "weights-int8@dense3"}));
+  Names names = found_names(report);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (Names{"conv1", "conv2", "dense3"}));
 }
@@ -156,7 +156,7 @@ TEST(OwnErrors, EachOfThreeFaultsIsFound) {
 TEST(OwnErrors, ALayerThatIsMissingIsNamed) {
   for (const char* spec : {"activation-missing@relu1", "bn-missing@bn1", "activation-missing@relu2"}) {
     SCOPED_TRACE(spec);
-    const LocalizeReport report = localized(typed(kNet), with({spec}));
+    const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), with_faults({spec}));
     ASSERT_FALSE(report.findings.empty());
     const Finding& first = report.findings[0];
     const std::string node = std::string(spec).substr(std::string(spec).find('@') + 1);
@@ -168,9 +168,9 @@ TEST(OwnErrors, ALayerThatIsMissingIsNamed) {
 }
 
 TEST(OwnErrors, ASkipThatIsMissingIsNamedAlthoughItsBranchIsGone) {
-  Graph wrong = typed(kNet);
+  Graph wrong = typed(kOwnErrorNet);
   inject(wrong, "layer-missing@add2", 3);
-  const LocalizeReport report = localized(typed(kNet), wrong);
+  const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), wrong);
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].source.nodes, (Names{"add2", "relu2"}));
 }
@@ -208,8 +208,8 @@ TEST(OwnErrors, ASkipThatIsMissingUnderOtherNamesIsNamedWhereItWasAdded) {
     z = Add(v3, v4) @f
     output z
   })");
-  const LocalizeReport report = localized(source, target);
-  EXPECT_EQ(found(report), Names{"add2, relu2"});
+  const LocalizeReport report = localized_graphs(source, target);
+  EXPECT_EQ(found_names(report), Names{"add2, relu2"});
   EXPECT_NE(join(report.findings[0].evidence).find("add2 only in the source"), std::string::npos)
       << join(report.findings[0].evidence);
 }
@@ -254,15 +254,15 @@ TEST(OwnErrors, OperandsInAnotherOrderAreNotLinedUpByTheirPlace) {
     z = Add(v5, v2) @g
     output z
   })");
-  EXPECT_EQ(found(localized(source, target)), Names{"stem"});
+  EXPECT_EQ(found_names(localized_graphs(source, target)), Names{"stem"});
 }
 
 // Out of time, segments are left out, and what was not looked at is not called right.
 TEST(OwnErrors, EndsWithTheTime) {
-  const Graph source = typed(kNet), target = with({"bias-missing@conv2"});
+  const Graph source = typed(kOwnErrorNet), target = with_faults({"bias-missing@conv2"});
   const Tensor x = random_tensor(DType::Float32, {1, 3, 9, 9}, 21);
   int64_t most = 0;
-  bool found = false;
+  bool found_names = false;
   for (const int n : {0, 1, 2, 4, 8, 16, 32, 1000}) {
     OwnErrorOptions options;
     options.deadline = after_questions(n);
@@ -274,7 +274,7 @@ TEST(OwnErrors, EndsWithTheTime) {
     const int64_t measured = report.residual->n_same + report.residual->n_rounded + report.residual->n_wrong;
     EXPECT_GE(measured, most);
     most = measured;
-    found = !report.findings.empty();
+    found_names = !report.findings.empty();
     EXPECT_FALSE(report.agree());
     EXPECT_EQ(options.deadline.ran_out() == true, !report.residual->complete || measured < 10);
     if (n == 0) {
@@ -282,27 +282,27 @@ TEST(OwnErrors, EndsWithTheTime) {
       EXPECT_EQ(options.deadline.ran_out(), true);
     }
   }
-  EXPECT_TRUE(found);
+  EXPECT_TRUE(found_names);
 }
 
 TEST(OwnErrors, TheSameNetworkHasNone) {
-  const LocalizeReport report = localized(typed(kNet), typed(kNet));
+  const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), typed(kOwnErrorNet));
   EXPECT_TRUE(report.findings.empty());
   EXPECT_TRUE(report.explained);
   EXPECT_EQ(report.residual->n_same, 10);
 }
 
 TEST(OwnErrors, InputsThatMeanSomethingElseAreNotExplained) {
-  const Graph net = typed(kNet);
-  const LocalizeReport same = localized(net, net), other = localized(net, net, 2);
+  const Graph net = typed(kOwnErrorNet);
+  const LocalizeReport same = localized_graphs(net, net), other = localized_graphs(net, net, 2);
   EXPECT_TRUE(same.explained);
   EXPECT_TRUE(other.findings.empty());
   EXPECT_FALSE(other.explained);
 }
 
 TEST(OwnErrors, FoldingUnderOtherNamesIsRoundingAndExplained) {
-  const LocalizeReport report = localized(typed(kNet), folded(1e-5));
-  EXPECT_EQ(found(report), Names{});
+  const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), folded(1e-5));
+  EXPECT_EQ(found_names(report), Names{});
   EXPECT_TRUE(report.explained);
   EXPECT_GT(report.residual->n_rounded, 0);
   EXPECT_LT(report.residual->largest_in_bounds, 1);
@@ -310,22 +310,22 @@ TEST(OwnErrors, FoldingUnderOtherNamesIsRoundingAndExplained) {
 }
 
 TEST(OwnErrors, FoldingAWrongEpsilonIsFoundInTheFoldedLayer) {
-  const LocalizeReport report = localized(typed(kNet), folded(1e-3));
-  EXPECT_EQ(found(report), Names{"conv1, bn1"});
+  const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), folded(1e-3));
+  EXPECT_EQ(found_names(report), Names{"conv1, bn1"});
 }
 
 TEST(OwnErrors, FaultsBehindAFoldedLayerAreFoundUnderOtherNames) {
   for (const char* spec : {"kernel-rotated@c", "weights-float16@f", "bias-missing@c", "weights-scaled@i"}) {
     SCOPED_TRACE(spec);
-    const LocalizeReport report = localized(typed(kNet), with({spec}, folded(1e-5)));
-    ASSERT_EQ(report.findings.size(), 1u) << join(found(report), "; ");
+    const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), with_faults({spec}, folded(1e-5)));
+    ASSERT_EQ(report.findings.size(), 1u) << join(found_names(report), "; ");
     EXPECT_EQ(report.findings[0].target.nodes.back(), std::string(spec).substr(std::string(spec).find('@') + 1));
     EXPECT_LE(report.findings[0].source.nodes.size(), 2u);
   }
 }
 
 TEST(Segments, BeginAtTheNearestJointsAndLeaveOutWhatIsConstant) {
-  const Graph net = typed(kNet);
+  const Graph net = typed(kOwnErrorNet);
   const std::vector<ValueId> ends = {net.find_value("x"), net.find_value("r1"), net.find_value("r2"), kNoValue,
                                      net.find_value("y")};
   const std::vector<Segment> segments = cut_at(net, ends);
@@ -346,9 +346,9 @@ TEST(Segments, BeginAtTheNearestJointsAndLeaveOutWhatIsConstant) {
 }
 
 TEST(Align, ByValuesParametersAndWiringWhereNamesSayNothing) {
-  const Graph a = typed(kNet), b = with({"kernel-rotated@a"}, folded(1e-5));
-  const LocalizeReport report = localized(a, b);
-  ASSERT_EQ(report.findings.size(), 1u) << join(found(report), "; ");
+  const Graph a = typed(kOwnErrorNet), b = with_faults({"kernel-rotated@a"}, folded(1e-5));
+  const LocalizeReport report = localized_graphs(a, b);
+  ASSERT_EQ(report.findings.size(), 1u) << join(found_names(report), "; ");
   EXPECT_EQ(report.findings[0].target.nodes, Names{"a"});
   EXPECT_EQ(report.findings[0].source.nodes, (Names{"conv1", "bn1"}));
 }
@@ -374,7 +374,7 @@ TEST(Align, FoldedLayersBehindAFaultWithoutATrial) {
   text += cat("  output r", n - 1, "\n}");
   const Graph a = typed(text);
   for (const bool renamed : {true, false}) {  // or the folded layer has the convolution's name
-    Graph b = with({"kernel-rotated@conv1"}, a);
+    Graph b = with_faults({"kernel-rotated@conv1"}, a);
     ASSERT_EQ(fold_batch_norms(b), n);
     for (ValueId v = 0; v < b.value_count() && renamed; ++v) b.value(v).name = cat("other", v);
     for (NodeId id : b.order()) b.node(id).name = renamed ? cat("node", id) : b.node(id).name;
@@ -383,11 +383,11 @@ TEST(Align, FoldedLayersBehindAFaultWithoutATrial) {
     infer_types(b);
     OwnErrorOptions options;
     options.refine_flops = 0;
-    EXPECT_EQ(found(localized(a, b, 1, options)), Names{"conv1, bn1"});
+    EXPECT_EQ(found_names(localized_graphs(a, b, 1, options)), Names{"conv1, bn1"});
     for (int threads : {1, 3}) {  // the same on any number of them
       ThreadPool pool(threads);
       options.pool = &pool;
-      EXPECT_EQ(found(localized(a, b, 1, options)), Names{"conv1, bn1"});
+      EXPECT_EQ(found_names(localized_graphs(a, b, 1, options)), Names{"conv1, bn1"});
     }
   }
 }

@@ -9,29 +9,28 @@
 #include "cache.h"
 #include "localize/precision_layers.h"
 #include "localize/precision_model.h"
+#include "special_floats.h"
 #include "unit/localize/isolated.h"
 
 namespace dnn {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
 std::vector<float> floats(const Tensor& tensor) { return {tensor.data<float>(), tensor.data<float>() + tensor.size()}; }
 
-Tensor row(const std::vector<float>& values) {
+Tensor row_of(const std::vector<float>& values) {
   return Tensor::of<float>({1, static_cast<int64_t>(values.size())}, values);
 }
 
 TEST(Rounding, Float16AndBFloat16) {
   RoundingLoss loss;
-  const Tensor x = row({1 + 0x1p-11F, 1 + 0x3p-11F, 65519, 65520, -1e6F, 1e-8F, 0, kInf});
+  const Tensor x = row_of({1 + 0x1p-11F, 1 + 0x3p-11F, 65519, 65520, -1e6F, 1e-8F, 0, kInf});
   EXPECT_EQ(floats(rounded_to(x, DType::Float16, &loss)),
             (std::vector<float>{1, 1 + 0x1p-9F, 65504, kInf, -kInf, 0, 0, kInf}));
   EXPECT_EQ(loss.n, 8);
   EXPECT_EQ(loss.to_infinity, 2);
   EXPECT_EQ(loss.to_zero, 1);
   loss = {};
-  EXPECT_EQ(floats(rounded_to(row({1 + 0x1p-8F, 1 + 0x3p-8F, 65520, 3.4e38F}), DType::BFloat16, &loss)),
+  EXPECT_EQ(floats(rounded_to(row_of({1 + 0x1p-8F, 1 + 0x3p-8F, 65520, 3.4e38F}), DType::BFloat16, &loss)),
             (std::vector<float>{1, 1 + 0x1p-6F, 65536, kInf}));
   EXPECT_EQ(loss.to_infinity, 1);
   EXPECT_EQ(loss.to_zero, 0);
@@ -40,13 +39,13 @@ TEST(Rounding, Float16AndBFloat16) {
 TEST(Rounding, Int8ByARange) {
   RoundingLoss loss;
   // A scale of 1, and the zero point -128 + 55: -55 to 200 are the 256 numbers.
-  EXPECT_EQ(floats(rounded_to_int8(row({-55, 200, 0.4F, 0.5F, 1.5F, 0, -60, 1000}), {-55, 200}, &loss)),
+  EXPECT_EQ(floats(rounded_to_int8(row_of({-55, 200, 0.4F, 0.5F, 1.5F, 0, -60, 1000}), {-55, 200}, &loss)),
             (std::vector<float>{-55, 200, 0, 0, 2, 0, -55, 200}));
   EXPECT_EQ(loss.to_zero, 2);
   // One number alone is itself, and 0.
-  EXPECT_EQ(floats(rounded_to_int8(row({0, 0}), {0, 0}, &loss)), (std::vector<float>{0, 0}));
+  EXPECT_EQ(floats(rounded_to_int8(row_of({0, 0}), {0, 0}, &loss)), (std::vector<float>{0, 0}));
   NumberRange range;
-  range.add(row({3, NAN, kInf}));
+  range.add(row_of({3, NAN, kInf}));
   EXPECT_EQ(range.low, 0);
   EXPECT_EQ(range.high, 3);
 }
@@ -63,7 +62,7 @@ TEST(Rounding, Int8SymmetricByChannel) {
   // Parts of a channel that do not lie together, halves to even, and what is not finite.
   const Tensor v = Tensor::of<float>({2, 2, 2}, {127, 2.5F, 254, 3, -1.5F, kInf, 5, -254});
   EXPECT_EQ(floats(rounded_to_int8_symmetric(v, 1, &loss)), (std::vector<float>{127, 2, 254, 4, -2, kInf, 4, -254}));
-  EXPECT_EQ(floats(rounded_to_int8_symmetric(row({0, 0}), 1, &loss)), (std::vector<float>{0, 0}));
+  EXPECT_EQ(floats(rounded_to_int8_symmetric(row_of({0, 0}), 1, &loss)), (std::vector<float>{0, 0}));
 }
 
 TEST(Rounding, WhichConstantsAnInt8NetworkRounds) {
@@ -120,9 +119,9 @@ TEST(ComputingLayers, AnOperatorWithTheActivationBehindIt) {
   EXPECT_EQ(described(graph), "conv+norm+gate+silu(1)1 next(1)1 join(2)1 other(1)1 mean(1)1");
 }
 
-struct Judged {
-  explicit Judged(const std::string& text, DType dtype, const std::vector<std::vector<Tensor>>& inputs, int threads = 2,
-                  const std::string& device = "reference") {
+struct PrecisionCase {
+  explicit PrecisionCase(const std::string& text, DType dtype, const std::vector<std::vector<Tensor>>& inputs,
+                         int threads = 2, const std::string& device = "reference") {
     std::vector<BisectSample> samples;
     for (const auto& given : inputs) samples.push_back({cat("#", samples.size()), given});
     PrecisionOptions options;
@@ -161,8 +160,8 @@ TEST(Precision, Float16AndBFloat16ByHand) {
   output p
   output q
 })";
-  const std::vector<std::vector<Tensor>> inputs = {{row({1 + 0x1p-8F}), row({1})}};
-  const Judged half(net, DType::Float16, inputs), brain(net, DType::BFloat16, inputs);
+  const std::vector<std::vector<Tensor>> inputs = {{row_of({1 + 0x1p-8F}), row_of({1})}};
+  const PrecisionCase half(net, DType::Float16, inputs), brain(net, DType::BFloat16, inputs);
   EXPECT_EQ(half.ranking(), "small digits");
   EXPECT_DOUBLE_EQ(half.layer("small").effect.error, 1.0 / 3);
   EXPECT_DOUBLE_EQ(half.layer("small").own_error, 1.0 / 3);
@@ -187,13 +186,13 @@ TEST(Precision, WeightsInputsAndResultAreRounded) {
   y = Gemm(x, w) @dense
   output y
 })";
-  const std::vector<std::vector<Tensor>> inputs = {{row({1 + 0x1p-8F})}};
-  EXPECT_NEAR(Judged(net, DType::Float16, inputs).layer("dense").own_error, 3.1509e-4, 1e-7);
-  EXPECT_NEAR(Judged(net, DType::BFloat16, inputs).layer("dense").own_error, 4.2230e-3, 1e-6);
+  const std::vector<std::vector<Tensor>> inputs = {{row_of({1 + 0x1p-8F})}};
+  EXPECT_NEAR(PrecisionCase(net, DType::Float16, inputs).layer("dense").own_error, 3.1509e-4, 1e-7);
+  EXPECT_NEAR(PrecisionCase(net, DType::BFloat16, inputs).layer("dense").own_error, 4.2230e-3, 1e-6);
 }
 
 TEST(Precision, WeightsOverSixDecadesAreWorstInInt8) {
-  const Judged judged(R"(graph "net" {
+  const PrecisionCase judged(R"(graph "net" {
   opset 28
   input x: float32[1,2]
   const even: float32[2,2] = {1, 0.5, -0.25, 1}
@@ -206,7 +205,7 @@ TEST(Precision, WeightsOverSixDecadesAreWorstInInt8) {
   output y
   output r
 })",
-                      DType::Int8, {{row({0, 1})}, {row({0, 0.5F})}});
+                             DType::Int8, {{row_of({0, 1})}, {row_of({0, 0.5F})}});
   EXPECT_EQ(judged.report.layers.front().nodes, std::vector<std::string>{"wide"});
   const PrecisionLayer& wide = judged.report.layers.front();
   EXPECT_EQ(wide.own_error, 1);  // 0.001 and 0.002 are 0 beside 1000
@@ -235,8 +234,8 @@ constexpr const char* kOverflows = R"(graph "net" {
 })";
 
 TEST(Precision, WhatOverflowsIsWorstInFloat16) {
-  const std::vector<std::vector<Tensor>> inputs = {{row({70, 2})}, {row({2, 70})}};
-  const Judged judged(kOverflows, DType::Float16, inputs);
+  const std::vector<std::vector<Tensor>> inputs = {{row_of({70, 2})}, {row_of({2, 70})}};
+  const PrecisionCase judged(kOverflows, DType::Float16, inputs);
   EXPECT_TRUE(starts_with(judged.ranking(), "big reads ")) << judged.ranking();
   const PrecisionLayer &big = judged.layer("big"), &reads = judged.layer("reads");
   EXPECT_EQ(big.effect.error, kInf);
@@ -258,14 +257,14 @@ TEST(Precision, WhatOverflowsIsWorstInFloat16) {
   EXPECT_TRUE(judged.report.trial(2)->holds);
   EXPECT_TRUE(big.stays && reads.stays && !judged.layer("last").stays);
   // bfloat16 has float32's range.
-  const Judged brain(kOverflows, DType::BFloat16, inputs);
+  const PrecisionCase brain(kOverflows, DType::BFloat16, inputs);
   EXPECT_EQ(brain.report.keeps, 0u);
   EXPECT_TRUE(brain.layer("big").spots.empty());
 }
 
 // Labels stay, and yet an output that was finite may not become infinite.
 TEST(Precision, OutputsStayFinite) {
-  const Judged judged(R"(graph "net" {
+  const PrecisionCase judged(R"(graph "net" {
   opset 28
   input x: float32[1,2]
   const even: float32[2,2] = {1, 0, 0, 1}
@@ -275,7 +274,7 @@ TEST(Precision, OutputsStayFinite) {
   output y
   output z
 })",
-                      DType::Float16, {{row({70, 2})}});
+                             DType::Float16, {{row_of({70, 2})}});
   EXPECT_TRUE(judged.layer("big").effect.relabelled.empty());
   EXPECT_TRUE(judged.report.trial(0)->effect.relabelled.empty());
   EXPECT_EQ(judged.report.keeps, 1u);
@@ -295,7 +294,7 @@ TEST(Precision, LabelsFirst) {
   output z
 })";
   // 1 + 2^-9 is 1 in bfloat16, the same as the other class.
-  const Judged judged(net, DType::BFloat16, {{row({1, 1 + 0x1p-9F})}, {row({2, 1})}});
+  const PrecisionCase judged(net, DType::BFloat16, {{row_of({1, 1 + 0x1p-9F})}, {row_of({2, 1})}});
   EXPECT_EQ(judged.ranking(), "labels error");
   EXPECT_EQ(judged.layer("labels").effect.relabelled, std::vector<size_t>{0});
   EXPECT_LT(judged.layer("labels").effect.error, judged.layer("error").effect.error);
@@ -317,7 +316,7 @@ TEST(Precision, LayersOfSeveralOutputs) {
   output z
 })";
   for (const char* device : {"reference", "cpu"}) {
-    const Judged judged(net, DType::BFloat16, {{Tensor::of<float>({2, 1, 1}, {1.001F, 0.7F})}}, 1, device);
+    const PrecisionCase judged(net, DType::BFloat16, {{Tensor::of<float>({2, 1, 1}, {1.001F, 0.7F})}}, 1, device);
     EXPECT_EQ(judged.report.layers.size(), 2u);
     EXPECT_GT(judged.layer("lstm").own_error, 1e-4);
     EXPECT_LT(judged.layer("lstm").own_error, 0x1p-7);
@@ -328,7 +327,7 @@ TEST(Precision, LayersOfSeveralOutputs) {
 
 // Outputs that are integers move, too.
 TEST(Precision, IntegerOutputsCount) {
-  const Judged judged(R"(graph "net" {
+  const PrecisionCase judged(R"(graph "net" {
   opset 28
   input x: float32[1,2]
   const w: float32[2,2] = {1, 0, 0, 1}
@@ -338,7 +337,7 @@ TEST(Precision, IntegerOutputsCount) {
   y = Cast(m) {to = 7}
   output y
 })",
-                      DType::BFloat16, {{row({1.001F, 3})}});
+                             DType::BFloat16, {{row_of({1.001F, 3})}});
   EXPECT_GT(judged.report.trial(0)->effect.error, 0);
   EXPECT_GT(judged.layer("dense").effect.error, 0);
 }
@@ -353,7 +352,7 @@ TEST(Precision, NanInFloat32IsRefused) {
   output y
 })";
   try {
-    const Judged judged(net, DType::Float16, {{row({1, std::nanf("")})}});
+    const PrecisionCase judged(net, DType::Float16, {{row_of({1, std::nanf("")})}});
     ADD_FAILURE() << "judged";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::Negative);
@@ -363,7 +362,7 @@ TEST(Precision, NanInFloat32IsRefused) {
 
 // What holds a subgraph is left in float32, and said so.
 TEST(Precision, SubgraphsAreLeftAlone) {
-  const Judged judged(R"(graph "net" {
+  const PrecisionCase judged(R"(graph "net" {
   opset 28
   input x: float32[1,2]
   const w: float32[2,2] = {1, 0.3, 0, 1}
@@ -380,7 +379,7 @@ TEST(Precision, SubgraphsAreLeftAlone) {
   }}
   output y
 })",
-                      DType::BFloat16, {{row({1, 0.7F})}});
+                             DType::BFloat16, {{row_of({1, 0.7F})}});
   EXPECT_EQ(judged.ranking(), "dense");
   EXPECT_EQ(judged.report.left_alone, std::vector<std::string>{"choice"});
 }
@@ -406,7 +405,7 @@ TEST(Precision, TheSameOnAnyNumberOfThreadsAndOnTheCpu) {
 
 TEST(Precision, WhatCannotBeRounded) {
   const auto judge = [](const std::string& text, const std::vector<std::vector<Tensor>>& inputs) {
-    return Judged(text, DType::Float16, inputs).report;
+    return PrecisionCase(text, DType::Float16, inputs).report;
   };
   try {
     judge(R"(graph "net" {
@@ -415,7 +414,7 @@ TEST(Precision, WhatCannotBeRounded) {
   y = Relu(x) @relu
   output y
 })",
-          {{row({1, 2})}});
+          {{row_of({1, 2})}});
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::Unsupported);

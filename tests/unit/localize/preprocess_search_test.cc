@@ -48,7 +48,7 @@ Tensor logits(const Tensor& input, size_t n) {
   return Tensor::of<float>({1, static_cast<int64_t>(n)}, out);
 }
 
-Preprocess named(const char* name) { return named_preprocess(name, kSize, kSize, Layout::Nchw); }
+Preprocess preset_named(const char* name) { return named_preprocess(name, kSize, kSize, Layout::Nchw); }
 
 // A search in which the target wants `wanted` and is given `assumed`.
 PreprocessReport searched(const Preprocess& wanted, const Preprocess& assumed, Handling handling = Handling::AsIs,
@@ -79,7 +79,7 @@ std::string factors(const PreprocessReport& report) {
 using Verdict = PreprocessReport::Verdict;
 
 TEST(PreprocessSearch, ArithmeticAndChannels) {
-  const PreprocessReport report = searched(named("imagenet-caffe"), named("imagenet-torch"));
+  const PreprocessReport report = searched(preset_named("imagenet-caffe"), preset_named("imagenet-torch"));
   EXPECT_EQ(report.verdict, Verdict::Explained);
   EXPECT_EQ(factors(report), "arithmetic channels ");
   EXPECT_EQ(preprocess_spec(report.found.preprocess), "imagenet-caffe");
@@ -91,11 +91,11 @@ TEST(PreprocessSearch, ArithmeticAndChannels) {
 }
 
 TEST(PreprocessSearch, GeometryAndFilterTogether) {
-  Preprocess wanted = named("imagenet-tf");
+  Preprocess wanted = preset_named("imagenet-tf");
   wanted.resize = ResizeMode::Stretch;
   wanted.short_side = 0;
   wanted.filter = ResizeFilter::Bicubic;
-  const PreprocessReport report = searched(wanted, named("imagenet-tf"));
+  const PreprocessReport report = searched(wanted, preset_named("imagenet-tf"));
   EXPECT_EQ(report.verdict, Verdict::Explained);
   EXPECT_EQ(factors(report), "resize filter ");
   EXPECT_EQ(preprocess_spec(report.found.preprocess), "imagenet-tf resize=stretch filter=bicubic");
@@ -104,7 +104,7 @@ TEST(PreprocessSearch, GeometryAndFilterTogether) {
 TEST(PreprocessSearch, EveryHandling) {
   for (const Handling handling :
        {Handling::OtherLayout, Handling::Transposed, Handling::UpsideDown, Handling::Mirrored}) {
-    const PreprocessReport report = searched(named("imagenet-torch"), named("imagenet-torch"), handling);
+    const PreprocessReport report = searched(preset_named("imagenet-torch"), preset_named("imagenet-torch"), handling);
     EXPECT_EQ(report.verdict, Verdict::Explained);
     EXPECT_EQ(report.found.handling, handling) << handling_name(handling);
     EXPECT_EQ(factors(report), "handling ");
@@ -113,7 +113,7 @@ TEST(PreprocessSearch, EveryHandling) {
 
 TEST(PreprocessSearch, LabelOffsetWithABackgroundClass) {
   const PreprocessReport report =
-      searched(named("imagenet-tf"), named("imagenet-torch"), Handling::AsIs, [](const Tensor& out) {
+      searched(preset_named("imagenet-tf"), preset_named("imagenet-torch"), Handling::AsIs, [](const Tensor& out) {
         std::vector<float> values = {-5};
         for (const float v : out.values<float>()) values.push_back(v);
         return Tensor::of<float>({1, 11}, values);
@@ -125,7 +125,7 @@ TEST(PreprocessSearch, LabelOffsetWithABackgroundClass) {
 
 TEST(PreprocessSearch, PermutedLabelsUnderAnotherArithmetic) {
   const PreprocessReport report =
-      searched(named("imagenet-tf"), named("imagenet-torch"), Handling::AsIs, [](const Tensor& out) {
+      searched(preset_named("imagenet-tf"), preset_named("imagenet-torch"), Handling::AsIs, [](const Tensor& out) {
         std::vector<float> values;
         for (int64_t c = 0; c < 10; ++c) values.push_back(out.data<float>()[c * 7 % 10]);
         return Tensor::of<float>({1, 10}, values);
@@ -137,7 +137,7 @@ TEST(PreprocessSearch, PermutedLabelsUnderAnotherArithmetic) {
 
 TEST(PreprocessSearch, ProbabilitiesAreComparedWithProbabilities) {
   const PreprocessReport report =
-      searched(named("imagenet-tf"), named("imagenet-caffe"), Handling::AsIs, [](const Tensor& out) {
+      searched(preset_named("imagenet-tf"), preset_named("imagenet-caffe"), Handling::AsIs, [](const Tensor& out) {
         std::vector<double> values = to_doubles(out);
         const double largest = *std::max_element(values.begin(), values.end());
         double sum = 0;
@@ -153,18 +153,18 @@ TEST(PreprocessSearch, ProbabilitiesAreComparedWithProbabilities) {
 }
 
 TEST(PreprocessSearch, AgreementAndNone) {
-  const PreprocessReport same = searched(named("imagenet-torch"), named("imagenet-torch"));
+  const PreprocessReport same = searched(preset_named("imagenet-torch"), preset_named("imagenet-torch"));
   EXPECT_EQ(same.verdict, Verdict::Agree);
   EXPECT_TRUE(same.changes.empty());
   // A target whose weights are wrong: no preprocessing makes up for it.
   const PreprocessReport broken =
-      searched(named("imagenet-torch"), named("imagenet-torch"), Handling::AsIs, [](const Tensor& out) {
+      searched(preset_named("imagenet-torch"), preset_named("imagenet-torch"), Handling::AsIs, [](const Tensor& out) {
         std::vector<float> values;
         for (const float v : out.values<float>()) values.push_back(std::sin(v * 9));
         return Tensor::of<float>({1, 10}, values);
       });
   EXPECT_EQ(broken.verdict, Verdict::None);
-  EXPECT_THROW(searched(named("none"), named("imagenet-torch"), Handling::AsIs,
+  EXPECT_THROW(searched(preset_named("none"), preset_named("imagenet-torch"), Handling::AsIs,
                         [](const Tensor&) {
                           return Tensor::of<float>({1, 20}, std::vector<float>(20, 1));
                         }),
@@ -182,7 +182,7 @@ TEST(PreprocessSearch, NanIsFarFromNumbers) {
       SCOPED_TRACE(cat(source, " ", target));
       PreprocessSearch search;
       for (uint32_t i = 0; i < 6; ++i) search.images.push_back(noise(30, 40, i + 1));
-      search.assumed = named("imagenet-torch");
+      search.assumed = preset_named("imagenet-torch");
       search.source = [&](const Image& image) { return with(logits(to_tensor(image, search.assumed), 10), source); };
       search.target = [&](const Tensor& input) { return with(logits(input, 10), target); };
       const bool same = source == target || (std::isnan(source) && std::isnan(target));
@@ -196,7 +196,7 @@ TEST(PreprocessSearch, NanIsFarFromNumbers) {
 TEST(PreprocessSearch, OutputsHaveTheSameClassesOnEveryImage) {
   int n = 9;
   EXPECT_THROW(
-      searched(named("none"), named("imagenet-torch"), Handling::AsIs,
+      searched(preset_named("none"), preset_named("imagenet-torch"), Handling::AsIs,
                [&](const Tensor& out) {
                  n = n == 9 ? 10 : 9;
                  return Tensor::of<float>({1, n}, std::vector<float>(out.data<float>(), out.data<float>() + n));
@@ -211,7 +211,7 @@ TEST(LabelMaps, NoClassIsNone) {
 }
 
 TEST(PreprocessSpec, ReadsBackWhatItWrites) {
-  Preprocess p = named("imagenet-torch");
+  Preprocess p = preset_named("imagenet-torch");
   p.resize = ResizeMode::ShortCrop;
   p.short_side = 30;
   p.channels = Channels::Bgr;
@@ -220,7 +220,7 @@ TEST(PreprocessSpec, ReadsBackWhatItWrites) {
   std::string name;
   PreprocessOptions options;
   parse_preprocess_spec(preprocess_spec(p), &name, &options);
-  Preprocess again = named(name.c_str());
+  Preprocess again = preset_named(name.c_str());
   apply_options(options, &again);
   EXPECT_EQ(again, p);
   name = "";
@@ -236,14 +236,14 @@ TEST(PreprocessSpec, OfOpenExtentsStartsFromNone) {
 }
 
 TEST(PreprocessSearch, EndsWithTheTime) {
-  const PreprocessReport whole = searched(named("imagenet-caffe"), named("imagenet-torch"));
+  const PreprocessReport whole = searched(preset_named("imagenet-caffe"), preset_named("imagenet-torch"));
   EXPECT_EQ(whole.ran_out, std::nullopt);
   bool explained = false;
   for (const int n : {0, 1, 8, 40, 80, 160, 320, 640, 1280, 1 << 20}) {
     SCOPED_TRACE(n);
     const Deadline deadline = after_questions(n);
     const PreprocessReport report =
-        searched(named("imagenet-caffe"), named("imagenet-torch"), Handling::AsIs, {}, 12, deadline);
+        searched(preset_named("imagenet-caffe"), preset_named("imagenet-torch"), Handling::AsIs, {}, 12, deadline);
     EXPECT_LE(report.n_runs, whole.n_runs);
     EXPECT_GE(report.before.n_images, 1u);
     EXPECT_EQ(report.before.n_images, report.after.n_images);
@@ -261,7 +261,7 @@ TEST(PreprocessSearch, EndsWithTheTime) {
   EXPECT_TRUE(explained);
   const Deadline ample(1 << 20, [] { return 0.0; });
   const PreprocessReport timed =
-      searched(named("imagenet-caffe"), named("imagenet-torch"), Handling::AsIs, {}, 12, ample);
+      searched(preset_named("imagenet-caffe"), preset_named("imagenet-torch"), Handling::AsIs, {}, 12, ample);
   EXPECT_EQ(timed.ran_out, false);
   EXPECT_EQ(timed.n_runs, whole.n_runs);
   EXPECT_EQ(timed.found, whole.found);

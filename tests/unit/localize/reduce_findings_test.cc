@@ -19,7 +19,7 @@
 namespace dnn {
 namespace {
 
-const char* const kNet = R"(graph "net" {
+const char* const kConvNet = R"(graph "net" {
   opset 17
   input x: float32[1,3,12,20]
   const w1: float32[4,3,3,3] = random(1)
@@ -56,7 +56,7 @@ const char* const kChannelsLast = R"(graph "last" {
   output z
 })";
 
-std::string with(std::string text, const std::string& from, const std::string& to) {
+std::string with_strides(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
@@ -95,15 +95,15 @@ class ReduceFindings : public ::testing::Test {
   TemporaryFolder folder_{::testing::TempDir()};
 };
 
-std::string named(const Graph& graph) {
+std::string node_names(const Graph& graph) {
   std::vector<std::string> list;
   for (NodeId id : graph.order()) list.push_back(graph.node(id).name);
   return join(list, " ");
 }
 
 TEST_F(ReduceFindings, EachSideInItsOwnAxesAndNames) {
-  const LocalizeReport report =
-      reduce(with(kNet, "{STRIDES}", ""), with(with(kChannelsLast, "{STRIDES}", ""), "WRONG", "7"));
+  const LocalizeReport report = reduce(with_strides(kConvNet, "{STRIDES}", ""),
+                                       with_strides(with_strides(kChannelsLast, "{STRIDES}", ""), "WRONG", "7"));
   ASSERT_EQ(report.findings.size(), 1u);
   ASSERT_TRUE(report.reduced);
   ASSERT_EQ(report.reduced->size(), 1u);
@@ -114,8 +114,8 @@ TEST_F(ReduceFindings, EachSideInItsOwnAxesAndNames) {
   EXPECT_EQ(r.n_target_nodes_before, 11);
   EXPECT_LT(r.n_target_nodes, 5);
   const Graph source = read("source.onnx"), target = read("target.onnx");
-  EXPECT_NE(named(source).find("conv2"), std::string::npos);
-  EXPECT_NE(named(target).find('e'), std::string::npos);
+  EXPECT_NE(node_names(source).find("conv2"), std::string::npos);
+  EXPECT_NE(node_names(target).find('e'), std::string::npos);
   // The activations are the source's, channels last for the target, under a name of their own, and small.
   const auto held = arrays();
   const std::string ours = source.value(source.inputs.at(0)).name, theirs = target.value(target.inputs.at(0)).name;
@@ -137,8 +137,8 @@ TEST_F(ReduceFindings, EachSideInItsOwnAxesAndNames) {
 
 // What the report says is what the two files make of the inputs.
 TEST_F(ReduceFindings, ExpectedAndGotAreWhatTheFilesMake) {
-  const LocalizeReport report =
-      reduce(with(kNet, "{STRIDES}", ""), with(with(kNet, "{STRIDES}", ""), "random(2)", "random(7)"));
+  const LocalizeReport report = reduce(with_strides(kConvNet, "{STRIDES}", ""),
+                                       with_strides(with_strides(kConvNet, "{STRIDES}", ""), "random(2)", "random(7)"));
   ASSERT_EQ(report.reduced->size(), 1u);
   const Graph source = read("source.onnx"), target = read("target.onnx");
   const auto held = arrays();
@@ -152,8 +152,9 @@ TEST_F(ReduceFindings, ExpectedAndGotAreWhatTheFilesMake) {
 
 // Other extents under other names are no pair of layers but for an alignment, which is written then.
 TEST_F(ReduceFindings, OtherExtentsWantAnAlignment) {
-  const LocalizeReport report = reduce(with(kNet, "{STRIDES}", "{strides = [2, 2]}"),
-                                       with(with(kChannelsLast, "{STRIDES}", "{strides = [1, 1]}"), "WRONG", "2"));
+  const LocalizeReport report =
+      reduce(with_strides(kConvNet, "{STRIDES}", "{strides = [2, 2]}"),
+             with_strides(with_strides(kChannelsLast, "{STRIDES}", "{strides = [1, 1]}"), "WRONG", "2"));
   ASSERT_FALSE(report.findings.empty());
   const ReducedFinding& r = report.reduced->at(0);
   EXPECT_TRUE(r.reproduced) << r.why_not;
@@ -165,7 +166,8 @@ TEST_F(ReduceFindings, OtherExtentsWantAnAlignment) {
 TEST_F(ReduceFindings, AlsoInTheTargetsOwnFormat) {
   for (const char* ext : {".tflite", ".keras", ".pt"}) {
     const LocalizeReport report =
-        reduce(with(kNet, "{STRIDES}", ""), with(with(kNet, "{STRIDES}", ""), "random(2)", "random(7)"), ext);
+        reduce(with_strides(kConvNet, "{STRIDES}", ""),
+               with_strides(with_strides(kConvNet, "{STRIDES}", ""), "random(2)", "random(7)"), ext);
     ASSERT_EQ(report.reduced->size(), 1u) << ext;
     const ReducedFinding& r = report.reduced->at(0);
     EXPECT_TRUE(r.reproduced) << r.why_not;
@@ -192,7 +194,7 @@ TEST_F(ReduceFindings, OnASampleThatShowsIt) {
   output y
 })";
   const LocalizeReport report =
-      reduce(with(clipped, "HIGH", "6"), with(clipped, "HIGH", "8"), ".onnx", {0.5, 1, 7.5, 1});
+      reduce(with_strides(clipped, "HIGH", "6"), with_strides(clipped, "HIGH", "8"), ".onnx", {0.5, 1, 7.5, 1});
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].n_differing, 1);
   const ReducedFinding& r = report.reduced->at(0);
@@ -204,8 +206,8 @@ TEST_F(ReduceFindings, OnASampleThatShowsIt) {
 }
 
 TEST_F(ReduceFindings, NothingOfEqualNetworks) {
-  const LocalizeReport report =
-      reduce(with(kNet, "{STRIDES}", ""), with(with(kChannelsLast, "{STRIDES}", ""), "WRONG", "2"));
+  const LocalizeReport report = reduce(with_strides(kConvNet, "{STRIDES}", ""),
+                                       with_strides(with_strides(kChannelsLast, "{STRIDES}", ""), "WRONG", "2"));
   EXPECT_TRUE(report.findings.empty());
   ASSERT_TRUE(report.reduced);
   EXPECT_TRUE(report.reduced->empty());
@@ -216,7 +218,8 @@ TEST_F(ReduceFindings, NothingOfEqualNetworks) {
 TEST_F(ReduceFindings, EndsWithTheTime) {
   for (const int n : {20, 40, 60}) {
     const LocalizeReport report =
-        reduce(with(kNet, "{STRIDES}", ""), with(with(kNet, "{STRIDES}", ""), "random(2)", "random(7)"), ".onnx", {1},
+        reduce(with_strides(kConvNet, "{STRIDES}", ""),
+               with_strides(with_strides(kConvNet, "{STRIDES}", ""), "random(2)", "random(7)"), ".onnx", {1},
                after_questions(n));
     if (report.findings.empty()) continue;
     EXPECT_TRUE(report.reduced->at(0).reproduced) << n;

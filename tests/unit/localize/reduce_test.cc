@@ -15,7 +15,7 @@
 namespace dnn {
 namespace {
 
-Graph net() {
+Graph reduce_net() {
   return parse_graph(R"(graph "net" {
   opset 17
   input x: float32[1,2,8,8]
@@ -38,10 +38,12 @@ Tensor image() {
   return Tensor::of<float>({1, 2, 8, 8}, values);
 }
 
-Outcome interpreted(const Graph& graph, const std::vector<Tensor>& inputs) { return {interpret(graph, inputs), ""}; }
+Outcome interpreted_outcome(const Graph& graph, const std::vector<Tensor>& inputs) {
+  return {interpret(graph, inputs), ""};
+}
 
 // Wrong in the node `name`, where the graph also holds `with`.
-RunModel wrong(const std::string& name, const std::string& by, const std::string& with = "") {
+RunModel wrong_model(const std::string& name, const std::string& by, const std::string& with = "") {
   return [=](const Graph& graph, const std::vector<Tensor>& inputs) {
     Graph copy = graph;
     bool there = with.empty();
@@ -49,7 +51,7 @@ RunModel wrong(const std::string& name, const std::string& by, const std::string
     for (NodeId id : copy.order()) {
       if (there && copy.node(id).name == name) copy.node(id).op = by;
     }
-    return interpreted(copy, inputs);
+    return interpreted_outcome(copy, inputs);
   };
 }
 
@@ -60,7 +62,7 @@ std::vector<std::string> names(const Graph& graph) {
 }
 
 TEST(Reduce, ToTheOneNodeAndOnePixelWithItsActivationsAsInput) {
-  const Reduced reduced = reduce_model(net(), {image()}, interpreted, wrong("squash", "Relu"), {});
+  const Reduced reduced = reduce_model(reduce_net(), {image()}, interpreted_outcome, wrong_model("squash", "Relu"), {});
   EXPECT_EQ(names(reduced.graph), std::vector<std::string>{"squash"});
   EXPECT_EQ(reduced.n_nodes_before, 7);
   ASSERT_EQ(reduced.inputs.size(), 1u);
@@ -72,7 +74,8 @@ TEST(Reduce, ToTheOneNodeAndOnePixelWithItsActivationsAsInput) {
 }
 
 TEST(Reduce, KeepsNodesThatAreWrongTogetherOnly) {
-  const Reduced reduced = reduce_model(net(), {image()}, interpreted, wrong("gate", "Add", "positive"), {});
+  const Reduced reduced =
+      reduce_model(reduce_net(), {image()}, interpreted_outcome, wrong_model("gate", "Add", "positive"), {});
   EXPECT_EQ(names(reduced.graph), (std::vector<std::string>{"positive", "gate"}));
 }
 
@@ -82,7 +85,8 @@ TEST(Reduce, EndsWithTheTime) {
   for (const int n : {0, 1, 2, 4, 8, 16, 100}) {
     ReduceOptions options;
     options.deadline = after_questions(n);
-    const Reduced reduced = reduce_model(net(), {image()}, interpreted, wrong("squash", "Relu"), options);
+    const Reduced reduced =
+        reduce_model(reduce_net(), {image()}, interpreted_outcome, wrong_model("squash", "Relu"), options);
     EXPECT_GT(reduced.movement.excess, 1);
     EXPECT_LE(reduced.graph.order().size(), least);
     least = reduced.graph.order().size();
@@ -95,12 +99,12 @@ TEST(Reduce, EndsWithTheTime) {
 }
 
 TEST(Reduce, ModelsThatDoNotDifferAreNegative) {
-  EXPECT_THROW(reduce_model(net(), {image()}, interpreted, interpreted, {}), Error);
+  EXPECT_THROW(reduce_model(reduce_net(), {image()}, interpreted_outcome, interpreted_outcome, {}), Error);
 }
 
 TEST(Reduce, FilesReadBackAndDiffer) {
-  const RunModel target = wrong("gate", "Add");
-  const Reduced reduced = reduce_model(net(), {image()}, interpreted, target, {});
+  const RunModel target = wrong_model("gate", "Add");
+  const Reduced reduced = reduce_model(reduce_net(), {image()}, interpreted_outcome, target, {});
   TemporaryFolder folder(::testing::TempDir());
   ReproFacts facts;
   facts.model = "net.onnx";
@@ -119,7 +123,7 @@ TEST(Reduce, FilesReadBackAndDiffer) {
     }
   }
   ASSERT_EQ(inputs.size(), 2u);
-  EXPECT_GT(movement(interpreted(again, inputs), target(again, inputs), {}).excess, 1);
+  EXPECT_GT(movement(interpreted_outcome(again, inputs), target(again, inputs), {}).excess, 1);
   for (const char* wanted : {"# wrong differs from right on 1 node", "expected (right)", "7 nodes",
                              "dnn-localize --passes", "@gate", "## Versions"})
     EXPECT_NE(report.find(wanted), std::string::npos) << wanted;

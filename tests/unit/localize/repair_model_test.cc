@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kSamples = 16;
 
-std::string net(const std::string& bound, const std::string& name) {
+std::string written_net(const std::string& bound, const std::string& name) {
   const std::string path = ::testing::TempDir() + "/" + name;
   write_file(path, cat(R"(graph "net" {
   opset 28
@@ -34,7 +34,7 @@ std::string net(const std::string& bound, const std::string& name) {
 }
 
 // Samples at these places are large.
-std::string samples(const std::vector<int64_t>& places, const std::string& name) {
+std::string written_samples(const std::vector<int64_t>& places, const std::string& name) {
   Tensor all = random_tensor(DType::Float32, {kSamples, 3, 8, 8}, 5);
   const int64_t size = all.size() / kSamples;
   for (const int64_t place : places) {
@@ -45,7 +45,7 @@ std::string samples(const std::vector<int64_t>& places, const std::string& name)
   return path;
 }
 
-RepairReport repaired(const std::string& source, const std::string& target, const std::string& inputs) {
+RepairReport repaired_model(const std::string& source, const std::string& target, const std::string& inputs) {
   RepairRequest request;
   request.source = source;
   request.target = target;
@@ -57,11 +57,11 @@ RepairReport repaired(const std::string& source, const std::string& target, cons
 }
 
 TEST(RepairModel, AFaultThatOnlySomePlacesShowIsFoundAndJudgedOnAll) {
-  const std::string source = net("40", "source_places.txt"), target = net("12", "target_places.txt");
+  const std::string source = written_net("40", "source_places.txt"), target = written_net("12", "target_places.txt");
   const std::vector<std::vector<int64_t>> all = {{1, 3, 5, 7, 9, 11, 13, 15}, {0, 2, 4}, {15}, {1}, {0}, {6, 7}};
   for (const std::vector<int64_t>& places : all) {
     SCOPED_TRACE(places.front());
-    const RepairReport report = repaired(source, target, samples(places, "some_places.npy"));
+    const RepairReport report = repaired_model(source, target, written_samples(places, "some_places.npy"));
     EXPECT_EQ(report.verdict, RepairReport::Verdict::Repaired) << report.why_not;
     EXPECT_EQ(report.n_judged, kSamples);
     EXPECT_EQ(report.findings.size(), 1u);
@@ -71,8 +71,8 @@ TEST(RepairModel, AFaultThatOnlySomePlacesShowIsFoundAndJudgedOnAll) {
 }
 
 TEST(RepairModel, HealthyIsWhatIsHealthyOnAll) {
-  const std::string source = net("40", "source_places.txt");
-  const RepairReport report = repaired(source, source, samples({3}, "some_places.npy"));
+  const std::string source = written_net("40", "source_places.txt");
+  const RepairReport report = repaired_model(source, source, written_samples({3}, "some_places.npy"));
   EXPECT_EQ(report.verdict, RepairReport::Verdict::Healthy);
   EXPECT_EQ(report.n_judged, kSamples);
   EXPECT_NE(repair_text(report).find("healthy on all 16 samples"), std::string::npos) << repair_text(report);
@@ -80,8 +80,8 @@ TEST(RepairModel, HealthyIsWhatIsHealthyOnAll) {
 
 TEST(RepairModel, GeneratedInputsAreJudgedToo) {
   RepairRequest request;
-  request.source = net("40", "source_places.txt");
-  request.target = net("0.5", "target_places.txt");
+  request.source = written_net("40", "source_places.txt");
+  request.target = written_net("0.5", "target_places.txt");
   request.fill = "random";
   request.seed = 7;
   request.network.device = "reference";

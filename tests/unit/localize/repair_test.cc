@@ -23,14 +23,14 @@ struct Repaired {
   Graph graph;
 };
 
-OwnErrorOptions interpreted() {
+OwnErrorOptions interpreted_options() {
   OwnErrorOptions options;
   options.keep = 2;
   return options;
 }
 
-Repaired repaired(const Graph& source, const Graph& target, const Shape& shape) {
-  OwnErrors own(source, target, interpreted());
+Repaired repaired_graph(const Graph& source, const Graph& target, const Shape& shape) {
+  OwnErrors own(source, target, interpreted_options());
   Localizer localizer(&source, &target);
   localizer.measure_own(&own);
   for (uint64_t seed : {21, 22}) {
@@ -56,7 +56,7 @@ double distance(const Graph& source, const Graph& target, const Shape& shape) {
   return a.size() != b.size() ? 1e9 : compare(a, b).relative();
 }
 
-const Shape kShape = {1, 3, 8, 8};
+const Shape kRepairShape = {1, 3, 8, 8};
 
 TEST(Repair, EveryClassOfFaults) {
   const Graph source = typed(kFaultyNet);
@@ -66,13 +66,13 @@ TEST(Repair, EveryClassOfFaults) {
       const Injection injection = inject(target, fault.name, seed);
       SCOPED_TRACE(injection.text());
       infer_types(target);
-      const Repaired result = repaired(source, target, kShape);
+      const Repaired result = repaired_graph(source, target, kRepairShape);
       for (const SegmentRepair& repair : result.repairs) {
         EXPECT_FALSE(repair.edits.empty()) << repair.why_not;
         EXPECT_LE(repair.times_after, 1);
         for (double without : repair.times_without) EXPECT_GT(without, 1);
       }
-      EXPECT_LE(distance(source, result.graph, kShape), 1e-4);
+      EXPECT_LE(distance(source, result.graph, kRepairShape), 1e-4);
     }
   }
 }
@@ -82,10 +82,10 @@ TEST(Repair, ThreeFaultsAtOnce) {
   Graph target = parse_graph(kFaultyNet);
   for (const char* spec : {"bn-epsilon@bn1", "bias-missing@conv3", "pool-kind@max4"}) inject(target, spec, 1);
   infer_types(target);
-  EXPECT_GT(distance(source, target, kShape), 1e-3);
-  const Repaired result = repaired(source, target, kShape);
+  EXPECT_GT(distance(source, target, kRepairShape), 1e-3);
+  const Repaired result = repaired_graph(source, target, kRepairShape);
   EXPECT_EQ(result.repairs.size(), 3u);
-  EXPECT_LE(distance(source, result.graph, kShape), 1e-5);
+  EXPECT_LE(distance(source, result.graph, kRepairShape), 1e-5);
 }
 
 // With the stride alone the pool's window is larger than what it reads.
@@ -107,7 +107,7 @@ TEST(Repair, ShapesThatFitOnlyTogetherAreMendedTogether) {
   };
   const Graph source = net("[2, 2]", "[1, 1, 1, 1]"), target = net("[1, 1]", "[0, 0, 0, 0]");
   const Shape shape = {1, 1, 8, 8};
-  Repaired result = repaired(source, target, shape);
+  Repaired result = repaired_graph(source, target, shape);
   ASSERT_EQ(result.repairs.size(), 2u);
   EXPECT_LE(distance(source, result.graph, shape), 1e-6);
   // Alone, the one that no network comes of is left out and says why.
@@ -122,23 +122,23 @@ TEST(Repair, SaysTheOneConstantOrAttribute) {
   const Graph source = typed(kFaultyNet);
   Graph target = typed(kFaultyNet);
   inject(target, "bn-epsilon@bn1", 1);
-  Repaired result = repaired(source, target, kShape);
+  Repaired result = repaired_graph(source, target, kRepairShape);
   ASSERT_EQ(result.edits.size(), 1u);
   EXPECT_EQ(edit_text(result.edits[0]), "attribute: epsilon of what makes n1 from n1");
   target = typed(kFaultyNet);
   inject(target, "kernel-rotated@conv3", 1);
-  result = repaired(source, target, kShape);
+  result = repaired_graph(source, target, kRepairShape);
   ASSERT_EQ(result.edits.size(), 1u);
   EXPECT_EQ(edit_text(result.edits[0]), "constant: input 1 of what makes c3 from c3");
   EXPECT_TRUE(
       result.graph.constant(result.graph.find_value("w3"))->identical(*source.constant(source.find_value("w3"))));
   // conv5 reads the same weights, which were right there.
-  EXPECT_LE(distance(source, result.graph, kShape), 0);
+  EXPECT_LE(distance(source, result.graph, kRepairShape), 0);
 }
 
 TEST(Repair, LeavesAHealthyNetworkAlone) {
   const Graph source = typed(kFaultyNet);
-  EXPECT_TRUE(repaired(source, source, kShape).edits.empty());
+  EXPECT_TRUE(repaired_graph(source, source, kRepairShape).edits.empty());
 }
 
 const char* const kSource = R"(graph "source" {
@@ -166,7 +166,7 @@ TEST(Repair, FoldsBatchNormsWhereTheTargetHasNone) {
   y = Relu(n) @relu
   output y
 })");
-  const Repaired result = repaired(source, target, {1, 3, 5, 5});
+  const Repaired result = repaired_graph(source, target, {1, 3, 5, 5});
   ASSERT_EQ(result.edits.size(), 2u) << edits_json(result.edits);
   for (const Edit& edit : result.edits) {
     EXPECT_EQ(edit.kind, Edit::Kind::Constant);
@@ -187,7 +187,7 @@ TEST(Repair, KeepsTheTargetsOrderOfAxes) {
   y = Relu(t) @relu
   output y
 })");
-  const Repaired result = repaired(source, target, {1, 3, 5, 5});
+  const Repaired result = repaired_graph(source, target, {1, 3, 5, 5});
   const Tensor x = random_tensor(DType::Float32, {1, 3, 5, 5}, 77);
   const Tensor a = interpret(source, {x})[0].transposed({0, 2, 3, 1}), b = interpret(result.graph, {x})[0];
   ASSERT_EQ(a.shape(), b.shape());
@@ -222,7 +222,8 @@ Graph quantised_dense(const std::string& integers, const std::string& scale) {
 TEST(Repair, StaysInTheTargetsPrecision) {
   const Graph source = dense("{0.5, -0.25, 0.75, 1, -1, 0.125, 0.0625, -0.5}");
   // The same in steps of 1/32 by integers, one of them wrong.
-  const Repaired result = repaired(source, quantised_dense("{16, -8, 24, 32, -32, 4, 99, -16}", "{0.03125}"), {1, 4});
+  const Repaired result =
+      repaired_graph(source, quantised_dense("{16, -8, 24, 32, -32, 4, 99, -16}", "{0.03125}"), {1, 4});
   ASSERT_EQ(result.edits.size(), 1u);
   const Tensor& integers = *result.graph.constant(result.graph.find_value("q"));
   EXPECT_EQ(integers.dtype(), DType::Int8);
@@ -266,7 +267,7 @@ TEST(Edits, RefuseZeroPointsOfOtherChannels) {
 
 TEST(Repair, NeverPutsFloatsIntoAQuantisedLayer) {
   const Graph source = dense("{0.51, -0.27, 0.75, 1, -1, 0.125, 0.0625, -0.5}");
-  const Repaired result = repaired(source, quantised_dense("{1, -1, 1, 1, -1, 0, 0, -1}", "{0.75}"), {1, 4});
+  const Repaired result = repaired_graph(source, quantised_dense("{1, -1, 1, 1, -1, 0, 0, -1}", "{0.75}"), {1, 4});
   ASSERT_EQ(result.repairs.size(), 1u);
   EXPECT_TRUE(result.edits.empty()) << edits_json(result.edits);
   EXPECT_NE(result.repairs[0].why_not, "");
@@ -279,7 +280,7 @@ TEST(Repair, NeverPutsFloat32IntoAFloat16Layer) {
   infer_types(target);
   to_dtype(target, DType::Float16, DType::Float32);
   infer_types(target);
-  const Repaired result = repaired(source, target, {1, 3, 5, 5});
+  const Repaired result = repaired_graph(source, target, {1, 3, 5, 5});
   for (NodeId id : result.graph.order()) {
     const Node& node = result.graph.node(id);
     if (node.op != "Conv") continue;
@@ -371,10 +372,10 @@ TEST(Repair, EndsWithTheTime) {
   Graph target = parse_graph(kFaultyNet);
   for (const char* spec : {"bn-epsilon@bn1", "bias-missing@conv3", "pool-kind@max4"}) inject(target, spec, 1);
   infer_types(target);
-  OwnErrors own(source, target, interpreted());
+  OwnErrors own(source, target, interpreted_options());
   Localizer localizer(&source, &target);
   localizer.measure_own(&own);
-  const Tensor x = random_tensor(DType::Float32, kShape, 21);
+  const Tensor x = random_tensor(DType::Float32, kRepairShape, 21);
   localizer.add(trace_of(source, x), trace_of(target, x));
   std::vector<size_t> wrong;
   for (const Finding& finding : localizer.finish({}).findings) wrong.push_back(finding.own);
@@ -383,9 +384,9 @@ TEST(Repair, EndsWithTheTime) {
   std::set<size_t> counts;
   for (int n = 0; n < 40; ++n) {
     const Deadline deadline = after_questions(n);
-    size_t repaired = 0;
+    size_t repaired_graph = 0;
     for (const SegmentRepair& repair : search_repairs(source, target, own, wrong, deadline)) {
-      repaired += repair.edits.empty() ? 0 : 1;
+      repaired_graph += repair.edits.empty() ? 0 : 1;
       if (repair.edits.empty()) {
         EXPECT_EQ(repair.why_not, "the time ran out");
       }
@@ -393,11 +394,11 @@ TEST(Repair, EndsWithTheTime) {
         EXPECT_LE(repair.times_after, 1);
       }
     }
-    EXPECT_GE(repaired, most);
-    if (repaired < 3) {
+    EXPECT_GE(repaired_graph, most);
+    if (repaired_graph < 3) {
       EXPECT_EQ(deadline.ran_out(), true);
     }
-    counts.insert(most = repaired);
+    counts.insert(most = repaired_graph);
   }
   EXPECT_EQ(counts, (std::set<size_t>{0, 1, 2, 3}));
 }

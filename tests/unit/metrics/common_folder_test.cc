@@ -16,17 +16,17 @@ std::vector<std::string> below(const std::vector<std::string>& paths) {
   return rest;
 }
 
-using List = std::vector<std::string>;
+using Names = std::vector<std::string>;
 
 TEST(CommonFolder, WholeFoldersAreCut) {
-  EXPECT_EQ(below({"imgs/cat/a.png", "imgs/cat/b.png"}), (List{"a.png", "b.png"}));
-  EXPECT_EQ(below({"imgs/cat/a.png", "imgs/cap/b.png", "imgs/c"}), (List{"cat/a.png", "cap/b.png", "c"}));
-  EXPECT_EQ(below({"/a/b/c", "/x"}), (List{"a/b/c", "x"}));
-  EXPECT_EQ(below({"/a/b", "x"}), (List{"/a/b", "x"}));
-  EXPECT_EQ(below({"a//b", "a/c"}), (List{"/b", "c"}));
-  EXPECT_EQ(below({"one"}), (List{"one"}));
-  EXPECT_EQ(below({"f/", "f/g"}), (List{"", "g"}));
-  EXPECT_EQ(below({"", "a/b"}), (List{"", "a/b"}));
+  EXPECT_EQ(below({"imgs/cat/a.png", "imgs/cat/b.png"}), (Names{"a.png", "b.png"}));
+  EXPECT_EQ(below({"imgs/cat/a.png", "imgs/cap/b.png", "imgs/c"}), (Names{"cat/a.png", "cap/b.png", "c"}));
+  EXPECT_EQ(below({"/a/b/c", "/x"}), (Names{"a/b/c", "x"}));
+  EXPECT_EQ(below({"/a/b", "x"}), (Names{"/a/b", "x"}));
+  EXPECT_EQ(below({"a//b", "a/c"}), (Names{"/b", "c"}));
+  EXPECT_EQ(below({"one"}), (Names{"one"}));
+  EXPECT_EQ(below({"f/", "f/g"}), (Names{"", "g"}));
+  EXPECT_EQ(below({"", "a/b"}), (Names{"", "a/b"}));
   EXPECT_EQ(CommonFolder().below("a/b"), "a/b");
 }
 

@@ -11,15 +11,17 @@
 namespace dnn::metrics {
 namespace {
 
-using List = std::vector<Scored>;
+using ScoredList = std::vector<Scored>;
 
-std::optional<double> tau_of(const List& a, const List& b) { return kendall_tau_b(ranking_of(a), ranking_of(b)); }
-std::optional<double> rbo_of(const List& a, const List& b) {
+std::optional<double> tau_of(const ScoredList& a, const ScoredList& b) {
+  return kendall_tau_b(ranking_of(a), ranking_of(b));
+}
+std::optional<double> rbo_of(const ScoredList& a, const ScoredList& b) {
   return rank_biased_overlap(ranking_of(a), ranking_of(b), 0.9);
 }
 
 struct Case {
-  List a, b;
+  ScoredList a, b;
   double tau, rbo;  // tau NaN: not defined
 };
 
@@ -85,7 +87,7 @@ TEST(Ranking, MatchesScipyAndTheDirectFormula) {
 
 // Letters as items, best first.
 std::vector<Ranked> letters(const std::string& text) {
-  List list;
+  ScoredList list;
   for (const char c : text) list.push_back({c, -static_cast<double>(list.size())});
   return ranking_of(list);
 }
@@ -131,33 +133,33 @@ TEST(Ranking, RboOfItsAuthorsProgram) {
 }
 
 TEST(Ranking, TauLooksAtRanksAndNotAtItemNumbers) {
-  const List a = {{900, 3}, {5, 2}, {77, 1}};
+  const ScoredList a = {{900, 3}, {5, 2}, {77, 1}};
   EXPECT_EQ(tau_of(a, {{900, 30}, {5, 20}, {77, 10}}), 1);
   EXPECT_EQ(tau_of(a, {{77, 30}, {5, 20}, {900, 10}}), -1);
 }
 
 TEST(Ranking, RboWeighsTheTopMost) {
-  const List a = {{1, 5}, {2, 4}, {3, 3}, {4, 2}};
-  const List top_swapped = {{2, 5}, {1, 4}, {3, 3}, {4, 2}};
-  const List end_swapped = {{1, 5}, {2, 4}, {4, 3}, {3, 2}};
+  const ScoredList a = {{1, 5}, {2, 4}, {3, 3}, {4, 2}};
+  const ScoredList top_swapped = {{2, 5}, {1, 4}, {3, 3}, {4, 2}};
+  const ScoredList end_swapped = {{1, 5}, {2, 4}, {4, 3}, {3, 2}};
   EXPECT_LT(*rbo_of(a, top_swapped), *rbo_of(a, end_swapped));
   EXPECT_EQ(rbo_of({}, a), std::nullopt);
 }
 
 TEST(Ranking, AnItemCountsWhereItStandsFirst) {
-  const std::vector<Ranked> ranking = ranking_of(List{{-1, 3}, {7, 2}, {-1, 2}, {8, 2}, {Ranked::kMost, 1}});
+  const std::vector<Ranked> ranking = ranking_of(ScoredList{{-1, 3}, {7, 2}, {-1, 2}, {8, 2}, {Ranked::kMost, 1}});
   ASSERT_EQ(ranking.size(), 4u);
   EXPECT_EQ(ranking[0].item(), -1);
   EXPECT_EQ(ranking[3].item(), Ranked::kMost);
   EXPECT_FALSE(ranking[1].tied());
   EXPECT_TRUE(ranking[2].tied());
-  EXPECT_EQ(ranking_of(List{{Ranked::kLeast, 0}})[0].item(), Ranked::kLeast);
-  EXPECT_THROW(ranking_of(List{{Ranked::kMost + 1, 0}}), Error);
-  List alternating;
+  EXPECT_EQ(ranking_of(ScoredList{{Ranked::kLeast, 0}})[0].item(), Ranked::kLeast);
+  EXPECT_THROW(ranking_of(ScoredList{{Ranked::kMost + 1, 0}}), Error);
+  ScoredList alternating;
   for (int64_t i = 0; i < 40; ++i) alternating.push_back({i % 20, static_cast<double>(-i)});
   EXPECT_EQ(ranking_of(alternating).size(), 20u);
   EXPECT_NEAR(*rbo_of(alternating, alternating), 1, 1e-12);
-  EXPECT_EQ(tau_of(alternating, List(alternating.rbegin(), alternating.rend())), -1);
+  EXPECT_EQ(tau_of(alternating, ScoredList(alternating.rbegin(), alternating.rend())), -1);
 }
 
 }  // namespace

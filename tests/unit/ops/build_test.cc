@@ -6,13 +6,12 @@
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "unit/ops/infer_check.h"
 
 namespace dnn {
 namespace {
 
-Type floats(std::vector<Dim> dims) { return Type(DType::Float32, std::move(dims)); }
-
-std::string refusal(const std::function<void()>& body) {
+std::string refused_body(const std::function<void()>& body) {
   try {
     body();
   } catch (const Error& error) {
@@ -99,9 +98,9 @@ TEST(Build, RefusesWhatContradictsTheOperator) {
   const ValueId x = net.input("x", floats({2, 3}));
   const ValueId w = net.store("w", Tensor(DType::Float32, {4, 5}));
   net.set_name("dense");
-  EXPECT_EQ(refusal([&] { net.emit("MatMul", {x, w}); }).substr(0, 24), "3 node 'dense' (MatMul):");
-  EXPECT_EQ(refusal([&] { net.emit("LeakyRelu", {x}, {{"alpah", 1.0F}}); }).substr(0, 2), "4 ");
-  EXPECT_EQ(refusal([&] { net.emit("Add", {x}); }).substr(0, 2), "3 ");
+  EXPECT_EQ(refused_body([&] { net.emit("MatMul", {x, w}); }).substr(0, 24), "3 node 'dense' (MatMul):");
+  EXPECT_EQ(refused_body([&] { net.emit("LeakyRelu", {x}, {{"alpah", 1.0F}}); }).substr(0, 2), "4 ");
+  EXPECT_EQ(refused_body([&] { net.emit("Add", {x}); }).substr(0, 2), "3 ");
   EXPECT_EQ(net.graph().order().size(), 0U);
 }
 

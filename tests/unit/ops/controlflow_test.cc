@@ -3,6 +3,7 @@
 
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "unit/ops/infer_check.h"
 
 namespace dnn {
 namespace {
@@ -33,7 +34,6 @@ struct Builder {
   Attribute body() const { return std::make_shared<const Graph>(graph); }
 };
 
-Type floats(std::vector<Dim> dims) { return Type(DType::Float32, std::move(dims)); }
 std::string type_of(Graph graph, const std::string& name) {
   infer_types(graph);
   return graph.value(graph.find_value(name)).type.text();

@@ -4,21 +4,13 @@
 
 #include "unit/ops/infer_check.h"
 #include "unit/ops/lowering_check.h"
+#include "unit/ops/reference_check.h"
 
 namespace dnn {
 namespace {
 
 using V = std::vector<double>;
 using Texts = std::vector<std::string>;
-
-std::string refusal(const Node& node, const std::vector<const Tensor*>& inputs) {
-  try {
-    run_reference(node, inputs);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "(nothing thrown)";
-}
 
 // Samples 10, 20, 30 at normalised positions.
 V sampled(const std::vector<float>& positions, Attributes attributes) {

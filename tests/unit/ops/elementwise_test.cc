@@ -4,32 +4,20 @@
 #include "base/threads.h"
 #include "ops/elementwise.h"
 #include "unit/ops/lowering_check.h"
+#include "unit/ops/reference_check.h"
 
 namespace dnn {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kFloatInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 
-Tensor floats(const std::vector<float>& values) {
+Tensor float_row(const std::vector<float>& values) {
   return Tensor::of<float>({static_cast<int64_t>(values.size())}, values);
-}
-
-Tensor run(const std::string& op, const std::vector<const Tensor*>& inputs, Attributes attributes = {}) {
-  return run_reference(test_node(op, inputs, std::move(attributes)), inputs)[0];
-}
-
-ErrorKind kind_of(const std::string& op, const std::vector<const Tensor*>& inputs, Attributes attributes = {}) {
-  try {
-    run(op, inputs, std::move(attributes));
-  } catch (const Error& e) {
-    return e.kind();
-  }
-  return ErrorKind::Internal;
 }
 
 TEST(Elementwise, UnaryLoopsGiveTheReferencesBits) {
   const Tensor edges =
-      floats({0.0f, -0.0f, 1, -1, 0.5f, -0.5f, 2.5f, -3.5f, 88, -88, 1e30f, -1e30f, 1e-30f, kInf, kNan});
+      float_row({0.0f, -0.0f, 1, -1, 0.5f, -0.5f, 2.5f, -3.5f, 88, -88, 1e30f, -1e30f, 1e-30f, kFloatInf, kNan});
   const Tensor wide = convert(edges, DType::Float64);
   for (const char* op :
        {"Abs",   "Atan",        "Ceil",           "Celu",   "Elu",     "Erf",       "Exp",      "Floor",
@@ -39,7 +27,7 @@ TEST(Elementwise, UnaryLoopsGiveTheReferencesBits) {
     for (const Tensor* x : {&edges, &wide}) check_lowering(test_node(op, {x}), {x});
   }
   // The sign of Mish's NaN is open: the compiler orders the operands of its product.
-  const Tensor finite = floats({0.0f, 1, -1, 20, -20, 88, -88, 1e30f, -1e30f, 1e-30f});
+  const Tensor finite = float_row({0.0f, 1, -1, 20, -20, 88, -88, 1e30f, -1e30f, 1e-30f});
   check_lowering(test_node("Mish", {&finite}), {&finite});
   const Tensor unit = random_tensor(DType::Float32, {64});
   for (const char* op : {"Acos", "Asin", "Asinh", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan"})
@@ -47,7 +35,7 @@ TEST(Elementwise, UnaryLoopsGiveTheReferencesBits) {
 }
 
 TEST(Elementwise, ActivationsStayFiniteAndKeepNan) {
-  const Tensor x = floats({-1000, 1000, kNan});
+  const Tensor x = float_row({-1000, 1000, kNan});
   for (const char* op :
        {"Sigmoid", "Softplus", "Mish", "Swish", "Celu", "Elu", "Selu", "HardSigmoid", "HardSwish", "Gelu"}) {
     const Tensor y = run(op, {&x});
@@ -58,12 +46,12 @@ TEST(Elementwise, ActivationsStayFiniteAndKeepNan) {
 }
 
 TEST(Elementwise, SoftplusKeepsSmallValues) {
-  const Tensor x = floats({-20});
+  const Tensor x = float_row({-20});
   EXPECT_FLOAT_EQ(run("Softplus", {&x}).data<float>()[0], 2.0611537e-09f);
 }
 
 TEST(Elementwise, MaxAndMinPropagateNan) {
-  const Tensor a = floats({kNan, 1, 2}), b = floats({1, kNan, 3});
+  const Tensor a = float_row({kNan, 1, 2}), b = float_row({1, kNan, 3});
   for (const char* op : {"Max", "Min"}) {
     const std::vector<Tensor> y = check_lowering(test_node(op, {&a, &b}), {&a, &b});
     EXPECT_TRUE(std::isnan(y[0].data<float>()[0])) << op;
@@ -72,7 +60,7 @@ TEST(Elementwise, MaxAndMinPropagateNan) {
 }
 
 TEST(Elementwise, ClipTakesTheUpperBoundLast) {
-  const Tensor x = floats({-5, 0, 5, kNan}), low = Tensor::scalar<float>(3), high = Tensor::scalar<float>(1);
+  const Tensor x = float_row({-5, 0, 5, kNan}), low = Tensor::scalar<float>(3), high = Tensor::scalar<float>(1);
   const Tensor y = check_lowering(test_node("Clip", {&x, &low, &high}), {&x, &low, &high})[0];
   EXPECT_EQ(y.data<float>()[0], 1);
   EXPECT_EQ(y.data<float>()[2], 1);
@@ -97,7 +85,7 @@ TEST(Elementwise, IntegersWrapAndNeverTrap) {
 }
 
 TEST(Elementwise, ModFollowsTheDivisorOrTheDividend) {
-  const Tensor a = floats({-7, 7, -7, 5}), b = floats({3, -3, -3, kInf});
+  const Tensor a = float_row({-7, 7, -7, 5}), b = float_row({3, -3, -3, kFloatInf});
   EXPECT_EQ(to_doubles(run("Mod", {&a, &b})), (std::vector<double>{2, -2, -1, 5}));
   EXPECT_EQ(to_doubles(run("Mod", {&a, &b}, {{"fmod", int64_t{1}}})), (std::vector<double>{-1, 1, -1, 5}));
 }

@@ -3,6 +3,7 @@
 
 #include "unit/ops/infer_check.h"
 #include "unit/ops/lowering_check.h"
+#include "unit/ops/reference_check.h"
 
 namespace dnn {
 namespace {
@@ -11,20 +12,8 @@ using V = std::vector<double>;
 using Ints = std::vector<int64_t>;
 using Texts = std::vector<std::string>;
 
-Tensor ints(const Ints& values) { return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values); }
-Type floats(std::vector<Dim> dims) { return Type(DType::Float32, std::move(dims)); }
-
 V values_of(const Node& node, const std::vector<const Tensor*>& inputs) {
   return to_doubles(run_reference(node, inputs)[0]);
-}
-
-std::string refusal(const Node& node, const std::vector<const Tensor*>& inputs) {
-  try {
-    run_reference(node, inputs);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "(nothing thrown)";
 }
 
 TEST(TopK, TiesNaNsAndRefusals) {

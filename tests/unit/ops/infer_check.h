@@ -7,6 +7,8 @@
 
 namespace dnn {
 
+inline Type floats(std::vector<Dim> dims) { return Type(DType::Float32, std::move(dims)); }
+
 // An input of infer(): a type, and its value where it is known.
 struct Known {
   Type type;

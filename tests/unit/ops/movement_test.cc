@@ -5,6 +5,7 @@
 
 #include "unit/ops/infer_check.h"
 #include "unit/ops/lowering_check.h"
+#include "unit/ops/reference_check.h"
 
 namespace dnn {
 namespace {
@@ -12,16 +13,13 @@ namespace {
 using Texts = std::vector<std::string>;
 using Ints = std::vector<int64_t>;
 
-Tensor ints(const Ints& values) { return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values); }
 // 0, 1, 2, ... in row-major order.
 Tensor counting(const Shape& shape, DType dtype = DType::Float32) {
   Tensor tensor(DType::Int64, shape);
   std::iota(tensor.mutable_data<int64_t>(), tensor.mutable_data<int64_t>() + tensor.size(), int64_t{0});
   return convert(tensor, dtype);
 }
-Type floats(std::vector<Dim> dims) { return Type(DType::Float32, std::move(dims)); }
-
-std::string refusal(const Node& node, const std::vector<const Tensor*>& inputs) {
+std::string malformed_refusal(const Node& node, const std::vector<const Tensor*>& inputs) {
   try {
     run_reference(node, inputs);
   } catch (const Error& e) {
@@ -69,8 +67,10 @@ TEST(Reshape, LoopsFollowTheFlatOrder) {
 
 TEST(Reshape, RefusesHostileShapes) {
   const Tensor x = counting({2, 3}), huge = ints({int64_t{1} << 61, 8}), six = ints({5});
-  EXPECT_NE(refusal(test_node("Reshape", {&x, &huge}), {&x, &huge}).find("too many elements"), std::string::npos);
-  EXPECT_NE(refusal(test_node("Reshape", {&x, &six}), {&x, &six}).find("does not reshape"), std::string::npos);
+  EXPECT_NE(malformed_refusal(test_node("Reshape", {&x, &huge}), {&x, &huge}).find("too many elements"),
+            std::string::npos);
+  EXPECT_NE(malformed_refusal(test_node("Reshape", {&x, &six}), {&x, &six}).find("does not reshape"),
+            std::string::npos);
 }
 
 TEST(Flatten, TypesAndLoops) {
@@ -91,7 +91,7 @@ TEST(Squeeze, TypesValuesRefusals) {
   const Tensor x = counting({2, 1, 3, 1});
   EXPECT_EQ(moved(test_node("Squeeze", {&x, &axes}), {&x, &axes}).shape(), (Shape{2, 3}));
   const Tensor wrong = ints({0});
-  EXPECT_EQ(refusal(test_node("Squeeze", {&x, &wrong}), {&x, &wrong}),
+  EXPECT_EQ(malformed_refusal(test_node("Squeeze", {&x, &wrong}), {&x, &wrong}),
             "unnamed node (Squeeze): axis 0 of ?[2,1,3,1] is not of extent 1");
 }
 
@@ -101,7 +101,7 @@ TEST(Unsqueeze, TypesValuesRefusals) {
             Texts{"float32[1,N,2,1]"});
   const Tensor x = counting({2, 3});
   EXPECT_EQ(moved(test_node("Unsqueeze", {&x, &axes}), {&x, &axes}).shape(), (Shape{1, 2, 3, 1}));
-  EXPECT_EQ(refusal(test_node("Unsqueeze", {&x, &twice}), {&x, &twice}),
+  EXPECT_EQ(malformed_refusal(test_node("Unsqueeze", {&x, &twice}), {&x, &twice}),
             "unnamed node (Unsqueeze): axis 0 is given twice");
 }
 
@@ -119,7 +119,7 @@ TEST(Transpose, MovesEveryDtype) {
   EXPECT_EQ(inferred(infer_node("Transpose", 1, perm), {floats({Dim(std::string("N")), 2, 3})}),
             Texts{"float32[3,N,2]"});
   const Tensor x = counting({2, 2, 2});
-  EXPECT_EQ(refusal(test_node("Transpose", {&x}, {{"perm", Ints{0, 0, 1}}}), {&x}),
+  EXPECT_EQ(malformed_refusal(test_node("Transpose", {&x}, {{"perm", Ints{0, 0, 1}}}), {&x}),
             "unnamed node (Transpose): axis 0 is given twice");
 }
 
@@ -177,10 +177,10 @@ TEST(Slice, TypesOfUnknownExtents) {
 TEST(Slice, EmptyResultAndRefusals) {
   const Tensor x = counting({3}), one = ints({1}), zero = ints({0});
   EXPECT_EQ(run_reference(test_node("Slice", {&x, &one, &one}), {&x, &one, &one})[0].shape(), (Shape{0}));
-  EXPECT_EQ(refusal(test_node("Slice", {&x, &zero, &one, &zero, &zero}), {&x, &zero, &one, &zero, &zero}),
+  EXPECT_EQ(malformed_refusal(test_node("Slice", {&x, &zero, &one, &zero, &zero}), {&x, &zero, &one, &zero, &zero}),
             "unnamed node (Slice): a step of 0");
   const Tensor both = ints({0, 0});
-  EXPECT_EQ(refusal(test_node("Slice", {&x, &both, &both, &both}), {&x, &both, &both, &both}),
+  EXPECT_EQ(malformed_refusal(test_node("Slice", {&x, &both, &both, &both}), {&x, &both, &both, &both}),
             "unnamed node (Slice): axis 0 is given twice");
 }
 
@@ -198,7 +198,7 @@ TEST(Split, EvenUnevenAndGiven) {
   EXPECT_EQ(inferred(node, {floats({Dim(std::string("N")), 7}), sizes}),
             (Texts{"float32[N,4]", "float32[N,0]", "float32[N,3]"}));
   const Tensor wrong = ints({4, 4, -1});
-  EXPECT_EQ(refusal(node, {&x, &wrong}), "unnamed node (Split): split [4,4,-1] of an extent of 7");
+  EXPECT_EQ(malformed_refusal(node, {&x, &wrong}), "unnamed node (Split): split [4,4,-1] of an extent of 7");
 }
 
 TEST(Gather, IndicesKnownOrNot) {
@@ -216,7 +216,7 @@ TEST(Gather, IndicesKnownOrNot) {
   EXPECT_EQ(inferred(infer_node("Gather", 2, axis), {floats({Dim(std::string("N")), 5}), Type(DType::Int64, {2, 3})}),
             Texts{"float32[N,2,3]"});
   const Tensor far = ints({5});
-  EXPECT_EQ(refusal(test_node("Gather", {&x, &far}, axis), {&x, &far}),
+  EXPECT_EQ(malformed_refusal(test_node("Gather", {&x, &far}, axis), {&x, &far}),
             "unnamed node (Gather): index 5 is out of range for an extent of 5");
 }
 
@@ -227,8 +227,10 @@ TEST(Expand, BroadcastsBothWays) {
   EXPECT_EQ(y.data<float>()[4], 1);
   EXPECT_EQ(inferred(infer_node("Expand", 2), {floats({Dim(std::string("N")), 1}), shape}), Texts{"float32[2,N,4]"});
   const Tensor wrong = ints({2, 4}), huge = ints({int64_t{1} << 40, 3, int64_t{1} << 20});
-  EXPECT_NE(refusal(test_node("Expand", {&x, &wrong}), {&x, &wrong}).find("do not broadcast"), std::string::npos);
-  EXPECT_NE(refusal(test_node("Expand", {&x, &huge}), {&x, &huge}).find("does not fit in memory"), std::string::npos);
+  EXPECT_NE(malformed_refusal(test_node("Expand", {&x, &wrong}), {&x, &wrong}).find("do not broadcast"),
+            std::string::npos);
+  EXPECT_NE(malformed_refusal(test_node("Expand", {&x, &huge}), {&x, &huge}).find("does not fit in memory"),
+            std::string::npos);
 }
 
 TEST(Tile, RepeatsByAxis) {
@@ -238,7 +240,8 @@ TEST(Tile, RepeatsByAxis) {
   EXPECT_EQ(y.data<float>()[6 * 3 + 4], 4);
   const Tensor none = ints({0, 1}), negative = ints({-1, 1});
   EXPECT_EQ(run_reference(test_node("Tile", {&x, &none}), {&x, &none})[0].shape(), (Shape{0, 3}));
-  EXPECT_EQ(refusal(test_node("Tile", {&x, &negative}), {&x, &negative}), "unnamed node (Tile): repeats [-1,1]");
+  EXPECT_EQ(malformed_refusal(test_node("Tile", {&x, &negative}), {&x, &negative}),
+            "unnamed node (Tile): repeats [-1,1]");
 }
 
 std::vector<double> padded(const std::string& mode, const Ints& pads, int64_t n = 4) {
@@ -272,12 +275,12 @@ TEST(Pad, FillValueAxesAndTypes) {
   EXPECT_EQ(inferred(infer_node("Pad", 4), {floats({Dim(std::string("N")), 3}), pads, value, axes}),
             Texts{"float32[N,6]"});
   const Tensor wrong = ints({7});
-  EXPECT_EQ(refusal(test_node("Pad", {&x, &pads, &wrong, &axes}), {&x, &pads, &wrong, &axes}),
+  EXPECT_EQ(malformed_refusal(test_node("Pad", {&x, &pads, &wrong, &axes}), {&x, &pads, &wrong, &axes}),
             "unnamed node (Pad): constant_value int64[1] for data of float32");
   const Tensor huge = ints({INT64_MAX, INT64_MAX}), cut = ints({-5, 1});
-  EXPECT_NE(refusal(test_node("Pad", {&x, &huge, nullptr, &axes}), {&x, &huge, nullptr, &axes}).find("pads"),
+  EXPECT_NE(malformed_refusal(test_node("Pad", {&x, &huge, nullptr, &axes}), {&x, &huge, nullptr, &axes}).find("pads"),
             std::string::npos);
-  EXPECT_NE(refusal(test_node("Pad", {&x, &cut, nullptr, &axes}), {&x, &cut, nullptr, &axes}).find("pads"),
+  EXPECT_NE(malformed_refusal(test_node("Pad", {&x, &cut, nullptr, &axes}), {&x, &cut, nullptr, &axes}).find("pads"),
             std::string::npos);
 }
 

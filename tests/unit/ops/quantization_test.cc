@@ -10,7 +10,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-ErrorKind refusal(const Node& node, const std::vector<const Tensor*>& inputs) {
+ErrorKind refused_kind(const Node& node, const std::vector<const Tensor*>& inputs) {
   try {
     run_reference(node, inputs);
   } catch (const Error& e) {
@@ -80,14 +80,14 @@ TEST(QuantizeLinear, WhatFloatCannotHoldIsLeftToTheInterpreter) {
 TEST(QuantizeLinear, RefusesScalesThatDoNotFit) {
   const Tensor x(DType::Float32, {2, 3}), three = Tensor::of<float>({3}, {1, 1, 1}), square(DType::Float32, {2, 2}),
                                           zero(DType::UInt8, {2});
-  EXPECT_EQ(refusal(test_node("QuantizeLinear", {&x, &three}, {{"axis", int64_t{0}}}), {&x, &three}),
+  EXPECT_EQ(refused_kind(test_node("QuantizeLinear", {&x, &three}, {{"axis", int64_t{0}}}), {&x, &three}),
             ErrorKind::Malformed);
-  EXPECT_EQ(refusal(test_node("QuantizeLinear", {&x, &square}), {&x, &square}), ErrorKind::Malformed);
-  EXPECT_EQ(refusal(test_node("QuantizeLinear", {&x, &three, &zero}), {&x, &three, &zero}), ErrorKind::Malformed);
+  EXPECT_EQ(refused_kind(test_node("QuantizeLinear", {&x, &square}), {&x, &square}), ErrorKind::Malformed);
+  EXPECT_EQ(refused_kind(test_node("QuantizeLinear", {&x, &three, &zero}), {&x, &three, &zero}), ErrorKind::Malformed);
   const Attributes blocks = {{"block_size", int64_t{4}}};
-  EXPECT_EQ(refusal(test_node("DequantizeLinear", {&x, &square}, blocks), {&x, &square}), ErrorKind::Malformed);
+  EXPECT_EQ(refused_kind(test_node("DequantizeLinear", {&x, &square}, blocks), {&x, &square}), ErrorKind::Malformed);
   const Attributes to_float = {{"output_dtype", int64_t{1}}};
-  EXPECT_EQ(refusal(test_node("QuantizeLinear", {&x, &three}, to_float), {&x, &three}), ErrorKind::Unsupported);
+  EXPECT_EQ(refused_kind(test_node("QuantizeLinear", {&x, &three}, to_float), {&x, &three}), ErrorKind::Unsupported);
 }
 
 TEST(DequantizeLinear, SubtractsExactly) {
@@ -138,7 +138,7 @@ TEST(QLinearMatMul, TakesScalesPerRowAndPerColumn) {
   EXPECT_EQ(to_int64s(run_reference(test_node("QLinearMatMul", inputs), inputs)[0]), (Ints{1, 20, 6, 80}));
   const Tensor three = Tensor::of<float>({3}, {1, 1, 1});
   const std::vector<const Tensor*> wrong = {&a, &three, &zero, &b, &columns, &column_zeros, &one, &zero};
-  EXPECT_EQ(refusal(test_node("QLinearMatMul", wrong), wrong), ErrorKind::Malformed);
+  EXPECT_EQ(refused_kind(test_node("QLinearMatMul", wrong), wrong), ErrorKind::Malformed);
 }
 
 }  // namespace

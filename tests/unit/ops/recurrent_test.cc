@@ -4,12 +4,12 @@
 namespace dnn {
 namespace {
 
-struct Layer {
+struct RecurrentLayer {
   const char* op;
   int64_t gates;
   int outputs;
 };
-constexpr Layer kLayers[] = {{"RNN", 1, 2}, {"GRU", 3, 2}, {"LSTM", 4, 3}};
+constexpr RecurrentLayer kLayers[] = {{"RNN", 1, 2}, {"GRU", 3, 2}, {"LSTM", 4, 3}};
 
 // Steps [first, last) of a [S, B, C] tensor, backward where asked, of one sequence of the batch.
 Tensor steps(const Tensor& x, int64_t first, int64_t last, int64_t b, bool backward) {
@@ -35,7 +35,7 @@ TEST(Recurrent, DirectionsAndLengthsAgreeWithSingleRuns) {
   constexpr int64_t kSteps = 4, kBatch = 3, kInputs = 2, kHidden = 3;
   const int64_t lengths[] = {4, 1, 3};
   const Tensor length = Tensor::of<int32_t>({3}, {4, 1, 3});
-  for (const Layer& layer : kLayers) {
+  for (const RecurrentLayer& layer : kLayers) {
     const int64_t width = layer.gates * kHidden;
     const Tensor x = random_tensor(DType::Float64, {kSteps, kBatch, kInputs}, 1),
                  w = random_tensor(DType::Float64, {2, width, kInputs}, 2),

@@ -11,7 +11,7 @@
 namespace dnn {
 namespace {
 
-std::string refusal(const Node& node) {
+std::string schema_refusal(const Node& node) {
   try {
     check_schema(node, *find_op(node.domain, node.op));
   } catch (const Error& error) {
@@ -44,26 +44,26 @@ TEST(Schema, EveryOperatorStatesItsTraitsAndEachAttribute) {
 }
 
 TEST(Schema, UnknownMistypedAndMissingAttributesAreRefused) {
-  EXPECT_EQ(refusal(node_of("LeakyRelu", {{"alpha", 0.5F}})), "");
-  EXPECT_EQ(refusal(node_of("LeakyRelu", {{"alpah", 0.5F}})),
+  EXPECT_EQ(schema_refusal(node_of("LeakyRelu", {{"alpha", 0.5F}})), "");
+  EXPECT_EQ(schema_refusal(node_of("LeakyRelu", {{"alpah", 0.5F}})),
             "4 node 'n' (LeakyRelu): the operator has no attribute \"alpah\", the nearest is \"alpha\"; "
             "dnn-convert --ignore-attribute NAME reads the model without it");
-  EXPECT_EQ(refusal(node_of("LeakyRelu", {{"alpha", int64_t{1}}})),
+  EXPECT_EQ(schema_refusal(node_of("LeakyRelu", {{"alpha", int64_t{1}}})),
             "3 node 'n' (LeakyRelu): attribute 'alpha' is not a float");
-  EXPECT_EQ(refusal(node_of("Concat", {})), "3 node 'n' (Concat): attribute 'axis' is missing");
+  EXPECT_EQ(schema_refusal(node_of("Concat", {})), "3 node 'n' (Concat): attribute 'axis' is missing");
   for (const OpDef& op : all_ops()) {
     Node node = node_of(op.name, {{"no_such_attribute", int64_t{1}}});
     node.domain = op.domain;
-    EXPECT_EQ(refusal(node).substr(0, 2), "4 ") << op.name;
+    EXPECT_EQ(schema_refusal(node).substr(0, 2), "4 ") << op.name;
     node.attributes.clear();
     node.inputs.assign(static_cast<size_t>(op.max_inputs + 1), kNoValue);
     if (op.max_inputs >= 0) {
-      EXPECT_EQ(refusal(node).substr(0, 2), "3 ") << op.name;
+      EXPECT_EQ(schema_refusal(node).substr(0, 2), "3 ") << op.name;
     }
     node.inputs.clear();
     node.outputs.assign(static_cast<size_t>(op.max_outputs + 1), kNoValue);
     if (op.max_outputs >= 0) {
-      EXPECT_EQ(refusal(node).substr(0, 2), "3 ") << op.name;
+      EXPECT_EQ(schema_refusal(node).substr(0, 2), "3 ") << op.name;
     }
   }
 }

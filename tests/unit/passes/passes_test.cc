@@ -177,13 +177,13 @@ TEST(Passes, NamesAliasesAndMistakes) {
 
 // The tile and, by its products, the form of the WinogradConv that a convolution becomes; "" where it stays. `large`: in a network
 // whose weights fill the caches.
-struct Layer {
+struct PassedLayer {
   int64_t channels, side;
   bool large = true;
   int64_t high = 3, wide = 3, stride = 1, batch = 1;
   bool alone = true;
 };
-std::string winograd_form(const Layer& layer, const std::string& processor, int64_t lanes = 16) {
+std::string winograd_form(const PassedLayer& layer, const std::string& processor, int64_t lanes = 16) {
   const int64_t c = layer.channels;
   Graph graph = parse_graph(cat("graph \"g\" {\n opset 13\n input x: float32[", layer.batch, ",", c, ",", layer.side,
                                 ",", layer.side, "]\n const w: float32[", c, ",", c, ",", layer.high, ",", layer.wide,

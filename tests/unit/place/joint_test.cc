@@ -8,7 +8,6 @@
 
 #include "base/affinity.h"
 #include "base/error.h"
-#include "cache.h"
 #include "codegen/memory_plan.h"
 #include "graph/text.h"
 #include "ops/op.h"
@@ -16,6 +15,7 @@
 #include "place/measure.h"
 #include "place/open.h"
 #include "place/package.h"
+#include "unit/place/options.h"
 
 namespace dnn::place {
 namespace {
@@ -27,7 +27,7 @@ std::string numbers(int n) {
 }
 
 // Blocks of two branches, whose outputs are joined, and a sum past each block.
-Graph network() {
+Graph joined_network() {
   std::string text = cat(R"(graph "net" {
   opset 21
   input x: float32[1,16,12,12]
@@ -48,13 +48,6 @@ Graph network() {
   Graph graph = parse_graph(text + "  y = GlobalAveragePool(s3) @pool\n  output y\n  output s2\n}");
   infer_types(graph);
   return graph;
-}
-
-CompileOptions options(int opt) {
-  CompileOptions o;
-  o.opt = opt;
-  o.build.cache_folder = test_cache();
-  return o;
 }
 
 std::vector<Part> two_processors() {
@@ -87,7 +80,7 @@ void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& wa
 }
 
 TEST(Joint, BranchesGiveTheBitsOfOneProcessor) {
-  const Graph graph = network();
+  const Graph graph = joined_network();
   const std::vector<Part> parts = two_processors();
   const std::vector<Tensor> inputs = inputs_for(graph);
   for (int opt = 1; opt <= 4; ++opt) {
@@ -105,7 +98,7 @@ TEST(Joint, BranchesGiveTheBitsOfOneProcessor) {
 
 // However the nodes are dealt out, values that are in use at once do not share memory.
 TEST(Joint, AnyPlacementGivesTheBitsOfOneProcessor) {
-  const Graph graph = network();
+  const Graph graph = joined_network();
   const std::vector<Part> parts = two_processors();
   const std::vector<Tensor> inputs = inputs_for(graph), wanted = alone(graph, parts[0], 3);
   std::mt19937 random(5);
@@ -120,7 +113,7 @@ TEST(Joint, AnyPlacementGivesTheBitsOfOneProcessor) {
 }
 
 TEST(Joint, OtherDevicesAndOnePartAreNotShared) {
-  const Graph graph = network();
+  const Graph graph = joined_network();
   const Plan plan = cut_into_segments(graph, by_branches(graph));
   EXPECT_FALSE(compile_joint(graph, plan, parse_parts("C=cpu,D=reference"), options(3)));
   const Plan one = cut_into_segments(graph, std::vector<size_t>(static_cast<size_t>(graph.node_slots()), 0));
@@ -161,7 +154,7 @@ TEST(Joint, MemoryIsSharedOnlyByValuesThatAreApart) {
   EXPECT_NE(at[0], at[1]);
 }
 
-std::shared_ptr<const Package> written_and_read(const Package& package) {
+std::shared_ptr<const Package> through_a_file(const Package& package) {
   const PackageKey key{std::string(32, 'k')};
   StringSink sink;
   write_package(package, sink, key);
@@ -169,17 +162,18 @@ std::shared_ptr<const Package> written_and_read(const Package& package) {
   return parse_package(as_bytes(*owner), owner, key).package;
 }
 
-Package placed() {
-  const Graph graph = network(), ready = ready_to_place(graph);
+Package placed_jointly() {
+  const Graph graph = joined_network(), ready = ready_to_place(graph);
   return make_placed(graph, ready, two_processors(), by_branches(ready), options(3));
 }
 
 TEST(JointPackage, IsWrittenAndReadAndRuns) {
-  const Package made = placed();
+  const Package made = placed_jointly();
   ASSERT_NE(made.placed->whole, nullptr);
-  const std::shared_ptr<const Package> read = written_and_read(made);
+  const std::shared_ptr<const Package> read = through_a_file(made);
   ASSERT_NE(read->placed->whole, nullptr);
-  const std::vector<Tensor> inputs = inputs_for(network()), wanted = alone(network(), two_processors()[0], 3);
+  const std::vector<Tensor> inputs = inputs_for(joined_network()),
+                            wanted = alone(joined_network(), two_processors()[0], 3);
   PlacedSession session(read, {});
   for (int run = 0; run < 5; ++run) expect_same(session.run(inputs), wanted, "");
   std::vector<std::string> seen;
@@ -189,13 +183,13 @@ TEST(JointPackage, IsWrittenAndReadAndRuns) {
     EXPECT_EQ(std::count(seen.begin(), seen.end(), name), 1) << name;
 }
 
-std::string refused(const std::function<void(Placed& placed)>& change) {
-  Package package = placed();
+std::string refused_plan(const std::function<void(Placed& placed_jointly)>& change) {
+  Package package = placed_jointly();
   auto plan = std::make_shared<Placed>(*package.placed);
   change(*plan);
   package.placed = plan;
   try {
-    PlacedSession(written_and_read(package), {});
+    PlacedSession(through_a_file(package), {});
   } catch (const Error& e) {
     return cat(e.exit_code(), " ", e.what());
   }
@@ -208,19 +202,20 @@ TEST(JointPackage, DamagedPlansAreRefused) {
     return *std::find_if(p.segments.begin(), p.segments.end(),
                          [](const PlacedSegment& s) { return s.steps.size() > 1; });
   };
-  EXPECT_EQ(refused([](Placed&) {}), "accepted");
-  EXPECT_EQ(refused([&](Placed& p) { first_with_steps(p).steps.pop_back(); }),
+  EXPECT_EQ(refused_plan([](Placed&) {}), "accepted");
+  EXPECT_EQ(refused_plan([&](Placed& p) { first_with_steps(p).steps.pop_back(); }),
             damaged + "no segment has one of the steps");
-  EXPECT_EQ(refused([&](Placed& p) { first_with_steps(p).steps.push_back(1 << 20); }),
+  EXPECT_EQ(refused_plan([&](Placed& p) { first_with_steps(p).steps.push_back(1 << 20); }),
             damaged + "step 1048576 is not one segment's, in its order");
-  EXPECT_EQ(
-      refused([&](Placed& p) { std::swap(first_with_steps(p).steps[0], first_with_steps(p).steps[1]); }).substr(0, 28),
-      damaged + "step ");
-  EXPECT_EQ(refused([&](Placed& p) { first_with_steps(p).inputs[0] = -1; }).substr(0, 31), damaged + "segment ");
+  EXPECT_EQ(refused_plan([&](Placed& p) {
+              std::swap(first_with_steps(p).steps[0], first_with_steps(p).steps[1]);
+            }).substr(0, 28),
+            damaged + "step ");
+  EXPECT_EQ(refused_plan([&](Placed& p) { first_with_steps(p).inputs[0] = -1; }).substr(0, 31), damaged + "segment ");
   // A step of another segment writes what this one does not list.
-  EXPECT_EQ(refused([](Placed& p) { std::swap(p.segments.front().steps, p.segments.back().steps); }),
+  EXPECT_EQ(refused_plan([](Placed& p) { std::swap(p.segments.front().steps, p.segments.back().steps); }),
             damaged + "a segment uses a value that it does not list");
-  EXPECT_EQ(refused([](Placed& p) { p.whole = nullptr; }).substr(0, damaged.size()), damaged);
+  EXPECT_EQ(refused_plan([](Placed& p) { p.whole = nullptr; }).substr(0, damaged.size()), damaged);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "base/affinity.h"
 #include "base/error.h"
-#include "cache.h"
 #include "graph/text.h"
 #include "infer/trace.h"
 #include "interp/interpreter.h"
@@ -17,6 +16,7 @@
 #include "place/measure.h"
 #include "place/rules.h"
 #include "place/timeline.h"
+#include "unit/place/options.h"
 
 namespace dnn::place {
 namespace {
@@ -24,7 +24,7 @@ namespace {
 const PackageKey kKey{std::string(32, 'k')};
 
 // Two branches of convolutions, a concatenation, a sum past a branch, a pool and a product.
-Graph network() {
+Graph packaged_network() {
   const auto numbers = [](int n) {
     std::vector<std::string> list;
     for (int i = 0; i < n; ++i) list.push_back(cat((i * 37 % 19 - 9) / 16.0));
@@ -63,13 +63,6 @@ Graph network() {
 })"));
 }
 
-CompileOptions options(int opt) {
-  CompileOptions o;
-  o.opt = opt;
-  o.build.cache_folder = test_cache();
-  return o;
-}
-
 std::vector<std::string> device_lists() {
   std::vector<std::string> lists = {"C=reference,D=reference", "C=reference,D=cpu"};
   const std::vector<int> cores = allowed_processors();
@@ -87,13 +80,13 @@ std::shared_ptr<const Package> written_and_read(const Package& package) {
   return opened.package;
 }
 
-Package placed(const std::string& devices, const std::vector<size_t>& places, int opt) {
-  const Graph graph = network(), ready = ready_to_place(graph);
+Package placed_on(const std::string& devices, const std::vector<size_t>& places, int opt) {
+  const Graph graph = packaged_network(), ready = ready_to_place(graph);
   return make_placed(graph, ready, parse_parts(devices), places, options(opt));
 }
 
 std::vector<size_t> places_for(const std::string& rules, const std::string& devices) {
-  return places_by_rules(ready_to_place(network()), parse_parts(devices), rules, "rules");
+  return places_by_rules(ready_to_place(packaged_network()), parse_parts(devices), rules, "rules");
 }
 
 // The outputs of the segments run one after another, each in a session of its own.
@@ -117,17 +110,17 @@ std::vector<Tensor> one_after_another(const Package& package, const std::vector<
 
 // Shapes are computed before the graph is cut, so that no part waits for them.
 TEST(PlacedPackage, ArithmeticOnShapesIsNoPart) {
-  const Graph ready = ready_to_place(network());
+  const Graph ready = ready_to_place(packaged_network());
   for (NodeId id : ready.order()) EXPECT_NE(ready.node(id).op, "Shape");
 }
 
 TEST(PlacedPackage, GivesTheBitsOfEachDeviceAlone) {
-  const std::vector<Tensor> inputs = inputs_for(network());
+  const std::vector<Tensor> inputs = inputs_for(packaged_network());
   const char* const placements[] = {"C *", "D *", "C *\nD left*", "C *\nD right\nD gate",
                                     "D *\nC stem .. stem_relu\nC product"};
   for (const std::string& devices : device_lists()) {
     for (const char* rules : placements) {
-      const Package made = placed(devices, places_for(rules, devices), 3);
+      const Package made = placed_on(devices, places_for(rules, devices), 3);
       const std::shared_ptr<const Package> package = written_and_read(made);
       PlacedSession session(package, {});
       EXPECT_EQ(session.device(), devices);
@@ -139,7 +132,7 @@ TEST(PlacedPackage, GivesTheBitsOfEachDeviceAlone) {
 
 // At level 0 the reference computes what the network says, however it is cut: all 2^n placements of the branches.
 TEST(PlacedPackage, AnyPlacementOfTheReferenceIsTheNetwork) {
-  const Graph graph = network(), ready = ready_to_place(graph);
+  const Graph graph = packaged_network(), ready = ready_to_place(graph);
   const std::vector<Tensor> inputs = inputs_for(graph);
   const Tensor wanted = interpret(graph, inputs)[0];
   const std::vector<Part> parts = parse_parts("C=reference,D=reference");
@@ -153,7 +146,7 @@ TEST(PlacedPackage, AnyPlacementOfTheReferenceIsTheNetwork) {
 }
 
 TEST(PlacedPackage, IsWrittenTheSameAgain) {
-  const Package made = placed("C=reference,D=cpu", places_for("C *\nD left*", "C=reference,D=cpu"), 3);
+  const Package made = placed_on("C=reference,D=cpu", places_for("C *\nD left*", "C=reference,D=cpu"), 3);
   StringSink once, again;
   write_package(*written_and_read(made), once, kKey);
   write_package(*written_and_read(*written_and_read(made)), again, kKey);
@@ -161,7 +154,7 @@ TEST(PlacedPackage, IsWrittenTheSameAgain) {
 }
 
 TEST(PlacedPackage, OtherDevicesRefuseIt) {
-  const auto package = written_and_read(placed("C=reference", places_for("C *", "C=reference"), 0));
+  const auto package = written_and_read(placed_on("C=reference", places_for("C *", "C=reference"), 0));
   for (const char* device : {"cpu", "reference"}) {
     try {
       open_session(device, package);
@@ -175,10 +168,10 @@ TEST(PlacedPackage, OtherDevicesRefuseIt) {
 
 TEST(PlacedPackage, TracesTheValuesOfTheSource) {
   const auto package = std::make_shared<Package>(
-      placed("C=reference,D=reference", places_for("C *\nD left*", "C=reference,D=reference"), 0));
-  const std::vector<Tensor> inputs = inputs_for(network());
+      placed_on("C=reference,D=reference", places_for("C *\nD left*", "C=reference,D=reference"), 0));
+  const std::vector<Tensor> inputs = inputs_for(packaged_network());
   PlacedSession session(package, {});
-  Graph graph = network();
+  Graph graph = packaged_network();
   infer_types(graph);
   std::map<std::string, Tensor> wanted;
   interpret(graph, inputs, [&](const Graph& g, ValueId id, const Tensor& t) { wanted[g.value(id).name] = t; });
@@ -190,10 +183,10 @@ TEST(PlacedPackage, TracesTheValuesOfTheSource) {
 
 TEST(PlacedPackage, SaysWhenItsSegmentsRan) {
   const auto package = std::make_shared<Package>(
-      placed("C=reference,D=reference", places_for("C *\nD left*", "C=reference,D=reference"), 0));
+      placed_on("C=reference,D=reference", places_for("C *\nD left*", "C=reference,D=reference"), 0));
   PlacedSession session(package, {});
   session.enable_profile(true);
-  const std::vector<Tensor> inputs = inputs_for(network());
+  const std::vector<Tensor> inputs = inputs_for(packaged_network());
   for (int i = 0; i < 3; ++i) session.run(inputs);
   ASSERT_EQ(session.runs().size(), 3u);
   const RunReport report = report_runs(session.parallel(), session.runs());
@@ -207,9 +200,9 @@ TEST(PlacedPackage, SaysWhenItsSegmentsRan) {
 }
 
 // A plan with one thing changed, as if it had been signed so.
-std::string refused(const std::function<void(Placed& placed, Package& package)>& change) {
+std::string refused_package(const std::function<void(Placed& placed_on, Package& package)>& change) {
   const std::string devices = "C=reference,D=reference";
-  Package package = placed(devices, places_for("C *\nD left*", devices), 0);
+  Package package = placed_on(devices, places_for("C *\nD left*", devices), 0);
   auto plan = std::make_shared<Placed>(*package.placed);
   change(*plan, package);
   if (package.placed != nullptr) package.placed = plan;
@@ -223,7 +216,7 @@ std::string refused(const std::function<void(Placed& placed, Package& package)>&
 
 TEST(PlacedPackage, DamagedPlansAreRefused) {
   const auto plan_only = [](const std::function<void(Placed&)>& change) {
-    return refused([&](Placed& placed, Package&) { change(placed); });
+    return refused_package([&](Placed& placed_on, Package&) { change(placed_on); });
   };
   EXPECT_EQ(plan_only([](Placed&) {}), "accepted");
   const std::string damaged = "3 the plan is damaged: ";
@@ -247,13 +240,13 @@ TEST(PlacedPackage, DamagedPlansAreRefused) {
 
 TEST(PlacedPackage, APlanAndItsVariantBelongTogether) {
   const std::string damaged = "3 the plan is damaged: ";
-  EXPECT_EQ(refused([](Placed&, Package& p) { p.placed = nullptr; }).substr(0, damaged.size()), damaged);
-  EXPECT_EQ(refused([](Placed&, Package& p) { p.variants[0].target.backend = "c"; }).substr(0, damaged.size()),
+  EXPECT_EQ(refused_package([](Placed&, Package& p) { p.placed = nullptr; }).substr(0, damaged.size()), damaged);
+  EXPECT_EQ(refused_package([](Placed&, Package& p) { p.variants[0].target.backend = "c"; }).substr(0, damaged.size()),
             damaged);
-  EXPECT_EQ(refused([](Placed& placed, Package& p) {
-              auto segment = std::make_shared<Package>(*placed.segments[0].package);
+  EXPECT_EQ(refused_package([](Placed& placed_on, Package& p) {
+              auto segment = std::make_shared<Package>(*placed_on.segments[0].package);
               segment->placed = p.placed;
-              placed.segments[0].package = segment;
+              placed_on.segments[0].package = segment;
             }),
             damaged + "segment 0 has no package");
 }
@@ -267,7 +260,7 @@ class GoneSession : public Session {
 
 TEST(PlacedSession, AFailureOfTheCallersPartIsNamed) {
   const std::string devices = "C=reference,D=reference";
-  const Package package = placed(devices, places_for("C *\nD left*", devices), 0);
+  const Package package = placed_on(devices, places_for("C *\nD left*", devices), 0);
   for (size_t failing = 0; failing < package.placed->segments.size(); ++failing) {
     std::vector<std::unique_ptr<Session>> sessions;
     const std::vector<Part> parts = parse_parts(devices);
@@ -281,7 +274,7 @@ TEST(PlacedSession, AFailureOfTheCallersPartIsNamed) {
     ParallelSession session(plan_of(package), parts, std::move(sessions));
     for (int i = 0; i < 2; ++i) {
       try {
-        session.run(inputs_for(network()));
+        session.run(inputs_for(packaged_network()));
         FAIL();
       } catch (const Error& e) {
         const PlacedSegment& segment = package.placed->segments[failing];
@@ -294,7 +287,7 @@ TEST(PlacedSession, AFailureOfTheCallersPartIsNamed) {
 TEST(FindPlacement, MeasuresAndNeverTakesAWorseOne) {
   const std::vector<int> cores = allowed_processors();
   if (cores.size() < 2) GTEST_SKIP() << "one processor";
-  const Graph graph = network(), ready = ready_to_place(graph);
+  const Graph graph = packaged_network(), ready = ready_to_place(graph);
   const std::vector<Part> parts = parse_parts(cat("C=cpu@", cores[0], ",D=cpu@", cores[1]));
   const Found found = find_placement(ready, parts, options(3), 10);
   ASSERT_EQ(found.singles.size(), 3u);  // both as one device, too

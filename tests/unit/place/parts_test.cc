@@ -8,19 +8,10 @@
 #include "graph/text.h"
 #include "ops/op.h"
 #include "place/rules.h"
+#include "refused.h"
 
 namespace dnn::place {
 namespace {
-
-template <class Work>
-std::string refused(Work&& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    return cat(e.exit_code(), " ", e.what());
-  }
-  return "accepted";
-}
 
 std::string entries(const std::string& list) {
   std::vector<std::string> result;

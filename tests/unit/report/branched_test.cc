@@ -15,7 +15,7 @@ const char* const kResult = R"json({"results": [{"cfg": "mi/<b>.yaml", "latency"
   "together": {"device": "cpu@0-1", "median_us": 1400, "p95_us": 1500},
   "best_single": {"device": "cpu@0-1", "median_us": 1400}, "ratio": 1.167, "bound_us": 1024.4}]})json";
 
-std::string page_of(const std::string& json) {
+std::string branched_page(const std::string& json) {
   Data data;
   data.branched = parse_branched(json);
   Options options;
@@ -49,13 +49,13 @@ TEST(BranchedReport, ReadsWhatEvalWrote) {
 }
 
 TEST(BranchedReport, ShowsRatioBoundBarsAndTimeline) {
-  const std::string page = page_of(kResult);
+  const std::string page = branched_page(kResult);
   for (const char* words :
        {"Several devices at once", "&lt;b&gt;.yaml", "1.17", "1.024", "One inference of", "the best single device"})
     EXPECT_NE(page.find(words), std::string::npos) << words;
   EXPECT_EQ(page.find("<b>.yaml"), std::string::npos);
   EXPECT_NE(page.find(">yes<"), std::string::npos);
-  EXPECT_NE(page_of(changed("1.167", "1.02")).find(">no<"), std::string::npos);
+  EXPECT_NE(branched_page(changed("1.167", "1.02")).find(">no<"), std::string::npos);
 }
 
 TEST(BranchedReport, RefusesTimesThatAreNone) {

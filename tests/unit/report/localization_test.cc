@@ -30,7 +30,7 @@ std::string text_of(const std::vector<std::string>& layers, const std::string& b
 const std::string kTwoLayers = text_of({layer_text("agrees", 0, false), layer_text("parts", 1, true)},
                                        by_sample({"a/one", "b/two"}, {"[0, null]", R"([0.25, "inf"])"}));
 
-std::string page_of(const std::string& json) {
+std::string localization_page(const std::string& json) {
   Data data;
   data.localizations.push_back(parse_localization(json));
   return html(make_document(data, {}));
@@ -52,7 +52,7 @@ TEST(Localization, ErrorsBySample) {
 }
 
 TEST(Localization, HeatMapOfDivergingLayers) {
-  const std::string page = page_of(kTwoLayers);
+  const std::string page = localization_page(kTwoLayers);
   EXPECT_TRUE(holds(page, "Divergence by layer and sample, b"));
   EXPECT_TRUE(holds(page, "What is infinite counts as the largest. *: another label in the target."));
   EXPECT_TRUE(holds(page, "two *"));
@@ -60,16 +60,16 @@ TEST(Localization, HeatMapOfDivergingLayers) {
   EXPECT_FALSE(holds(page, "By sample, of"));  // nothing is left out
   // Of one sample, or where nothing diverges, it says nothing; nor did earlier versions of dnn-localize write it.
   const std::string parts = layer_text("parts", 1, true);
-  EXPECT_FALSE(holds(page_of(text_of({parts}, by_sample({"one"}, {"[1]"}))), "layer and sample"));
-  EXPECT_FALSE(
-      holds(page_of(text_of({layer_text("agrees", 0, false)}, by_sample({"a", "b"}, {"[0, 0]"}))), "layer and sample"));
-  EXPECT_FALSE(holds(page_of(text_of({parts}, R"("samples": 2)")), "layer and sample"));
+  EXPECT_FALSE(holds(localization_page(text_of({parts}, by_sample({"one"}, {"[1]"}))), "layer and sample"));
+  EXPECT_FALSE(holds(localization_page(text_of({layer_text("agrees", 0, false)}, by_sample({"a", "b"}, {"[0, 0]"}))),
+                     "layer and sample"));
+  EXPECT_FALSE(holds(localization_page(text_of({parts}, R"("samples": 2)")), "layer and sample"));
 }
 
 TEST(Localization, WhatRoundsToZeroHasNoSign) {
   const std::string parts = layer_text("parts", 1, true);
   const std::string page =
-      page_of(text_of({parts}, by_sample({"one", "two"}, {"[0.99, 0.025]"})));  // 10^-0.004, 10^-1.6
+      localization_page(text_of({parts}, by_sample({"one", "two"}, {"[0.99, 0.025]"})));  // 10^-0.004, 10^-1.6
   EXPECT_TRUE(holds(page, ">-1.6<")) << page;
   EXPECT_FALSE(holds(page, ">-0.0<"));
 }
@@ -81,7 +81,7 @@ TEST(Localization, HeatMapSaysWhatItLeavesOut) {
     layers.push_back(layer_text(cat("layer", i), i, true));
     rows.push_back(cat("[", join(std::vector<double>(130, 0.5)), "]"));
   }
-  const std::string page = page_of(text_of(layers, by_sample(samples, rows, 50)));
+  const std::string page = localization_page(text_of(layers, by_sample(samples, rows, 50)));
   EXPECT_TRUE(holds(page,
                     "By sample, of 70 diverging layers the 60 that add most and of 180 samples 100, evenly spread, are "
                     "shown."));
@@ -130,7 +130,7 @@ TEST(Localization, MapsSideBySide) {
   EXPECT_FALSE(maps.channels[0].source[2].has_value());
   EXPECT_DOUBLE_EQ(*maps.channels[0].difference[5], -0.5);
 
-  const std::string page = page_of(with_maps("0", kChannel));
+  const std::string page = localization_page(with_maps("0", kChannel));
   EXPECT_TRUE(holds(page, "Activations of conv1, the 1 of 64 channels that differ most"));
   EXPECT_TRUE(holds(page, "On b/&lt;two&gt;. A finding (other &lt;bias&gt;): the target"));
   EXPECT_TRUE(holds(page, "Largest difference: 0.5 in channel 7. Of 4 x 3 values, each shown is"));
@@ -140,11 +140,12 @@ TEST(Localization, MapsSideBySide) {
   size_t pictures = 0;
   for (size_t at = 0; (at = page.find("href=\"data:image/png;base64,", at + 1)) != std::string::npos;) ++pictures;
   EXPECT_EQ(pictures, 6u);  // three of the channel, three of the key
-  EXPECT_TRUE(holds(page_of(with_maps("null", kChannel)), "The first layer that diverges, each network on its own"));
-  const std::string hostile = page_of(with_maps("0", kChannel, "<script>"));
+  EXPECT_TRUE(
+      holds(localization_page(with_maps("null", kChannel)), "The first layer that diverges, each network on its own"));
+  const std::string hostile = localization_page(with_maps("0", kChannel, "<script>"));
   EXPECT_EQ(hostile.find("<script>"), hostile.rfind("<script>"));  // the page's own
-  EXPECT_FALSE(holds(page_of(with_maps("9", "")), "Activations of"));
-  EXPECT_FALSE(holds(page_of(kTwoLayers), "Activations of"));  // of earlier versions of dnn-localize
+  EXPECT_FALSE(holds(localization_page(with_maps("9", "")), "Activations of"));
+  EXPECT_FALSE(holds(localization_page(kTwoLayers), "Activations of"));  // of earlier versions of dnn-localize
 }
 
 TEST(Localization, MapsOfOtherSizesAreMalformed) {

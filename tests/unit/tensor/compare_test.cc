@@ -6,11 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "special_floats.h"
+
 namespace dnn {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-const float kNan = std::nanf("");
 
 TEST(Compare, ByHand) {
   const Distance d = compare(Tensor::of<float>({3}, {3, -4, 0}), Tensor::of<float>({3, 1}, {3, -3.5f, 1}));

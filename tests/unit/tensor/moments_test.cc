@@ -6,11 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "special_floats.h"
+
 namespace dnn {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-const float kNan = std::nanf("");
 
 Moments of(const std::vector<std::vector<float>>& parts) {
   Moments moments;

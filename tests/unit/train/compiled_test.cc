@@ -46,7 +46,7 @@ class Net {
 };
 
 // Few channels as of an image, blocks that are full and not, strides, 1x1, 5x5, depthwise, groups, a norm, a pool, a sum of two.
-Graph network() {
+Graph compiled_network() {
   Net n;
   ValueId x = n.net.input("x", Type(DType::Float32, {3, 3, 21, 18}));
   x = n.relu(n.norm(n.conv(x, {16, 3, 7, 7}, {2, 2})));
@@ -75,7 +75,7 @@ std::vector<Tensor> run(const StepGraph& step, const std::vector<Tensor>& inputs
 }
 
 TEST(Compiled, AStepIsTheInterpreters) {
-  const Graph model = network();
+  const Graph model = compiled_network();
   StepOptions options;
   options.optimizer.kind = Optimizer::Kind::Sgd;
   options.optimizer.momentum = 0;

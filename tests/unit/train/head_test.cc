@@ -18,7 +18,7 @@ Tensor filled(const Shape& shape, float value) {
 }
 
 // A convolution with a bias, a norm, a Gemm with transB, and a dense layer of MatMul and Add.
-Graph network() {
+Graph head_network() {
   NewGraph net;
   ValueId v = net.input("x", Type(DType::Float32, {1, 8, 3, 3}));
   net.set_name("conv");
@@ -52,7 +52,7 @@ Spread spread_of(const Graph& graph, const std::string& name) {
 }
 
 TEST(Init, TorchsLayersAreEvenWithinTheInputsRoot) {
-  Graph graph = network();
+  Graph graph = head_network();
   draw_weights(graph, Init::Torch, 1);
   const auto expect = [&](const std::string& layer, double fan_in) {
     const double limit = 1 / std::sqrt(fan_in);
@@ -70,7 +70,7 @@ TEST(Init, TorchsLayersAreEvenWithinTheInputsRoot) {
   EXPECT_EQ(spread_of(graph, "norm/shift").most, 0);
   EXPECT_EQ(spread_of(graph, "norm/mean").most, 0);
   EXPECT_EQ(spread_of(graph, "norm/variance").deviation, 1);
-  Graph again = network(), other = network();
+  Graph again = head_network(), other = head_network();
   draw_weights(again, Init::Torch, 1);
   draw_weights(other, Init::Torch, 2);
   EXPECT_TRUE(again.constant(again.find_value("conv/w"))->identical(*graph.constant(graph.find_value("conv/w"))));
@@ -78,7 +78,7 @@ TEST(Init, TorchsLayersAreEvenWithinTheInputsRoot) {
 }
 
 TEST(Init, HesConvolutionsAreNormalAndBiasesZero) {
-  Graph graph = network();
+  Graph graph = head_network();
   draw_weights(graph, Init::He, 1);
   EXPECT_NEAR(spread_of(graph, "conv/w").deviation, std::sqrt(2.0 / 72), 0.01);
   EXPECT_NEAR(spread_of(graph, "dense/w").deviation, std::sqrt(2.0 / 100), 0.01);

@@ -17,9 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // A machine of files, rewritten in place as the kernel's are.
-class Machine {
+class MeteredMachine {
  public:
-  Machine() {
+  MeteredMachine() {
     process(7, 10, 2, 100, 4096, 8192, 5, 6);
     put("proc/stat", "cpu  0 0 0 0\ncpu0 100 0 0 100 0 0 0 0\ncpu2 0 0 0 100 0 0 0 0\nintr 9\n");
     put("proc/cpuinfo", "cpu MHz\t\t: 1000.000\n");
@@ -61,7 +61,7 @@ class Machine {
 };
 
 TEST(Meter, ReadsAllThatIsThere) {
-  const Machine machine;
+  const MeteredMachine machine;
   machine.process(8, 0, 0, 0, 1024, 2048, 1, 1);
   Meter meter(machine.roots(), 7, 8);
   EXPECT_EQ(meter.energy_text(), "package-0, package-0 dram");
@@ -102,7 +102,7 @@ TEST(Meter, ReadsAllThatIsThere) {
 }
 
 TEST(Meter, WhatIsMissingIsNotZero) {
-  const Machine machine;
+  const MeteredMachine machine;
   machine.remove("proc/7");
   machine.remove("proc/stat");
   machine.remove("proc/cpuinfo");
@@ -117,7 +117,7 @@ TEST(Meter, WhatIsMissingIsNotZero) {
 }
 
 TEST(Meter, AZoneThatCannotBeReadLeavesNoPartOfTheSum) {
-  const Machine machine;
+  const MeteredMachine machine;
   for (const char* const text : {"", "x\n", "-5\n", "99999999999999999999\n"}) {
     machine.put("sys/class/powercap/intel-rapl:0:1/energy_uj", text);
     EXPECT_EQ(EnergyMeter(machine.roots()).read(), std::nullopt) << text;
@@ -140,7 +140,7 @@ TEST(Meter, AZoneThatCannotBeReadLeavesNoPartOfTheSum) {
 // A phone on the bench: it has no RAPL, and its battery says what the machine takes only while nothing charges it.
 TEST(Battery, IsAMeterWhileNothingChargesIt) {
   using namespace std::chrono_literals;
-  const Machine machine;
+  const MeteredMachine machine;
   machine.remove("sys/class/powercap");
   machine.put("sys/class/power_supply/usb/type", "USB\n");
   machine.put("sys/class/power_supply/mouse/type", "Battery\n");
@@ -168,7 +168,7 @@ TEST(Battery, IsAMeterWhileNothingChargesIt) {
 }
 
 TEST(Battery, OfWhichNothingIsKnownIsSaid) {
-  const Machine machine;
+  const MeteredMachine machine;
   machine.remove("sys/class/powercap");
   machine.put("sys/class/power_supply/BAT0/type", "Battery\n");
   machine.put("sys/class/power_supply/BAT0/status", "Full\n");
@@ -186,7 +186,7 @@ TEST(Battery, OfWhichNothingIsKnownIsSaid) {
 }
 
 TEST(Meter, ACounterThatGoesBackWithoutARangeEndsTheEnergy) {
-  const Machine machine;
+  const MeteredMachine machine;
   EnergyMeter meter(machine.roots());
   EXPECT_EQ(meter.read(), 0);
   machine.zone("intel-rapl:0", "package-0", 400'000, 0);
@@ -198,7 +198,7 @@ TEST(Meter, ACounterThatGoesBackWithoutARangeEndsTheEnergy) {
 }
 
 TEST(Meter, HostileContentIsNoValue) {
-  const Machine machine;
+  const MeteredMachine machine;
   const std::string long_text(1 << 20, '9');
   Meter meter(machine.roots(), 7, 7);
   for (const std::string& text : {std::string(), std::string(1000, '\0'), long_text, std::string("\xff\xfe)))) \n\n:"),
@@ -256,7 +256,7 @@ TEST(Gpus, WhatOneDoesNotTellIsNotKnown) {
 }
 
 TEST(Gpus, EnergyIsSinceTheFirstRecord) {
-  const Machine machine;
+  const MeteredMachine machine;
   {
     Meter meter(machine.roots(DNN_FAKE_NVML), 7, std::nullopt);
     EXPECT_EQ(meter.read().gpu_energy_mj, 0);

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Classes = std::vector<std::vector<int>>;
 
-class Machine {
+class CpuTree {
  public:
   void put(const std::string& name, const std::string& text) const {
     const fs::path path = fs::path(folder_.path()) / "devices" / name;
@@ -52,7 +52,7 @@ class Machine {
 
 // Two sockets of two cores of two threads.
 TEST(Topology, CoresThatAreAlike) {
-  const Machine machine;
+  const CpuTree machine;
   machine.online("0-7");
   machine.put("system/node/online", "0-1");
   for (int i = 0; i < 8; ++i) {
@@ -71,7 +71,7 @@ TEST(Topology, CoresThatAreAlike) {
 }
 
 TEST(Topology, ArmsCapacities) {
-  const Machine machine;
+  const CpuTree machine;
   machine.online("0-7");
   const int capacities[] = {250, 250, 250, 250, 700, 690, 700, 1024};
   for (int i = 0; i < 8; ++i) {
@@ -85,7 +85,7 @@ TEST(Topology, ArmsCapacities) {
 }
 
 TEST(Topology, IntelsHybrids) {
-  const Machine machine;
+  const CpuTree machine;
   machine.online("0-7");
   machine.put("cpu_core/cpus", "0-3");
   EXPECT_EQ(machine.classes().size(), 1u) << "of one kind only";
@@ -105,14 +105,14 @@ TEST(Topology, IntelsHybrids) {
 
 // As of AMD's processors with compact cores.
 TEST(Topology, KindsByFrequency) {
-  const Machine machine;
+  const CpuTree machine;
   machine.online("0-3");
   for (int i = 0; i < 4; ++i) machine.cpu(i, "cpufreq/cpuinfo_max_freq", i < 2 ? "3500000" : "5100000");
   EXPECT_EQ(machine.classes(), Classes({{2, 3}, {0, 1}}));
 }
 
 TEST(Topology, WithoutSysNothingIsKnown) {
-  const Machine machine;
+  const CpuTree machine;
   EXPECT_EQ(machine.classes(), Classes());
   EXPECT_EQ(machine.text(), "none");
   machine.online("0-1");
@@ -120,7 +120,7 @@ TEST(Topology, WithoutSysNothingIsKnown) {
 }
 
 TEST(Topology, HostileContentIsNoValue) {
-  const Machine machine;
+  const CpuTree machine;
   for (const std::string& text : {std::string(), std::string(1000, '\0'), std::string(1 << 20, '9'), std::string("-1"),
                                   std::string("0-99999999999"), std::string("\xff\x1b[1m")}) {
     machine.online("0");

@@ -51,7 +51,7 @@ Graph typed(const std::string& text) {
   return graph;
 }
 
-std::string classes_of(const Graph& graph, Dialect dialect) {
+std::string different_classes_of(const Graph& graph, Dialect dialect) {
   std::vector<std::string> names;
   const Plan plan = plan_model(graph, dialect);
   for (const WrittenLayer& layer : plan.layers()) {
@@ -73,7 +73,7 @@ Graph again(const Graph& graph, Dialect dialect) {
 
 TEST(KerasAttention, IsOneLayerInKeras3) {
   const Graph graph = typed(body_of("", kProjected));
-  EXPECT_EQ(classes_of(graph, Dialect::Keras3), "InputLayer MultiHeadAttention");
+  EXPECT_EQ(different_classes_of(graph, Dialect::Keras3), "InputLayer MultiHeadAttention");
   const Graph back = again(graph, Dialect::Keras3);
   for (const char* name : {"wq", "bq", "wk", "wv", "bv", "wo", "bo"})
     EXPECT_NE(back.find_value(name), kNoValue) << name;
@@ -82,7 +82,7 @@ TEST(KerasAttention, IsOneLayerInKeras3) {
 
 TEST(KerasAttention, IsALayerPerHeadInH5) {
   const Graph graph = typed(body_of("", kProjected));
-  EXPECT_EQ(classes_of(graph, Dialect::Keras2), "InputLayer Dense Attention Concatenate Dense");
+  EXPECT_EQ(different_classes_of(graph, Dialect::Keras2), "InputLayer Dense Attention Concatenate Dense");
   again(graph, Dialect::Keras2);
 }
 
@@ -94,7 +94,7 @@ TEST(KerasAttention, AnotherScaleGoesIntoTheQueries) {
 
 TEST(KerasAttention, WithoutADenseLayerBehindIt) {
   const Graph graph = typed(body_of("", "  y = Relu(a)\n"));
-  EXPECT_EQ(classes_of(graph, Dialect::Keras3), "InputLayer Dense Attention Concatenate ReLU");
+  EXPECT_EQ(different_classes_of(graph, Dialect::Keras3), "InputLayer Dense Attention Concatenate ReLU");
   again(graph, Dialect::Keras3);
 }
 
@@ -105,7 +105,7 @@ TEST(KerasAttention, ComesBackToTheBit) {
   PassOptions options;
   options.changes = "only:recognize-attention";
   run_passes(back, options);
-  EXPECT_EQ(classes_of(back, Dialect::Keras3), "InputLayer MultiHeadAttention");
+  EXPECT_EQ(different_classes_of(back, Dialect::Keras3), "InputLayer MultiHeadAttention");
   const Graph twice = again(back, Dialect::Keras3);
   for (const char* name : {"wq", "bq", "wk", "wv", "bv", "wo", "bo"}) {
     ASSERT_NE(twice.find_value(name), kNoValue) << name;

@@ -24,7 +24,7 @@ struct Sample {
   std::string arguments = "";  // JSON of further ones: ", 3.0"
 };
 
-const std::vector<int64_t> kImage = {6, 6, 4}, kRow = {6, 4}, kVolume = {4, 4, 4, 4}, kPlain = {4};
+const std::vector<int64_t> kImageShape = {6, 6, 4}, kRow = {6, 4}, kVolume = {4, 4, 4, 4}, kPlain = {4};
 
 std::map<std::string, Sample> layer_samples() {
   std::map<std::string, Sample> s;
@@ -57,7 +57,7 @@ std::map<std::string, Sample> layer_samples() {
                            "UpSampling2D",
                            "ZeroPadding2D",
                            "Cropping2D"})
-    s[name] = {"", kImage};
+    s[name] = {"", kImageShape};
   for (const char* name : {"AveragePooling1D", "MaxPooling1D", "GlobalAveragePooling1D", "GlobalMaxPooling1D",
                            "UpSampling1D", "ZeroPadding1D", "Cropping1D", "SpatialDropout1D"})
     s[name] = {"", kRow};
@@ -65,33 +65,34 @@ std::map<std::string, Sample> layer_samples() {
                            "UpSampling3D", "ZeroPadding3D", "Cropping3D", "SpatialDropout3D"})
     s[name] = {"", kVolume};
   for (const char* name : {"Add", "Average", "Concatenate", "Maximum", "Merge", "Minimum", "Multiply", "Subtract"})
-    s[name] = {"", kImage, 2};
-  s["Activation"] = {R"("activation": "relu")", kImage};
+    s[name] = {"", kImageShape, 2};
+  s["Activation"] = {R"("activation": "relu")", kImageShape};
   s["Attention"] = {"", kRow, 2};
   s["Dot"] = {R"("axes": 2)", kRow, 2};
   for (const char* name : {"BatchNormalization", "BatchNormalizationV1", "SyncBatchNormalization"})
-    s[name] = {"", kImage, 1, {{"gamma", {4}}, {"beta", {4}}, {"moving_mean", {4}}, {"moving_variance", {4}}}};
-  s["GroupNormalization"] = {R"("groups": 2)", kImage, 1, {{"gamma", {4}}, {"beta", {4}}}};
-  s["LayerNormalization"] = {"", kImage, 1, {{"gamma", {4}}, {"beta", {4}}}};
-  s["LayerScale"] = {"", kImage, 1, {{"gamma", {4}}}};
+    s[name] = {"", kImageShape, 1, {{"gamma", {4}}, {"beta", {4}}, {"moving_mean", {4}}, {"moving_variance", {4}}}};
+  s["GroupNormalization"] = {R"("groups": 2)", kImageShape, 1, {{"gamma", {4}}, {"beta", {4}}}};
+  s["LayerNormalization"] = {"", kImageShape, 1, {{"gamma", {4}}, {"beta", {4}}}};
+  s["LayerScale"] = {"", kImageShape, 1, {{"gamma", {4}}}};
   s["PReLU"] = {"", kPlain, 1, {{"alpha", {4}}}};
-  s["Normalization"] = {R"("axis": [-1], "mean": [1, 2, 3, 4], "variance": [1, 2, 3, 4])", kImage};
+  s["Normalization"] = {R"("axis": [-1], "mean": [1, 2, 3, 4], "variance": [1, 2, 3, 4])", kImageShape};
   for (const char* name : {"Conv1D", "Convolution1D"}) s[name] = {"", kRow, 1, {{"kernel", {2, 4, 3}}, {"bias", {3}}}};
   for (const char* name : {"AtrousConvolution2D", "Conv2D", "Convolution2D"})
-    s[name] = {"", kImage, 1, {{"kernel", {2, 2, 4, 3}}, {"bias", {3}}}};
+    s[name] = {"", kImageShape, 1, {{"kernel", {2, 2, 4, 3}}, {"bias", {3}}}};
   s["Conv3D"] = {"", kVolume, 1, {{"kernel", {2, 2, 2, 4, 3}}, {"bias", {3}}}};
-  s["Conv2DTranspose"] = {"", kImage, 1, {{"kernel", {2, 2, 3, 4}}, {"bias", {3}}}};
+  s["Conv2DTranspose"] = {"", kImageShape, 1, {{"kernel", {2, 2, 3, 4}}, {"bias", {3}}}};
   s["DepthwiseConv1D"] = {"", kRow, 1, {{"depthwise_kernel", {2, 4, 1}}, {"bias", {4}}}};
-  s["DepthwiseConv2D"] = {"", kImage, 1, {{"depthwise_kernel", {2, 2, 4, 1}}, {"bias", {4}}}};
+  s["DepthwiseConv2D"] = {"", kImageShape, 1, {{"depthwise_kernel", {2, 2, 4, 1}}, {"bias", {4}}}};
   s["SeparableConv1D"] = {
       "", kRow, 1, {{"depthwise_kernel", {2, 4, 1}}, {"pointwise_kernel", {1, 4, 3}}, {"bias", {3}}}};
   for (const char* name : {"SeparableConv2D", "SeparableConvolution2D"})
-    s[name] = {"", kImage, 1, {{"depthwise_kernel", {2, 2, 4, 1}}, {"pointwise_kernel", {1, 1, 4, 3}}, {"bias", {3}}}};
+    s[name] = {
+        "", kImageShape, 1, {{"depthwise_kernel", {2, 2, 4, 1}}, {"pointwise_kernel", {1, 1, 4, 3}}, {"bias", {3}}}};
   s["Conv1DTranspose"] = {"", kRow, 1, {{"kernel", {2, 3, 4}}, {"bias", {3}}}};
   s["Conv3DTranspose"] = {"", kVolume, 1, {{"kernel", {2, 2, 2, 3, 4}}, {"bias", {3}}}};
-  s["CenterCrop"] = {R"("height": 3, "width": 5)", kImage};
+  s["CenterCrop"] = {R"("height": 3, "width": 5)", kImageShape};
   s["EinsumDense"] = {R"("equation": "abc,cd->abd", "bias_axes": "d")", kRow, 1, {{"kernel", {4, 3}}, {"bias", {3}}}};
-  s["RMSNormalization"] = {"", kImage, 1, {{"scale", {4}}}};
+  s["RMSNormalization"] = {"", kImageShape, 1, {{"scale", {4}}}};
   s["Dense"] = {"", kPlain, 1, {{"kernel", {4, 3}}, {"bias", {3}}}};
   s["MultiHeadAttention"] = {"",
                              kRow,
@@ -104,7 +105,7 @@ std::map<std::string, Sample> layer_samples() {
   s["Permute"] = {R"("dims": [2, 1])", kRow};
   s["RepeatVector"] = {R"("n": 2)", kPlain};
   s["Reshape"] = {R"("target_shape": [4, 6])", kRow};
-  s["Resizing"] = {R"("height": 3, "width": 5)", kImage};
+  s["Resizing"] = {R"("height": 3, "width": 5)", kImageShape};
   return s;
 }
 

@@ -40,34 +40,34 @@ std::string classes_of(const Graph& graph, Dialect dialect) {
   return join(names, " ");
 }
 
-constexpr const char* kImage = "  input x: float32[N,4,6,7]\n";
+constexpr const char* kImageInput = "  input x: float32[N,4,6,7]\n";
 constexpr const char* kRows = "  input x: float32[N,6]\n";
 constexpr const char* kTokens = "  input x: float32[N,5,6]\n";
 
 // Both files can hold these.
 TEST(KerasWrite, LayersComputeTheSameWhenReadBack) {
   const std::pair<const char*, const char*> cases[] = {
-      {kImage,
+      {kImageInput,
        "  const w: float32[6,4,3,3] = random(1)\n  const b: float32[6] = random(2)\n  y = Conv(x, w, b) {pads = [1, 1, "
        "1, 1], strides = [2, 1]}"},
-      {kImage, "  const w: float32[6,2,3,2] = random(1)\n  y = Conv(x, w) {group = 2, dilations = [2, 1]}"},
-      {kImage,
+      {kImageInput, "  const w: float32[6,2,3,2] = random(1)\n  y = Conv(x, w) {group = 2, dilations = [2, 1]}"},
+      {kImageInput,
        "  const w: float32[8,1,3,3] = random(1)\n  y = Conv(x, w) {group = 4, auto_pad = \"SAME_LOWER\", strides = [2, "
        "2]}"},
-      {kImage, "  const w: float32[4,4,2,2] = random(1)\n  y = Conv(x, w) {pads = [0, 2, 1, 0]}"},
-      {kImage,
+      {kImageInput, "  const w: float32[4,4,2,2] = random(1)\n  y = Conv(x, w) {pads = [0, 2, 1, 0]}"},
+      {kImageInput,
        "  const w: float32[4,3,3,3] = random(1)\n  const b: float32[3] = random(2)\n  y = ConvTranspose(x, w, b) "
        "{strides = [2, 2], pads = [1, 0, 1, 1], output_padding = [1, 0]}"},
-      {kImage,
+      {kImageInput,
        "  const w: float32[4,3,4,4] = random(1)\n  y = ConvTranspose(x, w) {strides = [2, 2], pads = [1, 1, 1, 1]}"},
-      {kImage, "  r = Relu(x)\n  y = MaxPool(r) {kernel_shape = [3, 2], strides = [2, 2], pads = [1, 1, 1, 0]}"},
-      {kImage, "  r = Sigmoid(x)\n  y = MaxPool(r) {kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1}"},
-      {kImage, "  y = AveragePool(x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}"},
-      {kImage, "  y = AveragePool(x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1}"},
-      {kImage,
+      {kImageInput, "  r = Relu(x)\n  y = MaxPool(r) {kernel_shape = [3, 2], strides = [2, 2], pads = [1, 1, 1, 0]}"},
+      {kImageInput, "  r = Sigmoid(x)\n  y = MaxPool(r) {kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1}"},
+      {kImageInput, "  y = AveragePool(x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}"},
+      {kImageInput, "  y = AveragePool(x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1}"},
+      {kImageInput,
        "  const s: float32[4] = random(1)\n  const b: float32[4] = random(2)\n  const m: float32[4] = random(3)\n  "
        "const v: float32[4] = {0.5, 1, 2, 3}\n  y = BatchNormalization(x, s, b, m, v) {epsilon = 0.01}"},
-      {kImage,
+      {kImageInput,
        "  const s: float32[4] = random(1)\n  const b: float32[4] = random(2)\n  y = GroupNormalization(x, s, b) "
        "{num_groups = 2}"},
       {kTokens,
@@ -76,34 +76,34 @@ TEST(KerasWrite, LayersComputeTheSameWhenReadBack) {
       {kTokens,
        "  const s: float32[5,6] = random(1)\n  const b: float32[5,6] = random(2)\n  y = LayerNormalization(x, s, b) "
        "{axis = 1}"},
-      {kImage, "  const c: float32[6,1] = random(1)\n  y = Add(x, c)"},
-      {kImage, "  const c: float32[4,6,1] = random(1)\n  y = Add(x, c)"},
-      {kImage,
+      {kImageInput, "  const c: float32[6,1] = random(1)\n  y = Add(x, c)"},
+      {kImageInput, "  const c: float32[4,6,1] = random(1)\n  y = Add(x, c)"},
+      {kImageInput,
        "  const s: float32[4] = {1, 1, 2, 2}\n  y = Resize(x, _, s) {mode = \"nearest\", nearest_mode = \"floor\", "
        "coordinate_transformation_mode = \"asymmetric\"}"},
-      {kImage, "  y = GlobalAveragePool(x)"},
-      {kImage, "  const a: int64[2] = {2, 3}\n  y = ReduceMax(x, a) {keepdims = 0}"},
-      {kImage, "  y = Relu(x)"},
-      {kImage, "  const l: float32[] = {-0.5}\n  const h: float32[] = {0.75}\n  y = Clip(x, l, h)"},
-      {kImage, "  y = LeakyRelu(x) {alpha = 0.3}"},
-      {kImage, "  y = Elu(x) {alpha = 0.7}"},
-      {kImage, "  y = HardSwish(x)"},
-      {kImage, "  y = Swish(x)"},
-      {kImage, "  y = Swish(x) {alpha = 1.5}"},
-      {kImage, "  y = HardSigmoid(x) {alpha = 0.3, beta = 0.4}"},
-      {kImage, "  s = Sigmoid(x)\n  y = Mul(x, s)"},
-      {kImage, "  y = Gelu(x)"},
-      {kImage, "  y = Softplus(x)"},
-      {kImage, "  const s: float32[4,1,1] = random(1)\n  y = PRelu(x, s)"},
-      {kImage, "  y = Softmax(x) {axis = 1}"},
-      {kImage, "  const c: float32[4,1,1] = random(1)\n  y = Add(x, c)"},
+      {kImageInput, "  y = GlobalAveragePool(x)"},
+      {kImageInput, "  const a: int64[2] = {2, 3}\n  y = ReduceMax(x, a) {keepdims = 0}"},
+      {kImageInput, "  y = Relu(x)"},
+      {kImageInput, "  const l: float32[] = {-0.5}\n  const h: float32[] = {0.75}\n  y = Clip(x, l, h)"},
+      {kImageInput, "  y = LeakyRelu(x) {alpha = 0.3}"},
+      {kImageInput, "  y = Elu(x) {alpha = 0.7}"},
+      {kImageInput, "  y = HardSwish(x)"},
+      {kImageInput, "  y = Swish(x)"},
+      {kImageInput, "  y = Swish(x) {alpha = 1.5}"},
+      {kImageInput, "  y = HardSigmoid(x) {alpha = 0.3, beta = 0.4}"},
+      {kImageInput, "  s = Sigmoid(x)\n  y = Mul(x, s)"},
+      {kImageInput, "  y = Gelu(x)"},
+      {kImageInput, "  y = Softplus(x)"},
+      {kImageInput, "  const s: float32[4,1,1] = random(1)\n  y = PRelu(x, s)"},
+      {kImageInput, "  y = Softmax(x) {axis = 1}"},
+      {kImageInput, "  const c: float32[4,1,1] = random(1)\n  y = Add(x, c)"},
       {"  input x: float32[N,4,6,20]\n", "  const c: float32[20] = random(1)\n  y = Mul(x, c)"},
-      {kImage, "  const c: float32[1,4,6,7] = random(1)\n  y = Add(c, x)"},
-      {kImage, "  const c: float32[] = {3}\n  y = Sub(c, x)"},
-      {kImage, "  const c: float32[] = {4}\n  y = Div(x, c)"},
-      {kImage, "  r = Relu(x)\n  s = Tanh(x)\n  y = Sub(r, s)"},
-      {kImage, "  r = Relu(x)\n  s = Tanh(x)\n  y = Max(r, s, x)"},
-      {kImage, "  r = Relu(x)\n  s = Tanh(x)\n  t = Sum(r, s, x)\n  y = Concat(t, s) {axis = 1}"},
+      {kImageInput, "  const c: float32[1,4,6,7] = random(1)\n  y = Add(c, x)"},
+      {kImageInput, "  const c: float32[] = {3}\n  y = Sub(c, x)"},
+      {kImageInput, "  const c: float32[] = {4}\n  y = Div(x, c)"},
+      {kImageInput, "  r = Relu(x)\n  s = Tanh(x)\n  y = Sub(r, s)"},
+      {kImageInput, "  r = Relu(x)\n  s = Tanh(x)\n  y = Max(r, s, x)"},
+      {kImageInput, "  r = Relu(x)\n  s = Tanh(x)\n  t = Sum(r, s, x)\n  y = Concat(t, s) {axis = 1}"},
       {kRows,
        "  const w: float32[3,6] = random(1)\n  const b: float32[3] = random(2)\n  y = Gemm(x, w, b) {transB = 1}"},
       {kTokens,
@@ -113,21 +113,21 @@ TEST(KerasWrite, LayersComputeTheSameWhenReadBack) {
        "c)"},
       {kTokens, "  const p: int64[3] = {0, 2, 1}\n  t = Transpose(x) {perm = [0, 2, 1]}\n  y = MatMul(x, t)"},
       {kTokens, "  const i: int64[] = {3}\n  y = Gather(x, i) {axis = 1}"},
-      {kImage, "  const p: int64[8] = {0, 0, 1, 2, 0, 0, 0, 1}\n  y = Pad(x, p)"},
-      {kImage, "  const p: int64[8] = {0, 2, 0, 0, 0, 3, 0, 0}\n  y = Pad(x, p)"},
-      {kImage,
+      {kImageInput, "  const p: int64[8] = {0, 0, 1, 2, 0, 0, 0, 1}\n  y = Pad(x, p)"},
+      {kImageInput, "  const p: int64[8] = {0, 2, 0, 0, 0, 3, 0, 0}\n  y = Pad(x, p)"},
+      {kImageInput,
        "  const b: int64[2] = {1, 0}\n  const e: int64[2] = {3, 5}\n  const a: int64[2] = {1, 3}\n  y = Slice(x, b, e, "
        "a)"},
-      {kImage,
+      {kImageInput,
        "  const b: int64[2] = {0, 0}\n  const e: int64[2] = {9, 9}\n  const a: int64[2] = {2, 3}\n  const s: int64[2] "
        "= {2, 2}\n"
        "  m = AveragePool(x) {kernel_shape = [1, 1]}\n  y = Slice(m, b, e, a, s)"},
-      {kImage, "  a, b = Split(x) {axis = 1, num_outputs = 2}\n  y = Add(a, b)"},
-      {kImage, "  y = Flatten(x)"},
-      {kImage, "  const s: int64[3] = {0, 4, 42}\n  y = Reshape(x, s)"},
-      {kImage, "  y = DepthToSpace(x) {blocksize = 2}"},
-      {kImage, "  y = DepthToSpace(x) {blocksize = 2, mode = \"CRD\"}"},
-      {kImage, "  y = Dropout(x)"}};
+      {kImageInput, "  a, b = Split(x) {axis = 1, num_outputs = 2}\n  y = Add(a, b)"},
+      {kImageInput, "  y = Flatten(x)"},
+      {kImageInput, "  const s: int64[3] = {0, 4, 42}\n  y = Reshape(x, s)"},
+      {kImageInput, "  y = DepthToSpace(x) {blocksize = 2}"},
+      {kImageInput, "  y = DepthToSpace(x) {blocksize = 2, mode = \"CRD\"}"},
+      {kImageInput, "  y = Dropout(x)"}};
   for (const auto& [input, body] : cases) {
     SCOPED_TRACE(body);
     round_trip(std::string(input) + body + "\n  output y", Dialect::Keras2);
@@ -232,7 +232,7 @@ TEST(KerasWrite, WhatKerasLacksIsRefusedByName) {
   const std::string sqrt = "  input x: float32[N,4]\n  y = Sqrt(x) @root\n  output y";
   EXPECT_NE(refusal(sqrt, Dialect::Keras2).find("node 'root' (Sqrt)"), std::string::npos);
   EXPECT_EQ(refusal(sqrt, Dialect::Keras3), "");
-  const std::string lrn = std::string(kImage) + "  y = LRN(x) @norm {size = 3}\n  output y";
+  const std::string lrn = std::string(kImageInput) + "  y = LRN(x) @norm {size = 3}\n  output y";
   for (Dialect dialect : {Dialect::Keras2, Dialect::Keras3})
     EXPECT_NE(refusal(lrn, dialect).find("node 'norm' (nhwc.LRN)"), std::string::npos);
   const std::string batch = "  input x: float32[2,4]\n  y = Transpose(x) @t {perm = [1, 0]}\n  output y";

@@ -21,14 +21,14 @@ std::string upgraded(int opset, const std::string& body) {
   return out;
 }
 
-struct Case {
+struct UpgradeCase {
   int opset;
   const char* before;
   const char* after;
 };
 
-void check(const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
+void check(const std::vector<UpgradeCase>& cases) {
+  for (const UpgradeCase& c : cases) {
     EXPECT_EQ(upgraded(c.opset, c.before), c.after) << "from opset " << c.opset << ":\n" << c.before;
   }
 }

@@ -29,14 +29,14 @@ std::string downgraded(int opset, const std::string& body) {
   return body_of(graph);
 }
 
-struct Case {
+struct DowngradeCase {
   int opset;
   const char* before;
   const char* after;
 };
 
 TEST(Downgrade, InputsThatWereAttributes) {
-  const Case cases[] = {
+  const DowngradeCase cases[] = {
       {10,
        "input x: float32[2]\nconst a: float32[] = {0}\nconst b: float32[] = {6}\ny: float32[2] = Clip(x, a, b)\noutput "
        "y\n",
@@ -59,7 +59,7 @@ TEST(Downgrade, InputsThatWereAttributes) {
        "a)\noutput y\n",
        "input x: float32[4,5]\nconst y_pads: int64[4] = {0, 1, 0, 2}\ny: float32[4,8] = Pad(x, y_pads, _)\noutput y\n"},
   };
-  for (const Case& c : cases)
+  for (const DowngradeCase& c : cases)
     EXPECT_EQ(downgraded(c.opset, c.before), c.after) << "to opset " << c.opset << ":\n" << c.before;
 }
 
@@ -99,7 +99,7 @@ TEST(Downgrade, RoundingUpBecomesPadding) {
 }
 
 TEST(Downgrade, RefusesByName) {
-  const Case cases[] = {
+  const DowngradeCase cases[] = {
       {12, "input x: float32[2,3]\ninput a: int64[1]\ny = Squeeze(x, a) @s\noutput y\n",
        "node 's' (Squeeze): axes computed at run time cannot become an attribute"},
       {13, "input x: int32[2]\ny: int32[2] = Relu(x) @r\noutput y\n",
@@ -113,7 +113,7 @@ TEST(Downgrade, RefusesByName) {
       {10, "input x: float32[4]\nconst s: float32[1] = {1.5}\ny = Resize(x, _, s) @r {mode = \"linear\"}\noutput y\n",
        "node 'r' (Resize): mode linear with half_pixel needs opset 11"},
   };
-  for (const Case& c : cases) {
+  for (const DowngradeCase& c : cases) {
     try {
       Graph graph = parse_graph(std::string("graph {\n") + c.before + "}");
       downgrade(graph, c.opset, nullptr);

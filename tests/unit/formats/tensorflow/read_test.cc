@@ -13,7 +13,7 @@ std::vector<double> run(const Graph& graph, const std::vector<Tensor>& inputs) {
   return to_doubles(interpret(graph, inputs)[0]);
 }
 
-void expect_refusal(const GraphDef& graph, ErrorKind kind, const std::string& message) {
+void expect_not_read(const GraphDef& graph, ErrorKind kind, const std::string& message) {
   try {
     read_graph(graph);
     ADD_FAILURE() << "read";
@@ -37,8 +37,8 @@ TEST(TensorflowRead, ConstantsInEveryForm) {
   EXPECT_EQ(graph.value(graph.outputs[0]).name, "y");
 
   proto.mutable_tensor_shape()->mutable_dim(0)->set_size(int64_t{1} << 40);
-  expect_refusal(graph_def({placeholder("x", {4}), splat, node("AddV2", "y", {"x", "c"})}), ErrorKind::Malformed,
-                 "far larger than the file");
+  expect_not_read(graph_def({placeholder("x", {4}), splat, node("AddV2", "y", {"x", "c"})}), ErrorKind::Malformed,
+                  "far larger than the file");
 }
 
 // SAME puts the odd element of padding at the end; the bias joins the convolution through the axes' way back.
@@ -227,30 +227,30 @@ TEST(TensorflowRead, FunctionsAreInlined) {
   // Recursion has an end, and says so; so has what spells out ever more nodes.
   GraphDef deep = graph;
   *deep.mutable_library()->mutable_function(1)->mutable_node_def(1) = call("abs", "outer", {"b"}).def();
-  expect_refusal(deep, ErrorKind::Unsupported, "more than 50000 nodes");
+  expect_not_read(deep, ErrorKind::Unsupported, "more than 50000 nodes");
   (*deep.mutable_library()->mutable_function(0)->mutable_ret())["r"] = "once:output:0";
-  expect_refusal(deep, ErrorKind::Unsupported, "functions that call functions");
+  expect_not_read(deep, ErrorKind::Unsupported, "functions that call functions");
 }
 
 TEST(TensorflowRead, RefusesByName) {
   const auto one = [](NodeBuilder builder) { return graph_def({placeholder("x", {2}), std::move(builder)}); };
-  expect_refusal(one(node("PyFunc", "script/1", {"x"})), ErrorKind::Unsupported,
-                 "node 'script/1' (PyFunc): it calls Python code");
-  expect_refusal(one(node("While", "loop", {"x"})), ErrorKind::Unsupported, "loops are not read");
-  expect_refusal(one(node("NonMaxSuppressionV9", "nms", {"x"})), ErrorKind::Unsupported,
-                 "node 'nms' (NonMaxSuppressionV9): this operator is not read");
-  expect_refusal(one(node("Relu", "y", {"z"})), ErrorKind::Malformed, "there is no node 'z'");
-  expect_refusal(one(node("Relu", "y", {"x:1"})), ErrorKind::Unsupported, "its output 1 is not read");
-  expect_refusal(graph_def({placeholder("x", {2}), node("Add", "a", {"x", "b"}), node("Add", "b", {"a", "x"}),
-                            node("Neg", "y", {"b"})}),
-                 ErrorKind::Malformed, "depends on itself");
-  expect_refusal(graph_def({placeholder("x", {2})}), ErrorKind::Malformed, "no outputs");
-  expect_refusal(graph_def({placeholder("x", {2}), node("VarHandleOp", "v"), node("ReadVariableOp", "r", {"v"}),
-                            node("Add", "y", {"x", "r"})}),
-                 ErrorKind::Unsupported, "freeze the graph");
-  expect_refusal(graph_def({placeholder("x", {1, 2, 2, 3}), constant("p", ramp({3})),
-                            node("FusedBatchNormV3", "bn", {"x", "p", "p", "p", "p"})}),
-                 ErrorKind::Unsupported, "freeze the graph for inference");
+  expect_not_read(one(node("PyFunc", "script/1", {"x"})), ErrorKind::Unsupported,
+                  "node 'script/1' (PyFunc): it calls Python code");
+  expect_not_read(one(node("While", "loop", {"x"})), ErrorKind::Unsupported, "loops are not read");
+  expect_not_read(one(node("NonMaxSuppressionV9", "nms", {"x"})), ErrorKind::Unsupported,
+                  "node 'nms' (NonMaxSuppressionV9): this operator is not read");
+  expect_not_read(one(node("Relu", "y", {"z"})), ErrorKind::Malformed, "there is no node 'z'");
+  expect_not_read(one(node("Relu", "y", {"x:1"})), ErrorKind::Unsupported, "its output 1 is not read");
+  expect_not_read(graph_def({placeholder("x", {2}), node("Add", "a", {"x", "b"}), node("Add", "b", {"a", "x"}),
+                             node("Neg", "y", {"b"})}),
+                  ErrorKind::Malformed, "depends on itself");
+  expect_not_read(graph_def({placeholder("x", {2})}), ErrorKind::Malformed, "no outputs");
+  expect_not_read(graph_def({placeholder("x", {2}), node("VarHandleOp", "v"), node("ReadVariableOp", "r", {"v"}),
+                             node("Add", "y", {"x", "r"})}),
+                  ErrorKind::Unsupported, "freeze the graph");
+  expect_not_read(graph_def({placeholder("x", {1, 2, 2, 3}), constant("p", ramp({3})),
+                             node("FusedBatchNormV3", "bn", {"x", "p", "p", "p", "p"})}),
+                  ErrorKind::Unsupported, "freeze the graph for inference");
 }
 
 }  // namespace

@@ -323,7 +323,7 @@ TEST(TensorflowWrite, AnOutputThatIsReadOnIsStillOne) {
   EXPECT_EQ(again.outputs.size(), 2u);
 }
 
-void expect_refusal(const std::string& body, const std::string& message) {
+void expect_not_written(const std::string& body, const std::string& message) {
   try {
     graphdef::to_files(graph_of(body), {});
     ADD_FAILURE() << "written: " << body;
@@ -334,12 +334,12 @@ void expect_refusal(const std::string& body, const std::string& message) {
 }
 
 TEST(TensorflowWrite, WhatItCannotExpressIsRefusedByName) {
-  expect_refusal("  input x: float32[2,2]\n  y = Det(x) @linear/det\n  output y",
-                 "node 'linear/det' (Det) has no counterpart in TensorFlow");
-  expect_refusal(
+  expect_not_written("  input x: float32[2,2]\n  y = Det(x) @linear/det\n  output y",
+                     "node 'linear/det' (Det) has no counterpart in TensorFlow");
+  expect_not_written(
       "  input x: float32[1,2,4,4]\n  y, i = MaxPool(x) @pool {kernel_shape = [2, 2]}\n  output y\n  output i",
       "node 'pool'");
-  expect_refusal(
+  expect_not_written(
       "  input x: float32[1,2,h,w]\n  y = AveragePool(x) @c {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}\n  output y",
       "fix them with --shape");
 }

@@ -8,9 +8,12 @@
 
 #include "formats/tflite/import.h"
 #include "formats/tflite/tflite.h"
-#include "graph/graph.h"
+#include "graph/text.h"
 
 namespace dnn::tflite {
+
+inline std::string bytes_of(const Graph& graph) { return to_files(graph)[0].bytes.text(); }
+inline Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 21\n" + body + "\n}\n"); }
 
 struct TensorSpec {
   std::string name;

@@ -13,9 +13,6 @@
 namespace dnn::tflite {
 namespace {
 
-std::string bytes_of(const Graph& graph) { return to_files(graph)[0].bytes.text(); }
-Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 21\n" + body + "\n}\n"); }
-
 // The file's operators, by their codes.
 std::string codes_of(const std::string& file) {
   const Model* model = GetModel(file.data());
@@ -33,7 +30,7 @@ const Tensor* tensor_of(const std::string& file, const std::string& name) {
 }
 
 // Written and read again, the graph gives the same bits.
-std::string round_trip(const std::string& body) {
+std::string file_of_round_trip(const std::string& body) {
   const Graph graph = graph_of(body);
   std::string file = bytes_of(graph);
   const Graph again = read_bytes(file);
@@ -63,7 +60,7 @@ constexpr const char* kHead = R"(  input x: float32[1,4,5,5]
 )";
 
 TEST(TfliteQuantized, AConvolutionComputesOnIntegers) {
-  const std::string file = round_trip(std::string(kHead) + R"(  c = Conv(d, dw, db) @conv {pads = [1, 1, 1, 1]}
+  const std::string file = file_of_round_trip(std::string(kHead) + R"(  c = Conv(d, dw, db) @conv {pads = [1, 1, 1, 1]}
   r = Clip(c, low, high)
   q2 = QuantizeLinear(r, s2, z2)
   y = DequantizeLinear(q2, s2, z2)
@@ -80,7 +77,7 @@ TEST(TfliteQuantized, AConvolutionComputesOnIntegers) {
 
 // A chain of what moves, each between a pair of one scale: pair after pair goes, and all that is read is still made.
 TEST(TfliteQuantized, ChainsOfMovesStayWhole) {
-  const std::string file = round_trip(std::string(kHead) + R"(  const sh: int64[3] = {1, 6, 9}
+  const std::string file = file_of_round_trip(std::string(kHead) + R"(  const sh: int64[3] = {1, 6, 9}
   const k: int8[1,1,6] = random(3)
   c = Conv(d, dw, db) @conv
   q2 = QuantizeLinear(c, s2, z2)
@@ -101,7 +98,7 @@ TEST(TfliteQuantized, ChainsOfMovesStayWhole) {
 }
 
 TEST(TfliteQuantized, DepthwiseWeightsKeepAScalePerChannel) {
-  const std::string file = round_trip(R"(  input x: int8[1,2,4,4]
+  const std::string file = file_of_round_trip(R"(  input x: int8[1,2,4,4]
   const s: float32[] = {0.03}
   const z: int8[] = {-3}
   const w: int8[2,1,3,3] = random(1)
@@ -118,7 +115,7 @@ TEST(TfliteQuantized, DepthwiseWeightsKeepAScalePerChannel) {
 
 TEST(TfliteQuantized, ScalesThatTheFormatWantsAreBroughtAbout) {
   // A pooling to another scale; a softmax whose own is 1 / 256; parts of a Concat in different ones; Reshape and Pad.
-  const std::string file = round_trip(R"(  input x: int8[1,4,4,4]
+  const std::string file = file_of_round_trip(R"(  input x: int8[1,4,4,4]
   const s: float32[] = {0.03}
   const z: int8[] = {-3}
   const s2: float32[] = {0.0125}
@@ -145,7 +142,7 @@ TEST(TfliteQuantized, ScalesThatTheFormatWantsAreBroughtAbout) {
 }
 
 TEST(TfliteQuantized, WhatComputesOnRealNumbersStandsBetweenConversions) {
-  const std::string file = round_trip(R"(  input x: int8[2,6]
+  const std::string file = file_of_round_trip(R"(  input x: int8[2,6]
   const s: float32[] = {0.03}
   const z: int8[] = {-3}
   d = DequantizeLinear(x, s, z)
@@ -162,7 +159,7 @@ TEST(TfliteQuantized, WhatComputesOnRealNumbersStandsBetweenConversions) {
 
 // The format's kernels round a real input that meets int8 weights, so DEQUANTIZE has to stand between where the graph does not.
 TEST(TfliteQuantized, WeightsAloneAreDequantizedInFront) {
-  const std::string file = round_trip(R"(  input x: float32[2,6]
+  const std::string file = file_of_round_trip(R"(  input x: float32[2,6]
   const w: int8[3,6] = random(1)
   const s: float32[] = {0.03}
   const b: float32[3] = {1, 2, 3}
@@ -175,7 +172,7 @@ TEST(TfliteQuantized, WeightsAloneAreDequantizedInFront) {
 }
 
 TEST(TfliteQuantized, InputsThatAreRoundedAsTheyComeMeetIntegers) {
-  const std::string file = round_trip(R"(  input x: float32[2,6]
+  const std::string file = file_of_round_trip(R"(  input x: float32[2,6]
   const w: int8[3,6] = random(1)
   const s: float32[3] = {0.03, 0.02, 0.05}
   const z: int8[3] = {0, 0, 0}
@@ -190,7 +187,7 @@ TEST(TfliteQuantized, InputsThatAreRoundedAsTheyComeMeetIntegers) {
 }
 
 TEST(TfliteQuantized, AConvolutionRoundsAWholeImage) {
-  const std::string file = round_trip(R"(  input x: float32[2,4,5,5]
+  const std::string file = file_of_round_trip(R"(  input x: float32[2,4,5,5]
   const w: int8[3,4,3,3] = random(1)
   const s: float32[3] = {0.03, 0.02, 0.05}
   const z: int8[3] = {0, 0, 0}
@@ -204,7 +201,7 @@ TEST(TfliteQuantized, AConvolutionRoundsAWholeImage) {
 }
 
 TEST(TfliteQuantized, SixteenBitWeightsAreWidenedInTheFile) {
-  const std::string file = round_trip(R"(  input x: float32[1,2,4,4]
+  const std::string file = file_of_round_trip(R"(  input x: float32[1,2,4,4]
   const w: float16[3,2,3,3] = {0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25, 0.5, 1, 0.25}
   const b: float16[3] = {1, 2, 3}
   dw = Cast(w) {to = 1}
@@ -240,7 +237,7 @@ TEST(TfliteQuantized, ARealBiasIsQuantized) {
 }
 
 TEST(TfliteQuantized, UnsignedNumbersBesideSignedWeightsBecomeSigned) {
-  const std::string file = round_trip(R"(  input x: uint8[1,2,4,4]
+  const std::string file = file_of_round_trip(R"(  input x: uint8[1,2,4,4]
   const s: float32[] = {0.03}
   const z: uint8[] = {120}
   const w: int8[2,2,3,3] = random(1)

@@ -12,10 +12,6 @@
 namespace dnn::tflite {
 namespace {
 
-std::string bytes_of(const Graph& graph) { return to_files(graph)[0].bytes.text(); }
-
-Graph graph_of(const std::string& body) { return parse_graph("graph \"g\" {\n  opset 21\n" + body + "\n}\n"); }
-
 // Written and read again, the graph gives the same outputs, but for the last bits.
 Graph round_trip(const std::string& body) {
   const Graph graph = graph_of(body);

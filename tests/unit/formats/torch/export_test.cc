@@ -25,7 +25,7 @@ std::string forward(const std::string& body) {
   return lines;
 }
 
-std::string refusal(const std::string& body) {
+std::string export_refusal(const std::string& body) {
   try {
     to_program(graph_of(body));
   } catch (const Error& error) {
@@ -154,12 +154,13 @@ return y
 }
 
 TEST(TorchExport, NodesWithoutACounterpartAreRefusedByName) {
-  EXPECT_EQ(refusal("input x: float32[2,3]\ny = NonZero(x) @picks\noutput y"),
+  EXPECT_EQ(export_refusal("input x: float32[2,3]\ny = NonZero(x) @picks\noutput y"),
             "node 'picks' (NonZero) has no counterpart in PyTorch that can be written");
-  EXPECT_EQ(refusal("input x: float32[2,3,n,4]\nconst w: float32[1,3,2,2] = random(1)\ny = Conv(x, w) @c {auto_pad = "
-                    "\"SAME_UPPER\", strides = [2, 2]}\noutput y"),
-            "node 'c' (Conv) cannot be written for PyTorch: its spatial extents are open; fix them with --shape");
-  EXPECT_EQ(refusal("input x: float32[2,3]\ninput s: int64[2]\ny = Reshape(x, s) @r\noutput y"),
+  EXPECT_EQ(
+      export_refusal("input x: float32[2,3,n,4]\nconst w: float32[1,3,2,2] = random(1)\ny = Conv(x, w) @c {auto_pad = "
+                     "\"SAME_UPPER\", strides = [2, 2]}\noutput y"),
+      "node 'c' (Conv) cannot be written for PyTorch: its spatial extents are open; fix them with --shape");
+  EXPECT_EQ(export_refusal("input x: float32[2,3]\ninput s: int64[2]\ny = Reshape(x, s) @r\noutput y"),
             "node 'r' (Reshape) cannot be written for PyTorch: its shape is computed from data");
 }
 

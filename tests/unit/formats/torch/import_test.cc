@@ -24,7 +24,7 @@ Tensor computed(const std::string& op, const Tensor& x, std::vector<Any> more, I
   return interpret(importer.draft.finish(), {x}).at(0);
 }
 
-std::string refusal(const std::string& op, const Tensor& x, std::vector<Any> more) {
+std::string import_refusal(const std::string& op, const Tensor& x, std::vector<Any> more) {
   try {
     computed(op, x, std::move(more));
   } catch (const Error& error) {
@@ -157,7 +157,7 @@ TEST(TorchImport, FactorsGiveTheExtentsThatFloat64Gives) {
 
 TEST(TorchImport, AlignedCornersWithAntialiasingAreRefused) {
   const Any size = make_list({Any(int64_t{2}), Any(int64_t{2})});
-  EXPECT_NE(refusal("_upsample_bilinear2d_aa", Tensor(DType::Float32, {1, 1, 3, 4}), {size, true, Any(), Any()})
+  EXPECT_NE(import_refusal("_upsample_bilinear2d_aa", Tensor(DType::Float32, {1, 1, 3, 4}), {size, true, Any(), Any()})
                 .find("align_corners"),
             std::string::npos);
 }
@@ -277,7 +277,7 @@ TEST(TorchImport, UnknownArgumentsAreRefusedByName) {
 // Arguments that a row has, whose function does not ask for them.
 TEST(TorchImport, ArgumentsThatNoFunctionAsksForAreRefused) {
   const Tensor x = Tensor::of<float>({1, 4}, {1, 2, 3, 4});
-  EXPECT_NE(refusal("zeros_like", x, {Any(), Any(int64_t{1})}).find("argument \"layout\" = 1 is not read"),
+  EXPECT_NE(import_refusal("zeros_like", x, {Any(), Any(int64_t{1})}).find("argument \"layout\" = 1 is not read"),
             std::string::npos);
   EXPECT_EQ(computed("zeros_like", x, {Any(), Any(int64_t{0}), std::string("cpu"), Any(), Any(int64_t{1})}).size(), 4);
   EXPECT_EQ(computed("zeros_like", x, {Any(), Any(int64_t{1})}, {"layout"}).size(), 4);

@@ -27,7 +27,7 @@ std::vector<dnn::Tensor> ramps(const Graph& graph) {
   return inputs;
 }
 
-void expect_same(const Graph& graph, const Graph& again, const std::string& what) {
+void expect_close(const Graph& graph, const Graph& again, const std::string& what) {
   const std::vector<dnn::Tensor> inputs = ramps(graph), before = interpret(graph, inputs),
                                  now = interpret(again, inputs);
   ASSERT_EQ(before.size(), now.size()) << what;
@@ -47,7 +47,7 @@ void round_trips(const Write& write, const Read& read, const std::string& path) 
   for (const ExportCase& c : export_cases()) {
     const Graph graph = graph_of(c.body);
     try {
-      expect_same(graph, read(model_in_memory(path, write(graph, {}))), c.body);
+      expect_close(graph, read(model_in_memory(path, write(graph, {}))), c.body);
     } catch (const Error& error) {
       ADD_FAILURE() << error.what() << "\n" << c.body;
     }

@@ -12,14 +12,12 @@
 #include "interp/interpreter.h"
 #include "ops/op.h"
 #include "tensor/npy.h"
+#include "unit/formats/torch/outside_data.h"
 
 namespace dnn {
 namespace {
 
-std::string data(const std::string& path) { return cat(std::getenv("DNN_TEST_DATA"), "/", path); }
-
-#define DNN_NEED_DATA() \
-  if (std::getenv("DNN_TEST_DATA") == nullptr) GTEST_SKIP() << "DNN_TEST_DATA is not set"
+std::string data(const std::string& path) { return cat(data_folder(), "/", path); }
 
 Tensor run(Graph graph, const Tensor& x) {
   Type& type = graph.value(graph.inputs.at(0)).type;
@@ -36,7 +34,7 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 }
 
 // Relative to the largest output: float32 in another order of operators.
-void expect_same(const std::string& path, const std::string& onnx, const Shape& shape) {
+void expect_same_as_onnx(const std::string& path, const std::string& onnx, const Shape& shape) {
   const Tensor x = random_tensor(DType::Float32, shape, 7);
   const Tensor expected = run(read_model(data(onnx)), x);
   double largest = 0;
@@ -47,23 +45,23 @@ void expect_same(const std::string& path, const std::string& onnx, const Shape& 
 TEST(TorchScript, SqueezeNetTracedAndScriptedComputeWhatItsOnnxDoes) {
   DNN_NEED_DATA();
   for (const char* kind : {"traced", "scripted"})
-    expect_same(cat("derived/squeezenet1_1_", kind, ".pt"), "derived/squeezenet1_1_torch1.13_opset13.onnx",
-                {1, 3, 224, 224});
+    expect_same_as_onnx(cat("derived/squeezenet1_1_", kind, ".pt"), "derived/squeezenet1_1_torch1.13_opset13.onnx",
+                        {1, 3, 224, 224});
 }
 
 TEST(TorchScript, MobileNetTracedComputesWhatItsOnnxDoes) {
   DNN_NEED_DATA();
-  expect_same("derived/mobilenetV1X0.25_traced.pt", "derived/mobilenetV1X0.25_torch1.13_opset13.onnx",
-              {1, 3, 224, 224});
+  expect_same_as_onnx("derived/mobilenetV1X0.25_traced.pt", "derived/mobilenetV1X0.25_torch1.13_opset13.onnx",
+                      {1, 3, 224, 224});
 }
 
 // The same tiny net by three versions of torch, traced, scripted and frozen.
 TEST(TorchScript, EachKindOfTheTinyNetComputesWhatItsOnnxDoes) {
   DNN_NEED_DATA();
   for (const char* kind : {"pt113_trace", "pt113_script", "pt113_script_frozen"})
-    expect_same(cat("format-samples/", kind, ".pt"), "format-samples/pt113_tiny.onnx", {1, 3, 32, 32});
+    expect_same_as_onnx(cat("format-samples/", kind, ".pt"), "format-samples/pt113_tiny.onnx", {1, 3, 32, 32});
   for (const char* kind : {"ptnew_trace.pt", "ptnew_script.pt", "ptnew_export.pt2"})
-    expect_same(cat("format-samples/", kind), "format-samples/ptnew_ts.onnx", {1, 3, 32, 32});
+    expect_same_as_onnx(cat("format-samples/", kind), "format-samples/ptnew_ts.onnx", {1, 3, 32, 32});
 }
 
 TEST(TorchScript, KeepsNamesAndOpenExtents) {

@@ -3,18 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "formats/torch/archive.h"
+#include "unit/formats/torch/outside_data.h"
 
 namespace dnn {
 namespace {
-
-const char* data_folder() { return std::getenv("DNN_TEST_DATA"); }
-
-#define DNN_NEED_DATA() \
-  if (data_folder() == nullptr) GTEST_SKIP() << "DNN_TEST_DATA is not set"
 
 Graph read_data(const std::string& path) { return read_model(cat(data_folder(), "/", path)); }
 
