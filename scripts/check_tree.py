@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""check_tree: every file that a .def table should name is named there, every row has its file, and every type its own name.
+"""check_tree: every file that a .def table should name is named there, every row has its file, and every type and helper its own name.
 
 usage: check_tree.py [ROOT]
 
 One line per breach on stdout, exit 1 if there is any. A row `DNN_OP(Softmax, nn/softmax)` of lib/ops/ops.def owns
 lib/ops/nn/softmax.cc (or all files of the folder lib/ops/nn/softmax/); the other tables work alike. Two headers that define
-one name in one namespace are two types that the linker takes for one.
+one name in one namespace are two types that the linker takes for one. Sources of one folder are compiled together, so no two of them
+may define one name for themselves.
 """
 import pathlib
 import re
 import sys
 
 import usage
+from check_layers import code_of
 
 # (table, macro, position of the file in the row, folder of the files, files there that are no row's)
 TABLES = [
@@ -54,8 +56,8 @@ def check_passes(root):
             yield f"{path.relative_to(root).as_posix()}: no row of lib/passes/passes.def names a pass of it"
 
 
-def check_names(root):
-    """No two headers define a struct, class or enum of one name in one namespace."""
+def types_of_headers(root):
+    """{namespace::name of a struct, class or enum: the headers that define it}"""
     owners = {}
     for path in sorted((root / "lib").rglob("*.h")):
         space = ""
@@ -65,14 +67,69 @@ def check_names(root):
             defined = re.match(r"(?:struct|class|enum class) (\w+)[^;]*\{", line)
             if defined:
                 owners.setdefault(f"{space}::{defined[1]}", set()).add(path.relative_to(root).as_posix())
-    for name, paths in owners.items():
+    return owners
+
+
+def check_names(root):
+    """No two headers define a struct, class or enum of one name in one namespace."""
+    for name, paths in types_of_headers(root).items():
         if len(paths) > 1:
             yield f"{name} is defined in {' and '.join(sorted(paths))}"
 
 
+def own_names(text):
+    """All that a source defines for itself, in unnamed namespaces, static, or as macros that outlive it: {name: its line, of an alias}.
+
+    It takes the house format for granted: definitions begin in the first column, and a comment says where a namespace ends.
+    """
+    names, inside = {}, False
+    for line, written in zip(code_of(text).splitlines(), text.splitlines()):
+        line = re.sub(r"^(template <.*> )?((static|inline|constexpr|const|DNN_\w+|\[\[\w+\]\]|__attribute__\(\(.*?\)\)\)) )*", "", line) if inside else line
+        if written.startswith("namespace {"):
+            inside = True
+        elif written == "}  // namespace":
+            inside = False
+        elif macro := re.match(r"#\s*define (\w+)", written):
+            if not re.search(rf"#\s*(undef {macro[1]}\b|include \".*\.def\")", text):
+                names[macro[1]] = None
+        elif not (inside or line.startswith("static ")) or not re.match(r"(?![A-Z0-9_]+\(|static_assert)\w", line):
+            continue
+        elif alias := re.match(r"(?:using|namespace) (?:\w+::)*(\w+)( =.*)?;", line):
+            names[alias[1]] = line.strip()
+        elif kind := re.match(r"(?:struct|class|enum class|enum|union) (\w+)(?=.*\{|[^;]*$)", line):
+            names[kind[1]] = None
+        elif function := re.match(r"[^=({]*?\b(\w+)\(", line):
+            names[function[1]] = None
+        elif not line.startswith(("using ", "template <")):
+            bare = re.sub(r"\{.*?(\}|$)|\[.*?\]|\(.*?\)|<.*>", "", line)
+            for name in re.findall(r"(?:[\s*&]|^)(\w+)\s*(?==|;|,|$)", re.sub(r"=[^,]*", "=", bare)):
+                names[name] = None
+    return names
+
+
+def check_own_names(root):
+    """No two sources of a folder that is compiled together define one name for themselves, nor one that a header gives to a type."""
+    types = types_of_headers(root)
+    for top in ("lib", "tests/unit"):
+        owners = {}
+        for path in sorted((root / top).rglob("*.cc")):
+            folder = path.parent.relative_to(root).as_posix()
+            if folder.startswith("lib/ops"):
+                continue
+            text = path.read_text()
+            spaces = set(re.findall(r"^namespace (dnn[\w:]*) \{", text, re.MULTILINE))
+            for name, alias in own_names(text).items():
+                for space in spaces if alias is None else ():
+                    for header in types.get(f"{space}::{name}", ()):
+                        yield f"{path.relative_to(root).as_posix()}: defines {name}, which is a type of {header}; sources are compiled together, so name it for what it is"
+                first, as_first = owners.setdefault((folder, name), (path.name, alias))
+                if first != path.name and (alias is None or alias != as_first):
+                    yield f"{folder}: {first} and {path.name} both define {name}, and are compiled together; let a header define it, or name both for what they are"
+
+
 def main(root):
     breaches = [breach for row in TABLES for breach in check_table(root, *row)]
-    breaches += [*check_passes(root), *check_names(root)]
+    breaches += [*check_passes(root), *check_names(root), *check_own_names(root)]
     for breach in breaches:
         print(breach)
     return 1 if breaches else 0

@@ -95,6 +95,25 @@ class Breaches(unittest.TestCase):
         files = {f"lib/{folder}/x.h": "// A type.\nnamespace dnn {\nstruct Options {\n};\n}\n" for folder in ("base", "stream")}
         self.expect("check_tree.py", files, "dnn::Options", "lib/base/x.h", "lib/stream/x.h")
 
+    def test_one_name_in_two_sources_of_a_folder(self):
+        def sources(one, other, folder="lib/graph"):
+            wrap = lambda body: f"// A source.\nnamespace dnn {{\nnamespace {{\n{body}\n}}  // namespace\n}}  // namespace dnn\n"
+            return {f"{folder}/a.cc": wrap(one), f"{folder}/b.cc": wrap(other)}
+        for body, name in (("int helper(const Node& node) {\n}", "helper"), ("template <class T>\nT helper(T x) {\n}", "helper"),
+                           ("struct Row {\n  int a;\n};", "Row"), ("constexpr int kFirst = 1, kMost = 2;", "kMost"),
+                           ("const std::vector<int> kRows = {1, 2};", "kRows"), ("[[noreturn]] void fail() {\n}", "fail")):
+            for folder in ("lib/graph", "tests/unit/graph"):
+                self.expect("check_tree.py", sources(body, body.replace("kFirst", "kLast"), folder), folder, "a.cc and b.cc", f"define {name},")
+        header = {"lib/graph/probe.h": "// A type.\nnamespace dnn {\nstruct Probe {\n};\n}\n"}
+        self.expect("check_tree.py", {**header, **sources("enum class Probe { One };", "int n() {\n}")}, "lib/graph/a.cc", "Probe", "lib/graph/probe.h")
+        self.expect("check_tree.py", sources("using Json = nlohmann::json;", "using Json = stream::Json;"), "define Json,")
+        self.expect("check_tree.py", sources("#define DNN_ROW(x) x", "#define DNN_ROW(x) x"), "define DNN_ROW,")
+        clean = (("using Json = nlohmann::json;",) * 2, ("#define DNN_ROW(x) x\n#undef DNN_ROW",) * 2, ("int first() {\n}", "int second() {\n  return first(1);\n}"),
+                 ('constexpr const char* kA = R"(\nstatic int f(int x) {}\n)";', 'constexpr const char* kB = R"(\nstatic int f(int x) {}\n)";'))
+        for one, other in clean:
+            self.assertEqual(self.run_on("check_tree.py", sources(one, other)), [])
+        self.assertEqual(self.run_on("check_tree.py", sources("int infer() {\n}", "int infer() {\n}", "lib/ops/nn/softmax")), [])
+
     def test_note_to_self(self):
         self.expect("check_layers.py", {"lib/base/x.cc": "// A file with a wish.\n// TO" "DO: later\n"}, "lib/base/x.cc:2")
 
