@@ -227,7 +227,12 @@ class Run {
     hooks.report = [&](const EpochReport& report) { log.epoch(report, *trainer_); };
     hooks.step = [&](const StepReport& report) { log.step(report); };
     hooks.checkpoint = [this](const Progress& now) { write_checkpoint(checkpoint_, now, settings()); };
+    if (request_.profile) trainer_->enable_profile();
     const FitEnd end = fit(*trainer_, training, validation ? &*validation : nullptr, options, hooks, &progress);
+    if (request_.profile && request_.say) {
+      const std::string profile = trainer_->profile();
+      request_.say(profile.empty() ? "no step to profile: of each batch size the first is not timed" : profile);
+    }
     if (progress.epoch > 0) write(progress);
     if (end == FitEnd::NotFinite) {
       const std::string kept = progress.epoch == 0

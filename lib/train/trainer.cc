@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "convert/surgery.h"
 #include "ops/op.h"
+#include "train/profile.h"
 #include "train/random.h"
 
 namespace dnn::train {
@@ -141,6 +142,7 @@ Score Trainer::step(const StepBatch& batch, double rate) {
   }
   for (size_t i : run.graph.reads) inputs.push_back(state_[i]);
   std::vector<Tensor> outputs = run.session->run(inputs);
+  if (profile_) run.session->enable_profile(true);  // the first run also asks for its memory
   Score result = score(outputs[1], batch.labels);
   if (options_.label_smoothing != 0 || options_.step.distillation.weight != 0)
     result.loss = double{outputs[0].data<float>()[0]} * static_cast<double>(n);
@@ -188,6 +190,16 @@ void Trainer::check(const std::vector<Tensor>& state) const {
       fail_malformed("the checkpoint is of another network or optimiser: ", quoted(variables_[i].name), " is ",
                      Type(state[i]).text(), " there");
   }
+}
+
+void Trainer::enable_profile() { profile_ = true; }
+
+std::string Trainer::profile() const {
+  std::string text;
+  for (const auto& [key, step] : steps_by_batch_) {
+    if (step.session != nullptr) text += step_profile(*step.session, key.first);
+  }
+  return text;
 }
 
 void Trainer::restore(std::vector<Tensor> state, int64_t steps) {

@@ -61,6 +61,9 @@ class Trainer {
   const std::vector<Tensor>& state() const { return state_; }
   const std::vector<Variable>& variables() const { return variables_; }
   int64_t steps() const { return steps_; }
+  // What each node of the steps took since this was called (profile.h); "" before the first step.
+  void enable_profile();
+  std::string profile() const;
   void restore(std::vector<Tensor> state, int64_t steps);
   // Throws Malformed unless the state fits the variables.
   void check(const std::vector<Tensor>& state) const;
@@ -85,6 +88,7 @@ class Trainer {
   std::vector<Variable> variables_;
   std::vector<Tensor> state_;
   int64_t classes_ = 0, steps_ = 0, batches_ = 0;  // batches_: of the step that is under way
+  bool profile_ = false;
   std::map<std::pair<int64_t, StepKind>, Step> steps_by_batch_;
   std::map<int64_t, std::unique_ptr<Session>> evaluations_;  // by batch
 };
