@@ -47,6 +47,17 @@ ValueId sum_to(GraphBuilder& build, ValueId v, const Shape& shape) {
   return reshape_to(build, v, shape);
 }
 
+ValueId gate(GraphBuilder& build, ValueId dy, ValueId y, ValueId low, ValueId high, bool closed) {
+  if (low == kNoValue && high == kNoValue) return dy;
+  Node node;
+  node.op = "Gate";
+  node.domain = kInternalDomain;
+  node.inputs = {dy, y, low, high};
+  if (high == kNoValue) node.inputs.pop_back();
+  node.attributes["closed"] = int64_t{closed ? 1 : 0};
+  return build.add(std::move(node), {build.name() + "/gated"})[0];
+}
+
 ValueId zeros_like(GraphBuilder& build, ValueId v) {
   return expand_to(build, build.number(0, build.dtype(v)), build.shape(v));
 }

@@ -13,6 +13,8 @@ ValueId expand_to(GraphBuilder& build, ValueId v, const Shape& shape);
 ValueId reduce_sum(GraphBuilder& build, ValueId v, const std::vector<int64_t>& axes, bool keepdims);
 // Sums over all but the channels, [C], of a: [N, C, D...], and with b and shift: [C] also those of a * (b - shift).
 std::vector<ValueId> channel_sums(GraphBuilder& build, ValueId a, ValueId b = kNoValue, ValueId shift = kNoValue);
+// dy where y lies between two numbers, else 0; either may be kNoValue. `closed`: the bounds themselves are between.
+ValueId gate(GraphBuilder& build, ValueId dy, ValueId y, ValueId low, ValueId high, bool closed = false);
 ValueId zeros_like(GraphBuilder& build, ValueId v);
 // begin[i] and end[i] elements of value 0 around axis i; negative ones are cut off.
 ValueId pad_with_zeros(GraphBuilder& build, ValueId v, const std::vector<int64_t>& begin,

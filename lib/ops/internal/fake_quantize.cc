@@ -8,6 +8,7 @@
 //
 // dnn.StopGradient: its input, of which no gradient is asked.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 
 namespace dnn {
 namespace {
@@ -37,9 +38,7 @@ void gradient(GradientContext& context) {
   const Through ends(context.node);
   const ValueId steps = build.emit("Div", {context.input(0), context.input(1)});
   const auto number = [&](double value) { return build.number(value, dtype); };
-  const ValueId above = build.emit("GreaterOrEqual", {steps, number(ends.low - 0.5)}),
-                below = build.emit("LessOrEqual", {steps, number(ends.high + 0.5)});
-  context.set(0, build.emit("Where", {build.emit("And", {above, below}), context.dy(), number(0)}));
+  context.set(0, gate(build, context.dy(), steps, number(ends.low - 0.5), number(ends.high + 0.5), true));
 }
 
 }  // namespace

@@ -77,7 +77,11 @@ void lower(LowerContext& context) {
   const size_t rank = window.rank();
   const int64_t taps = element_count(window.kernel);
   const auto real = [&](int64_t value) { return constant(dtype, static_cast<double>(value)); };
-  const BufferRef chosen = context.temporary("chosen", dtype, y->shape);
+  // In the blocks of y, so that a vector of channels is one vector of these, too.
+  loops::Layout blocks;
+  if (y->layout.block_of(1) > 1) blocks.block(1, y->layout.block_of(1));
+  const BufferRef chosen = std::make_shared<Buffer>(Buffer{"chosen", dtype, y->shape, blocks});
+  context.temporaries.push_back(chosen);
   const std::vector<Expr> plane = {variable("n"), variable("c")};
   const std::vector<int64_t> steps = row_major_strides(window.kernel);
   const auto tap_of = [&](int64_t k, size_t axis) { return k / steps[axis] % window.kernel[axis]; };

@@ -85,17 +85,7 @@ loops::Expr element_clip(const Node&, const std::vector<loops::Expr>& inputs) {
 // 1 strictly between the bounds, 0 at and outside them, which the result shows as the operand does; bounds get none.
 void gradient_clip(GradientContext& context) {
   if (!context.wants(0)) return;
-  GraphBuilder& build = context.build;
-  ValueId inside = kNoValue;
-  const auto require = [&](const char* op, size_t bound) {
-    if (context.input(bound) == kNoValue) return;
-    const ValueId here = build.emit(op, {context.output(0), context.input(bound)});
-    inside = inside == kNoValue ? here : build.emit("And", {inside, here});
-  };
-  require("Greater", 1);
-  require("Less", 2);
-  if (inside == kNoValue) return context.set(0, context.dy());
-  context.set(0, build.emit("Where", {inside, context.dy(), build.number(0, build.dtype(context.dy()))}));
+  context.set(0, gate(context.build, context.dy(), context.output(0), context.input(1), context.input(2)));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Activations: element-wise functions of one operand with constants as attributes; PRelu and SwiGLU have a second operand.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 
 namespace dnn {
 namespace {
@@ -245,9 +246,9 @@ OpDef define_Relu() {
   OpDef op = unary_op<Rectify, Domain::Numbers>("Relu", 14, {Trait::Activates, Trait::Moves});
   op.gradient = [](GradientContext& context) {
     GraphBuilder& build = context.build;
-    const ValueId y = context.output(0), zero = build.number(0, build.dtype(y));
+    const ValueId y = context.output(0);
     // By its result, so that nothing needs what it was made of.
-    if (context.wants(0)) context.set(0, build.emit("Where", {build.emit("Greater", {y, zero}), context.dy(), zero}));
+    if (context.wants(0)) context.set(0, gate(build, context.dy(), y, build.number(0, build.dtype(y)), kNoValue));
   };
   return op;
 }

@@ -118,6 +118,21 @@ TEST(Elementwise, WhereMovesAnyType) {
   check_lowering(test_node("Where", {&condition, &a, &b}), {&condition, &a, &b});
 }
 
+// Bounds are outside, or with `closed` inside; either may be absent.
+TEST(Elementwise, GateLetsThroughWhatLiesBetween) {
+  const Tensor dy = Tensor::of<float>({5}, {1, 2, 3, 4, 5}), y = Tensor::of<float>({5}, {-1, 0, 1, 6, 7});
+  const Tensor low = Tensor::scalar<float>(0), high = Tensor::scalar<float>(6);
+  const auto gated = [&](std::vector<const Tensor*> inputs, int64_t closed) {
+    Node node = test_node("Gate", inputs, {{"closed", closed}});
+    node.domain = kInternalDomain;
+    return to_doubles(check_lowering(node, inputs)[0]);
+  };
+  EXPECT_EQ(gated({&dy, &y, &low, &high}, 0), (std::vector<double>{0, 0, 3, 0, 0}));
+  EXPECT_EQ(gated({&dy, &y, &low, &high}, 1), (std::vector<double>{0, 2, 3, 4, 0}));
+  EXPECT_EQ(gated({&dy, &y, &low}, 0), (std::vector<double>{0, 0, 3, 4, 5}));
+  EXPECT_EQ(gated({&dy, &y, nullptr, &high}, 0), (std::vector<double>{1, 2, 3, 0, 0}));
+}
+
 TEST(Elementwise, BroadcastsBinaryAndComparisons) {
   const Tensor a = random_tensor(DType::Float32, {2, 1, 4}), b = random_tensor(DType::Float32, {3, 1}, 2);
   for (const char* op :
