@@ -23,12 +23,6 @@ Json describe(const std::vector<Tensor>& tensors) {
   return rows;
 }
 
-std::string bytes_of(const std::vector<Tensor>& tensors) {
-  std::string bytes;
-  for (const Tensor& tensor : tensors) bytes += as_text(tensor.bytes());
-  return bytes;
-}
-
 std::vector<Tensor> take(const Json& rows, std::string_view* bytes) {
   std::vector<Tensor> tensors;
   for (const Json& row : rows) {
@@ -47,7 +41,13 @@ std::vector<Tensor> take(const Json& rows, std::string_view* bytes) {
 }  // namespace
 
 void write_checkpoint(const std::string& path, const Progress& progress, const std::string& settings) {
-  const std::string bytes = bytes_of(progress.state) + bytes_of(progress.best);
+  const auto each = [&](const auto& body) {  // without a copy of all of it: it may be as large as the rest of the run
+    for (const std::vector<Tensor>* tensors : {&progress.state, &progress.best}) {
+      for (const Tensor& tensor : *tensors) body(tensor.bytes());
+    }
+  };
+  Sha256Stream checksum;
+  each([&](Bytes bytes) { checksum.add(bytes); });
   const Json header = {{"format", kFormat},
                        {"settings", settings},
                        {"epoch", progress.epoch},
@@ -56,10 +56,10 @@ void write_checkpoint(const std::string& path, const Progress& progress, const s
                        {"best_accuracy", progress.best_accuracy},
                        {"state", describe(progress.state)},
                        {"best", describe(progress.best)},
-                       {"sha256", sha256_hex(as_bytes(bytes))}};
+                       {"sha256", checksum.hex()}};
   AtomicFile file(path);
   file.write(header.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-  file.write(bytes);
+  each([&](Bytes bytes) { file.write(bytes); });
   file.commit();
 }
 

@@ -71,15 +71,27 @@ StepGraph Trainer::build(int64_t batch, StepKind kind) const {
   return make_step(graph, find_parameters(graph, options_.frozen), options_.step, kind);
 }
 
-std::unique_ptr<Session> Trainer::open(const Graph& graph) const {
-  return open_here(graph, options_.threads, options_.compile);
+std::unique_ptr<Session> Trainer::open(const Graph& graph, const CompileOptions& compile) const {
+  return open_here(graph, options_.threads, compile);
 }
 
 Trainer::Step& Trainer::step_of(int64_t batch, StepKind kind) {
   Step& step = steps_by_batch_[{batch, kind}];
   if (step.session == nullptr) {
     step.graph = build(batch, kind);
-    step.session = open(step.graph.graph);
+    // A step writes where the one before it read: memory that is there. Smaller batches, which are few, do not.
+    CompileOptions compile = options_.compile;
+    const Graph& graph = step.graph.graph;
+    const size_t first_read = graph.inputs.size() - step.graph.reads.size();
+    largest_ = std::max(largest_, batch);
+    for (size_t k = 0; batch == largest_ && k < step.graph.writes.size(); ++k) {
+      const auto& reads = step.graph.reads;
+      const auto read = std::find(reads.begin(), reads.end(), step.graph.writes[k]);
+      if (read == reads.end()) continue;
+      const ValueId before = graph.inputs[first_read + static_cast<size_t>(read - reads.begin())];
+      compile.state.emplace_back(graph.value(graph.outputs[k + 2]).name, graph.value(before).name);
+    }
+    step.session = open(graph, compile);
     step.graph.graph = Graph();
     step.graph.variables.clear();
   }
@@ -157,7 +169,7 @@ Score Trainer::step(const StepBatch& batch, double rate) {
 
 Score Trainer::evaluate(const Tensor& batch, const std::vector<int64_t>& labels) {
   std::unique_ptr<Session>& found = evaluations_[batch.dim(0)];
-  if (found == nullptr) found = open(make_evaluation(with_batch(model_, batch.dim(0)), variables_));
+  if (found == nullptr) found = open(make_evaluation(with_batch(model_, batch.dim(0)), variables_), options_.compile);
   std::vector<Tensor> inputs = {batch};
   for (size_t i = 0; i < variables_.size(); ++i) {
     if (variables_[i].in_model) inputs.push_back(state_[i]);

@@ -79,7 +79,7 @@ class Trainer {
 
   StepGraph build(int64_t batch, StepKind kind) const;
   Step& step_of(int64_t batch, StepKind kind);
-  std::unique_ptr<Session> open(const Graph& graph) const;
+  std::unique_ptr<Session> open(const Graph& graph, const CompileOptions& compile) const;
   Tensor targets(const std::vector<int64_t>& labels) const;
   Tensor mask(const StepGraph::Mask& mask, uint64_t layer) const;
 
@@ -88,6 +88,7 @@ class Trainer {
   std::vector<Variable> variables_;
   std::vector<Tensor> state_;
   int64_t classes_ = 0, steps_ = 0, batches_ = 0;  // batches_: of the step that is under way
+  int64_t largest_ = 0;                            // batch of a step
   bool profile_ = false;
   std::map<std::pair<int64_t, StepKind>, Step> steps_by_batch_;
   std::map<int64_t, std::unique_ptr<Session>> evaluations_;  // by batch
