@@ -4,7 +4,8 @@
 usage: check_layers.py [ROOT]
 
 One line per breach on stdout, exit 1 if there is any. Breaches: an include that goes up or sideways, a folder that
-LAYERS does not name, a library file that prints, exits or reads the environment (lib/cli, which serves the tools, may),
+LAYERS does not name, a library file that prints, exits or reads the environment (lib/cli and lib/c, which
+stand where a program does, may),
 an instruction set, processor or device named in a string, or a level compared with a number, where rows of lib/target should be asked,
 a tool that writes to standard error past lib/cli, which makes names out of files visible,
 a source file above 800 lines, a first line that does not say what the file is, a note to
@@ -17,6 +18,7 @@ import sys
 import usage
 
 LINE_LIMIT = 800
+ROW = r"(\d+) (\w+) ->((?: \w+)*)(?:  # .+)?"  # of lib/LAYERS
 FORBIDDEN = {
     r"\bstd::c(out|err|log)\b|(?<![\w:])(std::)?(printf|puts|perror)\(|fprintf\(std(out|err)": "prints",
     r"(?<![\w.>])(std::)?(abort|exit|quick_exit)\(": "ends the process",
@@ -34,10 +36,10 @@ def read_layers(path):
     """{folder: (floor, set of folders it may include, itself among them)} and the breaches inside LAYERS."""
     layers, breaches = {}, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        row = re.fullmatch(r"(\d+) (\w+) ->((?: \w+)*)", line.strip())
+        row = re.fullmatch(ROW, line.strip())
         if not row:
             if line.strip() and not line.startswith("#"):
-                breaches.append(f"lib/LAYERS:{number}: not a row 'floor folder -> folders': {line}")
+                breaches.append(f"lib/LAYERS:{number}: not a row 'floor folder -> folders  # what it holds': {line}")
             continue
         floor, folder, below = int(row[1]), row[2], row[3].split()
         allowed = {folder}
@@ -97,7 +99,7 @@ def check_library_file(name, text, layers):
             direction = "sideways" if layers[include[1]][0] == layers[folder][0] else \
                 "up" if layers[include[1]][0] > layers[folder][0] else "past its row"
             yield f"{name}:{number}: {folder} includes {direction}: {include[1]} is not below it in lib/LAYERS"
-    if folder == "cli":
+    if folder in ("cli", "c"):
         return
     for number, line in enumerate(code_of(text).splitlines(), 1):
         for pattern, what in FORBIDDEN.items():
