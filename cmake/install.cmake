@@ -40,7 +40,10 @@ endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/dnn.pc.in ${PROJECT_BINARY_DIR}/dnn.pc @ONLY)
 install(TARGETS dnn ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dnn FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-install(FILES ${PROJECT_BINARY_DIR}/dnn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/dnn-c.pc.in ${PROJECT_BINARY_DIR}/dnn-c.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/dnn.pc ${PROJECT_BINARY_DIR}/dnn-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(TARGETS dnn_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/lib/c/dnn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # What runs models in their frameworks, for dnn-infer --device lib:NAME.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/adapters DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools
   FILES_MATCHING PATTERN "run_*.py" PATTERN "adapter.py" PATTERN "records.py" PATTERN "__pycache__" EXCLUDE)
