@@ -21,7 +21,6 @@ constexpr int64_t kLeastBlockedChannels = 8;  // below, blocks would be mostly p
 constexpr int64_t kBytes = 4;                 // in a block of fewer channels of 8 bits: what a dot product takes
 
 bool is_quantized(const Node& node) { return node.domain == kInternalDomain && node.op == "QuantizedConv"; }
-bool is_internal(const Node& node, const char* op) { return node.domain == kInternalDomain && node.op == op; }
 // It makes weights, or numbers for each channel, of the planes that it reads.
 bool sums_planes(const Node& node) {
   return is_internal(node, "ConvWeightGradient") || is_internal(node, "ChannelSums") ||

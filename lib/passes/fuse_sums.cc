@@ -15,8 +15,6 @@ namespace {
 
 const Graph& body_of(const Node& map) { return *std::get<std::shared_ptr<const Graph>>(map.attributes.at("body")); }
 
-bool is_internal(const Node& node, const char* op) { return node.domain == kInternalDomain && node.op == op; }
-
 // A kernel of integer-maps: bytes as real numbers, an operator or none, bytes.
 bool is_byte_map(const Node& node) {
   if (!is_fused(node)) return false;
@@ -48,7 +46,7 @@ NodeId layer_of(const Graph& graph, const Uses& uses, const Node& map, size_t op
   return maker;
 }
 
-Patch fuse(const Graph& graph, NodeId layer_id, NodeId map_id, size_t operand) {
+Patch fuse_sum(const Graph& graph, NodeId layer_id, NodeId map_id, size_t operand) {
   const Node &layer = graph.node(layer_id), &map = graph.node(map_id);
   const Graph& body = body_of(map);
   auto merged = std::make_shared<Graph>();
@@ -119,7 +117,7 @@ std::vector<Patch> fuse_sums(const Graph& graph, const PassContext&) {
       const NodeId layer = layer_of(graph, uses, map, i);
       if (layer >= 0 && (last < 0 || place[layer] > place[last])) last = layer, operand = i;
     }
-    if (last >= 0) patches.push_back(fuse(graph, last, id, operand));
+    if (last >= 0) patches.push_back(fuse_sum(graph, last, id, operand));
   }
   return patches;
 }

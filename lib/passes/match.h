@@ -18,8 +18,11 @@ inline NodeId only_reader(const Graph& graph, const Uses& uses, ValueId value) {
 
 inline bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
-inline bool is_fused(const Node& node) { return node.domain == kInternalDomain && node.op == "Fused"; }
-inline bool is_winograd(const Node& node) { return node.domain == kInternalDomain && node.op == "WinogradConv"; }
+inline bool is_internal(const Node& node, std::string_view op) {
+  return node.domain == kInternalDomain && node.op == op;
+}
+inline bool is_fused(const Node& node) { return is_internal(node, "Fused"); }
+inline bool is_winograd(const Node& node) { return is_internal(node, "WinogradConv"); }
 
 // Names of the source nodes that a node computes.
 inline std::vector<std::string> sources_of(const Node& node) {
