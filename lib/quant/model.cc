@@ -35,6 +35,7 @@ class Job {
     options_.fuses = format == find_format("tflite") ? fuses_in_tflite
                      : request.qoperator             ? fuses_in_qoperator
                                                      : fuses_in_onnx;
+    options_.factors_around_zero = format == find_format("tflite");
     convert_.write.qoperator = request.qoperator;
     options_.calibrate.keep = request.max_drop || request.sensitivity ? kMostMeasured : 0;
     options_.calibrate.seed = request.seed;

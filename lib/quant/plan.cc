@@ -245,6 +245,13 @@ class Planner {
       plan_.group[static_cast<size_t>(v)] = at->second;
       plan_.groups[static_cast<size_t>(at->second)].push_back(v);
     }
+    plan_.around_zero.assign(plan_.groups.size(), false);
+    for (NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (!options_.factors_around_zero || !quantized(id) || node.op != "MatMul") continue;
+      const int of = plan_.group[static_cast<size_t>(node.inputs[1])];
+      if (of >= 0) plan_.around_zero[static_cast<size_t>(of)] = true;
+    }
   }
 
   const Graph& graph_;

@@ -21,6 +21,8 @@ struct PlanOptions {
   bool activations = true;                // false: weights alone
   // Whether the runtime computes this activation at the end of the operator in front of it, so that nothing is rounded between.
   std::function<bool(const Graph& graph, const Node& activation)> fuses = {};
+  // The second factor of a MatMul that is not constant has zero point 0, as XNNPACK's kernel takes it.
+  bool factors_around_zero = false;
 };
 
 // The weights of a node that is quantised: input 1, a constant, with one scale for each index of `axis` (-1: one in all).
@@ -35,6 +37,7 @@ struct Plan {
   std::vector<int> group;                    // by ValueId: its quantiser; -1: none
   std::vector<std::vector<ValueId>> groups;  // values that share a scale
   std::vector<std::optional<Role>> fixed;    // by group: UnitRange or SignedUnitRange where its scale is fixed
+  std::vector<bool> around_zero;             // by group: its zero point is 0
   std::vector<NodeId> left_float;            // nodes of roles.def that stay in float32, for what stands in `reasons`
   std::vector<std::string> reasons;
   std::vector<bool> chosen;       // of left_float: a user or a search chose it

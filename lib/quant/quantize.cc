@@ -52,6 +52,10 @@ Affine fixed_affine(Role role, const Scheme& scheme) {
   return affine_of(both ? -1 : 0, both ? 127.0 / 128 : 255.0 / 256, scheme.activations, false);
 }
 
+bool is_symmetric(const Plan& plan, size_t group, const Scheme& scheme) {
+  return scheme.symmetric || plan.around_zero[group];
+}
+
 Affine choose_quantizer(const Graph& bound, const Plan& plan, size_t group, const Calibration& calibration,
                         const QuantizeOptions& options, QuantizeReport* report) {
   const Scheme& scheme = options.scheme;
@@ -65,8 +69,9 @@ Affine choose_quantizer(const Graph& bound, const Plan& plan, size_t group, cons
     said.affine = fixed_affine(*plan.fixed[group], scheme);
     said.range = {said.affine.lowest(), said.affine.highest()};
   } else {
-    said.range = options.method.choose(seen, scheme.activations, scheme.symmetric);
-    said.affine = affine_of(said.range.low, said.range.high, scheme.activations, scheme.symmetric);
+    const bool symmetric = is_symmetric(plan, group, scheme);
+    said.range = options.method.choose(seen, scheme.activations, symmetric);
+    said.affine = affine_of(said.range.low, said.range.high, scheme.activations, symmetric);
   }
   said.cost = cost_of(seen.histogram, said.affine);
   report->quantizers.push_back(said);
@@ -102,6 +107,7 @@ Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std:
   plan.left_float = left_float;
   plan.activations = options.scheme.activations != DType::Undefined;
   plan.fuses = options.fuses;
+  plan.factors_around_zero = options.factors_around_zero;
   return make_plan(bound, plan);
 }
 
@@ -128,8 +134,9 @@ Movement range_movement(const Graph& bound, const Calibration& calibration, cons
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     const Seen early = seen_by_group(plan, g, calibration.early), all = seen_by_group(plan, g, calibration.seen);
     if (plan.fixed[g] || early.samples == 0 || early.histogram.empty()) continue;
-    const Range a = options.method.choose(early, scheme.activations, scheme.symmetric);
-    const Range b = options.method.choose(all, scheme.activations, scheme.symmetric);
+    const bool symmetric = is_symmetric(plan, g, scheme);
+    const Range a = options.method.choose(early, scheme.activations, symmetric);
+    const Range b = options.method.choose(all, scheme.activations, symmetric);
     ++result.ranges;
     const double most = kMost * (b.high - b.low);
     result.moved += std::abs(a.low - b.low) > most || std::abs(a.high - b.high) > most ? 1 : 0;

@@ -23,6 +23,7 @@ struct QuantizeOptions {
   bool correct_biases = true;
   // True for an activation that the runtime computes at the end of the operator in front of it.
   bool (*fuses)(const Graph& graph, const Node& activation) = fuses_in_onnx;
+  bool factors_around_zero = false;  // see PlanOptions
   CalibrateOptions calibrate;
 };
 

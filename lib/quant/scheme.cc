@@ -46,9 +46,11 @@ double Affine::highest() const {
 Affine affine_of(double low, double high, DType dtype, bool symmetric) {
   low = std::min(low, 0.0);
   high = std::max(high, 0.0);
-  if (low == high) return {1, symmetric || dtype != DType::UInt8 ? 0 : integer_lowest(dtype), dtype};
+  const int64_t middle = dtype == DType::UInt8 ? 128 : 0;  // of a symmetric map
+  if (low == high) return {1, symmetric ? middle : dtype == DType::UInt8 ? integer_lowest(dtype) : 0, dtype};
   const auto least = static_cast<double>(integer_lowest(dtype)), most = static_cast<double>(integer_highest(dtype));
-  if (symmetric) return {static_cast<float>(std::max(-low, high) / most), 0, dtype};
+  if (symmetric)
+    return {static_cast<float>(std::max(-low, high) / (most - static_cast<double>(middle))), middle, dtype};
   // A scale that float32 cannot hold would be 0, and nothing can be divided by it.
   const float scale = std::max(static_cast<float>((high - low) / (most - least)), 1e-30F);
   const double zero = std::clamp(std::nearbyint(least - low / static_cast<double>(scale)), least, most);

@@ -324,6 +324,17 @@ class Planner {
     return dtype(weights) == DType::Int8 && scales.axis == units;
   }
 
+  // Whether every kernel of the format's for integers gives the numbers that the graph says. XNNPACK's BATCH_MATMUL takes the
+  // second operand's zero point for 0 (TFLite 2.21). A result in a scale of the operator's own loses what a finer one holds.
+  bool exact_in_integers(const Node& node, const ExportRow& row, ValueId result) const {
+    if (is_op(node, "MatMul") && !weighted(node)) {
+      const Node* second = dequantize(node.inputs[1]);
+      return second != nullptr && plan_.scales.at(second->inputs[0]).symmetric();
+    }
+    if (row.on_quantized != OnQuantized::Fixed) return true;
+    return plan_.scales.at(result).scale[0] >= fixed_scales(node.op, dtype(result)).scale[0];
+  }
+
   // Input `i` of a node whose quantised numbers are `wanted`; false where it stands in the way. Sets `raw` where it is
   // taken as stored.
   bool operand(const Node& node, size_t i, DType wanted, ValueId* raw) const {
@@ -356,6 +367,7 @@ class Planner {
       const ValueId result = graph_.node(behind).outputs[0];
       bool whole = small_integer(dtype(result)) && plan_.scales.at(result).single();
       if (is_op(node, "MatMul") && !weighted(node)) whole = whole && dtype(result) == DType::Int8;
+      whole = whole && exact_in_integers(node, *planned->row, result);
       for (size_t i = 0; i < node.inputs.size(); ++i) whole = whole && operand(node, i, dtype(result), &inputs[i]);
       if (whole) {
         planned->inputs = std::move(inputs);

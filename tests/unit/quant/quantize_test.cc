@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cases.h"
@@ -68,6 +69,45 @@ TEST(Plan, SigmoidHasItsOwnScale) {
 )");
   const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx});
   EXPECT_EQ(plan.fixed[static_cast<size_t>(plan.group[static_cast<size_t>(graph.find_value("b"))])], Role::UnitRange);
+}
+
+// TFLite's default kernel takes the zero point of a product's second factor for 0.
+TEST(Plan, FactorsAreAroundZeroWhereTheFormatTakesThemSo) {
+  const Graph graph = parsed(R"(
+  input x: float32[1,4,8]
+  const w: float32[8,8] = random(1)
+  const v: float32[8,8] = random(2)
+  q = MatMul(x, w) @q
+  k = MatMul(x, v) @k
+  t = Transpose(k) @t {perm = [0, 2, 1]}
+  y = MatMul(q, t) @y
+  output y
+)");
+  const auto around = [&](const Plan& plan, const char* name) {
+    return static_cast<bool>(
+        plan.around_zero[static_cast<size_t>(plan.group[static_cast<size_t>(graph.find_value(name))])]);
+  };
+  const Plan tflite = make_plan(graph, {.fuses = fuses_in_tflite, .factors_around_zero = true});
+  EXPECT_TRUE(around(tflite, "t"));
+  EXPECT_TRUE(around(tflite, "k"));
+  EXPECT_FALSE(around(tflite, "q"));
+  EXPECT_FALSE(around(tflite, "x"));
+  EXPECT_FALSE(around(make_plan(graph, {.fuses = fuses_in_onnx}), "t"));
+  for (const char* scheme : {"int8", "uint8"}) {
+    QuantizeOptions o = options();
+    o.scheme = scheme_named(scheme);
+    o.factors_around_zero = true;
+    Given samples(random_samples({1, 4, 8}, 4, 0.25));
+    QuantizeReport report;
+    quantize(prepare(graph), samples, o, &report);
+    for (const QuantizerReport& said : report.quantizers) {
+      const bool factor = std::count(said.values.begin(), said.values.end(), "t") != 0;
+      const int64_t middle = o.scheme.activations == DType::UInt8 ? 128 : 0;
+      EXPECT_EQ(factor, said.affine.zero_point == middle) << said.values.front();
+      EXPECT_LE(said.affine.lowest(), 0);
+      EXPECT_TRUE(!factor || said.affine.lowest() < 0);
+    }
+  }
 }
 
 // An activation at the end of an operator that stays in float32 stays there too: nothing is rounded between the two.

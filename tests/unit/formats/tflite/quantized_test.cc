@@ -157,6 +157,79 @@ TEST(TfliteQuantized, WhatComputesOnRealNumbersStandsBetweenConversions) {
   EXPECT_EQ(codes_of(file), "6 47 114 0 114");
 }
 
+// Beside int8 kernels that compute otherwise than the graph says stand real numbers. The numbers are what TFLite 2.21 gives for
+// the written file: its default kernels (XNNPACK), its own without a delegate, and its reference kernels.
+void expect_in_tflite(const std::string& body, const std::string& codes, const std::vector<int8_t>& expected) {
+  const Graph graph = graph_of(body);
+  const std::string file = bytes_of(graph);
+  EXPECT_EQ(codes_of(file), codes);
+  const std::vector<int8_t> a = {10, -20, 30, 40, -50, 60}, b = {5, -15, 25, -35, 45, -55};
+  const Graph again = read_bytes(file);
+  std::vector<dnn::Tensor> inputs;
+  for (ValueId v : again.inputs) {
+    Shape shape;
+    for (const Dim& dim : *again.value(v).type.shape) shape.push_back(dim.size);
+    inputs.push_back(dnn::Tensor::of<int8_t>(shape, inputs.empty() ? a : b));
+  }
+  for (const Graph& each : {graph, again}) {
+    const dnn::Tensor y = interpret(each, inputs).at(0);
+    EXPECT_EQ(std::vector<int8_t>(y.values<int8_t>().begin(), y.values<int8_t>().end()), expected) << body;
+  }
+}
+
+// XNNPACK's BATCH_MATMUL takes the second operand's zero point for 0: beside one of 7 it gave the first row's numbers.
+TEST(TfliteQuantized, AFactorWithAZeroPointIsMultipliedAsReal) {
+  const auto product = [](const char* zero) {
+    return cat(R"(  input x: int8[1,2,3]
+  input x2: int8[1,3,2]
+  const s: float32[] = {0.03}
+  const z: int8[] = {-3}
+  const zb: int8[] = {)",
+               zero, R"(}
+  const s2: float32[] = {0.05}
+  d = DequantizeLinear(x, s, z)
+  e = DequantizeLinear(x2, s, zb)
+  m = MatMul(d, e)
+  y = QuantizeLinear(m, s2, z)
+  output y)");
+  };
+  expect_in_tflite(product("0"), "126", {17, -28, 31, -47});
+  expect_in_tflite(product("7"), "6 6 126 114", {14, -32, 23, -55});
+}
+
+// In steps of 1 / 256 the smaller ones of 197 attention weights are all alike.
+TEST(TfliteQuantized, WhatAFixedScaleWouldRoundAwayIsReal) {
+  const auto softmax = [](const char* scale) {
+    return cat(R"(  input x: int8[1,6]
+  const s: float32[] = {0.03}
+  const z: int8[] = {-3}
+  const low: int8[] = {-128}
+  const fine: float32[] = {)",
+               scale, R"(}
+  d = DequantizeLinear(x, s, z)
+  t = Softmax(d)
+  y = QuantizeLinear(t, fine, low)
+  output y)");
+  };
+  expect_in_tflite(softmax("0.002"), "6 25 114", {-80, -108, -40, -9, -120, 89});
+  EXPECT_EQ(codes_of(bytes_of(graph_of(softmax("0.00390625")))), "25");
+  EXPECT_EQ(codes_of(bytes_of(graph_of(softmax("0.0045")))), "25 114");
+}
+
+// The reference kernel of SUM on integers gives other numbers: -79 here.
+TEST(TfliteQuantized, ASumIsOfRealNumbers) {
+  expect_in_tflite(R"(  input x: int8[1,6]
+  const s: float32[] = {0.03}
+  const z: int8[] = {-3}
+  const s2: float32[] = {0.1}
+  const axes: int64[1] = {1}
+  d = DequantizeLinear(x, s, z)
+  t = ReduceSum(d, axes) {keepdims = 0}
+  y = QuantizeLinear(t, s2, z)
+  output y)",
+                   "6 74 114", {23});
+}
+
 // The format's kernels round a real input that meets int8 weights, so DEQUANTIZE has to stand between where the graph does not.
 TEST(TfliteQuantized, WeightsAloneAreDequantizedInFront) {
   const std::string file = file_of_round_trip(R"(  input x: float32[2,6]
