@@ -3,6 +3,7 @@
 Each is written as TorchScript traced (/trace) and scripted (/script), as an exported program (/pt2) and as that decomposed
 (/decomposed); a script wants a function of tensors alone, so that scripted rows are those of `nn`.
 """
+import inspect
 import os
 import warnings
 
@@ -330,4 +331,6 @@ def cases(folder, wanted, forms):
                 except Exception as error:
                     yield {"name": f"{name}/{form}", "error": str(error).split("\n")[0]}
                     continue
-                yield {"name": f"{name}/{form}", "model": path, "inputs": [("", t.numpy()) for t in inputs], "outputs": outputs}
+                # A script does not say its inputs' shapes: the user does.
+                names = list(inspect.signature(layer.forward).parameters) if form == "script" else [""] * len(inputs)
+                yield {"name": f"{name}/{form}", "model": path, "inputs": [(n, t.numpy()) for n, t in zip(names, inputs)], "outputs": outputs, "shapes": form == "script"}

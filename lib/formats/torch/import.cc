@@ -171,7 +171,15 @@ Any Importer::constant(const std::string& name, const StoredTensor& tensor) {
 ValueId Importer::value_of(const Any::Tensor& cell, const std::string& who) const {
   if (cell->version != cell->aliases->version)
     fail_unsupported(who, ": it reads a tensor that was written to through a view of it, which is not read");
+  if (!cell->not_made.empty()) fail_unsupported(who, ": it reads ", cell->not_made, ", which is not made");
   return cell->value;
+}
+
+Any Importer::not_made(const std::string& what) {
+  auto cell = std::make_shared<TensorCell>();
+  cell->aliases = std::make_shared<Aliases>();
+  cell->not_made = what;
+  return cell;
 }
 
 ValueId Importer::real_of(const Any::Tensor& cell, GraphBuilder& steps, const std::string& who) {

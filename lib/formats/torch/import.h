@@ -45,6 +45,8 @@ class Importer {
   // A tensor of the file, once under its first name.
   Any constant(const std::string& name, const StoredTensor& tensor);
   Any cell(ValueId value) const;
+  // A tensor that is refused where it is read; `what` it would be.
+  static Any not_made(const std::string& what);
   Any view(ValueId value, const Any::Tensor& of) const;
   // The value of a tensor. Unsupported where it was changed through a view since.
   ValueId value_of(const Any::Tensor& cell, const std::string& who) const;
@@ -134,6 +136,8 @@ class Op : public DraftBuilder {
   Any result(ValueId v) { return importer_.cell(v); }
   Any view(size_t i, ValueId v);
   Any result_many(const std::vector<ValueId>& values, bool tuple);
+  // A result that is not computed, and what the others call it: refused where something reads it.
+  Any not_made(const char* what) { return importer_.not_made(cat("the ", what, " of ", label())); }
   // A tensor quantised like argument i where that is, else plain. For operators that move or select numbers.
   Any like(size_t i, ValueId v);
   Any quantized(ValueId v, const Quantizer& quantizer);

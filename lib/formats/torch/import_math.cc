@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "formats/division.h"
 #include "formats/torch/imports.h"
@@ -21,7 +22,23 @@ DType wider(DType a, DType b) {
   return dtype_size(a) > dtype_size(b) ? a : b;
 }
 
-// Two operands of one type, as torch promotes them: a Python number takes the tensor's.
+// Truth values, integers, real numbers.
+int category(DType dtype) { return is_float(dtype) ? 2 : dtype == DType::Bool ? 0 : 1; }
+
+// Two tensors of one type, as torch promotes them: one without axes gives way to another of its category.
+std::pair<ValueId, ValueId> promoted(Op& op, ValueId x, ValueId y) {
+  const DType p = op.type(x).dtype, q = op.type(y).dtype;
+  if (p == DType::Undefined || q == DType::Undefined || p == q) return {x, y};
+  const bool scalar_x = op.type(x).shape && op.type(x).shape->empty(),
+             scalar_y = op.type(y).shape && op.type(y).shape->empty();
+  DType dtype = wider(p, q);
+  if (category(p) == category(q) && scalar_x != scalar_y) dtype = scalar_x ? q : p;
+  if (p != dtype) x = op.to_dtype(x, dtype);
+  if (q != dtype) y = op.to_dtype(y, dtype);
+  return {x, y};
+}
+
+// Two operands of one type: a Python number takes the tensor's where that holds numbers of its kind.
 std::pair<ValueId, ValueId> operands(Op& op, size_t a, size_t b) {
   if (!op.is_tensor(b)) {
     const ValueId x = op.tensor(a), y = op.number_like(b, x);
@@ -33,17 +50,21 @@ std::pair<ValueId, ValueId> operands(Op& op, size_t a, size_t b) {
     const DType dtype = wider(op.type(x).dtype, op.type(y).dtype);
     return {x, op.type(y).dtype == dtype || op.type(y).dtype == DType::Undefined ? y : op.to_dtype(y, dtype)};
   }
-  ValueId x = op.tensor(a), y = op.tensor(b);
-  const DType p = op.type(x).dtype, q = op.type(y).dtype;
-  if (p == DType::Undefined || q == DType::Undefined || p == q) return {x, y};
-  const bool scalar_x = op.type(x).shape && op.type(x).shape->empty(),
-             scalar_y = op.type(y).shape && op.type(y).shape->empty();
-  DType dtype = wider(p, q);
-  if (is_float(p) == is_float(q) && scalar_x != scalar_y) dtype = scalar_x ? q : p;  // a tensor without axes gives way
-  if (p != dtype) x = op.to_dtype(x, dtype);
-  if (q != dtype) y = op.to_dtype(y, dtype);
-  return {x, y};
+  return promoted(op, op.tensor(a), op.tensor(b));
 }
+
+}  // namespace
+
+void promote(Op& op, std::vector<ValueId>* values) {
+  DType widest = DType::Undefined;
+  for (ValueId v : *values) {
+    if (op.type(v).dtype == DType::Undefined) return;
+    widest = wider(widest, op.type(v).dtype);
+  }
+  for (ValueId& v : *values) v = op.type(v).dtype == widest ? v : op.to_dtype(v, widest);
+}
+
+namespace {
 
 std::vector<int64_t> axes_argument(Op& op, size_t i, ValueId x) {
   std::vector<int64_t> axes;
@@ -181,22 +202,39 @@ Any square(Op& op) {
 }
 Any rsqrt(Op& op) { return op.result(op.emit("Reciprocal", {op.emit("Sqrt", {to_float(op, op.tensor(0))})})); }
 
+namespace {
+
+// Whether a bound is a tensor of several numbers, as against one for all.
+bool is_spread(Op& op, size_t i) {
+  return op.is_tensor(i) && (!op.type(op.tensor(i)).shape || !op.type(op.tensor(i)).shape->empty());
+}
+
+// Clip to the bounds in arguments `low` and `high`; 0: there is none.
+ValueId clamped(Op& op, size_t low, size_t high) {
+  ValueId x = op.tensor(0);
+  const bool below = low != 0 && op.has(low), above = high != 0 && op.has(high);
+  if ((below && is_spread(op, low)) || (above && is_spread(op, high))) {
+    for (const auto& [given, i, extreme] : {std::tuple(below, low, "Max"), std::tuple(above, high, "Min")}) {
+      if (!given) continue;
+      const auto [a, b] = promoted(op, x, op.is_tensor(i) ? op.tensor(i) : op.number_like(i, x));
+      x = op.emit(extreme, {a, b});
+    }
+    return x;
+  }
+  std::vector<ValueId> inputs = {x, below ? op.number_like(low, x) : kNoValue};
+  if (high != 0) inputs.push_back(above ? op.number_like(high, x) : kNoValue);
+  return op.emit("Clip", std::move(inputs));
+}
+
+}  // namespace
+
 Any clamp(Op& op) {
   const Quantizer* q = op.quantizer(0);
-  const ValueId x = op.tensor(0);
-  std::vector<ValueId> inputs = {x};
-  for (size_t i = 1; i <= 2; ++i) inputs.push_back(op.has(i) ? op.number_like(i, x) : kNoValue);
-  const ValueId y = op.emit("Clip", std::move(inputs));
+  const ValueId y = clamped(op, 1, 2);
   return q == nullptr ? op.result(y) : op.quantized(y, *q);
 }
-Any clamp_min(Op& op) {
-  const ValueId x = op.tensor(0);
-  return op.result(op.emit("Clip", {x, op.number_like(1, x)}));
-}
-Any clamp_max(Op& op) {
-  const ValueId x = op.tensor(0);
-  return op.result(op.emit("Clip", {x, kNoValue, op.number_like(1, x)}));
-}
+Any clamp_min(Op& op) { return op.result(clamped(op, 1, 0)); }
+Any clamp_max(Op& op) { return op.result(clamped(op, 0, 1)); }
 Any relu6(Op& op) {
   const Quantizer* q = op.quantizer(0);
   const ValueId x = op.tensor(0);

@@ -209,8 +209,9 @@ Any max_pool(Op& op) {
   const ValueId y = pool_max(op, op.tensor(0));
   return q == nullptr ? op.result(y) : op.quantized(y, *q);
 }
-// The indices are not made: who reads them is refused, as they are not there.
-Any max_pool_with_indices(Op& op) { return make_list({op.result(pool_max(op, op.tensor(0))), Any()}, true); }
+Any max_pool_with_indices(Op& op) {
+  return make_list({op.result(pool_max(op, op.tensor(0))), op.not_made("indices")}, true);
+}
 
 Any average_pool(Op& op) {
   const Quantizer* q = op.quantizer(0);
@@ -291,28 +292,35 @@ Any adaptive_max_pool(Op& op) {
   const ValueId x = op.tensor(0);
   const std::vector<int64_t> out = op.ints(1, spatial);
   if (out == std::vector<int64_t>(spatial, 1))
-    return make_list({op.result(op.emit("GlobalMaxPool", {x})), Any()}, true);
+    return make_list({op.result(op.emit("GlobalMaxPool", {x})), op.not_made("indices")}, true);
   std::vector<int64_t> kernel;
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t in = op.extent(x, static_cast<int64_t>(i) + 2);
     if (out[i] < 1 || in % out[i] != 0) op.refuse("an output of ", out[i], " from ", in, ", which it does not divide");
     kernel.push_back(in / out[i]);
   }
-  return make_list({op.result(op.emit("MaxPool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}})), Any()}, true);
+  const ValueId y = op.emit("MaxPool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}});
+  return make_list({op.result(y), op.not_made("indices")}, true);
 }
+
+namespace {
+Any with_statistics(Op& op, ValueId y) {
+  return make_list({op.result(y), op.not_made("mean"), op.not_made("deviation")}, true);
+}
+}  // namespace
 
 Any batch_norm(Op& op) {
   if (op.flag(5)) op.refuse("a batch norm in training mode is not read; call eval() before the export");
   return op.result(normalize_batch(op, op.real(7)));
 }
-Any native_batch_norm(Op& op) { return make_list({op.result(normalize_batch(op, op.real(6))), Any(), Any()}, true); }
+Any native_batch_norm(Op& op) { return with_statistics(op, normalize_batch(op, op.real(6))); }
 Any native_batch_norm_training(Op& op) {
   if (op.flag(5)) op.refuse("a batch norm in training mode is not read; call eval() before the export");
-  return make_list({op.result(normalize_batch(op, op.real(7))), Any(), Any()}, true);
+  return with_statistics(op, normalize_batch(op, op.real(7)));
 }
 
 Any layer_norm(Op& op) { return op.result(normalize_layer(op)); }
-Any native_layer_norm(Op& op) { return make_list({op.result(normalize_layer(op)), Any(), Any()}, true); }
+Any native_layer_norm(Op& op) { return with_statistics(op, normalize_layer(op)); }
 
 Any group_norm(Op& op) {
   const ValueId x = op.tensor(0);
@@ -330,7 +338,7 @@ Any native_group_norm(Op& op) {
   const DType dtype = op.type(x).dtype;
   const ValueId y = op.emit("GroupNormalization", {x, vector_or(op, 1, n, 1, dtype), vector_or(op, 2, n, 0, dtype)},
                             {{"num_groups", op.integer(6)}, {"epsilon", static_cast<float>(op.real(7))}});
-  return make_list({op.result(y), Any(), Any()}, true);
+  return with_statistics(op, y);
 }
 
 // g v / |v|, the length over all axes but `dim`
@@ -406,7 +414,8 @@ Any multi_head_attention(Op& op) {
   const double scale = 1 / std::sqrt(static_cast<double>(width));
   const ValueId mixed = attend(op, split[0], split[1], split[2], kNoValue, scale);
   const ValueId joined = op.reshape(op.transpose(mixed, {0, 2, 1, 3}), {0, 0, embed});
-  return make_list({op.result(affine(op, joined, op.tensor(7), op.tensor(8))), Any()}, true);
+  const Any weights = op.flag(10) ? op.not_made("weights") : Any();
+  return make_list({op.result(affine(op, joined, op.tensor(7), op.tensor(8))), weights}, true);
 }
 
 Any pixel_shuffle(Op& op) {
@@ -434,6 +443,6 @@ Any dropout(Op& op) {
   if (op.flag(2)) op.refuse("dropout in training mode is not read; call eval() before the export");
   return op.argument(0);
 }
-Any native_dropout(Op& op) { return make_list({dropout(op), Any()}, true); }
+Any native_dropout(Op& op) { return make_list({dropout(op), op.not_made("mask")}, true); }
 
 }  // namespace dnn::torch

@@ -185,8 +185,9 @@ Any unbind(Op& op) {
 }
 
 Any cat_tensors(Op& op) {
-  const std::vector<ValueId> inputs = op.tensors(0);
+  std::vector<ValueId> inputs = op.tensors(0);
   if (inputs.empty()) op.fail("no tensors");
+  promote(op, &inputs);
   const int64_t axis = op.integer(1);
   const auto* first = op.items(0)[0].get<Any::Tensor>();
   const auto quantizer = (*first)->quantizer;
@@ -198,6 +199,7 @@ Any stack(Op& op) {
   const int64_t axis = op.integer(1);
   for (ValueId v : op.tensors(0)) inputs.push_back(op.unsqueeze(v, {axis}));
   if (inputs.empty()) op.fail("no tensors");
+  promote(op, &inputs);
   return op.result(op.emit("Concat", std::move(inputs), {{"axis", axis}}));
 }
 

@@ -5,6 +5,8 @@
 namespace dnn::torch {
 
 // import_math.cc: element by element, reductions, products of matrices
+// Values of one type, the widest, as torch.cat joins them.
+void promote(Op& op, std::vector<ValueId>* values);
 Any addmm(Op& op);
 Any bitwise(Op& op);
 Any bitwise_not(Op& op);

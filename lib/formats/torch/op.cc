@@ -153,8 +153,8 @@ ValueId Op::number_like(size_t i, ValueId like) {
   const bool real_number = argument(i).get<double>() != nullptr;
   if (dtype == DType::Undefined || is_float(dtype) || !real_number) {
     if (argument(i).get<Any::Symbolic>() != nullptr || is_tensor(i)) return tensor(i);
-    return scalar(real(i),
-                  dtype == DType::Undefined || (dtype == DType::Bool && !real_number) ? DType::Float32 : dtype);
+    if (dtype == DType::Bool && argument(i).get<int64_t>() != nullptr) return scalar(real(i), DType::Int64);
+    return scalar(real(i), dtype == DType::Undefined ? DType::Float32 : dtype);
   }
   return scalar(real(i), DType::Float32);
 }

@@ -32,6 +32,8 @@ struct TensorCell {
   std::shared_ptr<const Quantizer> quantizer;  // null: not quantised
   std::shared_ptr<Aliases> aliases;
   int version = 0;  // of the aliases that `value` is of; another one: it was written to through a view
+  std::string not_made =
+      {};  // what of an operator this is that no graph computes: who reads it is refused. Empty: it is there
 };
 
 // An integer that depends on the extents of inputs that are open.

@@ -254,6 +254,63 @@ TEST(TorchImport, WindowsAreUnfolded) {
 }
 
 // An argument that no schema has, in each row.
+// Tensors beside `x` are constants.
+Tensor computed_beside(const std::string& op, const Tensor& x, const std::vector<Tensor>& more, bool listed = false) {
+  Importer importer;
+  std::vector<Dim> dims;
+  for (int64_t extent : x.shape()) dims.emplace_back(extent);
+  std::vector<Any> arguments = {importer.cell(importer.add_input("x", Type(x.dtype(), dims)))};
+  for (const Tensor& tensor : more)
+    arguments.push_back(tensor.defined() ? importer.cell(importer.draft.add_constant("k", tensor, Draft::Name::Given))
+                                         : Any());
+  if (listed) arguments = {make_list(std::move(arguments)), int64_t{0}};
+  const Any result = importer.call(op, arguments, {}, op, "here");
+  DraftBuilder steps(importer.draft, "end");
+  importer.draft.graph.outputs.push_back(steps.emit("Identity", {(*result.get<Any::Tensor>())->value}));
+  return interpret(importer.draft.finish(), {x}).at(0);
+}
+
+TEST(TorchImport, BoundsMayBeTensors) {
+  const Tensor x = Tensor::of<float>({2, 3}, {-2, 0.5f, 3, 7, 1, -4}), low = Tensor::of<float>({3}, {-1, 1, 1}),
+               high = Tensor::of<float>({2, 1}, {2.5f, 0});
+  expect_near(computed_beside("clamp", x, {low, high}), {-1, 1, 2.5f, 0, 0, 0}, "both");
+  expect_near(computed_beside("clamp", x, {low}), {-1, 1, 3, 7, 1, 1}, "below");
+  expect_near(computed_beside("clamp", x, {Tensor(), high}), {-2, 0.5f, 2.5f, 0, 0, -4}, "above");
+  expect_near(computed_beside("clamp_max", x, {high}), {-2, 0.5f, 2.5f, 0, 0, -4}, "clamp_max");
+  expect_near(computed_beside("clamp", x, {Tensor::scalar(0.0f), Tensor::scalar(1.0f)}), {0, 0.5f, 1, 1, 1, 0}, "one");
+}
+
+TEST(TorchImport, TypesArePromoted) {
+  Tensor truths(DType::Bool, {2});
+  truths.mutable_data<bool>()[0] = true;
+  const Tensor more = computed("add", truths, {int64_t{1}});
+  EXPECT_TRUE(more.identical(Tensor::of<int64_t>({2}, {2, 1})));
+  EXPECT_TRUE(computed("mul", truths, {0.5}).identical(Tensor::of<float>({2}, {0.5f, 0})));
+  EXPECT_TRUE(computed_beside("add", truths, {Tensor::scalar<int64_t>(1)}).identical(more));  // as a trace has it
+  const Tensor whole = Tensor::of<int32_t>({2}, {3, -4}), real = Tensor::of<float>({2}, {0.5f, 1});
+  EXPECT_TRUE(computed_beside("cat", real, {whole}, true).identical(Tensor::of<float>({4}, {0.5f, 1, 3, -4})));
+  EXPECT_TRUE(computed_beside("stack", whole, {Tensor::of<int64_t>({2}, {7, 8})}, true)
+                  .identical(Tensor::of<int64_t>({2, 2}, {3, -4, 7, 8})));
+}
+
+// Results that no graph computes may be left unread; they are no None that an output could leave out.
+TEST(TorchImport, ResultsThatAreNotMadeAreRefusedWhereTheyAreRead) {
+  Importer importer;
+  const Any x = importer.cell(importer.add_input("x", Type(DType::Float32, {1, 1, 4, 4})));
+  const Any made = importer.call("max_pool2d_with_indices", {x, make_list(std::vector<Any>{int64_t{2}, int64_t{2}})},
+                                 {}, "p", "here");
+  const std::vector<Any>& results = (*made.get<Any::List>())->items;
+  EXPECT_NO_THROW(importer.call("neg", {results.at(0)}, {}, "n", "here"));
+  EXPECT_FALSE(results.at(1).none());
+  try {
+    importer.call("neg", {results.at(1)}, {}, "n", "there");
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
+    EXPECT_NE(std::string(error.what()).find("the indices of"), std::string::npos) << error.what();
+  }
+}
+
 TEST(TorchImport, UnknownArgumentsAreRefusedByName) {
   for (const OpRow& row : op_rows()) {
     Importer importer;
