@@ -109,6 +109,24 @@ class Experiments(unittest.TestCase):
         self.assertRegex(said, r"(?m)^\? +- +- +- +- +- +- +- +- +- +- +-$")
         self.assertEqual(self.leftovers(), [])
 
+    def test_it_says_how_far_it_is(self):
+        status, said = self.make("all", fail="one.onnx")
+        self.assertEqual(re.findall(r"\((\d+) of (\d+)", said), [(str(n), "8") for n in range(1, 7)], said)
+        status, said = self.make("all")
+        self.assertEqual(re.findall(r"^done .*run.dnns \((\d+) of (\d+)", said, re.MULTILINE), [("2", "4"), ("4", "4")], said)
+        status, said = self.make("all")
+        self.assertNotRegex(said, r"\(\d+ of")
+        # Time is left where the first cell took some.
+        self.script("bin/dnn-compile", PROLOGUE + "sleep 1.2; " + TOOLS["dnn-compile"])
+        said = self.make("build", OUT=f"{self.root}/slow", OPTS="0")[1]
+        self.assertRegex(said, r"\(1 of 2, \d+ (s|min) left\)")
+
+    def test_a_preprocessing_that_nobody_named_is_named(self):
+        note = "preprocessing: imagenet-torch, as nothing names one; PREPROCESS=NAME"
+        self.assertIn(note, self.make("execute")[1])
+        for words in ({"PREPROCESS": "imagenet-tf"}, {"PREPROCESS": "imagenet-torch"}, {"INFER_FLAGS": "--preprocess none"}):
+            self.assertNotIn("nothing names", self.make("execute", **words)[1])
+
     def test_a_matrix_in_a_file(self):
         with open(f"{self.root}/my.mk", "w") as f:
             f.write(f"MODELS = {self.root}/two.onnx\nOPTS = 1 2\nDEVICES = cpu lib:tflite\nINPUT = photos\nCOMPILE_FLAGS = --pass=-fuse-ops\n")

@@ -54,6 +54,19 @@ class Setup(unittest.TestCase):
         self.assertTrue(update.endswith("update"), update)
         self.assertTrue(install.endswith("--no-install-recommends -o Dpkg::Use-Pty=0 install ccache libpng-dev"), install)
 
+    def test_tools_alone_need_no_library_of_tests(self):
+        self.installed([package for package in BUILD if package not in ("libgtest-dev", "ccache")])
+        self.stand_in("cmake", f'echo cmake "$@" >> "{self.log}"')
+        for words, packages, tests in ((["--no-tests"], "ccache", 0), ([], "ccache libgtest-dev", 1)):
+            self.log.unlink(missing_ok=True)
+            done = subprocess.run([ROOT / "scripts/setup", *words], env={"PATH": str(self.bin)}, text=True,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            calls = self.asked_of_apt().splitlines()
+            self.assertTrue(calls[1].endswith(f" install {packages}"), calls)
+            self.assertEqual(calls[2], f"cmake --preset release -DDNN_BUILD_TESTS={tests}")
+            self.assertIn("if it is interrupted, run scripts/setup again", done.stderr)
+
     def test_dev_adds_its_group(self):
         self.assertEqual(self.setup("--dev").returncode, 0)
         self.assertIn("clang-format-14", self.asked_of_apt())
