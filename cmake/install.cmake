@@ -1,4 +1,5 @@
-# What `cmake --install` and the .deb hold: tools, man pages, completion, the library with headers and pkg-config file.
+# What `cmake --install` holds: tools, man pages, completion, documentation, the matrix of experiments with its sample, and, in the component
+# development, the library with headers and pkg-config file. The .deb holds all but the development component.
 include(GNUInstallDirs)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 get_property(DNN_TOOL_TARGETS GLOBAL PROPERTY DNN_TOOLS)
@@ -38,16 +39,26 @@ endif()
 
 # The library: headers keep their folders, so that "graph/graph.h" reads the same outside.
 configure_file(${PROJECT_SOURCE_DIR}/cmake/dnn.pc.in ${PROJECT_BINARY_DIR}/dnn.pc @ONLY)
-install(TARGETS dnn ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dnn FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(TARGETS dnn ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dnn COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(FILES ${PROJECT_BINARY_DIR}/dnn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+# The C interface is small, and comes with the tools.
 configure_file(${PROJECT_SOURCE_DIR}/cmake/dnn-c.pc.in ${PROJECT_BINARY_DIR}/dnn-c.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/dnn.pc ${PROJECT_BINARY_DIR}/dnn-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/dnn-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(TARGETS dnn_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/lib/c/dnn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # What runs models in their frameworks, for dnn-infer --device lib:NAME.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/adapters DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools
   FILES_MATCHING PATTERN "run_*.py" PATTERN "adapter.py" PATTERN "records.py" PATTERN "__pycache__" EXCLUDE)
+# The matrix of experiments with its scripts and the sample, laid out as in the source: make -f /usr/share/dnn-tools/Makefile.experiments all
+install(FILES ${PROJECT_SOURCE_DIR}/Makefile.experiments DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/experiments_status.py ${PROJECT_SOURCE_DIR}/scripts/experiments_table.py
+  ${PROJECT_SOURCE_DIR}/scripts/tuning_table.py ${PROJECT_SOURCE_DIR}/scripts/stream_to_text.py ${PROJECT_SOURCE_DIR}/scripts/usage.py
+  ${PROJECT_SOURCE_DIR}/scripts/import-config ${PROJECT_SOURCE_DIR}/scripts/launch-ssh DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools/scripts)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/sample DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools/tests
+  PATTERN "*.py" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE PATTERN "expected" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
 set(CPACK_GENERATOR DEB)
@@ -71,4 +82,8 @@ if(DPKG_SHLIBDEPS)
 else()
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libc6, libstdc++6, libnettle8, libxxhash0, libyaml-0-2, libpng16-16, libjpeg62-turbo, zlib1g, libprotobuf32")
 endif()
+if(NOT DEFINED CMAKE_INSTALL_DEFAULT_COMPONENT_NAME)
+  set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME Unspecified)
+endif()
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};${PROJECT_NAME};${CMAKE_INSTALL_DEFAULT_COMPONENT_NAME};/")
 include(CPack)

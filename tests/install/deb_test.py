@@ -1,4 +1,4 @@
-"""Builds the .deb, unpacks it into a temporary root, and uses what lies there: tools, manuals, completion, library."""
+"""Builds the .deb, unpacks it into a temporary root, and uses what lies there: tools, manuals, completion, documentation, the sample's matrix."""
 import os
 import pathlib
 import re
@@ -62,14 +62,33 @@ class Package(unittest.TestCase):
             self.assertEqual(link.resolve().name, "dnn-tools")
             self.assertIn(f"{tool}) options='", link.read_text())
 
-    def test_library_links_through_pkg_config(self):
+    def test_library_is_installed_apart_and_links_through_pkg_config(self):
         if not shutil.which("pkg-config"):
             self.skipTest("no pkg-config here")
-        flags = run("pkg-config", "--cflags", "--libs", "dnn", env={**os.environ, "PKG_CONFIG_PATH": self.root / "usr/lib/pkgconfig"}).split()
+        self.assertEqual([path for path in self.root.rglob("*") if path.suffix in (".a", ".h", ".pc")], [])
+        prefix = pathlib.Path(self.folder.name, "prefix")
+        run("cmake", "--install", BUILD, "--component", "development", "--prefix", prefix)
+        config = next(prefix.rglob("dnn.pc"))
+        flags = run("pkg-config", "--cflags", "--libs", "dnn", env={**os.environ, "PKG_CONFIG_PATH": config.parent}).split()
         source = pathlib.Path(self.folder.name, "program.cc")
         source.write_text(PROGRAM)
         run("g++", source, "-o", source.with_suffix(""), *flags)
         run(source.with_suffix(""))
+
+    def test_documentation_is_there(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        for page in root.glob("docs/**/*.md"):
+            self.assertTrue((self.root / "usr/share/doc/dnn-tools" / page.relative_to(root)).is_file(), page)
+
+    def test_the_matrix_runs_on_its_sample(self):
+        if not self.tools:
+            self.skipTest("no tools in this build")
+        share, out = self.root / "usr/share/dnn-tools", pathlib.Path(self.folder.name, "out")
+        environment = {**os.environ, "PATH": f"{self.root}/usr/bin:{os.environ['PATH']}", "XDG_CACHE_HOME": self.folder.name + "/cache"}
+        said = run("make", "-f", share / "Makefile.experiments", "all", f"MODELS={share}/tests/sample/shapes.onnx", "OPTS=0", "DEVICES=reference",
+                   f"OUT={out}", "BIN=", cwd=self.folder.name, env=environment)
+        self.assertIn(f"report: {out}/report.html", said)
+        self.assertTrue((out / "report.html").is_file())
 
     def test_adapters_are_where_the_tools_look(self):
         frameworks = (pathlib.Path(__file__).resolve().parents[2] / "lib/devices/frameworks.def").read_text()
