@@ -64,7 +64,14 @@ inline constexpr const char* kFaultyNet = R"(graph "net" {
   const wf: float32[256,6] = random(13)
   g5 = MatMul(f5, wf) @dense6
   j4 = Add(g5, x5) @join4
-  k6 = Conv(z4, w4) @conv6 {pads = [1, 1, 1, 1]}
+  const w6: int8[4,4,3,3] = random(15)
+  const s6: float32[4] = {0.011, 0.013, 0.017, 0.019}
+  const z6: int8[4] = {0, 0, 0, 0}
+  const b6: int32[4] = {1200, -900, 400, 700}
+  const t6: float32[4] = {0.00022, 0.00026, 0.00034, 0.00038}
+  d6 = DequantizeLinear(w6, s6, z6) @weights6 {axis = 0}
+  h6 = DequantizeLinear(b6, t6) @bias6 {axis = 0}
+  k6 = Conv(z4, d6, h6) @conv6 {pads = [1, 1, 1, 1]}
   p6 = GlobalAveragePool(k6) @pool6
   f6 = Flatten(p6) @flatten6
   const wg: float32[4,6] = random(14)
