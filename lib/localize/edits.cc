@@ -8,6 +8,7 @@
 
 #include "base/printable.h"
 #include "convert/surgery.h"
+#include "localize/quantised_edits.h"
 
 namespace dnn {
 namespace {
@@ -213,9 +214,11 @@ void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
   std::map<ValueId, ValueId> partner;  // of the source's values
   Bridge bridge(target);
   for (const CommonValue& c : edit.inputs) {
-    const ValueId theirs = value_of(target, c.target, "target");
+    const ValueId theirs = as_read(target, value_of(target, c.target, "target"));
     partner[value_of(source, c.source, "source")] = bridge.across(theirs, c.target_shape, c.source_shape, c.order);
   }
+  for (const auto& [ours, theirs] : edit.held)
+    partner[value_of(source, ours, "source")] = value_of(target, theirs, "target");
   const ValueId end = value_of(source, edit.output.source, "source"),
                 made = value_of(target, edit.output.target, "target");
   // What made it makes something else from now on.
@@ -364,6 +367,7 @@ void apply_edits(const std::vector<Edit>& edits, EditSource& source, Graph& targ
       case Edit::Kind::Preprocess: set_preprocess(edit, target); break;
       case Edit::Kind::Classes: set_classes(edit, target); break;
       case Edit::Kind::Skip: skip_layers(edit, target); break;
+      case Edit::Kind::Quantised: make_quantised_edit(edit, from, target); break;
     }
   }
   sort_nodes(target);

@@ -18,10 +18,11 @@ struct CommonValue {
 };
 
 struct Edit {
-  // Constant: an input of a node, from the source's node. Attribute: one of a node. Layers: what makes a value, in place of the
+  // Quantised: a "scale", "zero point" or "axis" of a QuantizeLinear or DequantizeLinear, which has these numbers; or "integers", of
+  // which rows (of outputs) are quantised from the source's constant again. Constant: an input of a node, from the source's node. Attribute: one of a node. Layers: what makes a value, in place of the
   // nodes that made it. Preprocess: what the model says of its preprocessing. Classes: the order of the first output's classes. Skip:
   // what reads a value of the target reads another, which is in front of it, so that the nodes between are left out.
-  enum class Kind : uint8_t { Constant, Attribute, Layers, Preprocess, Classes, Skip };
+  enum class Kind : uint8_t { Constant, Attribute, Layers, Preprocess, Classes, Skip, Quantised };
   Kind kind = Kind::Constant;
   // The values that the two nodes make first; of Layers, the two that `output` names.
   std::string source, target;
@@ -29,9 +30,13 @@ struct Edit {
   size_t input = 0;          // of a constant, in both nodes
   std::vector<size_t> perm;  // of a constant: axis i of the target's is axis perm[i] of the source's; empty: as it is
   std::string key;  // of an attribute; of Preprocess its JSON, as the metadata holds it; of Skip the value that is read
+  std::vector<double> numbers;  // of Quantised
+  std::vector<size_t> rows;
   std::vector<size_t> classes;  // of Classes: class c is what was class classes[c]
   CommonValue output;           // of Layers, and the values that they are computed from
   std::vector<CommonValue> inputs;
+  // Of Layers in a quantised target: constants of the source that the target holds as integers, and what makes numbers of them.
+  std::vector<std::pair<std::string, std::string>> held;
   bool operator==(const Edit&) const = default;
 };
 

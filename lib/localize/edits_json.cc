@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kKinds[] = {"constant", "attribute", "layers", "preprocess", "classes", "skip"};
+constexpr const char* kKinds[] = {"constant", "attribute", "layers", "preprocess", "classes", "skip", "quantised"};
 constexpr size_t kMostAxes = 64, kMostClasses = size_t{1} << 24;
 
 Json common_json(const CommonValue& c) {
@@ -70,6 +70,10 @@ Edit edit_of(const Json& json) {
     for (const Json& input : json.at("inputs")) edit.inputs.push_back(common_of(input));
     edit.source = edit.output.source;
     edit.target = edit.output.target;
+    if (json.contains("held")) {
+      for (const Json& pair : json.at("held"))
+        edit.held.emplace_back(pair.at("source").get<std::string>(), pair.at("target").get<std::string>());
+    }
     return edit;
   }
   if (kind == kKinds[3]) {
@@ -98,6 +102,18 @@ Edit edit_of(const Json& json) {
   if (kind == kKinds[1]) {
     edit.kind = Edit::Kind::Attribute;
     edit.key = json.at("key").get<std::string>();
+    return edit;
+  }
+  if (kind == kKinds[6]) {
+    edit.kind = Edit::Kind::Quantised;
+    edit.key = json.at("key").get<std::string>();
+    edit.input = json.contains("input") ? static_cast<size_t>(natural(json.at("input"), "input")) : 0;
+    if (json.contains("rows")) edit.rows = numbers_of<size_t>(json, "rows", kMostClasses);
+    if (json.contains("numbers")) {
+      if (!json.at("numbers").is_array() || json.at("numbers").size() > kMostClasses)
+        fail_malformed("'numbers' is no list of numbers");
+      for (const Json& n : json.at("numbers")) edit.numbers.push_back(n.get<double>());
+    }
     return edit;
   }
   if (kind != kKinds[0]) fail_malformed("there is no kind '", kind, "'");
@@ -131,6 +147,13 @@ std::string edit_text(const Edit& edit) {
       return cat("preprocessing that the model says is its own: ", preprocess_spec(preprocess_from_json(edit.key)));
     case Edit::Kind::Classes: return cat("order of the first output's ", edit.classes.size(), " classes");
     case Edit::Kind::Skip: return cat("layers left out: what reads ", plain(edit.target), " reads ", plain(edit.key));
+    case Edit::Kind::Quantised:
+      return edit.key == "integers"
+                 ? cat("integers: ", edit.rows.size(), edit.rows.size() == 1 ? " row" : " rows", " of ",
+                       plain(edit.target), " quantised again from ", plain(edit.source), folded)
+                 : cat(edit.key, " of ", plain(edit.target), ": ",
+                       edit.numbers.size() == 1 ? words::number(edit.numbers[0])
+                                                : cat(edit.numbers.size(), " numbers"));
   }
   return "";
 }
@@ -143,6 +166,7 @@ std::string edits_json(const std::vector<Edit>& edits) {
       json["output"] = common_json(edit.output);
       json["inputs"] = Json::array();
       for (const CommonValue& input : edit.inputs) json["inputs"].push_back(common_json(input));
+      for (const auto& [ours, theirs] : edit.held) json["held"].push_back({{"source", ours}, {"target", theirs}});
     } else if (edit.kind == Edit::Kind::Preprocess) {
       json["preprocess"] = parse_ordered_json(edit.key);
     } else if (edit.kind == Edit::Kind::Classes) {
@@ -155,7 +179,12 @@ std::string edits_json(const std::vector<Edit>& edits) {
       json["target"] = edit.target;
     }
     if (edit.kind == Edit::Kind::Constant) json["input"] = edit.input;
-    if (edit.kind == Edit::Kind::Attribute) json["key"] = edit.key;
+    if (edit.kind == Edit::Kind::Attribute || edit.kind == Edit::Kind::Quantised) json["key"] = edit.key;
+    if (edit.kind == Edit::Kind::Quantised) {
+      json["input"] = edit.input;
+      if (!edit.rows.empty()) json["rows"] = edit.rows;
+      if (!edit.numbers.empty()) json["numbers"] = edit.numbers;
+    }
     if (!edit.perm.empty()) json["perm"] = edit.perm;
     if (edit.folded) json["folded"] = true;
     list.push_back(std::move(json));

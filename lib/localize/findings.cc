@@ -285,10 +285,12 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
     if (f.sure == "latent")
       out += cat("   latent: right on ", f.n_samples == 1 ? "the sample" : cat("all ", f.n_samples, " samples"),
                  ", none of which comes to where the two part\n");
+    else if (f.own == Finding::kNoOwn || (f.quantised && f.largest == 0))
+      out += cat("   ", words::number(f.times_rounding), " times what quantising explains: ", f.sure, "\n");
     else
       out += cat("   own error ", words::number(f.error), " (relative L2), max abs ", words::number(f.max_abs), " of ",
                  words::number(f.largest), ", ", words::number(f.times_rounding),
-                 " times what rounding explains: ", f.sure,
+                 f.quantised ? " times what quantising explains: " : " times what rounding explains: ", f.sure,
                  f.n_samples > 1 ? cat("; on ", f.n_differing, " of ", f.n_samples, " samples") : "",
                  f.behind_another ? "; behind the one before" : "", "\n");
     for (size_t e = 0; e < f.evidence.size() && e < 8; ++e) {

@@ -20,6 +20,7 @@
 #include "localize/not_finite.h"
 #include "localize/own_error.h"
 #include "localize/parameters.h"
+#include "localize/quantised_pair.h"
 #include "localize/reduce_findings.h"
 #include "stream/stream.h"
 #include "tensor/compare.h"
@@ -78,6 +79,9 @@ struct LocalizeReport {
 
   // Where NaN and infinities begin, each network on its own activations.
   std::vector<NotFiniteOrigin> source_not_finite, target_not_finite;
+
+  std::optional<QuantisationReport>
+      quantisation;  // of a float source and its quantisation, which was compared as float_of() it
 
   std::optional<std::vector<ReducedFinding>> reduced;  // where asked for
   std::vector<ShownMaps> maps;  // where asked for: of findings, or of the first layer that diverges

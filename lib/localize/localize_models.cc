@@ -6,6 +6,7 @@
 #include "compile/arithmetic.h"
 #include "devices/library.h"
 #include "localize/preprocess_search.h"
+#include "localize/quantised_cost.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -35,6 +36,12 @@ OwnErrorOptions own_options(const LocalizeRequest& request, ThreadPool* pool) {
   options.keep_showing = request.keep_showing || !request.reduce.empty();
   options.deadline = request.deadline;
   return options;
+}
+
+// A finding that is of no segment has none to reduce.
+std::vector<Finding> with_own_errors(std::vector<Finding> findings) {
+  std::erase_if(findings, [](const Finding& f) { return f.own == Finding::kNoOwn; });
+  return findings;
 }
 
 }  // namespace
@@ -67,9 +74,10 @@ std::optional<int64_t> TakenSamples::count() const {
   return n;
 }
 
-ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const NetworkOptions& network, const std::string& path,
-                                 const std::string& preprocess)
-    : OpenedNetwork(path, network, request.folders, request.threads, kLevel) {
+namespace {
+
+std::unique_ptr<SampleSource> samples_of(const LocalizeRequest& request, const Package& package, const BatchPlan& plan,
+                                         const std::string& preprocess) {
   SourceOptions options;
   options.inputs = request.inputs;
   options.fill = request.fill;
@@ -79,10 +87,35 @@ ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const NetworkOp
   std::string name;
   PreprocessOptions spelled_out;
   parse_preprocess_spec(preprocess, &name, &spelled_out);
-  if (names_images(request.inputs)) options.preprocess = choose_preprocess(*package, plan, name, spelled_out, false);
-  samples = std::make_unique<TakenSamples>(open_samples(options, plan), request.takes);
+  if (names_images(request.inputs)) options.preprocess = choose_preprocess(package, plan, name, spelled_out, false);
+  return std::make_unique<TakenSamples>(open_samples(options, plan), request.takes);
+}
+
+}  // namespace
+
+ComparedNetwork::ComparedNetwork(const LocalizeRequest& request, const NetworkOptions& network, const std::string& path,
+                                 const std::string& preprocess)
+    : OpenedNetwork(path, network, request.folders, request.threads, kLevel) {
+  samples = samples_of(request, *package, plan, preprocess);
   graph = in_arithmetic(package->source.graph(), arithmetic_of(package->info.passes));
   infer_types(graph);
+}
+
+void ComparedNetwork::replace(const LocalizeRequest& request, const NetworkOptions& network,
+                              const std::string& preprocess, const Graph& other) {
+  NetworkOptions leveled = network;
+  leveled.level = network.level.value_or(kLevel);
+  OpenOptions options = open_options(leveled);
+  options.compile.build.cache_folder = request.folders.compile.build.cache_folder;
+  options.compile.build.key_path = request.folders.compile.build.key_path;
+  auto made = std::make_shared<Package>(compile(other, options.compile));
+  made->info.model_path = package->info.model_path;
+  package = std::move(made);
+  session = open_session(network.device, package,
+                         {.threads = request.threads, .isa = network.isa, .variable = network.variable});
+  plan = plan_batch(*package);
+  samples = samples_of(request, *package, plan, preprocess);
+  graph = other;
 }
 
 namespace {
@@ -104,9 +137,28 @@ std::string target_preprocess_of(const LocalizeRequest& request) {
 ModelComparison::ModelComparison(const LocalizeRequest& request)
     : request_(request),
       source_(request, source_network(request), request.source, request.preprocess),
-      target_(request, request.network, request.target, target_preprocess_of(request)),
+      target_(open_target()),
       pool_(request.threads),
       own_(source_.graph, target_.graph, own_options(request, &pool_)) {}
+
+// As it was written, or what it is a quantisation of.
+ComparedNetwork ModelComparison::open_target() {
+  ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
+  if (!QuantisedPair::is_one(source_.graph, target.graph)) return target;
+  ComparedNetwork ranged(request_, source_network(request_), request_.source, request_.preprocess);
+  quantised_ = std::make_unique<QuantisedPair>(source_.graph, target.graph, measure_ranges(request_, ranged));
+  target.replace(request_, request_.network, target_preprocess_of(request_), quantised_->undone());
+  return target;
+}
+
+// On the network as it was written.
+void ModelComparison::add_quantisation(LocalizeReport* report) {
+  quantised_->add_findings(own_, &report->findings);
+  report->quantisation = quantised_->report();
+  ComparedNetwork source(request_, source_network(request_), request_.source, request_.preprocess);
+  ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
+  measure_costs(request_, *quantised_, source, target, &pool_, &*report->quantisation);
+}
 
 LocalizeReport ModelComparison::run() {
   forget_mapped_files();  // they have been packed
@@ -138,8 +190,9 @@ LocalizeReport ModelComparison::run() {
       request_.deadline);
   LocalizeReport report = localizer.finish(request_.tolerance);
   report.not_judged = not_judged;
+  if (quantised_) add_quantisation(&report);
   if (!request_.reduce.empty())
-    report.reduced = reduce_findings({source_.graph, target_.graph, own_, request_}, report.findings);
+    report.reduced = reduce_findings({source_.graph, target_.graph, own_, request_}, with_own_errors(report.findings));
   report.ran_out = request_.deadline.ran_out();
   if (request_.maps) add_maps(&report);  // pictures that are left out leave nothing unknown
   return report;
@@ -149,6 +202,7 @@ LocalizeReport ModelComparison::run() {
 void ModelComparison::add_maps(LocalizeReport* report) const {
   for (size_t i = 0; i < std::min(report->findings.size(), kMostMappedFindings); ++i) {
     const size_t joint = report->findings[i].own;
+    if (joint == Finding::kNoOwn) continue;
     if (own_.kept() == 0 || request_.deadline.stops()) return;
     const auto sides = own_.side_by_side(joint, 0);
     std::optional<ActivationMaps> maps = sides ? activation_maps(sides->first, sides->second) : std::nullopt;

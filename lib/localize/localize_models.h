@@ -71,6 +71,9 @@ class TakenSamples : public SampleSource {
 struct ComparedNetwork : OpenedNetwork {
   ComparedNetwork(const LocalizeRequest& request, const NetworkOptions& network, const std::string& path,
                   const std::string& preprocess);
+  // Runs this graph in place of what was read, on the same samples from their beginning.
+  void replace(const LocalizeRequest& request, const NetworkOptions& network, const std::string& preprocess,
+               const Graph& other);
   std::unique_ptr<SampleSource> samples;
   Graph graph;  // as it was read, typed; in TFLite's arithmetic where that is asked for
 };
@@ -88,12 +91,18 @@ class ModelComparison {
   const Graph& source() const { return source_.graph; }
   const Graph& target() const { return target_.graph; }
   const OwnErrors& own() const { return own_; }
+  // Where the target is a quantisation of the source; target() is what it was made of, then.
+  const QuantisedPair* quantised() const { return quantised_.get(); }
 
  private:
   void add_maps(LocalizeReport* report) const;
+  ComparedNetwork open_target();
+  void add_quantisation(LocalizeReport* report);
 
   LocalizeRequest request_;
-  ComparedNetwork source_, target_;
+  ComparedNetwork source_;
+  std::unique_ptr<QuantisedPair> quantised_;
+  ComparedNetwork target_;
   ThreadPool pool_;
   OwnErrors own_;
 };

@@ -224,6 +224,7 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
           report.n_samples == 1 ? " sample" : " samples", report.not_judged.text(), "; ", counts_line(report));
   if (report.ran_out == true)
     out += "the time ran out (--time-limit): samples or layers were left out, and what follows is not all\n";
+  if (report.quantisation) out += quantisation_text(*report.quantisation, how.top);
   if (report.residual) out += findings_text(report.findings, *report.residual, how.top);
   if (report.reduced) out += reduced_text(*report.reduced);
   if (report.residual) out += "\n";
@@ -343,6 +344,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
     json["maps"] = Json::array();
     for (const ShownMaps& shown : report.maps) json["maps"].push_back(shown_maps_json(shown));
   }
+  if (report.quantisation) json["quantisation"] = Json::parse(quantisation_json(*report.quantisation));
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (report.residual) {
     text.back() = ',';

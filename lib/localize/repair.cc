@@ -8,6 +8,7 @@
 
 #include "localize/attributes.h"
 #include "localize/pair_nodes.h"
+#include "localize/quantised_pair.h"
 #include "localize/relation.h"
 #include "ops/op.h"
 
@@ -45,8 +46,15 @@ std::vector<std::vector<size_t>> permutations(const Shape& source, const Shape& 
 
 class RepairSearch {
  public:
-  RepairSearch(const Graph& source, const Graph& target, const OwnErrors& own, const Deadline& deadline)
-      : source_(source), target_(target), own_(own), deadline_(deadline), edit_source_(source), target_uses_(target) {}
+  RepairSearch(const Graph& source, const Graph& target, const OwnErrors& own, const Deadline& deadline,
+         const QuantisedPair* quantised)
+      : source_(source),
+        target_(target),
+        own_(own),
+        deadline_(deadline),
+        quantised_(quantised),
+        edit_source_(source),
+        target_uses_(target) {}
 
   SegmentRepair repair(size_t joint) {
     SegmentRepair result;
@@ -219,25 +227,6 @@ class RepairSearch {
   }
 
   static bool quantises(const Node& node) { return node.op == "QuantizeLinear" || node.op == "DequantizeLinear"; }
-  // Whether the target computes from quantised activations as a whole, so that none is there by mistake.
-  bool is_quantised() const {
-    static const std::set<std::string, std::less<>> kHeavy = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
-    size_t n_heavy = 0, n_quantised = 0;
-    for (NodeId id : target_.order()) {
-      const Node& node = target_.node(id);
-      if (node.op.starts_with("QLinear") || node.op.ends_with("Integer")) return true;
-      if (kHeavy.count(node.op) == 0) continue;
-      ++n_heavy;
-      for (size_t i : {0, 1}) {
-        const NodeId maker = node.input(i) == kNoValue ? -1 : target_uses_.producer[static_cast<size_t>(node.input(i))];
-        if (maker < 0 || target_.node(maker).op != "DequantizeLinear") continue;
-        ++n_quantised;
-        break;
-      }
-    }
-    return n_quantised * 4 > n_heavy;
-  }
-
   // Layers of the target that the source has not are left out: each run of them that makes a value of the type that it is made from.
   Edits skip_edits(const std::vector<std::pair<NodeId, NodeId>>& nodes) {
     std::set<NodeId> extra;
@@ -262,7 +251,7 @@ class RepairSearch {
       // Of a longer run its last layer stands for all.
       const std::vector<NodeId>& readers = target_uses_.readers[static_cast<size_t>(out)];
       const bool inside = readers.size() == 1 && extra.count(readers[0]) != 0 && !target_.is_output(out);
-      if (instead == kNoValue || inside || (quantised && is_quantised())) continue;
+      if (instead == kNoValue || inside || (quantised && has_quantised_activations(target_))) continue;
       Edit edit;
       edit.kind = Edit::Kind::Skip;
       edit.target = target_.value(out).name;
@@ -296,12 +285,38 @@ class RepairSearch {
     for (size_t j : r.source.inputs) edit.inputs.push_back(own_.common_value(j));
     edit.source = edit.output.source;
     edit.target = edit.output.target;
+    if (quantised_ != nullptr && !hold(r, &edit)) return std::nullopt;
     return edit;
+  }
+
+  // In a quantised target the source's layers get the integers that are there; a layer that has none there would compute in float.
+  bool hold(const OwnError& r, Edit* edit) {
+    const Graph &from = quantised_->source(), &to = quantised_->written();
+    edit->folded = true;
+    size_t n_layers = 0, n_held = 0;
+    for (NodeId id : r.source.nodes) n_layers += has_weight_input(source_.node(id)) ? 1 : 0;
+    for (const QuantisedLayer& layer : quantised_->verdict().match.layers) {
+      const Node &ours = from.node(layer.source), &theirs = to.node(layer.target);
+      const bool inside = std::any_of(r.source.nodes.begin(), r.source.nodes.end(), [&](NodeId id) {
+        return source_.node(id).name == ours.name && source_.node(id).op == ours.op;
+      });
+      if (!inside) continue;
+      for (size_t i : {1, 2}) {
+        if (ours.input(i) == kNoValue || theirs.input(i) == kNoValue || from.constant(ours.input(i)) == nullptr)
+          continue;
+        edit->held.emplace_back(from.value(ours.input(i)).name, to.value(theirs.input(i)).name);
+      }
+      ++n_held;
+    }
+    if (n_held >= n_layers) return true;
+    why_not_ = "the source's layers have not the target's precision";
+    return false;
   }
 
   const Graph &source_, &target_;
   const OwnErrors& own_;
   const Deadline& deadline_;
+  const QuantisedPair* quantised_;
   EditSource edit_source_;
   Uses target_uses_;
   size_t joint_ = 0;
@@ -315,8 +330,9 @@ class RepairSearch {
 }  // namespace
 
 std::vector<SegmentRepair> search_repairs(const Graph& source, const Graph& target, const OwnErrors& own,
-                                          const std::vector<size_t>& wrong, const Deadline& deadline) {
-  RepairSearch search(source, target, own, deadline);
+                                          const std::vector<size_t>& wrong, const Deadline& deadline,
+                                          const QuantisedPair* quantised) {
+  RepairSearch search(source, target, own, deadline, quantised);
   std::vector<SegmentRepair> repairs;
   for (size_t joint : wrong) repairs.push_back(search.repair(joint));
   return repairs;

@@ -11,6 +11,7 @@
 #include "base/deadline.h"
 #include "localize/edits.h"
 #include "localize/own_error.h"
+#include "localize/quantised_pair.h"
 
 namespace dnn {
 
@@ -23,9 +24,11 @@ struct SegmentRepair {
 };
 
 // Of all wrong segments, in the order of `wrong` (indices into the own errors, which keep at least one sample). When the
-// deadline is over no more sets are tried, and none is thinned out.
+// deadline is over no more sets are tried, and none is thinned out. `quantised`: what the target was made a float network of, whose
+// integers the source's layers get.
 std::vector<SegmentRepair> search_repairs(const Graph& source, const Graph& target, const OwnErrors& own,
-                                          const std::vector<size_t>& wrong, const Deadline& deadline = {});
+                                          const std::vector<size_t>& wrong, const Deadline& deadline = {},
+                                          const QuantisedPair* quantised = nullptr);
 
 // The edits of all repairs; where no network comes of all together, of as many as one comes of, and the others become not
 // repaired. Each repair is right by itself, but a shape that one mends may fit only beside what another mends.

@@ -174,11 +174,28 @@ void search(const RepairRequest& request, const std::set<int64_t>& places, Repai
     report->edits = preprocess_edits(request, &report->why_not);
     return;
   }
+  const QuantisedPair* quantised = comparison->quantised();
   std::vector<size_t> wrong;
-  for (const Finding& finding : found.findings) wrong.push_back(finding.own);
-  report->repairs = search_repairs(comparison->source(), comparison->target(), comparison->own(), wrong,
-                                   request.deadline.until(kEditsShare));
-  report->edits = edits_together(comparison->source(), comparison->target(), &report->repairs);
+  for (size_t i = 0; i < found.findings.size(); ++i) {
+    const Finding& finding = found.findings[i];
+    if (!finding.quantised) {
+      wrong.push_back(finding.own);
+      continue;
+    }
+    const QuantisedFault& fault = quantised->verdict().faults[*finding.quantised];
+    SegmentRepair& repair = report->repairs.emplace_back();
+    repair.own = finding.own == Finding::kNoOwn ? Finding::kNoOwn - 1 - *finding.quantised : finding.own;
+    report->findings[i].own = repair.own;
+    repair.edits = fault.edits;
+    repair.times_before = fault.times;
+    repair.times_without.assign(fault.edits.size(), fault.times);
+    if (fault.edits.empty()) repair.why_not = "no edit in the target's own format mends it";
+  }
+  for (SegmentRepair& repair : search_repairs(comparison->source(), comparison->target(), comparison->own(), wrong,
+                                              request.deadline.until(kEditsShare), quantised))
+    report->repairs.push_back(std::move(repair));
+  report->edits = edits_together(comparison->source(),
+                                 quantised == nullptr ? comparison->target() : quantised->written(), &report->repairs);
   if (report->edits.empty() && request.deadline.ran_out() == true)
     report->why_not = kRanOut;
   else if (report->edits.empty())
@@ -242,7 +259,7 @@ void judge(const RepairRequest& request, const MovedPlaces& before, const std::s
     if (cut()) return;
     if (report->not_judged.any()) {
       report->why_not = "not every input could be judged";
-    } else if (found.agree() && all.n_relabelled == 0 && all.distance <= kApart) {
+    } else if (found.agree() && (found.quantisation || (all.n_relabelled == 0 && all.distance <= kApart))) {
       report->verdict = RepairReport::Verdict::Repaired;
     }
   } catch (const Error& e) {

@@ -97,6 +97,11 @@ TEST(LocalizeSchemas, Layers) {
     }
     schema.expect(localize_json(localizer.finish({}), kShown));
   }
+  LocalizeReport quantised = cut;
+  quantised.quantisation =
+      QuantisationReport{"int8 weights", 1, 2, false, {{"a", "Gemm", 31.5, {}, 0}}, 0.25, 1, 2, ""};
+  quantised.quantisation->costs.push_back({"y", "Relu", {}, 40.5, 0.5});
+  schema.expect(localize_json(quantised, kShown));
   Localizer traces(nullptr, nullptr);
   traces.add(trace_of(a, Tensor::of<float>({1, 2}, {1, 2})), trace_of(a, Tensor::of<float>({1, 2}, {1, 2})));
   schema.expect(localize_json(traces.finish({}), kShown));
@@ -240,7 +245,7 @@ TEST(LocalizeSchemas, Repair) {
 TEST(LocalizeSchemas, Edits) {
   Schema schema("edits");
   const auto edits = parse_edits(schema.root()["examples"][0].dump(), "example");
-  ASSERT_EQ(edits.size(), 6u);
+  ASSERT_EQ(edits.size(), 7u);
   schema.expect(edits_json(edits));
   EXPECT_EQ(edits_json(edits), schema.root()["examples"][0].dump() + "\n");
   Edit plain;
@@ -248,7 +253,15 @@ TEST(LocalizeSchemas, Edits) {
   plain.target = "b";
   schema.expect(edits_json({plain}));
   schema.expect(edits_json({}));
+  Edit scale = edits[6];
+  scale.key = "scale";
+  scale.rows.clear();
+  scale.numbers = {0.5, 0.25};
+  schema.expect(edits_json({scale}));
+  EXPECT_EQ(parse_edits(edits_json({scale}), "scale"), std::vector<Edit>{scale});
   Edit folded_layers = edits[2];
+  folded_layers.held = {{"w", "q"}};
+  EXPECT_EQ(parse_edits(edits_json({folded_layers}), "held"), std::vector<Edit>{folded_layers});
   folded_layers.folded = true;
   Edit folded_attribute = edits[1];
   folded_attribute.folded = true;

@@ -1,0 +1,120 @@
+// Making edits of quantisers; see quantised_edits.h.
+#include "localize/quantised_edits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/printable.h"
+#include "localize/quantised_layers.h"
+
+namespace dnn {
+namespace {
+
+const std::vector<const char*> kKeys = {"scale", "zero point", "axis", "integers"};
+
+NodeId quantiser_of(const Graph& graph, const std::string& name) {
+  const ValueId v = graph.find_value(name);
+  const NodeId maker = v == kNoValue ? -1 : Uses(graph).producer[static_cast<size_t>(v)];
+  if (maker < 0 || (graph.node(maker).op != "QuantizeLinear" && graph.node(maker).op != "DequantizeLinear"))
+    fail_usage("no quantiser of the target makes '", plain(name), "': are these the edits of these two models?");
+  return maker;
+}
+
+// The scale or zero points at an input become these numbers; one for all, or as many as there are.
+void set_numbers(const Edit& edit, NodeId node, size_t input, Graph& target) {
+  const ValueId old = target.node(node).input(input);
+  const Tensor* before = target.constant(old);
+  if (before == nullptr) fail_unsupported("'", plain(edit.target), "' has no constant ", edit.key);
+  if (edit.numbers.size() != static_cast<size_t>(before->size()))
+    fail_unsupported(edit.numbers.size(), " numbers for ", before->size(), " of '", plain(edit.target), "'");
+  const std::string name = target.value(old).name;
+  set_constant(target, node, input, convert(Tensor::of<double>(before->shape(), edit.numbers), before->dtype()), name);
+}
+
+// The source's number at each place of a constant that a layer reads, rows of outputs of weights or of a bias.
+std::vector<double> source_numbers(const Edit& edit, const Graph& source, const Node& reader, const Shape& shape,
+                                   std::vector<size_t>* rows) {
+  const ValueId made = source.find_value(edit.source);
+  const NodeId maker = made == kNoValue ? -1 : Uses(source).producer[static_cast<size_t>(made)];
+  if (maker < 0)
+    fail_usage("no layer of the source makes '", plain(edit.source), "': are these the edits of these two models?");
+  const Node& from = source.node(maker);
+  const Tensor* tensor = source.constant(from.input(edit.input));
+  const auto n = static_cast<size_t>(element_count(shape));
+  std::vector<double> numbers(n, 0);
+  rows->resize(n);
+  if (edit.input == 1) {
+    const auto ours = tensor == nullptr ? std::nullopt : weight_rows(from, tensor->shape(), to_doubles(*tensor));
+    const auto theirs = weight_rows(reader, shape, numbers);
+    if (!ours || !theirs || ours->n != theirs->n || ours->width != theirs->width)
+      fail_unsupported("the weights of '", plain(edit.source), "' do not fit");
+    for (size_t place = 0; place < n; ++place) {
+      numbers[theirs->elements[place]] = ours->numbers[place];
+      (*rows)[theirs->elements[place]] = place / theirs->width;
+    }
+    return numbers;
+  }
+  if (tensor != nullptr && static_cast<size_t>(tensor->size()) != n)
+    fail_unsupported("the bias of '", plain(edit.source), "' does not fit");
+  if (tensor != nullptr) numbers = to_doubles(*tensor);
+  for (size_t i = 0; i < n; ++i) (*rows)[i] = i;
+  return numbers;
+}
+
+void set_integers(const Edit& edit, const Graph& source, NodeId node, Graph& target) {
+  const Uses uses(target);
+  const ValueId made = target.node(node).output(0);
+  const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(made)];
+  const auto held = readers.empty() ? std::nullopt : quantised_constant(target, uses, readers[0], edit.input);
+  if (!held || held->dequantize != node || held->moved)
+    fail_unsupported("'", plain(edit.target), "' is no constant of integers that a layer reads");
+  std::vector<size_t> rows;
+  const std::vector<double> wanted = source_numbers(edit, source, target.node(readers[0]), held->shape, &rows);
+  const ValueId old = target.node(node).input(0);
+  const Tensor& before = *target.constant(old);
+  const Tensor* zero = target.constant(target.node(node).input(2));
+  const std::vector<double> zeros = zero == nullptr ? std::vector<double>{0} : to_doubles(*zero);
+  std::vector<double> integers = to_doubles(before);
+  const int bits = dtype_bits(before.dtype());
+  const bool sign = dtype_class(before.dtype()) == DTypeClass::Signed;
+  const double low = sign ? -std::ldexp(1.0, bits - 1) + (bits == 8 ? 1 : 0) : 0,
+               high = std::ldexp(1.0, sign ? bits - 1 : bits) - 1;
+  for (size_t i = 0; i < integers.size(); ++i) {
+    if (std::find(edit.rows.begin(), edit.rows.end(), rows[i]) == edit.rows.end() || held->steps[i] == 0) continue;
+    const double z = zeros[zeros.size() > 1 ? held->groups[i] % zeros.size() : 0];
+    integers[i] = std::clamp(std::nearbyint(wanted[i] / held->steps[i]) + z, low, high);
+  }
+  const std::string name = target.value(old).name;
+  set_constant(target, node, 0, convert(Tensor::of<double>(before.shape(), integers), before.dtype()), name);
+}
+
+}  // namespace
+
+void make_quantised_edit(const Edit& edit, const Graph& source, Graph& target) {
+  const NodeId node = quantiser_of(target, edit.target);
+  if (edit.key == kKeys[0]) {
+    set_numbers(edit, node, 1, target);
+  } else if (edit.key == kKeys[1]) {
+    set_numbers(edit, node, 2, target);
+  } else if (edit.key == kKeys[2]) {
+    if (edit.numbers.size() != 1) fail_unsupported("an axis is one number");
+    target.node(node).attributes["axis"] = static_cast<int64_t>(edit.numbers[0]);
+  } else if (edit.key == kKeys[3]) {
+    set_integers(edit, source, node, target);
+  } else {
+    fail_unsupported("a quantiser has no '", plain(edit.key), "'");
+  }
+}
+
+ValueId as_read(const Graph& graph, ValueId value) {
+  const Uses uses(graph);
+  for (NodeId id : uses.readers[static_cast<size_t>(value)]) {
+    if (graph.node(id).op != "QuantizeLinear" || graph.node(id).input(0) != value) continue;
+    for (NodeId reader : uses.readers[static_cast<size_t>(graph.node(id).output(0))]) {
+      if (graph.node(reader).op == "DequantizeLinear") return graph.node(reader).output(0);
+    }
+  }
+  return value;
+}
+
+}  // namespace dnn

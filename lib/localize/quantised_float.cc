@@ -1,0 +1,173 @@
+// Undoing quantisation; see quantised_float.h.
+#include "localize/quantised_float.h"
+
+#include <algorithm>
+
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+class Floats {
+ public:
+  Floats(const Graph& source, const Graph& target, const QuantisedVerdict& verdict)
+      : source_(source), target_(target), verdict_(verdict), uses_(target), graph_(target) {}
+
+  Graph run() {
+    for (const QuantisedLayer& layer : verdict_.match.layers) take_source_numbers(layer);
+    for (NodeId id : target_.order()) {
+      const Node& node = target_.node(id);
+      if (node.op == "Pad") pad_with_number(id);
+      if (node.op == "DequantizeLinear" && graph_.alive(id)) dequantise(id);
+      if (node.op == "QuantizeLinear") quantise(id);
+      if (node.domain == kInternalDomain && node.op == "DynamicFakeQuantize") pass_on(id);
+    }
+    for (NodeId id : graph_.order()) {
+      for (ValueId& v : graph_.node(id).inputs) v = instead_of(v);
+      for (ValueId v : graph_.node(id).outputs) {
+        if (v != kNoValue) graph_.value(v).type = {};
+      }
+    }
+    sort_nodes(graph_);
+    remove_dead_nodes(graph_);
+    verify(graph_);
+    infer_types(graph_);
+    return std::move(graph_);
+  }
+
+ private:
+  ValueId instead_of(ValueId v) const {
+    for (auto found = instead_.find(v); found != instead_.end(); found = instead_.find(v)) v = found->second;
+    return v;
+  }
+
+  // A value that a node makes becomes a constant.
+  void fix(ValueId value, Tensor tensor) {
+    const NodeId maker = uses_.producer[static_cast<size_t>(value)];
+    if (maker >= 0 && graph_.alive(maker)) graph_.remove_node(maker);
+    graph_.value(value).type = Type(tensor);
+    graph_.value(value).constant = std::move(tensor);
+  }
+
+  static Tensor floats(const Shape& shape, const std::vector<double>& numbers) {
+    return convert(Tensor::of<double>(shape, numbers), DType::Float32);
+  }
+
+  void take_source_numbers(const QuantisedLayer& layer) {
+    const Node& ours = source_.node(layer.source);
+    const Node& theirs = target_.node(layer.target);
+    const auto weights = verdict_.weights.find(layer.target);
+    if (weights != verdict_.weights.end() && weights->second) {
+      const auto held = quantised_constant(target_, uses_, layer.target, 1);
+      const Tensor& tensor = *source_.constant(ours.input(1));
+      const auto to = weight_rows(theirs, held->shape, held->numbers);
+      const auto from = weight_rows(ours, tensor.shape(), to_doubles(tensor));
+      std::vector<double> numbers(held->numbers.size());
+      for (size_t place = 0; place < from->numbers.size(); ++place) numbers[to->elements[place]] = from->numbers[place];
+      fix(theirs.input(1), floats(held->shape, numbers));
+    }
+    const auto biases = verdict_.biases.find(layer.target);
+    if (biases == verdict_.biases.end() || !biases->second || theirs.op == "MatMul" || theirs.input(2) == kNoValue)
+      return;
+    const auto held = quantised_constant(target_, uses_, layer.target, 2);
+    const Tensor* plain = target_.constant(theirs.input(2));
+    if (!held && plain == nullptr) return;
+    const Shape shape = held ? held->shape : plain->shape();
+    std::vector<double> numbers = layer.bias;
+    if (numbers.empty()) numbers.assign(static_cast<size_t>(element_count(shape)), 0);
+    if (static_cast<int64_t>(numbers.size()) != element_count(shape)) return;
+    if (held) {
+      fix(theirs.input(2), floats(shape, numbers));
+    } else {
+      set_constant(graph_, layer.target, 2, floats(shape, numbers), target_.value(theirs.input(2)).name);
+    }
+  }
+
+  // Integers that are padded are padded with a zero point.
+  void pad_with_number(NodeId id) {
+    const Tensor* with = target_.constant(target_.node(id).input(2));
+    if (with == nullptr || !is_integer(with->dtype()) || with->size() != 1) return;
+    for (ValueId v = target_.node(id).output(0); v != kNoValue;) {
+      const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+      if (readers.empty()) return;
+      const Node& reader = target_.node(readers[0]);
+      if (reader.op != "DequantizeLinear") {
+        v = reader.output(0);
+        continue;
+      }
+      const auto scale = scale_of(target_, reader);
+      if (!scale) return;
+      const double number = (to_doubles(*with)[0] - scale->zero_point) * scale->scale;
+      set_constant(graph_, id, 2, convert(Tensor::of<double>(with->shape(), {number}), DType::Float32), "padding");
+      return;
+    }
+  }
+
+  void dequantise(NodeId id) {
+    const Node node = target_.node(id);
+    const ValueId made = node.output(0);
+    const NodeId reader =
+        uses_.readers[static_cast<size_t>(made)].empty() ? -1 : uses_.readers[static_cast<size_t>(made)][0];
+    if (target_.constant(node.input(0)) != nullptr) {
+      if (reader < 0) return;
+      const std::vector<ValueId>& inputs = target_.node(reader).inputs;
+      const auto at = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), made) - inputs.begin());
+      if (const auto held = at < inputs.size() ? quantised_constant(target_, uses_, reader, at) : std::nullopt)
+        fix(made, floats(held->shape, held->numbers));
+      return;
+    }
+    if (graph_.is_input(node.input(0))) graph_.value(node.input(0)).type.dtype = DType::Float32;
+    pass_on(id);
+  }
+
+  void quantise(NodeId id) {
+    const Node node = target_.node(id);
+    if (target_.constant(node.input(0)) != nullptr) return;
+    const auto clamp = verdict_.match.clamps.find(id);
+    if (clamp == verdict_.match.clamps.end()) {
+      pass_on(id);
+      return;
+    }
+    const Node& activation = source_.node(clamp->second);
+    Node& here = graph_.node(id);
+    here.op = activation.op;
+    here.domain = activation.domain;
+    here.attributes = activation.attributes;
+    here.inputs = {node.input(0)};
+    for (size_t i = 1; i < activation.inputs.size(); ++i) {
+      const Tensor* bound = source_.constant(activation.input(i));
+      here.inputs.push_back(bound == nullptr ? kNoValue
+                                             : graph_.add_constant(graph_.unused_value_name("bound"), *bound));
+    }
+  }
+
+  // Who reads what a node makes reads what it reads; an output of the network stays its own value.
+  void pass_on(NodeId id) {
+    const Node node = target_.node(id);
+    const ValueId made = node.output(0);
+    if (graph_.is_output(made)) {
+      Node& here = graph_.node(id);
+      here.op = "Identity";
+      here.domain.clear();
+      here.attributes.clear();
+      here.inputs = {node.input(0)};
+      return;
+    }
+    instead_[made] = node.input(0);
+    graph_.remove_node(id);
+  }
+
+  const Graph &source_, &target_;
+  const QuantisedVerdict& verdict_;
+  const Uses uses_;
+  Graph graph_;
+  std::map<ValueId, ValueId> instead_;
+};
+
+}  // namespace
+
+Graph float_of(const Graph& folded_source, const Graph& target, const QuantisedVerdict& verdict) {
+  return Floats(folded_source, target, verdict).run();
+}
+
+}  // namespace dnn

@@ -1,0 +1,605 @@
+// Holding a quantised network to its source; see quantised_judge.h.
+#include "localize/quantised_judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "localize/parameters.h"
+#include "localize/quantised_rows.h"
+#include "localize/words.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+constexpr size_t kMostSome = 2048;  // elements of a sample that are kept
+constexpr double kSameScale =
+    2e-3;  // two scales of one quantity, each rounded to float32, some by way of a product of others
+constexpr double kAdaptiveShare = 0.5;
+// Tells what calibration saw of a channel beside what these inputs show: so many times it, and of a silent one so much of the others.
+constexpr double kOnOtherInputs = 4, kSilent = 0.1;
+constexpr double kOutlier = 1.6;  // of a range: no quantiser leaves so much out on inputs like those that it saw
+
+std::string first_made(const Graph& graph, NodeId id) {
+  const ValueId v = graph.node(id).output(0);
+  return v == kNoValue ? "" : graph.value(v).name;
+}
+// A layer of both networks whose weights are integers in the target.
+struct Held {
+  const QuantisedLayer* layer = nullptr;
+  QuantisedConstant weights;
+  WeightRows theirs, ours;  // in the same order
+  RowsJudged judged;
+  bool weights_right = true, bias_right = true;
+  std::vector<double> bias, source_bias, allowed;  // of quantised biases
+};
+
+// Tells what of an activation's range the source uses. The least range that matters behind an activation that cuts it off is what is left.
+struct Used {
+  NodeId quantizer = -1;
+  QuantisedScale own;
+  double low = 0, high = 0;
+  std::vector<NodeId> readers;
+  bool shared = false;   // one scale for several values, which all have to fit
+  bool bounded = false;  // of a function whose range is known
+  double least_part() const { return low / own.low(); }
+  double most_part() const { return high / own.high(); }
+  // How far the source goes beyond the range, of the range to that side.
+  double beyond() const {
+    return std::max(low < 0 ? own.low() < 0 ? low / own.low() : kFar : 0,
+                    high > 0 ? own.high() > 0 ? high / own.high() : kFar : 0);
+  }
+  double width() const { return (high - low) / (own.high() - own.low()); }
+  static constexpr double kFar = 1000;
+};
+
+// Both networks, and what is asked of them again and again.
+class Ground {
+ public:
+  Ground(const Graph& source, const Graph& target, const SourceRanges& ranges)
+      : source_(source), target_(target), ranges_(ranges), uses_(target), source_uses_(source) {}
+
+ protected:
+  const SourceRange* range_of(ValueId value) const {
+    const auto there = verdict_.match.values.find(value);
+    if (there == verdict_.match.values.end()) return nullptr;
+    const auto found = ranges_.find(source_.value(there->second).name);
+    return found == ranges_.end() ? nullptr : &found->second;
+  }
+  std::optional<QuantisedScale> input_scale(NodeId layer) const {
+    const NodeId maker = maker_of(target_.node(layer).input(0));
+    if (maker < 0 || target_.node(maker).op != "DequantizeLinear") return std::nullopt;
+    return scale_of(target_, target_.node(maker));
+  }
+  NodeId maker_of(ValueId value) const { return value == kNoValue ? -1 : uses_.producer[static_cast<size_t>(value)]; }
+  // Tells whether a bias's numbers would be wrong if its scale were the other: small ones say nothing of it.
+  static bool tells(const Held& held, double factor) {
+    for (size_t c = 0; c < held.bias.size(); ++c) {
+      if (std::abs(held.bias[c] * factor - held.source_bias[c]) > held.allowed[c]) return true;
+    }
+    return std::abs(factor - 1) <= kSameScale;
+  }
+
+  // A bias's scale over its weights', where that is one number.
+  std::optional<double> bias_ratio(const Held& held) const {
+    const auto bias = quantised_constant(target_, uses_, held.layer->target, 2);
+    if (!bias || bias->steps.size() != held.theirs.n) return std::nullopt;
+    double low = 0, high = 0;
+    for (size_t c = 0; c < held.theirs.n; ++c) {
+      const double weight = held.weights.steps[held.theirs.elements[c * held.theirs.width]];
+      if (!(weight > 0) || !(bias->steps[c] > 0)) return std::nullopt;
+      const double ratio = bias->steps[c] / weight;
+      low = c == 0 ? ratio : std::min(low, ratio);
+      high = std::max(high, ratio);
+    }
+    return high <= low * (1 + kSameScale) ? std::optional(low) : std::nullopt;
+  }
+
+  static bool same(const QuantisedScale& a, const QuantisedScale& b) {
+    return std::abs(a.scale / b.scale - 1) <= 1e-5 && a.zero_point == b.zero_point;
+  }
+
+  Edit scale_edit(NodeId node, const char* key, double number) const {
+    Edit edit;
+    edit.kind = Edit::Kind::Quantised;
+    edit.target = first_made(target_, node);
+    edit.key = key;
+    edit.numbers = {number};
+    return edit;
+  }
+
+  QuantisedFault activation_fault(NodeId node, ValueId value) const {
+    QuantisedFault fault;
+    fault.node = node;
+    const auto there = verdict_.match.values.find(value);
+    if (there != verdict_.match.values.end()) fault.source = source_uses_.producer[static_cast<size_t>(there->second)];
+    return fault;
+  }
+  const Graph &source_, &target_;
+  const SourceRanges& ranges_;
+  const Uses uses_, source_uses_;
+  std::vector<Held> layers_;
+  QuantisedVerdict verdict_;
+};
+
+// Weights and biases.
+class LayerJudge : public Ground {
+ public:
+  using Ground::Ground;
+
+ protected:
+  void judge_layers() {
+    read_layers();
+    for (Held& held : layers_) judge_weights(&held);
+    for (Held& held : layers_) judge_bias(&held);
+  }
+
+ private:
+  void read_layers() {
+    size_t n_rows = 0, n_adaptive = 0;
+    for (const QuantisedLayer& layer : verdict_.match.layers) {
+      auto weights = quantised_constant(target_, uses_, layer.target, 1);
+      const Node& source = source_.node(layer.source);
+      const Tensor* tensor = source_.constant(source.input(1));
+      if (!weights || tensor == nullptr) continue;
+      auto theirs = weight_rows(target_.node(layer.target), weights->shape, weights->numbers);
+      auto ours = weight_rows(source, tensor->shape(), to_doubles(*tensor));
+      if (!theirs || !ours || theirs->n != ours->n || theirs->width != ours->width) continue;
+      Held held;
+      held.layer = &layer;
+      held.weights = std::move(*weights);
+      held.theirs = std::move(*theirs);
+      held.ours = std::move(*ours);
+      held.judged = judge_rows(held.ours, held.theirs, held.weights, false);
+      n_rows += held.theirs.n;
+      n_adaptive += held.judged.n_adaptive;
+      layers_.push_back(std::move(held));
+    }
+    verdict_.adaptive = static_cast<double>(n_adaptive) > kAdaptiveShare * static_cast<double>(n_rows);
+    if (!verdict_.adaptive) return;
+    for (Held& held : layers_) held.judged = judge_rows(held.ours, held.theirs, held.weights, true);
+  }
+
+  QuantisedFault fault_of(const Held& held, NodeId node) const {
+    QuantisedFault fault;
+    fault.node = node;
+    fault.layer = held.layer->target;
+    fault.source = held.layer->source;
+    return fault;
+  }
+
+  Edit edit_of(const Held& held, NodeId node, size_t input, const char* key) const {
+    Edit edit;
+    edit.kind = Edit::Kind::Quantised;
+    edit.source = first_made(source_, held.layer->source);
+    edit.target = first_made(target_, node);
+    edit.folded = true;
+    edit.input = input;
+    edit.key = key;
+    return edit;
+  }
+
+  // ---------------------------------------------------------------------------------------- weights
+
+  void judge_weights(Held* held) {
+    held->weights_right = held->judged.wrong.empty();
+    verdict_.weights[held->layer->target] = held->weights_right;
+    if (held->weights_right) return;
+    QuantisedFault fault = fault_of(*held, held->weights.dequantize);
+    fault.times = held->judged.times;
+    const WeightDiagnosis found = diagnose_weights(held->ours, held->theirs, held->weights, held->judged,
+                                                   target_.node(held->weights.dequantize), target_);
+    fault.what = found.what;
+    fault.fix = found.fix;
+    Edit edit = edit_of(*held, held->weights.dequantize, 1, found.key);
+    edit.numbers = found.numbers;
+    edit.rows = found.rows;
+    if (!held->weights.moved || edit.key != "integers") fault.edits.push_back(std::move(edit));
+    verdict_.faults.push_back(std::move(fault));
+  }
+  // Tells what a quantiser may take from or add to a bias to make up for the layer's own mean error.
+  double made_up(const Held& held, size_t row, const SourceRange& input, double input_step, bool by_steps) const {
+    const Node& layer = target_.node(held.layer->target);
+    const bool conv = layer.op == "Conv" && held.weights.shape.size() > 2;
+    const size_t taps = conv ? held.ours.width / static_cast<size_t>(std::max<int64_t>(1, held.weights.shape[1])) : 1;
+    const size_t groups = conv ? static_cast<size_t>(int_attribute(layer, "group")) : 1;
+    const size_t in_group = held.ours.width / std::max<size_t>(1, taps),
+                 first = row / std::max<size_t>(1, held.ours.n / groups) * in_group;
+    double error = 0, sum = 0;
+    for (size_t i = 0; i < held.ours.width; ++i) {
+      const double step = held.weights.steps[held.theirs.elements[row * held.ours.width + i]];
+      const double apart = by_steps ? step / 2 : std::abs(held.theirs.at(row, i) - held.ours.at(row, i));
+      error += apart * (input.mean_abs(first + i / taps) + kSilent * input.mean_abs(static_cast<size_t>(-1)));
+      sum += held.ours.at(row, i);
+    }
+    return kOnOtherInputs * error + std::abs(sum) * input_step / 2;
+  }
+
+  void judge_bias(Held* held) {
+    const Node& node = target_.node(held->layer->target);
+    verdict_.biases[held->layer->target] = true;
+    if (node.op == "MatMul" || node.input(2) == kNoValue) {
+      verdict_.biases[held->layer->target] = false;
+      return;
+    }
+    std::vector<double> theirs, steps;
+    NodeId at = held->layer->target;
+    const auto quantised = quantised_constant(target_, uses_, held->layer->target, 2);
+    if (quantised) {
+      theirs = quantised->numbers;
+      steps = quantised->steps;
+      at = quantised->dequantize;
+    } else if (const Tensor* plain = target_.constant(node.input(2)); plain != nullptr && is_float(plain->dtype())) {
+      theirs = to_doubles(*plain);
+      steps.assign(theirs.size(), 0);
+    } else {
+      return;
+    }
+    std::vector<double> ours = held->layer->bias;
+    if (ours.empty()) ours.assign(theirs.size(), 0);
+    const auto ranged = ranges_.find(source_.value(source_.node(held->layer->source).input(0)).name);
+    const SourceRange* input = ranged == ranges_.end() ? range_of(node.input(0)) : &ranged->second;
+    if (ours.size() != theirs.size() || ours.size() != held->ours.n || input == nullptr) {
+      verdict_.biases[held->layer->target] = false;
+      return;
+    }
+    // A layer whose weights are wrong says nothing of what its bias makes up for.
+    const auto scale = input_scale(held->layer->target);
+    double largest = 0;
+    for (double x : ours) largest = std::max(largest, std::abs(x));
+    std::vector<double> allowed;
+    for (size_t c = 0; c < ours.size(); ++c)
+      allowed.push_back(steps[c] * 0.501 + 1e-5 * largest +
+                        made_up(*held, c, *input, scale ? scale->scale : 0, !held->weights_right));
+    BiasDiagnosis found = diagnose_bias(ours, theirs, steps, allowed);
+    held->bias = theirs;
+    held->source_bias = ours;
+    held->allowed = allowed;
+    if (found.what.empty()) return;
+    held->bias_right = verdict_.biases[held->layer->target] = false;
+    // The product that it should be, where that is what the estimate means.
+    for (size_t c = 0; c < found.numbers.size() && scale; ++c) {
+      const double product = scale->scale * held->weights.steps[held->theirs.elements[c * held->theirs.width]];
+      if (std::abs(found.numbers[c] / product - 1) < 0.1) found.numbers[c] = product;
+    }
+    QuantisedFault fault = fault_of(*held, at);
+    fault.times = found.times;
+    fault.what = found.what;
+    fault.fix = found.fix;
+    Edit edit = edit_of(*held, at, 2, quantised ? found.key : "integers");
+    edit.numbers = found.numbers;
+    edit.rows = found.rows;
+    if (quantised && edit.key == "scale" && quantised->n_scales != edit.numbers.size()) edit.numbers.resize(1);
+    if (!quantised) {
+      edit = Edit();
+      edit.source = first_made(source_, held->layer->source);
+      edit.target = first_made(target_, held->layer->target);
+      edit.input = 2;
+      edit.folded = true;
+    }
+    fault.edits.push_back(std::move(edit));
+    verdict_.faults.push_back(std::move(fault));
+  }
+};
+
+// Ranges of activations, beside each other.
+class RangeJudge : public LayerJudge {
+ public:
+  using LayerJudge::LayerJudge;
+
+ protected:
+  void keep_range(NodeId id, const QuantisedScale& own, const SourceRange& range, const std::vector<NodeId>& readers) {
+    Used used = {id, own, std::min(range.low, 0.0), std::max(range.high, 0.0), readers};
+    const auto there = verdict_.match.values.find(target_.node(id).output(0));
+    const ValueId value = there->second;
+    const Uses& uses = source_uses_;
+    const std::vector<NodeId>& behind = uses.readers[static_cast<size_t>(value)];
+    if (behind.size() == 1 && !source_.is_output(value)) {
+      if (const auto bounds = clamp_bounds(source_, source_.node(behind[0]))) {
+        used.low = std::clamp(used.low, bounds->first, bounds->second);
+        used.high = std::clamp(used.high, bounds->first, bounds->second);
+      }
+    }
+    const NodeId maker = uses.producer[static_cast<size_t>(value)];
+    static const std::set<std::string, std::less<>> kBounded = {"Softmax", "Sigmoid", "Tanh", "HardSigmoid",
+                                                                "LogSoftmax"};
+    used.bounded = maker >= 0 && kBounded.count(source_.node(maker).op) != 0;
+    for (const Used& other : used_) {
+      if (same(other.own, own)) used.shared = used_[static_cast<size_t>(&other - used_.data())].shared = true;
+    }
+    used_.push_back(std::move(used));
+  }
+
+  // A range is judged beside the network's others, which one quantiser chose in one way on inputs like these.
+  void judge_ranges() {
+    for (size_t i = 0; i < used_.size(); ++i) {
+      const Used& used = used_[i];
+      if (used.bounded || used.shared) continue;
+      double others = 1;
+      bool symmetric = used_.size() > 1;
+      for (size_t j = 0; j < used_.size(); ++j) {
+        if (j == i || used_[j].bounded) continue;
+        // A single other one may be wrong as well.
+        if (used_[j].beyond() < kOutlier) others = std::max(others, used_[j].beyond());
+        symmetric = symmetric && is_symmetric(used_[j].own);
+      }
+      const double usual = std::max(1.15, others) * 1.1;
+      // A zero point at the end, where the source has nothing to the other side.
+      const bool one_sided = used.low >= 0 && used.own.low() < -0.02 * used.own.high() && !is_symmetric(used.own);
+      const bool moved = (symmetric && !is_symmetric(used.own)) || one_sided ||
+                         (used.beyond() > usual && used.width() <= usual && !is_symmetric(used.own));
+      if (moved && (one_sided || used.beyond() > usual || symmetric)) {
+        report_zero_point(used, symmetric);
+      } else if (used.beyond() > usual * 1.25) {
+        report_scale(used, "less than the source has there");
+      } else if (used.beyond() < 0.3 && used.high > used.low && used.beyond() * 2 < least_used(i)) {
+        report_scale(used, "far more than the source has there");
+      }
+    }
+  }
+  static bool is_symmetric(const QuantisedScale& own) {
+    return own.zero_point == std::ceil((own.least + own.most) / 2);
+  }
+  double least_used(size_t but) const {
+    double least = 1;
+    for (size_t j = 0; j < used_.size(); ++j) {
+      if (j != but && !used_[j].bounded && !used_[j].shared) least = std::min(least, used_[j].beyond());
+    }
+    return least;
+  }
+
+  QuantisedFault range_fault(const Used& used, const std::string& what) const {
+    QuantisedFault fault = activation_fault(used.quantizer, target_.node(used.quantizer).output(0));
+    fault.what = cat(what, ": ", words::number(used.own.low()), " to ", words::number(used.own.high()),
+                     ", where the source has ", words::number(used.low), " to ", words::number(used.high));
+    fault.fix = "choose the range anew";
+    return fault;
+  }
+
+  void report_zero_point(const Used& used, bool symmetric) {
+    QuantisedFault fault = range_fault(used, cat("zero point ", words::number(used.own.zero_point)));
+    const double slack = used.own.high() - used.own.low() - (used.high - used.low);
+    const double low = used.low - (used.high > used.low ? slack * -used.low / (used.high - used.low) : 0);
+    const double zero =
+        symmetric ? std::ceil((used.own.least + used.own.most) / 2)
+                  : std::clamp(std::nearbyint(used.own.least - low / used.own.scale), used.own.least, used.own.most);
+    if (zero == used.own.zero_point) return;
+    fault.times = std::max(2.0, 4 * used.beyond());
+    fault.edits.push_back(scale_edit(used.quantizer, "zero point", zero));
+    for (NodeId reader : used.readers) fault.edits.push_back(scale_edit(reader, "zero point", zero));
+    verdict_.ranges.push_back(std::move(fault));
+  }
+
+  void report_scale(const Used& used, const char* how) {
+    QuantisedFault fault = range_fault(used, cat("the range is ", how));
+    const double scale = used.own.scale * std::max(used.beyond(), 1e-6);
+    fault.times = std::max(2.0, used.beyond() > 1 ? 4 * used.beyond() : 1 / used.beyond());
+    fault.edits.push_back(scale_edit(used.quantizer, "scale", scale));
+    for (NodeId reader : used.readers) fault.edits.push_back(scale_edit(reader, "scale", scale));
+    verdict_.ranges.push_back(std::move(fault));
+  }
+
+  std::vector<Used> used_;
+};
+
+// Quantisers of activations, and all of it.
+class PairJudge : public RangeJudge {
+ public:
+  using RangeJudge::RangeJudge;
+
+  QuantisedVerdict run() {
+    verdict_.match = match_quantised(source_, target_);
+    judge_layers();
+    for (NodeId id : target_.order()) {
+      if (target_.node(id).op == "QuantizeLinear") judge_activation(id);
+    }
+    for (Held& held : layers_) judge_product(held);
+    judge_ranges();
+    std::stable_sort(verdict_.ranges.begin(), verdict_.ranges.end(),
+                     [](const QuantisedFault& a, const QuantisedFault& b) { return a.times > b.times; });
+    std::stable_sort(verdict_.faults.begin(), verdict_.faults.end(),
+                     [](const QuantisedFault& a, const QuantisedFault& b) { return a.times > b.times; });
+    verdict_.n_layers = static_cast<int64_t>(layers_.size());
+    return std::move(verdict_);
+  }
+
+ private:
+  // The DequantizeLinears of a quantised activation, behind operators that only move integers.
+  std::vector<NodeId> dequantisers(NodeId quantizer) const {
+    static const std::set<std::string, std::less<>> kMoves = {
+        "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity", "MaxPool", "Slice", "Expand"};
+    std::vector<NodeId> found;
+    std::vector<ValueId> open = {target_.node(quantizer).output(0)};
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      for (NodeId id : uses_.readers[static_cast<size_t>(v)]) {
+        const Node& node = target_.node(id);
+        if (node.op == "DequantizeLinear" && node.input(0) == v) found.push_back(id);
+        if (kMoves.count(node.op) != 0 && node.input(0) == v) open.push_back(node.output(0));
+      }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  // The scale that biases behind an activation were made for: bias over weights, where both are right.
+  std::optional<double> witnessed_scale(const std::vector<NodeId>& readers) const {
+    std::vector<double> seen;
+    for (const Held& held : layers_) {
+      if (!held.weights_right || !held.bias_right) continue;
+      const NodeId maker = maker_of(target_.node(held.layer->target).input(0));
+      if (std::find(readers.begin(), readers.end(), maker) == readers.end()) continue;
+      const auto ratio = bias_ratio(held);
+      const auto scale = input_scale(held.layer->target);
+      if (ratio && scale && tells(held, scale->scale / *ratio)) seen.push_back(*ratio);
+    }
+    if (seen.empty()) return std::nullopt;
+    const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
+    return *high <= *low * (1 + kSameScale) ? std::optional(*low) : std::nullopt;
+  }
+  void judge_activation(NodeId id) {
+    const Node& node = target_.node(id);
+    const auto own = scale_of(target_, node);
+    if (!own || target_.constant(node.input(0)) != nullptr) return;
+    ++verdict_.n_activations;
+    const std::vector<NodeId> readers = dequantisers(id);
+    const SourceRange* range = range_of(node.output(0));
+    const std::optional<double> witness = witnessed_scale(readers);
+    // Who does not agree with the others: a dequantiser with the quantiser, or the quantiser with what the rest says.
+    std::vector<NodeId> apart;
+    for (NodeId reader : readers) {
+      const auto theirs = scale_of(target_, target_.node(reader));
+      if (theirs && !same(*own, *theirs)) apart.push_back(reader);
+    }
+    if (!apart.empty()) {
+      const auto theirs = *scale_of(target_, target_.node(apart[0]));
+      const bool own_wrong =
+          quantiser_wrong(*own, theirs, apart.size() == readers.size(), readers.size(), witness, range);
+      const QuantisedScale right = own_wrong ? theirs : *own, wrong = own_wrong ? *own : theirs;
+      QuantisedFault fault = activation_fault(own_wrong ? id : apart[0], node.output(0));
+      const bool scales = std::abs(wrong.scale / right.scale - 1) > 1e-5;
+      fault.what =
+          scales
+              ? cat("scale ", words::number(wrong.scale), ", where ",
+                    own_wrong ? "what dequantises it has " : "what quantised it has ", words::number(right.scale))
+              : cat("zero point ", words::number(wrong.zero_point), ", where ",
+                    own_wrong ? "what dequantises it has " : "what quantised it has ", words::number(right.zero_point));
+      fault.fix = "make quantiser and dequantiser agree";
+      fault.times = 1000 * std::max(std::abs(std::log2(wrong.scale / right.scale)),
+                                    std::abs(wrong.zero_point - right.zero_point) / 256);
+      const std::vector<NodeId> mended = own_wrong ? std::vector<NodeId>{id} : apart;
+      for (NodeId m : mended) {
+        if (scales) fault.edits.push_back(scale_edit(m, "scale", right.scale));
+        if (wrong.zero_point != right.zero_point) fault.edits.push_back(scale_edit(m, "zero point", right.zero_point));
+      }
+      fault.beside = own_wrong ? apart : std::vector<NodeId>{id};
+      fault.beside.insert(fault.beside.end(), apart.begin() + (own_wrong ? 0 : 1), apart.end());
+      verdict_.faults.push_back(std::move(fault));
+      return;
+    }
+    if (const auto clamp = verdict_.match.missing.find(id);
+        clamp != verdict_.match.missing.end() && moved_from_end(id, *own, clamp->second, readers))
+      return;
+    if (witness && std::abs(*witness / own->scale - 1) > kSameScale) {
+      QuantisedFault fault = activation_fault(id, node.output(0));
+      fault.what = cat("scale ", words::number(own->scale), ", where the biases behind it were made for ",
+                       words::number(*witness));
+      fault.fix = "set the scale that the biases behind it were made for";
+      fault.times = 1000 * std::abs(std::log2(*witness / own->scale));
+      fault.edits.push_back(scale_edit(id, "scale", *witness));
+      for (NodeId reader : readers) fault.edits.push_back(scale_edit(reader, "scale", *witness));
+      verdict_.faults.push_back(std::move(fault));
+      return;
+    }
+    if (range != nullptr) keep_range(id, *own, *range, readers);
+  }
+
+  // A range that would stand for an activation of the source if its zero point were at the end: it ends too early by as much as it
+  // begins too early.
+  bool moved_from_end(NodeId id, const QuantisedScale& own, NodeId clamp, const std::vector<NodeId>& readers) {
+    const ValueId made = source_.node(clamp).output(0);
+    const auto range = ranges_.find(source_.value(made).name);
+    const auto bounds = clamp_bounds(source_, source_.node(clamp));
+    if (range == ranges_.end() || !bounds || bounds->first != 0 || own.zero_point == own.least) return false;
+    const double width = own.high() - own.low();
+    if (range->second.high < 1.2 * own.high() || range->second.high > kOutlier * width || width > bounds->second * 1.01)
+      return false;
+    verdict_.match.clamps[id] = clamp;
+    verdict_.match.values[target_.node(id).output(0)] = made;
+    QuantisedFault fault = activation_fault(id, target_.node(id).output(0));
+    fault.what = cat("zero point ", words::number(own.zero_point), ": ", words::number(own.low()), " to ",
+                     words::number(own.high()), ", where the source has ", words::number(range->second.low), " to ",
+                     words::number(range->second.high));
+    fault.fix = "set the zero point to the end of the range";
+    fault.times = 1000 * (own.zero_point - own.least) / 256;
+    fault.edits.push_back(scale_edit(id, "zero point", own.least));
+    for (NodeId reader : readers) fault.edits.push_back(scale_edit(reader, "zero point", own.least));
+    verdict_.faults.push_back(std::move(fault));
+    return true;
+  }
+
+  // Which of two is wrong: what the biases say, what range the source has, and how many say so.
+  static bool quantiser_wrong(const QuantisedScale& own, const QuantisedScale& theirs, bool all, size_t n,
+                              const std::optional<double>& witness, const SourceRange* range) {
+    if (witness && std::abs(own.scale / theirs.scale - 1) > kSameScale)
+      return std::abs(*witness / theirs.scale - 1) < std::abs(*witness / own.scale - 1);
+    if (!all) return false;
+    if (range != nullptr) {
+      const double with_own = range_error(own, *range), with_theirs = range_error(theirs, *range);
+      if (with_own > 1.5 * with_theirs) return true;
+      if (with_theirs > 1.5 * with_own) return false;
+    }
+    return n > 1;
+  }
+
+  // The mean square of what rounding and ends take from the source's values.
+  static double range_error(const QuantisedScale& scale, const SourceRange& range) {
+    double sum = 0;
+    for (float x : range.some) {
+      const double q =
+          std::clamp(std::nearbyint(static_cast<double>(x) / scale.scale) + scale.zero_point, scale.least, scale.most);
+      const double d = (q - scale.zero_point) * scale.scale - static_cast<double>(x);
+      sum += d * d;
+    }
+    return range.some.empty() ? 0 : sum / static_cast<double>(range.some.size());
+  }
+
+  // A bias whose scale is no product of its input's and its weights', and whose numbers are right all the same, speaks of its
+  // input's scale, which judge_activation() has looked at; here of what no quantiser of the network makes: an input.
+  void judge_product(const Held& held) {
+    if (!held.weights_right || !held.bias_right) return;
+    const auto scale = input_scale(held.layer->target);
+    const auto ratio = bias_ratio(held);
+    if (!scale || !ratio || std::abs(*ratio / scale->scale - 1) <= kSameScale) return;
+    const NodeId maker = maker_of(target_.node(held.layer->target).input(0));
+    const ValueId integers = target_.node(maker).input(0);
+    if (maker_of(integers) >= 0 || !tells(held, scale->scale / *ratio)) return;
+    QuantisedFault fault = activation_fault(maker, target_.node(maker).output(0));
+    fault.layer = held.layer->target;
+    fault.what =
+        cat("scale ", words::number(scale->scale), ", where the bias behind it was made for ", words::number(*ratio));
+    fault.fix = "set the scale that the biases behind it were made for";
+    fault.times = 1000 * std::abs(std::log2(*ratio / scale->scale));
+    fault.edits.push_back(scale_edit(maker, "scale", *ratio));
+    verdict_.faults.push_back(std::move(fault));
+  }
+};
+
+}  // namespace
+
+void SourceRange::add(const Tensor& tensor) {
+  if (!is_float(tensor.dtype()) && !is_integer(tensor.dtype())) return;
+  const std::vector<double> numbers = to_doubles(tensor);
+  if (numbers.empty()) return;
+  const bool image = tensor.rank() > 2;
+  const auto channels = static_cast<size_t>(tensor.rank() == 0 ? 1 : tensor.dim(image ? 1 : tensor.rank() - 1));
+  const size_t stride = image ? static_cast<size_t>(row_major_strides(tensor.shape())[1]) : 1;
+  if (sums_.size() != channels) {
+    sums_.assign(channels, 0);
+    n_ = 0;
+  }
+  const size_t step = std::max<size_t>(1, numbers.size() / kMostSome);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (!std::isfinite(numbers[i])) continue;
+    low = some.empty() ? numbers[i] : std::min(low, numbers[i]);
+    high = some.empty() ? numbers[i] : std::max(high, numbers[i]);
+    sums_[i / stride % channels] += std::abs(numbers[i]);
+    if (i % step == 0 || some.empty()) some.push_back(static_cast<float>(numbers[i]));
+  }
+  n_ += static_cast<double>(numbers.size() / channels);
+}
+
+double SourceRange::mean_abs(size_t channel) const {
+  if (n_ == 0 || sums_.empty()) return 0;
+  if (channel < sums_.size()) return sums_[channel] / n_;
+  return std::accumulate(sums_.begin(), sums_.end(), 0.0) / n_ / static_cast<double>(sums_.size());
+}
+
+QuantisedVerdict judge_quantised(const Graph& folded, const Graph& target, const SourceRanges& ranges) {
+  return PairJudge(folded, target, ranges).run();
+}
+
+}  // namespace dnn

@@ -1,0 +1,417 @@
+// Matching a quantised network with its source; see quantised_layers.h.
+#include "localize/quantised_layers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "ops/op.h"
+#include "tensor/tensor.h"
+
+namespace dnn {
+namespace {
+
+constexpr double kAlike = 0.8;  // the cosine of rows of one layer's weights
+constexpr size_t kMostRows = 64, kMostColumns = 512;
+
+bool quantises(const Node& node) { return node.op == "QuantizeLinear" || node.op == "DequantizeLinear"; }
+
+// Integers become numbers on the way to an input, through operators that only move them.
+NodeId dequantize_behind(const Graph& graph, const Uses& uses, ValueId value, std::vector<NodeId>* moves) {
+  for (int steps = 0; steps < 4 && value != kNoValue && graph.constant(value) == nullptr; ++steps) {
+    const NodeId maker = uses.producer[static_cast<size_t>(value)];
+    if (maker < 0) return -1;
+    const Node& node = graph.node(maker);
+    if (node.op == "DequantizeLinear") return graph.constant(node.input(0)) == nullptr ? -1 : maker;
+    if (node.op == "Transpose")
+      moves->push_back(maker);
+    else if (node.op != "Identity" && node.op != "Cast")
+      return -1;
+    value = node.input(0);
+  }
+  return -1;
+}
+
+double least_of(DType dtype) {
+  return dtype_class(dtype) == DTypeClass::Signed ? -std::ldexp(1.0, dtype_bits(dtype) - 1) : 0;
+}
+double most_of(DType dtype) {
+  const bool sign = dtype_class(dtype) == DTypeClass::Signed;
+  return std::ldexp(1.0, sign ? dtype_bits(dtype) - 1 : dtype_bits(dtype)) - 1;
+}
+
+size_t output_axis(const Node& node, size_t rank) {
+  if (node.op == "Conv") return 0;
+  if (node.op == "ConvTranspose") return 1;
+  if (node.op == "Gemm") return flag_attribute(node, "transB") ? 0 : 1;
+  return rank - 1;
+}
+
+bool moves_only(const std::string& op) {
+  static const std::set<std::string, std::less<>> kOps = {"Reshape",   "Flatten",  "Transpose", "Squeeze",
+                                                          "Unsqueeze", "Identity", "Cast"};
+  return kOps.count(op) != 0;
+}
+
+bool averages(const std::string& op) { return op == "AveragePool" || op == "GlobalAveragePool" || op == "ReduceMean"; }
+
+bool same_kind(const std::string& a, const std::string& b) {
+  const auto clamps = [](const std::string& op) { return op == "Relu" || op == "Clip"; };
+  return a == b || (averages(a) && averages(b)) || (clamps(a) && clamps(b));
+}
+
+bool node_has_perm(const Node& node) { return node.has_attribute("perm"); }
+
+// How alike two layers' weights are: the median over rows of their cosine, whatever scales a row.
+double rows_alike(const WeightRows& a, const WeightRows& b) {
+  if (a.n != b.n || a.width != b.width || a.n == 0 || a.width == 0) return 0;
+  std::vector<double> cosines;
+  const size_t rows = std::max<size_t>(1, a.n / kMostRows), columns = std::max<size_t>(1, a.width / kMostColumns);
+  for (size_t r = 0; r < a.n; r += rows) {
+    double product = 0, left = 0, right = 0;
+    for (size_t i = 0; i < a.width; i += columns) {
+      product += a.at(r, i) * b.at(r, i);
+      left += a.at(r, i) * a.at(r, i);
+      right += b.at(r, i) * b.at(r, i);
+    }
+    if (left > 0 && right > 0) cosines.push_back(std::abs(product) / std::sqrt(left * right));
+  }
+  if (cosines.empty()) return 0;
+  // A weight each says nothing but its sign.
+  if (a.width == 1) return 0.5;
+  std::nth_element(cosines.begin(), cosines.begin() + static_cast<std::ptrdiff_t>(cosines.size() / 2), cosines.end());
+  return cosines[cosines.size() / 2];
+}
+
+class Match {
+ public:
+  Match(const Graph& source, const Graph& target)
+      : source_(source), target_(target), source_uses_(source), target_uses_(target) {}
+
+  QuantisedMatch run() {
+    match_layers();
+    follow_values();
+    return std::move(match_);
+  }
+
+ private:
+  struct Layer {
+    NodeId node = -1;
+    WeightRows rows;
+    bool taken = false;
+  };
+
+  // Tells what constants alone make of an input: its own, or dequantised integers.
+  std::vector<Layer> layers_of(const Graph& graph, const Uses& uses) const {
+    std::vector<Layer> layers;
+    for (NodeId id : graph.order()) {
+      const Node& node = graph.node(id);
+      if (!has_weight_input(node)) continue;
+      std::optional<WeightRows> rows;
+      if (const Tensor* weights = graph.constant(node.input(1)); weights != nullptr && is_float(weights->dtype())) {
+        rows = weight_rows(node, weights->shape(), to_doubles(*weights));
+      } else if (const auto quantised = quantised_constant(graph, uses, id, 1)) {
+        rows = weight_rows(node, quantised->shape, quantised->numbers);
+      }
+      if (rows) layers.push_back({id, std::move(*rows)});
+    }
+    return layers;
+  }
+
+  void match_layers() {
+    std::vector<Layer> ours = layers_of(source_, source_uses_), theirs = layers_of(target_, target_uses_);
+    struct Pair {
+      double alike;
+      size_t a, b;
+    };
+    std::vector<Pair> pairs;
+    for (size_t a = 0; a < ours.size(); ++a) {
+      for (size_t b = 0; b < theirs.size(); ++b) {
+        const double alike = rows_alike(ours[a].rows, theirs[b].rows);
+        if (alike > kAlike) pairs.push_back({alike, a, b});
+      }
+    }
+    const auto apart = [](const Pair& p) { return p.a > p.b ? p.a - p.b : p.b - p.a; };
+    std::stable_sort(pairs.begin(), pairs.end(), [&](const Pair& x, const Pair& y) {
+      // Weights that several layers share are told apart by order.
+      return std::abs(x.alike - y.alike) > 1e-6 ? x.alike > y.alike : apart(x) < apart(y);
+    });
+    for (const Pair& p : pairs) {
+      if (!ours[p.a].taken && !theirs[p.b].taken) take(&ours[p.a], &theirs[p.b]);
+    }
+    for (Layer& b : theirs) {
+      for (Layer& a : ours) {
+        if (!a.taken && !b.taken && a.rows.n == b.rows.n && a.rows.width == b.rows.width) take(&a, &b);
+      }
+    }
+  }
+
+  void take(Layer* a, Layer* b) {
+    a->taken = b->taken = true;
+    partner_[b->node] = a->node;
+  }
+
+  // The value that a layer of the source makes with its bias, which an Add behind it may be.
+  ValueId with_bias(NodeId layer, std::vector<double>* bias) const {
+    const Node& node = source_.node(layer);
+    ValueId out = node.output(0);
+    if (const Tensor* own = node.op == "MatMul" ? nullptr : source_.constant(node.input(2))) {
+      *bias = to_doubles(*own);
+      return out;
+    }
+    const std::vector<NodeId>& readers = source_uses_.readers[static_cast<size_t>(out)];
+    if (readers.size() != 1 || source_.node(readers[0]).op != "Add" || source_.is_output(out)) return out;
+    const Node& add = source_.node(readers[0]);
+    const Tensor* shift = source_.constant(add.input(add.input(0) == out ? 1 : 0));
+    if (shift == nullptr) return out;
+    *bias = to_doubles(*shift);
+    return add.output(0);
+  }
+
+  // The activation alone that reads a value, which a quantiser's range may stand for.
+  NodeId clamp_behind(ValueId value) const {
+    const std::vector<NodeId>& readers = source_uses_.readers[static_cast<size_t>(value)];
+    if (readers.size() != 1 || source_.is_output(value)) return -1;
+    return clamp_bounds(source_, source_.node(readers[0])) ? readers[0] : -1;
+  }
+
+  void follow_values() {
+    for (size_t i = 0; i < std::min(source_.inputs.size(), target_.inputs.size()); ++i)
+      match_.values[target_.inputs[i]] = source_.inputs[i];
+    for (NodeId id : target_.order()) {
+      const Node& node = target_.node(id);
+      if (const auto layer = partner_.find(id); layer != partner_.end()) {
+        QuantisedLayer found = {layer->second, id, {}};
+        const ValueId out = with_bias(layer->second, &found.bias);
+        const bool bias = node.op != "MatMul" && node.input(2) != kNoValue;
+        match_.values[node.output(0)] = bias ? out : source_.node(layer->second).output(0);
+        match_.layers.push_back(std::move(found));
+      } else if (quantises(node)) {
+        follow_quantiser(id);
+      } else {
+        follow(id);
+      }
+    }
+  }
+
+  void follow_quantiser(NodeId id) {
+    const Node& node = target_.node(id);
+    const auto known = match_.values.find(node.input(0));
+    if (known == match_.values.end()) return;
+    ValueId there = known->second;
+    if (node.op == "QuantizeLinear") {
+      const auto scale = scale_of(target_, node);
+      const NodeId clamp = clamp_behind(there);
+      const auto bounds = clamp < 0 ? std::nullopt : clamp_bounds(source_, source_.node(clamp));
+      // A step or two let through no more than rounding does.
+      if (scale && bounds && scale->low() >= bounds->first - 2 * scale->scale &&
+          scale->high() <= bounds->second + 2 * scale->scale) {
+        match_.clamps[id] = clamp;
+        there = source_.node(clamp).output(0);
+      } else if (scale && bounds && !clamped_behind(node.output(0))) {
+        match_.missing[id] = clamp;
+      }
+    }
+    match_.values[node.output(0)] = there;
+  }
+
+  // Tells whether the target bounds what is quantised there, once it is dequantised.
+  bool clamped_behind(ValueId integers) const {
+    for (NodeId reader : target_uses_.readers[static_cast<size_t>(integers)]) {
+      if (target_.node(reader).op != "DequantizeLinear") continue;
+      for (NodeId next : target_uses_.readers[static_cast<size_t>(target_.node(reader).output(0))]) {
+        if (clamp_bounds(target_, target_.node(next))) return true;
+      }
+    }
+    return false;
+  }
+
+  // An operator of the source that computes from what the source has at this one's inputs.
+  void follow(NodeId id) {
+    const Node& node = target_.node(id);
+    std::vector<std::vector<ValueId>> inputs;
+    for (ValueId v : node.inputs) {
+      if (v == kNoValue || target_.constant(v) != nullptr) continue;
+      const auto known = match_.values.find(v);
+      if (known == match_.values.end()) return;
+      inputs.push_back({known->second});
+      if (const NodeId clamp = clamp_behind(known->second); clamp >= 0)
+        inputs.back().push_back(source_.node(clamp).output(0));
+    }
+    if (inputs.empty() || node.outputs.empty()) return;
+    for (ValueId from : inputs[0]) {
+      for (NodeId reader : source_uses_.readers[static_cast<size_t>(from)]) {
+        const Node& other = source_.node(reader);
+        if (!same_kind(other.op, node.op)) continue;
+        std::vector<ValueId> reads;
+        for (ValueId v : other.inputs) {
+          if (v != kNoValue && source_.constant(v) == nullptr) reads.push_back(v);
+        }
+        if (reads.size() != inputs.size()) continue;
+        const bool all = std::all_of(inputs.begin(), inputs.end(), [&](const std::vector<ValueId>& ways) {
+          return std::any_of(ways.begin(), ways.end(),
+                             [&](ValueId v) { return std::find(reads.begin(), reads.end(), v) != reads.end(); });
+        });
+        if (!all) continue;
+        for (size_t o = 0; o < std::min(node.outputs.size(), other.outputs.size()); ++o) {
+          if (node.outputs[o] != kNoValue && other.outputs[o] != kNoValue)
+            match_.values[node.outputs[o]] = other.outputs[o];
+        }
+        return;
+      }
+    }
+    // The same numbers in another place, or beside zeros.
+    if (inputs.size() == 1 && (moves_only(node.op) || node.op == "Pad")) match_.values[node.output(0)] = inputs[0][0];
+  }
+
+  const Graph &source_, &target_;
+  const Uses source_uses_, target_uses_;
+  std::map<NodeId, NodeId> partner_;  // of the target's layers
+  QuantisedMatch match_;
+};
+
+}  // namespace
+
+bool has_weight_input(const Node& node) {
+  return node.domain.empty() &&
+         (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm" || node.op == "MatMul");
+}
+
+bool has_quantised_weights(const Graph& graph) {
+  const Uses uses(graph);
+  size_t n_layers = 0, n_quantised = 0;
+  for (NodeId id : graph.order()) {
+    if (!has_weight_input(graph.node(id))) continue;
+    std::vector<NodeId> moves;
+    ++n_layers;
+    n_quantised += dequantize_behind(graph, uses, graph.node(id).input(1), &moves) >= 0 ? 1 : 0;
+  }
+  return n_quantised * 4 > n_layers;
+}
+
+bool has_quantised_activations(const Graph& graph) {
+  const Uses uses(graph);
+  size_t n_layers = 0, n_quantised = 0;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.op.starts_with("QLinear") || node.op.ends_with("Integer")) return true;
+    if (!has_weight_input(node)) continue;
+    ++n_layers;
+    for (size_t i : {0, 1}) {
+      const NodeId maker = node.input(i) == kNoValue ? -1 : uses.producer[static_cast<size_t>(node.input(i))];
+      if (maker < 0 || graph.node(maker).op != "DequantizeLinear") continue;
+      ++n_quantised;
+      break;
+    }
+  }
+  return n_quantised * 4 > n_layers;
+}
+
+std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Uses& uses, NodeId reader, size_t input) {
+  std::vector<NodeId> moves;
+  QuantisedConstant found;
+  found.reader = reader;
+  found.input = input;
+  found.dequantize = dequantize_behind(graph, uses, graph.node(reader).input(input), &moves);
+  if (found.dequantize < 0) return std::nullopt;
+  found.moved = !moves.empty();
+  const Node& node = graph.node(found.dequantize);
+  const Tensor *integers = graph.constant(node.input(0)), *scale = graph.constant(node.input(1)),
+               *zero = graph.constant(node.input(2));
+  found.n_scales = scale == nullptr ? 0 : static_cast<size_t>(scale->size());
+  if (scale == nullptr || (node.input(2) != kNoValue && zero == nullptr) || int_attribute(node, "block_size") != 0)
+    return std::nullopt;
+  Shape shape = integers->shape();
+  const int64_t rank = integers->rank(),
+                axis = int_attribute(node, "axis") + (int_attribute(node, "axis") < 0 ? rank : 0);
+  const std::vector<double> scales = to_doubles(*scale), q = to_doubles(*integers);
+  const std::vector<double> zeros = zero == nullptr ? std::vector<double>{0} : to_doubles(*zero);
+  if (scales.empty() || zeros.empty() || (scales.size() > 1 && (axis < 0 || axis >= rank))) return std::nullopt;
+  const int64_t stride = scales.size() > 1 ? row_major_strides(shape)[static_cast<size_t>(axis)] : 1;
+  if (scales.size() > 1 && shape[static_cast<size_t>(axis)] != static_cast<int64_t>(scales.size())) return std::nullopt;
+  // Weights of -127 to 127 end there.
+  const double least = least_of(integers->dtype()) + (dtype_class(integers->dtype()) == DTypeClass::Signed ? 1 : 0);
+  const double most = most_of(integers->dtype());
+  for (size_t i = 0; i < q.size(); ++i) {
+    const size_t c = scales.size() > 1 ? i / static_cast<size_t>(stride) % scales.size() : 0;
+    found.steps.push_back(scales[c]);
+    found.groups.push_back(c);
+    found.numbers.push_back((q[i] - zeros[zeros.size() > 1 ? c % zeros.size() : 0]) * scales[c]);
+    found.at_end.push_back(q[i] <= least || q[i] >= most);
+  }
+  for (size_t m = moves.size(); m-- > 0;) {
+    std::vector<int64_t> perm = graph.node(moves[m]).attribute_ints("perm");
+    for (int64_t a = rank; !node_has_perm(graph.node(moves[m])) && a-- > 0;) perm.push_back(a);
+    if (static_cast<int64_t>(perm.size()) != rank) return std::nullopt;
+    const auto turned = [&](const std::vector<double>& numbers) {
+      return Tensor::of<double>(shape, numbers).transposed(perm);
+    };
+    const Tensor numbers = turned(found.numbers), steps = turned(found.steps),
+                 ends = turned(std::vector<double>(found.at_end.begin(), found.at_end.end())),
+                 groups = turned(std::vector<double>(found.groups.begin(), found.groups.end()));
+    shape = numbers.shape();
+    found.numbers = to_doubles(numbers);
+    found.steps = to_doubles(steps);
+    const std::vector<double> end = to_doubles(ends);
+    for (size_t i = 0; i < end.size(); ++i) found.at_end[i] = end[i] != 0;
+    const std::vector<double> group = to_doubles(groups);
+    for (size_t i = 0; i < group.size(); ++i) found.groups[i] = static_cast<size_t>(group[i]);
+  }
+  found.shape = shape;
+  return found;
+}
+
+std::optional<WeightRows> weight_rows(const Node& layer, const Shape& shape, const std::vector<double>& numbers) {
+  if (shape.size() < 2 || element_count(shape) != static_cast<int64_t>(numbers.size()) || numbers.empty())
+    return std::nullopt;
+  const size_t axis = output_axis(layer, shape.size());
+  const auto n = static_cast<size_t>(shape[axis]), stride = static_cast<size_t>(row_major_strides(shape)[axis]);
+  WeightRows rows;
+  rows.n = n;
+  rows.width = numbers.size() / n;
+  rows.numbers.resize(numbers.size());
+  rows.elements.resize(numbers.size());
+  std::vector<size_t> next(n, 0);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const size_t row = i / stride % n, place = row * rows.width + next[row]++;
+    rows.numbers[place] = numbers[i];
+    rows.elements[place] = i;
+  }
+  return rows;
+}
+
+QuantisedMatch match_quantised(const Graph& folded_source, const Graph& target) {
+  return Match(folded_source, target).run();
+}
+
+std::optional<std::pair<double, double>> clamp_bounds(const Graph& graph, const Node& node) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (!node.domain.empty()) return std::nullopt;
+  if (node.op == "Relu") return std::pair(0.0, kInfinite);
+  if (node.op != "Clip") return std::nullopt;
+  std::array<double, 2> bounds = {-kInfinite, kInfinite};
+  for (size_t i : {0, 1}) {
+    if (node.input(i + 1) == kNoValue) continue;
+    const Tensor* bound = graph.constant(node.input(i + 1));
+    if (bound == nullptr || bound->size() != 1) return std::nullopt;
+    bounds[i] = to_doubles(*bound)[0];
+  }
+  return std::pair(bounds[0], bounds[1]);
+}
+
+std::optional<QuantisedScale> scale_of(const Graph& graph, const Node& node) {
+  const Tensor *scale = graph.constant(node.input(1)), *zero = graph.constant(node.input(2));
+  if (scale == nullptr || scale->size() != 1 || (node.input(2) != kNoValue && (zero == nullptr || zero->size() != 1)))
+    return std::nullopt;
+  DType dtype = zero != nullptr ? zero->dtype() : DType::UInt8;
+  const ValueId integers = node.op == "QuantizeLinear" ? node.output(0) : node.input(0);
+  if (zero == nullptr && integers != kNoValue && is_integer(graph.value(integers).type.dtype))
+    dtype = graph.value(integers).type.dtype;
+  if (!is_integer(dtype)) return std::nullopt;
+  return QuantisedScale{to_doubles(*scale)[0], zero == nullptr ? 0 : to_doubles(*zero)[0], least_of(dtype),
+                        most_of(dtype)};
+}
+
+}  // namespace dnn

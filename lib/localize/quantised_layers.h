@@ -1,0 +1,77 @@
+// Quantised layers: a network that is a quantisation of another, and which of its layers and values are which of the other's.
+//
+// A quantiser leaves a network's structure, so that what it may have chosen can be told from what it cannot: its integers stand for
+// the source's weights to half a step, its biases for the source's to half a step and what they make up for, and the range of an
+// activation for what the source has there. quantised_judge.h holds a target to that; quantised_float.h undoes what is within it.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace dnn {
+
+// Tells whether a network multiplies by integers that a DequantizeLinear makes numbers of, in a quarter of its layers with weights.
+bool has_quantised_weights(const Graph& graph);
+// Tells whether it computes from quantised activations as a whole, so that none is there by mistake.
+bool has_quantised_activations(const Graph& graph);
+
+// Integers behind an input of a layer, and the numbers that they are for it.
+struct QuantisedConstant {
+  NodeId reader = -1;  // the layer, at input `input`
+  size_t input = 0;
+  NodeId dequantize = -1;  // whose inputs are integers, scale and zero point
+  Shape shape;
+  std::vector<double> numbers;  // in the reader's order of axes, as are
+  std::vector<double> steps;    // by element: its scale
+  std::vector<size_t> groups;   // by element: which of the scales
+  std::vector<bool> at_end;     // by element: the integer is the least or largest that there is
+  size_t n_scales = 1;
+  bool moved = false;  // the integers lie in another order of axes
+};
+// Nullopt where the input is computed, or not of integers.
+std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Uses& uses, NodeId reader, size_t input);
+
+// The weights of a layer as a matrix, whatever the order of axes: a row for each output.
+struct WeightRows {
+  size_t n = 0, width = 0;
+  std::vector<double> numbers;   // row by row
+  std::vector<size_t> elements;  // by place in `numbers`: of the tensor
+  double at(size_t row, size_t i) const { return numbers[row * width + i]; }
+};
+std::optional<WeightRows> weight_rows(const Node& layer, const Shape& shape, const std::vector<double>& numbers);
+// Tells whether an operator multiplies by weights, at input 1.
+bool has_weight_input(const Node& node);
+
+// A layer of the target and the source's, whose batch norms and biases are folded.
+struct QuantisedLayer {
+  NodeId source = -1, target = -1;
+  std::vector<double> bias;  // the source's; empty: it has none
+};
+
+struct QuantisedMatch {
+  std::vector<QuantisedLayer> layers;
+  // By value of the target: what the source has there, of the folded graph.
+  std::map<ValueId, ValueId> values;
+  // By QuantizeLinear of the target whose range ends at 0: the source's activation that it stands for.
+  std::map<NodeId, NodeId> clamps;
+  // By QuantizeLinear: an activation of the source that neither its range nor a layer beside it stands for.
+  std::map<NodeId, NodeId> missing;
+};
+// By weights, row by row, whatever their names; layers whose weights are no other's go together in order.
+QuantisedMatch match_quantised(const Graph& folded_source, const Graph& target);
+
+// Tells what a Relu or Clip bounds at: {least, most}, infinite where it does not; nullopt for other operators.
+std::optional<std::pair<double, double>> clamp_bounds(const Graph& graph, const Node& node);
+
+// The scale of a QuantizeLinear or DequantizeLinear that has one.
+struct QuantisedScale {
+  double scale = 0, zero_point = 0, least = 0, most = 0;  // the integers' own ends
+  double low() const { return (least - zero_point) * scale; }
+  double high() const { return (most - zero_point) * scale; }
+};
+std::optional<QuantisedScale> scale_of(const Graph& graph, const Node& node);
+
+}  // namespace dnn

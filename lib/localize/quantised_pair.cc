@@ -1,0 +1,174 @@
+// Findings of a quantised pair; see quantised_pair.h.
+#include "localize/quantised_pair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/printable.h"
+#include "convert/surgery.h"
+#include "graph/text.h"
+#include "localize/quantised_float.h"
+#include "localize/words.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Graph folded(const Graph& source) {
+  Graph graph = source;
+  fold_batch_norms(graph);
+  infer_types(graph);
+  return graph;
+}
+
+FindingSide side_with(const Graph& graph, const std::vector<NodeId>& nodes) {
+  FindingSide side;
+  for (NodeId id : nodes) {
+    if (id < 0) continue;
+    const Node& node = graph.node(id);
+    const std::string made = node.output(0) == kNoValue ? "" : graph.value(node.output(0)).name;
+    side.nodes.push_back(node.name.empty() ? made : node.name);
+    side.ops.push_back(node.op);
+    for (ValueId v : node.outputs) {
+      if (v != kNoValue) side.values.push_back(graph.value(v).name);
+    }
+  }
+  return side;
+}
+
+std::string decibels(const std::optional<double>& cost) {
+  if (!cost) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", *cost);
+  return text;
+}
+
+}  // namespace
+
+bool QuantisedPair::is_one(const Graph& source, const Graph& target) {
+  return has_quantised_weights(target) && !has_quantised_weights(source) && !has_quantised_activations(source);
+}
+
+QuantisedPair::QuantisedPair(const Graph& source, const Graph& target, const SourceRanges& ranges)
+    : folded_(folded(source)), written_(target), verdict_(judge_quantised(folded_, written_, ranges)) {
+  undone_ = float_of(folded_, written_, verdict_);
+}
+
+Finding QuantisedPair::finding_of(size_t i) const {
+  const QuantisedFault& fault = verdict_.faults[i];
+  Finding f;
+  f.quantised = i;
+  f.own = Finding::kNoOwn;
+  f.what = fault.what;
+  f.fix = fault.fix;
+  std::vector<NodeId> nodes = {fault.node, fault.layer == fault.node ? -1 : fault.layer};
+  nodes.insert(nodes.end(), fault.beside.begin(), fault.beside.end());
+  f.target = side_with(written_, nodes);
+  f.source = side_with(folded_, {fault.source});
+  f.evidence = {fault.what};
+  f.times_rounding = fault.times;
+  f.sure = "certain";
+  return f;
+}
+
+void QuantisedPair::add_findings(const OwnErrors& own, std::vector<Finding>* findings) {
+  if (verdict_.faults.empty() && findings->empty()) verdict_.faults = verdict_.ranges;
+  std::vector<Finding> first;
+  std::set<size_t> explained;
+  for (size_t i = 0; i < verdict_.faults.size(); ++i) {
+    const QuantisedFault& fault = verdict_.faults[i];
+    Finding f = finding_of(i);
+    // The same layer in the float network, which keeps what is wrong.
+    for (size_t at = 0; fault.layer >= 0 && at < findings->size(); ++at) {
+      const Finding& other = (*findings)[at];
+      const std::vector<NodeId>& nodes = own.results()[other.own].target.nodes;
+      if (std::find(nodes.begin(), nodes.end(), fault.layer) == nodes.end()) continue;
+      explained.insert(at);
+      f.own = other.own;
+      f.error = other.error;
+      f.max_abs = other.max_abs;
+      f.largest = other.largest;
+      f.exact = other.exact;
+      f.rounding = other.rounding;
+      f.n_samples = other.n_samples;
+      f.n_differing = other.n_differing;
+      break;
+    }
+    first.push_back(std::move(f));
+  }
+  for (size_t at = 0; at < findings->size(); ++at) {
+    if (explained.count(at) == 0) first.push_back(std::move((*findings)[at]));
+  }
+  *findings = std::move(first);
+}
+
+QuantisationReport QuantisedPair::report() const {
+  QuantisationReport report;
+  report.n_layers = verdict_.n_layers;
+  report.n_activations = verdict_.n_activations;
+  report.adaptive = verdict_.adaptive;
+  std::string weights, activations;
+  for (NodeId id : written_.order()) {
+    const Node& node = written_.node(id);
+    if (node.op == "DequantizeLinear" && weights.empty()) {
+      const Tensor* integers = written_.constant(node.input(0));
+      if (integers != nullptr && integers->rank() > 1) weights = std::string(dtype_name(integers->dtype()));
+    }
+    if (node.op == "QuantizeLinear" && activations.empty())
+      activations = std::string(dtype_name(written_.value(node.output(0)).type.dtype));
+  }
+  report.form = activations.empty()      ? weights + " weights"
+                : weights == activations ? weights + " weights and activations"
+                                         : cat(weights, " weights, ", activations, " activations");
+  return report;
+}
+
+std::string quantisation_text(const QuantisationReport& r, int64_t top) {
+  std::string out =
+      cat("the target is a quantisation of the source: ", r.form, "; ", r.n_layers,
+          r.n_layers == 1 ? " layer" : " layers", " and ", r.n_activations,
+          " activations held to what quantising can choose", r.adaptive ? ", weights rounded adaptively" : "", "\n");
+  if (!r.why_no_costs.empty()) return out + cat("it does not run: ", plain(r.why_no_costs), "\n");
+  if (r.n_samples > 0)
+    out += cat("as it runs, its outputs are ", words::number(r.outputs_apart), " of their largest apart, and ",
+               r.n_relabelled, " of ", r.n_samples, " labels differ\n");
+  if (r.costs.empty()) return out;
+  const size_t n = std::min(r.costs.size(), top == 0 ? r.costs.size() : static_cast<size_t>(top));
+  out += cat("what quantisation costs, dearest layers first",
+             n < r.costs.size() ? cat(" (", n, " of ", r.costs.size(), ")") : "",
+             ", in dB of signal to noise:\n   here   so far  clipped  layer\n");
+  for (size_t i = 0; i < n; ++i) {
+    const QuantisedCost& c = r.costs[i];
+    char text[64];
+    std::snprintf(text, sizeof text, "%7s  %7s  %5.2f %%  ", decibels(c.local).c_str(), decibels(c.whole).c_str(),
+                  100 * c.clipped);
+    out += cat(text, plain(c.layer), " (", plain(c.op), ")\n");
+  }
+  return out;
+}
+
+std::string quantisation_json(const QuantisationReport& r) {
+  const auto number = [](const std::optional<double>& n) { return n ? words::json_number(*n) : Json(nullptr); };
+  Json costs = Json::array();
+  for (const QuantisedCost& c : r.costs)
+    costs.push_back({{"layer", c.layer},
+                     {"op", c.op},
+                     {"local_db", number(c.local)},
+                     {"whole_db", number(c.whole)},
+                     {"clipped", words::json_number(c.clipped)}});
+  const Json json = {{"form", r.form},
+                     {"layers", r.n_layers},
+                     {"activations", r.n_activations},
+                     {"adaptive", r.adaptive},
+                     {"samples", r.n_samples},
+                     {"outputs_apart", words::json_number(r.outputs_apart)},
+                     {"relabelled", r.n_relabelled},
+                     {"why_no_costs", r.why_no_costs},
+                     {"costs", costs}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace dnn

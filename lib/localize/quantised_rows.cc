@@ -1,0 +1,367 @@
+// Tells what is wrong with rows of weights; see quantised_rows.h.
+#include "localize/quantised_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "localize/parameters.h"
+#include "localize/words.h"
+
+namespace dnn {
+namespace {
+
+constexpr double kHalf = 0.502;   // of a step: rounding to nearest, scales and weights rounded to float32
+constexpr double kFolded = 4e-6;  // of a row's largest weight: a batch norm that was folded in float32
+constexpr double kOtherFactor = 0.01;
+
+double largest_weight(const WeightRows& rows, size_t row) {
+  double largest = 0;
+  for (size_t i = 0; i < rows.width; ++i) largest = std::max(largest, std::abs(rows.at(row, i)));
+  return largest;
+}
+
+size_t element_at(const WeightRows& rows, size_t row, size_t i) { return rows.elements[row * rows.width + i]; }
+
+// Tells whether an integer at an end may stand for a weight that is beyond.
+bool clipped(const QuantisedConstant& weights, size_t at, double ours, double theirs) {
+  return weights.at_end[at] && ours * theirs > 0 && std::abs(ours) >= std::abs(theirs);
+}
+
+// The rows that share a scale.
+using Group = std::vector<size_t>;
+
+// The scale with which the integers of a group, less `zero`, stand for these weights best, and whether they do.
+struct Fit {
+  double scale = 0;
+  bool fits = false;
+};
+
+class Diagnosis {
+ public:
+  Diagnosis(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
+            const RowsJudged& judged, const Node& dequantize, const Graph& target)
+      : ours_(ours), theirs_(theirs), weights_(weights), judged_(judged), node_(dequantize), graph_(target) {
+    const std::vector<double> scales = to_doubles(*graph_.constant(node_.input(1)));
+    scales_ = scales;
+    wrong_.assign(ours.n, false);
+    for (size_t row : judged.wrong) wrong_[row] = true;
+  }
+
+  WeightDiagnosis run() {
+    if (scales_of_rows()) {
+      if (by_axis() || by_scale() || by_zero_point()) return std::move(found_);
+    } else if (by_axis()) {
+      return std::move(found_);
+    }
+    by_rows();
+    return std::move(found_);
+  }
+
+ private:
+  // Each row has one scale, which may be all rows'.
+  bool scales_of_rows() const {
+    for (size_t row = 0; row < theirs_.n; ++row) {
+      for (size_t i = 1; i < theirs_.width; ++i) {
+        if (weights_.groups[element_at(theirs_, row, i)] != weights_.groups[element_at(theirs_, row, 0)]) return false;
+      }
+    }
+    return true;
+  }
+  size_t group_of(size_t row) const { return weights_.groups[element_at(theirs_, row, 0)]; }
+  std::vector<Group> groups() const {
+    std::vector<Group> found(weights_.n_scales);
+    for (size_t row = 0; row < theirs_.n; ++row) found[group_of(row)].push_back(row);
+    return found;
+  }
+  double integer(size_t row, size_t i) const {
+    const double step = weights_.steps[element_at(theirs_, row, i)];
+    return step == 0 ? 0 : std::nearbyint(theirs_.at(row, i) / step);
+  }
+
+  // Other rows of the source stand in for these where `from` says so.
+  Fit fit(const Group& rows, const std::function<size_t(size_t)>& from = {}) const {
+    double product = 0, squares = 0;
+    for (size_t row : rows) {
+      for (size_t i = 0; i < theirs_.width; ++i) {
+        const double q = integer(row, i);
+        product += q * ours_.at(from ? from(row) : row, i);
+        squares += q * q;
+      }
+    }
+    Fit best;
+    if (squares == 0 || product == 0) return best;
+    best.scale = product / squares;
+    // Half a step, and what the estimate may be off by at the largest integers.
+    best.fits = best.scale > 0 && stands_for(rows, best.scale, kHalf + 127 / std::sqrt(squares), from);
+    return best;
+  }
+  bool stands_for(const Group& rows, double scale, double steps, const std::function<size_t(size_t)>& from) const {
+    for (size_t row : rows) {
+      const size_t source = from ? from(row) : row;
+      const double slack = kFolded * largest_weight(ours_, source);
+      for (size_t i = 0; i < theirs_.width; ++i) {
+        const double w = ours_.at(source, i), t = integer(row, i) * scale;
+        if (std::abs(t - w) <= steps * scale + slack || clipped(weights_, element_at(theirs_, row, i), w, t)) continue;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A scale that a quantiser would have computed from the largest weight, where its integers are these; else the estimate.
+  double exact_scale(const Group& rows, double estimate) const {
+    double largest = 0;
+    for (size_t row : rows) largest = std::max(largest, largest_weight(ours_, row));
+    for (double most : {127.0, 127.5, 128.0, 63.0, 7.0, 7.5, 8.0}) {
+      const double scale = static_cast<double>(static_cast<float>(largest / most));
+      bool all = scale > 0;
+      for (size_t row : rows) {
+        for (size_t i = 0; i < theirs_.width && all; ++i)
+          all = std::abs(ours_.at(row, i) / scale - integer(row, i)) <= kHalf ||
+                clipped(weights_, element_at(theirs_, row, i), ours_.at(row, i), integer(row, i) * scale);
+      }
+      if (all && std::abs(scale / estimate - 1) < 0.02) return scale;
+    }
+    return estimate;
+  }
+
+  bool natural(const Group& rows, double scale) const {
+    double largest = 0;
+    for (size_t row : rows) largest = std::max(largest, largest_weight(ours_, row));
+    return largest > 0 && std::abs(largest / scale - 127.5) < 1;
+  }
+
+  bool by_scale() {
+    std::vector<double> right = scales_;
+    std::vector<size_t> changed;
+    double low = 0, high = 0;
+    const std::vector<Group> all = groups();
+    for (size_t g = 0; g < all.size(); ++g) {
+      if (std::none_of(all[g].begin(), all[g].end(), [&](size_t row) { return wrong_[row]; })) continue;
+      const Fit best = fit(all[g]);
+      // A scale that the largest weight gives is right, and the integers are not.
+      if (natural(all[g], scales_[g])) return false;
+      if (!best.fits || std::abs(scales_[g] / best.scale - 1) < kOtherFactor) return false;
+      right[g] = exact_scale(all[g], best.scale);
+      const double factor = scales_[g] / right[g];
+      low = changed.empty() ? factor : std::min(low, factor);
+      high = std::max(high, factor);
+      changed.push_back(g);
+    }
+    if (changed.empty()) return false;
+    std::vector<double> given = scales_, wanted = right;
+    std::sort(given.begin(), given.end());
+    std::sort(wanted.begin(), wanted.end());
+    bool order = changed.size() > 1;
+    for (size_t i = 0; i < given.size(); ++i) order = order && std::abs(given[i] / wanted[i] - 1) < 0.01;
+    const std::string which = all.size() == 1 ? "scale"
+                              : changed.size() == 1
+                                  ? cat("scale of channel ", changed[0])
+                                  : cat("scales of ", changed.size(), " of ", all.size(), " channels");
+    found_.what =
+        order ? cat("weights: scales of ", changed.size(), " channels in another order")
+              : cat("weights: ", which, " ", words::number(low),
+                    high > low * 1.01 ? cat(" to ", words::number(high)) : "", " times what the source's weights want");
+    found_.fix = "set the scale that the source's weights want";
+    found_.key = "scale";
+    found_.numbers = std::move(right);
+    return true;
+  }
+
+  bool by_zero_point() {
+    const Tensor* zero = graph_.constant(node_.input(2));
+    std::vector<double> right = zero == nullptr ? std::vector<double>{0} : to_doubles(*zero);
+    const std::vector<Group> all = groups();
+    if (right.size() != all.size()) return false;
+    double moved = 0;
+    size_t changed = 0;
+    for (size_t g = 0; g < all.size(); ++g) {
+      if (std::none_of(all[g].begin(), all[g].end(), [&](size_t row) { return wrong_[row]; })) continue;
+      double sum = 0, n = 0;
+      for (size_t row : all[g]) {
+        for (size_t i = 0; i < ours_.width; ++i) sum += theirs_.at(row, i) - ours_.at(row, i);
+        n += static_cast<double>(ours_.width);
+      }
+      const double steps = std::nearbyint(sum / n / scales_[g]);
+      if (steps == 0) return false;
+      for (size_t row : all[g]) {
+        for (size_t i = 0; i < ours_.width; ++i) {
+          const double d = theirs_.at(row, i) - steps * scales_[g] - ours_.at(row, i);
+          if (std::abs(d) > kHalf * scales_[g] + kFolded * largest_weight(ours_, row)) return false;
+        }
+      }
+      right[g] += steps;
+      moved = steps;
+      ++changed;
+    }
+    if (changed == 0) return false;
+    found_.what =
+        cat("weights: zero point ", words::number(std::abs(moved)), std::abs(moved) == 1 ? " step" : " steps", " too ",
+            moved > 0 ? "low" : "high", all.size() == 1 ? "" : cat(" in ", changed, " of ", all.size(), " channels"));
+    found_.fix = "set the zero point that the source's weights want";
+    found_.key = "zero point";
+    found_.numbers = std::move(right);
+    return true;
+  }
+
+  // The scales along another axis of the integers, where that makes all right.
+  bool by_axis() {
+    const Tensor& integers = *graph_.constant(node_.input(0));
+    if (weights_.n_scales < 2 || weights_.moved) return false;
+    const int64_t rank = integers.rank();
+    const int64_t given = node_.attribute_int("axis", 1);
+    const int64_t now = given < 0 ? given + rank : given;
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      if (axis == now || integers.dim(static_cast<int>(axis)) != static_cast<int64_t>(scales_.size())) continue;
+      const auto stride = static_cast<size_t>(row_major_strides(integers.shape())[static_cast<size_t>(axis)]);
+      bool all = true;
+      for (size_t row = 0; row < theirs_.n && all; ++row) {
+        for (size_t i = 0; i < theirs_.width && all; ++i) {
+          const size_t at = element_at(theirs_, row, i);
+          const double scale = scales_[at / stride % scales_.size()], w = ours_.at(row, i), t = integer(row, i) * scale;
+          all = std::abs(t - w) <= kHalf * scale + kFolded * largest_weight(ours_, row) || clipped(weights_, at, w, t);
+        }
+      }
+      if (!all) continue;
+      found_.what = cat("weights: scales along axis ", now, ", and not along axis ", axis);
+      found_.fix = "set the axis that the scales are of";
+      found_.key = "axis";
+      found_.numbers = {static_cast<double>(axis)};
+      return true;
+    }
+    return false;
+  }
+
+  void by_rows() {
+    found_.rows = judged_.wrong;
+    found_.fix = "quantise the source's weights again, with the scales that are there";
+    const size_t n = judged_.wrong.size();
+    const std::string which = n == 1 ? cat("row ", judged_.wrong[0]) : cat(n, " of ", theirs_.n, " rows");
+    // Rows that other rows' weights stand for.
+    size_t swapped = 0, of_another = 0;
+    for (size_t row : judged_.wrong) {
+      for (size_t other = 0; other < ours_.n && ours_.n <= 4096; ++other) {
+        if (other == row || !fit({row}, [&](size_t) { return other; }).fits) continue;
+        ++swapped;
+        of_another = other;
+        break;
+      }
+    }
+    size_t off = 0, elements = 0;
+    double steps = 0;
+    for (size_t row : judged_.wrong) {
+      for (size_t i = 0; i < theirs_.width; ++i) {
+        const double step = weights_.steps[element_at(theirs_, row, i)];
+        const double d = std::abs(theirs_.at(row, i) - ours_.at(row, i)) / (step == 0 ? 1 : step);
+        ++elements;
+        if (d <= kHalf) continue;
+        ++off;
+        steps = std::max(steps, d);
+      }
+    }
+    const std::string relation = n * 10 >= theirs_.n * 9 ? relation_of_all() : "";
+    if (!relation.empty()) {
+      found_.what = cat("weights ", relation);
+    } else if (swapped == n && ours_.width > 1) {
+      found_.what = n == 1 ? cat("weights: row ", judged_.wrong[0], " holds what is row ", of_another, " of the source")
+                           : cat("weights: ", n, " rows in another order");
+    } else if (steps <= 1.01) {
+      found_.what = cat("weights: ", which, " rounded otherwise than to nearest, ", off, " of ", elements,
+                        " integers by one step");
+    } else {
+      found_.what = cat("weights: ", which, n == 1 ? " holds" : " hold", " other numbers, ", off, " of ", elements,
+                        " integers off by up to ", words::number(steps), " steps");
+    }
+  }
+
+  std::string relation_of_all() const {
+    std::vector<double> wanted(weights_.numbers.size());
+    double step = 0;
+    for (size_t place = 0; place < ours_.numbers.size(); ++place)
+      wanted[theirs_.elements[place]] = ours_.numbers[place];
+    for (double s : weights_.steps) step = std::max(step, s);
+    const std::string relation = parameter_relation(Tensor::of<double>(weights_.shape, wanted),
+                                                    Tensor::of<double>(weights_.shape, weights_.numbers),
+                                                    {.atol = step * kHalf, .rtol = kFolded});
+    return relation == "different" ? "" : relation;
+  }
+
+  const WeightRows &ours_, &theirs_;
+  const QuantisedConstant& weights_;
+  const RowsJudged& judged_;
+  const Node& node_;
+  const Graph& graph_;
+  std::vector<double> scales_;
+  std::vector<bool> wrong_;
+  WeightDiagnosis found_;
+};
+
+}  // namespace
+
+RowsJudged judge_rows(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
+                      bool adaptive) {
+  RowsJudged judged;
+  for (size_t row = 0; row < ours.n; ++row) {
+    const double slack = kFolded * largest_weight(ours, row);
+    double worst = 0, in_steps = 0;
+    for (size_t i = 0; i < ours.width; ++i) {
+      const size_t at = element_at(theirs, row, i);
+      const double w = ours.at(row, i), t = theirs.at(row, i), d = std::abs(t - w);
+      if (clipped(weights, at, w, t)) continue;
+      const double allowed = kHalf * weights.steps[at] * (adaptive ? 2 : 1) + slack;
+      worst = std::max(worst, !(d > 0) ? 0 : allowed > 0 ? d / allowed : 1e9);
+      if (weights.steps[at] > 0) in_steps = std::max(in_steps, d / weights.steps[at]);
+    }
+    judged.times = std::max(judged.times, worst);
+    if (worst <= 1) continue;
+    judged.wrong.push_back(row);
+    judged.n_adaptive += in_steps <= 2 * kHalf ? 1 : 0;
+  }
+  return judged;
+}
+
+WeightDiagnosis diagnose_weights(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
+                                 const RowsJudged& judged, const Node& dequantize, const Graph& target) {
+  return Diagnosis(ours, theirs, weights, judged, dequantize, target).run();
+}
+
+BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<double>& theirs,
+                            const std::vector<double>& steps, const std::vector<double>& allowed) {
+  BiasDiagnosis found;
+  double product = 0, squares = 0;
+  for (size_t c = 0; c < ours.size(); ++c) {
+    product += ours[c] * theirs[c];
+    squares += ours[c] * ours[c];
+    const double d = std::abs(theirs[c] - ours[c]);
+    if (d <= allowed[c]) continue;
+    found.rows.push_back(c);
+    found.times = std::max(found.times, allowed[c] > 0 ? d / allowed[c] : 1e9);
+  }
+  if (found.rows.empty()) return found;
+  const double factor = squares > 0 ? product / squares : 0;
+  bool scaled = factor > 0 && std::abs(factor - 1) > kOtherFactor && found.rows.size() * 2 > ours.size();
+  for (size_t c = 0; c < ours.size(); ++c)
+    scaled = scaled && std::abs(theirs[c] - factor * ours[c]) <=
+                           allowed[c] * std::max(1.0, factor) + 0.02 * std::abs(factor * ours[c]);
+  if (scaled && steps[0] > 0) {
+    found.factor = factor;
+    found.what = cat("bias: scale ", words::number(factor), " times what the source's bias wants");
+    found.fix = "set the scale that the source's bias wants";
+    found.key = "scale";
+    for (double step : steps) found.numbers.push_back(step / factor);
+    return found;
+  }
+  found.what = cat("bias: ", found.rows.size(), " of ", ours.size(),
+                   " numbers further from the source's than quantisation explains");
+  // With them goes what other inputs would show.
+  found.rows.clear();
+  for (size_t c = 0; c < ours.size(); ++c) {
+    if (std::abs(theirs[c] - ours[c]) > allowed[c] / 4) found.rows.push_back(c);
+  }
+  found.fix = steps[0] > 0 ? "quantise the source's bias again, with the scales that are there"
+                           : "copy the bias from the source";
+  return found;
+}
+
+}  // namespace dnn

@@ -1,0 +1,35 @@
+// Rows of quantised weights and biases against the source's numbers: which are wrong, and by what.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "localize/quantised_layers.h"
+
+namespace dnn {
+
+struct RowsJudged {
+  std::vector<size_t> wrong;  // rows
+  size_t n_adaptive = 0;      // rows that are right to a whole step and not to half of one
+  double times = 0;           // the largest error, in what is allowed
+};
+RowsJudged judge_rows(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
+                      bool adaptive);
+
+// Tells what is wrong, in words, and how an Edit of kind Quantised mends it.
+struct WeightDiagnosis {
+  std::string what, fix;
+  const char* key = "integers";
+  std::vector<double> numbers;  // of "scale", "zero point", "axis"
+  std::vector<size_t> rows;     // of "integers"
+};
+WeightDiagnosis diagnose_weights(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
+                                 const RowsJudged& judged, const Node& dequantize, const Graph& target);
+
+struct BiasDiagnosis : WeightDiagnosis {
+  double factor = 1, times = 0;
+};
+// `what` is empty where every number is within what is allowed.
+BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<double>& theirs,
+                            const std::vector<double>& steps, const std::vector<double>& allowed);
+
+}  // namespace dnn
