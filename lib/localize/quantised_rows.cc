@@ -11,8 +11,9 @@
 namespace dnn {
 namespace {
 
-constexpr double kHalf = 0.502;   // of a step: rounding to nearest, scales and weights rounded to float32
-constexpr double kFolded = 4e-6;  // of a row's largest weight: a batch norm that was folded in float32
+constexpr double kHalf = 0.502;     // of a step: rounding to nearest, scales and weights rounded to float32
+constexpr double kFolded = 4e-6;    // of a row's largest weight: a batch norm that was folded in float32
+constexpr double kMostClipped = 2;  // of the last number that there is: what a quantiser of weights leaves out
 constexpr double kOtherFactor = 0.01;
 
 double largest_weight(const WeightRows& rows, size_t row) {
@@ -25,7 +26,8 @@ size_t element_at(const WeightRows& rows, size_t row, size_t i) { return rows.el
 
 // Tells whether an integer at an end may stand for a weight that is beyond.
 bool clipped(const QuantisedConstant& weights, size_t at, double ours, double theirs) {
-  return weights.at_end[at] && ours * theirs > 0 && std::abs(ours) >= std::abs(theirs);
+  return weights.at_end[at] && ours * theirs > 0 && std::abs(ours) >= std::abs(theirs) &&
+         std::abs(ours) <= kMostClipped * std::abs(theirs);
 }
 
 // The rows that share a scale.
@@ -137,12 +139,18 @@ class Diagnosis {
     std::vector<size_t> changed;
     double low = 0, high = 0;
     const std::vector<Group> all = groups();
+    // Where the largest weight gives each scale, the scales are right, and the integers are not.
+    size_t n_wrong = 0, n_natural = 0;
+    for (size_t g = 0; g < all.size(); ++g) {
+      if (std::none_of(all[g].begin(), all[g].end(), [&](size_t row) { return wrong_[row]; })) continue;
+      ++n_wrong;
+      n_natural += natural(all[g], scales_[g]) ? 1 : 0;
+    }
+    if (n_natural == n_wrong) return false;
     for (size_t g = 0; g < all.size(); ++g) {
       if (std::none_of(all[g].begin(), all[g].end(), [&](size_t row) { return wrong_[row]; })) continue;
       const Fit best = fit(all[g]);
-      // A scale that the largest weight gives is right, and the integers are not.
-      if (natural(all[g], scales_[g])) return false;
-      if (!best.fits || std::abs(scales_[g] / best.scale - 1) < kOtherFactor) return false;
+      if (!best.fits) return false;
       right[g] = exact_scale(all[g], best.scale);
       const double factor = scales_[g] / right[g];
       low = changed.empty() ? factor : std::min(low, factor);
