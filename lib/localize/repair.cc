@@ -47,7 +47,7 @@ std::vector<std::vector<size_t>> permutations(const Shape& source, const Shape& 
 class RepairSearch {
  public:
   RepairSearch(const Graph& source, const Graph& target, const OwnErrors& own, const Deadline& deadline,
-         const QuantisedPair* quantised)
+               const QuantisedPair* quantised)
       : source_(source),
         target_(target),
         own_(own),

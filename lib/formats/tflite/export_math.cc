@@ -43,7 +43,7 @@ void along_axis(Export& e, int64_t axis, const Write& write) {
   std::vector<int64_t> perm;
   for (int64_t i = 0; i < rank; ++i) perm.push_back(i == axis ? rank - 1 : i == rank - 1 ? axis : i);
   Type type = e.output_type();
-  std::swap((*type.shape)[static_cast<size_t>(axis)], (*type.shape)[static_cast<size_t>(rank - 1)]);
+  std::swap(type.shape.value()[static_cast<size_t>(axis)], type.shape.value()[static_cast<size_t>(rank - 1)]);
   const int32_t x = e.step("swapped", type), y = e.last_step("result", type), order = e.ints(perm);
   e.op(39, {e.input(0), order}, {x}, {26, CreateAnyTable(e.builder())});
   write(x, y);

@@ -51,7 +51,8 @@ bool bordered(const WrittenSliding& s) { return s.border != std::vector<int64_t>
 int32_t padded(Export& e, const WrittenSliding& s, double fill) {
   if (!bordered(s)) return e.input(0);
   Type type = e.type(0);
-  for (size_t i = 0; i < 2; ++i) (*type.shape)[i + 1] = Dim((*type.shape)[i + 1].size + s.border[i] + s.border[i + 2]);
+  for (size_t i = 0; i < 2; ++i)
+    type.shape.value()[i + 1] = Dim(type.shape.value()[i + 1].size + s.border[i] + s.border[i + 2]);
   const int32_t y = e.step("padded", type);
   const std::vector<int32_t> rows = {0,
                                      0,
@@ -129,7 +130,7 @@ void write_conv_transpose(Export& e) {
   const int32_t bias = bias_of(e, 2, w.dim(1));
   const int32_t size = e.ints(whole);
   Type type = e.output_type();
-  for (size_t i = 1; i < 3; ++i) (*type.shape)[i] = Dim(whole[i]);
+  for (size_t i = 1; i < 3; ++i) type.shape.value()[i] = Dim(whole[i]);
   const int32_t result = cut ? e.last_step("whole", type) : e.output();
   e.op(67, {size, weights, e.input(0), bias}, {result},
        {49, CreateTransposeConvOptions(e.builder(), Padding::VALID, i32(strides[1]), i32(strides[0]))});
