@@ -526,7 +526,7 @@ class PairJudge : public RangeJudge {
                               const std::optional<double>& witness, const SourceRange* range) {
     if (witness && std::abs(own.scale / theirs.scale - 1) > kSameScale)
       return std::abs(*witness / theirs.scale - 1) < std::abs(*witness / own.scale - 1);
-    // What is never below 0 ends there.
+    // A range of what is never below 0 begins there.
     if (range != nullptr && range->low >= 0 && own.zero_point != theirs.zero_point &&
         (own.zero_point == own.least) != (theirs.zero_point == theirs.least))
       return own.zero_point != own.least;
