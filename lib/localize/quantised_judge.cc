@@ -593,7 +593,8 @@ void SourceRange::add(const Tensor& tensor) {
     sums_[i / stride % channels] += std::abs(numbers[i]);
     if (i % step == 0 || some.empty()) some.push_back(static_cast<float>(numbers[i]));
   }
-  n_ += static_cast<double>(numbers.size() / channels);
+  const size_t positions = numbers.size() / channels;
+  n_ += static_cast<double>(positions);
 }
 
 double SourceRange::mean_abs(size_t channel) const {
