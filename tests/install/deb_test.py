@@ -65,7 +65,8 @@ class Package(unittest.TestCase):
     def test_library_is_installed_apart_and_links_through_pkg_config(self):
         if not shutil.which("pkg-config"):
             self.skipTest("no pkg-config here")
-        self.assertEqual([path for path in self.root.rglob("*") if path.suffix in (".a", ".h", ".pc")], [])
+        developers = {path.name for path in self.root.rglob("*") if path.suffix in (".a", ".h", ".pc")}
+        self.assertEqual(developers, {"dnn.h", "dnn-c.pc"})  # the C interface comes with the tools
         prefix = pathlib.Path(self.folder.name, "prefix")
         run("cmake", "--install", BUILD, "--component", "development", "--prefix", prefix)
         config = next(prefix.rglob("dnn.pc"))
@@ -89,6 +90,16 @@ class Package(unittest.TestCase):
                    f"OUT={out}", "BIN=", cwd=self.folder.name, env=environment)
         self.assertIn(f"report: {out}/report.html", said)
         self.assertTrue((out / "report.html").is_file())
+
+    def test_c_program_links_through_pkg_config(self):
+        if not shutil.which("pkg-config"):
+            self.skipTest("no pkg-config here")
+        root = pathlib.Path(__file__).resolve().parents[2]
+        flags = run("pkg-config", "--cflags", "--libs", "dnn-c", env={**os.environ, "PKG_CONFIG_PATH": self.root / "usr/lib/pkgconfig"}).split()
+        program = pathlib.Path(self.folder.name, "run_c")
+        run("cc", "-std=c99", root / "docs/howto/programs/run.c", "-o", program, *flags)
+        environment = {**os.environ, "LD_LIBRARY_PATH": self.root / "usr/lib", "XDG_CACHE_HOME": self.folder.name}
+        self.assertIn("largest: element", run(program, root / "tests/sample/shapes.onnx", env=environment))
 
     def test_adapters_are_where_the_tools_look(self):
         frameworks = (pathlib.Path(__file__).resolve().parents[2] / "lib/devices/frameworks.def").read_text()
