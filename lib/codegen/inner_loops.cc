@@ -24,8 +24,6 @@ Ranges loop_ranges(const Stmt& stmt) {
 
 bool index_condition(const Expr& e) {
   if (e->dtype == DType::Int64) return true;
-  // What a number is read by, or chosen by in its turn, is no part of what this one compares. Truth values in memory have no vectors.
-  if ((e->op == Op::Load && e->dtype != DType::Bool) || e->op == Op::Select) return false;
   return std::any_of(e->args.begin(), e->args.end(), [](const Expr& a) { return index_condition(a); });
 }
 
