@@ -24,18 +24,20 @@ Ranges loop_ranges(const Stmt& stmt) {
 
 bool index_condition(const Expr& e) {
   if (e->dtype == DType::Int64) return true;
+  // What a number is read by, or chosen by in its turn, is no part of what this one compares.
+  if (e->op == Op::Load || e->op == Op::Select) return false;
   return std::any_of(e->args.begin(), e->args.end(), [](const Expr& a) { return index_condition(a); });
 }
 
 bool vectorises(const Stmt& stmt, const std::string& v, DType dtype, const Ranges& ranges, bool locals_grow) {
   for (const Access& access : accesses(stmt)) {
+    if (access.buffer->dtype != dtype) return false;  // a local truth value, too: there are no vectors of those
     const bool local = access.buffer->scope == Scope::Local;
     if (local && (locals_grow || access.buffer->shape.empty())) continue;
     int64_t step = 0;
     const Expr offset = simplify(flat_offset(*access.buffer, access.indices), ranges);
     if (!linear_coefficient(offset, v, ranges, &step) || step < 0 || step > 1) return false;
     if (access.is_store && step != 1) return false;
-    if (access.buffer->dtype != dtype) return false;
   }
   bool plain = true;
   rewrite_expressions(stmt, [&](const Expr& e) {

@@ -97,5 +97,28 @@ TEST(InnerLoops, ALoopThatReadsWhatItStoredStays) {
   EXPECT_EQ(to_text(vectorise_inner(running, DType::Float32, 16, true)), to_text(running));
 }
 
+// A comparison of numbers may choose between two numbers in vectors, wherever they are read. A comparison of indices that turn with
+// the loop may not, nor may it within what is compared.
+TEST(InnerLoops, NumbersMayChooseInVectors) {
+  const Rows rows(32);
+  const Expr i = variable("i"), a = variable("a"), zero = constant(DType::Float32, 0);
+  const auto vectors = [&](const Expr& value) {
+    const Stmt nest = loop("a", 32, store(rows.y, {i, a}, value));
+    return vectorises(nest, "a", DType::Float32, {{"i", {0, 2}}, {"a", {0, 31}}});
+  };
+  const Expr x = load(rows.x, {i, a});
+  EXPECT_TRUE(vectors(loops::select(zero < x, x, zero)));
+  EXPECT_TRUE(vectors(loops::select(zero < loops::select(i < constant_int(DType::Int64, 1), x, zero), x, zero)));
+  EXPECT_TRUE(vectors(loops::select(i < constant_int(DType::Int64, 1), x, zero)));
+  EXPECT_FALSE(vectors(loops::select(a < constant_int(DType::Int64, 3), x, zero)));
+  EXPECT_FALSE(vectors(loops::select(zero < loops::select(a < constant_int(DType::Int64, 3), x, zero), x, zero)));
+  // Nor may a truth value that several choices share: it has a place of its own.
+  const BufferRef truth = local_buffer("truth", DType::Bool);
+  const Stmt shared = loop("a", 32,
+                           block({alloc(truth), store(truth, {}, zero < x),
+                                  store(rows.y, {i, a}, loops::select(load(truth, {}), x, zero))}));
+  EXPECT_FALSE(vectorises(shared, "a", DType::Float32, {{"i", {0, 2}}, {"a", {0, 31}}}, true));
+}
+
 }  // namespace
 }  // namespace dnn::codegen
