@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +31,7 @@ struct Described {
 struct Request {
   NetworkOptions network;
   DeviceOptions device;
+  std::set<std::string> given;  // names of options
 };
 
 std::string& last_error() {
@@ -116,6 +117,7 @@ Request read_options(const char* const* options) {
     const std::string text = *options;
     const size_t equals = text.find('=');
     if (equals == std::string::npos) fail_usage("option ", text, ": name=value is wanted");
+    request.given.insert(text.substr(0, equals));
     set_option(&request, text.substr(0, equals), text.substr(equals + 1));
   }
   return request;
@@ -131,8 +133,14 @@ std::unique_ptr<Session> open(const std::string& file, const char* const* option
   use_folders(&opened, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   std::shared_ptr<const Package> package = open_package(file, opened);
   check_package(file, network, *package, plan_batch(*package));
-  if (package->placed != nullptr)
+  if (package->placed != nullptr) {
+    for (const char* name : {"device", "threads", "isa"}) {
+      if (request.given.count(name) != 0)
+        fail_usage("option ", name, ": ", file, " is placed on ", join(package->placed->parts), "; leave it out");
+    }
     return std::make_unique<place::PlacedSession>(std::move(package), place::PlacedOptions{request.device});
+  }
+  if (request.given.count("device") == 0) network.device = device_of_package(*package);
   return open_session(network.device, std::move(package), request.device);
 }
 

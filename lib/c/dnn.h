@@ -70,7 +70,7 @@ typedef struct dnn_network dnn_network;
 /* Loads a package of dnn-compile, or a model of any format, which is compiled first, through the user's cache.
  *
  * `options`: texts "name=value" and a NULL behind the last; NULL for none. The names are those of dnn-infer's options:
- *   device     cpu (default), opencl:0, reference, ssh://HOST/cpu ...
+ *   device     cpu, opencl:0, reference, ssh://HOST/cpu ... (default: cpu, and for a package what it was compiled for)
  *   opt        0 to 4: the level a model is compiled at (default 3)
  *   threads    of the cpu (default: the processors that the process may use)
  *   isa, pass, precision, arithmetic, shape (may be repeated), batch, key

@@ -146,6 +146,21 @@ class FromPython(unittest.TestCase):
             self.assertEqual(self.load(package)[0], ENVIRONMENT)  # not signed by this user, and no model beside it
             self.assertEqual(self.load(package, "trust=yes")[0], 0)
 
+    def test_a_package_brings_its_devices(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder, "reference.dnnpkg")
+            subprocess.run([f"{BIN}/dnn-compile", "-q", "--device", "reference", MODEL, "-o", package], check=True)
+            self.assertEqual(self.load(package)[0], 0)
+            placed = pathlib.Path(folder, "placed.dnnpkg")
+            rules = pathlib.Path(folder, "rules.txt")
+            rules.write_text("C *\n")
+            subprocess.run([f"{BIN}/dnn-compile", "-q", "--place", rules, "--devices", "C=cpu", MODEL, "-o", placed], check=True)
+            self.assertEqual(self.load(placed)[0], 0)
+            for option in ("threads=1", "device=cpu"):
+                status, message = self.load(placed, option)
+                self.assertEqual(status, USAGE)
+                self.assertIn("is placed on C=cpu", message)
+
     def test_errors_are_each_threads_own(self):
         self.load(MODEL, "colour=red")
         other = []
