@@ -35,25 +35,28 @@ class Error : public std::exception {
   std::string message_;
 };
 
+// Throws an Error whose message is the parts one after another.
+[[noreturn]] void fail(ErrorKind kind, std::initializer_list<TextPart> parts);
+
 template <class... T>
 [[noreturn]] void fail_malformed(const T&... parts) {
-  throw Error(ErrorKind::Malformed, cat(parts...));
+  fail(ErrorKind::Malformed, {TextPart(parts)...});
 }
 template <class... T>
 [[noreturn]] void fail_unsupported(const T&... parts) {
-  throw Error(ErrorKind::Unsupported, cat(parts...));
+  fail(ErrorKind::Unsupported, {TextPart(parts)...});
 }
 template <class... T>
 [[noreturn]] void fail_usage(const T&... parts) {
-  throw Error(ErrorKind::Usage, cat(parts...));
+  fail(ErrorKind::Usage, {TextPart(parts)...});
 }
 template <class... T>
 [[noreturn]] void fail_environment(const T&... parts) {
-  throw Error(ErrorKind::Environment, cat(parts...));
+  fail(ErrorKind::Environment, {TextPart(parts)...});
 }
 template <class... T>
 [[noreturn]] void fail_internal(const T&... parts) {
-  throw Error(ErrorKind::Internal, cat(parts...));
+  fail(ErrorKind::Internal, {TextPart(parts)...});
 }
 
 // Invariants of our own code; what a user or a file can cause gets a real error instead.

@@ -9,6 +9,28 @@
 
 namespace dnn {
 
+TextPart::TextPart(long long value) : data_(digits_) {
+  size_ = static_cast<size_t>(std::to_chars(digits_, digits_ + sizeof digits_, value).ptr - digits_);
+}
+
+TextPart::TextPart(unsigned long long value) : data_(digits_) {
+  size_ = static_cast<size_t>(std::to_chars(digits_, digits_ + sizeof digits_, value).ptr - digits_);
+}
+
+TextPart::TextPart(double value) : data_(digits_) {
+  char* const end = digits_ + sizeof digits_;
+  size_ = static_cast<size_t>(std::to_chars(digits_, end, value, std::chars_format::general, 6).ptr - digits_);
+}
+
+std::string cat_parts(std::initializer_list<TextPart> parts) {
+  size_t size = 0;
+  for (const TextPart& part : parts) size += part.text().size();
+  std::string text;
+  text.reserve(size);
+  for (const TextPart& part : parts) text += part.text();
+  return text;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   size_t begin = 0;

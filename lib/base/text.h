@@ -1,6 +1,7 @@
 // Text helpers: concatenation, joining, number printing that reads back to the same bits.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -8,24 +9,62 @@
 
 namespace dnn {
 
-// The parts printed one after another, as operator<< prints them.
+// One part of a text: a string, a character, a number or what operator<< prints. It refers to what it was made from.
+// Not a template, so that the thousands of messages of this library are calls and no streams of their own.
+class TextPart {
+ public:
+  TextPart(std::string_view text) : data_(text.data()), size_(text.size()) {}
+  TextPart(const std::string& text) : data_(text.data()), size_(text.size()) {}
+  TextPart(const char* text) : TextPart(std::string_view(text)) {}
+  TextPart(char c) : data_(digits_), size_(1) { digits_[0] = c; }
+  TextPart(bool value) : TextPart(static_cast<char>('0' + value)) {}
+  TextPart(int value) : TextPart(static_cast<long long>(value)) {}
+  TextPart(long value) : TextPart(static_cast<long long>(value)) {}
+  TextPart(long long value);
+  TextPart(unsigned value) : TextPart(static_cast<unsigned long long>(value)) {}
+  TextPart(unsigned long value) : TextPart(static_cast<unsigned long long>(value)) {}
+  TextPart(unsigned long long value);
+  TextPart(double value);  // six digits, as printf's %g
+  // Anything else that operator<< prints; `printed` lives as long as the expression that the part is made in.
+  template <class T>
+  TextPart(const T& value, std::string&& printed = std::string())
+      : TextPart(std::string_view(printed = print(value))) {}
+  TextPart(const TextPart&) = delete;
+  TextPart& operator=(const TextPart&) = delete;
+
+  std::string_view text() const { return {data_, size_}; }
+
+ private:
+  template <class T>
+  static std::string print(const T& value) {
+    std::ostringstream out;
+    out << value;
+    return std::move(out).str();
+  }
+
+  const char* data_;
+  size_t size_;
+  char digits_[24];
+};
+
+// The parts one after another.
+std::string cat_parts(std::initializer_list<TextPart> parts);
+
 template <class... T>
 std::string cat(const T&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return std::move(out).str();
+  return cat_parts({TextPart(parts)...});
 }
 
 template <class Range>
 std::string join(const Range& items, std::string_view separator = ", ") {
-  std::ostringstream out;
+  std::string out;
   bool first = true;
   for (const auto& item : items) {
-    if (!first) out << separator;
-    out << item;
+    if (!first) out += separator;
+    out += TextPart(item).text();
     first = false;
   }
-  return std::move(out).str();
+  return out;
 }
 
 std::vector<std::string> split(std::string_view text, char separator);
