@@ -38,7 +38,8 @@ std::pair<ValueId, ValueId> promoted(Op& op, ValueId x, ValueId y) {
   return {x, y};
 }
 
-// Two operands of one type: a Python number takes the tensor's where that holds numbers of its kind.
+}  // namespace
+
 std::pair<ValueId, ValueId> operands(Op& op, size_t a, size_t b) {
   if (!op.is_tensor(b)) {
     const ValueId x = op.tensor(a), y = op.number_like(b, x);
@@ -52,8 +53,6 @@ std::pair<ValueId, ValueId> operands(Op& op, size_t a, size_t b) {
   }
   return promoted(op, op.tensor(a), op.tensor(b));
 }
-
-}  // namespace
 
 void promote(Op& op, std::vector<ValueId>* values) {
   DType widest = DType::Undefined;
@@ -79,12 +78,12 @@ ValueId to_int64(Op& op, ValueId x) {
   return dtype == DType::Bool || (is_integer(dtype) && dtype != DType::Int64) ? op.to_dtype(x, DType::Int64) : x;
 }
 
+}  // namespace
+
 ValueId to_float(Op& op, ValueId x) {
   const DType dtype = op.type(x).dtype;
   return dtype == DType::Undefined || is_float(dtype) ? x : op.to_dtype(x, DType::Float32);
 }
-
-}  // namespace
 
 // Of integers, rounding changes nothing, and a function of real numbers gives real ones.
 Any unary(Op& op) {
@@ -435,8 +434,10 @@ Any addmm(Op& op) {
   const ValueId c = op.tensor(0), a = op.tensor(1), b = op.tensor(2);
   const auto beta = static_cast<float>(op.real(3)), alpha = static_cast<float>(op.real(4));
   if (op.type(a).shape && op.rank(a) != 2) {
-    if (alpha != 1 || beta != 1) op.refuse("alpha and beta are not read for a batch of matrices");
-    return op.result(op.emit("Add", {op.emit("MatMul", {a, b}), c}));
+    const auto times = [&](ValueId x, float factor) {
+      return factor == 1 ? x : op.emit("Mul", {x, op.scalar(factor, op.type(x).dtype)});
+    };
+    return op.result(op.emit("Add", {times(op.emit("MatMul", {a, b}), alpha), times(c, beta)}));
   }
   Attributes attributes;
   ValueId weight = b;

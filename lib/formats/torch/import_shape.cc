@@ -444,4 +444,111 @@ Any arange(Op& op) {
       op.store("range", convert(Tensor::of<double>({static_cast<int64_t>(values.size())}, values), dtype)));
 }
 
+Any scalar_tensor(Op& op) {
+  const DType dtype = dtype_or(op, 1, dtype_of_number(op.argument(0)) == DType::Bool ? DType::Bool : DType::Float32);
+  return op.result(op.store("number", convert(Tensor::scalar(op.real(0)), dtype)));
+}
+
+Any ravel(Op& op) { return op.like(0, op.reshape(op.tensor(0), std::vector<int64_t>{-1})); }
+
+Any matrix_transpose(Op& op) {
+  std::vector<int64_t> perm = identity_perm(op.rank(op.tensor(0)));
+  if (perm.size() < 2) op.fail("a matrix is expected, not ", op.type(op.tensor(0)).text());
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return op.like(0, op.transpose(op.tensor(0), perm));
+}
+
+// Each element several times after another, along one axis; without one, of all elements in a row.
+Any repeat_interleave(Op& op) {
+  if (op.is_tensor(1)) op.refuse("a number of repeats for each element is not read");
+  op.without(3);  // the extent that comes out, which follows
+  ValueId x = op.tensor(0);
+  if (!op.has(2)) x = op.reshape(x, std::vector<int64_t>{-1});
+  const int64_t n = op.integer(1), axis = op.has(2) ? op.axis(op.integer(2), x) : 0, extent = op.extent(x, axis);
+  if (n < 0 || n > 1 << 12 || extent > 1 << 20) op.fail(n, " repeats of ", extent, " elements");
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < extent * n; ++i) places.push_back(i / n);
+  const ValueId at = op.store("places", Tensor::of<int64_t>({extent * n}, places));
+  return op.result(op.emit("Gather", {x, at}, {{"axis", axis}}));
+}
+
+// Joined along the second axis ("h", vectors along the first) or the first ("v", vectors as rows).
+Any stack_rows(Op& op) {
+  std::vector<ValueId> inputs = op.tensors(0);
+  if (inputs.empty()) op.fail("no tensors");
+  promote(op, &inputs);
+  const bool rows = std::string(op.row().op) == "v";
+  const size_t rank = op.rank(inputs[0]);
+  for (ValueId& v : inputs) {
+    const size_t own = op.rank(v), least = rows ? 2 : 1;
+    if (own == 0) v = op.reshape(v, std::vector<int64_t>(least, 1));
+    if (own == 1 && rows) v = op.unsqueeze(v, {0});
+  }
+  return op.result(op.emit("Concat", inputs, {{"axis", int64_t{rows || rank < 2 ? 0 : 1}}}));
+}
+
+// Into so many parts, of which the first ones may be one longer, or before each of these places.
+Any tensor_split(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(2), x), extent = op.extent(x, axis);
+  std::vector<int64_t> sizes;
+  if (op.argument(1).list()) {
+    int64_t from = 0;
+    for (int64_t at : op.ints(1)) {
+      const int64_t end = std::clamp(at < 0 ? at + extent : at, from, extent);
+      sizes.push_back(end - from);
+      from = end;
+    }
+    sizes.push_back(extent - from);
+  } else {
+    const int64_t n = op.integer(1);
+    if (n < 1 || n > 4096) op.fail(n, " parts");
+    for (int64_t i = 0; i < n; ++i) sizes.push_back(extent / n + (i < extent % n ? 1 : 0));
+  }
+  return split_into(op, x, axis, sizes);
+}
+
+// For each vector a tensor that repeats it along the axes of the others.
+Any meshgrid(Op& op) {
+  std::vector<ValueId> inputs = op.tensors(0);
+  const bool turned = op.text(1) == "xy" && inputs.size() > 1;
+  if (op.text(1) != "ij" && op.text(1) != "xy") op.refuse("indexing ", dnn::quoted(op.text(1)), " is not read");
+  std::vector<int64_t> extents;
+  for (ValueId v : inputs) extents.push_back(op.rank(v) == 0 ? 1 : op.extent(v, 0));
+  std::vector<size_t> axes(inputs.size());  // of each input
+  for (size_t i = 0; i < inputs.size(); ++i) axes[i] = turned && i < 2 ? 1 - i : i;
+  std::vector<int64_t> whole(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) whole[axes[i]] = extents[i];
+  std::vector<Any> items;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<int64_t> shape(inputs.size(), 1);
+    shape[axes[i]] = extents[i];
+    items.push_back(op.result(op.emit("Expand", {op.reshape(inputs[i], shape), op.list(whole)})));
+  }
+  return make_list(std::move(items));
+}
+
+// gather() of indices that broadcast against the tensor; without an axis, of all elements in a row.
+Any take_along(Op& op) {
+  ValueId x = op.tensor(0), places = op.tensor(1);
+  if (!op.has(2)) {
+    const ValueId flat = op.reshape(x, std::vector<int64_t>{-1});
+    return op.result(
+        op.emit("GatherElements", {flat, op.reshape(places, std::vector<int64_t>{-1})}, {{"axis", int64_t{0}}}));
+  }
+  const int64_t axis = op.axis(op.integer(2), x);
+  for (size_t i = 0; i < op.rank(x); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (at != axis && op.extent(x, at) != op.extent(places, at)) op.refuse("indices that are repeated are not read");
+  }
+  return op.result(op.emit("GatherElements", {x, places}, {{"axis", axis}}));
+}
+
+Any one_hot(Op& op) {
+  const int64_t n = op.integer(1);
+  if (n < 1) op.refuse("a number of classes that depends on the numbers is not read");
+  const ValueId depth = op.store("depth", Tensor::scalar(n)), values = op.list({0, 1});
+  return op.result(op.emit("OneHot", {op.tensor(0), depth, values}));
+}
+
 }  // namespace dnn::torch

@@ -7,6 +7,9 @@ namespace dnn::torch {
 // import_math.cc: element by element, reductions, products of matrices
 // Values of one type, the widest, as torch.cat joins them.
 void promote(Op& op, std::vector<ValueId>* values);
+// Two arguments of one type: a Python number takes the tensor's where that holds numbers of its kind.
+std::pair<ValueId, ValueId> operands(Op& op, size_t a, size_t b);
+ValueId to_float(Op& op, ValueId x);  // integers and truth values as float32
 Any addmm(Op& op);
 Any bitwise(Op& op);
 Any bitwise_not(Op& op);
@@ -63,6 +66,35 @@ Any unary_real(Op& op);
 Any where(Op& op);
 ValueId affine(Op& op, ValueId x, ValueId weight, ValueId bias);  // a linear layer; no bias: kNoValue
 
+// import_special.cc: functions that the IR has no operator for
+Any affine_grid(Op& op);
+Any angle(Op& op);
+Any bilinear(Op& op);
+Any col2im(Op& op);
+Any complementary_error(Op& op);
+Any copy_sign(Op& op);
+Any cosine_similarity(Op& op);
+Any count_nonzero(Op& op);
+Any cumulative_product(Op& op);
+Any extreme_number(Op& op);
+Any grid_sample(Op& op);
+Any heaviside(Op& op);
+Any hypotenuse(Op& op);
+Any log_add_exp(Op& op);
+Any log_sigmoid(Op& op);
+Any logit(Op& op);
+Any nan_to_num(Op& op);
+Any outer(Op& op);
+Any rms_norm(Op& op);
+Any round_to(Op& op);
+Any rrelu(Op& op);
+Any scatter(Op& op);
+Any shrink(Op& op);
+Any sign_bit_of(Op& op);
+Any sinc(Op& op);
+Any sort(Op& op);
+Any x_log_y(Op& op);
+
 // import_nn.cc: convolutions, pooling, normalisation, attention
 Any adaptive_average_pool(Op& op);
 Any adaptive_max_pool(Op& op);
@@ -110,23 +142,32 @@ Any gather(Op& op);
 Any im2col(Op& op);
 Any index(Op& op);
 Any index_select(Op& op);
+Any matrix_transpose(Op& op);
+Any meshgrid(Op& op);
 Any narrow(Op& op);
 Any new_full(Op& op);
 Any new_ones(Op& op);
 Any new_zeros(Op& op);
+Any one_hot(Op& op);
 Any ones(Op& op);
 Any ones_like(Op& op);
 Any pad(Op& op);
 Any permute(Op& op);
+Any ravel(Op& op);
 Any repeat(Op& op);
+Any repeat_interleave(Op& op);
 Any roll(Op& op);
 Any same(Op& op);
 Any same_value(Op& op);
+Any scalar_tensor(Op& op);
 Any select(Op& op);
 Any slice(Op& op);
 Any split_tensor(Op& op);
 Any squeeze(Op& op);
 Any stack(Op& op);
+Any stack_rows(Op& op);
+Any take_along(Op& op);
+Any tensor_split(Op& op);
 Any to(Op& op);
 Any to_copy(Op& op);
 Any transpose(Op& op);
