@@ -2,203 +2,13 @@
 #include "formats/keras/operations.h"
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
 #include <numeric>
 
 #include "formats/keras/layers.h"
+#include "formats/keras/operands.h"
 
 namespace dnn::keras {
-namespace {
-
-constexpr size_t kMaxRank = 16;
-
-// An argument by its place or its names in Keras 3 and TensorFlow, or an option of the operation; null where it is left out.
-const Json& argument(Call& call, size_t place, std::initializer_list<const char*> names) {
-  const Json* found = &call.argument(place, names);
-  for (const char* name : names) {
-    if (found->is_null()) found = &call.option(name);
-  }
-  return *found;
-}
-
-constexpr size_t kNowhere = SIZE_MAX;  // an option that is never given by its place
-
-int64_t whole_argument(Call& call, const Json& v, const char* what) {
-  if (!v.is_number_integer()) call.refuse("its ", what, " is no whole number that the file holds");
-  const auto result = v.get<int64_t>();
-  if (result > kLargestInteger || result < -kLargestInteger) call.fail("its ", what, " is ", result);
-  return result;
-}
-
-std::vector<int64_t> wholes(Call& call, const Json& v, const char* what) {
-  if (v.is_number()) return {whole_argument(call, v, what)};
-  if (!v.is_array()) call.refuse("its ", what, " is no list that the file holds");
-  std::vector<int64_t> result;
-  for (const Json& item : v) result.push_back(whole_argument(call, item, what));
-  return result;
-}
-
-bool truth(Call& call, const Json& v, bool fallback) {
-  if (v.is_null()) return fallback;
-  if (!v.is_boolean()) call.refuse("an option that is neither true nor false");
-  return v.get<bool>();
-}
-
-int64_t placed(Call& call, int64_t axis, int64_t rank) {
-  if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) call.fail("axis ", axis, " of rank ", rank);
-  return axis;
-}
-
-// Numbers, in lists as nested as their shape has axes; or an array with its dtype.
-Tensor tensor_of_numbers(Call& call, const Json& v, DType dtype) {
-  const Json* values = &v;
-  Json held;
-  if (v.is_object()) {
-    const Fields array(v, call.layer().label());
-    const std::string kind = array.text("class_name");
-    const Json& config = array.take("config");
-    if ((kind != "__numpy__" && kind != "__tensor__") || !config.is_object())
-      call.refuse("an argument that is neither a tensor nor numbers");
-    array.finish(call.layer().label(), kind, FieldKind::Entry, {});
-    const Fields content(config, call.layer().label());
-    held = content.take("value");
-    if (content.has("dtype")) dtype = dtype_from_name(content.text("dtype"));
-    if (dtype == DType::Undefined) call.refuse("an array of a dtype that is not read");
-    content.finish(call.layer().label(), kind, FieldKind::Option, {});
-    values = &held;
-  }
-  Shape shape;
-  for (const Json* inner = values; inner->is_array(); inner = &(*inner)[0]) {
-    shape.push_back(static_cast<int64_t>(inner->size()));
-    if (inner->empty() || shape.size() > kMaxRank) break;
-  }
-  std::vector<double> numbers;
-  const std::function<void(const Json&, size_t)> collect = [&](const Json& item, size_t depth) {
-    if (item.is_array()) {
-      if (depth >= shape.size() || static_cast<int64_t>(item.size()) != shape[depth])
-        call.fail("an array that is ragged");
-      for (const Json& row : item) collect(row, depth + 1);
-    } else if (item.is_number() || item.is_boolean()) {
-      if (depth != shape.size()) call.fail("an array that is ragged");
-      numbers.push_back(item.is_boolean() ? static_cast<double>(item.get<bool>()) : item.get<double>());
-    } else {
-      call.refuse("an argument that is neither a tensor nor numbers");
-    }
-  };
-  collect(*values, 0);
-  if (static_cast<int64_t>(numbers.size()) != element_count(shape)) call.fail("an array that is ragged");
-  return convert(Tensor::of<double>(shape, numbers), dtype);
-}
-
-// One of the tensors or numbers that an operation brings to one dtype.
-struct Operand {
-  ValueId tensor = kNoValue;
-  Json numbers;
-  DType dtype = DType::Undefined;  // Undefined: a number, which takes the tensors' where they can hold it
-  bool real = false;               // of numbers: not all are whole
-};
-
-bool holds_reals(const Json& v) {
-  if (v.is_array()) return std::any_of(v.begin(), v.end(), holds_reals);
-  return v.is_number_float();
-}
-
-Operand operand_of(Call& call, const Json& v, size_t place) {
-  if (v.is_null()) call.fail("argument ", place, " is missing");
-  Operand result;
-  if (is_value(v)) {
-    result.tensor = value_of(v);
-    result.dtype = call.dtype(result.tensor);
-    return result;
-  }
-  result.numbers = v;
-  result.real = holds_reals(v);
-  // Keras 3 makes a tensor of a list before it looks at the other's dtype; TensorFlow gives it the other's.
-  if (v.is_object()) {
-    result.dtype = tensor_of_numbers(call, v, DType::Float32).dtype();
-  } else if (v.is_array() && call.layer().class_name != "TFOpLambda") {
-    result.dtype = result.real ? DType::Float32 : DType::Int32;
-  }
-  return result;
-}
-
-int bits(DType dtype) { return static_cast<int>(8 * dtype_size(dtype)); }
-bool is_signed(DType dtype) {
-  return dtype == DType::Int8 || dtype == DType::Int16 || dtype == DType::Int32 || dtype == DType::Int64;
-}
-
-// The dtype of two together, as Keras' backends promote them.
-DType promoted(DType a, DType b) {
-  if (a == b || b == DType::Bool) return a;
-  if (a == DType::Bool) return b;
-  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
-  if (is_float(a)) return bits(a) == bits(b) ? DType::Float32 : bits(a) > bits(b) ? a : b;
-  if (is_signed(a) == is_signed(b)) return bits(a) > bits(b) ? a : b;
-  const DType with = is_signed(a) ? a : b, without = is_signed(a) ? b : a;
-  if (bits(with) > bits(without)) return with;
-  if (bits(without) == 8) return DType::Int16;
-  if (bits(without) == 16) return DType::Int32;
-  return bits(without) == 32 ? DType::Int64 : DType::Float32;
-}
-
-// Operands as tensors of one dtype; of real numbers where `real`.
-std::vector<ValueId> unified(Call& call, const std::vector<Operand>& operands, bool real = false) {
-  DType dtype = DType::Undefined;
-  for (const Operand& operand : operands) {
-    if (operand.tensor != kNoValue && operand.dtype == DType::Undefined)
-      call.refuse("the dtype of its input is not known");
-    if (operand.dtype != DType::Undefined)
-      dtype = dtype == DType::Undefined ? operand.dtype : promoted(dtype, operand.dtype);
-    real = real || (operand.dtype == DType::Undefined && operand.real);
-  }
-  if (dtype == DType::Undefined || (real && !is_float(dtype))) dtype = real ? DType::Float32 : DType::Int32;
-  const bool numbers = std::any_of(operands.begin(), operands.end(), [](const Operand& operand) {
-    return operand.dtype == DType::Undefined && !operand.numbers.is_boolean();
-  });
-  if (dtype == DType::Bool && numbers) dtype = DType::Int32;
-  std::vector<ValueId> result;
-  for (const Operand& operand : operands) {
-    if (operand.tensor == kNoValue) {
-      result.push_back(call.store("constant", convert(tensor_of_numbers(call, operand.numbers, dtype), dtype)));
-    } else {
-      result.push_back(operand.dtype == dtype
-                           ? operand.tensor
-                           : call.emit("Cast", {operand.tensor}, {{"to", static_cast<int64_t>(dtype)}}));
-    }
-  }
-  return result;
-}
-
-// A tensor, or numbers as a constant of the dtype of the call's first tensor.
-ValueId operand(Call& call, size_t place, std::initializer_list<const char*> names) {
-  const Json& v = argument(call, place, names);
-  if (v.is_null()) call.fail("argument ", place, " is missing");
-  if (is_value(v)) return value_of(v);
-  const DType dtype = call.first_dtype();
-  return call.store("constant", tensor_of_numbers(call, v, dtype == DType::Undefined ? DType::Float32 : dtype));
-}
-
-ValueId first(Call& call) {
-  return operand(call, 0, {"x", "input", "inputs", "features", "logits", "input_tensor", "value", "tensor", "a"});
-}
-
-// Tensors and numbers of a list argument.
-std::vector<Operand> operands(Call& call, const Json& list) {
-  if (!list.is_array()) call.refuse("its tensors are no list");
-  std::vector<Operand> result;
-  for (const Json& item : list) result.push_back(operand_of(call, item, 0));
-  return result;
-}
-
-// Functions of real numbers make such of whole ones.
-ValueId as_real(Call& call, ValueId v) {
-  return is_float(call.dtype(v)) || call.dtype(v) == DType::Undefined
-             ? v
-             : call.emit("Cast", {v}, {{"to", static_cast<int64_t>(DType::Float32)}});
-}
-
-}  // namespace
 
 const std::vector<OperationRow>& operation_rows() {
   static const std::vector<OperationRow> rows = {
@@ -226,7 +36,7 @@ const OperationRow* find_operation(const Layer& layer) {
 }
 
 ValueId operate_activation(Call& call, const char* name) {
-  const ValueId x = as_real(call, first(call));
+  const ValueId x = as_real(call, first_operand(call));
   const Json& alpha = name == std::string("elu") ? argument(call, 1, {"alpha"}) : Json();
   if (alpha.is_number() && alpha.get<double>() != 1)
     return call.emit("Elu", {x}, {{"alpha", static_cast<float>(alpha.get<double>())}});
@@ -234,15 +44,11 @@ ValueId operate_activation(Call& call, const char* name) {
   return apply_activation(call, x, name);
 }
 ValueId operate_unary(Call& call, const char* op) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const std::string name = op;
   return call.emit(op, {name == "Abs" || name == "Neg" || name == "Sign" ? x : as_real(call, x)});
 }
-ValueId operate_binary(Call& call, const char* op) {
-  const Operand a = operand_of(call, argument(call, 0, {"x1", "x", "a"}), 0);
-  const Operand b = operand_of(call, argument(call, 1, {"x2", "y", "b"}), 1);
-  return call.emit(op, unified(call, {a, b}, op == std::string("Div")));
-}
+ValueId operate_binary(Call& call, const char* op) { return call.emit(op, both(call, op == std::string("Div"))); }
 ValueId operate_matmul(Call& call, const char*) {
   const Operand a = operand_of(call, argument(call, 0, {"x1", "a"}), 0);
   const Operand b = operand_of(call, argument(call, 1, {"x2", "b"}), 1);
@@ -252,24 +58,28 @@ ValueId operate_matmul(Call& call, const char*) {
   return call.emit("MatMul", unified(call, {a, b}));
 }
 ValueId operate_rsqrt(Call& call, const char*) {
-  return call.emit("Reciprocal", {call.emit("Sqrt", {as_real(call, first(call))})});
+  return call.emit("Reciprocal", {call.emit("Sqrt", {as_real(call, first_operand(call))})});
 }
 ValueId operate_round(Call& call, const char*) {
   const Json& decimals = argument(call, 1, {"decimals"});
-  if (!decimals.is_null() && whole_argument(call, decimals, "decimals") != 0) call.refuse("rounding to decimals");
-  return call.emit("Round", {first(call)});
+  const ValueId x = first_operand(call);
+  const int64_t digits = decimals.is_null() ? 0 : whole_argument(call, decimals, "decimals");
+  if (digits == 0) return call.emit("Round", {x});
+  if (std::abs(digits) > 30 || !is_float(call.dtype(x))) call.refuse("rounding to ", digits, " decimals");
+  const ValueId factor = call.scalar(std::pow(10.0, static_cast<double>(digits)), x);
+  return call.emit("Div", {call.emit("Round", {call.emit("Mul", {x, factor})}), factor});
 }
 ValueId operate_square(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   return call.emit("Mul", {x, x});
 }
 ValueId operate_gelu(Call& call, const char*) {
   const bool tf = call.layer().class_name == "TFOpLambda";
   const bool approximate = truth(call, argument(call, 1, {"approximate"}), !tf);
-  return call.emit("Gelu", {first(call)}, {{"approximate", std::string(approximate ? "tanh" : "none")}});
+  return call.emit("Gelu", {first_operand(call)}, {{"approximate", std::string(approximate ? "tanh" : "none")}});
 }
 ValueId operate_softmax(Call& call, const char* op) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const Json& axis = argument(call, 1, {"axis"});
   return softmax_over(call, op, x, axis.is_null() ? std::vector<int64_t>{-1} : wholes(call, axis, "axis"));
 }
@@ -277,13 +87,13 @@ ValueId operate_where(Call& call, const char*) {
   ValueId condition = operand(call, 0, {"condition"});
   if (call.dtype(condition) != DType::Bool)
     condition = call.emit("Cast", {condition}, {{"to", static_cast<int64_t>(DType::Bool)}});
-  const std::vector<ValueId> both =
+  const std::vector<ValueId> choices =
       unified(call, {operand_of(call, argument(call, 1, {"x1"}), 1), operand_of(call, argument(call, 2, {"x2"}), 2)});
-  return call.emit("Where", {condition, both[0], both[1]});
+  return call.emit("Where", {condition, choices[0], choices[1]});
 }
 
 ValueId operate_reduce(Call& call, const char* op) {
-  ValueId x = first(call);
+  ValueId x = first_operand(call);
   const Json& axis = argument(call, 1, {"axis"});
   std::vector<int64_t> axes;
   if (axis.is_null()) {
@@ -299,7 +109,7 @@ ValueId operate_reduce(Call& call, const char* op) {
 }
 
 ValueId operate_clip(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const ValueId low = operand(call, 1, {"x_min", "clip_value_min"}),
                 high = operand(call, 2, {"x_max", "clip_value_max"});
   return call.emit("Clip", {x, low, high});
@@ -309,7 +119,7 @@ ValueId operate_cast(Call& call, const char*) {
   const Json& name = argument(call, 1, {"dtype"});
   const DType dtype = name.is_string() ? dtype_from_name(name.get<std::string>()) : DType::Undefined;
   if (dtype == DType::Undefined || dtype == DType::String) call.refuse("a dtype that is not read");
-  return call.emit("Cast", {first(call)}, {{"to", static_cast<int64_t>(dtype)}});
+  return call.emit("Cast", {first_operand(call)}, {{"to", static_cast<int64_t>(dtype)}});
 }
 
 ValueId operate_concatenate(Call& call, const char*) {
@@ -320,12 +130,12 @@ ValueId operate_concatenate(Call& call, const char*) {
 }
 
 ValueId operate_expand_dims(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   return call.emit("Unsqueeze", {x, call.list(wholes(call, argument(call, 1, {"axis"}), "axis"))});
 }
 
 ValueId operate_squeeze(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const Json& axis = argument(call, 1, {"axis"});
   std::vector<int64_t> axes;
   if (!axis.is_null()) axes = wholes(call, axis, "axis");
@@ -339,7 +149,7 @@ ValueId operate_squeeze(Call& call, const char*) {
 
 // An open extent is -1, or null as the batch's.
 ValueId operate_reshape(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const Json& wanted = argument(call, 1, {"newshape", "shape"});
   if (!wanted.is_array()) call.refuse("its shape is computed");
   std::vector<int64_t> shape;
@@ -358,7 +168,7 @@ ValueId operate_reshape(Call& call, const char*) {
 }
 
 ValueId operate_transpose(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const Json& axes = argument(call, 1, {"axes", "perm"});
   Permutation perm;
   if (!axes.is_null()) perm = wholes(call, axes, "order of axes");
@@ -368,7 +178,7 @@ ValueId operate_transpose(Call& call, const char*) {
 }
 
 ValueId operate_swapaxes(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const int64_t rank = call.rank(x);
   Permutation perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
@@ -379,12 +189,12 @@ ValueId operate_swapaxes(Call& call, const char*) {
 }
 
 ValueId operate_broadcast_to(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   return call.emit("Expand", {x, call.list(wholes(call, argument(call, 1, {"shape"}), "shape"))});
 }
 
 ValueId operate_take(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const Json& indices = argument(call, 1, {"indices"});
   const ValueId list =
       is_value(indices) ? value_of(indices)
@@ -394,7 +204,7 @@ ValueId operate_take(Call& call, const char*) {
 }
 
 ValueId operate_pad(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const Json &widths = argument(call, 1, {"pad_width", "paddings"}), &mode = argument(call, 2, {"mode"});
   if (mode.is_string() && mode.get<std::string>() != "constant" && mode.get<std::string>() != "CONSTANT")
     call.refuse("padding by ", mode.get<std::string>());
@@ -416,7 +226,7 @@ ValueId operate_pad(Call& call, const char*) {
 
 // x[key]: numbers, slices, an ellipsis and new axes.
 ValueId operate_get_item(Call& call, const char*) {
-  const ValueId x = first(call);
+  const ValueId x = first_operand(call);
   const Json& spec = argument(call, 1, {"key", "slice_spec"});
   const Json keys = spec.is_array() ? spec : Json::array({spec});
   const auto kind = [](const Json& key) {

@@ -40,4 +40,36 @@ ValueId operate_transpose(Call& call, const char*);
 ValueId operate_unary(Call& call, const char* op);
 ValueId operate_where(Call& call, const char*);
 
+// operations_special.cc
+ValueId operate_arg_extreme(Call& call, const char* op);
+ValueId operate_cumulate(Call& call, const char* op);
+ValueId operate_einsum(Call& call, const char*);
+ValueId operate_expm1(Call& call, const char*);
+ValueId operate_filled_like(Call& call, const char* value);
+ValueId operate_flip(Call& call, const char*);
+ValueId operate_floor_divide(Call& call, const char*);
+ValueId operate_is_finite(Call& call, const char*);
+ValueId operate_log_add_exp(Call& call, const char*);
+ValueId operate_log_sum_exp(Call& call, const char*);
+ValueId operate_logarithm(Call& call, const char* base);
+ValueId operate_logical(Call& call, const char* op);
+ValueId operate_logical_not(Call& call, const char*);
+ValueId operate_modulo(Call& call, const char*);
+ValueId operate_move_axis(Call& call, const char*);
+ValueId operate_norm(Call& call, const char*);
+ValueId operate_not_equal(Call& call, const char*);
+ValueId operate_one_hot(Call& call, const char*);
+ValueId operate_quantify(Call& call, const char* op);
+ValueId operate_ravel(Call& call, const char*);
+ValueId operate_repeat(Call& call, const char*);
+ValueId operate_roll(Call& call, const char*);
+ValueId operate_same(Call& call, const char*);
+ValueId operate_slope(Call& call, const char* op);
+ValueId operate_sort(Call& call, const char* what);
+ValueId operate_stack(Call& call, const char*);
+ValueId operate_tile(Call& call, const char*);
+ValueId operate_triangle(Call& call, const char* upper);
+ValueId operate_trunc(Call& call, const char*);
+ValueId operate_variance(Call& call, const char* root);
+
 }  // namespace dnn::keras
