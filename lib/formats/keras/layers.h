@@ -63,6 +63,8 @@ ValueId softmax_over(Call& call, const char* op, ValueId v, std::vector<int64_t>
 ValueId import_subtract(Call& call);
 ValueId import_thresholded_relu(Call& call);
 
+ValueId import_recurrent(Call& call);  // import_recurrent.cc
+
 // import_shape.cc: moving elements
 template <size_t n>
 ValueId import_cropping(Call& call);
