@@ -8,7 +8,7 @@ constexpr size_t kNowhere = SIZE_MAX;  // the place of an option that is never g
 
 // An argument by its place or its names in Keras 3 and TensorFlow, or an option of the operation; null where it is left out.
 const Json& argument(Call& call, size_t place, std::initializer_list<const char*> names);
-// Of such an argument; Unsupported with `what` where the file holds no such number.
+// The whole number or numbers of such an argument; Unsupported with `what` where the file holds no such number.
 int64_t whole_argument(Call& call, const Json& v, const char* what);
 std::vector<int64_t> wholes(Call& call, const Json& v, const char* what);
 bool truth(Call& call, const Json& v, bool fallback);

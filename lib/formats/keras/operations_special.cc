@@ -115,7 +115,7 @@ ValueId operate_slope(Call& call, const char* op) {
   return call.emit(op, {x}, {{"alpha", static_cast<float>(alpha)}});
 }
 
-// Whether any or all are not 0.
+// Truth: any or all are not 0.
 ValueId operate_quantify(Call& call, const char* op) {
   const ValueId x = first_operand(call);
   const ValueId whole = cast(call, cast(call, x, DType::Bool), DType::Int32);

@@ -25,7 +25,7 @@ std::pair<ValueId, ValueId> real_operands(Op& op) {
   return {to_float(op, x), to_float(op, y)};
 }
 
-// Whether the sign bit is set, of -0 too.
+// True where the sign bit is set, of -0 too.
 ValueId sign_bit(Op& op, ValueId x) {
   const DType dtype = op.type(x).dtype;
   const ValueId zero = number(op, 0, dtype), below = op.emit("Less", {x, zero});
