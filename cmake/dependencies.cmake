@@ -14,7 +14,6 @@ find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(Protobuf REQUIRED)
-find_package(ONNX QUIET)  # after Protobuf, whose targets it names; for dnn-convert --check
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)

@@ -1,37 +1,39 @@
 # What `cmake --install` holds: tools, man pages, completion, documentation, the matrix of experiments with its sample, and, in the component
-# development, the library with headers and pkg-config file. The .deb holds all but the development component.
+# development, the library with headers and pkg-config file. The .deb (scripts/package) holds all but the development component.
 include(GNUInstallDirs)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-get_property(DNN_TOOL_TARGETS GLOBAL PROPERTY DNN_TOOLS)
+get_property(DNN_TOOLS GLOBAL PROPERTY DNN_TOOLS)
 set(from_help ${PROJECT_SOURCE_DIR}/scripts/from_help.py)
 
 # Man pages and completion come from the built tools' own --help.
 set(man_pages)
 set(completions)
 set(tool_files)
-foreach(tool IN LISTS DNN_TOOL_TARGETS)
+foreach(tool IN ITEMS dnn-tools LISTS DNN_TOOLS)
+  set(file ${PROJECT_BINARY_DIR}/bin/${tool})
   set(page ${PROJECT_BINARY_DIR}/man/${tool}.1.gz)
   add_custom_command(OUTPUT ${page}
-    COMMAND ${Python3_EXECUTABLE} ${from_help} man $<TARGET_FILE:${tool}> ${page}
-    DEPENDS ${tool} ${from_help} COMMENT "Making the man page of ${tool}")
+    COMMAND ${Python3_EXECUTABLE} ${from_help} man ${file} ${page}
+    DEPENDS dnn-tools ${from_help} COMMENT "Making the man page of ${tool}")
   list(APPEND man_pages ${page})
-  list(APPEND tool_files $<TARGET_FILE:${tool}>)
+  list(APPEND tool_files ${file})
 endforeach()
-if(DNN_TOOL_TARGETS)
+if(DNN_TOOLS)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man)
   foreach(shell IN ITEMS bash zsh)
     set(completion ${PROJECT_BINARY_DIR}/completion.${shell})
     add_custom_command(OUTPUT ${completion}
       COMMAND ${Python3_EXECUTABLE} ${from_help} ${shell} ${completion} ${tool_files}
-      DEPENDS ${DNN_TOOL_TARGETS} ${from_help} COMMENT "Making the completion for ${shell}")
+      DEPENDS dnn-tools ${from_help} COMMENT "Making the completion for ${shell}")
     list(APPEND completions ${completion})
   endforeach()
   add_custom_target(manuals ALL DEPENDS ${man_pages} ${completions})
-  install(TARGETS ${DNN_TOOL_TARGETS} RUNTIME)
+  install(TARGETS dnn-tools RUNTIME)
   install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   # bash looks a completion up by the command's name, so every tool gets a link to the one file.
   install(FILES ${PROJECT_BINARY_DIR}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dnn-tools)
-  foreach(tool IN LISTS DNN_TOOL_TARGETS)
+  foreach(tool IN LISTS DNN_TOOLS)
+    install(CODE "file(CREATE_LINK dnn-tools \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/${tool}\" SYMBOLIC)")
     install(CODE "file(CREATE_LINK dnn-tools \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/bash-completion/completions/${tool}\" SYMBOLIC)")
   endforeach()
   install(FILES ${PROJECT_BINARY_DIR}/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _dnn-tools)
@@ -60,30 +62,3 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/sample DESTINATION ${CMAKE_INSTALL
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_VENDOR "dnn-tools")
-set(CPACK_PACKAGE_CONTACT "dnn-tools maintainers <maintainers@dnn-tools.invalid>")
-set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-  "Small programs over one library; what passes between them is a file or a stream of msgpack records.")
-# dnn-compile runs the system's compiler on the kernels that it writes; the OpenCL loader is opened when a device asks.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "gcc | c-compiler, libc6-dev | libc-dev, ocl-icd-libopencl1")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "jq")
-find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
-if(DPKG_SHLIBDEPS)
-  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-else()
-  string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libc6, libstdc++6, libnettle8, libxxhash0, libyaml-0-2, libpng16-16, libjpeg62-turbo, zlib1g, libprotobuf32")
-endif()
-if(NOT DEFINED CMAKE_INSTALL_DEFAULT_COMPONENT_NAME)
-  set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME Unspecified)
-endif()
-set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};${PROJECT_NAME};${CMAKE_INSTALL_DEFAULT_COMPONENT_NAME};/")
-include(CPack)

@@ -2,8 +2,13 @@
 if(CMAKE_SCRIPT_MODE_FILE)
   execute_process(COMMAND git -C ${SOURCE} describe --always --abbrev=12 --exclude=* --dirty=+
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
+  # In a source archive `git archive` has put the commit here (.gitattributes).
+  set(archived "$Format:%H$")
   if(NOT status EQUAL 0 OR commit STREQUAL "")
-    set(commit unknown)
+    string(SUBSTRING ${archived} 0 12 commit)
+    if(NOT commit MATCHES "^[0-9a-f]+$")
+      set(commit unknown)
+    endif()
   endif()
   file(CONFIGURE OUTPUT ${HEADER} CONTENT "// The commit that was built.\n#pragma once\n#define DNN_COMMIT \"${commit}\"\n")
 else()

@@ -429,4 +429,4 @@ int work(const Options& o) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
+cli::Program dnn_compile() { return cli::program(kTool, declare, work); }

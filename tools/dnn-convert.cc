@@ -11,7 +11,7 @@
 #include "convert/probes.h"
 #include "convert/source.h"
 #include "faults/fault.h"
-#include "formats/onnx/check/check.h"
+#include "formats/onnx/check.h"
 
 namespace {
 
@@ -211,4 +211,4 @@ int work(const Options& o) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
+cli::Program dnn_convert() { return cli::program(kTool, declare, work); }

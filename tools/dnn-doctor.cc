@@ -40,4 +40,4 @@ int work(const Options&) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
+cli::Program dnn_doctor() { return cli::program(kTool, declare, work); }

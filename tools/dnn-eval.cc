@@ -238,4 +238,4 @@ int work(const Options& o) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
+cli::Program dnn_eval() { return cli::program(kTool, declare, work); }

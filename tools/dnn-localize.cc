@@ -388,4 +388,4 @@ int work(const Options& given) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
+cli::Program dnn_localize() { return cli::program(kTool, declare, work); }

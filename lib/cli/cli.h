@@ -7,7 +7,7 @@
 //     args.option(&o.n, "-n,--count", "N", "how often");
 //   }
 //   static int work(const Options& o) { ... return 0; }
-//   int main(int argc, char** argv) { return cli::run(kTool, argc, argv, declare, work); }
+//   cli::Program dnn_x() { return cli::program(kTool, declare, work); }
 //
 // run() parses, prints --help and --version, turns exceptions into one line on stderr and their exit code, and checks
 // that everything written to standard output arrived. It ignores SIGPIPE, so that a dead child or peer is an error
@@ -136,6 +136,18 @@ int run(const Tool& tool, int argc, char** argv, void (*declare)(Args&, Options&
   Options options;
   return run_tool(
       tool, argc, argv, [&](Args& args) { declare(args, options); }, [&] { return work(options); });
+}
+
+// A tool of the program dnn-tools.
+struct Program {
+  const Tool* tool;
+  std::function<int(int argc, char** argv)> run;
+};
+
+// The whole of a tool's own function; `tool` must outlive what it returns.
+template <class Options>
+Program program(const Tool& tool, void (*declare)(Args&, Options&), int (*work)(const Options&)) {
+  return {&tool, [&tool, declare, work](int argc, char** argv) { return run(tool, argc, argv, declare, work); }};
 }
 
 }  // namespace dnn::cli

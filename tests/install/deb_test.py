@@ -9,6 +9,8 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(sys.argv.pop())
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LARGEST_BYTES = 15_000_000
 PROGRAM = """#include "base/sha256.h"
 #include "devices/device.h"
 #include "graph/graph.h"
@@ -29,33 +31,52 @@ def run(*command, **options):
     return done.stdout
 
 
+def package(folder):
+    return pathlib.Path(run(ROOT / "scripts/package", "deb", "--build", BUILD, "--out", folder).strip())
+
+
 class Package(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        run("cpack", "-G", "DEB", "-B", cls.folder.name, cwd=BUILD)
-        debs = list(pathlib.Path(cls.folder.name).glob("dnn-tools_*_*.deb"))
-        assert len(debs) == 1, debs
-        cls.deb, cls.root = debs[0], pathlib.Path(cls.folder.name, "root")
+        cls.deb, cls.root = package(cls.folder.name), pathlib.Path(cls.folder.name, "root")
         run("dpkg-deb", "-x", cls.deb, cls.root)
-        cls.tools = sorted(path.stem for path in pathlib.Path(__file__).resolve().parents[2].glob("tools/dnn-*.cc"))
+        cls.tools = sorted(path.stem for path in ROOT.glob("tools/dnn-*.cc"))
 
     def test_control_file(self):
-        fields = dict(re.findall(r"^ ?([\w-]+): (.*)$", run("dpkg-deb", "-I", self.deb), re.MULTILINE))
+        fields = dict(re.findall(r"^ ?([\w-]+): (.*)$", run("dpkg-deb", "-f", self.deb), re.MULTILINE))
         self.assertEqual(fields["Package"], "dnn-tools")
         depends = [row.split()[0] for row in fields["Depends"].split(", ")]
-        for package in ("gcc", "libc6-dev", "ocl-icd-libopencl1") + (("libc6", "libstdc++6") if self.tools else ()):
+        for package in ("gcc", "libc6-dev", "ocl-icd-libopencl1") + ("libc6", "libstdc++6"):
             self.assertIn(package, depends)
 
+    def test_is_small_and_says_what_it_takes_up(self):
+        self.assertLess(self.deb.stat().st_size, LARGEST_BYTES)
+        said = int(run("dpkg-deb", "-f", self.deb, "Installed-Size"))
+        size = sum(path.stat().st_size for path in self.root.rglob("*") if path.is_file() and not path.is_symlink())
+        self.assertLess(abs(said - size / 1024), 1024)
+
+    def test_two_builds_are_equal(self):
+        with tempfile.TemporaryDirectory() as other:
+            self.assertEqual(package(other).read_bytes(), self.deb.read_bytes())
+
+    def test_programs_do_not_name_the_folder_of_the_build(self):
+        for path in (self.root / "usr/bin/dnn-tools", self.root / "usr/lib/libdnn-c.so.0"):
+            self.assertNotIn(str(ROOT).encode(), path.read_bytes(), path)
+
+    def test_checksums_hold(self):
+        run("dpkg-deb", "--control", self.deb, self.root.with_name("control"))
+        self.assertNotIn("FAILED", run("md5sum", "--check", "--quiet", self.root.with_name("control") / "md5sums", cwd=self.root))
+
     def test_every_tool_is_there_and_runs(self):
-        self.assertEqual(sorted(path.name for path in (self.root / "usr/bin").glob("*")) if self.tools else [], self.tools)
-        for tool in self.tools:
+        self.assertEqual(sorted(path.name for path in (self.root / "usr/bin").glob("*")), sorted([*self.tools, "dnn-tools"]))
+        for tool in [*self.tools, "dnn-tools"]:
             self.assertTrue(run(self.root / "usr/bin" / tool, "--version").startswith(tool + " "), tool)
             self.assertIn(tool, run(self.root / "usr/bin" / tool, "--help"))
 
     def test_every_tool_has_its_manual_and_completion(self):
-        for tool in self.tools:
+        for tool in [*self.tools, "dnn-tools"]:
             page = run("gzip", "-dc", self.root / f"usr/share/man/man1/{tool}.1.gz")
             self.assertIn(".SH SYNOPSIS", page)
             link = self.root / "usr/share/bash-completion/completions" / tool
@@ -77,13 +98,10 @@ class Package(unittest.TestCase):
         run(source.with_suffix(""))
 
     def test_documentation_is_there(self):
-        root = pathlib.Path(__file__).resolve().parents[2]
-        for page in root.glob("docs/**/*.md"):
-            self.assertTrue((self.root / "usr/share/doc/dnn-tools" / page.relative_to(root)).is_file(), page)
+        for page in ROOT.glob("docs/**/*.md"):
+            self.assertTrue((self.root / "usr/share/doc/dnn-tools" / page.relative_to(ROOT)).is_file(), page)
 
     def test_the_matrix_runs_on_its_sample(self):
-        if not self.tools:
-            self.skipTest("no tools in this build")
         share, out = self.root / "usr/share/dnn-tools", pathlib.Path(self.folder.name, "out")
         environment = {**os.environ, "PATH": f"{self.root}/usr/bin:{os.environ['PATH']}", "XDG_CACHE_HOME": self.folder.name + "/cache"}
         said = run("make", "-f", share / "Makefile.experiments", "all", f"MODELS={share}/tests/sample/shapes.onnx", "OPTS=0", "DEVICES=reference",
@@ -94,21 +112,20 @@ class Package(unittest.TestCase):
     def test_c_program_links_through_pkg_config(self):
         if not shutil.which("pkg-config"):
             self.skipTest("no pkg-config here")
-        root = pathlib.Path(__file__).resolve().parents[2]
         flags = run("pkg-config", "--cflags", "--libs", "dnn-c", env={**os.environ, "PKG_CONFIG_PATH": self.root / "usr/lib/pkgconfig"}).split()
         program = pathlib.Path(self.folder.name, "run_c")
-        run("cc", "-std=c99", root / "docs/howto/programs/run.c", "-o", program, *flags)
+        run("cc", "-std=c99", ROOT / "docs/howto/programs/run.c", "-o", program, *flags)
         environment = {**os.environ, "LD_LIBRARY_PATH": self.root / "usr/lib", "XDG_CACHE_HOME": self.folder.name}
-        self.assertIn("largest: element", run(program, root / "tests/sample/shapes.onnx", env=environment))
+        self.assertIn("largest: element", run(program, ROOT / "tests/sample/shapes.onnx", env=environment))
 
     def test_adapters_are_where_the_tools_look(self):
-        frameworks = (pathlib.Path(__file__).resolve().parents[2] / "lib/devices/frameworks.def").read_text()
+        frameworks = (ROOT / "lib/devices/frameworks.def").read_text()
         names = {path.name for path in (self.root / "usr/share/dnn-tools/adapters").glob("*")}
         self.assertEqual(set(re.findall(r'"(run_\w+\.py)"', frameworks)) - names, set())
         self.assertEqual({"adapter.py", "records.py", "__pycache__"} & names, {"adapter.py", "records.py"})
         environment = {k: v for k, v in os.environ.items() if k != "DNN_ADAPTERS"}
         done = subprocess.run([self.root / "usr/bin/dnn-infer", "--device", "lib:onnxruntime", "-q", "--fill", "ones",
-                               pathlib.Path(__file__).resolve().parents[1] / "cli/data/tiny.txt"], capture_output=True,
+                               ROOT / "tests/cli/data/tiny.txt"], capture_output=True,
                               env={**environment, "DNN_PYTHON_ONNXRUNTIME": "false"})
         self.assertEqual((done.returncode, done.stderr.decode()),
                          (5, "dnn-infer: error: lib:onnxruntime: its process ended with code 1\n"))
@@ -118,7 +135,8 @@ class Package(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not shutil.which("dpkg-deb"):
-        print("SKIP: no dpkg-deb here")
-        sys.exit(77)
+    for program in ("dpkg-deb", "dpkg-shlibdeps"):
+        if not shutil.which(program):
+            print(f"SKIP: no {program} here")
+            sys.exit(77)
     unittest.main()

@@ -1,23 +1,23 @@
 // The judgement of libonnx's checker; see check.h.
-#include "formats/onnx/check/check.h"
+#include "formats/onnx/check.h"
 
 #include "base/error.h"
+#include "base/shared_library.h"
 #include "formats/format.h"
 
-#ifdef DNN_HAVE_ONNX
-#include <onnx/checker.h>
-#endif
-
 namespace dnn::onnx {
-
-#ifdef DNN_HAVE_ONNX
 namespace {
 
 constexpr int kLastOpset = 17;
 constexpr char kNewerFile[] = "ir_version is higher than the checker's";
+// onnx::checker::check_model(const std::string& path), as libonnx 1.12 exports it.
+constexpr char kCheckModel[] = "_ZN4onnx7checker11check_modelERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
+
+std::unique_ptr<SharedLibrary> open_checker() { return SharedLibrary::open({"libonnx.so.1"}); }
 
 // Why files of an opset cannot be judged; empty where they can.
 std::string beyond(int opset) {
+  if (open_checker() == nullptr) return "there is no libonnx.so.1 here (package libonnx1)";
   return opset <= kLastOpset ? "" : cat("libonnx knows opset ", kLastOpset, ", the file has ", opset);
 }
 
@@ -25,8 +25,9 @@ std::string beyond(int opset) {
 
 CheckResult check_file(const std::string& path, int opset) {
   if (const std::string reason = beyond(opset); !reason.empty()) return {CheckResult::Verdict::CannotJudge, reason};
+  auto* const check_model = open_checker()->function<void(const std::string&)>(kCheckModel);
   try {
-    ::onnx::checker::check_model(path);
+    check_model(path);
   } catch (const std::exception& error) {
     const std::string reason = error.what();
     const bool newer = reason.find(kNewerFile) != std::string::npos;
@@ -34,13 +35,6 @@ CheckResult check_file(const std::string& path, int opset) {
   }
   return {CheckResult::Verdict::Valid, ""};
 }
-#else
-namespace {
-std::string beyond(int) { return "built without libonnx (package libonnx-dev)"; }
-}  // namespace
-
-CheckResult check_file(const std::string&, int opset) { return {CheckResult::Verdict::CannotJudge, beyond(opset)}; }
-#endif
 
 void require_checker(int opset) {
   if (const std::string reason = beyond(opset); !reason.empty()) fail_unsupported("--check: ", reason);

@@ -1,4 +1,4 @@
-// The judgement of libonnx's checker on an ONNX file, in a library of its own: only dnn-convert loads libonnx.
+// The judgement of libonnx's checker on an ONNX file; libonnx is loaded when it is asked, where it is installed.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ struct CheckResult {
   std::string reason;  // of anything but Valid
 };
 
-// Debian's libonnx 1.12 judges files up to IR version 8 and opset 17. CannotJudge too where it was not built in.
+// Debian's libonnx 1.12 judges files up to IR version 8 and opset 17. CannotJudge too where it is not installed.
 // Throws Environment when the file cannot be read.
 CheckResult check_file(const std::string& path, int opset);
 // Throws Unsupported where no file of that opset could be judged.
