@@ -19,6 +19,7 @@ constexpr double kRow = 24, kBox = 18, kWide = 330, kArcs = 90, kGap = 150, kTop
 constexpr double kLeast = -7, kMost = 0;  // powers of ten of the scale of errors
 constexpr int kWrong = 1;                 // series of wrong layers
 constexpr size_t kLabel = 46;
+constexpr double kStrip = 900, kStripEdge = 40, kStripTop = 24, kOverlap = 0.6;  // of the overview
 
 struct Place {
   double y = 0;
@@ -95,6 +96,35 @@ class NetworkPicture {
       for (size_t i = 0; i < networks_[n].nodes.size(); ++i) draw_node(n, i, left, &drawing);
     }
     draw_key(kTop + kRow * n_rows_ + 12, &drawing);
+    return drawing;
+  }
+
+  // The last network as one strip, from input to output, which fits a screen whatever its length.
+  Drawing draw_overview() const {
+    const std::vector<Said>& said = said_.back();
+    const double cell = kStrip / static_cast<double>(std::max<size_t>(said.size(), 1));
+    const auto left = [&](size_t i) { return kStripEdge + cell * static_cast<double>(i); };
+    Drawing drawing(kStrip + 2 * kStripEdge, kStripTop + 56);
+    std::vector<std::vector<PlotPoint>> of_step(kSteps);
+    for (size_t i = 0; i < said.size(); ++i) {
+      if (said[i].layer != nullptr)
+        of_step[static_cast<size_t>(step_of_error(said[i].layer->error))].push_back({left(i), kStripTop + 6});
+    }
+    for (int k = 0; k < kSteps; ++k) {
+      if (!of_step[static_cast<size_t>(k)].empty())
+        drawing.squares(of_step[static_cast<size_t>(k)], cell + kOverlap, 20, k);
+    }
+    double free = 0;  // where the next label may begin
+    for (size_t i = 0; i < said.size(); ++i) {
+      if (said[i].finding == nullptr) continue;
+      drawing.box({left(i) - 2, kStripTop}, cell + 4, 32, kWrong);
+      const double middle = left(i) + cell / 2, half = text_width("WRONG") / 2 + 4;
+      if (middle - half < free) continue;
+      drawing.text({middle, kStripTop - 8}, "WRONG", Anchor::Middle, Ink::Strong);
+      free = middle + half;
+    }
+    drawing.text({kStripEdge, kStripTop + 50}, "input", Anchor::Start, Ink::Quiet);
+    drawing.text({kStripEdge + kStrip, kStripTop + 50}, "output", Anchor::End, Ink::Quiet);
     return drawing;
   }
 
@@ -228,11 +258,17 @@ Document network_document(const std::vector<Network>& networks, const Localizati
     if (points.items.empty()) points.items.push_back(Line("No layer is found to be wrong."));
     section.blocks.push_back(std::move(points));
   }
+  NetworkPicture picture(networks, found);
+  if (found != nullptr)
+    section.blocks.push_back(
+        Figure{"overview", cat("All layers of ", networks.back().name),
+               "From input to output. Orange: the layer is wrong itself. The darker another is, the more it differs.",
+               picture.draw_overview()});
   section.blocks.push_back(Figure{
       "network", networks.size() == 1 ? "The network" : "Source at the left, target at the right",
       "Nodes in their order; lines at the side are branches. A layer is the darker the larger its relative error "
       "(L2), which stands beside it. Wrong layers are orange: they err on the source's own inputs.",
-      NetworkPicture(networks, found).draw()});
+      picture.draw()});
   if (found != nullptr) {
     Table table{"network-layers",
                 "Layers that are lined up",

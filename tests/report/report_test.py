@@ -340,8 +340,8 @@ class Report(unittest.TestCase):
             page = self.page("--graph", models[0], "--graph", models[1], "--node-data", f"{folder}/data.json", "--annotate", f"{folder}/named.onnx",
                              f"{folder}/found.json")
             self.assertIn(what, page.visible())
-            self.assertEqual(page.visible().count("WRONG"), 1)
-            self.assertEqual(page.text.count('<rect class="f2"'), 3)  # in both networks, and in the key
+            self.assertEqual(page.visible().count("WRONG"), 2)  # in the overview, and beside the layer
+            self.assertEqual(page.text.count('<rect class="f2"'), 4)  # in the overview, in both networks, and in the key
             with open(f"{folder}/data.json", encoding="utf-8") as file:
                 data = json.load(file)
             self.assertEqual(list(data), ["results"])  # GraphNodeData of Model Explorer: a number for each node, and colours
