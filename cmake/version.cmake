@@ -1,12 +1,11 @@
 # The commit that is built, looked up at every build: `include` adds the target, `cmake -P` writes the header.
 if(CMAKE_SCRIPT_MODE_FILE)
-  execute_process(COMMAND git -C ${SOURCE} describe --always --abbrev=12 --exclude=* --dirty=+
-    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
   # In a source archive `git archive` has put the commit here (.gitattributes).
-  set(archived "$Format:%H$")
-  if(NOT status EQUAL 0 OR commit STREQUAL "")
-    string(SUBSTRING ${archived} 0 12 commit)
-    if(NOT commit MATCHES "^[0-9a-f]+$")
+  string(SUBSTRING "$Format:%H$" 0 12 commit)
+  if(NOT commit MATCHES "^[0-9a-f]+$")
+    execute_process(COMMAND git -C ${SOURCE} describe --always --abbrev=12 --exclude=* --dirty=+
+      OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
+    if(NOT status EQUAL 0 OR commit STREQUAL "")
       set(commit unknown)
     endif()
   endif()

@@ -61,6 +61,23 @@ class Package(unittest.TestCase):
         with tempfile.TemporaryDirectory() as other:
             self.assertEqual(package(other).read_bytes(), self.deb.read_bytes())
 
+    def test_source_archive_is_the_commit(self):
+        if not (ROOT / ".git").exists():
+            self.skipTest("no git checkout")
+        archives = []
+        for name in ("first", "second"):
+            folder = pathlib.Path(self.folder.name, name)
+            folder.mkdir()
+            archives.append(pathlib.Path(run(ROOT / "scripts/package", "source", "--out", folder).strip()))
+        self.assertEqual(archives[0].read_bytes(), archives[1].read_bytes())
+        run("tar", "-xf", archives[0], "-C", self.folder.name)
+        root = pathlib.Path(self.folder.name, archives[0].name.removesuffix(".tar.xz"))
+        files = {path.relative_to(root).as_posix() for path in root.rglob("*") if not path.is_dir() or path.is_symlink()}
+        self.assertEqual(files, set(run("git", "ls-tree", "-rz", "--name-only", "HEAD", cwd=ROOT).strip("\0").split("\0")))
+        header = root / "commit.h"
+        run("cmake", f"-DSOURCE={root}", f"-DHEADER={header}", "-P", root / "cmake/version.cmake")
+        self.assertIn(f'"{run("git", "rev-parse", "HEAD", cwd=ROOT)[:12]}"', header.read_text())
+
     def test_programs_do_not_name_the_folder_of_the_build(self):
         for path in (self.root / "usr/bin/dnn-tools", self.root / "usr/lib/libdnn-c.so.0"):
             self.assertNotIn(str(ROOT).encode(), path.read_bytes(), path)
