@@ -133,12 +133,14 @@ NETS = {
 }
 
 
-def make(name, classes=10, seed=0):
+def make(name, classes=10, seed=0, size=None):
+    """With its first weights; `size`: of images that are not of the size above."""
     torch.manual_seed(seed)
-    return NETS[name][1](classes)
+    network = NETS[name][1]
+    return network(classes, size=size or NETS[name][0]) if network is Vit else network(classes)
 
 
-def save(net, name, path):
+def save(net, name, path, size=None):
     """As TorchScript, batch norms and all."""
-    size = NETS[name][0]
+    size = size or NETS[name][0]
     torch.jit.trace(net.eval(), torch.zeros(1, 3, size, size)).save(path)
