@@ -8,73 +8,49 @@
 
 #include "ops/outputs.h"
 #include "ops/window.h"
-#include "ops/winograd.h"
+#include "ops/winograd_tiles.h"
 
 namespace dnn {
 namespace {
 
 using winograd::Axis;
-using winograd::Form;
 using winograd::kMostIn;
 using winograd::kMostOut;
-using winograd::Matrix;
+using winograd::Tiles;
+using winograd::transform_tile;
 
-struct Extents {
-  Form form;
-  int64_t n, c, h, w, m, out_h, out_w, rows, columns, tiles;
-  int64_t top, left;
-  Extents(const Node& node, const Shape& x, const Shape& u)
-      : form(winograd::form_of(node)), n(x[0]), c(x[1]), h(x[2]), w(x[3]), m(u[2]) {
-    if (u[0] != form.products() || u[1] != c) {
-      fail_malformed(node.label(), ": WinogradConv has weights of ", u[0], " products of ", u[1], " channels; ",
-                     form.text(), " of ", c, " channels takes ", form.products());
-    }
-    const std::vector<int64_t> pads = ints_attribute(node, "pads");
-    constexpr int64_t kMostPad = int64_t{1} << 30;
-    if (pads.size() != 4 ||
-        std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p < -kMostPad || p > kMostPad; }))
-      fail_malformed(node.label(), ": WinogradConv has pads [", join(pads), "]");
-    top = pads[0];
-    left = pads[1];
-    const auto outputs = [&](int64_t in, const Axis& axis) {
-      if (in < axis.taps) fail_malformed(node.label(), ": WinogradConv has no output");
-      return (in - axis.taps) / axis.stride + 1;
-    };
-    out_h = outputs(h + pads[0] + pads[2], form.rows);
-    out_w = outputs(w + pads[1] + pads[3], form.columns);
-    rows = form.rows.tiles(out_h);
-    columns = form.columns.tiles(out_w);
-    element_count({form.products(), n, rows + kMostRoom, columns, std::max(c, m)});  // throws where that is too many
-    tiles = n * rows * columns;
+// Tiles to leave room for, so that the elements of one tile, a product each, do not all fall into a few sets of the first
+// cache: they are written and read in turns. None in a batch, whose samples' parts lie side by side.
+int64_t room(const Tiles& tiles, int64_t channels) {
+  constexpr int64_t kLine = 16, kSets = 64, kFew = 2;
+  int64_t best = 0, least = tiles.form.products();
+  for (int64_t room = 0; room < winograd::kMostRoom && least > kFew && tiles.n == 1; ++room) {
+    std::vector<int64_t> lines(kSets, 0);
+    for (int64_t p = 0; p < tiles.form.products(); ++p)
+      ++lines[static_cast<size_t>(p * (tiles.count + room) * channels / kLine % kSets)];
+    const int64_t most = *std::max_element(lines.begin(), lines.end());
+    if (most >= least) continue;
+    least = most;
+    best = room;
   }
+  return best;
+}
 
-  // Tiles to leave room for, so that the elements of one tile, a product each, do not all fall into a few sets of the first
-  // cache: they are written and read in turns. None in a batch, whose samples' parts lie side by side.
-  int64_t room(int64_t channels) const {
-    constexpr int64_t kLine = 16, kSets = 64, kFew = 2;
-    int64_t best = 0, least = form.products();
-    for (int64_t room = 0; room < kMostRoom && least > kFew && n == 1; ++room) {
-      std::vector<int64_t> lines(kSets, 0);
-      for (int64_t p = 0; p < form.products(); ++p)
-        ++lines[static_cast<size_t>(p * (tiles + room) * channels / kLine % kSets)];
-      const int64_t most = *std::max_element(lines.begin(), lines.end());
-      if (most >= least) continue;
-      least = most;
-      best = room;
-    }
-    return best;
+Tiles tiles_of(const Node& node, const Shape& x, const Shape& u) {
+  Tiles tiles(node, x, u[2]);
+  if (u[0] != tiles.form.products() || u[1] != tiles.c) {
+    fail_malformed(node.label(), ": WinogradConv has weights of ", u[0], " products of ", u[1], " channels; ",
+                   tiles.form.text(), " of ", tiles.c, " channels takes ", tiles.form.products());
   }
-
- private:
-  static constexpr int64_t kMostRoom = 8;
-};
+  return tiles;
+}
 
 void infer(InferContext& context) {
   expect_dtype(context, 1, context.input(0).dtype);
   if (!context.input(0).fixed() || !context.input(1).fixed()) return;
   if (context.input(0).fixed_shape().size() != 4 || context.input(1).fixed_shape().size() != 3)
     fail_malformed(context.node.label(), ": WinogradConv takes an input of rank 4 and weights of rank 3");
-  const Extents e(context.node, context.input(0).fixed_shape(), context.input(1).fixed_shape());
+  const Tiles e = tiles_of(context.node, context.input(0).fixed_shape(), context.input(1).fixed_shape());
   const bool biased = context.has_input(2) && context.input(2).fixed();
   if (biased && (context.input(2).fixed_shape() != Shape{e.m} || context.input(2).dtype != context.input(0).dtype))
     fail_malformed(context.node.label(), ": WinogradConv of ", e.m, " channels has a bias of ",
@@ -82,31 +58,20 @@ void infer(InferContext& context) {
   context.set_output(0, Type(context.input(0).dtype, {e.n, e.m, e.out_h, e.out_w}));
 }
 
-// out[i] = sum over k of matrix[i][k] * in[k] where that is not 0, `step` apart.
-template <class T>
-void transform(const Matrix& matrix, const T* in, int64_t in_step, T* out, int64_t out_step) {
-  for (size_t i = 0; i < matrix.size(); ++i) {
-    T sum = 0;
-    for (size_t k = 0; k < matrix[i].size(); ++k)
-      sum += static_cast<T>(matrix[i][k]) * in[static_cast<int64_t>(k) * in_step];
-    out[static_cast<int64_t>(i) * out_step] = sum;
-  }
-}
-
 template <class T>
 void reference_of(ReferenceContext& context) {
   const Tensor &x = context.input(0), &u = context.input(1);
   Tensor y = allocate_output(context, infer);
-  const Extents e(context.node, x.shape(), u.shape());
+  const Tiles e = tiles_of(context.node, x.shape(), u.shape());
   const Axis &down = e.form.rows, &across = e.form.columns;
   const int64_t high = down.products(), wide = across.products();
   const T *in = x.data<T>(), *weights = u.data<T>();
   T* out = y.mutable_data<T>();
   std::vector<T> v(static_cast<size_t>(high * wide * e.c));
-  for (int64_t tile = 0; tile < e.tiles; ++tile) {
+  for (int64_t tile = 0; tile < e.count; ++tile) {
     const int64_t n = tile / (e.rows * e.columns), row = tile / e.columns % e.rows, column = tile % e.columns;
     for (int64_t c = 0; c < e.c; ++c) {
-      T d[kMostIn * kMostIn], t[kMostIn * kMostIn];
+      T d[kMostIn * kMostIn];
       for (int64_t i = 0; i < down.in; ++i) {
         for (int64_t j = 0; j < across.in; ++j) {
           const int64_t h = row * down.out * down.stride + i - e.top,
@@ -115,19 +80,16 @@ void reference_of(ReferenceContext& context) {
           d[i * across.in + j] = inside ? in[((n * e.c + c) * e.h + h) * e.w + w] : 0;
         }
       }
-      for (int64_t j = 0; j < across.in; ++j) transform(down.input, d + j, across.in, t + j, across.in);
-      for (int64_t i = 0; i < high; ++i)
-        transform(across.input, t + i * across.in, 1, &v[static_cast<size_t>(i * wide * e.c + c)], e.c);
+      transform_tile(down.input, across.input, d, &v[static_cast<size_t>(c)], e.c);
     }
     for (int64_t m = 0; m < e.m; ++m) {
-      T products[kMostIn * kMostIn], t[kMostOut * kMostIn], result[kMostOut * kMostOut];
+      T products[kMostIn * kMostIn], result[kMostOut * kMostOut];
       for (int64_t p = 0; p < high * wide; ++p) {
         T sum = 0;
         for (int64_t c = 0; c < e.c; ++c) sum += v[static_cast<size_t>(p * e.c + c)] * weights[(p * e.c + c) * e.m + m];
         products[p] = sum;
       }
-      for (int64_t j = 0; j < wide; ++j) transform(down.output, products + j, wide, t + j, wide);
-      for (int64_t i = 0; i < down.out; ++i) transform(across.output, t + i * wide, 1, result + i * across.out, 1);
+      transform_tile(down.output, across.output, products, result, 1);
       for (int64_t i = 0; i < down.out; ++i) {
         for (int64_t j = 0; j < across.out; ++j) {
           const int64_t h = row * down.out + i, w = column * across.out + j;
@@ -149,103 +111,52 @@ void reference(ReferenceContext& context) {
   }
 }
 
-// The sum over k of row[k] * terms[k], zeros left out.
-loops::Expr combination(const std::vector<double>& row, const std::function<loops::Expr(int64_t)>& term) {
-  loops::Expr sum;
-  for (size_t k = 0; k < row.size(); ++k) {
-    if (row[k] == 0) continue;
-    const loops::Expr x = term(static_cast<int64_t>(k));
-    if (!sum.defined()) {
-      sum = row[k] == 1 ? x : x * row[k];
-    } else {
-      sum = row[k] == 1 ? sum + x : row[k] == -1 ? sum - x : sum + x * row[k];
-    }
-  }
-  return sum;
-}
-
-// `body` for each tile: loops n, r, s and the channel loop v.
-loops::Stmt over_tiles(const Extents& e, int64_t channels, loops::Stmt body) {
-  using loops::loop;
-  return loop("n", e.n, loop("r", e.rows, loop("s", e.columns, loop("v", channels, std::move(body)))));
-}
-
 // Three stages: input tiles to V [products, tiles, C]; V times the weights to P [products, tiles, M]; P to output tiles.
 void lower(LowerContext& context) {
   using namespace loops;
+  using namespace winograd;
   const BufferRef x = context.inputs[0], u = context.inputs[1], y = context.outputs[0];
   const DType dtype = x->dtype;
   if (dtype != DType::Float32) return;
-  const Extents e(context.node, x->shape, u->shape);
+  const Tiles e = tiles_of(context.node, x->shape, u->shape);
   const Axis &down = e.form.rows, &across = e.form.columns;
-  const int64_t high = down.products(), wide = across.products();
-  const BufferRef inputs = context.temporary("V", dtype, {high * wide, e.tiles + e.room(e.c), e.c}),
-                  products = context.temporary("P", dtype, {high * wide, e.tiles + e.room(e.m), e.m});
-  const Expr n = variable("n"), r = variable("r"), s = variable("s"), v = variable("v");
-  const Expr tile = (n * e.rows + r) * e.columns + s;
+  const int64_t products = e.form.products(), wide = across.products();
+  const BufferRef inputs = context.temporary("V", dtype, {products, e.count + room(e, e.c), e.c}),
+                  outputs = context.temporary("P", dtype, {products, e.count + room(e, e.m), e.m});
+  const Expr v = variable("v"), tile = tile_number(e);
   const auto at = [](int64_t i) { return constant_int(DType::Int64, i); };
-  const auto row_of = [](const Matrix& matrix, int64_t i) -> const std::vector<double>& {
-    return matrix[static_cast<size_t>(i)];
-  };
 
-  const BufferRef d = local_buffer("d", dtype, {down.in, across.in}), t = local_buffer("t", dtype, {high, across.in});
-  std::vector<Stmt> in = {alloc(d), alloc(t)};
-  for (int64_t j = 0; j < across.in; ++j) {
-    for (int64_t i = 0; i < down.in; ++i) {
-      const Expr h = r * (down.out * down.stride) + (i - e.top), w = s * (across.out * across.stride) + (j - e.left);
-      const Expr inside = at(0) <= h && h < at(e.h) && at(0) <= w && w < at(e.w);
-      in.push_back(store(d, {at(i), at(j)}, loops::select(inside, load(x, {n, v, h, w}), constant(dtype, 0))));
-    }
-    for (int64_t i = 0; i < high; ++i) {
-      const auto term = [&](int64_t k) { return load(d, {at(k), at(j)}); };
-      in.push_back(store(t, {at(i), at(j)}, combination(row_of(down.input, i), term)));
-    }
-  }
-  for (int64_t i = 0; i < high; ++i) {
-    for (int64_t j = 0; j < wide; ++j) {
-      const auto term = [&](int64_t k) { return load(t, {at(i), at(k)}); };
-      in.push_back(store(inputs, {at(i * wide + j), tile, v}, combination(row_of(across.input, j), term)));
-    }
-  }
-  context.emit("winograd", over_tiles(e, e.c, block(std::move(in))));
+  Stmt in =
+      transform_tile(dtype, down.input, across.input, input_tile(e, x, v), [&](int64_t i, int64_t j, const Expr& d) {
+        return store(inputs, {at(i * wide + j), tile, v}, d);
+      });
+  context.emit("winograd", over_tiles(e, loop("v", e.c, std::move(in))));
 
   const Expr b = variable("b0"), i0 = variable("i"), j0 = variable("j"), k0 = variable("k");
   const BufferRef sum = local_buffer("sum", dtype);
   Stmt product =
       block({alloc(sum), store(sum, {}, constant(dtype, 0)),
              loop("k", e.c, store(sum, {}, load(sum, {}) + load(inputs, {b, i0, k0}) * load(u, {b, k0, j0}))),
-             store(products, {b, i0, j0}, load(sum, {}))});
-  context.emit("matmul", loop("b0", high * wide, loop("i", e.tiles, loop("j", e.m, std::move(product)))));
+             store(outputs, {b, i0, j0}, load(sum, {}))});
+  context.emit("matmul", loop("b0", products, loop("i", e.count, loop("j", e.m, std::move(product)))));
 
-  const BufferRef p = local_buffer("p", dtype, {high, wide}), q = local_buffer("q", dtype, {down.out, wide});
-  std::vector<Stmt> out = {alloc(p), alloc(q)};
-  for (int64_t j = 0; j < wide; ++j) {
-    for (int64_t i = 0; i < high; ++i)
-      out.push_back(store(p, {at(i), at(j)}, load(products, {at(i * wide + j), tile, v})));
-    for (int64_t i = 0; i < down.out; ++i) {
-      const auto term = [&](int64_t k) { return load(p, {at(k), at(j)}); };
-      out.push_back(store(q, {at(i), at(j)}, combination(row_of(down.output, i), term)));
-    }
-  }
-  for (int64_t i = 0; i < down.out; ++i) {
-    for (int64_t j = 0; j < across.out; ++j) {
-      const Expr h = r * down.out + i, w = s * across.out + j;
-      const auto term = [&](int64_t k) { return load(q, {at(i), at(k)}); };
-      Expr value = combination(row_of(across.output, j), term);
-      if (context.has_input(2)) value = value + load(context.inputs[2], {v});
-      Stmt one = store(y, {n, v, h, w}, value);
-      // The last tile of an axis may hang over its end.
-      if (e.out_w % across.out != 0 && j >= e.out_w % across.out) one = if_then(w < at(e.out_w), std::move(one));
-      if (e.out_h % down.out != 0 && i >= e.out_h % down.out) one = if_then(h < at(e.out_h), std::move(one));
-      out.push_back(std::move(one));
-    }
-  }
-  context.emit("winograd", over_tiles(e, e.m, block(std::move(out))));
+  const auto from = [&](int64_t i, int64_t j) { return load(outputs, {at(i * wide + j), tile, v}); };
+  const auto to = [&](int64_t i, int64_t j, Expr value) {
+    const Expr h = variable("r") * down.out + i, w = variable("s") * across.out + j;
+    if (context.has_input(2)) value = value + load(context.inputs[2], {v});
+    Stmt one = store(y, {variable("n"), v, h, w}, value);
+    // The last tile of an axis may hang over its end.
+    if (e.out_w % across.out != 0 && j >= e.out_w % across.out) one = if_then(w < at(e.out_w), std::move(one));
+    if (e.out_h % down.out != 0 && i >= e.out_h % down.out) one = if_then(h < at(e.out_h), std::move(one));
+    return one;
+  };
+  Stmt out = transform_tile(dtype, down.output, across.output, from, to, {"p", "q"});
+  context.emit("winograd", over_tiles(e, loop("v", e.m, std::move(out))));
 }
 
 // Of the convolution it stands for, so that levels compare.
 double flops(const Node& node, const std::vector<Shape>& inputs, const std::vector<Shape>& outputs) {
-  const Extents e(node, inputs[0], inputs[1]);
+  const Tiles e = tiles_of(node, inputs[0], inputs[1]);
   const Axis &rows = e.form.rows, &columns = e.form.columns;
   const std::vector<int64_t> pads = ints_attribute(node, "pads");
   const Window window{{rows.taps, columns.taps},
