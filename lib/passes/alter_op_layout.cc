@@ -23,8 +23,8 @@ constexpr int64_t kBytes = 4;                 // in a block of fewer channels of
 bool is_quantized(const Node& node) { return node.domain == kInternalDomain && node.op == "QuantizedConv"; }
 // It makes weights, or numbers for each channel, of the planes that it reads.
 bool sums_planes(const Node& node) {
-  return is_internal(node, "ConvWeightGradient") || is_internal(node, "ChannelSums") ||
-         is_internal(node, "ChannelMoments");
+  return is_internal(node, "ConvWeightGradient") || is_internal(node, "WinogradWeightGradient") ||
+         is_internal(node, "ChannelSums") || is_internal(node, "ChannelMoments");
 }
 bool is_gradient(const Node& node) {
   return sums_planes(node) || is_internal(node, "ConvInputGradient") || is_internal(node, "MaxPoolGradient");
@@ -97,6 +97,7 @@ class Chooser {
     if (!spatial(*anchor.node) && !concat) return;
     if (!anchor.inputs.empty()) block(anchor.inputs[0]);
     if (is_op(*anchor.node, "Conv")) computed_weights(anchor);
+    if (is_winograd(*anchor.node)) computed_matrices(anchor.inputs[1]);
     if (sums_planes(*anchor.node)) {
       if (anchor.inputs.size() > 1) block(anchor.inputs[1]);
       return;
@@ -119,6 +120,14 @@ class Chooser {
     if (!may_change(w) || conv.node->attribute_int("group", 1) != 1) return;
     const Shape shape = graph_.value(w).type.fixed_shape();
     if (shape[0] >= kLeastBlockedChannels && shape[2] * shape[3] == 1) layouts_[w].block(0, kBlock);
+  }
+
+  // Matrices that are no constants: the columns of a panel side by side, and its rows one after the other.
+  void computed_matrices(ValueId u) {
+    if (graph_.constant(u) != nullptr || graph_.is_input(u) || graph_.is_output(u)) return;
+    layouts_[u]
+        .block(2, graph_.value(u).type.fixed_shape()[2] % (2 * kBlock) == 0 ? 2 * kBlock : kBlock)
+        .order({0, 2, 1});
   }
 
   void share(NodeId id) {
@@ -148,7 +157,7 @@ class Chooser {
 
   // Elements that a convolution reads below and above its input, by spatial axis; false for other nodes.
   bool border_of(const Node& node, const Shape& x, const Type& weights, int64_t low[2], int64_t high[2]) const {
-    if (is_winograd(node)) {
+    if (is_winograd(node) || is_internal(node, "WinogradWeightGradient")) {
       const std::vector<int64_t> pads = node.attribute_ints("pads", {0, 0, 0, 0});
       const winograd::Form form = winograd::form_of(node);
       for (size_t i = 0; i < 2; ++i) {
@@ -189,9 +198,9 @@ class Chooser {
   void copies_of(NodeId id) {
     const Node& node = graph_.node(id);
     const Head anchor = head_of(node);
-    if (anchor.inputs.size() < 2 || !lowers(id)) return;
+    if (!lowers(id)) return;
     std::vector<std::pair<ValueId, loops::Layout>> wanted;
-    borders(anchor, &wanted);
+    if (anchor.inputs.size() > 1) borders(anchor, &wanted);
     weights(anchor, &wanted);
     if (wanted.empty()) return;
     const auto& [first, its] = wanted[0];
@@ -240,9 +249,11 @@ class Chooser {
   // Weights that change from run to run, as a schedule packs constants: the filters of a vector side by side, and within them the
   // channels of a block.
   void weights(const Head& anchor, std::vector<std::pair<ValueId, loops::Layout>>* wanted) {
-    const bool back = is_internal(*anchor.node, "ConvInputGradient");
-    if (!is_op(*anchor.node, "Conv") && !back) return;
-    const ValueId w = anchor.inputs[1];
+    const bool matrices = is_internal(*anchor.node, "WinogradWeights");
+    const bool back =
+        matrices ? anchor.node->attribute_int("back", 0) != 0 : is_internal(*anchor.node, "ConvInputGradient");
+    if (!is_op(*anchor.node, "Conv") && !back && !matrices) return;
+    const ValueId w = anchor.inputs[matrices ? 0 : 1];
     const Type& type = graph_.value(w).type;
     if (graph_.constant(w) != nullptr || layouts_.count(w) != 0 || blocked_.count(w) != 0 || !type.fixed() ||
         type.shape->size() != 4 || !has_vectors(type.dtype))
@@ -254,7 +265,7 @@ class Chooser {
       const int filters = back ? 1 : 0, channels = 1 - filters;
       const int64_t m = shape[static_cast<size_t>(filters)], c = shape[static_cast<size_t>(channels)];
       if (c >= kBlock) layout.block(channels, kBlock);
-      if (m >= kLeastBlockedChannels) layout.block(filters, m % (2 * kBlock) == 0 ? 2 * kBlock : kBlock);
+      if (m >= kLeastBlockedChannels) layout.block(filters, m % (2 * kBlock) == 0 && !matrices ? 2 * kBlock : kBlock);
       if (back) layout.order({1, 0, 2, 3});
     } else if (shape[0] == group && shape[1] == 1 && group >= kLeastBlockedChannels) {
       layout.block(0, kBlock);

@@ -1,4 +1,4 @@
-// winograd: convolutions of a few taps with constant weights become dnn.WinogradConv where that takes less time.
+// winograd: convolutions of a few taps become dnn.WinogradConv where that takes less time, and so do their gradients in a training step.
 #include "ops/winograd.h"
 
 #include <algorithm>
@@ -18,6 +18,9 @@ using winograd::Form;
 constexpr int64_t kLeastWinogradChannels = 16;  // fewer leave the transforms more work than the products save
 // Products along an axis of stride 1 at most, where both axes have more than one tap: each point more adds to the rounding, twice.
 constexpr int64_t kMostProducts = 8;
+// The same of weights that are computed, as a training step's are: its losses are to be as near to a float64 run's as other float32.
+constexpr int64_t kMostTrainedProducts = 6;
+constexpr int64_t kLanes = 16;  // of blocks of channels
 // What a form must gain over one of fewer products, and over the convolution itself: estimates err, and it rounds more.
 constexpr double kGain = 0.97;
 
@@ -62,6 +65,13 @@ struct Work {
     return least([&](double samples) { return by(form, samples); });
   }
 
+  // To make a form's matrices from the taps, or the taps' gradient from theirs.
+  double weights_by(const Form& form) const {
+    const auto taps = static_cast<double>(form.rows.taps * form.columns.taps);
+    const double bytes = 4 * c * m * (static_cast<double>(form.products()) + 2 * taps);
+    return speeds.launch + 2 * bytes / rate_of(speeds.tiles, bytes);
+  }
+
  private:
   template <class Seconds>
   double least(const Seconds& of) const {
@@ -101,34 +111,88 @@ std::vector<Axis> axes(int64_t taps, int64_t stride, int64_t most_products) {
   return found;
 }
 
-// The form that takes least time; none where the convolution itself does, or has another shape.
-std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds& speeds, double weight_rate,
-                              bool alone) {
-  const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
-  const Tensor* w = graph.constant(node.inputs[1]);
-  if (w == nullptr || w->dtype() != DType::Float32 || w->rank() != 4 || (w->dim(2) == 1 && w->dim(3) == 1)) return {};
-  if (!x.fixed() || !y.fixed() || node.attribute_int("group", 1) != 1) return {};
+// A convolution with a stride and no dilation, of one group: Conv itself, or a gradient as one. `m` and `c` are what it makes and reads.
+struct Candidate {
+  enum class Kind { Conv, InputGradient, WeightGradient } kind;
+  int64_t n, c, m;
+  std::vector<int64_t> taps, strides, in, out, pads;  // by axis; pads: begins, then ends
+  bool constant;                                      // its weights
+
+  double taps_inside() const {
+    return Window{taps, strides, {1, 1}, {pads[0], pads[1]}, {pads[2], pads[3]}, in, out}.taps_inside();
+  }
+};
+
+// The pads with which a window of stride 1 makes `out` outputs of `in` inputs, where it begins `begin` before them.
+std::vector<int64_t> with_ends(std::vector<int64_t> begin, const std::vector<int64_t>& taps,
+                               const std::vector<int64_t>& strides, const std::vector<int64_t>& in,
+                               const std::vector<int64_t>& out) {
+  for (size_t i = 0; i < 2; ++i) begin.push_back((out[i] - 1) * strides[i] + taps[i] - in[i] - begin[i]);
+  return begin;
+}
+
+std::optional<Candidate> candidate_of(const Graph& graph, const Node& node) {
+  const bool input = is_internal(node, "ConvInputGradient"), weight = is_internal(node, "ConvWeightGradient");
+  if (!input && !weight && !is_op(node, "Conv")) return {};
+  const Type &first = graph.value(node.inputs[0]).type, &second = graph.value(node.inputs[1]).type,
+             &made = graph.value(node.outputs[0]).type;
+  if (second.dtype != DType::Float32 || !first.fixed() || !second.fixed() || !made.fixed()) return {};
+  const Shape x = input ? made.fixed_shape() : first.fixed_shape(),
+              w = weight ? made.fixed_shape() : second.fixed_shape(),
+              y = input    ? first.fixed_shape()
+                  : weight ? second.fixed_shape()
+                           : made.fixed_shape();
+  if (w.size() != 4 || (w[2] == 1 && w[3] == 1) || node.attribute_int("group", 1) != 1) return {};
   for (int64_t dilation : node.attribute_ints("dilations", {})) {
     if (dilation != 1) return {};
   }
-  if (w->dim(0) < kLeastWinogradChannels || w->dim(1) < kLeastWinogradChannels) return {};
-  const std::vector<int64_t> strides = node.attribute_ints("strides", {1, 1});
-  const Shape ys = y.fixed_shape();
-  const Work work{
-      static_cast<double>(w->dim(1)), static_cast<double>(w->dim(0)), ys[0], ys[2], ys[3], speeds, weight_rate, alone};
-  const int64_t most = w->dim(2) == 1 || w->dim(3) == 1 ? winograd::kMostIn : kMostProducts;
+  Candidate layer{Candidate::Kind::Conv,
+                  y[0],
+                  w[1],
+                  w[0],
+                  {w[2], w[3]},
+                  node.attribute_ints("strides", {1, 1}),
+                  {x[2], x[3]},
+                  {y[2], y[3]},
+                  Window::of(node, {x[2], x[3]}, {w[2], w[3]}).pad_begin,
+                  graph.constant(node.inputs[1]) != nullptr};
+  if (std::min(w[0], w[1]) < kLeastWinogradChannels) return {};
+  if (input || weight) {
+    if (layer.strides != std::vector<int64_t>{1, 1}) return {};
+    layer.kind = input ? Candidate::Kind::InputGradient : Candidate::Kind::WeightGradient;
+  }
+  if (weight && (w[0] % kLanes != 0 || w[1] % kLanes != 0)) return {};
+  if (input) {
+    std::swap(layer.m, layer.c);
+    std::swap(layer.in, layer.out);
+    for (size_t i = 0; i < 2; ++i) layer.pads[i] = layer.taps[i] - 1 - layer.pads[i];
+  }
+  layer.pads = with_ends(layer.pads, layer.taps, layer.strides, layer.in, layer.out);
+  return layer;
+}
+
+// The form that takes least time; none where the convolution itself does.
+std::optional<Form> best_form(const Candidate& layer, const Speeds& speeds, double weight_rate, bool alone) {
+  const Work work{static_cast<double>(layer.c),
+                  static_cast<double>(layer.m),
+                  layer.n,
+                  layer.out[0],
+                  layer.out[1],
+                  speeds,
+                  weight_rate,
+                  alone && layer.constant};
+  const int64_t most = layer.taps[0] == 1 || layer.taps[1] == 1 ? winograd::kMostIn : kMostProducts;
+  const int64_t products = layer.constant ? most : std::min(most, kMostTrainedProducts);
   std::vector<std::pair<Form, double>> forms;
-  for (const Axis& rows : axes(w->dim(2), strides[0], most)) {
-    for (const Axis& columns : axes(w->dim(3), strides[1], most)) {
+  for (const Axis& rows : axes(layer.taps[0], layer.strides[0], products)) {
+    for (const Axis& columns : axes(layer.taps[1], layer.strides[1], products)) {
       const Form form{rows, columns};
-      forms.emplace_back(form, work.by(form));
+      forms.emplace_back(form, work.by(form) + (layer.constant ? 0 : work.weights_by(form)));
     }
   }
   std::stable_sort(forms.begin(), forms.end(),
                    [](const auto& a, const auto& b) { return a.first.products() < b.first.products(); });
-  const Shape xs = x.fixed_shape();
-  const Window window = Window::of(node, {xs[2], xs[3]}, {w->dim(2), w->dim(3)});
-  double least = work.direct(static_cast<double>(w->dim(2) * w->dim(3)), window.taps_inside());
+  double least = work.direct(static_cast<double>(layer.taps[0] * layer.taps[1]), layer.taps_inside());
   std::optional<Form> best;
   for (auto& [form, seconds] : forms) {
     if (seconds >= least * kGain) continue;
@@ -138,6 +202,39 @@ std::optional<Form> best_form(const Graph& graph, const Node& node, const Speeds
   return best;
 }
 
+// The node by that form; its matrices are constants where the weights are, and a node in front of it else.
+void replace(const Graph& graph, NodeId id, const Candidate& layer, const Form& form, Patch* patch) {
+  const Node& node = graph.node(id);
+  Attributes attributes = {{"kernel_shape", layer.taps},
+                           {"tile", std::vector<int64_t>{form.rows.out, form.columns.out}}};
+  if (layer.strides != std::vector<int64_t>{1, 1}) attributes["strides"] = layer.strides;
+  Node fast = node;
+  fast.domain = kInternalDomain;
+  fast.op = layer.kind == Candidate::Kind::WeightGradient ? "WinogradWeightGradient" : "WinogradConv";
+  fast.sources = sources_of(node);
+  fast.attributes = attributes;
+  fast.attributes["pads"] = layer.pads;
+  if (layer.constant) {
+    fast.inputs[1] = patch->add_constant(graph.value(node.inputs[1]).name + ".winograd",
+                                         winograd::transform_weights(*graph.constant(node.inputs[1]), form));
+  } else if (layer.kind != Candidate::Kind::WeightGradient) {
+    Node weights;
+    weights.domain = kInternalDomain;
+    weights.op = "WinogradWeights";
+    weights.name = node.name.empty() ? "" : node.name + ".winograd";
+    weights.sources = fast.sources;
+    weights.inputs = {node.inputs[1]};
+    weights.attributes = std::move(attributes);
+    if (layer.kind == Candidate::Kind::InputGradient) weights.attributes["back"] = int64_t{1};
+    fast.inputs[1] = patch->add_value(graph.value(node.outputs[0]).name + ".winograd",
+                                      Type(DType::Float32, {form.products(), layer.c, layer.m}));
+    weights.outputs = {fast.inputs[1]};
+    patch->add_node(std::move(weights));
+  }
+  patch->add_node(std::move(fast));
+  patch->remove_node(id);
+}
+
 }  // namespace
 
 std::vector<Patch> use_winograd(const Graph& graph, const PassContext& context) {
@@ -145,31 +242,12 @@ std::vector<Patch> use_winograd(const Graph& graph, const PassContext& context) 
   const Speeds& speeds = context.target.processor->speeds;
   const double weight_rate = rate_of(speeds.weights, constant_bytes(graph));
   for (NodeId id : graph.order()) {
-    const Node& node = graph.node(id);
-    const std::optional<Form> form =
-        is_op(node, "Conv") ? best_form(graph, node, speeds, weight_rate, context.target.samples_may_go_alone())
-                            : std::nullopt;
+    const std::optional<Candidate> layer = candidate_of(graph, graph.node(id));
+    if (!layer) continue;
+    const std::optional<Form> form = best_form(*layer, speeds, weight_rate, context.target.samples_may_go_alone());
     if (!form) continue;
-    const ValueId w = node.inputs[1];
-    const Shape x = graph.value(node.inputs[0]).type.fixed_shape(), y = graph.value(node.outputs[0]).type.fixed_shape();
-    const std::vector<int64_t> taps = {form->rows.taps, form->columns.taps},
-                               strides = {form->rows.stride, form->columns.stride};
-    std::vector<int64_t> pads = Window::of(node, {x[2], x[3]}, taps).pad_begin;
-    for (size_t i = 0; i < 2; ++i) pads.push_back((y[i + 2] - 1) * strides[i] + taps[i] - x[i + 2] - pads[i]);
-    Patch patch(graph, cat(node.label(), " by Winograd's ", form->text()));
-    Node fast = node;
-    fast.domain = kInternalDomain;
-    fast.op = "WinogradConv";
-    fast.sources = sources_of(node);
-    fast.attributes.clear();
-    fast.attributes["kernel_shape"] = taps;
-    fast.attributes["pads"] = std::move(pads);
-    if (strides != std::vector<int64_t>{1, 1}) fast.attributes["strides"] = strides;
-    fast.attributes["tile"] = std::vector<int64_t>{form->rows.out, form->columns.out};
-    fast.inputs[1] =
-        patch.add_constant(graph.value(w).name + ".winograd", winograd::transform_weights(*graph.constant(w), *form));
-    patch.add_node(std::move(fast));
-    patch.remove_node(id);
+    Patch patch(graph, cat(graph.node(id).label(), " by Winograd's ", form->text()));
+    replace(graph, id, *layer, *form, &patch);
     patches.push_back(std::move(patch));
   }
   return patches;

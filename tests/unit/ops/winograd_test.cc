@@ -90,6 +90,85 @@ TEST_P(Winograd, LowersToTheReferencesBits) {
   }
 }
 
+Node weights_node(const Form& form, const Tensor& w, bool back) {
+  Node node = with_form(test_node("WinogradWeights", {&w}), form);
+  node.domain = kInternalDomain;
+  node.attributes["tile"] = std::vector<int64_t>{form.rows.out, form.columns.out};
+  node.attributes["back"] = int64_t{back ? 1 : 0};
+  return node;
+}
+
+// The filters with taps in the other order, and inputs and outputs in each other's place.
+Tensor turned(const Tensor& w) {
+  const int64_t m = w.dim(0), c = w.dim(1), taps = w.dim(2) * w.dim(3);
+  Tensor result(DType::Float32, {c, m, w.dim(2), w.dim(3)});
+  for (int64_t i = 0; i < w.size(); ++i)
+    result.mutable_data<float>()[(i / taps % c * m + i / taps / c) * taps + taps - 1 - i % taps] = w.data<float>()[i];
+  return result;
+}
+
+TEST_P(Winograd, MatricesOfComputedWeights) {
+  const Form& form = GetParam();
+  for (const auto& [m, c] : {std::pair<int64_t, int64_t>(16, 32), {5, 3}}) {
+    const Tensor w = random_tensor(DType::Float32, {m, c, form.rows.taps, form.columns.taps}, 4);
+    for (bool back : {false, true}) {
+      const std::vector<double> got = to_doubles(check_lowering(weights_node(form, w, back), {&w})[0]),
+                                want = to_doubles(winograd::transform_weights(back ? turned(w) : w, form));
+      ASSERT_EQ(got.size(), want.size());
+      for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-6) << i;
+    }
+  }
+}
+
+TEST_P(Winograd, GradientOfTheWeights) {
+  const Form& form = GetParam();
+  if (form.rows.stride * form.columns.stride > 1) return;
+  for (const auto& [x_shape, m, pads] :
+       {std::tuple<Shape, int64_t, std::vector<int64_t>>({2, 16, 9, 10}, 32, {1, 1, 1, 1}),
+        {{1, 32, 12, 8}, 16, {0, 2, 1, 0}}}) {
+    const Shape dy_shape = {x_shape[0], m, x_shape[2] + pads[0] + pads[2] - form.rows.taps + 1,
+                            x_shape[3] + pads[1] + pads[3] - form.columns.taps + 1};
+    const Tensor x = random_tensor(DType::Float32, x_shape, 5), dy = random_tensor(DType::Float32, dy_shape, 6);
+    Node node = with_form(test_node("WinogradWeightGradient", {&x, &dy}), form);
+    node.domain = kInternalDomain;
+    node.attributes["pads"] = pads;
+    Node plain = node;
+    plain.op = "ConvWeightGradient";
+    plain.attributes["input_shape"] = std::vector<int64_t>{x_shape[2], x_shape[3]};
+    node.attributes["tile"] = std::vector<int64_t>{form.rows.out, form.columns.out};
+    const Tensor expected = run_reference(plain, {&x, &dy})[0], actual = check_lowering(node, {&x, &dy})[0];
+    ASSERT_EQ(actual.shape(), expected.shape());
+    const std::vector<double> want = to_doubles(expected), got = to_doubles(actual);
+    double largest = 0;
+    for (double d : want) largest = std::max(largest, std::abs(d));
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], bound(form) * largest) << i;
+  }
+}
+
+TEST(WinogradGradients, WhatDoesNotFitIsRefused) {
+  const Tensor x = random_tensor(DType::Float32, {1, 16, 6, 6}, 1),
+               dy = random_tensor(DType::Float32, {1, 16, 6, 6}, 2),
+               w = random_tensor(DType::Float32, {16, 16, 3, 2}, 3);
+  const auto said = [](const Node& node, const std::vector<const Tensor*>& inputs) {
+    try {
+      run_reference(node, inputs);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("not refused");
+  };
+  EXPECT_NE(said(weights_node(form_of(4, 4, 3, 3), w, false), {&w}).find("[16, 16, 3, 2] are not those of F(4x4, 3x3)"),
+            std::string::npos);
+  Node node = with_form(test_node("WinogradWeightGradient", {&x, &dy}), form_of(2, 2, 3, 3));
+  node.domain = kInternalDomain;
+  node.attributes["tile"] = std::vector<int64_t>{2, 2};
+  EXPECT_NE(said(node, {&x, &dy}).find("the tiles make"), std::string::npos);
+  node.attributes["pads"] = std::vector<int64_t>{1, 1, 1, 1};
+  EXPECT_EQ(said(node, {&x, &dy}), "not refused");
+  node.attributes["strides"] = std::vector<int64_t>{2, 2};
+  EXPECT_NE(said(node, {&x, &dy}).find("not 1"), std::string::npos);
+}
+
 // Multiplications are what Winograd's bound says: out + taps - 1 an axis, of even and odd taps apart with a stride of 2.
 TEST(WinogradForms, MultiplyAsFewTimesAsTheyCan) {
   for (int64_t taps : {2, 3, 5, 7}) {

@@ -242,5 +242,55 @@ TEST(Passes, WinogradOfABatch) {
   EXPECT_EQ(winograd_form({512, 7, true, 3, 3, 1, 8}, "generic"), "4x4 by 36");
 }
 
+// By Winograd's algorithm, and rounded no more than F(4x4, 3x3) rounds, which is the largest form of weights that are computed.
+Graph trained_by_winograd(const Graph& graph) {
+  Graph after = graph;
+  PassOptions options;
+  options.target = any_target(4);
+  options.changes = "only:winograd";
+  run_passes(after, options);
+  for (NodeId id : after.order()) {
+    for (int64_t tile : after.node(id).attribute_ints("tile", {})) EXPECT_LE(tile, 4) << after.node(id).label();
+  }
+  expect_same(graph, after, 1e-5);
+  return after;
+}
+
+// A step computes three things of a convolution whose weights are an input: its sums, and the gradients of its input and weights.
+TEST(Passes, WinogradOfAStep) {
+  const Graph graph = parsed(R"(graph "step" {
+  opset 13
+  input x: float32[2,32,12,15]
+  input w: float32[48,32,3,3]
+  input dy: float32[2,48,12,15]
+  y = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+  dx = dnn::ConvInputGradient(dy, w) @back {pads = [1, 1, 1, 1], input_shape = [12, 15]}
+  dw = dnn::ConvWeightGradient(x, dy) @weights {pads = [1, 1, 1, 1], kernel_shape = [3, 3], input_shape = [12, 15]}
+  output y
+  output dx
+  output dw
+})");
+  EXPECT_EQ(ops_of(trained_by_winograd(graph)),
+            "WinogradWeights WinogradConv WinogradWeights WinogradConv WinogradWeightGradient");
+}
+
+// Strides, groups, and channels that fill no blocks keep what they have.
+TEST(Passes, WinogradLeavesOtherGradients) {
+  const auto ops = [](int64_t m, int64_t group, int64_t stride) {
+    const int64_t out = (12 - 1) / stride + 1;
+    const std::string form =
+        cat("pads = [1, 1, 1, 1], input_shape = [12, 12], strides = [", stride, ", ", stride, "], group = ", group);
+    Graph graph = parsed(
+        cat("graph \"step\" {\n opset 13\n input x: float32[2,64,12,12]\n input w: float32[", m, ",", 64 / group,
+            ",3,3]\n input dy: float32[2,", m, ",", out, ",", out, "]\n dx = dnn::ConvInputGradient(dy, w) {", form,
+            "}\n dw = dnn::ConvWeightGradient(x, dy) {kernel_shape = [3, 3], ", form, "}\n output dx\n output dw\n}")
+            .c_str());
+    return ops_of(trained_by_winograd(graph));
+  };
+  EXPECT_EQ(ops(64, 1, 2), "ConvInputGradient ConvWeightGradient");
+  EXPECT_EQ(ops(64, 2, 1), "ConvInputGradient ConvWeightGradient");
+  EXPECT_EQ(ops(24, 1, 1), "WinogradWeights WinogradConv ConvWeightGradient");
+}
+
 }  // namespace
 }  // namespace dnn
