@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <future>
 #include <numeric>
 
@@ -115,6 +116,19 @@ bool train_epoch(Trainer& trainer, const Batches& training, const FitOptions& op
   return true;
 }
 
+// Into the memory that `to` has, where it has some. Held by nobody else, a state's memory takes turns with the next one's, and no step
+// waits for fresh pages.
+void copy_state(const std::vector<Tensor>& from, std::vector<Tensor>* to) {
+  to->resize(from.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    Tensor& copy = (*to)[i];
+    if (!copy.defined() || copy.dtype() != from[i].dtype() || copy.shape() != from[i].shape())
+      copy = Tensor(from[i].dtype(), from[i].shape());
+    const auto bytes = from[i].bytes();
+    if (!bytes.empty()) std::memcpy(copy.mutable_bytes(), bytes.data(), bytes.size());
+  }
+}
+
 bool validate(Trainer& trainer, const Batches& validation, const FitOptions& options, EpochReport* report) {
   const std::vector<Samples> cuts = cut(all_of(validation), options.batch);
   Loader loader(validation, cuts, 0);
@@ -134,6 +148,7 @@ FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation,
     EpochReport report;
     report.epoch = progress->epoch + 1;
     report.rate = options.schedule.at(report.epoch, options.epochs);
+    progress->state.clear();
     if (!train_epoch(trainer, training, options, hooks, &report)) return FitEnd::NotFinite;
     if (validation != nullptr && !validate(trainer, *validation, options, &report)) return FitEnd::NotFinite;
     progress->epoch = report.epoch;
@@ -142,7 +157,7 @@ FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation,
     const double accuracy = report.validation.accuracy();
     report.is_best = validation == nullptr || accuracy > progress->best_accuracy;
     if (report.is_best) {
-      progress->best = progress->state;
+      copy_state(progress->state, &progress->best);
       progress->best_epoch = report.epoch;
       progress->best_accuracy = validation == nullptr ? -1 : accuracy;
     }

@@ -31,7 +31,7 @@ struct FitOptions {
 // All that a run is at the end of an epoch.
 struct Progress {
   int64_t epoch = 0, steps = 0;
-  std::vector<Tensor> state;
+  std::vector<Tensor> state;  // after the last epoch; none while an epoch runs
   int64_t best_epoch = 0;
   double best_accuracy = -1;
   std::vector<Tensor>
@@ -64,7 +64,7 @@ struct FitHooks {
 
 enum class FitEnd { Done, Stopped, NotFinite };
 
-// Goes on from `progress`, which stays that of the last whole epoch where the loss stops being finite.
+// Goes on from `progress`, which stays that of the last whole epoch, without its state, where the loss stops being finite.
 FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation, const FitOptions& options,
            const FitHooks& hooks, Progress* progress);
 
