@@ -83,6 +83,7 @@ void declare(cli::Args& args, Options& o) {
       "round as int8 does while training, with the ranges of a --state file of dnn-quantize; the result is int8");
   args.option(&r.logdir, "--logdir", "DIR", "write files for TensorBoard, and train.log with json_stats lines");
   args.flag(&r.histograms, "--histograms", "with --logdir: histograms of the weights too");
+  args.flag(&r.winograd, "--winograd", "faster steps of convolutions, by Winograd's algorithm, that round more");
   args.flag(&r.profile, "--profile", "show at the end what each part of a step took, and what bounds it");
   args.flag(&r.resume, "--resume", "go on from FILE.checkpoint, where it is there");
   args.preprocess(&r.preprocess, &r.spelled_out, &r.apply_orientation);

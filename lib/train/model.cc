@@ -181,6 +181,7 @@ class Run {
     options.label_smoothing = request_.label_smoothing;
     options.seed = random_bits(request_.seed, {5});
     options.threads = request_.threads;
+    options.winograd = request_.winograd;
     options.compile = request_.compile;
     trainer_ = std::make_unique<Trainer>(std::move(trained), options);
     if (trainer_->classes() != images_->classes().size())
@@ -278,6 +279,7 @@ class Run {
     add("feature_variants", request_.feature_variants, plain.feature_variants);
     add("rate_scale", request_.rate_scale, plain.rate_scale);
     add("quantize", request_.quantize, plain.quantize);
+    add("winograd", request_.winograd, plain.winograd);
     if (!request_.teacher.empty())
       json["teacher"] = {fs::path(request_.teacher).filename().string(), request_.temperature, request_.teacher_weight};
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

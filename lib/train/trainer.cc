@@ -81,7 +81,7 @@ Trainer::Step& Trainer::step_of(int64_t batch, StepKind kind) {
     step.graph = build(batch, kind);
     // A step writes where the one before it read: memory that is there. Smaller batches, which are few, do not.
     CompileOptions compile = options_.compile;
-    if (compile.pass_changes.empty()) compile.pass_changes = "+winograd";
+    if (options_.winograd) compile.pass_changes = "+winograd";
     const Graph& graph = step.graph.graph;
     const size_t first_read = graph.inputs.size() - step.graph.reads.size();
     largest_ = std::max(largest_, batch);

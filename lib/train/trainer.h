@@ -17,6 +17,7 @@ struct TrainerOptions {
   double label_smoothing = 0;  // targets are 1 - x for the class, and x shared out over all
   uint64_t seed = 0;           // of Dropouts
   int threads = 0;
+  bool winograd = false;  // steps go by the pass winograd, too, which -O3 does without
   CompileOptions compile;
 };
 
