@@ -1,5 +1,6 @@
 // Gather: slices of a tensor along one axis, by index.
 #include "ops/elementwise.h"
+#include "ops/gradient.h"
 #include "ops/movement.h"
 
 namespace dnn {
@@ -78,6 +79,36 @@ void lower(LowerContext& context) {
   });
 }
 
+// Where each index comes once, an element of dx is one of dy, or the zero that is put behind dy. Otherwise the gradient is the sum of
+// as many such tensors as the most frequent index has places.
+void gradient(GradientContext& context) {
+  if (!context.wants(0)) return;
+  GraphBuilder& build = context.build;
+  const Tensor* known = build.known(context.input(1));
+  if (known == nullptr) fail_unsupported(context.node.label(), ": a gradient needs indices that are constant");
+  const Shape shape = build.shape(context.input(0));
+  const size_t axis = gather_axis(context.node, shape.size());
+  const std::vector<int64_t> at = checked_indices(context.node, *known, shape[axis]);
+  const auto count = static_cast<int64_t>(at.size());
+  std::vector<int64_t> begin(shape.size()), end(shape.size());
+  end[axis] = 1;
+  const ValueId dy = pad_with_zeros(build, reshape_to(build, context.dy(), gathered(shape, {count}, axis)), begin, end);
+  std::vector<std::vector<int64_t>> rounds(1, std::vector<int64_t>(static_cast<size_t>(shape[axis]), count));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto element = static_cast<size_t>(at[static_cast<size_t>(i)]);
+    size_t round = 0;
+    while (round < rounds.size() && rounds[round][element] != count) ++round;
+    if (round == rounds.size()) rounds.emplace_back(static_cast<size_t>(shape[axis]), count);
+    rounds[round][element] = i;
+  }
+  ValueId dx = kNoValue;
+  for (const std::vector<int64_t>& round : rounds) {
+    const ValueId part = build.emit("Gather", {dy, build.list(round)}, {{"axis", static_cast<int64_t>(axis)}});
+    dx = dx == kNoValue ? part : build.emit("Add", {dx, part});
+  }
+  context.set(0, dx);
+}
+
 }  // namespace
 
 OpDef define_Gather() {
@@ -91,6 +122,7 @@ OpDef define_Gather() {
   op.infer = infer;
   op.reference = reference;
   op.lower = lower;
+  op.gradient = gradient;
   return op;
 }
 

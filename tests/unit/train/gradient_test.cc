@@ -238,6 +238,12 @@ void movement(const Check& check) {
          .attributes = {{"axis", int64_t{1}}},
          .constants = {ints({2, 4, 1})},
          .outputs = 3});
+  check({.op = "Gather", .inputs = {{3, 5, 2}}, .attributes = {{"axis", int64_t{1}}}, .constants = {ints({3, 0, 1})}});
+  check({.op = "Gather", .inputs = {{4, 3}}, .constants = {ints({-1, 0, 3, 1, 3, 3})}});  // some thrice, one never
+  check({.op = "Gather",
+         .inputs = {{3, 4}},
+         .attributes = {{"axis", int64_t{-1}}},
+         .constants = {Tensor::of<int64_t>({2, 2}, {2, 0, 1, 2})}});
   check({.op = "Slice", .inputs = {{5, 6}}, .constants = {ints({1, 0}), ints({4, 6}), ints({0, 1}), ints({1, 2})}});
   check(
       {.op = "Slice", .inputs = {{5, 8}}, .constants = {ints({-1, 7}), ints({-100, 0}), ints({0, 1}), ints({-1, -3})}});
