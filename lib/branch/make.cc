@@ -38,15 +38,19 @@ void say_ratio(const MakeRequest& request, const Graph& branched, const Graph& s
 
 }  // namespace
 
-Graph make_branched(const MakeRequest& request) {
-  Graph source = read_model(request.model);
-  const std::string batch = open_batch(source), file = std::filesystem::path(request.model).filename().string();
-  source = place::with_one_sample(std::move(source));
-  // Nodes that compute shapes and pads are no layers.
+Graph prepare_source(Graph model) {
+  Graph source = place::with_one_sample(std::move(model));
   PassOptions passes;
   passes.changes = "only:fold-constant";
   run_passes(source, passes);
   infer_types(source);
+  return source;
+}
+
+Graph make_branched(const MakeRequest& request) {
+  Graph source = read_model(request.model);
+  const std::string batch = open_batch(source), file = std::filesystem::path(request.model).filename().string();
+  source = prepare_source(std::move(source));
   const SourceStages stages = find_stages(source);
   StretchPlan plan;
   if (!request.plan.empty()) {

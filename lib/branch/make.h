@@ -22,6 +22,9 @@ struct MakeRequest {
 // device, and the ratio said. Throws what find_stages(), search_branches(), read_plan() and stretch() throw.
 Graph make_branched(const MakeRequest& request);
 
+// The graph with a batch of one, its types inferred and fixed, without the nodes that compute shapes and pads: find_stages() takes it.
+Graph prepare_source(Graph model);
+
 // Metadata key of what a branched network was made of.
 inline constexpr const char* kBranchedKey = "dnn-tools.branched";
 

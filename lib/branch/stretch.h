@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "branch/shares.h"
 #include "branch/stages.h"
 #include "graph/graph.h"
 
@@ -11,21 +12,11 @@ namespace dnn::branch {
 // Arithmetic of one run, as node_flops() counts it.
 double graph_flops(const Graph& graph);
 
-// One branch of a stage: it has the stage's first `depth` blocks, on `width` of each layer's channels.
-struct BranchShape {
-  std::string device;  // "cpu", as ProcessorName has it
-  int64_t depth = 1;
-  double width = 1;
-};
-
 // The branches of each stage. A stage of one branch has all blocks and channels.
 struct StretchPlan {
   std::vector<std::vector<BranchShape>> stages;
   std::string main_device = "cpu";  // of stem, merges and head
 };
-
-// The shortest depth that a stage can have: blocks that are no residual ones stay.
-int64_t least_depth(const SourceStage& stage);
 
 // The network with the plan's branches, its weights those of the source. Nodes are called st_DEVICE_NAME, s1_DEVICE_NAME and head_DEVICE_NAME, for
 // place_by_names(); a stage ends in s1_DEVICE_mp_end_concat. Branches may have channels in common: the merged tensor holds these several times,
