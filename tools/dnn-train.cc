@@ -81,6 +81,10 @@ void declare(cli::Args& args, Options& o) {
   args.option(
       &r.quantize, "--quantize", "STATE",
       "round as int8 does while training, with the ranges of a --state file of dnn-quantize; the result is int8");
+  args.option(
+      &r.supernet, "--supernet", "RANGES",
+      "train all branched children within these ranges (a YAML file) with the network, which they share weights "
+      "with; then dnn-branch search");
   args.option(&r.logdir, "--logdir", "DIR", "write files for TensorBoard, and train.log with json_stats lines");
   args.flag(&r.histograms, "--histograms", "with --logdir: histograms of the weights too");
   args.flag(&r.winograd, "--winograd", "faster steps of convolutions, by Winograd's algorithm, that round more");

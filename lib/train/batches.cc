@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "convert/probes.h"
 #include "convert/surgery.h"
+#include "infer/setup.h"
 #include "train/features.h"
 #include "train/random.h"
 #include "train/trainer.h"
@@ -29,6 +31,15 @@ Change scaled(Change change, double scale) {
 struct DataPart::Table {
   std::vector<Tensor> variants;  // [images, width]
 };
+
+NetworkInput input_of(const Graph& model, const std::string& preprocess, const PreprocessOptions& spelled_out,
+                      bool apply_orientation) {
+  const Package package = package_of(model);
+  const BatchPlan plan = plan_batch(package);
+  const std::optional<Preprocess> chosen = choose_preprocess(package, plan, preprocess, spelled_out, apply_orientation);
+  if (!chosen) fail_usage("images need a --preprocess: ", dnn::join(preprocess_names()));
+  return {*chosen, plan.slots[0]};
+}
 
 DataPart::DataPart(const Images& images, std::vector<int64_t> picked, const Augmentation& augmentation,
                    int64_t variants, uint64_t seed, ThreadPool& pool)

@@ -17,6 +17,10 @@ struct NetworkInput {
   InputSlot slot;
 };
 
+// That of a model with an open batch: images as the name and what is spelled out say, or the model's file. Throws Usage where nothing says it.
+NetworkInput input_of(const Graph& model, const std::string& preprocess, const PreprocessOptions& spelled_out,
+                      bool apply_orientation);
+
 class DataPart {
  public:
   // `variants`: random changes of each image where features are computed once; 0: the image itself, and its mirror image with a

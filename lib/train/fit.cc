@@ -130,7 +130,7 @@ void copy_state(const std::vector<Tensor>& from, std::vector<Tensor>* to) {
 }
 
 bool validate(Trainer& trainer, const Batches& validation, const FitOptions& options, EpochReport* report) {
-  const std::vector<Samples> cuts = cut(all_of(validation), options.batch);
+  const std::vector<Samples> cuts = cut_batches(validation, options.batch);
   Loader loader(validation, cuts, 0);
   for (const Samples& samples : cuts)
     report->validation.add(trainer.evaluate(loader.next(), labels_of(validation, samples)));
@@ -138,6 +138,10 @@ bool validate(Trainer& trainer, const Batches& validation, const FitOptions& opt
 }
 
 }  // namespace
+
+std::vector<std::vector<int64_t>> cut_batches(const Batches& batches, int64_t batch) {
+  return cut(all_of(batches), batch);
+}
 
 FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation, const FitOptions& options,
            const FitHooks& hooks, Progress* progress) {

@@ -20,6 +20,9 @@ struct Batches {
   bool in_memory = false;  // load() only copies: not worth a thread
 };
 
+// All samples in order, `batch` at a time.
+std::vector<std::vector<int64_t>> cut_batches(const Batches& batches, int64_t batch);
+
 struct FitOptions {
   int64_t epochs = 1, batch = 32;
   int64_t batches = 1;   // of one step

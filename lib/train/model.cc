@@ -19,6 +19,7 @@
 #include "train/log.h"
 #include "train/quantize.h"
 #include "train/random.h"
+#include "train/supernet.h"
 #include "train/teacher.h"
 
 namespace dnn::train {
@@ -58,6 +59,29 @@ std::vector<RateGroup> groups_of(const Graph& graph, const std::vector<std::stri
     groups.push_back(std::move(group));
   }
   return groups;
+}
+
+// As Kenning describes a model beside its file; names and layout are those of the file.
+void write_io_spec(const std::string& model, const Preprocess& p, const std::vector<std::string>& names) {
+  const Graph graph = read_to_convert(model, nullptr, {});
+  const auto tensor = [&](ValueId v) {
+    nlohmann::ordered_json shape = nlohmann::ordered_json::array();
+    for (const Dim& dim : *graph.value(v).type.shape) shape.push_back(dim.fixed() ? dim.size : 1);
+    return nlohmann::ordered_json{
+        {"name", graph.value(v).name}, {"shape", shape}, {"dtype", dtype_name(graph.value(v).type.dtype)}};
+  };
+  nlohmann::ordered_json in = tensor(graph.inputs[0]), out = tensor(graph.outputs[0]);
+  const auto channels = [&](const std::array<float, 3>& values) {
+    std::vector<double> shortest;  // that read back to the same float
+    for (int i = 0; i < p.n_channels(); ++i) shortest.push_back(std::stod(exact_text(values[static_cast<size_t>(i)])));
+    return shortest;
+  };
+  in["mean"] = channels(p.mean);
+  in["std"] = channels(p.std);
+  in["scale"] = double{p.scale} / double{p.divisor};
+  out["class_names"] = names;
+  const nlohmann::ordered_json spec = {{"input", {in}}, {"output", {out}}};
+  write_file(model + ".json", spec.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 // What is trained: a whole network, or a head on the features of a frozen one.
@@ -106,6 +130,11 @@ class Run {
     if (request_.init && *request_.init != "he" && *request_.init != "torch")
       fail_usage("--init=", *request_.init, ": choose from torch, he");
     optimizer_of(request_);
+    if (!request_.supernet.empty()) {
+      if (request_.replace_head || !request_.freeze.empty() || !request_.quantize.empty())
+        fail_usage("--supernet trains all layers of a float network: without --replace-head, --freeze and --quantize");
+      ranges_ = branch::parse_ranges(read_file(request_.supernet), request_.supernet);
+    }
     if (request_.quantize.empty()) return;
     if (request_.replace_head || request_.init)
       fail_usage("--quantize goes on from a trained network: without --replace-head and --init");
@@ -118,6 +147,10 @@ class Run {
     if (model_.inputs.size() != 1 || model_.outputs.size() != 1)
       fail_unsupported(request_.model, ": a network of one input and one output is wanted, it has ",
                        model_.inputs.size(), " and ", model_.outputs.size());
+    if (!request_.supernet.empty()) {
+      supernet_ = make_supernet(std::move(model_), ranges_);
+      model_ = supernet_->model;
+    }
     set_batch(model_, "batch");
     infer_types(model_);
     if (!request_.quantize.empty()) {
@@ -128,12 +161,7 @@ class Run {
       note(integers_->summary());
     }
     if (request_.init) draw_weights(model_, *request_.init == "he" ? Init::He : Init::Torch, request_.seed);
-    const Package package = package_of(model_);
-    const BatchPlan plan = plan_batch(package);
-    const std::optional<Preprocess> chosen =
-        choose_preprocess(package, plan, request_.preprocess, request_.spelled_out, request_.apply_orientation);
-    if (!chosen) fail_usage("images need a --preprocess: ", dnn::join(preprocess_names()));
-    input_ = {*chosen, plan.slots[0]};
+    input_ = input_of(model_, request_.preprocess, request_.spelled_out, request_.apply_orientation);
   }
 
   void open_images() {
@@ -179,6 +207,7 @@ class Run {
     options.step.batches = request_.accumulate;
     if (!request_.teacher.empty()) options.step.distillation = {request_.teacher_weight, request_.temperature};
     options.label_smoothing = request_.label_smoothing;
+    if (supernet_) options.children = children_of(supernet_);
     options.seed = random_bits(request_.seed, {5});
     options.threads = request_.threads;
     options.winograd = request_.winograd;
@@ -187,6 +216,9 @@ class Run {
     if (trainer_->classes() != images_->classes().size())
       fail_usage("the network has ", trainer_->classes(), " classes, the images ", images_->classes().size(),
                  "; --replace-head linear gives it a new last layer");
+    if (supernet_)
+      note(cat("a supernet of ", supernet_->stages.stages.size(), " stages; ", ranges_.networks,
+               " networks in each step"));
     note(cat(trainer_->trained_numbers(), " numbers to train", cached_ ? ", on features that are computed once" : ""));
   }
 
@@ -280,6 +312,7 @@ class Run {
     add("rate_scale", request_.rate_scale, plain.rate_scale);
     add("quantize", request_.quantize, plain.quantize);
     add("winograd", request_.winograd, plain.winograd);
+    if (supernet_) json["supernet"] = branch::ranges_text(ranges_);
     if (!request_.teacher.empty())
       json["teacher"] = {fs::path(request_.teacher).filename().string(), request_.temperature, request_.teacher_weight};
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -308,37 +341,12 @@ class Run {
     };
     set("labels", dnn::join(names, "\n"));
     set("preprocess", to_json(input_.preprocess));
+    if (supernet_) set(branch::kSupernetKey, branch::ranges_text(ranges_));
     ConvertOptions convert;
     convert.warn = request_.warn;
     convert.certify = integers_ == nullptr;  // as dnn-quantize: a certificate would ask for more than integers promise
     convert_model(std::move(graph), request_.output, convert);
-    if (request_.io_spec) write_io_spec(names);
-  }
-
-  // As Kenning describes a model beside its file; names and layout are those of the file.
-  void write_io_spec(const std::vector<std::string>& names) const {
-    const Graph graph = read_to_convert(request_.output, nullptr, {});
-    const auto tensor = [&](ValueId v) {
-      nlohmann::ordered_json shape = nlohmann::ordered_json::array();
-      for (const Dim& dim : *graph.value(v).type.shape) shape.push_back(dim.fixed() ? dim.size : 1);
-      return nlohmann::ordered_json{
-          {"name", graph.value(v).name}, {"shape", shape}, {"dtype", dtype_name(graph.value(v).type.dtype)}};
-    };
-    const Preprocess& p = input_.preprocess;
-    nlohmann::ordered_json in = tensor(graph.inputs[0]), out = tensor(graph.outputs[0]);
-    const auto channels = [&](const std::array<float, 3>& values) {
-      std::vector<double> shortest;  // that read back to the same float
-      for (int i = 0; i < p.n_channels(); ++i)
-        shortest.push_back(std::stod(exact_text(values[static_cast<size_t>(i)])));
-      return shortest;
-    };
-    in["mean"] = channels(p.mean);
-    in["std"] = channels(p.std);
-    in["scale"] = double{p.scale} / double{p.divisor};
-    out["class_names"] = names;
-    const nlohmann::ordered_json spec = {{"input", {in}}, {"output", {out}}};
-    write_file(request_.output + ".json",
-               spec.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    if (request_.io_spec) write_io_spec(request_.output, input_.preprocess, names);
   }
 
   const TrainRequest& request_;
@@ -356,6 +364,8 @@ class Run {
   bool softmax_ = false, cached_ = false;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<FakeQuantized> integers_;
+  branch::ElasticRanges ranges_;
+  std::shared_ptr<const Supernet> supernet_;
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ struct TrainRequest {
   std::vector<std::string> freeze;          // patterns of the source's layers
   std::vector<std::string> rate_scale;      // "PATTERN=FACTOR" of layers
   std::optional<std::string> init;          // weights drawn anew: "torch" or "he"
-  std::string quantize;                     // a state of dnn-quantize: train for integers; "" for none
+  std::string supernet;  // a file of elastic ranges (branch/ranges.h): train all its children; "" for none
+  std::string quantize;  // a state of dnn-quantize: train for integers; "" for none
   bool resume = false;
   int64_t epochs = 10, batch = 32, accumulate = 1, patience = 0, warmup = 0;
   int64_t feature_variants = 0;

@@ -9,6 +9,7 @@
 #include "ops/gradient.h"
 #include "ops/op.h"
 #include "train/differentiate.h"
+#include "train/norms.h"
 
 namespace dnn::train {
 namespace {
@@ -30,14 +31,15 @@ class StepBuilder {
         net_(without_nodes(model)) {}
 
   StepGraph run() {
-    if (model_.inputs.size() != 1 || model_.outputs.size() != 1)
+    if ((model_.inputs.size() != 1 && !options_.is_masked) || model_.outputs.size() != 1)
       fail_unsupported("a classifier of one input and one output is wanted, this network has ", model_.inputs.size(),
                        " and ", model_.outputs.size());
     const ValueId model_logits = find_logits(model_);
     std::vector<ValueId> parameters;
     net_.graph().outputs.clear();
     net_.graph().inputs = model_.inputs;
-    step_.feeds = {Feed::Batch};
+    step_.feeds.assign(model_.inputs.size(), Feed::Child);
+    step_.feeds[0] = Feed::Batch;
     // Variables become inputs behind those that feed the step.
     for (const Parameter& parameter : trained_.parameters) {
       parameters.push_back(parameter.value);
@@ -79,13 +81,6 @@ class StepBuilder {
   }
 
  private:
-  static Graph without_nodes(const Graph& model) {
-    Graph graph = model;
-    graph.outputs.clear();
-    for (NodeId id : std::vector<NodeId>(graph.order())) graph.remove_node(id);
-    return graph;
-  }
-
   ValueId node(const char* op, ValueId a, ValueId b) { return net_.emit(op, {a, b}); }
   ValueId scaled(ValueId v, double factor) {
     return factor == 1 ? v : node("Mul", v, net_.number(factor, net_.dtype(v)));
@@ -195,29 +190,24 @@ class StepBuilder {
 
   // BatchNormalization by the batch's statistics (population variance), with the running ones as variables.
   void normalize(const Node& norm) {
-    net_.set_name(norm.name);
-    const ValueId x = norm.inputs[0];
-    if (net_.shape(x).size() < 2) fail_unsupported(norm.label(), ": no batch to take statistics of");
+    const BatchMoments batch = normalize_by_batch(net_, norm);
     const double momentum = double{float_attribute(norm, "momentum")};
-    Node moments;
-    moments.op = "ChannelMoments";
-    moments.domain = kInternalDomain;
-    moments.inputs = {x};
-    const std::vector<ValueId> batch = net_.add(std::move(moments), {norm.name + "/mean", norm.name + "/variance"});
-    const ValueId mean = batch[0], variance = batch[1];
-    Node normal = norm;
-    normal.inputs[3] = mean;
-    normal.inputs[4] = variance;
-    net_.add(std::move(normal), {});
-    const auto follow = [&](ValueId running, ValueId batch) {
+    const auto follow = [&](ValueId running, ValueId moment) {
       net_.graph().value(running).constant.reset();
-      const ValueId seen = reshape_to(net_, batch, net_.shape(running));
+      const ValueId seen = reshape_to(net_, moment, net_.shape(running));
       carry_constant(running, node("Add", scaled(running, momentum), scaled(seen, 1 - momentum)));
     };
     if (model_.constant(norm.inputs[3]) == nullptr || model_.constant(norm.inputs[4]) == nullptr)
       fail_unsupported(norm.label(), ": its statistics are computed");
-    follow(norm.inputs[3], mean);
-    follow(norm.inputs[4], variance);
+    if (options_.is_masked) {
+      for (size_t i : {3, 4}) {
+        if (statistics_.insert(norm.inputs[i]).second)
+          carry({model_.value(norm.inputs[i]).name, *model_.constant(norm.inputs[i]), true}, kNoValue, kNoValue, false);
+      }
+      return;
+    }
+    follow(norm.inputs[3], batch.mean);
+    follow(norm.inputs[4], batch.variance);
   }
 
   double rate_factor(const Parameter& parameter) const {
@@ -276,6 +266,7 @@ class StepBuilder {
   std::vector<ValueId> before_, after_;  // by variable
   std::vector<bool> reads_;
   std::vector<ValueId> gathered_, gathered_after_;  // by parameter
+  std::set<ValueId> statistics_;                    // of a masked network: those that are carried
 };
 
 }  // namespace

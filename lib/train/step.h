@@ -37,6 +37,9 @@ struct StepOptions {
   std::vector<RateGroup> groups;  // the last that names a layer counts
   Distillation distillation;
   int64_t batches = 1;  // whose gradients make one step
+  // The model is a supernet's masked network (branch/masked.h): its inputs behind the first come from outside, and running statistics, which
+  // are those of no one child, stay as they are.
+  bool is_masked = false;
 };
 
 // One tensor that is carried from step to step.
@@ -55,6 +58,7 @@ enum class Feed {
   Decay,    // AdamW: the learning rate times weight_decay
   Share,    // of this batch in the samples of the step, with several batches
   Teacher,  // logits of the teacher, with distillation
+  Child,    // the model's inputs behind the first, in their order
   Mask,     // of a Dropout: 0, or 1 / (1 - ratio)
 };
 

@@ -13,8 +13,43 @@
 namespace dnn::train {
 namespace {
 
-// Loss and hits of rows of logits, as in log-sum-exp: the largest is subtracted first.
-Score score(const Tensor& logits, const std::vector<int64_t>& labels) {
+std::unique_ptr<Session> open_here(const Graph& graph, int threads, const CompileOptions& options) {
+  return open_session("cpu", std::make_shared<const Package>(compile(graph, options)), {.threads = threads, .isa = {}});
+}
+
+Graph with_batch(const Graph& model, int64_t batch) {
+  Graph graph = model;
+  set_batch(graph, std::to_string(batch));
+  infer_types(graph);
+  return graph;
+}
+
+constexpr uint64_t kChildDraw = 1000;  // a counter beyond the layers of dropouts
+
+// The same parameters, of a masked network; its norms and dropouts are all trained.
+Trained same_parameters(const Graph& model, const Trained& trained, const Graph& masked) {
+  Trained same = find_parameters(masked, {});
+  same.parameters.clear();
+  for (Parameter parameter : trained.parameters) {
+    parameter.value = masked.find_value(model.value(parameter.value).name);
+    same.parameters.push_back(std::move(parameter));
+  }
+  return same;
+}
+
+// A masked step works on the model's state: its variables must be the model's, in their order.
+void check_masked(const StepGraph& masked, const std::vector<Variable>& variables) {
+  const auto same = [](const Variable& a, const Variable& b) {
+    return a.name == b.name && a.in_model == b.in_model && a.initial.shape() == b.initial.shape();
+  };
+  if (!std::equal(masked.variables.begin(), masked.variables.end(), variables.begin(), variables.end(), same))
+    fail_internal("the steps of a supernet's children carry other variables than the largest one's");
+}
+
+}  // namespace
+
+// As in log-sum-exp: the largest is subtracted first.
+Score score_logits(const Tensor& logits, const std::vector<int64_t>& labels) {
   constexpr std::ptrdiff_t kFew = 5;
   Score result;
   const int64_t classes = logits.dim(1);
@@ -35,19 +70,6 @@ Score score(const Tensor& logits, const std::vector<int64_t>& labels) {
   return result;
 }
 
-std::unique_ptr<Session> open_here(const Graph& graph, int threads, const CompileOptions& options) {
-  return open_session("cpu", std::make_shared<const Package>(compile(graph, options)), {.threads = threads, .isa = {}});
-}
-
-Graph with_batch(const Graph& model, int64_t batch) {
-  Graph graph = model;
-  set_batch(graph, std::to_string(batch));
-  infer_types(graph);
-  return graph;
-}
-
-}  // namespace
-
 void Score::add(const Score& other) {
   loss += other.loss;
   hits += other.hits;
@@ -59,26 +81,36 @@ Trainer::Trainer(Graph model, const TrainerOptions& options) : model_(std::move(
   const Graph graph = with_batch(model_, 1);
   if (find_parameters(graph, options_.frozen).parameters.empty())
     fail_usage("nothing is left to train: every layer with weights is frozen");
-  const StepGraph step = build(1, StepKind::Whole);  // also: what cannot be trained is refused first
+  if (options_.children) options_.step.batches = std::max<int64_t>(options_.step.batches, 2);  // gradients are gathered
+  const StepGraph step = build({1, StepKind::Whole, false});  // also: what cannot be trained is refused first
   variables_ = step.variables;
+  if (options_.children) check_masked(build({1, StepKind::Whole, true}), variables_);
   for (const Variable& variable : variables_) state_.push_back(variable.initial);
   const auto targets = std::find(step.feeds.begin(), step.feeds.end(), Feed::Targets) - step.feeds.begin();
   classes_ = step.graph.value(step.graph.inputs[static_cast<size_t>(targets)]).type.fixed_shape()[1];
 }
 
-StepGraph Trainer::build(int64_t batch, StepKind kind) const {
+StepGraph Trainer::build(const StepKey& key) const {
+  const auto& [batch, kind, is_masked] = key;
   const Graph graph = with_batch(model_, batch);
-  return make_step(graph, find_parameters(graph, options_.frozen), options_.step, kind);
+  const Trained trained = find_parameters(graph, options_.frozen);
+  if (!is_masked) return make_step(graph, trained, options_.step, kind);
+  const Graph masked = options_.children->network(graph);
+  StepOptions options = options_.step;
+  options.is_masked = true;
+  options.distillation = {1, 1};
+  return make_step(masked, same_parameters(graph, trained, masked), options, kind);
 }
 
 std::unique_ptr<Session> Trainer::open(const Graph& graph, const CompileOptions& compile) const {
   return open_here(graph, options_.threads, compile);
 }
 
-Trainer::Step& Trainer::step_of(int64_t batch, StepKind kind) {
-  Step& step = steps_by_batch_[{batch, kind}];
+Trainer::Step& Trainer::step_of(const StepKey& key) {
+  Step& step = steps_by_batch_[key];
   if (step.session == nullptr) {
-    step.graph = build(batch, kind);
+    const int64_t batch = std::get<0>(key);
+    step.graph = build(key);
     // A step writes where the one before it read: memory that is there. Smaller batches, which are few, do not.
     CompileOptions compile = options_.compile;
     if (options_.winograd) compile.pass_changes = "+winograd";
@@ -125,9 +157,28 @@ Tensor Trainer::mask(const StepGraph::Mask& mask, uint64_t layer) const {
 }
 
 Score Trainer::step(const StepBatch& batch, double rate) {
+  if (!options_.children) return run_step(batch, rate, nullptr, nullptr);
+  const Children& children = *options_.children;
+  StepBatch part = batch;
+  part.share /= static_cast<double>(children.count + 1);
+  part.last = false;
+  Tensor logits;
+  const Score score = run_step(part, rate, nullptr, &logits);
+  part.teacher = logits;
+  for (int64_t i = 0; i < children.count; ++i) {
+    part.last = batch.last && i + 1 == children.count;
+    const uint64_t draw =
+        random_bits(options_.seed, {kChildDraw, static_cast<uint64_t>(steps_), static_cast<uint64_t>(batches_)});
+    const std::vector<Tensor> masks = children.masks(draw, i);
+    run_step(part, rate, &masks, nullptr);
+  }
+  return score;
+}
+
+Score Trainer::run_step(const StepBatch& batch, double rate, const std::vector<Tensor>* masks, Tensor* logits) {
   const Optimizer& optimizer = options_.step.optimizer;
   const int64_t n = batch.batch.dim(0);
-  Step& run = step_of(n, batch.last ? StepKind::Whole : StepKind::Gather);
+  Step& run = step_of({n, batch.last ? StepKind::Whole : StepKind::Gather, masks != nullptr});
   const double plain_rate = rate;
   double root = 1;
   if (optimizer.is_adam()) {
@@ -137,7 +188,8 @@ Score Trainer::step(const StepBatch& batch, double rate) {
   }
   const auto number = [](double value) { return Tensor::scalar(static_cast<float>(value)); };
   std::vector<Tensor> inputs;
-  uint64_t masks = 0;
+  uint64_t dropouts = 0;
+  size_t child = 0;
   for (Feed feed : run.graph.feeds) {
     switch (feed) {
       case Feed::Batch: inputs.push_back(batch.batch); break;
@@ -148,15 +200,17 @@ Score Trainer::step(const StepBatch& batch, double rate) {
       case Feed::Share: inputs.push_back(number(batch.share)); break;
       case Feed::Teacher: inputs.push_back(batch.teacher); break;
       case Feed::Mask:
-        inputs.push_back(mask(run.graph.masks[masks], masks));
-        ++masks;
+        inputs.push_back(mask(run.graph.masks[dropouts], dropouts));
+        ++dropouts;
         break;
+      case Feed::Child: inputs.push_back(masks->at(child++)); break;
     }
   }
   for (size_t i : run.graph.reads) inputs.push_back(state_[i]);
   std::vector<Tensor> outputs = run.session->run(inputs);
   if (profile_) run.session->enable_profile(true);  // the first run also asks for its memory
-  Score result = score(outputs[1], batch.labels);
+  Score result = score_logits(outputs[1], batch.labels);
+  if (logits != nullptr) *logits = outputs[1];
   if (options_.label_smoothing != 0 || options_.step.distillation.weight != 0)
     result.loss = double{outputs[0].data<float>()[0]} * static_cast<double>(n);
   for (size_t k = 0; k < run.graph.writes.size(); ++k) state_[run.graph.writes[k]] = std::move(outputs[k + 2]);
@@ -175,7 +229,7 @@ Score Trainer::evaluate(const Tensor& batch, const std::vector<int64_t>& labels)
   for (size_t i = 0; i < variables_.size(); ++i) {
     if (variables_[i].in_model) inputs.push_back(state_[i]);
   }
-  return score(found->run(inputs)[0], labels);
+  return score_logits(found->run(inputs)[0], labels);
 }
 
 Predictor::Predictor(Graph model, int threads, const CompileOptions& compile)
@@ -210,7 +264,7 @@ void Trainer::enable_profile() { profile_ = true; }
 std::string Trainer::profile() const {
   std::string text;
   for (const auto& [key, step] : steps_by_batch_) {
-    if (step.session != nullptr) text += step_profile(*step.session, key.first);
+    if (step.session != nullptr) text += step_profile(*step.session, std::get<0>(key));
   }
   return text;
 }

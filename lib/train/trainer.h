@@ -1,8 +1,11 @@
 // Trainer: runs step graphs over batches of any size, holding what they carry from step to step.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "compile/compile.h"
@@ -11,11 +14,22 @@
 
 namespace dnn::train {
 
+// The children of a supernet that learn in each step besides the largest one, which is the model itself (the sandwich rule of Yu and
+// Huang: Universally slimmable networks, ICCV 2019). They learn from the largest one's answers to the same batch.
+struct Children {
+  int64_t count = 0;  // of a step
+  // The model, its extents fixed, with masks as further inputs.
+  std::function<Graph(const Graph& model)> network;
+  // Values of these inputs for a child: `draw` is another number for each step, batch of the step and child; `index` counts from 0.
+  std::function<std::vector<Tensor>(uint64_t draw, int64_t index)> masks;
+};
+
 struct TrainerOptions {
   StepOptions step;
   Frozen frozen;
   double label_smoothing = 0;  // targets are 1 - x for the class, and x shared out over all
-  uint64_t seed = 0;           // of Dropouts
+  uint64_t seed = 0;           // of Dropouts and children
+  std::optional<Children> children;
   int threads = 0;
   bool winograd = false;  // steps go by the pass winograd, too, which -O3 does without
   CompileOptions compile;
@@ -33,6 +47,9 @@ struct Score {
   double share(int64_t n) const { return samples == 0 ? 0 : static_cast<double>(n) / static_cast<double>(samples); }
 };
 
+// Cross entropy and hits of logits [n, classes].
+Score score_logits(const Tensor& logits, const std::vector<int64_t>& labels);
+
 // One batch of a step.
 struct StepBatch {
   Tensor batch;                 // [b, ...]
@@ -48,7 +65,8 @@ class Trainer {
   // `model`: a classifier whose batch may be set. Throws Usage where nothing is left to train.
   Trainer(Graph model, const TrainerOptions& options);
 
-  // One step, or with several batches a step, a part of one. The loss is that of the step graph.
+  // One step, or with several batches a step, a part of one. The loss is that of the step graph. With children, their gradients and those
+  // of the model count alike, and make one step together; loss and hits are the model's.
   Score step(const StepBatch& batch, double rate);
   Score step(const Tensor& batch, const std::vector<int64_t>& labels, double rate) {
     return step({batch, labels, {}, 1, true}, rate);
@@ -78,8 +96,13 @@ class Trainer {
     std::unique_ptr<Session> session;
   };
 
-  StepGraph build(int64_t batch, StepKind kind) const;
-  Step& step_of(int64_t batch, StepKind kind);
+  // A step of the model, or of its masked network.
+  using StepKey = std::tuple<int64_t, StepKind, bool>;  // batch, kind, masked
+
+  StepGraph build(const StepKey& key) const;
+  Step& step_of(const StepKey& key);
+  // Runs a step graph; `masks`: of a child, or null for the model. `logits`: may be null.
+  Score run_step(const StepBatch& batch, double rate, const std::vector<Tensor>* masks, Tensor* logits);
   std::unique_ptr<Session> open(const Graph& graph, const CompileOptions& compile) const;
   Tensor targets(const std::vector<int64_t>& labels) const;
   Tensor mask(const StepGraph::Mask& mask, uint64_t layer) const;
@@ -91,7 +114,7 @@ class Trainer {
   int64_t classes_ = 0, steps_ = 0, batches_ = 0;  // batches_: of the step that is under way
   int64_t largest_ = 0;                            // batch of a step
   bool profile_ = false;
-  std::map<std::pair<int64_t, StepKind>, Step> steps_by_batch_;
+  std::map<StepKey, Step> steps_by_batch_;
   std::map<int64_t, std::unique_ptr<Session>> evaluations_;  // by batch
 };
 

@@ -95,7 +95,8 @@ class Machine {
         case Feed::Decay: inputs.push_back(Tensor::scalar(rate * optimizer.weight_decay)); break;
         case Feed::Share: inputs.push_back(Tensor::scalar(share)); break;
         case Feed::Teacher: inputs.push_back(teacher_of(b)); break;
-        case Feed::Mask: ADD_FAILURE(); break;
+        case Feed::Mask:
+        case Feed::Child: ADD_FAILURE(); break;
       }
     }
     for (size_t i : step_.reads) inputs.push_back(state->at(i));
