@@ -9,6 +9,9 @@
 #include "cli/console.h"
 #include "compile/open.h"
 #include "convert/convert.h"
+#include "target/isa.h"
+#include "target/processor.h"
+#include "train/child_search.h"
 
 namespace {
 
@@ -27,7 +30,10 @@ const cli::Tool kTool = {
         {"dnn-branch R-50-CD.yaml -o branched.onnx", "builds the network, with random weights"},
         {"dnn-branch R-50-CD.yaml --weights trained.pyth -o branched.onnx", "with trained ones"},
         {"dnn-branch --flops configs/*.yaml", "their sizes, as pycls counts them"},
-        {"dnn-branch eval configs/ --devices C=cpu@0,D=cpu@1 -o result.csv", "latencies on two processors"}}};
+        {"dnn-branch eval configs/ --devices C=cpu@0,D=cpu@1 -o result.csv", "latencies on two processors"},
+        {"dnn-branch search --supernet super.onnx --data train/ --validate test/ --devices C=cpu@0,D=cpu@1 -o "
+         "child.onnx",
+         "the best child of a supernet of dnn-train --supernet"}}};
 
 struct Options {
   std::vector<std::string> configs;
@@ -35,11 +41,13 @@ struct Options {
   bool flops = false;
   branch::MakeRequest make;
   branch::EvaluateRequest evaluate;
+  train::ChildSearch search;
 };
 
 void declare(cli::Args& args, Options& o) {
-  args.positionals(&o.configs, "[eval] NET",
-                   "a model or a configuration; with --flops and eval as many as you like; eval takes folders, too");
+  args.positionals(&o.configs, "[eval|search] NET",
+                   "a model or a configuration; with --flops and eval as many as you like; eval takes folders, too; "
+                   "search takes none");
   args.option(&o.output, "-o,--output", "FILE",
               "write the network, in the format that the name says; of eval: the CSV of latencies");
   args.option(&o.weights, "--weights", "FILE",
@@ -63,6 +71,13 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.evaluate.runs, "--runs", "N", "eval: timed runs of each network", 1);
   args.option(&o.evaluate.warmup, "--warmup", "N", "eval: runs before them", 0);
   args.option(&o.evaluate.timeline, "--timeline", "FILE", "eval: write one inference as a Chrome trace");
+  args.option(&o.search.supernet, "--supernet", "MODEL", "search: a network that dnn-train --supernet has trained");
+  args.option(&o.search.data, "--data", "FOLDER", "search: images of its training, for the statistics of norms");
+  args.option(&o.search.validate, "--validate", "FOLDER", "search: images that the children are judged on");
+  args.option(&o.search.latency_us, "--latency", "US",
+              "search: no child that takes longer (0: than the network itself on the best single device)", 0);
+  args.option(&o.search.children, "--children", "N", "search: children that are timed", 1);
+  args.option(&o.search.images, "--calibrate", "N", "search: images of --data for the statistics of norms", 1);
   args.seed(&o.evaluate.seed);
 }
 
@@ -115,6 +130,29 @@ int run_eval(const Options& o) {
   return 0;
 }
 
+// The child of a supernet, searched or as --config says.
+Graph search(const Options& o) {
+  if (o.configs.size() != 1) fail_usage("search takes no network but --supernet MODEL; leave out ", o.configs[1]);
+  if (!o.weights.empty() || o.flops) fail_usage("search reads a supernet; leave out --weights and --flops");
+  train::ChildSearch request = o.search;
+  if (request.supernet.empty()) fail_usage("search: pass --supernet MODEL, a network of dnn-train --supernet");
+  if (request.data.empty() || request.validate.empty())
+    fail_usage("search: pass --data and --validate, folders or packs of images");
+  request.plan = o.make.plan;
+  request.plan_out = o.make.plan_out;
+  if (o.devices.empty() && request.plan.empty())
+    fail_usage("search: pass --devices, e.g. C=cpu@0,D=cpu@1, or --config FILE for a child that is chosen already");
+  if (!o.devices.empty()) request.parts = parts_of(o);
+  request.runs = o.evaluate.runs;
+  request.seed = o.evaluate.seed;
+  request.compile = compile_options(o);
+  request.compile.isas = {supported_isas().back()};
+  request.compile.processor = processor_kind();
+  request.say = say_unless_quiet;
+  request.warn = cli::warn;
+  return train::search_children(request);
+}
+
 // A model's branches, searched or as --config says.
 Graph make(const Options& o) {
   branch::MakeRequest request = o.make;
@@ -148,6 +186,10 @@ void refuse_idle_options(const Options& o, bool is_model) {
   if (given.image != none.image || given.preprocess != none.preprocess || given.warmup != none.warmup ||
       given.timeline != none.timeline || given.baseline != none.baseline)
     fail_usage("--input-image, --preprocess, --warmup, --timeline and --baseline belong to dnn-branch eval NET...");
+  const train::ChildSearch &asked = o.search, &nothing = left_out.search;
+  if (asked.supernet != nothing.supernet || asked.data != nothing.data || asked.validate != nothing.validate ||
+      asked.latency_us != nothing.latency_us || asked.children != nothing.children || asked.images != nothing.images)
+    fail_usage("--supernet, --data, --validate, --latency, --children and --calibrate belong to dnn-branch search");
   const branch::SearchOptions &search = o.make.search, &usual = left_out.make.search;
   const bool searches = search.alpha != usual.alpha || search.beta != usual.beta || search.gamma != usual.gamma ||
                         search.merge_us != usual.merge_us;
@@ -169,15 +211,17 @@ void refuse_idle_options(const Options& o, bool is_model) {
 
 int work(const Options& o) {
   if (o.configs[0] == "eval") return run_eval(o);
+  const bool searches = o.configs[0] == "search";
   const bool is_model = !branch::is_config(o.configs[0]);
-  refuse_idle_options(o, is_model && !o.flops);
+  if (!searches) refuse_idle_options(o, is_model && !o.flops);
   if (o.flops && !o.output.empty()) fail_usage("--flops prints and writes nothing; leave out -o");
   if (o.flops) return print_counts(o);
   if (o.output.empty()) fail_usage("nothing to do; pass -o FILE or --flops");
-  if (o.configs.size() != 1) fail_usage("-o takes one model or configuration, ", o.configs.size(), " are given");
+  if (!searches && o.configs.size() != 1)
+    fail_usage("-o takes one model or configuration, ", o.configs.size(), " are given");
   ConvertOptions options;
   options.certify = false;
-  convert_model(is_model ? make(o) : build(o), o.output, options);
+  convert_model(searches ? search(o) : is_model ? make(o) : build(o), o.output, options);
   cli::say_wrote(o.output);
   return 0;
 }
