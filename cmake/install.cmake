@@ -59,6 +59,14 @@ install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/experiments_status.py ${PROJECT_S
   ${PROJECT_SOURCE_DIR}/scripts/import-config ${PROJECT_SOURCE_DIR}/scripts/launch-ssh DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools/scripts)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/sample DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools/tests
   PATTERN "*.py" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE PATTERN "expected" EXCLUDE PATTERN "__pycache__" EXCLUDE)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+foreach(page IN ITEMS README CHANGELOG CONTRIBUTING SECURITY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${page}.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/schemas DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+# Pages and their commands name files as in the source tree: links lead there, from the pages and from a folder with links to share/dnn-tools.
+foreach(link IN ITEMS dnn-tools/scripts/adapters=../adapters dnn-tools/docs=../doc/dnn-tools/docs dnn-tools/schemas=../doc/dnn-tools/schemas
+    doc/dnn-tools/scripts=../../dnn-tools/scripts doc/dnn-tools/LICENSE=copyright)
+  string(REGEX MATCH "(.*)=(.*)" matched ${link})
+  install(CODE "file(CREATE_LINK ${CMAKE_MATCH_2} \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_1}\" SYMBOLIC)")
+endforeach()

@@ -109,12 +109,19 @@ def options(text):
     return sorted(found.items(), key=lambda item: (not item[0].startswith("--"), item[0]))
 
 
+def names_of_tools(helps):
+    """As `dnn-tools NAME` takes them."""
+    return " ".join(name.removeprefix("dnn-") for name, _ in helps if name != "dnn-tools")
+
+
 def bash_completion(helps):
     out = ["# Completion of the dnn-tools' options and files for bash; made from their --help.", "_dnn_tools() {",
-           "  local word=${COMP_WORDS[COMP_CWORD]} options=''", "  case ${COMP_WORDS[0]##*/} in"]
+           "  local word=${COMP_WORDS[COMP_CWORD]} tool=${COMP_WORDS[0]##*/} options=''",
+           "  if [[ $tool == dnn-tools && $COMP_CWORD -gt 1 ]]; then tool=dnn-${COMP_WORDS[1]#dnn-}; fi", "  case $tool in"]
     for name, text in helps:
         out.append(f"    {name}) options='{' '.join(option for option, _ in options(text))}' ;;")
-    out += ["  esac", "  if [[ $word == -* ]]; then", "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")", "  else",
+    out += ["  esac", "  if [[ $word == -* ]]; then", "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")", "  elif [[ $tool == dnn-tools ]]; then",
+            f"    mapfile -t COMPREPLY < <(compgen -W '{names_of_tools(helps)}' -- \"$word\")", "  else",
             "    mapfile -t COMPREPLY < <(compgen -f -- \"$word\")", "  fi", "}",
             "complete -o filenames -F _dnn_tools " + " ".join(name for name, _ in helps)]
     return "\n".join(out) + "\n"
@@ -122,10 +129,11 @@ def bash_completion(helps):
 
 def zsh_completion(helps):
     out = ["#compdef " + " ".join(name for name, _ in helps), "# Completion of the dnn-tools' options and files for zsh; made from their --help.",
-           "local -a options", "case ${words[1]:t} in"]
+           "local -a options", "local tool=${words[1]:t}", "if [[ $tool == dnn-tools && $CURRENT -gt 2 ]]; then tool=dnn-${words[2]#dnn-}; fi",
+           "case $tool in"]
     for name, text in helps:
         out.append(f"  {name}) options=({' '.join(option for option, _ in options(text))}) ;;")
-    out += ["esac", 'if [[ $PREFIX == -* ]]; then compadd -- $options; else _files; fi']
+    out += ["esac", f"if [[ $PREFIX == -* ]]; then compadd -- $options; elif [[ $tool == dnn-tools ]]; then compadd {names_of_tools(helps)}; else _files; fi"]
     return "\n".join(out) + "\n"
 
 

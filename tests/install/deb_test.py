@@ -11,6 +11,7 @@ import unittest
 BUILD = pathlib.Path(sys.argv.pop())
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LARGEST_BYTES = 15_000_000
+WALK = ("compare-a-conversion", "find-the-bad-layer", "evaluate-accuracy", "write-a-report", "export-activations")
 PROGRAM = """#include "base/sha256.h"
 #include "devices/device.h"
 #include "graph/graph.h"
@@ -117,6 +118,17 @@ class Package(unittest.TestCase):
     def test_documentation_is_there(self):
         for page in ROOT.glob("docs/**/*.md"):
             self.assertTrue((self.root / "usr/share/doc/dnn-tools" / page.relative_to(ROOT)).is_file(), page)
+
+    def test_links_of_pages_lead_somewhere(self):
+        pages = self.root / "usr/share/doc/dnn-tools"
+        for page in pages.rglob("*.md"):
+            for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+                self.assertTrue("://" in link or (page.parent / link).exists(), f"{page.relative_to(pages)}: {link}")
+
+    def test_pages_are_true_of_what_is_installed(self):
+        pages = self.root / "usr/share/doc/dnn-tools"
+        run(ROOT / "scripts/run-docs", "--bin", self.root / "usr/bin", "--files", self.root / "usr/share/dnn-tools", pages / "README.md",
+            pages / "docs/tutorial.md", *(pages / "docs/howto" / f"{name}.md" for name in WALK))
 
     def test_the_matrix_runs_on_its_sample(self):
         share, out = self.root / "usr/share/dnn-tools", pathlib.Path(self.folder.name, "out")

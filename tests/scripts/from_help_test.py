@@ -68,6 +68,15 @@ class FromHelp(unittest.TestCase):
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
         self.assertEqual((done.stdout.split(), done.stderr), (["--level", "--list-things"], ""))
 
+    def test_bash_completion_of_the_one_program_offers_tools_and_their_options(self):
+        out, program = pathlib.Path(self.folder.name, "completion"), self.tool.with_name("dnn-tools")
+        program.symlink_to(self.tool.name)
+        self.assertEqual(self.make("bash", out, program, self.tool).returncode, 0)
+        for words, offered in (("dnn-tools fa", ["fake"]), ("dnn-tools fake --l", ["--level", "--list-things"]), ("dnn-tools dnn-fake -o", ["-o"])):
+            line = f'. "{out}"; COMP_WORDS=({words}) COMP_CWORD={len(words.split()) - 1}; _dnn_tools; echo "${{COMPREPLY[@]}}"'
+            done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+            self.assertEqual((done.stdout.split(), done.stderr), (offered, ""), words)
+
     def test_zsh_completion_names_the_tool(self):
         out = pathlib.Path(self.folder.name, "_dnn-tools")
         self.assertEqual(self.make("zsh", out, self.tool).returncode, 0)
