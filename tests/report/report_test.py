@@ -156,6 +156,11 @@ class Report(unittest.TestCase):
         self.assertIn("the test shows no change of accuracy, and rules out none within that interval", said)
         self.assertNotIn("chance", page.visible())
 
+    def test_runs_that_are_never_right_are_judged_by_their_labels(self):
+        said = self.page(stdin=stream(*one_run("a.onnx", lambda i: (i + 1) % 3), *one_run("b.onnx", lambda i: (i + 2) % 3))).visible()
+        self.assertIn("Very different: b against the baseline. The label differs on 40 of 40 samples. Top-1 accuracy is the same: no sample is right", said)
+        self.assertIn("top-1 0.00 % in every run. It tells nothing", said)
+
     def test_thumbnails(self):
         images = os.path.join(os.path.dirname(__file__), "../sample/images")
         names = ["circle/00.png", "heart/00.png", "../../../README.md", "missing.png", "/dev/zero"]

@@ -73,13 +73,16 @@ void add_differences(const Data& data, const std::vector<VerdictGroup>& groups, 
     const bool real = group.finding == Finding::Worse || group.finding == Finding::Better;
     Line line = Line().add(group.finding == Finding::Worse    ? "Worse:"
                            : group.finding == Finding::Better ? "Better:"
+                           : v.flips * 2 > v.n_common         ? "Very different:"
                                                               : "Different:",
                            {}, true);
     line.add(" " + who(data, group));
     line.add(cat(" against ", group.of_models ? "the baseline" : data.runs[v.base].full(), ". "));
     line.add(cat("The label differs on ", group.verdicts.size() > 1 ? "up to " : "", v.flips, " of ", v.n_common,
                  " samples", v.near_ties > 0 ? cat(", near ties (", v.near_ties, ") aside") : "", ". "));
-    if (v.change && v.low && v.high && v.p) {
+    if (v.change && *v.change == 0 && v.low && v.high && *v.low == *v.high) {
+      line.add("Top-1 accuracy is the same: no sample is right in one of them and wrong in the other.");
+    } else if (v.change && v.low && v.high && v.p) {
       line.add(cat("Top-1 accuracy ", points_text(*v.change), " percentage points, 95 % interval ", points_text(*v.low),
                    " to ", points_text(*v.high), ", p = ", number_text(*v.p, "%.2g")));
       if (v.holm && *v.holm != *v.p)
@@ -112,7 +115,9 @@ void add_accuracy(const Data& data, Points* points) {
   };
   Line line = Line().add("Accuracy:", {}, true).add(" ");
   if (*best == *worst) {
-    line.add(cat("top-1 ", value_text(data.evaluation.runs[at_best[0]].values, "top1_accuracy"), " % in every run."));
+    line.add(
+        cat("top-1 ", value_text(data.evaluation.runs[at_best[0]].values, "top1_accuracy"), " % in every run",
+            *best == 0 ? ". It tells nothing: the truth may have other labels, or the model is not trained." : "."));
   } else {
     line.add(cat("top-1 from ", named(at_worst), " to ", named(at_best), "."));
   }
