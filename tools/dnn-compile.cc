@@ -129,15 +129,18 @@ void declare(cli::Args& args, Options& o) {
   args.output(&o.output);
 }
 
-// The instruction sets of a list of targets, and whether other processors than this machine's kind run some.
-std::vector<std::string> isas_of_targets(const std::string& list, bool* for_others) {
+// The instruction sets of a list of targets for networks computed in `element`, and whether other processors than this machine's kind run
+// some.
+std::vector<std::string> isas_of_targets(const std::string& list, DType element, bool* for_others) {
   std::vector<std::string> found;
   for (const std::string& target : split(list, ',')) {
     for (const std::string& isa : isas_of_target(target)) {
-      if (std::find(found.begin(), found.end(), isa) == found.end()) found.push_back(isa);
+      const bool fresh = std::find(found.begin(), found.end(), isa) == found.end();
+      if (fresh && find_isa(Language::C, isa)->computes(element)) found.push_back(isa);
     }
   }
-  const std::vector<std::string>& own = known_isas();
+  if (found.empty()) fail_usage("--target ", list, " is for networks in another --precision");
+  const std::vector<std::string> own = known_isas(element);
   *for_others = std::any_of(found.begin(), found.end(), [&](const std::string& isa) {
     return std::find(own.begin(), own.end(), isa) == own.end();
   });
@@ -237,7 +240,7 @@ int write_c(const Options& o, OpenOptions open) {
     throw e.within(o.model);
   }
   const std::vector<Tensor> inputs = emit_c_inputs(*package);
-  const std::vector<std::string> here = supported_isas();
+  const std::vector<std::string> here = supported_isas(open.compile.element);
   for (const Variant& variant : package->variants) {
     options.expected.emplace_back();
     if (std::find(here.begin(), here.end(), variant.target.isa) == here.end()) continue;
@@ -357,7 +360,7 @@ int work(const Options& o) {
   if (!o.isas.empty()) {
     if (!builds_here(open.compile.device)) fail_usage("--isa ", o.isas, " is for --device cpu, not ", o.device);
     for (const std::string& isa : split(o.isas, ',')) {
-      const std::vector<std::string>& known = known_isas();
+      const std::vector<std::string> known = known_isas(open.compile.element);
       if (std::find(known.begin(), known.end(), isa) == known.end())
         fail_usage("--isa ", isa, ": choose from ", join(known));
       open.compile.isas.push_back(isa);
@@ -367,7 +370,7 @@ int work(const Options& o) {
     if (!builds_here(open.compile.device)) fail_usage("--target ", o.targets, " is for --device cpu, not ", o.device);
     if (!o.isas.empty()) fail_usage("give --target or --isa, not both");
     bool for_others = false;
-    open.compile.isas = isas_of_targets(o.targets, &for_others);
+    open.compile.isas = isas_of_targets(o.targets, open.compile.element, &for_others);
     if (for_others && (o.tune || !o.tuning.log.empty()))
       fail_usage("--target ", o.targets,
                  ": schedules are searched on the processor that they are for; leave out --tune");

@@ -20,7 +20,8 @@ int64_t vectors_in(const Stmt& s) {
   if (s->children.empty()) return 1;
   int64_t vectors = 0;
   for (const Stmt& child : s->children) vectors += vectors_in(child);
-  return s->kind == StmtKind::For && s->loop != LoopKind::Vector ? vectors * s->extent : vectors;
+  const bool counts = s->kind == StmtKind::For && s->loop != LoopKind::Vector && s->loop != LoopKind::Matrix;
+  return counts ? vectors * s->extent : vectors;
 }
 
 class Fetches {

@@ -10,6 +10,7 @@
 
 #include "base/sha256.h"
 #include "codegen/memory_plan.h"
+#include "codegen/narrow_values.h"
 #include "codegen/parts.h"
 #include "codegen/print.h"
 #include "codegen/reduced_floats.h"
@@ -101,6 +102,7 @@ class Generator {
     result_.variant.values.resize(static_cast<size_t>(graph_.value_count()));
     place_values();
     if (target_.has_views()) find_parts_in_place();
+    if (target_.uses_dot()) keep_narrow();
     for (NodeId id : graph_.order()) {
       visit(id);
       keep_outputs(id);
@@ -110,6 +112,12 @@ class Generator {
   }
 
  private:
+  // A kernel's buffers of float32 that memory has in 16 bits, and constants that it may have so, by name.
+  struct Narrow {
+    std::vector<std::string> names;
+    std::set<std::string> factors;
+  };
+
   static constexpr int64_t kUnplanned = -1;
   // Of constants in 16 bits: the fewest elements, and the most products that each takes part in.
   static constexpr double kLeastNarrow = 1 << 14, kMostProducts = 8;
@@ -129,8 +137,17 @@ class Generator {
   const Graph& graph_of(NodeId id) const { return samples_.sampled(id) ? samples_.one : graph_; }
 
   int64_t bytes_of(const Graph& graph, ValueId id) {
-    const Type& type = graph.value(id).type;
-    return layout_of(id).element_count(type.fixed_shape()) * static_cast<int64_t>(dtype_size(type.dtype));
+    return layout_of(id).element_count(graph.value(id).type.fixed_shape()) * element_bytes(id);
+  }
+
+  // In memory.
+  DType stored_type(ValueId id) const { return narrow_.count(id) != 0 ? target_.element : graph_.value(id).type.dtype; }
+  int64_t element_bytes(ValueId id) const { return static_cast<int64_t>(dtype_size(stored_type(id))); }
+
+  // Dot products read pairs of 16 bits out of memory.
+  void keep_narrow() {
+    narrow_ = narrow_values(graph_, parts_, target_.element);
+    for (ValueId v : narrow_) result_.variant.values[static_cast<size_t>(v)].dtype = target_.element;
   }
 
   // Values lie within others of one sample; of the batch only where all nodes take it at once: one that mixes samples, and may do so
@@ -271,7 +288,7 @@ class Generator {
       Step step;
       step.node = id;
       step.flops = context.stages.size() == 1 || &stage == &context.stages.back() ? node_flops(graph, node) : 0;
-      kernel = schedule(std::move(kernel), packable, step.flops, narrow_constants_of(values, packable, step.flops));
+      kernel = schedule(std::move(kernel), packable, step.flops, narrow_buffers_of(values, packable, step.flops));
       for (const BufferRef& b : kernel.arguments) {
         auto value = values.find(b->name);
         if (value == values.end()) {
@@ -288,21 +305,28 @@ class Generator {
     return true;
   }
 
-  // Those of a kernel's constants, by buffer, that are kept in the 16 bits of the target's element type: large ones that are read from memory
-  // for few products each. To widen them costs time, which more products have no memory to wait for.
-  std::vector<std::string> narrow_constants_of(const std::map<std::string, ValueId>& values,
-                                               const std::set<const loops::Buffer*>& packable, double flops) {
-    std::vector<std::string> names;
+  // Those of a kernel's buffers that are kept in the 16 bits of the target's element type: values that narrow_values() names, and large
+  // constants that are read from memory for few products each. To widen them costs time, which more products have no memory to wait for.
+  Narrow narrow_buffers_of(const std::map<std::string, ValueId>& values, const std::set<const loops::Buffer*>& packable,
+                           double flops) {
+    Narrow result;
+    std::vector<std::string>& names = result.names;
+    for (const auto& [name, v] : values) {
+      if (narrow_.count(v) != 0) names.push_back(name);
+    }
     const std::vector<DType>& can = target_.isa->narrow;
-    if (std::find(can.begin(), can.end(), target_.element) == can.end()) return names;
+    if (std::find(can.begin(), can.end(), target_.element) == can.end()) return result;
     for (const loops::Buffer* b : packable) {
       const ValueId v = values.at(b->name);
       const auto size = static_cast<double>(element_count(b->shape));
-      if (b->dtype != DType::Float32 || size < kLeastNarrow || flops > 2 * size * kMostProducts) continue;
-      if (packed_.fits(v, target_.element)) names.push_back(b->name);
+      const bool streamed = size >= kLeastNarrow && flops <= 2 * size * kMostProducts;
+      if (b->dtype != DType::Float32 || (!streamed && (!target_.uses_dot() || b->shape.size() < 2))) continue;
+      if (!packed_.fits(v, target_.element)) continue;
+      if (streamed) names.push_back(b->name);
+      if (target_.uses_dot()) result.factors.insert(b->name);
     }
     std::sort(names.begin(), names.end());
-    return names;
+    return result;
   }
 
   // A step that fills the border of a value's layout, of real numbers with zeros, before the step that makes the value.
@@ -353,23 +377,25 @@ class Generator {
     Step step;
     step.node = id;
     step.arguments.push_back(argument(v, y->layout));
-    step.kernel = intern(schedule(std::move(kernel), {}, 0, {}));
+    Narrow narrow;
+    if (narrow_.count(v) != 0) narrow.names.push_back(y->name);
+    step.kernel = intern(schedule(std::move(kernel), {}, 0, narrow));
     add_step(std::move(step));
   }
 
   // Named by what it computes, which is its text before scheduling, whatever the instruction set and the schedule.
   Kernel schedule(Kernel kernel, const std::set<const loops::Buffer*>& packable, double flops,
-                  const std::vector<std::string>& narrow) const {
+                  const Narrow& narrow) const {
     std::string lowered = loops::to_text(kernel);
     for (const BufferRef& b : kernel.arguments) lowered += packable.count(b.get()) != 0 ? " packable " + b->name : "";
-    for (const std::string& name : narrow) lowered += cat(" ", dtype_name(target_.element), " ", name);
+    for (const std::string& name : narrow.names) lowered += cat(" ", dtype_name(target_.element), " ", name);
+    for (const std::string& name : narrow.factors) lowered += cat(" factor ", name);
     kernel.name = kernel.pattern + "_" + sha256_hex(as_bytes(lowered)).substr(0, 12);
     if (options_.on_workload && kernel_index_.count(kernel.name) == 0) {
       options_.on_workload(
           {kernel.name, kernel.comment, flops,
            [kernel, packable, narrow, target = target_](const ScheduleParameters& p) {
-             const Kernel made = narrow_constants(scheduled(kernel, packable, {target, p}), narrow, target.element);
-             return print_kernel(made, vocabulary_of(*target.isa));
+             return print_kernel(in_memory(kernel, packable, {target, p}, narrow), vocabulary_of(*target.isa));
            }});
     }
     ScheduleOptions schedule = {target_};
@@ -377,7 +403,15 @@ class Generator {
       schedule.parameters = chosen->second;
       kernel.comment += " " + to_text(chosen->second);
     }
-    return narrow_constants(scheduled(kernel, packable, schedule), narrow, target_.element);
+    return in_memory(kernel, packable, std::move(schedule), narrow);
+  }
+
+  // Scheduled, and with buffers as memory has them.
+  static Kernel in_memory(const Kernel& kernel, const std::set<const loops::Buffer*>& packable, ScheduleOptions options,
+                          const Narrow& narrow) {
+    options.narrow.insert(narrow.names.begin(), narrow.names.end());
+    options.factors = narrow.factors;
+    return narrow_buffers(scheduled(kernel, packable, options), narrow.names, options.target.element);
   }
 
   static std::string comment(const Graph& graph, const Node& node, const std::string& pattern) {
@@ -453,8 +487,7 @@ class Generator {
     for (const auto& [id, life] : lives_) variant.values[static_cast<size_t>(id)].where.at = life.at;
     for (const auto& [id, part] : parts_.of) {
       variant.values[static_cast<size_t>(id)].where.at =
-          variant.values[static_cast<size_t>(part.whole)].where.at +
-          part.element * static_cast<int64_t>(dtype_size(graph_.value(id).type.dtype));
+          variant.values[static_cast<size_t>(part.whole)].where.at + part.element * element_bytes(id);
     }
     for (Step& step : variant.steps) {
       for (Argument& a : step.arguments) {
@@ -506,6 +539,7 @@ class Generator {
   std::optional<Uses> uses_;
   Parts parts_;
   Samples samples_;
+  std::set<ValueId> narrow_;  // values that lie in memory in the target's element type
 };
 
 }  // namespace

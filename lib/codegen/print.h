@@ -65,7 +65,14 @@ class Vocabulary {
   virtual std::string widen_real(DType from, int64_t lanes, const std::string& pointer) const {
     return cat("widen_", type_suffix(from, 1), "_", type_suffix(DType::Float32, lanes), "(", pointer, ")");
   }
-  // `sum`, on by the products of four bytes at `left` with four at `right` for each lane, or two with two of 16 bits: `depth`.
+  // A vector of float32 to floats of 16 bits in memory, which hold it but where it is to be rounded.
+  virtual std::string narrow_real(DType to, int64_t lanes, bool rounds, const std::string& pointer,
+                                  const std::string& value) const {
+    return cat("narrow_", rounds ? "round_bfloat16" : type_suffix(to, 1), "_", type_suffix(DType::Float32, lanes), "(",
+               pointer, ", ", value, ")");
+  }
+  // `sum`, on by the products of four bytes at `left` with four at `right` for each lane, or two with two of 16 bits: `depth`. Or of two
+  // floats of 16 bits with two, the second product before the first.
   virtual std::string dot(DType, int64_t /*depth*/, int64_t, const std::string&, const std::string&,
                           const std::string&) const {
     return "";

@@ -225,7 +225,8 @@ class CVocabulary : public Vocabulary {
   }
   std::string dot(DType left, int64_t depth, int64_t lanes, const std::string& sum, const std::string& x,
                   const std::string& w) const override {
-    return cat("dot", depth, "_", type_suffix(left, 1), "_i32x", lanes, "(", sum, ", ", x, ", ", w, ")");
+    return cat("dot", depth, "_", type_suffix(left, 1), left == DType::BFloat16 ? "_f32x" : "_i32x", lanes, "(", sum,
+               ", ", x, ", ", w, ")");
   }
   std::string dot_of_rows(DType left, int64_t depth, int64_t lanes, const std::string& sum, const std::string& x,
                           int64_t stride, const std::string& w) const override {

@@ -6,6 +6,7 @@
 
 #include "codegen/matrix_products.h"
 #include "codegen/print.h"
+#include "codegen/print_words.h"
 #include "codegen/rounded_quotients.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
@@ -20,75 +21,6 @@ struct Text {
   std::string code;
   bool vector = false;
 };
-
-std::string float_text(DType dtype, double value) {
-  const std::string suffix = dtype == DType::Float64 ? "" : "f";
-  if (std::isnan(value)) return dtype == DType::Float64 ? "nan_f64()" : "nan_f32()";
-  if (std::isinf(value))
-    return (value < 0 ? "-" : "") + std::string(dtype == DType::Float64 ? "inf_f64()" : "inf_f32()");
-  char buffer[64];
-  if (value == std::floor(value) && std::fabs(value) < 1e6) {
-    std::snprintf(buffer, sizeof buffer, "%.1f", value);
-  } else {
-    std::snprintf(buffer, sizeof buffer, "%a",
-                  dtype == DType::Float64 ? value : static_cast<double>(static_cast<float>(value)));
-  }
-  return (std::signbit(value) ? "(" : "") + std::string(buffer) + suffix + (std::signbit(value) ? ")" : "");
-}
-
-std::string helper_name(Op op) {
-  switch (op) {
-    case Op::Exp: return "exp";
-    case Op::Log: return "log";
-    case Op::Sqrt: return "sqrt";
-    case Op::Abs: return "abs";
-    case Op::Sin: return "sin";
-    case Op::Cos: return "cos";
-    case Op::Tan: return "tan";
-    case Op::Asin: return "asin";
-    case Op::Acos: return "acos";
-    case Op::Atan: return "atan";
-    case Op::Sinh: return "sinh";
-    case Op::Cosh: return "cosh";
-    case Op::Tanh: return "tanh";
-    case Op::Asinh: return "asinh";
-    case Op::Acosh: return "acosh";
-    case Op::Atanh: return "atanh";
-    case Op::Erf: return "erf";
-    case Op::Silu: return "silu";
-    case Op::Floor: return "floor";
-    case Op::Ceil: return "ceil";
-    case Op::RoundEven: return "round_even";
-    case Op::RoundBFloat16: return "round_bfloat16";
-    case Op::RoundFloat16: return "round_float16";
-    case Op::IsNan: return "is_nan";
-    case Op::IsInf: return "is_inf";
-    case Op::Min: return "min";
-    case Op::Max: return "max";
-    case Op::Pow: return "pow";
-    case Op::TruncMod: return "trunc_mod";
-    default: return "";
-  }
-}
-
-std::string infix(Op op) {
-  switch (op) {
-    case Op::Add: return "+";
-    case Op::Sub: return "-";
-    case Op::Mul: return "*";
-    case Op::Div: return "/";
-    case Op::And: return "&";
-    case Op::Or: return "|";
-    case Op::Xor: return "^";
-    case Op::ShiftLeft: return "<<";
-    case Op::ShiftRight: return ">>";
-    case Op::Eq: return "==";
-    case Op::Ne: return "!=";
-    case Op::Lt: return "<";
-    case Op::Le: return "<=";
-    default: return "";
-  }
-}
 
 class Printer {
  public:
@@ -278,14 +210,20 @@ class Printer {
   }
 
   // sum[lane] += x[v] * w[lane][v] over four bytes, or two with w of 16 bits, in one go; or x[v][lane] * w[lane][v] over up to four
-  // bytes, of four. False where the loop is none of these or the language has no word for it.
+  // bytes, of four; or, from the last to the first, x[v] * w[lane][v] over two floats of 16 bits. False where the loop is none of these
+  // or the language has no word for it.
   bool dot_product(const Stmt& s) {
     const Stmt& add = s->children[0];
-    if (lane_.empty() || s->extent > 4 || add->kind != StmtKind::Store || add->value->op != Op::Add) return false;
-    const Expr &sum = add->value->args[0], &product = add->value->args[1];
+    if (lane_.empty() || s->extent > 4 || add->kind != StmtKind::Store) return false;
+    const bool fused = add->value->op == Op::Fma;
+    if (!fused && (add->value->op != Op::Add || add->value->args[1]->op != Op::Mul)) return false;
+    const Expr& sum = add->value->args[fused ? 2 : 0];
+    const std::vector<Expr> factors =
+        fused ? std::vector<Expr>(add->value->args.begin(), add->value->args.begin() + 2) : add->value->args[1]->args;
     const auto registers = registers_.find(add->buffer.get());
-    if (registers == registers_.end() || sum->op != Op::Load || sum->buffer != add->buffer || product->op != Op::Mul)
-      return false;
+    if (registers == registers_.end() || sum->op != Op::Load || sum->buffer != add->buffer) return false;
+    const DType wide = add->buffer->dtype;
+    const int64_t begin = wide == DType::Float32 ? s->extent - 1 : 0;  // the turn that reads the first of each factor
     Ranges ranges = ranges_;
     ranges[lane_] = {0, lanes_ - 1};
     ranges[s->variable] = {0, s->extent - 1};
@@ -293,24 +231,29 @@ class Printer {
     DType types[2];
     int64_t along[2] = {0, 0}, across[2] = {0, 0};
     for (const size_t side : {0, 1}) {
-      const Expr& factor = product->args[side];
-      if (factor->op != Op::Cast || factor->dtype != DType::Int32 || factor->args[0]->op != Op::Load) return false;
+      const Expr& factor = factors[side];
+      if (factor->op != Op::Cast || factor->dtype != wide || factor->args[0]->op != Op::Load) return false;
       const Expr& read = factor->args[0];
       const Expr offset = simplify(flat_offset(*read->buffer, read->args), ranges);
       if (!linear_coefficient(offset, s->variable, ranges, &along[side]) ||
           !linear_coefficient(offset, lane_, ranges, &across[side]))
         return false;
-      const Expr zero = constant_int(DType::Int64, 0);
-      first[side] = simplify(substitute(offset, {{s->variable, zero}, {lane_, zero}}), ranges_);
+      first[side] = simplify(substitute(offset, {{s->variable, constant_int(DType::Int64, begin)},
+                                                 {lane_, constant_int(DType::Int64, 0)}}),
+                             ranges_);
       types[side] = read->buffer->dtype;
     }
-    if (types[0] != DType::Int8 && types[0] != DType::UInt8) return false;
+    const bool bytes = is_byte(types[0]), floats = types[0] == DType::BFloat16 && types[1] == DType::BFloat16;
+    if (!bytes && !floats) return false;
     const std::string name = register_name(*add->buffer, registers->second, add->indices),
-                      x = pointer(*product->args[0]->args[0]->buffer, first[0]),
-                      w = pointer(*product->args[1]->args[0]->buffer, first[1]);
+                      x = pointer(*factors[0]->args[0]->buffer, first[0]),
+                      w = pointer(*factors[1]->args[0]->buffer, first[1]);
     std::string text;
-    if (across[0] == 0 && along[0] == 1 && along[1] == 1 && across[1] == s->extent &&
-        types[1] == (s->extent == 4 ? DType::Int8 : DType::Int16) && s->extent % 2 == 0) {
+    if (floats) {
+      if (s->extent == 2 && across[0] == 0 && along[0] == -1 && along[1] == -1 && across[1] == 2)
+        text = words_.dot(types[0], s->extent, lanes_, name, x, w);
+    } else if (across[0] == 0 && along[0] == 1 && along[1] == 1 && across[1] == s->extent &&
+               types[1] == (s->extent == 4 ? DType::Int8 : DType::Int16) && s->extent % 2 == 0) {
       text = words_.dot(types[0], s->extent, lanes_, name, x, w);
     } else if (across[0] == 1 && along[1] == 1 && across[1] == 4 && types[1] == DType::Int8) {
       text = words_.dot_of_rows(types[0], s->extent, lanes_, name, x, along[0], w);
@@ -409,6 +352,7 @@ class Printer {
     const Buffer& buffer = *s->buffer;
     auto found = registers_.find(&buffer);
     if (found == registers_.end() && narrows(s)) return assign_bytes(s);
+    if (found == registers_.end() && is_narrow(buffer.dtype) && !lane_.empty()) return assign_narrow(s);
     if (found == registers_.end() && is_byte(buffer.dtype) && lane_dependent(s->value)) return assign_lanes(s);
     Text value = print(s->value);
     if (found != registers_.end()) {
@@ -479,6 +423,35 @@ class Printer {
     line("}");
   }
 
+  // Floats of 16 bits, which vectors of float32 are stored as.
+  void assign_narrow(const Stmt& s) {
+    const Buffer& buffer = *s->buffer;
+    const bool rounds = s->value->args[0]->op == Op::RoundBFloat16;
+    const Text value = print(rounds ? s->value->args[0]->args[0] : s->value->args[0]);
+    const Expr offset = offset_of(buffer, s->indices);
+    Ranges ranges = ranges_;
+    ranges[lane_] = {0, lanes_ - 1};
+    int64_t step = 0;
+    if (linear_coefficient(offset, lane_, ranges, &step) && step == 1) {
+      line(words_.narrow_real(buffer.dtype, lanes_, rounds, pointer(buffer, at_lane(offset, 0)),
+                              splat(value, DType::Float32)) +
+           ";");
+      return;
+    }
+    line("{");
+    ++depth_;
+    line("const " + type_suffix(DType::Float32, lanes_) + " value = " + splat(value, DType::Float32) + ";");
+    for (int64_t i = 0; i < lanes_; ++i)
+      line(buffer.name + "[" + print(at_lane(offset, i)).code +
+           "] = " + narrowed(buffer.dtype, rounds, words_.lane("value", i)) + ";");
+    --depth_;
+    line("}");
+  }
+
+  static std::string narrowed(DType to, bool rounds, const std::string& value) {
+    return cat("narrow_", rounds ? "round_bfloat16" : type_suffix(to, 1), "_f32(", value, ")");
+  }
+
   // Bytes of which there are no vectors, one by one.
   void assign_lanes(const Stmt& s) {
     const Expr offset = offset_of(*s->buffer, s->indices);
@@ -489,7 +462,7 @@ class Printer {
   }
 
   static bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
-  // A float that only memory holds: constants of narrow_constants().
+  // A float that only memory holds: that of narrow_buffers().
   static bool is_narrow(DType dtype) { return dtype == DType::BFloat16 || dtype == DType::Float16; }
 
   // A conversion that vectors have: of bytes side by side and of rounded numbers to int32, of int32 to float32, of narrow floats
@@ -637,6 +610,10 @@ class Printer {
       case Op::Cast:
         if (is_narrow(e->args[0]->dtype))
           return {cat("widen_", type_suffix(e->args[0]->dtype, 1), "_f32(", print(e->args[0]).code, ")")};
+        if (is_narrow(e->dtype)) {
+          const bool rounds = e->args[0]->op == Op::RoundBFloat16;
+          return {narrowed(e->dtype, rounds, print(rounds ? e->args[0]->args[0] : e->args[0]).code)};
+        }
         return {"((" + words_.scalar_type(e->dtype) + ")" + print(e->args[0]).code + ")"};
       case Op::Neg: {
         const Text a = print(e->args[0]);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "codegen/dot_products.h"
 #include "codegen/print.h"
 
 namespace dnn::codegen {
@@ -75,6 +76,10 @@ std::string support(Language language, int64_t lanes, const Words& w) {
 // One by one, as C99 has it.
 constexpr std::string_view kWidenBFloat16 =
     "static inline float widen_bf16_f32(uint16_t x) { return from_bits_f32((uint32_t)x << 16); }\n";
+// A number that fits keeps its bits.
+constexpr std::string_view kNarrowBFloat16 =
+    "static inline uint16_t narrow_bf16_f32(float x) { return (uint16_t)(bits_f32(x) >> 16); }\n"
+    "#define narrow_round_bfloat16_f32(x) narrow_bf16_f32(round_bfloat16_f32(x))\n";
 constexpr std::string_view kWidenFloat16 =
     R"(static inline float widen_f16_f32(uint16_t x) { const uint32_t s = (uint32_t)(x & 0x8000u) << 16, m = x & 0x7fffu; if (m >= 0x400u) return from_bits_f32(s | ((m << 13) + (m >= 0x7c00u ? 0x70000000u : 0x38000000u))); return s ? -((float)m * 0x1p-24f) : (float)m * 0x1p-24f; }
 )";
@@ -119,6 +124,37 @@ std::string widen_vector(const std::string& from, int64_t lanes) {
                     " << 16); }\n#else\n", open, loop, "#endif\n");
 }
 
+// Vectors to memory. To round takes an instruction of AVX512-BF16, for which compilers have words of their own and, later, types.
+std::string narrow_vector(int64_t lanes, bool rounds) {
+  const std::string v = type_suffix(DType::Float32, lanes), n = std::to_string(lanes);
+  const auto open = [&](const char* name) {
+    return cat("static inline void narrow_", name, "_", v, "(uint16_t* y, ", v, " x) { ");
+  };
+  const std::string words = cat("const ", v, "_bits b = (", v, "_bits)x >> 16; "),
+                    copy = "__builtin_memcpy(y, &r, sizeof r); }\n", vector = " __attribute__((vector_size(",
+                    half = cat(vector, lanes * 2, ")));\n"),
+                    loop = cat(open("bf16"), words, "for (int i = 0; i < ", n, "; ++i) y[i] = (uint16_t)b[i]; }\n");
+  std::string text = loop;
+  if (lanes >= 8)
+    text = cat("#if defined(__clang__)\ntypedef uint16_t u16x", n, "_narrowed", half, open("bf16"), words, "const u16x",
+               n, "_narrowed r = __builtin_convertvector(b, u16x", n, "_narrowed); ", copy,
+               "#elif defined(__AVX512VL__)\ntypedef int16_t i16x", n, "_narrowed", half, "typedef int32_t i32x", n,
+               "_wide", vector, lanes * 4, ")));\n", open("bf16"), words, "const i16x", n,
+               "_narrowed r = __builtin_ia32_pmovdw", lanes * 32, "_mask((i32x", n, "_wide)b, (i16x", n,
+               "_narrowed){0}, -1); ", copy, "#else\n", loop, "#endif\n");
+  if (!rounds) return text;
+  const std::string plain = cat(open("round_bfloat16"), "narrow_bf16_", v, "(y, round_bfloat16_", v, "(x)); }\n");
+  if (lanes != 16) return text + plain;
+  return cat(
+      text,
+      "#if defined(__AVX512BF16__) && defined(__clang__)\n#if __clang_major__ >= 16\ntypedef __bf16 bf16x16_narrowed",
+      half, "#else\ntypedef int16_t bf16x16_narrowed", half, "#endif\n", open("round_bfloat16"),
+      "const bf16x16_narrowed r = __builtin_ia32_cvtneps2bf16_512_mask(x, (bf16x16_narrowed){0}, -1); ", copy,
+      "#elif defined(__AVX512BF16__)\n", open("round_bfloat16"),
+      "const __typeof__(__builtin_ia32_cvtneps2bf16_v16sf(x)) r = __builtin_ia32_cvtneps2bf16_v16sf(x); ", copy,
+      "#else\n", plain, "#endif\n");
+}
+
 }  // namespace
 
 std::string reduced_floats(const std::string& kernels, Language language, int64_t lanes) {
@@ -127,6 +163,9 @@ std::string reduced_floats(const std::string& kernels, Language language, int64_
   std::string text;
   if (occurs("round_bfloat16_" + words.suffix + "(")) text += with_words(kRoundBFloat16, words);
   if (occurs("round_float16_" + words.suffix + "(")) text += with_words(kRoundFloat16, words);
+  const bool rounds = occurs(cat("narrow_round_bfloat16_", words.suffix, "("));
+  if (language == Language::C && (rounds || occurs(cat("narrow_bf16_", words.suffix, "("))))
+    text += lanes == 1 ? std::string(kNarrowBFloat16) : narrow_vector(lanes, rounds);
   for (const char* from : {"bf16", "f16"}) {
     // Vectors without an instruction for it go through the scalars'.
     if (language == Language::C && lanes == 1 && occurs(cat("widen_", from, "_f32")))
@@ -134,14 +173,17 @@ std::string reduced_floats(const std::string& kernels, Language language, int64_
     if (language == Language::C && lanes > 1 && occurs(cat("widen_", from, "_", words.suffix, "(")))
       text += widen_vector(from, lanes);
   }
-  return text.empty() ? text : support(language, lanes, words) + text;
+  if (language == Language::C && lanes > 1) text += dot_products(kernels, lanes);
+  // Dot products without an instruction read scalars.
+  const bool scalars = language == Language::C && lanes == 1 && occurs("dot2_bf16_f32x");
+  return text.empty() && !scalars ? text : support(language, lanes, words) + text;
 }
 
-Kernel narrow_constants(const Kernel& kernel, const std::vector<std::string>& names, DType dtype) {
+Kernel narrow_buffers(const Kernel& kernel, const std::vector<std::string>& names, DType dtype) {
   std::map<std::string, BufferRef> narrow;
   Kernel result = kernel;
   for (BufferRef& argument : result.arguments) {
-    if (std::find(names.begin(), names.end(), argument->name) == names.end()) continue;
+    if (argument->dtype == dtype || std::find(names.begin(), names.end(), argument->name) == names.end()) continue;
     auto twin = std::make_shared<Buffer>(*argument);
     twin->dtype = dtype;
     narrow[twin->name] = twin;
@@ -152,17 +194,16 @@ Kernel narrow_constants(const Kernel& kernel, const std::vector<std::string>& na
     const auto found = b->scope == Scope::Global ? narrow.find(b->name) : narrow.end();
     return found == narrow.end() ? nullptr : found->second;
   };
-  const std::function<Stmt(const Stmt&)> prefetches = [&](const Stmt& s) -> Stmt {
-    if (s->kind == StmtKind::Prefetch) {
-      const BufferRef twin = twin_of(s->buffer);
-      return twin == nullptr ? s : prefetch(twin, s->indices, s->value, s->fetch);
-    }
+  const std::function<Stmt(const Stmt&)> statements = [&](const Stmt& s) -> Stmt {
+    const BufferRef twin = s->buffer == nullptr ? nullptr : twin_of(s->buffer);
+    if (s->kind == StmtKind::Prefetch && twin != nullptr) return prefetch(twin, s->indices, s->value, s->fetch);
+    if (s->kind == StmtKind::Store && twin != nullptr) return store(twin, s->indices, cast(dtype, s->value));
     if (s->children.empty()) return s;
     std::vector<Stmt> children;
-    for (const Stmt& child : s->children) children.push_back(prefetches(child));
+    for (const Stmt& child : s->children) children.push_back(statements(child));
     return rebuild(*s, std::move(children));
   };
-  result.body = rewrite_expressions(prefetches(result.body), [&](const Expr& e) {
+  result.body = rewrite_expressions(statements(result.body), [&](const Expr& e) {
     const BufferRef twin = e->op == Op::Load ? twin_of(e->buffer) : nullptr;
     return twin == nullptr ? e : cast(DType::Float32, load(twin, e->args));
   });

@@ -2,6 +2,7 @@
 // names, asks what may be done, and applies the steps of loops/steps.h; its parameters are data.
 #pragma once
 #include <set>
+#include <string>
 
 #include "codegen/parameters.h"
 #include "loops/ir.h"
@@ -13,6 +14,9 @@ namespace dnn::codegen {
 struct ScheduleOptions {
   Target target;
   ScheduleParameters parameters = {};  // for the kernel at hand
+  // Its float32 buffers, by name, that memory has in the 16 bits of the target's element type, and constants that hold such numbers alone,
+  // so that a schedule may give them that type.
+  std::set<std::string> narrow = {}, factors = {};
 };
 
 // Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the

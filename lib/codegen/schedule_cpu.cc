@@ -1,6 +1,7 @@
 // CPU schedules: vector loops over contiguous elements, register tiles for reductions, parallel outer loops.
 #include <algorithm>
 
+#include "codegen/dot_products.h"
 #include "codegen/fetch_ahead.h"
 #include "codegen/guards.h"
 #include "codegen/halve_tasks.h"
@@ -19,9 +20,12 @@ namespace {
 
 using namespace loops;
 
+// What is read keeps its type.
 Stmt replace_buffer(const Stmt& stmt, const Buffer* from, const BufferRef& to) {
-  return rewrite_expressions(
-      stmt, [&](const Expr& e) { return e->op == Op::Load && e->buffer.get() == from ? load(to, e->args) : e; });
+  return rewrite_expressions(stmt, [&](const Expr& e) {
+    if (e->op != Op::Load || e->buffer.get() != from) return e;
+    return to->dtype == from->dtype ? load(to, e->args) : cast(from->dtype, load(to, e->args));
+  });
 }
 
 // Elements of a block, which vector loops run over: in as many registers as they take, but no more than so many bytes.
@@ -143,14 +147,18 @@ class CpuSchedule {
   }
 
   // Gives constants that v indexes a layout in which v's blocks of `width` lie innermost, padded to whole blocks, and one
-  // block after the other, so that what a tile reads lies together.
-  void pack_constants(const std::string& v, int64_t width, const std::string& inner = "", int64_t inner_width = 1) {
+  // block after the other, so that what a tile reads lies together. Of the factors of dot products pairs along `pairs` lie within these
+  // blocks, in 16 bits.
+  void pack_constants(const std::string& v, int64_t width, const std::string& inner = "", int64_t inner_width = 1,
+                      const std::string& pairs = "") {
     for (const Access& access : accesses(body_)) {
       if (packable_.count(access.buffer.get()) == 0 || !access.buffer->layout.row_major()) continue;
+      const bool dots = !pairs.empty() && access.buffer.get() == factor_;
       loops::Layout layout;
-      for (const auto& [name, block] : {std::pair(inner, inner_width), std::pair(v, width)}) {
+      for (const auto& [name, block] : {std::pair(inner, dots ? inner_width / kPair : inner_width), std::pair(v, width),
+                                        std::pair(dots ? pairs : "", kPair)}) {
         for (size_t axis = 0; axis < access.indices.size(); ++axis) {
-          if (access.indices[axis]->op != Op::Variable || access.indices[axis]->name != name) continue;
+          if (access.indices[axis]->op != Op::Variable || access.indices[axis]->name != name || block == 1) continue;
           layout.block(static_cast<int>(axis), block);
           if (name == v && axis > 0) layout.order(order_of_reading(access.indices, v));
         }
@@ -161,6 +169,7 @@ class CpuSchedule {
       }
       auto packed = std::make_shared<Buffer>(*access.buffer);
       packed->layout = layout;
+      if (dots) packed->dtype = options_.target.element;
       packed_.insert(packed.get());
       replace(access.buffer.get(), packed);
     }
@@ -214,7 +223,8 @@ class CpuSchedule {
     const int64_t channels = loop_extent(body_, "c");
     const bool blocks = level().chunk && blocked("c") && channels >= lanes();
     const int64_t m = loop_extent(body_, "m"), panel = kPanel * lanes();
-    pack_constants("m", m % panel == 0 ? panel : lanes(), blocks ? "c" : "", blocks ? lanes() : 1);
+    const bool dots = finds_pairs("m", "c");
+    pack_constants("m", m % panel == 0 ? panel : lanes(), blocks ? "c" : "", blocks ? lanes() : 1, dots ? "c" : "");
     if (blocks) {
       body_ = split(body_, "c", lanes());
       body_ = at_loop(body_, "c_o", [&](const Stmt& l) {
@@ -225,6 +235,9 @@ class CpuSchedule {
         return loop(l->variable, l->extent, reorder(l->children[0], order), l->loop);
       });
     }
+    if (dots && blocks) body_ = in_pairs(in_pairs(body_, "c_i"), "c_t");
+    if (dots && !blocks) body_ = in_pairs(body_, "c");
+    const std::string depth = dots ? "c_i_o" : "c_i";  // of blocks, the innermost loop but for pairs
     const bool half = blocks && ends_in_half(column);
     std::vector<std::string> vectors;
     if (half) {
@@ -234,7 +247,7 @@ class CpuSchedule {
     }
     const int64_t wide = loop_extent(body_, "m_o");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
-    const bool few = blocks && few_products(channels);
+    const bool few = blocks && !dots && few_products(channels);
     const bool shared = blocks && !few && shares_input(column, wide);
     // Not in shared tiles, which take up to 1.1 of the time then (measured; why was not shown).
     if (level().reassociate && !shared) body_ = start_sums(body_, column);
@@ -249,7 +262,7 @@ class CpuSchedule {
     // spelt out; a wide tile would leave it no registers for that.
     const std::string tap = "k" + column.substr(1);
     const int64_t taps = loop_extent(body_, tap);
-    const bool image = !blocks && channels < lanes() && taps > 1 && taps <= kMostSpeltTaps;
+    const bool image = !blocks && !dots && channels < lanes() && taps > 1 && taps <= kMostSpeltTaps;
     const int64_t accumulators = image ? kImageTile : shared ? kSharedTile : half || few ? kNarrow * across : 0;
     register_tile(column, vectors, across > 1 ? "m_o_i" : "", across, accumulators / across);
     if (image) {
@@ -261,8 +274,8 @@ class CpuSchedule {
                             chunks().nearest_from < INT64_MAX ? loops::Fetch::First : loops::Fetch::Second);
     }
     if (blocks) even_tasks(loop_extent(body_, "o0_i") > 0 ? "o0_i" : "o0");
-    if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, "c_i");
-    if (blocks) body_ = skip_border(body_, "c_i");
+    if (fetches() && (carried_ || !next_group_.empty())) fetch(carried_ ? chunks_ : next_group_, next_group_, depth);
+    if (blocks) body_ = skip_border(body_, depth);
   }
 
   // Whether each element of a pointwise convolution is so few products that storing it in order, block by block, counts more than reading the
@@ -301,7 +314,8 @@ class CpuSchedule {
     const auto extent = [&](const std::string& v) { return std::max<int64_t>(1, loop_extent(body_, v)); };
     const std::string groups = across > 1 ? "m_o_o" : "m_o";
     const int64_t blocks = extent("c_o"), rows = extent("o0"), columns = extent("o1");
-    const int64_t block_bytes = extent("k0") * extent("k1") * lanes() * lanes() * across * bytes();
+    const int64_t block_bytes =
+        extent("k0") * extent("k1") * lanes() * lanes() * across * (factor_ != nullptr ? bytes() / kPair : bytes());
     int64_t chunk = 1, height = rows;
     for (int64_t n = 2; n <= blocks && n * block_bytes <= chunk_bytes(); ++n) chunk = blocks % n == 0 ? n : chunk;
     for (int64_t n = rows; n >= 1; --n) {
@@ -319,7 +333,8 @@ class CpuSchedule {
     const std::string rows_loop = height < rows ? "o0_i" : "o0";
     if (height < rows) body_ = split(body_, "o0", height);
     // A result whose channels do not lie together would be gathered and scattered for each chunk.
-    const bool carry = chunk_bytes() > 0 && height * columns >= kFewPositions && output()->layout.block_of(1) > 1;
+    const bool carry =
+        chunk_bytes() > 0 && height * columns >= kFewPositions && output()->layout.block_of(1) > 1 && holds_sums();
     if (chunk < blocks && carry && can_carry_sums(body_, rows_loop, "c_o")) {
       if (chunk > 1) body_ = split(body_, "c_o", chunk);
       chunks_ = chunk > 1 ? "c_o_o" : "c_o";
@@ -331,6 +346,18 @@ class CpuSchedule {
     if (height < rows && rows_first && nest_holds(groups, "o0_o")) body_ = move_inside(groups, "o0_o");
     next_group_ = height == rows || rows_first ? groups : "";
     if (chunks_.empty() && height > 1) chunks_ = rows_loop;
+  }
+
+  // Whether sums may wait in the output, which in 16 bits would round them.
+  bool holds_sums() const { return options_.narrow.count(output()->name) == 0; }
+
+  // Whether dot products may take pairs along k, where v runs over vectors; then they have factor_.
+  bool finds_pairs(const std::string& v, const std::string& k) {
+    if (options_.target.uses_dot())
+      factor_ = factor_of_pairs(body_, v, k, options_.narrow, [&](const Buffer& b) {
+        return options_.factors.count(b.name) != 0 && packable_.count(&b) != 0 && b.layout.row_major();
+      });
+    return factor_ != nullptr;
   }
 
   // Positions of the output that a task should have at least, so that it pays to read the weights for it, when there are as
@@ -390,7 +417,10 @@ class CpuSchedule {
   void matmul() {
     const int64_t panel = kPanel * lanes();
     const bool panels = loop_extent(body_, "i") >= 2 && loop_extent(body_, "j") % panel == 0;
-    pack_constants("j", panels ? panel : lanes());
+    const bool dots = finds_pairs("j", "k");
+    pack_constants("j", panels ? panel : lanes(), "", 1, dots ? "k" : "");
+    if (dots) body_ = in_pairs(body_, "k");
+    const std::string depth = dots ? "k_o" : "k";  // of the reduction, but for pairs
     // Where columns are left over, the rows must go inside before these are split off; then only what is around makes tasks.
     if (!room_for_padding(body_, "j", lanes()) && nest_holds("i", "j") && tasks_around("i") > 1)
       body_ = move_inside("i", "j");
@@ -405,12 +435,12 @@ class CpuSchedule {
       const std::string columns = across > 1 ? "j_o_o" : "j_o";
       if (nest_holds("i", columns)) body_ = move_inside("i", columns);
       const bool streamed = nest_holds(columns, "i");  // else each tile of rows goes through all columns
-      if (level().chunk && streamed) carry_depth(across, columns);
+      if (level().chunk && streamed) carry_depth(depth, across, columns);
       register_tile("i", vectors, across > 1 ? "j_o_i" : "", across);
       if (carried_) even_tasks(loop_extent(body_, "i_o") > 0 ? "i_o" : "i");
       const std::string groups = shared_chunk_.empty() ? columns : columns + "_o";
-      if (carried_ && fetches()) fetch(chunks_, groups, in_few_rows("k_i", across));
-      if (!carried_ && streamed && fetches()) fetch(columns, columns, in_few_rows("k", across));
+      if (carried_ && fetches()) fetch(chunks_, groups, in_few_rows(depth + "_i", across));
+      if (!carried_ && streamed && fetches()) fetch(columns, columns, in_few_rows(depth, across));
       rest_in_last_turn();
       return;
     }
@@ -484,15 +514,15 @@ class CpuSchedule {
   }
 
   // The depth in chunks whose part of the right-hand matrix stays in the first cache over all rows.
-  void carry_depth(int64_t across, const std::string& columns) {
-    const int64_t depth = loop_extent(body_, "k"), most = product_chunk_bytes() / (across * lanes() * bytes());
+  void carry_depth(const std::string& k, int64_t across, const std::string& columns) {
+    const int64_t depth = loop_extent(body_, k), most = product_chunk_bytes() / (across * lanes() * bytes());
     int64_t chunk = 0;
-    if (tasks_around("i") < processor().least_tasks / 2) return;  // the rows are tasks, too
+    if (tasks_around("i") < processor().least_tasks / 2 || !holds_sums()) return;  // the rows are tasks, too
     for (int64_t n = most; n * 2 > most && chunk == 0; --n) chunk = depth % n == 0 ? n : 0;
-    if (chunk == 0 || chunk == depth || !can_carry_sums(body_, "i", "k")) return;
+    if (chunk == 0 || chunk == depth || !can_carry_sums(body_, "i", k)) return;
     const std::string within = share_chunk(columns);
-    body_ = split(body_, "k", chunk);
-    chunks_ = "k_o";
+    body_ = split(body_, k, chunk);
+    chunks_ = k + "_o";
     body_ = carry_sums(body_, within, chunks_);
     carried_ = true;
   }
@@ -726,6 +756,7 @@ class CpuSchedule {
   const ScheduleOptions& options_;
   DType dtype_;
   bool carried_ = false;
+  const Buffer* factor_ = nullptr;  // the constant factor of dot products
   std::set<const Buffer*> packed_;  // that pack_constants() has made
   std::string chunks_;              // the loop that is not for tasks any more, if any
   std::string next_group_;    // the loop to whose next turn a convolution goes on after a chunk, "" where it is none

@@ -13,8 +13,8 @@
 
 namespace dnn {
 
-std::vector<std::string> default_isas() {
-  const std::vector<std::string> here = supported_isas();
+std::vector<std::string> default_isas(DType element) {
+  const std::vector<std::string> here = supported_isas(element);
   std::vector<std::string> isas = {here.front()};
   if (here.back() != isas[0]) isas.push_back(here.back());
   return isas;
@@ -69,14 +69,18 @@ std::vector<Target> targets_of(const CompileOptions& options) {
   const Backend* backend = backend_of_device(options.device);
   const Language language = backend == nullptr ? Language::None : backend->language;
   const std::string processor = processor_of(options);
+  const DType element = options.element == DType::Float32 ? level_of(options.opt).precision : options.element;
   std::vector<const Isa*> isas;
   if (backend != nullptr && backend->builds_here) {
-    for (const std::string& name : options.isas.empty() ? default_isas() : options.isas)
-      isas.push_back(&isa_named(language, name));
+    for (const std::string& name : options.isas.empty() ? default_isas(element) : options.isas) {
+      const Isa& isa = isa_named(language, name);
+      if (isa.computes(element)) isas.push_back(&isa);
+    }
+    if (isas.empty())
+      fail_usage(join(options.isas), " is for networks in another precision; choose from ", join(known_isas(element)));
   } else {
     isas = isas_of(language, backend != nullptr && processor == kGpu);
   }
-  const DType element = options.element == DType::Float32 ? level_of(options.opt).precision : options.element;
   std::vector<Target> targets;
   for (const Isa* isa : isas) targets.push_back(make_target(*isa, processor, options.opt, element));
   return targets;
@@ -87,7 +91,8 @@ namespace {
 // What passes look at in a target, but for the speeds of its processor: for those alone they are not run again. It would double their
 // time, and the fallback for older processors would have weights of its own where Winograd pays there and not here.
 bool passes_tell_apart(const Target& a, const Target& b) {
-  return a.backend() != b.backend() || a.isa->gpu != b.isa->gpu || a.level != b.level || a.element != b.element;
+  return a.backend() != b.backend() || a.isa->gpu != b.isa->gpu || a.level != b.level || a.element != b.element ||
+         a.uses_dot() != b.uses_dot();
 }
 
 std::vector<std::vector<Target>> groups_of(const std::vector<Target>& targets) {
@@ -151,7 +156,7 @@ void drop_needless(std::vector<Variant>& variants) {
   for (const Variant& variant : variants) {
     const Isa* own = row(variant);
     const bool plainer = std::any_of(variants.begin(), variants.end(), [&](const Variant& v) {
-      return row(v)->architecture == own->architecture && row(v) < own;
+      return row(v)->architecture == own->architecture && row(v)->vector_bytes == own->vector_bytes && row(v) < own;
     });
     if (plainer && !asks(variant, *own)) needless.push_back(own->name);
   }

@@ -51,8 +51,8 @@ PassOptions pass_options(const CompileOptions& options);
 // The compilers that such a package's code is made by, by name and version; one for each architecture.
 std::string compilers_of(const std::vector<Target>& targets, const BuildOptions& options);
 
-// Instruction sets a package gets by default: the plain fallback and the best of this processor.
-std::vector<std::string> default_isas();
+// Instruction sets a package gets by default: the plain fallback and the best of this processor for networks computed in `element`.
+std::vector<std::string> default_isas(DType element = DType::Float32);
 
 // The element type of that name, "bfloat16" or "bf16", in each tool; Undefined for none.
 DType precision_named(std::string_view text);

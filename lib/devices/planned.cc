@@ -168,12 +168,13 @@ Tensor PlannedSession::fetch(ValueId id) {
   }
   const Shape shape = value.type.fixed_shape();
   const loops::Layout layout = loops::Layout::parse(place(id).layout);
-  Tensor packed(value.type.dtype, {layout.element_count(shape)});
+  Tensor packed(stored_type(id), {layout.element_count(shape)});
   finish();
   move(id, packed.size_bytes(), [&, to = packed.mutable_bytes()](int64_t at, size_t offset, size_t bytes) {
     read_arena(at, to + offset, bytes);
   });
-  return layout.row_major() ? packed.reshaped(shape) : loops::unpack(packed, shape, layout);
+  const Tensor unpacked = layout.row_major() ? packed.reshaped(shape) : loops::unpack(packed, shape, layout);
+  return unpacked.dtype() == value.type.dtype ? unpacked : convert(unpacked, value.type.dtype);
 }
 
 void PlannedSession::interpret_step(const Step& step) {
@@ -211,6 +212,7 @@ void PlannedSession::store(ValueId id, Tensor tensor) {
     write_output(at);
   } else if (where.kind == Argument::Kind::Arena || where.kind == Argument::Kind::Sample) {
     const loops::Layout layout = loops::Layout::parse(place(id).layout);
+    if (stored_type(id) != tensor.dtype()) tensor = convert(tensor, stored_type(id));
     const Tensor packed = layout.row_major() ? std::move(tensor) : loops::pack(tensor, layout);
     move(id, packed.size_bytes(), [&, from = packed.bytes().data()](int64_t at, size_t offset, size_t bytes) {
       write_arena(at, from + offset, bytes);

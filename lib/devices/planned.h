@@ -57,6 +57,9 @@ class PlannedSession : public Session {
   void store(ValueId id, Tensor tensor);
   void interpret_step(const Step& step);
   const Placement& place(ValueId id) const { return variant_->values[static_cast<size_t>(id)]; }
+  DType stored_type(ValueId id) const {
+    return place(id).dtype == DType::Undefined ? graph().value(id).type.dtype : place(id).dtype;
+  }
 
   const std::vector<Tensor>* inputs_ = nullptr;
   std::vector<Tensor> outputs_, slots_;

@@ -80,7 +80,7 @@ OpenOptions open_options(const NetworkOptions& o) {
   open.compile.opt = o.device.framework() != nullptr ? 0 : static_cast<int>(level);
   open.compile.pass_changes = with_arithmetic(o.passes, arithmetic_named(o.arithmetic.value_or("onnx")));
   const RemoteFacts* there = o.device.is_remote() ? &o.device.remote()->facts() : nullptr;
-  const std::vector<std::string>& known = there == nullptr ? known_isas() : there->isas;
+  const std::vector<std::string> known = there == nullptr ? known_isas(open.compile.element) : there->isas;
   if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())
     fail_usage("--isa ", o.isa, ": choose from ", join(known));
   const Backend* backend = backend_of_device(open.compile.device);
@@ -89,7 +89,9 @@ OpenOptions open_options(const NetworkOptions& o) {
   // What is compiled to be run here needs no kernels for other processors.
   if (o.isa.empty() && builds_here) open.compile.processor = there == nullptr ? processor_kind() : there->processor;
   if (o.device.on_gpu()) open.compile.processor = kGpu;
-  open.compile.isas = {!o.isa.empty() ? o.isa : there == nullptr ? supported_isas().back() : best_of(there->isas)};
+  open.compile.isas = {!o.isa.empty()     ? o.isa
+                       : there == nullptr ? supported_isas(open.compile.element).back()
+                                          : best_of(there->isas)};
   open.shapes = o.shapes;
   open.batch = o.batch.value_or(1);
   if (open.batch < 1) fail_usage("--batch ", open.batch, " is less than 1");

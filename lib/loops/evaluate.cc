@@ -342,7 +342,7 @@ class Evaluator {
     return value;
   }
 
-  // Floats of 16 bits, which only constants have, are widened at once.
+  // Floats of 16 bits, which only memory has, are widened at once.
   static Value read(const Storage& storage, int64_t offset) {
     const DType dtype = storage.buffer->dtype;
     const std::byte* at = storage.data + static_cast<size_t>(offset) * dtype_size(dtype);
@@ -463,6 +463,8 @@ class Evaluator {
 
   static Value cast_value(DType from, DType to, Value a) {
     if ((from == DType::BFloat16 || from == DType::Float16) && to == DType::Float32) return a;
+    if (from == DType::Float32 && to == DType::BFloat16) return {.i = BFloat16(a.f32).bits};
+    if (from == DType::Float32 && to == DType::Float16) return {.i = Half(a.f32).bits};
     if (!has_arithmetic(from) || !has_arithmetic(to))
       fail_internal("loop IR: no cast from ", dtype_name(from), " to ", dtype_name(to));
     if (is_float(from)) {

@@ -118,7 +118,7 @@ Expr fma(Expr a, Expr b, Expr c) {
 
 Expr cast(DType dtype, Expr a) {
   if (a->dtype == dtype && !a->literal) return a;
-  if (a->op == Op::Constant) {
+  if (a->op == Op::Constant && has_arithmetic(dtype)) {  // memory of others is written by a conversion
     const double value = is_float(a->dtype) ? a->f : static_cast<double>(a->i);
     return is_float(dtype) ? constant(dtype, value)
                            : constant_int(dtype, is_float(a->dtype) ? static_cast<int64_t>(a->f) : a->i);

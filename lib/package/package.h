@@ -67,7 +67,8 @@ struct Code {
 // A value's place and form in memory.
 struct Placement {
   Argument where;
-  std::string layout;  // loops::Layout text; "" row-major
+  std::string layout;              // loops::Layout text; "" row-major
+  DType dtype = DType::Undefined;  // of the numbers in memory; Undefined: the value's own
 };
 
 // Constants up to this size are in every copy of a graph: shapes, scales, what a reader looks at.

@@ -149,6 +149,14 @@ void check(const Variant& v, size_t constants) {
   if (v.compiled()) check_code(v);
 }
 
+// The type of a placement: none, or one that float32 numbers may lie in.
+DType narrow_type(uint8_t code) {
+  const auto dtype = static_cast<DType>(code);
+  if (dtype != DType::Undefined && dtype != DType::BFloat16 && dtype != DType::Float16)
+    fail_plan("a value in memory of type ", static_cast<int>(code));
+  return dtype;
+}
+
 }  // namespace
 
 Offset<fb::Variant> pack_variant(FlatBufferBuilder& b, const Variant& variant, uint32_t graph, const StoreBlob& store) {
@@ -164,7 +172,7 @@ Offset<fb::Variant> pack_variant(FlatBufferBuilder& b, const Variant& variant, u
   for (const Placement& v : variant.values) {
     const auto layout = b.CreateString(v.layout);
     const fb::Argument where = packed_argument(v.where);
-    values.push_back(fb::CreatePlacement(b, &where, layout));
+    values.push_back(fb::CreatePlacement(b, &where, layout, static_cast<uint8_t>(v.dtype)));
   }
   const auto ks = b.CreateVector(kernels);
   const auto ss = b.CreateVector(steps);
@@ -192,7 +200,7 @@ Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<c
   if (v->values() != nullptr) {
     for (const auto* p : *v->values()) {
       if (p->where() == nullptr) fail_malformed("a placement is missing");
-      variant.values.push_back({unpacked_argument(*p->where()), text_of(p->layout())});
+      variant.values.push_back({unpacked_argument(*p->where()), text_of(p->layout()), narrow_type(p->dtype())});
     }
   }
   if (static_cast<int>(variant.values.size()) > variant.graph->value_count())

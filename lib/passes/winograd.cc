@@ -23,6 +23,7 @@ constexpr int64_t kMostTrainedProducts = 6;
 constexpr int64_t kLanes = 16;  // of blocks of channels
 // What a form must gain over one of fewer products, and over the convolution itself: estimates err, and it rounds more.
 constexpr double kGain = 0.97;
+constexpr double kNumber = 4;  // bytes
 
 template <size_t n>
 double rate_of(const Reach (&reaches)[n], double bytes) {
@@ -55,10 +56,13 @@ struct Work {
   const Speeds& speeds;
   double weight_rate;
   bool alone;
+  double pairs;  // products in an instruction of the convolution itself, for one of a transformed one
 
   // Of all taps, of which a schedule leaves those out that lie in the border (codegen/skip_border.h).
   double direct(double taps, double inside) const {
-    return least([&](double samples) { return multiply(taps, samples * inside / taps, speeds.direct); });
+    return least([&](double samples) {
+      return multiply(taps, samples * inside / taps, speeds.direct * pairs, kNumber / pairs);
+    });
   }
 
   double by(const Form& form) const {
@@ -88,14 +92,14 @@ struct Work {
                               m * (factors(rows.output) * static_cast<double>(columns.products()) +
                                    factors(columns.output) * static_cast<double>(rows.out));
     const double bytes = 4 * products * tiles * (c + m);
-    return 2 * speeds.launch + multiply(products, tiles, speeds.product) +
+    return 2 * speeds.launch + multiply(products, tiles, speeds.product, kNumber) +
            std::max(2 * tiles * transforms / speeds.transform, 2 * bytes / rate_of(speeds.tiles, bytes));
   }
 
   // Seconds of `products` products of c x m weights over so many tiles or positions. Arithmetic and memory go on at once, and
   // wait for each other where they take as long: then for a quarter more, as measured.
-  double multiply(double products, double tiles, double rate) const {
-    const double arithmetic = 2 * products * tiles * c * m / rate, memory = 4 * products * c * m / weight_rate;
+  double multiply(double products, double tiles, double rate, double bytes) const {
+    const double arithmetic = 2 * products * tiles * c * m / rate, memory = bytes * products * c * m / weight_rate;
     return std::cbrt(arithmetic * arithmetic * arithmetic + memory * memory * memory);
   }
 };
@@ -172,15 +176,16 @@ std::optional<Candidate> candidate_of(const Graph& graph, const Node& node) {
 }
 
 // The form that takes least time; none where the convolution itself does.
-std::optional<Form> best_form(const Candidate& layer, const Speeds& speeds, double weight_rate, bool alone) {
+std::optional<Form> best_form(const Candidate& layer, const Target& target, double weight_rate) {
   const Work work{static_cast<double>(layer.c),
                   static_cast<double>(layer.m),
                   layer.n,
                   layer.out[0],
                   layer.out[1],
-                  speeds,
+                  target.processor->speeds,
                   weight_rate,
-                  alone && layer.constant};
+                  target.samples_may_go_alone() && layer.constant,
+                  target.uses_dot() ? static_cast<double>(target.isa->dot.k) : 1};
   const int64_t most = layer.taps[0] == 1 || layer.taps[1] == 1 ? winograd::kMostIn : kMostProducts;
   const int64_t products = layer.constant ? most : std::min(most, kMostTrainedProducts);
   std::vector<std::pair<Form, double>> forms;
@@ -239,12 +244,11 @@ void replace(const Graph& graph, NodeId id, const Candidate& layer, const Form& 
 
 std::vector<Patch> use_winograd(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches;
-  const Speeds& speeds = context.target.processor->speeds;
-  const double weight_rate = rate_of(speeds.weights, constant_bytes(graph));
+  const double weight_rate = rate_of(context.target.processor->speeds.weights, constant_bytes(graph));
   for (NodeId id : graph.order()) {
     const std::optional<Candidate> layer = candidate_of(graph, graph.node(id));
     if (!layer) continue;
-    const std::optional<Form> form = best_form(*layer, speeds, weight_rate, context.target.samples_may_go_alone());
+    const std::optional<Form> form = best_form(*layer, context.target, weight_rate);
     if (!form) continue;
     Patch patch(graph, cat(graph.node(id).label(), " by Winograd's ", form->text()));
     replace(graph, id, *layer, *form, &patch);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "target/processor.h"
 
 namespace dnn {
 namespace {
@@ -52,6 +53,8 @@ int64_t Isa::lanes(DType dtype) const {
 
 bool Isa::runs_here() const { return architecture == host_architecture().id && all_here(needs); }
 
+bool Isa::pays_here() const { return dot.k == 0 || processor_for(processor_kind(), vector_bytes).fast_pairs; }
+
 bool IsaExtension::is_here() const { return find_isa(language, isa)->runs_here() && all_here(needs); }
 
 const Isa* find_isa(Language language, std::string_view name) {
@@ -61,11 +64,11 @@ const Isa* find_isa(Language language, std::string_view name) {
   return nullptr;
 }
 
-std::vector<const Isa*> isas_of(Language language, bool gpu) {
+std::vector<const Isa*> isas_of(Language language, bool gpu, DType element) {
   std::vector<const Isa*> found;
   for (const Isa& row : isas()) {
     const bool for_others = row.architecture != Arch::None && row.architecture != host_architecture().id;
-    if (row.language == language && row.gpu == gpu && !for_others) found.push_back(&row);
+    if (row.language == language && row.gpu == gpu && !for_others && row.computes(element)) found.push_back(&row);
   }
   return found;
 }
@@ -86,19 +89,16 @@ std::vector<std::string> isas_of_target(std::string_view name) {
   return found;
 }
 
-const std::vector<std::string>& known_isas() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> result;
-    for (const Isa* row : isas_of(Language::C, false)) result.emplace_back(row->name);
-    return result;
-  }();
+std::vector<std::string> known_isas(DType element) {
+  std::vector<std::string> names;
+  for (const Isa* row : isas_of(Language::C, false, element)) names.emplace_back(row->name);
   return names;
 }
 
-std::vector<std::string> supported_isas() {
+std::vector<std::string> supported_isas(DType element) {
   std::vector<std::string> names;
-  for (const Isa* row : isas_of(Language::C, false)) {
-    if (row->runs_here()) names.emplace_back(row->name);
+  for (const Isa* row : isas_of(Language::C, false, element)) {
+    if (row->runs_here() && row->pays_here()) names.emplace_back(row->name);
   }
   return names;
 }

@@ -43,10 +43,15 @@ struct Isa {
   bool gpu = false;                // threads with an element each; schedule_gpu() divides the work
   bool by_processor = false;  // schedules go by the kind of processor too (Processor::chunks): measured for C alone
   MatrixUnit matrix = {};
+  DotProduct dot = {};  // of floats; the row is then for networks computed in that type, and no others
 
   const Backend* backend() const;    // null for the interpreter
   int64_t lanes(DType dtype) const;  // of a vector register, at least 1
   bool runs_here() const;            // for code in C: whether this processor and its operating system run it
+  bool pays_here() const;            // whether this processor is no slower by it than by the plainer rows
+  bool computes(DType element) const {
+    return dot.k == 0 || dot.left == element;
+  }  // whether it is a row for such networks
 };
 
 struct IsaExtension {
@@ -65,14 +70,16 @@ const std::vector<Isa>& isas();
 const std::vector<IsaExtension>& isa_extensions();
 // The row for a package's code; null where there is none.
 const Isa* find_isa(Language language, std::string_view name);
-// The rows that code of a language comes in: for GPUs, or for processors, of this program's architecture.
-std::vector<const Isa*> isas_of(Language language, bool gpu);
+// The rows that code of a language comes in: for GPUs, or for processors, of this program's architecture, and for networks computed in
+// `element`.
+std::vector<const Isa*> isas_of(Language language, bool gpu, DType element = DType::Float32);
 // The names that C has for a target: all of an architecture's, best last, or the one of that name. Throws Usage.
 std::vector<std::string> isas_of_target(std::string_view name);
 
-// Names of C's, best last: all of this program's architecture, and those that this processor runs.
-const std::vector<std::string>& known_isas();
-std::vector<std::string> supported_isas();
+// Names of C's, best last: all of this program's architecture, and those that this processor runs and has a use for; for networks computed
+// in `element`.
+std::vector<std::string> known_isas(DType element = DType::Float32);
+std::vector<std::string> supported_isas(DType element = DType::Float32);
 // Names of the extensions that this processor has.
 std::vector<std::string> supported_extensions();
 

@@ -42,6 +42,7 @@ struct Processor {
   Chunks chunks = {};
   int64_t least_tasks = 8;      // that blocks of a layer must leave, so that a few threads are busy
   int64_t parallel_tasks = 64;  // enough to balance any number of threads
+  bool fast_pairs = false;  // dot products of two floats of 16 bits come as often as multiply-adds of float32 numbers
 };
 
 const std::vector<Processor>& processors();

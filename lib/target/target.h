@@ -20,6 +20,10 @@ struct Target {
   bool has_views() const { return level->views && backend() != nullptr && backend()->views; }
   bool takes_samples_alone() const { return level->samples_alone && samples_may_go_alone(); }
   bool uses_matrix_unit() const { return level->matrix_units && isa->matrix.k > 0; }
+  // Dot products of floats of 16 bits, which take sums in an order of their own and count denormal numbers as 0.
+  bool uses_dot() const {
+    return level->reassociate && level->flush_denormals && isa->dot.k > 0 && isa->dot.left == element;
+  }
   // Of the device alone: what estimates go by.
   bool samples_may_go_alone() const { return backend() != nullptr && backend()->samples_alone; }
   // The processor's, or those of "generic" for code that was not measured on it.

@@ -172,7 +172,7 @@ class Tuning {
 
   std::string isa_to_tune() const {
     const std::vector<std::string> here =
-        options_.device.is_remote() ? options_.device.remote()->facts().isas : supported_isas();
+        options_.device.is_remote() ? options_.device.remote()->facts().isas : supported_isas(compile_.element);
     if (compile_.isas.empty()) return here.back();
     for (size_t i = here.size(); i-- > 0;) {
       if (std::find(compile_.isas.begin(), compile_.isas.end(), here[i]) != compile_.isas.end()) return here[i];
@@ -417,7 +417,8 @@ codegen::Schedules schedules_for(const std::string& model_path, const OpenOption
       throw;
     }
   }
-  const std::vector<std::string> isas = open.compile.isas.empty() ? default_isas() : open.compile.isas;
+  const std::vector<std::string> isas =
+      open.compile.isas.empty() ? default_isas(open.compile.element) : open.compile.isas;
   codegen::Schedules schedules;
   if (!options.log.empty())
     schedules = schedules_of(read_log(options.log, options.warn), isas, open.compile.opt, cpu_of(options.device));

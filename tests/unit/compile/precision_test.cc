@@ -7,6 +7,7 @@
 #include <random>
 
 #include "cache.h"
+#include "compile/build_c.h"
 #include "compile/compile.h"
 #include "compile/precision.h"
 #include "devices/device.h"
@@ -92,9 +93,16 @@ std::shared_ptr<const Package> compiled_at(const Graph& graph, DType element, in
   options.opt = opt;
   options.element = element;
   options.device = device;
-  if (device == "cpu") options.isas = supported_isas();
+  if (device == "cpu") options.isas = supported_isas(element);
   options.build.cache_folder = test_cache();
   return std::make_shared<Package>(compile(graph, options));
+}
+
+// That it has code for, best last.
+std::vector<std::string> isas_in(const Package& package) {
+  std::vector<std::string> isas;
+  for (const Variant& variant : package.variants) isas.push_back(variant.target.isa);
+  return isas;
 }
 
 TEST(Precision, EveryInstructionSetGivesTheInterpretersBits) {
@@ -108,7 +116,7 @@ TEST(Precision, EveryInstructionSetGivesTheInterpretersBits) {
         for (const int opt : {0, 1, 2}) {
           const auto package = compiled_at(graph, element, opt);
           EXPECT_EQ(package->info.dtype, dtype_name(element));
-          for (const std::string& isa : supported_isas()) {
+          for (const std::string& isa : isas_in(*package)) {
             for (const int threads : {1, 3}) {
               const std::vector<Tensor> y = open_session("cpu", package, {threads, isa})->run({x});
               EXPECT_TRUE(y.at(0).identical(expected.at(0)))
@@ -132,7 +140,7 @@ TEST(Precision, LevelsThatReassociateStayNear) {
       const std::vector<Tensor> expected = interpret(at_element(graph, element), {x});
       for (const int opt : {3, 4}) {
         const auto package = compiled_at(graph, element, opt);
-        for (const std::string& isa : supported_isas()) {
+        for (const std::string& isa : isas_in(*package)) {
           const std::vector<Tensor> one = open_session("cpu", package, {1, isa})->run({x});
           EXPECT_LE(compare(expected.at(0), one.at(0)).relative(), element == DType::BFloat16 ? 4e-3 : 5e-4)
               << isa << net;
@@ -227,13 +235,143 @@ TEST(Precision, WeightsLieIn16Bits) {
     for (const Tensor& constant : package->constants.all()) narrow = narrow || constant.dtype() == element;
     EXPECT_EQ(narrow, element == DType::BFloat16 || supported_isas().back() == "avx512");
     const Tensor expected = interpret(at_element(graph, element), {x}).at(0);
-    for (const std::string& isa : supported_isas()) {
+    for (const std::string& isa : isas_in(*package)) {
       const Tensor y = open_session("cpu", package, {1, isa})->run({x}).at(0);
       EXPECT_LE(compare(expected, y).relative(), 5e-3) << isa;
     }
     const auto exact = compiled_at(graph, element, 1);
-    for (const std::string& isa : supported_isas())
+    for (const std::string& isa : isas_in(*exact))
       EXPECT_TRUE(open_session("cpu", exact, {2, isa})->run({x}).at(0).identical(expected)) << isa;
+  }
+}
+
+// Layers of all shapes that dot products of pairs take: channels in whole, half and no blocks, strides, borders, a residual, parts that
+// are joined, one row and several, and layers beside them that have no pairs.
+constexpr const char* kNetsOfPairs[] = {
+    R"(
+  input x: float32[2,3,19,21]
+  const w0: float32[40,3,3,3] = random(1)
+  const b0: float32[40] = random(2)
+  const w1: float32[40,40,3,3] = random(3)
+  const b1: float32[40] = random(4)
+  const w2: float32[48,40,1,1] = random(5)
+  const w3: float32[48,1,3,3] = random(6)
+  const w4: float32[24,48,1,1] = random(7)
+  const w5: float32[8,24,3,3] = random(8)
+  const w6: float32[20,8,3,3] = random(9)
+  const w7: float32[36,44] = random(10)
+  const b7: float32[36] = random(11)
+  const scale: float32[] = {0.05}
+  const flat: int64[2] = {2, -1}
+  x0 = Mul(x, scale) @s
+  c0 = Conv(x0, w0, b0) @c0 {pads = [1, 1, 1, 1]}
+  r0 = Relu(c0) @r0
+  c1 = Conv(r0, w1, b1) @c1 {pads = [1, 1, 1, 1]}
+  a1 = Add(c1, r0) @a1
+  r1 = Relu(a1) @r1
+  m1 = MaxPool(r1) @m1 {kernel_shape = [2, 2], strides = [2, 2]}
+  c2 = Conv(m1, w2) @c2
+  s2 = Sigmoid(c2) @s2
+  c3 = Conv(s2, w3) @c3 {group = 48, pads = [1, 1, 1, 1]}
+  c4 = Conv(c3, w4) @c4
+  c5 = Conv(c4, w5) @c5 {pads = [1, 1, 1, 1], strides = [2, 2]}
+  c6 = Conv(c5, w6) @c6 {pads = [2, 2, 2, 2], dilations = [2, 2]}
+  m4 = MaxPool(c4) @m4 {kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1}
+  j = Concat(m4, c6) @j {axis = 1}
+  g = GlobalAveragePool(j) @g
+  f = Reshape(g, flat) @f
+  y = Gemm(f, w7, b7) @y {transB = 1}
+  output y
+)",
+    R"(
+  input x: float32[1,9,34]
+  const w1: float32[34,64] = random(1)
+  const w2: float32[64,48] = random(2)
+  const w3: float32[64,18] = random(3)
+  const w4: float32[18,50] = random(4)
+  const small: float32[] = {0.1}
+  a = MatMul(x, w1) @a
+  t = Tanh(a) @t
+  b = MatMul(t, w2) @b
+  c = MatMul(t, w3) @c
+  d = Transpose(c) @d {perm = [0, 2, 1]}
+  e = MatMul(d, b) @e
+  s = Mul(e, small) @s
+  g = Transpose(s) @g {perm = [0, 2, 1]}
+  h = MatMul(c, w4) @h
+  y = Relu(g) @y
+  output y
+  output h
+)",
+};
+
+// Dot products are near, the same at each number of threads, and the same without their instruction.
+TEST(Precision, DotProductsOfPairs) {
+  for (const char* net : kNetsOfPairs) {
+    const Graph graph = typed(net);
+    const Tensor x = reals_for(graph, false);
+    const std::vector<Tensor> expected = interpret(at_element(graph, DType::BFloat16), {x});
+    for (const int opt : {3, 4}) {
+      const auto package = compiled_at(graph, DType::BFloat16, opt);
+      for (const std::string& isa : isas_in(*package)) {
+        const std::vector<Tensor> one = open_session("cpu", package, {1, isa})->run({x}),
+                                  more = open_session("cpu", package, {3, isa})->run({x});
+        for (size_t i = 0; i < one.size(); ++i) {
+          EXPECT_LE(compare(expected[i], one[i]).relative(), 8e-3) << isa << " -O" << opt << net;
+          EXPECT_TRUE(more[i].identical(one[i])) << isa << net;
+        }
+      }
+      if (supported_isas(DType::BFloat16).back() != "avx512-bf16") continue;
+      Variant variant = package->variants.back();
+      ASSERT_EQ(variant.target.isa, "avx512-bf16");
+      EXPECT_NE(variant.code.source.find("dot2_bf16_f32x16("), std::string::npos);
+      auto without = std::make_shared<Package>(*package);
+      variant.target.isa = "avx512";
+      BuildOptions build;
+      build.contract = true;
+      build.cache_folder = test_cache();
+      build_code(variant, build);
+      without->variants = {variant};
+      const std::vector<Tensor> by_instruction = open_session("cpu", package, {1, "avx512-bf16"})->run({x}),
+                                by_hand = open_session("cpu", without, {1, "avx512"})->run({x});
+      for (size_t i = 0; i < by_hand.size(); ++i) EXPECT_TRUE(by_hand[i].identical(by_instruction[i])) << opt << net;
+    }
+  }
+}
+
+// Memory has them in 16 bits; who asks for a value gets what the model has there.
+TEST(Precision, ValuesIn16BitsAreSeenInFloat32) {
+  if (supported_isas(DType::BFloat16).back() != "avx512-bf16") GTEST_SKIP() << "this processor has no AVX512-BF16";
+  const Graph graph = typed(kNetsOfPairs[0]);
+  const Tensor x = reals_for(graph, false);
+  const auto package = compiled_at(graph, DType::BFloat16, 3);
+  const Variant& variant = package->variants.back();
+  int64_t narrow = 0, seen = 0;
+  for (const Placement& place : variant.values) narrow += place.dtype == DType::BFloat16 ? 1 : 0;
+  EXPECT_GE(narrow, 8);
+  open_session("cpu", package, {1, "avx512-bf16"})->trace({x}, [&](const Graph&, ValueId id, const Tensor& value) {
+    if (id >= static_cast<ValueId>(variant.values.size()) ||
+        variant.values[static_cast<size_t>(id)].dtype != DType::BFloat16)
+      return;
+    ++seen;
+    EXPECT_EQ(value.dtype(), DType::Float32);
+    EXPECT_TRUE(value.identical(convert(convert(value, DType::BFloat16), DType::Float32)));
+    EXPECT_GT(compare(Tensor(DType::Float32, value.shape()), value).max_abs, 0) << variant.graph->value(id).name;
+  });
+  EXPECT_GE(seen, 8);
+}
+
+// It is for networks in bfloat16 at levels that may reorder sums, and is not spoken of elsewhere.
+TEST(Precision, OnlyNetworksInBFloat16HaveCodeForDotProducts) {
+  const Graph graph = typed(kNetsOfPairs[1]);
+  for (const DType element : {DType::Float32, DType::Float16}) {
+    const auto package = compiled_at(graph, element, 3);
+    for (const std::string& isa : isas_in(*package)) EXPECT_NE(isa, "avx512-bf16");
+  }
+  const auto exact = compiled_at(graph, DType::BFloat16, 2);
+  for (const Variant& variant : exact->variants) {
+    EXPECT_NE(variant.target.isa, "avx512-bf16") << "its code is that of avx512";
+    for (const Placement& place : variant.values) EXPECT_EQ(place.dtype, DType::Undefined);
   }
 }
 

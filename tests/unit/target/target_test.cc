@@ -43,6 +43,27 @@ TEST(Target, InstructionSetsGrow) {
   EXPECT_EQ(find_isa(Language::C, here.back())->vector_bytes, widest_vector_bytes());
 }
 
+// Such a row adds to the one before it, and only networks in its type have code for it.
+TEST(Target, RowsWithDotProductsAreForNetworksInTheirType) {
+  const std::vector<const Isa*> plain = isas_of(Language::C, false),
+                                brain = isas_of(Language::C, false, DType::BFloat16);
+  EXPECT_EQ(brain.size(), plain.size() + 1);
+  EXPECT_EQ(known_isas(DType::BFloat16), (std::vector<std::string>{"x86-64", "avx2", "avx512", "avx512-bf16"}));
+  EXPECT_EQ(known_isas(DType::Float16), known_isas());
+  const Isa& row = *brain.back();
+  EXPECT_EQ(dtype_size(row.dot.left) * static_cast<size_t>(row.dot.k), dtype_size(row.dot.sum));
+  EXPECT_EQ(row.vector_bytes, plain.back()->vector_bytes);
+  for (CpuFeature feature : plain.back()->needs)
+    EXPECT_NE(std::find(row.needs.begin(), row.needs.end(), feature), row.needs.end());
+  for (const int level : {0, 1, 2, 3, 4}) {
+    EXPECT_EQ(make_target(row, "zen4", level, DType::BFloat16).uses_dot(), level >= 3);
+    EXPECT_FALSE(make_target(row, "zen4", level, DType::Float16).uses_dot());
+    EXPECT_FALSE(make_target(*plain.back(), "zen4", level, DType::BFloat16).uses_dot());
+  }
+  const std::vector<std::string> here = supported_isas(DType::BFloat16);
+  EXPECT_EQ(here.back() == row.name, row.runs_here() && processor_for(processor_kind(), 64).fast_pairs);
+}
+
 TEST(Target, ExtensionsAddInstructionsToARow) {
   for (const IsaExtension& extension : isa_extensions()) {
     ASSERT_NE(find_isa(extension.language, extension.isa), nullptr) << extension.name;
