@@ -45,6 +45,10 @@ constexpr int64_t kShare = 4, kSharedTile = 20;
 constexpr int64_t kFetches = 16, kSteps = 16;
 // Accumulators of a tile whose taps are spelt out, and the most of these; of those of a pool.
 constexpr int64_t kImageTile = 16, kMostSpeltTaps = 7, kMostPoolTaps = 3;
+// Taps of a depthwise convolution that are unrolled, and those of a row that reads numbers of 16 bits.
+constexpr int64_t kMostTaps = 3, kMostWidenedTaps = 5;
+// The most blocks in a tile of dot products, which share what they read of the input.
+constexpr int64_t kMostAcross = 7;
 // Channels of an input that are few products.
 constexpr int64_t kFewChannels = 32;
 // Half a block more than so many blocks is little.
@@ -252,6 +256,7 @@ class CpuSchedule {
     // Not in shared tiles, which take up to 1.1 of the time then (measured; why was not shown).
     if (level().reassociate && !shared) body_ = start_sums(body_, column);
     const int64_t across = shared ? blocks_across({kShare}, wide, isa().widest_tile)
+                           : dots ? blocks_across({2, 3, 5, 7}, wide, kMostAcross)
                                   : blocks_across({2, 3}, wide, few ? 1 : isa().widest_tile);
     if (across > 1) {
       body_ = split(body_, "m_o", across);
@@ -377,9 +382,11 @@ class CpuSchedule {
     const std::vector<std::string> vectors = vectors_over("g");
     for (const std::string& v : vectors) body_ = move_inside(v, column);
     register_tile(column, vectors, "", 2);
-    for (const char* tap : {"k0", "k1"}) {
-      if (loop_extent(body_, tap) <= 3) body_ = with_kind(body_, tap, LoopKind::Unrolled);
-    }
+    // What lies in 16 bits takes instructions to be read, which neighbouring columns share where a row's taps are unrolled.
+    const bool widens = input() != nullptr && options_.narrow.count(input()->name) != 0;
+    if (loop_extent(body_, "k0") <= kMostTaps) body_ = with_kind(body_, "k0", LoopKind::Unrolled);
+    if (loop_extent(body_, "k1") <= (widens ? kMostWidenedTaps : kMostTaps))
+      body_ = with_kind(body_, "k1", LoopKind::Unrolled);
   }
 
   // Columns in a tile, so that one does not wait for the other's taps, and taps spelt out; what reaches into the padding apart.
