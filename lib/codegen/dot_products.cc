@@ -18,7 +18,6 @@ Stmt in_pairs(const Stmt& body, const std::string& v) {
   if (loop_extent(body, v) == 0) return body;
   DNN_CHECK(loop_extent(body, v) % kPair == 0);
   const std::string outer = v + "_o", inner = v + "_i";
-  // One of a single turn is there, too.
   const Stmt pairs = split(body, v, kPair);
   return at_loop(pairs, outer, [&](const Stmt& l) {
     std::vector<std::string> order;
@@ -26,11 +25,10 @@ Stmt in_pairs(const Stmt& body, const std::string& v) {
       if (name != outer && name != inner) order.push_back(name);
     }
     order.insert(order.end(), {outer, inner});
-    const Stmt last_first = at_loop(reorder(l, order), inner, [&](const Stmt& pair) {
+    return at_loop(reorder(l, order), inner, [&](const Stmt& pair) {
       const Expr back = constant_int(DType::Int64, kPair - 1) - variable(inner);
       return loop(inner, kPair, substitute(pair->children[0], {{inner, back}}), LoopKind::Matrix);
     });
-    return last_first;
   });
 }
 
