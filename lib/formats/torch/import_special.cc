@@ -270,7 +270,7 @@ Any scatter(Op& op) {
       if (op.extent(source, at) != n) source = op.slice(source, at, 0, n);
     }
   } else {
-    source = op.emit("Expand", {op.number_like(3, x), op.emit("Shape", {places})});
+    source = op.emit("Expand", {op.number_like(op.has(3) ? 3 : 5, x), op.emit("Shape", {places})});
   }
   Attributes attributes = {{"axis", axis}};
   if (std::string(op.row().op) == "add") {
