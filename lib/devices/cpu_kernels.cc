@@ -11,15 +11,18 @@ namespace dnn {
 const Variant& choose_cpu_variant(const Package& package, const std::string& forced) {
   const auto row_of = [](const Variant& variant) { return find_isa(Language::C, variant.target.isa); };
   const auto runs = [&](const Variant& variant) { return row_of(variant) != nullptr && row_of(variant)->runs_here(); };
-  // The table has the best last, but for rows that are of no use to some processors.
-  const auto rank = [](const Isa& row) { return std::tuple(row.vector_bytes, row.pays_here(), &row); };
+  // The table has the best last, but for rows that are of no use to some processors. A name that it has not is of a newer version.
+  const auto rank = [&](const Variant& variant) {
+    const Isa* row = row_of(variant);
+    return row == nullptr ? std::tuple(int64_t{0}, false, row) : std::tuple(row->vector_bytes, row->pays_here(), row);
+  };
   const Variant* best = nullptr;
   std::vector<std::string> have;
   for (const Variant& variant : package.variants) {
     if (!variant.compiled()) continue;
     have.push_back(variant.target.isa);
     if (!forced.empty() ? variant.target.isa != forced : !runs(variant)) continue;
-    if (best == nullptr || rank(*row_of(*best)) < rank(*row_of(variant))) best = &variant;
+    if (best == nullptr || rank(*best) < rank(variant)) best = &variant;
   }
   if (best == nullptr) {
     fail_environment("the package holds code for ", have.empty() ? "no instruction set" : join(have), ", not for ",

@@ -102,6 +102,9 @@ std::map<std::string, Sample> layer_samples() {
                               {"value/kernel", {4, 2, 3}},
                               {"attention_output/kernel", {2, 3, 4}}},
                              true};
+  s["LSTM"] = {"", kRow, 1, {{"kernel", {4, 12}}, {"recurrent_kernel", {3, 12}}, {"bias", {12}}}};
+  s["GRU"] = {R"("reset_after": true)", kRow, 1, {{"kernel", {4, 9}}, {"recurrent_kernel", {3, 9}}, {"bias", {2, 9}}}};
+  s["SimpleRNN"] = {"", kRow, 1, {{"kernel", {4, 3}}, {"recurrent_kernel", {3, 3}}, {"bias", {3}}}};
   s["Permute"] = {R"("dims": [2, 1])", kRow};
   s["RepeatVector"] = {R"("n": 2)", kPlain};
   s["Reshape"] = {R"("target_shape": [4, 6])", kRow};
@@ -112,18 +115,34 @@ std::map<std::string, Sample> layer_samples() {
 std::map<std::string, Sample> operation_samples() {
   std::map<std::string, Sample> s;
   for (const char* name :
-       {"Absolute",    "Ceil",     "Cos",      "Elu",        "Erf",    "Exp",     "Floor", "Gelu",
-        "HardSigmoid", "HardSilu", "Log",      "LogSoftmax", "Max",    "Mean",    "Min",   "Negative",
-        "Prod",        "Relu",     "Relu6",    "Round",      "Rsqrt",  "Sigmoid", "Sign",  "Silu",
-        "Sin",         "Softmax",  "Softplus", "Sqrt",       "Square", "Sum",     "Tanh",  "Transpose"})
+       {"Absolute",    "Ceil",     "Cos",        "Elu",        "Erf",       "Exp",      "Floor",        "Gelu",
+        "HardSigmoid", "HardSilu", "Log",        "LogSoftmax", "Max",       "Mean",     "Min",          "Negative",
+        "Prod",        "Relu",     "Relu6",      "Round",      "Rsqrt",     "Sigmoid",  "Sign",         "Silu",
+        "Sin",         "Softmax",  "Softplus",   "Sqrt",       "Square",    "Sum",      "Tanh",         "Transpose",
+        "All",         "Amax",     "Amin",       "Any",        "Arccos",    "Arccosh",  "Arcsin",       "Arcsinh",
+        "Arctan",      "Arctanh",  "Argmax",     "Argmin",     "Argsort",   "Celu",     "Copy",         "Cosh",
+        "Expm1",       "Flip",     "HardTanh",   "Isfinite",   "Isinf",     "Isnan",    "LeakyRelu",    "Log10",
+        "Log1p",       "Log2",     "LogSigmoid", "LogicalNot", "Logsumexp", "Norm",     "OnesLike",     "Ravel",
+        "Reciprocal",  "Selu",     "Sinh",       "Softsign",   "Sort",      "Std",      "StopGradient", "Tan",
+        "TanhShrink",  "Tril",     "Triu",       "Trunc",      "Var",       "ZerosLike"})
     s[name] = {"", kRow};
-  for (const char* name : {"Add", "Divide", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "Maximum",
-                           "Minimum", "Multiply", "Power", "Subtract", "TrueDivide"})
+  for (const char* name :
+       {"Add",       "Divide",     "Equal",     "Greater",    "GreaterEqual", "Less",       "LessEqual",
+        "Maximum",   "Minimum",    "Multiply",  "Power",      "Subtract",     "TrueDivide", "FloorDivide",
+        "Logaddexp", "LogicalAnd", "LogicalOr", "LogicalXor", "Mod",          "NotEqual"})
     s[name] = {"", kRow, 2, {}, true};
   s["BroadcastTo"] = {R"("shape": [2, 6, 4])", kRow};
   s["Cast"] = {R"("dtype": "float16")", kRow};
   s["Clip"] = {R"("x_min": -1, "x_max": 1)", kRow};
   s["Concatenate"] = {R"("axis": 1)", kRow, 2};
+  for (const char* name : {"Cumprod", "Cumsum"}) s[name] = {R"("axis": 1)", kRow};
+  s["Einsum"] = {R"("subscripts": "abc->acb")", kRow};
+  s["Moveaxis"] = {R"("source": 1, "destination": 2)", kRow};
+  s["OneHot"] = {R"("num_classes": 3)", kPlain};
+  s["Repeat"] = {R"("repeats": 2, "axis": 1)", kRow};
+  s["Roll"] = {R"("shift": 1, "axis": 1)", kRow};
+  s["Stack"] = {R"("axis": 1)", kRow, 2};
+  s["Tile"] = {R"("repeats": [1, 2, 1])", kRow};
   s["ExpandDims"] = {R"("axis": 1)", kRow};
   s["GetItem"] = {"", kRow, 1, {}, true, ", 0"};
   s["Matmul"] = {"", {4, 4}, 2, {}, true};
