@@ -51,7 +51,7 @@ double largest(DType dtype) {
 
 Any log_sigmoid(Op& op) {
   const ValueId x = to_float(op, op.tensor(0));
-  const Any y = op.result(op.emit("Neg", {op.emit("Softplus", {op.emit("Neg", {x})})}));
+  Any y = op.result(op.emit("Neg", {op.emit("Softplus", {op.emit("Neg", {x})})}));
   if (std::string(op.row().name) == "log_sigmoid") return y;
   return make_list({y, op.not_made("buffer")}, true);
 }
