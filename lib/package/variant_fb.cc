@@ -138,23 +138,28 @@ void check_state(const Variant& v) {
   }
 }
 
+// Float32 numbers between steps may lie in 16 bits, and nothing else may lie in another type than its own.
+void check_type(const Variant& v, size_t value) {
+  const Placement& p = v.values[value];
+  if (p.dtype == DType::Undefined) return;
+  const bool narrow = p.dtype == DType::BFloat16 || p.dtype == DType::Float16;
+  const bool between = p.where.kind == Argument::Kind::Arena || p.where.kind == Argument::Kind::Sample;
+  if (!narrow || !between || v.graph->value(static_cast<ValueId>(value)).type.dtype != DType::Float32)
+    fail_plan("value ", value, " in memory of type ", static_cast<int>(p.dtype));
+}
+
 void check(const Variant& v, size_t constants) {
   if (v.arena_bytes < 0 || v.arena_bytes > kMostBytes || v.slots < 0 || v.slots > kMostSlots)
     fail_plan("arena of ", v.arena_bytes, " bytes");
   if (v.sample_arena_bytes < 0 || v.sample_arena_bytes > kMostBytes)
     fail_plan("an arena of ", v.sample_arena_bytes, " bytes a sample");
-  for (const Placement& p : v.values) check_argument(p.where, v, constants);
+  for (size_t i = 0; i < v.values.size(); ++i) {
+    check_argument(v.values[i].where, v, constants);
+    check_type(v, i);
+  }
   for (const Step& s : v.steps) check_step(s, v, constants);
   check_state(v);
   if (v.compiled()) check_code(v);
-}
-
-// The type of a placement: none, or one that float32 numbers may lie in.
-DType narrow_type(uint8_t code) {
-  const auto dtype = static_cast<DType>(code);
-  if (dtype != DType::Undefined && dtype != DType::BFloat16 && dtype != DType::Float16)
-    fail_plan("a value in memory of type ", static_cast<int>(code));
-  return dtype;
 }
 
 }  // namespace
@@ -200,7 +205,7 @@ Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<c
   if (v->values() != nullptr) {
     for (const auto* p : *v->values()) {
       if (p->where() == nullptr) fail_malformed("a placement is missing");
-      variant.values.push_back({unpacked_argument(*p->where()), text_of(p->layout()), narrow_type(p->dtype())});
+      variant.values.push_back({unpacked_argument(*p->where()), text_of(p->layout()), static_cast<DType>(p->dtype())});
     }
   }
   if (static_cast<int>(variant.values.size()) > variant.graph->value_count())

@@ -150,6 +150,30 @@ TEST(PackageFile, VariantsOfOtherInputsAreMalformed) {
   }
 }
 
+// An output, or whole numbers, in a type of their own would be read at another size.
+TEST(PackageFile, OnlyFloatsBetweenStepsLieInAnotherType) {
+  const auto read = [](const char* type, Argument::Kind kind, DType stored) -> std::string {
+    Package package = *package_of(cat("graph \"g\" {\n opset 28\n input x: ", type, "[4]\n y = Relu(x)\n output y\n}"));
+    Variant& variant = package.variants[0];
+    variant.arena_bytes = 64;
+    variant.values[0] = {{kind, 0, 0}, "", stored};
+    try {
+      const std::string file = written(package, kKey);
+      parse_package(as_bytes(file), nullptr, kKey);
+      return "";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed);
+      return e.what();
+    }
+  };
+  EXPECT_EQ(read("float32", Argument::Kind::Arena, DType::BFloat16), "");
+  EXPECT_EQ(read("float32", Argument::Kind::Arena, DType::Undefined), "");
+  for (const auto& [type, kind, stored] : {std::tuple("float32", Argument::Kind::Arena, DType::Int8),
+                                           std::tuple("float32", Argument::Kind::Input, DType::BFloat16),
+                                           std::tuple("int32", Argument::Kind::Arena, DType::BFloat16)})
+    EXPECT_NE(read(type, kind, stored).find("value 0 in memory of type"), std::string::npos) << type;
+}
+
 // Another user writes the file while it is opened, now what we signed, now what he would have run.
 TEST(PackageFile, WhatWasVerifiedIsWhatIsUsed) {
   const TemporaryFolder folder(::testing::TempDir());
