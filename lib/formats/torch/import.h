@@ -116,6 +116,7 @@ class Op : public DraftBuilder {
   int64_t axis(int64_t axis, ValueId v);
   bool fixed(ValueId v, int64_t axis);
 
+  // A constant in all digits of its type; float32 where that is not known.
   ValueId scalar(double value, DType dtype);
   // The value where the file holds it, else null.
   const Tensor* constant(ValueId v) const { return importer_.draft.graph.constant(v); }

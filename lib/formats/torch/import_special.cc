@@ -14,11 +14,6 @@ DType float_type(const Op& op, DType dtype) {
   return dtype;
 }
 
-// A constant in all digits of its type.
-ValueId number(Op& op, double value, DType dtype) {
-  return op.store("number", convert(Tensor::scalar(value), dtype == DType::Undefined ? DType::Float32 : dtype));
-}
-
 // Two operands as real numbers.
 std::pair<ValueId, ValueId> real_operands(Op& op) {
   const auto [x, y] = operands(op, 0, 1);
@@ -28,13 +23,13 @@ std::pair<ValueId, ValueId> real_operands(Op& op) {
 // True where the sign bit is set, of -0 too.
 ValueId sign_bit(Op& op, ValueId x) {
   const DType dtype = op.type(x).dtype;
-  const ValueId zero = number(op, 0, dtype), below = op.emit("Less", {x, zero});
+  const ValueId zero = op.scalar(0, dtype), below = op.emit("Less", {x, zero});
   if (!is_float(float_type(op, dtype))) return below;
   return op.emit("Or", {below, op.emit("Less", {op.emit("Reciprocal", {x}), zero})});
 }
 
 ValueId where_zero(Op& op, ValueId x, ValueId then, ValueId otherwise) {
-  return op.emit("Where", {op.emit("Equal", {x, number(op, 0, op.type(x).dtype)}), then, otherwise});
+  return op.emit("Where", {op.emit("Equal", {x, op.scalar(0, op.type(x).dtype)}), then, otherwise});
 }
 
 // The largest finite number of a type.
@@ -60,11 +55,11 @@ Any log_sigmoid(Op& op) {
 Any shrink(Op& op) {
   const ValueId x = op.tensor(0);
   const DType dtype = float_type(op, op.type(x).dtype);
-  const ValueId bound = number(op, op.real(1), dtype);
+  const ValueId bound = op.scalar(op.real(1), dtype);
   ValueId y = x;
   if (std::string(op.row().op) == "soft") y = op.emit("Sub", {x, op.emit("Mul", {op.emit("Sign", {x}), bound})});
   const ValueId inside = op.emit("LessOrEqual", {op.emit("Abs", {x}), bound});
-  return op.result(op.emit("Where", {inside, number(op, 0, dtype), y}));
+  return op.result(op.emit("Where", {inside, op.scalar(0, dtype), y}));
 }
 
 // In evaluation the slope is the middle of the range.
@@ -88,7 +83,7 @@ Any hypotenuse(Op& op) {
   const auto [x, y] = real_operands(op);
   const ValueId a = op.emit("Abs", {x}), b = op.emit("Abs", {y});
   const ValueId more = op.emit("Max", {a, b}), less = op.emit("Min", {a, b});
-  const ValueId one = number(op, 1, op.type(more).dtype);
+  const ValueId one = op.scalar(1, op.type(more).dtype);
   const ValueId share = op.emit("Where", {op.emit("Equal", {less, more}), one, op.emit("Div", {less, more})});
   const ValueId sum = op.emit("Add", {op.emit("Mul", {share, share}), one});
   return op.result(op.emit("Mul", {more, op.emit("Sqrt", {sum})}));
@@ -103,14 +98,14 @@ Any sign_bit_of(Op& op) {
   const ValueId x = op.tensor(0);
   if (is_float(op.type(x).dtype)) return op.result(sign_bit(op, x));
   if (op.type(x).dtype == DType::Bool) op.refuse("of truth values it is not read");
-  return op.result(op.emit("Less", {x, number(op, 0, op.type(x).dtype)}));
+  return op.result(op.emit("Less", {x, op.scalar(0, op.type(x).dtype)}));
 }
 
 // x log(y); 0 where x is 0, unless y is not a number.
 Any x_log_y(Op& op) {
   const auto [x, y] = real_operands(op);
   const ValueId product = op.emit("Mul", {x, op.emit("Log", {y})});
-  const ValueId zero = number(op, 0, op.type(product).dtype);
+  const ValueId zero = op.scalar(0, op.type(product).dtype);
   return op.result(op.emit("Where", {op.emit("IsNaN", {y}), y, where_zero(op, x, zero, product)}));
 }
 
@@ -119,7 +114,7 @@ Any log_add_exp(Op& op) {
   const auto [x, y] = real_operands(op);
   const ValueId more = op.emit("Max", {x, y}), apart = op.emit("Abs", {op.emit("Sub", {x, y})});
   const ValueId sum = op.emit("Add", {more, op.emit("Softplus", {op.emit("Neg", {apart})})});
-  const ValueId twice = op.emit("Add", {x, number(op, std::log(2.0), op.type(more).dtype)});
+  const ValueId twice = op.emit("Add", {x, op.scalar(std::log(2.0), op.type(more).dtype)});
   return op.result(op.emit("Where", {op.emit("Equal", {x, y}), twice, sum}));
 }
 
@@ -127,8 +122,8 @@ Any log_add_exp(Op& op) {
 Any logit(Op& op) {
   ValueId x = to_float(op, op.tensor(0));
   const DType dtype = float_type(op, op.type(x).dtype);
-  if (op.has(1)) x = op.emit("Clip", {x, number(op, op.real(1), dtype), number(op, 1 - op.real(1), dtype)});
-  const ValueId rest = op.emit("Sub", {number(op, 1, dtype), x});
+  if (op.has(1)) x = op.emit("Clip", {x, op.scalar(op.real(1), dtype), op.scalar(1 - op.real(1), dtype)});
+  const ValueId rest = op.emit("Sub", {op.scalar(1, dtype), x});
   return op.result(op.emit("Log", {op.emit("Div", {x, rest})}));
 }
 
@@ -136,13 +131,13 @@ Any logit(Op& op) {
 Any sinc(Op& op) {
   const ValueId x = to_float(op, op.tensor(0));
   const DType dtype = float_type(op, op.type(x).dtype);
-  const ValueId angle = op.emit("Mul", {x, number(op, std::acos(-1.0), dtype)});
-  return op.result(where_zero(op, x, number(op, 1, dtype), op.emit("Div", {op.emit("Sin", {angle}), angle})));
+  const ValueId angle = op.emit("Mul", {x, op.scalar(std::acos(-1.0), dtype)});
+  return op.result(where_zero(op, x, op.scalar(1, dtype), op.emit("Div", {op.emit("Sin", {angle}), angle})));
 }
 
 Any complementary_error(Op& op) {
   const ValueId x = to_float(op, op.tensor(0));
-  return op.result(op.emit("Sub", {number(op, 1, op.type(x).dtype), op.emit("Erf", {x})}));
+  return op.result(op.emit("Sub", {op.scalar(1, op.type(x).dtype), op.emit("Erf", {x})}));
 }
 
 // Times a number: "degrees" or "radians".
@@ -150,14 +145,14 @@ Any angle(Op& op) {
   const ValueId x = to_float(op, op.tensor(0));
   const double degree = std::acos(-1.0) / 180;
   const double factor = std::string(op.row().op) == "degrees" ? 1 / degree : degree;
-  return op.result(op.emit("Mul", {x, number(op, factor, op.type(x).dtype)}));
+  return op.result(op.emit("Mul", {x, op.scalar(factor, op.type(x).dtype)}));
 }
 
 // 0 below 0 and of what is not a number, `values` at 0, 1 above.
 Any heaviside(Op& op) {
   const auto [x, y] = operands(op, 0, 1);
   const DType dtype = op.type(x).dtype;
-  const ValueId above = op.to_dtype(op.emit("Greater", {x, number(op, 0, dtype)}), dtype);
+  const ValueId above = op.to_dtype(op.emit("Greater", {x, op.scalar(0, dtype)}), dtype);
   return op.result(where_zero(op, x, y, above));
 }
 
@@ -171,18 +166,18 @@ Any nan_to_num(Op& op) {
   const double end = largest(dtype);
   const double replacements[] = {op.has(1) ? op.real(1) : 0, op.has(2) ? op.real(2) : end,
                                  op.has(3) ? op.real(3) : -end};
-  ValueId y = op.emit("Where", {op.emit("IsNaN", {x}), number(op, replacements[0], dtype), x});
+  ValueId y = op.emit("Where", {op.emit("IsNaN", {x}), op.scalar(replacements[0], dtype), x});
   y = op.emit("Where",
-              {op.emit("IsInf", {x}, {{"detect_negative", int64_t{0}}}), number(op, replacements[1], dtype), y});
+              {op.emit("IsInf", {x}, {{"detect_negative", int64_t{0}}}), op.scalar(replacements[1], dtype), y});
   y = op.emit("Where",
-              {op.emit("IsInf", {x}, {{"detect_positive", int64_t{0}}}), number(op, replacements[2], dtype), y});
+              {op.emit("IsInf", {x}, {{"detect_positive", int64_t{0}}}), op.scalar(replacements[2], dtype), y});
   return op.result(y);
 }
 
 // The cosine of the angle between vectors along `dim`, their lengths at least eps.
 Any cosine_similarity(Op& op) {
   const auto [x, y] = real_operands(op);
-  const ValueId axis = op.list({op.integer(2)}), least = number(op, op.real(3), op.type(x).dtype);
+  const ValueId axis = op.list({op.integer(2)}), least = op.scalar(op.real(3), op.type(x).dtype);
   const auto unit = [&](ValueId v) {
     const ValueId length = op.emit("ReduceL2", {v, axis}, {{"keepdims", int64_t{1}}});
     return op.emit("Div", {v, op.emit("Max", {length, least})});
@@ -213,7 +208,7 @@ Any cumulative_product(Op& op) {
   ValueId x = op.tensor(0);
   if (op.has(2)) x = op.to_dtype(x, op.dtype(2));
   if (!op.has(2) && !is_float(op.type(x).dtype)) x = op.to_dtype(x, DType::Int64);
-  return op.result(op.emit("CumProd", {x, number(op, static_cast<double>(op.integer(1)), DType::Int64)}));
+  return op.result(op.emit("CumProd", {x, op.scalar(static_cast<double>(op.integer(1)), DType::Int64)}));
 }
 
 // x / sqrt(mean(x^2) + eps), times the weight.
@@ -229,7 +224,7 @@ Any rms_norm(Op& op) {
                       : dtype == DType::BFloat16 ? 0x1p-7
                                                  : 0x1p-23;
   const ValueId mean = op.emit("ReduceMean", {op.emit("Mul", {x, x}), op.list(axes)}, {{"keepdims", int64_t{1}}});
-  const ValueId length = op.emit("Sqrt", {op.emit("Add", {mean, number(op, op.has(3) ? op.real(3) : step, dtype)})});
+  const ValueId length = op.emit("Sqrt", {op.emit("Add", {mean, op.scalar(op.has(3) ? op.real(3) : step, dtype)})});
   const ValueId y = op.emit("Div", {x, length});
   return op.result(op.has(2) ? op.emit("Mul", {y, op.tensor(2)}) : y);
 }
@@ -251,7 +246,7 @@ Any round_to(Op& op) {
   if (is_integer(op.type(x).dtype)) return op.argument(0);
   if (decimals == 0) return op.like(0, op.emit("Round", {x}));
   // As torch does it: by ten to the power of the digits, upwards by the product and downwards by the quotient.
-  const ValueId power = number(op, std::pow(10.0, static_cast<double>(std::abs(decimals))), op.type(x).dtype);
+  const ValueId power = op.scalar(std::pow(10.0, static_cast<double>(std::abs(decimals))), op.type(x).dtype);
   const char* const there = decimals > 0 ? "Mul" : "Div";
   const char* const back = decimals > 0 ? "Div" : "Mul";
   return op.result(op.emit(back, {op.emit("Round", {op.emit(there, {x, power})}), power}));

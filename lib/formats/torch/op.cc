@@ -144,8 +144,7 @@ int64_t Op::extent(ValueId v, int64_t axis) {
 }
 
 ValueId Op::scalar(double value, DType dtype) {
-  if (is_float(dtype)) return store("number", convert(Tensor::scalar(static_cast<float>(value)), dtype));
-  return store("number", convert(Tensor::scalar(value), dtype));
+  return store("number", convert(Tensor::scalar(value), dtype == DType::Undefined ? DType::Float32 : dtype));
 }
 
 ValueId Op::number_like(size_t i, ValueId like) {
