@@ -325,6 +325,8 @@ if OPS is not None:
     case("ops_prod_dtype", (3, 4), lambda x: OPS.prod(x, axis=1, dtype="float16"))
     for name in ("argmax", "argmin", "cumsum", "cumprod", "sort", "argsort", "flip"):
         case(f"ops_{name}_axis", (3, 4), lambda x, f=getattr(OPS, name): f(x, axis=1))
+    for name in ("argmax", "argmin", "cumsum", "cumprod", "sort", "argsort", "softmax", "log_softmax"):
+        case(f"ops_{name}_none", (3, 4), lambda x, f=getattr(OPS, name): f(x, axis=None), batch=1)
     case("ops_argmax_kept", (3, 4), lambda x: OPS.argmax(x, axis=1, keepdims=True))
     for name in ("add", "subtract", "multiply", "divide", "true_divide", "maximum", "minimum", "power", "equal", "not_equal", "greater",
                  "greater_equal", "less", "less_equal", "floor_divide", "mod", "arctan2", "logaddexp", "logical_and", "logical_or"):

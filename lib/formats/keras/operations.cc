@@ -78,10 +78,14 @@ ValueId operate_gelu(Call& call, const char*) {
   const bool approximate = truth(call, argument(call, 1, {"approximate"}), !tf);
   return call.emit("Gelu", {first_operand(call)}, {{"approximate", std::string(approximate ? "tanh" : "none")}});
 }
+// Without an axis, TensorFlow's is over the last one, and Keras' over all elements.
 ValueId operate_softmax(Call& call, const char* op) {
   const ValueId x = first_operand(call);
   const Json& axis = argument(call, 1, {"axis"});
-  return softmax_over(call, op, x, axis.is_null() ? std::vector<int64_t>{-1} : wholes(call, axis, "axis"));
+  if (!axis.is_null()) return softmax_over(call, op, x, wholes(call, axis, "axis"));
+  if (call.layer().class_name == "TFOpLambda") return softmax_over(call, op, x, {-1});
+  const ValueId y = softmax_over(call, op, call.emit("Reshape", {x, call.list({-1})}), {0});
+  return call.emit("Reshape", {y, call.emit("Shape", {x})});
 }
 ValueId operate_where(Call& call, const char*) {
   ValueId condition = operand(call, 0, {"condition"});
@@ -126,7 +130,7 @@ ValueId operate_concatenate(Call& call, const char*) {
   const std::vector<ValueId> inputs = unified(call, operands(call, argument(call, 0, {"xs", "values"})));
   if (inputs.empty()) call.fail("it has no inputs");
   const Json& axis = argument(call, 1, {"axis"});
-  return call.emit("Concat", inputs, {{"axis", axis.is_null() ? -1 : whole_argument(call, axis, "axis")}});
+  return call.emit("Concat", inputs, {{"axis", whole_argument(call, axis, "axis")}});
 }
 
 ValueId operate_expand_dims(Call& call, const char*) {

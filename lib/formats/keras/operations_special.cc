@@ -155,10 +155,10 @@ ValueId operate_cumulate(Call& call, const char* op) {
   return call.emit(op, {x, call.store("axis", Tensor::scalar(axis))});
 }
 
-// Sorted along an axis, equal elements in their order; "places": where they stood.
+// Sorted along an axis, equal elements in their order; "places": where they stood. Of all elements in a row without an axis.
 ValueId operate_sort(Call& call, const char* what) {
-  const ValueId x = first_operand(call);
-  const int64_t axis = one_axis(call, x), extent = call.shape(x)[static_cast<size_t>(axis)];
+  const auto [x, axis] = along(call);
+  const int64_t extent = call.shape(x)[static_cast<size_t>(axis)];
   if (extent < 0) call.refuse("it sorts along an open extent");
   const std::vector<ValueId> result = call.emit_many(
       "TopK", {x, call.list({extent})}, {{"axis", axis}, {"largest", int64_t{0}}, {"sorted", int64_t{1}}}, 2);

@@ -115,16 +115,17 @@ std::map<std::string, Sample> layer_samples() {
 std::map<std::string, Sample> operation_samples() {
   std::map<std::string, Sample> s;
   for (const char* name :
-       {"Absolute",    "Ceil",     "Cos",        "Elu",        "Erf",       "Exp",      "Floor",        "Gelu",
-        "HardSigmoid", "HardSilu", "Log",        "LogSoftmax", "Max",       "Mean",     "Min",          "Negative",
-        "Prod",        "Relu",     "Relu6",      "Round",      "Rsqrt",     "Sigmoid",  "Sign",         "Silu",
-        "Sin",         "Softmax",  "Softplus",   "Sqrt",       "Square",    "Sum",      "Tanh",         "Transpose",
-        "All",         "Amax",     "Amin",       "Any",        "Arccos",    "Arccosh",  "Arcsin",       "Arcsinh",
-        "Arctan",      "Arctanh",  "Argmax",     "Argmin",     "Argsort",   "Celu",     "Copy",         "Cosh",
-        "Expm1",       "Flip",     "HardTanh",   "Isfinite",   "Isinf",     "Isnan",    "LeakyRelu",    "Log10",
-        "Log1p",       "Log2",     "LogSigmoid", "LogicalNot", "Logsumexp", "Norm",     "OnesLike",     "Ravel",
-        "Reciprocal",  "Selu",     "Sinh",       "Softsign",   "Sort",      "Std",      "StopGradient", "Tan",
-        "TanhShrink",  "Tril",     "Triu",       "Trunc",      "Var",       "ZerosLike"})
+       {"Absolute",   "Ceil",        "Cos",        "Elu",       "Erf",        "Exp",          "Floor",
+        "Gelu",       "HardSigmoid", "HardSilu",   "Log",       "LogSoftmax", "Max",          "Mean",
+        "Min",        "Negative",    "Prod",       "Relu",      "Relu6",      "Round",        "Rsqrt",
+        "Sigmoid",    "Sign",        "Silu",       "Sin",       "Softmax",    "Softplus",     "Sqrt",
+        "Square",     "Sum",         "Tanh",       "Transpose", "All",        "Amax",         "Amin",
+        "Any",        "Arccos",      "Arccosh",    "Arcsin",    "Arcsinh",    "Arctan",       "Arctanh",
+        "Argmax",     "Argmin",      "Celu",       "Copy",      "Cosh",       "Expm1",        "Flip",
+        "HardTanh",   "Isfinite",    "Isinf",      "Isnan",     "LeakyRelu",  "Log10",        "Log1p",
+        "Log2",       "LogSigmoid",  "LogicalNot", "Logsumexp", "Norm",       "OnesLike",     "Ravel",
+        "Reciprocal", "Selu",        "Sinh",       "Softsign",  "Std",        "StopGradient", "Tan",
+        "TanhShrink", "Tril",        "Triu",       "Trunc",     "Var",        "ZerosLike"})
     s[name] = {"", kRow};
   for (const char* name :
        {"Add",       "Divide",     "Equal",     "Greater",    "GreaterEqual", "Less",       "LessEqual",
@@ -136,6 +137,7 @@ std::map<std::string, Sample> operation_samples() {
   s["Clip"] = {R"("x_min": -1, "x_max": 1)", kRow};
   s["Concatenate"] = {R"("axis": 1)", kRow, 2};
   for (const char* name : {"Cumprod", "Cumsum"}) s[name] = {R"("axis": 1)", kRow};
+  for (const char* name : {"Argsort", "Sort"}) s[name] = {R"("axis": -1)", kRow};
   s["Einsum"] = {R"("subscripts": "abc->acb")", kRow};
   s["Moveaxis"] = {R"("source": 1, "destination": 2)", kRow};
   s["OneHot"] = {R"("num_classes": 3)", kPlain};
