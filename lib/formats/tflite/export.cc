@@ -2,6 +2,7 @@
 #include "formats/tflite/export.h"
 
 #include <climits>
+#include <cmath>
 
 #include "formats/tflite/metadata.h"
 #include "ops/quantization.h"
@@ -233,6 +234,17 @@ int32_t Export::number(double value) {
   const Scales& scales = *input_scales();
   const int64_t stored = quantized_number(value, scales.scale[0], scales.zero_point[0], type(0).dtype);
   return file_.constant(name("number"), convert(dnn::Tensor::scalar(stored), type(0).dtype), &scales);
+}
+
+std::optional<std::pair<double, double>> Export::bounds_beyond_output() const {
+  if (!planned_.unbounded || type(0).dtype != DType::Float32) return std::nullopt;
+  const Scales& scales = file_.scales(planned_.output);
+  if (!scales.single()) return std::nullopt;
+  const auto bound = [&](double from, int64_t step) {
+    const int64_t last = quantized_number(from, scales.scale[0], scales.zero_point[0], output_type().dtype);
+    return static_cast<double>(last + step - scales.zero_point[0]) * static_cast<double>(scales.scale[0]);
+  };
+  return std::pair(bound(-INFINITY, -1), bound(INFINITY, 1));
 }
 
 Export::Export(File& file, const Node& node, const PlannedNode& planned) : file_(file), node_(node), planned_(planned) {

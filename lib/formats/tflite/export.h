@@ -3,7 +3,9 @@
 #include <schemas/tflite_generated.h>
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/tflite/plan.h"
@@ -107,6 +109,9 @@ class Export {
   // Extents of input i; -1: open. Unsupported where the rank is unknown.
   std::vector<int64_t> shape(size_t i) const;
   std::vector<int64_t> output_shape(size_t i = 0) const;
+
+  // Of a QuantizeLinear whose input may lie anywhere: the numbers one step beyond those that its output can hold.
+  std::optional<std::pair<double, double>> bounds_beyond_output() const;
 
   int32_t ints(const std::vector<int64_t>& values) { return file_.ints(name("list"), values); }
   int32_t number(double value);  // a scalar of input 0's dtype and scale

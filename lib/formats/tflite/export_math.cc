@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "formats/tflite/exports.h"
 
@@ -167,7 +168,19 @@ void write_cast(Export& e) {
        {wide_out ? e.outer(e.node().outputs[0]) : e.output()});
 }
 
-void write_quantize(Export& e) { e.op(114, {e.input(0)}, {e.output()}); }
+// What may lie beyond the numbers of int32 is brought to one step beyond those of the output first: the format's kernel leaves
+// undefined what becomes of it, QuantizeLinear takes the nearest number that the output can hold.
+void write_quantize(Export& e) {
+  int32_t x = e.input(0);
+  if (const auto bounds = e.bounds_beyond_output()) {
+    for (const auto& [code, bound] : {std::pair(55, bounds->first), std::pair(57, bounds->second)}) {
+      const int32_t bounded = e.step("bounded", e.type(0));
+      e.op(code, {x, e.number(bound)}, {bounded});
+      x = bounded;
+    }
+  }
+  e.op(114, {x}, {e.output()});
+}
 
 // TFLite dequantises no 32-bit numbers: those are constants, and written as real ones.
 void write_dequantize(Export& e) {

@@ -281,6 +281,7 @@ class Planner {
     if (is_op(node, "QuantizeLinear")) {  // from one scale to another
       if (const Node* from = dequantize(node.inputs[0]); from != nullptr && small_integer(dtype(from->inputs[0])))
         planned.inputs[0] = from->inputs[0];
+      planned.unbounded = unbounded(node.inputs[0]);
     } else if (planned.row->on_quantized == OnQuantized::Order) {
       if (const Node* from = dequantize(node.inputs[0]); from != nullptr && plan_.scales.at(from->inputs[0]).single())
         planned.inputs[0] = from->inputs[0];
@@ -293,6 +294,13 @@ class Planner {
       quantize(node, &planned);
     }
     plan_.nodes[id] = std::move(planned);
+  }
+
+  // Whether what makes a value divides, or raises to a power.
+  bool unbounded(ValueId v) const {
+    static const std::set<std::string> ops = {"Div", "Exp", "Log", "Pow", "Reciprocal"};
+    const NodeId id = uses_.producer[static_cast<size_t>(v)];
+    return id >= 0 && graph_.node(id).domain.empty() && ops.count(graph_.node(id).op) != 0;
   }
 
   // A Clip that is none of the format's activations: its bounds would have to be in the scales of both sides.

@@ -24,6 +24,7 @@ struct PlannedNode {
   std::vector<ValueId> inputs;  // by input: the stored integers; kNoValue: as the graph has it
   bool quantized = false;       // the output is quantised, too
   bool widens = false;          // integers of input 1 are dequantised in front of the operator
+  bool unbounded = false;       // input 0 may be infinite, or far from what the output can hold
 };
 
 struct Plan {

@@ -208,7 +208,7 @@ TEST(ParallelSession, SaysWhenSegmentsRan) {
 class FailingSession : public Session {
  public:
   FailingSession(std::unique_ptr<Session> inner, int run, std::chrono::milliseconds after)
-      : Session(std::make_shared<Package>()), inner_(std::move(inner)), run_(run), after_(after) {}
+      : Session(std::make_shared<Package>(inner->package())), inner_(std::move(inner)), run_(run), after_(after) {}
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     if (++runs_ == run_) {
       std::this_thread::sleep_for(after_);
