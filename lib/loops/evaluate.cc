@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "loops/ir.h"
@@ -27,10 +29,12 @@ struct Storage {
   std::vector<int64_t> low, high;  // addressable logical indices per axis: low .. high - 1
   std::vector<LayoutDim> dims;
   std::vector<int64_t> strides;  // by physical dim
+  DType dtype;
+  size_t width;  // bytes of an element
   std::byte* data = nullptr;
   Tensor own;  // a local buffer's memory
 
-  explicit Storage(BufferRef which) : buffer(std::move(which)) {
+  explicit Storage(BufferRef which) : buffer(std::move(which)), dtype(buffer->dtype), width(dtype_size(dtype)) {
     const Shape& shape = buffer->shape;
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
       low.push_back(-buffer->layout.halo_low(axis));
@@ -51,17 +55,22 @@ struct Storage {
     int64_t sum = 0;
     for (size_t d = 0; d < dims.size(); ++d) {
       const auto axis = static_cast<size_t>(dims[d].axis);
-      const int64_t coordinate = (index[axis] - low[axis]) / dims[d].divisor;
+      const int64_t distance = index[axis] - low[axis], divisor = dims[d].divisor;
+      const int64_t coordinate = divisor == 1 ? distance : distance / divisor;
       sum += (dims[d].outermost ? coordinate : coordinate % dims[d].extent) * strides[d];
     }
     return sum;
   }
 };
 
-// Expressions and statements with names resolved to slots.
+// Expressions and statements with names resolved to slots. Most indices are sums of loop variables, which are one step.
 struct Code {
-  const ExprNode* expr;
-  size_t slot = 0;  // Variable: its value; Load: its storage
+  Op op;
+  DType dtype, operand;  // its own; its first argument's
+  size_t slot = 0;       // Load: its storage
+  bool sum = false;      // constant.i + all terms: variable times number, modulo 2^64; has no args
+  Value constant = {.i = 0};
+  std::vector<std::pair<size_t, int64_t>> terms;
   std::vector<Code> args;
 };
 struct Task {
@@ -236,15 +245,51 @@ class Evaluator {
 
   Code compile(const Expr& expr) {
     if (!expr.defined()) fail_internal("loop IR: an expression is missing");
-    Code code{expr.get(), 0, {}};
+    Code code{.op = expr->op, .dtype = expr->dtype, .operand = expr->dtype, .terms = {}, .args = {}};
     if (expr->op == Op::Variable) {
       auto found = variables_.find(expr->name);
       if (found == variables_.end()) fail_internal("loop IR: variable ", expr->name, " is used outside its loop");
-      code.slot = found->second;
+      code.terms.emplace_back(found->second, 1);
+      code.sum = true;
+    }
+    if (expr->op == Op::Constant) {
+      code.constant = constant_of(*expr);
+      code.sum = expr->dtype == DType::Int64;
     }
     if (expr->op == Op::Load) code.slot = find(expr->buffer);
     for (const Expr& arg : expr->args) code.args.push_back(compile(arg));
+    if (!code.args.empty()) code.operand = expr->args[0]->dtype;
+    const bool computes = !code.args.empty() && expr->op != Op::Load && expr->op != Op::Select && expr->op != Op::Cast;
+    if (computes && !has_arithmetic(code.operand)) fail_internal("loop IR: no arithmetic on ", dtype_name(code.operand));
+    add_up(&code);
     return code;
+  }
+
+  // Of 64-bit integers: a sum of sums, or a number times a sum, becomes one.
+  static void add_up(Code* code) {
+    if (code->args.size() != 2 || code->operand != DType::Int64 || !code->args[0].sum || !code->args[1].sum) return;
+    Code &a = code->args[0], &b = code->args[1];
+    uint64_t of_a = 1, of_b = 1;
+    switch (code->op) {
+      case Op::Add: break;
+      case Op::Sub: of_b = uint64_t{0} - 1; break;
+      case Op::Mul:
+        if (!a.terms.empty() && !b.terms.empty()) return;
+        if (!a.terms.empty()) std::swap(a, b);
+        of_b = static_cast<uint64_t>(a.constant.i);
+        a.constant.i = 0;
+        break;
+      default: return;
+    }
+    const auto times = [](uint64_t number, int64_t value) {
+      return static_cast<int64_t>(number * static_cast<uint64_t>(value));
+    };
+    code->sum = true;
+    code->constant.i = static_cast<int64_t>(static_cast<uint64_t>(times(of_a, a.constant.i)) +
+                                            static_cast<uint64_t>(times(of_b, b.constant.i)));
+    for (const auto& [slot, number] : a.terms) code->terms.emplace_back(slot, times(of_a, number));
+    for (const auto& [slot, number] : b.terms) code->terms.emplace_back(slot, times(of_b, number));
+    code->args.clear();
   }
 
   Task compile(const Stmt& stmt) {
@@ -344,8 +389,8 @@ class Evaluator {
 
   // Floats of 16 bits, which only memory has, are widened at once.
   static Value read(const Storage& storage, int64_t offset) {
-    const DType dtype = storage.buffer->dtype;
-    const std::byte* at = storage.data + static_cast<size_t>(offset) * dtype_size(dtype);
+    const DType dtype = storage.dtype;
+    const std::byte* at = storage.data + static_cast<size_t>(offset) * storage.width;
     Value value{.i = 0};
     auto integer = [&](auto typed) {
       std::memcpy(&typed, at, sizeof typed);
@@ -363,9 +408,9 @@ class Evaluator {
       case DType::UInt64: integer(uint64_t{}); break;
       case DType::UInt32: integer(uint32_t{}); break;
       default:
-        if (dtype_size(dtype) == 1) {
+        if (storage.width == 1) {
           integer(uint8_t{});
-        } else if (dtype_size(dtype) == 2) {
+        } else if (storage.width == 2) {
           integer(uint16_t{});
         } else {
           fail_internal("loop IR: no buffers of ", dtype_name(dtype));
@@ -375,16 +420,19 @@ class Evaluator {
   }
 
   static void write(Storage& storage, int64_t offset, Value value) {
-    const size_t width = dtype_size(storage.buffer->dtype);
     // Little-endian: the low bytes of an integer are its narrow form, and the float members start where `i` does.
-    std::memcpy(storage.data + static_cast<size_t>(offset) * width, &value, width);
+    std::memcpy(storage.data + static_cast<size_t>(offset) * storage.width, &value, storage.width);
   }
 
   Value eval(const Code& code) {
-    const ExprNode& expr = *code.expr;
-    switch (expr.op) {
-      case Op::Constant: return constant_of(expr);
-      case Op::Variable: return {.i = values_[code.slot]};
+    if (code.sum) {
+      auto result = static_cast<uint64_t>(code.constant.i);
+      for (const auto& [slot, number] : code.terms)
+        result += static_cast<uint64_t>(values_[slot]) * static_cast<uint64_t>(number);
+      return {.i = static_cast<int64_t>(result)};
+    }
+    switch (code.op) {
+      case Op::Constant: return code.constant;
       case Op::Load: {
         const Storage& storage = storages_[code.slot];
         int64_t small[8];
@@ -394,23 +442,22 @@ class Evaluator {
         return read(storage, storage.offset(index));
       }
       case Op::Select: return eval(code.args[eval(code.args[0]).i != 0 ? 1 : 2]);
-      case Op::Cast: return cast_value(code.args[0].expr->dtype, expr.dtype, eval(code.args[0]));
+      case Op::Cast: return cast_value(code.operand, code.dtype, eval(code.args[0]));
       default: break;
     }
-    const DType operand = code.args[0].expr->dtype;
-    if (!has_arithmetic(operand)) fail_internal("loop IR: no arithmetic on ", dtype_name(operand));
+    const DType operand = code.operand;
     const Value a = eval(code.args[0]);
-    if (code.args.size() == 1) return unary_value(expr, operand, a);
-    if (operand == DType::Bool && expr.op == Op::And && a.i == 0) return a;
-    if (operand == DType::Bool && expr.op == Op::Or && a.i != 0) return a;
+    if (code.args.size() == 1) return unary_value(code.op, operand, a);
+    if (operand == DType::Bool && code.op == Op::And && a.i == 0) return a;
+    if (operand == DType::Bool && code.op == Op::Or && a.i != 0) return a;
     const Value b = eval(code.args[1]);
-    if (expr.op == Op::Fma) {
+    if (code.op == Op::Fma) {
       const Value c = eval(code.args[2]);
       if (operand == DType::Float32) return {.f32 = std::fma(a.f32, b.f32, c.f32)};
       if (operand == DType::Float64) return {.f64 = std::fma(a.f64, b.f64, c.f64)};
       return {.i = wrap(operand, binary_integer(Op::Add, binary_integer(Op::Mul, a.i, b.i, 64), c.i, 64))};
     }
-    return binary_value(expr.op, operand, a, b);
+    return binary_value(code.op, operand, a, b);
   }
 
   static Value constant_of(const ExprNode& expr) {
@@ -423,8 +470,7 @@ class Evaluator {
     }
   }
 
-  static Value unary_value(const ExprNode& expr, DType operand, Value a) {
-    const Op op = expr.op;
+  static Value unary_value(Op op, DType operand, Value a) {
     if (op == Op::IsNan || op == Op::IsInf) {
       if (!is_float(operand)) return {.i = 0};
       const double value = operand == DType::Float32 ? static_cast<double>(a.f32) : a.f64;
