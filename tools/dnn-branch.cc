@@ -94,10 +94,7 @@ int print_counts(const Options& o) {
 std::vector<branch::Part> parts_of(const Options& o) {
   std::vector<branch::Part> parts = branch::parse_parts(o.devices);
   DeviceOptions connection;
-  connection.variable = [](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return std::string(value == nullptr ? "" : value);
-  };
+  connection.variable = cli::variable;
   connection.key_file = o.key;
   place::connect_parts(parts, connection);
   return parts;

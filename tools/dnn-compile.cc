@@ -201,11 +201,7 @@ std::string quantized_model(const Options& o, const OpenOptions& open, const std
 DeviceOptions connection_of(const Options& o) {
   DeviceOptions connection;
   connection.key_file = o.key;
-  const auto variable = [](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return std::string(value == nullptr ? "" : value);
-  };
-  connection.variable = remote::with_adb_host(variable, o.adb_host);
+  connection.variable = remote::with_adb_host(cli::variable, o.adb_host);
   return connection;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "cli/cli.h"
+#include "cli/console.h"
 #include "infer/doctor.h"
 
 namespace {
@@ -26,10 +27,7 @@ int work(const Options&) {
   OpenOptions open;
   use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
   DeviceOptions device;
-  device.variable = [](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return std::string(value == nullptr ? "" : value);
-  };
+  device.variable = cli::variable;
   bool act = false;
   for (const MachineFact& finding : examine(open, device)) {
     std::cout << state_name(finding.state) << '\t' << clean(finding.subject) << '\t' << clean(finding.text) << '\n';

@@ -134,15 +134,10 @@ void report_placed(const Options& o, const place::PlacedSession& session) {
   if (!o.timeline.empty()) write_file(o.timeline, place::timeline_json({{o.model, report.segments}}));
 }
 
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? "" : value;
-}
-
 int work(const Options& o) {
   NetworkOptions network = o.network;
   DeviceOptions device_options = {.threads = o.threads, .isa = network.isa};
-  device_options.variable = remote::with_adb_host(variable, o.adb_host);
+  device_options.variable = remote::with_adb_host(cli::variable, o.adb_host);
   device_options.key_file = o.key;
   network.device = o.device;
   if (o.list_devices && network.device.is_remote()) {
@@ -218,7 +213,7 @@ int work(const Options& o) {
   Session* session = opened.session.get();
 
   SourceOptions source_options = o.source;
-  const double wait_s = stream::seconds_to_wait(variable(stream::kWaitVariable));
+  const double wait_s = stream::seconds_to_wait(cli::variable(stream::kWaitVariable));
   source_options.wait_s = wait_s;
   source_options.for_programs = header_for_program(*package, plan);
   std::optional<RecordProgram> preprocessor, postprocessor;

@@ -43,11 +43,6 @@ void declare(cli::Args& args, Options& o) {
 
 void print_address(const std::string& at) { std::cout << at << std::endl; }
 
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? "" : value;
-}
-
 // The address of a scenario, and the protocol that it takes.
 void use_scenario(Options* o) {
   if (!o->line.tcp.empty() || !o->line.unix_path.empty() || !o->line.serial.empty() || o->line.stdio)
@@ -74,7 +69,7 @@ int work(const Options& given) {
     fail_usage("--protocol ", o.protocol, " is for --tcp HOST:PORT and --serial TTY");
   if (kenning && !o.line.key.empty()) fail_usage("--protocol ", o.protocol, " knows no keys: leave out --key");
   serve::Options options;
-  options.device.variable = variable;
+  options.device.variable = cli::variable;
   if (kenning) {
     std::optional<remote::kenning::Wire> wire;
     if (o.protocol == "kenning-2021") wire = remote::kenning::Wire::Seed;

@@ -38,6 +38,11 @@ void put_line(std::string_view kind, const char* color, std::string_view text) {
 
 }  // namespace
 
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
 Console& console() {
   static Console the_console;
   return the_console;

@@ -7,6 +7,9 @@
 
 namespace dnn::cli {
 
+// An environment variable; "" where it is not set.
+std::string variable(const std::string& name);
+
 struct Console {
   std::string tool = "dnn";
   bool quiet = false;

@@ -68,7 +68,7 @@ BisectedModel::ReducedTo reduce(const BisectRequest& request, const Graph& model
   facts.model = std::filesystem::path(request.model).filename().string();
   facts.source = source.name;
   facts.target = target.name;
-  facts.command = cat("dnn-localize --passes", flags_of(request.target, "--device", "--opt", target),
+  facts.command = cat("dnn-bisect", flags_of(request.target, "--device", "--opt", target),
                       flags_of(request.source, "--source-device", "--source-opt", source), " --atol ",
                       exact_text(options.tolerance.atol), " --rtol ", exact_text(options.tolerance.rtol),
                       " reduced.onnx inputs.npz");

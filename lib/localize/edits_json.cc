@@ -196,13 +196,13 @@ std::vector<Edit> parse_edits(std::string_view text, const std::string& what) {
   constexpr int kDeepest = 8;
   std::vector<Edit> edits;
   Json json = parse_ordered_json(text, kDeepest);
-  if (json.is_discarded()) fail_malformed(what, ": not JSON; edits are what dnn-localize --edits writes");
+  if (json.is_discarded()) fail_malformed(what, ": not JSON; edits are what dnn-repair --edits writes");
   if (!json.is_object() || !json.contains("edits") || !json["edits"].is_array())
-    fail_malformed(what, ": holds no list of edits, as dnn-localize --edits writes");
+    fail_malformed(what, ": holds no list of edits, as dnn-repair --edits writes");
   try {
     for (const Json& edit : json["edits"]) edits.push_back(edit_of(edit));
   } catch (const Json::exception&) {
-    fail_malformed(what, ": edit ", edits.size() + 1, " is not what dnn-localize --edits writes");
+    fail_malformed(what, ": edit ", edits.size() + 1, " is not what dnn-repair --edits writes");
   } catch (Error& e) {
     throw e.within(cat(what, ": edit ", edits.size() + 1));
   }

@@ -28,7 +28,7 @@ constexpr double kApart = 0.1;  // outputs further apart are no rounding, nor st
 const Format& repairable_format(const std::string& path, const std::vector<std::string>& shapes) {
   const ModelSource model = open_model(path, shapes);
   if (!model.folder && looks_like_package(model.bytes))
-    fail_usage(path, " is a package, compiled already: --repair wants the model that it was made of");
+    fail_usage(path, " is a package, compiled already: give the model that it was made of");
   try {
     return sniff_format(model);
   } catch (Error& e) {
@@ -275,11 +275,11 @@ RepairReport repair_model(const RepairRequest& request) {
   const Format& format = repairable_format(request.target, request.network.shapes);
   const Format* wanted = format_for_path(request.output);
   if (wanted != &format)
-    fail_usage("--repair ", request.output, ": the target is ", format.name,
+    fail_usage("-o ", request.output, ": the target is ", format.name,
                ", and so is what is repaired; its names end in ", format.extensions);
   std::error_code not_there;
   if (std::filesystem::equivalent(request.output, request.source, not_there))
-    fail_usage("--repair ", request.output, " is the source");
+    fail_usage("-o ", request.output, " is the source");
   if (format.to_files == nullptr) fail_unsupported(request.target, ": ", format.name, " cannot be written");
   RepairReport report;
   report.source = request.source;

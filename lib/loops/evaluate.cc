@@ -260,12 +260,13 @@ class Evaluator {
     for (const Expr& arg : expr->args) code.args.push_back(compile(arg));
     if (!code.args.empty()) code.operand = expr->args[0]->dtype;
     const bool computes = !code.args.empty() && expr->op != Op::Load && expr->op != Op::Select && expr->op != Op::Cast;
-    if (computes && !has_arithmetic(code.operand)) fail_internal("loop IR: no arithmetic on ", dtype_name(code.operand));
+    if (computes && !has_arithmetic(code.operand))
+      fail_internal("loop IR: no arithmetic on ", dtype_name(code.operand));
     add_up(&code);
     return code;
   }
 
-  // Of 64-bit integers: a sum of sums, or a number times a sum, becomes one.
+  // Makes one sum of a sum of sums, or of a number times a sum, in 64-bit integers.
   static void add_up(Code* code) {
     if (code->args.size() != 2 || code->operand != DType::Int64 || !code->args[0].sum || !code->args[1].sum) return;
     Code &a = code->args[0], &b = code->args[1];

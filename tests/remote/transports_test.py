@@ -89,7 +89,7 @@ class Transports(RemoteCase):
         self.check_usage(*runs("--usage=1", "-n", "40"))
         local, there = (self.run_tool("dnn-localize", "-q", "--device", where, model, wrong, *images, code=1) for where in ("cpu", device))
         self.assertEqual(there.stdout, local.stdout)
-        bisected = [json.loads(self.run_tool("dnn-localize", "-q", "--passes", "-O4", "--pass=+fast-math", "--atol", "0", "--rtol", "1e-9", "--json",
+        bisected = [json.loads(self.run_tool("dnn-bisect", "-q", "-O4", "--pass=+fast-math", "--atol", "0", "--rtol", "1e-9", "--json",
                                              "--device", where, model, *images, code=1).stdout) for where in ("cpu", device)]
         here, there = ({key: value for key, value in report.items() if key not in ("source", "target", "seconds")} for report in bisected)
         self.assertEqual(there, here)

@@ -40,7 +40,7 @@ own = [w.split("=", 1)[1] for w in words if w.startswith("--target-preprocess")]
 if "--preprocessing" in words:
     print(json.dumps({{"verdict": "explained", "found": {{"spec": "{right} channels=rgb"}}}}))
     sys.exit(1)
-out = words[words.index("--repair") + 1]
+out = words[words.index("-o") + 1]
 text = open([w for w in words if not w.startswith("-")][2]).read()
 stored = bool(own) and out.endswith(".keras")
 if "bad" not in text and not own:
@@ -75,7 +75,7 @@ class Directions(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.at = pathlib.Path(self.folder.name)
-        for name, text in (("dnn-convert", CONVERT), ("dnn-infer", INFER), ("dnn-localize", LOCALIZE), ("python", FOREIGN),
+        for name, text in (("dnn-convert", CONVERT), ("dnn-infer", INFER), ("dnn-localize", LOCALIZE), ("dnn-repair", LOCALIZE), ("python", FOREIGN),
                            ("dnn-cat", '#!/bin/sh\ncat "$2"\n')):
             path = self.at / name
             path.write_text(text.format(python=sys.executable, right="imagenet-tf") if "{" in text and "{python}" in text else text)

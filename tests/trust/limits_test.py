@@ -94,7 +94,7 @@ class Limits(unittest.TestCase):
         self.write("many.json", '{"edits":[],' + keys + "}")
         self.write("many.state", "{" + keys + "}")
         self.write("many.yaml", "".join(f"k{i}:\n" for i in range(120_000)))
-        for words in (("dnn-localize", "-q", "--repair", "o.onnx", "--apply", "many.json", "net.txt", "net.txt"),
+        for words in (("dnn-repair", "-q", "-o", "o.onnx", "--apply", "many.json", "net.txt", "net.txt"),
                       ("dnn-quantize", "-q", "net.txt", "--state", "many.state", "-o", "o.onnx"), ("dnn-branch", "--flops", "many.yaml")):
             code, said, seconds = self.run_tool(*words)
             self.assertIn(code, (0, 1, 2, 3, 4), said)
@@ -105,7 +105,7 @@ class Limits(unittest.TestCase):
         header = '{"type":"header","stream":1,"tool":"t","isa":"i","preprocess":' + deep + "}\n"
         code, said, _ = self.run_tool("dnn-cat", "--from-json", "-", input=header.encode())
         self.assertEqual(code, 3, said)
-        for name, words in (("deep.json", ("dnn-localize", "-q", "--repair", "o.onnx", "--apply", "deep.json", "net.txt", "net.txt")),
+        for name, words in (("deep.json", ("dnn-repair", "-q", "-o", "o.onnx", "--apply", "deep.json", "net.txt", "net.txt")),
                             ("deep.state", ("dnn-quantize", "-q", "net.txt", "--state", "deep.state", "-o", "o.onnx")),
                             ("deep.json", ("dnn-eval", "--against", "deep.json")), ("deep.json", ("dnn-report", "deep.json"))):
             self.write(name, '{"edits":' + deep + "}")

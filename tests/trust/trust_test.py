@@ -117,11 +117,11 @@ class Trust(unittest.TestCase):
     def test_another_tool_that_opens_a_framework_keeps_to_the_same(self):
         model = self.model(".pt", payload=True)
         self.run_tool("dnn-infer", "-q", "--device", "reference", "--fill", "ones", "--sample-tensors", "net.txt", "-o", "x.dnns")
-        words = ("--passes", "--source-device", "lib:torch", model, "x.dnns")
-        done = self.run_tool("dnn-localize", *words)
+        words = ("--source-device", "lib:torch", model, "x.dnns")
+        done = self.run_tool("dnn-bisect", *words)
         self.assertIn("runs our conversion", done.stderr.decode())
         self.assertFalse(self.mark.exists())
-        self.run_tool("dnn-localize", "--trust-model", *words)
+        self.run_tool("dnn-bisect", "--trust-model", *words)
         self.assertTrue(self.mark.exists())
 
     def test_a_format_that_is_data_to_the_framework_is_given_as_it_is(self):

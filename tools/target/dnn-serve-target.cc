@@ -31,11 +31,6 @@ void declare(cli::Args& args, serve::CommandLine& line) {
 
 void print_address(const std::string& at) { std::cout << at << std::endl; }
 
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? "" : value;
-}
-
 std::shared_ptr<const Package> open(const std::string& path, const DeviceSpec&, const std::string&, bool trusted) {
   if (!looks_like_package(as_bytes(read_head(path, 8))))
     fail_unsupported("this server runs packages alone: compile the model with dnn-compile --target");
@@ -53,7 +48,7 @@ int work(const serve::CommandLine& line) {
     fail_usage("--tcp needs --key FILE: without a compiler only known clients are served");
   serve::Options options;
   options.open = open;
-  options.device.variable = variable;
+  options.device.variable = cli::variable;
   options.note = cli::note;
   if (line.list) {
     std::cout << serve::devices_here(options);

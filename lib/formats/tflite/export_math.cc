@@ -168,8 +168,8 @@ void write_cast(Export& e) {
        {wide_out ? e.outer(e.node().outputs[0]) : e.output()});
 }
 
-// What may lie beyond the numbers of int32 is brought to one step beyond those of the output first: the format's kernel leaves
-// undefined what becomes of it, QuantizeLinear takes the nearest number that the output can hold.
+// The input is brought to one step beyond the output's numbers first, where it may lie beyond those of int32: the format's kernel
+// leaves undefined what becomes of it, QuantizeLinear takes the nearest number that the output can hold.
 void write_quantize(Export& e) {
   int32_t x = e.input(0);
   if (const auto bounds = e.bounds_beyond_output()) {
