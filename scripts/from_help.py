@@ -2,7 +2,7 @@
 """from_help: makes a man page or shell completion out of what the tools' own --help says, so that they cannot drift.
 
 usage: from_help.py man TOOL OUT.gz       the gzipped man page of one tool
-       from_help.py bash|zsh OUT TOOL...  completion of options and files for all tools
+       from_help.py bash|zsh OUT TOOL...  completion of options and files for all tools; for bash of options' values too
 
 TOOL is the executable. Exit codes: 0 done, 2 usage, 5 a tool did not print its help.
 """
@@ -12,9 +12,9 @@ import re
 import subprocess
 import sys
 
+import completion
 import usage
 
-OPTION = re.compile(r"^ {1,8}(-\S.*?)(?: {2,}(\S.*))?$")
 HEADING = re.compile(r"^(\S.*):$")
 EXIT_CODES = "Exit codes: "
 
@@ -67,7 +67,7 @@ def summary(description):
 def roff_lines(lines):
     out, fill = [], True
     for line in lines:
-        option = OPTION.match(line)
+        option = completion.OPTION.match(line)
         indented = line.startswith(" ") and not option
         if option:
             out += ([] if fill else [".fi"]) + [".TP", ".B " + roff(option[1])] + ([roff(option[2])] if option[2] else [])
@@ -97,46 +97,6 @@ def man_page(name, version, text):
     return "\n".join(squeezed) + "\n"
 
 
-def options(text):
-    """[(option, takes a value)] of a help text, long names before short."""
-    found = {}
-    for line in text.splitlines():
-        option = OPTION.match(line)
-        if not option:
-            continue
-        for name, value in re.findall(r"(?<![\w-])(--?\w[\w-]*)([= \[]+[A-Z<{][^, ]*)?", option[1]):
-            found[name] = bool(value) or found.get(name, False)
-    return sorted(found.items(), key=lambda item: (not item[0].startswith("--"), item[0]))
-
-
-def names_of_tools(helps):
-    """As `dnn-tools NAME` takes them."""
-    return " ".join(name.removeprefix("dnn-") for name, _ in helps if name != "dnn-tools")
-
-
-def bash_completion(helps):
-    out = ["# Completion of the dnn-tools' options and files for bash; made from their --help.", "_dnn_tools() {",
-           "  local word=${COMP_WORDS[COMP_CWORD]} tool=${COMP_WORDS[0]##*/} options=''",
-           "  if [[ $tool == dnn-tools && $COMP_CWORD -gt 1 ]]; then tool=dnn-${COMP_WORDS[1]#dnn-}; fi", "  case $tool in"]
-    for name, text in helps:
-        out.append(f"    {name}) options='{' '.join(option for option, _ in options(text))}' ;;")
-    out += ["  esac", "  if [[ $word == -* ]]; then", "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")", "  elif [[ $tool == dnn-tools ]]; then",
-            f"    mapfile -t COMPREPLY < <(compgen -W '{names_of_tools(helps)}' -- \"$word\")", "  else",
-            "    mapfile -t COMPREPLY < <(compgen -f -- \"$word\")", "  fi", "}",
-            "complete -o filenames -F _dnn_tools " + " ".join(name for name, _ in helps)]
-    return "\n".join(out) + "\n"
-
-
-def zsh_completion(helps):
-    out = ["#compdef " + " ".join(name for name, _ in helps), "# Completion of the dnn-tools' options and files for zsh; made from their --help.",
-           "local -a options", "local tool=${words[1]:t}", "if [[ $tool == dnn-tools && $CURRENT -gt 2 ]]; then tool=dnn-${words[2]#dnn-}; fi",
-           "case $tool in"]
-    for name, text in helps:
-        out.append(f"  {name}) options=({' '.join(option for option, _ in options(text))}) ;;")
-    out += ["esac", f"if [[ $PREFIX == -* ]]; then compadd -- $options; elif [[ $tool == dnn-tools ]]; then compadd {names_of_tools(helps)}; else _files; fi"]
-    return "\n".join(out) + "\n"
-
-
 def main(arguments):
     if len(arguments) == 3 and arguments[0] == "man":
         tool, out = arguments[1:]
@@ -146,7 +106,10 @@ def main(arguments):
             file.write(gzip.compress(man_page(name, version, run(tool, "--help")).encode(), 9, mtime=0))
     elif len(arguments) > 2 and arguments[0] in ("bash", "zsh"):
         helps = [(pathlib.Path(tool).name, run(tool, "--help")) for tool in arguments[2:]]
-        pathlib.Path(arguments[1]).write_text((bash_completion if arguments[0] == "bash" else zsh_completion)(helps))
+        programs = {pathlib.Path(tool).name: tool for tool in arguments[2:]}
+        made = completion.zsh(helps) if arguments[0] == "zsh" else completion.bash(
+            helps, completion.lists_of(helps, programs, run), completion.endings_of(helps, programs, run))
+        pathlib.Path(arguments[1]).write_text(made)
     else:
         sys.stderr.write(__doc__)
         return 2

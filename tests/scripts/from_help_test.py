@@ -18,6 +18,13 @@ Options:
                        line goes on here
       --list-things    print the things
       --level=N        how hard to try
+      --opt 0..2       level
+      --form a|b|FILE  one of two, or what a file says
+      --resize HOW     none, stretch,
+                       crop or crop:SIDE
+      --precision TYPE
+                       compute in bf16, not in int16
+      --device NAME    where to run, as cpu, or lib:NAME
 
 Exit codes:
   0 done, 2 usage
@@ -50,7 +57,7 @@ class FromHelp(unittest.TestCase):
         for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT CODES", "EXAMPLES"):
             self.assertIn(f"\n.SH {section}\n", page)
         self.assertIn("dnn\\-fake \\- Prints what the suite knows about one model\n", page)
-        self.assertEqual(page.count("\n.TP\n"), 3)
+        self.assertEqual(page.count("\n.TP\n"), 8)
 
     @unittest.skipUnless(shutil.which("groff"), "no groff here")
     def test_man_page_shows_every_word_of_help(self):
@@ -61,28 +68,47 @@ class FromHelp(unittest.TestCase):
             self.assertIn(word.rstrip(":"), shown)
         self.assertIn("dnn-fake --level=3 .hidden.onnx", shown)
 
+    def offered(self, out, line):
+        """The words that bash offers behind this command line, each as readline puts it in place of the last word."""
+        script = f'. "{out}"; COMP_LINE=$1 COMP_POINT=${{#1}} COMP_WORDS=($1); _dnn_tools; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", script, "bash", line], capture_output=True, text=True, cwd=self.folder.name,
+                              env={"PATH": f"{self.folder.name}:/usr/bin:/bin"})
+        self.assertEqual(done.stderr, "", line)
+        return done.stdout.split()
+
     def test_bash_completion_offers_options(self):
         out = pathlib.Path(self.folder.name, "completion")
         self.assertEqual(self.make("bash", out, self.tool).returncode, 0)
-        line = f'. "{out}"; COMP_WORDS=(dnn-fake --l) COMP_CWORD=1; _dnn_tools; echo "${{COMPREPLY[@]}}"'
-        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
-        self.assertEqual((done.stdout.split(), done.stderr), (["--level", "--list-things"], ""))
+        self.assertEqual(self.offered(out, "dnn-fake --l"), ["--level", "--list-things"])
+        self.assertEqual(self.offered(out, "dnn-fake --fo"), ["--form"])
+
+    def test_bash_completion_offers_the_values_that_help_names(self):
+        out = pathlib.Path(self.folder.name, "completion")
+        self.assertEqual(self.make("bash", out, self.tool).returncode, 0)
+        lister = self.tool.with_name("dnn-infer")
+        lister.write_text("#!/bin/sh\n[ $1 = --list-devices ] && printf 'cpu\\tx\\nopencl:0\\ty\\nopencl:1\\tz\\n'\n")
+        lister.chmod(0o755)
+        pathlib.Path(self.folder.name, "filed").touch()
+        for line, values in (("--opt ", ["0", "1", "2"]), ("--form ", ["a", "b"]), ("--resize ", ["none", "stretch", "crop", "crop:"]),
+                             ("--resize cr", ["crop", "crop:"]), ("--resize=st", ["stretch"]), ("--resize 'st", ["stretch"]), ("--precision ", ["bf16"]),
+                             ("--device op", ["opencl:0", "opencl:1"]), ("--device opencl:", ["0", "1"]), ("--device=opencl:1", ["1"]),
+                             ("--level ", ["filed", "dnn-fake", "dnn-infer", "completion"]), ("--level fi", ["filed"])):
+            self.assertEqual(sorted(self.offered(out, "dnn-fake " + line)), sorted(values), line)
 
     def test_bash_completion_of_the_one_program_offers_tools_and_their_options(self):
         out, program = pathlib.Path(self.folder.name, "completion"), self.tool.with_name("dnn-tools")
         program.symlink_to(self.tool.name)
         self.assertEqual(self.make("bash", out, program, self.tool).returncode, 0)
-        for words, offered in (("dnn-tools fa", ["fake"]), ("dnn-tools fake --l", ["--level", "--list-things"]), ("dnn-tools dnn-fake -o", ["-o"])):
-            line = f'. "{out}"; COMP_WORDS=({words}) COMP_CWORD={len(words.split()) - 1}; _dnn_tools; echo "${{COMPREPLY[@]}}"'
-            done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
-            self.assertEqual((done.stdout.split(), done.stderr), (offered, ""), words)
+        for words, offered in (("dnn-tools fa", ["fake"]), ("dnn-tools fake --l", ["--level", "--list-things"]), ("dnn-tools dnn-fake -o", ["-o"]),
+                               ("dnn-tools fake --opt ", ["0", "1", "2"])):
+            self.assertEqual(self.offered(out, words), offered, words)
 
     def test_zsh_completion_names_the_tool(self):
         out = pathlib.Path(self.folder.name, "_dnn-tools")
         self.assertEqual(self.make("zsh", out, self.tool).returncode, 0)
         text = out.read_text()
         self.assertTrue(text.startswith("#compdef dnn-fake\n"))
-        self.assertIn("dnn-fake) options=(--level --list-things --output -o) ;;", text)
+        self.assertIn("dnn-fake) options=(--device --form --level --list-things --opt --output --precision --resize -o) ;;", text)
 
     def test_broken_tool_is_an_error(self):
         self.tool.write_text("#!/bin/sh\nexit 70\n")
