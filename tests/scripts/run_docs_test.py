@@ -52,6 +52,13 @@ class RunDocs(unittest.TestCase):
         self.assertEqual(self.run_page(page("false", info=" not-run: no network"))[0], 0)
         self.assertEqual(self.run_page(page("true", info=" not-run") + page("true"))[0], 1)
 
+    def test_a_command_that_nobody_runs_is_found(self):
+        text = page("true") + "\n```\ndnn-cat x.dnns\n```\n"
+        status, said = self.run_page(text)
+        self.assertEqual(status, 1)
+        self.assertIn("page.md:10: a command in a block that is not ```sh: dnn-cat x.dnns", said)
+        self.assertEqual(self.run_page(page("true") + "\n```\nmodel.onnx\n```\n\ndnn-cat shows streams.\n")[0], 0)
+
     def test_times_vary_and_other_numbers_do_not(self):
         self.assertTrue(run_docs.agrees("3 samples in 12.25 s", "3 samples in 0.5 s"))
         self.assertFalse(run_docs.agrees("4 samples in 0.5 s", "3 samples in 0.5 s"))
