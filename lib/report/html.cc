@@ -1,4 +1,6 @@
 // The HTML printer; see document.h.
+#include <cctype>
+
 #include "base/sha256.h"
 #include "base/text.h"
 #include "report/document.h"
@@ -51,6 +53,7 @@ th[aria-sort=descending] .sort::after{content:" \2193"}
 .boxes label{display:block}
 button:focus-visible,input:focus-visible,select:focus-visible{outline:3px solid $s1;outline-offset:2px}
 .quiet{color:$quiet}
+.option{white-space:nowrap}
 details{border:1px solid $rule;border-radius:.3rem;padding:.3rem .7rem;margin:.5rem 0}
 summary{cursor:pointer}
 .picture{display:block;margin:.5rem 0;image-rendering:auto}
@@ -90,6 +93,25 @@ std::string digest(std::string_view script) {
   return stream::base64_encode(as_bytes(bytes));
 }
 
+// Escaped text, in which no line ends between the hyphen of an option ("-O0") and its letters.
+std::string with_whole_options(const std::string& text) {
+  const auto is_word = [&](size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + 1;
+    if (text[i] == '-' && (i == 0 || text[i - 1] == ' ') && is_word(i + 1)) {
+      while (is_word(end)) ++end;
+      out += cat("<span class=\"option\">", text.substr(i, end - i), "</span>");
+    } else {
+      out += text[i];
+    }
+    i = end;
+  }
+  return out;
+}
+
 class Printer {
  public:
   std::string print(const Document& document) {
@@ -115,7 +137,7 @@ class Printer {
   static std::string line(const Line& line) {
     std::string out;
     for (const Span& span : line.spans) {
-      std::string text = html_text(span.text);
+      std::string text = with_whole_options(html_text(span.text));
       if (span.strong) text = cat("<strong>", text, "</strong>");
       out += span.target.empty() ? text : cat("<a href=\"#", span.target, "\">", text, "</a>");
     }
@@ -176,7 +198,7 @@ class Printer {
   void print_block(const Figure& figure) {
     out_ += cat("<figure id=\"", figure.id, "\">\n<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"",
                 html_text(figure.title), "\">", inline_svg(figure.drawing, figure.id, figure.title, figure.text),
-                "</div>\n<figcaption>", html_text(figure.title), ". ", html_text(figure.text),
+                "</div>\n<figcaption>", with_whole_options(html_text(cat(figure.title, ". ", figure.text))),
                 "</figcaption>\n</figure>\n");
   }
 

@@ -73,6 +73,17 @@ class Report(unittest.TestCase):
         self.assertIn("dog (right)", said)
         self.assertEqual(page.text.encode(), run("--title", "A & B", stdin=runs).stdout)
 
+    def test_first_line_names_the_label_set(self):
+        page = self.page(stdin=stream(*one_run("a.onnx", lambda i: i % 3, label_set="labels"), *one_run("b.onnx", lambda i: i % 3, label_set="labels")))
+        self.assertIn('2 runs on 40 samples of imgs; label set "labels".', page.visible())
+
+    def test_no_line_ends_behind_the_hyphen_of_an_option(self):
+        page = self.page(stdin=stream(*one_run("a-b.onnx", lambda i: i % 3), *one_run("b.onnx", lambda i: i % 3, opt=3)))
+        prose = re.sub(r"<svg.*?</svg>|<title>.*?</title>|<style>.*?</style>|<script>.*?</script>|<td.*?</td>| title=\"[^\"]*\"", "", page.text, flags=re.DOTALL)
+        self.assertIn('A a-b <span class="option">-O0</span>', prose)
+        self.assertEqual(re.findall(r"[ >(]-O\d", re.sub('<span class="option">-O[03]</span>', "", prose)), [])
+        self.assertIn(".option{white-space:nowrap}", page.text)
+
     def test_hostile_text_is_text(self):
         for name in HOSTILE:
             runs = stream(*one_run(name, lambda i: 0, labels=(name, name + "2", name + "3"), n=3, path=name.replace("{", "(") + "{}", device=name, isa=name,

@@ -262,7 +262,7 @@ Line facts_line(const Data& data) {
     const auto note = [&](const char* key, std::set<std::string>* to) {
       if (const auto at = h.host.find(key); at != h.host.end()) to->insert(at->second);
     };
-    if (!h.label_set.empty()) labels.insert(h.label_set);
+    if (!h.label_set.empty()) labels.insert(quoted(h.label_set));
     if (const std::string name = metrics::field_text(h, "preprocess"); name != "-" && name.size() < 40)
       preprocessings.insert(name);
     note("cpu", &machines);
@@ -276,7 +276,7 @@ Line facts_line(const Data& data) {
     text += cat("; ", what, " ", *values.begin());
     if (values.size() > 1) text += cat(" and ", counted(values.size() - 1, "other"));
   };
-  add("labels", labels);
+  add("label set", labels);
   add("preprocessing", preprocessings);
   add("on", machines);
   add("dnn-tools", versions);
