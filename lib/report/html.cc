@@ -49,6 +49,9 @@ th[aria-sort=ascending] .sort::after{content:" \2191"}
 th[aria-sort=descending] .sort::after{content:" \2193"}
 .filter{display:inline-block;margin:.4rem 1rem 0 0;font-size:.875rem}
 .filter select{max-width:100%}
+.side td{white-space:normal}
+.side thead th{overflow-wrap:anywhere}
+@media (max-width:40rem){.side th,.side td{padding:.2rem .3rem}}
 .boxes{columns:18rem;font-size:.875rem}
 .boxes label{display:block}
 button:focus-visible,input:focus-visible,select:focus-visible{outline:3px solid $s1;outline-offset:2px}

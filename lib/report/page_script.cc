@@ -98,6 +98,16 @@ std::string_view page_script() {
     }
   }
   if (runs.size < 2) return;
+  // Pairs, by the letters of the run and of the one that it is held against.
+  const pairs = new Map();
+  for (const table of tables.filter(t => t.ofRuns && textOf(t.tHead.rows[0].cells[0]) === "pair")) {
+    const titles = [...table.tHead.rows[0].cells].map(textOf);
+    for (const row of rowsOf(table)) {
+      const values = pairs.get(letters(textOf(row.cells[0])).join(" ")) || new Map();
+      titles.forEach((title, i) => { if (i > 0) values.set(title, textOf(row.cells[i])); });
+      pairs.set(letters(textOf(row.cells[0])).join(" "), values);
+    }
+  }
   const place = document.querySelector("#main > section");
   const boxes = make("div", {className: "boxes"});
   for (const [letter, run] of runs) {
@@ -118,18 +128,27 @@ std::string_view page_script() {
   const side = make("div", {className: "scroll", tabIndex: 0});
   side.setAttribute("role", "group");
   side.setAttribute("aria-label", "Two runs side by side");
+  const exact = text => /^[-+]?[\d.]+(e[-+]?\d+)?$/.test(text) ? parseFloat(text) : NaN;  // no interval, no list
   const compare = () => {
-    const [a, b] = [...pick.values()].map(select => runs.get(select.value));
+    const [first, second] = [...pick.values()].map(select => select.value), [a, b] = [runs.get(first), runs.get(second)];
     const body = make("tbody");
     for (const title of new Set([...a.values.keys(), ...b.values.keys()])) {
       const x = a.values.get(title) || "-", y = b.values.get(title) || "-";
-      const change = number(y) - number(x);
+      const change = exact(y) - exact(x);
       body.append(make("tr", {}, make("th", {scope: "row"}, title), make("td", {className: "n"}, x), make("td", {className: "n"}, y),
         make("td", {className: "n"}, x === y ? "same" : isNaN(change) ? "differs" : (change > 0 ? "+" : "") + +change.toPrecision(4))));
     }
+    for (const [other, base] of [[second, first], [first, second]]) {
+      for (const [title, value] of pairs.get(`${other} ${base}`) || []) {
+        if (!value || value === "-") continue;
+        body.append(make("tr", {}, make("th", {scope: "row"}, `${title}, ${other} against ${base}`),
+          make("td", {className: value.length > 48 ? "w" : "n", colSpan: 3}, value)));
+      }
+    }
     const head = make("tr", {});
-    for (const title of ["value", a.name, b.name, "difference"]) head.append(make("th", {scope: "col"}, title));
-    side.replaceChildren(make("table", {}, make("thead", {}, head), body));
+    for (const title of ["value", a.name, b.name, "difference"])
+      head.append(make("th", {scope: "col", className: title === "value" ? "" : "n"}, title));
+    side.replaceChildren(make("table", {className: "side"}, make("thead", {}, head), body));
   };
   const choices = make("p");
   [["First run: ", 0], ["Second run: ", 1]].forEach(([title, i]) => {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The sample's report and graph in Chromium, held to axe-core's rules; and a page with faults, which the check must find."""
+"""The sample's report and graph in Chromium, held to axe-core's rules; a page with faults, which the check must find; two runs side by side."""
+import json
 import os
 import pathlib
 import subprocess
@@ -22,6 +23,30 @@ def tool(name, *arguments, expected=0):
 def check(*pages):
     return subprocess.run([os.environ.get("DNN_AXE_PYTHON", sys.executable), ROOT / "scripts/check-page", *pages],
                           capture_output=True, text=True, check=False)
+
+
+def shown(*arguments):
+    return subprocess.run([os.environ.get("DNN_AXE_PYTHON", sys.executable), pathlib.Path(__file__).with_name("side_by_side.py"), *arguments],
+                          capture_output=True, text=True, check=True).stdout
+
+
+def check_side_by_side(report, runs):
+    """The page shows of two chosen runs what dnn-eval says of them; without a script the same numbers are in its tables."""
+    table = json.loads(shown(report, "A", "C"))
+    assert table["runs"] == ["A shapes -O0", "C shapes_wrong -O3"], table["runs"]
+    rows = table["rows"]
+    evaluated = json.loads(tool("dnn-eval", "--json", runs[0], runs[2]))
+    first, second = (f'{run["values"]["top1_accuracy"]:.2f}' for run in evaluated["runs"])
+    assert rows["top-1 %"] == [first, second, f"{float(second) - float(first):+.4g}"], rows["top-1 %"]
+    pair = evaluated["pairs"][0]["values"]
+    assert rows["p top-1, C against A"] == [f'{pair["mcnemar_p"]:.2g}'], rows
+    assert rows["flips, C against A"] == [f'{pair["flips"]:.0f}'], rows
+    assert json.loads(shown(report, "C", "A"))["rows"]["flips, C against A"] == rows["flips, C against A"]
+    assert not any("against" in row for row in json.loads(shown(report, "B", "B"))["rows"])
+    plain = shown("--without-script", report)
+    assert "side by side" not in plain
+    for number in (first, second, f'{pair["mcnemar_p"]:.2g}', f'{pair["flips"]:.0f} of 196 samples'):
+        assert number in plain, number
 
 
 def main():
@@ -47,6 +72,7 @@ def main():
         report, graph = folder / "report.html", folder / "graph.html"
         tool("dnn-report", "-o", report, "--images", images, *runs, layers)
         tool("dnn-report", "-o", graph, "--graph", models[0], "--graph", models[1], layers)
+        check_side_by_side(report, runs)
         done = check(report, graph)
         print(done.stdout, done.stderr, sep="", end="")
         return done.returncode
