@@ -147,7 +147,7 @@ int work(const Options& o) {
   }
   if (o.list_devices) {
     for (const Device& device : devices()) {
-      for (const std::string& line : device.list(device_options)) std::cout << line << '\n';
+      for (const std::string& line : list_devices(device, device_options, cli::warn)) std::cout << line << '\n';
     }
     return 0;
   }

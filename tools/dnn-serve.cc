@@ -80,7 +80,7 @@ int work(const Options& given) {
                         }};
   }
   if (o.line.list) {
-    std::cout << serve::devices_here(options);
+    std::cout << serve::devices_here(options, cli::warn);
     return 0;
   }
   OpenOptions folders;

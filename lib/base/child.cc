@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/leftovers.h"
 #include "base/spawn.h"
 
 namespace dnn {
@@ -39,6 +41,31 @@ std::string last_line_of(int fd) {
     if (static_cast<unsigned char>(c) >= ' ') plain += c;
   }
   return plain;
+}
+
+constexpr int kFailed = 1;
+
+// The whole life of a copy of this process. Its end runs no destructor and flushes no stream of the other's.
+[[noreturn]] void work_in_copy(const std::function<std::string()>& work, Transport&& answer, int errors) {
+  ::setpgid(0, 0);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT, SIGHUP, SIGXCPU})
+    ::signal(signal, SIG_DFL);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::dup2(errors, STDOUT_FILENO);
+  ::dup2(errors, STDERR_FILENO);
+  int code = kFailed;
+  try {
+    const std::string text = work();
+    constexpr double kLimit_s = 60;  // the other reads all the time
+    answer.limit(kLimit_s, "writing the answer");
+    answer.write(as_bytes(text));
+    code = 0;
+  } catch (const std::exception& error) {
+    const std::string line = cat(error.what(), "\n");
+    if (::write(errors, line.data(), line.size()) < 0) code = kFailed;
+  }
+  ::_exit(code);
 }
 
 }  // namespace
@@ -186,6 +213,43 @@ std::string ChildProcess::End::text() const {
                          : cat("ended with code ", exit_code);
   if (!last_line.empty()) text += ": " + last_line;
   return text;
+}
+
+std::string try_in_child(const std::string& name, double limit_s, const std::function<std::string()>& work) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    fail_environment(name, ": cannot make a socket: ", std::strerror(errno));
+  const int errors = ::memfd_create("stderr", MFD_CLOEXEC);
+  FdTransport here(ends[0], ends[0], name, true);
+  const pid_t child = ::fork();
+  if (child == 0) work_in_copy(work, FdTransport(ends[1], ends[1], name, true), errors);
+  ::close(ends[1]);
+  if (child < 0) {
+    ::close(errors);
+    fail_environment(name, ": no process for it: ", std::strerror(errno));
+  }
+  ::setpgid(child, child);  // here and there, as nobody knows who comes first
+  remember_child(child);
+  std::string answer;
+  ChildProcess::End end;
+  const auto finish = [&] {
+    ::kill(-child, SIGKILL);  // one that closed its end has its exit code already; its children end too
+    end.exit_code = exit_code_of_process(child);
+    end.last_line = last_line_of(errors);
+    ::close(errors);
+  };
+  try {
+    here.limit(limit_s, "asking it");
+    std::byte buffer[4096];
+    while (const size_t n = here.read(buffer, sizeof buffer)) answer += as_text({buffer, n});
+  } catch (const Error&) {
+    finish();
+    throw;
+  }
+  finish();
+  if (end.exit_code == kFailed && !end.last_line.empty()) fail_environment(end.last_line);
+  if (end.exit_code != 0) fail_environment(name, " ", end.text());
+  return answer;
 }
 
 std::vector<std::string> words_of(const std::string& command, const std::string& what) {

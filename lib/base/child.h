@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,12 @@ class ChildProcess : public Transport {
   std::string set_by_;
   std::chrono::steady_clock::time_point deadline_;
 };
+
+// What `work` returns, called in a copy of this process (fork), which it may end or block without harm to this one. The copy has
+// the calling thread alone; what `work` changes in memory is lost with it, and what it prints is not shown. Throws Environment
+// where `work` throws, has not returned after so many seconds, or ends the process: "NAME was ended by signal 6 (Aborted): LINE",
+// the last line of its standard error.
+std::string try_in_child(const std::string& name, double limit_s, const std::function<std::string()>& work);
 
 // The words of a command line, for no shell: divided at blanks, but for those in '...' or "..." or behind a backslash. Throws Usage,
 // naming `what`.

@@ -33,6 +33,16 @@ const std::vector<Device>& devices() {
   return rows;
 }
 
+std::vector<std::string> list_devices(const Device& row, const DeviceOptions& options,
+                                      const std::function<void(const std::string& why)>& problem) {
+  try {
+    return row.list(options);
+  } catch (const Error& error) {
+    problem(cat("device ", row.kind, ": ", error.what()));
+    return {};
+  }
+}
+
 namespace {
 
 // Whether what follows a device's colon is what its usage, "cpu[:f64]" or "opencl:N", has there.

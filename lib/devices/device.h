@@ -106,13 +106,17 @@ struct Device {
   // `index` is the N of "kind:N" ("" when left out). Throws Environment saying what to install when it is not here.
   std::unique_ptr<Session> (*open)(std::shared_ptr<const Package> package, const std::string& index,
                                    const DeviceOptions& options);
-  // One line per device of this kind that is here: "name<tab>description"; empty when there is none.
+  // One line per device of this kind that is here: "name<tab>description"; empty when there is none. Throws Environment where
+  // they cannot be listed.
   std::vector<std::string> (*list)(const DeviceOptions& options);
 
   const char* target() const;  // the backend whose code it runs (target/backend.h); "" for a device that needs none
 };
 
 const std::vector<Device>& devices();
+// All lines of `row.list()`. Where they cannot be listed, none, and `problem` is told why.
+std::vector<std::string> list_devices(const Device& row, const DeviceOptions& options,
+                                      const std::function<void(const std::string& why)>& problem);
 std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options = {});
 

@@ -4,10 +4,12 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
+#include "base/child.h"
 #include "devices/opencl_steps.h"
 #include "devices/planned.h"
 #include "loops/layout.h"
@@ -58,8 +60,12 @@ void keep_pocl_threads_apart() {
     setenv("POCL_AFFINITY", "1", 0);
 }
 
+// Set once drivers were loaded into this process. A copy of the process (fork) is then none that they work in.
+std::atomic<bool> drivers_are_here = false;
+
 // All devices of all platforms, in the loader's order: the N of opencl:N.
 std::vector<FoundDevice> find_devices() {
+  drivers_are_here = true;
   keep_pocl_threads_apart();
   std::vector<FoundDevice> found;
   cl_uint n_platforms = 0;
@@ -83,6 +89,35 @@ std::string device_text(cl_device_id device, cl_device_info what) {
   check(clGetDeviceInfo(device, what, n, text.data(), nullptr), "asking a device");
   while (!text.empty() && text.back() == '\0') text.pop_back();
   return text;
+}
+
+std::string device_lines() {
+  std::string lines;
+  int64_t n = 0;
+  for (const FoundDevice& found : find_devices()) {
+    lines += cat("opencl:", n++, "\t", device_text(found.device, CL_DEVICE_NAME), ", ",
+                 device_text(found.device, CL_DEVICE_VERSION), "\n");
+  }
+  return lines;
+}
+
+bool sys_is_there() { return access("/sys/devices", F_OK) == 0; }
+
+// device_lines(). A driver may end the process that loads it, as PoCL does where there is no /sys: a copy of this one goes first.
+std::string lines_of_drivers_that_live() {
+  if (drivers_are_here) return device_lines();
+  try {
+    constexpr double kLimit_s = 60;
+    return try_in_child("the OpenCL driver", kLimit_s, device_lines);
+  } catch (const Error& error) {
+    fail_environment(error.what(), sys_is_there() ? "" : "; it may want /sys, which is not mounted here");
+  }
+}
+
+// Loading drivers twice would cost each run time, so that the copy goes first only where a driver is known to end the process.
+std::vector<FoundDevice> find_devices_for_work() {
+  if (!sys_is_there()) lines_of_drivers_that_live();
+  return find_devices();
 }
 
 // None for a package of another language.
@@ -351,7 +386,7 @@ class OpenClSession : public PlannedSession {
 
 std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, const std::string& index,
                                      const DeviceOptions&) {
-  const std::vector<FoundDevice> found = find_devices();
+  const std::vector<FoundDevice> found = find_devices_for_work();
   int64_t n = 0;
   parse_int(index, &n);
   if (found.empty()) fail_environment("no OpenCL device found; install a driver (pocl-opencl-icd runs on the CPU)");
@@ -364,18 +399,15 @@ std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, con
 }
 
 bool opencl_on_gpu(const std::string& index) {
-  const std::vector<FoundDevice> found = find_devices();
+  const std::vector<FoundDevice> found = find_devices_for_work();
   int64_t n = 0;
   parse_int(index, &n);
   return n < static_cast<int64_t>(found.size()) && is_gpu(found[static_cast<size_t>(n)].device);
 }
 
 std::vector<std::string> opencl_list(const DeviceOptions&) {
-  std::vector<std::string> lines;
-  for (const FoundDevice& found : find_devices()) {
-    lines.push_back(cat("opencl:", lines.size(), "\t", device_text(found.device, CL_DEVICE_NAME), ", ",
-                        device_text(found.device, CL_DEVICE_VERSION)));
-  }
+  std::vector<std::string> lines = split(lines_of_drivers_that_live(), '\n');
+  lines.pop_back();  // behind the last line
   return lines;
 }
 

@@ -40,11 +40,11 @@ void check(const CommandLine& line) {
   if (!line.key.empty() && line.tcp.empty() && line.serial.empty()) fail_usage("--key is for --tcp and --serial");
 }
 
-std::string devices_here(const Options& options) {
+std::string devices_here(const Options& options, const std::function<void(const std::string& why)>& problem) {
   std::string text;
   for (const Device& device : devices()) {
     if (!DeviceSpec::runs_packages(device)) continue;
-    for (const std::string& line : device.list(options.device)) text += line + "\n";
+    for (const std::string& line : list_devices(device, options.device, problem)) text += line + "\n";
   }
   return text;
 }

@@ -21,8 +21,8 @@ void declare_limits(cli::Args& args, CommandLine& line);
 // Usage where options contradict each other.
 void check(const CommandLine& line);
 
-// The text of --probe: a line for each device of this machine that runs packages.
-std::string devices_here(const Options& options);
+// The text of --probe: a line for each device of this machine that runs packages. `problem` is told of kinds that cannot be listed.
+std::string devices_here(const Options& options, const std::function<void(const std::string& why)>& problem);
 
 // Serves until a signal ends it, or --stdio's client does. `options` lacks key, limits and store, for which `cache_folder` is the default
 // place ("": there is none). `print_address` gets the address where clients find it, once it listens there.

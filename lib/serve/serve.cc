@@ -276,11 +276,13 @@ class Client {
   }
 
   void list(const Message&) {
+    const auto problem = [this](const std::string& why) {
+      if (options_.note) options_.note(cat(name_, ": ", why));
+    };
     Json lines = Json::array();
     for (const Device& row : devices()) {
-      if (DeviceSpec::runs_packages(row)) {
-        for (const std::string& line : row.list(options_.device)) lines.push_back(line);
-      }
+      if (!DeviceSpec::runs_packages(row)) continue;
+      for (const std::string& line : list_devices(row, options_.device, problem)) lines.push_back(line);
     }
     frames_.send({{"devices", lines}});
   }

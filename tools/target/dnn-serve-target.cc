@@ -51,7 +51,7 @@ int work(const serve::CommandLine& line) {
   options.device.variable = cli::variable;
   options.note = cli::note;
   if (line.list) {
-    std::cout << serve::devices_here(options);
+    std::cout << serve::devices_here(options, cli::warn);
     return 0;
   }
   serve::run(line, std::move(options), default_cache_folder(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME")),

@@ -2,6 +2,10 @@
 #include "base/child.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
 
 namespace dnn {
 namespace {
@@ -41,6 +45,40 @@ TEST(Child, OneThatAnswersBeforeAllWasSaidIsNoDeadlock) {
   std::byte buffer[5000];
   while (const size_t n = child.read(buffer, sizeof buffer)) said += as_text({buffer, n});
   EXPECT_TRUE(said == written);
+}
+
+std::string failure_of(double limit_s, const std::function<std::string()>& work) {
+  try {
+    try_in_child("the driver", limit_s, work);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Environment);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Trial, GivesWhatTheWorkReturnsAndChangesNothingHere) {
+  int calls = 0;
+  const std::string large(1'000'000, 'x');
+  EXPECT_TRUE(try_in_child("", 20, [&] { return ++calls == 1 ? large : ""; }) == large);
+  EXPECT_EQ(try_in_child("", 20, [] { return std::string(); }), "");
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(Trial, SaysWhyTheWorkEnded) {
+  EXPECT_EQ(failure_of(20,
+                       []() -> std::string {
+                         std::fputs("one\n\nmissing: /sys\n\n", stderr);
+                         std::abort();
+                       }),
+            "the driver was ended by signal 6 (Aborted): missing: /sys");
+  EXPECT_EQ(failure_of(20, []() -> std::string { std::_Exit(7); }), "the driver ended with code 7");
+  EXPECT_EQ(failure_of(20, []() -> std::string { fail_environment("no such device"); }), "no such device");
+  EXPECT_EQ(failure_of(0.1,
+                       []() -> std::string {
+                         while (true) ::pause();
+                       }),
+            "the driver: nothing came within 0.1 s, the limit of asking it");
 }
 
 }  // namespace
