@@ -60,9 +60,9 @@ template <class... T>
 }
 
 // Invariants of our own code; what a user or a file can cause gets a real error instead.
-#define DNN_CHECK(condition)                                                                        \
-  do {                                                                                              \
-    if (!(condition)) ::dnn::fail_internal(__FILE__, ":", __LINE__, ": check failed: " #condition); \
+#define DNN_CHECK(condition)                                                                             \
+  do {                                                                                                   \
+    if (!(condition)) ::dnn::fail_internal(__FILE_NAME__, ":", __LINE__, ": check failed: " #condition); \
   } while (0)
 
 }  // namespace dnn

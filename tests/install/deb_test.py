@@ -81,7 +81,9 @@ class Package(unittest.TestCase):
 
     def test_programs_do_not_name_the_folder_of_the_build(self):
         for path in (self.root / "usr/bin/dnn-tools", self.root / "usr/lib/libdnn-c.so.0"):
-            self.assertNotIn(str(ROOT).encode(), path.read_bytes(), path)
+            program = path.read_bytes()
+            self.assertNotIn(str(ROOT).encode(), program, path)
+            self.assertEqual(re.findall(rb"[\w./-]*/lib/[a-z]+/[\w/]+\.(?:cc|h)\b", program), [], path)
 
     def test_checksums_hold(self):
         run("dpkg-deb", "--control", self.deb, self.root.with_name("control"))
@@ -100,6 +102,33 @@ class Package(unittest.TestCase):
             link = self.root / "usr/share/bash-completion/completions" / tool
             self.assertEqual(link.resolve().name, "dnn-tools")
             self.assertIn(f"{tool}) options='", link.read_text())
+
+    def test_completion_offers_values(self):
+        """Levels, precisions, presets, passes, metrics, formats and devices, as the tools have them."""
+        def offered(line):
+            script = f'. "{self.root}/usr/share/bash-completion/completions/dnn-tools"; COMP_LINE=$1 COMP_POINT=${{#1}} COMP_WORDS=($1); _dnn_tools; ' \
+                     'printf "%s\\n" "${COMPREPLY[@]}"'
+            return run("bash", "-c", script, "bash", line, env={**os.environ, "PATH": f"{self.root}/usr/bin:{os.environ['PATH']}"},
+                       cwd=self.folder.name).split()
+
+        def listed(tool, option, column):
+            return [line.split("\t")[column] for line in run(self.root / "usr/bin" / tool, option).splitlines()]
+        self.assertEqual(offered("dnn-infer -O "), list("01234"))
+        self.assertEqual(offered("dnn-infer --precision "), ["bf16", "f16"])
+        self.assertEqual(offered("dnn-localize --precision "), ["float16", "bfloat16", "int8"])
+        for tool in ("branch", "compile", "convert", "infer", "localize", "prune", "quantize", "train"):
+            self.assertEqual(offered(f"dnn-{tool} --preprocess imagenet-"), ["imagenet-torch", "imagenet-tf", "imagenet-caffe"], tool)
+        passes = listed("dnn-compile", "--list-passes", 1)
+        self.assertEqual(offered("dnn-compile --pass +"), ["+" + name for name in passes])
+        self.assertEqual(offered("dnn-infer --pass +fuse-ops,-"), ["+fuse-ops,-" + name for name in passes])
+        self.assertEqual(offered("dnn-eval --require "), listed("dnn-eval", "--list-metrics", 0))
+        self.assertEqual(offered("dnn-report --format "), ["html", "rst", "md"])
+        self.assertEqual(offered("dnn-convert -o out/net.o"), ["out/net.onnx"])
+        self.assertLessEqual({"net.onnx", "net.tflite", "net.keras", "net.pt2"}, set(offered("dnn-convert -o net")))
+        devices = listed("dnn-infer", "--list-devices", 0)
+        self.assertEqual(offered("dnn-infer --device cp"), ["cpu"])
+        self.assertLessEqual({"cpu", "reference"}, set(devices))
+        self.assertEqual([name for name in offered("dnn-infer --device opencl") if name in devices], [name for name in devices if name.startswith("opencl")])
 
     def test_library_is_installed_apart_and_links_through_pkg_config(self):
         if not shutil.which("pkg-config"):
