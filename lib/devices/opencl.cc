@@ -110,7 +110,10 @@ std::string lines_of_drivers_that_live() {
     constexpr double kLimit_s = 60;
     return try_in_child("the OpenCL driver", kLimit_s, device_lines);
   } catch (const Error& error) {
-    fail_environment(error.what(), sys_is_there() ? "" : "; it may want /sys, which is not mounted here");
+    if (sys_is_there()) throw;
+    std::string why = error.what();
+    if (why.ends_with('.')) why.pop_back();
+    fail_environment(why, "; it may want /sys, which is not mounted here");
   }
 }
 

@@ -124,9 +124,9 @@ std::string validation_text(const Validation& validation) {
   if (validation.with_truth > 0) {
     std::snprintf(
         text, sizeof text,
-        "top-1 %lld -> %lld of %lld (%.2f points lost, 95 %% interval %.2f to %.2f); same label on %lld of %lld",
+        "top-1 %lld -> %lld of %lld (%+.2f points, 95 %% interval %+.2f to %+.2f); same label on %lld of %lld",
         static_cast<long long>(validation.right_before()), static_cast<long long>(validation.right_after()),
-        static_cast<long long>(validation.with_truth), validation.drop(), interval.low, interval.high,
+        static_cast<long long>(validation.with_truth), 0 - validation.drop(), 0 - interval.high, 0 - interval.low,
         static_cast<long long>(validation.same_label), static_cast<long long>(validation.samples));
   } else {
     std::snprintf(text, sizeof text, "same label on %lld of %lld (%.2f %% changed, 95 %% interval %.2f to %.2f)",
