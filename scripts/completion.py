@@ -101,7 +101,8 @@ def endings_of(helps, programs, run):
 BASH = r"""# Completion of the dnn-tools' options, their values and files for bash; made from their --help.
 # Asked for once a shell: what dnn-infer lists takes half a second.
 _dnn_tools_devices() {
-  [[ ${_dnn_tools_devices_here-} ]] || _dnn_tools_devices_here="$(dnn-infer --list-devices 2>/dev/null | cut -f 1) cpu reference"
+  [[ ${_dnn_tools_devices_here-} ]] || _dnn_tools_devices_here=$(dnn-infer --list-devices 2>/dev/null | cut -f 1)
+  [[ $_dnn_tools_devices_here ]] || _dnn_tools_devices_here='cpu reference'  # dnn-infer is not in PATH
   echo "$_dnn_tools_devices_here"
 }
 _dnn_tools() {

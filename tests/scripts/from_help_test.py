@@ -85,13 +85,14 @@ class FromHelp(unittest.TestCase):
     def test_bash_completion_offers_the_values_that_help_names(self):
         out = pathlib.Path(self.folder.name, "completion")
         self.assertEqual(self.make("bash", out, self.tool).returncode, 0)
+        self.assertEqual(self.offered(out, "dnn-fake --device "), ["cpu", "reference"])
         lister = self.tool.with_name("dnn-infer")
         lister.write_text("#!/bin/sh\n[ $1 = --list-devices ] && printf 'cpu\\tx\\nopencl:0\\ty\\nopencl:1\\tz\\n'\n")
         lister.chmod(0o755)
         pathlib.Path(self.folder.name, "filed").touch()
         for line, values in (("--opt ", ["0", "1", "2"]), ("--form ", ["a", "b"]), ("--resize ", ["none", "stretch", "crop", "crop:"]),
                              ("--resize cr", ["crop", "crop:"]), ("--resize=st", ["stretch"]), ("--resize 'st", ["stretch"]), ("--precision ", ["bf16"]),
-                             ("--device op", ["opencl:0", "opencl:1"]), ("--device opencl:", ["0", "1"]), ("--device=opencl:1", ["1"]),
+                             ("--device ", ["cpu", "opencl:0", "opencl:1"]), ("--device op", ["opencl:0", "opencl:1"]), ("--device opencl:", ["0", "1"]), ("--device=opencl:1", ["1"]),
                              ("--level ", ["filed", "dnn-fake", "dnn-infer", "completion"]), ("--level fi", ["filed"])):
             self.assertEqual(sorted(self.offered(out, "dnn-fake " + line)), sorted(values), line)
 
