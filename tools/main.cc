@@ -19,6 +19,8 @@ namespace {
 using namespace dnn;
 
 constexpr std::string_view kPrefix = "dnn-";
+// Boards know dnn-serve by this name, whichever program scripts/deploy put there (DNN_SERVE_TARGET).
+constexpr std::string_view kServeOnBoards = "dnn-serve-target";
 
 std::vector<cli::Program> programs() {
   return {
@@ -73,8 +75,9 @@ int work(const Options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string called = argc > 0 ? argv[0] : "";
-  if (const std::optional<cli::Program> program = find_program(called.substr(called.rfind('/') + 1)))
+  std::string called = argc > 0 ? argv[0] : "";
+  called.erase(0, called.rfind('/') + 1);
+  if (const std::optional<cli::Program> program = find_program(called == kServeOnBoards ? "dnn-serve" : called))
     return program->run(argc, argv);
   if (argc > 1) {
     if (const std::optional<cli::Program> program = find_program(argv[1])) {
