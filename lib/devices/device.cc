@@ -122,6 +122,10 @@ std::vector<Tensor> Session::fork(const std::vector<Tensor>&, const Fork&) {
   fail_unsupported("this device cannot go on from the middle of a network");
 }
 
+void refuse_emulated(const Session& session, const DeviceSpec& device) {
+  if (session.is_emulated()) fail_unsupported("device ", device, ": ", kEmulated);
+}
+
 std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<const Package> package,
                                       const DeviceOptions& options) {
   const Device& row = device.device();

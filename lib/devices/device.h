@@ -68,6 +68,8 @@ class Session {
   virtual std::string latency_contains() const { return {}; }
   // How much longer the caller waited for it, where it came from another machine.
   virtual std::optional<int64_t> transport_ns() const { return std::nullopt; }
+  // True where an emulator runs it: neither the device nor a clock of the caller's then measures the processor that is stood for.
+  virtual bool is_emulated() const { return false; }
   // The same, with every value of the variant's graph shown as it is made (row-major). The outputs are the same bits.
   virtual std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) = 0;
   // The same again, where what is shown a value may also run the rest of the network otherwise, as often as it likes: `resume` gives
@@ -112,6 +114,11 @@ struct Device {
 
   const char* target() const;  // the backend whose code it runs (target/backend.h); "" for a device that needs none
 };
+
+// Why what an emulator takes is not reported.
+inline constexpr const char* kEmulated = "an emulator's times say nothing of the processor";
+// Throws Unsupported where an emulator runs the session: for what measures it. `device` is its name.
+void refuse_emulated(const Session& session, const DeviceSpec& device);
 
 const std::vector<Device>& devices();
 // All lines of `row.list()`. Where they cannot be listed, none, and `problem` is told why.

@@ -316,6 +316,7 @@ class RemoteSession : public Session {
   const stream::Header* machine() const override { return &host_->facts().machine; }
   std::optional<int64_t> latency_ns() const override { return latency_ns_; }
   std::optional<int64_t> transport_ns() const override { return transport_ns_; }
+  bool is_emulated() const override { return facts_.contains("emulated"); }
   std::string latency_contains() const override { return "the run on a batch in memory, measured over there"; }
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return exchange("run", inputs, {}); }
@@ -430,7 +431,8 @@ class RemoteSession : public Session {
       whole_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     });
     check_outputs(outputs);
-    transport_ns_ = std::max<int64_t>(0, whole_ns - latency_ns_.value_or(0));
+    transport_ns_.reset();  // without a latency it is not known which part of the time was the run
+    if (latency_ns_) transport_ns_ = std::max<int64_t>(0, whole_ns - *latency_ns_);
     return outputs;
   }
 

@@ -190,9 +190,8 @@ void Runner::infer(const Batch& batch) {
     const Clock::time_point start = Clock::now();
     const std::vector<Tensor> outputs = session_.run(batch.inputs);
     const int64_t around_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    // A run on another machine is not measured by a clock of this one.
     std::optional<int64_t> latency_ns = session_.latency_ns();
-    if (!latency_ns && !session_.transport_ns()) latency_ns = around_ns;
+    if (!latency_ns && !session_.is_emulated()) latency_ns = around_ns;
     ++summary_.n_runs;
     summary_.transport_ns += session_.transport_ns().value_or(0);
     metrics::Outcome outcome;

@@ -54,6 +54,7 @@ std::unique_ptr<Session> open_alone(std::shared_ptr<const Package> package, cons
   });
   opener.join();
   if (failure) std::rethrow_exception(failure);
+  refuse_emulated(*session, part.device);
   return session;
 }
 

@@ -42,7 +42,7 @@ std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::ve
 std::unique_ptr<ParallelSession> open_compiled(Plan plan, const std::vector<Part>& parts,
                                                const std::vector<std::shared_ptr<const Package>>& packages);
 
-// The whole network on one part.
+// The whole network on one part, to be measured: an emulated one is refused.
 std::unique_ptr<Session> open_alone(std::shared_ptr<const Package> package, const Part& part);
 
 }  // namespace dnn::place

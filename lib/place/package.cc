@@ -164,6 +164,13 @@ std::map<std::string, std::string> PlacedSession::facts() const {
   return facts;
 }
 
+bool PlacedSession::is_emulated() const {
+  for (size_t s = 0; s < parallel_->plan().segments.size(); ++s) {
+    if (parallel_->session(s).is_emulated()) return true;
+  }
+  return false;
+}
+
 std::string PlacedSession::latency_contains() const {
   return "one run of the network on a batch in memory, from its inputs to its outputs, on all its devices, with the "
          "copies between them";

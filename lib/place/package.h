@@ -35,6 +35,7 @@ class PlacedSession : public Session {
   int threads() const override;
   std::vector<int> pinned_to() const override;
   std::map<std::string, std::string> facts() const override;
+  bool is_emulated() const override;
   std::string latency_contains() const override;
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override;
   // Segment by segment, with the values that each of them shows.

@@ -50,6 +50,10 @@ int64_t bytes_of(const std::vector<Type>& types) {
   return bytes;
 }
 
+void refuse_emulated() {
+  if (usage::is_emulated()) fail_unsupported(kEmulated);
+}
+
 // Packages that come.
 class Uploads {
  public:
@@ -112,6 +116,7 @@ class Usage {
   explicit Usage(remote::Frames& frames) : frames_(frames) {}
 
   void prepare(const Message& request) {
+    refuse_emulated();
     constexpr int64_t kMost_ms = 60'000;
     const auto every_ms = static_cast<int>(number_of(request.map, "every_ms", 1, kMost_ms));
     sampler_ = std::make_unique<usage::Sampler>(usage::Roots(), ::getpid(), std::nullopt, every_ms);
@@ -374,6 +379,7 @@ class Client {
 
   void profile(const Message& request) {
     if (!request.map.contains("on")) fail_malformed("a message lacks 'on'");
+    if (flag_of(request.map, "on")) refuse_emulated();
     session_of(request).session->enable_profile(flag_of(request.map, "on"));
     frames_.send({{"done", true}});
   }

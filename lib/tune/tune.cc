@@ -141,8 +141,7 @@ class Tuning {
     Timed defaults(compile(graph_, compile_), options_.device, device_);
     compile_.on_workload = nullptr;
     result_.threads = defaults.session().threads();
-    if (defaults.session().facts().contains("emulated"))
-      fail_unsupported("device ", options_.device, ": an emulator's times say nothing of the processor");
+    refuse_emulated(defaults.session(), options_.device);
     for (const Step& step : defaults.session().variant().steps) {
       if (step.kernel >= 0) ++launches_[defaults.session().variant().kernels[static_cast<size_t>(step.kernel)].name];
     }

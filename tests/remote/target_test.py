@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """dnn-serve-target: one static file that runs packages in an empty folder as its root, and on an emulated aarch64, to the bits of this
 machine's tools."""
+import array
+import base64
 import os
 import pathlib
 import shutil
@@ -58,6 +60,13 @@ class Target(RemoteCase):
         self.addCleanup(self.environment.__setitem__, "DNN_SSH", before)
         return "ssh://board/cpu"
 
+    def emulated(self, processor):
+        """A device of an emulated processor; skips the test where something is missing."""
+        program = built("target-aarch64")
+        if not shutil.which("qemu-aarch64-static") or not shutil.which("aarch64-linux-gnu-gcc"):
+            self.skipTest("no qemu-aarch64-static or aarch64-linux-gnu-gcc; scripts/setup --cross installs them")
+        return self.board(f"qemu-aarch64-static -cpu {processor} {program}")
+
     def test_is_one_small_file(self):
         for name in ("target-x86-64", "target-aarch64"):
             program = built(name)
@@ -83,12 +92,9 @@ class Target(RemoteCase):
         self.assertEqual(self.comparable(there.stdout), self.comparable(local.stdout))
 
     def test_on_an_emulated_board(self):
-        program = built("target-aarch64")
-        if not shutil.which("qemu-aarch64-static") or not shutil.which("aarch64-linux-gnu-gcc"):
-            self.skipTest("no qemu-aarch64-static or aarch64-linux-gnu-gcc; scripts/setup --cross installs them")
         local = self.comparable(self.infer("cpu", "-O", "0", "--trace", "--outputs").stdout)[1]
-        for processor in ("cortex-a53", "cortex-a76", "neoverse-n1", "max"):
-            device = self.board(f"qemu-aarch64-static -cpu {processor} {program}")
+        for processor in VARIANTS:
+            device = self.emulated(processor)
             there = self.infer(device, "-O", "0", "--trace", "--outputs")
             header, *records = self.records(there.stdout)
             self.assertEqual(self.comparable(there.stdout)[1], local, processor)
@@ -99,45 +105,71 @@ class Target(RemoteCase):
             self.assertFalse([p for p in predictions if p.get("latency_ns") is not None])
         self.infer(device, "-O", "3")
 
-    def test_real_networks_on_an_emulated_board(self):
-        program = built("target-aarch64")
+    def test_an_emulator_measures_nothing(self):
+        """Neither what a run took, nor how much longer it took over a connection, nor what its steps took."""
+        device = self.emulated("max")
+        there = self.infer(device, "-n", "2")
+        self.assertIn(b"latency ms: mean -,", there.stderr)
+        self.assertNotIn(b"transport ms", there.stderr)
+        self.assertFalse([r for r in self.records(there.stdout) if "latency_ns" in r or "transport_ns" in r])
+        for option in ("--profile", "--usage"):
+            self.assertIn(b"an emulator's times say nothing", self.infer(device, option, code=4).stderr)
+        tuned = ["dnn-compile", "--device", device, self.folder / "net.txt", "-o", self.folder / "emulated.dnnpkg"]
+        self.assertIn(b"an emulator's times say nothing", self.run_tool(*tuned, "--tune=5", code=4).stderr)
+        placed = self.run_tool(*tuned[:1], "--place", "auto", "--devices", f"A=cpu@0,B={device}", *tuned[3:], code=4)
+        self.assertIn(b"an emulator's times say nothing", placed.stderr)
+
+    def test_real_networks_on_emulated_boards(self):
+        """Those of float32 have the bits of this machine at -O0; at -O3 the same on each processor, and this machine's but for rounding. Those
+        of int8 have this machine's bits at both levels. Each on every processor, with the best variant that it has."""
+        built("target-aarch64")
         if DATA is None:
             self.skipTest("DNN_TEST_DATA names no folder")
-        device = self.board(f"qemu-aarch64-static -cpu cortex-a53 {program}")
-        for name in ("squeezenet1_1_torch1.13_opset13.onnx", "mobilenet_v1_0.25_224_tflconv.tflite"):
-            model = DATA / "derived" / name
-            local, there = (self.infer(where, "-O", "0", "--outputs", model=model).stdout for where in ("cpu", device))
-            self.assertEqual(self.comparable(there)[1], self.comparable(local)[1], name)
+        squeezenet = DATA / "derived" / "squeezenet1_1_torch1.13_opset13.onnx"
+        self.run_tool("dnn-quantize", "-q", squeezenet, "-o", self.folder / "squeezenet_int8.onnx", "--preprocess", "imagenet-torch", "--calibrate",
+                      DATA / "images" / "imagenet_calib100" / "n01558993_robin.JPEG")
+        for model, is_int8 in ((squeezenet, False), (DATA / "derived" / "mobilenet_v1_0.25_224_tf2onnx.onnx", False),
+                               (self.folder / "squeezenet_int8.onnx", True),
+                               (DATA / "models" / "mobilenet_v1_0.25_224_tflite" / "mobilenet_v1_0.25_224_quant.tflite", True)):
+            for level in ("0", "3"):
+                local = self.comparable(self.infer("cpu", "-O", level, "--outputs", model=model).stdout)[1]
+                first = None
+                for processor, isa in VARIANTS.items():
+                    with self.subTest(model=model.name, level=level, processor=processor):
+                        header, *records = self.records(self.infer(self.emulated(processor), "-O", level, "--outputs", model=model).stdout)
+                        self.assertEqual(header["isa"], isa if is_int8 and level != "0" else header["isa"])
+                        self.assertTrue(header["isa"].startswith("aarch64-"))
+                        self.assertFalse([r for r in records if "latency_ns" in r or "transport_ns" in r])
+                        if is_int8 or level == "0":
+                            self.assertEqual(records, local)
+                            continue
+                        first = first or records
+                        self.assertEqual(records, first)
+                        self.assert_rounding(records, local)
+
+    def assert_rounding(self, records, expected):
+        """That outputs are the same but for the order of sums."""
+        self.assertTrue([r for r in records if r.get("outputs")])
+        for record, other in zip(records, expected, strict=True):
+            for name, output in record.get("outputs", {}).items():
+                ours, theirs = (array.array("f", base64.b64decode(o["data"])) for o in (output, other["outputs"][name]))
+                self.assertLess(max(abs(a - b) for a, b in zip(ours, theirs, strict=True)), 1e-5 * max(map(abs, theirs)))
 
     def test_the_best_variant_on_each_processor(self):
         """Dot products of bytes, which have instructions of their own from ARMv8.2 on, and matrix products of bytes beyond that."""
-        program = built("target-aarch64")
-        if not shutil.which("qemu-aarch64-static") or not shutil.which("aarch64-linux-gnu-gcc"):
-            self.skipTest("no qemu-aarch64-static or aarch64-linux-gnu-gcc; scripts/setup --cross installs them")
         (self.folder / "bytes.txt").write_text(BYTES)
         for level in ("1", "3"):
             local = self.comparable(self.infer("cpu", "-O", level, "--outputs", model=self.folder / "bytes.txt").stdout)[1]
             for processor, isa in VARIANTS.items():
-                device = self.board(f"qemu-aarch64-static -cpu {processor} {program}")
+                device = self.emulated(processor)
                 there = self.infer(device, "-O", level, "--outputs", model=self.folder / "bytes.txt")
                 header, *records = self.records(there.stdout)
                 self.assertEqual(header["isa"], isa, processor)
                 self.assertEqual(self.comparable(there.stdout)[1], local, processor)
                 self.assertFalse([r for r in records if r.get("latency_ns") is not None])
         # A variant that a processor lacks instructions for is refused, not run.
-        device = self.board(f"qemu-aarch64-static -cpu cortex-a53 {program}")
+        device = self.emulated("cortex-a53")
         self.assertIn(b"aarch64-dotprod", self.infer(device, "--isa", "aarch64-dotprod", model=self.folder / "bytes.txt", code=2).stderr)
-
-    def test_real_integer_networks_on_emulated_boards(self):
-        program = built("target-aarch64")
-        if DATA is None:
-            self.skipTest("DNN_TEST_DATA names no folder")
-        model = DATA / "models" / "mobilenet_v1_0.25_224_tflite" / "mobilenet_v1_0.25_224_quant.tflite"
-        local = self.comparable(self.infer("cpu", "-O", "3", "--outputs", model=model).stdout)[1]
-        for processor, isa in VARIANTS.items():
-            there = self.infer(self.board(f"qemu-aarch64-static -cpu {processor} {program}"), "-O", "3", "--outputs", model=model).stdout
-            self.assertEqual(self.records(there)[0]["isa"], isa)
-            self.assertEqual(self.comparable(there)[1], local, processor)
 
     def test_deploys_by_hash(self):
         built("target-x86-64")
@@ -152,6 +184,7 @@ class Target(RemoteCase):
         first, second = deploy("board"), deploy("board")
         self.assertEqual((first.returncode, second.returncode), (0, 0), first.stderr)
         self.assertIn("copied", first.stderr)
+        self.assertTrue(all(line.startswith("deploy: ") for line in first.stderr.splitlines()), first.stderr)
         self.assertIn("has it already", second.stderr)
         program = home / ".cache" / "dnn-tools" / "dnn-serve-target"
         self.assertEqual(program.stat().st_mode & 0o777, 0o700)
