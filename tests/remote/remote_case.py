@@ -74,7 +74,7 @@ class RemoteCase(unittest.TestCase):
         return [int(pid) for pid in path.read_text().split()]
 
     def run_tool(self, *command, code=0):
-        result = subprocess.run([BIN / command[0], *map(str, command[1:])], env=self.environment, capture_output=True, timeout=120)
+        result = subprocess.run([BIN / command[0], *map(str, command[1:])], env=self.environment, capture_output=True, timeout=300)
         self.assertEqual(result.returncode, code, result.stderr.decode())
         return result
 

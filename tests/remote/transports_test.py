@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Networks on a device of another machine, over every transport: the same predictions and bits as here, compiled with and without passes; and
-what dnn-infer, dnn-localize and dnn-compile do with such a device, over ssh. With DNN_TEST_DATA four real networks, else the sample one."""
+what dnn-infer, dnn-localize and dnn-compile do with such a device, over ssh. With DNN_TEST_DATA real networks, four of float32 and one quantised,
+on one image, or on as many as DNN_REMOTE_IMAGES says; else the sample one. DNN_REMOTE_RESULT is a file for what each cell came to."""
+import hashlib
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import unittest
 
 from remote_case import BIN, ROOT, SAMPLE, RemoteCase
 
 DATA = pathlib.Path(os.environ["DNN_TEST_DATA"]) if "DNN_TEST_DATA" in os.environ else None
-NETWORKS = ("derived/squeezenet1_1_torch1.13_opset13.onnx", "derived/mobilenetV1X0.25_torch1.13_opset13.onnx",
-            "derived/efficientnet_lite0_torch1.13_opset13.onnx", "models/mobilenet_v2_quant_onnx/mobilenet_v2_quant.onnx")
+NETWORKS = ("derived/squeezenet1_1_torch1.13_opset13.onnx", "derived/squeezenet1.1_rebuilt_opset7.onnx", "derived/mobilenet_v1_0.25_224_tf2onnx.onnx",
+            "derived/mobilenetV1X0.25_torch1.13_opset13.onnx", "models/mobilenet_v2_quant_onnx/mobilenet_v2_quant.onnx")
 
 
 class Transports(RemoteCase):
@@ -48,31 +51,41 @@ class Transports(RemoteCase):
     def models(self):
         if DATA is None:
             return [(SAMPLE / "shapes.onnx", ["--preprocess", "imagenet-torch", SAMPLE / "images" / "star"])]
-        image = DATA / "images" / "imagenet200" / "n01491361_tiger_shark.JPEG"
-        return [(DATA / name, ["--preprocess", "imagenet-torch", image]) for name in NETWORKS]
+        images = sorted((DATA / "images" / "imagenet200").iterdir())[:int(os.environ.get("DNN_REMOTE_IMAGES", 1))]
+        return [(DATA / name, ["--preprocess", "imagenet-torch", *images]) for name in NETWORKS]
+
+    def over(self, way, *command):
+        """A run of dnn-infer over a way."""
+        device, options, variables = way
+        before = {variable: self.environment.get(variable) for variable in variables}
+        self.environment.update(variables)
+        try:
+            return self.run_tool("dnn-infer", "--device", device, *options, "--outputs", "--threads", "2", *command)
+        finally:
+            for variable, value in before.items():
+                self.set_variable(variable, value)
 
     def test_same_bits_over_every_transport(self):
-        ways = self.ways()
+        ways, cells = self.ways(), []
         for model, inputs in self.models():
             for level in ("0", "3"):
                 package = self.folder / f"{model.stem}-O{level}.dnnpkg"
                 self.run_tool("dnn-compile", "-O", level, model, "-o", package)
-                run = lambda device, *options: self.run_tool("dnn-infer", "--device", device, *options, "--outputs", "--threads", "2", package, *inputs)
-                local = self.comparable(run("cpu").stdout)
+                local = self.comparable(self.over(("cpu", [], {}), package, *inputs).stdout)
                 self.assertTrue([r for r in local[1] if r.get("outputs")])
-                for name, (device, options, variables) in ways.items():
+                for name, way in ways.items():
                     with self.subTest(way=name, model=model.name, level=level):
-                        before = {variable: self.environment.get(variable) for variable in variables}
-                        self.environment.update(variables)
-                        try:
-                            there = run(device, *options)
-                        finally:
-                            for variable, value in before.items():
-                                self.set_variable(variable, value)
-                        self.assertEqual(self.comparable(there.stdout), local)
-                        header, *records = self.records(there.stdout)
-                        self.assertEqual(header["device"], device)
-                        self.assertTrue(all(r["latency_ns"] > 0 and r["transport_ns"] > 0 for r in records if r["type"] == "prediction"))
+                        there = self.over(way, package, *inputs).stdout
+                        self.assertEqual(self.comparable(there), local)
+                        header, *records = self.records(there)
+                        self.assertEqual(header["device"], way[0])
+                        predictions = [r for r in records if r["type"] == "prediction"]
+                        self.assertTrue(all(r["latency_ns"] > 0 and r["transport_ns"] > 0 for r in predictions))
+                        cells.append({"model": model.name, "level": level, "way": name, "predictions": len(predictions),
+                                      "sha256": hashlib.sha256(json.dumps(self.comparable(there)[1]).encode()).hexdigest(),
+                                      "transport_ms": statistics.median(r["transport_ns"] for r in predictions) / 1e6})
+        if "DNN_REMOTE_RESULT" in os.environ:
+            pathlib.Path(os.environ["DNN_REMOTE_RESULT"]).write_text(json.dumps({"cells": cells}, indent=1) + "\n")
 
     def test_all_that_a_device_is_for_over_ssh(self):
         self.start_sshd()
