@@ -110,7 +110,7 @@ TEST(Reduce, FilesReadBackAndDiffer) {
   facts.model = "net.onnx";
   facts.source = "right";
   facts.target = "wrong";
-  facts.command = "dnn-localize --passes reduced.onnx inputs.npz";
+  facts.command = "dnn-bisect reduced.onnx inputs.npz";
   const std::string report = write_reduced(reduced, facts, folder.path() + "/out");
   const Graph again = read_model(open_model(folder.path() + "/out/reduced.onnx", {}));
   EXPECT_EQ(names(again), std::vector<std::string>{"gate"});
@@ -125,7 +125,7 @@ TEST(Reduce, FilesReadBackAndDiffer) {
   ASSERT_EQ(inputs.size(), 2u);
   EXPECT_GT(movement(interpreted_outcome(again, inputs), target(again, inputs), {}).excess, 1);
   for (const char* wanted : {"# wrong differs from right on 1 node", "expected (right)", "7 nodes",
-                             "dnn-localize --passes", "@gate", "## Versions"})
+                             "dnn-bisect", "@gate", "## Versions"})
     EXPECT_NE(report.find(wanted), std::string::npos) << wanted;
 }
 
