@@ -20,14 +20,7 @@
 
 #include "base/error.h"
 #include "base/memory_limit.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define DNN_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define DNN_SANITIZED 1
-#endif
-#endif
+#include "base/sanitized.h"
 
 namespace dnn {
 namespace {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/sanitized.h"
 
 namespace dnn::serve {
 
@@ -61,7 +62,7 @@ void lower(int resource, int64_t bytes, const char* what) {
 void limit_process(int64_t memory_bytes, int64_t file_bytes, bool trusted) {
   const int64_t half = ::sysconf(_SC_PHYS_PAGES) / 2 * ::sysconf(_SC_PAGESIZE);
   if (!trusted && half > 0 && (memory_bytes == 0 || memory_bytes > half)) memory_bytes = half;
-  if (memory_bytes > 0) lower(RLIMIT_AS, memory_bytes, "memory");
+  if (memory_bytes > 0 && !kSanitized) lower(RLIMIT_AS, memory_bytes, "memory");
   ::signal(SIGXFSZ, SIG_IGN);  // writing then fails, and says why
   lower(RLIMIT_FSIZE, file_bytes, "files");
   lower(RLIMIT_CORE, 0, "core files");

@@ -13,14 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define DNN_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define DNN_SANITIZED 1
-#endif
-#endif
+#include "base/sanitized.h"
 
 namespace dnn {
 namespace {
