@@ -124,8 +124,8 @@ TEST(Reduce, FilesReadBackAndDiffer) {
   }
   ASSERT_EQ(inputs.size(), 2u);
   EXPECT_GT(movement(interpreted_outcome(again, inputs), target(again, inputs), {}).excess, 1);
-  for (const char* wanted : {"# wrong differs from right on 1 node", "expected (right)", "7 nodes",
-                             "dnn-bisect", "@gate", "## Versions"})
+  for (const char* wanted :
+       {"# wrong differs from right on 1 node", "expected (right)", "7 nodes", "dnn-bisect", "@gate", "## Versions"})
     EXPECT_NE(report.find(wanted), std::string::npos) << wanted;
 }
 
