@@ -158,6 +158,8 @@ def graphs():
             yield f"{op}/{kind}", f"y = {op}(x)", kind, 1
         yield f"{op}/int8", f"d = DequantizeLinear(x, s, z)\nf = {op}(d)\ny = QuantizeLinear(f, t, z)", "int8", 1
         yield f"{op}/uint8", f"d = DequantizeLinear(x, s, u)\nf = {op}(d)\ny = QuantizeLinear(f, t, u)", "uint8", 1
+    for op in ("Relu", "Abs", "Neg"):  # what a division makes infinite stays so
+        yield f"Reciprocal.{op}/int8", f"d = DequantizeLinear(x, s, z)\nr = Reciprocal(d)\nf = {op}(r)\ny = QuantizeLinear(f, t, z)", "int8", 1
     for op in PAIRS:
         for kind in ("float32", "int32", "int64"):
             yield f"{op}/{kind}", f"y = {op}(x, x2)", kind, 2

@@ -193,6 +193,7 @@ class Planner {
 
   Plan run() {
     find_scales();
+    find_unbounded();
     for (NodeId id : graph_.order()) {
       if (plan_.skipped.count(id) == 0 && !is_dynamic_quantize(graph_.node(id))) plan_node(id);
     }
@@ -261,6 +262,20 @@ class Planner {
     for (NodeId id : order) pass_on(id);
   }
 
+  // Values that a division or a power makes, and those that are made of them, up to what brings all numbers into a range.
+  void find_unbounded() {
+    static const std::set<std::string> makes = {"Div", "Exp", "Log", "Pow", "Reciprocal"};
+    static const std::set<std::string> ends = {"Clip",    "HardSigmoid", "QuantizeLinear", "Sigmoid", "Sign",
+                                               "Softmax", "Tanh"};
+    for (NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (!node.domain.empty() || ends.count(node.op) != 0) continue;
+      const bool passes_on =
+          std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return unbounded_.count(v) != 0; });
+      if (passes_on || makes.count(node.op) != 0) unbounded_.insert(node.outputs.begin(), node.outputs.end());
+    }
+  }
+
   void plan_node(NodeId id) {
     const Node& node = graph_.node(id);
     PlannedNode planned;
@@ -281,7 +296,7 @@ class Planner {
     if (is_op(node, "QuantizeLinear")) {  // from one scale to another
       if (const Node* from = dequantize(node.inputs[0]); from != nullptr && small_integer(dtype(from->inputs[0])))
         planned.inputs[0] = from->inputs[0];
-      planned.unbounded = unbounded(node.inputs[0]);
+      planned.unbounded = unbounded_.count(node.inputs[0]) != 0;
     } else if (planned.row->on_quantized == OnQuantized::Order) {
       if (const Node* from = dequantize(node.inputs[0]); from != nullptr && plan_.scales.at(from->inputs[0]).single())
         planned.inputs[0] = from->inputs[0];
@@ -294,13 +309,6 @@ class Planner {
       quantize(node, &planned);
     }
     plan_.nodes[id] = std::move(planned);
-  }
-
-  // Whether what makes a value divides, or raises to a power.
-  bool unbounded(ValueId v) const {
-    static const std::set<std::string> ops = {"Div", "Exp", "Log", "Pow", "Reciprocal"};
-    const NodeId id = uses_.producer[static_cast<size_t>(v)];
-    return id >= 0 && graph_.node(id).domain.empty() && ops.count(graph_.node(id).op) != 0;
   }
 
   // A Clip that is none of the format's activations: its bounds would have to be in the scales of both sides.
@@ -430,6 +438,7 @@ class Planner {
 
   const Graph& graph_;
   const Uses uses_;
+  std::set<ValueId> unbounded_;
   Plan plan_;
 };
 

@@ -158,6 +158,17 @@ TEST(TfliteQuantized, WhatComputesOnRealNumbersStandsBetweenConversions) {
   EXPECT_EQ(codes_of(file), "6 47 55 57 114 0 114");
 }
 
+TEST(TfliteQuantized, InfinityIsBoundedBehindWhatPassesItOn) {
+  const auto codes = [](const std::string& behind) {
+    return codes_of(
+        file_of_round_trip(cat("  input x: int8[2,6]\n  const s: float32[] = {0.03}\n  const z: int8[] = {-3}\n"
+                               "  d = DequantizeLinear(x, s, z)\n  r = Exp(d)\n  a = ",
+                               behind, "\n  y = QuantizeLinear(a, s, z)\n  output y\n")));
+  };
+  EXPECT_EQ(codes("Relu(r)"), "6 47 19 55 57 114");
+  EXPECT_EQ(codes("Tanh(r)").find("55 57"), std::string::npos);  // ends within -1..1
+}
+
 // Beside int8 kernels that compute otherwise than the graph says stand real numbers. The numbers are what TFLite 2.21 gives for
 // the written file: its default kernels (XNNPACK), its own without a delegate, and its reference kernels.
 void expect_in_tflite(const std::string& body, const std::string& codes, const std::vector<int8_t>& expected) {
