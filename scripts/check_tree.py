@@ -3,10 +3,10 @@
 
 usage: check_tree.py [ROOT]
 
-One line per breach on stdout, exit 1 if there is any. A row `DNN_OP(Softmax, nn/softmax)` of lib/ops/ops.def owns
+One line per breach on stdout, exit 1 if there is any. A row `DNN_OP(Softmax, nn, softmax)` of lib/ops/ops.def owns
 lib/ops/nn/softmax.cc (or all files of the folder lib/ops/nn/softmax/); the other tables work alike. Two headers that define
 one name in one namespace are two types that the linker takes for one. Sources of one folder are compiled together, so no two of them
-may define one name for themselves.
+may define one name for themselves, but for operators, whose files have a namespace each.
 """
 import pathlib
 import re
@@ -15,14 +15,14 @@ import sys
 import usage
 from check_layers import code_of
 
-# (table, macro, position of the file in the row, folder of the files, files there that are no row's)
+# (table, macro, fields of the row that make the file's path, folder of the files, files there that are no row's)
 TABLES = [
-    ("lib/ops/ops.def", "DNN_OP", 1, "lib/ops", r"lib/ops/[^/]+\.(cc|h)"),
-    ("lib/metrics/metrics.def", "DNN_METRIC", 6, "lib/metrics", r"lib/metrics/(metric|evaluation|baseline|bounds|confusion|families|predictions|groups|present|modes|program|quantiles|ranking|scores|shelf|statistics\w*|table)\.cc"),
+    ("lib/ops/ops.def", "DNN_OP", slice(1, 3), "lib/ops", r"lib/ops/[^/]+\.(cc|h)"),
+    ("lib/metrics/metrics.def", "DNN_METRIC", slice(6, 7), "lib/metrics", r"lib/metrics/(metric|evaluation|baseline|bounds|confusion|families|predictions|groups|present|modes|program|quantiles|ranking|scores|shelf|statistics\w*|table)\.cc"),
 ]
 
 
-def check_table(root, table, macro, position, folder, others):
+def check_table(root, table, macro, path_fields, folder, others):
     if not (root / table).exists():
         return
     owned = set()
@@ -31,13 +31,14 @@ def check_table(root, table, macro, position, folder, others):
         if not row:
             continue
         fields = [field.strip() for field in row[1].split(",")]
-        if len(fields) <= position:
+        if len(fields) < path_fields.stop:
             yield f"{table}:{number}: a row without a file: {line}"
             continue
-        name = f"{folder}/{fields[position]}"
+        file = "/".join(fields[path_fields])
+        name = f"{folder}/{file}"
         owned.add(name)
         if not (root / f"{name}.cc").exists() and not (root / name).is_dir():
-            yield f"{table}:{number}: names {fields[position]}, but {name}.cc does not exist"
+            yield f"{table}:{number}: names {file}, but {name}.cc does not exist"
     for path in sorted((root / folder).rglob("*.cc")) if others else []:
         name = path.relative_to(root).as_posix()
         if not re.fullmatch(others, name) and name[:-3] not in owned and str(pathlib.PurePosixPath(name).parent) not in owned:
@@ -110,11 +111,11 @@ def own_names(text):
 def check_own_names(root):
     """No two sources of a folder that is compiled together define one name for themselves, nor one that a header gives to a type."""
     types = types_of_headers(root)
-    for top in ("lib", "tests/unit"):
+    for top in ("lib", "tests/unit", "tests/fuzz"):
         owners = {}
         for path in sorted((root / top).rglob("*.cc")):
             folder = path.parent.relative_to(root).as_posix()
-            if folder.startswith("lib/ops"):
+            if folder.startswith("lib/ops/"):
                 continue
             text = path.read_text()
             spaces = set(re.findall(r"^namespace (dnn[\w:]*) \{", text, re.MULTILINE))

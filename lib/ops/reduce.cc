@@ -5,7 +5,7 @@ namespace dnn {
 namespace {
 
 // Row-major offsets over those axes for which `wanted` holds.
-std::vector<int64_t> offsets_over(const Shape& shape, const std::vector<bool>& reduced, bool wanted) {
+std::vector<int64_t> reduced_offsets(const Shape& shape, const std::vector<bool>& reduced, bool wanted) {
   const std::vector<int64_t> strides = row_major_strides(shape);
   std::vector<int64_t> offsets = {0};
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -38,7 +38,7 @@ std::vector<bool> reduced_axes(const Node& node, const Tensor* axes, int64_t ran
 }
 
 ReductionOffsets::ReductionOffsets(const Shape& shape, const std::vector<bool>& reduced)
-    : kept(offsets_over(shape, reduced, false)), inner(offsets_over(shape, reduced, true)) {}
+    : kept(reduced_offsets(shape, reduced, false)), inner(reduced_offsets(shape, reduced, true)) {}
 
 void infer_reduce(InferContext& context) {
   Type type;

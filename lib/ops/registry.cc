@@ -3,15 +3,18 @@
 
 #include "ops/op.h"
 
-namespace dnn {
-
-#define DNN_OP(name, file) OpDef define_##name();
+#define DNN_OP(name, folder, file) \
+  namespace dnn::file##_ops {      \
+    OpDef define_##name();         \
+  }
 #include "ops/ops.def"
 #undef DNN_OP
 
+namespace dnn {
+
 const std::vector<OpDef>& all_ops() {
   static const std::vector<OpDef> ops = {
-#define DNN_OP(name, file) define_##name(),
+#define DNN_OP(name, folder, file) file##_ops::define_##name(),
 #include "ops/ops.def"
 #undef DNN_OP
   };

@@ -12,7 +12,7 @@ CLEAN = {
     "lib/base/text.h": "// Text helpers for messages.\n#include <string>\n",
     "lib/graph/graph.h": '// Graph: nodes and values.\n#include "base/text.h"\n#include "tensor/tensor.h"\n',
     "lib/tensor/tensor.h": "// Tensor: a shaped buffer.\n// may not call exit(1) or std::cout\n",
-    "lib/ops/ops.def": "// The operators, one row each.\nDNN_OP(Softmax, nn/softmax)\nDNN_OP(If, controlflow/if)\n",
+    "lib/ops/ops.def": "// The operators, one row each.\nDNN_OP(Softmax, nn, softmax)\nDNN_OP(If, controlflow, if)\n",
     "lib/ops/op.cc": "// OpDef: what an operator answers.\n",
     "lib/ops/nn/softmax.cc": '// Softmax along one axis.\nconst char* text = "std::cout << exit(1)";\n',
     "lib/passes/passes.def": '// The passes, in order.\nDNN_PASS(1, "fuse-ops", fuse_ops, "OpFusion", "fuses")\n',
@@ -121,7 +121,7 @@ class Breaches(unittest.TestCase):
         self.expect("check_tree.py", {"lib/ops/nn/relu.cc": "// Relu.\n"}, "lib/ops/nn/relu.cc", "no row")
 
     def test_row_without_file(self):
-        self.expect("check_tree.py", {"lib/ops/ops.def": CLEAN["lib/ops/ops.def"] + "DNN_OP(Elu, nn/elu)\n"}, "ops.def:4", "nn/elu")
+        self.expect("check_tree.py", {"lib/ops/ops.def": CLEAN["lib/ops/ops.def"] + "DNN_OP(Elu, nn, elu)\n"}, "ops.def:4", "nn/elu")
 
     def test_pass_without_row(self):
         files = {"lib/passes/fold.cc": "// Folding.\nstd::vector<Patch> fold(const Graph& graph, const PassContext&) {\n"}

@@ -1,7 +1,7 @@
 // If: the outputs of one of two subgraphs, which read what they need from around them.
 #include "ops/subgraph.h"
 
-namespace dnn {
+namespace dnn::if_ops {
 namespace {
 
 bool condition(const Node& node, const Tensor& tensor) {
@@ -53,4 +53,4 @@ OpDef define_If() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::if_ops

@@ -2,7 +2,7 @@
 #include "ops/movement.h"
 #include "ops/subgraph.h"
 
-namespace dnn {
+namespace dnn::loop_ops {
 namespace {
 
 // body: (iteration, condition, N states) -> (condition, N states, K values to stack)
@@ -96,4 +96,4 @@ OpDef define_Loop() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::loop_ops

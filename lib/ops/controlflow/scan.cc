@@ -2,7 +2,7 @@
 #include "ops/movement.h"
 #include "ops/subgraph.h"
 
-namespace dnn {
+namespace dnn::scan_ops {
 namespace {
 
 // body: (N states, M slices) -> (N states, K values to stack)
@@ -141,4 +141,4 @@ OpDef define_Scan() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::scan_ops

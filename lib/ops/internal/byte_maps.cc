@@ -10,7 +10,7 @@
 #include "ops/elementwise.h"
 #include "ops/outputs.h"
 
-namespace dnn {
+namespace dnn::byte_maps_ops {
 namespace {
 
 using loops::Expr;
@@ -144,4 +144,4 @@ OpDef define_ToInteger() {
                           {"to", required(AttributeType::Int), "dtype of y"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::byte_maps_ops

@@ -11,7 +11,7 @@
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::channel_sums_ops {
 namespace {
 
 // [N, C, D...] as N planes of `rows` times `columns` for each channel.
@@ -295,4 +295,4 @@ OpDef define_ChannelMoments() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::channel_sums_ops

@@ -13,7 +13,7 @@
 #include "ops/window.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::conv_gradients_ops {
 namespace {
 
 std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
@@ -311,4 +311,4 @@ OpDef define_ConvWeightGradient() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::conv_gradients_ops

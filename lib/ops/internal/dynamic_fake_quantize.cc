@@ -10,7 +10,7 @@
 #include "ops/op.h"
 #include "ops/permute.h"
 
-namespace dnn {
+namespace dnn::dynamic_fake_quantize_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -86,4 +86,4 @@ OpDef define_DynamicFakeQuantize() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::dynamic_fake_quantize_ops

@@ -10,7 +10,7 @@
 #include "ops/elementwise.h"
 #include "ops/gradient.h"
 
-namespace dnn {
+namespace dnn::fake_quantize_ops {
 namespace {
 
 struct Through {
@@ -67,4 +67,4 @@ OpDef define_StopGradient() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::fake_quantize_ops

@@ -13,7 +13,7 @@
 #include "ops/outputs.h"
 #include "ops/quantization.h"
 
-namespace dnn {
+namespace dnn::fixed_point_maps_ops {
 namespace {
 
 using loops::Expr;
@@ -196,4 +196,4 @@ OpDef define_ByteTable() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::fixed_point_maps_ops

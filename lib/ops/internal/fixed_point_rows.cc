@@ -16,7 +16,7 @@
 #include "ops/reduce.h"
 #include "ops/rows.h"
 
-namespace dnn {
+namespace dnn::fixed_point_rows_ops {
 namespace {
 
 using namespace loops;
@@ -211,4 +211,4 @@ OpDef define_TableSoftmax() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::fixed_point_rows_ops

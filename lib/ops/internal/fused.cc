@@ -6,7 +6,7 @@
 #include "ops/elementwise.h"
 #include "ops/op.h"
 
-namespace dnn {
+namespace dnn::fused_ops {
 namespace {
 
 const Graph& body_of(const Node& node) {
@@ -115,4 +115,4 @@ OpDef define_Fused() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::fused_ops

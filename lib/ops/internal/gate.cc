@@ -5,7 +5,7 @@
 #include "ops/elementwise.h"
 #include "ops/outputs.h"
 
-namespace dnn {
+namespace dnn::gate_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -74,4 +74,4 @@ OpDef define_Gate() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::gate_ops

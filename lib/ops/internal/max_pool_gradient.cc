@@ -9,7 +9,7 @@
 #include "ops/window.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::max_pool_gradient_ops {
 namespace {
 
 std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
@@ -168,4 +168,4 @@ OpDef define_MaxPoolGradient() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::max_pool_gradient_ops

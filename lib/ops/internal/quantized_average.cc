@@ -16,7 +16,7 @@
 #include "ops/outputs.h"
 #include "ops/window.h"
 
-namespace dnn {
+namespace dnn::quantized_average_ops {
 namespace {
 
 std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
@@ -185,4 +185,4 @@ OpDef define_QuantizedAverage() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::quantized_average_ops

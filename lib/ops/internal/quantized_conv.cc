@@ -19,7 +19,7 @@
 #include "ops/outputs.h"
 #include "ops/quantization.h"
 
-namespace dnn {
+namespace dnn::quantized_conv_ops {
 namespace {
 
 bool in_fixed_point(const Node& node) { return node.inputs.size() == 5; }
@@ -224,4 +224,4 @@ OpDef define_QuantizedConv() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::quantized_conv_ops

@@ -4,7 +4,7 @@
 #include "ops/elementwise.h"
 #include "ops/outputs.h"
 
-namespace dnn {
+namespace dnn::round_to_ops {
 namespace {
 
 DType target_of(const Node& node) {
@@ -44,4 +44,4 @@ OpDef define_RoundTo() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::round_to_ops

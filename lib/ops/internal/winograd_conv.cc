@@ -10,7 +10,7 @@
 #include "ops/window.h"
 #include "ops/winograd_tiles.h"
 
-namespace dnn {
+namespace dnn::winograd_conv_ops {
 namespace {
 
 using winograd::Axis;
@@ -189,4 +189,4 @@ OpDef define_WinogradConv() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::winograd_conv_ops

@@ -16,7 +16,7 @@
 #include "ops/window.h"
 #include "ops/winograd_tiles.h"
 
-namespace dnn {
+namespace dnn::winograd_gradients_ops {
 namespace {
 
 constexpr int64_t kLanes = 16;  // channels that lie side by side between the stages
@@ -288,4 +288,4 @@ OpDef define_WinogradWeightGradient() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::winograd_gradients_ops

@@ -1,7 +1,7 @@
 // BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot and BitShift on integers.
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::bitwise_ops {
 namespace {
 
 #define DNN_BITWISE(functor, symbol, op)                               \
@@ -74,4 +74,4 @@ OpDef define_BitwiseNot() { return unary_op<OtherBits, Domain::Integers>("Bitwis
 OpDef define_BitwiseOr() { return bitwise_op<BitsOfEither>("BitwiseOr", {Trait::Commutes}); }
 OpDef define_BitwiseXor() { return bitwise_op<BitsOfOne>("BitwiseXor", {Trait::Commutes}); }
 
-}  // namespace dnn
+}  // namespace dnn::bitwise_ops

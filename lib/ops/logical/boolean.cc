@@ -1,7 +1,7 @@
 // And, Or, Xor, Not on booleans.
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::boolean_ops {
 namespace {
 
 struct Both {
@@ -36,4 +36,4 @@ OpDef define_Not() { return unary_op<Opposite, Domain::Bools>("Not", 1, kNoTrait
 OpDef define_Or() { return binary_op<Either, Domain::Bools>("Or", 7, {Trait::Commutes}); }
 OpDef define_Xor() { return binary_op<OneOf, Domain::Bools>("Xor", 7, {Trait::Commutes}); }
 
-}  // namespace dnn
+}  // namespace dnn::boolean_ops

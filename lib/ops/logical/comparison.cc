@@ -1,7 +1,7 @@
 // Equal, Greater, GreaterOrEqual, Less, LessOrEqual with broadcasting.
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::comparison_ops {
 namespace {
 
 struct Same {
@@ -63,4 +63,4 @@ OpDef define_GreaterOrEqual() { return binary_op<NotBelow, Domain::Numbers>("Gre
 OpDef define_Less() { return binary_op<Below, Domain::Numbers>("Less", 13, kNoTraits); }
 OpDef define_LessOrEqual() { return binary_op<NotAbove, Domain::Numbers>("LessOrEqual", 16, kNoTraits); }
 
-}  // namespace dnn
+}  // namespace dnn::comparison_ops

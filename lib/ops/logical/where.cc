@@ -2,7 +2,7 @@
 #include "ops/elementwise.h"
 #include "ops/gradient.h"
 
-namespace dnn {
+namespace dnn::where_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -82,4 +82,4 @@ OpDef define_Where() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::where_ops

@@ -1,7 +1,7 @@
 // Add, Sub, Mul, Div: the two-operand arithmetic of ONNX with broadcasting. Integers wrap.
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::arithmetic_ops {
 namespace {
 
 struct Plus {
@@ -43,4 +43,4 @@ OpDef define_Sub() { return binary_op<Minus, Domain::Numbers>("Sub", 14, kNoTrai
 OpDef define_Mul() { return binary_op<Times, Domain::Numbers>("Mul", 14, {Trait::Commutes}); }
 OpDef define_Div() { return binary_op<Over, Domain::Numbers>("Div", 14, kNoTraits); }
 
-}  // namespace dnn
+}  // namespace dnn::arithmetic_ops

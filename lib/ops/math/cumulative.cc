@@ -4,7 +4,7 @@
 // accumulate in float32, integers wrap. "exclusive" leaves the element itself out.
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::cumulative_ops {
 namespace {
 
 struct RunningSum {
@@ -100,4 +100,4 @@ OpDef cumulative_op(std::string name, int since) {
 OpDef define_CumProd() { return cumulative_op<RunningProduct>("CumProd", 26); }
 OpDef define_CumSum() { return cumulative_op<RunningSum>("CumSum", 14); }
 
-}  // namespace dnn
+}  // namespace dnn::cumulative_ops

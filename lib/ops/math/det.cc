@@ -4,7 +4,7 @@
 #include "ops/op.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::det_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -75,4 +75,4 @@ OpDef define_Det() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::det_ops

@@ -8,7 +8,7 @@
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::dft_ops {
 namespace {
 
 using Complex = std::complex<double>;
@@ -259,4 +259,4 @@ OpDef define_STFT() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::dft_ops

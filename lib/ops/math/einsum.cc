@@ -7,7 +7,7 @@
 
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::einsum_ops {
 namespace {
 
 // The equation with every axis as a label: letters, and the ellipsis's axes counted from its last one (-1, -2, ...).
@@ -251,4 +251,4 @@ OpDef define_Einsum() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::einsum_ops

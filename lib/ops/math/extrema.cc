@@ -2,7 +2,7 @@
 #include "ops/elementwise.h"
 #include "ops/gradient.h"
 
-namespace dnn {
+namespace dnn::extrema_ops {
 namespace {
 
 struct Largest {
@@ -117,4 +117,4 @@ OpDef define_Clip() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::extrema_ops

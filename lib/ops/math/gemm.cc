@@ -9,7 +9,7 @@
 #include "ops/multiply.h"
 #include "ops/outputs.h"
 
-namespace dnn {
+namespace dnn::gemm_ops {
 namespace {
 
 // a: [M, K] (transA: [K, M]), b: [K, N] (transB: [N, K]), c broadcasts to y: [M, N]
@@ -178,4 +178,4 @@ OpDef define_Gemm() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::gemm_ops

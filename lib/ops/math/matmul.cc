@@ -6,7 +6,7 @@
 #include "ops/multiply.h"
 #include "ops/outputs.h"
 
-namespace dnn {
+namespace dnn::matmul_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -129,4 +129,4 @@ OpDef define_MatMul() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::matmul_ops

@@ -1,7 +1,7 @@
 // Mod: the remainder of a division rounded down (fmod 0, sign of the divisor) or to zero (fmod 1, sign of the dividend).
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::modulo_ops {
 namespace {
 
 struct Remainder {
@@ -44,4 +44,4 @@ OpDef define_Mod() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::modulo_ops

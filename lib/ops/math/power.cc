@@ -5,7 +5,7 @@
 #include "ops/elementwise.h"
 #include "ops/gradient.h"
 
-namespace dnn {
+namespace dnn::power_ops {
 namespace {
 
 // base^exponent modulo 2^64.
@@ -109,4 +109,4 @@ OpDef define_Pow() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::power_ops

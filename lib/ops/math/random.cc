@@ -8,7 +8,7 @@
 #include "ops/op.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::random_ops {
 namespace {
 
 class Generator {
@@ -180,4 +180,4 @@ OpDef define_RandomUniformLike() {
                           {"seed", optional(AttributeType::Float), "of the generator; left out: 0"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::random_ops

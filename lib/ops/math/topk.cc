@@ -6,7 +6,7 @@
 #include "ops/movement.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::topk_ops {
 namespace {
 
 size_t topk_axis(const Node& node, size_t rank) {
@@ -105,4 +105,4 @@ OpDef define_TopK() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::topk_ops

@@ -1,7 +1,7 @@
 // Element-wise functions of one operand: rounding, signs, exponentials, trigonometry, tests for NaN and infinity.
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::unary_ops {
 namespace {
 
 #define DNN_CALL(functor, call)    \
@@ -126,4 +126,4 @@ OpDef define_Sqrt() { return unary_op<CallSqrt, Domain::Floats>("Sqrt", 13, kNoT
 OpDef define_Tan() { return unary_op<CallTan, Domain::Floats>("Tan", 22, kNoTraits); }
 OpDef define_Tanh() { return unary_op<CallTanh, Domain::Floats>("Tanh", 13, {Trait::Activates}); }
 
-}  // namespace dnn
+}  // namespace dnn::unary_ops

@@ -4,7 +4,7 @@
 
 #include "ops/op.h"
 
-namespace dnn {
+namespace dnn::window_functions_ops {
 namespace {
 
 constexpr int64_t kMaxSize = int64_t{1} << 40;
@@ -69,4 +69,4 @@ OpDef define_BlackmanWindow() { return window_op("BlackmanWindow", reference<kBl
 OpDef define_HammingWindow() { return window_op("HammingWindow", reference<kHamming>); }
 OpDef define_HannWindow() { return window_op("HannWindow", reference<kHann>); }
 
-}  // namespace dnn
+}  // namespace dnn::window_functions_ops

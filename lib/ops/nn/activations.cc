@@ -2,7 +2,7 @@
 #include "ops/elementwise.h"
 #include "ops/gradient.h"
 
-namespace dnn {
+namespace dnn::activations_ops {
 namespace {
 
 struct Rectify {
@@ -278,4 +278,4 @@ OpDef define_ThresholdedRelu() {
                          {{"alpha", 1.0F, "values up to it become 0"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::activations_ops

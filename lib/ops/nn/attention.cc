@@ -13,7 +13,7 @@
 #include "ops/outputs.h"
 #include "ops/quantization.h"
 
-namespace dnn {
+namespace dnn::attention_ops {
 namespace {
 
 enum Input : size_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kValidKeys };
@@ -361,4 +361,4 @@ OpDef define_Attention() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::attention_ops

@@ -9,7 +9,7 @@
 #include "ops/outputs.h"
 #include "ops/rows.h"
 
-namespace dnn {
+namespace dnn::axes_normalization_ops {
 namespace {
 
 constexpr double kDeviationFloor = 1e-9;  // of the function body in ONNX's operator text
@@ -147,4 +147,4 @@ OpDef define_MeanVarianceNormalization() {
                          {{"axes", std::vector<int64_t>{0, 2, 3}, "axes that are normalised"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::axes_normalization_ops

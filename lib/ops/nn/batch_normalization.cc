@@ -9,7 +9,7 @@
 #include "ops/gradient.h"
 #include "ops/outputs.h"
 
-namespace dnn {
+namespace dnn::batch_normalization_ops {
 namespace {
 
 // x: [N, C, D...] (or [N]: one channel); scale, B, mean, var: [C]
@@ -190,4 +190,4 @@ OpDef define_BatchNormalization() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::batch_normalization_ops

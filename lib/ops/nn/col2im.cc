@@ -7,7 +7,7 @@
 #include "ops/outputs.h"
 #include "ops/window.h"
 
-namespace dnn {
+namespace dnn::col2im_ops {
 namespace {
 
 // x: [N, C * prod(block), L], image_shape: [S], block_shape: [S] -> y: [N, C, image...]
@@ -93,4 +93,4 @@ OpDef define_Col2Im() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::col2im_ops

@@ -7,7 +7,7 @@
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::conv_ops {
 namespace {
 
 // x: [N, C, D...], w: [M, C/group, K...], b: [M] -> y: [N, M, O...]
@@ -119,4 +119,4 @@ OpDef define_Conv() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::conv_ops

@@ -9,7 +9,7 @@
 #include "ops/window.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::conv_transpose_ops {
 namespace {
 
 // x: [N, C, D...], w: [C, M/group, K...], b: [M] -> y: [N, M, O...]
@@ -261,4 +261,4 @@ OpDef define_ConvTranspose() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::conv_transpose_ops

@@ -7,7 +7,7 @@
 #include "ops/convolve.h"
 #include "ops/outputs.h"
 
-namespace dnn {
+namespace dnn::deform_conv_ops {
 namespace {
 
 // x: [N, C, H, W], w: [M, C/group, kH, kW], offset: [N, G * kH * kW * 2, oH, oW], b: [M], mask: [N, G * kH * kW, oH, oW]
@@ -113,4 +113,4 @@ OpDef define_DeformConv() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::deform_conv_ops

@@ -5,7 +5,7 @@
 #include "ops/outputs.h"
 #include "ops/permute.h"
 
-namespace dnn {
+namespace dnn::dropout_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -82,4 +82,4 @@ OpDef define_Dropout() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::dropout_ops

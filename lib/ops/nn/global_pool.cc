@@ -9,7 +9,7 @@
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::global_pool_ops {
 namespace {
 
 enum class Kind : uint8_t { Max, Average, Lp };
@@ -136,4 +136,4 @@ OpDef define_GlobalLpPool() {
   return with_attributes(pool<Kind::Lp>("GlobalLpPool"), {{"p", 2, "exponent of the norm"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::global_pool_ops

@@ -9,7 +9,7 @@
 #include "ops/rows.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::group_normalization_ops {
 namespace {
 
 // x: [N, C, D...], scale, B: [C]
@@ -143,4 +143,4 @@ OpDef define_GroupNormalization() {
                           {"stash_type", 1, "dtype of the statistics"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::group_normalization_ops

@@ -12,7 +12,7 @@
 #include "ops/outputs.h"
 #include "ops/rows.h"
 
-namespace dnn {
+namespace dnn::layer_normalization_ops {
 namespace {
 
 // x: [D0.., R0..] with rows R from `axis` on; scale, B broadcast to x's shape.
@@ -250,4 +250,4 @@ OpDef define_RMSNormalization() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::layer_normalization_ops

@@ -8,7 +8,7 @@
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::losses_ops {
 namespace {
 
 // x: [N, C, D...], target: [N, D...], weight: [C] -> loss: [N, D...] or []
@@ -128,4 +128,4 @@ OpDef loss(std::string name, int since, int max_outputs) {
 OpDef define_NegativeLogLikelihoodLoss() { return loss("NegativeLogLikelihoodLoss", 22, 1); }
 OpDef define_SoftmaxCrossEntropyLoss() { return loss("SoftmaxCrossEntropyLoss", 13, 2); }
 
-}  // namespace dnn
+}  // namespace dnn::losses_ops

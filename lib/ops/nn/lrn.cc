@@ -8,7 +8,7 @@
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::lrn_ops {
 namespace {
 
 // x, y: [N, C, D...]
@@ -116,4 +116,4 @@ OpDef define_LRN() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::lrn_ops

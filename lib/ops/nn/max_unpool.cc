@@ -7,7 +7,7 @@
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::max_unpool_ops {
 namespace {
 
 constexpr int64_t kParameterLimit = int64_t{1} << 30;
@@ -110,4 +110,4 @@ OpDef define_MaxUnpool() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::max_unpool_ops

@@ -12,7 +12,7 @@
 #include "ops/window.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::pool_ops {
 namespace {
 
 enum class Kind : uint8_t { Max, Average, Lp };
@@ -381,4 +381,4 @@ OpDef define_LpPool() {
                                                   {"p", 2, "exponent of the norm"}}));
 }
 
-}  // namespace dnn
+}  // namespace dnn::pool_ops

@@ -4,7 +4,7 @@
 #include "ops/outputs.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::rotary_embedding_ops {
 namespace {
 
 // x: [B, H, S, D] or [B, S, H * D]; caches: [positions, R / 2] with position ids [B, S], or [B, S, R / 2] without.
@@ -115,4 +115,4 @@ OpDef define_RotaryEmbedding() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::rotary_embedding_ops

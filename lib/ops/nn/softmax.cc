@@ -11,7 +11,7 @@
 #include "ops/permute.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::softmax_ops {
 namespace {
 
 enum class Kind : uint8_t { Soft, LogSoft, Hard };
@@ -175,4 +175,4 @@ OpDef define_Softmax() { return softmax<Kind::Soft>("Softmax"); }
 OpDef define_LogSoftmax() { return softmax<Kind::LogSoft>("LogSoftmax"); }
 OpDef define_Hardmax() { return softmax<Kind::Hard>("Hardmax"); }
 
-}  // namespace dnn
+}  // namespace dnn::softmax_ops

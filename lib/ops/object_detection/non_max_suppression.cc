@@ -6,7 +6,7 @@
 
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::non_max_suppression_ops {
 namespace {
 
 void infer(InferContext& context) { context.set_output(0, Type(DType::Int64, {Dim(), Dim(3)})); }
@@ -105,4 +105,4 @@ OpDef define_NonMaxSuppression() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::non_max_suppression_ops

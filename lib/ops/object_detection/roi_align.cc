@@ -5,7 +5,7 @@
 #include "ops/movement.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::roi_align_ops {
 namespace {
 
 // x: [N, C, H, W], rois: [R, 4] or [R, 5] -> [R, C, height, width]
@@ -248,4 +248,4 @@ OpDef define_MaxRoiPool() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::roi_align_ops

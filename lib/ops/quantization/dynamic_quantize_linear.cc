@@ -8,7 +8,7 @@
 #include "ops/outputs.h"
 #include "ops/quantization.h"
 
-namespace dnn {
+namespace dnn::dynamic_quantize_linear_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -53,4 +53,4 @@ OpDef define_DynamicQuantizeLinear() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::dynamic_quantize_linear_ops

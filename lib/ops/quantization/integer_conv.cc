@@ -6,7 +6,7 @@
 #include "ops/outputs.h"
 #include "ops/quantization.h"
 
-namespace dnn {
+namespace dnn::integer_conv_ops {
 namespace {
 
 void expect_bytes(const InferContext& context, size_t i) {
@@ -132,4 +132,4 @@ OpDef define_QLinearConv() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::integer_conv_ops

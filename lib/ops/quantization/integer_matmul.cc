@@ -7,7 +7,7 @@
 #include "ops/outputs.h"
 #include "ops/quantization.h"
 
-namespace dnn {
+namespace dnn::integer_matmul_ops {
 namespace {
 
 void expect_bytes(const InferContext& context, size_t i) {
@@ -155,4 +155,4 @@ OpDef define_QLinearMatMul() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::integer_matmul_ops

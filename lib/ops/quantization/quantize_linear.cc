@@ -9,7 +9,7 @@
 #include "ops/permute.h"
 #include "ops/quantization.h"
 
-namespace dnn {
+namespace dnn::quantize_linear_ops {
 namespace {
 
 // x: any shape; scale, zero point: [] or [D axis] or blocks of x's shape.
@@ -195,4 +195,4 @@ OpDef define_DequantizeLinear() {
                           {"output_dtype", 0, "dtype of the result; 0: as the operands say"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::quantize_linear_ops

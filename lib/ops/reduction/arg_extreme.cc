@@ -3,7 +3,7 @@
 #include "ops/permute.h"
 #include "ops/reduce.h"
 
-namespace dnn {
+namespace dnn::arg_extreme_ops {
 namespace {
 
 struct Search {
@@ -117,4 +117,4 @@ OpDef arg_op(std::string name) {
 OpDef define_ArgMax() { return arg_op("ArgMax"); }
 OpDef define_ArgMin() { return arg_op("ArgMin"); }
 
-}  // namespace dnn
+}  // namespace dnn::arg_extreme_ops

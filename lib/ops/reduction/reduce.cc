@@ -10,7 +10,7 @@
 #include "ops/gradient.h"
 #include "ops/permute.h"
 
-namespace dnn {
+namespace dnn::reduce_ops {
 namespace {
 
 // A reduction is start(x: any element, for its type), step(sum, x), finish(sum, count).
@@ -308,4 +308,4 @@ OpDef define_ReduceProd() { return reduce_op<ProductOf>("ReduceProd", 18); }
 OpDef define_ReduceSum() { return reduce_op<SumOf>("ReduceSum", 13); }
 OpDef define_ReduceSumSquare() { return reduce_op<SumSquareOf>("ReduceSumSquare", 18); }
 
-}  // namespace dnn
+}  // namespace dnn::reduce_ops

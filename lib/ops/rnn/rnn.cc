@@ -7,7 +7,7 @@
 #include "ops/outputs.h"
 #include "ops/recurrent.h"
 
-namespace dnn {
+namespace dnn::rnn_ops {
 namespace {
 
 enum class Kind : uint8_t { Rnn, Gru, Lstm };
@@ -223,4 +223,4 @@ OpDef define_LSTM() {
                          recurrent_attributes({{"input_forget", 0, "input and forget gate are one"}}));
 }
 
-}  // namespace dnn
+}  // namespace dnn::rnn_ops

@@ -1,7 +1,7 @@
 // AffineGrid: the positions of a regular grid over -1 .. 1, moved by affine matrices; computed in float64.
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::affine_grid_ops {
 namespace {
 
 // theta: [N, r, r + 1], size: [N, C, D1, ..., Dr] -> [N, D1, ..., Dr, r], r = 2 or 3
@@ -76,4 +76,4 @@ OpDef define_AffineGrid() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::affine_grid_ops

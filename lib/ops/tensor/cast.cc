@@ -5,7 +5,7 @@
 #include "ops/build.h"
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::cast_ops {
 namespace {
 
 DType target_of(const Node& node) {
@@ -171,4 +171,4 @@ OpDef define_BitCast() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::cast_ops

@@ -2,7 +2,7 @@
 #include "ops/elementwise.h"
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::center_crop_pad_ops {
 namespace {
 
 std::vector<int64_t> crop_axes(const Node& node, size_t rank) {
@@ -86,4 +86,4 @@ OpDef define_CenterCropPad() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::center_crop_pad_ops

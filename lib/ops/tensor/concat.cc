@@ -3,7 +3,7 @@
 #include "ops/movement.h"
 #include "ops/permute.h"
 
-namespace dnn {
+namespace dnn::concat_ops {
 namespace {
 
 int64_t concat_axis(const Node& node, size_t rank) {
@@ -136,4 +136,4 @@ OpDef define_Concat() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::concat_ops

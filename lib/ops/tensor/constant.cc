@@ -5,7 +5,7 @@
 #include "ops/op.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::constant_ops {
 namespace {
 
 template <class T>
@@ -233,4 +233,4 @@ OpDef define_Range() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::constant_ops

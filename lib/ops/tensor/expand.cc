@@ -3,7 +3,7 @@
 #include "ops/gradient.h"
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::expand_ops {
 namespace {
 
 std::vector<Dim> expanded_dims(const Node& node, const std::vector<Dim>& in, const std::vector<int64_t>& wanted) {
@@ -114,4 +114,4 @@ OpDef define_Expand() {
 }
 OpDef define_Tile() { return define("Tile", infer_tile, reference_tile, lower_tile); }
 
-}  // namespace dnn
+}  // namespace dnn::expand_ops

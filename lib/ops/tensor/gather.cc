@@ -3,7 +3,7 @@
 #include "ops/gradient.h"
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::gather_ops {
 namespace {
 
 // data: [A..., n, B...], indices: [I...] -> [A..., I..., B...]
@@ -126,4 +126,4 @@ OpDef define_Gather() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::gather_ops

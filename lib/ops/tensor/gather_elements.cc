@@ -2,7 +2,7 @@
 #include "ops/indexing.h"
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::gather_elements_ops {
 namespace {
 
 void infer_elements(InferContext& context) {
@@ -79,4 +79,4 @@ OpDef define_GatherND() {
                          {{"batch_dims", 0, "leading axes that data and indices share"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::gather_elements_ops

@@ -9,7 +9,7 @@
 #include "ops/movement.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::grid_sample_ops {
 namespace {
 
 enum class Mode { Nearest, Linear, Cubic };
@@ -223,4 +223,4 @@ OpDef define_GridSample() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::grid_sample_ops

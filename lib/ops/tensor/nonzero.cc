@@ -1,7 +1,7 @@
 // NonZero and Compress: which elements count, and only those. Their extents depend on values.
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::nonzero_ops {
 namespace {
 
 void infer_nonzero(InferContext& context) {
@@ -94,4 +94,4 @@ OpDef define_Compress() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::nonzero_ops

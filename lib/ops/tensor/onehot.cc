@@ -4,7 +4,7 @@
 #include "ops/elementwise.h"
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::onehot_ops {
 namespace {
 
 // Position of the new axis among rank + 1 axes.
@@ -81,4 +81,4 @@ OpDef define_OneHot() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::onehot_ops

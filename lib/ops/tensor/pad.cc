@@ -4,7 +4,7 @@
 #include "ops/movement.h"
 #include "ops/permute.h"
 
-namespace dnn {
+namespace dnn::pad_ops {
 namespace {
 
 enum class Mode { Constant, Reflect, Edge, Wrap };
@@ -225,4 +225,4 @@ OpDef define_Pad() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::pad_ops

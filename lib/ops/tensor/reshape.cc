@@ -4,7 +4,7 @@
 #include "ops/movement.h"
 #include "ops/permute.h"
 
-namespace dnn {
+namespace dnn::reshape_ops {
 namespace {
 
 // What Reshape's second input makes of `in`: 0 keeps an extent (unless `allowzero`), one -1 takes what is left over.
@@ -232,4 +232,4 @@ OpDef define_Squeeze() {
 }
 OpDef define_Unsqueeze() { return define("Unsqueeze", 2, 2, infer_unsqueeze, reference_unsqueeze); }
 
-}  // namespace dnn
+}  // namespace dnn::reshape_ops

@@ -15,7 +15,7 @@
 #include "ops/movement.h"
 #include "ops/permute.h"
 
-namespace dnn {
+namespace dnn::resize_ops {
 namespace {
 
 enum class Mode { Nearest, Linear, Cubic };
@@ -574,4 +574,4 @@ OpDef define_Resize() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::resize_ops

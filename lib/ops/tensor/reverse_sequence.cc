@@ -1,7 +1,7 @@
 // ReverseSequence: the first sequence_lens[batch] elements along the time axis in reverse, the rest as they are.
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::reverse_sequence_ops {
 namespace {
 
 void infer(InferContext& context) { context.set_output(0, context.input(0)); }
@@ -46,4 +46,4 @@ OpDef define_ReverseSequence() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::reverse_sequence_ops

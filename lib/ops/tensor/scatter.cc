@@ -5,7 +5,7 @@
 #include "ops/movement.h"
 #include "tensor/dispatch.h"
 
-namespace dnn {
+namespace dnn::scatter_ops {
 namespace {
 
 void infer_same(InferContext& context) { context.set_output(0, context.input(0)); }
@@ -133,4 +133,4 @@ OpDef define_TensorScatter() {
                          {{"axis", -2, "axis of the steps"}, {"mode", "linear", "linear or circular"}});
 }
 
-}  // namespace dnn
+}  // namespace dnn::scatter_ops

@@ -3,7 +3,7 @@
 
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::shape_ops {
 namespace {
 
 // Shape's attributes start and end, negative ones counted from the back, clamped to [0, rank].
@@ -97,4 +97,4 @@ OpDef define_Size() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::shape_ops

@@ -4,7 +4,7 @@
 #include "ops/movement.h"
 #include "ops/permute.h"
 
-namespace dnn {
+namespace dnn::slice_ops {
 namespace {
 
 // Elements start, start + step, ... of one axis.
@@ -310,4 +310,4 @@ OpDef define_Split() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::slice_ops

@@ -3,7 +3,7 @@
 #include "ops/elementwise.h"
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::transpose_ops {
 namespace {
 
 std::vector<int64_t> permutation(const Node& node, size_t rank) {
@@ -158,4 +158,4 @@ OpDef define_Transpose() {
 OpDef define_DepthToSpace() { return define_blocks<true>("DepthToSpace"); }
 OpDef define_SpaceToDepth() { return define_blocks<false>("SpaceToDepth"); }
 
-}  // namespace dnn
+}  // namespace dnn::transpose_ops

@@ -2,7 +2,7 @@
 #include "ops/elementwise.h"
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::trilu_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -64,4 +64,4 @@ OpDef define_Trilu() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::trilu_ops

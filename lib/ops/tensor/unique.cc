@@ -5,7 +5,7 @@
 
 #include "ops/movement.h"
 
-namespace dnn {
+namespace dnn::unique_ops {
 namespace {
 
 void infer(InferContext& context) {
@@ -131,4 +131,4 @@ OpDef define_Unique() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::unique_ops

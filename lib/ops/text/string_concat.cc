@@ -1,7 +1,7 @@
 // StringConcat: two string tensors joined element by element, with broadcasting.
 #include "ops/elementwise.h"
 
-namespace dnn {
+namespace dnn::string_concat_ops {
 namespace {
 
 void reference(ReferenceContext& context) {
@@ -29,4 +29,4 @@ OpDef define_StringConcat() {
   return op;
 }
 
-}  // namespace dnn
+}  // namespace dnn::string_concat_ops
