@@ -11,7 +11,7 @@ namespace {
 
 using namespace dnn;
 
-constexpr const char* kNet = R"(graph "net" {
+constexpr const char* kAsked = R"(graph "net" {
  opset 17
  input x: float32[1,4]
  y: float32[1,4] = Relu(x) @relu
@@ -37,19 +37,19 @@ class Server : public Transport {
   Bytes says_;
 };
 
-const std::shared_ptr<const Package>& package() {
+const std::shared_ptr<const Package>& asked_package() {
   static const std::shared_ptr<const Package> made = [] {
     CompileOptions options;
     options.device = "reference";
     options.opt = 0;
-    return std::make_shared<const Package>(compile(parse_graph(kNet), options));
+    return std::make_shared<const Package>(compile(parse_graph(kAsked), options));
   }();
   return made;
 }
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(answers) {
   const auto is_device = [](const std::string&) { return true; };
   std::string device;
   const remote::Address address = *remote::parse_address("unix:fuzz/reference", is_device, &device);
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                              [&] { return std::make_unique<Server>(dnn::fuzz::as_input(data, size)); });
     host->stay();
     host->list();
-    const auto session = open_remote(host, device, package(), {});
+    const auto session = open_remote(host, device, asked_package(), {});
     session->enable_profile(true);
     const std::vector<Tensor> inputs = {Tensor(DType::Float32, {1, 4})};
     session->trace(inputs, [](const Graph& graph, ValueId id, const Tensor&) { graph.value(id); });

@@ -6,7 +6,7 @@
 #include "metrics/present.h"
 #include "report/ci.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(baseline) {
   using namespace dnn;
   const std::string text(reinterpret_cast<const char*>(data), size);
   return dnn::fuzz::refuse_or_accept([&] {

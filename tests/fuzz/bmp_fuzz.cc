@@ -2,7 +2,7 @@
 #include "fuzz/fuzz.h"
 #include "image/codec.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(bmp) {
   const dnn::Bytes file = dnn::fuzz::as_input(data, size);
   dnn::DecodeOptions options;
   options.max_pixels = 1 << 20;

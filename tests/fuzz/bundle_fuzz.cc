@@ -5,7 +5,7 @@
 #include "formats/wire/table.h"
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(bundle) {
   if (size == 0) return 0;
   const dnn::Bytes bytes(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
   return dnn::fuzz::refuse_or_accept([&] {

@@ -2,7 +2,7 @@
 #include "fuzz/fuzz.h"
 #include "remote/serial.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(calls) {
   using namespace dnn;
   MemorySource line(dnn::fuzz::as_input(data, size));
   StringSink answers;

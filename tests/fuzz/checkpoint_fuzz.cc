@@ -38,7 +38,7 @@ void check(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(checkpoint) {
   static const TemporaryFolder folder(std::filesystem::temp_directory_path().string());
   const std::string text(reinterpret_cast<const char*>(data), size);
   check(folder.path() + "/checkpoint", text);

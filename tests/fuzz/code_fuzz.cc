@@ -2,7 +2,7 @@
 #include "devices/code.h"
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(code) {
   const auto bytes = dnn::fuzz::as_input(data, size);
   return dnn::fuzz::refuse_or_accept([&] {
     const dnn::LoadedCode code({reinterpret_cast<const char*>(bytes.data()), bytes.size()});

@@ -2,7 +2,7 @@
 #include "branch/network.h"
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(config) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   return dnn::fuzz::refuse_or_accept(
       [&] { dnn::branch::count_network(dnn::branch::parse_config(text, "fuzz", [](const std::string&) {})); });

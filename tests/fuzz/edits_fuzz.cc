@@ -9,7 +9,7 @@
 
 namespace {
 
-const char* const kNet = R"(graph "net" {
+const char* const kEdited = R"(graph "net" {
   opset 28
   input x: float32[1,3,5,5]
   const w: float32[4,3,3,3] = random(1)
@@ -30,7 +30,7 @@ const char* const kNet = R"(graph "net" {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(edits) {
   using namespace dnn;
   const std::string text(reinterpret_cast<const char*>(data), size);
   fuzz::refuse_or_accept([&] { parse_alignment(text, "fuzz"); });
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::vector<Edit> edits = parse_edits(text, "fuzz");
     if (parse_edits(edits_json(edits), "again") != edits) std::abort();
     for (const Edit& edit : edits) edit_text(edit);
-    Graph source = parse_graph(kNet);
+    Graph source = parse_graph(kEdited);
     infer_types(source);
     Graph target = source;
     EditSource from(source);

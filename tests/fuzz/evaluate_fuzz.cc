@@ -23,7 +23,7 @@ void add_all(Bytes input, metrics::Evaluation* evaluation) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(evaluate) {
   return fuzz::refuse_or_accept([&] {
     metrics::Evaluation evaluation({1e-6, 1e-4}, true, 1 << 16);
     if (size % 2 == 0) evaluation.group_by({"device", "opt", "host.cpu"});

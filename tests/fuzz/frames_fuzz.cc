@@ -4,7 +4,7 @@
 #include "remote/handshake.h"
 #include "remote/tensors.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(frames) {
   using namespace dnn;
   MemorySource source(dnn::fuzz::as_input(data, size));
   StringSink sink;

@@ -3,7 +3,7 @@
 #include "formats/tensorflow/tensorflow.h"
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(graphdef) {
   const auto file = [](std::string bytes) { return dnn::model_in_memory("-", {{"", std::move(bytes)}}); };
   const dnn::ModelSource source = file({reinterpret_cast<const char*>(data), size});
   if (!dnn::graphdef::sniff(source)) return 0;

@@ -18,7 +18,7 @@ void visit(const dnn::hdf5::Object& object, int depth, int* budget) {
 }
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(hdf5) {
   return dnn::fuzz::refuse_or_accept([&] {
     dnn::hdf5::File file(dnn::fuzz::as_input(data, size), nullptr);
     int budget = 1000;

@@ -3,7 +3,7 @@
 
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(kenning) {
   using namespace dnn;
   namespace kenning = remote::kenning;
   if (size == 0) return 0;

@@ -4,7 +4,7 @@
 #include "fuzz/fuzz.h"
 #include "tensor/tensor.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(keras) {
   const dnn::ModelSource source = dnn::fuzz::as_model(dnn::fuzz::as_input(data, size));
   const bool zip = dnn::keras::sniff(source);
   if (!zip && !dnn::keras_h5::sniff(source)) return 0;

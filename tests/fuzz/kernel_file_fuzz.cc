@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "usage/kernel_file.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(kernel_file) {
   using namespace dnn::usage;
   const auto bytes = dnn::fuzz::as_input(data, size);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -2,7 +2,7 @@
 #include "fuzz/fuzz.h"
 #include "report/legacy.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(measurements) {
   using namespace dnn;
   const std::string text(as_text(dnn::fuzz::as_input(data, size)));
   return dnn::fuzz::refuse_or_accept([&] {

@@ -2,6 +2,6 @@
 #include "fuzz/fuzz.h"
 #include "tensor/npy.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(npy) {
   return dnn::fuzz::refuse_or_accept([&] { dnn::parse_npy(dnn::fuzz::as_input(data, size)); });
 }

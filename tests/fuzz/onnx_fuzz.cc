@@ -2,7 +2,7 @@
 #include "formats/onnx/onnx.h"
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(onnx) {
   const dnn::ModelSource source = dnn::fuzz::as_model(dnn::fuzz::as_input(data, size));
   return dnn::fuzz::refuse_or_accept([&] {
     const dnn::Graph graph = dnn::onnx::read(source);

@@ -17,7 +17,7 @@ void walk(Bytes file) {
 }
 
 // The file with the checksum of the index that its header names.
-std::string sealed(Bytes file) {
+std::string sealed_pack(Bytes file) {
   std::string text(as_text(file));
   packing::Header header = packing::parse_header(file);
   if (header.index_offset < packing::kHeaderSize || header.index_offset > file.size()) return text;
@@ -28,11 +28,11 @@ std::string sealed(Bytes file) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(pack) {
   const Bytes file = fuzz::as_input(data, size);
   fuzz::refuse_or_accept([&] { walk(file); });
   return fuzz::refuse_or_accept([&] {
-    const std::string text = sealed(file);
+    const std::string text = sealed_pack(file);
     walk(as_bytes(text));
   });
 }

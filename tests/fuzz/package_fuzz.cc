@@ -42,7 +42,7 @@ std::string signed_copy(std::string bytes) {
   return bytes;
 }
 
-void check(const std::string& bytes, bool may_be_trusted) {
+void check_package(const std::string& bytes, bool may_be_trusted) {
   fuzz::refuse_or_accept([&] {
     const auto owner = std::make_shared<const std::string>(bytes);
     const OpenedPackage opened = parse_package(as_bytes(*owner), owner, key());
@@ -60,9 +60,9 @@ void check(const std::string& bytes, bool may_be_trusted) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(package) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  check(bytes, false);
-  check(signed_copy(bytes), true);
+  check_package(bytes, false);
+  check_package(signed_copy(bytes), true);
   return 0;
 }

@@ -10,7 +10,7 @@ void allow(std::string_view module, std::string_view) {
 }
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(pickle) {
   return dnn::fuzz::refuse_or_accept([&] {
     size_t end = 0;
     const dnn::pickle::Tree tree = dnn::pickle::parse(dnn::fuzz::as_input(data, size), allow, &end);

@@ -23,7 +23,7 @@ std::string archive(std::string_view json) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(pt2) {
   const dnn::Bytes input = dnn::fuzz::as_input(data, size);
   const std::string made = dnn::torch::is_zip(input) ? "" : archive(dnn::as_text(input));
   const dnn::ModelSource source = dnn::fuzz::as_model(made.empty() ? input : dnn::as_bytes(made));

@@ -3,7 +3,7 @@
 
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(quant_state) {
   using namespace dnn;
   return dnn::fuzz::refuse_or_accept([&] {
     const quant::State state = quant::parse_state(as_text(dnn::fuzz::as_input(data, size)));

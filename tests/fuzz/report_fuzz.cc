@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "stream/stream.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(report) {
   using namespace dnn;
   report::Data all;
   const Bytes input = dnn::fuzz::as_input(data, size);

@@ -2,7 +2,7 @@
 #include "formats/torch/weights.h"
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(safetensors) {
   const dnn::ModelSource source = dnn::fuzz::as_model(dnn::fuzz::as_input(data, size));
   if (!dnn::safetensors::sniff(source)) return 0;
   return dnn::fuzz::refuse_or_accept([&] { dnn::safetensors::read(source); });

@@ -55,7 +55,7 @@ std::string index_of(std::string& shard) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(savedmodel) {
   uint32_t length = 0;
   if (size < 4) return 0;
   std::memcpy(&length, data, 4);

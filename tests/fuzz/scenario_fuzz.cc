@@ -3,7 +3,7 @@
 
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(scenario) {
   using namespace dnn;
   return dnn::fuzz::refuse_or_accept([&] {
     const serve::Scenario scenario = serve::parse_scenario(as_text(dnn::fuzz::as_input(data, size)));

@@ -29,7 +29,7 @@ class Client : public dnn::Transport {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(serve) {
   static const dnn::TemporaryFolder folder(std::filesystem::temp_directory_path().string());
   dnn::serve::Options options;
   options.store = folder.path() + "/store";

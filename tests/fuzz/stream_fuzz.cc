@@ -5,7 +5,7 @@
 #include "stream/stream.h"
 #include "stream/text.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(stream) {
   using namespace dnn;
   MemorySource source(dnn::fuzz::as_input(data, size));
   stream::Reader reader(source, "fuzz");

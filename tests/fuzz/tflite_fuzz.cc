@@ -3,7 +3,7 @@
 #include "formats/tflite/tflite.h"
 #include "fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(tflite) {
   const dnn::ModelSource source = dnn::fuzz::as_model(dnn::fuzz::as_input(data, size));
   if (!dnn::tflite::sniff(source)) return 0;
   return dnn::fuzz::refuse_or_accept([&] {

@@ -33,7 +33,7 @@ std::string module() {
          text("training") + "\x89ub.";
 }
 
-std::string archive(std::string_view code) {
+std::string script_archive(std::string_view code) {
   dnn::ZipWriter zip;
   zip.add("net/data.pkl", module());
   zip.add("net/constants.pkl", "\x80\x02(" + tensor({4}, {1}) + "t.");
@@ -46,9 +46,9 @@ std::string archive(std::string_view code) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(torchscript) {
   const dnn::Bytes input = dnn::fuzz::as_input(data, size);
-  const std::string made = dnn::torch::is_zip(input) ? "" : archive(dnn::as_text(input));
+  const std::string made = dnn::torch::is_zip(input) ? "" : script_archive(dnn::as_text(input));
   const dnn::ModelSource source = dnn::fuzz::as_model(made.empty() ? input : dnn::as_bytes(made));
   if (!dnn::torchscript::sniff(source)) return 0;
   return dnn::fuzz::refuse_or_accept([&] {

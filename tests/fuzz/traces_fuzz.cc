@@ -6,7 +6,7 @@
 #include "localize/present.h"
 #include "stream/stream.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+DNN_FUZZ(traces) {
   using namespace dnn;
   const Bytes input = fuzz::as_input(data, size);
   const size_t half = size / 2;
