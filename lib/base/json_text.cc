@@ -86,4 +86,14 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, int deepest) {
   return parsed ? builder.take() : Json(Json::value_t::discarded);
 }
 
+nlohmann::json parse_json(std::string_view text) { return nlohmann::json::parse(text, nullptr, false); }
+
+std::string json_text(const nlohmann::json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace dnn

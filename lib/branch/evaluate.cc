@@ -280,8 +280,8 @@ void evaluate(const EvaluateRequest& request) {
     }
     results.push_back(evaluate_config(file, request));
     earlier.csv += csv_row(results.back()) + "\n";
-    earlier.results.push_back(nlohmann::ordered_json::parse(result_json(results.back())));
-    write_file(json_path(request.output), nlohmann::ordered_json{{"results", earlier.results}}.dump(2) + "\n");
+    earlier.results.push_back(parse_ordered_json(result_json(results.back())));
+    write_file(json_path(request.output), json_text(nlohmann::ordered_json{{"results", earlier.results}}, 2) + "\n");
     write_file(request.output, earlier.csv);
     request.say(result_line(results.back()));
   }

@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "branch/evaluate.h"
 
 namespace dnn::branch {
@@ -76,7 +77,7 @@ std::string result_json(const EvaluateResult& r) {
   json["bound_us"] = tenths(r.bound_us);
   json["bound_ratio"] = thousandths(r.best_us / r.bound_us);
   json["worth_it"] = r.alone.size() > 1 && r.ratio >= kWorthIt;
-  return json.dump();
+  return json_text(json);
 }
 
 std::string result_line(const EvaluateResult& r) {

@@ -1,5 +1,6 @@
 // Serialising the options of compiling; see cache_key.h.
 #include "compile/cache_key.h"
+#include "base/json_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,7 +30,7 @@ std::optional<std::string> serialised(const CompileOptions& options) {
                {"state", state}};
   const Backend* backend = backend_of_device(device);
   if (backend != nullptr && backend->builds_here) json["compiler"] = compilers_of(targets_of(options), build);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 }  // namespace dnn

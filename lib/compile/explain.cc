@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_text.h"
 #include "base/printable.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -19,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string line(const Json& json) { return json_text(json) + "\n"; }
 
 Json values_json(const Graph& graph, const std::vector<ValueId>& ids) {
   Json list = Json::array();

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/private.h"
 #include "base/sha256.h"
 #include "base/version.h"
@@ -78,7 +79,7 @@ std::optional<std::string> cache_key(const std::string& path, const std::string&
   const std::optional<std::string> options = serialised(o.compile);
   if (!options) return std::nullopt;
   const nlohmann::json key = {build_name(), file_name(path), sha256, *options, o.batch, o.shapes, o.ignored};
-  return sha256_hex(as_bytes(key.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  return sha256_hex(as_bytes(json_text(key)));
 }
 
 Graph read_source(const ModelSource& source, const OpenOptions& options) {

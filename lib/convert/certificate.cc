@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/mappings.h"
 #include "base/threads.h"
 #include "graph/bind.h"
@@ -132,7 +133,7 @@ std::string Certificate::json() const {
     json["target"] = target_by.empty() ? "dnn-tools" : target_by;
   }
   json["outputs"] = list;
-  return json.dump();
+  return json_text(json);
 }
 
 Yardstick::Yardstick(Graph source, const CertifyOptions& options) : threads_(options.threads) {

@@ -72,7 +72,7 @@ class KenningSession : public Session {
     if (messages_.wire() == Wire::Header12) {  // that of 2021 has no such message
       const OrderedJson spec = {{"input", entries(graph(), graph().inputs, package_->input_types)},
                                 {"output", entries(graph(), graph().outputs, package_->output_types)}};
-      ask(kenning::kIoSpec, as_bytes(spec.dump()), "the description of its tensors");
+      ask(kenning::kIoSpec, as_bytes(json_text(spec)), "the description of its tensors");
     }
     ask(kenning::kModel, as_bytes(read_file(options.model_file)), cat("the model ", options.model_file));
     // Before the first run, so that it is known what a latency will be. Kenning 0.8.2 measures no time of the device's own.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "base/json_text.h"
 #include "base/random.h"
 #include "faults/classes.h"
 #include "faults/names.h"
@@ -178,8 +179,7 @@ std::string injections_json(const std::vector<Injection>& injections) {
                     {"nodes", i.nodes},
                     {"values", i.values}});
   }
-  return nlohmann::ordered_json({{"faults", list}})
-      .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(nlohmann::ordered_json({{"faults", list}}));
 }
 
 std::string list_faults() {

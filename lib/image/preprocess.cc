@@ -227,7 +227,7 @@ std::string to_json(const Preprocess& p) {
   json["divisor"] = as_double(p.divisor);
   json["mean"] = three(p.mean);
   json["std"] = three(p.std);
-  return json.dump();
+  return json_text(json);
 }
 
 namespace {
@@ -246,7 +246,7 @@ Preprocess preprocess_from_json(std::string_view text, const Preprocess& base) {
   try {
     Json whole = parsed(to_json(base));
     whole.update(parsed(text));
-    return preprocess_from_json(whole.dump());
+    return preprocess_from_json(json_text(whole));
   } catch (const nlohmann::json::exception& e) {
     fail_malformed("preprocessing: ", e.what());
   }

@@ -1,5 +1,6 @@
 // Users' programs; see programs.h.
 #include "infer/programs.h"
+#include "base/json_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -20,14 +21,12 @@ stream::Header header_for_program(const Package& package, const BatchPlan& plan)
   for (const InputSlot& slot : plan.slots) {
     inputs.push_back({{"name", slot.name}, {"dtype", std::string(dtype_name(slot.dtype))}, {"shape", slot.shape}});
   }
-  header.preprocess =
-      nlohmann::ordered_json{{"inputs", inputs}}.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  header.preprocess = json_text(nlohmann::ordered_json{{"inputs", inputs}});
   return header;
 }
 
 std::string named_by_program(const std::string& command) {
-  return nlohmann::ordered_json{{"name", command}}.dump(-1, ' ', false,
-                                                        nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(nlohmann::ordered_json{{"name", command}});
 }
 
 RecordProgram::RecordProgram(const std::string& command, const stream::Header& header, double wait_s)

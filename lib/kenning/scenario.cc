@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/text.h"
 
 namespace dnn::serve {
@@ -43,7 +44,7 @@ std::string class_of(const Json& block) {
 }  // namespace
 
 Scenario parse_scenario(std::string_view text) {
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  const Json json = parse_json(text);
   if (!json.is_object()) fail_malformed("no JSON object: a scenario of Kenning is one");
   // That of the versions before 0.5 has the second name.
   const Json& now = object_at(json, "protocol");

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json_text.h"
 #include "base/version.h"
 #include "kenning/uart.h"
 #include "remote/serial.h"
@@ -259,7 +260,7 @@ class Client {
     input_names_.clear();
     output_names_.clear();
     if (on_line_ && uart::is_structure(request.payload)) return succeed(request);
-    const Json spec = Json::parse(request.payload.begin(), request.payload.end());
+    const Json spec = parse_json(as_text(request.payload));
     if (!spec.is_object()) fail_malformed("io_spec: no object");
     input_names_ = names_in_order(spec, spec.contains("processed_input") ? "processed_input" : "input");
     output_names_ = names_in_order(spec, "output");
@@ -344,7 +345,7 @@ class Client {
     if (on_line_ && messages_.wire() == Wire::Header12)
       return succeed(request, as_bytes(times_s_.empty() ? "" : uart::statistics(times_s_.back())));
     const Json json = {{"target_inference_step", times_s_}, {"target_inference_step_timestamp", stamps_s_}};
-    const std::string text = json.dump();
+    const std::string text = json_text(json);
     succeed(request, as_bytes(text));
   }
 

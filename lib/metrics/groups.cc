@@ -28,7 +28,7 @@ const std::vector<std::string>& field_names() {
 std::string text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_object() && value.contains("name")) return text_of(value["name"]);
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(value);
 }
 
 // What is neither a p-value nor the end of an interval.

@@ -343,7 +343,7 @@ std::string report_json(const Report& report, const Comparison* comparison) {
   }
   if (!report.by.fields.empty()) json["by"] = groups_json(report.by);
   if (comparison != nullptr) json["against"] = comparison_json(*comparison);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string comparison_table(const Comparison& comparison) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/printable.h"
 #include "place/measure.h"
 
@@ -125,7 +126,7 @@ std::string timeline_json(const std::vector<Timeline>& timelines) {
     }
   }
   const Json trace = {{"traceEvents", events}, {"displayTimeUnit", "ms"}};
-  return trace.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(trace) + "\n";
 }
 
 std::string profile_text(const RunReport& report) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "passes/match.h"
 
 namespace dnn::quant {
@@ -23,7 +24,7 @@ std::vector<std::string> node_names(const std::vector<Excluded>& excluded) {
 
 std::string json_of(const char* key, const std::vector<std::string>& names) {
   const Json json = {{key, names}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string for_onnxruntime(const std::vector<Excluded>& excluded) {

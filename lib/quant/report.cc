@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/printable.h"
 #include "base/rows.h"
 
@@ -209,7 +210,7 @@ std::string report_json(const Reports& reports) {
   json["validation"] = reports.validation ? validation_json(*reports.validation) : Json();
   json["sensitivity"] = reports.sensitivity ? sensitivity_json(*reports.sensitivity) : Json();
   json["search"] = reports.search ? search_json(*reports.search) : Json();
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 }  // namespace dnn::quant

@@ -161,7 +161,7 @@ std::string state_json(const State& state) {
                      {"sources", sources},
                      {"values", values},
                      {"means", means}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 State parse_state(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "report/data.h"
 #include "report/json_fields.h"
 
@@ -54,12 +55,12 @@ Branched network_of(const Json& map) {
 }  // namespace
 
 bool is_branched(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json(text);
   return json.is_object() && json.contains("results") && json["results"].is_array() && !json.contains("layers");
 }
 
 std::vector<Branched> parse_branched(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json(text);
   if (!json.is_object()) fail_malformed("not JSON of dnn-branch eval");
   std::vector<Branched> networks;
   for (const Json& one : list_at(json, "results")) networks.push_back(network_of(one));

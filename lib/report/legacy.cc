@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "metrics/common_folder.h"
 #include "metrics/groups.h"
@@ -193,9 +194,7 @@ class LegacyTree {
     make_folders(path.substr(0, path.rfind('/')));
     write_file(path, text);
   }
-  void save(const std::string& name, const Json& json) {
-    save(name, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  }
+  void save(const std::string& name, const Json& json) { save(name, json_text(json, 2) + "\n"); }
 
   // Nothing where the two cannot be compared.
   std::optional<Compared> compare(size_t base, size_t other) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "report/data.h"
 #include "report/json_fields.h"
 
@@ -158,7 +159,7 @@ void add_maps(const Json& json, Localization* found) {
 }  // namespace
 
 Localization parse_localization(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json(text);
   if (json.is_discarded()) fail_malformed("not JSON");
   if (!json.is_object() || !json.contains("layers") || !json.contains("source"))
     fail_malformed("JSON, but not of dnn-localize --json: no 'layers'");

@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/text.h"
 #include "metrics/groups.h"
 #include "report/legacy.h"
@@ -124,7 +125,7 @@ std::string measurements_json(const metrics::Evaluation& evaluation, const metri
   put_classes(evaluation, run, run_i, &json);
   put_times(evaluation, header, run_i, &json);
   put_usage(run, &json);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace dnn::report

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "report/escape.h"
@@ -300,7 +301,7 @@ std::string node_data_json(const Network& network, const Localization& found, bo
                                 {"textColor", wrong ? "#ffffff" : step.text}};
   }
   const Json json = {{"results", std::move(results)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 std::string onnx_metadata(const Localization& found) {

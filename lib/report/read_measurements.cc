@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "report/json_fields.h"
@@ -71,7 +72,7 @@ std::vector<std::string> names_at(const Json& map, const char* key) {
   std::vector<std::string> names;
   const auto found = map.find(key);
   if (found == map.end() || !found->is_array()) return names;
-  for (const Json& name : *found) names.push_back(name.is_string() ? name.get<std::string>() : name.dump());
+  for (const Json& name : *found) names.push_back(name.is_string() ? name.get<std::string>() : json_text(name));
   return names;
 }
 
@@ -171,7 +172,7 @@ std::optional<std::string> json_of(PeekSource& source) {
 }
 
 bool is_measurements(const std::string& json) {
-  const Json map = Json::parse(json, nullptr, false);
+  const Json map = parse_json(json);
   if (!map.is_object()) return false;
   for (const char* key : {kMatrix, kDeviceTime, kRoundTrip, "session_utilization_timestamp", "compiler_framework"}) {
     if (map.contains(key)) return true;
@@ -180,7 +181,7 @@ bool is_measurements(const std::string& json) {
 }
 
 std::vector<stream::Record> records_of_measurements(const std::string& json, const std::string& path) {
-  const Json map = Json::parse(json, nullptr, false);
+  const Json map = parse_json(json);
   if (!map.is_object()) fail_malformed("no JSON object");
   const std::string mark = sha256_hex(as_bytes(json)).substr(0, 8);
   std::vector<stream::Record> records;

@@ -2,6 +2,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "metrics/present.h"
@@ -87,7 +88,7 @@ std::string sarif_json(const metrics::Report& report, const std::vector<metrics:
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
       {"runs", OrderedJson::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}};
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace dnn::report

@@ -328,7 +328,7 @@ Header header_from(const Json& map) {
     fail_malformed(fields.name("label_offset"), ": ", h.label_offset, " is out of range");
   }
   if (fields.find("preprocess") != nullptr) {
-    h.preprocess = fields.map("preprocess").dump(-1, ' ', false, Json::error_handler_t::replace);
+    h.preprocess = json_text(fields.map("preprocess"));
   }
   h.batch = fields.small_integer("batch");
   h.threads = fields.small_integer("threads");
@@ -487,7 +487,7 @@ std::optional<Record> record_from_map(const Json& map) {
 std::string record_to_json(const Record& record) {
   Json map = record_to_map(record);
   make_printable(map);
-  return map.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(map);
 }
 
 std::optional<Record> record_from_json(std::string_view line) {

@@ -58,7 +58,7 @@ void write_checkpoint(const std::string& path, const Progress& progress, const s
                        {"best", describe(progress.best)},
                        {"sha256", checksum.hex()}};
   AtomicFile file(path);
-  file.write(header.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  file.write(json_text(header) + "\n");
   each([&](Bytes bytes) { file.write(bytes); });
   file.commit();
 }

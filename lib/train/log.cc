@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/text.h"
 
 namespace dnn::train {
@@ -85,7 +86,7 @@ void TrainLog::step(const StepReport& report) {
   json["lr"] = rounded(report.rate, 8);
   json["time_avg"] = rounded(average, 6);
   json["time_diff"] = rounded(time_diff_, 6);
-  line("json_stats: " + json.dump(), false);
+  line("json_stats: " + json_text(json), false);
 }
 
 void TrainLog::epoch(const EpochReport& report, const Trainer& trainer) {
@@ -96,12 +97,12 @@ void TrainLog::epoch(const EpochReport& report, const Trainer& trainer) {
   trained["time_avg"] = rounded(seconds(report.train_ns) / static_cast<double>(report.iterations), 6);
   trained["time_load"] = rounded(seconds(report.load_ns) / static_cast<double>(report.iterations), 6);
   trained["time_epoch"] = rounded(seconds(report.time_ns), 4);
-  line("json_stats: " + trained.dump(), true);
+  line("json_stats: " + json_text(trained), true);
   const bool validates = report.validation.samples > 0;
   if (validates) {
     nlohmann::json tested = line_of("test_epoch", report.epoch, options_.epochs, report.validation);
     tested["min_top1_err"] = rounded(100 * (1 - report.best_accuracy), 4);
-    line("json_stats: " + tested.dump(), true);
+    line("json_stats: " + json_text(tested), true);
   }
   if (training_ == nullptr) return;
   const auto scalars = [&](EventFile& file, const Score& score) {

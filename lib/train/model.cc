@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "convert/certificate.h"
 #include "convert/convert.h"
 #include "convert/probes.h"
@@ -81,7 +82,7 @@ void write_io_spec(const std::string& model, const Preprocess& p, const std::vec
   in["scale"] = double{p.scale} / double{p.divisor};
   out["class_names"] = names;
   const nlohmann::ordered_json spec = {{"input", {in}}, {"output", {out}}};
-  write_file(model + ".json", spec.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_file(model + ".json", json_text(spec, 4) + "\n");
 }
 
 // What is trained: a whole network, or a head on the features of a frozen one.
@@ -315,7 +316,7 @@ class Run {
     if (supernet_) json["supernet"] = branch::ranges_text(ranges_);
     if (!request_.teacher.empty())
       json["teacher"] = {fs::path(request_.teacher).filename().string(), request_.temperature, request_.teacher_weight};
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json_text(json);
   }
 
   void resume(Progress* progress) {

@@ -105,7 +105,7 @@ std::string to_line(const Record& r) {
                      {"latency_ns", r.latency_ns},
                      {"default_ns", r.default_ns},
                      {"gflops", r.gflops}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 std::vector<Record> read_log(const std::string& path, const std::function<void(const std::string&)>& warn) {

@@ -13,6 +13,7 @@
 
 #include "base/cpu.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "devices/device.h"
 #include "devices/remote.h"
 #include "graph/tensor_text.h"
@@ -380,7 +381,7 @@ class Tuning {
                        {"kernels", result_.kernels},
                        {"before", latency(result_.before)},
                        {"after", latency(result_.after)}};
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(json);
   }
 
   Clock::time_point start_;

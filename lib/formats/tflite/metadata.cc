@@ -8,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/zip.h"
 #include "base/zip_write.h"
 
@@ -61,9 +62,8 @@ std::string preprocess_of(const meta::TensorMetadata& input, Bytes metadata) {
       const auto* image = member<meta::ImageProperties>(content->properties(), metadata);
       grey = image->color_space() == meta::ColorSpace::GRAYSCALE;
     }
-    return nlohmann::ordered_json{
-        {"name", "custom"}, {"resize", "stretch"}, {"channels", grey ? "grey" : "rgb"}, {"mean", mean}, {"std", std}}
-        .dump();
+    return json_text(nlohmann::ordered_json{
+        {"name", "custom"}, {"resize", "stretch"}, {"channels", grey ? "grey" : "rgb"}, {"mean", mean}, {"std", std}});
   }
   return "";
 }
@@ -117,7 +117,7 @@ std::string metadata_of(const Graph& graph) {
   const std::string preprocess = entry_of(graph, "preprocess"), labels = entry_of(graph, "labels");
   std::vector<float> mean, std;
   bool grey = false;
-  const auto json = nlohmann::json::parse(preprocess, nullptr, false);
+  const auto json = parse_json(preprocess);
   if (json.is_object() && json.contains("mean") && json.contains("std")) {
     try {  // (x * scale / divisor - mean) / std = (x - mean * f) / (std * f) with f = divisor / scale
       const float factor = json.value("divisor", 1.0f) / json.value("scale", 1.0f);

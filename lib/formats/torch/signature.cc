@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "formats/torch/json.h"
 
 namespace dnn::torch {
@@ -72,7 +73,7 @@ ModelSignature parse_signature(std::string_view text_of_json) {
 std::string signature_json(const Graph& graph) {
   const Ordered all = {
       {"name", graph.name}, {"inputs", values(graph, graph.inputs)}, {"outputs", values(graph, graph.outputs)}};
-  return all.dump(-1, ' ', false, Ordered::error_handler_t::replace);
+  return json_text(all);
 }
 
 }  // namespace dnn::torch

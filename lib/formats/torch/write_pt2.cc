@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_text.h"
 #include "formats/torch/export.h"
 #include "formats/torch/pt2.h"
 #include "formats/torch/signature.h"
@@ -167,8 +168,8 @@ class Pt2Printer {
                               {"signature",
                                {{"inputs", OrderedJson::array()},
                                 {"outputs", OrderedJson::array()},
-                                {"in_spec", OrderedJson::array({1, arguments}).dump()},
-                                {"out_spec", OrderedJson::array({1, m == 1 ? leaf() : tuple_of(m)}).dump()},
+                                {"in_spec", json_text(OrderedJson::array({1, arguments}))},
+                                {"out_spec", json_text(OrderedJson::array({1, m == 1 ? leaf() : tuple_of(m)}))},
                                 {"forward_arg_names", argument_names}}}};
     const OrderedJson graph = {{"inputs", inputs},
                                {"outputs", outputs},
@@ -290,10 +291,6 @@ class Pt2Printer {
   std::vector<std::string> unnamed_;
 };
 
-std::string json_text(const OrderedJson& json) {
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-}
-
 // Open extents of inputs that have no symbol get one, so that what follows from them is known to be the same.
 void name_open_extents(Graph& graph) {
   for (ValueId v : graph.inputs) {
@@ -334,8 +331,8 @@ ModelFiles to_files(const Graph& source, const WriteOptions&) {
                               {"tensor_meta", printer.meta(var)}};
     zip.add(root + (constant ? "data/constants/" : "data/weights/") + path, content_of(var.tensor));
   }
-  zip.add(root + "data/weights/model_weights_config.json", json_text({{"config", weights}}));
-  zip.add(root + "data/constants/model_constants_config.json", json_text({{"config", constants}}));
+  zip.add(root + "data/weights/model_weights_config.json", json_text(OrderedJson{{"config", weights}}));
+  zip.add(root + "data/constants/model_constants_config.json", json_text(OrderedJson{{"config", constants}}));
   zip.add(root + "data/sample_inputs/model.pt", "");
   zip.add(root + "extra/" + kSignatureKey, signature_json(graph));
   for (const auto& [key, text] : graph.metadata) {

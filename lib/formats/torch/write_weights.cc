@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "formats/torch/parameters.h"
 #include "formats/torch/storage.h"
 #include "formats/torch/weights.h"
@@ -95,7 +96,7 @@ ModelFiles to_files(const Graph& graph, const WriteOptions&) {
     header[name] = {
         {"dtype", torch::safetensors_type(tensor.dtype())}, {"shape", tensor.shape()}, {"data_offsets", {begin, end}}};
   }
-  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text = json_text(header);
   text.append((8 - text.size() % 8) % 8, ' ');
   std::string head;
   for (int i = 0; i < 8; ++i) head += static_cast<char>(uint64_t{text.size()} >> (8 * i) & 0xff);
