@@ -57,7 +57,7 @@ class TestFresh(unittest.TestCase):
 END
 """
         done = self.ci(["fast_tests"], stand_ins + log + 'status_of["bare machine"]=0; fast_tests')
-        self.assertEqual(done.stdout, "ctest --preset release -L ^fast$ -R ^(format|cuda)$ --parallel 2 --timeout 300 --no-tests=error\n", done.stderr)
+        self.assertEqual(done.stdout, "ctest --preset release -L ^(fast|long)$ -R ^(format|cuda)$ --parallel 2 --timeout 300 --no-tests=error\n", done.stderr)
         done = self.ci(["fast_tests"], stand_ins + log + 'status_of["bare machine"]=77; fast_tests')
         self.assertEqual(done.stdout, "all of them\n", done.stderr)
         done = self.ci(["fast_tests"], stand_ins + ': >"$logs/bare machine"; status_of["bare machine"]=1; fast_tests; echo $?')
