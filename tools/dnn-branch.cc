@@ -1,5 +1,4 @@
 // dnn-branch: builds branched networks from configurations, and measures them on several devices at once.
-#include <cstdlib>
 #include <iostream>
 
 #include "branch/evaluate.h"
@@ -102,13 +101,9 @@ std::vector<branch::Part> parts_of(const Options& o) {
 
 CompileOptions compile_options(const Options& o) {
   OpenOptions folders;
-  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&folders, cli::variable);
   folders.compile.opt = o.level[0] - '0';
   return folders.compile;
-}
-
-void say_unless_quiet(const std::string& line) {
-  if (!cli::console().quiet) cli::say(line);
 }
 
 int run_eval(const Options& o) {
@@ -122,7 +117,7 @@ int run_eval(const Options& o) {
   request.output = o.output;
   request.compile = compile_options(o);
   request.warn = cli::warn;
-  request.say = say_unless_quiet;
+  request.say = cli::say_unless_quiet;
   branch::evaluate(request);
   return 0;
 }
@@ -145,7 +140,7 @@ Graph search(const Options& o) {
   request.compile = compile_options(o);
   request.compile.isas = {supported_isas().back()};
   request.compile.processor = processor_kind();
-  request.say = say_unless_quiet;
+  request.say = cli::say_unless_quiet;
   request.warn = cli::warn;
   return train::search_children(request);
 }
@@ -160,7 +155,7 @@ Graph make(const Options& o) {
   if (request.plan.empty() && request.parts.size() < 2) fail_usage("--devices: branches are for two devices or more");
   request.search.compile = compile_options(o);
   request.search.runs = o.evaluate.runs;
-  request.search.say = request.say = say_unless_quiet;
+  request.search.say = request.say = cli::say_unless_quiet;
   request.warn = cli::warn;
   return branch::make_branched(request);
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -284,9 +283,7 @@ int place_parts(const Options& o, const OpenOptions& open) {
   request.connection = connection_of(o);
   request.compile = open.compile;
   request.keep_source = o.keep_source;
-  request.say = [](const std::string& line) {
-    if (!cli::console().quiet) cli::say(line);
-  };
+  request.say = cli::say_unless_quiet;
   cli::Output output(o.output, cli::Output::Content::Binary);
   const auto package =
       compile_file_by(o.model, open, &output, [&](const Graph& graph) { return place::place_model(graph, request); });
@@ -389,7 +386,7 @@ int work(const Options& o) {
     fail_usage("--processor ", o.processor, ": choose from ", join(kinds));
   open.compile.processor = o.processor;
   if (device.is_remote()) compile_for_machine(device, &open.compile);
-  use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&open, cli::variable);
   if (!o.emit.empty()) {
     make_folders(o.emit);
     open.compile.emit = [&](const std::string& file, const std::string& text) {

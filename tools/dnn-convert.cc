@@ -108,9 +108,7 @@ void declare(cli::Args& args, Options& o) {
 }
 
 int print(const std::string& table) {
-  cli::Output output("-", cli::Output::Content::Text);
-  output.write(table);
-  output.commit();
+  cli::write_text("-", table);
   return 0;
 }
 
@@ -166,12 +164,9 @@ std::function<Certificate(const Yardstick&, const std::string&)> framework_judge
   }
   judge.target_format = target.name;
   judge.trust_model = o.trust_model;
-  judge.variable = [](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return std::string(value == nullptr ? "" : value);
-  };
+  judge.variable = cli::variable;
   judge.folders = [](OpenOptions* open) {
-    use_folders(open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+    use_folders(open, cli::variable);
   };
   judge.warn = cli::warn;
   return [judge](const Yardstick& yardstick, const std::string& written) { return judge.judge(yardstick, written); };

@@ -1,5 +1,4 @@
 // dnn-doctor: shows what of this machine the tools use, and what a person should do.
-#include <cstdlib>
 #include <iostream>
 
 #include "base/printable.h"
@@ -25,7 +24,7 @@ void declare(cli::Args&, Options&) {}
 
 int work(const Options&) {
   OpenOptions open;
-  use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&open, cli::variable);
   DeviceOptions device;
   device.variable = cli::variable;
   bool act = false;

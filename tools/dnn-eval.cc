@@ -119,12 +119,6 @@ std::optional<Error> read(const std::string& path, const Programs& programs, met
   return reader.truncated() ? std::optional(reader.truncation()) : std::nullopt;
 }
 
-void write(const std::string& path, const std::string& text) {
-  cli::Output output(path, cli::Output::Content::Text);
-  output.write(text);
-  output.commit();
-}
-
 // At most one result may go to standard output; the table gives way to it.
 void check_standard_output(const Options& o) {
   std::vector<std::string> wanting;
@@ -157,10 +151,10 @@ std::vector<metrics::Check> checks_of(const metrics::Report& report, const metri
 
 void write_results(const Options& o, const metrics::Report& report,
                    const std::optional<metrics::Comparison>& comparison, const std::vector<metrics::Check>& checks) {
-  if (o.json) write(*o.json, metrics::report_json(report, comparison ? &*comparison : nullptr));
-  if (o.junit) write(*o.junit, report::junit_xml(report, checks));
-  if (o.sarif) write(*o.sarif, report::sarif_json(report, checks));
-  if (o.markdown) write(*o.markdown, report::comment_markdown(report, checks, comparison ? &*comparison : nullptr));
+  if (o.json) cli::write_text(*o.json, metrics::report_json(report, comparison ? &*comparison : nullptr));
+  if (o.junit) cli::write_text(*o.junit, report::junit_xml(report, checks));
+  if (o.sarif) cli::write_text(*o.sarif, report::sarif_json(report, checks));
+  if (o.markdown) cli::write_text(*o.markdown, report::comment_markdown(report, checks, comparison ? &*comparison : nullptr));
   if (o.disagreements) {
     std::cout << metrics::disagreement_lines(report);
   } else if (o.confusion) {
@@ -222,7 +216,7 @@ int work(const Options& o) {
   if (o.legacy_tree) {
     for (const std::string& note : report::write_legacy_tree(evaluation, report, *o.legacy_tree)) cli::warn(note);
   }
-  if (o.measurements) write(*o.measurements, report::measurements_json(evaluation, report.runs[0], 0));
+  if (o.measurements) cli::write_text(*o.measurements, report::measurements_json(evaluation, report.runs[0], 0));
   bool missed = false;
   for (const metrics::Check& check : checks) {
     if (check.kept || check.kind == "input") continue;

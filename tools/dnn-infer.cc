@@ -175,7 +175,7 @@ int work(const Options& o) {
   // Without --device a key may be for a part of a placed package.
   if (o.key.empty() || is_given(o, "--device")) network.device.connect(device_options);
   OpenOptions open = open_options(network);
-  use_folders(&open, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&open, cli::variable);
   open.note = cli::note;
   open.warn = cli::warn;
   const bool images = o.source.fill.empty() && names_images(o.source.inputs);

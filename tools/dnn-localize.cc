@@ -1,6 +1,7 @@
 // dnn-localize: finds the layer in which two networks, or two runs of one, part from each other.
 #include "base/file.h"
 #include "cli/moved.h"
+#include "cli/output.h"
 #include "localize/alignment_text.h"
 #include "localize/localize_args.h"
 #include "localize/precision_model.h"
@@ -65,7 +66,7 @@ bool judge_precision(const LocalizeArgs& o) {
   std::optional<cli::Progress> progress;
   show_samples(&request.search, &progress);
   const JudgedPrecision judged = judge_precision_of(request);
-  if (!o.csv.empty()) write_text(o.csv, precision_csv(judged));
+  if (!o.csv.empty()) cli::write_text(o.csv, precision_csv(judged));
   write_report(o, precision_json(judged), precision_text(judged, o.top), o.csv);
   return judged.report.keeps == size_t{0} && judged.report.ran_out != true && !judged.not_judged.any();
 }
@@ -74,7 +75,7 @@ bool compare(const LocalizeArgs& o, LocalizeTask task) {
   std::optional<Error> cut_off;
   const LocalizeReport report = task == LocalizeTask::Traces ? compare_trace_files(o, &cut_off) : compare_models(o);
   if (!o.aligned.empty()) write_file(o.aligned, alignment_text(report));
-  if (!o.csv.empty()) write_text(o.csv, statistics_csv(report));
+  if (!o.csv.empty()) cli::write_text(o.csv, statistics_csv(report));
   const LocalizePresentation how = {o.source, o.target, o.sort, o.top};
   write_report(o, localize_json(report, how), localize_table(report, how), o.csv);
   if (cut_off) throw *cut_off;

@@ -1,6 +1,4 @@
 // dnn-prune: takes channels out of a network, sets weights to 0, or leaves few different numbers among them.
-#include <cstdlib>
-
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -62,19 +60,13 @@ int work(const Options& o) {
   request.what = o.what == "channels" ? prune::What::Channels : prune::What::Weights;
   request.keep = {o.keep.begin(), o.keep.end()};
   OpenOptions folders;
-  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&folders, cli::variable);
   request.run.compile = folders.compile;
   request.run.warn = cli::warn;
-  request.say = [](const std::string& line) {
-    if (!cli::console().quiet) cli::say(line);
-  };
+  request.say = cli::say_unless_quiet;
   const prune::PrunedModel result = prune::prune_model(request);
   cli::say_wrote(request.output);
-  if (result.scan) {
-    cli::Output output("-", cli::Output::Content::Text);
-    output.write(prune::scan_text(*result.scan, request.what));
-    output.commit();
-  }
+  if (result.scan) cli::write_text("-", prune::scan_text(*result.scan, request.what));
   return 0;
 }
 

@@ -1,6 +1,4 @@
 // dnn-quantize: makes an integer network of a float32 one, with ranges from sample inputs.
-#include <cstdlib>
-
 #include "base/file.h"
 #include "base/printable.h"
 #include "cli/cli.h"
@@ -87,12 +85,6 @@ void declare(cli::Args& args, Options& o) {
   args.threads(&r.options.calibrate.threads);
 }
 
-void print(const std::string& text) {
-  cli::Output output("-", cli::Output::Content::Text);
-  output.write(text);
-  output.commit();
-}
-
 int work(const Options& o) {
   quant::QuantizeRequest request = o.request;
   request.options.scheme = quant::scheme_named(o.scheme);
@@ -104,22 +96,18 @@ int work(const Options& o) {
   request.output_type = dtype_from_name(o.output_type);
   if (o.opset) request.opset = static_cast<int>(*o.opset);
   OpenOptions folders;
-  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&folders, cli::variable);
   request.options.calibrate.compile = folders.compile;
   request.options.calibrate.warn = cli::warn;
   request.shard = Shard::parse(o.shard);
   request.most_float = o.max_float / 100;
-  request.say = [](const std::string& line) {
-    if (!cli::console().quiet) cli::say(line);
-  };
-  request.show = [](const std::string& table) {
-    if (!cli::console().quiet) cli::show(table);
-  };
+  request.say = cli::say_unless_quiet;
+  request.show = cli::show_unless_quiet;
   const quant::QuantizedModel result = quant::quantize_model(request);
   cli::say_wrote(request.output);
   if (!o.report.empty()) write_file(o.report, quant::report_json(result.reports) + "\n");
-  if (request.sensitivity) print(quant::sensitivity_text(*result.reports.sensitivity));
-  if (!o.exclusions.empty()) print(quant::exclusion_tool(o.exclusions).text(result.reports.excluded));
+  if (request.sensitivity) cli::write_text("-", quant::sensitivity_text(*result.reports.sensitivity));
+  if (!o.exclusions.empty()) cli::write_text("-", quant::exclusion_tool(o.exclusions).text(result.reports.excluded));
   if (result.holds) return 0;
   cli::say_error(cat(request.output, ": the best found loses ", number_text(result.reports.validation->drop(), "%.2f"),
                      " points, and --max-drop allows ", exact_text(*request.max_drop), " with at most ",

@@ -1,6 +1,7 @@
 // dnn-repair: makes a faulty conversion compute what its source does.
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "localize/alignment_text.h"
 #include "localize/repair_model.h"
 #include "localize/search_args.h"
@@ -60,7 +61,7 @@ int work(const Options& o) {
   std::optional<cli::Progress> progress;
   show_samples(&request, &progress);
   request.found = [&](const std::vector<Edit>& edits) {
-    if (!o.edits.empty()) write_text(o.edits, edits_json(edits));
+    if (!o.edits.empty()) cli::write_text(o.edits, edits_json(edits));
   };
   const RepairReport report = repair_model(request);
   write_report(o, repair_json(report), repair_text(report));

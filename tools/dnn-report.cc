@@ -201,9 +201,8 @@ int draw_graphs(const Options& o) {
     write_whole(*o.annotate, model + report::onnx_metadata(*found), cli::Output::Content::Binary);
   }
   if (o.node_data)
-    write_whole(*o.node_data, report::node_data_json(networks.back(), *found, networks.size() == 1),
-                cli::Output::Content::Text);
-  write_whole(o.output, report::html(document), cli::Output::Content::Text);
+    cli::write_text(*o.node_data, report::node_data_json(networks.back(), *found, networks.size() == 1));
+  cli::write_text(o.output, report::html(document));
   return 0;
 }
 

@@ -1,5 +1,4 @@
 // dnn-serve: runs packages for tools on other machines, or for other processes of this one.
-#include <cstdlib>
 #include <iostream>
 
 #include "base/file.h"
@@ -84,7 +83,7 @@ int work(const Options& given) {
     return 0;
   }
   OpenOptions folders;
-  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&folders, cli::variable);
   folders.note = options.note = cli::note;
   folders.warn = cli::warn;
   options.open = [folders](const std::string& path, const DeviceSpec& device, const std::string& isa, bool trusted) {

@@ -1,6 +1,4 @@
 // dnn-train: trains a network of any format on folders of images, whole or with a new head.
-#include <cstdlib>
-
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "compile/open.h"
@@ -101,13 +99,11 @@ int work(const Options& o) {
   train::apply_preset(o.preset, o.given, &request);
   if (const std::string line = train::split_data_folder(o.given, &request); !line.empty()) cli::note(line);
   OpenOptions folders;
-  use_folders(&folders, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&folders, cli::variable);
   request.compile = folders.compile;
   request.compile.isas = {supported_isas().back()};  // it runs here and nowhere else
   request.compile.processor = processor_kind();
-  request.say = [](const std::string& line) {
-    if (!cli::console().quiet) cli::show(line);
-  };
+  request.say = cli::show_unless_quiet;
   request.note = cli::note;
   request.warn = cli::warn;
   train::train_model(request);

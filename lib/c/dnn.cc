@@ -130,7 +130,7 @@ std::unique_ptr<Session> open(const std::string& file, const char* const* option
     fail_usage("option device=", network.device, ": frameworks and programs are devices of dnn-infer alone");
   network.device.connect(request.device);
   OpenOptions opened = open_options(network);
-  use_folders(&opened, std::getenv("XDG_CACHE_HOME"), std::getenv("XDG_CONFIG_HOME"), std::getenv("HOME"));
+  use_folders(&opened, variable);
   std::shared_ptr<const Package> package = open_package(file, opened);
   check_package(file, network, *package, plan_batch(*package));
   if (package->placed != nullptr) {

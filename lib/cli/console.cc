@@ -50,6 +50,9 @@ Console& console() {
 
 void say_error(std::string_view text) { put_line("error", "\033[1;31m", text); }
 void say(std::string_view text) { put_line("", "", text); }
+void say_unless_quiet(std::string_view text) {
+  if (!console().quiet) say(text);
+}
 void warn(std::string_view text) {
   if (!console().quiet) put_line("warning", "\033[1;33m", text);
 }
@@ -73,6 +76,9 @@ void say_wrote(const std::string& path) {
 void show(std::string_view text) {
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
   for (const std::string& line : split(text, '\n')) put_text(clean(line) + "\n");
+}
+void show_unless_quiet(std::string_view text) {
+  if (!console().quiet) show(text);
 }
 
 Progress::Progress(std::string label, int64_t total)

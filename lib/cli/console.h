@@ -23,12 +23,15 @@ void warn(std::string_view text);
 void note(std::string_view text);
 // "dnn-x: text", always: the reason for exit code 1.
 void say(std::string_view text);
+// The same, but not with --quiet: results as they come.
+void say_unless_quiet(std::string_view text);
 
 // "dnn-x: wrote FILE (1.2 MB)", for a person: where stderr is a terminal, and not with --quiet. Nothing for "-" and "".
 void say_wrote(const std::string& path);
 
 // Lines of a table on stderr.
 void show(std::string_view text);
+void show_unless_quiet(std::string_view text);
 
 // A bar on stderr while the object lives; nothing when stderr is no terminal or with --quiet. One thread at a time.
 class Progress {

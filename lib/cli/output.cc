@@ -145,4 +145,10 @@ void Output::commit() {
   }
 }
 
+void write_text(const std::string& path, std::string_view text) {
+  Output output(path, Output::Content::Text);
+  output.write(text);
+  output.commit();
+}
+
 }  // namespace dnn::cli

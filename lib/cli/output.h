@@ -46,4 +46,7 @@ class Output : public ByteSink {
   VisibleSink visible_;
 };
 
+// One file of text, or all that goes to standard output.
+void write_text(const std::string& path, std::string_view text);
+
 }  // namespace dnn::cli

@@ -334,10 +334,11 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   return package;
 }
 
-void use_folders(OpenOptions* options, const char* xdg_cache_home, const char* xdg_config_home, const char* home) {
-  options->cache_folder = default_cache_folder(xdg_cache_home, home);
+void use_folders(OpenOptions* options, const std::function<std::string(const std::string& name)>& variable) {
+  const std::string home = variable("HOME");
+  options->cache_folder = default_cache_folder(variable("XDG_CACHE_HOME").c_str(), home.c_str());
   if (!options->cache_folder.empty()) options->compile.build.cache_folder = options->cache_folder + "/objects";
-  options->key_path = default_key_path(xdg_config_home, home);
+  options->key_path = default_key_path(variable("XDG_CONFIG_HOME").c_str(), home.c_str());
   options->compile.build.key_path = options->key_path;
 }
 

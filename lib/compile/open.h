@@ -45,8 +45,9 @@ std::shared_ptr<const Package> compile_file(const std::string& path, const OpenO
 std::shared_ptr<const Package> compile_file_by(const std::string& path, const OpenOptions& options, ByteSink* to,
                                                const std::function<Package(const Graph& graph)>& make);
 
-// Cache, object and key places of this user, as the two functions below say; for no cache and no key leave it.
-void use_folders(OpenOptions* options, const char* xdg_cache_home, const char* xdg_config_home, const char* home);
+// Cache, object and key places of this user, as default_cache_folder() and the function below say; for no cache and no key leave it.
+// `variable` tells an environment variable's value, "" where it is not set.
+void use_folders(OpenOptions* options, const std::function<std::string(const std::string& name)>& variable);
 
 // $XDG_CONFIG_HOME/dnn-tools/key, or its place under `home`, from the two values.
 std::string default_key_path(const char* xdg_config_home, const char* home);

@@ -54,8 +54,7 @@ void declare_search(cli::Args& args, SearchArgs* o, const std::string& device_he
 }
 
 void set_folders(OpenOptions* folders) {
-  const std::string cache = cli::variable("XDG_CACHE_HOME"), config = cli::variable("XDG_CONFIG_HOME");
-  use_folders(folders, cache.c_str(), config.c_str(), cli::variable("HOME").c_str());
+  use_folders(folders, cli::variable);
   folders->note = cli::note;
   folders->warn = cli::warn;
 }
@@ -71,15 +70,9 @@ bool looks_like_trace(const std::string& path) {
   return std::filesystem::is_regular_file(path) && stream::looks_like_stream(as_bytes(read_head(path, 32)));
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  cli::Output output(path, cli::Output::Content::Text);
-  output.write(text);
-  output.commit();
-}
-
 void write_report(const SearchArgs& o, const std::string& json, const std::string& text, const std::string& other) {
-  if (o.json) write_text(*o.json, json);
-  if (o.json != "-" && other != "-") write_text("-", text);
+  if (o.json) cli::write_text(*o.json, json);
+  if (o.json != "-" && other != "-") cli::write_text("-", text);
 }
 
 }  // namespace dnn

@@ -73,8 +73,6 @@ void show_samples(Request* request, std::optional<cli::Progress>* progress) {
   request->done = [progress] { (*progress)->advance(); };
 }
 
-// One file, "-" for standard output.
-void write_text(const std::string& path, const std::string& text);
 // The report as JSON where --json says, and as text unless standard output is taken, by JSON or by what `other` says ("-").
 void write_report(const SearchArgs& o, const std::string& json, const std::string& text, const std::string& other = "");
 
