@@ -266,6 +266,11 @@ void AtomicFolder::commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_environment(path_, ": cannot write: ", system_reason());
 }
 
+std::string name_stem(const std::string& path) {
+  const std::filesystem::path file = path;
+  return (file.has_stem() ? file.stem() : file.parent_path().stem()).string();
+}
+
 void write_file(const std::string& path, std::string_view text, unsigned mode) {
   AtomicFile file(path, mode);
   file.write(text);

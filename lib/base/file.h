@@ -86,6 +86,9 @@ class AtomicFolder {
 // the owner.
 SharedBytes write_nameless(const std::string& folder, const Content& content);
 
+// The file's name without folders and ending, and the folder's where the path ends in "/": "net" of a/net.onnx and of a/net/.
+std::string name_stem(const std::string& path);
+
 // AtomicFile in one call.
 void write_file(const std::string& path, std::string_view text, unsigned mode = 0666);
 

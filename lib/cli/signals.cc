@@ -30,6 +30,8 @@ void end_by(int signal) {
   raise_by_default(signal);
 }
 
+volatile sig_atomic_t noted_interrupt = 0;
+
 void put_literal(const char* text) {
   [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text, std::strlen(text));
 }
@@ -75,6 +77,18 @@ void end_cleanly_by_signals() {
     if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
 }
+
+void note_first_interrupt() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) {
+    noted_interrupt = 1;
+    end_cleanly_by_signals();
+  };
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
+bool interrupted() { return noted_interrupt != 0; }
 
 void report_slow_reading() {
   struct sigaction action = {};

@@ -7,6 +7,10 @@ namespace dnn::cli {
 // signal end the tool.
 void end_cleanly_by_signals();
 
+// For a search, which ends early with what it has found: the first SIGINT or SIGTERM makes interrupted() true, the next ends the tool.
+void note_first_interrupt();
+bool interrupted();
+
 // A mapped file that shrank while it was read is one line and exit code 3, not a bus error; one that cannot be read any more 5.
 void report_bus_errors();
 

@@ -219,6 +219,14 @@ std::string placed_text(const Package& package) {
 }
 }  // namespace
 
+std::string package_line(const Package& package) {
+  const Variant& plan = package.variants.front();
+  std::string arenas = cat("arena of ", plan.arena_bytes / 1024, " KiB");
+  if (plan.sample_arena_bytes > 0)
+    arenas += cat(", ", plan.sample_arena_bytes / 1024, " KiB for each sample on its way");
+  return cat(plan.kernels.size(), " kernels, ", plan.steps.size(), " steps, ", arenas);
+}
+
 std::string explain_passes(const std::vector<PassLog>& log) {
   std::string text = "pass\tlevel\tpatches\tremoved\tadded\tfused\tlayouts\tms\n";
   for (const PassLog& entry : log) {

@@ -11,6 +11,9 @@ namespace dnn {
 // FLOP per byte; then totals and what the passes did.
 std::string explain(const Package& package);
 
+// In one line: its kernels, steps, and the memory that a run takes.
+std::string package_line(const Package& package);
+
 // One line per pass: its level, patches applied, nodes removed and added, source nodes fused, layouts chosen, ms.
 std::string explain_passes(const std::vector<PassLog>& log);
 

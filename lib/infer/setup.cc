@@ -99,11 +99,29 @@ OpenOptions open_options(const NetworkOptions& o) {
   return open;
 }
 
+void compile_for_machine_of(const DeviceSpec& device, CompileOptions* options) {
+  NetworkOptions network;
+  network.device = device;
+  const CompileOptions there = open_options(network).compile;
+  options->isas = there.isas;
+  options->processor = there.processor;
+}
+
 DeviceSpec device_of_package(const Package& package) {
   for (const Device& row : devices()) {
     if (DeviceSpec::runs_packages(row) && row.target() == package.backend()) return DeviceSpec(row.kind);
   }
   fail_unsupported("the package is for ", package.backend(), ", and no device here runs that");
+}
+
+std::vector<std::string> device_lines(const DeviceSpec& device, const DeviceOptions& options,
+                                      const std::function<void(const std::string& message)>& warn) {
+  if (device.is_remote()) return device.remote()->list();
+  std::vector<std::string> lines;
+  for (const Device& row : devices()) {
+    for (std::string& line : list_devices(row, options, warn)) lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 void check_package(const std::string& path, const NetworkOptions& o, const Package& package, const BatchPlan& plan) {

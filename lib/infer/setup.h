@@ -27,11 +27,18 @@ struct NetworkOptions {
 // The same as options for open_package; folders and log sinks are the caller's. Throws Usage.
 OpenOptions open_options(const NetworkOptions& options);
 
+// Makes code for the best instruction set and the processor that the machine of a connected device has.
+void compile_for_machine_of(const DeviceSpec& device, CompileOptions* options);
+
 // The level that a framework runs at; nullopt where it has none, and for other devices. Throws Usage.
 std::optional<int> framework_level(const NetworkOptions& options);
 
 // The device that a package was compiled for, the first of its kind.
 DeviceSpec device_of_package(const Package& package);
+
+// What --list-devices prints: the devices of this machine, or of the connected one that `device` is on, a line each.
+std::vector<std::string> device_lines(const DeviceSpec& device, const DeviceOptions& options,
+                                      const std::function<void(const std::string& message)>& warn);
 
 // Throws Usage unless a ready-made package, from `path`, is what is asked for.
 void check_package(const std::string& path, const NetworkOptions& options, const Package& package,

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "cli/output.h"
 #include "package/file.h"
-#include "remote/address.h"
 
 namespace dnn {
 namespace {
@@ -31,10 +30,7 @@ void SearchArgs::check_not_empty(const std::vector<std::pair<std::string, std::s
 NetworkOptions SearchArgs::connected() const {
   NetworkOptions result = network;
   result.device = device;
-  DeviceOptions connection;
-  connection.key_file = key;
-  connection.variable = remote::with_adb_host(cli::variable, adb_host);
-  result.device.connect(connection);
+  result.device.connect(connection());
   return result;
 }
 

@@ -7,14 +7,15 @@
 #include "base/deadline.h"
 #include "cli/cli.h"
 #include "cli/console.h"
+#include "infer/device_args.h"
 #include "infer/setup.h"
 #include "localize/localize_models.h"
 #include "localize/one_model.h"
 
 namespace dnn {
 
-struct SearchArgs {
-  std::string preprocess, device = "cpu", key, adb_host;
+struct SearchArgs : DeviceArgs {
+  std::string preprocess;
   NetworkOptions network;  // its device is connected()'s
   std::optional<std::string> json;
   std::optional<double> time_limit;

@@ -28,6 +28,8 @@ struct Pass {
 
 // In the order they run.
 const std::vector<Pass>& passes();
+// Tab-separated: level ("-" for conversions), name, alias, help; a line each.
+std::string passes_list();
 
 struct PassLog {
   std::string name;

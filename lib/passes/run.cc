@@ -21,6 +21,15 @@ const std::vector<Pass>& passes() {
   return rows;
 }
 
+std::string passes_list() {
+  std::string list;
+  for (const Pass& pass : passes()) {
+    list += cat(pass.level == kConversionLevel ? "-" : cat("O", pass.level), "\t", pass.name, "\t", pass.alias, "\t",
+                pass.help, "\n");
+  }
+  return list;
+}
+
 namespace {
 
 // A pass that keeps finding work this often is not converging.

@@ -103,6 +103,12 @@ Plan plan_of(const Package& package) {
   return plan;
 }
 
+std::string placed_line(const Package& package) {
+  const Plan plan = plan_of(package);
+  return cat(plan.segments.size(), " segments on ", join(package.placed->parts), ", ", plan.copies, " copies of ",
+             plan.copied_bytes, " bytes in all");
+}
+
 PlacedSession::PlacedSession(std::shared_ptr<const Package> package, const PlacedOptions& options)
     : Session(std::move(package)) {
   const Placed& placed = *package_->placed;
@@ -225,6 +231,13 @@ std::string PlacedSession::device() const {
   std::vector<std::string> entries;
   for (const Part& part : parallel_->parts()) entries.push_back(part.entry());
   return join(entries, ",");
+}
+
+std::unique_ptr<Session> open_where_placed(DeviceSpec* device, std::shared_ptr<const Package> package,
+                                           const DeviceOptions& options) {
+  if (package->placed != nullptr) return std::make_unique<PlacedSession>(std::move(package), PlacedOptions{options});
+  device->connect(options);
+  return open_session(*device, std::move(package), options);
 }
 
 }  // namespace dnn::place

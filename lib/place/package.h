@@ -21,6 +21,9 @@ Package make_placed(const Graph& source, const Graph& ready, const std::vector<P
 // The plan in a placed package; its segments have no graphs.
 Plan plan_of(const Package& package);
 
+// In one line: its segments, their devices, and what is copied between these.
+std::string placed_line(const Package& package);
+
 struct PlacedOptions {
   DeviceOptions connection;  // for parts on other machines, as for dnn-infer
 };
@@ -54,5 +57,10 @@ class PlacedSession : public Session {
   bool profiling_ = false;
   std::vector<std::vector<SegmentTime>> runs_;
 };
+
+// The session of a package on its parts where it is placed, else on `device`, which is connected by the options. Throws as open_session()
+// does.
+std::unique_ptr<Session> open_where_placed(DeviceSpec* device, std::shared_ptr<const Package> package,
+                                           const DeviceOptions& options);
 
 }  // namespace dnn::place

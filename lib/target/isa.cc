@@ -73,16 +73,25 @@ std::vector<const Isa*> isas_of(Language language, bool gpu, DType element) {
   return found;
 }
 
+std::vector<std::string> known_targets() {
+  std::vector<std::string> names;
+  for (const Architecture& row : architectures()) names.emplace_back(row.name);
+  for (const Isa& row : isas()) {
+    if (row.architecture != Arch::None && std::find(names.begin(), names.end(), row.name) == names.end())
+      names.emplace_back(row.name);
+  }
+  return names;
+}
+
 std::vector<std::string> isas_of_target(std::string_view name) {
-  std::vector<std::string> all, found;
+  std::vector<std::string> found;
   const Architecture* architecture = find_architecture(name);
-  for (const Architecture& row : architectures()) all.emplace_back(row.name);
   for (const Isa& row : isas()) {
     if (row.architecture == Arch::None) continue;
     if (architecture != nullptr ? row.architecture == architecture->id : row.name == name) found.emplace_back(row.name);
-    if (std::find(all.begin(), all.end(), row.name) == all.end()) all.emplace_back(row.name);
   }
   if (found.empty()) {
+    const std::vector<std::string> all = known_targets();
     const std::string near = nearest_word(std::string(name), all);
     fail_usage("target ", name, ": choose from ", join(all), near.empty() ? "" : "; did you mean " + near + "?");
   }

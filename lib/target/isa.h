@@ -73,6 +73,8 @@ const Isa* find_isa(Language language, std::string_view name);
 // The rows that code of a language comes in: for GPUs, or for processors, of this program's architecture, and for networks computed in
 // `element`.
 std::vector<const Isa*> isas_of(Language language, bool gpu, DType element = DType::Float32);
+// Names of targets: the architectures, and C's instruction sets.
+std::vector<std::string> known_targets();
 // The names that C has for a target: all of an architecture's, best last, or the one of that name. Throws Usage.
 std::vector<std::string> isas_of_target(std::string_view name);
 

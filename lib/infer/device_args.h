@@ -1,0 +1,15 @@
+// A device as a tool's options name it, and how its machine is reached.
+#pragma once
+#include <string>
+
+#include "devices/device.h"
+
+namespace dnn {
+
+struct DeviceArgs {
+  std::string device = "cpu", key, adb_host;  // --device, --key, --adb-host; "" where not given
+
+  DeviceOptions connection() const;
+};
+
+}  // namespace dnn
