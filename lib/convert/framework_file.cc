@@ -10,6 +10,7 @@
 #include "convert/convert.h"
 #include "graph/locate.h"
 #include "package/file.h"
+#include "stream/records.h"
 
 namespace dnn {
 namespace {
@@ -115,6 +116,11 @@ std::shared_ptr<const Package> showing_all(const Package& package) {
 }
 
 }  // namespace
+
+void describe(const FrameworkFile& file, stream::Header* header) {
+  if (!file.converted_from.empty()) header->host["converted"] = cat("from ", file.converted_from, " to ", file.format);
+  if (file.trusted) header->host["trusted_model"] = "true";
+}
 
 FrameworkSession open_in_framework(const DeviceSpec& device, const std::string& path,
                                    const std::shared_ptr<const Package>& package, DeviceOptions options, bool traces,

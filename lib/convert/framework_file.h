@@ -20,6 +20,9 @@ struct FrameworkFile {
   std::shared_ptr<const TemporaryFolder> folder = {};  // keeps what was made for the run
 };
 
+// Adds what the file is to a run's header; nothing for the user's own, of a format that is data to the framework.
+void describe(const FrameworkFile& file, stream::Header* header);
+
 struct FrameworkSession {
   FrameworkFile file;
   std::unique_ptr<Session> session;

@@ -85,4 +85,11 @@ std::string profile_table(const Variant& variant, const std::vector<StepProfile>
   return out + row(flops, bytes, total_ns, "-", "all steps", "");
 }
 
+std::string profile_of_session(const Session& session) {
+  std::optional<Peaks> peaks;
+  if (session.machine() == nullptr && find_isa(Language::C, session.isa()) != nullptr)
+    peaks = measure_peaks(session.isa(), session.threads());
+  return profile_table(session.variant(), session.profile(), peaks, session.package().info.dtype);
+}
+
 }  // namespace dnn

@@ -17,4 +17,8 @@ namespace dnn {
 std::string profile_table(const Variant& variant, const std::vector<StepProfile>& profile,
                           const std::optional<Peaks>& peaks, std::string_view element = "float32");
 
+// The table of a session that was profiled, against the peaks of this machine, which are measured for it; without peaks where it ran on
+// another machine or without code for this processor.
+std::string profile_of_session(const Session& session);
+
 }  // namespace dnn

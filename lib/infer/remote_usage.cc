@@ -1,7 +1,10 @@
 // Usage of another machine; see remote_usage.h.
 #include "infer/remote_usage.h"
 
+#include <unistd.h>
+
 #include "remote/handshake.h"
+#include "usage/sampler.h"
 
 namespace dnn {
 namespace {
@@ -56,6 +59,11 @@ std::vector<stream::Usage> RemoteUsage::take() {
     more = remote::flag_of(answer, "more") && !records->empty();
   }
   return usages;
+}
+
+std::unique_ptr<usage::Source> usage_of(const Session& session, std::shared_ptr<RemoteHost> host, int interval_ms) {
+  if (host != nullptr) return std::make_unique<RemoteUsage>(std::move(host), interval_ms);
+  return std::make_unique<usage::Sampler>(usage::Roots(), ::getpid(), session.process(), interval_ms);
 }
 
 }  // namespace dnn

@@ -31,4 +31,7 @@ class RemoteUsage : public usage::Source {
   bool runs_ = false, ended_ = false;
 };
 
+// Usage of the machine that a session is on, a record each so many milliseconds: of `host`, or of this machine where that is null.
+std::unique_ptr<usage::Source> usage_of(const Session& session, std::shared_ptr<RemoteHost> host, int interval_ms);
+
 }  // namespace dnn
