@@ -18,7 +18,7 @@ from check_layers import code_of
 # (table, macro, fields of the row that make the file's path, folder of the files, files there that are no row's)
 TABLES = [
     ("lib/ops/ops.def", "DNN_OP", slice(1, 3), "lib/ops", r"lib/ops/[^/]+\.(cc|h)"),
-    ("lib/metrics/metrics.def", "DNN_METRIC", slice(6, 7), "lib/metrics", r"lib/metrics/(metric|evaluation|baseline|bounds|confusion|families|predictions|groups|present|modes|program|quantiles|ranking|scores|shelf|statistics\w*|table)\.cc"),
+    ("lib/metrics/metrics.def", "DNN_METRIC", slice(6, 7), "lib/metrics", r"lib/metrics/(metric|evaluation|baseline|bounds|confusion|eval_args|families|predictions|groups|present|modes|program|quantiles|ranking|scores|shelf|statistics\w*|table)\.cc"),
 ]
 
 

@@ -320,4 +320,16 @@ std::vector<Check> checks_of(const Comparison& comparison) {
   return checks;
 }
 
+std::vector<Check> all_checks(const Report& report, const Bounds& bounds, const Comparison* comparison,
+                              const std::vector<Error>& cut_off) {
+  std::vector<Check> checks = judged(report, bounds);
+  if (comparison != nullptr) {
+    for (Check& check : checks_of(*comparison)) checks.push_back(std::move(check));
+  }
+  for (const Error& error : cut_off) {
+    checks.push_back({.kind = "input", .key = "", .rule = "input", .subject = "", .said = error.what()});
+  }
+  return checks;
+}
+
 }  // namespace dnn::metrics

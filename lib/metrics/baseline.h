@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/bounds.h"
 #include "metrics/checks.h"
 #include "metrics/evaluation.h"
 
@@ -68,5 +69,9 @@ std::string subject_of(const Change& change);
 
 // Missed: what is worse by more than allowed, and what is no longer stated.
 std::vector<Check> checks_of(const Comparison& comparison);
+
+// All that was asked of a report: its bounds, the comparison where there is one (else null), and of the streams that they are whole.
+std::vector<Check> all_checks(const Report& report, const Bounds& bounds, const Comparison* comparison,
+                              const std::vector<Error>& cut_off);
 
 }  // namespace dnn::metrics

@@ -42,4 +42,13 @@ void ProgramMetric::finish(Evaluation* evaluation) {
   dialogue_.finish();
 }
 
+std::vector<std::unique_ptr<ProgramMetric>> start_metrics(const std::vector<std::string>& commands, double wait_s) {
+  std::vector<std::unique_ptr<ProgramMetric>> programs;
+  for (const std::string& command : commands) {
+    if (!stream::is_command(command)) fail_usage("--metric ", command, ": write it as exec:COMMAND");
+    programs.push_back(std::make_unique<ProgramMetric>(command, wait_s));
+  }
+  return programs;
+}
+
 }  // namespace dnn::metrics

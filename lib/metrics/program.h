@@ -1,6 +1,8 @@
 // A user's program as a metric, exec:COMMAND: it reads runs and answers each with numbers that the report states beside the others.
 #pragma once
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "metrics/evaluation.h"
 #include "stream/dialogue.h"
@@ -24,5 +26,8 @@ class ProgramMetric {
   stream::Dialogue dialogue_;
   bool in_run_ = false;
 };
+
+// The programs of --metric, started. Throws Usage for what is no exec:COMMAND.
+std::vector<std::unique_ptr<ProgramMetric>> start_metrics(const std::vector<std::string>& commands, double wait_s);
 
 }  // namespace dnn::metrics

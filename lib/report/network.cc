@@ -242,6 +242,29 @@ void put_entry(const std::string& key, const std::string& value, std::string* ou
 
 }  // namespace
 
+Network network_of(const Graph& graph, const std::string& name) {
+  Network network;
+  network.name = name;
+  std::map<ValueId, size_t> makers;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    Network::Node shown{node.name, node.op, {}, {}};
+    for (const ValueId input : node.inputs) {
+      const auto maker = makers.find(input);
+      if (maker == makers.end()) continue;
+      if (std::find(shown.inputs.begin(), shown.inputs.end(), maker->second) == shown.inputs.end())
+        shown.inputs.push_back(maker->second);
+    }
+    for (const ValueId output : node.outputs) {
+      if (output == kNoValue) continue;
+      shown.outputs.push_back(graph.value(output).name);
+      makers[output] = network.nodes.size();
+    }
+    network.nodes.push_back(std::move(shown));
+  }
+  return network;
+}
+
 Document network_document(const std::vector<Network>& networks, const Localization* found, const std::string& title) {
   Document document;
   document.title = title;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/graph.h"
 #include "report/data.h"
 #include "report/document.h"
 
@@ -17,6 +18,9 @@ struct Network {
   std::string name;
   std::vector<Node> nodes;  // producers before users
 };
+
+// The nodes of a model's graph, which is called `name`.
+Network network_of(const Graph& graph, const std::string& name);
 
 // A page with the networks side by side: `networks` are one or two. `found`, if not null, is of the first against the second;
 // it lines them up and colours the layers.
