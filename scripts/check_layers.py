@@ -8,7 +8,7 @@ LAYERS does not name, a library file that prints, exits or reads the environment
 stand where a program does, may),
 an instruction set, processor or device named in a string, or a level compared with a number, where rows of lib/target should be asked,
 a tool that writes to standard error past lib/cli, which makes names out of files visible,
-a source file above 800 lines, a first line that does not say what the file is, a note to
+a tool above 120 lines, a source file above 800, a first line that does not say what the file is, a note to
 self in place of the work.
 """
 import pathlib
@@ -18,6 +18,7 @@ import sys
 import usage
 
 LINE_LIMIT = 800
+TOOL_LIMIT = 120  # a tool shows its data path; options and work are the library's (docs/decisions/0081)
 ROW = r"(\d+) (\w+) ->((?: \w+)*)(?:  # .+)?"  # of lib/LAYERS
 FORBIDDEN = {
     r"\bstd::c(out|err|log)\b|(?<![\w:])(std::)?(printf|puts|perror)\(|fprintf\(std(out|err)": "prints",
@@ -108,6 +109,8 @@ def check_library_file(name, text, layers):
 
 
 def check_tool(name, text):
+    if "/dnn-" in name and len(text.splitlines()) > TOOL_LIMIT:
+        yield f"{name}: {len(text.splitlines())} lines, above {TOOL_LIMIT}; options and work belong to the library"
     for number, line in enumerate(code_of(text).splitlines(), 1):
         if re.search(TO_ERRORS, line):
             yield f"{name}:{number}: a tool writes to standard error itself; cli::say(), warn(), note() and show() make it visible text"

@@ -53,6 +53,11 @@ class Breaches(unittest.TestCase):
         self.expect("check_layers.py", {"tools/dnn-x.cc": "// dnn-x: does x.\nstd::cerr << name;\n"}, "tools/dnn-x.cc:2", "standard error")
         self.assertEqual(self.run_on("check_layers.py", {"tools/dnn-x.cc": "// dnn-x: does x.\nstd::cout << name;\n"}), [])
 
+    def test_a_tool_that_does_the_library_s_work(self):
+        tool = "// dnn-x: does x.\n" + "step();\n" * 119
+        self.assertEqual(self.run_on("check_layers.py", {"tools/dnn-x.cc": tool}), [])
+        self.expect("check_layers.py", {"tools/dnn-x.cc": tool + "step();\n"}, "tools/dnn-x.cc", "121", "120")
+
     def test_include_sideways(self):
         files = {"lib/stream/x.cc": '// A file beside graph.\n#include "graph/graph.h"\n'}
         self.expect("check_layers.py", files, "lib/stream/x.cc:2", "sideways")

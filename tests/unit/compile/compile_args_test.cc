@@ -1,4 +1,4 @@
-// What dnn-compile's options make of a package's targets, precision and passes.
+// The options of dnn-compile decide a package's targets, precision and passes.
 #include "compile/compile_args.h"
 
 #include <gtest/gtest.h>
