@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 
 namespace dnn::branch {
 namespace {
@@ -51,7 +52,7 @@ bool multiplies_rows(const Graph& graph, const Node& node) {
 ChannelRole channel_role(const Graph& graph, const Node& node) {
   const Type& made = graph.value(node.outputs[0]).type;
   if (!made.fixed() || made.shape->size() < 2 || node.outputs.size() != 1) return ChannelRole::Whole;
-  if (is_any_of(node, {"Conv"})) return ChannelRole::Convolution;
+  if (is_convolution(node)) return ChannelRole::Convolution;
   if (multiplies_rows(graph, node)) return ChannelRole::Product;
   if (is_any_of(node, {"BatchNormalization"})) return ChannelRole::Norm;
   if (is_any_of(node, {"Concat"})) {

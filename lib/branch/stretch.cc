@@ -14,6 +14,7 @@
 #include "branch/slice.h"
 #include "branch/yaml.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 
 namespace dnn::branch {
 namespace {
@@ -90,7 +91,7 @@ class Stretcher {
         copier_.pieces[block.out] = copier_.pieces.at(block.in);
       } else {
         copier_.copy(block.nodes, cat("s", s + 1, "_", shape.device, "_"), [&](const Node& layer, int64_t channels) {
-          return layer.op == "Conv" ? share_of(channels, plan_.stages[s], b, units) : all_channels(channels);
+          return is_convolution(layer) ? share_of(channels, plan_.stages[s], b, units) : all_channels(channels);
         });
       }
     }

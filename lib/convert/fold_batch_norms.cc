@@ -3,6 +3,7 @@
 
 #include "convert/surgery.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 
 namespace dnn {
 namespace {
@@ -33,13 +34,19 @@ std::optional<Affine> affine_of(const Graph& graph, const Node& norm) {
   return affine;
 }
 
+// True where a channel that a layer makes is its input times that channel's weights, plus its bias, and nothing else.
+bool is_plain(const Node& node) {
+  if (node.op == "ConvTranspose") return int_attribute(node, "group") == 1;
+  if (node.op == "Gemm") return float_attribute(node, "alpha") == 1 && float_attribute(node, "beta") == 1;
+  return is_convolution(node);
+}
+
 // The axis of a node's weights that its output's channels are, for weights as they are; -1: none is, or not so simply.
-int channel_axis(const Node& node) {
-  if (!node.domain.empty()) return -1;
-  if (node.op == "Conv") return 0;
-  if (node.op == "ConvTranspose") return int_attribute(node, "group") == 1 ? 1 : -1;
-  if (node.op != "Gemm" || float_attribute(node, "alpha") != 1 || float_attribute(node, "beta") != 1) return -1;
-  return flag_attribute(node, "transB") ? 0 : 1;
+int channel_axis(const Graph& graph, const Node& node) {
+  const Tensor* weights = graph.constant(node.input(1));
+  if (!node.domain.empty() || !is_plain(node) || weights == nullptr) return -1;
+  const std::optional<WeightAxes> axes = weight_axes(node, weights->rank());
+  return axes ? axes->output : -1;
 }
 
 Tensor scaled(const Tensor& weight, size_t axis, const std::vector<double>& factor) {
@@ -78,7 +85,7 @@ class BatchNormFolder {
     if (before < 0 || uses.readers[static_cast<size_t>(norm.inputs[0])].size() != 1 || graph_.is_output(norm.inputs[0]))
       return false;
     const Node& node = graph_.node(before);
-    const int axis = channel_axis(node);
+    const int axis = channel_axis(graph_, node);
     const Tensor* weight = axis < 0 ? nullptr : graph_.constant(node.input(1));
     const Tensor* bias = graph_.constant(node.input(2));
     if (weight == nullptr || (node.input(2) != kNoValue && bias == nullptr) || weight->rank() <= axis) return false;

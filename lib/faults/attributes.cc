@@ -3,12 +3,13 @@
 #include <cmath>
 
 #include "faults/classes.h"
+#include "ops/weights.h"
 
 namespace dnn::faults {
 namespace {
 
 bool is_pool(const Node& node) { return is_op(node, "MaxPool") || is_op(node, "AveragePool") || is_op(node, "LpPool"); }
-bool has_window(const Node& node) { return is_op(node, "Conv") || is_pool(node); }
+bool has_window(const Node& node) { return is_convolution(node) || is_pool(node); }
 
 // Extents of the window of a convolution or pooling over two or more axes; empty otherwise.
 std::vector<int64_t> window_of(const FaultContext& context) {
@@ -289,7 +290,7 @@ bool operator_other(FaultContext& context) {
 
 bool group_wrong(FaultContext& context) {
   Node& node = context.graph.node(context.node);
-  if (!is_op(node, "Conv") || node.attribute_int("group", 1) <= 2) return false;
+  if (!is_convolution(node) || node.attribute_int("group", 1) <= 2) return false;
   // Each group is given the next one's filters, as where channels of a group are laid side by side in another order.
   const std::optional<Place> place = weights_of(context, context.node);
   if (!place) return false;

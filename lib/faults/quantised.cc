@@ -5,6 +5,7 @@
 
 #include "faults/classes.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 
 namespace dnn::faults {
 namespace {
@@ -49,8 +50,8 @@ std::optional<size_t> row_axis(const FaultContext& context, NodeId dequantizer) 
   const Node& layer = context.read();
   const Tensor& integers = *context.graph.constant(context.graph.node(dequantizer).input(0));
   if (integers.rank() < 2) return std::nullopt;
-  if (is_op(layer, "Conv") || (is_op(layer, "Gemm") && flag_attribute(layer, "transB"))) return 0;
-  return is_op(layer, "ConvTranspose") ? size_t{1} : static_cast<size_t>(integers.rank() - 1);
+  const std::optional<WeightAxes> axes = weight_axes(layer, integers.rank());
+  return static_cast<size_t>(axes ? axes->output : integers.rank() - 1);
 }
 
 bool change_row(FaultContext& context, const std::string& what, const std::function<double(double)>& change) {

@@ -6,6 +6,7 @@
 
 #include "faults/classes.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 
 namespace dnn::faults {
 namespace {
@@ -19,7 +20,7 @@ bool put(FaultContext& context, Place place, Tensor tensor, const std::string& w
 
 bool is_kernel(const FaultContext& context, Place place) {
   const Node& node = context.read();
-  return (is_op(node, "Conv") || is_op(node, "ConvTranspose")) && tensor_at(context.graph, place).rank() >= 3;
+  return is_weighted(node) && has_trait(node, Trait::ChannelsFirst) && tensor_at(context.graph, place).rank() >= 3;
 }
 
 std::vector<int64_t> counted(int64_t n) {
@@ -40,11 +41,10 @@ std::vector<int64_t> shuffled_order(int64_t n, FaultRandom& random) {
   return order;
 }
 
-// The axis of outputs in weights: 0 of a Conv and of a Gemm with transB, the last of others.
+// The axis of outputs in weights, the last of operators that have no weights.
 size_t output_axis(const Node& node, const Tensor& weights) {
-  if (is_op(node, "Conv") || (is_op(node, "Gemm") && flag_attribute(node, "transB"))) return 0;
-  if (is_op(node, "ConvTranspose")) return 1;
-  return static_cast<size_t>(std::max(weights.rank(), 1) - 1);
+  const std::optional<WeightAxes> axes = weight_axes(node, weights.rank());
+  return static_cast<size_t>(axes ? axes->output : std::max(weights.rank(), 1) - 1);
 }
 
 // Numbers of floating-point weights, rounded by `to`.

@@ -5,6 +5,7 @@
 #include <cfloat>
 
 #include "ops/quantization.h"
+#include "ops/weights.h"
 
 namespace dnn {
 namespace {
@@ -61,7 +62,7 @@ bool can_take(const Graph& graph, const Node& node, ValueId padded, const Border
   if (!own.empty() && own.size() != borders.pads.size()) return false;
   if (quantized) return borders.value == static_cast<double>(node.attribute_int("padding", 0));
   if (!is_float(graph.value(padded).type.dtype)) return false;
-  if (node.op == "Conv") return borders.value == 0;
+  if (is_convolution(node)) return borders.value == 0;
   if (kernel.size() * 2 != borders.pads.size() || node.attribute_int("ceil_mode", 0) != 0 || !same_everywhere(own, 0) ||
       !same_everywhere(node.attribute_ints("dilations"), 1))
     return false;

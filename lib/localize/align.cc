@@ -13,6 +13,7 @@
 #include "localize/descent.h"
 #include "localize/prints.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 #include "tensor/compare.h"
 
 namespace dnn {
@@ -38,10 +39,9 @@ struct Side {
 
 // A layer of weights and those behind it that can be folded into its weights and bias.
 std::vector<size_t> chain_of(const Side& side, const Uses& uses, size_t i) {
-  static const std::set<std::string, std::less<>> kHeads = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
   static const std::set<std::string, std::less<>> kFolded = {"BatchNormalization", "Mul", "Add", "Sub", "Div"};
   std::vector<size_t> chain = {i};
-  if (kHeads.count(side.layers[i].op) == 0) return chain;
+  if (!multiplies_weights(side.layers[i].op)) return chain;
   while (true) {
     const ValueId v = side.values[chain.back()];
     if (v == kNoValue || side.graph.is_output(v) || uses.readers[static_cast<size_t>(v)].size() != 1) return chain;
@@ -269,9 +269,7 @@ class Alignment {
     });
   }
   static bool heavy(const std::string& op) {
-    static const std::set<std::string, std::less<>> kNames = {
-        "Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "MaxPool", "AveragePool"};
-    return kNames.count(op) != 0;
+    return multiplies_weights(op) || op == "BatchNormalization" || op == "MaxPool" || op == "AveragePool";
   }
 
   // A name that stands behind an activation in one network and in front of it in the other, as a converter leaves it that takes

@@ -10,6 +10,7 @@
 #include "localize/pair_nodes.h"
 #include "localize/relation.h"
 #include "localize/words.h"
+#include "ops/weights.h"
 
 namespace dnn {
 namespace {
@@ -66,9 +67,6 @@ const Tensor* constant_of(const Graph& graph, const Uses& uses, ValueId v) {
 
 std::string name_of_input(const Node& node, size_t i) {
   static const std::map<std::string, std::vector<std::string>, std::less<>> kNames = {
-      {"Conv", {"input", "weights", "bias"}},
-      {"ConvTranspose", {"input", "weights", "bias"}},
-      {"Gemm", {"input", "weights", "bias"}},
       {"MatMul", {"left operand", "weights"}},
       {"BatchNormalization", {"input", "scale", "bias", "mean", "variance"}},
       {"DequantizeLinear", {"input", "scale", "zero point"}},
@@ -76,7 +74,9 @@ std::string name_of_input(const Node& node, size_t i) {
       {"Clip", {"input", "lower bound", "upper bound"}},
       {"PRelu", {"input", "slopes"}},
       {"Pad", {"input", "pads", "value"}}};
+  static const std::vector<std::string> kOfLayers = {"input", "weights", "bias"};
   const auto found = kNames.find(node.op);
+  if (found == kNames.end() && multiplies_weights(node.op) && i < kOfLayers.size()) return kOfLayers[i];
   return found != kNames.end() && i < found->second.size() ? found->second[i] : cat("operand ", i);
 }
 

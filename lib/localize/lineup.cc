@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "ops/movement.h"
+#include "ops/weights.h"
 
 namespace dnn {
 namespace {
@@ -27,11 +27,7 @@ bool fits(const Layer& a, const Layer& b) {
 }
 
 // Operators with weights: lined up with their like only.
-bool has_weights(const std::string& op) {
-  static const std::set<std::string, std::less<>> names = {"Conv", "ConvTranspose", "Gemm", "MatMul",
-                                                           "BatchNormalization"};
-  return names.count(op) != 0;
-}
+bool has_weights(const std::string& op) { return multiplies_weights(op) || op == "BatchNormalization"; }
 
 // Larger is better, 0 never.
 int likeness(const Layer& a, const Layer& b) {

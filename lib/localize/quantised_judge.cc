@@ -10,6 +10,7 @@
 #include "localize/quantised_rows.h"
 #include "localize/words.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 
 namespace dnn {
 namespace {
@@ -202,7 +203,7 @@ class LayerJudge : public Ground {
   // Tells what a quantiser may take from or add to a bias to make up for the layer's own mean error.
   double made_up(const Held& held, size_t row, const SourceRange& input, double input_step, bool by_steps) const {
     const Node& layer = target_.node(held.layer->target);
-    const bool conv = layer.op == "Conv" && held.weights.shape.size() > 2;
+    const bool conv = is_convolution(layer) && held.weights.shape.size() > 2;
     const size_t taps = conv ? held.ours.width / static_cast<size_t>(std::max<int64_t>(1, held.weights.shape[1])) : 1;
     const size_t groups = conv ? static_cast<size_t>(int_attribute(layer, "group")) : 1;
     const size_t in_group = held.ours.width / std::max<size_t>(1, taps),

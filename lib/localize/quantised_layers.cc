@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ops/op.h"
+#include "ops/weights.h"
 #include "tensor/tensor.h"
 
 namespace dnn {
@@ -43,10 +44,8 @@ double most_of(DType dtype) {
 }
 
 size_t output_axis(const Node& node, size_t rank) {
-  if (node.op == "Conv") return 0;
-  if (node.op == "ConvTranspose") return 1;
-  if (node.op == "Gemm") return flag_attribute(node, "transB") ? 0 : 1;
-  return rank - 1;
+  const std::optional<WeightAxes> axes = weight_axes(node, static_cast<int>(rank));
+  return axes ? static_cast<size_t>(axes->output) : rank - 1;
 }
 
 bool moves_only(const std::string& op) {
@@ -274,10 +273,7 @@ class Match {
 
 }  // namespace
 
-bool has_weight_input(const Node& node) {
-  return node.domain.empty() &&
-         (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm" || node.op == "MatMul");
-}
+bool has_weight_input(const Node& node) { return node.domain.empty() && has_trait(node, Trait::Weighted); }
 
 bool has_quantised_weights(const Graph& graph) {
   const Uses uses(graph);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 
 namespace dnn {
 namespace {
@@ -118,18 +119,16 @@ Int8Constant int8_constant(const Node& node, size_t input, int rank) {
     int64_t axis;       // of their output channels
     size_t last_input;  // from 1 on
   };
-  static const std::map<std::string, Weights> kWeights = {{"Conv", {0, 1}},       {"ConvTranspose", {1, 1}},
-                                                          {"DeformConv", {0, 1}}, {"LSTM", {1, 2}},
-                                                          {"GRU", {1, 2}},        {"RNN", {1, 2}}};
+  static const std::map<std::string, Weights> kWeights = {
+      {"DeformConv", {0, 1}}, {"LSTM", {1, 2}}, {"GRU", {1, 2}}, {"RNN", {1, 2}}};
   if (!node.domain.empty()) return {};
   if (kOperands.count(node.op) != 0) return {As::Operand, -1};
   if (node.op == "Einsum") return {As::Weight, -1};
   if (rank < 2) return {};
-  if (node.op == "MatMul") return {As::Weight, rank - (input == 0 ? 2 : 1)};
-  if (node.op == "Gemm" && input < 2) {
-    const bool turned = flag_attribute(node, input == 0 ? "transA" : "transB");
-    return {As::Weight, (input == 0) != turned ? 0 : 1};
-  }
+  if (const std::optional<WeightAxes> axes = weight_axes(node, rank); axes && input == 1)
+    return {As::Weight, axes->output};
+  if (node.op == "MatMul") return {As::Weight, rank - 2};
+  if (node.op == "Gemm" && input == 0) return {As::Weight, flag_attribute(node, "transA") ? 1 : 0};
   const auto found = kWeights.find(node.op);
   if (found == kWeights.end() || input == 0 || input > found->second.last_input || found->second.axis >= rank)
     return {};

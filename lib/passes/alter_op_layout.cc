@@ -31,11 +31,11 @@ bool is_gradient(const Node& node) {
 }
 
 bool spatial(const Node& node) {
-  static const std::set<std::string, std::less<>> names = {
-      "Conv",   "MaxPool",      "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LRN", "BatchNormalization",
-      "Resize", "ConvTranspose"};
-  return (node.domain.empty() && names.count(node.op) != 0) || is_winograd(node) || is_quantized(node) ||
-         is_gradient(node) || (node.domain == kInternalDomain && node.op == "QuantizedAverage");
+  static const std::set<std::string, std::less<>> names = {"MaxPool",       "AveragePool",  "GlobalAveragePool",
+                                                           "GlobalMaxPool", "LRN",          "BatchNormalization",
+                                                           "Resize",        "ConvTranspose"};
+  return is_convolution(node) || (node.domain.empty() && names.count(node.op) != 0) || is_winograd(node) ||
+         is_quantized(node) || is_gradient(node) || (node.domain == kInternalDomain && node.op == "QuantizedAverage");
 }
 
 bool channel_concat(const Graph& graph, const Node& node) {
@@ -96,7 +96,7 @@ class Chooser {
     const bool concat = channel_concat(graph_, *anchor.node) || channel_concat(graph_, node);
     if (!spatial(*anchor.node) && !concat) return;
     if (!anchor.inputs.empty()) block(anchor.inputs[0]);
-    if (is_op(*anchor.node, "Conv")) computed_weights(anchor);
+    if (is_convolution(*anchor.node)) computed_weights(anchor);
     if (is_winograd(*anchor.node)) computed_matrices(anchor.inputs[1]);
     if (sums_planes(*anchor.node)) {
       if (anchor.inputs.size() > 1) block(anchor.inputs[1]);
@@ -170,7 +170,7 @@ class Chooser {
       return true;
     }
     const bool inputs = is_internal(node, "ConvInputGradient"), taps = is_internal(node, "ConvWeightGradient");
-    if ((!is_op(node, "Conv") && !is_quantized(node) && !inputs && !taps) || !weights.fixed()) return false;
+    if ((!is_convolution(node) && !is_quantized(node) && !inputs && !taps) || !weights.fixed()) return false;
     const Shape ws = weights.fixed_shape();
     const std::vector<int64_t> kernel =
         taps ? node.attribute_ints("kernel_shape", {}) : std::vector<int64_t>{ws[2], ws[3]};
@@ -252,7 +252,7 @@ class Chooser {
     const bool matrices = is_internal(*anchor.node, "WinogradWeights");
     const bool back =
         matrices ? anchor.node->attribute_int("back", 0) != 0 : is_internal(*anchor.node, "ConvInputGradient");
-    if (!is_op(*anchor.node, "Conv") && !back && !matrices) return;
+    if (!is_convolution(*anchor.node) && !back && !matrices) return;
     const ValueId w = anchor.inputs[matrices ? 0 : 1];
     const Type& type = graph_.value(w).type;
     if (graph_.constant(w) != nullptr || layouts_.count(w) != 0 || blocked_.count(w) != 0 || !type.fixed() ||

@@ -20,14 +20,13 @@ Tensor joined(const std::vector<const Tensor*>& parts, int64_t axis) {
 }
 
 struct Family {
-  const char* op;
-  int64_t weight_axis;  // output columns in the weight
-  int64_t output_axis;  // and in the result
+  bool (*holds)(const Node& node);
+  int64_t output_axis;  // of the output columns in the result
 };
 
-int64_t weight_axis(const Family& family, const Node& node) {
-  if (is_op(node, "Gemm") && node.attribute_int("transB", 0) != 0) return 0;
-  return family.weight_axis;
+// Of the output columns in the weights, which are constant.
+int64_t weight_axis(const Graph& graph, const Node& node) {
+  return weight_axes(node, graph.constant(node.inputs[1])->rank())->output;
 }
 
 // Nodes with equal keys can be combined; "" for those that cannot.
@@ -36,11 +35,11 @@ std::string key_of(const Graph& graph, const Node& node) {
   if (node.input(1) == kNoValue || weight == nullptr || !graph.value(node.inputs[0]).type.fixed()) return {};
   const Tensor* bias = node.input(2) == kNoValue ? nullptr : graph.constant(node.input(2));
   if (node.input(2) != kNoValue && (bias == nullptr || bias->rank() != 1)) return {};
-  if (is_op(node, "Conv") && (node.attribute_int("group", 1) != 1 || weight->rank() != 4)) return {};
-  if (is_op(node, "MatMul") && weight->rank() != 2) return {};
-  if (is_op(node, "Gemm") && bias != nullptr &&
-      bias->dim(0) != weight->dim(node.attribute_int("transB", 0) != 0 ? 0 : 1))
-    return {};
+  const bool convolves = is_convolution(node);
+  if (convolves && node.attribute_int("group", 1) != 1) return {};
+  if (weight->rank() != (convolves ? 4 : 2)) return {};
+  const auto columns = static_cast<size_t>(weight_axis(graph, node));
+  if (!convolves && bias != nullptr && bias->dim(0) != weight->shape()[columns]) return {};
   std::string text = cat(node.inputs[0], " ", bias != nullptr, " ");
   for (const auto& [name, attribute] : node.attributes) {
     text += name + "=";
@@ -51,9 +50,7 @@ std::string key_of(const Graph& graph, const Node& node) {
     text += ";";
   }
   Shape rest = weight->shape();
-  if (is_op(node, "Conv")) rest[0] = 0;
-  if (is_op(node, "Gemm")) rest[node.attribute_int("transB", 0) != 0 ? 0 : 1] = 0;
-  if (is_op(node, "MatMul")) rest[1] = 0;
+  rest[columns] = 0;
   return text + shape_text(rest);
 }
 
@@ -61,7 +58,7 @@ Patch combine(const Graph& graph, const Family& family, const std::vector<NodeId
   const Node& first = graph.node(branches[0]);
   std::vector<const Tensor*> weights, biases;
   std::vector<int64_t> columns;
-  Patch patch(graph, cat(branches.size(), " ", family.op, " of '", graph.value(first.inputs[0]).name, "' into one"));
+  Patch patch(graph, cat(branches.size(), " ", first.op, " of '", graph.value(first.inputs[0]).name, "' into one"));
   Node wide = first, split;
   wide.sources.clear();
   split.op = "Split";
@@ -69,14 +66,14 @@ Patch combine(const Graph& graph, const Family& family, const std::vector<NodeId
     const Node& node = graph.node(id);
     weights.push_back(graph.constant(node.inputs[1]));
     if (node.input(2) != kNoValue) biases.push_back(graph.constant(node.inputs[2]));
-    columns.push_back(weights.back()->shape()[static_cast<size_t>(weight_axis(family, node))]);
+    columns.push_back(weights.back()->shape()[static_cast<size_t>(weight_axis(graph, node))]);
     split.outputs.push_back(node.outputs[0]);
     for (const std::string& source : sources_of(node)) wide.sources.push_back(source);
     patch.remove_node(id);
   }
   const std::string base = graph.value(first.outputs[0]).name;
   wide.inputs[1] =
-      patch.add_constant(graph.value(first.inputs[1]).name + ".combined", joined(weights, weight_axis(family, first)));
+      patch.add_constant(graph.value(first.inputs[1]).name + ".combined", joined(weights, weight_axis(graph, first)));
   if (!biases.empty()) wide.inputs[2] = patch.add_constant(base + ".combined_bias", joined(biases, 0));
   const ValueId all = patch.add_value(base + ".combined", Type());
   wide.outputs = {all};
@@ -94,7 +91,7 @@ std::vector<Patch> run(const Graph& graph, const Family& family) {
   std::map<std::string, std::vector<NodeId>> groups;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (!is_op(node, family.op) || !graph.value(node.outputs[0]).type.fixed()) continue;
+    if (!family.holds(node) || !graph.value(node.outputs[0]).type.fixed()) continue;
     const std::string key = key_of(graph, node);
     if (!key.empty()) groups[key].push_back(id);
   }
@@ -108,11 +105,13 @@ std::vector<Patch> run(const Graph& graph, const Family& family) {
 }  // namespace
 
 std::vector<Patch> combine_parallel_conv2d(const Graph& graph, const PassContext&) {
-  return run(graph, {"Conv", 0, 1});
+  return run(graph, {is_convolution, 1});
 }
-std::vector<Patch> combine_parallel_dense(const Graph& graph, const PassContext&) { return run(graph, {"Gemm", 1, 1}); }
+std::vector<Patch> combine_parallel_dense(const Graph& graph, const PassContext&) {
+  return run(graph, {[](const Node& node) { return is_op(node, "Gemm"); }, 1});
+}
 std::vector<Patch> combine_parallel_batch_matmul(const Graph& graph, const PassContext&) {
-  return run(graph, {"MatMul", 1, -1});
+  return run(graph, {[](const Node& node) { return is_op(node, "MatMul"); }, -1});
 }
 
 }  // namespace dnn

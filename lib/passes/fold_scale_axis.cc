@@ -68,7 +68,7 @@ std::vector<Patch> fold_scale_axis(const Graph& graph, const PassContext&) {
   std::vector<Patch> patches;
   const Uses uses(graph);
   for (NodeId id : graph.order()) {
-    if (!is_op(graph.node(id), "Conv")) continue;
+    if (!is_convolution(graph.node(id))) continue;
     if (auto patch = fold(graph, uses, id)) patches.push_back(std::move(*patch));
   }
   return patches;

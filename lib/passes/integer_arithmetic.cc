@@ -156,7 +156,7 @@ class ArithmeticLayer {
  private:
   const Node& main() const { return graph_.node(main_); }
 
-  bool convolves() const { return is_op(main(), "Conv") || is_op(main(), "QLinearConv"); }
+  bool convolves() const { return is_convolution(main()) || is_op(main(), "QLinearConv"); }
 
   // True where a layer can read `input_`: of a MatMul all but the last axis are rows.
   bool input_fits() const {
@@ -218,7 +218,7 @@ class ArithmeticLayer {
           added_ = node.inputs[1 - side];
           main_ = product;
         }
-      } else if (is_op(node, "Conv") || is_op(node, "Gemm") || is_op(node, "MatMul")) {
+      } else if (is_convolution(node) || is_op(node, "Gemm") || is_op(node, "MatMul")) {
         main_ = maker;
       }
       break;
@@ -240,12 +240,11 @@ class ArithmeticLayer {
 
   bool find_weights() {
     const Node& node = main();
-    const bool conv = is_op(node, "Conv");
-    const bool transposed = is_op(node, "Gemm") && node.attribute_int("transB", 0) != 0;
+    const bool conv = is_convolution(node);
     if (is_op(node, "Gemm") && (node.attribute_int("transA", 0) != 0 || node.attribute_float("alpha", 1) != 1 ||
                                 node.attribute_float("beta", 1) != 1))
       return false;
-    const int64_t axis = conv || transposed ? 0 : 1;
+    const int64_t axis = weight_axes(node, 2)->output;  // of a MatMul's, which must be a matrix
     const std::optional<Quantised> w = constant_of(graph_, uses_, node.inputs[1], axis);
     if (!w || !is_byte(w->integers->dtype()) || w->integers->rank() < 2 || (!conv && w->integers->rank() != 2))
       return false;
@@ -543,7 +542,7 @@ std::vector<Patch> integer_arithmetic(const Graph& graph, const PassContext&) {
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (!is_op(node, "Conv") && !is_op(node, "Gemm") && !is_op(node, "MatMul")) continue;
+    if (!is_convolution(node) && !is_op(node, "Gemm") && !is_op(node, "MatMul")) continue;
     if (std::optional<Patch> patch = ArithmeticLayer(graph, uses, id, Rescale::Float).real_patch())
       patches.push_back(std::move(*patch));
   }

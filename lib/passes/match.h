@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/weights.h"
 
 namespace dnn {
 

@@ -13,7 +13,7 @@ constexpr int64_t kFewerPositions = 2;
 
 // A convolution that takes each position of its input by itself.
 bool pointwise(const Graph& graph, const Node& node) {
-  if (!is_op(node, "Conv") || !graph.value(node.inputs[0]).type.fixed() || !graph.value(node.inputs[1]).type.fixed())
+  if (!is_convolution(node) || !graph.value(node.inputs[0]).type.fixed() || !graph.value(node.inputs[1]).type.fixed())
     return false;
   const Shape x = graph.value(node.inputs[0]).type.fixed_shape(), w = graph.value(node.inputs[1]).type.fixed_shape();
   const std::vector<int64_t> extents(x.begin() + 2, x.end()), kernel(w.begin() + 2, w.end());

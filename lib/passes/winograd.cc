@@ -137,7 +137,7 @@ std::vector<int64_t> with_ends(std::vector<int64_t> begin, const std::vector<int
 
 std::optional<Candidate> candidate_of(const Graph& graph, const Node& node) {
   const bool input = is_internal(node, "ConvInputGradient"), weight = is_internal(node, "ConvWeightGradient");
-  if (!input && !weight && !is_op(node, "Conv")) return {};
+  if (!input && !weight && !is_convolution(node)) return {};
   const Type &first = graph.value(node.inputs[0]).type, &second = graph.value(node.inputs[1]).type,
              &made = graph.value(node.outputs[0]).type;
   if (second.dtype != DType::Float32 || !first.fixed() || !second.fixed() || !made.fixed()) return {};

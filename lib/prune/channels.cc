@@ -9,6 +9,7 @@
 #include "branch/slice.h"
 #include "ops/attributes.h"
 #include "ops/build.h"
+#include "ops/weights.h"
 
 namespace dnn::prune {
 namespace {
@@ -21,9 +22,10 @@ int64_t channels_of(const Graph& graph, ValueId v) {
 }
 
 bool is_depthwise(const Graph& graph, const Node& node) {
+  if (!is_convolution(node)) return false;
   const int64_t in = channels_of(graph, node.inputs[0]);
-  return node.op == "Conv" && int_attribute(node, "group") == in && in > 1 &&
-         channels_of(graph, node.outputs[0]) == in && graph.constant(node.input(1)) != nullptr;
+  return int_attribute(node, "group") == in && in > 1 && channels_of(graph, node.outputs[0]) == in &&
+         graph.constant(node.input(1)) != nullptr;
 }
 
 bool has_own_channels(const Graph& graph, const Node& node, ChannelRole role) {
@@ -32,11 +34,6 @@ bool has_own_channels(const Graph& graph, const Node& node, ChannelRole role) {
   const int64_t made = channels_of(graph, node.outputs[0]);
   if (node.input(2) != kNoValue && (bias == nullptr || bias->size() != made || bias->rank() == 0)) return false;
   return role == ChannelRole::Product || (role == ChannelRole::Convolution && int_attribute(node, "group") == 1);
-}
-
-// The axis of the inputs in a layer's weights.
-size_t input_axis(const Node& node) {
-  return node.op == "Conv" || (node.op == "Gemm" && int_attribute(node, "transB") != 0) ? 1 : 0;
 }
 
 // By input channel: sums over the other axes of what `of` makes of a weight.
@@ -239,7 +236,8 @@ void ChannelGroups::weigh(const std::map<ValueId, quant::ChannelFigures>& figure
     const Tensor& weights = *bound_.constant(node.inputs[1]);
     const std::vector<std::pair<size_t, int64_t>> at = places(v);
     std::vector<double> squares(at.size(), 0);
-    each_weight(weights, input_axis(node), [&](size_t place, size_t, double w) { squares[place] += w * w; });
+    const auto axis = static_cast<size_t>(weight_axes(node, weights.rank())->input);
+    each_weight(weights, axis, [&](size_t place, size_t, double w) { squares[place] += w * w; });
     const auto seen = figures.find(v);
     if (seen != figures.end() && seen->second.peaks.size() == at.size()) {
       for (size_t p = 0; p < at.size(); ++p) squares[p] *= seen->second.variance(p);
@@ -277,7 +275,7 @@ std::vector<ChannelGroups::Reader> ChannelGroups::readers(
     const Node& node = bound_.node(id);
     const std::vector<std::pair<size_t, int64_t>> at = places(v);
     const Tensor& weights = *bound_.constant(node.inputs[1]);
-    const size_t axis = input_axis(node);
+    const auto axis = static_cast<size_t>(weight_axes(node, weights.rank())->input);
     const auto units = static_cast<size_t>(weights.dim(static_cast<int>(1 - axis)));
     const auto unit_step = static_cast<size_t>(row_major_strides(weights.shape())[1 - axis]);
     Reader reader;
@@ -319,7 +317,7 @@ Graph ChannelGroups::without(const std::vector<std::vector<int64_t>>& kept,
   copier.copy(source.order(), "", [&](const Node& layer, int64_t channels) {
     const auto made = made_.find(layer.outputs[0]);
     if (made != made_.end()) return kept[made->second];
-    const bool depthwise = layer.op == "Conv" && is_depthwise(source, layer);
+    const bool depthwise = is_depthwise(source, layer);
     return depthwise ? copier.pieces.at(layer.inputs[0]).channels : branch::all_channels(channels);
   });
   for (ValueId v : source.outputs) target.output(copier.whole(v), source.value(v).name);

@@ -10,6 +10,7 @@
 #include "convert/certificate.h"
 #include "convert/convert.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 #include "prune/weights.h"
 #include "quant/bias.h"
 #include "quant/report.h"
@@ -127,7 +128,7 @@ class Job {
     Figures figures;
     for (size_t i : layers) {
       const Node& node = bound.node(plan.weights[i].node);
-      figures[node.inputs[0]].axis = node.op == "Conv" ? 1 : -1;
+      figures[node.inputs[0]].axis = is_convolution(node) ? 1 : -1;
     }
     return figures;
   }

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "base/rows.h"
 #include "ops/attributes.h"
+#include "ops/weights.h"
 #include "prune/weights.h"
 #include "quant/bias.h"
 
@@ -17,11 +18,7 @@ namespace {
 using quant::Alternative;
 using quant::Alternatives;
 
-bool has_groups(const Node& node) { return node.op == "Conv" && int_attribute(node, "group") > 1; }
-
-size_t column_axis(const Node& node) {
-  return node.op == "Conv" || (node.op == "Gemm" && int_attribute(node, "transB") != 0) ? 1 : 0;
-}
+bool has_groups(const Node& node) { return is_convolution(node) && int_attribute(node, "group") > 1; }
 
 // The effects of alternatives by layer, index into plan.weights.
 std::map<size_t, quant::Effect> effects_of(const Graph& bound, const quant::Plan& plan, const Alternatives& others,
@@ -52,7 +49,7 @@ Alternative pruned_weights(const Graph& bound, const quant::Weights& which, doub
                            const std::map<ValueId, quant::ChannelFigures>& figures) {
   const Node& node = bound.node(which.node);
   const Tensor& weights = *bound.constant(node.inputs[1]);
-  const size_t columns = column_axis(node);
+  const auto columns = static_cast<size_t>(weight_axes(node, weights.rank())->input);
   const auto seen = figures.find(node.inputs[0]);
   const bool known = seen != figures.end() &&
                      static_cast<int64_t>(seen->second.peaks.size()) == weights.dim(static_cast<int>(columns));

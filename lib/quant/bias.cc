@@ -2,6 +2,7 @@
 #include "quant/bias.h"
 
 #include "ops/attributes.h"
+#include "ops/weights.h"
 
 namespace dnn::quant {
 
@@ -30,7 +31,7 @@ std::optional<Tensor> corrected(const Graph& graph, const Weights& weights, cons
   const std::span<const float> w = real.values<float>();
   // Weights are [outputs, inputs of the group, kernel...], or those of a Gemm, [outputs, inputs] or [inputs, outputs].
   const bool columns = weights.axis == 1;
-  const auto groups = static_cast<size_t>(node.op == "Conv" ? int_attribute(node, "group") : 1);
+  const auto groups = static_cast<size_t>(is_convolution(node) ? int_attribute(node, "group") : 1);
   const auto inputs = static_cast<size_t>(real.dim(columns ? 0 : 1));
   const size_t kernel = columns ? 1 : w.size() / (outputs * inputs);
   if (means.sums.size() != inputs * groups) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ops/attributes.h"
+#include "ops/weights.h"
 #include "quant/plan.h"
 
 namespace dnn::quant {
@@ -41,7 +42,7 @@ int64_t extent_of(const Graph& graph, ValueId v, int axis) {
 bool is_op(const Node& node, const char* op) { return node.domain.empty() && node.op == op; }
 
 bool is_depthwise(const Graph& graph, const Node& node) {
-  return is_op(node, "Conv") && int_attribute(node, "group") == extent_of(graph, node.inputs[0], 1) &&
+  return is_convolution(node) && int_attribute(node, "group") == extent_of(graph, node.inputs[0], 1) &&
          int_attribute(node, "group") > 1;
 }
 
@@ -49,14 +50,13 @@ bool is_depthwise(const Graph& graph, const Node& node) {
 std::optional<size_t> column_axis(const Graph& graph, const Node& node, int axis) {
   const Tensor* weights = graph.constant(node.input(1));
   if (!is_float32_tensor(weights)) return std::nullopt;
-  if (is_op(node, "Conv") && axis == 1) {
+  if (is_convolution(node) && axis == 1) {
     if (is_depthwise(graph, node)) return 0;
     return int_attribute(node, "group") == 1 ? std::optional<size_t>(1) : std::nullopt;
   }
   if (weights->rank() != 2 || (axis != -1 && axis + 1 != rank_of(graph, node.inputs[0]))) return std::nullopt;
-  if (is_op(node, "MatMul")) return 0;
-  if (is_op(node, "Gemm") && int_attribute(node, "transA") == 0) return int_attribute(node, "transB") != 0 ? 1 : 0;
-  return std::nullopt;
+  if (!is_op(node, "MatMul") && !(is_op(node, "Gemm") && int_attribute(node, "transA") == 0)) return std::nullopt;
+  return static_cast<size_t>(weight_axes(node, weights->rank())->input);
 }
 
 // Constants of a node, by input, and the axis in each of the channels that it makes; empty where they cannot take factors.
@@ -64,10 +64,10 @@ std::map<size_t, size_t> row_axes(const Graph& graph, const Node& node) {
   const Tensor *weights = graph.constant(node.input(1)), *bias = graph.constant(node.input(2));
   if (!is_float32_tensor(weights) || (node.input(2) != kNoValue && !is_float32_tensor(bias))) return {};
   std::map<size_t, size_t> axes;
-  if (is_op(node, "Conv")) {
+  if (is_convolution(node)) {
     axes[1] = 0;
   } else if (is_op(node, "Gemm") && weights->rank() == 2) {
-    axes[1] = int_attribute(node, "transB") != 0 ? 0 : 1;
+    axes[1] = static_cast<size_t>(weight_axes(node, weights->rank())->output);
   } else if (is_op(node, "LayerNormalization") && weights->rank() == 1) {
     axes[1] = 0;
   } else {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ops/attributes.h"
 #include "ops/op.h"
+#include "ops/weights.h"
 #include "passes/match.h"
 
 namespace dnn::quant {
@@ -34,10 +35,9 @@ std::vector<ValueId> data_inputs(const Graph& graph, const Node& node, Role role
 std::optional<int64_t> weight_axis(const Graph& graph, const Node& node) {
   const Tensor* weights = graph.constant(node.input(1));
   if (weights == nullptr || weights->dtype() != DType::Float32 || weights->rank() < 2) return std::nullopt;
-  if (node.op == "Conv") return 0;
-  if (node.op == "ConvTranspose") return int_attribute(node, "group") == 1 ? 1 : -1;
-  if (node.op == "MatMul") return weights->rank() == 2 ? 1 : -1;
-  return int_attribute(node, "transB") != 0 ? 0 : 1;  // Gemm
+  if (node.op == "ConvTranspose" && int_attribute(node, "group") != 1) return -1;
+  if (node.op == "MatMul" && weights->rank() != 2) return -1;
+  return weight_axes(node, weights->rank())->output;
 }
 
 // Why a node of roles.def cannot compute on integers; "" where it can.
