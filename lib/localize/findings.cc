@@ -85,9 +85,20 @@ struct Sides {
   Uses source_uses, target_uses;
 };
 
-// `beside`: what is most often another way to say the same: shapes and sizes, and operands that one side alone has.
-void compare_constants(const Sides& sides, const Node& a, const Node& b, std::vector<std::string>* evidence,
-                       std::vector<std::string>* beside) {
+// Differences inside a segment. `causes`: each alone makes it right; `beside`: most often another way to say the same, shapes and sizes,
+// and operands that one side alone has.
+struct Evidence {
+  std::vector<std::string> causes, parameters, beside, structure;
+
+  std::vector<std::string> all() const {
+    std::vector<std::string> texts = causes;
+    for (const auto* more : {&parameters, &beside, &structure}) texts.insert(texts.end(), more->begin(), more->end());
+    return texts;
+  }
+};
+
+void compare_constants(const Sides& sides, const Node& a, const Node& b, std::optional<size_t> cause,
+                       Evidence* evidence) {
   for (size_t i = 0; i < std::max(a.inputs.size(), b.inputs.size()); ++i) {
     const Tensor *left = constant_of(sides.source, sides.source_uses, a.input(i)),
                  *right = constant_of(sides.target, sides.target_uses, b.input(i));
@@ -96,11 +107,12 @@ void compare_constants(const Sides& sides, const Node& a, const Node& b, std::ve
     if (left != nullptr && right != nullptr) {
       const std::string relation = constant_relation(*left, *right);
       const bool numbers = is_float(left->dtype()) && left->size() == right->size();
-      if (!relation.empty()) (numbers ? evidence : beside)->push_back(what + relation);
+      if (!relation.empty())
+        (cause == i ? evidence->causes : numbers ? evidence->parameters : evidence->beside).push_back(what + relation);
     } else if (right == nullptr && b.input(i) == kNoValue) {
-      beside->push_back(what + "missing");
+      evidence->beside.push_back(what + "missing");
     } else if (left == nullptr && a.input(i) == kNoValue) {
-      beside->push_back(what + "only in the target");
+      evidence->beside.push_back(what + "only in the target");
     }
   }
 }
@@ -109,28 +121,27 @@ void compare_constants(const Sides& sides, const Node& a, const Node& b, std::ve
 
 // Nodes of both segments that have one operator, in order, are compared; the others are told. What may be the cause comes before what
 // may be its consequence.
-std::vector<std::string> compare_segments(const Sides& sides, const Segment& a, const Segment& b) {
-  std::vector<std::string> evidence;
-  std::vector<std::string> beside;
-  std::vector<std::string> structure;
-  for (const auto& [ours, theirs] : pair_nodes(sides.source, a.nodes, sides.target, b.nodes)) {
+std::vector<std::string> compare_segments(const Sides& sides, const OwnError& r) {
+  Evidence evidence;
+  for (const auto& [ours, theirs] : pair_nodes(sides.source, r.source.nodes, sides.target, r.target.nodes)) {
+    const bool cause = theirs >= 0 && theirs == r.cause;
     if (theirs < 0) {
       const Node& node = sides.source.node(ours);
-      structure.push_back(cat(node.op, " ", plain(node_label(sides.source, node)), " only in the source"));
+      evidence.structure.push_back(cat(node.op, " ", plain(node_label(sides.source, node)), " only in the source"));
     } else if (ours < 0) {
       const Node& node = sides.target.node(theirs);
-      structure.push_back(cat(node.op, " ", plain(node_label(sides.target, node)), " only in the target"));
+      (cause ? evidence.causes : evidence.structure)
+          .push_back(cat(node.op, " ", plain(node_label(sides.target, node)), " only in the target"));
     } else {
       const Node &left = sides.source.node(ours), &right = sides.target.node(theirs);
-      compare_constants(sides, left, right, &evidence, &beside);
+      compare_constants(sides, left, right, cause ? r.cause_input : std::nullopt, &evidence);
       for (const AttributeDifference& d : attribute_differences(sides.source, left, sides.target, right))
-        evidence.push_back(
-            cat(node_label(sides.target, right), ": ", d.key, " is ", d.target, ", in the source ", d.source));
+        (cause && d.key == r.cause_key ? evidence.causes : evidence.parameters)
+            .push_back(
+                cat(node_label(sides.target, right), ": ", d.key, " is ", d.target, ", in the source ", d.source));
     }
   }
-  evidence.insert(evidence.end(), beside.begin(), beside.end());
-  evidence.insert(evidence.end(), structure.begin(), structure.end());
-  return evidence;
+  return evidence.all();
 }
 
 std::string wiring(const Sides& sides, const std::vector<OwnError>& own, const OwnError& r) {
@@ -150,7 +161,7 @@ std::string wiring(const Sides& sides, const std::vector<OwnError>& own, const O
 }
 
 std::string fix_for(const Finding& f, const OwnError& r) {
-  if (!r.failure.empty() || !r.source_shape.empty())
+  if (!r.failure.empty() || (r.cause < 0 && !r.source_shape.empty()))
     return "make its shapes and attributes those of the source's layer";
   if (f.evidence.empty()) return "put the source's layer in its place";
   const std::string& first = f.evidence.front();
@@ -179,11 +190,14 @@ Finding new_finding(const Sides& sides, const std::vector<OwnError>& own, size_t
   f.sure = r.wrong() ? f.times_rounding >= kCertain ? "certain" : "likely" : "latent";
   f.n_samples = r.n_samples;
   f.n_differing = r.n_differing;
-  f.evidence = compare_segments(sides, r.source, r.target);
+  f.evidence = compare_segments(sides, r);
   if (const std::string text = wiring(sides, own, r); !text.empty()) f.evidence.push_back(text);
   if (!r.left_out.empty() && r.missing < 0) {
-    f.evidence.insert(f.evidence.begin(), cat("computed from an earlier value than in the source, past ",
-                                              r.source.nodes.size() - r.left_out.size(), " layers"));
+    const auto n = std::count_if(r.source.nodes.begin(), r.source.nodes.end(), [&](NodeId id) {
+      return std::find(r.left_out.begin(), r.left_out.end(), id) == r.left_out.end();
+    });
+    f.evidence.insert(f.evidence.begin(), cat("computed from an earlier value than in the source, past ", n,
+                                              n == 1 ? " layer" : " layers"));
   } else if (!r.left_out.empty()) {
     const Node& node = sides.source.node(r.missing);
     f.evidence.insert(f.evidence.begin(),
@@ -191,8 +205,8 @@ Finding new_finding(const Sides& sides, const std::vector<OwnError>& own, size_t
                           " only in the source: without it the source computes what the target does"));
   }
   if (!r.failure.empty()) {
-    f.what = "does not run on the source's activations: " + r.failure;
-  } else if (!r.source_shape.empty() || !r.target_shape.empty()) {
+    f.what = cat("does not run on the source's activations: ", r.failure);
+  } else if (r.cause < 0 && (!r.source_shape.empty() || !r.target_shape.empty())) {
     f.what = cat("makes ", shape_text(r.target_shape), " where the source makes ", shape_text(r.source_shape));
   } else if (!f.evidence.empty()) {
     f.what = f.evidence.front();

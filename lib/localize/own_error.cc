@@ -203,9 +203,11 @@ void OwnErrors::measure(size_t joint, const Tensor& made, const NamedTensors& va
   if (!reference.defined()) return;
   if (count) ++r.n_samples;
   const std::vector<AxisOrder> orders = axis_orders(reference.shape(), made.shape());
+  // A joint of extents that differ has no order yet where nothing in front of it told one.
+  const bool unknown = r.joint.fits || r.joint.order.empty();
   const bool found = std::find(orders.begin(), orders.end(), r.joint.order) != orders.end();
-  if (!found && !orders.empty() && r.joint.fits) r.joint.order = orders.front();
-  if (made.size() != reference.size() || orders.empty() || (!found && !r.joint.fits)) {
+  if (!found && !orders.empty() && unknown) r.joint.order = orders.front();
+  if (made.size() != reference.size() || orders.empty() || (!found && !unknown)) {
     r.source_shape = reference.shape();
     r.target_shape = made.shape();
     r.max_abs = r.error = kInfinite;
@@ -281,36 +283,39 @@ std::set<size_t> OwnErrors::behind(const std::set<size_t>& joints) const {
   return found;
 }
 
+// Whether a segment of the target computes what the source's does, from the source's activations.
+bool OwnErrors::is_right(size_t joint, const Segment& ours, const Segment& theirs,
+                         const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
+                         const AxisOrder& order, const NamedTensors& values) const {
+  const Tensor& reference = expected(joint, values);
+  try {
+    const Tensor made = run(target_, target_ends, theirs, values, false, false);
+    if (!reference.defined() || made.size() != reference.size()) return false;
+    const double own = part_of_largest(compare(reference, reordered(made, order, reference.shape())));
+    if (own <= kRoundingFloor) return true;
+    if (!(own < 1e-2)) return false;
+    const Tensor exact_b = reordered(run(target_, target_ends, theirs, values, false, true), order, reference.shape());
+    const Tensor exact_a = run(source_, source_ends, ours, values, true, true);
+    const double rounding = part_of_largest(compare(exact_a, reference)) +
+                            part_of_largest(compare(exact_b, reordered(made, order, reference.shape())));
+    return part_of_largest(compare(exact_a, exact_b)) <= rounding_bound(rounding);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+    return false;
+  }
+}
+
 // Whether with joints at other ends all that is computed from the changed ones agrees.
 bool OwnErrors::agrees(const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
                        const std::set<size_t>& changed, const std::vector<AxisOrder>& orders,
                        const NamedTensors& values) const {
   const std::set<size_t> readers = behind(changed);
-  if (readers.empty()) return false;
   std::map<size_t, Segment> ours, theirs;
   for (Segment& s : cut_at(source_, source_ends)) ours[s.joint] = std::move(s);
   for (Segment& s : cut_at(target_, target_ends)) theirs[s.joint] = std::move(s);
-  for (size_t j : readers) {
-    const Tensor& reference = expected(j, values);
-    try {
-      const Tensor made = run(target_, target_ends, theirs[j], values, false, false);
-      if (!reference.defined() || made.size() != reference.size()) return false;
-      const AxisOrder& order = orders[j];
-      const double own = part_of_largest(compare(reference, reordered(made, order, reference.shape())));
-      if (own <= kRoundingFloor) continue;
-      if (!(own < 1e-2)) return false;
-      const Tensor exact_b =
-          reordered(run(target_, target_ends, theirs[j], values, false, true), order, reference.shape());
-      const Tensor exact_a = run(source_, source_ends, ours[j], values, true, true);
-      const double rounding = part_of_largest(compare(exact_a, reference)) +
-                              part_of_largest(compare(exact_b, reordered(made, order, reference.shape())));
-      if (!(part_of_largest(compare(exact_a, exact_b)) <= rounding_bound(rounding))) return false;
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
-      return false;
-    }
-  }
-  return true;
+  return !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](size_t j) {
+    return is_right(j, ours[j], theirs[j], source_ends, target_ends, orders[j], values);
+  });
 }
 
 bool OwnErrors::agrees_without(const std::set<size_t>& withdrawn, const NamedTensors& values) const {
@@ -388,62 +393,6 @@ bool OwnErrors::realign(const NamedTensors& values) {
     }
   }
   return any;
-}
-
-// Whether the source computes what the target does once all that reads one value inside of its segment reads another: what the
-// value's node reads (the node is missing), or what the target's segment begins with (layers are skipped).
-void OwnErrors::explain(const NamedTensors& values) {
-  const std::vector<ValueId> a = ends(true), b = ends(false);
-  const Uses uses(source_);
-  for (size_t j = 0; j < results_.size(); ++j) {
-    OwnError& r = results_[j];
-    if (!active_[j] || r.verdict != OwnError::Verdict::Wrong || r.source.nodes.size() < 2 ||
-        r.source.nodes.size() > 40 || !r.source_shape.empty())
-      continue;
-    Tensor theirs;
-    const auto equals_without = [&](ValueId out, ValueId in) {
-      Graph without = source_;
-      for (NodeId reader : uses.readers[static_cast<size_t>(out)]) {
-        std::vector<ValueId>& inputs = without.node(reader).inputs;
-        std::replace(inputs.begin(), inputs.end(), out, in);
-      }
-      try {
-        if (!theirs.defined()) theirs = run(target_, b, r.target, values, false, true);
-        const std::vector<Segment> parts = cut_at(without, a);
-        const auto part = std::find_if(parts.begin(), parts.end(), [&](const Segment& s) { return s.joint == j; });
-        if (part == parts.end()) return false;
-        const Tensor ours = run(without, a, *part, values, true, true);
-        if (ours.size() != theirs.size()) return false;
-        return part_of_largest(compare(ours, reordered(theirs, r.joint.order, ours.shape()))) <= r.bound();
-      } catch (const Error& e) {
-        if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
-        return false;
-      }
-    };
-    const auto found = [&](ValueId out, bool missing) {
-      r.left_out = uses.readers[static_cast<size_t>(out)];
-      r.missing = missing ? uses.producer[static_cast<size_t>(out)] : -1;
-      if (missing) r.left_out.insert(r.left_out.begin(), r.missing);
-    };
-    // From the back, where less is skipped.
-    for (auto id = r.source.nodes.rbegin(); id != r.source.nodes.rend() && r.left_out.empty(); ++id) {
-      const Node& node = source_.node(*id);
-      const ValueId out = node.output(0);
-      if (out == a[j] || out == kNoValue || !from_input_source_[static_cast<size_t>(out)]) continue;
-      const auto fits = [&](ValueId in) {
-        return in != kNoValue && in != out && source_.constant(in) == nullptr &&
-               source_.value(in).type == source_.value(out).type;
-      };
-      std::vector<std::pair<ValueId, bool>> others;
-      for (ValueId in : node.inputs) others.emplace_back(in, true);
-      for (size_t from : r.target.inputs) others.emplace_back(results_[from].joint.source, false);
-      for (const auto& other : others) {
-        if (!may_try()) return;
-        if (!r.left_out.empty() || !fits(other.first) || !equals_without(out, other.first)) continue;
-        found(out, other.second);
-      }
-    }
-  }
 }
 
 void OwnErrors::measure_fresh(const NamedTensors& values) {
@@ -599,6 +548,9 @@ void OwnErrors::settle(const NamedTensors& values) {
   const double left = most_flops_ - flops_;
   most_flops_ = flops_ + options_.refine_flops;
   merge_equivalent(values);
+  most_flops_ = flops_ + options_.refine_flops;
+  narrow(values);
+  withdraw(values);  // what was read by a wide segment that is wrong elsewhere
   most_flops_ = flops_ + left;
   explain(values);
   find_latent(values);

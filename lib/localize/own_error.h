@@ -42,6 +42,11 @@ struct OwnError {
   // one that is missing then, if it is one.
   std::vector<NodeId> left_out;
   NodeId missing = -1;
+  // Where the target's segment is right once one of its nodes has the source's attribute `cause_key`, or its constant at input
+  // `cause_input`, or is left out (neither): that node.
+  NodeId cause = -1;
+  std::string cause_key;
+  std::optional<size_t> cause_input;
 
   // Right on all samples, while both graphs bound their activations otherwise, and part where no sample comes.
   bool latent = false;
@@ -58,7 +63,8 @@ struct OwnErrorOptions {
   size_t keep = 0;                        // samples whose activations are kept, for try_target(), at least one
   bool keep_showing = false;              // and others on which a segment is wrong that was right so far
   size_t keep_bytes = size_t{256} << 20;  // but no more than these
-  // Arithmetic spent on trying other line-ups, and as much on other forms of one function, the same on every machine: ten seconds at the interpreter's 1.5 GFLOP/s.
+  // Arithmetic spent on trying other line-ups, as much on other forms of one function, and on narrowing what is wrong; the same on every
+  // machine: ten seconds at the interpreter's 1.5 GFLOP/s.
   double refine_flops = 1.5e10;
   Deadline deadline;  // after which no segment of the first sample is run, nor another line-up tried
 };
@@ -117,6 +123,8 @@ class OwnErrors {
   void measure_alone(size_t joint, const NamedTensors& values, bool count);
   void run_and_measure(size_t joint, const NamedTensors& values, bool count);
   void judge(size_t joint, const Tensor& made, const NamedTensors& values);
+  bool is_right(size_t joint, const Segment& ours, const Segment& theirs, const std::vector<ValueId>& source_ends,
+                const std::vector<ValueId>& target_ends, const AxisOrder& order, const NamedTensors& values) const;
   bool agrees(const std::vector<ValueId>& source_ends, const std::vector<ValueId>& target_ends,
               const std::set<size_t>& changed, const std::vector<AxisOrder>& orders, const NamedTensors& values) const;
   std::set<size_t> behind(const std::set<size_t>& joints) const;
@@ -124,11 +132,16 @@ class OwnErrors {
   bool realign(const NamedTensors& values);
   bool move_end(size_t joint, bool source, ValueId to, const NamedTensors& values);
   void explain(const NamedTensors& values);
+  void explain_left_out(size_t joint, const Uses& uses, const NamedTensors& values);
+  void find_cause(size_t joint, const NamedTensors& values);
   std::vector<size_t> in_target_order() const;
   std::optional<std::set<size_t>> vanishing(size_t joint, const std::vector<size_t>& order,
                                             const NamedTensors& values) const;
   bool equal_beyond(size_t joint, const std::set<size_t>& joints, const NamedTensors& values) const;
   void merge_equivalent(const NamedTensors& values);
+  std::vector<Joint> joints_between(ValueId source, ValueId target, const NamedTensors& values) const;
+  bool take_between(size_t joint, const Joint& between, const NamedTensors& values);
+  void narrow(const NamedTensors& values);
   void find_latent(const NamedTensors& values);
   void measure_fresh(const NamedTensors& values);
   bool withdraw(const NamedTensors& values);

@@ -16,6 +16,11 @@ inline Graph typed(const std::string& text) {
   return graph;
 }
 
+inline std::string with_text(std::string text, const std::string& from, const std::string& to) {
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
 inline std::vector<stream::TensorRecord> trace_of(const Graph& graph, const Tensor& input) {
   std::vector<stream::TensorRecord> records;
   interpret(graph, {input}, [&](const Graph&, ValueId id, const Tensor& tensor) {
