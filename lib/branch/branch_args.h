@@ -20,7 +20,7 @@ struct BranchArgs {
   std::vector<Part> parts() const;
   // The level, and the user's folders.
   CompileOptions compile() const;
-  // What evaluate() and make_branched() are to do; log sinks are the caller's. Throw Usage.
+  // The requests for evaluate() and make_branched(); log sinks are the caller's. Throw Usage.
   EvaluateRequest evaluate_request() const;
   MakeRequest make_request() const;
 };

@@ -20,7 +20,7 @@ struct CompileArgs {
   bool in_integers() const { return precision == "int8"; }
 };
 
-// What the device is that the package is for.
+// The device that the package is for.
 struct CompileDevice {
   std::string kind;       // "cpu"
   bool remote = false;    // of another machine, which says itself what it is
@@ -28,7 +28,7 @@ struct CompileDevice {
   bool searched = false;  // with schedules that are searched, or were, for this processor
 };
 
-// Whether a compiler here makes the code of packages for that kind of device, for instruction sets.
+// True if a compiler here makes the code of packages for that kind of device, for instruction sets.
 bool builds_here(const std::string& kind);
 
 // Declares --opt, --precision and --arithmetic.
@@ -41,7 +41,7 @@ void declare_package(cli::Args& args, CompileArgs* o);
 // for that device.
 void check_compile(const CompileArgs& o, const CompileDevice& device, const std::string& output);
 
-// What compile_file() is to do; folders and log sinks are the caller's. Makes the folder of --emit. Throws Usage.
+// The request for compile_file(); folders and log sinks are the caller's. Makes the folder of --emit. Throws Usage.
 OpenOptions compile_request(const CompileArgs& o, const CompileDevice& device);
 
 }  // namespace dnn

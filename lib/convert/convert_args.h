@@ -28,9 +28,9 @@ struct ConvertArgs {
   std::string faults_report;
   bool list_formats = false, list_ops = false, list_attributes = false, list_architectures = false, list_faults = false;
 
-  // What read_to_convert() is told, which warns by `warn`.
+  // The options of read_to_convert(), which warns by `warn`.
   ConvertSource source(const std::function<void(const std::string& message)>& warn) const;
-  // What convert_model() is to do, but the samples of --probe, which the graph decides on. `target`: the format to write, null where it
+  // The options of convert_model(), but the samples of --probe, which the graph decides on. `target`: the format to write, null where it
   // is not known. Frameworks that judge find their places in the environment.
   ConvertOptions options(const Format* target, const std::function<void(const std::string& message)>& warn) const;
 };

@@ -28,7 +28,7 @@ struct RecordedRun {
 RecordedRun record_run(const InferArgs& o, Session& session, const BatchPlan& plan, const RunPlace& place,
                        RunInputs& inputs, const std::function<void(stream::Header* header)>& add_facts, ByteSink& to);
 
-// What a person should know of a run's outputs and latencies.
+// Warnings: each a thing that a person should know of a run's outputs and latencies.
 std::vector<std::string> warnings_of(const RunSummary& summary, bool pinned);
 
 }  // namespace dnn

@@ -1,4 +1,4 @@
-// What a run of dnn-infer reads: samples, preprocessed and labelled as the command line says, and the users' programs beside the run.
+// The inputs of a run of dnn-infer: samples, preprocessed and labelled as the command line says, and the users' programs beside the run.
 #pragma once
 #include <functional>
 #include <memory>
@@ -20,7 +20,7 @@ class RunInputs {
   const RunLabels& labels() const { return labels_; }
   const std::optional<Preprocess>& preprocess() const { return options_.preprocess; }
   const Shard& shard() const { return options_.shard; }
-  // What becomes of predictions, as in RunOptions; empty without such a program. The object must outlive it.
+  // The program that changes predictions, as in RunOptions; empty without such a program. The object must outlive it.
   std::function<stream::Prediction(const stream::Prediction&)> postprocess();
   // Adds what samples and programs say of themselves.
   void describe(stream::Header* header) const;

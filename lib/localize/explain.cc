@@ -13,7 +13,7 @@ constexpr size_t kMostExplained = 40;  // nodes of a segment
 
 }  // namespace
 
-// Whether the source computes what the target does once all that reads one value of its segment reads another: what the value's node
+// Tests if the source computes what the target does once all that reads one value of its segment reads another: what the value's node
 // reads (the node is missing), or what the target's segment begins with (layers are skipped).
 void OwnErrors::explain_left_out(size_t joint, const Uses& uses, const NamedTensors& values) {
   const std::vector<ValueId> a = ends(true), b = ends(false);
@@ -67,7 +67,7 @@ void OwnErrors::explain_left_out(size_t joint, const Uses& uses, const NamedTens
   }
 }
 
-// Whether the target's segment is right with one attribute or constant of the source's, or without one of its own nodes.
+// Tests if the target's segment is right with one attribute or constant of the source's, or without one of its own nodes.
 void OwnErrors::find_cause(size_t joint, const NamedTensors& values) {
   const std::vector<ValueId> a = ends(true), b = ends(false);
   OwnError& r = results_[joint];

@@ -72,7 +72,7 @@ std::vector<Joint> OwnErrors::joints_between(ValueId source, ValueId target, con
   return found;
 }
 
-// Whether with one more joint the segment is right, and none wrong that was right; leaves it behind the others where that is so.
+// Tests if with one more joint the segment is right, and none wrong that was right; leaves it behind the others where that is so.
 bool OwnErrors::take_between(size_t joint, const Joint& between, const NamedTensors& values) {
   const size_t added = results_.size();
   OwnError result;

@@ -24,7 +24,7 @@ struct Family {
   int64_t output_axis;  // of the output columns in the result
 };
 
-// Of the output columns in the weights, which are constant.
+// The axis of the output columns in the weights, which are constant.
 int64_t weight_axis(const Graph& graph, const Node& node) {
   return weight_axes(node, graph.constant(node.inputs[1])->rank())->output;
 }

@@ -1,4 +1,4 @@
-// What dnn-eval and dnn-report read: streams of runs, and JSON that stands for runs or for what other tools found.
+// The inputs of dnn-eval and dnn-report: streams of runs, and JSON that stands for runs or for what other tools found.
 #pragma once
 #include <functional>
 #include <optional>

@@ -21,7 +21,7 @@ struct ReportArgs {
 
   bool full_paths() const { return paths == "full"; }
   std::vector<std::string> files() const { return inputs.empty() ? std::vector<std::string>{"-"} : inputs; }
-  // Of the document. Throws Usage for a type that there is not.
+  // The options of the document. Throws Usage for a type that there is not.
   Options options() const;
 };
 

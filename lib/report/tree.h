@@ -14,7 +14,7 @@ struct TreePlaces {
   std::string prefix;  // with which the figures' names begin: the page's own name, of letters, digits and '-'
 };
 
-// Of a page at `output` ("-": standard output, called "report"): figures in `image_folder`, named relative to `root`; both, where not given,
+// The places of a page at `output` ("-": standard output, called "report"): figures in `image_folder`, named relative to `root`; both, where not given,
 // are the page's folder.
 TreePlaces tree_places(const std::string& output, const std::optional<std::string>& image_folder,
                        const std::optional<std::string>& root);

@@ -12,7 +12,7 @@ void declare_children(cli::Args& args, ChildSearch* o);
 // Throws Usage where one of them is given: for what searches no children.
 void refuse_children(const ChildSearch& o);
 
-// What search_children() is to do, as these options and the others say; log sinks are the caller's. Throws Usage.
+// The request for search_children(), as these options and the others say; log sinks are the caller's. Throws Usage.
 ChildSearch child_search_request(const ChildSearch& o, const branch::BranchArgs& others);
 
 }  // namespace dnn::train

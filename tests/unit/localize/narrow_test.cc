@@ -118,7 +118,7 @@ TEST(Narrow, AnAttributeIsNamedAloneAndBeforeItsConsequences) {
   EXPECT_EQ(f.fix, "set the attribute as in the source");
 }
 
-// What is behind a wrong stride has other extents in the target, so that no number and no shape of it is the source's.
+// Layers behind a wrong stride have other extents in the target, so that no number and no shape of it is the source's.
 TEST(Narrow, AStrideThatChangesExtentsIsNamedAlone) {
   const std::string wrong = foreign("Conv(v5t, k2) @op6 {pads = [1, 1, 1, 1], strides = [2, 2]}");
   const LocalizeReport report =
