@@ -61,8 +61,6 @@ void declare(cli::Args& args, Options& o) {
 }
 
 void write_c(const Options& o, OpenOptions open) {
-  // What has no kernel is interpreted in packages, and refused here: constants that are folded, to the same bits, are none.
-  if (o.passes.empty()) open.compile.pass_changes = "+fold-constant";
   const EmittedC emitted = emit_c_of_model(o.model, open, [](const auto& package, const auto& isa, const auto& inputs) {
     return open_session("cpu", package, {.threads = 1, .isa = isa})->run(inputs);
   });

@@ -140,7 +140,9 @@ OpenOptions compile_request(const CompileArgs& o, const CompileDevice& device) {
   open.compile.device = device.kind;
   open.compile.element = element_of(o, device);
   open.compile.opt = o.level[0] - '0';
-  open.compile.pass_changes = with_arithmetic(o.passes, arithmetic_named(o.arithmetic));
+  // What has no kernel is interpreted in packages, and refused in C files: constants that are folded, to the same bits, are none.
+  const std::string passes = o.passes.empty() && !o.emit_c.empty() ? "+fold-constant" : o.passes;
+  open.compile.pass_changes = with_arithmetic(passes, arithmetic_named(o.arithmetic));
   open.compile.stop_after = o.stop_after;
   open.compile.build.compiler = o.compiler;
   open.shapes = o.shapes;

@@ -62,6 +62,17 @@ TEST(CompileArgs, CFilesAreForOneArchitecture) {
   EXPECT_NE(refusal(args, kCpu).find("name one"), std::string::npos);
 }
 
+// What C files want of the passes adds to what the user wants, and takes nothing of it away.
+TEST(CompileArgs, CFilesKeepTheArithmetic) {
+  CompileArgs args;
+  args.emit_c = "folder";
+  EXPECT_EQ(compile_request(args, kCpu).compile.pass_changes, "+fold-constant");
+  args.arithmetic = "tflite";
+  EXPECT_EQ(compile_request(args, kCpu).compile.pass_changes, "+fold-constant,+tflite-arithmetic");
+  args.passes = "-fold-scale-axis";
+  EXPECT_EQ(compile_request(args, kCpu).compile.pass_changes, "-fold-scale-axis,+tflite-arithmetic");
+}
+
 TEST(CompileArgs, ADeviceThatWidensTakesNoOtherPrecision) {
   CompileArgs args;
   const CompileDevice wide = {.kind = "reference", .float64 = true};
