@@ -140,7 +140,7 @@ OpenOptions compile_request(const CompileArgs& o, const CompileDevice& device) {
   open.compile.device = device.kind;
   open.compile.element = element_of(o, device);
   open.compile.opt = o.level[0] - '0';
-  // What has no kernel is interpreted in packages, and refused in C files: constants that are folded, to the same bits, are none.
+  // Nodes without a kernel are interpreted in packages, and refused in C files: constants are folded, to the same bits.
   const std::string passes = o.passes.empty() && !o.emit_c.empty() ? "+fold-constant" : o.passes;
   open.compile.pass_changes = with_arithmetic(passes, arithmetic_named(o.arithmetic));
   open.compile.stop_after = o.stop_after;

@@ -62,7 +62,7 @@ TEST(CompileArgs, CFilesAreForOneArchitecture) {
   EXPECT_NE(refusal(args, kCpu).find("name one"), std::string::npos);
 }
 
-// What C files want of the passes adds to what the user wants, and takes nothing of it away.
+// The pass that C files need is added to what the user asks for, and takes nothing of it away.
 TEST(CompileArgs, CFilesKeepTheArithmetic) {
   CompileArgs args;
   args.emit_c = "folder";
