@@ -13,8 +13,8 @@ constexpr size_t kMostExplained = 40;  // nodes of a segment
 
 }  // namespace
 
-// Tests if the source computes what the target does once all that reads one value of its segment reads another: what the value's node
-// reads (the node is missing), or what the target's segment begins with (layers are skipped).
+// Looks for a value of the source's segment in whose place another, read by all its readers, makes the source compute what the target does:
+// one that the value's node reads (the node is missing), or one that the target's segment begins with (layers are skipped).
 void OwnErrors::explain_left_out(size_t joint, const Uses& uses, const NamedTensors& values) {
   const std::vector<ValueId> a = ends(true), b = ends(false);
   OwnError& r = results_[joint];
@@ -67,7 +67,7 @@ void OwnErrors::explain_left_out(size_t joint, const Uses& uses, const NamedTens
   }
 }
 
-// Tests if the target's segment is right with one attribute or constant of the source's, or without one of its own nodes.
+// Looks for the one attribute or constant of the source's, or the one node of the target's to leave out, that makes the segment right.
 void OwnErrors::find_cause(size_t joint, const NamedTensors& values) {
   const std::vector<ValueId> a = ends(true), b = ends(false);
   OwnError& r = results_[joint];

@@ -75,12 +75,7 @@ std::vector<Joint> OwnErrors::joints_between(ValueId source, ValueId target, con
 // Tests if with one more joint the segment is right, and none wrong that was right; leaves it behind the others where that is so.
 bool OwnErrors::take_between(size_t joint, const Joint& between, const NamedTensors& values) {
   const size_t added = results_.size();
-  OwnError result;
-  result.joint = between;
-  result.by = LayerPair::By::Values;
-  results_.push_back(std::move(result));
-  sums_.emplace_back();
-  active_.push_back(true);
+  add_by_values(between);
   const std::vector<ValueId> a = ends(true), b = ends(false);
   std::map<size_t, Segment> ours, theirs;
   for (Segment& s : cut_at(source_, a)) ours[s.joint] = std::move(s);

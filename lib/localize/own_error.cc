@@ -431,6 +431,15 @@ bool OwnErrors::withdraw(const NamedTensors& values) {
   return any;
 }
 
+void OwnErrors::add_by_values(const Joint& joint) {
+  OwnError result;
+  result.joint = joint;
+  result.by = LayerPair::By::Values;
+  results_.push_back(std::move(result));
+  sums_.emplace_back();
+  active_.push_back(true);
+}
+
 // Values inside wrong segments that agree on both sides become joints, so that what is wrong is told from what is not.
 bool OwnErrors::join(const NamedTensors& values) {
   const std::vector<ValueId> a = ends(true), b = ends(false);
@@ -473,14 +482,7 @@ bool OwnErrors::join(const NamedTensors& values) {
       }
     }
   }
-  for (const Joint& joint : found) {
-    OwnError result;
-    result.joint = joint;
-    result.by = LayerPair::By::Values;
-    results_.push_back(std::move(result));
-    sums_.emplace_back();
-    active_.push_back(true);
-  }
+  for (const Joint& joint : found) add_by_values(joint);
   if (found.empty()) return false;
   cut();
   measure_fresh(values);

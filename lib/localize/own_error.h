@@ -140,6 +140,7 @@ class OwnErrors {
   bool equal_beyond(size_t joint, const std::set<size_t>& joints, const NamedTensors& values) const;
   void merge_equivalent(const NamedTensors& values);
   std::vector<Joint> joints_between(ValueId source, ValueId target, const NamedTensors& values) const;
+  void add_by_values(const Joint& joint);  // one more, which the networks' values tell of
   bool take_between(size_t joint, const Joint& between, const NamedTensors& values);
   void narrow(const NamedTensors& values);
   void find_latent(const NamedTensors& values);
