@@ -60,7 +60,7 @@ void declare(cli::Args& args, Options& o) {
   args.output(&o.output);
 }
 
-void write_c(const Options& o, OpenOptions open) {
+void write_c(const Options& o, const OpenOptions& open) {
   const EmittedC emitted = emit_c_of_model(o.model, open, [](const auto& package, const auto& isa, const auto& inputs) {
     return open_session("cpu", package, {.threads = 1, .isa = isa})->run(inputs);
   });
