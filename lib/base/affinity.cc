@@ -26,7 +26,7 @@ void keep_to(pthread_t thread, std::span<const int> processors) {
   const size_t bytes = CPU_ALLOC_SIZE(n);
   const Set set(CPU_ALLOC(n));
   CPU_ZERO_S(bytes, set.get());
-  for (const int processor : processors) CPU_SET_S(static_cast<size_t>(processor), bytes, set.get());
+  for (const int processor : processors) CPU_SET_S(processor, bytes, set.get());
   const int error = ::pthread_setaffinity_np(thread, bytes, set.get());
   if (error != 0)
     fail_environment("cannot keep a thread to processor ", processors_text(processors), ": ", std::strerror(error));
@@ -68,7 +68,7 @@ std::vector<int> allowed_processors() {
     const Set set(CPU_ALLOC(n));
     if (::sched_getaffinity(0, bytes, set.get()) == 0) {
       for (int i = 0; i < n; ++i) {
-        if (CPU_ISSET_S(static_cast<size_t>(i), bytes, set.get())) processors.push_back(i);
+        if (CPU_ISSET_S(i, bytes, set.get())) processors.push_back(i);
       }
       break;
     }

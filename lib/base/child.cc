@@ -28,7 +28,7 @@ std::string last_line_of(int fd) {
   constexpr off_t kMost = 1 << 16;
   const off_t size = ::lseek(fd, 0, SEEK_END);
   if (size <= 0) return "";
-  std::string text(static_cast<size_t>(std::min(size, kMost)), '\0');
+  std::string text(std::min(size, kMost), '\0');
   const ssize_t n = ::pread(fd, text.data(), text.size(), size - static_cast<off_t>(text.size()));
   text.resize(n < 0 ? 0 : static_cast<size_t>(n));
   std::string last;
@@ -131,7 +131,7 @@ size_t ChildProcess::read(std::byte* to, size_t n) {
   while (socket_ >= 0) {
     wait_for(POLLIN);
     const ssize_t got = ::recv(socket_, to, n, 0);
-    if (got >= 0) return static_cast<size_t>(got);
+    if (got >= 0) return got;
     if (errno == EINTR || errno == EAGAIN) continue;
     if (errno == ECONNRESET) {  // it ended without reading all; what it wrote is still there
       if (std::exchange(reset_, true)) return 0;
@@ -160,7 +160,7 @@ void ChildProcess::write(Bytes bytes) {
     }
     const ssize_t n = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n >= 0) {
-      bytes = bytes.subspan(static_cast<size_t>(n));
+      bytes = bytes.subspan(n);
     } else if (errno == EPIPE || errno == ECONNRESET) {
       return;
     } else if (errno != EINTR && errno != EAGAIN) {

@@ -56,7 +56,7 @@ std::string read_all(const Descriptor& file, const std::string& path, bool regul
   if (regular && !is_regular) fail_environment(path, ": not a regular file");
   if (is_regular) {
     count_read_file(status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size));
-    text.reserve(static_cast<size_t>(status.st_size));
+    text.reserve(status.st_size);
   }
   char buffer[1 << 16];
   while (true) {
@@ -64,7 +64,7 @@ std::string read_all(const Descriptor& file, const std::string& path, bool regul
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_environment(path, ": cannot read: ", system_reason());
     if (n == 0) return text;
-    text.append(buffer, static_cast<size_t>(n));
+    text.append(buffer, n);
   }
 }
 

@@ -29,7 +29,7 @@ constexpr size_t kMostWritten = 1 << 20;
 size_t FdSource::read(std::byte* to, size_t n) {
   while (true) {
     const ssize_t got = ::read(fd_, to, n);
-    if (got >= 0) return static_cast<size_t>(got);
+    if (got >= 0) return got;
     if (errno != EINTR) fail_environment(name_, ": cannot read: ", std::strerror(errno));
   }
 }
@@ -38,7 +38,7 @@ void FdSink::write(Bytes bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd_, bytes.data(), std::min(bytes.size(), kMostWritten));
     if (n >= 0) {
-      bytes = bytes.subspan(static_cast<size_t>(n));
+      bytes = bytes.subspan(n);
     } else if (errno == EPIPE) {
       throw BrokenPipe(fd_, name_);
     } else if (errno == EFAULT) {  // bytes of a mapped file, which are gone

@@ -99,7 +99,7 @@ Leftover::Leftover(const std::string& path) {
 }
 
 Leftover::~Leftover() {
-  if (slot_ >= 0) delete places[static_cast<size_t>(slot_)].exchange(nullptr);
+  if (slot_ >= 0) delete places[slot_].exchange(nullptr);
 }
 
 void remember_child(pid_t child) {

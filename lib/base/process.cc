@@ -48,7 +48,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
     char buffer[4096];
     const ssize_t n = ::read(pipe_fds[0], buffer, sizeof buffer);
     if (n <= 0) break;
-    if (result.output.size() < (1u << 20)) result.output.append(buffer, static_cast<size_t>(n));
+    if (result.output.size() < (1u << 20)) result.output.append(buffer, n);
   }
   ::close(pipe_fds[0]);
   result.exit_code = exit_code_of_process(child);

@@ -51,7 +51,7 @@ int available_processors() {
 
 ThreadPool::ThreadPool(int n_threads, std::span<const int> processors) {
   if (n_threads <= 0) n_threads = available_processors();
-  ranges_ = std::vector<Range>(static_cast<size_t>(n_threads));
+  ranges_ = std::vector<Range>(n_threads);
   for (int i = 1; i < n_threads; ++i) workers_.emplace_back([this, i] { work(i); });
   if (processors.empty()) return;
   try {
@@ -75,7 +75,7 @@ void ThreadPool::end() {
 }
 
 void ThreadPool::run_part(int index) {
-  const auto threads = static_cast<size_t>(size());
+  const size_t threads = size();
   for (size_t i = 0; i < threads; ++i) {
     Range& range = ranges_[(static_cast<size_t>(index) + i) % threads];
     while (range.next.load(std::memory_order_relaxed) < range.end) {
@@ -94,7 +94,7 @@ void ThreadPool::run(int64_t n, Job job, void* context) {
   context_ = context;
   const int64_t parts = size();
   for (int64_t i = 0; i < parts; ++i) {
-    Range& range = ranges_[static_cast<size_t>(i)];
+    Range& range = ranges_[i];
     const int64_t begin = n * i / parts;
     range.end = n * (i + 1) / parts;
     range.piece = std::max<int64_t>(1, (range.end - begin) / kPieces);

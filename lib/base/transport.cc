@@ -68,7 +68,7 @@ void FdTransport::wait_for(int fd, short events) {
 size_t FdTransport::read(std::byte* to, size_t n) {
   while (true) {
     const ssize_t got = ::read(in_, to, n);
-    if (got >= 0) return static_cast<size_t>(got);
+    if (got >= 0) return got;
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
       wait_for(in_, POLLIN);
     } else if (errno == ECONNRESET || errno == ETIMEDOUT || errno == EHOSTUNREACH) {
@@ -84,7 +84,7 @@ void FdTransport::write(Bytes bytes) {
     const ssize_t n = in_ == out_ ? ::send(out_, bytes.data(), bytes.size(), MSG_NOSIGNAL)
                                   : ::write(out_, bytes.data(), bytes.size());
     if (n >= 0) {
-      bytes = bytes.subspan(static_cast<size_t>(n));
+      bytes = bytes.subspan(n);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       wait_for(out_, POLLOUT);
     } else if (errno == EPIPE || errno == ECONNRESET || errno == ETIMEDOUT || errno == EHOSTUNREACH) {

@@ -197,7 +197,7 @@ class ConfigReader {
       return row->name;
     int64_t index = 0;
     if (value.kind == Yaml::Kind::Scalar && !value.is_quoted && parse_int(value.text, &index)) {
-      if (index >= 0 && index < static_cast<int64_t>(indexed.size())) return indexed[static_cast<size_t>(index)];
+      if (index >= 0 && index < static_cast<int64_t>(indexed.size())) return indexed[index];
       malformed(value, name, " is ", index, ", and there are ", indexed.size(), " devices, counted from 0");
     }
     std::vector<std::string> known;

@@ -347,7 +347,7 @@ std::vector<Tensor> mask_values(const Graph& source, const SourceStages& stages,
     Tensor mask(DType::Float32, {1, input.channels, 1, 1});
     std::fill_n(mask.mutable_data<float>(), input.channels, 0.0F);
     if (there) {
-      const auto index = static_cast<size_t>(found - branches.begin());
+      const size_t index = found - branches.begin();
       for (int64_t c : share_of(input.channels, branches, index, Units(source, stage)))
         mask.mutable_data<float>()[c] = 1;
     }

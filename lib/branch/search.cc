@@ -146,7 +146,7 @@ SearchResult search_branches(const Graph& source, const SourceStages& stages, co
                              const SearchOptions& options) {
   Stopwatch watch(parts, options);
   const std::vector<double> alone = watch.measure(source);
-  const auto best = static_cast<size_t>(std::min_element(alone.begin(), alone.end()) - alone.begin());
+  const size_t best = std::min_element(alone.begin(), alone.end()) - alone.begin();
   SearchResult result;
   result.plan.main_device = device_of(parts[best]);
   for (size_t s = 0; s < stages.stages.size(); ++s) {

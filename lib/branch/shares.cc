@@ -52,7 +52,7 @@ std::vector<int64_t> share_of(int64_t channels, const std::vector<BranchShape>& 
   begin = std::min(begin, channels - width(index));
   const bool is_last = index + 1 == branches.size();
   const int64_t end = is_last ? channels : begin + width(index);
-  std::vector<int64_t> result(static_cast<size_t>(end - begin));
+  std::vector<int64_t> result(end - begin);
   std::iota(result.begin(), result.end(), begin);
   return result;
 }

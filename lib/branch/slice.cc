@@ -67,7 +67,7 @@ ChannelRole channel_role(const Graph& graph, const Node& node) {
 }
 
 std::vector<int64_t> all_channels(int64_t count) {
-  std::vector<int64_t> channels(static_cast<size_t>(count));
+  std::vector<int64_t> channels(count);
   std::iota(channels.begin(), channels.end(), 0);
   return channels;
 }
@@ -239,7 +239,7 @@ ValueId SliceCopier::select(const Piece& piece, const std::vector<int64_t>& chan
     // Behind the last one where it is there: runs of channels then stay runs, and one slice takes them.
     auto found = piece.channels.end();
     if (!places.empty() && static_cast<size_t>(places.back() + 1) < piece.channels.size() &&
-        piece.channels[static_cast<size_t>(places.back() + 1)] == channel)
+        piece.channels[places.back() + 1] == channel)
       found = piece.channels.begin() + places.back() + 1;
     if (found == piece.channels.end()) found = std::find(piece.channels.begin(), piece.channels.end(), channel);
     if (found == piece.channels.end()) fail_unsupported("channel ", channel, " is in none of the branches");

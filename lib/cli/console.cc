@@ -101,8 +101,8 @@ void Progress::draw() const {
   if (total_ <= 0) return put_text(cat("\r", label_, " ", done_, "\033[K"));
   constexpr int64_t kCells = 30;
   const int64_t full = std::min(kCells, kCells * done_ / total_);
-  put_text(cat("\r", label_, " [", std::string(static_cast<size_t>(full), '#'),
-               std::string(static_cast<size_t>(kCells - full), '.'), "] ", done_, "/", total_, "\033[K"));
+  put_text(cat("\r", label_, " [", std::string(full, '#'), std::string(kCells - full, '.'), "] ", done_, "/", total_,
+               "\033[K"));
 }
 
 }  // namespace dnn::cli

@@ -54,7 +54,7 @@ class OutputBuffer : public std::streambuf {
 
  private:
   void flush() {
-    const size_t n = static_cast<size_t>(pptr() - pbase());
+    const size_t n = pptr() - pbase();
     setp(buffer_.data(), buffer_.data() + buffer_.size());  // what cannot be written is not tried again
     if (n > 0) visible_.write({reinterpret_cast<const std::byte*>(buffer_.data()), n});
   }

@@ -99,7 +99,7 @@ class Generator {
 
   Generated run() {
     result_.variant.target = {target_.backend()->name, target_.isa->name, {}, target_.processor->name};
-    result_.variant.values.resize(static_cast<size_t>(graph_.value_count()));
+    result_.variant.values.resize(graph_.value_count());
     place_values();
     if (target_.has_views()) find_parts_in_place();
     if (target_.uses_dot()) keep_narrow();
@@ -147,7 +147,7 @@ class Generator {
   // Dot products read pairs of 16 bits out of memory.
   void keep_narrow() {
     narrow_ = narrow_values(graph_, parts_, target_.element);
-    for (ValueId v : narrow_) result_.variant.values[static_cast<size_t>(v)].dtype = target_.element;
+    for (ValueId v : narrow_) result_.variant.values[v].dtype = target_.element;
   }
 
   // Values lie within others of one sample; of the batch only where all nodes take it at once: one that mixes samples, and may do so
@@ -169,7 +169,7 @@ class Generator {
   void place_values() {
     std::vector<Placement>& places = result_.variant.values;
     auto place = [&](ValueId id, Argument::Kind kind, int64_t at) {
-      Placement& placement = places[static_cast<size_t>(id)];
+      Placement& placement = places[id];
       if (placement.where.kind == Argument::Kind::None) placement = {{kind, at, id}, graph_.value(id).layout};
     };
     for (size_t i = 0; i < graph_.inputs.size(); ++i)
@@ -197,13 +197,13 @@ class Generator {
     if (id == kNoValue) return {};
     if (graph_.constant(id) != nullptr && !graph_.is_input(id))
       return {Argument::Kind::Constant, constant(id, layout, dtype), id};
-    return result_.variant.values[static_cast<size_t>(id)].where;
+    return result_.variant.values[id].where;
   }
 
   int64_t constant(ValueId id, const loops::Layout& layout, DType dtype) {
     const int64_t index = packed_.index_of(id, layout, dtype);
     if (layout.row_major() && dtype == graph_.value(id).type.dtype)
-      result_.variant.values[static_cast<size_t>(id)] = {{Argument::Kind::Constant, index, id}, ""};
+      result_.variant.values[id] = {{Argument::Kind::Constant, index, id}, ""};
     return index;
   }
 
@@ -445,7 +445,7 @@ class Generator {
       Life& life = life_of(a);
       if (life.steps.first < 0) life.steps.first = now;
       life.steps.last = now;
-      if (!segments_.empty()) life.segments.insert(segments_.of[static_cast<size_t>(step.node)]);
+      if (!segments_.empty()) life.segments.insert(segments_.of[step.node]);
     }
     result_.variant.steps.push_back(std::move(step));
   }
@@ -457,7 +457,7 @@ class Generator {
   }
 
   Life& life_of(const Argument& a) {
-    if (a.value == kNoValue) return temporary_[static_cast<size_t>(-2 - a.at)];
+    if (a.value == kNoValue) return temporary_[-2 - a.at];
     const auto part = parts_.of.find(a.value);
     const ValueId value = part == parts_.of.end() ? a.value : part->second.whole;
     const Graph& graph = a.kind == Argument::Kind::Sample ? samples_.one : graph_;
@@ -475,7 +475,7 @@ class Generator {
     for (auto& [id, life] : lives_) all.push_back(&life);
     // Of what a run of sampled steps reads and writes other samples have a use until it ends, and from its beginning.
     for (int first = 0, last = 0; first < end; first = last + 1) {
-      for (last = first; variant.joins_next(static_cast<size_t>(last));) ++last;
+      for (last = first; variant.joins_next(last);) ++last;
       for (Life* life : all) {
         if (life->kind == Argument::Kind::Sample || life->steps.first > last || life->steps.last < first) continue;
         life->steps.first = std::min(life->steps.first, first);
@@ -484,16 +484,14 @@ class Generator {
     }
     plan(all, Argument::Kind::Arena, &variant.arena_bytes);
     plan(all, Argument::Kind::Sample, &variant.sample_arena_bytes);
-    for (const auto& [id, life] : lives_) variant.values[static_cast<size_t>(id)].where.at = life.at;
+    for (const auto& [id, life] : lives_) variant.values[id].where.at = life.at;
     for (const auto& [id, part] : parts_.of) {
-      variant.values[static_cast<size_t>(id)].where.at =
-          variant.values[static_cast<size_t>(part.whole)].where.at + part.element * element_bytes(id);
+      variant.values[id].where.at = variant.values[part.whole].where.at + part.element * element_bytes(id);
     }
     for (Step& step : variant.steps) {
       for (Argument& a : step.arguments) {
         if (a.kind != Argument::Kind::Arena && a.kind != Argument::Kind::Sample) continue;
-        a.at = a.value == kNoValue ? temporary_[static_cast<size_t>(-2 - a.at)].at
-                                   : variant.values[static_cast<size_t>(a.value)].where.at;
+        a.at = a.value == kNoValue ? temporary_[-2 - a.at].at : variant.values[a.value].where.at;
       }
     }
   }

@@ -96,8 +96,7 @@ class Narrow {
     std::vector<Expr> result;
     for (const Expr& e : at) result.push_back(narrowed(e));
     const auto place = places_.find(buffer);
-    return place == places_.end() ? result
-                                  : split_lane(buffer, std::move(result), at[static_cast<size_t>(place->second)]->name);
+    return place == places_.end() ? result : split_lane(buffer, std::move(result), at[place->second]->name);
   }
 
   Expr narrowed(const Expr& e) {

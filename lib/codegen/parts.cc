@@ -53,7 +53,7 @@ class PartFinder {
     const Value& value = graph_.value(whole);
     const Shape shape = value.type.fixed_shape();
     const int64_t attribute = node.attribute_int("axis", 0);
-    const auto axis = static_cast<size_t>(attribute < 0 ? attribute + static_cast<int64_t>(shape.size()) : attribute);
+    const size_t axis = attribute < 0 ? attribute + static_cast<int64_t>(shape.size()) : attribute;
     const loops::Layout layout = loops::Layout::parse(value.layout);
     const int at = static_cast<int>(axis);
     if (!runs_along(layout, shape, axis) || layout.halo_low(at) + layout.halo_high(at) > 0) return {};

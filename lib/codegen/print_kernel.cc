@@ -87,8 +87,7 @@ class Printer {
           arrays.insert(b.get());
         }
       }
-      if (lane_position >= 0 &&
-          (lanes != b->shape[static_cast<size_t>(lane_position)] || !words_.has_vector(b->dtype, lanes))) {
+      if (lane_position >= 0 && (lanes != b->shape[lane_position] || !words_.has_vector(b->dtype, lanes))) {
         arrays.insert(b.get());
       }
       auto [entry, fresh] = found.try_emplace(b.get(), Registers{lane_position, lanes});

@@ -279,7 +279,7 @@ class SampleFinder {
     for (const auto& [id, run] : result_.runs) {
       for (ValueId v : graph_.node(id).outputs) {
         if (v == kNoValue || graph_.is_output(v)) continue;
-        const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+        const std::vector<NodeId>& readers = uses_.readers[v];
         const bool within = std::all_of(readers.begin(), readers.end(), [&, run = run](NodeId reader) {
           const auto at = result_.runs.find(reader);
           return at != result_.runs.end() && at->second == run;

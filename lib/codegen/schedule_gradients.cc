@@ -327,7 +327,7 @@ class GradientSchedule {
     Stmt body = body_;
     std::vector<std::string> order;
     for (const LayoutDim& dim : y.layout.dims(y.shape)) {
-      const int64_t width = y.layout.block_of(dim.axis), all = y.shape[static_cast<size_t>(dim.axis)];
+      const int64_t width = y.layout.block_of(dim.axis), all = y.shape[dim.axis];
       const std::string d = cat("d", dim.axis);
       if (width == 1) {
         if (loop_extent(body, d) > 0) order.push_back(d);

@@ -49,7 +49,7 @@ std::shared_ptr<const Graph> without_packed_constants(Graph graph, const std::ve
   for (ValueId id = 0; id < graph.value_count(); ++id) {
     const Value& value = graph.value(id);
     const bool row_major = std::any_of(variants.begin(), variants.end(), [&](const Variant& v) {
-      return v.values[static_cast<size_t>(id)].where.kind == Argument::Kind::Constant;
+      return v.values[id].where.kind == Argument::Kind::Constant;
     });
     if (!value.constant || row_major || value.constant->size_bytes() <= kSmallConstant || graph.is_output(id)) continue;
     drop_constant(graph, id);
@@ -133,8 +133,8 @@ std::vector<StateAlias> state_of(const Graph& graph, const CompileOptions& optio
   std::vector<StateAlias> state;
   for (const auto& [output, input] : options.state) {
     const StateAlias alias = {find(graph.outputs, output, "output"), find(graph.inputs, input, "input")};
-    const Type& from = graph.value(graph.outputs[static_cast<size_t>(alias.output)]).type;
-    const Type& to = graph.value(graph.inputs[static_cast<size_t>(alias.input)]).type;
+    const Type& from = graph.value(graph.outputs[alias.output]).type;
+    const Type& to = graph.value(graph.inputs[alias.input]).type;
     if (!from.fixed() || from.text() != to.text())
       fail_usage("state: output '", output, "' is ", from.text(), ", input '", input, "' is ", to.text());
     for (const StateAlias& other : state) {

@@ -63,7 +63,7 @@ std::string initializer(const Tensor& given) {
   const auto all = [&](auto one) {
     size_t line = 0;
     for (int64_t i = 0; i < tensor.size(); ++i) {
-      one(static_cast<size_t>(i));
+      one(i);
       text += ',';
       if (text.size() - line > 100) {
         text += '\n';
@@ -199,7 +199,7 @@ class Emitter {
     for (const Step& step : variant.steps) {
       for (const Argument& a : step.arguments) add(a);
     }
-    for (ValueId id : variant.graph->outputs) add(variant.values[static_cast<size_t>(id)].where);
+    for (ValueId id : variant.graph->outputs) add(variant.values[id].where);
     return used;
   }
 
@@ -209,7 +209,7 @@ class Emitter {
     return bytes;
   }
 
-  const Tensor& constant(int64_t i) const { return package_.constants[static_cast<size_t>(i)]; }
+  const Tensor& constant(int64_t i) const { return package_.constants[i]; }
   static std::string c_type(DType dtype) { return codegen::static_c_vocabulary(false).scalar_type(dtype); }
 
   std::string signature() const {
@@ -312,7 +312,7 @@ class Emitter {
   }
 
   std::string address(const Argument& a, const Variant& variant) const {
-    const auto at = static_cast<size_t>(a.at);
+    const size_t at = a.at;
     switch (a.kind) {
       case Argument::Kind::Arena: return cat("arena.bytes + ", a.at);
       case Argument::Kind::Sample: return cat("arena.bytes + ", variant.arena_bytes + a.at);
@@ -330,7 +330,7 @@ class Emitter {
       if (step.samples > 1 && step.strides[a] != 0) text = cat("(char*)(", text, ") + s * ", step.strides[a]);
       arguments.push_back(text);
     }
-    const auto kernel = static_cast<size_t>(step.kernel);
+    const size_t kernel = step.kernel;
     return cat(indent, "{\n", indent, "  void* const args[] = {", join(arguments), "};\n", indent, "  ",
                variant.kernels[kernel].name, "(args, 0, ", variant.code.tasks[kernel], ");\n", indent, "}\n");
   }
@@ -338,7 +338,7 @@ class Emitter {
   // An output that no kernel writes to the caller's memory.
   std::string copy_out(const Variant& variant, size_t i, std::string* kernels) const {
     const ValueId id = variant.graph->outputs[i];
-    const Placement& place = variant.values[static_cast<size_t>(id)];
+    const Placement& place = variant.values[id];
     if (place.where.kind == Argument::Kind::Output && place.where.at == static_cast<int64_t>(i)) return "";
     if (place.where.kind == Argument::Kind::Sample)
       fail_unsupported("no C code for outputs of samples that go on their own; use --batch 1");

@@ -60,16 +60,15 @@ std::string step_lines(const Variant& variant, const std::vector<std::string>& i
   for (size_t i = 0; i < variant.steps.size(); ++i) {
     const Step& step = variant.steps[i];
     const Node& node = variant.graph->node(step.node);
-    Json json = {
-        {"type", "step"},
-        {"id", i},
-        {"kernel", step.kernel < 0 ? Json(nullptr) : Json(variant.kernels[static_cast<size_t>(step.kernel)].name)},
-        {"op", node.op},
-        {"node", node.name},
-        {"sources", sources_of(node)},
-        {"samples", step.samples},
-        {"flops", step.flops},
-        {"bytes", step.bytes}};
+    Json json = {{"type", "step"},
+                 {"id", i},
+                 {"kernel", step.kernel < 0 ? Json(nullptr) : Json(variant.kernels[step.kernel].name)},
+                 {"op", node.op},
+                 {"node", node.name},
+                 {"sources", sources_of(node)},
+                 {"samples", step.samples},
+                 {"flops", step.flops},
+                 {"bytes", step.bytes}};
     if (!isas.empty()) json["isas"] = isas;
     out += line(json);
   }
@@ -102,7 +101,7 @@ std::string steps_table(const Variant& plan) {
     char numbers[96];
     std::snprintf(numbers, sizeof numbers, "%.3f\t%.1f\t%.2f", step.flops / 1e6, step.bytes / 1024,
                   step.bytes > 0 ? step.flops / step.bytes : 0);
-    const std::string kernel = step.kernel < 0 ? "interpreted" : plan.kernels[static_cast<size_t>(step.kernel)].name;
+    const std::string kernel = step.kernel < 0 ? "interpreted" : plan.kernels[step.kernel].name;
     text += cat(i, "\t", kernel, "\t", clean(node.op), " ", clean(node.name), "\t", clean(join(sources_of(node), "+")),
                 "\t", numbers, "\n");
     flops += step.flops;
@@ -178,7 +177,7 @@ int64_t segment_constant_bytes(const Package& package, const PlacedSegment& s) {
     }
   }
   int64_t bytes = 0;
-  for (int64_t at : read) bytes += static_cast<int64_t>(whole.constants[static_cast<size_t>(at)].size_bytes());
+  for (int64_t at : read) bytes += static_cast<int64_t>(whole.constants[at].size_bytes());
   return bytes;
 }
 

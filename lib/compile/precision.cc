@@ -28,7 +28,7 @@ class Reduction {
         if (is_constant(v)) {
           const ValueId rounded = rounded_constant(v);
           graph_.node(id).inputs[operand] = rounded;
-        } else if (behind_[static_cast<size_t>(v)]) {
+        } else if (behind_[v]) {
           mark(v);
         }
       }
@@ -39,7 +39,7 @@ class Reduction {
   }
 
  private:
-  NodeId producer(ValueId v) const { return uses_.producer[static_cast<size_t>(v)]; }
+  NodeId producer(ValueId v) const { return uses_.producer[v]; }
   bool is_constant(ValueId v) const { return graph_.constant(v) != nullptr && !graph_.is_input(v); }
 
   // True for numbers that stand for integers: such layers are computed on these.
@@ -62,14 +62,14 @@ class Reduction {
 
   // Layers, and the values that have one before them: the others are the model's inputs and what is made of these alone.
   void find_layers() {
-    behind_.assign(static_cast<size_t>(graph_.value_count()), false);
+    behind_.assign(graph_.value_count(), false);
     for (NodeId id : graph_.order()) {
       const Node& node = graph_.node(id);
       bool behind = is_layer(node);
       if (behind) layers_.push_back(id);
-      for (ValueId v : node.inputs) behind = behind || (v != kNoValue && behind_[static_cast<size_t>(v)]);
+      for (ValueId v : node.inputs) behind = behind || (v != kNoValue && behind_[v]);
       for (ValueId v : node.outputs) {
-        if (v != kNoValue) behind_[static_cast<size_t>(v)] = behind;
+        if (v != kNoValue) behind_[v] = behind;
       }
     }
   }
@@ -80,10 +80,9 @@ class Reduction {
     const Node& node = graph_.node(producer(v));
     const OpDef* op = find_op(node.domain, node.op);
     const size_t picked = picked_inputs(node);
-    bool from_others =
-        picked > 0 && (op->fill_input < 0 || node.input(static_cast<size_t>(op->fill_input)) == kNoValue);
+    bool from_others = picked > 0 && (op->fill_input < 0 || node.input(op->fill_input) == kNoValue);
     for (size_t i = 0; i < picked; ++i)
-      from_others = from_others && node.inputs[i] != kNoValue && behind_[static_cast<size_t>(node.inputs[i])];
+      from_others = from_others && node.inputs[i] != kNoValue && behind_[node.inputs[i]];
     if (!from_others) {
       marked_.insert(v);
       return;
@@ -96,7 +95,7 @@ class Reduction {
     if (!fresh) return entry->second;
     const Tensor rounded = convert(convert(*graph_.constant(v), to_), DType::Float32);
     check_range(v, rounded);
-    const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+    const std::vector<NodeId>& readers = uses_.readers[v];
     const bool alone = !graph_.is_output(v) && std::all_of(readers.begin(), readers.end(), [&](NodeId id) {
       const std::vector<ValueId>& inputs = graph_.node(id).inputs;
       return std::find(layers_.begin(), layers_.end(), id) != layers_.end() &&

@@ -50,7 +50,7 @@ bool alike(DType a, DType b) {
 }
 
 size_t best(const std::vector<double>& values) {
-  return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+  return std::max_element(values.begin(), values.end()) - values.begin();
 }
 
 void compare(const Tensor& source, const Tensor& target, Certificate::Output* output) {
@@ -152,7 +152,7 @@ Yardstick::Yardstick(Graph source, const CertifyOptions& options) : threads_(opt
     }
     for (int probe = 0; probe < blank_.probes; ++probe) {
       inputs_.emplace_back();
-      if (!options.given.empty()) inputs_.back() = options.given[static_cast<size_t>(probe)];
+      if (!options.given.empty()) inputs_.back() = options.given[probe];
       for (size_t i = inputs_.back().size(); i < source.inputs.size(); ++i) {
         const uint64_t seed = options.seed + static_cast<uint64_t>(probe) * 1000003 + i;
         inputs_.back().push_back(probe_input(input_types_[i], seed));

@@ -33,7 +33,7 @@ bool halves_weights(const Format* format) { return format != nullptr && format->
 void forget_unread_constants(Graph& graph) {
   const Uses uses(graph);
   for (ValueId v = 0; v < graph.value_count(); ++v) {
-    if (uses.readers[static_cast<size_t>(v)].empty() && !graph.is_output(v)) graph.value(v).constant.reset();
+    if (uses.readers[v].empty() && !graph.is_output(v)) graph.value(v).constant.reset();
   }
 }
 

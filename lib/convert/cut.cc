@@ -45,7 +45,7 @@ void cut(Graph& graph, const std::vector<std::string>& inputs, const std::vector
         fail_usage("inputs: the element type of ", quoted(graph.value(v).name), " is not known");
       if (graph.is_output(v)) fail_usage("inputs: ", quoted(graph.value(v).name), " is an output too");
       graph.value(v).constant.reset();
-      const NodeId maker = producer[static_cast<size_t>(v)];
+      const NodeId maker = producer[v];
       if (maker < 0) continue;
       const ValueId unread = graph.add_value(graph.unused_value_name(graph.value(v).name + "_uncut"));
       std::vector<ValueId>& made = graph.node(maker).outputs;

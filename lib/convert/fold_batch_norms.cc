@@ -54,7 +54,7 @@ Tensor scaled(const Tensor& weight, size_t axis, const std::vector<double>& fact
   double* values = wide.mutable_data<double>();
   const int64_t step = row_major_strides(weight.shape())[axis];
   const int64_t channels = weight.shape()[axis];
-  for (int64_t i = 0; i < wide.size(); ++i) values[i] *= factor[static_cast<size_t>(i / step % channels)];
+  for (int64_t i = 0; i < wide.size(); ++i) values[i] *= factor[i / step % channels];
   return convert(wide, weight.dtype());
 }
 
@@ -81,9 +81,8 @@ class BatchNormFolder {
  private:
   bool fold(const Uses& uses, NodeId id) {
     const Node norm = graph_.node(id);
-    const NodeId before = uses.producer[static_cast<size_t>(norm.inputs[0])];
-    if (before < 0 || uses.readers[static_cast<size_t>(norm.inputs[0])].size() != 1 || graph_.is_output(norm.inputs[0]))
-      return false;
+    const NodeId before = uses.producer[norm.inputs[0]];
+    if (before < 0 || uses.readers[norm.inputs[0]].size() != 1 || graph_.is_output(norm.inputs[0])) return false;
     const Node& node = graph_.node(before);
     const int axis = channel_axis(graph_, node);
     const Tensor* weight = axis < 0 ? nullptr : graph_.constant(node.input(1));
@@ -99,7 +98,7 @@ class BatchNormFolder {
       for (size_t c = 0; c < shift.size(); ++c) shift[c] += old[c] * affine->factor[c];
     }
     const DType dtype = weight->dtype();
-    Tensor w = scaled(*weight, static_cast<size_t>(axis), affine->factor);
+    Tensor w = scaled(*weight, axis, affine->factor);
     set_constant(graph_, before, 2, convert(Tensor::of<double>({channels}, shift), dtype),
                  graph_.value(norm.outputs[0]).name + ".bias");
     set_constant(graph_, before, 1, std::move(w), graph_.value(node.inputs[1]).name + ".folded");

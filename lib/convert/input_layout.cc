@@ -20,7 +20,7 @@ Order order_of(const Graph& graph, ValueId input) {
   while (!open.empty()) {
     const ValueId v = open.front();
     open.pop_front();
-    for (NodeId id : uses.readers[static_cast<size_t>(v)]) {
+    for (NodeId id : uses.readers[v]) {
       const Node& node = graph.node(id);
       if (node.op == "Transpose") {
         const std::vector<int64_t> perm = node.attribute_ints("perm");
@@ -72,7 +72,7 @@ void set_input_layout(Graph& graph, std::string_view spec) {
   const Permutation& back = now == Order::First ? kToChannelsFirst : kToChannelsLast;   // from the new order
   const Permutation& there = now == Order::First ? kToChannelsLast : kToChannelsFirst;  // to the new order
   std::vector<Dim> moved;
-  for (int64_t axis : there) moved.push_back((*type.shape)[static_cast<size_t>(axis)]);
+  for (int64_t axis : there) moved.push_back((*type.shape)[axis]);
   const std::string inner = graph.unused_value_name(name + (now == Order::First ? "_nchw" : "_nhwc"));
   graph.value(old).name = inner;
   Value input = graph.value(old);

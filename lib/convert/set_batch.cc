@@ -114,7 +114,7 @@ class Batch {
     const int from = batch_axis(now);
     if (target == nullptr || from < 0 || in == nullptr || out == nullptr) return;
     const Extents i = extents_of(*in), o = extents_of(*out);
-    const size_t to = place(node, i, o, static_cast<size_t>(from));
+    const size_t to = place(node, i, o, from);
     std::vector<int64_t> numbers = to_int64s(*target);
     if (numbers.size() != o.size()) return;
     if (numbers[to] == -1) return;

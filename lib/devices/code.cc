@@ -270,7 +270,7 @@ void LoadedCode::protect() {
     std::byte* const to = image_ + next * page;
     if ((rights[first] & PROT_EXEC) != 0)
       __builtin___clear_cache(reinterpret_cast<char*>(from), reinterpret_cast<char*>(to));
-    if (::mprotect(from, static_cast<size_t>(to - from), rights[first]) != 0)
+    if (::mprotect(from, to - from, rights[first]) != 0)
       fail_environment("a package's code cannot be made executable here: ", std::strerror(errno));
   }
 }

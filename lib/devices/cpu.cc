@@ -46,7 +46,7 @@ class CpuSession : public PlannedSession {
   }
 
   void* address(const Argument& a) {
-    const auto at = static_cast<size_t>(a.at);
+    const size_t at = a.at;
     switch (a.kind) {
       case Argument::Kind::Arena: return arena_data_ + a.at;
       case Argument::Kind::Sample: return arena_data_ + variant_->arena_bytes + a.at;
@@ -95,7 +95,7 @@ class CpuSession : public PlannedSession {
       while (begin < end) {
         const int64_t sample = begin / c.tasks, from = begin % c.tasks;
         const int64_t to = std::min(c.tasks, from + end - begin);
-        c.function(c.args[static_cast<size_t>(sample)].data(), from, to);
+        c.function(c.args[sample].data(), from, to);
         begin += to - from;
       }
     };

@@ -19,8 +19,8 @@ class CpuKernels {
   // Loads the variant's code. Both must outlive this.
   CpuKernels(const Package& package, const Variant& variant);
 
-  Function function(size_t step) const { return functions_[static_cast<size_t>(variant_.steps[step].kernel)]; }
-  int64_t tasks(size_t step) const { return variant_.code.tasks[static_cast<size_t>(variant_.steps[step].kernel)]; }
+  Function function(size_t step) const { return functions_[variant_.steps[step].kernel]; }
+  int64_t tasks(size_t step) const { return variant_.code.tasks[variant_.steps[step].kernel]; }
   bool flush_denormals() const { return flush_; }
   // Runs a step of all samples at once over the pool.
   void run(ThreadPool& pool, size_t step, void* const* args) const;

@@ -44,7 +44,7 @@ class CudaMemory : Released {
  public:
   CudaMemory(const CudaDriver& driver, const PrimaryContext& context, int64_t bytes)
       : Released(driver), context_(context) {
-    driver.check(driver.allocate(&at_, static_cast<size_t>(std::max<int64_t>(bytes, 1))), "allocating memory");
+    driver.check(driver.allocate(&at_, std::max<int64_t>(bytes, 1)), "allocating memory");
   }
   ~CudaMemory() { driver_.release(at_); }
   CudaDriver::Pointer at() const { return at_; }
@@ -160,7 +160,7 @@ class CudaSession : public PlannedSession {
   }
 
   CudaDriver::Pointer pointer_of(const Argument& a) const {
-    const auto at = static_cast<size_t>(a.at);
+    const size_t at = a.at;
     switch (a.kind) {
       case Argument::Kind::Arena: return arena_->at() + at;
       case Argument::Kind::Constant: return constants_->at() + static_cast<size_t>(constant_at_[at]);
@@ -171,7 +171,7 @@ class CudaSession : public PlannedSession {
   }
 
   void launch(size_t i) override {
-    const auto kernel = static_cast<size_t>(variant_->steps[i].kernel);
+    const size_t kernel = variant_->steps[i].kernel;
     const int64_t tasks = variant_->code.tasks[kernel], own = variant_->code.threads[kernel];
     const int64_t threads = own > 0 ? own : kBlockThreads;
     const int64_t blocks = own > 0 ? tasks : (tasks + threads - 1) / threads;

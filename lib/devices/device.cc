@@ -145,7 +145,7 @@ std::unique_ptr<Session> open_session(const DeviceSpec& device, std::shared_ptr<
 std::vector<Tensor> Session::with_state(const std::vector<Tensor>& inputs) const {
   std::vector<Tensor> filled = inputs;
   for (size_t i = 0; i < variant_->state.size(); ++i) {
-    const auto at = static_cast<size_t>(variant_->state[i].input);
+    const size_t at = variant_->state[i].input;
     if (at >= filled.size() || filled[at].defined()) continue;
     if (i >= state_.size())
       fail_usage("input '", graph().value(graph().inputs[at]).name,
@@ -162,10 +162,9 @@ void Session::keep_state(const std::vector<Tensor>& inputs, const std::vector<Te
   spare_.resize(variant_->state.size());
   for (size_t i = 0; i < variant_->state.size(); ++i) {
     const auto [output, input] = variant_->state[i];
-    const bool own =
-        !first && state_[i].defined() && inputs[static_cast<size_t>(input)].bytes().data() == state_[i].bytes().data();
+    const bool own = !first && state_[i].defined() && inputs[input].bytes().data() == state_[i].bytes().data();
     spare_[i] = own ? std::move(state_[i]) : Tensor();
-    state_[i] = outputs[static_cast<size_t>(output)];
+    state_[i] = outputs[output];
   }
 }
 

@@ -78,14 +78,14 @@ class JointSession : public Session {
 
   bool is_of_caller(ValueId v) const {
     if (v == kNoValue) return false;
-    const Argument::Kind kind = variant_->values[static_cast<size_t>(v)].where.kind;
+    const Argument::Kind kind = variant_->values[v].where.kind;
     return kind == Argument::Kind::Input || kind == Argument::Kind::Output;
   }
 
   void add_step(size_t step) {
     std::vector<void*> pointers;
     for (const Argument& a : variant_->steps[step].arguments) {
-      const auto at = static_cast<size_t>(a.at);
+      const size_t at = a.at;
       void* pointer = nullptr;
       if (a.kind == Argument::Kind::Arena) {
         pointer = shared_->arena_data + at;
@@ -133,7 +133,7 @@ bool can_be_joint(const Variant& variant) {
   };
   const std::vector<ValueId>& outputs = variant.graph->outputs;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Argument& where = variant.values[static_cast<size_t>(outputs[i])].where;
+    const Argument& where = variant.values[outputs[i]].where;
     if (where.kind != Kind::Output || where.at != static_cast<int64_t>(i)) return false;
   }
   return variant.state.empty() && variant.sample_arena_bytes == 0 &&

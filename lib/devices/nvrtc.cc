@@ -39,7 +39,7 @@ std::string Nvrtc::version() const {
 std::vector<int> Nvrtc::architectures() const {
   int n = 0;
   if (library_->function<int(int*)>("nvrtcGetNumSupportedArchs")(&n) != kNvrtcSuccess) return {};
-  std::vector<int> all(static_cast<size_t>(std::max(n, 0)));
+  std::vector<int> all(std::max(n, 0));
   if (!all.empty() && library_->function<int(int*)>("nvrtcGetSupportedArchs")(all.data()) != kNvrtcSuccess) return {};
   std::sort(all.begin(), all.end());
   return all;

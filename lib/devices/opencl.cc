@@ -212,8 +212,7 @@ class OpenClSession : public PlannedSession {
         kernels_.emplace_back();
         continue;
       }
-      kernels_.emplace_back(
-          clCreateKernel(program_.get(), variant_->kernels[static_cast<size_t>(step.kernel)].name.c_str(), &status));
+      kernels_.emplace_back(clCreateKernel(program_.get(), variant_->kernels[step.kernel].name.c_str(), &status));
       check(status, "finding a kernel");
     }
   }
@@ -245,7 +244,7 @@ class OpenClSession : public PlannedSession {
   }
 
   void allocate() {
-    for (const int64_t size : sizes_) memories_.push_back(buffer(static_cast<size_t>(size)));
+    for (const int64_t size : sizes_) memories_.push_back(buffer(size));
     for (size_t i = 0; i < constants_.size(); ++i) {
       const Tensor& constant = package_->constants[i];
       write(constants_[i].at, constant.bytes().data(), constant.size_bytes());
@@ -293,7 +292,7 @@ class OpenClSession : public PlannedSession {
 
   // Of the arena all from there on: kernels address within their value.
   Place place_of(const Argument& a) const {
-    const auto at = static_cast<size_t>(a.at);
+    const size_t at = a.at;
     switch (a.kind) {
       case Argument::Kind::Arena: return {{0, a.at}, sizes_[0] - a.at};
       case Argument::Kind::Constant: return constants_[at];
@@ -316,7 +315,7 @@ class OpenClSession : public PlannedSession {
 
   void launch(size_t i) override {
     if (together_) return launch_steps(i, i + 1);
-    const auto kernel = static_cast<size_t>(variant_->steps[i].kernel);
+    const size_t kernel = variant_->steps[i].kernel;
     // A task is a group, or an item, of which a GPU decides how many go together.
     const auto tasks = static_cast<size_t>(variant_->code.tasks[kernel]),
                threads = static_cast<size_t>(variant_->code.threads[kernel]);
@@ -340,9 +339,8 @@ class OpenClSession : public PlannedSession {
                            &numbers[a]),
             "setting an argument");
     int64_t tasks = 0;
-    for (size_t step = i; step < end; ++step)
-      tasks += variant_->code.tasks[static_cast<size_t>(variant_->steps[step].kernel)];
-    const auto items = static_cast<size_t>(std::clamp<int64_t>(tasks, 1, workers()));
+    for (size_t step = i; step < end; ++step) tasks += variant_->code.tasks[variant_->steps[step].kernel];
+    const size_t items = std::clamp<int64_t>(tasks, 1, workers());
     const size_t one = 1;
     check(clEnqueueNDRangeKernel(queue_.get(), steps_kernel_.get(), 1, nullptr, &items, &one, 0, nullptr, nullptr),
           "launching steps");
@@ -359,14 +357,14 @@ class OpenClSession : public PlannedSession {
 
   void read(const MemoryAt& at, void* to, size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueReadBuffer(queue_.get(), memories_[at.memory].get(), CL_TRUE, static_cast<size_t>(at.offset), bytes,
-                              to, 0, nullptr, nullptr),
+    check(clEnqueueReadBuffer(queue_.get(), memories_[at.memory].get(), CL_TRUE, at.offset, bytes, to, 0, nullptr,
+                              nullptr),
           "reading memory");
   }
   void write(const MemoryAt& at, const void* from, size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueWriteBuffer(queue_.get(), memories_[at.memory].get(), CL_TRUE, static_cast<size_t>(at.offset), bytes,
-                               from, 0, nullptr, nullptr),
+    check(clEnqueueWriteBuffer(queue_.get(), memories_[at.memory].get(), CL_TRUE, at.offset, bytes, from, 0, nullptr,
+                               nullptr),
           "writing memory");
   }
 
@@ -396,7 +394,7 @@ std::unique_ptr<Session> opencl_open(std::shared_ptr<const Package> package, con
   if (n >= static_cast<int64_t>(found.size())) {
     fail_environment("device opencl:", n, ": no such device, ", found.size(), " found (see dnn-infer --list-devices)");
   }
-  cl_device_id const device = found[static_cast<size_t>(n)].device;
+  cl_device_id const device = found[n].device;
   const Variant& variant = variant_for(*package, device);
   return std::make_unique<OpenClSession>(std::move(package), variant, device);
 }
@@ -405,7 +403,7 @@ bool opencl_on_gpu(const std::string& index) {
   const std::vector<FoundDevice> found = find_devices_for_work();
   int64_t n = 0;
   parse_int(index, &n);
-  return n < static_cast<int64_t>(found.size()) && is_gpu(found[static_cast<size_t>(n)].device);
+  return n < static_cast<int64_t>(found.size()) && is_gpu(found[n].device);
 }
 
 std::vector<std::string> opencl_list(const DeviceOptions&) {

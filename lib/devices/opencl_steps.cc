@@ -62,11 +62,11 @@ std::string opencl_steps_source(const Variant& variant, size_t memories) {
   text += "  __global uchar* memory[] = {" + join(names) + "};" + kBefore;
   std::vector<bool> done(variant.kernels.size());
   for (const Step& step : variant.steps) {
-    if (step.kernel < 0 || done[static_cast<size_t>(step.kernel)]) continue;
-    done[static_cast<size_t>(step.kernel)] = true;
+    if (step.kernel < 0 || done[step.kernel]) continue;
+    done[step.kernel] = true;
     text +=
         cat("      case ", step.kernel, ":\n        for (long task = tasks[0]; task < tasks[1]; ++task)\n          ",
-            variant.kernels[static_cast<size_t>(step.kernel)].name, "_task(");
+            variant.kernels[step.kernel].name, "_task(");
     for (size_t a = 0; a < step.arguments.size(); ++a)
       text += cat("(__global void*)(memory[at[", 2 * a, "]] + at[", 2 * a + 1, "]), ");
     text += "task);\n        break;\n";
@@ -83,7 +83,7 @@ std::vector<int64_t> opencl_steps_plan(const Variant& variant, int64_t units,
     plan[i * kRow + kTickets] = tickets;
     if (i == steps || variant.steps[i].kernel < 0) continue;
     const Step& step = variant.steps[i];
-    const int64_t tasks = variant.code.tasks[static_cast<size_t>(step.kernel)];
+    const int64_t tasks = variant.code.tasks[step.kernel];
     plan[i * kRow + kKernel] = step.kernel;
     plan[i * kRow + kArguments] = static_cast<int64_t>(plan.size());
     for (const Argument& a : step.arguments) {

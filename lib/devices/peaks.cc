@@ -50,7 +50,7 @@ DNN_FOR_AVX512 double in_64_bytes(float* sink) { return multiply_add<Lanes16>(si
 
 // Sum over the threads of amount per nanosecond.
 double together(int threads, const std::function<double()>& rate) {
-  std::vector<double> rates(static_cast<size_t>(threads), 0);
+  std::vector<double> rates(threads, 0);
   std::vector<std::thread> others;
   for (size_t i = 1; i < rates.size(); ++i) others.emplace_back([&, i] { rates[i] = rate(); });
   rates[0] = rate();

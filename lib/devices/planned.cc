@@ -11,9 +11,7 @@
 namespace dnn {
 
 PlannedSession::PlannedSession(std::shared_ptr<const Package> package, const Variant& variant)
-    : Session(std::move(package), &variant),
-      slots_(static_cast<size_t>(variant.slots)),
-      profile_(variant.steps.size()) {}
+    : Session(std::move(package), &variant), slots_(variant.slots), profile_(variant.steps.size()) {}
 
 std::vector<Tensor> PlannedSession::trace(const std::vector<Tensor>& inputs, const Observer& observe) {
   if (!observe) return run(inputs);
@@ -153,7 +151,7 @@ void PlannedSession::move(ValueId id, size_t bytes, Move&& one) {
 Tensor PlannedSession::fetch(ValueId id) {
   const Argument& where = place(id).where;
   const Value& value = graph().value(id);
-  const auto at = static_cast<size_t>(where.at);
+  const size_t at = where.at;
   switch (where.kind) {
     case Argument::Kind::Slot: return slots_[at];
     case Argument::Kind::Input: return (*inputs_)[at];
@@ -200,7 +198,7 @@ void PlannedSession::interpret_step(const Step& step) {
 void PlannedSession::store(ValueId id, Tensor tensor) {
   const Argument& where = place(id).where;
   const Value& value = graph().value(id);
-  const auto at = static_cast<size_t>(where.at);
+  const size_t at = where.at;
   if (where.kind == Argument::Kind::Slot) {
     slots_[at] = std::move(tensor);
     return;

@@ -56,7 +56,7 @@ class PlannedSession : public Session {
   Tensor fetch(ValueId id);
   void store(ValueId id, Tensor tensor);
   void interpret_step(const Step& step);
-  const Placement& place(ValueId id) const { return variant_->values[static_cast<size_t>(id)]; }
+  const Placement& place(ValueId id) const { return variant_->values[id]; }
   DType stored_type(ValueId id) const {
     return place(id).dtype == DType::Undefined ? graph().value(id).type.dtype : place(id).dtype;
   }

@@ -35,7 +35,7 @@ class ReferenceSession : public Session {
         }
         const auto input = std::find(rest.inputs.begin(), rest.inputs.end(), id);
         if (input != rest.inputs.end()) {
-          given[static_cast<size_t>(input - rest.inputs.begin())] = tensor;
+          given[input - rest.inputs.begin()] = tensor;
         } else {
           rest.inputs.push_back(id);
           given.push_back(tensor);

@@ -66,7 +66,7 @@ class UploadSink : public ByteSink {
  public:
   UploadSink(remote::Frames& frames, uint64_t skip) : frames_(frames), skip_(skip) {}
   void write(Bytes bytes) override {
-    const auto skipped = static_cast<size_t>(std::min<uint64_t>(skip_, bytes.size()));
+    const size_t skipped = std::min<uint64_t>(skip_, bytes.size());
     skip_ -= skipped;
     bytes = bytes.subspan(skipped);
     while (!bytes.empty()) {

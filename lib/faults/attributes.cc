@@ -195,7 +195,7 @@ bool axis_wrong(FaultContext& context) {
   if (!shape || shape->size() < 2) return false;
   const auto rank = static_cast<int64_t>(shape->size());
   const int64_t axis = node.attribute_int("axis", softmax ? -1 : 0), at = axis < 0 ? axis + rank : axis;
-  const int64_t other = (at + 1 + static_cast<int64_t>(context.random.below(static_cast<size_t>(rank - 1)))) % rank;
+  const int64_t other = (at + 1 + static_cast<int64_t>(context.random.below(rank - 1))) % rank;
   context.graph.node(context.node).attributes["axis"] = other;
   context.what = cat("axis ", axis, " -> ", other);
   return true;

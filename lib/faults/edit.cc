@@ -21,7 +21,7 @@ std::optional<Place> constant_behind(const FaultContext& context, NodeId node, s
     const ValueId value = context.graph.node(node).input(input);
     if (value == kNoValue) return std::nullopt;
     if (context.graph.constant(value) != nullptr) return Place{node, input};
-    const NodeId maker = context.uses.producer[static_cast<size_t>(value)];
+    const NodeId maker = context.uses.producer[value];
     if (maker < 0) return std::nullopt;
     const Node& made = context.graph.node(maker);
     if (!is_op(made, "DequantizeLinear") && !is_op(made, "Cast")) return std::nullopt;
@@ -84,15 +84,14 @@ bool change_numbers(FaultContext& context, Place place, const std::function<void
 }
 
 Tensor rearranged(const Tensor& tensor, const Shape& shape, const std::function<int64_t(int64_t)>& from) {
-  std::vector<int64_t> offsets(static_cast<size_t>(element_count(shape)));
+  std::vector<int64_t> offsets(element_count(shape));
   for (size_t i = 0; i < offsets.size(); ++i) offsets[i] = from(static_cast<int64_t>(i));
   return take(tensor, shape, offsets);
 }
 
 Tensor along_axis(const Tensor& tensor, size_t axis, const std::vector<int64_t>& order) {
   const std::vector<int64_t> strides = row_major_strides(tensor.shape());
-  return pick(tensor, tensor.shape(),
-              [&](size_t a, int64_t i) { return (a == axis ? order[static_cast<size_t>(i)] : i) * strides[a]; });
+  return pick(tensor, tensor.shape(), [&](size_t a, int64_t i) { return (a == axis ? order[i] : i) * strides[a]; });
 }
 
 std::optional<Shape> shape_of(const Graph& graph, ValueId value) {
@@ -106,13 +105,13 @@ bool is_computed(const FaultContext& context, ValueId value) {
 
 std::vector<NodeId> readers_of(const FaultContext& context, NodeId node) {
   const ValueId made = context.graph.node(node).output(0);
-  return made == kNoValue ? std::vector<NodeId>() : context.uses.readers[static_cast<size_t>(made)];
+  return made == kNoValue ? std::vector<NodeId>() : context.uses.readers[made];
 }
 
 bool bypass(FaultContext& context, NodeId from, ValueId to) {
   const ValueId made = context.graph.node(from).output(0);
   if (made == kNoValue || context.graph.is_output(made)) return false;
-  for (NodeId reader : context.uses.readers[static_cast<size_t>(made)]) {
+  for (NodeId reader : context.uses.readers[made]) {
     if (reader == from) continue;
     std::vector<ValueId>& inputs = context.graph.node(reader).inputs;
     std::replace(inputs.begin(), inputs.end(), made, to);
@@ -128,7 +127,7 @@ std::vector<NodeId> behind_elementwise(const FaultContext& context, std::vector<
     const bool elementwise = is_activation(node) || is_op(node, "BatchNormalization") || is_op(node, "Add") ||
                              is_op(node, "Mul") || is_op(node, "Sub") || is_op(node, "Div");
     if (!elementwise) continue;
-    for (NodeId reader : context.uses.readers[static_cast<size_t>(node.output(0))]) {
+    for (NodeId reader : context.uses.readers[node.output(0)]) {
       if (seen.insert(reader).second) nodes.push_back(reader);
     }
   }
@@ -140,7 +139,7 @@ bool append_node(FaultContext& context, const std::string& op, Attributes attrib
   Graph& graph = context.graph;
   const ValueId made = graph.node(context.node).output(0);
   if (made == kNoValue || graph.is_output(made)) return false;
-  const std::vector<NodeId> readers = context.uses.readers[static_cast<size_t>(made)];
+  const std::vector<NodeId> readers = context.uses.readers[made];
   if (readers.empty()) return false;
   Node node;
   node.op = op;

@@ -43,7 +43,7 @@ std::set<NodeId> needed_nodes(const Graph& graph, const Uses& uses) {
   while (!open.empty()) {
     const ValueId value = open.back();
     open.pop_back();
-    const NodeId maker = value == kNoValue ? -1 : uses.producer[static_cast<size_t>(value)];
+    const NodeId maker = value == kNoValue ? -1 : uses.producer[value];
     if (maker < 0 || !found.insert(maker).second) continue;
     const Node& node = graph.node(maker);
     open.insert(open.end(), node.inputs.begin(), node.inputs.end());

@@ -14,7 +14,7 @@ namespace {
 NodeId dequantizer_of(const FaultContext& context, size_t input) {
   const Node& node = context.read();
   if (!is_weighted(node) || node.input(input) == kNoValue) return -1;
-  const NodeId maker = context.uses.producer[static_cast<size_t>(node.input(input))];
+  const NodeId maker = context.uses.producer[node.input(input)];
   if (maker < 0 || !is_op(context.graph.node(maker), "DequantizeLinear")) return -1;
   const Node& made = context.graph.node(maker);
   return context.graph.constant(made.input(0)) != nullptr && context.graph.constant(made.input(1)) != nullptr ? maker
@@ -31,7 +31,7 @@ std::vector<NodeId> quantisers_of_activation(const FaultContext& context) {
   while (!open.empty()) {
     const ValueId v = open.back();
     open.pop_back();
-    for (NodeId id : context.uses.readers[static_cast<size_t>(v)]) {
+    for (NodeId id : context.uses.readers[v]) {
       const Node& reader = context.graph.node(id);
       if (is_op(reader, "DequantizeLinear")) found.push_back(id);
       if (kMoves.count(reader.op) != 0) open.push_back(reader.output(0));
@@ -105,7 +105,7 @@ bool quantised_weight_scale(FaultContext& context) {
   const double factor = kFactors[context.random.below(std::size(kFactors))];
   const NodeId dequantizer = dequantizer_of(context, 1);
   if (dequantizer < 0) return false;
-  const auto n = static_cast<size_t>(context.graph.constant(context.graph.node(dequantizer).input(1))->size());
+  const size_t n = context.graph.constant(context.graph.node(dequantizer).input(1))->size();
   const size_t channel = context.random.below(n);
   const bool all = context.random.below(2) == 0;
   context.what = cat(all || n == 1 ? std::string("scales of weights") : cat("scale of weights of channel ", channel),
@@ -150,7 +150,7 @@ bool quantised_rows_swapped(FaultContext& context) {
   const auto axis = dequantizer < 0 ? std::nullopt : row_axis(context, dequantizer);
   if (!axis) return false;
   const Tensor integers = *context.graph.constant(context.graph.node(dequantizer).input(0));
-  std::vector<int64_t> order(static_cast<size_t>(integers.shape()[*axis]));
+  std::vector<int64_t> order(integers.shape()[*axis]);
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   if (order.size() < 2) return false;
   const size_t a = context.random.below(order.size()),

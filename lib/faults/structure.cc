@@ -100,7 +100,7 @@ bool layers_reordered(FaultContext& context) {
   a.outputs[0] = y;
   context.what = cat("exchanged with ", b.label());
   context.beside = {second};
-  for (NodeId reader : context.uses.readers[static_cast<size_t>(y)]) context.beside.push_back(reader);
+  for (NodeId reader : context.uses.readers[y]) context.beside.push_back(reader);
   std::vector<NodeId> order = graph.order();
   std::iter_swap(std::find(order.begin(), order.end(), context.node), std::find(order.begin(), order.end(), second));
   graph.set_order(std::move(order));

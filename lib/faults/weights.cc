@@ -24,7 +24,7 @@ bool is_kernel(const FaultContext& context, Place place) {
 }
 
 std::vector<int64_t> counted(int64_t n) {
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::vector<int64_t> order(n);
   std::iota(order.begin(), order.end(), int64_t{0});
   return order;
 }
@@ -44,7 +44,7 @@ std::vector<int64_t> shuffled_order(int64_t n, FaultRandom& random) {
 // The axis of outputs in weights, the last of operators that have no weights.
 size_t output_axis(const Node& node, const Tensor& weights) {
   const std::optional<WeightAxes> axes = weight_axes(node, weights.rank());
-  return static_cast<size_t>(axes ? axes->output : std::max(weights.rank(), 1) - 1);
+  return axes ? axes->output : std::max(weights.rank(), 1) - 1;
 }
 
 // Numbers of floating-point weights, rounded by `to`.
@@ -114,7 +114,7 @@ bool channels_reversed(FaultContext& context) {
   if (!place || !is_kernel(context, *place)) return false;
   const Tensor& kernel = tensor_at(context.graph, *place);
   const int axis = is_op(context.read(), "ConvTranspose") ? 0 : 1;
-  return put(context, *place, along_axis(kernel, static_cast<size_t>(axis), backwards(kernel.dim(axis))),
+  return put(context, *place, along_axis(kernel, axis, backwards(kernel.dim(axis))),
              "input channels of the kernel reversed");
 }
 
@@ -211,7 +211,7 @@ bool filter_zeroed(FaultContext& context) {
   const Tensor& weights = tensor_at(context.graph, *place);
   const size_t axis = output_axis(context.read(), weights);
   const Shape shape = weights.shape();
-  const auto filter = static_cast<int64_t>(context.random.below(static_cast<size_t>(shape[axis])));
+  const auto filter = static_cast<int64_t>(context.random.below(shape[axis]));
   const int64_t stride = row_major_strides(shape)[axis];
   context.what = cat("filter ", filter, " zero");
   return change_numbers(context, *place, [&](std::vector<double>& values) {

@@ -92,7 +92,7 @@ NodeId Graph::insert_node_before(NodeId position, Node node) {
 }
 
 void Graph::remove_node(NodeId id) {
-  alive_[static_cast<size_t>(id)] = false;
+  alive_[id] = false;
   order_.erase(std::remove(order_.begin(), order_.end(), id), order_.end());
 }
 
@@ -125,19 +125,18 @@ std::vector<ValueId> captured_values(const Graph& graph, const Node& node) {
   return captured;
 }
 
-Uses::Uses(const Graph& graph)
-    : producer(static_cast<size_t>(graph.value_count()), -1), readers(static_cast<size_t>(graph.value_count())) {
+Uses::Uses(const Graph& graph) : producer(graph.value_count(), -1), readers(graph.value_count()) {
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     auto read = [&](ValueId value) {
       if (value == kNoValue) return;
-      auto& list = readers[static_cast<size_t>(value)];
+      auto& list = readers[value];
       if (list.empty() || list.back() != id) list.push_back(id);
     };
     for (ValueId value : node.inputs) read(value);
     for (ValueId value : captured_values(graph, node)) read(value);
     for (ValueId value : node.outputs) {
-      if (value != kNoValue) producer[static_cast<size_t>(value)] = id;
+      if (value != kNoValue) producer[value] = id;
     }
   }
 }
@@ -145,19 +144,19 @@ Uses::Uses(const Graph& graph)
 void verify(const Graph& graph) {
   const int n = graph.value_count();
   std::unordered_set<std::string_view> names;
-  std::vector<bool> known(static_cast<size_t>(n), false);
+  std::vector<bool> known(n, false);
   auto check_id = [&](ValueId id, const std::string& where) {
     if (id < 0 || id >= n) fail_malformed(where, ": value id ", id, " is out of range");
   };
   for (ValueId id : graph.inputs) check_id(id, "graph input");
   for (ValueId id : graph.captures) check_id(id, "graph capture");
-  for (ValueId id : graph.inputs) known[static_cast<size_t>(id)] = true;
-  for (ValueId id : graph.captures) known[static_cast<size_t>(id)] = true;
-  std::vector<bool> used(static_cast<size_t>(n), false);
+  for (ValueId id : graph.inputs) known[id] = true;
+  for (ValueId id : graph.captures) known[id] = true;
+  std::vector<bool> used(n, false);
   for (ValueId id = 0; id < n; ++id) {
     const Value& value = graph.value(id);
     if (value.constant) {
-      known[static_cast<size_t>(id)] = true;
+      known[id] = true;
       if (value.type.dtype != value.constant->dtype() || !(value.type == Type(*value.constant))) {
         fail_malformed("constant '", value.name, "': declared ", value.type.text(), ", holds ",
                        Type(*value.constant).text());
@@ -169,19 +168,19 @@ void verify(const Graph& graph) {
     for (ValueId value : node.inputs) {
       if (value == kNoValue) continue;
       check_id(value, node.label());
-      used[static_cast<size_t>(value)] = true;
-      if (!known[static_cast<size_t>(value)]) {
+      used[value] = true;
+      if (!known[value]) {
         fail_malformed(node.label(), ": input '", graph.value(value).name, "' is not produced before it");
       }
     }
     for (ValueId value : node.outputs) {
       if (value == kNoValue) continue;
       check_id(value, node.label());
-      used[static_cast<size_t>(value)] = true;
-      if (known[static_cast<size_t>(value)]) {
+      used[value] = true;
+      if (known[value]) {
         fail_malformed(node.label(), ": output '", graph.value(value).name, "' is produced twice");
       }
-      known[static_cast<size_t>(value)] = true;
+      known[value] = true;
     }
     for (const auto& [key, attribute] : node.attributes) {
       if (const auto* subgraph = std::get_if<std::shared_ptr<const Graph>>(&attribute)) verify(**subgraph);
@@ -189,11 +188,11 @@ void verify(const Graph& graph) {
   }
   for (ValueId id : graph.outputs) {
     check_id(id, "graph output");
-    used[static_cast<size_t>(id)] = true;
-    if (!known[static_cast<size_t>(id)]) fail_malformed("graph output '", graph.value(id).name, "' is not produced");
+    used[id] = true;
+    if (!known[id]) fail_malformed("graph output '", graph.value(id).name, "' is not produced");
   }
   for (ValueId id = 0; id < n; ++id) {
-    if (!used[static_cast<size_t>(id)] && !known[static_cast<size_t>(id)]) continue;  // left over by a removed node
+    if (!used[id] && !known[id]) continue;  // left over by a removed node
     if (!names.insert(graph.value(id).name).second) {
       fail_malformed("two values are named '", graph.value(id).name, "'");
     }
@@ -205,7 +204,7 @@ void set_constant(Graph& graph, NodeId node, size_t input, Tensor tensor, std::s
   if (inputs.size() <= input) inputs.resize(input + 1, kNoValue);
   const ValueId old = inputs[input];
   const Uses uses(graph);
-  if (old != kNoValue && graph.constant(old) != nullptr && uses.readers[static_cast<size_t>(old)].size() == 1 &&
+  if (old != kNoValue && graph.constant(old) != nullptr && uses.readers[old].size() == 1 &&
       std::count(inputs.begin(), inputs.end(), old) == 1 && !graph.is_output(old)) {
     graph.value(old).type = Type(tensor);
     graph.value(old).constant = std::move(tensor);
@@ -217,13 +216,13 @@ void set_constant(Graph& graph, NodeId node, size_t input, Tensor tensor, std::s
 void sort_nodes(Graph& graph) {
   const Uses uses(graph);
   std::vector<NodeId> sorted;
-  std::vector<int> state(static_cast<size_t>(graph.node_slots()), 0);  // 0 new, 1 waiting for its inputs, 2 placed
+  std::vector<int> state(graph.node_slots(), 0);  // 0 new, 1 waiting for its inputs, 2 placed
   std::vector<NodeId> stack;
   for (NodeId root : graph.order()) {
     stack.push_back(root);
     while (!stack.empty()) {
       const NodeId id = stack.back();
-      int& mark = state[static_cast<size_t>(id)];
+      int& mark = state[id];
       if (mark == 2) {
         stack.pop_back();
         continue;
@@ -233,10 +232,9 @@ void sort_nodes(Graph& graph) {
       bool ready = true;
       auto need = [&](ValueId value) {
         if (value == kNoValue) return;
-        const NodeId before = uses.producer[static_cast<size_t>(value)];
-        if (before < 0 || state[static_cast<size_t>(before)] == 2) return;
-        if (revisit || state[static_cast<size_t>(before)] == 1)
-          fail_malformed(graph.node(id).label(), ": lies on a cycle");
+        const NodeId before = uses.producer[value];
+        if (before < 0 || state[before] == 2) return;
+        if (revisit || state[before] == 1) fail_malformed(graph.node(id).label(), ": lies on a cycle");
         stack.push_back(before);
         ready = false;
       };
@@ -252,22 +250,22 @@ void sort_nodes(Graph& graph) {
 }
 
 int remove_dead_nodes(Graph& graph) {
-  std::vector<bool> needed(static_cast<size_t>(graph.value_count()), false);
-  for (ValueId id : graph.outputs) needed[static_cast<size_t>(id)] = true;
+  std::vector<bool> needed(graph.value_count(), false);
+  for (ValueId id : graph.outputs) needed[id] = true;
   std::vector<NodeId> dead;
   const std::vector<NodeId> order = graph.order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Node& node = graph.node(*it);
-    const bool live = std::any_of(node.outputs.begin(), node.outputs.end(),
-                                  [&](ValueId v) { return v != kNoValue && needed[static_cast<size_t>(v)]; });
+    const bool live =
+        std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return v != kNoValue && needed[v]; });
     if (!live) {
       dead.push_back(*it);
       continue;
     }
     for (ValueId value : node.inputs) {
-      if (value != kNoValue) needed[static_cast<size_t>(value)] = true;
+      if (value != kNoValue) needed[value] = true;
     }
-    for (ValueId value : captured_values(graph, node)) needed[static_cast<size_t>(value)] = true;
+    for (ValueId value : captured_values(graph, node)) needed[value] = true;
   }
   for (NodeId id : dead) graph.remove_node(id);
   return static_cast<int>(dead.size());

@@ -103,13 +103,13 @@ class Graph {
   void remove_node(NodeId id);
   void set_order(std::vector<NodeId> order) { order_ = std::move(order); }
 
-  const Value& value(ValueId id) const { return values_[static_cast<size_t>(id)]; }
-  Value& value(ValueId id) { return values_[static_cast<size_t>(id)]; }
+  const Value& value(ValueId id) const { return values_[id]; }
+  Value& value(ValueId id) { return values_[id]; }
   int value_count() const { return static_cast<int>(values_.size()); }
-  const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
-  Node& node(NodeId id) { return nodes_[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nodes_[id]; }
+  Node& node(NodeId id) { return nodes_[id]; }
   int node_slots() const { return static_cast<int>(nodes_.size()); }
-  bool alive(NodeId id) const { return alive_[static_cast<size_t>(id)]; }
+  bool alive(NodeId id) const { return alive_[id]; }
   const std::vector<NodeId>& order() const { return order_; }  // live nodes, producers before users
 
   const Tensor* constant(ValueId id) const {

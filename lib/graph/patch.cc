@@ -90,7 +90,7 @@ bool Patch::apply(Graph& graph) const {
   for (const auto& [from, raw_to] : redirects_) {
     const ValueId to = resolve(raw_to, first_new);
     const Uses uses(graph);
-    NodeId producer = uses.producer[static_cast<size_t>(to)];
+    NodeId producer = uses.producer[to];
     for (NodeId id : graph.order()) {
       Node& node = graph.node(id);
       std::replace(node.inputs.begin(), node.inputs.end(), from, to);

@@ -35,8 +35,8 @@ class Patch {
   std::vector<Value>& values() { return values_; }
   // Whether the id is one of this patch's own values, and that value.
   bool owns(ValueId id) const { return id >= base_; }
-  const Value& own_value(ValueId id) const { return values_[static_cast<size_t>(id - base_)]; }
-  Value& own_value(ValueId id) { return values_[static_cast<size_t>(id - base_)]; }
+  const Value& own_value(ValueId id) const { return values_[id - base_]; }
+  Value& own_value(ValueId id) { return values_[id - base_]; }
   // Applies to `graph`, which may have grown since the patch was made. False (graph unchanged) when an earlier patch of
   // the same round removed or rewired something this one relies on.
   bool apply(Graph& graph) const;

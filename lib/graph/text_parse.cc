@@ -287,9 +287,9 @@ class Parser {
     if (count < n) spend(n_bytes);
     Tensor tensor(dtype, shape);
     for (int64_t i = 0; i < n; ++i) {
-      const auto from = static_cast<size_t>(std::min(i, count - 1));
+      const size_t from = std::min(i, count - 1);
       if (strings) {
-        tensor.mutable_strings()[static_cast<size_t>(i)] = texts[from];
+        tensor.mutable_strings()[i] = texts[from];
       } else {
         std::memcpy(tensor.mutable_bytes() + static_cast<size_t>(i) * step, bytes.data() + from * step, step);
       }

@@ -49,11 +49,11 @@ class Printer {
     if (!graph.producer.empty()) line("producer " + dnn::quoted(graph.producer));
     if (!graph.doc.empty()) line("doc " + dnn::quoted(graph.doc));
     for (const auto& [key, text] : graph.metadata) line("metadata " + dnn::quoted(key) + " " + dnn::quoted(text));
-    std::vector<bool> shown(static_cast<size_t>(graph.value_count()), false);
+    std::vector<bool> shown(graph.value_count(), false);
     std::vector<ValueId> order;  // as the text defines them
     const auto show = [&](ValueId id) {
-      if (id == kNoValue || shown[static_cast<size_t>(id)]) return false;
-      shown[static_cast<size_t>(id)] = true;
+      if (id == kNoValue || shown[id]) return false;
+      shown[id] = true;
       order.push_back(id);
       return true;
     };

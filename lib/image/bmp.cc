@@ -136,14 +136,14 @@ Image decode_bmp(Bytes file, const DecodeOptions& options) {
   const size_t stride = (static_cast<size_t>(h.width) * static_cast<size_t>(h.bits) + 31) / 32 * 4;
   in.seek(pixel_offset);
   const size_t row_bytes = (static_cast<size_t>(h.width) * static_cast<size_t>(h.bits) + 7) / 8;
-  const size_t n_rows = static_cast<size_t>(h.height);
+  const size_t n_rows = h.height;
   if (in.remaining() < row_bytes || (in.remaining() - row_bytes) / stride < n_rows - 1) {
     fail_malformed("the file ends before the image does: ", in.remaining(), " bytes left for ", h.width, "x", h.height,
                    " pixels of ", h.bits, " bits");
   }
   Image image = allocate(h.width, h.height, options);
   const auto* pixels = reinterpret_cast<const uint8_t*>(file.data()) + pixel_offset;
-  const auto width = static_cast<size_t>(h.width);
+  const size_t width = h.width;
   for (size_t y = 0; y < n_rows; ++y) {
     const uint8_t* row = pixels + y * stride;
     uint8_t* out = image.rgb.data() + (h.top_down ? y : n_rows - 1 - y) * width * 3;

@@ -43,8 +43,8 @@ DataSet list_oxford_pets(const std::string& folder, const fs::path& list) {
         fields[0].find('/') != std::string::npos || !parse_int(fields[1], &number) || number < 1 ||
         number > kMostClasses)
       fail(cat(quoted(line), " is not of the form CLASS_NUMBER CLASS-ID SPECIES BREED"));
-    if (static_cast<size_t>(number) > set.classes.size()) set.classes.resize(static_cast<size_t>(number));
-    std::string& known = set.classes[static_cast<size_t>(number - 1)];
+    if (static_cast<size_t>(number) > set.classes.size()) set.classes.resize(number);
+    std::string& known = set.classes[number - 1];
     if (known.empty()) known = name;
     if (known != name) fail(cat("class ", number, " is ", known, " and ", name));
     const std::string path = (fs::path(folder) / "images" / (fields[0] + ".jpg")).string();

@@ -135,8 +135,7 @@ std::vector<Sample> shard(const std::vector<Sample>& samples, int64_t index, int
   if (count < 1 || index < 0 || index >= count)
     fail_usage("shard ", index, "/", count, "; wanted is i/n with 0 <= i < n");
   std::vector<Sample> part;
-  for (auto i = static_cast<size_t>(index); i < samples.size(); i += static_cast<size_t>(count))
-    part.push_back(samples[i]);
+  for (size_t i = index; i < samples.size(); i += static_cast<size_t>(count)) part.push_back(samples[i]);
   return part;
 }
 

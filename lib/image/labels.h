@@ -27,8 +27,8 @@ class LabelSet {
 
   const std::string& name() const { return name_; }
   int64_t size() const { return static_cast<int64_t>(labels_.size()); }
-  const std::string& label(int64_t index) const { return labels_[static_cast<size_t>(index)]; }
-  const std::string& synset(int64_t index) const { return synsets_[static_cast<size_t>(index)]; }  // "" when unknown
+  const std::string& label(int64_t index) const { return labels_[index]; }
+  const std::string& synset(int64_t index) const { return synsets_[index]; }  // "" when unknown
   bool has_synsets() const { return !by_synset_.empty(); }
   bool has_background() const;
 

@@ -167,7 +167,7 @@ PackIndex parse_pack(Bytes file) {
   if (header.index_offset > file.size() || header.index_size != file.size() - header.index_offset)
     fail_malformed("it has ", file.size(), " bytes, its index should end at ", header.index_offset, " + ",
                    header.index_size);
-  const Bytes bytes = file.subspan(static_cast<size_t>(header.index_offset));
+  const Bytes bytes = file.subspan(header.index_offset);
   if (packing::digest_of(bytes) != header.digest) fail_malformed("its index is damaged: the checksum is wrong");
   if (header.images > bytes.size() / kLeastRow || header.classes > bytes.size() / sizeof(uint32_t))
     fail_malformed("its index holds no ", header.images, " images of ", header.classes, " classes");
@@ -181,7 +181,7 @@ PackIndex parse_pack(Bytes file) {
     if (!is_plain(name) || name.find('/') != std::string::npos) fail_malformed("a class is called ", quoted(name));
     if (!names.insert(name).second) fail_malformed("class ", quoted(name), " is there twice");
   }
-  index.images.reserve(static_cast<size_t>(header.images));
+  index.images.reserve(header.images);
   for (uint64_t i = 0; i < header.images; ++i) {
     index.images.push_back(take_image(reader, header));
     if (i > 0 && index.images[i].name <= index.images[i - 1].name)
@@ -208,7 +208,7 @@ std::vector<Sample> ImagePack::samples() const {
 
 Image ImagePack::read(size_t i, const DecodeOptions& options) const {
   const PackedImage& image = index_.images.at(i);
-  const Bytes bytes = file_.bytes().subspan(static_cast<size_t>(image.offset), static_cast<size_t>(image.size));
+  const Bytes bytes = file_.bytes().subspan(image.offset, image.size);
   try {
     if (packing::digest_of(bytes) != image.digest) fail_malformed("its bytes are damaged: the checksum is wrong");
     Image decoded;

@@ -139,7 +139,7 @@ class PackWriter {
       const packing::Record record = packing::parse_record(reader);
       const uint64_t offset = reader.position();
       if (record.size > reader.remaining() || record.size + packing::padding(record.size) > reader.remaining()) break;
-      const Bytes stored = reader.take(static_cast<size_t>(record.size));
+      const Bytes stored = reader.take(record.size);
       if (record.size == 0 ? !o_.skip_broken : packing::digest_of(stored) != record.digest) break;
       reader.take(packing::padding(record.size));
       remember(record, offset);
@@ -159,7 +159,7 @@ class PackWriter {
   // Some images at once, as many as keep the threads busy; written in their order.
   void add_some(PartialFile& file) {
     constexpr size_t kForEachThread = 16;
-    const auto threads = static_cast<size_t>(o_.threads > 0 ? o_.threads : available_processors());
+    const size_t threads = o_.threads > 0 ? o_.threads : available_processors();
     const size_t n = std::min(items_.size() - next_, kForEachThread * threads);
     std::vector<Stored> stored(n);
     BoxRules rules;
@@ -167,7 +167,7 @@ class PackWriter {
     in_box(rules, [&] {
       ThreadPool pool(o_.threads);  // threads that a closed one starts are closed
       share_out(pool, static_cast<int64_t>(n),
-                [&](int64_t i) { stored[static_cast<size_t>(i)] = make(items_[next_ + static_cast<size_t>(i)]); });
+                [&](int64_t i) { stored[i] = make(items_[next_ + static_cast<size_t>(i)]); });
     });
     for (const Stored& image : stored) {
       if (!image.warning.empty() && o_.warn) o_.warn(image.warning);

@@ -78,10 +78,9 @@ Image decode_pnm(Bytes file, const DecodeOptions& options) {
   for (int64_t v = 0; v <= max_value; ++v) {
     const double part = static_cast<double>(v) / static_cast<double>(max_value);
     const int deep = static_cast<int>(std::nearbyint(part * 65535));
-    byte_of[static_cast<size_t>(v)] = n_channels != 1 || max_value <= 255
-                                          ? static_cast<uint8_t>(std::nearbyint(part * 255))
-                                      : options.grey16 == Grey16::HighByte ? static_cast<uint8_t>(deep >> 8)
-                                                                           : static_cast<uint8_t>(std::min(deep, 255));
+    byte_of[v] = n_channels != 1 || max_value <= 255  ? static_cast<uint8_t>(std::nearbyint(part * 255))
+                 : options.grey16 == Grey16::HighByte ? static_cast<uint8_t>(deep >> 8)
+                                                      : static_cast<uint8_t>(std::min(deep, 255));
   }
 
   const Bytes data = in.rest();
@@ -103,7 +102,7 @@ Image decode_pnm(Bytes file, const DecodeOptions& options) {
       const bool black = plain ? in.bit() : ((raw[y * row_bytes + x / 8] >> (7 - x % 8)) & 1) != 0;
       value = black ? 0 : 255;
     } else if (plain) {
-      value = byte_of[static_cast<size_t>(in.number(max_value, "sample"))];
+      value = byte_of[in.number(max_value, "sample")];
     } else {
       const unsigned sample = sample_bytes == 1 ? raw[i] : unsigned{raw[2 * i]} << 8 | raw[2 * i + 1];
       value = byte_of[std::min<size_t>(sample, static_cast<size_t>(max_value))];

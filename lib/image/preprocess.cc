@@ -324,7 +324,7 @@ void to_tensor(const Image& image, const Preprocess& p, std::span<float> out) {
   const Image fitted = as_it_is ? Image{} : fit(image, p);
   const Image& source = as_it_is ? image : fitted;
   if (as_it_is && p.height != 0) fit(image, p);
-  const auto n_channels = static_cast<size_t>(p.n_channels());
+  const size_t n_channels = p.n_channels();
   if (out.size() != source.rgb.size() / 3 * n_channels) {
     fail_internal("an image of ", source.rgb.size() / 3, " pixels into a slot of ", out.size());
   }

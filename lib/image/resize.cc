@@ -191,19 +191,19 @@ Weights resample::compute_weights(int in_size, int out_size, int out_begin, int 
   Weights result;
   result.taps = (widest + 3) / 4 * 4;
   result.weights.resize(windows.size() * static_cast<size_t>(result.taps));
-  std::vector<double> values(static_cast<size_t>(widest));
+  std::vector<double> values(widest);
   for (size_t i = 0; i < windows.size(); ++i) {
     const auto [first, n] = windows[i];
     const double centre = (out_begin + static_cast<int>(i) + 0.5) * scale;
     double sum = 0.0;
     for (int t = 0; t < n; ++t) {
-      values[static_cast<size_t>(t)] = row.value((t + first - centre + 0.5) * inverse_filter_scale);
-      sum += values[static_cast<size_t>(t)];
+      values[t] = row.value((t + first - centre + 0.5) * inverse_filter_scale);
+      sum += values[t];
     }
     const int moved_first = std::max(0, std::min(first, in_size - result.taps));
     int32_t* weights = result.weights.data() + i * static_cast<size_t>(result.taps) + (first - moved_first);
     for (int t = 0; t < n; ++t) {
-      double value = values[static_cast<size_t>(t)];
+      double value = values[t];
       if (sum != 0.0) value /= sum;
       value *= 1 << kFractionBits;
       weights[t] = static_cast<int32_t>(value < 0 ? value - 0.5 : value + 0.5);

@@ -21,7 +21,7 @@ std::optional<int64_t> common_first_extent(const std::vector<Type>& types) {
 // Fills in scale and zero point where every reader of the input dequantises it alike, per tensor.
 void find_quantization(const Graph& graph, ValueId input, InputSlot* slot) {
   const Uses uses(graph);
-  for (NodeId id : uses.readers[static_cast<size_t>(input)]) {
+  for (NodeId id : uses.readers[input]) {
     const Node& node = graph.node(id);
     const Tensor *scale = graph.constant(node.input(1)), *zero_point = graph.constant(node.input(2));
     if (node.op != "DequantizeLinear" || node.inputs[0] != input || scale == nullptr || scale->size() != 1) return;

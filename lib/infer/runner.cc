@@ -91,7 +91,7 @@ Runner::Runner(Session& session, const BatchPlan& plan, RunOptions options, stre
   for (const std::string& name : options_.outputs) {
     const auto it = std::find(names.begin(), names.end(), name);
     if (it == names.end()) fail_usage("--output ", name, ": the model's outputs are ", join(names));
-    outputs_.push_back(static_cast<size_t>(it - names.begin()));
+    outputs_.push_back(it - names.begin());
   }
 }
 
@@ -104,7 +104,7 @@ Tensor Runner::slice(const Tensor& value, size_t i) const {
   shape[0] = 1;
   Tensor part(value.dtype(), shape);
   if (value.dtype() == DType::String) {
-    const auto n = static_cast<size_t>(part.size());
+    const size_t n = part.size();
     std::copy_n(value.strings().begin() + static_cast<std::ptrdiff_t>(i * n), n, part.mutable_strings().begin());
   } else if (part.size_bytes() > 0) {
     std::memcpy(part.mutable_bytes(), value.bytes().data() + i * part.size_bytes(), part.size_bytes());
@@ -324,7 +324,7 @@ RunSummary Runner::run(SampleSource& source) {
         "--duration shares the time among the samples, and how many a stream holds is not known: use --iterations");
   // A stream's samples need no decoding, and a thread that waits for standard input could not be stopped.
   s.prefetch = std::make_unique<Prefetch>(source, s.count ? options_.decode_threads : 0,
-                                          static_cast<size_t>(plan_.batch + 2 * std::max(options_.decode_threads, 1)));
+                                          plan_.batch + 2 * std::max(options_.decode_threads, 1));
   s.start = Clock::now();
   const Clock::time_point begin = s.start;
   Batch batch;

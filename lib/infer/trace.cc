@@ -22,7 +22,7 @@ std::string permuted(const std::string& axes, const std::vector<int64_t>& perm) 
   std::string result;
   for (int64_t p : perm) {
     if (p < 0 || p >= static_cast<int64_t>(axes.size())) return "";
-    result += axes[static_cast<size_t>(p)];
+    result += axes[p];
   }
   return result;
 }
@@ -35,7 +35,7 @@ std::vector<int64_t> permutation(const Node& node, size_t rank) {
 
 class Axes {
  public:
-  explicit Axes(const Graph& graph) : graph_(graph), axes_(static_cast<size_t>(graph.value_count())) {}
+  explicit Axes(const Graph& graph) : graph_(graph), axes_(graph.value_count()) {}
 
   std::vector<std::string> find() {
     for (NodeId id : graph_.order()) seed(graph_.node(id));
@@ -55,14 +55,14 @@ class Axes {
   }
   bool set(ValueId id, const std::string& axes) {
     if (id == kNoValue || axes.empty() || rank(id) != axes.size()) return false;
-    std::string& known = axes_[static_cast<size_t>(id)];
+    std::string& known = axes_[id];
     if (!known.empty()) return false;
     known = axes;
     return true;
   }
   const std::string& get(ValueId id) const {
     static const std::string none;
-    return id == kNoValue ? none : axes_[static_cast<size_t>(id)];
+    return id == kNoValue ? none : axes_[id];
   }
 
   void seed(const Node& node) {
@@ -84,8 +84,7 @@ class Axes {
       if (!get(in).empty()) return set(out, permuted(get(in), perm));
       std::vector<int64_t> inverse(perm.size(), -1);
       for (size_t i = 0; i < perm.size(); ++i) {
-        if (perm[i] >= 0 && perm[i] < static_cast<int64_t>(perm.size()))
-          inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+        if (perm[i] >= 0 && perm[i] < static_cast<int64_t>(perm.size())) inverse[perm[i]] = static_cast<int64_t>(i);
       }
       return set(in, permuted(get(out), inverse));
     }
@@ -149,7 +148,7 @@ std::vector<stream::TensorRecord> trace_run(Session& session, const std::vector<
   session.trace(inputs, [&](const Graph& graph, ValueId id, const Tensor& tensor) {
     if (&graph != &session.graph()) return;  // a subgraph's own values
     const Value& value = graph.value(id);
-    const NodeId producer = uses.producer[static_cast<size_t>(id)];
+    const NodeId producer = uses.producer[id];
     const std::string node = producer < 0 ? "" : graph.node(producer).name;
     seen[value.name] = tensor;
     made_by[value.name] = node;
@@ -187,7 +186,7 @@ std::vector<stream::TensorRecord> trace_run(Session& session, const std::vector<
     stream::TensorRecord record;
     record.name = source.value(id).name;
     record.node = node;
-    record.axes = axes[static_cast<size_t>(id)];
+    record.axes = axes[id];
     record.role = source.is_input(id)    ? stream::Role::Input
                   : source.is_output(id) ? stream::Role::Output
                                          : stream::Role::Activation;

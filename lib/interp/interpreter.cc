@@ -42,8 +42,8 @@ class Run {
         captured_(captured),
         pool_(pool),
         iterations_(iterations),
-        values_(static_cast<size_t>(graph.value_count())),
-        remaining_(static_cast<size_t>(graph.value_count()), 0) {}
+        values_(graph.value_count()),
+        remaining_(graph.value_count(), 0) {}
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) {
     if (inputs.size() != graph_.inputs.size()) {
@@ -57,7 +57,7 @@ class Run {
       auto found = captured_.find(graph_.value(id).name);
       if (found == captured_.end())
         fail_malformed("subgraph reads '", graph_.value(id).name, "', which nothing around it makes");
-      values_[static_cast<size_t>(id)] = found->second;
+      values_[id] = found->second;
     }
     count_readers();
     for (NodeId id : graph_.order()) visit(graph_.node(id));
@@ -69,24 +69,23 @@ class Run {
  private:
   const Tensor& get(ValueId id) const {
     const Tensor* constant = graph_.constant(id);
-    const Tensor& value = values_[static_cast<size_t>(id)];
+    const Tensor& value = values_[id];
     return value.defined() || constant == nullptr ? value : *constant;
   }
 
   void set(ValueId id, Tensor tensor) {
     if (observe_) observe_(graph_, id, tensor);
-    values_[static_cast<size_t>(id)] = std::move(tensor);
+    values_[id] = std::move(tensor);
   }
 
   void count_readers() {
     for (NodeId id : graph_.order()) {
       for (ValueId value : graph_.node(id).inputs) {
-        if (value != kNoValue) ++remaining_[static_cast<size_t>(value)];
+        if (value != kNoValue) ++remaining_[value];
       }
-      for (ValueId value : captured_values(graph_, graph_.node(id)))
-        ++remaining_[static_cast<size_t>(value)];  // stay to the end
+      for (ValueId value : captured_values(graph_, graph_.node(id))) ++remaining_[value];  // stay to the end
     }
-    for (ValueId value : graph_.outputs) ++remaining_[static_cast<size_t>(value)];
+    for (ValueId value : graph_.outputs) ++remaining_[value];
   }
 
   void visit(const Node& node) {
@@ -106,7 +105,7 @@ class Run {
       if (node.outputs[i] != kNoValue) set(node.outputs[i], std::move(outputs[i]));
     }
     for (ValueId id : node.inputs) {
-      if (id != kNoValue && --remaining_[static_cast<size_t>(id)] == 0) values_[static_cast<size_t>(id)] = Tensor();
+      if (id != kNoValue && --remaining_[id] == 0) values_[id] = Tensor();
     }
   }
 

@@ -95,7 +95,7 @@ class MemoryFile {
         ::close(fd_);
         fail_environment("cannot write a memory file: ", std::strerror(errno));
       }
-      bytes = bytes.subspan(static_cast<size_t>(n));
+      bytes = bytes.subspan(n);
     }
   }
   ~MemoryFile() { ::close(fd_); }

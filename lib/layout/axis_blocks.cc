@@ -37,12 +37,12 @@ std::optional<std::vector<size_t>> block_order(const std::vector<std::vector<int
                                                size_t rank) {
   std::vector<size_t> of_axis(rank, sides.size()), result;
   for (size_t b = 0; b < sides.size(); ++b) {
-    for (int64_t axis : sides[b]) of_axis[static_cast<size_t>(axis)] = b;
+    for (int64_t axis : sides[b]) of_axis[axis] = b;
   }
   size_t next = 0;  // the axis of the last block that has to come now
   for (size_t i = 0; i < rank; ++i) {
     const int64_t axis = order.empty() ? static_cast<int64_t>(i) : order[i];
-    const size_t b = of_axis[static_cast<size_t>(axis)];
+    const size_t b = of_axis[axis];
     if (b == sides.size()) continue;
     if (result.empty() || next == sides[result.back()].size()) {
       result.push_back(b);
@@ -60,7 +60,7 @@ Permutation whole_order(const std::vector<std::vector<int64_t>>& sides, const st
                         size_t rank) {
   std::vector<bool> in_block(rank, false);
   for (const auto& side : sides) {
-    for (int64_t axis : side) in_block[static_cast<size_t>(axis)] = true;
+    for (int64_t axis : side) in_block[axis] = true;
   }
   Permutation result;
   const auto followers = [&](size_t from) {

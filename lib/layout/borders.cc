@@ -88,9 +88,9 @@ void take(Node& node, ValueId x, const Borders& borders) {
 std::optional<Borders> taken_by_readers(const Graph& graph, const Uses& uses, const Node& pad) {
   if (pad.op != "Pad" || graph.is_output(pad.outputs[0])) return std::nullopt;
   std::optional<Borders> borders = borders_of(graph, pad);
-  const NodeId maker = uses.producer[static_cast<size_t>(pad.inputs[0])];
+  const NodeId maker = uses.producer[pad.inputs[0]];
   if (borders && maker >= 0) borders->below = borders->value <= 0 && makes_no_negatives(graph, graph.node(maker));
-  const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(pad.outputs[0])];
+  const std::vector<NodeId>& readers = uses.readers[pad.outputs[0]];
   const bool taken = borders && std::all_of(readers.begin(), readers.end(), [&](NodeId r) {
                        return can_take(graph, graph.node(r), pad.outputs[0], *borders);
                      });
@@ -106,7 +106,7 @@ void fold_pads(Graph& graph) {
     const std::optional<Borders> borders = taken_by_readers(graph, uses, pad);
     if (!borders) continue;
     const ValueId x = pad.inputs[0];
-    for (NodeId reader : uses.readers[static_cast<size_t>(pad.outputs[0])]) take(graph.node(reader), x, *borders);
+    for (NodeId reader : uses.readers[pad.outputs[0]]) take(graph.node(reader), x, *borders);
     graph.remove_node(id);
   }
 }
@@ -118,7 +118,7 @@ std::vector<Patch> pads_into_readers(const Graph& graph) {
     const Node& pad = graph.node(id);
     const std::optional<Borders> borders = taken_by_readers(graph, uses, pad);
     if (!borders) continue;
-    for (NodeId reader : uses.readers[static_cast<size_t>(pad.outputs[0])]) {
+    for (NodeId reader : uses.readers[pad.outputs[0]]) {
       Node node = graph.node(reader);
       node.sources.clear();
       for (const Node* from : {&pad, &graph.node(reader)}) {

@@ -43,7 +43,7 @@ class ChannelsFirstMover {
     remove_dead_nodes(graph_);
     const Uses uses(graph_);
     for (ValueId v = 0; v < graph_.value_count(); ++v) {
-      if (uses.readers[static_cast<size_t>(v)].empty() && !graph_.is_output(v)) graph_.value(v).constant.reset();
+      if (uses.readers[v].empty() && !graph_.is_output(v)) graph_.value(v).constant.reset();
     }
     verify(graph_);
   }
@@ -130,7 +130,7 @@ class ChannelsFirstMover {
   void take_bias(NodeId id) {
     const ValueId y = graph_.node(id).outputs[0];
     const Uses uses(graph_);
-    const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(y)];
+    const std::vector<NodeId>& readers = uses.readers[y];
     if (readers.size() != 1 || graph_.is_output(y)) return;
     const Node& add = graph_.node(readers[0]);
     if (add.op != "Add" || !add.domain.empty() || add.inputs[0] == add.inputs[1]) return;

@@ -45,8 +45,7 @@ class ChannelsLastMover {
 
   ValueId permuted(ValueId v, const Permutation& perm) {
     Type type = graph_.value(v).type;
-    for (size_t i = 0; type.shape && i < perm.size(); ++i)
-      (*type.shape)[i] = (*graph_.value(v).type.shape)[static_cast<size_t>(perm[i])];
+    for (size_t i = 0; type.shape && i < perm.size(); ++i) (*type.shape)[i] = (*graph_.value(v).type.shape)[perm[i]];
     const ValueId made = graph_.add_value(graph_.unused_value_name(graph_.value(v).name + ".nhwc"), std::move(type));
     unnamed_.insert(made);
     return made;

@@ -15,8 +15,7 @@ namespace {
 // `tensor` with the elements along `axis` in another order: element i is the one that was at from[i].
 Tensor rearranged(const Tensor& tensor, size_t axis, const std::vector<int64_t>& from) {
   const std::vector<int64_t> stride = row_major_strides(tensor.shape());
-  return pick(tensor, tensor.shape(),
-              [&](size_t at, int64_t i) { return (at == axis ? from[static_cast<size_t>(i)] : i) * stride[at]; });
+  return pick(tensor, tensor.shape(), [&](size_t at, int64_t i) { return (at == axis ? from[i] : i) * stride[at]; });
 }
 
 class Folder {
@@ -26,10 +25,10 @@ class Folder {
   // Does the whole fold, or nothing. Constants in `touched` are left for another round; those that change join them.
   bool run(std::set<ValueId>* touched) {
     const Node& reshape = graph_.node(flatten_);
-    const NodeId before = uses_.producer[static_cast<size_t>(reshape.inputs[0])];
+    const NodeId before = uses_.producer[reshape.inputs[0]];
     if (before < 0 || graph_.node(before).op != "Transpose" || !graph_.node(before).domain.empty()) return false;
     const ValueId x = graph_.node(before).inputs[0], t = reshape.inputs[0];
-    if (uses_.readers[static_cast<size_t>(t)].size() != 1 || graph_.is_output(t)) return false;
+    if (uses_.readers[t].size() != 1 || graph_.is_output(t)) return false;
     if (!find_order(reshape, graph_.node(before).attribute_ints("perm")) || !follow(reshape.outputs[0])) return false;
     for (const auto& [v, axis] : constants_) {
       if (graph_.is_input(v) || graph_.is_output(v) || touched->count(v) != 0) return false;
@@ -67,20 +66,19 @@ class Folder {
     }
     // The strides of x's axes, of this block only, seen in the Transpose's order.
     std::vector<int64_t> axes = merged.in, strides(merged.in.size());
-    std::sort(axes.begin(), axes.end(),
-              [&](int64_t a, int64_t b) { return perm[static_cast<size_t>(a)] < perm[static_cast<size_t>(b)]; });
+    std::sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) { return perm[a] < perm[b]; });
     int64_t stride = 1;
     for (size_t i = axes.size(); i-- > 0;) {
-      const auto at = static_cast<size_t>(std::find(merged.in.begin(), merged.in.end(), axes[i]) - merged.in.begin());
+      const size_t at = std::find(merged.in.begin(), merged.in.end(), axes[i]) - merged.in.begin();
       strides[at] = stride;
       stride *= extents[at];
     }
-    from_.assign(static_cast<size_t>(element_count(extents)), 0);
+    from_.assign(element_count(extents), 0);
     std::vector<int64_t> index(extents.size(), 0);
     for (int64_t old = 0; old < element_count(extents); ++old) {
       int64_t now = 0;
       for (size_t i = 0; i < index.size(); ++i) now += index[i] * strides[i];
-      from_[static_cast<size_t>(now)] = old;
+      from_[now] = old;
       for (size_t i = index.size(); i-- > 0 && ++index[i] == extents[i];) index[i] = 0;
     }
     return true;
@@ -94,7 +92,7 @@ class Folder {
   // Everything that reads `v`, down to the dense layers; false where an order is seen.
   bool follow(ValueId v) {
     if (graph_.is_output(v) || ++followed_ > kMaxFollowed) return false;
-    const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+    const std::vector<NodeId>& readers = uses_.readers[v];
     return std::all_of(readers.begin(), readers.end(), [&](NodeId id) { return pass_through(id, v); });
   }
 
@@ -134,7 +132,7 @@ class Folder {
     if (gemm && flag_attribute(node, "transA")) return false;
     const size_t axis = gemm && flag_attribute(node, "transB") ? 1 : 0;
     if (graph_.constant(node.inputs[1]) != nullptr) return weight(id, 1, axis);
-    const NodeId made = uses_.producer[static_cast<size_t>(node.inputs[1])];  // or its dequantisation
+    const NodeId made = uses_.producer[node.inputs[1]];  // or its dequantisation
     if (made < 0 || graph_.node(made).op != "DequantizeLinear" || !graph_.node(made).domain.empty()) return false;
     const Node& dequantize = graph_.node(made);
     for (size_t i = 1; i < dequantize.inputs.size(); ++i) {
@@ -144,8 +142,7 @@ class Folder {
       if (along < 0) along += 2;
       if (graph_.constant(q) == nullptr || along == static_cast<int64_t>(axis)) return false;
     }
-    const bool alone = uses_.readers[static_cast<size_t>(dequantize.outputs[0])].size() == 1 &&
-                       !graph_.is_output(dequantize.outputs[0]);
+    const bool alone = uses_.readers[dequantize.outputs[0]].size() == 1 && !graph_.is_output(dequantize.outputs[0]);
     return alone && weight(made, 0, axis);
   }
 
@@ -171,7 +168,7 @@ class Folder {
     Tensor tensor = rearranged(*graph_.constant(v), axis, from_);
     const auto mine = std::count(constants_.begin(), constants_.end(), key);
     int64_t reads = 0;
-    for (NodeId id : uses_.readers[static_cast<size_t>(v)]) {
+    for (NodeId id : uses_.readers[v]) {
       const Node& node = graph_.node(id);
       reads += std::max<int64_t>(1, std::count(node.inputs.begin(), node.inputs.end(), v));
     }

@@ -42,12 +42,12 @@ class Lifter {
 
  private:
   NodeId only_reader(ValueId v) const {
-    const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+    const std::vector<NodeId>& readers = uses_.readers[v];
     return readers.size() == 1 && !graph_.is_output(v) ? readers[0] : -1;
   }
 
   const std::vector<Dim>* shape(ValueId v) const {
-    const Type& type = (*types_)[static_cast<size_t>(v)];
+    const Type& type = (*types_)[v];
     return type.shape ? &*type.shape : nullptr;
   }
 
@@ -142,7 +142,7 @@ class Lifter {
       const std::string name = graph_.value(gemm.inputs[1]).name;
       const ValueId turned =
           graph_.add_constant(graph_.unused_value_name(name), transposed(*graph_.constant(gemm.inputs[1]), {1, 0}));
-      if (uses_.readers[static_cast<size_t>(gemm.inputs[1])].size() == 1 && !graph_.is_output(gemm.inputs[1]))
+      if (uses_.readers[gemm.inputs[1]].size() == 1 && !graph_.is_output(gemm.inputs[1]))
         std::swap(graph_.value(turned).name, graph_.value(gemm.inputs[1]).name);
       graph_.node(product_).inputs[1] = turned;
     }

@@ -35,13 +35,13 @@ Permutation compose(const Permutation& p, const Permutation& q) {
   if (p.empty()) return q;
   if (q.empty()) return p;
   Permutation r;
-  for (int64_t i : q) r.push_back(p[static_cast<size_t>(i)]);
+  for (int64_t i : q) r.push_back(p[i]);
   return normal(std::move(r));
 }
 
 Permutation inverse(const Permutation& p) {
   Permutation r(p.size());
-  for (size_t i = 0; i < p.size(); ++i) r[static_cast<size_t>(p[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < p.size(); ++i) r[p[i]] = static_cast<int64_t>(i);
   return r;
 }
 
@@ -58,7 +58,7 @@ const OpDef* op_of(const Node& node) {
 
 Type permuted(const Type& type, const Permutation& p) {
   Type result = type;
-  for (size_t i = 0; i < p.size(); ++i) (*result.shape)[i] = (*type.shape)[static_cast<size_t>(p[i])];
+  for (size_t i = 0; i < p.size(); ++i) (*result.shape)[i] = (*type.shape)[p[i]];
   return result;
 }
 
@@ -107,21 +107,21 @@ class Settler {
       const Node& node = graph_.node(id);
       if (node.op != "Transpose" || !node.domain.empty() || rank(node.inputs[0]) < 0) continue;
       Permutation perm = node.attribute_ints("perm");
-      const auto n = static_cast<size_t>(rank(node.inputs[0]));
+      const size_t n = rank(node.inputs[0]);
       if (!node.has_attribute("perm")) {
         perm = full({}, n);
         std::reverse(perm.begin(), perm.end());
       }
       if (perm.size() != n) continue;
-      const View& x = views_[static_cast<size_t>(node.inputs[0])];
-      views_[static_cast<size_t>(node.outputs[0])] = {x.root, compose(x.perm, normal(std::move(perm)))};
+      const View& x = views_[node.inputs[0]];
+      views_[node.outputs[0]] = {x.root, compose(x.perm, normal(std::move(perm)))};
       transposes_.insert(id);
     }
     aliases_.resize(views_.size());
-    for (ValueId v = 0; v < graph_.value_count(); ++v) aliases_[static_cast<size_t>(view(v).root)].push_back(v);
+    for (ValueId v = 0; v < graph_.value_count(); ++v) aliases_[view(v).root].push_back(v);
   }
 
-  const View& view(ValueId v) const { return views_[static_cast<size_t>(v)]; }
+  const View& view(ValueId v) const { return views_[v]; }
   bool constant(ValueId v) const { return graph_.constant(view(v).root) != nullptr; }
 
   bool single(ValueId v) const {
@@ -200,8 +200,8 @@ class Settler {
     std::vector<ValueId> parent(views_.size());
     std::iota(parent.begin(), parent.end(), 0);
     const auto find = [&](ValueId v) {
-      while (parent[static_cast<size_t>(v)] != v) {
-        v = parent[static_cast<size_t>(v)] = parent[static_cast<size_t>(parent[static_cast<size_t>(v)])];
+      while (parent[v] != v) {
+        v = parent[v] = parent[parent[v]];
       }
       return v;
     };
@@ -229,12 +229,12 @@ class Settler {
           reshaped_[v].push_back(id);
           continue;
         }
-        (tied ? in_order_ : reshape && i == 0 ? flexible_ : opaque_)[static_cast<size_t>(v)] = true;
+        (tied ? in_order_ : reshape && i == 0 ? flexible_ : opaque_)[v] = true;
       }
       if (found == transparent_.end()) continue;
-      for (size_t i : t.inputs) parent[static_cast<size_t>(find(node.inputs[i]))] = find(t.any);
+      for (size_t i : t.inputs) parent[find(node.inputs[i])] = find(t.any);
       for (size_t i : t.outputs) {
-        parent[static_cast<size_t>(find(node.outputs[i]))] = find(t.any);
+        parent[find(node.outputs[i])] = find(t.any);
         made_in_order_.insert(node.outputs[i]);
       }
     }
@@ -246,10 +246,10 @@ class Settler {
       const ValueId top = find(t.any);
       const int n = index.try_emplace(top, static_cast<int>(groups_.size())).first->second;
       if (n == static_cast<int>(groups_.size())) groups_.emplace_back();
-      groups_[static_cast<size_t>(n)].nodes.push_back(id);
+      groups_[n].nodes.push_back(id);
       const auto enter = [&](ValueId v) {
-        int& g = group_[static_cast<size_t>(v)];
-        if (g < 0) groups_[static_cast<size_t>(n)].values.push_back(v);
+        int& g = group_[v];
+        if (g < 0) groups_[n].values.push_back(v);
         g = n;
       };
       for (size_t i : t.inputs) enter(node.inputs[i]);
@@ -267,9 +267,7 @@ class Settler {
 
   // --- the search ---
 
-  const Permutation& order_of(ValueId v) const {
-    return groups_[static_cast<size_t>(group_[static_cast<size_t>(v)])].perm;
-  }
+  const Permutation& order_of(ValueId v) const { return groups_[group_[v]].perm; }
 
   // The order of axes in which a root comes into being.
   Permutation made(ValueId root) const { return made_in_order_.count(root) != 0 ? order_of(root) : Permutation(); }
@@ -281,7 +279,7 @@ class Settler {
     if (!type.shape) return false;
     const auto order = [&](const Permutation& perm) {
       Permutation axes = full(perm, type.shape->size());
-      const auto single = [&](int64_t a) { return (*type.shape)[static_cast<size_t>(a)].size == 1; };
+      const auto single = [&](int64_t a) { return (*type.shape)[a].size == 1; };
       axes.erase(std::remove_if(axes.begin(), axes.end(), single), axes.end());
       return axes;
     };
@@ -292,8 +290,8 @@ class Settler {
   std::map<Permutation, bool> needs(ValueId root) const {
     std::map<Permutation, bool> result;
     const Permutation home = made(root);
-    for (ValueId v : aliases_[static_cast<size_t>(root)]) {
-      const auto at = static_cast<size_t>(v);
+    for (ValueId v : aliases_[root]) {
+      const size_t at = v;
       const Permutation& p = view(v).perm;
       if (opaque_[at] || pinned_.count(v) != 0 || (flexible_[at] && !alike(root, p, home)))
         result.try_emplace(p, false);
@@ -385,7 +383,7 @@ class Settler {
       }
       for (ValueId root : group.values) {
         if (made_in_order_.count(root) == 0) continue;
-        for (ValueId v : aliases_[static_cast<size_t>(root)]) {
+        for (ValueId v : aliases_[root]) {
           const auto reshapes = reshaped_.find(v);
           if (reshapes == reshaped_.end()) continue;
           const Permutation& own = view(v).perm;
@@ -399,7 +397,7 @@ class Settler {
     return plan;
   }
 
-  size_t group_of(ValueId v) const { return static_cast<size_t>(group_[static_cast<size_t>(v)]); }
+  size_t group_of(ValueId v) const { return static_cast<size_t>(group_[v]); }
 
   // Takes the orders of `plan` where that leaves fewer changes.
   bool gains(const std::map<size_t, Permutation>& plan) {
@@ -454,11 +452,10 @@ class Settler {
   // The value that holds a root as it is made: among those in that order, an output of the graph, else one whose name is
   // the model's.
   ValueId choose_home(ValueId root, const Permutation& home) {
-    if (graph_.is_input(root) || graph_.constant(root) != nullptr || uses_.producer[static_cast<size_t>(root)] < 0)
-      return root;
+    if (graph_.is_input(root) || graph_.constant(root) != nullptr || uses_.producer[root] < 0) return root;
     std::vector<ValueId> choice;
     if (home.empty() || pinned_.count(root) == 0) choice.push_back(root);
-    for (ValueId v : aliases_[static_cast<size_t>(root)]) {
+    for (ValueId v : aliases_[root]) {
       if (v != root && view(v).perm == home) choice.push_back(v);
     }
     const auto best = [&](const auto& wanted) {
@@ -495,7 +492,7 @@ class Settler {
     if (held != held_.end() && (wanted == kNoValue || wanted == held->second)) return held->second;
     if (wanted != kNoValue && taken_.count(wanted) != 0) return wanted;
     ValueId to = wanted;
-    for (ValueId v : aliases_[static_cast<size_t>(root)]) {
+    for (ValueId v : aliases_[root]) {
       if (to == kNoValue && view(v).perm == perm && taken_.count(v) == 0) to = v;
     }
     if (to == kNoValue) to = graph_.add_value(graph_.unused_value_name(graph_.value(from).name + ".reordered"));
@@ -551,7 +548,7 @@ class Settler {
     if (stays(node, blocks, q, seen)) return;
     std::vector<int64_t> extents;
     for (int64_t axis : full(q, blocks.out_rank)) {
-      const Dim& dim = (*graph_.value(node.outputs[0]).type.shape)[static_cast<size_t>(axis)];
+      const Dim& dim = (*graph_.value(node.outputs[0]).type.shape)[axis];
       extents.push_back(dim.fixed() ? dim.size : -1);
     }
     node.op = "Reshape";
@@ -569,7 +566,7 @@ class Settler {
     auto axis = node.attribute_int("axis", 1);
     if (axis < 0) axis += static_cast<int64_t>(blocks.in_rank);
     for (int64_t i = 0; i < axis; ++i) {
-      if (seen[static_cast<size_t>(i)] >= axis) return false;
+      if (seen[i] >= axis) return false;
     }
     return true;
   }
@@ -644,7 +641,7 @@ class Settler {
   void name() {
     for (const auto& [root, holder] : homes_) {
       if (named(holder) || graph_.is_output(holder)) continue;
-      for (ValueId v : aliases_[static_cast<size_t>(root)]) {
+      for (ValueId v : aliases_[root]) {
         if (v == holder || !named(v) || taken_.count(v) != 0 || pinned_.count(v) != 0) continue;
         std::swap(graph_.value(v).name, graph_.value(holder).name);
         break;
@@ -657,13 +654,12 @@ class Settler {
     const Uses uses(graph_);
     std::set<ValueId> given;
     for (const auto& [from, to] : reordered_) {
-      if (given.insert(from).second && uses.readers[static_cast<size_t>(from)].empty() && !graph_.is_output(from) &&
+      if (given.insert(from).second && uses.readers[from].empty() && !graph_.is_output(from) &&
           graph_.value(from).constant)
         std::swap(graph_.value(from).name, graph_.value(to).name);
     }
     for (ValueId v = 0; v < graph_.value_count(); ++v) {
-      if (graph_.value(v).constant && uses.readers[static_cast<size_t>(v)].empty() && !graph_.is_output(v))
-        graph_.value(v).constant.reset();
+      if (graph_.value(v).constant && uses.readers[v].empty() && !graph_.is_output(v)) graph_.value(v).constant.reset();
     }
   }
 
@@ -697,7 +693,7 @@ Tensor transposed(const Tensor& tensor, const Permutation& perm) {
   const std::vector<int64_t> stride = row_major_strides(tensor.shape());
   Shape shape;
   for (int64_t axis : perm) shape.push_back(tensor.dim(static_cast<int>(axis)));
-  return pick(tensor, shape, [&](size_t axis, int64_t i) { return i * stride[static_cast<size_t>(perm[axis])]; });
+  return pick(tensor, shape, [&](size_t axis, int64_t i) { return i * stride[perm[axis]]; });
 }
 
 void settle_transposes(Graph& graph, const std::set<ValueId>& unnamed) {

@@ -113,9 +113,9 @@ bool View::slice(const Graph& graph, const Node& node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
     if (steps[i] != 1 || axis < 0 || axis >= rank) return false;
-    const int64_t extent = shape[static_cast<size_t>(axis)];
+    const int64_t extent = shape[axis];
     const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + extent : v, 0, extent); };
-    if (!cut(static_cast<size_t>(axis), place(begins[i]), place(ends[i]))) return false;
+    if (!cut(axis, place(begins[i]), place(ends[i]))) return false;
   }
   return true;
 }
@@ -137,8 +137,8 @@ bool View::apply(const Graph& graph, const Node& node, ValueId output, const Typ
     const View before = *this;
     if (perm.size() != shape.size()) return false;
     for (size_t i = 0; i < perm.size(); ++i) {
-      shape[i] = before.shape[static_cast<size_t>(perm[i])];
-      strides[i] = before.strides[static_cast<size_t>(perm[i])];
+      shape[i] = before.shape[perm[i]];
+      strides[i] = before.strides[perm[i]];
     }
     return true;
   }
@@ -147,8 +147,8 @@ bool View::apply(const Graph& graph, const Node& node, ValueId output, const Typ
     if (axis < 0 || axis >= rank) return false;
     const Tensor& list = *graph.constant(node.inputs[1]);
     int64_t index = to_int64s(list)[0];
-    if (index < 0) index += shape[static_cast<size_t>(axis)];
-    if (!cut(static_cast<size_t>(axis), index, index + 1)) return false;
+    if (index < 0) index += shape[axis];
+    if (!cut(axis, index, index + 1)) return false;
     if (list.rank() == 1) return true;
     shape.erase(shape.begin() + axis);
     strides.erase(strides.begin() + axis);
@@ -159,16 +159,16 @@ bool View::apply(const Graph& graph, const Node& node, ValueId output, const Typ
     if (axis < 0 || axis >= rank) return false;
     int64_t begin = 0;
     for (ValueId v : node.outputs) {
-      if (v == kNoValue || !types[static_cast<size_t>(v)].fixed()) return false;
-      const Shape part = types[static_cast<size_t>(v)].fixed_shape();
+      if (v == kNoValue || !types[v].fixed()) return false;
+      const Shape part = types[v].fixed_shape();
       if (part.size() != shape.size()) return false;
-      const int64_t extent = part[static_cast<size_t>(axis)];
-      if (v == output) return cut(static_cast<size_t>(axis), begin, begin + extent);
+      const int64_t extent = part[axis];
+      if (v == output) return cut(axis, begin, begin + extent);
       begin += extent;
     }
     return false;
   }
-  const Type& type = types[static_cast<size_t>(output)];
+  const Type& type = types[output];
   return type.fixed() && reshape(type.fixed_shape());
 }
 

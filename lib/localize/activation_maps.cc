@@ -43,7 +43,7 @@ class Maker {
         columns_(std::min(p_.width, kMostMapExtent)) {}
 
   ActivationMaps make() const {
-    std::vector<double> squares(static_cast<size_t>(p_.n_channels), 0);
+    std::vector<double> squares(p_.n_channels, 0);
     for (size_t c = 0; c < squares.size(); ++c) {
       for (int64_t y = 0; y < p_.height; ++y) {
         for (int64_t x = 0; x < p_.width; ++x) {
@@ -62,9 +62,7 @@ class Maker {
   }
 
  private:
-  size_t at(int64_t c, int64_t y, int64_t x) const {
-    return static_cast<size_t>(c * p_.channel + y * p_.row + x * p_.column);
-  }
+  size_t at(int64_t c, int64_t y, int64_t x) const { return c * p_.channel + y * p_.row + x * p_.column; }
   // 0 where both are the same infinity, or NaN.
   double difference(size_t i) const {
     const double a = source_[i], b = target_[i];

@@ -44,8 +44,8 @@ std::vector<size_t> chain_of(const Side& side, const Uses& uses, size_t i) {
   if (!multiplies_weights(side.layers[i].op)) return chain;
   while (true) {
     const ValueId v = side.values[chain.back()];
-    if (v == kNoValue || side.graph.is_output(v) || uses.readers[static_cast<size_t>(v)].size() != 1) return chain;
-    const Node& reader = side.graph.node(uses.readers[static_cast<size_t>(v)][0]);
+    if (v == kNoValue || side.graph.is_output(v) || uses.readers[v].size() != 1) return chain;
+    const Node& reader = side.graph.node(uses.readers[v][0]);
     const bool alone = std::count(reader.inputs.begin(), reader.inputs.end(), v) == 1 &&
                        std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](ValueId in) {
                          return in == v || in == kNoValue || side.graph.constant(in) != nullptr;
@@ -73,7 +73,7 @@ void prepare(Side* side, const std::vector<stream::TensorRecord>& records) {
       print.take(*side->tensors.back());
     side->prints.push_back(print);
     const auto id = ids.find(layer.name);
-    side->makers.push_back(id == ids.end() ? -1 : uses.producer[static_cast<size_t>(id->second)]);
+    side->makers.push_back(id == ids.end() ? -1 : uses.producer[id->second]);
     side->values.push_back(id == ids.end() ? kNoValue : id->second);
     if (id != ids.end()) side->by_value[id->second] = i;
   }
@@ -260,7 +260,7 @@ class Alignment {
     const ValueId v = side.values[i];
     if (v == kNoValue) return ops;
     if (side.graph.is_output(v)) ops.insert("");
-    for (NodeId id : side.readers[static_cast<size_t>(v)]) ops.insert(side.graph.node(id).op);
+    for (NodeId id : side.readers[v]) ops.insert(side.graph.node(id).op);
     return ops;
   }
   static bool ends_chain(const Side& side, size_t i, const std::string& head) {
@@ -288,7 +288,7 @@ class Alignment {
                                                                     "Sigmoid", "HardSwish", "Tanh",      "Gelu"};
     const ValueId v = side.values[i];
     if (kActivations.count(op) == 0 || v == kNoValue || side.graph.is_output(v)) return kNoLayer;
-    const std::vector<NodeId>& readers = side.readers[static_cast<size_t>(v)];
+    const std::vector<NodeId>& readers = side.readers[v];
     if (readers.size() != 1 || side.graph.node(readers[0]).op != op || side.graph.node(readers[0]).input(0) != v)
       return kNoLayer;
     const auto made = side.by_value.find(side.graph.node(readers[0]).output(0));
@@ -446,7 +446,7 @@ class Alignment {
   static size_t read_instead(const Side& ours, const Side& theirs, size_t i) {
     size_t found = kNoLayer;
     if (ours.values[i] == kNoValue) return kNoLayer;
-    for (NodeId id : ours.readers[static_cast<size_t>(ours.values[i])]) {
+    for (NodeId id : ours.readers[ours.values[i]]) {
       const Node& reader = ours.graph.node(id);
       if (has_trait(reader, Trait::Commutes)) continue;
       const auto layer = ours.by_value.find(reader.output(0));
@@ -454,7 +454,7 @@ class Alignment {
       if (partner >= kNever || theirs.makers[partner] < 0) continue;
       const Node& other = theirs.graph.node(theirs.makers[partner]);
       const auto place = std::find(reader.inputs.begin(), reader.inputs.end(), ours.values[i]) - reader.inputs.begin();
-      const auto read = theirs.by_value.find(other.input(static_cast<size_t>(place)));
+      const auto read = theirs.by_value.find(other.input(place));
       if (other.op != reader.op || read == theirs.by_value.end() || (found != kNoLayer && found != read->second))
         return kNoLayer;
       found = read->second;

@@ -218,7 +218,7 @@ class BisectSearch {
     if (bad - good > 1) {
       UnfinishedSearch left = {of_source_, good, bad, total, {}};
       for (int64_t i = good; i < bad; ++i) {
-        const std::string& pass = whole.applied[static_cast<size_t>(i)].pass;
+        const std::string& pass = whole.applied[i].pass;
         if (left.passes.empty() || left.passes.back() != pass) left.passes.push_back(pass);
       }
       report_->unfinished.push_back(std::move(left));
@@ -226,7 +226,7 @@ class BisectSearch {
     }
     describe(whole, good, all, *left_out, &finding);
 
-    const std::string key = whole.applied[static_cast<size_t>(bad - 1)].key;
+    const std::string key = whole.applied[bad - 1].key;
     LeftOut one = *left_out, pass = *left_out;
     if (!one.rewrites.insert(key).second) return false;  // applied although it was left out: it has several forms
     pass.passes.insert(finding.pass);
@@ -247,7 +247,7 @@ class BisectSearch {
   // What rewrite number good + 1 is and does.
   void describe(const Rewritten& whole, int64_t good, const Worst& all, const LeftOut& left_out,
                 RewriteFinding* finding) {
-    const Rewritten::Applied& rewrite = whole.applied[static_cast<size_t>(good)];
+    const Rewritten::Applied& rewrite = whole.applied[good];
     finding->number = good + 1;
     finding->n_rewrites = static_cast<int64_t>(whole.applied.size());
     finding->pass = rewrite.pass;
@@ -363,8 +363,8 @@ class BisectSearch {
     std::set<int32_t> own;
     for (const Step& step : variant.steps) {
       if (step.node != error.node || step.kernel < 0 || !own.insert(step.kernel).second) continue;
-      finding.kernels.push_back(variant.kernels[static_cast<size_t>(step.kernel)].name);
-      finding.patterns.push_back(variant.kernels[static_cast<size_t>(step.kernel)].pattern);
+      finding.kernels.push_back(variant.kernels[step.kernel].name);
+      finding.patterns.push_back(variant.kernels[step.kernel].pattern);
     }
     std::set<NodeId> others;
     for (const Step& step : variant.steps) {

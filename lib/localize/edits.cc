@@ -15,7 +15,7 @@ namespace {
 
 NodeId maker_of(const Graph& graph, const Uses& uses, const std::string& value, const char* side) {
   const ValueId v = graph.find_value(value);
-  const NodeId maker = v == kNoValue ? -1 : uses.producer[static_cast<size_t>(v)];
+  const NodeId maker = v == kNoValue ? -1 : uses.producer[v];
   if (maker < 0)
     fail_usage("no layer of the ", side, " makes '", plain(value), "': are these the edits of these two models?");
   return maker;
@@ -44,7 +44,7 @@ std::optional<Place> place_behind(const Graph& graph, const Uses& uses, NodeId n
   for (int steps = 0; steps < 4; ++steps) {
     const ValueId v = graph.node(place.node).input(place.input);
     if (v == kNoValue || graph.constant(v) != nullptr) return place;
-    const NodeId maker = uses.producer[static_cast<size_t>(v)];
+    const NodeId maker = uses.producer[v];
     if (maker < 0) return std::nullopt;
     const Node& made = graph.node(maker);
     if (made.op == "DequantizeLinear") {
@@ -72,7 +72,7 @@ Tensor quantized_as(const Tensor& numbers, const Place& place, DType dtype) {
     fail_unsupported("its scales are of other channels");
   if (zeros.size() > 1 && zeros.size() != scales.size())
     fail_unsupported("its zero points are of other channels than its scales");
-  const int64_t step = scales.size() > 1 ? row_major_strides(numbers.shape())[static_cast<size_t>(axis)] : 1;
+  const int64_t step = scales.size() > 1 ? row_major_strides(numbers.shape())[axis] : 1;
   const int bits = dtype_bits(dtype);
   const bool sign = dtype_class(dtype) == DTypeClass::Signed;
   const double low = sign ? -std::ldexp(1.0, bits - 1) : 0, high = std::ldexp(1.0, sign ? bits - 1 : bits) - 1;
@@ -222,7 +222,7 @@ void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
   const ValueId end = value_of(source, edit.output.source, "source"),
                 made = value_of(target, edit.output.target, "target");
   // What made it makes something else from now on.
-  const NodeId old = Uses(target).producer[static_cast<size_t>(made)];
+  const NodeId old = Uses(target).producer[made];
   if (old < 0) fail_unsupported("'", plain(edit.output.target), "' is made by no layer");
   for (ValueId& v : target.node(old).outputs) {
     if (v == made) v = target.add_value(target.unused_value_name(edit.output.target + "_before"));
@@ -233,7 +233,7 @@ void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
     const ValueId v = waiting.back();
     waiting.pop_back();
     if (v == kNoValue || source.constant(v) != nullptr || partner.count(v) != 0) continue;
-    const NodeId maker = uses.producer[static_cast<size_t>(v)];
+    const NodeId maker = uses.producer[v];
     if (maker < 0) fail_unsupported("'", plain(source.value(v).name), "' of the source has no partner in the target");
     if (!wanted.insert(maker).second) continue;
     const Node& node = source.node(maker);
@@ -280,7 +280,7 @@ void skip_layers(const Edit& edit, Graph& target) {
     for (ValueId& v : target.node(id).inputs) v = v == left_out ? instead : v;
   }
   if (!target.is_output(left_out)) return;
-  const NodeId maker = Uses(target).producer[static_cast<size_t>(left_out)];
+  const NodeId maker = Uses(target).producer[left_out];
   if (maker < 0) fail_unsupported("'", plain(edit.target), "' is made by no layer");
   for (ValueId& v : target.node(maker).outputs) {
     if (v == left_out) v = target.add_value(target.unused_value_name(edit.target + "_before"));
@@ -313,7 +313,7 @@ void set_classes(const Edit& edit, Graph& target) {
       fail_unsupported("a subgraph reads the first output");
   }
   const ValueId output = target.outputs[0];
-  const NodeId maker = Uses(target).producer[static_cast<size_t>(output)];
+  const NodeId maker = Uses(target).producer[output];
   if (maker < 0) fail_unsupported("the target's first output is made by no layer");
   const ValueId before = target.add_value(target.unused_value_name(target.value(output).name + "_classes"));
   for (NodeId id : target.order()) {
@@ -350,7 +350,7 @@ bool same_extents(const Shape& a, const Shape& b) {
 ValueId constant_behind(const Graph& graph, const Uses& uses, ValueId value) {
   for (int steps = 0; value != kNoValue && steps < 4; ++steps) {
     if (graph.constant(value) != nullptr) return value;
-    const NodeId maker = uses.producer[static_cast<size_t>(value)];
+    const NodeId maker = uses.producer[value];
     if (maker < 0 || (graph.node(maker).op != "Identity" && graph.node(maker).op != "Cast")) return kNoValue;
     value = graph.node(maker).input(0);
   }

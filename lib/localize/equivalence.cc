@@ -27,7 +27,7 @@ Tensor other_numbers(const Tensor& tensor, NumberKind probe, uint64_t seed) {
   float* values = random.mutable_data<float>();
   const int rank = tensor.rank();
   const int axis = probe == NumberKind::ByChannel ? 1 : rank - 1;
-  const int64_t step = axis < rank && axis >= 0 ? row_major_strides(tensor.shape())[static_cast<size_t>(axis)] : 1;
+  const int64_t step = axis < rank && axis >= 0 ? row_major_strides(tensor.shape())[axis] : 1;
   for (int64_t i = 0; i < random.size(); ++i) {
     if (probe == NumberKind::Negative) values[i] = -std::abs(values[i]);
     if (probe >= NumberKind::ByChannel && rank >= 3) values[i] = values[i / step % tensor.dim(axis) * step];

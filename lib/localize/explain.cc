@@ -24,10 +24,10 @@ void OwnErrors::explain_left_out(size_t joint, const Uses& uses, const NamedTens
     Graph without = source_;
     if (out == a[joint]) {
       const auto known = std::find(a.begin(), a.end(), in);
-      if (known != a.end()) return convert(feed(static_cast<size_t>(known - a.begin()), values, true), DType::Float64);
+      if (known != a.end()) return convert(feed(known - a.begin(), values, true), DType::Float64);
       changed[joint] = in;
     } else {
-      for (NodeId reader : uses.readers[static_cast<size_t>(out)]) {
+      for (NodeId reader : uses.readers[out]) {
         std::vector<ValueId>& inputs = without.node(reader).inputs;
         std::replace(inputs.begin(), inputs.end(), out, in);
       }
@@ -52,7 +52,7 @@ void OwnErrors::explain_left_out(size_t joint, const Uses& uses, const NamedTens
     if (in == kNoValue || in == out || source_.constant(in) != nullptr || !r.left_out.empty() ||
         !(source_.value(in).type == source_.value(out).type) || !may_try() || !equals_without(out, in))
       return;
-    r.left_out = uses.readers[static_cast<size_t>(out)];
+    r.left_out = uses.readers[out];
     r.missing = missing ? id : -1;
     if (missing || r.left_out.empty()) r.left_out.insert(r.left_out.begin(), id);
   };
@@ -61,7 +61,7 @@ void OwnErrors::explain_left_out(size_t joint, const Uses& uses, const NamedTens
   std::rotate(nodes.begin(), nodes.begin() + 1, nodes.end());
   for (NodeId id : nodes) {
     const ValueId out = source_.node(id).output(0);
-    if (out == kNoValue || !from_input_source_[static_cast<size_t>(out)]) continue;
+    if (out == kNoValue || !from_input_source_[out]) continue;
     for (ValueId in : source_.node(id).inputs) try_without(id, in, true);
     for (size_t from : r.target.inputs) try_without(id, results_[from].joint.source, false);
   }

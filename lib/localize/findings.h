@@ -22,7 +22,7 @@ struct Finding {
   std::string sure;           // "certain", "likely"; "latent": right on all samples, see OwnError::latent
   int64_t n_samples = 0, n_differing = 0;
   bool behind_another = false;  // it reads what another finding makes
-  static constexpr size_t kNoOwn = static_cast<size_t>(-1);
+  static constexpr size_t kNoOwn = -1;
   std::optional<size_t> quantised;  // of QuantisedVerdict::faults; `own` is kNoOwn where no own error is of it
 };
 

@@ -14,16 +14,16 @@ namespace {
 // Values of a graph while it runs, each held until its last reader is done.
 class Values {
  public:
-  explicit Values(const Graph& graph) : graph_(graph), held_(static_cast<size_t>(graph.value_count())) {
+  explicit Values(const Graph& graph) : graph_(graph), held_(graph.value_count()) {
     readers_.resize(held_.size(), 0);
     for (NodeId id : graph.order()) {
-      for (ValueId v : read_by(id)) ++readers_[static_cast<size_t>(v)];
+      for (ValueId v : read_by(id)) ++readers_[v];
     }
-    for (ValueId v : graph.outputs) ++readers_[static_cast<size_t>(v)];
+    for (ValueId v : graph.outputs) ++readers_[v];
   }
-  void set(ValueId id, const Tensor& tensor) { held_[static_cast<size_t>(id)] = tensor; }
+  void set(ValueId id, const Tensor& tensor) { held_[id] = tensor; }
   const Tensor& get(ValueId id) const {
-    const Tensor& held = held_[static_cast<size_t>(id)];
+    const Tensor& held = held_[id];
     const Tensor* constant = graph_.constant(id);
     return held.defined() || constant == nullptr ? held : *constant;
   }
@@ -38,7 +38,7 @@ class Values {
   // After node `id` is done.
   void release(NodeId id) {
     for (ValueId v : read_by(id)) {
-      if (--readers_[static_cast<size_t>(v)] == 0) held_[static_cast<size_t>(v)] = Tensor();
+      if (--readers_[v] == 0) held_[v] = Tensor();
     }
   }
 
@@ -74,7 +74,7 @@ std::pair<double, double> range_of(DType dtype) {
   return {sign ? -std::ldexp(1.0, bits - 1) : 0, std::ldexp(1.0, sign ? bits - 1 : bits) - 1};
 }
 
-double element(const Tensor& tensor, int64_t i) { return i < 0 ? 0 : to_doubles(tensor)[static_cast<size_t>(i)]; }
+double element(const Tensor& tensor, int64_t i) { return i < 0 ? 0 : to_doubles(tensor)[i]; }
 
 }  // namespace
 
@@ -92,7 +92,7 @@ std::vector<KernelError> kernel_errors(Session& session, const Graph& graph, con
   session.trace(inputs, [&](const Graph& shown, ValueId id, const Tensor& tensor) {
     if (&shown != own) return;  // a subgraph's own values
     values.set(id, tensor);
-    const NodeId node_id = uses.producer[static_cast<size_t>(id)];
+    const NodeId node_id = uses.producer[id];
     if (node_id < 0) return;
     const Node& node = graph.node(node_id);
     if (waiting.count(node_id) == 0) {

@@ -12,8 +12,7 @@ namespace {
 // In a random order (Fisher, Yates, in Durstenfeld's form), the generator's numbers taken as they are, since the standard leaves open how
 // its distributions use them.
 void shuffle(std::vector<size_t>* samples, std::mt19937_64* random) {
-  for (size_t left = samples->size(); left > 1; --left)
-    std::swap((*samples)[left - 1], (*samples)[static_cast<size_t>((*random)() % left)]);
+  for (size_t left = samples->size(); left > 1; --left) std::swap((*samples)[left - 1], (*samples)[(*random)() % left]);
 }
 
 std::vector<size_t> part(const std::vector<size_t>& samples, int64_t which, int64_t n) {
@@ -46,7 +45,7 @@ std::optional<metrics::RankTest> test_by_label(const SampleErrors& errors, const
   std::vector<int64_t> same, other;
   for (const auto& [sample, error] : errors) {
     const auto rank = std::lower_bound(sorted.begin(), sorted.end(), error) - sorted.begin();
-    (differs[static_cast<size_t>(sample)] ? other : same).push_back(rank);
+    (differs[sample] ? other : same).push_back(rank);
   }
   std::sort(same.begin(), same.end());
   std::sort(other.begin(), other.end());
@@ -78,7 +77,7 @@ LabelRanking rank_by_labels(const std::vector<const SampleErrors*>& layers, cons
     for (size_t i = 0; i < layers.size(); ++i) {
       SampleErrors drawn;
       for (const auto& error : *layers[i]) {
-        const auto sample = static_cast<size_t>(error.first);
+        const size_t sample = error.first;
         const std::vector<size_t>& from = differs[sample] ? draw.different : draw.equal;
         if (std::binary_search(from.begin(), from.end(), sample)) drawn.push_back(error);
       }

@@ -32,7 +32,7 @@ bool is_bounded(const Graph& graph, const Uses& uses, ValueId v) {
                                "Unsqueeze",   "Identity",          "ReduceMean", "Dropout"};
   static const Ops kJoining = {"Add", "Mul", "Sum", "Concat", "Max", "Min"};
   while (v != kNoValue) {
-    const NodeId maker = uses.producer[static_cast<size_t>(v)];
+    const NodeId maker = uses.producer[v];
     if (maker < 0) return false;
     if (kBounded.count(graph.node(maker).op) != 0) return true;
     if (kJoining.count(graph.node(maker).op) != 0) {

@@ -40,11 +40,11 @@ void put_parameters(const std::optional<Moments>& moments, Row* row) {
 Moments parameters_of(const Graph& graph, const Uses& uses, const std::string& value) {
   Moments moments;
   const ValueId id = graph.find_value(value);
-  const NodeId maker = id == kNoValue ? -1 : uses.producer[static_cast<size_t>(id)];
+  const NodeId maker = id == kNoValue ? -1 : uses.producer[id];
   if (maker < 0 || graph.node(maker).op == "QuantizeLinear" || graph.node(maker).op == "DequantizeLinear") return {};
   for (ValueId v : graph.node(maker).inputs) {
     if (v == kNoValue) continue;
-    const NodeId before = uses.producer[static_cast<size_t>(v)];
+    const NodeId before = uses.producer[v];
     if (before >= 0 && graph.node(before).op == "DequantizeLinear") {
       const Tensor made = dequantized(graph, uses, before);
       if (made.defined()) moments.add(made);

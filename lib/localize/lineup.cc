@@ -175,7 +175,7 @@ std::vector<Layer> layers_of(const std::vector<stream::TensorRecord>& records, c
     const ValueId id = graph->find_value(layer.name);
     if (id == kNoValue) continue;
     layer.aliases = graph->value(id).aliases;
-    const NodeId producer = uses.producer[static_cast<size_t>(id)];
+    const NodeId producer = uses.producer[id];
     if (producer < 0) continue;
     const Node& node = graph->node(producer);
     layer.node = node.name;

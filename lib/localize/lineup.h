@@ -39,7 +39,7 @@ std::vector<AxisOrder> axis_orders(const Shape& wanted, const Shape& shape);
 // `tensor` in the axis order and with the shape `wanted`.
 Tensor reordered(const Tensor& tensor, const AxisOrder& order, const Shape& wanted);
 
-inline constexpr size_t kNoLayer = static_cast<size_t>(-1);
+inline constexpr size_t kNoLayer = -1;
 
 struct LayerPair {
   enum class By : uint8_t { Name, Place, Order, Values, Parameters, Wiring, Given };

@@ -91,16 +91,14 @@ void Localizer::add(const Records& source, Records target, const std::string& na
   std::vector<char> labels(sums_.size(), 0);    // of an output that was compared: 1 the same, 2 others
   std::vector<char> diverges(sums_.size(), 0);  // of what show_first() asks for
   const auto compare_one = [&](int64_t i) {
-    Sum& sum = sums_[static_cast<size_t>(i)];
+    Sum& sum = sums_[i];
     const auto a = left.find(source_[sum.pair.source].name), b = right.find(target_[sum.pair.target].name);
     if (a == left.end() || b == right.end()) return;
     const Tensor &ours = a->second->tensor, &theirs = b->second->tensor;
     const std::optional<Distance> d = compare_pair(&sum, ours, theirs);
     if (!d) return;
-    if (shown_tolerance_ && d->max_abs > shown_tolerance_->atol + shown_tolerance_->rtol * d->largest)
-      diverges[static_cast<size_t>(i)] = 1;
-    if (source_[sum.pair.source].role == stream::Role::Output)
-      labels[static_cast<size_t>(i)] = top_label(ours) == top_label(theirs) ? 1 : 2;
+    if (shown_tolerance_ && d->max_abs > shown_tolerance_->atol + shown_tolerance_->rtol * d->largest) diverges[i] = 1;
+    if (source_[sum.pair.source].role == stream::Role::Output) labels[i] = top_label(ours) == top_label(theirs) ? 1 : 2;
     sum.result.recomputed = sum.result.recomputed || a->second->recomputed || b->second->recomputed;
   };
   if (pool_ != nullptr) {
@@ -169,7 +167,7 @@ void Localizer::find_inputs(const std::vector<LayerResult>& layers, size_t layer
     const auto at = std::lower_bound(layers.begin(), layers.end(), next,
                                      [](const LayerResult& r, size_t i) { return r.source < i; });
     if (at != layers.end() && at->source == next) {
-      found->push_back(static_cast<size_t>(at - layers.begin()));
+      found->push_back(at - layers.begin());
     } else {
       open.insert(open.end(), source_[next].inputs.begin(), source_[next].inputs.end());
     }
@@ -227,7 +225,7 @@ void Localizer::show_samples(LocalizeReport* report) const {
   for (LayerResult& layer : report->layers) {
     layer.sample_errors.resize(n_shown);
     for (const auto& [sample, error] : sum_of(layer).errors) {
-      const size_t place = places[static_cast<size_t>(sample)];
+      const size_t place = places[sample];
       if (place < n_shown) layer.sample_errors[place] = error;
     }
   }

@@ -112,8 +112,7 @@ void OwnErrors::narrow(const NamedTensors& values) {
     size_t trials = 0;
     for (const InnerPair& pair : inner_pairs(source_, r.source, target_, r.target)) {
       if (pair.source == kNoValue || pair.target == kNoValue || used_source.count(pair.source) != 0 ||
-          used_target.count(pair.target) != 0 || !from_input_source_[static_cast<size_t>(pair.source)] ||
-          !from_input_target_[static_cast<size_t>(pair.target)])
+          used_target.count(pair.target) != 0 || !from_input_source_[pair.source] || !from_input_target_[pair.target])
         continue;
       bool taken = false;
       for (const Joint& between : joints_between(pair.source, pair.target, values)) {

@@ -59,7 +59,7 @@ void count_not_finite(const Tensor& tensor, NotFiniteOrigin* origin) {
 
 std::string parameter_not_finite(const Graph& graph, const Uses& uses, const std::string& value) {
   const ValueId id = graph.find_value(value);
-  const NodeId maker = id == kNoValue ? -1 : uses.producer[static_cast<size_t>(id)];
+  const NodeId maker = id == kNoValue ? -1 : uses.producer[id];
   if (maker < 0) return "";
   for (ValueId v : graph.node(maker).inputs) {
     const ValueId known = v == kNoValue ? kNoValue : constant_behind(graph, uses, v);
@@ -81,7 +81,7 @@ void NotFinite::add(const std::vector<Layer>& layers, const std::vector<stream::
   }
   std::vector<char> bad(layers.size(), 0);
   const auto look = [&](int64_t i) {
-    const auto at = static_cast<size_t>(i);
+    const size_t at = i;
     bad[at] = held[at] != nullptr && !is_finite(*held[at]) ? 1 : 0;
   };
   const auto n = static_cast<int64_t>(layers.size());

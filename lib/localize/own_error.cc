@@ -20,16 +20,15 @@ constexpr double kSameValue = 1e-5;
 
 // Values that an input has part in.
 std::vector<bool> from_inputs(const Graph& graph) {
-  std::vector<bool> from(static_cast<size_t>(graph.value_count()), false);
-  for (ValueId v : graph.inputs) from[static_cast<size_t>(v)] = true;
+  std::vector<bool> from(graph.value_count(), false);
+  for (ValueId v : graph.inputs) from[v] = true;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     std::vector<ValueId> reads = node.inputs;
     for (ValueId v : captured_values(graph, node)) reads.push_back(v);
-    const bool reached = std::any_of(reads.begin(), reads.end(),
-                                     [&](ValueId v) { return v != kNoValue && from[static_cast<size_t>(v)]; });
+    const bool reached = std::any_of(reads.begin(), reads.end(), [&](ValueId v) { return v != kNoValue && from[v]; });
     for (ValueId v : node.outputs) {
-      if (v != kNoValue) from[static_cast<size_t>(v)] = reached;
+      if (v != kNoValue) from[v] = reached;
     }
   }
   return from;
@@ -71,9 +70,7 @@ OwnErrors::OwnErrors(const Graph& source, const Graph& target, OwnErrorOptions o
 
 void OwnErrors::line_up(const std::vector<Joint>& joints, const std::vector<LayerPair::By>& by) {
   for (size_t i = 0; i < joints.size(); ++i) {
-    if (!from_input_source_[static_cast<size_t>(joints[i].source)] ||
-        !from_input_target_[static_cast<size_t>(joints[i].target)])
-      continue;
+    if (!from_input_source_[joints[i].source] || !from_input_target_[joints[i].target]) continue;
     OwnError result;
     result.joint = joints[i];
     result.by = by[i];
@@ -456,7 +453,7 @@ bool OwnErrors::join(const NamedTensors& values) {
     }
     for (NodeId sn : r.source.nodes) {
       for (ValueId s : source_.node(sn).outputs) {
-        if (s == kNoValue || used_source.count(s) != 0 || !from_input_source_[static_cast<size_t>(s)]) continue;
+        if (s == kNoValue || used_source.count(s) != 0 || !from_input_source_[s]) continue;
         const auto ours = values.find(source_.value(s).name);
         if (ours == values.end() || !is_float(ours->second.dtype()) || ours->second.size() < 2) continue;
         std::optional<Joint> best;
@@ -540,7 +537,7 @@ void OwnErrors::settle(const NamedTensors& values) {
     if (!orders.empty() && r.joint.fits && std::find(orders.begin(), orders.end(), r.joint.order) == orders.end())
       r.joint.order = orders.front();
   }
-  each(static_cast<int64_t>(results_.size()), [&](int64_t j) { measure_alone(static_cast<size_t>(j), values, true); });
+  each(static_cast<int64_t>(results_.size()), [&](int64_t j) { measure_alone(j, values, true); });
   doubt_order(values);
   most_flops_ = flops_ + options_.refine_flops;
   for (int round = 0; round < 3; ++round) {
@@ -560,7 +557,7 @@ void OwnErrors::settle(const NamedTensors& values) {
 }
 
 bool OwnErrors::holds(ValueId source, ValueId target) const {
-  if (!from_input_source_[static_cast<size_t>(source)] || !from_input_target_[static_cast<size_t>(target)]) return true;
+  if (!from_input_source_[source] || !from_input_target_[target]) return true;
   for (size_t j = 0; j < results_.size(); ++j) {
     if (active_[j] && results_[j].joint.source == source && results_[j].joint.target == target) return true;
   }
@@ -596,7 +593,7 @@ Isolated OwnErrors::isolate(const Graph& target, size_t joint, size_t kept) cons
       const auto at = std::find(own.inputs.begin(), own.inputs.end(), j);
       const std::string& name = graph.value(its_ends[j]).name;
       inputs.push_back(at == own.inputs.end() ? own.graph.add_value(own.graph.unused_value_name(name), types.at(j))
-                                              : own.graph.inputs[static_cast<size_t>(at - own.inputs.begin())]);
+                                              : own.graph.inputs[at - own.inputs.begin()]);
     }
     own.graph.inputs = std::move(inputs);
     return std::move(own.graph);
@@ -659,7 +656,7 @@ void OwnErrors::add(const NamedTensors& values) {
   };
   const auto wrong_before = n_wrong();
   each(static_cast<int64_t>(results_.size()), [&](int64_t i) {
-    const auto j = static_cast<size_t>(i);
+    const size_t j = i;
     OwnError& r = results_[j];
     if (!active_[j] || r.target.nodes.empty()) return;
     const bool differs = r.verdict == OwnError::Verdict::Fails || !r.source_shape.empty();

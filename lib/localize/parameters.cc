@@ -40,7 +40,7 @@ Tensor reversed(const Tensor& tensor, const std::vector<size_t>& axes) {
 // Shapes are equal here.
 std::string relation_of_elements(const Tensor& source, const Tensor& target, const ParameterTolerance& tolerance) {
   if (within(compare(source, target), tolerance)) return "same";
-  const auto rank = static_cast<size_t>(source.rank());
+  const size_t rank = source.rank();
   if (rank >= 3) {
     std::vector<size_t> spatial(rank - 2);
     std::iota(spatial.begin(), spatial.end(), size_t{2});
@@ -81,7 +81,7 @@ std::string parameter_relation(const Tensor& source, const Tensor& target, const
     found = relation_of_elements(source, target, tolerance);
     if (found != "different") return found == "same" ? "" : found;
   }
-  std::vector<size_t> order(static_cast<size_t>(rank));
+  std::vector<size_t> order(rank);
   std::iota(order.begin(), order.end(), size_t{0});
   while (std::next_permutation(order.begin(), order.end())) {
     bool fits = true;
@@ -101,7 +101,7 @@ std::vector<ParameterDifference> compare_parameters(const Graph& source, const s
   const Uses source_uses(source), target_uses(target);
   const auto producer = [](const Graph& graph, const Uses& uses, const std::string& value) -> NodeId {
     const ValueId id = graph.find_value(value);
-    return id == kNoValue ? -1 : uses.producer[static_cast<size_t>(id)];
+    return id == kNoValue ? -1 : uses.producer[id];
   };
   std::vector<ParameterDifference> out;
   std::set<NodeId> seen;

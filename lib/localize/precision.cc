@@ -101,12 +101,12 @@ class Judge {
     layers_ = computing_layers(graph_);
     std::erase_if(layers_, [](const ComputingLayer& layer) { return layer.outputs.empty(); });
     if (layers_.empty()) fail_unsupported("the model has no layer that computes in float32");
-    layer_of_.assign(static_cast<size_t>(graph_.node_slots()), -1);
-    reads_.resize(static_cast<size_t>(graph_.value_count()), 0);
+    layer_of_.assign(graph_.node_slots(), -1);
+    reads_.resize(graph_.value_count(), 0);
     results_.resize(layers_.size());
     for (size_t l = 0; l < layers_.size(); ++l) {
-      for (NodeId id : layers_[l].nodes) layer_of_[static_cast<size_t>(id)] = static_cast<int64_t>(l);
-      for (ValueId v : layers_[l].inputs) ++reads_[static_cast<size_t>(v)];
+      for (NodeId id : layers_[l].nodes) layer_of_[id] = static_cast<int64_t>(l);
+      for (ValueId v : layers_[l].inputs) ++reads_[v];
       made_.insert(layers_[l].outputs.begin(), layers_[l].outputs.end());
       last_[layers_[l].outputs.back()] = l;
     }
@@ -159,7 +159,7 @@ class Judge {
   template <class Body>
   void each_sample(const Deadline& deadline, Body&& body) {
     share_out(pool_, static_cast<int64_t>(ran_.size()), [&](int64_t i) {
-      const size_t s = ran_[static_cast<size_t>(i)];
+      const size_t s = ran_[i];
       std::unique_ptr<Session> session;
       {
         std::lock_guard lock(mutex_);
@@ -184,8 +184,8 @@ class Judge {
 
   void describe_layers() {
     share_out(pool_, static_cast<int64_t>(layers_.size()), [&](int64_t i) {
-      const ComputingLayer& layer = layers_[static_cast<size_t>(i)];
-      PrecisionLayer& result = results_[static_cast<size_t>(i)];
+      const ComputingLayer& layer = layers_[i];
+      PrecisionLayer& result = results_[i];
       result.value = graph_.value(layer.outputs.back()).name;
       for (NodeId id : layer.nodes) {
         const Node& node = graph_.node(id);
@@ -233,7 +233,7 @@ class Judge {
     outputs_[s] = session.trace(samples_[s].inputs, [&](const Graph& of, ValueId id, const Tensor& tensor) {
       if (&of != &shown || !is_float32(tensor)) return;
       const ValueId v = own_id(shown, id);
-      if (v != kNoValue && (reads_[static_cast<size_t>(v)] > 0 || made_.count(v) != 0)) ranges[v].add(tensor);
+      if (v != kNoValue && (reads_[v] > 0 || made_.count(v) != 0)) ranges[v].add(tensor);
     });
     std::lock_guard lock(mutex_);
     for (const auto& [v, range] : ranges) ranges_[v].add(range);
@@ -249,7 +249,7 @@ class Judge {
   // What a node of a layer makes of its inputs, as they are read by it, with the layer rounded.
   std::vector<Tensor> rounded_node(NodeId id, const std::function<const Tensor&(ValueId)>& get, Losses* losses) const {
     const Node& node = graph_.node(id);
-    const ComputingLayer& layer = layers_[static_cast<size_t>(layer_of_[static_cast<size_t>(id)])];
+    const ComputingLayer& layer = layers_[layer_of_[id]];
     const auto among = [](const std::vector<ValueId>& values, ValueId v) {
       return std::find(values.begin(), values.end(), v) != values.end();
     };
@@ -299,7 +299,7 @@ class Judge {
       if (v == kNoValue) return;
       theirs[v] = id;
       const auto layer = last_.find(v);
-      if (made_.count(v) != 0 || reads[static_cast<size_t>(v)] > 0) held[v] = value;
+      if (made_.count(v) != 0 || reads[v] > 0) held[v] = value;
       if (layer == last_.end()) return;
       const size_t l = layer->second;
       std::map<ValueId, Tensor> made;
@@ -323,10 +323,10 @@ class Judge {
       measured[l].moved =
           moved_outputs(outputs_[s], instead.empty() ? outputs_[s] : resume(instead), report_.tolerance);
       for (ValueId in : layers_[l].inputs) {
-        if (--reads[static_cast<size_t>(in)] == 0) held.erase(in);
+        if (--reads[in] == 0) held.erase(in);
       }
       for (ValueId out : layers_[l].outputs) {
-        if (reads[static_cast<size_t>(out)] == 0) held.erase(out);
+        if (reads[out] == 0) held.erase(out);
       }
     });
     std::lock_guard lock(mutex_);
@@ -387,23 +387,23 @@ class Judge {
 
   // The whole network on the interpreter, all layers rounded but those that are kept.
   std::vector<Tensor> run_rounded(const std::vector<Tensor>& inputs, const std::vector<bool>& keep) const {
-    std::vector<Tensor> held(static_cast<size_t>(graph_.value_count()));
+    std::vector<Tensor> held(graph_.value_count());
     std::vector<int> readers(held.size(), 0);
     for (NodeId id : graph_.order()) {
-      for (ValueId v : read_by(id)) ++readers[static_cast<size_t>(v)];
+      for (ValueId v : read_by(id)) ++readers[v];
     }
-    for (ValueId v : graph_.outputs) ++readers[static_cast<size_t>(v)];
+    for (ValueId v : graph_.outputs) ++readers[v];
     const auto get = [&](ValueId v) -> const Tensor& {
       const Tensor* constant = graph_.constant(v);
-      const Tensor& value = held[static_cast<size_t>(v)];
+      const Tensor& value = held[v];
       return value.defined() || constant == nullptr ? value : *constant;
     };
-    for (size_t i = 0; i < inputs.size(); ++i) held[static_cast<size_t>(graph_.inputs[i])] = inputs[i];
+    for (size_t i = 0; i < inputs.size(); ++i) held[graph_.inputs[i]] = inputs[i];
     for (NodeId id : graph_.order()) {
       const Node& node = graph_.node(id);
-      const int64_t layer = layer_of_[static_cast<size_t>(id)];
+      const int64_t layer = layer_of_[id];
       std::vector<Tensor> made;
-      if (layer >= 0 && !keep[static_cast<size_t>(layer)]) {
+      if (layer >= 0 && !keep[layer]) {
         made = rounded_node(id, get, nullptr);
       } else {
         std::vector<const Tensor*> given;
@@ -413,10 +413,10 @@ class Judge {
         made = interpret_node(node, given, captured);
       }
       for (size_t i = 0; i < node.outputs.size(); ++i) {
-        if (node.outputs[i] != kNoValue) held[static_cast<size_t>(node.outputs[i])] = std::move(made[i]);
+        if (node.outputs[i] != kNoValue) held[node.outputs[i]] = std::move(made[i]);
       }
       for (ValueId v : read_by(id)) {
-        if (--readers[static_cast<size_t>(v)] == 0) held[static_cast<size_t>(v)] = Tensor();
+        if (--readers[v] == 0) held[v] = Tensor();
       }
     }
     std::vector<Tensor> outputs;
@@ -438,9 +438,8 @@ class Judge {
     for (size_t i = 0; i < kept; ++i) keep[ranked_[i]] = true;
     std::vector<MovedOutputs> moves(ran_.size());
     share_out(pool_, static_cast<int64_t>(ran_.size()), [&](int64_t i) {
-      const size_t s = ran_[static_cast<size_t>(i)];
-      moves[static_cast<size_t>(i)] =
-          moved_outputs(outputs_[s], run_rounded(samples_[s].inputs, keep), report_.tolerance);
+      const size_t s = ran_[i];
+      moves[i] = moved_outputs(outputs_[s], run_rounded(samples_[s].inputs, keep), report_.tolerance);
     });
     PrecisionReport::Trial trial = {kept, effect_of(moves), false};
     trial.holds = trial.effect.relabelled.empty() && std::isfinite(trial.effect.error) &&

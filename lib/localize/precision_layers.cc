@@ -27,7 +27,7 @@ bool picks(const Node& node) {
 
 class Finder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph), uses_(graph), taken_(static_cast<size_t>(graph.node_slots())) {}
+  explicit Finder(const Graph& graph) : graph_(graph), uses_(graph), taken_(graph.node_slots()) {}
 
   std::vector<ComputingLayer> run() {
     mark_inputs();
@@ -35,10 +35,10 @@ class Finder {
     const std::vector<NodeId>& order = graph_.order();
     for (size_t at = 0; at < order.size(); ++at) {
       const Node& node = graph_.node(order[at]);
-      if (taken_[static_cast<size_t>(order[at])] || !begins(node)) continue;
+      if (taken_[order[at]] || !begins(node)) continue;
       ComputingLayer layer;
       layer.nodes = grown(at);
-      for (NodeId id : layer.nodes) taken_[static_cast<size_t>(id)] = true;
+      for (NodeId id : layer.nodes) taken_[id] = true;
       const std::set<NodeId> own(layer.nodes.begin(), layer.nodes.end());
       layer.outputs = outputs_of(own, layer.nodes);
       for (NodeId id : layer.nodes) {
@@ -54,21 +54,21 @@ class Finder {
   }
 
  private:
-  NodeId producer(ValueId v) const { return uses_.producer[static_cast<size_t>(v)]; }
+  NodeId producer(ValueId v) const { return uses_.producer[v]; }
   bool is_variable(ValueId v) const { return v != kNoValue && graph_.constant(v) == nullptr; }
 
   // Values that an input has part in.
   void mark_inputs() {
-    from_input_.assign(static_cast<size_t>(graph_.value_count()), false);
-    for (ValueId v : graph_.inputs) from_input_[static_cast<size_t>(v)] = true;
+    from_input_.assign(graph_.value_count(), false);
+    for (ValueId v : graph_.inputs) from_input_[v] = true;
     for (NodeId id : graph_.order()) {
       const Node& node = graph_.node(id);
       std::vector<ValueId> reads = node.inputs;
       for (ValueId v : captured_values(graph_, node)) reads.push_back(v);
-      const bool reached = std::any_of(reads.begin(), reads.end(),
-                                       [&](ValueId v) { return v != kNoValue && from_input_[static_cast<size_t>(v)]; });
+      const bool reached =
+          std::any_of(reads.begin(), reads.end(), [&](ValueId v) { return v != kNoValue && from_input_[v]; });
       for (ValueId v : node.outputs) {
-        if (v != kNoValue) from_input_[static_cast<size_t>(v)] = reached;
+        if (v != kNoValue) from_input_[v] = reached;
       }
     }
   }
@@ -79,7 +79,7 @@ class Finder {
     const OpDef* op = find_op(node.domain, node.op);
     if (op == nullptr || op->reference == nullptr || !op->deterministic) return false;
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-      return is_variable(v) && from_input_[static_cast<size_t>(v)] && graph_.value(v).type.dtype == DType::Float32;
+      return is_variable(v) && from_input_[v] && graph_.value(v).type.dtype == DType::Float32;
     });
   }
 
@@ -104,7 +104,7 @@ class Finder {
     for (NodeId id : nodes) {
       for (ValueId v : graph_.node(id).outputs) {
         if (v == kNoValue) continue;
-        const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+        const std::vector<NodeId>& readers = uses_.readers[v];
         if (graph_.is_output(v) ||
             std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return own.count(reader) == 0; }))
           outputs.push_back(v);
@@ -121,7 +121,7 @@ class Finder {
     size_t whole = 1;
     const size_t end = reach_of(at);
     for (size_t i = at + 1; i < end; ++i) {
-      if (taken_[static_cast<size_t>(order[i])] || !follows(order[i], own)) continue;
+      if (taken_[order[i]] || !follows(order[i], own)) continue;
       nodes.push_back(order[i]);
       own.insert(order[i]);
       if (outputs_of(own, nodes).size() <= 1) whole = nodes.size();

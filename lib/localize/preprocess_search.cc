@@ -48,7 +48,7 @@ Scores softmax(const Scores& row) {
 int64_t top(const Scores& row) {
   int64_t best = -1;
   for (size_t i = 0; i < row.size(); ++i) {
-    if (!std::isnan(row[i]) && (best < 0 || row[i] > row[static_cast<size_t>(best)])) best = static_cast<int64_t>(i);
+    if (!std::isnan(row[i]) && (best < 0 || row[i] > row[best])) best = static_cast<int64_t>(i);
   }
   return best;
 }
@@ -196,7 +196,7 @@ class Searcher {
         const int64_t to = h.labels.at(static_cast<int64_t>(c));
         if (std::isfinite(a[c])) whole += a[c] * a[c];
         if (to < 0 || to >= static_cast<int64_t>(b.size())) continue;
-        difference += squared_difference(a[c], b[static_cast<size_t>(to)]);
+        difference += squared_difference(a[c], b[to]);
       }
       if (h.labels.at(top(a)) != top(b)) ++result.n_relabelled;
     }

@@ -36,7 +36,7 @@ struct LabelMap {
   std::vector<int64_t> listed;  // a permutation, where it is no offset
   int64_t at(int64_t c) const {
     if (c < 0) return -1;  // no class, as of outputs that are all NaN
-    return listed.empty() ? c + offset : listed[static_cast<size_t>(c)];
+    return listed.empty() ? c + offset : listed[c];
   }
   bool identity() const { return offset == 0 && listed.empty(); }
   bool operator==(const LabelMap&) const = default;

@@ -83,7 +83,7 @@ class Costs {
     for (const Point& p : points_) {
       QuantisedCost cost;
       cost.layer = pair_.source().value(p.joint.source).name;
-      const NodeId maker = uses.producer[static_cast<size_t>(p.joint.source)];
+      const NodeId maker = uses.producer[p.joint.source];
       if (maker < 0) continue;
       cost.op = pair_.source().node(maker).op;
       cost.whole = p.whole.decibels();
@@ -133,7 +133,7 @@ class Costs {
 // An output of integers as the numbers that they stand for.
 Tensor as_numbers(const Graph& graph, size_t output, const Tensor& made) {
   if (!is_integer(made.dtype()) || output >= graph.outputs.size()) return made;
-  const NodeId maker = Uses(graph).producer[static_cast<size_t>(graph.outputs[output])];
+  const NodeId maker = Uses(graph).producer[graph.outputs[output]];
   const auto scale =
       maker < 0 || graph.node(maker).op != "QuantizeLinear" ? std::nullopt : scale_of(graph, graph.node(maker));
   if (!scale) return made;

@@ -14,7 +14,7 @@ const std::vector<const char*> kKeys = {"scale", "zero point", "axis", "integers
 
 NodeId quantiser_of(const Graph& graph, const std::string& name) {
   const ValueId v = graph.find_value(name);
-  const NodeId maker = v == kNoValue ? -1 : Uses(graph).producer[static_cast<size_t>(v)];
+  const NodeId maker = v == kNoValue ? -1 : Uses(graph).producer[v];
   if (maker < 0 || (graph.node(maker).op != "QuantizeLinear" && graph.node(maker).op != "DequantizeLinear"))
     fail_usage("no quantiser of the target makes '", plain(name), "': are these the edits of these two models?");
   return maker;
@@ -35,12 +35,12 @@ void set_numbers(const Edit& edit, NodeId node, size_t input, Graph& target) {
 std::vector<double> source_numbers(const Edit& edit, const Graph& source, const Node& reader, const Shape& shape,
                                    std::vector<size_t>* rows) {
   const ValueId made = source.find_value(edit.source);
-  const NodeId maker = made == kNoValue ? -1 : Uses(source).producer[static_cast<size_t>(made)];
+  const NodeId maker = made == kNoValue ? -1 : Uses(source).producer[made];
   if (maker < 0)
     fail_usage("no layer of the source makes '", plain(edit.source), "': are these the edits of these two models?");
   const Node& from = source.node(maker);
   const Tensor* tensor = source.constant(from.input(edit.input));
-  const auto n = static_cast<size_t>(element_count(shape));
+  const size_t n = element_count(shape);
   std::vector<double> numbers(n, 0);
   rows->resize(n);
   if (edit.input == 1) {
@@ -64,7 +64,7 @@ std::vector<double> source_numbers(const Edit& edit, const Graph& source, const 
 void set_integers(const Edit& edit, const Graph& source, NodeId node, Graph& target) {
   const Uses uses(target);
   const ValueId made = target.node(node).output(0);
-  const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(made)];
+  const std::vector<NodeId>& readers = uses.readers[made];
   const auto held = readers.empty() ? std::nullopt : quantised_constant(target, uses, readers[0], edit.input);
   if (!held || held->dequantize != node || held->moved)
     fail_unsupported("'", plain(edit.target), "' is no constant of integers that a layer reads");
@@ -108,9 +108,9 @@ void make_quantised_edit(const Edit& edit, const Graph& source, Graph& target) {
 
 ValueId as_read(const Graph& graph, ValueId value) {
   const Uses uses(graph);
-  for (NodeId id : uses.readers[static_cast<size_t>(value)]) {
+  for (NodeId id : uses.readers[value]) {
     if (graph.node(id).op != "QuantizeLinear" || graph.node(id).input(0) != value) continue;
-    for (NodeId reader : uses.readers[static_cast<size_t>(graph.node(id).output(0))]) {
+    for (NodeId reader : uses.readers[graph.node(id).output(0)]) {
       if (graph.node(reader).op == "DequantizeLinear") return graph.node(reader).output(0);
     }
   }

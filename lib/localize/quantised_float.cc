@@ -43,7 +43,7 @@ class Floats {
 
   // A value that a node makes becomes a constant.
   void fix(ValueId value, Tensor tensor) {
-    const NodeId maker = uses_.producer[static_cast<size_t>(value)];
+    const NodeId maker = uses_.producer[value];
     if (maker >= 0 && graph_.alive(maker)) graph_.remove_node(maker);
     graph_.value(value).type = Type(tensor);
     graph_.value(value).constant = std::move(tensor);
@@ -74,7 +74,7 @@ class Floats {
     if (!held && plain == nullptr) return;
     const Shape shape = held ? held->shape : plain->shape();
     std::vector<double> numbers = layer.bias;
-    if (numbers.empty()) numbers.assign(static_cast<size_t>(element_count(shape)), 0);
+    if (numbers.empty()) numbers.assign(element_count(shape), 0);
     if (static_cast<int64_t>(numbers.size()) != element_count(shape)) return;
     if (held) {
       fix(theirs.input(2), floats(shape, numbers));
@@ -88,7 +88,7 @@ class Floats {
     const Tensor* with = target_.constant(target_.node(id).input(2));
     if (with == nullptr || !is_integer(with->dtype()) || with->size() != 1) return;
     for (ValueId v = target_.node(id).output(0); v != kNoValue;) {
-      const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+      const std::vector<NodeId>& readers = uses_.readers[v];
       if (readers.empty()) return;
       const Node& reader = target_.node(readers[0]);
       if (reader.op != "DequantizeLinear") {
@@ -106,12 +106,11 @@ class Floats {
   void dequantise(NodeId id) {
     const Node node = target_.node(id);
     const ValueId made = node.output(0);
-    const NodeId reader =
-        uses_.readers[static_cast<size_t>(made)].empty() ? -1 : uses_.readers[static_cast<size_t>(made)][0];
+    const NodeId reader = uses_.readers[made].empty() ? -1 : uses_.readers[made][0];
     if (target_.constant(node.input(0)) != nullptr) {
       if (reader < 0) return;
       const std::vector<ValueId>& inputs = target_.node(reader).inputs;
-      const auto at = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), made) - inputs.begin());
+      const size_t at = std::find(inputs.begin(), inputs.end(), made) - inputs.begin();
       if (const auto held = at < inputs.size() ? quantised_constant(target_, uses_, reader, at) : std::nullopt)
         fix(made, floats(held->shape, held->numbers));
       return;

@@ -74,7 +74,7 @@ class Ground {
     if (maker < 0 || target_.node(maker).op != "DequantizeLinear") return std::nullopt;
     return scale_of(target_, target_.node(maker));
   }
-  NodeId maker_of(ValueId value) const { return value == kNoValue ? -1 : uses_.producer[static_cast<size_t>(value)]; }
+  NodeId maker_of(ValueId value) const { return value == kNoValue ? -1 : uses_.producer[value]; }
   // Tells whether a bias's numbers would be wrong if its scale were the other: small ones say nothing of it.
   static bool tells(const Held& held, double factor) {
     for (size_t c = 0; c < held.bias.size(); ++c) {
@@ -115,7 +115,7 @@ class Ground {
     QuantisedFault fault;
     fault.node = node;
     const auto there = verdict_.match.values.find(value);
-    if (there != verdict_.match.values.end()) fault.source = source_uses_.producer[static_cast<size_t>(there->second)];
+    if (there != verdict_.match.values.end()) fault.source = source_uses_.producer[there->second];
     return fault;
   }
   const Graph &source_, &target_;
@@ -212,7 +212,7 @@ class LayerJudge : public Ground {
     for (size_t i = 0; i < held.ours.width; ++i) {
       const double step = held.weights.steps[held.theirs.elements[row * held.ours.width + i]];
       const double apart = by_steps ? step / 2 : std::abs(held.theirs.at(row, i) - held.ours.at(row, i));
-      error += apart * (input.mean_abs(first + i / taps) + kSilent * input.mean_abs(static_cast<size_t>(-1)));
+      error += apart * (input.mean_abs(first + i / taps) + kSilent * input.mean_abs(-1));
       sum += held.ours.at(row, i);
     }
     return kOnOtherInputs * error + std::abs(sum) * input_step / 2;
@@ -296,19 +296,19 @@ class RangeJudge : public LayerJudge {
     const auto there = verdict_.match.values.find(target_.node(id).output(0));
     const ValueId value = there->second;
     const Uses& uses = source_uses_;
-    const std::vector<NodeId>& behind = uses.readers[static_cast<size_t>(value)];
+    const std::vector<NodeId>& behind = uses.readers[value];
     if (behind.size() == 1 && !source_.is_output(value)) {
       if (const auto bounds = clamp_bounds(source_, source_.node(behind[0]))) {
         used.low = std::clamp(used.low, bounds->first, bounds->second);
         used.high = std::clamp(used.high, bounds->first, bounds->second);
       }
     }
-    const NodeId maker = uses.producer[static_cast<size_t>(value)];
+    const NodeId maker = uses.producer[value];
     static const std::set<std::string, std::less<>> kBounded = {"Softmax", "Sigmoid", "Tanh", "HardSigmoid",
                                                                 "LogSoftmax"};
     used.bounded = maker >= 0 && kBounded.count(source_.node(maker).op) != 0;
     for (const Used& other : used_) {
-      if (same(other.own, own)) used.shared = used_[static_cast<size_t>(&other - used_.data())].shared = true;
+      if (same(other.own, own)) used.shared = used_[&other - used_.data()].shared = true;
     }
     used_.push_back(std::move(used));
   }
@@ -416,7 +416,7 @@ class PairJudge : public RangeJudge {
     while (!open.empty()) {
       const ValueId v = open.back();
       open.pop_back();
-      for (NodeId id : uses_.readers[static_cast<size_t>(v)]) {
+      for (NodeId id : uses_.readers[v]) {
         const Node& node = target_.node(id);
         if (node.op == "DequantizeLinear" && node.input(0) == v) found.push_back(id);
         if (kMoves.count(node.op) != 0 && node.input(0) == v) open.push_back(node.output(0));
@@ -580,7 +580,7 @@ void SourceRange::add(const Tensor& tensor) {
   const std::vector<double> numbers = to_doubles(tensor);
   if (numbers.empty()) return;
   const bool image = tensor.rank() > 2;
-  const auto channels = static_cast<size_t>(tensor.rank() == 0 ? 1 : tensor.dim(image ? 1 : tensor.rank() - 1));
+  const size_t channels = tensor.rank() == 0 ? 1 : tensor.dim(image ? 1 : tensor.rank() - 1);
   const size_t stride = image ? static_cast<size_t>(row_major_strides(tensor.shape())[1]) : 1;
   if (sums_.size() != channels) {
     sums_.assign(channels, 0);

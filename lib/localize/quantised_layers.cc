@@ -22,7 +22,7 @@ bool quantises(const Node& node) { return node.op == "QuantizeLinear" || node.op
 // Integers become numbers on the way to an input, through operators that only move them.
 NodeId dequantize_behind(const Graph& graph, const Uses& uses, ValueId value, std::vector<NodeId>* moves) {
   for (int steps = 0; steps < 4 && value != kNoValue && graph.constant(value) == nullptr; ++steps) {
-    const NodeId maker = uses.producer[static_cast<size_t>(value)];
+    const NodeId maker = uses.producer[value];
     if (maker < 0) return -1;
     const Node& node = graph.node(maker);
     if (node.op == "DequantizeLinear") return graph.constant(node.input(0)) == nullptr ? -1 : maker;
@@ -160,7 +160,7 @@ class Match {
       *bias = to_doubles(*own);
       return out;
     }
-    const std::vector<NodeId>& readers = source_uses_.readers[static_cast<size_t>(out)];
+    const std::vector<NodeId>& readers = source_uses_.readers[out];
     if (readers.size() != 1 || source_.node(readers[0]).op != "Add" || source_.is_output(out)) return out;
     const Node& add = source_.node(readers[0]);
     const Tensor* shift = source_.constant(add.input(add.input(0) == out ? 1 : 0));
@@ -171,7 +171,7 @@ class Match {
 
   // The activation alone that reads a value, which a quantiser's range may stand for.
   NodeId clamp_behind(ValueId value) const {
-    const std::vector<NodeId>& readers = source_uses_.readers[static_cast<size_t>(value)];
+    const std::vector<NodeId>& readers = source_uses_.readers[value];
     if (readers.size() != 1 || source_.is_output(value)) return -1;
     return clamp_bounds(source_, source_.node(readers[0])) ? readers[0] : -1;
   }
@@ -218,9 +218,9 @@ class Match {
 
   // Tells whether the target bounds what is quantised there, once it is dequantised.
   bool clamped_behind(ValueId integers) const {
-    for (NodeId reader : target_uses_.readers[static_cast<size_t>(integers)]) {
+    for (NodeId reader : target_uses_.readers[integers]) {
       if (target_.node(reader).op != "DequantizeLinear") continue;
-      for (NodeId next : target_uses_.readers[static_cast<size_t>(target_.node(reader).output(0))]) {
+      for (NodeId next : target_uses_.readers[target_.node(reader).output(0)]) {
         if (clamp_bounds(target_, target_.node(next))) return true;
       }
     }
@@ -241,7 +241,7 @@ class Match {
     }
     if (inputs.empty() || node.outputs.empty()) return;
     for (ValueId from : inputs[0]) {
-      for (NodeId reader : source_uses_.readers[static_cast<size_t>(from)]) {
+      for (NodeId reader : source_uses_.readers[from]) {
         const Node& other = source_.node(reader);
         if (!same_kind(other.op, node.op)) continue;
         std::vector<ValueId> reads;
@@ -296,7 +296,7 @@ bool has_quantised_activations(const Graph& graph) {
     if (!has_weight_input(node)) continue;
     ++n_layers;
     for (size_t i : {0, 1}) {
-      const NodeId maker = node.input(i) == kNoValue ? -1 : uses.producer[static_cast<size_t>(node.input(i))];
+      const NodeId maker = node.input(i) == kNoValue ? -1 : uses.producer[node.input(i)];
       if (maker < 0 || graph.node(maker).op != "DequantizeLinear") continue;
       ++n_quantised;
       break;
@@ -325,8 +325,8 @@ std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Us
   const std::vector<double> scales = to_doubles(*scale), q = to_doubles(*integers);
   const std::vector<double> zeros = zero == nullptr ? std::vector<double>{0} : to_doubles(*zero);
   if (scales.empty() || zeros.empty() || (scales.size() > 1 && (axis < 0 || axis >= rank))) return std::nullopt;
-  const int64_t stride = scales.size() > 1 ? row_major_strides(shape)[static_cast<size_t>(axis)] : 1;
-  if (scales.size() > 1 && shape[static_cast<size_t>(axis)] != static_cast<int64_t>(scales.size())) return std::nullopt;
+  const int64_t stride = scales.size() > 1 ? row_major_strides(shape)[axis] : 1;
+  if (scales.size() > 1 && shape[axis] != static_cast<int64_t>(scales.size())) return std::nullopt;
   // Weights of -127 to 127 end there.
   const double least = least_of(integers->dtype()) + (dtype_class(integers->dtype()) == DTypeClass::Signed ? 1 : 0);
   const double most = most_of(integers->dtype());

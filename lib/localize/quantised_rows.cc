@@ -222,7 +222,7 @@ class Diagnosis {
     const int64_t now = given < 0 ? given + rank : given;
     for (int64_t axis = 0; axis < rank; ++axis) {
       if (axis == now || integers.dim(static_cast<int>(axis)) != static_cast<int64_t>(scales_.size())) continue;
-      const auto stride = static_cast<size_t>(row_major_strides(integers.shape())[static_cast<size_t>(axis)]);
+      const size_t stride = row_major_strides(integers.shape())[axis];
       bool all = true;
       for (size_t row = 0; row < theirs_.n && all; ++row) {
         for (size_t i = 0; i < theirs_.width && all; ++i) {

@@ -34,9 +34,9 @@ class Reducer {
           const ReduceOptions& options)
       : model_(model), source_(source), target_(target), options_(options) {
     infer_types(model_);
-    values_.resize(static_cast<size_t>(model_.value_count()));
+    values_.resize(model_.value_count());
     interpret(model_, inputs, [&](const Graph& graph, ValueId id, const Tensor& value) {
-      if (&graph == &model_) values_[static_cast<size_t>(id)] = value;
+      if (&graph == &model_) values_[id] = value;
     });
   }
 
@@ -61,8 +61,8 @@ class Reducer {
       if (d.max_abs_index < 0 || d.max_abs < reduced.movement.max_abs) continue;
       reduced.output = i;
       reduced.at = d.max_abs_index;
-      reduced.expected = to_doubles(a)[static_cast<size_t>(d.max_abs_index)];
-      reduced.got = to_doubles(b)[static_cast<size_t>(d.max_abs_index)];
+      reduced.expected = to_doubles(a)[d.max_abs_index];
+      reduced.got = to_doubles(b)[d.max_abs_index];
     }
     reduced.n_nodes_before = n_before;
     reduced.n_probes = n_probes_;
@@ -100,7 +100,7 @@ class Reducer {
     read.erase(kNoValue);
     for (ValueId v : read) {
       if (made.count(v) != 0 || (model_.constant(v) != nullptr && !model_.is_input(v))) continue;
-      const Tensor& value = values_[static_cast<size_t>(v)];
+      const Tensor& value = values_[v];
       if (!value.defined() || value.dtype() == DType::String) return std::nullopt;
       g.value(v).constant.reset();
       g.value(v).type = Type(value);

@@ -55,7 +55,7 @@ std::optional<AxisOrder> order_of(const Axes& axes, const Shape& source, const S
     const auto at =
         axis < axes.size() && axes[axis] ? std::find(theirs.begin(), theirs.end(), *axes[axis]) : theirs.end();
     if (at == theirs.end()) return std::nullopt;
-    order.push_back(static_cast<size_t>(at - theirs.begin()));
+    order.push_back(at - theirs.begin());
   }
   return order.size() == theirs.size() ? std::optional(order) : std::nullopt;
 }
@@ -394,7 +394,7 @@ class Writer {
       out += cat("The target's ", plain(trial.failure), ".\n");
     } else {
       const Distance d = compare(trial.expected, trial.got);
-      const auto at = static_cast<size_t>(std::max<int64_t>(d.max_abs_index, 0));
+      const size_t at = std::max<int64_t>(d.max_abs_index, 0);
       out += cat("| | |\n|---|---|\n| output | `", plain(pair.source.value(pair.source.outputs[0]).name), "` ",
                  shape_text(trial.expected.shape()), ", element ", at, " |\n| expected (source) | ",
                  words::precise(to_doubles(trial.expected)[at]), " |\n| got (target) | ",

@@ -37,7 +37,7 @@ size_t levels(const Numbers& values, double step) {
     if (!(std::abs(level - std::nearbyint(level)) < 1e-3) || std::abs(level) > 40000) return 0;
     seen.push_back(std::llabs(std::llround(level)));
   }
-  return static_cast<size_t>(*std::max_element(seen.begin(), seen.end()));
+  return *std::max_element(seen.begin(), seen.end());
 }
 
 // Symmetric integers of `bits` with one scale for all.

@@ -246,10 +246,10 @@ class RepairSearch {
         const ValueId in = target_.node(id).input(0);
         if (in == kNoValue || target_.constant(in) != nullptr) break;
         if (target_.value(in).type == type) instead = in;
-        id = target_uses_.producer[static_cast<size_t>(in)];
+        id = target_uses_.producer[in];
       }
       // Of a longer run its last layer stands for all.
-      const std::vector<NodeId>& readers = target_uses_.readers[static_cast<size_t>(out)];
+      const std::vector<NodeId>& readers = target_uses_.readers[out];
       const bool inside = readers.size() == 1 && extra.count(readers[0]) != 0 && !target_.is_output(out);
       if (instead == kNoValue || inside || (quantised && has_quantised_activations(target_))) continue;
       Edit edit;

@@ -108,7 +108,7 @@ std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* wh
   search.threads = request.threads;
   search.deadline = request.deadline.until(kEditsShare).rest();
   const PreprocessReport found = search_preprocess_of(search).report;
-  const auto n_classes = static_cast<size_t>(std::max<int64_t>(found.target_classes, 0));
+  const size_t n_classes = std::max<int64_t>(found.target_classes, 0);
   std::vector<Edit> edits;
   if (found.verdict != PreprocessReport::Verdict::Explained || found.found.handling != Handling::AsIs) {
     if (found.ran_out.value_or(false)) *why_not += "the time ran out before every preprocessing was tried; so far ";
@@ -129,7 +129,7 @@ std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* wh
         *why_not += cat("class ", c, " of the source is none of the target's");
         return {};
       }
-      edit.classes.push_back(static_cast<size_t>(at));
+      edit.classes.push_back(at);
     }
   }
   if (!edits.empty()) why_not->clear();

@@ -85,10 +85,10 @@ Tensor rounded_to_int8(const Tensor& tensor, const NumberRange& range, RoundingL
 
 Tensor rounded_to_int8_symmetric(const Tensor& tensor, int64_t axis, RoundingLoss* loss) {
   const int64_t channels = axis < 0 ? 1 : tensor.dim(static_cast<int>(axis));
-  const int64_t step = axis < 0 ? tensor.size() : row_major_strides(tensor.shape())[static_cast<size_t>(axis)];
+  const int64_t step = axis < 0 ? tensor.size() : row_major_strides(tensor.shape())[axis];
   constexpr auto kMost = static_cast<float>(kMostSymmetric);
   const float* x = tensor.data<float>();
-  std::vector<Int8Scale> scales(static_cast<size_t>(channels), {0, 0, -kMost, kMost});
+  std::vector<Int8Scale> scales(channels, {0, 0, -kMost, kMost});
   // body(scale of the channel, where) over the parts of `step` numbers that are of one channel.
   const auto each = [&](const auto& body) {
     for (int64_t at = 0; at < tensor.size();) {

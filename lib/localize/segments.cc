@@ -16,9 +16,9 @@ std::vector<ValueId> reads_of(const Graph& graph, const Node& node) {
 }
 
 std::vector<size_t> joints_by_value(const Graph& graph, const std::vector<ValueId>& ends) {
-  std::vector<size_t> joints(static_cast<size_t>(graph.value_count()), ends.size());
+  std::vector<size_t> joints(graph.value_count(), ends.size());
   for (size_t j = 0; j < ends.size(); ++j) {
-    if (ends[j] != kNoValue) joints[static_cast<size_t>(ends[j])] = j;
+    if (ends[j] != kNoValue) joints[ends[j]] = j;
   }
   return joints;
 }
@@ -28,11 +28,11 @@ std::vector<size_t> joints_by_value(const Graph& graph, const std::vector<ValueI
 std::vector<Segment> cut_at(const Graph& graph, const std::vector<ValueId>& ends) {
   const Uses uses(graph);
   const std::vector<size_t> joints = joints_by_value(graph, ends);
-  std::vector<size_t> place(static_cast<size_t>(graph.node_slots()), 0);
-  for (size_t i = 0; i < graph.order().size(); ++i) place[static_cast<size_t>(graph.order()[i])] = i;
+  std::vector<size_t> place(graph.node_slots(), 0);
+  for (size_t i = 0; i < graph.order().size(); ++i) place[graph.order()[i]] = i;
   std::vector<Segment> segments;
   for (size_t j = 0; j < ends.size(); ++j) {
-    const NodeId last = ends[j] == kNoValue ? -1 : uses.producer[static_cast<size_t>(ends[j])];
+    const NodeId last = ends[j] == kNoValue ? -1 : uses.producer[ends[j]];
     if (last < 0) continue;
     Segment segment;
     segment.joint = j;
@@ -44,8 +44,8 @@ std::vector<Segment> cut_at(const Graph& graph, const std::vector<ValueId>& ends
       waiting.pop_back();
       for (ValueId v : reads_of(graph, node)) {
         if (v == kNoValue || graph.constant(v) != nullptr) continue;
-        const size_t joint = joints[static_cast<size_t>(v)];
-        const NodeId maker = uses.producer[static_cast<size_t>(v)];
+        const size_t joint = joints[v];
+        const NodeId maker = uses.producer[v];
         if (joint != ends.size()) {
           inputs.insert(joint);
         } else if (maker < 0) {
@@ -56,14 +56,12 @@ std::vector<Segment> cut_at(const Graph& graph, const std::vector<ValueId>& ends
       }
     }
     segment.nodes.assign(nodes.begin(), nodes.end());
-    std::sort(segment.nodes.begin(), segment.nodes.end(),
-              [&](NodeId a, NodeId b) { return place[static_cast<size_t>(a)] < place[static_cast<size_t>(b)]; });
+    std::sort(segment.nodes.begin(), segment.nodes.end(), [&](NodeId a, NodeId b) { return place[a] < place[b]; });
     segment.inputs.assign(inputs.begin(), inputs.end());
     segments.push_back(std::move(segment));
   }
-  std::sort(segments.begin(), segments.end(), [&](const Segment& a, const Segment& b) {
-    return place[static_cast<size_t>(a.nodes.back())] < place[static_cast<size_t>(b.nodes.back())];
-  });
+  std::sort(segments.begin(), segments.end(),
+            [&](const Segment& a, const Segment& b) { return place[a.nodes.back()] < place[b.nodes.back()]; });
   return segments;
 }
 

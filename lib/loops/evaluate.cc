@@ -54,7 +54,7 @@ struct Storage {
   int64_t offset(const int64_t* index) const {
     int64_t sum = 0;
     for (size_t d = 0; d < dims.size(); ++d) {
-      const auto axis = static_cast<size_t>(dims[d].axis);
+      const size_t axis = dims[d].axis;
       const int64_t distance = index[axis] - low[axis], divisor = dims[d].divisor;
       const int64_t coordinate = divisor == 1 ? distance : distance / divisor;
       sum += (dims[d].outermost ? coordinate : coordinate % dims[d].extent) * strides[d];

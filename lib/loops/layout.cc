@@ -50,7 +50,7 @@ int64_t Layout::block_of(int axis) const {
 }
 
 int64_t Layout::capacity(const Shape& shape, int axis) const {
-  const int64_t whole = shape[static_cast<size_t>(axis)] + halo_low(axis) + halo_high(axis), block = block_of(axis);
+  const int64_t whole = shape[axis] + halo_low(axis) + halo_high(axis), block = block_of(axis);
   return (whole + block - 1) / block * block - halo_low(axis);
 }
 
@@ -60,12 +60,12 @@ std::vector<LayoutDim> Layout::dims(const Shape& shape) const {
   std::vector<int64_t> inner;  // product of the blocks still to come, per axis
   for (int axis = 0; axis < rank; ++axis) inner.push_back(block_of(axis));
   for (int i = 0; i < rank; ++i) {
-    const int axis = order_.empty() ? i : order_[static_cast<size_t>(i)];
-    const int64_t block = inner[static_cast<size_t>(axis)];
+    const int axis = order_.empty() ? i : order_[i];
+    const int64_t block = inner[axis];
     result.push_back({axis, block, (capacity(shape, axis) + halo_low(axis)) / block, true});
   }
   for (const Block& block : blocks_) {
-    int64_t& rest = inner[static_cast<size_t>(block.axis)];
+    int64_t& rest = inner[block.axis];
     rest /= block.factor;
     result.push_back({block.axis, rest, block.factor, false});
   }
@@ -140,8 +140,8 @@ void for_each_element(const Shape& shape, const Layout& layout, Copy copy) {
   std::vector<int64_t> index(shape.size(), 0);
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = 0;
-    for (size_t axis = 0; axis < shape.size(); ++axis) at += offset[axis][static_cast<size_t>(index[axis])];
-    copy(static_cast<size_t>(i), static_cast<size_t>(at));
+    for (size_t axis = 0; axis < shape.size(); ++axis) at += offset[axis][index[axis]];
+    copy(i, at);
     for (size_t axis = shape.size(); axis-- > 0;) {
       if (++index[axis] < shape[axis]) break;
       index[axis] = 0;

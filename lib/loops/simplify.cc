@@ -391,8 +391,7 @@ Expr flat_offset(const Buffer& buffer, const std::vector<Expr>& indices) {
   int64_t stride = 1;
   for (size_t d = dims.size(); d-- > 0;) {
     const LayoutDim& dim = dims[d];
-    Expr coordinate =
-        indices[static_cast<size_t>(dim.axis)] + constant_int(DType::Int64, buffer.layout.halo_low(dim.axis));
+    Expr coordinate = indices[dim.axis] + constant_int(DType::Int64, buffer.layout.halo_low(dim.axis));
     if (dim.divisor != 1) coordinate = floordiv(coordinate, constant_int(DType::Int64, dim.divisor));
     if (!dim.outermost) coordinate = floormod(coordinate, constant_int(DType::Int64, dim.extent));
     offset = offset + coordinate * constant_int(DType::Int64, stride);

@@ -20,7 +20,7 @@ class Calibration : public RunMetric {
     if (!probabilities_) return;
     ++n_;
     const double p = outcome.scored[0].score;
-    const auto bin = static_cast<size_t>(std::max(std::ceil(p * kBins) - 1, 0.0));
+    const size_t bin = std::max(std::ceil(p * kBins) - 1, 0.0);
     excess_[bin] += (outcome.scored[0].item == *outcome.truth ? 1 : 0) - p;
   }
 

@@ -113,8 +113,7 @@ class Evaluation::SampleIds {
 
   // Null where that id was not set.
   const Seen* find(int64_t id) const {
-    if (id >= 0 && static_cast<uint64_t>(id) < row_.size() && row_[static_cast<size_t>(id)].sample != kNone)
-      return &row_[static_cast<size_t>(id)];
+    if (id >= 0 && static_cast<uint64_t>(id) < row_.size() && row_[id].sample != kNone) return &row_[id];
     const auto it = others_.find(id);
     return it == others_.end() ? nullptr : &it->second;
   }
@@ -123,11 +122,11 @@ class Evaluation::SampleIds {
     ++n_set_;
     if (id < 0 || static_cast<uint64_t>(id) >= 2 * n_set_ + 1024) {
       others_[id] = seen;
-      if (id >= 0 && static_cast<uint64_t>(id) < row_.size()) row_[static_cast<size_t>(id)] = {};
+      if (id >= 0 && static_cast<uint64_t>(id) < row_.size()) row_[id] = {};
       return;
     }
     if (!others_.empty()) others_.erase(id);
-    const auto place = static_cast<size_t>(id);
+    const size_t place = id;
     if (place >= row_.size()) row_.resize(std::max(place + 1, row_.size() * 3 / 2));
     row_[place] = seen;
   }
@@ -340,7 +339,7 @@ void Evaluation::add(stream::Record record) {
 
 size_t Evaluation::current_run() const {
   const auto at = std::find_if(runs_.begin(), runs_.end(), [&](const auto& run) { return run.get() == current_; });
-  return static_cast<size_t>(at - runs_.begin());
+  return at - runs_.begin();
 }
 
 // The paths of a run's samples below the folder that all of them have in common.
@@ -479,16 +478,16 @@ Report Evaluation::finish() {
   }
   report.pairs.resize(pairs.size());
   ThreadPool pool(pairs.size() > 1 ? 0 : 1);
-  const auto n_parts = static_cast<size_t>(pool.size());
+  const size_t n_parts = pool.size();
   std::vector<std::exception_ptr> failures(n_parts);
   parallel_for(pool, pool.size(), [&](int64_t part) {
     try {
       std::vector<uint32_t> outcome_of(samples_->size(), kNone);
-      for (auto p = static_cast<size_t>(part); p < pairs.size(); p += n_parts) {
+      for (size_t p = part; p < pairs.size(); p += n_parts) {
         report.pairs[p] = meet(pairs[p].first, pairs[p].second, &outcome_of);
       }
     } catch (...) {
-      failures[static_cast<size_t>(part)] = std::current_exception();
+      failures[part] = std::current_exception();
     }
   });
   for (const std::exception_ptr& failure : failures) {

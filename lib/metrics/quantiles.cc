@@ -37,7 +37,7 @@ void Quantiles::add(double value) {
 }
 
 double Quantiles::order_statistic(int64_t i) const {
-  if (buckets_.empty()) return values_[static_cast<size_t>(i)];
+  if (buckets_.empty()) return values_[i];
   size_t bucket = 0;
   for (int64_t below = buckets_[0]; below <= i; below += buckets_[bucket]) ++bucket;
   return bucket_middle(bucket);

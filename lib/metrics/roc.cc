@@ -37,7 +37,7 @@ class RocArea : public RunMetric {
     };
     std::map<int64_t, OneClass> classes;
     for (const auto& [scores, truth] : samples_) {
-      classes[truth].positives.push_back(to_doubles(shelf_->get(scores).second)[static_cast<size_t>(truth)]);
+      classes[truth].positives.push_back(to_doubles(shelf_->get(scores).second)[truth]);
     }
     if (classes.size() < 2) return;
     for (auto& [label, one] : classes) std::sort(one.positives.begin(), one.positives.end());
@@ -46,8 +46,7 @@ class RocArea : public RunMetric {
       if (std::any_of(scores.begin(), scores.end(), [](double s) { return std::isnan(s); })) return;
       for (auto& [label, one] : classes) {
         if (label == truth) continue;
-        const auto [first, last] =
-            std::equal_range(one.positives.begin(), one.positives.end(), scores[static_cast<size_t>(label)]);
+        const auto [first, last] = std::equal_range(one.positives.begin(), one.positives.end(), scores[label]);
         one.half_wins += (one.positives.end() - first) + (one.positives.end() - last);
       }
     }

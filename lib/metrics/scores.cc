@@ -13,7 +13,7 @@ bool has_rows(const Tensor& tensor) {
 
 bool is_distribution(const Tensor& tensor) {
   const Tensor values = convert(tensor, DType::Float64);
-  const auto width = static_cast<size_t>(tensor.shape().back());
+  const size_t width = tensor.shape().back();
   const double* all = values.data<double>();
   for (size_t at = 0; at < static_cast<size_t>(values.size()); at += width) {
     double sum = 0;
@@ -44,7 +44,7 @@ void ScoreScale::add(const Tensor& output) {
 Tensor softmax(const Tensor& tensor) {
   if (!has_rows(tensor)) return tensor;
   Tensor result = convert(tensor, DType::Float64);
-  const auto width = static_cast<size_t>(tensor.shape().back());
+  const size_t width = tensor.shape().back();
   double* all = result.mutable_data<double>();
   for (size_t at = 0; at < static_cast<size_t>(result.size()); at += width) {
     const std::span<double> row(all + at, width);

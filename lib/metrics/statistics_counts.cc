@@ -45,7 +45,7 @@ class Binomial {
     static constexpr std::array<double, 10> kSmall = {
         0.08106146679532726, 0.04134069595540929, 0.02767792568499834, 0.02079067210376509,  0.01664469118982119,
         0.01387612882307075, 0.01189670994589177, 0.01041126526197209, 0.009255462182712733, 0.008330563433362871};
-    if (k <= 9) return kSmall[static_cast<size_t>(k)];
+    if (k <= 9) return kSmall[k];
     const double square = (k + 1) * (k + 1);
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
   }

@@ -30,8 +30,8 @@ double u_at_most(int64_t u, int64_t m, int64_t n) {
   double all = 1;
   for (int64_t i = 1; i <= m; ++i) {
     all *= static_cast<double>(n + i) / static_cast<double>(i);
-    for (int64_t j = u; j >= n + i; --j) orders[static_cast<size_t>(j)] -= orders[static_cast<size_t>(j - n - i)];
-    for (int64_t j = i; j <= u; ++j) orders[static_cast<size_t>(j)] += orders[static_cast<size_t>(j - i)];
+    for (int64_t j = u; j >= n + i; --j) orders[j] -= orders[j - n - i];
+    for (int64_t j = i; j <= u; ++j) orders[j] += orders[j - i];
   }
   return std::accumulate(orders.begin(), orders.end(), 0.0) / all;
 }
@@ -44,7 +44,7 @@ double signed_ranks_tail(const std::vector<int64_t>& doubled_ranks, int64_t r) {
   int64_t reach = 0;
   for (const int64_t rank : doubled_ranks) {
     reach += rank;
-    for (int64_t j = reach; j >= rank; --j) ways[static_cast<size_t>(j)] += ways[static_cast<size_t>(j - rank)];
+    for (int64_t j = reach; j >= rank; --j) ways[j] += ways[j - rank];
   }
   const int64_t smaller = std::min(r, all - r);  // the distribution is symmetric
   const double tail = std::accumulate(ways.begin(), ways.begin() + smaller + 1, 0.0);

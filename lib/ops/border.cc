@@ -8,7 +8,7 @@ namespace dnn {
 
 std::optional<int64_t> border_of(const Graph& graph, const Uses& uses, ValueId value) {
   std::optional<int64_t> all;
-  for (NodeId id : uses.readers[static_cast<size_t>(value)]) {
+  for (NodeId id : uses.readers[value]) {
     const Head head = head_of(graph.node(id));
     if (!takes_attribute(*head.node, "padding") || head.inputs.empty() || head.inputs[0] != value) continue;
     const int64_t padding = int_attribute(*head.node, "padding");

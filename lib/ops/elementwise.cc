@@ -49,7 +49,7 @@ std::vector<int64_t> broadcast_steps(size_t rank, const Shape& input) {
 std::vector<int64_t> offsets_over(const Shape& output, size_t rank, const std::vector<int64_t>& steps) {
   int64_t n = 1;
   for (size_t axis = 0; axis < rank; ++axis) n *= output[axis];
-  std::vector<int64_t> offsets(static_cast<size_t>(n)), index(rank, 0);
+  std::vector<int64_t> offsets(n), index(rank, 0);
   int64_t at = 0;
   for (int64_t& offset : offsets) {
     offset = at;

@@ -162,7 +162,7 @@ void for_each_broadcast(ThreadPool* pool, const Shape& output, const Shape& a, c
   share(pool, n, static_cast<double>(n), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {
       const int64_t from = i % runs.length, count = std::min(end - i, runs.length - from);
-      const auto run = static_cast<size_t>(i / runs.length);
+      const size_t run = i / runs.length;
       const int64_t ia = runs.offsets[0][run] + from * step_a, ib = runs.offsets[1][run] + from * step_b;
       if (step_a == 1 && step_b == 1) {
         for (int64_t j = 0; j < count; ++j) body(i + j, ia + j, ib + j);
@@ -276,7 +276,7 @@ void reference_variadic(ReferenceContext& context) {
   internal::dispatch_domain<domain>(context.input(0).dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     Tensor y(kDTypeOf<T>, shape);
-    std::vector<Compute<T>> all(static_cast<size_t>(y.size()));
+    std::vector<Compute<T>> all(y.size());
     for (size_t k = 0; k < context.inputs.size(); ++k) {
       const Tensor& x = context.input(k);
       const T* in = x.data<T>();

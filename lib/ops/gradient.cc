@@ -87,7 +87,7 @@ ValueId spread(GraphBuilder& build, ValueId v, const std::vector<size_t>& axes, 
     end.push_back(0);
     const auto found = std::find(axes.begin(), axes.end(), i);
     if (found == axes.end()) continue;
-    const int64_t step = steps[static_cast<size_t>(found - axes.begin())];
+    const int64_t step = steps[found - axes.begin()];
     apart.push_back(1);
     end.push_back(step - 1);
     together[i] *= step;

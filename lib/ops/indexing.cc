@@ -51,7 +51,7 @@ TupleOffsets tuple_offsets(const Node& node, const Shape& data, const Tensor& in
     int64_t offset = i / per_batch * batch_stride;
     for (int64_t k = 0; k < length; ++k) {
       const size_t axis = batch_dims + static_cast<size_t>(k);
-      offset += checked_index(node, values[static_cast<size_t>(i * length + k)], data[axis]) * stride[axis];
+      offset += checked_index(node, values[i * length + k], data[axis]) * stride[axis];
     }
     result.offsets.push_back(offset);
   }

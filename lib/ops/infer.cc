@@ -61,7 +61,7 @@ std::vector<Tensor> values_of(const Node& node, const OpDef& op, const std::vect
 
 class Inference {
  public:
-  explicit Inference(Graph& graph) : graph_(graph), known_(static_cast<size_t>(graph.value_count())) {}
+  explicit Inference(Graph& graph) : graph_(graph), known_(graph.value_count()) {}
 
   void run(const std::function<void(NodeId id)>& before = {}) {
     for (NodeId id : graph_.order()) {
@@ -79,7 +79,7 @@ class Inference {
 
   // Visits the nodes at the end of the order that were not there before.
   void update() {
-    known_.resize(static_cast<size_t>(graph_.value_count()));
+    known_.resize(graph_.value_count());
     const std::vector<NodeId>& order = graph_.order();
     while (next_ < order.size()) visit(graph_.node(order[next_++]));
   }
@@ -87,7 +87,7 @@ class Inference {
   const Tensor* known(ValueId id) const {
     if (id == kNoValue) return nullptr;
     if (const Tensor* constant = graph_.constant(id)) return constant;
-    const Tensor& value = known_[static_cast<size_t>(id)];
+    const Tensor& value = known_[id];
     return value.defined() ? &value : nullptr;
   }
 
@@ -103,7 +103,7 @@ class Inference {
     }
     InferContext context = types_of(node, *op, types, values);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (context.known_outputs[i].defined()) known_[static_cast<size_t>(node.outputs[i])] = context.known_outputs[i];
+      if (context.known_outputs[i].defined()) known_[node.outputs[i]] = context.known_outputs[i];
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != kNoValue) merge(node, graph_.value(node.outputs[i]), context.outputs[i]);
@@ -112,7 +112,7 @@ class Inference {
     for (ValueId output : node.outputs) declared.push_back(output == kNoValue ? nullptr : &graph_.value(output).type);
     std::vector<Tensor> computed = values_of(node, *op, values, declared);
     for (size_t i = 0; i < computed.size(); ++i) {
-      if (node.outputs[i] != kNoValue) known_[static_cast<size_t>(node.outputs[i])] = std::move(computed[i]);
+      if (node.outputs[i] != kNoValue) known_[node.outputs[i]] = std::move(computed[i]);
     }
   }
 

@@ -49,8 +49,7 @@ Head head_of(const Node& node) {
   Head head{&body.node(body.order().at(0)), {}};
   for (ValueId v : head.node->inputs) {
     const auto at = std::find(body.inputs.begin(), body.inputs.end(), v);
-    head.inputs.push_back(at == body.inputs.end() ? kNoValue
-                                                  : node.inputs[static_cast<size_t>(at - body.inputs.begin())]);
+    head.inputs.push_back(at == body.inputs.end() ? kNoValue : node.inputs[at - body.inputs.begin()]);
   }
   return head;
 }

@@ -111,8 +111,8 @@ std::vector<int64_t> checked_axes(const Node& node, std::vector<int64_t> axes, s
   for (int64_t& axis : axes) {
     if (axis < -r || axis >= r) fail_malformed(node.label(), ": axis ", axis, " is out of range for rank ", rank);
     if (axis < 0) axis += r;
-    if (seen[static_cast<size_t>(axis)]) fail_malformed(node.label(), ": axis ", axis, " is given twice");
-    seen[static_cast<size_t>(axis)] = true;
+    if (seen[axis]) fail_malformed(node.label(), ": axis ", axis, " is given twice");
+    seen[axis] = true;
   }
   return axes;
 }
@@ -128,7 +128,7 @@ Tensor pick(const Tensor& x, const Shape& output, const PickSource& source, cons
   if (y.size() == 0) return y;
   std::vector<std::vector<int64_t>> tables(output.size());
   for (size_t axis = 0; axis < output.size(); ++axis) {
-    tables[axis].reserve(static_cast<size_t>(output[axis]));
+    tables[axis].reserve(output[axis]);
     for (int64_t i = 0; i < output[axis]; ++i) tables[axis].push_back(source(axis, i));
   }
   bool contiguous = !tables.empty() && tables.back()[0] != kFill;

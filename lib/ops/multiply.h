@@ -72,8 +72,7 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
   const bool as_they_lie = kSame && a.column_stride == 1;
   const int64_t blocks = (m + kRows - 1) / kRows;
   const int64_t at_once = as_they_lie ? blocks : std::min(blocks, std::max(kFactors / depth / kRows, int64_t{1}));
-  const auto converted =
-      std::make_unique_for_overwrite<S[]>(static_cast<size_t>(as_they_lie ? 0 : at_once * kRows * depth));
+  const auto converted = std::make_unique_for_overwrite<S[]>(as_they_lie ? 0 : at_once * kRows * depth);
   const PanelSums<S> sum = panel_sums<S>();
   const int64_t panels = (n + kColumns - 1) / kColumns;
   // Columns beyond a narrow panel's are multiplied, too: by what happens to lie there, denormal numbers say, that takes many times as long.
@@ -82,7 +81,7 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
     gather(begin, end, first, width, out);
   };
   const bool few = panels < 2 * threads_of(pool);  // then rows are shared out
-  const auto shared = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(few ? depth * kColumns : 0));
+  const auto shared = std::make_unique_for_overwrite<S[]>(few ? depth * kColumns : 0);
   for (int64_t done = 0; done < blocks; done += at_once) {
     const int64_t now = std::min(at_once, blocks - done), top = done * kRows, below = std::min(m, (done + now) * kRows);
     const double size = static_cast<double>(depth) * static_cast<double>(kRows);
@@ -121,7 +120,7 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
       continue;
     }
     share(pool, panels, each * static_cast<double>(panels), [&](int64_t begin, int64_t end) {
-      const auto panel = std::make_unique_for_overwrite<S[]>(static_cast<size_t>(depth * kColumns));
+      const auto panel = std::make_unique_for_overwrite<S[]>(depth * kColumns);
       for (int64_t p = begin; p < end; ++p) {
         const int64_t first = p * kColumns, width = std::min(kColumns, n - first);
         gather_panel(0, depth, first, width, panel.get());

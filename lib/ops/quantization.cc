@@ -18,7 +18,7 @@ Granularity::Granularity(const Node& node, const Shape& x, const Shape& scale) {
   int64_t axis = x.size() == 1 ? 0 : int_attribute(node, "axis");
   if (axis < -rank || axis >= rank) fail(cat("axis ", axis, " is out of range"));
   if (axis < 0) axis += rank;
-  const auto at = static_cast<size_t>(axis);
+  const size_t at = axis;
   extent_ = std::max<int64_t>(1, x[at]);
   for (size_t i = at + 1; i < x.size(); ++i) inner_ *= x[i];
   inner_ = std::max<int64_t>(1, inner_);

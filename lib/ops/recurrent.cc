@@ -96,7 +96,7 @@ Recurrence recurrence_of(const ReferenceContext& context, int64_t gates) {
 bool runs_backward(const Node& node, int64_t d) { return d == 1 || string_attribute(node, "direction") == "reverse"; }
 
 std::vector<int64_t> sequence_lengths(const ReferenceContext& context, const Recurrence& extents) {
-  if (!context.has_input(4)) return std::vector<int64_t>(static_cast<size_t>(extents.batch), extents.steps);
+  if (!context.has_input(4)) return std::vector<int64_t>(extents.batch, extents.steps);
   std::vector<int64_t> lengths = to_int64s(context.input(4));
   for (int64_t length : lengths) {
     if (length < 0 || length > extents.steps) context.fail("a sequence of ", length, " steps among ", extents.steps);

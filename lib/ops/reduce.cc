@@ -25,12 +25,11 @@ std::vector<int64_t> reduced_offsets(const Shape& shape, const std::vector<bool>
 std::vector<bool> reduced_axes(const Node& node, const Tensor* axes, int64_t rank) {
   std::vector<int64_t> given;
   if (axes != nullptr) given = to_int64s(*axes);
-  if (given.empty())
-    return std::vector<bool>(static_cast<size_t>(rank), int_attribute(node, "noop_with_empty_axes") == 0);
-  std::vector<bool> reduced(static_cast<size_t>(rank), false);
+  if (given.empty()) return std::vector<bool>(rank, int_attribute(node, "noop_with_empty_axes") == 0);
+  std::vector<bool> reduced(rank, false);
   for (int64_t axis : given) {
     if (axis < -rank || axis >= rank) fail_malformed(node.label(), ": axis ", axis, " is out of range for rank ", rank);
-    const auto at = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+    const size_t at = axis < 0 ? axis + rank : axis;
     if (reduced[at]) fail_malformed(node.label(), ": axis ", axis, " is given twice");
     reduced[at] = true;
   }

@@ -62,7 +62,7 @@ Tensor stack(const Node& node, const std::vector<Tensor>& parts, int64_t axis, b
   }
   const DType dtype = parts.empty() ? element.dtype : parts[0].dtype();
   if (dtype == DType::Undefined) fail_unsupported(node.label(), ": no iterations of a body whose types are unknown");
-  const auto at = static_cast<size_t>(checked_axes(node, {axis}, inner.size() + 1)[0]);
+  const size_t at = checked_axes(node, {axis}, inner.size() + 1)[0];
   Shape shape = inner;
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), static_cast<int64_t>(parts.size()));
   Tensor y(dtype, shape);
@@ -70,7 +70,7 @@ Tensor stack(const Node& node, const std::vector<Tensor>& parts, int64_t axis, b
   for (size_t i = 0; i < at; ++i) outer *= inner[i];
   const auto n = static_cast<int64_t>(parts.size());
   for (int64_t i = 0; i < n; ++i) {
-    const Tensor& part = parts[static_cast<size_t>(reversed ? n - 1 - i : i)];
+    const Tensor& part = parts[reversed ? n - 1 - i : i];
     if (part.shape() != inner || part.dtype() != dtype)
       fail_malformed(node.label(), ": one iteration gives ", Type(parts[0]).text(), ", another ", Type(part).text());
     const int64_t block = outer == 0 ? 0 : part.size() / outer;

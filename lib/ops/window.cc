@@ -89,7 +89,7 @@ Window::Taps Window::taps(size_t axis, int64_t o, int64_t before, int64_t after)
 }
 
 std::vector<int64_t> Window::tap_offsets() const {
-  std::vector<int64_t> offsets(static_cast<size_t>(element_count({element_count(kernel), element_count(output)})));
+  std::vector<int64_t> offsets(element_count({element_count(kernel), element_count(output)}));
   const std::vector<int64_t> step = row_major_strides(input);
   std::vector<int64_t> at(rank(), 0), tap(rank(), 0);
   for (int64_t& to : offsets) {
@@ -115,12 +115,12 @@ TapRuns::TapRuns(const Window& window, int64_t panel)
       step_(window.strides.empty() ? 1 : window.strides.back()) {
   const std::vector<int64_t> offsets = window.tap_offsets();
   const int64_t positions = element_count(window.output), taps = element_count(window.kernel);
-  begin_.reserve(static_cast<size_t>(taps * panels_ + 1));
+  begin_.reserve(taps * panels_ + 1);
   for (int64_t t = 0; t < taps; ++t) {
     for (int64_t first = 0; first < positions; first += panel) {
       begin_.push_back(runs_.size());
       for (int64_t p = first; p < std::min(positions, first + panel); ++p) {
-        const int64_t from = offsets[static_cast<size_t>(t * positions + p)];
+        const int64_t from = offsets[t * positions + p];
         Run* last = p == first ? nullptr : &runs_.back();
         const bool goes_on = last != nullptr &&
                              (from < 0 ? last->from < 0 : last->from >= 0 && from == last->from + last->length * step_);

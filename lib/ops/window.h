@@ -50,7 +50,7 @@ class TapRuns {
   // Between the elements of a run.
   int64_t step() const { return step_; }
   std::span<const Run> of(int64_t tap, int64_t panel) const {
-    const auto at = static_cast<size_t>(tap * panels_ + panel);
+    const size_t at = tap * panels_ + panel;
     return {runs_.data() + begin_[at], runs_.data() + begin_[at + 1]};
   }
 

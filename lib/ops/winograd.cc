@@ -32,25 +32,25 @@ std::vector<double> powers(double x, int64_t n) {
 
 Axis toom_cook(int64_t out, int64_t taps) {
   const int64_t in = out + taps - 1, points = in - 1;
-  Axis a{out, taps, 1, in, {}, Matrix(static_cast<size_t>(out)), {}};
+  Axis a{out, taps, 1, in, {}, Matrix(out), {}};
   for (int64_t i = 0; i < points; ++i) {
     double others = 1;  // what the polynomial that is 0 at the other points is at this one
     for (int64_t k = 0; k < points; ++k) others *= k == i ? 1 : kPoints[i] - kPoints[k];
     a.input.push_back(vanishing(points, i));
-    a.input.back().resize(static_cast<size_t>(in), 0);
+    a.input.back().resize(in, 0);
     a.weights.push_back(powers(kPoints[i], taps));
     for (double& w : a.weights.back()) w /= others;
     const std::vector<double> column = powers(kPoints[i], out);
     for (size_t k = 0; k < column.size(); ++k) a.output[k].push_back(column[k]);
   }
   a.input.push_back(vanishing(points, points));  // infinity
-  a.weights.emplace_back(static_cast<size_t>(taps), 0.0).back() = 1;
-  for (int64_t k = 0; k < out; ++k) a.output[static_cast<size_t>(k)].push_back(k + 1 == out ? 1 : 0);
+  a.weights.emplace_back(taps, 0.0).back() = 1;
+  for (int64_t k = 0; k < out; ++k) a.output[k].push_back(k + 1 == out ? 1 : 0);
   return a;
 }
 
 std::vector<double> spread(const std::vector<double>& values, int64_t extent, int64_t first) {
-  std::vector<double> result(static_cast<size_t>(extent), 0);
+  std::vector<double> result(extent, 0);
   for (size_t i = 0; i < values.size(); ++i) result[static_cast<size_t>(first) + 2 * i] = values[i];
   return result;
 }
@@ -68,7 +68,7 @@ bool has_axis(int64_t out, int64_t taps, int64_t stride) {
 Axis axis(int64_t out, int64_t taps, int64_t stride) {
   DNN_CHECK(has_axis(out, taps, stride));
   if (stride == 1) return toom_cook(out, taps);
-  Axis a{out, taps, stride, stride * (out - 1) + taps, {}, Matrix(static_cast<size_t>(out)), {}};
+  Axis a{out, taps, stride, stride * (out - 1) + taps, {}, Matrix(out), {}};
   for (const int64_t first : {0, 1}) {
     const Axis part = toom_cook(out, (taps + 1 - first) / 2);
     for (const std::vector<double>& row : part.input) a.input.push_back(spread(row, a.in, first));

@@ -73,13 +73,13 @@ Stmt transform_tile(DType dtype, const Matrix& down, const Matrix& across, const
     for (int64_t i = 0; i < in_high; ++i) all.push_back(loops::store(d, {index(i), index(j)}, from(i, j)));
     for (int64_t i = 0; i < high; ++i) {
       const auto term = [&](int64_t k) { return loops::load(d, {index(k), index(j)}); };
-      all.push_back(loops::store(t, {index(i), index(j)}, combination(down[static_cast<size_t>(i)], term)));
+      all.push_back(loops::store(t, {index(i), index(j)}, combination(down[i], term)));
     }
   }
   for (int64_t i = 0; i < high; ++i) {
     for (int64_t j = 0; j < wide; ++j) {
       const auto term = [&](int64_t k) { return loops::load(t, {index(i), index(k)}); };
-      all.push_back(to(i, j, combination(across[static_cast<size_t>(j)], term)));
+      all.push_back(to(i, j, combination(across[j], term)));
     }
   }
   return loops::block(std::move(all));

@@ -128,15 +128,14 @@ class Unpacker {
     for (const auto* v : *g->values()) result.add_value(value(v));
     for (const auto* n : *g->nodes()) result.add_node(node(n));
     std::vector<NodeId> order;
-    std::vector<bool> alive(static_cast<size_t>(result.node_slots()), false);
+    std::vector<bool> alive(result.node_slots(), false);
     for (NodeId id : *g->order()) {
-      if (id < 0 || id >= result.node_slots() || alive[static_cast<size_t>(id)])
-        fail_malformed("node order names node ", id);
-      alive[static_cast<size_t>(id)] = true;
+      if (id < 0 || id >= result.node_slots() || alive[id]) fail_malformed("node order names node ", id);
+      alive[id] = true;
       order.push_back(id);
     }
     for (NodeId id = 0; id < result.node_slots(); ++id) {
-      if (!alive[static_cast<size_t>(id)]) result.remove_node(id);
+      if (!alive[id]) result.remove_node(id);
     }
     result.set_order(std::move(order));
     result.inputs = ids(g->inputs(), result);

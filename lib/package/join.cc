@@ -30,7 +30,7 @@ std::vector<int64_t> places_of(const Constants& more, Constants* constants) {
 }
 
 void move(Argument* argument, const std::vector<int64_t>& places) {
-  if (argument->kind == Argument::Kind::Constant) argument->at = places.at(static_cast<size_t>(argument->at));
+  if (argument->kind == Argument::Kind::Constant) argument->at = places.at(argument->at);
 }
 
 std::vector<std::pair<std::string, std::string>> names_and_types(const Graph& graph, const std::vector<ValueId>& ids) {

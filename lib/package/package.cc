@@ -28,7 +28,7 @@ SourceGraph SourceGraph::without_constants() const {
 Package interpreted_package(Graph graph) {
   Package package;
   Variant& variant = package.variants.emplace_back();
-  variant.values.resize(static_cast<size_t>(graph.value_count()));
+  variant.values.resize(graph.value_count());
   for (ValueId id : graph.inputs) package.input_types.push_back(graph.value(id).type);
   for (ValueId id : graph.outputs) package.output_types.push_back(graph.value(id).type);
   package.source = graph;

@@ -11,16 +11,16 @@ constexpr size_t kMostParts = 26, kMostText = 4096;
 class PlanCheck {
  public:
   explicit PlanCheck(const Package& package)
-      : graph_(package.graph()), placed_(*package.placed), made_(static_cast<size_t>(graph_.value_count()), false) {}
+      : graph_(package.graph()), placed_(*package.placed), made_(graph_.value_count(), false) {}
 
   void check() {
     check_parts();
     if (placed_.segments.empty()) fail_plan("it has no segments");
     if (placed_.whole != nullptr) check_whole();
-    for (ValueId v : graph_.inputs) made_[static_cast<size_t>(v)] = true;
+    for (ValueId v : graph_.inputs) made_[v] = true;
     for (size_t s = 0; s < placed_.segments.size(); ++s) check_segment(s, placed_.segments[s]);
     for (ValueId v : graph_.outputs) {
-      if (!made_[static_cast<size_t>(v)]) fail_plan("no segment makes output ", quoted(graph_.value(v).name));
+      if (!made_[v]) fail_plan("no segment makes output ", quoted(graph_.value(v).name));
     }
   }
 
@@ -73,11 +73,11 @@ class PlanCheck {
       check_values(index, segment.outputs, own, own.outputs);
     }
     for (ValueId v : segment.inputs) {
-      if (!made_[static_cast<size_t>(v)]) fail_plan("segment ", index, " reads value ", v, " before it is made");
+      if (!made_[v]) fail_plan("segment ", index, " reads value ", v, " before it is made");
     }
     for (ValueId v : segment.outputs) {
-      if (made_[static_cast<size_t>(v)]) fail_plan("value ", v, " is made twice");
-      made_[static_cast<size_t>(v)] = true;
+      if (made_[v]) fail_plan("value ", v, " is made twice");
+      made_[v] = true;
     }
   }
 

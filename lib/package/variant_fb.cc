@@ -92,7 +92,7 @@ void check_argument(const Argument& a, const Variant& v, size_t constants) {
     case Argument::Kind::Constant: return within(constants, "constant");
     case Argument::Kind::Input: return within(v.graph->inputs.size(), "input");
     case Argument::Kind::Output: return within(v.graph->outputs.size(), "output");
-    case Argument::Kind::Slot: return within(static_cast<size_t>(v.slots), "slot");
+    case Argument::Kind::Slot: return within(v.slots, "slot");
     case Argument::Kind::None: return;
   }
   fail_plan("argument kind ", static_cast<int>(a.kind));
@@ -132,8 +132,8 @@ void check_state(const Variant& v) {
         static_cast<size_t>(input) >= graph.inputs.size() || !outputs.insert(output).second ||
         !inputs.insert(input).second)
       fail_plan("output ", output, " is to be input ", input);
-    const Type& from = graph.value(graph.outputs[static_cast<size_t>(output)]).type;
-    const Type& to = graph.value(graph.inputs[static_cast<size_t>(input)]).type;
+    const Type& from = graph.value(graph.outputs[output]).type;
+    const Type& to = graph.value(graph.inputs[input]).type;
     if (!from.fixed() || from.text() != to.text()) fail_plan("output ", output, " is not of the type of input ", input);
   }
 }
@@ -210,7 +210,7 @@ Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<c
   }
   if (static_cast<int>(variant.values.size()) > variant.graph->value_count())
     fail_malformed(variant.values.size(), " placements");
-  variant.values.resize(static_cast<size_t>(variant.graph->value_count()));
+  variant.values.resize(variant.graph->value_count());
   variant.arena_bytes = v->arena_bytes();
   variant.sample_arena_bytes = v->sample_arena_bytes();
   variant.slots = v->slots();

@@ -74,7 +74,7 @@ class Chooser {
   bool may_change(ValueId v) const {
     if (v == kNoValue || graph_.is_output(v) || graph_.is_input(v) || graph_.constant(v) != nullptr) return false;
     const Type& type = graph_.value(v).type;
-    const NodeId producer = uses_.producer[static_cast<size_t>(v)];
+    const NodeId producer = uses_.producer[v];
     return type.fixed() && (has_vectors(type.dtype) || is_byte(type.dtype)) && type.shape->size() == 4 &&
            producer >= 0 && lowers(producer);
   }
@@ -263,7 +263,7 @@ class Chooser {
     loops::Layout layout;
     if (group == 1) {
       const int filters = back ? 1 : 0, channels = 1 - filters;
-      const int64_t m = shape[static_cast<size_t>(filters)], c = shape[static_cast<size_t>(channels)];
+      const int64_t m = shape[filters], c = shape[channels];
       if (c >= kBlock) layout.block(channels, kBlock);
       if (m >= kLeastBlockedChannels) layout.block(filters, m % (2 * kBlock) == 0 && !matrices ? 2 * kBlock : kBlock);
       if (back) layout.order({1, 0, 2, 3});

@@ -55,12 +55,12 @@ void transpose(const Graph& graph, const Uses& uses, NodeId id, std::vector<Patc
   bool identity = true;
   for (size_t i = 0; i < perm.size(); ++i) identity = identity && perm[i] == static_cast<int64_t>(i);
   if (identity) return bypass(graph, id, patches);
-  const NodeId before = uses.producer[static_cast<size_t>(node.inputs[0])];
+  const NodeId before = uses.producer[node.inputs[0]];
   if (before < 0 || !is_op(graph.node(before), "Transpose")) return;
   const std::vector<int64_t> first = permutation(graph, graph.node(before));
   if (first.size() != perm.size()) return;
   std::vector<int64_t> both;
-  for (int64_t axis : perm) both.push_back(first[static_cast<size_t>(axis)]);
+  for (int64_t axis : perm) both.push_back(first[axis]);
   Patch patch(graph, node.label() + " merged with " + graph.node(before).label());
   Node merged = node;
   merged.inputs = {graph.node(before).inputs[0]};
@@ -119,7 +119,7 @@ std::vector<Patch> canonicalize_ops(const Graph& graph, const PassContext&) {
       bypass(graph, id, &patches);
     } else if (shapes) {
       to_reshape(graph, id, node.inputs[0], "written as Reshape", &patches);
-    } else if (const NodeId before = uses.producer[static_cast<size_t>(node.inputs[0])];
+    } else if (const NodeId before = uses.producer[node.inputs[0]];
                before >= 0 && is_op(graph.node(before), "Reshape")) {
       to_reshape(graph, id, graph.node(before).inputs[0], "merged with " + graph.node(before).label(), &patches);
     }

@@ -38,7 +38,7 @@ std::string key_of(const Graph& graph, const Node& node) {
   const bool convolves = is_convolution(node);
   if (convolves && node.attribute_int("group", 1) != 1) return {};
   if (weight->rank() != (convolves ? 4 : 2)) return {};
-  const auto columns = static_cast<size_t>(weight_axis(graph, node));
+  const size_t columns = weight_axis(graph, node);
   if (!convolves && bias != nullptr && bias->dim(0) != weight->shape()[columns]) return {};
   std::string text = cat(node.inputs[0], " ", bias != nullptr, " ");
   for (const auto& [name, attribute] : node.attributes) {
@@ -66,7 +66,7 @@ Patch combine(const Graph& graph, const Family& family, const std::vector<NodeId
     const Node& node = graph.node(id);
     weights.push_back(graph.constant(node.inputs[1]));
     if (node.input(2) != kNoValue) biases.push_back(graph.constant(node.inputs[2]));
-    columns.push_back(weights.back()->shape()[static_cast<size_t>(weight_axis(graph, node))]);
+    columns.push_back(weights.back()->shape()[weight_axis(graph, node)]);
     split.outputs.push_back(node.outputs[0]);
     for (const std::string& source : sources_of(node)) wide.sources.push_back(source);
     patch.remove_node(id);

@@ -34,7 +34,7 @@ class Spelling {
     Type one = type_;  // an extreme
     if (one.shape) {
       const auto rank = static_cast<int64_t>(one.shape->size());
-      for (int64_t axis : axes) (*one.shape)[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = Dim{1};
+      for (int64_t axis : axes) (*one.shape)[axis < 0 ? axis + rank : axis] = Dim{1};
     }
     const ValueId x = node_.inputs[0], zero = number(0);
     const ValueId low = emit("Min", {emit("ReduceMin", {x, along}, one), zero}, one);

@@ -48,7 +48,7 @@ std::optional<QuantizedGrid> quantized_grid_of(const Graph& graph, const Node& n
     int64_t axis = node.attribute_int("axis", 1);
     axis += axis < 0 ? rank : 0;
     if (scale->rank() != 1 || axis < 0 || axis >= rank) return std::nullopt;
-    shape.assign(static_cast<size_t>(rank - axis), 1);
+    shape.assign(rank - axis, 1);
     shape[0] = scale->size();
   }
   QuantizedGrid grid;
@@ -108,7 +108,7 @@ bool all_are(const Tensor& tensor, double value) {
 std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const QuantizedGrid& grid) {
   const Node& node = graph.node(id);
   const ValueId q = node.outputs[0];
-  const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(q)];
+  const std::vector<NodeId>& readers = uses.readers[q];
   const double zero = grid.zero.data<float>()[0];
   if (readers.empty() || graph.is_output(q) || !all_are(grid.zero, zero)) return std::nullopt;
   for (NodeId reader : readers) {

@@ -53,11 +53,11 @@ std::vector<Patch> fold_constant(const Graph& graph, const PassContext& context)
       if (inputs.back() != nullptr) elements += inputs.back()->size();
     }
     if (!constant && node.outputs.size() == 1 && !graph.is_output(node.outputs[0]) && op->deterministic &&
-        known[static_cast<size_t>(node.outputs[0])].defined()) {
+        known[node.outputs[0]].defined()) {
       Patch patch(graph, node.label() + " follows from shapes");
       patch.remove_node(id);
-      patch.redirect(node.outputs[0], patch.add_constant(graph.value(node.outputs[0]).name + ".folded",
-                                                         known[static_cast<size_t>(node.outputs[0])]));
+      patch.redirect(node.outputs[0],
+                     patch.add_constant(graph.value(node.outputs[0]).name + ".folded", known[node.outputs[0]]));
       patches.push_back(std::move(patch));
       continue;
     }

@@ -32,8 +32,8 @@ std::optional<Patch> fold(const Graph& graph, const Uses& uses, NodeId id) {
 
   Tensor b(DType::Float64, {channels});
   for (int64_t m = 0; m < channels; ++m) {
-    const double old = bias == nullptr ? 0 : to_doubles(*bias)[static_cast<size_t>(m)];
-    const double number = (*numbers)[static_cast<size_t>(m)];
+    const double old = bias == nullptr ? 0 : to_doubles(*bias)[m];
+    const double number = (*numbers)[m];
     b.mutable_data<double>()[m] = scales ? old * number : old + number;
   }
   Patch patch(graph, next.label() + " into " + conv.label());
@@ -43,7 +43,7 @@ std::optional<Patch> fold(const Graph& graph, const Uses& uses, NodeId id) {
     double* values = w.mutable_data<double>();
     const int64_t per_filter = channels == 0 ? 0 : w.size() / channels;
     for (int64_t m = 0; m < channels; ++m) {
-      for (int64_t i = 0; i < per_filter; ++i) values[m * per_filter + i] *= (*numbers)[static_cast<size_t>(m)];
+      for (int64_t i = 0; i < per_filter; ++i) values[m * per_filter + i] *= (*numbers)[m];
     }
     folded.inputs[1] = patch.add_constant(graph.value(conv.inputs[1]).name + ".scaled", convert(w, weight->dtype()));
   }

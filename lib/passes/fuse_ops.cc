@@ -54,7 +54,7 @@ std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId firs
   std::set<NodeId> members = {first};
   size_t best = 1;
   const std::vector<NodeId>& order = graph.order();
-  std::vector<NodeId> frontier = uses.readers[static_cast<size_t>(head.outputs[0])];
+  std::vector<NodeId> frontier = uses.readers[head.outputs[0]];
   auto position = [&](NodeId id) { return std::find(order.begin(), order.end(), id) - order.begin(); };
   while (!frontier.empty() && group.size() < kMostNodes) {
     const auto next = std::min_element(frontier.begin(), frontier.end(),
@@ -72,14 +72,14 @@ std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId firs
     if (!fixed) break;
     group.push_back(id);
     members.insert(id);
-    for (NodeId reader : uses.readers[static_cast<size_t>(node.outputs[0])]) {
+    for (NodeId reader : uses.readers[node.outputs[0]]) {
       if (members.count(reader) == 0) frontier.push_back(reader);
     }
     bool closed = true;  // nobody outside reads what all but the last make
     for (size_t i = 0; closed && i + 1 < group.size(); ++i) {
       const ValueId v = graph.node(group[i]).outputs[0];
       closed = !graph.is_output(v);
-      for (NodeId reader : uses.readers[static_cast<size_t>(v)]) closed = closed && members.count(reader) != 0;
+      for (NodeId reader : uses.readers[v]) closed = closed && members.count(reader) != 0;
     }
     if (closed && !between) best = group.size();
     if (ends) break;

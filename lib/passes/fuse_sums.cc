@@ -27,7 +27,7 @@ bool is_byte_map(const Node& node) {
 // is none.
 NodeId layer_of(const Graph& graph, const Uses& uses, const Node& map, size_t operand) {
   const ValueId value = map.inputs[operand];
-  const NodeId maker = uses.producer[static_cast<size_t>(value)];
+  const NodeId maker = uses.producer[value];
   if (maker < 0 || only_reader(graph, uses, value) < 0) return -1;
   const Node& layer = graph.node(maker);
   // Without multipliers in fixed point, and of the map's shape.

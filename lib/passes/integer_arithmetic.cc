@@ -25,7 +25,7 @@ struct Quantised {
 };
 
 std::optional<Quantised> constant_of(const Graph& graph, const Uses& uses, ValueId value, int64_t axis) {
-  const NodeId maker = value == kNoValue ? -1 : uses.producer[static_cast<size_t>(value)];
+  const NodeId maker = value == kNoValue ? -1 : uses.producer[value];
   if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
   const Node& node = graph.node(maker);
   const Tensor *integers = graph.constant(node.inputs[0]), *scale = graph.constant(node.inputs[1]);
@@ -56,9 +56,8 @@ std::optional<Patch> as_unsigned(const Graph& graph, const Uses& uses, NodeId id
   const Node& node = graph.node(id);
   const std::optional<Grid> grid = grid_of(graph, node);
   const ValueId y = node.outputs[0];
-  if (!grid || grid->dtype != DType::Int8 || graph.is_output(y) || uses.readers[static_cast<size_t>(y)].empty())
-    return std::nullopt;
-  for (NodeId reader : uses.readers[static_cast<size_t>(y)]) {
+  if (!grid || grid->dtype != DType::Int8 || graph.is_output(y) || uses.readers[y].empty()) return std::nullopt;
+  for (NodeId reader : uses.readers[y]) {
     const Node& back = graph.node(reader);
     if (!is_op(back, "DequantizeLinear") || back.inputs[0] != y || !grid_of(graph, back)) return std::nullopt;
   }
@@ -80,7 +79,7 @@ std::optional<Patch> as_unsigned(const Graph& graph, const Uses& uses, NodeId id
   Node quantize = copy(id, *grid);
   quantize.outputs = {moved};
   patch.add_node(std::move(quantize));
-  for (NodeId reader : uses.readers[static_cast<size_t>(y)]) {
+  for (NodeId reader : uses.readers[y]) {
     Node back = copy(reader, *grid_of(graph, graph.node(reader)));
     back.inputs[0] = moved;
     patch.add_node(std::move(back));
@@ -187,14 +186,14 @@ class ArithmeticLayer {
       if (n != 1 && static_cast<int64_t>(n) != units) return false;
     }
     if (!take_weights(w, axis)) return false;
-    bias_ = bias == nullptr ? std::vector<int64_t>(static_cast<size_t>(units), 0) : to_int64s(*bias);
+    bias_ = bias == nullptr ? std::vector<int64_t>(units, 0) : to_int64s(*bias);
     if (static_cast<int64_t>(bias_.size()) != units) return false;
     fold_zero_point();
     return true;
   }
 
   NodeId sole_maker(ValueId value) const {
-    const NodeId maker = uses_.producer[static_cast<size_t>(value)];
+    const NodeId maker = uses_.producer[value];
     return maker >= 0 && only_reader(graph_, uses_, value) >= 0 ? maker : -1;
   }
 
@@ -229,7 +228,7 @@ class ArithmeticLayer {
   }
 
   bool find_input() {
-    const NodeId maker = uses_.producer[static_cast<size_t>(main().inputs[0])];
+    const NodeId maker = uses_.producer[main().inputs[0]];
     if (maker < 0 || !is_op(graph_.node(maker), "DequantizeLinear")) return false;
     const std::optional<Grid> grid = grid_of(graph_, graph_.node(maker));
     if (!grid) return false;
@@ -258,8 +257,8 @@ class ArithmeticLayer {
     const int64_t each = channels_ == 0 ? 0 : from.size() / channels_;
     scales_ = w.scales;
     std::vector<int64_t> zeros = w.zeros;
-    scales_.resize(static_cast<size_t>(channels_), scales_.empty() ? 1 : scales_[0]);
-    zeros.resize(static_cast<size_t>(channels_), zeros.empty() ? 0 : zeros[0]);
+    scales_.resize(channels_, scales_.empty() ? 1 : scales_[0]);
+    zeros.resize(channels_, zeros.empty() ? 0 : zeros[0]);
     const std::vector<int64_t> values = to_int64s(from);
     // A zero point in the middle leaves 9 bits, which int16 holds.
     const auto range = [&](size_t i) {
@@ -268,18 +267,18 @@ class ArithmeticLayer {
     bool narrow = true;
     for (size_t i = 0; i < values.size(); ++i) narrow = narrow && range(i) >= -128 && range(i) <= 127;
     weights_ = Tensor(narrow ? DType::Int8 : DType::Int16, axis == 0 ? from.shape() : Shape{from.dim(1), from.dim(0)});
-    sums_.assign(static_cast<size_t>(channels_), 0);
+    sums_.assign(channels_, 0);
     for (int64_t m = 0; m < channels_; ++m) {
       for (int64_t k = 0; k < each; ++k) {
         const int64_t at = axis == 0 ? m * each + k : k * channels_ + m;
-        const int64_t value = values[static_cast<size_t>(at)] - zeros[static_cast<size_t>(m)];
-        const auto to = static_cast<size_t>(m * each + k);
+        const int64_t value = values[at] - zeros[m];
+        const size_t to = m * each + k;
         if (narrow) {
           weights_.mutable_data<int8_t>()[to] = static_cast<int8_t>(value);
         } else {
           weights_.mutable_data<int16_t>()[to] = static_cast<int16_t>(value);
         }
-        sums_[static_cast<size_t>(m)] += value;
+        sums_[m] += value;
       }
     }
     return true;
@@ -288,7 +287,7 @@ class ArithmeticLayer {
   // In units of the products, less what x's zero point adds to each sum.
   bool find_bias() {
     const ValueId value = is_op(main(), "MatMul") ? added_ : main().input(2);
-    bias_.assign(static_cast<size_t>(channels_), 0);
+    bias_.assign(channels_, 0);
     if (value != kNoValue && !read_bias(value)) return false;
     fold_zero_point();
     return true;
@@ -301,7 +300,7 @@ class ArithmeticLayer {
 
   bool read_bias(ValueId value) {
     const auto unit = [&](size_t m) { return x_.scale * scales_[m]; };
-    const auto wide = static_cast<size_t>(channels_);
+    const size_t wide = channels_;
     if (const Tensor* real = graph_.constant(value); real != nullptr) {
       const std::vector<double> numbers = real->dtype() == DType::Float32 ? to_doubles(*real) : std::vector<double>();
       if (numbers.size() != wide) return false;
@@ -415,7 +414,7 @@ std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeI
   std::optional<Grid> grid;
   bool constants = true;
   for (size_t i = 0; i < picked; ++i) {
-    const NodeId maker = node.inputs[i] == kNoValue ? -1 : uses.producer[static_cast<size_t>(node.inputs[i])];
+    const NodeId maker = node.inputs[i] == kNoValue ? -1 : uses.producer[node.inputs[i]];
     if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
     const std::optional<Grid> own = grid_of(graph, graph.node(maker));
     if (!own || (grid && !same_grid(*grid, *own))) return std::nullopt;
@@ -435,10 +434,9 @@ std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeI
   patch.place_at(id);
   Node moved = node;
   moved.sources = sources_of(node);
-  for (size_t i = 0; i < picked; ++i)
-    moved.inputs[i] = graph.node(uses.producer[static_cast<size_t>(node.inputs[i])]).inputs[0];
+  for (size_t i = 0; i < picked; ++i) moved.inputs[i] = graph.node(uses.producer[node.inputs[i]]).inputs[0];
   if (fill_input >= 0) {
-    const ValueId given = node.input(static_cast<size_t>(fill_input));
+    const ValueId given = node.input(fill_input);
     const Tensor* number = graph.constant(given);
     if (given != kNoValue && (number == nullptr || number->size() != 1)) return std::nullopt;
     const auto real = given == kNoValue ? 0.0f : static_cast<float>(to_doubles(*number)[0]);
@@ -446,10 +444,9 @@ std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeI
     if (static_cast<float>(integer - grid->zero) * grid->scale != real) return std::nullopt;
     moved.inputs.resize(std::max(moved.inputs.size(), static_cast<size_t>(fill_input) + 1), kNoValue);
     const Tensor fill = convert(Tensor::scalar(integer), grid->dtype);
-    moved.inputs[static_cast<size_t>(fill_input)] =
-        patch.add_constant(graph.value(node.outputs[0]).name + ".fill", fill);
+    moved.inputs[fill_input] = patch.add_constant(graph.value(node.outputs[0]).name + ".fill", fill);
   }
-  const Node& first = graph.node(uses.producer[static_cast<size_t>(node.inputs[0])]);
+  const Node& first = graph.node(uses.producer[node.inputs[0]]);
   std::vector<Node> back;
   for (ValueId& y : moved.outputs) {
     Type type = graph.value(y).type;
@@ -474,7 +471,7 @@ std::optional<Patch> integer_average(const Graph& graph, const Uses& uses, NodeI
   Bounds kept(y->dtype);
   NodeId main = -1;
   for (ValueId value = graph.node(end).inputs[0]; only_reader(graph, uses, value) >= 0;) {
-    main = uses.producer[static_cast<size_t>(value)];
+    main = uses.producer[value];
     if (main < 0) return std::nullopt;
     removed.push_back(main);
     if (!is_op(graph.node(main), "Relu") && !is_op(graph.node(main), "Clip")) break;
@@ -487,7 +484,7 @@ std::optional<Patch> integer_average(const Graph& graph, const Uses& uses, NodeI
   const Node& node = graph.node(main);
   const bool global = is_op(node, "GlobalAveragePool");
   if (!global && !is_op(node, "AveragePool")) return std::nullopt;
-  const NodeId maker = uses.producer[static_cast<size_t>(node.inputs[0])];
+  const NodeId maker = uses.producer[node.inputs[0]];
   if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
   const std::optional<Grid> x = grid_of(graph, graph.node(maker));
   const ValueId integers = graph.node(maker).inputs[0];

@@ -20,7 +20,7 @@ struct Source {
 };
 
 std::optional<Source> source_of(const Graph& graph, const Uses& uses, ValueId value) {
-  const NodeId maker = value == kNoValue ? -1 : uses.producer[static_cast<size_t>(value)];
+  const NodeId maker = value == kNoValue ? -1 : uses.producer[value];
   if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
   const Node& node = graph.node(maker);
   const std::optional<Grid> grid = grid_of(graph, node);
@@ -70,7 +70,7 @@ class ByteMap {
     ValueId value = graph_.node(end_).inputs[0];
     std::vector<NodeId> clamps;
     for (; only_reader(graph_, uses_, value) >= 0; value = graph_.node(clamps.back()).inputs[0]) {
-      const NodeId maker = uses_.producer[static_cast<size_t>(value)];
+      const NodeId maker = uses_.producer[value];
       if (maker < 0 || (!is_op(graph_.node(maker), "Relu") && !is_op(graph_.node(maker), "Clip"))) break;
       clamps.push_back(maker);
     }
@@ -79,7 +79,7 @@ class ByteMap {
       removed_.push_back(*id);
     }
     if (const std::optional<Source> x = source_of(graph_, uses_, value)) return requantised(*x);
-    main_ = only_reader(graph_, uses_, value) < 0 ? -1 : uses_.producer[static_cast<size_t>(value)];
+    main_ = only_reader(graph_, uses_, value) < 0 ? -1 : uses_.producer[value];
     if (main_ < 0) return std::nullopt;
     removed_.insert(removed_.begin(), main_);
     const Node& node = graph_.node(main_);
@@ -127,7 +127,7 @@ class ByteMap {
         node.inputs.push_back(x.value);
         body->inputs.push_back(inner);
       } else {
-        inner = body->inputs[static_cast<size_t>(at - node.inputs.begin())];
+        inner = body->inputs[at - node.inputs.begin()];
       }
       type.dtype = DType::Float32;
       reals.push_back(body->add_value(cat("real", reals.size()), type));

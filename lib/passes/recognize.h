@@ -22,7 +22,7 @@ class Recognizer {
 
   // The node that makes `v`, where it is this operator; it joins the pattern.
   const Node* maker(ValueId v, std::string_view op) {
-    const NodeId id = v == kNoValue ? -1 : uses_->producer[static_cast<size_t>(v)];
+    const NodeId id = v == kNoValue ? -1 : uses_->producer[v];
     if (id < 0 || !is_op(graph_->node(id), op)) return nullptr;
     nodes_.insert(id);
     return &graph_->node(id);
@@ -73,7 +73,7 @@ class Recognizer {
 
   const std::set<NodeId>& nodes() const { return nodes_; }
   void drop(NodeId id) { nodes_.erase(id); }
-  NodeId producer(ValueId v) const { return uses_->producer[static_cast<size_t>(v)]; }
+  NodeId producer(ValueId v) const { return uses_->producer[v]; }
 
  private:
   static constexpr int kMaxDepth = 8;
@@ -97,7 +97,7 @@ inline void Recognizer::multiply(ValueId v, const std::set<ValueId>& kept, int d
     out->number *= *known;
     return;
   }
-  const NodeId id = uses_->producer[static_cast<size_t>(v)];
+  const NodeId id = uses_->producer[v];
   const bool inside = depth > 0 && id >= 0 && kept.count(v) == 0 && graph_->node(id).domain.empty() &&
                       (depth == kMaxDepth || only_reader(*graph_, *uses_, v) >= 0);
   if (inside && graph_->node(id).op == "Mul") {
@@ -134,7 +134,7 @@ inline bool Recognizer::closed(NodeId root) const {
     for (ValueId v : graph_->node(id).outputs) {
       if (v == kNoValue) continue;
       if (graph_->is_output(v)) return false;
-      for (NodeId reader : uses_->readers[static_cast<size_t>(v)]) {
+      for (NodeId reader : uses_->readers[v]) {
         if (nodes_.count(reader) == 0) return false;
       }
     }

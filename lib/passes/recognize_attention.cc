@@ -106,7 +106,7 @@ class Finder {
   }
 
   std::vector<int64_t> shape(ValueId v) const {
-    const Type& type = types_[static_cast<size_t>(v)];
+    const Type& type = types_[v];
     std::vector<int64_t> result;
     if (!type.fixed()) return result;
     return type.fixed_shape();
@@ -297,9 +297,7 @@ class Finder {
     to.back() = static_cast<int64_t>(columns.size());
     const std::vector<int64_t> stride = row_major_strides(tensor.shape());
     const size_t last = tensor.shape().size() - 1;
-    return pick(tensor, to, [&](size_t axis, int64_t i) {
-      return (axis == last ? columns[static_cast<size_t>(i)] : i) * stride[axis];
-    });
+    return pick(tensor, to, [&](size_t axis, int64_t i) { return (axis == last ? columns[i] : i) * stride[axis]; });
   }
 
   // The dense layer of [batch, sequence, features] for queries, keys or values alone.

@@ -100,7 +100,7 @@ std::optional<Tensor> row_constant(const Graph& graph, ValueId v, const Normal& 
   while (own.size() > row.size() && own[0] == 1) own.erase(own.begin());
   if (own == row) return tensor->shape() == row ? *tensor : tensor->reshaped(row);
   if (tensor->size() != 1) return std::nullopt;
-  const std::vector<double> values(static_cast<size_t>(element_count(row)), to_doubles(*tensor)[0]);
+  const std::vector<double> values(element_count(row), to_doubles(*tensor)[0]);
   return convert(Tensor::of<double>(row, values), tensor->dtype());
 }
 
@@ -283,7 +283,7 @@ std::optional<Patch> layer_normalization(const Graph& graph, const Uses& uses, N
     if (any != kNoValue) row = row_constant(graph, any, found.normal);
     if (!row || row->dtype() != dtype) return std::nullopt;
     if (v == kNoValue) {
-      const std::vector<double> ones(static_cast<size_t>(row->size()), 1);
+      const std::vector<double> ones(row->size(), 1);
       row = convert(Tensor::of<double>(row->shape(), ones), dtype);
     }
     const bool same = v != kNoValue && graph.constant(v)->shape() == row->shape();

@@ -28,7 +28,7 @@ std::vector<Patch> scale_weights(const Graph& graph, const PassContext&) {
   for (NodeId id : graph.order()) {
     const Node& conv = graph.node(id);
     if (!is_convolution(conv) || conv.attribute_int("group", 1) != 1) continue;
-    const NodeId mul_id = uses.producer[static_cast<size_t>(conv.inputs[0])];
+    const NodeId mul_id = uses.producer[conv.inputs[0]];
     if (mul_id < 0 || !is_op(graph.node(mul_id), "Mul") || only_reader(graph, uses, conv.inputs[0]) != id) continue;
     const Node& mul = graph.node(mul_id);
     const Tensor* weight = graph.constant(conv.inputs[1]);

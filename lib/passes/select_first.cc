@@ -37,11 +37,11 @@ std::optional<Selection> slice_of(const Graph& graph, const Node& node, const Sh
   }
   Selection s{node.inputs[0], positive(bounds[2], shape.size()), {}, true};
   if (bounds[3] != 1 || s.axis < 0 || s.axis >= static_cast<int64_t>(shape.size())) return std::nullopt;
-  const int64_t extent = shape[static_cast<size_t>(s.axis)];
+  const int64_t extent = shape[s.axis];
   const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
   const int64_t begin = place(bounds[0]), end = place(bounds[1]);
   if (begin >= end || (end - begin) * kFewerElements > extent) return std::nullopt;
-  s.indices.resize(static_cast<size_t>(end - begin));
+  s.indices.resize(end - begin);
   std::iota(s.indices.begin(), s.indices.end(), begin);
   return s;
 }
@@ -56,10 +56,10 @@ std::optional<Selection> selection_of(const Graph& graph, const Node& node) {
   Selection s{node.inputs[0], positive(node.attribute_int("axis", 0), shape.size()), to_int64s(*list),
               list->rank() == 1};
   if (s.axis < 0 || s.axis >= static_cast<int64_t>(shape.size())) return std::nullopt;
-  const int64_t extent = shape[static_cast<size_t>(s.axis)];
+  const int64_t extent = shape[s.axis];
   if (list->size() * kFewerElements > extent) return std::nullopt;
   for (int64_t& i : s.indices) {
-    i = positive(i, static_cast<size_t>(extent));
+    i = positive(i, extent);
     if (i < 0 || i >= extent) return std::nullopt;
   }
   return s;
@@ -68,7 +68,7 @@ std::optional<Selection> selection_of(const Graph& graph, const Node& node) {
 // The axis of an input that broadcasts to `rank` axes which becomes `axis`; kAsItIs where it has one element there, or none.
 int64_t broadcast_axis(const Shape& input, int64_t rank, int64_t axis) {
   const int64_t at = axis - (rank - static_cast<int64_t>(input.size()));
-  return at < 0 || input[static_cast<size_t>(at)] == 1 ? kAsItIs : at;
+  return at < 0 || input[at] == 1 ? kAsItIs : at;
 }
 
 // The axis of `from` whose rows become those of `to` along `axis`, all else of a row staying together; kAsItIs: none.
@@ -77,7 +77,7 @@ int64_t reshaped_axis(const Shape& from, const Shape& to, int64_t axis) {
     return element_count(Shape(shape.begin(), shape.begin() + end));
   };
   for (int64_t a = 0; a < static_cast<int64_t>(from.size()); ++a) {
-    if (from[static_cast<size_t>(a)] == to[static_cast<size_t>(axis)] && before(from, a) == before(to, axis)) return a;
+    if (from[a] == to[axis] && before(from, a) == before(to, axis)) return a;
   }
   return kAsItIs;
 }
@@ -114,7 +114,7 @@ std::optional<std::vector<int64_t>> input_axes(const Graph& graph, const Node& n
   }
   if (node.op == "Transpose") {
     const std::vector<int64_t> perm = node.attribute_ints("perm");
-    return std::vector<int64_t>{perm.empty() ? rank - 1 - axis : perm[static_cast<size_t>(axis)]};
+    return std::vector<int64_t>{perm.empty() ? rank - 1 - axis : perm[axis]};
   }
   if (node.op == "Reshape" && shapes.size() == 2) {
     const int64_t from = reshaped_axis(shapes[0], y, axis);
@@ -166,13 +166,13 @@ Patch moved(const Graph& graph, NodeId maker_id, NodeId select_id, const Selecti
       continue;
     }
     Shape shape = whole.type.fixed_shape();
-    shape[static_cast<size_t>(axes[i])] = rows;
+    shape[axes[i]] = rows;
     fewer.inputs[i] = patch.add_value(whole.name + ".selected", Type(whole.type.dtype, {shape.begin(), shape.end()}));
     patch.add_node(select(selector.name, input, indices, axes[i], fewer.inputs[i]));
   }
   const Type& made = graph.value(s.of).type;
   Shape shape = made.fixed_shape();
-  shape[static_cast<size_t>(s.axis)] = rows;
+  shape[s.axis] = rows;
   if (is_op(maker, "Reshape")) {
     fewer.attributes["allowzero"] = int64_t{1};
     fewer.inputs[1] = shape_constant(patch, base + ".rows", shape);
@@ -201,7 +201,7 @@ std::vector<Patch> select_first(const Graph& graph, const PassContext&) {
     const Node& selector = graph.node(id);
     const std::optional<Selection> s = selection_of(graph, selector);
     if (!s) continue;
-    const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(s->of)];
+    const std::vector<NodeId>& readers = uses.readers[s->of];
     const auto same = std::find_if(readers.begin(), readers.end(), [&](NodeId other) {
       return other == id || selection_of(graph, graph.node(other)) == s;
     });
@@ -212,7 +212,7 @@ std::vector<Patch> select_first(const Graph& graph, const PassContext&) {
       patches.push_back(std::move(patch));
       continue;
     }
-    const NodeId maker = uses.producer[static_cast<size_t>(s->of)];
+    const NodeId maker = uses.producer[s->of];
     if (maker < 0 || only_reader(graph, uses, s->of) != id) continue;
     if (const auto axes = input_axes(graph, graph.node(maker), s->axis))
       patches.push_back(moved(graph, maker, id, *s, *axes));

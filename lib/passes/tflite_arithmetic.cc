@@ -23,7 +23,7 @@ struct Operand {
 };
 
 std::optional<Operand> operand_of(const Graph& graph, const Uses& uses, ValueId value) {
-  const NodeId maker = value == kNoValue ? -1 : uses.producer[static_cast<size_t>(value)];
+  const NodeId maker = value == kNoValue ? -1 : uses.producer[value];
   if (maker < 0 || !is_op(graph.node(maker), "DequantizeLinear")) return std::nullopt;
   const std::optional<Grid> grid = grid_of(graph, graph.node(maker));
   if (!grid) return std::nullopt;
@@ -80,7 +80,7 @@ class Kernel {
                        [&](NodeId id) { return kept_.clamp(graph_, graph_.node(id), y_); });
   }
 
-  NodeId producer(ValueId v) const { return uses_.producer[static_cast<size_t>(v)]; }
+  NodeId producer(ValueId v) const { return uses_.producer[v]; }
 
   // True where numbers of the operator were integers: TFLite has a kernel for integers then.
   bool reads_integers(NodeId id) const {
@@ -247,7 +247,7 @@ class Kernel {
     const Shape shape = graph_.value(x->value).type.fixed_shape();
     int64_t elements = 1;
     for (int64_t axis : to_int64s(*axes))
-      elements *= shape[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis)];
+      elements *= shape[axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis];
     if (elements == 0) return std::nullopt;
     if (is_op(node, "ReduceMean")) {  // the number of elements becomes part of the factor
       int shift = 0;

@@ -23,7 +23,7 @@ std::string percent(double share) { return cat(std::lround(100 * share), " %"); 
 
 bool on_one_device(const Graph& graph, const std::vector<size_t>& places) {
   std::set<size_t> used;
-  for (NodeId id : graph.order()) used.insert(places[static_cast<size_t>(id)]);
+  for (NodeId id : graph.order()) used.insert(places[id]);
   return used.size() < 2;
 }
 
@@ -119,8 +119,7 @@ class AutoPlacement {
     const Single& best = found_.singles[found_.best];
     found_.worth_it = fastest != nullptr && best.latency.median >= kWorthIt * found_.placed.median;
     found_.parts = found_.worth_it ? parts_ : std::vector<Part>{best.part};
-    found_.places =
-        found_.worth_it ? fastest->places : std::vector<size_t>(static_cast<size_t>(graph_.node_slots()), 0);
+    found_.places = found_.worth_it ? fastest->places : std::vector<size_t>(graph_.node_slots(), 0);
   }
 
   void say_what_is_in_the_way() {

@@ -11,17 +11,16 @@ namespace {
 
 // By node: whether it reads constants alone, and what such nodes make.
 std::vector<bool> of_constants(const Graph& graph, const Uses& uses) {
-  std::vector<bool> result(static_cast<size_t>(graph.node_slots()), false);
+  std::vector<bool> result(graph.node_slots(), false);
   for (NodeId id : graph.order()) {
     const std::vector<ValueId> read = read_by(graph, graph.node(id));
     const bool constant = std::all_of(read.begin(), read.end(), [&](ValueId v) {
-      const NodeId maker = uses.producer[static_cast<size_t>(v)];
-      return (maker >= 0 && result[static_cast<size_t>(maker)]) ||
-             (maker < 0 && graph.constant(v) != nullptr && !graph.is_input(v));
+      const NodeId maker = uses.producer[v];
+      return (maker >= 0 && result[maker]) || (maker < 0 && graph.constant(v) != nullptr && !graph.is_input(v));
     });
     const auto& outputs = graph.node(id).outputs;
     const bool leaves = std::any_of(outputs.begin(), outputs.end(), [&](ValueId v) { return graph.is_output(v); });
-    result[static_cast<size_t>(id)] = constant && !leaves;
+    result[id] = constant && !leaves;
   }
   return result;
 }
@@ -45,7 +44,7 @@ std::vector<std::vector<NodeId>> connected(const Graph& graph, const Uses& uses,
   std::map<ValueId, size_t> from_outside;  // values that are made before the run, by their first reader
   for (size_t i = 0; i < nodes.size(); ++i) {
     for (ValueId v : read_by(graph, graph.node(nodes[i]))) {
-      const NodeId maker = uses.producer[static_cast<size_t>(v)];
+      const NodeId maker = uses.producer[v];
       if (v == without || (maker < 0 && !graph.is_input(v))) continue;
       const auto inside = at.find(maker);
       const size_t other = inside != at.end() ? inside->second : from_outside.emplace(v, i).first->second;
@@ -70,11 +69,11 @@ std::vector<Run> find_runs(const Graph& graph, const std::function<bool(ValueId)
   runs.back().in = graph.inputs.empty() ? kNoValue : graph.inputs[0];
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (constant[static_cast<size_t>(id)]) {
+    if (constant[id]) {
       NodeId reader = -1;
       for (ValueId v : node.outputs) {
-        if (v == kNoValue || uses.readers[static_cast<size_t>(v)].empty()) continue;
-        reader = uses.readers[static_cast<size_t>(v)].front();
+        if (v == kNoValue || uses.readers[v].empty()) continue;
+        reader = uses.readers[v].front();
       }
       if (reader < 0) continue;
       std::vector<NodeId>& list = waiting[reader];
@@ -86,10 +85,10 @@ std::vector<Run> find_runs(const Graph& graph, const std::function<bool(ValueId)
     runs.back().nodes.insert(runs.back().nodes.end(), with_it.begin(), with_it.end());
     runs.back().nodes.push_back(id);
     for (ValueId v : read_by(graph, graph.node(id))) {
-      if (uses.readers[static_cast<size_t>(v)].back() == id && !graph.is_output(v)) live.erase(v);
+      if (uses.readers[v].back() == id && !graph.is_output(v)) live.erase(v);
     }
     for (ValueId v : node.outputs) {
-      if (v != kNoValue && (!uses.readers[static_cast<size_t>(v)].empty() || graph.is_output(v))) live.insert(v);
+      if (v != kNoValue && (!uses.readers[v].empty() || graph.is_output(v))) live.insert(v);
     }
     if (live.size() != 1 || !may_cut(*live.begin())) continue;
     runs.back().out = *live.begin();
@@ -131,7 +130,7 @@ class BlockFinder {
     const std::vector<NodeId> before(run.nodes.begin(), run.nodes.end() - 1);
     for (std::vector<NodeId>& group : connected(graph_, uses_, before, run.in)) {
       // Constants that the join reads are no branches.
-      if (std::all_of(group.begin(), group.end(), [&](NodeId id) { return constant_[static_cast<size_t>(id)]; })) {
+      if (std::all_of(group.begin(), group.end(), [&](NodeId id) { return constant_[id]; })) {
         block.join.insert(block.join.end(), group.begin(), group.end());
         continue;
       }
@@ -139,7 +138,7 @@ class BlockFinder {
       for (NodeId id : branch.nodes) {
         for (ValueId v : graph_.node(id).outputs) {
           if (v == kNoValue) continue;
-          const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+          const std::vector<NodeId>& readers = uses_.readers[v];
           if (std::find(readers.begin(), readers.end(), last) != readers.end()) branch.bytes += bytes_of(graph_, v);
         }
       }
@@ -159,19 +158,19 @@ class BlockFinder {
   std::vector<Run> inside(const Run& run) const {
     const std::set<NodeId> here(run.nodes.begin(), run.nodes.end() - 1);
     std::set<ValueId> live;
-    if (run.in != kNoValue && last_of(uses_.readers[static_cast<size_t>(run.in)], here) >= 0) live.insert(run.in);
+    if (run.in != kNoValue && last_of(uses_.readers[run.in], here) >= 0) live.insert(run.in);
     std::vector<Run> runs(1);
     runs.back().in = run.in;
     for (NodeId id : run.nodes) {
       runs.back().nodes.push_back(id);
       if (id == run.nodes.back()) break;
       for (ValueId v : read_by(graph_, graph_.node(id))) {
-        const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+        const std::vector<NodeId>& readers = uses_.readers[v];
         const bool join_reads = v != run.in && readers.back() == run.nodes.back();
         if (last_of(readers, here) == id && !join_reads) live.erase(v);
       }
       for (ValueId v : graph_.node(id).outputs) {
-        if (v != kNoValue && !constant_[static_cast<size_t>(id)]) live.insert(v);
+        if (v != kNoValue && !constant_[id]) live.insert(v);
       }
       if (live.size() != 1 || *live.begin() == run.in || !graph_.value(*live.begin()).type.fixed()) continue;
       runs.back().out = *live.begin();

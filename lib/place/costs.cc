@@ -33,14 +33,14 @@ double median_of_runs(Session& session, const std::vector<Tensor>& inputs, const
 }
 
 std::vector<double> by_arithmetic(const Graph& graph) {
-  std::vector<double> share(static_cast<size_t>(graph.node_slots()), 0);
-  for (NodeId id : graph.order()) share[static_cast<size_t>(id)] = 1 + node_flops(graph, graph.node(id));
+  std::vector<double> share(graph.node_slots(), 0);
+  for (NodeId id : graph.order()) share[id] = 1 + node_flops(graph, graph.node(id));
   return share;
 }
 
 // A step's time belongs to the first of the source's nodes that it computes: what is fused behind them costs little.
 std::vector<double> by_profile(const Graph& graph, const Session& session) {
-  std::vector<double> ns(static_cast<size_t>(graph.node_slots()), 0);
+  std::vector<double> ns(graph.node_slots(), 0);
   const std::vector<StepProfile> profile = session.profile();
   const std::vector<Step>& steps = session.variant().steps;
   for (size_t i = 0; i < std::min(profile.size(), steps.size()); ++i) {
@@ -48,8 +48,7 @@ std::vector<double> by_profile(const Graph& graph, const Session& session) {
     int64_t id = -1;
     if (!parse_int(node.sources.empty() ? node.name : node.sources[0], &id) || id < 0 || id >= graph.node_slots())
       continue;
-    if (profile[i].runs > 0)
-      ns[static_cast<size_t>(id)] += static_cast<double>(profile[i].time_ns) / static_cast<double>(profile[i].runs);
+    if (profile[i].runs > 0) ns[id] += static_cast<double>(profile[i].time_ns) / static_cast<double>(profile[i].runs);
   }
   return ns;
 }
@@ -202,7 +201,7 @@ NetworkCost cost_of(const std::vector<Block>& blocks, const Measured& measured) 
   result.copy = measured.copy;
   const auto sum = [](const std::vector<double>& us, const std::vector<NodeId>& nodes) {
     double total = 0;
-    for (NodeId id : nodes) total += us[static_cast<size_t>(id)];
+    for (NodeId id : nodes) total += us[id];
     return total;
   };
   for (const Block& block : blocks) {

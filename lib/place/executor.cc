@@ -50,7 +50,7 @@ ParallelSession::ParallelSession(Plan plan, std::vector<Part> parts, std::vector
   DNN_CHECK(sessions_.size() == plan_.segments.size() && plan_.parts <= parts_.size());
   std::vector<size_t> maker(plan_.values, plan_.segments.size());
   for (size_t s = 0; s < plan_.segments.size(); ++s) {
-    for (ValueId v : plan_.segments[s].outputs) maker[static_cast<size_t>(v)] = s;
+    for (ValueId v : plan_.segments[s].outputs) maker[v] = s;
   }
   readers_.resize(plan_.segments.size());
   times_.resize(plan_.segments.size());
@@ -61,7 +61,7 @@ ParallelSession::ParallelSession(Plan plan, std::vector<Part> parts, std::vector
   for (size_t s = 0; s < plan_.segments.size(); ++s) {
     workers_[plan_.segments[s].part]->segments.push_back(s);
     for (ValueId v : plan_.segments[s].inputs) {
-      const size_t from = maker[static_cast<size_t>(v)];
+      const size_t from = maker[v];
       if (from < plan_.segments.size()) readers_[from].push_back(s);
     }
   }
@@ -103,10 +103,10 @@ std::vector<Tensor> ParallelSession::run(const std::vector<Tensor>& inputs) {
   values_.assign(plan_.values, Tensor());
   missing_.clear();
   for (const Segment& segment : plan_.segments) missing_.push_back(segment.inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) values_[static_cast<size_t>(plan_.inputs[i])] = inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i) values_[plan_.inputs[i]] = inputs[i];
   std::fill(times_.begin(), times_.end(), SegmentTime());
   for (size_t s = 0; s < plan_.segments.size(); ++s) {
-    for (ValueId v : plan_.segments[s].inputs) missing_[s] -= values_[static_cast<size_t>(v)].defined() ? 1 : 0;
+    for (ValueId v : plan_.segments[s].inputs) missing_[s] -= values_[v].defined() ? 1 : 0;
   }
   failure_ = nullptr;
   working_ = 0;
@@ -118,7 +118,7 @@ std::vector<Tensor> ParallelSession::run(const std::vector<Tensor>& inputs) {
   workers_[callers_]->wait(lock, [&] { return working_ == 0; });
   if (failure_) std::rethrow_exception(failure_);
   std::vector<Tensor> outputs;
-  for (ValueId v : plan_.outputs) outputs.push_back(values_[static_cast<size_t>(v)]);
+  for (ValueId v : plan_.outputs) outputs.push_back(values_[v]);
   return outputs;
 }
 
@@ -148,7 +148,7 @@ void ParallelSession::run_part(size_t part, std::unique_lock<std::mutex>& lock) 
 bool ParallelSession::run_segment(size_t index, std::unique_lock<std::mutex>& lock) {
   const Segment& segment = plan_.segments[index];
   std::vector<Tensor> inputs;
-  for (ValueId v : segment.inputs) inputs.push_back(values_[static_cast<size_t>(v)]);
+  for (ValueId v : segment.inputs) inputs.push_back(values_[v]);
   times_[index].begin_ns = now_ns();
   lock.unlock();
   std::vector<Tensor> outputs;
@@ -176,7 +176,7 @@ bool ParallelSession::run_segment(size_t index, std::unique_lock<std::mutex>& lo
 // Hands the outputs over; the mutex is held. Wakes only those that have all they need now.
 void ParallelSession::publish(size_t index, std::vector<Tensor> outputs) {
   const Segment& segment = plan_.segments[index];
-  for (size_t i = 0; i < outputs.size(); ++i) values_[static_cast<size_t>(segment.outputs[i])] = std::move(outputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) values_[segment.outputs[i]] = std::move(outputs[i]);
   for (size_t reader : readers_[index]) {
     if (--missing_[reader] != 0) continue;
     times_[reader].ready_ns = times_[index].end_ns;

@@ -34,7 +34,7 @@ std::vector<std::vector<bool>> order_of(const Plan& plan) {
     const Segment& segment = plan.segments[s];
     std::set<size_t> direct;
     for (ValueId v : segment.inputs) {
-      if (const size_t from = maker[static_cast<size_t>(v)]; from != kUnknown) direct.insert(from);
+      if (const size_t from = maker[v]; from != kUnknown) direct.insert(from);
     }
     if (const auto earlier = last.find(segment.part); earlier != last.end()) direct.insert(earlier->second);
     for (size_t d : direct) {
@@ -43,7 +43,7 @@ std::vector<std::vector<bool>> order_of(const Plan& plan) {
         if (before[a][d]) before[a][s] = true;
       }
     }
-    for (ValueId v : segment.outputs) maker[static_cast<size_t>(v)] = s;
+    for (ValueId v : segment.outputs) maker[v] = s;
     last[segment.part] = s;
   }
   return before;
@@ -76,13 +76,13 @@ class SegmentFinder {
   // None where a node's segment is not clear, or would have to wait for one that does not run before it.
   codegen::Segments segments(const Graph& graph) const {
     codegen::Segments result;
-    result.of.assign(static_cast<size_t>(graph.node_slots()), 0);
+    result.of.assign(graph.node_slots(), 0);
     result.before = before_;
     const Uses uses(graph);
     // From the end, so that what a pass has put in front of a node may follow that node.
     const std::vector<NodeId>& order = graph.order();
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
-      size_t& segment = result.of[static_cast<size_t>(*id)];
+      size_t& segment = result.of[*id];
       segment = by_values(graph, graph.node(*id));
       if (segment == kUnknown) segment = by_readers(graph, uses, result.of, *id);
       if (segment == kUnknown) return {};
@@ -90,9 +90,9 @@ class SegmentFinder {
     for (NodeId id : order) {
       for (ValueId v : graph.node(id).outputs) {
         if (v == kNoValue) continue;
-        const size_t from = result.of[static_cast<size_t>(id)];
-        for (NodeId reader : uses.readers[static_cast<size_t>(v)]) {
-          const size_t to = result.of[static_cast<size_t>(reader)];
+        const size_t from = result.of[id];
+        for (NodeId reader : uses.readers[v]) {
+          const size_t to = result.of[reader];
           if (from != to && !before_[from][to]) return {};
         }
       }
@@ -118,7 +118,7 @@ class SegmentFinder {
     std::set<size_t> segments;
     for (ValueId v : graph.node(id).outputs) {
       if (v == kNoValue) continue;
-      for (NodeId reader : uses.readers[static_cast<size_t>(v)]) segments.insert(of[static_cast<size_t>(reader)]);
+      for (NodeId reader : uses.readers[v]) segments.insert(of[reader]);
     }
     return segments.size() == 1 ? *segments.begin() : kUnknown;
   }
@@ -180,8 +180,7 @@ std::optional<Joint> compile_joint(const Graph& graph, const Plan& plan, const s
   const Variant& variant = joint.package->variants.front();
   if (segments.empty() || joint.package->variants.size() != 1 || !can_be_joint(variant)) return std::nullopt;
   joint.steps.resize(plan.segments.size());
-  for (size_t i = 0; i < variant.steps.size(); ++i)
-    joint.steps[segments.of[static_cast<size_t>(variant.steps[i].node)]].push_back(i);
+  for (size_t i = 0; i < variant.steps.size(); ++i) joint.steps[segments.of[variant.steps[i].node]].push_back(i);
   for (const JointSegment& segment : joint_segments(graph, plan, joint)) {
     if (!lists_what_crosses(variant, segment)) return std::nullopt;
   }

@@ -13,7 +13,7 @@ Latency latency_of(std::vector<double> us) {
   std::sort(us.begin(), us.end());
   const auto at = [&](double q) {
     const double place = q * static_cast<double>(us.size() - 1);
-    const auto low = static_cast<size_t>(place);
+    const size_t low = place;
     const size_t high = std::min(low + 1, us.size() - 1);
     return us[low] + (us[high] - us[low]) * (place - static_cast<double>(low));
   };

@@ -79,7 +79,7 @@ Package make_placed(const Graph& source, const Graph& ready, const std::vector<P
   Variant& variant = package.variants.emplace_back();
   variant.target.backend = kPlacedBackend;
   variant.graph = std::make_shared<const Graph>(SourceGraph(ready).without_constants().structure());
-  variant.values.resize(static_cast<size_t>(variant.graph->value_count()));
+  variant.values.resize(variant.graph->value_count());
   for (ValueId v : ready.inputs) package.input_types.push_back(ready.value(v).type);
   for (ValueId v : ready.outputs) package.output_types.push_back(ready.value(v).type);
   package.source = source;
@@ -198,20 +198,20 @@ std::vector<Tensor> PlacedSession::trace(const std::vector<Tensor>& inputs, cons
     if (observe && v != kNoValue && shown.insert(v).second) observe(graph(), v, tensor);
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
-    values[static_cast<size_t>(plan.inputs[i])] = inputs[i];
+    values[plan.inputs[i]] = inputs[i];
     show(plan.inputs[i], inputs[i]);
   }
   const auto trace_one = [&](Session& session, const std::vector<ValueId>& from, const std::vector<ValueId>& to) {
     const PinnedThread pinned(session.pinned_to());
     std::vector<Tensor> given;
-    for (ValueId v : from) given.push_back(values[static_cast<size_t>(v)]);
+    for (ValueId v : from) given.push_back(values[v]);
     const std::vector<Tensor> made = session.trace(given, [&](const Graph& own, ValueId id, const Tensor& tensor) {
       if (&own != &session.graph()) return;  // a subgraph's own values
       show(graph().find_value(own.value(id).name), tensor);
       for (const std::string& alias : own.value(id).aliases) show(graph().find_value(alias), tensor);
     });
     for (size_t i = 0; i < made.size(); ++i) {
-      values[static_cast<size_t>(to[i])] = made[i];
+      values[to[i]] = made[i];
       show(to[i], made[i]);
     }
   };
@@ -223,7 +223,7 @@ std::vector<Tensor> PlacedSession::trace(const std::vector<Tensor>& inputs, cons
       trace_one(parallel_->session(s), plan.segments[s].inputs, plan.segments[s].outputs);
   }
   std::vector<Tensor> outputs;
-  for (ValueId v : plan.outputs) outputs.push_back(values[static_cast<size_t>(v)]);
+  for (ValueId v : plan.outputs) outputs.push_back(values[v]);
   return outputs;
 }
 

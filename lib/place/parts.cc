@@ -136,10 +136,10 @@ void check_precisions(const Graph& graph, const std::vector<Part>& parts, const 
     };
     const auto fits = [&](NodeId id) {
       const Node& node = graph.node(id);
-      return places[static_cast<size_t>(id)] == p && (std::any_of(node.inputs.begin(), node.inputs.end(), stores) ||
-                                                      std::any_of(node.outputs.begin(), node.outputs.end(), stores));
+      return places[id] == p && (std::any_of(node.inputs.begin(), node.inputs.end(), stores) ||
+                                 std::any_of(node.outputs.begin(), node.outputs.end(), stores));
     };
-    const auto here = [&](NodeId id) { return places[static_cast<size_t>(id)] == p; };
+    const auto here = [&](NodeId id) { return places[id] == p; };
     const std::vector<NodeId>& order = graph.order();
     if (std::any_of(order.begin(), order.end(), here) && std::none_of(order.begin(), order.end(), fits))
       fail_unsupported("--devices: ", parts[p].label(), ": no node there computes in ", wanted->name,

@@ -33,15 +33,15 @@ class Cutter {
   }
 
  private:
-  size_t part(NodeId id) const { return part_of_[static_cast<size_t>(id)]; }
-  size_t level(NodeId id) const { return levels_[static_cast<size_t>(id)]; }
-  NodeId producer(ValueId v) const { return uses_.producer[static_cast<size_t>(v)]; }
+  size_t part(NodeId id) const { return part_of_[id]; }
+  size_t level(NodeId id) const { return levels_[id]; }
+  NodeId producer(ValueId v) const { return uses_.producer[v]; }
 
   // True where another part waits for one of the node's outputs.
   bool feeds_others(NodeId id) const {
     for (ValueId v : graph_.node(id).outputs) {
       if (v == kNoValue) continue;
-      for (NodeId reader : uses_.readers[static_cast<size_t>(v)]) {
+      for (NodeId reader : uses_.readers[v]) {
         if (part(reader) != part(id)) return true;
       }
     }
@@ -50,9 +50,9 @@ class Cutter {
 
   // A node is a level above what it reads where that crosses parts, or ends its segment because another part waits for it.
   void find_levels() {
-    levels_.resize(static_cast<size_t>(graph_.node_slots()), 0);
+    levels_.resize(graph_.node_slots(), 0);
     for (NodeId id : graph_.order()) {
-      size_t& highest = levels_[static_cast<size_t>(id)];
+      size_t& highest = levels_[id];
       for (ValueId v : read_by(graph_, graph_.node(id))) {
         const NodeId maker = producer(v);
         if (maker < 0) continue;
@@ -96,7 +96,7 @@ class Cutter {
     for (NodeId id : nodes) {
       for (ValueId v : graph_.node(id).outputs) {
         if (v == kNoValue) continue;
-        const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+        const std::vector<NodeId>& readers = uses_.readers[v];
         const bool read =
             std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return inside.count(reader) == 0; });
         if (!read && !graph_.is_output(v)) continue;
@@ -137,13 +137,13 @@ void count_copies(const Graph& graph, Plan& plan) {
   for (Segment& s : plan.segments) {
     std::set<size_t> sources;
     for (ValueId v : s.inputs) {
-      const size_t from = maker[static_cast<size_t>(v)];
+      const size_t from = maker[v];
       if (from == kNone) continue;
       sources.insert(from);
       if (from != s.part) readers[v].insert(s.part);
     }
     s.merges = sources.size() > 1;
-    for (ValueId v : s.outputs) maker[static_cast<size_t>(v)] = s.part;
+    for (ValueId v : s.outputs) maker[v] = s.part;
   }
   plan.copies = plan.copied_bytes = 0;
   for (const auto& [v, parts] : readers) {

@@ -40,7 +40,7 @@ std::string trimmed(const std::string& text) {
 class Rules {
  public:
   Rules(const Graph& graph, const std::vector<Part>& parts, const std::string& file)
-      : graph_(graph), parts_(parts), file_(file), chosen_(static_cast<size_t>(graph.node_slots())) {}
+      : graph_(graph), parts_(parts), file_(file), chosen_(graph.node_slots()) {}
 
   void add(const std::string& text, size_t number) {
     const std::string line = trimmed(text);
@@ -58,7 +58,7 @@ class Rules {
     }
   }
 
-  std::optional<size_t> operator()(NodeId id) const { return chosen_[static_cast<size_t>(id)]; }
+  std::optional<size_t> operator()(NodeId id) const { return chosen_[id]; }
 
  private:
   size_t part_of(char letter) const {
@@ -73,14 +73,14 @@ class Rules {
   void choose_range(const std::string& first, const std::string& last, size_t part) {
     const size_t from = place_in_order(first), to = place_in_order(last);
     if (from > to) fail_usage(at_, ": ", quoted(first), " is behind ", quoted(last), "; exchange them");
-    for (size_t i = from; i <= to; ++i) chosen_[static_cast<size_t>(graph_.order()[i])] = part;
+    for (size_t i = from; i <= to; ++i) chosen_[graph_.order()[i]] = part;
   }
 
   size_t place_in_order(const std::string& name) const {
     const std::vector<NodeId>& order = graph_.order();
     const auto found = std::find_if(order.begin(), order.end(), [&](NodeId id) { return name_of(graph_, id) == name; });
     if (found == order.end()) fail_unknown(name);
-    return static_cast<size_t>(found - order.begin());
+    return found - order.begin();
   }
 
   void choose_matching(const std::string& pattern, size_t part) {
@@ -90,7 +90,7 @@ class Rules {
       const bool fits = by_operator ? matches(pattern.substr(kOperator.size()), graph_.node(id).op)
                                     : pattern == name_of(graph_, id) || matches(pattern, name_of(graph_, id));
       if (!fits) continue;
-      chosen_[static_cast<size_t>(id)] = part;
+      chosen_[id] = part;
       any = true;
     }
     if (!any) fail_unknown(pattern);
@@ -115,17 +115,17 @@ class Rules {
 
 std::vector<size_t> places_of_nodes(const Graph& graph, const std::function<std::optional<size_t>(NodeId)>& part_of) {
   const Uses uses(graph);
-  std::vector<size_t> places(static_cast<size_t>(graph.node_slots()), 0);
+  std::vector<size_t> places(graph.node_slots(), 0);
   for (NodeId id : graph.order()) {
-    size_t& place = places[static_cast<size_t>(id)];
+    size_t& place = places[id];
     if (const std::optional<size_t> said = part_of(id)) {
       place = *said;
       continue;
     }
     for (ValueId v : graph.node(id).inputs) {
-      const NodeId maker = v == kNoValue ? -1 : uses.producer[static_cast<size_t>(v)];
+      const NodeId maker = v == kNoValue ? -1 : uses.producer[v];
       if (maker < 0) continue;
-      place = places[static_cast<size_t>(maker)];
+      place = places[maker];
       break;
     }
   }
@@ -151,9 +151,9 @@ std::string rules_text(const Graph& graph, const std::vector<Part>& parts, const
   std::string text;
   const std::vector<NodeId>& order = graph.order();
   for (size_t i = 0; i < order.size();) {
-    const size_t part = places[static_cast<size_t>(order[i])];
+    const size_t part = places[order[i]];
     size_t last = i;
-    while (last + 1 < order.size() && places[static_cast<size_t>(order[last + 1])] == part) ++last;
+    while (last + 1 < order.size() && places[order[last + 1]] == part) ++last;
     text += cat(parts[part].letter, " ", name_of(graph, order[i]));
     if (last > i) text += cat(kTo, name_of(graph, order[last]));
     text += "\n";

@@ -112,11 +112,11 @@ bool BlockChoice::splits() const {
 
 std::vector<size_t> places_of(const Graph& graph, const std::vector<Block>& blocks,
                               const std::vector<BlockChoice>& choice) {
-  std::vector<size_t> places(static_cast<size_t>(graph.node_slots()), 0);
+  std::vector<size_t> places(graph.node_slots(), 0);
   for (size_t k = 0; k < blocks.size(); ++k) {
-    for (NodeId id : blocks[k].join) places[static_cast<size_t>(id)] = choice[k].join;
+    for (NodeId id : blocks[k].join) places[id] = choice[k].join;
     for (size_t b = 0; b < blocks[k].branches.size(); ++b) {
-      for (NodeId id : blocks[k].branches[b].nodes) places[static_cast<size_t>(id)] = choice[k].branches[b];
+      for (NodeId id : blocks[k].branches[b].nodes) places[id] = choice[k].branches[b];
     }
   }
   return places;

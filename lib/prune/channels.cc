@@ -39,8 +39,8 @@ bool has_own_channels(const Graph& graph, const Node& node, ChannelRole role) {
 // By input channel: sums over the other axes of what `of` makes of a weight.
 template <class Of>
 void each_weight(const Tensor& weights, size_t axis, Of&& of) {
-  const auto n = static_cast<size_t>(weights.dim(static_cast<int>(axis)));
-  const auto step = static_cast<size_t>(row_major_strides(weights.shape())[axis]);
+  const size_t n = weights.dim(static_cast<int>(axis));
+  const size_t step = row_major_strides(weights.shape())[axis];
   const std::span<const float> w = weights.values<float>();
   for (size_t i = 0; i < w.size(); ++i) of(i / step % n, i, static_cast<double>(w[i]));
 }
@@ -230,13 +230,13 @@ std::vector<std::pair<size_t, int64_t>> ChannelGroups::places(ValueId v) const {
 }
 
 void ChannelGroups::weigh(const std::map<ValueId, quant::ChannelFigures>& figures) {
-  for (ChannelGroup& group : groups_) group.weights.assign(static_cast<size_t>(group.channels), 0);
+  for (ChannelGroup& group : groups_) group.weights.assign(group.channels, 0);
   for (const auto& [id, v] : reads_) {
     const Node& node = bound_.node(id);
     const Tensor& weights = *bound_.constant(node.inputs[1]);
     const std::vector<std::pair<size_t, int64_t>> at = places(v);
     std::vector<double> squares(at.size(), 0);
-    const auto axis = static_cast<size_t>(weight_axes(node, weights.rank())->input);
+    const size_t axis = weight_axes(node, weights.rank())->input;
     each_weight(weights, axis, [&](size_t place, size_t, double w) { squares[place] += w * w; });
     const auto seen = figures.find(v);
     if (seen != figures.end() && seen->second.peaks.size() == at.size()) {
@@ -244,8 +244,7 @@ void ChannelGroups::weigh(const std::map<ValueId, quant::ChannelFigures>& figure
     }
     const double all = std::accumulate(squares.begin(), squares.end(), 0.0);
     if (all <= 0) continue;
-    for (size_t p = 0; p < at.size(); ++p)
-      groups_[at[p].first].weights[static_cast<size_t>(at[p].second)] += squares[p] / all;
+    for (size_t p = 0; p < at.size(); ++p) groups_[at[p].first].weights[at[p].second] += squares[p] / all;
   }
 }
 
@@ -257,10 +256,9 @@ std::vector<std::vector<int64_t>> ChannelGroups::kept(const std::vector<double>&
     const auto gone = std::min(static_cast<int64_t>(std::floor(shares[g] * static_cast<double>(group.channels) + 1e-9)),
                                group.channels - 1);
     if (group.free && gone > 0) {
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        return group.weights[static_cast<size_t>(a)] > group.weights[static_cast<size_t>(b)];
-      });
-      order.resize(static_cast<size_t>(group.channels - gone));
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t a, int64_t b) { return group.weights[a] > group.weights[b]; });
+      order.resize(group.channels - gone);
       std::sort(order.begin(), order.end());
     }
     kept.push_back(std::move(order));
@@ -275,9 +273,9 @@ std::vector<ChannelGroups::Reader> ChannelGroups::readers(
     const Node& node = bound_.node(id);
     const std::vector<std::pair<size_t, int64_t>> at = places(v);
     const Tensor& weights = *bound_.constant(node.inputs[1]);
-    const auto axis = static_cast<size_t>(weight_axes(node, weights.rank())->input);
-    const auto units = static_cast<size_t>(weights.dim(static_cast<int>(1 - axis)));
-    const auto unit_step = static_cast<size_t>(row_major_strides(weights.shape())[1 - axis]);
+    const size_t axis = weight_axes(node, weights.rank())->input;
+    const size_t units = weights.dim(static_cast<int>(1 - axis));
+    const size_t unit_step = row_major_strides(weights.shape())[1 - axis];
     Reader reader;
     reader.layer = id;
     for (const Part& part : parts_.at(v)) reader.groups.push_back(part.group);

@@ -49,7 +49,7 @@ Alternative pruned_weights(const Graph& bound, const quant::Weights& which, doub
                            const std::map<ValueId, quant::ChannelFigures>& figures) {
   const Node& node = bound.node(which.node);
   const Tensor& weights = *bound.constant(node.inputs[1]);
-  const auto columns = static_cast<size_t>(weight_axes(node, weights.rank())->input);
+  const size_t columns = weight_axes(node, weights.rank())->input;
   const auto seen = figures.find(node.inputs[0]);
   const bool known = seen != figures.end() &&
                      static_cast<int64_t>(seen->second.peaks.size()) == weights.dim(static_cast<int>(columns));
@@ -61,7 +61,7 @@ Alternative pruned_weights(const Graph& bound, const quant::Weights& which, doub
     importance.push_back(std::sqrt(corrects ? variance : variance + mean * mean));
   }
   Alternative other;
-  other.weights = with_zeros(weights, static_cast<size_t>(which.axis), columns, share, importance);
+  other.weights = with_zeros(weights, which.axis, columns, share, importance);
   if (corrects)
     other.bias = quant::corrected_bias(bound, which, other.weights,
                                        quant::ChannelMeans{1, seen->second.sums, seen->second.count});

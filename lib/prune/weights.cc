@@ -39,9 +39,9 @@ class Clusters {
   // The first place that is nearer to the second of two neighbouring centres.
   size_t end_of(double centre, double next) const {
     const double border = (centre + next) / 2;
-    return static_cast<size_t>(std::lower_bound(numbers_.begin(), numbers_.end(), border,
-                                                [](float x, double b) { return static_cast<double>(x) < b; }) -
-                               numbers_.begin());
+    return std::lower_bound(numbers_.begin(), numbers_.end(), border,
+                            [](float x, double b) { return static_cast<double>(x) < b; }) -
+           numbers_.begin();
   }
 
  private:
@@ -78,7 +78,7 @@ class Clusters {
 Tensor with_zeros(const Tensor& weights, size_t axis, size_t columns, double share,
                   const std::vector<double>& importance) {
   const auto strides = row_major_strides(weights.shape());
-  const auto rows = static_cast<size_t>(weights.dim(static_cast<int>(axis)));
+  const size_t rows = weights.dim(static_cast<int>(axis));
   const auto row_step = static_cast<size_t>(strides[axis]), column_step = static_cast<size_t>(strides[columns]);
   const std::span<const float> w = weights.values<float>();
   std::vector<std::vector<std::pair<double, size_t>>> by_row(rows);
@@ -113,7 +113,7 @@ Tensor clustered(const Tensor& weights, int64_t clusters, bool keep_zeros, uint6
   }
   std::sort(sorted.begin(), sorted.end());
   Clusters found(std::move(sorted), seed);
-  const std::vector<double> centres = found.centres(static_cast<size_t>(others));
+  const std::vector<double> centres = found.centres(others);
   for (size_t i = 0; i < w.size(); ++i) {
     if (keep_zeros && w[i] == 0) {
       out[i] = 0;

@@ -17,9 +17,9 @@ struct Rows {
 };
 
 Rows rows_of(const Tensor& weights, int64_t axis) {
-  const auto size = static_cast<size_t>(weights.size());
+  const size_t size = weights.size();
   if (axis < 0) return {1, size, 0, 1};
-  const auto channels = static_cast<size_t>(weights.dim(static_cast<int>(axis)));
+  const size_t channels = weights.dim(static_cast<int>(axis));
   if (axis == 0) return {channels, channels == 0 ? 0 : size / channels, channels == 0 ? 0 : size / channels, 1};
   return {channels, channels == 0 ? 0 : size / channels, 1, channels};  // a matrix [inputs, outputs]
 }
@@ -50,13 +50,13 @@ int64_t ties_of(int64_t low, int64_t high, float multiplier, const Affine& outpu
 std::optional<Accumulators> accumulators_of(const Graph& graph, const Plan& plan, size_t i,
                                             const Quantizers& quantizers, const WrittenWeights& weights) {
   const Weights& which = plan.weights[i];
-  if (plan.group.empty() || !plan.quantized[static_cast<size_t>(which.node)]) return std::nullopt;
+  if (plan.group.empty() || !plan.quantized[which.node]) return std::nullopt;
   const Node& node = graph.node(which.node);
   const auto end = plan.ends.find(which.node);
   const int in = group_of(plan, node.inputs[0]);
   const int out = group_of(plan, graph.node(end == plan.ends.end() ? which.node : end->second).outputs[0]);
   if (in < 0 || (which.axis == 1 && node.op == "ConvTranspose")) return std::nullopt;
-  const Affine& input = quantizers.groups[static_cast<size_t>(in)];
+  const Affine& input = quantizers.groups[in];
   if (dtype_size(input.dtype) != 1) return std::nullopt;
   const int64_t least = integer_lowest(input.dtype) - input.zero_point;
   const int64_t most = integer_highest(input.dtype) - input.zero_point;
@@ -89,7 +89,7 @@ std::optional<Accumulators> accumulators_of(const Graph& graph, const Plan& plan
     result.high.push_back(high);
     result.wraps = result.wraps || low < INT32_MIN || high > INT32_MAX;
     if (out < 0) continue;
-    const Affine& output = quantizers.groups[static_cast<size_t>(out)];
+    const Affine& output = quantizers.groups[out];
     if (dtype_size(output.dtype) == 1) result.ties += ties_of(low, high, product / output.scale, output);
   }
   return result;

@@ -22,7 +22,7 @@ std::optional<Tensor> corrected(const Graph& graph, const Weights& weights, cons
   const Node& node = graph.node(weights.node);
   const Tensor& real = *graph.constant(node.inputs[1]);
   if (means.count == 0) return std::nullopt;
-  const auto outputs = static_cast<size_t>(real.dim(static_cast<int>(weights.axis)));
+  const size_t outputs = real.dim(static_cast<int>(weights.axis));
   std::vector<double> bias(outputs, 0);
   if (const Tensor* own = graph.constant(node.input(2))) {
     const std::vector<double> numbers = to_doubles(*own);
@@ -31,8 +31,8 @@ std::optional<Tensor> corrected(const Graph& graph, const Weights& weights, cons
   const std::span<const float> w = real.values<float>();
   // Weights are [outputs, inputs of the group, kernel...], or those of a Gemm, [outputs, inputs] or [inputs, outputs].
   const bool columns = weights.axis == 1;
-  const auto groups = static_cast<size_t>(is_convolution(node) ? int_attribute(node, "group") : 1);
-  const auto inputs = static_cast<size_t>(real.dim(columns ? 0 : 1));
+  const size_t groups = is_convolution(node) ? int_attribute(node, "group") : 1;
+  const size_t inputs = real.dim(columns ? 0 : 1);
   const size_t kernel = columns ? 1 : w.size() / (outputs * inputs);
   if (means.sums.size() != inputs * groups) return std::nullopt;
   for (size_t o = 0; o < outputs; ++o) {

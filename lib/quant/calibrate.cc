@@ -41,8 +41,8 @@ struct Worker {
 void add_means(const Tensor& tensor, ChannelMeans* means) {
   const int axis = means->axis < 0 ? means->axis + tensor.rank() : means->axis;
   if (axis < 0 || axis >= tensor.rank() || tensor.size() == 0) return;
-  const auto channels = static_cast<size_t>(tensor.dim(axis));
-  const auto step = static_cast<size_t>(row_major_strides(tensor.shape())[static_cast<size_t>(axis)]);
+  const size_t channels = tensor.dim(axis);
+  const size_t step = row_major_strides(tensor.shape())[axis];
   means->sums.resize(channels);
   const std::span<const float> values = tensor.values<float>();
   for (size_t at = 0, c = 0; at < values.size(); at += step, c = (c + 1) % channels) {
@@ -56,8 +56,8 @@ void add_means(const Tensor& tensor, ChannelMeans* means) {
 void add_figures(const Tensor& tensor, ChannelFigures* figures) {
   const int axis = figures->axis < 0 ? figures->axis + tensor.rank() : figures->axis;
   if (axis < 0 || axis >= tensor.rank() || tensor.size() == 0) return;
-  const auto channels = static_cast<size_t>(tensor.dim(axis));
-  const auto step = static_cast<size_t>(row_major_strides(tensor.shape())[static_cast<size_t>(axis)]);
+  const size_t channels = tensor.dim(axis);
+  const size_t step = row_major_strides(tensor.shape())[axis];
   figures->peaks.resize(channels);
   figures->sums.resize(channels);
   figures->squares.resize(channels);
@@ -121,7 +121,7 @@ class Numbered {
     if (listed_) {
       if (at_ == order_.size()) return std::nullopt;
       const int64_t place = order_[at_++];
-      return std::pair(id(place), std::move(loads_[static_cast<size_t>(place)]));
+      return std::pair(id(place), std::move(loads_[place]));
     }
     while (std::optional<SampleSource::Load> load = source_.next()) {
       const int64_t next = id(static_cast<int64_t>(at_++));
@@ -227,7 +227,7 @@ class Calibrator {
     std::vector<Glimpse> glimpses(loads.size());
     std::vector<std::string> failures(loads.size());
     share_out(pool_, static_cast<int64_t>(loads.size()), [&](int64_t i) {
-      const auto at = static_cast<size_t>(i);
+      const size_t at = i;
       LoadedSample sample = loads[at].second();
       if (sample.error) {
         failures[at] = sample.error->what();

@@ -36,7 +36,7 @@ int rank_of(const Graph& graph, ValueId v) {
 int64_t extent_of(const Graph& graph, ValueId v, int axis) {
   const auto& shape = graph.value(v).type.shape;
   const int at = axis < 0 ? axis + rank_of(graph, v) : axis;
-  return shape && at >= 0 && at < static_cast<int>(shape->size()) ? (*shape)[static_cast<size_t>(at)].size : -1;
+  return shape && at >= 0 && at < static_cast<int>(shape->size()) ? (*shape)[at].size : -1;
 }
 
 bool is_op(const Node& node, const char* op) { return node.domain.empty() && node.op == op; }
@@ -98,7 +98,7 @@ class Finder {
   std::optional<Between> between_of(ValueId v) const {
     Between between;
     between.value = v;
-    between.readers = uses_.readers[static_cast<size_t>(v)];
+    between.readers = uses_.readers[v];
     if (between.readers.empty() || !find_maker(v, &between)) return std::nullopt;
     for (NodeId id : between.readers) {
       const Node& reader = graph_.node(id);
@@ -111,8 +111,8 @@ class Finder {
   // Goes from a value back to the layer that makes it, through what works on each channel alone and multiplies with it.
   bool find_maker(ValueId v, Between* between) const {
     for (ValueId at = v;;) {
-      if (at != v && (graph_.is_output(at) || uses_.readers[static_cast<size_t>(at)].size() != 1)) return false;
-      const NodeId id = uses_.producer[static_cast<size_t>(at)];
+      if (at != v && (graph_.is_output(at) || uses_.readers[at].size() != 1)) return false;
+      const NodeId id = uses_.producer[at];
       if (id < 0) return false;
       const Node& node = graph_.node(id);
       if (!row_axes(graph_, node).empty()) {
@@ -141,9 +141,7 @@ class Finder {
   const Uses uses_;
 };
 
-size_t stride_of(const Tensor& tensor, size_t axis) {
-  return static_cast<size_t>(row_major_strides(tensor.shape())[axis]);
-}
+size_t stride_of(const Tensor& tensor, size_t axis) { return row_major_strides(tensor.shape())[axis]; }
 
 // By input channel: its largest weight against the largest of the row that it is in, over all rows. A row has a scale of its own.
 std::vector<double> column_peaks(const Tensor& weights, size_t columns) {

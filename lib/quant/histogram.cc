@@ -48,7 +48,7 @@ std::pair<double, double> Histogram::add(std::span<const float> values) {
   const auto factor = static_cast<float>(std::ldexp(static_cast<double>(kHalf), -exponent_));
   for (const float x : values) {
     const int64_t bin = static_cast<int64_t>(std::floor(x * factor)) + kHalf;
-    ++bins_[static_cast<size_t>(bin)];
+    ++bins_[bin];
   }
   low_ = count_ == 0 ? static_cast<double>(low) : std::min(low_, static_cast<double>(low));
   high_ = count_ == 0 ? static_cast<double>(high) : std::max(high_, static_cast<double>(high));
@@ -71,7 +71,7 @@ void Histogram::add(const Histogram& other) {
 std::vector<Histogram::Bin> Histogram::bins() const {
   std::vector<Bin> result;
   for (int i = 0; i < static_cast<int>(bins_.size()); ++i) {
-    const int64_t n = bins_[static_cast<size_t>(i)];
+    const int64_t n = bins_[i];
     if (n == 0) continue;
     const double from = std::max((i - kHalf) * width(), low_), to = std::min((i - kHalf + 1) * width(), high_);
     result.push_back({(from + std::max(from, to)) / 2, n});

@@ -15,7 +15,7 @@ class Changer {
   void input(size_t i, DType dtype) {
     const ValueId real = graph_.inputs[i];
     if (graph_.value(real).type.dtype != DType::Float32) return;
-    const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(real)];
+    const std::vector<NodeId>& readers = uses_.readers[real];
     const bool quantised =
         readers.size() == 1 && graph_.node(readers[0]).op == "QuantizeLinear" && !graph_.is_output(real);
     const Node quantize = quantised ? graph_.node(readers[0]) : Node();
@@ -37,7 +37,7 @@ class Changer {
   void output(size_t i, DType dtype) {
     const ValueId real = graph_.outputs[i];
     if (graph_.value(real).type.dtype != DType::Float32) return;
-    const NodeId maker = uses_.producer[static_cast<size_t>(real)];
+    const NodeId maker = uses_.producer[real];
     const Node dequantize = maker >= 0 && graph_.node(maker).op == "DequantizeLinear" ? graph_.node(maker) : Node();
     const ValueId stored = dequantize.input(0);
     if (stored == kNoValue || !has_integers(stored, dequantize))

@@ -73,23 +73,23 @@ class Planner {
   Planner(const Graph& graph, const PlanOptions& options) : graph_(graph), options_(options), uses_(graph) {}
 
   Plan run() {
-    plan_.quantized.assign(static_cast<size_t>(graph_.node_slots()), false);
+    plan_.quantized.assign(graph_.node_slots(), false);
     choose_nodes();
     if (options_.activations) {
       choose_values();
     } else {
-      for (NodeId id : graph_.order()) plan_.quantized[static_cast<size_t>(id)] = false;
+      for (NodeId id : graph_.order()) plan_.quantized[id] = false;
     }
     return std::move(plan_);
   }
 
  private:
-  bool quantized(NodeId id) const { return id >= 0 && plan_.quantized[static_cast<size_t>(id)]; }
+  bool quantized(NodeId id) const { return id >= 0 && plan_.quantized[id]; }
 
   // The end of an operator that was asked to stay in float32 stays there with it, so that nothing is rounded between.
   bool ends_kept(const Node& node) const {
     if (role_of(node) != Role::Activates || !options_.fuses || !options_.fuses(graph_, node)) return false;
-    const NodeId before = uses_.producer[static_cast<size_t>(node.inputs[0])];
+    const NodeId before = uses_.producer[node.inputs[0]];
     return asked_.count(before) != 0 && only_reader(graph_, uses_, node.inputs[0]) >= 0;
   }
 
@@ -124,7 +124,7 @@ class Planner {
         }
         continue;
       }
-      plan_.quantized[static_cast<size_t>(id)] = true;
+      plan_.quantized[id] = true;
       const std::optional<int64_t> axis = role == Role::Weighted ? weight_axis(graph_, node) : std::nullopt;
       if (axis) plan_.weights.push_back({id, *axis});
     }
@@ -137,7 +137,7 @@ class Planner {
   bool fused(NodeId id) const {
     const Node& node = graph_.node(id);
     if (role_of(node) != Role::Activates || !options_.fuses || !options_.fuses(graph_, node)) return false;
-    const NodeId before = uses_.producer[static_cast<size_t>(node.inputs[0])];
+    const NodeId before = uses_.producer[node.inputs[0]];
     if (!quantized(before) || only_reader(graph_, uses_, node.inputs[0]) != id) return false;
     const Role role = role_of(graph_.node(before));
     return role == Role::Weighted || role == Role::Computes;
@@ -162,7 +162,7 @@ class Planner {
         for (ValueId v : data_inputs(graph_, node, role)) need(v);
       } else {
         inner_.insert(node.inputs[0]);
-        plan_.ends[uses_.producer[static_cast<size_t>(node.inputs[0])]] = id;
+        plan_.ends[uses_.producer[node.inputs[0]]] = id;
       }
       need(node.outputs[0]);
     }
@@ -194,10 +194,10 @@ class Planner {
   }
 
   void group_values(const std::set<NodeId>& moving) {
-    std::vector<ValueId> parent(static_cast<size_t>(graph_.value_count()));
+    std::vector<ValueId> parent(graph_.value_count());
     std::iota(parent.begin(), parent.end(), 0);
     const auto root = [&](ValueId v) {
-      while (parent[static_cast<size_t>(v)] != v) v = parent[static_cast<size_t>(v)];
+      while (parent[v] != v) v = parent[v];
       return v;
     };
     std::map<ValueId, Role> fixed;  // by root
@@ -210,13 +210,13 @@ class Planner {
       if (moving.count(id) == 0) continue;
       const std::vector<ValueId> moved = moved_values(id);
       if (moved.empty() || needed_.count(moved[0]) == 0) {
-        plan_.quantized[static_cast<size_t>(id)] = false;  // between what is float32
+        plan_.quantized[id] = false;  // between what is float32
         continue;
       }
       for (ValueId v : moved) {
         const ValueId a = root(moved[0]), b = root(v);
         if (a == b) continue;
-        parent[static_cast<size_t>(b)] = a;
+        parent[b] = a;
         // A scale that is fixed holds for what only moves those numbers; joined with others it is chosen for all.
         const auto of_a = fixed.find(a), of_b = fixed.find(b);
         const bool same = of_a != fixed.end() && of_b != fixed.end() && of_a->second == of_b->second;
@@ -231,7 +231,7 @@ class Planner {
         if (passed) fixed[a] = *passed;
       }
     }
-    plan_.group.assign(static_cast<size_t>(graph_.value_count()), -1);
+    plan_.group.assign(graph_.value_count(), -1);
     std::map<ValueId, int> index;
     for (ValueId v = 0; v < graph_.value_count(); ++v) {
       if (needed_.count(v) == 0) continue;
@@ -242,15 +242,15 @@ class Planner {
         const auto of = fixed.find(r);
         plan_.fixed.push_back(of == fixed.end() ? std::nullopt : std::optional(of->second));
       }
-      plan_.group[static_cast<size_t>(v)] = at->second;
-      plan_.groups[static_cast<size_t>(at->second)].push_back(v);
+      plan_.group[v] = at->second;
+      plan_.groups[at->second].push_back(v);
     }
     plan_.around_zero.assign(plan_.groups.size(), false);
     for (NodeId id : graph_.order()) {
       const Node& node = graph_.node(id);
       if (!options_.factors_around_zero || !quantized(id) || node.op != "MatMul") continue;
-      const int of = plan_.group[static_cast<size_t>(node.inputs[1])];
-      if (of >= 0) plan_.around_zero[static_cast<size_t>(of)] = true;
+      const int of = plan_.group[node.inputs[1]];
+      if (of >= 0) plan_.around_zero[of] = true;
     }
   }
 
@@ -271,7 +271,7 @@ bool clips_to(const Graph& graph, const Node& node, double low, double high) {
 }  // namespace
 
 int group_of(const Plan& plan, ValueId v) {
-  return v == kNoValue || static_cast<size_t>(v) >= plan.group.size() ? -1 : plan.group[static_cast<size_t>(v)];
+  return v == kNoValue || static_cast<size_t>(v) >= plan.group.size() ? -1 : plan.group[v];
 }
 
 Role role_of(const Node& node) {
@@ -297,7 +297,7 @@ std::vector<Layer> layers_of(const Graph& graph, const Plan& plan) {
   std::vector<Layer> layers;
   for (NodeId id : graph.order()) {
     const auto of = weights.find(id);
-    const bool computes = plan.quantized[static_cast<size_t>(id)] && role_of(graph.node(id)) != Role::Moves;
+    const bool computes = plan.quantized[id] && role_of(graph.node(id)) != Role::Moves;
     if ((!computes && of == weights.end()) || ends.count(id) != 0) continue;
     Layer layer;
     layer.nodes = {id};

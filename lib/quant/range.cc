@@ -127,7 +127,7 @@ Range entropy(const Seen& seen, DType, bool) {
   for (const Histogram::Bin& bin : seen.histogram.bins()) {
     const double magnitude = std::abs(bin.centre);
     if (magnitude <= seen.histogram.width()) continue;
-    const auto at = static_cast<size_t>(magnitude / most * kMagnitudes);
+    const size_t at = magnitude / most * kMagnitudes;
     counts[std::min(at, kMagnitudes - 1)] += static_cast<double>(bin.count);
   }
   double least = std::numeric_limits<double>::infinity();

@@ -104,13 +104,12 @@ bool beaten(const SearchResult& search, const Trial& trial) {
 std::string summary_text(const QuantizeReport& report) {
   int64_t worst = 0;
   for (size_t i = 0; i < report.quantizers.size(); ++i) {
-    if (report.quantizers[i].cost.sqnr_db() < report.quantizers[static_cast<size_t>(worst)].cost.sqnr_db())
-      worst = static_cast<int64_t>(i);
+    if (report.quantizers[i].cost.sqnr_db() < report.quantizers[worst].cost.sqnr_db()) worst = static_cast<int64_t>(i);
   }
   std::string text = cat(report.scheme, ", ", report.method, " of ", report.samples, " samples: ", report.integer_nodes,
                          " operators on integers, ", report.weights.size(), " with int8 weights");
   if (!report.quantizers.empty()) {
-    const QuantizerReport& lowest = report.quantizers[static_cast<size_t>(worst)];
+    const QuantizerReport& lowest = report.quantizers[worst];
     char figure[32];
     std::snprintf(figure, sizeof figure, "%.1f", lowest.cost.sqnr_db());
     text += cat("; coarsest value '", lowest.values.front(), "', ", figure, " dB");

@@ -31,9 +31,7 @@ class Writer {
   }
 
  private:
-  bool quantized(NodeId id) const {
-    return static_cast<size_t>(id) < plan_.quantized.size() && plan_.quantized[static_cast<size_t>(id)];
-  }
+  bool quantized(NodeId id) const { return static_cast<size_t>(id) < plan_.quantized.size() && plan_.quantized[id]; }
 
   ValueId constant(const std::string& name, Tensor tensor) {
     return graph_.add_constant(graph_.unused_value_name(name), std::move(tensor));
@@ -97,7 +95,7 @@ class Writer {
     if (group < 0) {
       put = constant(name, bias);
     } else {
-      const float input_scale = quantizers_.groups[static_cast<size_t>(group)].scale;
+      const float input_scale = quantizers_.groups[group].scale;
       std::vector<float> scales;
       for (const float scale : weight_scales) scales.push_back(input_scale * scale);
       if (axis < 0) scales.assign(1, scales[0]);
@@ -128,7 +126,7 @@ class Writer {
       if (real == nullptr || real->dtype() != DType::Float32) continue;
       Affine affine;
       if (node.op == "Concat") {  // of the scale of all
-        affine = quantizers_.groups[static_cast<size_t>(group_of(plan_, node.outputs[0]))];
+        affine = quantizers_.groups[group_of(plan_, node.outputs[0])];
       } else {
         const std::vector<double> numbers = to_doubles(*real);
         const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
@@ -146,8 +144,8 @@ class Writer {
     for (ValueId v = 0; v < n_values; ++v) {
       const int group = group_of(plan_, v);
       if (group < 0) continue;
-      const Affine& affine = quantizers_.groups[static_cast<size_t>(group)];
-      const NodeId maker = uses.producer[static_cast<size_t>(v)];
+      const Affine& affine = quantizers_.groups[group];
+      const NodeId maker = uses.producer[v];
       const std::string name = graph_.value(v).name;
       const Type type = graph_.value(v).type;
       const ValueId scale = constant(name + ".scale", Tensor::scalar(affine.scale));
@@ -163,7 +161,7 @@ class Writer {
       const ValueId rounded = value(name + ".dequantized", type, DType::Float32);
       add("QuantizeLinear", {v, scale, zero}, stored);
       add("DequantizeLinear", {stored, scale, zero}, rounded);
-      for (NodeId reader : uses.readers[static_cast<size_t>(v)]) {
+      for (NodeId reader : uses.readers[v]) {
         if (!quantized(reader)) continue;
         for (ValueId& input : graph_.node(reader).inputs) input = input == v ? rounded : input;
       }
@@ -189,14 +187,14 @@ WrittenWeights quantize_node_weights(const Graph& graph, const Plan& plan, size_
   const Weights& which = plan.weights[i];
   const Node& node = graph.node(which.node);
   const Tensor& weights = *graph.constant(node.inputs[1]);
-  const bool integer = plan.quantized[static_cast<size_t>(which.node)];
+  const bool integer = plan.quantized[which.node];
   const int group = integer ? group_of(plan, node.inputs[0]) : -1;
   std::vector<double> least;
   const auto corrected = quantizers.biases.find(which.node);
   const Tensor* bias = corrected != quantizers.biases.end() ? &corrected->second : graph.constant(node.input(2));
   if (group >= 0 && bias != nullptr) {
-    const auto channels = static_cast<size_t>(which.axis < 0 ? 1 : weights.dim(static_cast<int>(which.axis)));
-    const double input_scale = static_cast<double>(quantizers.groups[static_cast<size_t>(group)].scale);
+    const size_t channels = which.axis < 0 ? 1 : weights.dim(static_cast<int>(which.axis));
+    const double input_scale = static_cast<double>(quantizers.groups[group].scale);
     least.assign(channels, 0);
     const std::vector<double> real = to_doubles(*bias);
     for (size_t c = 0; c < real.size(); ++c) {

@@ -74,8 +74,8 @@ class Chooser {
         if (const auto at = layer_of.find(id); at != layer_of.end()) around.insert(at->second);
       };
       for (ValueId v : group) {
-        add(uses.producer[static_cast<size_t>(v)]);
-        for (NodeId reader : uses.readers[static_cast<size_t>(v)]) add(reader);
+        add(uses.producer[v]);
+        for (NodeId reader : uses.readers[v]) add(reader);
       }
       if (around.size() > 1) moves_.emplace_back(around.begin(), around.end());
     }
@@ -95,7 +95,7 @@ class Chooser {
     choice.float_share = all_ == 0 ? 0 : floats / all_;
     const Plan plan = plan_network(bound_, options_, choice.left_float);
     for (const Spot& spot : sensitivity_.spots) {
-      const bool rounded = spot.weights ? !kept[*spot.layer] : plan.group[static_cast<size_t>(spot.value)] >= 0;
+      const bool rounded = spot.weights ? !kept[*spot.layer] : plan.group[spot.value] >= 0;
       if (rounded) choice.predicted += spot.effect.mean_divergence();
     }
     return choice;

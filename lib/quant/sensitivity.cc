@@ -17,7 +17,7 @@ namespace {
 
 // Numbers that are moved from one place to another of the same scale are rounded already.
 bool is_moved(const Graph& graph, const Plan& plan, NodeId maker) {
-  return maker >= 0 && plan.quantized[static_cast<size_t>(maker)] && role_of(graph.node(maker)) == Role::Moves &&
+  return maker >= 0 && plan.quantized[maker] && role_of(graph.node(maker)) == Role::Moves &&
          has_trait(graph.node(maker), Trait::Moves);
 }
 
@@ -28,8 +28,8 @@ std::vector<Spot> spots_of(const Graph& graph, const Plan& plan, const Alternati
   for (size_t l = 0; l < layers.size(); ++l) made[layers[l].output] = l;
   std::vector<Spot> spots;
   const auto add_value = [&](ValueId v) {
-    if (static_cast<size_t>(v) >= plan.group.size() || plan.group[static_cast<size_t>(v)] < 0) return;
-    if (is_moved(graph, plan, uses.producer[static_cast<size_t>(v)])) return;
+    if (static_cast<size_t>(v) >= plan.group.size() || plan.group[v] < 0) return;
+    if (is_moved(graph, plan, uses.producer[v])) return;
     Spot spot;
     spot.value = v;
     if (const auto layer = made.find(v); layer != made.end()) spot.layer = layer->second;
@@ -90,7 +90,7 @@ Sensitivity measure_alternatives(const Graph& bound, const Plan& plan, const Alt
   };
   const auto outputs_of = [&](const Stepwise::Values& values) {
     std::vector<Tensor> outputs;
-    for (ValueId v : bound.outputs) outputs.push_back(values[static_cast<size_t>(v)]);
+    for (ValueId v : bound.outputs) outputs.push_back(values[v]);
     return outputs;
   };
   // All samples together tell if the outputs are probabilities.
@@ -98,7 +98,7 @@ Sensitivity measure_alternatives(const Graph& bound, const Plan& plan, const Alt
   std::vector<Tensor> firsts(samples.size());
   share_out(pool, result.samples, [&](int64_t s) {
     Stepwise::Worker worker = take();
-    firsts[static_cast<size_t>(s)] = outputs_of(worker.run(samples[static_cast<size_t>(s)]))[0];
+    firsts[s] = outputs_of(worker.run(samples[s]))[0];
     put_back(std::move(worker));
   });
   for (const Tensor& first : firsts) scale.add(first);
@@ -107,13 +107,13 @@ Sensitivity measure_alternatives(const Graph& bound, const Plan& plan, const Alt
   std::vector<std::vector<Spot>> measured(samples.size(), result.spots);
   share_out(pool, result.samples, [&](int64_t s) {
     Stepwise::Worker worker = take();
-    const Stepwise::Values base = worker.run(samples[static_cast<size_t>(s)]);
+    const Stepwise::Values base = worker.run(samples[s]);
     const std::vector<Tensor> before = outputs_of(base);
-    for (Spot& spot : measured[static_cast<size_t>(s)]) {
-      const Tensor& real = base[static_cast<size_t>(spot.value)];
-      const int group = spot.weights ? -1 : plan.group[static_cast<size_t>(spot.value)];
-      const Tensor rounded = spot.weights ? worker.with_alternative(base, *spot.layer)
-                                          : round_through(real, groups[static_cast<size_t>(group)]);
+    for (Spot& spot : measured[s]) {
+      const Tensor& real = base[spot.value];
+      const int group = spot.weights ? -1 : plan.group[spot.value];
+      const Tensor rounded =
+          spot.weights ? worker.with_alternative(base, *spot.layer) : round_through(real, groups[group]);
       const Distance d = compare(real, rounded);
       spot.signal = d.reference_squares;
       spot.noise = d.difference_squares;
@@ -163,7 +163,7 @@ SensitivityReport sensitivity_report(const Graph& bound, const Sensitivity& sens
       (spot.weights ? row.weights : row.output) = part;
       continue;
     }
-    const NodeId maker = uses.producer[static_cast<size_t>(spot.value)];
+    const NodeId maker = uses.producer[spot.value];
     SensitivityReport::Row row;
     row.layer = bound.value(spot.value).name;
     row.op = maker < 0 ? "input" : bound.node(maker).op;

@@ -13,7 +13,7 @@ namespace {
 Tensor real_weights(const QuantizedWeights& weights, int64_t axis) {
   const Tensor& q = weights.values;
   Tensor real(DType::Float32, q.shape());
-  const auto step = static_cast<size_t>(axis < 0 ? q.size() : row_major_strides(q.shape())[static_cast<size_t>(axis)]);
+  const size_t step = axis < 0 ? q.size() : row_major_strides(q.shape())[axis];
   const std::span<const int8_t> from = q.values<int8_t>();
   float* to = real.mutable_data<float>();
   for (size_t i = 0; i < from.size(); ++i)
@@ -98,12 +98,12 @@ Stepwise::Step Stepwise::step_of(const std::vector<NodeId>& nodes, const Uses& u
     std::vector<ValueId> read = captured_values(graph_, graph_.node(id));
     read.insert(read.end(), graph_.node(id).inputs.begin(), graph_.node(id).inputs.end());
     for (ValueId v : read) {
-      const bool given = v != kNoValue && constant(v) == nullptr && !own(uses.producer[static_cast<size_t>(v)]);
+      const bool given = v != kNoValue && constant(v) == nullptr && !own(uses.producer[v]);
       if (given && std::find(step.inputs.begin(), step.inputs.end(), v) == step.inputs.end()) step.inputs.push_back(v);
     }
     for (ValueId v : graph_.node(id).outputs) {
       if (v == kNoValue) continue;
-      const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(v)];
+      const std::vector<NodeId>& readers = uses.readers[v];
       if (nodes.back() == id || graph_.is_output(v) || !std::all_of(readers.begin(), readers.end(), own))
         step.outputs.push_back(v);
     }
@@ -152,15 +152,15 @@ Stepwise::Worker Stepwise::worker() const {
 
 Stepwise::Values Stepwise::Worker::run(const std::vector<Tensor>& inputs) {
   const Graph& graph = of_->graph_;
-  Values values(static_cast<size_t>(graph.value_count()));
-  for (const auto& [v, tensor] : of_->computed_) values[static_cast<size_t>(v)] = tensor;
-  for (size_t i = 0; i < inputs.size(); ++i) values[static_cast<size_t>(graph.inputs[i])] = inputs[i];
+  Values values(graph.value_count());
+  for (const auto& [v, tensor] : of_->computed_) values[v] = tensor;
+  for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs[i]] = inputs[i];
   for (size_t s = 0; s < of_->steps_.size(); ++s) {
     const Step& step = of_->steps_[s];
     std::vector<Tensor> read;
-    for (ValueId v : step.inputs) read.push_back(values[static_cast<size_t>(v)]);
+    for (ValueId v : step.inputs) read.push_back(values[v]);
     std::vector<Tensor> made = steps_[s]->run(read);
-    for (size_t i = 0; i < made.size(); ++i) values[static_cast<size_t>(step.outputs[i])] = std::move(made[i]);
+    for (size_t i = 0; i < made.size(); ++i) values[step.outputs[i]] = std::move(made[i]);
   }
   return values;
 }
@@ -169,7 +169,7 @@ std::vector<Tensor> Stepwise::Worker::rerun(const Values& base, ValueId value, c
   std::map<ValueId, Tensor> changed = {{value, instead}};
   const auto now = [&](ValueId v) -> const Tensor& {
     const auto at = changed.find(v);
-    return at == changed.end() ? base[static_cast<size_t>(v)] : at->second;
+    return at == changed.end() ? base[v] : at->second;
   };
   for (size_t s = 0; s < of_->steps_.size(); ++s) {
     const Step& step = of_->steps_[s];
@@ -179,7 +179,7 @@ std::vector<Tensor> Stepwise::Worker::rerun(const Values& base, ValueId value, c
     for (ValueId v : step.inputs) read.push_back(now(v));
     std::vector<Tensor> made = steps_[s]->run(read);
     for (size_t i = 0; i < made.size(); ++i) {
-      if (!made[i].identical(base[static_cast<size_t>(step.outputs[i])])) changed[step.outputs[i]] = std::move(made[i]);
+      if (!made[i].identical(base[step.outputs[i]])) changed[step.outputs[i]] = std::move(made[i]);
     }
   }
   std::vector<Tensor> outputs;
@@ -191,7 +191,7 @@ Tensor Stepwise::Worker::with_alternative(const Values& base, size_t layer) {
   const size_t s = of_->step_of_layer_[layer];
   if (others_[s] == nullptr) fail_internal("a layer without alternative weights");
   std::vector<Tensor> read;
-  for (ValueId v : of_->steps_[s].inputs) read.push_back(base[static_cast<size_t>(v)]);
+  for (ValueId v : of_->steps_[s].inputs) read.push_back(base[v]);
   return std::move(others_[s]->run(read)[0]);
 }
 

@@ -19,7 +19,7 @@ int64_t store_weights(Graph& graph, DType dtype) {
   const int n_values = graph.value_count();
   for (ValueId v = 0; v < n_values; ++v) {
     const Tensor* real = graph.constant(v);
-    const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(v)];
+    const std::vector<NodeId>& readers = uses.readers[v];
     if (real == nullptr || real->dtype() != DType::Float32 || readers.empty()) continue;
     bool weights = real->size() >= kLarge, captured = false;
     for (NodeId id : readers) {

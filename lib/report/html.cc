@@ -82,7 +82,7 @@ std::string style() {
       cat(":root{", variables(false), "}@media (prefers-color-scheme:dark){:root{", variables(true), "}}",
           "@media print{:root{", variables(false), "}}", with_variables(kStyle), with_variables(svg_style()));
   for (int i = 0; i < kSteps; ++i) {
-    const Step& step = steps()[static_cast<size_t>(i)];
+    const Step& step = steps()[i];
     out += cat("td.k", i, "{background:", step.fill, ";color:", step.text, "}td.k", i, " a{color:", step.text, "}");
   }
   return out;

@@ -54,10 +54,10 @@ void put_classes(const metrics::Evaluation& evaluation, const metrics::RunReport
   (*json)["total"] = n_judged;
   if (all_have_five) (*json)["top_5_count"] = n_top5;
   if (!all_in_matrix || n_classes * n_classes > std::max(kMostCells, kCellsPerPrediction * n_judged)) return;
-  const auto size = static_cast<size_t>(n_classes);
+  const size_t size = n_classes;
   std::vector<std::vector<int64_t>> matrix(size, std::vector<int64_t>(size, 0));  // rows are the truth
   for (const auto& [cell, count] : cells) {
-    matrix[static_cast<size_t>(cell.first)][static_cast<size_t>(cell.second)] = count;
+    matrix[cell.first][cell.second] = count;
   }
   (*json)["eval_confusion_matrix"] = matrix;
 }

@@ -108,12 +108,10 @@ class NetworkPicture {
     Drawing drawing(kStrip + 2 * kStripEdge, kStripTop + 56);
     std::vector<std::vector<PlotPoint>> of_step(kSteps);
     for (size_t i = 0; i < said.size(); ++i) {
-      if (said[i].layer != nullptr)
-        of_step[static_cast<size_t>(step_of_error(said[i].layer->error))].push_back({left(i), kStripTop + 6});
+      if (said[i].layer != nullptr) of_step[step_of_error(said[i].layer->error)].push_back({left(i), kStripTop + 6});
     }
     for (int k = 0; k < kSteps; ++k) {
-      if (!of_step[static_cast<size_t>(k)].empty())
-        drawing.squares(of_step[static_cast<size_t>(k)], cell + kOverlap, 20, k);
+      if (!of_step[k].empty()) drawing.squares(of_step[k], cell + kOverlap, 20, k);
     }
     double free = 0;  // where the next label may begin
     for (size_t i = 0; i < said.size(); ++i) {
@@ -317,7 +315,7 @@ std::string node_data_json(const Network& network, const Localization& found, bo
     if (node.outputs.empty()) continue;
     if (said[i].layer == nullptr && said[i].finding == nullptr) continue;
     const double error = said[i].layer == nullptr ? 0 : said[i].layer->error;
-    const Step& step = steps()[static_cast<size_t>(step_of_error(error))];
+    const Step& step = steps()[step_of_error(error)];
     const bool wrong = said[i].finding != nullptr;
     results[node.outputs[0]] = {{"value", std::isfinite(error) ? error : static_cast<double>(FLT_MAX)},
                                 {"bgColor", wrong ? "#c75000" : step.fill},

@@ -89,7 +89,7 @@ const std::array<Step, kSteps>& steps() {
       Channels c{};
       for (size_t j = 0; j < 3; ++j) c[j] = static_cast<int>(std::lround(low[j] + t * (high[j] - low[j])));
       std::snprintf(text, sizeof text, "#%02x%02x%02x", c[0] & 255, c[1] & 255, c[2] & 255);
-      Step& step = scale[static_cast<size_t>(i)];
+      Step& step = scale[i];
       step.fill = text;
       step.text = contrast(text, "#000000") >= contrast(text, "#ffffff") ? "#000000" : "#ffffff";
     }

@@ -61,8 +61,7 @@ std::vector<Judged> judged_of(const Json& map) {
       if (!(count >= 0) || count != std::floor(count)) fail_malformed("'", kMatrix, "' holds what is no count");
       if (count > static_cast<double>(kMostSamples) - static_cast<double>(all.size()))
         fail_unsupported("'", kMatrix, "' counts more than ", kMostSamples, " samples");
-      all.insert(all.end(), static_cast<size_t>(count),
-                 Judged{static_cast<int64_t>(row), static_cast<int64_t>(column)});
+      all.insert(all.end(), count, Judged{static_cast<int64_t>(row), static_cast<int64_t>(column)});
     }
   }
   return all;
@@ -148,7 +147,7 @@ void append(const Json& map, const std::string& path, const std::string& mark, s
     }
     if (!judged.empty()) {
       sample.truth = judged[i].truth;
-      const auto best = static_cast<size_t>(judged[i].predicted);
+      const size_t best = judged[i].predicted;
       prediction.top_k.push_back(
           {judged[i].predicted, std::numeric_limits<double>::quiet_NaN(), best < classes.size() ? classes[best] : ""});
     }

@@ -49,7 +49,7 @@ std::set<Type> types_from_text(const std::string& names) {
   for (const std::string& name : split(names, ',')) {
     const auto it = std::find(known.begin(), known.end(), name);
     if (it == known.end()) fail_usage("--types ", quoted(name), ": choose from ", join(known));
-    types.insert(all_types()[static_cast<size_t>(it - known.begin())]);
+    types.insert(all_types()[it - known.begin()]);
   }
   return types;
 }

@@ -99,9 +99,9 @@ void Drawing::box(PlotPoint corner, double width, double height, int series) {
 
 void Drawing::marker(PlotPoint at, int series, std::string_view hint, bool hollow) {
   const std::string title = hint_text(hint);
-  body_ += cat("<path class=\"", hollow ? "e" : "f", colour_of(series), "\" d=\"M", svg_number(at.x), " ",
-               svg_number(at.y), kShapes[static_cast<size_t>(series % kSeries)], title.empty() ? "\"/>" : "\">", title,
-               title.empty() ? "" : "</path>");
+  body_ +=
+      cat("<path class=\"", hollow ? "e" : "f", colour_of(series), "\" d=\"M", svg_number(at.x), " ", svg_number(at.y),
+          kShapes[series % kSeries], title.empty() ? "\"/>" : "\">", title, title.empty() ? "" : "</path>");
 }
 
 void Drawing::squares(const std::vector<PlotPoint>& corners, double width, double height, int step) {
@@ -164,7 +164,7 @@ std::string svg_style() {
                "{fill:$page;stroke:$s", i, ";stroke-width:1.5}");
   }
   for (int i = 0; i < kSteps; ++i) {
-    const Step& step = steps()[static_cast<size_t>(i)];
+    const Step& step = steps()[i];
     css += cat("svg .h", i, "{fill:", step.fill, "}svg text.x", i, "{fill:", step.text, ";text-anchor:middle}");
   }
   return css;

@@ -136,7 +136,7 @@ Upload::Upload(const Store& store, std::string sha256, int64_t size)
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_environment(path_, ": cannot read: ", std::strerror(errno));
     if (n == 0) break;
-    hash_.add(Bytes(buffer).first(static_cast<size_t>(n)));
+    hash_.add(Bytes(buffer).first(n));
     at_ += n;
   }
 }
@@ -191,7 +191,7 @@ void Upload::write(Bytes bytes) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_environment(path_, ": cannot write: ", std::strerror(errno));
     at_ += n;
-    bytes = bytes.subspan(static_cast<size_t>(n));
+    bytes = bytes.subspan(n);
   }
 }
 

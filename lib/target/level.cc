@@ -15,7 +15,7 @@ const std::vector<Level>& levels() {
 }
 
 const Level* find_level(int number) {
-  return number < 0 || number >= static_cast<int>(levels().size()) ? nullptr : &levels()[static_cast<size_t>(number)];
+  return number < 0 || number >= static_cast<int>(levels().size()) ? nullptr : &levels()[number];
 }
 
 const Level& level_of(int number) {

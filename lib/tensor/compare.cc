@@ -248,7 +248,7 @@ Distance compare(const Tensor& reference, const Tensor& other) {
     return d;
   }
   const std::vector<double> a = to_doubles(reference), b = to_doubles(other);
-  for (int64_t i = 0; i < d.n; ++i) add_element(a[static_cast<size_t>(i)], b[static_cast<size_t>(i)], i, &d);
+  for (int64_t i = 0; i < d.n; ++i) add_element(a[i], b[i], i, &d);
   return d;
 }
 
@@ -268,7 +268,7 @@ int64_t top_label(const Tensor& output) {
   int64_t best = -1;
   for (size_t i = 0; i < scores.size(); ++i) {
     if (std::isnan(scores[i])) continue;
-    if (best < 0 || scores[i] > scores[static_cast<size_t>(best)]) best = static_cast<int64_t>(i);
+    if (best < 0 || scores[i] > scores[best]) best = static_cast<int64_t>(i);
   }
   return best;
 }

@@ -64,7 +64,7 @@ std::string printed(const Tensor& tensor, int64_t i) {
   if (tensor.dtype() == DType::Float64) return exact_text(tensor.data<double>()[i]);
   if (is_float(tensor.dtype())) return exact_text(convert(tensor, DType::Float32).data<float>()[i]);
   if (tensor.dtype() == DType::Bool) return tensor.data<bool>()[i] ? "True" : "False";
-  return cat(to_int64s(tensor)[static_cast<size_t>(i)]);
+  return cat(to_int64s(tensor)[i]);
 }
 
 double parsed(const std::string& text) {
@@ -104,13 +104,13 @@ Tensor convert(const Tensor& tensor, DType to, bool saturate) {
   if (from == DType::String) {
     Tensor numbers(DType::Float64, tensor.shape());
     double* out = numbers.mutable_data<double>();
-    for (int64_t i = 0; i < tensor.size(); ++i) out[i] = parsed(tensor.strings()[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < tensor.size(); ++i) out[i] = parsed(tensor.strings()[i]);
     return convert(numbers, to, saturate);
   }
   if (to == DType::String) {
     Tensor text(DType::String, tensor.shape());
     auto& out = text.mutable_strings();
-    for (int64_t i = 0; i < tensor.size(); ++i) out[static_cast<size_t>(i)] = printed(tensor, i);
+    for (int64_t i = 0; i < tensor.size(); ++i) out[i] = printed(tensor, i);
     return text;
   }
   if (is_small_float(from) || is_small_integer(from)) return convert(unpacked(tensor), to, saturate);
@@ -126,7 +126,7 @@ Tensor convert(const Tensor& tensor, DType to, bool saturate) {
   if (is_small_integer(to)) {
     const std::vector<int64_t> in = to_int64s(tensor);
     int8_t* out = result.mutable_data<int8_t>();
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int8_t>(wrap_small(to, in[static_cast<size_t>(i)]));
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int8_t>(wrap_small(to, in[i]));
     return result;
   }
   dispatch_numeric(from, [&](auto from_tag) {

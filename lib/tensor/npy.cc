@@ -146,7 +146,7 @@ void each_element(const Shape& shape, Visit&& visit) {
   for (size_t i = 1; i < shape.size(); ++i) step[i] = step[i - 1] * shape[i - 1];
   int64_t column_major = 0;
   for (int64_t i = 0; i < n; ++i) {
-    visit(static_cast<size_t>(i), static_cast<size_t>(column_major));
+    visit(i, column_major);
     for (size_t axis = shape.size(); axis-- > 0;) {
       column_major += step[axis];
       if (++index[axis] < shape[axis]) break;

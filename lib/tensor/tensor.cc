@@ -89,7 +89,7 @@ std::vector<int64_t> row_major_strides(const Shape& shape) {
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)), size_(element_count(shape_)) {
   check_size(dtype, shape_, size_);
   if (dtype == DType::String) {
-    strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(size_));
+    strings_ = std::make_shared<std::vector<std::string>>(size_);
     return;
   }
   own_ = allocate(size_bytes(), dtype, shape_);
@@ -110,7 +110,7 @@ struct Tensor::Deferred {
 
   Shape result() const {
     Shape extents = shape;
-    for (size_t i = 0; i < perm.size(); ++i) extents[i] = shape[static_cast<size_t>(perm[i])];
+    for (size_t i = 0; i < perm.size(); ++i) extents[i] = shape[perm[i]];
     return extents;
   }
   // What lies in order somewhere, or null.
@@ -199,8 +199,7 @@ Tensor Tensor::transposed(const std::vector<int64_t>& perm) const {
   for (int64_t axis : perm) result.shape_.push_back(dim(static_cast<int>(axis)));
   const bool known = deferred_ != nullptr && (deferred_->perm.empty() || deferred_->result() == shape_);
   std::vector<int64_t> order = perm;
-  for (size_t i = 0; known && !deferred_->perm.empty() && i < perm.size(); ++i)
-    order[i] = deferred_->perm[static_cast<size_t>(perm[i])];
+  for (size_t i = 0; known && !deferred_->perm.empty() && i < perm.size(); ++i) order[i] = deferred_->perm[perm[i]];
   const Shape shape = known && !deferred_->perm.empty() ? deferred_->shape : shape_;
   const SharedBytes source = known ? deferred_->source : SharedBytes{bytes(), std::make_shared<const Tensor>(*this)};
   if (Transposition(shape, order, dtype_size(dtype_)).identity())

@@ -45,7 +45,7 @@ class Tensor {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return static_cast<int>(shape_.size()); }
-  int64_t dim(int axis) const { return shape_[static_cast<size_t>(axis)]; }
+  int64_t dim(int axis) const { return shape_[axis]; }
   int64_t size() const { return size_; }  // elements
   size_t size_bytes() const { return static_cast<size_t>(size_) * dtype_size(dtype_); }
 

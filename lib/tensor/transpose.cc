@@ -48,7 +48,7 @@ Transposition::Transposition(const std::vector<int64_t>& shape, const std::vecto
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
   for (int64_t axis : perm) {
-    const auto at = static_cast<size_t>(axis);
+    const size_t at = axis;
     if (shape[at] == 1) continue;
     if (!axes_.empty() && axes_.back().stride == shape[at] * strides[at]) {
       axes_.back().extent *= shape[at];
@@ -74,8 +74,7 @@ void copy_elements(const std::byte* from, const std::vector<Loop>& loops, std::b
   const Loop x = loops.back();
   const std::vector<Loop> around(loops.begin(), loops.end() - 1);
   if (x.from_stride == 1) {  // rows stay rows
-    nest(around, 0, 0, 0,
-         [&](int64_t a, int64_t b) { std::memcpy(to + b * w, from + a * w, static_cast<size_t>(x.extent * w)); });
+    nest(around, 0, 0, 0, [&](int64_t a, int64_t b) { std::memcpy(to + b * w, from + a * w, x.extent * w); });
     return;
   }
   const auto by_stride = [](const Loop& a, const Loop& b) { return a.from_stride < b.from_stride; };

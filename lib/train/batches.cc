@@ -61,7 +61,7 @@ size_t DataPart::variant_of(int64_t epoch, int64_t image) const {
   if (epoch == 0 || variants() == 1) return 0;
   if (fixed_variants_ == 0) return draw_change(augmentation_, seed_, epoch, image).mirrored ? 1 : 0;
   const uint64_t bits = random_bits(seed_, {kVariantDraw, static_cast<uint64_t>(epoch), static_cast<uint64_t>(image)});
-  return static_cast<size_t>(bits % static_cast<uint64_t>(fixed_variants_));
+  return bits % static_cast<uint64_t>(fixed_variants_);
 }
 
 Change DataPart::change_of(int64_t variant, int64_t image) const {
@@ -82,7 +82,7 @@ ImageInputs& DataPart::inputs_of(const NetworkInput& input) {
 
 Batches DataPart::labels() const {
   Batches batches;
-  for (int64_t i : picked_) batches.labels.push_back(images_.labels()[static_cast<size_t>(i)]);
+  for (int64_t i : picked_) batches.labels.push_back(images_.labels()[i]);
   return batches;
 }
 
@@ -91,9 +91,9 @@ Tensor DataPart::stack(const ImageInputs& inputs, const std::vector<int64_t>& sa
   std::vector<Tensor> parts(samples.size());
   const std::lock_guard lock(pool_mutex_);
   share_out(pool_, static_cast<int64_t>(samples.size()), [&](int64_t k) {
-    const int64_t image = picked_[static_cast<size_t>(samples[static_cast<size_t>(k)])];
+    const int64_t image = picked_[samples[k]];
     const Change change = epoch == 0 ? Change() : draw_change(augmentation_, seed_, epoch, image);
-    parts[static_cast<size_t>(k)] = inputs.load(image, scaled(change, scale));
+    parts[k] = inputs.load(image, scaled(change, scale));
   });
   Shape shape = parts[0].shape();
   shape[0] = static_cast<int64_t>(samples.size());
@@ -122,7 +122,7 @@ std::shared_ptr<const DataPart::Table> DataPart::tabulate(const Graph& graph, co
   auto table = std::make_shared<Table>();
   for (int64_t v = 0; v < variants(); ++v) {
     const auto load = [&](int64_t i) {
-      const int64_t image = picked_[static_cast<size_t>(i)];
+      const int64_t image = picked_[i];
       return inputs.load(image, scaled(change_of(v, image), scale));
     };
     table->variants.push_back(compute_features(graph, static_cast<int64_t>(picked_.size()), load, pool_, compile));
@@ -137,7 +137,7 @@ std::function<Tensor(const std::vector<int64_t>&, int64_t)> DataPart::rows_of(
     Tensor batch(DType::Float32, {static_cast<int64_t>(samples.size()), width});
     float* out = batch.mutable_data<float>();
     for (int64_t i : samples) {
-      const size_t variant = variant_of(epoch, picked_[static_cast<size_t>(i)]);
+      const size_t variant = variant_of(epoch, picked_[i]);
       std::memcpy(out, table->variants[variant].data<float>() + i * width, static_cast<size_t>(width) * sizeof(float));
       out += width;
     }

@@ -39,7 +39,7 @@ class Judge {
   Judge(const ChildSearch& search, const Graph& model)
       : search_(search), pool_(0), data_(search.data, std::nullopt), held_(search.validate, data_.classes()) {
     const auto all = [](const Images& images) {
-      std::vector<int64_t> indices(static_cast<size_t>(images.count()));
+      std::vector<int64_t> indices(images.count());
       std::iota(indices.begin(), indices.end(), int64_t{0});
       return indices;
     };
@@ -56,8 +56,8 @@ class Judge {
   void recalibrate(Graph* model) {
     const std::vector<std::vector<int64_t>> batches = cut_batches(calibrate_, search_.batch);
     train::recalibrate(
-        model, static_cast<int64_t>(batches.size()),
-        [&](int64_t n) { return calibrate_.load(batches[static_cast<size_t>(n)], 0); }, 0, search_.compile);
+        model, static_cast<int64_t>(batches.size()), [&](int64_t n) { return calibrate_.load(batches[n], 0); }, 0,
+        search_.compile);
   }
 
   Score score(const Graph& model) {
@@ -67,7 +67,7 @@ class Judge {
     Score total;
     for (const std::vector<int64_t>& samples : cut_batches(judge_, search_.batch)) {
       std::vector<int64_t> labels;
-      for (int64_t i : samples) labels.push_back(judge_.labels[static_cast<size_t>(i)]);
+      for (int64_t i : samples) labels.push_back(judge_.labels[i]);
       total.add(score_logits(predictor.logits(judge_.load(samples, 0)), labels));
     }
     return total;

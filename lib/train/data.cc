@@ -51,7 +51,7 @@ Images::Images(const std::string& data, const std::optional<LabelSet>& classes) 
 }
 
 Image Images::read(int64_t i, const DecodeOptions& options) const {
-  const Place& place = places_[static_cast<size_t>(i)];
+  const Place& place = places_[i];
   return pack_ ? pack_->read(place.packed, options) : read_image(place.path, options);
 }
 
@@ -72,7 +72,7 @@ Image ImageInputs::decode(int64_t i, bool whole) const {
 
 Tensor ImageInputs::load(int64_t i, const Change& change) const {
   const bool whole = change.crop > 0;
-  Image image = kept_.empty() || kept_whole_ != whole ? decode(i, whole) : kept_[static_cast<size_t>(i)];
+  Image image = kept_.empty() || kept_whole_ != whole ? decode(i, whole) : kept_[i];
   if (whole) {
     const ImageRegion region = crop_region({image.width, image.height}, change.crop, change.crop_key);
     Preprocess stretch = preprocess_;
@@ -85,13 +85,13 @@ Tensor ImageInputs::load(int64_t i, const Change& change) const {
 
 void ImageInputs::keep(ThreadPool& pool, bool whole, int64_t limit_bytes) {
   if (!kept_.empty()) return;
-  std::vector<Image> kept(static_cast<size_t>(images_.count()));
+  std::vector<Image> kept(images_.count());
   std::atomic<int64_t> bytes = 0;
   share_out(pool, images_.count(), [&](int64_t i) {
     if (bytes > limit_bytes) return;
     Image image = decode(i, whole);
     bytes += static_cast<int64_t>(image.rgb.size());
-    kept[static_cast<size_t>(i)] = std::move(image);
+    kept[i] = std::move(image);
   });
   if (bytes > limit_bytes) return;
   kept_ = std::move(kept);
@@ -99,9 +99,8 @@ void ImageInputs::keep(ThreadPool& pool, bool whole, int64_t limit_bytes) {
 }
 
 Split split(const std::vector<int64_t>& labels, int64_t classes, double share, uint64_t seed) {
-  std::vector<std::vector<int64_t>> by_class(static_cast<size_t>(classes));
-  for (size_t i = 0; i < labels.size(); ++i)
-    by_class[static_cast<size_t>(labels[i])].push_back(static_cast<int64_t>(i));
+  std::vector<std::vector<int64_t>> by_class(classes);
+  for (size_t i = 0; i < labels.size(); ++i) by_class[labels[i]].push_back(static_cast<int64_t>(i));
   Split result;
   for (size_t c = 0; c < by_class.size(); ++c) {
     std::vector<int64_t>& members = by_class[c];

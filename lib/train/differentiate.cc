@@ -40,7 +40,7 @@ class Differentiation {
  private:
   static size_t index(ValueId v) { return static_cast<size_t>(v); }
   void resize() {
-    const auto n = static_cast<size_t>(net_.graph().value_count());
+    const size_t n = net_.graph().value_count();
     gradient_.resize(n, kNoValue);
     depends_.resize(n, false);
     needed_.resize(n, false);

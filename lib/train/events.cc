@@ -125,7 +125,7 @@ std::string histogram_event(double wall_time, int64_t step, const std::string& t
   for (float v : values) {
     if (!std::isfinite(v)) continue;
     const double value = double{v};
-    const size_t bucket = static_cast<size_t>(std::upper_bound(limits.begin(), limits.end(), value) - limits.begin());
+    const size_t bucket = std::upper_bound(limits.begin(), limits.end(), value) - limits.begin();
     ++counts[std::min(bucket, limits.size() - 1)];
     low = std::min(low, value);
     high = std::max(high, value);

@@ -66,7 +66,7 @@ class Loader {
 
 std::vector<int64_t> labels_of(const Batches& batches, const Samples& samples) {
   std::vector<int64_t> labels;
-  for (int64_t i : samples) labels.push_back(batches.labels[static_cast<size_t>(i)]);
+  for (int64_t i : samples) labels.push_back(batches.labels[i]);
   return labels;
 }
 

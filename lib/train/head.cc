@@ -60,7 +60,7 @@ Graph take_head_off(const Graph& model) {
   const Uses uses(graph);
   ValueId v = graph.outputs.at(0);
   for (;;) {
-    const NodeId id = uses.producer[static_cast<size_t>(v)];
+    const NodeId id = uses.producer[v];
     if (id < 0) fail_unsupported("no layer with weights to replace");
     const Node& node = graph.node(id);
     const bool layer = has_trait(node, Trait::Weighted) && graph.constant(node.input(1)) != nullptr;
@@ -149,7 +149,7 @@ class Drawing {
   void visit(const Node& node) {
     if (node.domain.empty() && node.op == "BatchNormalization") {
       for (const auto& [i, value] : {std::pair(1, 1.0F), std::pair(2, 0.0F), std::pair(3, 0.0F), std::pair(4, 1.0F)})
-        fill(node.input(static_cast<size_t>(i)), [value = value](uint64_t) { return value; });
+        fill(node.input(i), [value = value](uint64_t) { return value; });
       return;
     }
     if (node.domain.empty() && node.op == "Add") {

@@ -74,7 +74,7 @@ void write_io_spec(const std::string& model, const Preprocess& p, const std::vec
   nlohmann::ordered_json in = tensor(graph.inputs[0]), out = tensor(graph.outputs[0]);
   const auto channels = [&](const std::array<float, 3>& values) {
     std::vector<double> shortest;  // that read back to the same float
-    for (int i = 0; i < p.n_channels(); ++i) shortest.push_back(std::stod(exact_text(values[static_cast<size_t>(i)])));
+    for (int i = 0; i < p.n_channels(); ++i) shortest.push_back(std::stod(exact_text(values[i])));
     return shortest;
   };
   in["mean"] = channels(p.mean);

@@ -87,7 +87,7 @@ void recalibrate(Graph* model, int64_t batches, const std::function<Tensor(int64
           {.threads = threads, .isa = {}});
     const std::vector<Tensor> found = session->run({batch});
     for (size_t i = 0; i < found.size(); ++i) {
-      sums[i].resize(static_cast<size_t>(found[i].size()));
+      sums[i].resize(found[i].size());
       for (size_t c = 0; c < sums[i].size(); ++c) sums[i][c] += size * double{found[i].data<float>()[c]};
     }
     images += size;

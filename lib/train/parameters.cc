@@ -48,7 +48,7 @@ class Search {
 
   // A constant, or one that is rounded first.
   void take(ValueId v, bool decays) {
-    const NodeId maker = v == kNoValue ? -1 : uses_.producer[static_cast<size_t>(v)];
+    const NodeId maker = v == kNoValue ? -1 : uses_.producer[v];
     if (maker >= 0 && graph_.node(maker).domain == kInternalDomain && graph_.node(maker).op == "FakeQuantize")
       v = graph_.node(maker).inputs[0];
     const Tensor* constant = graph_.constant(v);

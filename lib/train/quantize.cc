@@ -41,8 +41,8 @@ class Rounded {
     return graph;
   }
 
-  bool on_integers(NodeId id) const { return id != kNoMaker && rounding_.plan.quantized[static_cast<size_t>(id)]; }
-  int group_of(ValueId v) const { return v == kNoValue ? -1 : rounding_.plan.group[static_cast<size_t>(v)]; }
+  bool on_integers(NodeId id) const { return id != kNoMaker && rounding_.plan.quantized[id]; }
+  int group_of(ValueId v) const { return v == kNoValue ? -1 : rounding_.plan.group[v]; }
 
   ValueId fake(const std::string& name, ValueId x, ValueId scale, int64_t low, int64_t high, ValueId y = kNoValue) {
     Node node;
@@ -65,7 +65,7 @@ class Rounded {
   void round(ValueId v, NodeId maker) {
     const int group = group_of(v);
     if (group < 0 || on_integers(maker)) return;
-    const quant::Affine& affine = rounding_.quantizers.groups[static_cast<size_t>(group)];
+    const quant::Affine& affine = rounding_.quantizers.groups[group];
     const std::string name = old_.value(v).name;
     read_[v] = fake(name, v, scale_of(name, affine), lowest_of(affine), highest_of(affine));
   }
@@ -93,7 +93,7 @@ class Rounded {
         round(made[i], id);
         continue;
       }
-      const quant::Affine& affine = rounding_.quantizers.groups[static_cast<size_t>(group_of(made[i]))];
+      const quant::Affine& affine = rounding_.quantizers.groups[group_of(made[i])];
       const std::string name = old_.value(made[i]).name;
       fake(name, real[i], scale_of(name, affine), lowest_of(affine), highest_of(affine), made[i]);
     }

@@ -275,7 +275,7 @@ ValueId find_logits(const Graph& model) {
   const Uses uses(model);
   ValueId v = model.outputs.at(0);
   for (;;) {
-    const NodeId id = uses.producer[static_cast<size_t>(v)];
+    const NodeId id = uses.producer[v];
     if (id < 0) return model.outputs[0];
     const Node& node = model.node(id);
     if (node.domain.empty() && node.op == "Softmax") return node.inputs[0];

@@ -87,7 +87,7 @@ Trainer::Trainer(Graph model, const TrainerOptions& options) : model_(std::move(
   if (options_.children) check_masked(build({1, StepKind::Whole, true}), variables_);
   for (const Variable& variable : variables_) state_.push_back(variable.initial);
   const auto targets = std::find(step.feeds.begin(), step.feeds.end(), Feed::Targets) - step.feeds.begin();
-  classes_ = step.graph.value(step.graph.inputs[static_cast<size_t>(targets)]).type.fixed_shape()[1];
+  classes_ = step.graph.value(step.graph.inputs[targets]).type.fixed_shape()[1];
 }
 
 StepGraph Trainer::build(const StepKey& key) const {

@@ -41,7 +41,7 @@ CostModel::CostModel(const std::vector<Search>& searches, size_t which) : search
       }
     }
   }
-  for (Eigen::Index i = 0; i < n; ++i) normal(i, i) += penalties[static_cast<size_t>(i)];
+  for (Eigen::Index i = 0; i < n; ++i) normal(i, i) += penalties[i];
   const Eigen::VectorXd solution = normal.ldlt().solve(right);
   weights_.assign(solution.data(), solution.data() + n);
 }
@@ -49,7 +49,7 @@ CostModel::CostModel(const std::vector<Search>& searches, size_t which) : search
 std::vector<size_t> CostModel::terms(const Search& search, const Point& point, bool own) const {
   std::vector<size_t> result;
   for (size_t i = 0; i < search.space.axes.size(); ++i) {
-    const auto key = key_of(search.space.axes[i], static_cast<size_t>(point[i]));
+    const auto key = key_of(search.space.axes[i], point[i]);
     result.push_back(shared_.at(key));
     if (own) result.push_back(own_.at(key));
   }

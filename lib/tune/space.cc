@@ -15,8 +15,7 @@ int64_t Space::size() const {
 
 ScheduleParameters Space::at(const Point& point) const {
   ScheduleParameters result;
-  for (size_t i = 0; i < axes.size(); ++i)
-    result.*axes[i].parameter->field = axes[i].values[static_cast<size_t>(point[i])];
+  for (size_t i = 0; i < axes.size(); ++i) result.*axes[i].parameter->field = axes[i].values[point[i]];
   return result;
 }
 

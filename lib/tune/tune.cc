@@ -66,8 +66,7 @@ class Timed {
     const Variant& variant = session_->variant();
     for (size_t i = 0; i < least_.size(); ++i) {
       if (const int32_t kernel = variant.steps[i].kernel; kernel >= 0)
-        result[variant.kernels[static_cast<size_t>(kernel)].name] +=
-            static_cast<double>(std::max<int64_t>(1, least_[i]));
+        result[variant.kernels[kernel].name] += static_cast<double>(std::max<int64_t>(1, least_[i]));
     }
     return result;
   }
@@ -144,7 +143,7 @@ class Tuning {
     result_.threads = defaults.session().threads();
     refuse_emulated(defaults.session(), options_.device);
     for (const Step& step : defaults.session().variant().steps) {
-      if (step.kernel >= 0) ++launches_[defaults.session().variant().kernels[static_cast<size_t>(step.kernel)].name];
+      if (step.kernel >= 0) ++launches_[defaults.session().variant().kernels[step.kernel].name];
     }
     result_.kernels = searches_.size();
     for (const Type& type : defaults.session().package().input_types)

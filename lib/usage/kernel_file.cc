@@ -166,7 +166,7 @@ std::vector<std::optional<double>> busy_percent(const std::map<int, CoreTicks>& 
     if (it == before.end()) continue;
     const int64_t all = ticks.all - it->second.all, busy = ticks.busy - it->second.busy;
     if (all > 0 && busy >= 0 && busy <= all)
-      percent[static_cast<size_t>(number)] = 100.0 * static_cast<double>(busy) / static_cast<double>(all);
+      percent[number] = 100.0 * static_cast<double>(busy) / static_cast<double>(all);
   }
   const bool nothing = std::none_of(percent.begin(), percent.end(), [](const auto& core) { return core.has_value(); });
   return nothing ? std::vector<std::optional<double>>() : percent;

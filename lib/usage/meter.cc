@@ -221,7 +221,7 @@ stream::Usage Meter::read() {
   usage.cores_percent = busy_percent(cores_, cores);
   // Between two ticks there is nothing to say of a processor: what is said next is since the last that said something.
   for (const auto& [number, ticks] : cores) {
-    const auto i = static_cast<size_t>(number);
+    const size_t i = number;
     const bool said = i < usage.cores_percent.size() && usage.cores_percent[i];
     CoreTicks& before = cores_.try_emplace(number, ticks).first->second;
     if (said || ticks.all < before.all || ticks.busy < before.busy) before = ticks;

@@ -29,7 +29,7 @@ std::set<std::string> batch_copies(Graph& graph) {
     const Node& node = graph.node(id);
     if (node.op != "Expand" || !node.domain.empty() || graph.constant(node.inputs[0]) == nullptr) continue;
     const ValueId y = node.outputs[0];
-    const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(y)];
+    const std::vector<NodeId>& readers = uses.readers[y];
     const bool joined = std::all_of(readers.begin(), readers.end(), [&](NodeId r) { return joins(graph.node(r)); });
     if (joined && !graph.is_output(y) && graph.constant(node.inputs[1]) == nullptr) found.push_back(id);
   }
@@ -40,13 +40,13 @@ std::set<std::string> batch_copies(Graph& graph) {
     const Node& node = graph.node(id);
     std::set<int64_t> extents;  // one for each size of the batch
     for (const Types& types : trials) {
-      const Type& type = types[static_cast<size_t>(node.outputs[0])];
+      const Type& type = types[node.outputs[0]];
       if (grows_first(*graph.constant(node.inputs[0]), type)) extents.insert(type.fixed_shape()[0]);
     }
     if (trials.size() < 2 || extents.size() != trials.size()) continue;
     Value& copy = graph.value(node.outputs[0]);
     names.insert(copy.name);
-    copy.type = trials[0][static_cast<size_t>(node.outputs[0])];
+    copy.type = trials[0][node.outputs[0]];
     copy.type.shape->front() = Dim();
   }
   return names;
@@ -59,8 +59,7 @@ void read_once(const std::set<std::string>& copies, Graph& graph) {
     Node& node = graph.node(id);
     if (!joins(node)) continue;
     for (ValueId& input : node.inputs) {
-      if (copies.count(graph.value(input).name) != 0)
-        input = graph.node(uses.producer[static_cast<size_t>(input)]).inputs[0];
+      if (copies.count(graph.value(input).name) != 0) input = graph.node(uses.producer[input]).inputs[0];
     }
   }
   remove_dead_nodes(graph);

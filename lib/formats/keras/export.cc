@@ -15,7 +15,7 @@ LayerId Plan::maker(ValueId v) const {
 // An output or input keeps its name beside the layer's.
 void Plan::define(ValueId v, LayerId layer) {
   makers_[v] = layer;
-  layers_[static_cast<size_t>(layer)].value_name = graph_.value(v).name;
+  layers_[layer].value_name = graph_.value(v).name;
 }
 
 // TensorFlow's scopes begin with a letter, a digit or '.', and hold no others than these and "_-"; Keras 3 has no '/'.
@@ -122,7 +122,7 @@ Json Export::array(const Tensor& tensor) {
   Json values = Json::array();
   for (double v : to_doubles(tensor)) values.push_back(v);
   for (size_t axis = tensor.shape().size(); axis-- > 1;) {  // nested as the shape is, from the innermost
-    const auto n = static_cast<size_t>(tensor.dim(static_cast<int>(axis)));
+    const size_t n = tensor.dim(static_cast<int>(axis));
     Json rows = Json::array();
     for (size_t i = 0; n > 0 && i < values.size(); i += n) {
       Json row = Json::array();
@@ -147,7 +147,7 @@ void Export::result(LayerId layer, size_t i) {
 }
 
 NodeId Export::only_reader(ValueId v) const {
-  const std::vector<NodeId>& readers = plan_.uses().readers[static_cast<size_t>(v)];
+  const std::vector<NodeId>& readers = plan_.uses().readers[v];
   return readers.size() == 1 && !graph().is_output(v) ? readers[0] : -1;
 }
 

@@ -11,7 +11,7 @@ namespace {
 bool is(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
 NodeId only_reader(const Plan& plan, ValueId v) {
-  const std::vector<NodeId>& readers = plan.uses().readers[static_cast<size_t>(v)];
+  const std::vector<NodeId>& readers = plan.uses().readers[v];
   return readers.size() == 1 && !plan.graph().is_output(v) ? readers[0] : -1;
 }
 
@@ -33,11 +33,11 @@ const Tensor* matrix_of(const Graph& graph, const Node& node) {
 bool find_dense(const Plan& plan, ValueId v, AttentionParts::Dense* dense, std::set<NodeId>* nodes) {
   const Graph& graph = plan.graph();
   if (only_reader(plan, v) < 0) return false;
-  NodeId id = plan.uses().producer[static_cast<size_t>(v)];
+  NodeId id = plan.uses().producer[v];
   if (id < 0) return false;
   if (is(graph.node(id), "Add")) {
     for (ValueId input : graph.node(id).inputs) {
-      const NodeId maker = plan.uses().producer[static_cast<size_t>(input)];
+      const NodeId maker = plan.uses().producer[input];
       const Tensor* weight = maker < 0 ? nullptr : matrix_of(graph, graph.node(maker));
       if (weight == nullptr || only_reader(plan, input) != id) continue;
       dense->bias = added_row(graph, graph.node(id), input, weight->dim(1));
@@ -84,8 +84,7 @@ Tensor columns(const Tensor& tensor, int64_t first, int64_t n) {
 Tensor bias_of(const Graph& graph, const AttentionParts::Dense& dense) {
   const Tensor& weight = *graph.constant(dense.weight);
   if (dense.bias != kNoValue) return graph.constant(dense.bias)->reshaped({weight.dim(1)});
-  return convert(Tensor::of<double>({weight.dim(1)}, std::vector<double>(static_cast<size_t>(weight.dim(1)))),
-                 weight.dtype());
+  return convert(Tensor::of<double>({weight.dim(1)}, std::vector<double>(weight.dim(1))), weight.dtype());
 }
 
 Tensor times(const Tensor& tensor, double by) {

@@ -67,7 +67,7 @@ std::optional<Tensor> row_bias(const Tensor& c, int64_t units, double beta) {
   if (!single && (c.size() != units || c.shape().back() != units)) return std::nullopt;
   if (!single && beta == 1) return c.reshaped({units});
   std::vector<double> values = to_doubles(c);
-  values.resize(static_cast<size_t>(units), values[0]);
+  values.resize(units, values[0]);
   for (double& v : values) v *= beta;
   return convert(Tensor::of<double>({units}, values), c.dtype());
 }

@@ -94,7 +94,7 @@ Json window_config(const Sliding& s) {
 
 // Whether a value cannot be negative, so that a border of zeros changes no maximum.
 bool never_negative(const Graph& graph, const Uses& uses, ValueId v, int depth) {
-  const NodeId id = uses.producer[static_cast<size_t>(v)];
+  const NodeId id = uses.producer[v];
   if (id < 0 || depth > 16) return false;
   const Node& node = graph.node(id);
   static const std::set<std::string, std::less<>> yes = {"Relu", "Sigmoid",     "Softmax",  "Exp",
@@ -281,7 +281,7 @@ void write_layer_normalization(Export& e) {
   Shape extents;
   for (int64_t i = e.inner_axis(node.attribute_int("axis", -1), rank); i < rank; ++i) {
     axes.push_back(i);
-    extents.push_back(e.shape(0)[static_cast<size_t>(i)]);
+    extents.push_back(e.shape(0)[i]);
   }
   // Keras 3 forgets a list of several axes in an .h5 file.
   const bool flat = !e.keras3() && axes.size() > 1;

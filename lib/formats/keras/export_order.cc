@@ -52,7 +52,7 @@ void Plan::order_as_keras() {
         open.pop_back();
         continue;
       }
-      const auto source = static_cast<size_t>(inputs[here.layer][here.input++]);
+      const size_t source = inputs[here.layer][here.input++];
       if (met[source] >= 0) continue;
       met[source] = next++;
       open.push_back({source, 0});
@@ -60,9 +60,9 @@ void Plan::order_as_keras() {
   }
   std::reverse(finished.begin(), finished.end());
   for (LayerId id : finished) {
-    for (LayerId source : inputs[static_cast<size_t>(id)]) {
-      int& far = depth[static_cast<size_t>(source)];
-      far = std::max(far, depth[static_cast<size_t>(id)] + 1);
+    for (LayerId source : inputs[id]) {
+      int& far = depth[source];
+      far = std::max(far, depth[id] + 1);
     }
   }
   std::vector<LayerId> order;
@@ -77,15 +77,15 @@ void Plan::order_as_keras() {
   std::vector<LayerId> place(n, -1);
   std::vector<WrittenLayer> sorted;
   for (LayerId id : order) {
-    place[static_cast<size_t>(id)] = static_cast<LayerId>(sorted.size());
-    sorted.push_back(std::move(layers_[static_cast<size_t>(id)]));
+    place[id] = static_cast<LayerId>(sorted.size());
+    sorted.push_back(std::move(layers_[id]));
   }
   for (WrittenLayer& layer : sorted) {
     renumber(layer.args, place);
     renumber(layer.kwargs, place);
   }
   layers_ = std::move(sorted);
-  for (auto& entry : makers_) entry.second = place[static_cast<size_t>(entry.second)];
+  for (auto& entry : makers_) entry.second = place[entry.second];
 }
 
 }  // namespace dnn::keras

@@ -45,7 +45,7 @@ struct Cut {
 };
 
 LayerId cut(Export& e, LayerId x, const Type& type, const Cut& c, Type* made) {
-  const int64_t extent = e.extents(type)[static_cast<size_t>(c.axis)];
+  const int64_t extent = e.extents(type)[c.axis];
   return cut_axis(e, x, type, c.axis, c.begin, extent - c.end, made);
 }
 
@@ -66,7 +66,7 @@ LayerId cut_axis(Export& e, LayerId x, const Type& type, int64_t axis, int64_t b
   const char* const key = pads ? "padding" : "cropping";
   const std::string name = pads ? "ZeroPadding" : "Cropping";
   std::vector<Dim> dims = type.shape.value();
-  Dim& dim = dims[static_cast<size_t>(axis)];
+  Dim& dim = dims[axis];
   if (!dim.fixed()) e.refuse("the extent of axis ", axis, " is open; fix it with --shape");
   dim = Dim(dim.size - begin - end);
   *made = Type(type.dtype, std::move(dims));
@@ -81,10 +81,10 @@ LayerId cut_axis(Export& e, LayerId x, const Type& type, int64_t axis, int64_t b
   for (int64_t i = 1; i < rank; ++i) {
     if (i == axis) continue;
     int64_t& product = i < axis ? before : behind;
-    if (extents[static_cast<size_t>(i)] < 0) e.refuse("its extents are open; fix them with --shape");
-    product *= extents[static_cast<size_t>(i)];
+    if (extents[i] < 0) e.refuse("its extents are open; fix them with --shape");
+    product *= extents[i];
   }
-  const int64_t extent = extents[static_cast<size_t>(axis)];
+  const int64_t extent = extents[axis];
   const LayerId image = reshaped(e, x, with_extents(type, {before, extent, behind}));
   const Type inner = with_extents(type, {before, extent - begin - end, behind});
   const LayerId part =
@@ -115,7 +115,7 @@ void write_concat(Export& e) {
     Type type;
     for (size_t k = 0; k < e.node().inputs.size() && like < 0; ++k) {
       if (e.constant(k) != nullptr) continue;
-      const int64_t extent = e.shape(k)[static_cast<size_t>(axis)], wanted = value->dim(static_cast<int>(axis));
+      const int64_t extent = e.shape(k)[axis], wanted = value->dim(static_cast<int>(axis));
       if (extent < 1) e.refuse("a constant beside open extents");
       like = cut_axis(e, e.input(k), e.type(k), axis, 0, extent - 1, &type);
       like = e.layer("Rescaling", {{"scale", 0.0}, {"offset", 0.0}}, {like}, type);
@@ -166,8 +166,7 @@ void write_expand(Export& e) {
 void write_gather(Export& e) {
   const Tensor& indices = e.known(1, "list of indices");
   const auto rank = static_cast<int64_t>(e.shape(0).size());
-  const int64_t axis = e.inner_axis(e.node().attribute_int("axis", 0), rank),
-                extent = e.shape(0)[static_cast<size_t>(axis)];
+  const int64_t axis = e.inner_axis(e.node().attribute_int("axis", 0), rank), extent = e.shape(0)[axis];
   std::vector<int64_t> list = to_int64s(indices);
   for (int64_t& i : list) i = i < 0 ? i + extent : i;
   bool run = !list.empty();
@@ -191,7 +190,7 @@ void write_pad(Export& e) {
     const std::vector<int64_t> axes = e.known_ints(3, "list of axes");
     std::vector<int64_t> all(2 * rank);
     for (size_t i = 0; i < axes.size(); ++i) {
-      const auto axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + static_cast<int64_t>(rank) : axes[i]);
+      const size_t axis = axes[i] < 0 ? axes[i] + static_cast<int64_t>(rank) : axes[i];
       all[axis] = pads[i];
       all[axis + rank] = pads[i + axes.size()];
     }
@@ -242,7 +241,7 @@ void write_slice(Export& e) {
   Type type = e.type(0);
   std::vector<int64_t> thinned = {1, 1};
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i], extent = x[static_cast<size_t>(axis)];
+    const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i], extent = x[axis];
     if (extent < 0 && begins[i] == 0 && ends[i] >= INT_MAX && steps[i] == 1) continue;
     if (extent < 0) e.refuse("the extent of axis ", axis, " is open; fix it with --shape");
     const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + extent : v, 0, extent); };
@@ -275,7 +274,7 @@ void write_split(Export& e) {
   int64_t begin = 0;
   for (size_t i = 0; i < e.node().outputs.size(); ++i) {
     if (e.node().outputs[i] == kNoValue) continue;
-    const int64_t extent = e.output_shape(i)[static_cast<size_t>(axis)];
+    const int64_t extent = e.output_shape(i)[axis];
     if (extent < 1) e.refuse("parts of open extents");
     Type type;
     e.result(cut(e, e.input(0), e.type(0), {axis, begin, begin + extent}, &type), i);

@@ -9,12 +9,11 @@ namespace dnn::keras {
 namespace {
 
 Tensor filled(DType dtype, const Shape& shape, double value) {
-  return convert(Tensor::of<double>(shape, std::vector<double>(static_cast<size_t>(element_count(shape)), value)),
-                 dtype);
+  return convert(Tensor::of<double>(shape, std::vector<double>(element_count(shape), value)), dtype);
 }
 
 int64_t channels(Call& call, ValueId v, int64_t axis) {
-  const int64_t n = call.shape(v)[static_cast<size_t>(axis)];
+  const int64_t n = call.shape(v)[axis];
   if (n < 0) call.refuse("the extent of axis ", axis, " of its input is open");
   return n;
 }
@@ -121,7 +120,7 @@ ValueId import_layer_normalization(Call& call) {
   std::sort(axes.begin(), axes.end());
   const auto n = static_cast<int64_t>(axes.size());
   for (int64_t i = 0; i < n; ++i) {
-    if (axes[static_cast<size_t>(i)] != rank - n + i) call.refuse("normalisation over other than the last axes");
+    if (axes[i] != rank - n + i) call.refuse("normalisation over other than the last axes");
   }
   if (n == 0 || n >= rank) call.fail(n, " axes of rank ", rank);
   if (call.flag("rms_scaling", false)) call.refuse("option rms_scaling");
@@ -171,10 +170,10 @@ ValueId import_normalization(Call& call) {
   std::vector<int64_t> axes;
   if (call.has("axis")) axes = call.list_option("axis");
   for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
-  Shape shape(static_cast<size_t>(rank), 1);
+  Shape shape(rank, 1);
   for (int64_t axis : axes) {
     if (axis < 0 || axis >= rank) call.fail("axis ", axis, " of rank ", rank);
-    shape[static_cast<size_t>(axis)] = channels(call, x, axis);
+    shape[axis] = channels(call, x, axis);
   }
   const auto statistic = [&](const char* key, size_t i) {
     std::vector<double> values;
@@ -188,7 +187,7 @@ ValueId import_normalization(Call& call) {
       values = to_doubles(call.stored(i, key));
     }
     const int64_t n = element_count(shape);
-    if (values.size() == 1) values.resize(static_cast<size_t>(n), values[0]);
+    if (values.size() == 1) values.resize(n, values[0]);
     if (static_cast<int64_t>(values.size()) != n) call.fail("'", key, "' has ", values.size(), " entries for ", n);
     return values;
   };

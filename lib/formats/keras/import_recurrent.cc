@@ -27,8 +27,7 @@ Tensor recurrent_kernel_of(const Tensor& kernel, const std::vector<int64_t>& gat
   to.reserve(from.size());
   for (int64_t gate : gates) {
     for (int64_t unit = 0; unit < units; ++unit) {
-      for (int64_t row = 0; row < rows; ++row)
-        to.push_back(from[static_cast<size_t>(row * columns + gate * units + unit)]);
+      for (int64_t row = 0; row < rows; ++row) to.push_back(from[row * columns + gate * units + unit]);
     }
   }
   return convert(Tensor::of<double>({1, columns, rows}, to), kernel.dtype());
@@ -43,7 +42,7 @@ Tensor recurrent_bias(const Tensor& bias, const std::vector<int64_t>& gates) {
   for (int64_t row = 0; row < 2; ++row) {
     for (int64_t gate : gates) {
       for (int64_t unit = 0; unit < units; ++unit) {
-        const auto at = static_cast<size_t>(row * columns + gate * units + unit);
+        const size_t at = row * columns + gate * units + unit;
         to.push_back(at < from.size() ? from[at] : 0);
       }
     }

@@ -101,7 +101,7 @@ ValueId operate_reduce(Call& call, const char* op) {
   const Json& axis = argument(call, 1, {"axis"});
   std::vector<int64_t> axes;
   if (axis.is_null()) {
-    axes.resize(static_cast<size_t>(call.rank(x)));
+    axes.resize(call.rank(x));
     std::iota(axes.begin(), axes.end(), 0);
   } else {
     axes = wholes(call, axis, "axis");
@@ -144,7 +144,7 @@ ValueId operate_squeeze(Call& call, const char*) {
   std::vector<int64_t> axes;
   if (!axis.is_null()) axes = wholes(call, axis, "axis");
   for (int64_t i = 0; axes.empty() && i < call.rank(x); ++i) {
-    const int64_t extent = call.shape(x)[static_cast<size_t>(i)];
+    const int64_t extent = call.shape(x)[i];
     if (extent < 0) call.refuse("it drops axes of extent 1, but an extent is open");
     if (extent == 1) axes.push_back(i);
   }
@@ -184,11 +184,11 @@ ValueId operate_transpose(Call& call, const char*) {
 ValueId operate_swapaxes(Call& call, const char*) {
   const ValueId x = first_operand(call);
   const int64_t rank = call.rank(x);
-  Permutation perm(static_cast<size_t>(rank));
+  Permutation perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   const int64_t a = placed(call, whole_argument(call, argument(call, 1, {"axis1"}), "axis"), rank);
   const int64_t b = placed(call, whole_argument(call, argument(call, 2, {"axis2"}), "axis"), rank);
-  std::swap(perm[static_cast<size_t>(a)], perm[static_cast<size_t>(b)]);
+  std::swap(perm[a], perm[b]);
   return call.transpose(x, perm);
 }
 
@@ -212,7 +212,7 @@ ValueId operate_pad(Call& call, const char*) {
   const Json &widths = argument(call, 1, {"pad_width", "paddings"}), &mode = argument(call, 2, {"mode"});
   if (mode.is_string() && mode.get<std::string>() != "constant" && mode.get<std::string>() != "CONSTANT")
     call.refuse("padding by ", mode.get<std::string>());
-  const auto rank = static_cast<size_t>(call.rank(x));
+  const size_t rank = call.rank(x);
   if (!widths.is_array() || widths.size() != rank) call.refuse("borders that are no pair per axis");
   std::vector<int64_t> pads(2 * rank);
   for (size_t i = 0; i < rank; ++i) {

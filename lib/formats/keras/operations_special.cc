@@ -18,7 +18,7 @@ ValueId cast(Call& call, ValueId v, DType dtype) {
 std::vector<int64_t> reduced_axes(Call& call, ValueId x) {
   const Json& axis = argument(call, 1, {"axis"});
   if (!axis.is_null()) return wholes(call, axis, "axis");
-  std::vector<int64_t> axes(static_cast<size_t>(call.rank(x)));
+  std::vector<int64_t> axes(call.rank(x));
   std::iota(axes.begin(), axes.end(), 0);
   return axes;
 }
@@ -158,7 +158,7 @@ ValueId operate_cumulate(Call& call, const char* op) {
 // Sorted along an axis, equal elements in their order; "places": where they stood. Of all elements in a row without an axis.
 ValueId operate_sort(Call& call, const char* what) {
   const auto [x, axis] = along(call);
-  const int64_t extent = call.shape(x)[static_cast<size_t>(axis)];
+  const int64_t extent = call.shape(x)[axis];
   if (extent < 0) call.refuse("it sorts along an open extent");
   const std::vector<ValueId> result = call.emit_many(
       "TopK", {x, call.list({extent})}, {{"axis", axis}, {"largest", int64_t{0}}, {"sorted", int64_t{1}}}, 2);
@@ -191,17 +191,17 @@ ValueId operate_move_axis(Call& call, const char*) {
   const std::vector<int64_t> from = wholes(call, argument(call, 1, {"source"}), "source"),
                              to = wholes(call, argument(call, 2, {"destination"}), "destination");
   if (from.size() != to.size()) call.fail(from.size(), " axes to ", to.size(), " places");
-  Permutation perm(static_cast<size_t>(rank), -1);
-  std::vector<bool> moved(static_cast<size_t>(rank));
+  Permutation perm(rank, -1);
+  std::vector<bool> moved(rank);
   for (size_t i = 0; i < from.size(); ++i) {
     const int64_t axis = placed(call, from[i], rank);
-    perm[static_cast<size_t>(placed(call, to[i], rank))] = axis;
-    moved[static_cast<size_t>(axis)] = true;
+    perm[placed(call, to[i], rank)] = axis;
+    moved[axis] = true;
   }
   int64_t next = 0;
   for (int64_t& axis : perm) {
     if (axis >= 0) continue;
-    while (next < rank && moved[static_cast<size_t>(next)]) ++next;
+    while (next < rank && moved[next]) ++next;
     if (next == rank) call.fail("an axis that moves to two places");
     axis = next++;
   }
@@ -211,7 +211,7 @@ ValueId operate_move_axis(Call& call, const char*) {
 ValueId operate_tile(Call& call, const char*) {
   const ValueId x = first_operand(call);
   std::vector<int64_t> repeats = wholes(call, argument(call, 1, {"repeats"}), "repeats");
-  const auto rank = static_cast<size_t>(call.rank(x));
+  const size_t rank = call.rank(x);
   if (repeats.size() > rank) call.refuse("repeats along axes that its input has not");
   repeats.insert(repeats.begin(), rank - repeats.size(), 1);
   return call.emit("Tile", {x, call.list(repeats)});
@@ -224,7 +224,7 @@ ValueId operate_repeat(Call& call, const char*) {
   const Json& given = argument(call, 2, {"axis"});
   if (given.is_null()) call.refuse("repeats without an axis");
   const int64_t axis = placed(call, whole_argument(call, given, "axis"), call.rank(x));
-  const int64_t extent = call.shape(x)[static_cast<size_t>(axis)];
+  const int64_t extent = call.shape(x)[axis];
   if (extent < 0) call.refuse("it repeats along an open extent");
   if (n < 0 || n > 1 << 12 || extent > 1 << 20) call.fail(n, " repeats of ", extent, " elements");
   std::vector<int64_t> places;
@@ -248,7 +248,7 @@ ValueId operate_roll(Call& call, const char*) {
                              axes = wholes(call, given, "axis");
   if (shifts.size() != axes.size()) call.refuse(shifts.size(), " shifts along ", axes.size(), " axes");
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t axis = placed(call, axes[i], call.rank(x)), extent = call.shape(x)[static_cast<size_t>(axis)];
+    const int64_t axis = placed(call, axes[i], call.rank(x)), extent = call.shape(x)[axis];
     if (extent < 1) call.refuse("it shifts along an open extent");
     const int64_t shift = (shifts[i] % extent + extent) % extent;
     if (shift == 0) continue;
@@ -293,7 +293,7 @@ ValueId operate_norm(Call& call, const char*) {
   const Json& order = argument(call, 1, {"ord"});
   if (!order.is_null() && !(order.is_number() && order.get<double>() == 2)) call.refuse("an order other than 2");
   const Json& given = argument(call, 2, {"axis"});
-  std::vector<int64_t> axes(static_cast<size_t>(call.rank(x)));
+  std::vector<int64_t> axes(call.rank(x));
   std::iota(axes.begin(), axes.end(), 0);
   if (!given.is_null()) axes = wholes(call, given, "axis");
   if (axes.size() > 1 && !order.is_null()) call.refuse("the norm of a matrix");

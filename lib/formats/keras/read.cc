@@ -245,7 +245,7 @@ class Reader {
       const auto made = values.find({found->second, input ? 0 : ref.call});
       if (made == values.end() || ref.output < 0 || ref.output >= static_cast<int64_t>(made->second.size()))
         fail_malformed("layer '", ref.layer, "' has no output ", ref.output, " of call ", ref.call);
-      return made->second[static_cast<size_t>(ref.output)];
+      return made->second[ref.output];
     };
     const std::function<Json(const Json&)> resolve = [&](const Json& v) -> Json {
       if (is_tensor(v)) return argument(value(tensor_of(v)));
@@ -262,7 +262,7 @@ class Reader {
     };
     for (const Place& place : call_order(model, by_name)) {
       const Layer& layer = model.layers[place.first];
-      const CallConfig& call = layer.calls[static_cast<size_t>(place.second)];
+      const CallConfig& call = layer.calls[place.second];
       const std::string name = place.second == 0 ? prefix + layer.name : cat(prefix, layer.name, "_call", place.second);
       values[place] = call_layer(layer, name, resolve(call.args), resolve(call.kwargs), depth);
     }

@@ -30,7 +30,7 @@ const char* activation_name(const Node& node, Dialect dialect) {
 FollowingActivation following(const Plan& plan, const Node& node) {
   const Graph& graph = plan.graph();
   const ValueId v = node.outputs[0];
-  const std::vector<NodeId>& readers = plan.uses().readers[static_cast<size_t>(v)];
+  const std::vector<NodeId>& readers = plan.uses().readers[v];
   if (node.name.empty() || graph.is_output(v) || readers.size() != 1) return {};
   const Node& next = graph.node(readers[0]);
   if (next.name != node.name) return {};
@@ -57,7 +57,7 @@ void add_outputs(Plan& plan) {
     const LayerId made = plan.maker(v);
     if (made < 0)
       fail_unsupported("output '", plan.graph().value(v).name, "' is constant, which a Keras model cannot give");
-    if (plan.layers()[static_cast<size_t>(made)].class_name != "InputLayer" && used.insert(made).second) continue;
+    if (plan.layers()[made].class_name != "InputLayer" && used.insert(made).second) continue;
     WrittenLayer layer;
     layer.class_name = "Activation";
     layer.config["activation"] = "linear";

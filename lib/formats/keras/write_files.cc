@@ -33,7 +33,7 @@ class Config {
   }
 
  private:
-  const WrittenLayer& at(LayerId id) const { return plan_.layers()[static_cast<size_t>(id)]; }
+  const WrittenLayer& at(LayerId id) const { return plan_.layers()[id]; }
 
   static Json shape(const Type& type) {
     Json result = Json::array();

@@ -80,9 +80,8 @@ class Collapse {
   }
 
   std::optional<Stored> stored(ValueId real) {
-    const NodeId id = real == kNoValue || static_cast<size_t>(real) >= uses_.producer.size()
-                          ? -1
-                          : uses_.producer[static_cast<size_t>(real)];
+    const NodeId id =
+        real == kNoValue || static_cast<size_t>(real) >= uses_.producer.size() ? -1 : uses_.producer[real];
     if (id < 0 || !is_op(graph_.node(id), "DequantizeLinear")) return std::nullopt;
     const Node node = graph_.node(id);
     return said_by(node, node.inputs[0]);
@@ -104,7 +103,7 @@ class Collapse {
     ValueId y = graph_.node(id).outputs[0];
     NodeId activation = -1;
     while (true) {
-      const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(y)];
+      const std::vector<NodeId>& readers = uses_.readers[y];
       if (readers.size() != 1 || graph_.is_output(y)) return std::nullopt;
       const Node& reader = graph_.node(readers[0]);
       if (reader.inputs[0] != y) return std::nullopt;

@@ -364,11 +364,10 @@ class Reader {
                 &arguments,
                 {}};
     spend(0, function.ByteSizeLong() + 2 * inner.prefix.size() * static_cast<size_t>(function.node_size()));
-    for (int i = 0; i < function.input_size(); ++i)
-      inner.values[function.input(i)] = node.input(static_cast<size_t>(i));
+    for (int i = 0; i < function.input_size(); ++i) inner.values[function.input(i)] = node.input(i);
     std::vector<std::pair<std::string, ValueId>> passed_through;  // outputs that are inputs, or given twice
     for (int i = 0; i < function.output_size(); ++i) {
-      const ValueId actual = node.output(static_cast<size_t>(i));
+      const ValueId actual = node.output(i);
       if (actual == kNoValue) continue;
       if (!inner.values.try_emplace(function.output(i), actual).second)
         passed_through.emplace_back(function.output(i), actual);

@@ -114,9 +114,7 @@ std::string Rewrite::label() const {
   return node.name.empty() ? cat("node of '", stem_, "' (", node.op, ")") : node.label();
 }
 
-bool Rewrite::is_read(ValueId id) const {
-  return graph_.is_output(id) || !Uses(graph_).readers[static_cast<size_t>(id)].empty();
-}
+bool Rewrite::is_read(ValueId id) const { return graph_.is_output(id) || !Uses(graph_).readers[id].empty(); }
 
 const Tensor* Rewrite::constant(ValueId id) const {
   if (id == kNoValue) return nullptr;

@@ -144,9 +144,9 @@ void softmax_to_flattened(Rewrite& rewrite) {
   for (int i = 0; i < rank; ++i) perm.push_back(i);
   const int64_t at = axis < 0 ? axis + rank : axis;
   if (at < 0 || at >= rank) rewrite.malformed("axis ", axis, " of a tensor of rank ", rank);
-  std::swap(perm[static_cast<size_t>(at)], perm.back());
+  std::swap(perm[at], perm.back());
   Type turned = rewrite.type(x);
-  if (turned.shape) std::swap((*turned.shape)[static_cast<size_t>(at)], turned.shape->back());
+  if (turned.shape) std::swap((*turned.shape)[at], turned.shape->back());
   rewrite.set_input(0, rewrite.add_before("Transpose", {x}, {{"perm", perm}}, turned));
   rewrite.node.attributes["axis"] = int64_t{rank - 1};
   const auto [back, output] = rewrite.detach_output("turned");

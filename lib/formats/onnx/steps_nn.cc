@@ -28,7 +28,7 @@ void trim_outputs(Node& node) {
 // [n] -> [n, 1, 1, ...]: along axis 1 of a tensor of that rank.
 ValueId along_channels(Rewrite& rewrite, ValueId vector, int rank) {
   if (rank <= 2) return vector;
-  std::vector<int64_t> axes(static_cast<size_t>(rank - 2));
+  std::vector<int64_t> axes(rank - 2);
   std::iota(axes.begin(), axes.end(), 1);
   return rewrite.add_before("Unsqueeze", {vector, rewrite.add_ints("axes", axes)});
 }
@@ -99,7 +99,7 @@ void decompose_group_norm(Rewrite& rewrite) {
   const DType dtype = rewrite.dtype(in[0]);
   if (!is_float(dtype)) rewrite.refuse("GroupNormalization of a tensor of unknown type needs opset 21");
   const Type type = rewrite.type(in[0]);
-  const std::vector<float> ones(static_cast<size_t>(groups), 1.0f), zeros(static_cast<size_t>(groups), 0.0f);
+  const std::vector<float> ones(groups, 1.0f), zeros(groups, 0.0f);
   const ValueId shape = rewrite.add_before("Shape", {in[0]}, {}, Type(DType::Int64, {rank}));
   const ValueId grouped = rewrite.add_before("Reshape", {in[0], rewrite.add_ints("grouped", {0, groups, -1})}, {},
                                              Type(dtype, {Dim(), groups, Dim()}));

@@ -129,10 +129,9 @@ void resize_plain(Rewrite& rewrite) {
   if (rank < 0 || rewrite.has_input(1))
     rewrite.refuse("axes of a tensor of unknown rank, or with a region, need opset 18");
   const bool sized = rewrite.has_input(3);
-  std::vector<double> all(static_cast<size_t>(rank), 1.0);
+  std::vector<double> all(rank, 1.0);
   for (int axis = 0; sized && axis < rank; ++axis) {
-    all[static_cast<size_t>(axis)] =
-        static_cast<double>((*rewrite.type(rewrite.node.input(0)).shape)[static_cast<size_t>(axis)].size);
+    all[axis] = static_cast<double>((*rewrite.type(rewrite.node.input(0)).shape)[axis].size);
   }
   const Tensor* given = rewrite.constant(rewrite.node.input(sized ? 3 : 2));
   if (given == nullptr || static_cast<size_t>(given->size()) != axes->size())
@@ -141,7 +140,7 @@ void resize_plain(Rewrite& rewrite) {
   for (size_t i = 0; i < axes->size(); ++i) {
     const int64_t axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
     if (axis < 0 || axis >= rank) rewrite.malformed("axis ", (*axes)[i], " of a tensor of rank ", rank);
-    all[static_cast<size_t>(axis)] = values[i];
+    all[axis] = values[i];
   }
   if (sized) {
     if (std::any_of(all.begin(), all.end(), [](double v) { return v < 0; }))

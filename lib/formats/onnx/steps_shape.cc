@@ -23,7 +23,7 @@ int64_t extent(const Rewrite& rewrite, ValueId id, int64_t axis) {
   const int rank = rewrite.rank(id);
   if (rank < 0) return -1;
   if (axis < 0) axis += rank;
-  return axis < 0 || axis >= rank ? -1 : (*rewrite.type(id).shape)[static_cast<size_t>(axis)].size;
+  return axis < 0 || axis >= rank ? -1 : (*rewrite.type(id).shape)[axis].size;
 }
 
 void no_attribute(Rewrite& rewrite, const char* key, int64_t allowed, const char* since) {
@@ -189,7 +189,7 @@ void split_no_num_outputs(Rewrite& rewrite) {
   const int64_t size = extent(rewrite, rewrite.node.input(0), rewrite.node.attribute_int("axis", 0));
   if (size < 0 || size % *n == 0) return;
   const int64_t part = (size + *n - 1) / *n;
-  std::vector<int64_t> sizes(static_cast<size_t>(*n), part);
+  std::vector<int64_t> sizes(*n, part);
   sizes.back() = size - part * (*n - 1);
   if (sizes.back() < 0) return;  // fails when it runs, as before; a branch that is never taken may hold such a node
   rewrite.set_input(1, rewrite.add_ints("split", sizes));
@@ -201,8 +201,8 @@ void tile_repeats(Rewrite& rewrite) {
   if (rank < 0) rewrite.refuse("Tile of opset 1 needs an input of known rank");
   if (tiles.size() != 1 || axis.size() != 1 || axis[0] < 0 || axis[0] >= rank)
     rewrite.malformed("tiles or axis is out of range");
-  std::vector<int64_t> repeats(static_cast<size_t>(rank), 1);
-  repeats[static_cast<size_t>(axis[0])] = tiles[0];
+  std::vector<int64_t> repeats(rank, 1);
+  repeats[axis[0]] = tiles[0];
   rewrite.node.inputs.resize(1);
   rewrite.set_input(1, rewrite.add_ints("repeats", repeats));
 }
@@ -275,12 +275,12 @@ void pad_all_axes(Rewrite& rewrite) {
   if (rank < 0) rewrite.refuse("axes of a tensor of unknown rank need opset 18");
   const std::vector<int64_t> axes = positive(rewrite, rewrite.constant_ints(3, "axes"), rank);
   const std::vector<int64_t> pads = rewrite.constant_ints(1, "pads with axes");
-  std::vector<int64_t> all(static_cast<size_t>(2 * rank), 0);
+  std::vector<int64_t> all(2 * rank, 0);
   if (pads.size() != 2 * axes.size()) rewrite.malformed(pads.size(), " pads for ", axes.size(), " axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] >= rank) rewrite.malformed("axis ", axes[i], " of a tensor of rank ", rank);
-    all[static_cast<size_t>(axes[i])] = pads[i];
-    all[static_cast<size_t>(axes[i] + rank)] = pads[i + axes.size()];
+    all[axes[i]] = pads[i];
+    all[axes[i] + rank] = pads[i + axes.size()];
   }
   rewrite.node.inputs.resize(3);
   rewrite.set_input(1, rewrite.add_ints("pads", all));
@@ -317,7 +317,7 @@ void expand_by_ones(Rewrite& rewrite) {
   const DType dtype = rewrite.dtype(rewrite.node.input(0));
   if (!is_float(dtype) && !is_integer(dtype)) rewrite.refuse("Expand of ", dtype_name(dtype), " needs opset 8");
   if (element_count(shape) > kLargestExtent) rewrite.refuse("Expand to ", shape_text(shape), " needs opset 8");
-  const std::vector<float> ones(static_cast<size_t>(element_count(shape)), 1.0f);
+  const std::vector<float> ones(element_count(shape), 1.0f);
   rewrite.become("Mul", {rewrite.node.input(0), rewrite.add_constant("ones", convert(Tensor::of(shape, ones), dtype))});
 }
 

@@ -130,7 +130,7 @@ Tensor from_external(DType dtype, const Shape& shape, const TensorProto& proto, 
   if (n > size - static_cast<uint64_t>(offset)) {
     fail_malformed(location, ": ", n, " bytes expected at offset ", offset, ", the file ends at ", size);
   }
-  return from_raw(dtype, shape, file.bytes.subspan(static_cast<size_t>(offset), n), file.owner);
+  return from_raw(dtype, shape, file.bytes.subspan(offset, n), file.owner);
 }
 
 }  // namespace
@@ -279,8 +279,8 @@ Tensor read_sparse_tensor(SparseTensorProto& proto, ExternalFiles& files) {
       }
       for (int64_t axis = 0; !flat && axis < rank; ++axis) {
         const int64_t at = index[i * rank + axis];
-        if (at < 0 || at >= shape[static_cast<size_t>(axis)]) fail_malformed("index ", at, " is out of range");
-        position += at * strides[static_cast<size_t>(axis)];
+        if (at < 0 || at >= shape[axis]) fail_malformed("index ", at, " is out of range");
+        position += at * strides[axis];
       }
       std::memcpy(dense.mutable_bytes() + static_cast<uint64_t>(position) * element_bytes,
                   values.bytes().data() + static_cast<uint64_t>(i) * element_bytes, element_bytes);

@@ -106,7 +106,7 @@ void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* oute
       if (contrib) {
         if (!expand_contrib(rewrite)) expand_fused(rewrite, ignored);
       } else {
-        const int opset = opsets[static_cast<size_t>(id)];
+        const int opset = opsets[id];
         require_version(rewrite, opset);
         check_attributes(rewrite.node, opset, ignored);
         raise(rewrite, opset);

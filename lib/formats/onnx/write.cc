@@ -77,24 +77,24 @@ class GraphWriter {
   void write(const Graph& graph, const Graph& types, GraphProto* proto, bool top) {
     proto->set_name(graph.name.empty() && top ? "graph" : graph.name);
     if (!graph.doc.empty()) proto->set_doc_string(graph.doc);
-    std::vector<bool> declared(static_cast<size_t>(graph.value_count()), false);
+    std::vector<bool> declared(graph.value_count(), false);
     const auto type_of = [&](ValueId id) -> const Type& {
       static const Type kUnknown;
       return id < types.value_count() ? types.value(id).type : kUnknown;
     };
     const auto declare = [&](ValueId id, const Type& type, ValueInfoProto* info) {
-      declared[static_cast<size_t>(id)] = true;
+      declared[id] = true;
       info->set_name(graph.value(id).name);
       if (!graph.value(id).doc.empty()) info->set_doc_string(graph.value(id).doc);
       if (type.dtype != DType::Undefined) write_type(type, info->mutable_type());
     };
     for (ValueId id : graph.inputs) declare(id, type_of(id), proto->add_input());
-    for (ValueId id : graph.captures) declared[static_cast<size_t>(id)] = true;
+    for (ValueId id : graph.captures) declared[id] = true;
     const auto constant = [&](ValueId id) {
-      if (id == kNoValue || declared[static_cast<size_t>(id)] || graph.constant(id) == nullptr) return;
+      if (id == kNoValue || declared[id] || graph.constant(id) == nullptr) return;
       if (graph.value(id).name.empty()) fail_unsupported("a constant without a name cannot be written");
       if (ir_version_ < 4 && top) declare(id, graph.value(id).type, proto->add_input());
-      declared[static_cast<size_t>(id)] = true;
+      declared[id] = true;
       TensorProto* tensor = proto->add_initializer();
       tensor->set_name(graph.value(id).name);
       if (!graph.value(id).doc.empty()) tensor->set_doc_string(graph.value(id).doc);
@@ -119,7 +119,7 @@ class GraphWriter {
     }
     for (ValueId id : produced) {
       const bool worth = type_of(id).dtype != DType::Undefined || !graph.value(id).doc.empty();
-      if (!declared[static_cast<size_t>(id)] && worth) declare(id, type_of(id), proto->add_value_info());
+      if (!declared[id] && worth) declare(id, type_of(id), proto->add_value_info());
     }
   }
 

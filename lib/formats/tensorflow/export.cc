@@ -56,9 +56,9 @@ File::File(const Graph& graph, bool variables) : graph_(graph), keep_variables_(
   const Uses uses(graph);
   for (ValueId v : graph.outputs) {
     output_names_.push_back(free_name(graph.value(v).name));
-    const NodeId producer = uses.producer[static_cast<size_t>(v)];
+    const NodeId producer = uses.producer[v];
     const bool own = producer >= 0 && graph.node(producer).outputs.size() == 1 && graph.outputs.size() == 1;
-    if (!own || !uses.readers[static_cast<size_t>(v)].empty()) continue;
+    if (!own || !uses.readers[v].empty()) continue;
     leaves_.insert(v);
     names_of_[v] = output_names_.back();
   }

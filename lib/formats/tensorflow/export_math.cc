@@ -28,9 +28,9 @@ void along_last(Export& e, const char* op, int64_t axis) {
   const auto rank = static_cast<int64_t>(e.shape(0).size());
   if (axis < 0) axis += rank;
   if (axis == rank - 1) return e.finish(last(e, op, {e.input(0)}));
-  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::vector<int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm[static_cast<size_t>(axis)], perm.back());
+  std::swap(perm[axis], perm.back());
   const Edge order = e.ints(perm);
   const auto swap = [&](NodeBuilder node, const Edge& from) {
     node.in(from).in(order).type("T", e.dtype(0)).type("Tperm", DT_INT32);
@@ -67,7 +67,7 @@ std::optional<Tensor> row_bias(const Tensor& c, int64_t units, double beta) {
   if (!single && (c.size() != units || c.shape().back() != units)) return std::nullopt;
   if (!single && beta == 1) return c.reshaped({units});
   std::vector<double> values = to_doubles(c);
-  if (single) values.assign(static_cast<size_t>(units), values[0]);
+  if (single) values.assign(units, values[0]);
   for (double& v : values) v *= beta;
   return convert(Tensor::of<double>({units}, values), c.dtype());
 }

@@ -294,7 +294,7 @@ void write_batch_norm(Export& e) {
 // Of other than four axes: (x - mean) * scale / sqrt(variance + epsilon) + bias as a factor and a term per channel.
 void write_batch_norm_elsewhere(Export& e) {
   const Node& node = e.node();
-  const auto rank = static_cast<size_t>(e.shape(0).size());
+  const size_t rank = e.shape(0).size();
   if (rank < 2) e.refuse("an input of rank ", rank);
   std::vector<std::vector<double>> v;
   for (size_t i = 1; i < 5; ++i) v.push_back(to_doubles(e.known(i, "parameter")));

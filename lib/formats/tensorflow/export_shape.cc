@@ -78,7 +78,7 @@ void write_gather(Export& e) {
   if (const Tensor* known = e.constant(1)) {  // TensorFlow's do not count from the back
     std::vector<int64_t> values = to_int64s(*known);
     const std::vector<int64_t> x = e.shape(0);
-    const int64_t extent = x[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(x.size()) : axis)];
+    const int64_t extent = x[axis < 0 ? axis + static_cast<int64_t>(x.size()) : axis];
     for (int64_t& v : values) {
       if (v < 0 && extent < 0) e.refuse("an index from the end of an open extent");
       v += v < 0 ? extent : 0;
@@ -199,7 +199,7 @@ void write_slice(Export& e) {
   std::vector<int64_t> begin(x.size(), 0), end(x.size(), 0), stride(x.size(), 1);
   int64_t from = (int64_t{1} << rank) - 1, to = from;  // bits of axes whose begin or end is left open
   for (size_t i = 0; i < axes.size(); ++i) {
-    const auto axis = static_cast<size_t>(axes[i]);
+    const size_t axis = axes[i];
     const int64_t bit = int64_t{1} << axes[i];
     stride[axis] = steps[i];
     // Bounds are clamped as the IR's are; only those outside of 32 bits have to be left open.
@@ -226,7 +226,7 @@ void write_split(Export& e) {
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) e.refuse("a part that is left out");
-    sizes.push_back(e.output_shape(i)[static_cast<size_t>(axis)]);
+    sizes.push_back(e.output_shape(i)[axis]);
   }
   const auto n = static_cast<int64_t>(sizes.size());
   const bool even = std::all_of(sizes.begin(), sizes.end(), [&](int64_t s) { return s == sizes[0] && s >= 0; });

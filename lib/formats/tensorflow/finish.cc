@@ -15,7 +15,7 @@ void name_derived(Source& source) {
   Graph& graph = source.draft.graph;
   const Uses uses(graph);
   const std::set<ValueId> outputs(graph.outputs.begin(), graph.outputs.end());
-  const auto used = [&](ValueId v) { return !uses.readers[static_cast<size_t>(v)].empty() || outputs.count(v) != 0; };
+  const auto used = [&](ValueId v) { return !uses.readers[v].empty() || outputs.count(v) != 0; };
   std::set<ValueId> taken;
   for (const auto& [made, from] : source.derived) {
     if (!used(made)) continue;
@@ -96,10 +96,9 @@ Graph finish(Source& source, const std::vector<ValueId>& inputs, const std::vect
   take_in_biases(source);
   remove_dead_nodes(graph);
   const Uses uses(graph);
-  graph.inputs.erase(
-      std::remove_if(graph.inputs.begin(), graph.inputs.end(),
-                     [&](ValueId v) { return uses.readers[static_cast<size_t>(v)].empty() && !graph.is_output(v); }),
-      graph.inputs.end());
+  graph.inputs.erase(std::remove_if(graph.inputs.begin(), graph.inputs.end(),
+                                    [&](ValueId v) { return uses.readers[v].empty() && !graph.is_output(v); }),
+                     graph.inputs.end());
   name_derived(source);
   return draft.finish();
 }

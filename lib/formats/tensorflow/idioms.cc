@@ -9,7 +9,7 @@ namespace {
 
 // The one node that reads a value; -1 where there are others, or it is an output.
 NodeId only_reader(const Graph& graph, const Uses& uses, ValueId v) {
-  const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(v)];
+  const std::vector<NodeId>& readers = uses.readers[v];
   return readers.size() == 1 && !graph.is_output(v) ? readers[0] : -1;
 }
 
@@ -65,7 +65,7 @@ bool match(const Source& source, const Uses& uses, NodeId add, Normalization* n)
   const Graph& graph = source.draft.graph;
   for (size_t i : {0, 1}) {
     const ValueId product = graph.node(add).inputs[i], term = graph.node(add).inputs[1 - i];
-    const NodeId mul = uses.producer[static_cast<size_t>(product)];
+    const NodeId mul = uses.producer[product];
     if (mul < 0 || graph.node(mul).op != "Mul" || graph.constant(term) == nullptr ||
         only_reader(graph, uses, product) != add)
       continue;
@@ -135,7 +135,7 @@ void recognize_batch_norms(Source& source) {
     const Shape channels = graph.constant(n.variance)->shape();
     if ((*type.shape)[*axis] != Dim(channels[0]) || graph.constant(n.variance)->dtype() != type.dtype) continue;
     const auto filled = [&](const char* what, double value) {
-      const std::vector<double> values(static_cast<size_t>(channels[0]), value);
+      const std::vector<double> values(channels[0], value);
       const Tensor tensor = convert(Tensor::of<double>(channels, values), type.dtype);
       return draft.add_constant(cat(name, "/", what), tensor, Draft::Name::Invented);
     };
@@ -170,12 +170,12 @@ void take_in_biases(Source& source) {
     if (graph.constant(bias) == nullptr || !graph.alive(add)) continue;
     ValueId sum = graph.node(add).outputs[0], x = graph.node(add).inputs[0];
     if (only_reader(graph, uses, x) != add) continue;
-    NodeId before = uses.producer[static_cast<size_t>(x)], moved = -1;
+    NodeId before = uses.producer[x], moved = -1;
     if (before >= 0 && graph.alive(before) && graph.node(before).op == "Transpose") {
       moved = before;
       x = graph.node(moved).inputs[0];
       if (only_reader(graph, uses, x) != moved || graph.node(moved).attribute_ints("perm") != kToChannelsLast) continue;
-      before = uses.producer[static_cast<size_t>(x)];
+      before = uses.producer[x];
     }
     if (before < 0 || !graph.alive(before) || graph.node(before).inputs.size() != 2) continue;
     Node& node = graph.node(before);

@@ -9,7 +9,7 @@ namespace {
 
 // The last two axes swapped.
 ValueId swapped(Op& op, ValueId v) {
-  Permutation perm(static_cast<size_t>(op.rank(v)));
+  Permutation perm(op.rank(v));
   if (perm.size() < 2) op.fail("an operand of rank ", perm.size());
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);

@@ -162,8 +162,7 @@ void unpack(Op& op) {
   if (n < 0 || n > 1 << 16) op.fail("it makes ", n, " tensors");
   if (n == 0) return;
   const auto known = op.dims(0);
-  const std::vector<ValueId> parts =
-      op.emit_many("Split", {op.in(0)}, {{"axis", axis}, {"num_outputs", n}}, static_cast<size_t>(n));
+  const std::vector<ValueId> parts = op.emit_many("Split", {op.in(0)}, {{"axis", axis}, {"num_outputs", n}}, n);
   for (size_t i = 0; i < parts.size(); ++i) {
     const ValueId y = op.emit("Squeeze", {parts[i], op.list({axis})});
     if (known && known->size() == parts.size()) set_known(op, y, {(*known)[i]});
@@ -186,7 +185,7 @@ void split(Op& op) {
     for (int64_t& size : sizes) {  // one may be left open: the rest
       if (size >= 0) continue;
       const std::vector<int64_t> shape = op.shape(x);
-      int64_t rest = shape[static_cast<size_t>(from_front(op, axis, op.rank(x)))];
+      int64_t rest = shape[from_front(op, axis, op.rank(x))];
       if (rest < 0) op.refuse("a part is the rest of an open extent");
       for (int64_t other : sizes) rest -= std::max<int64_t>(0, other);
       if (rest < 0) op.fail("parts of ", shape_text(sizes), " of extent ", shape_text(shape));
@@ -196,7 +195,7 @@ void split(Op& op) {
   } else {
     attributes["num_outputs"] = n;
   }
-  const std::vector<ValueId> parts = op.emit_many("Split", std::move(inputs), attributes, static_cast<size_t>(n));
+  const std::vector<ValueId> parts = op.emit_many("Split", std::move(inputs), attributes, n);
   for (size_t i = 0; i < parts.size(); ++i) op.define(i, parts[i]);
 }
 
@@ -223,7 +222,7 @@ void slice(Op& op) {
   if (const auto known = op.dims(0); known && begin.size() == 1) {
     std::vector<Dim> part;
     for (int64_t i = begin[0]; i < std::min<int64_t>(end[0], static_cast<int64_t>(known->size())); ++i)
-      part.push_back((*known)[static_cast<size_t>(i)]);
+      part.push_back((*known)[i]);
     set_known(op, y, std::move(part));
   }
   op.define(0, y);
@@ -299,7 +298,7 @@ void strided_slice(Op& op) {
     const auto at = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? std::max<int64_t>(i, -n) + n : i, 0, n); };
     std::vector<Dim> part;
     if (s.stride[0] == 1) {
-      for (int64_t i = at(s.begin[0]); i < at(s.end[0]); ++i) part.push_back((*known)[static_cast<size_t>(i)]);
+      for (int64_t i = at(s.begin[0]); i < at(s.end[0]); ++i) part.push_back((*known)[i]);
       set_known(op, y, std::move(part));
     }
   }
@@ -317,7 +316,7 @@ void gather(Op& op) {
     std::vector<Dim> part;
     for (const Dim& place : *places) {
       if (place.size < 0 || place.size >= static_cast<int64_t>(known->size())) return op.define(0, y);
-      part.push_back((*known)[static_cast<size_t>(place.size)]);
+      part.push_back((*known)[place.size]);
     }
     set_known(op, y, std::move(part));
   }

@@ -46,7 +46,7 @@ Tensor spelled_texts(const Shape& shape, const TensorProto& proto) {
   Tensor tensor(DType::String, shape);
   const int n = proto.string_val_size();
   for (int64_t i = 0; n > 0 && i < tensor.size(); ++i)
-    tensor.mutable_strings()[static_cast<size_t>(i)] = proto.string_val(static_cast<int>(std::min<int64_t>(i, n - 1)));
+    tensor.mutable_strings()[i] = proto.string_val(static_cast<int>(std::min<int64_t>(i, n - 1)));
   return tensor;
 }
 

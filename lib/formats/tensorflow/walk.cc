@@ -107,7 +107,7 @@ Item Walk::item(Scope& scope, const std::string& text) {
   const Result& result = scope.results.at(ref.node);
   if (result.outputs.empty() && (result.otherwise.dead || !result.otherwise.reason.empty())) return result.otherwise;
   const NodeDef& node = scope.body.node(ref.node);
-  const auto at = static_cast<size_t>(output_base(node, ref.output) + ref.index);
+  const size_t at = output_base(node, ref.output) + ref.index;
   if (at >= result.outputs.size() || (result.outputs[at].value == kNoValue && result.outputs[at].variable < 0 &&
                                       !result.outputs[at].dead && result.outputs[at].reason.empty()))
     return because(cat(label(node), ": its output ", at, " is not read"));
@@ -305,8 +305,7 @@ Walk::Result Walk::call(Scope& scope, const std::string& name, std::vector<Item>
   }
   const Body& body = bodies_.try_emplace(name, function.mutable_node_def(), true).first->second;
   Scope inner{body, {}, {}, scope.depth + 1};
-  for (int i = 0; i < arguments.size(); ++i)
-    inner.arguments[arguments.Get(i).name()] = std::move(inputs[static_cast<size_t>(i)]);
+  for (int i = 0; i < arguments.size(); ++i) inner.arguments[arguments.Get(i).name()] = std::move(inputs[i]);
   static const std::string kFunction = "function";
   NodeFields(kFunction, function.attr()).finish(source_.ignored);
   Result result;
@@ -407,7 +406,7 @@ Item Walk::constant(NodeDef& node) {
 
 Item Walk::read_variable(const Item& handle) {
   if (handle.variable < 0) return handle;  // a value already, as frozen graphs have it
-  Variable& variable = around_.variables[static_cast<size_t>(handle.variable)];
+  Variable& variable = around_.variables[handle.variable];
   if (variable.value == kNoValue) {
     Tensor tensor = around_.load(variable.key);
     if (tensor.dtype() == DType::String) fail_unsupported("texts are not read");

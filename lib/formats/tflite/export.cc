@@ -129,7 +129,7 @@ void File::op(int code, const std::vector<int32_t>& inputs, const std::vector<in
               const OptionsRef& options) {
   const auto facts = [&](const std::vector<int32_t>& tensors) {
     std::vector<const TensorFacts*> result;
-    for (int32_t t : tensors) result.push_back(t < 0 ? nullptr : &facts_[static_cast<size_t>(t)]);
+    for (int32_t t : tensors) result.push_back(t < 0 ? nullptr : &facts_[t]);
     return result;
   };
   const void* table = options.type == 0 ? nullptr : flatbuffers::GetTemporaryPointer(builder_, options.table);
@@ -323,7 +323,7 @@ int32_t Export::bias(size_t i, int64_t units, const dnn::Tensor* row) {
   Scales scales;
   std::vector<int64_t> numbers;
   for (int64_t u = 0; u < units; ++u) {
-    const auto at = static_cast<size_t>(u);
+    const size_t at = u;
     const float scale = x.scale[0] * w.scale[w.single() ? 0 : at];
     if (!w.single() || u == 0) scales.scale.push_back(scale);
     numbers.push_back(row == nullptr ? 0 : quantized_number(to_doubles(*row)[at], scale, 0, DType::Int32));

@@ -43,7 +43,7 @@ class File {
   int32_t constant(const std::string& name, const dnn::Tensor& value, const Scales* scales = nullptr);
   int32_t ints(const std::string& name, const std::vector<int64_t>& values);
   int32_t computed(const std::string& name, const Type& type, const Scales* scales = nullptr);
-  const std::vector<int32_t>& extents(int32_t tensor) const { return facts_[static_cast<size_t>(tensor)].shape; }
+  const std::vector<int32_t>& extents(int32_t tensor) const { return facts_[tensor].shape; }
   // The tensor of `v` is this one.
   void define(ValueId v, int32_t tensor) { tensors_of_[v] = tensor; }
   // In the version that its operands need.

@@ -44,7 +44,7 @@ void along_axis(Export& e, int64_t axis, const Write& write) {
   std::vector<int64_t> perm;
   for (int64_t i = 0; i < rank; ++i) perm.push_back(i == axis ? rank - 1 : i == rank - 1 ? axis : i);
   Type type = e.output_type();
-  std::swap(type.shape.value()[static_cast<size_t>(axis)], type.shape.value()[static_cast<size_t>(rank - 1)]);
+  std::swap(type.shape.value()[axis], type.shape.value()[rank - 1]);
   const int32_t x = e.step("swapped", type), y = e.last_step("result", type), order = e.ints(perm);
   e.op(39, {e.input(0), order}, {x}, {26, CreateAnyTable(e.builder())});
   write(x, y);
@@ -56,7 +56,7 @@ std::optional<dnn::Tensor> row_bias(const dnn::Tensor& c, int64_t units, double 
   const bool single = c.size() == 1;
   if (!single && (c.size() != units || c.shape().back() != units)) return std::nullopt;
   std::vector<double> values = to_doubles(c);
-  values.resize(static_cast<size_t>(units), values[0]);
+  values.resize(units, values[0]);
   if (single) std::fill(values.begin(), values.end(), values[0]);
   for (double& v : values) v *= beta;
   return convert(dnn::Tensor::of<double>({units}, values), c.dtype());
@@ -279,7 +279,7 @@ void write_layer_normalization(Export& e) {
   Type row = e.output_type();
   for (int64_t i = first; i < rank; ++i) {
     axes.push_back(i);
-    (*row.shape)[static_cast<size_t>(i)] = Dim(1);
+    (*row.shape)[i] = Dim(1);
   }
   const int32_t list = e.ints(axes), mean = e.step("mean", row), variance = e.step("variance", row),
                 shifted = e.step("shifted", row), scale = e.step("scale", row),

@@ -45,8 +45,7 @@ void write_gather(Export& e) {
   int32_t indices = e.input(1);
   if (const dnn::Tensor* known = e.constant(1)) {  // TFLite's do not count from the back
     std::vector<int64_t> values = to_int64s(*known);
-    const int64_t extent =
-        e.shape(0)[static_cast<size_t>(axis < 0 ? axis + static_cast<int>(e.shape(0).size()) : axis)];
+    const int64_t extent = e.shape(0)[axis < 0 ? axis + static_cast<int>(e.shape(0).size()) : axis];
     for (int64_t& v : values) v += v < 0 ? extent : 0;
     indices = e.store("indices", dnn::Tensor::of<int64_t>(known->shape(), values));
   }
@@ -107,7 +106,7 @@ void write_slice(Export& e) {
   std::vector<int64_t> begin(x.size(), 0), end(x.size(), 0), stride(x.size(), 1);
   int whole = (1 << x.size()) - 1, from = whole;  // bits of axes whose end or begin is left open
   for (size_t i = 0; i < axes.size(); ++i) {
-    const auto axis = static_cast<size_t>(axes[i]);
+    const size_t axis = axes[i];
     const int bit = 1 << axes[i];
     const int64_t extent = x[axis];
     if (extent < 0 && (starts[i] < 0 || (ends[i] < INT_MAX && ends[i] < 0)))
@@ -137,7 +136,7 @@ void write_split(Export& e) {
   const auto rank = static_cast<int64_t>(e.shape(0).size());
   for (size_t i = 0; i < e.node().outputs.size(); ++i) {
     outputs.push_back(e.output(i));
-    sizes.push_back(e.output_shape(i)[static_cast<size_t>(axis < 0 ? axis + rank : axis)]);
+    sizes.push_back(e.output_shape(i)[axis < 0 ? axis + rank : axis]);
   }
   const auto n = static_cast<int>(outputs.size());
   if (std::all_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size == sizes[0] && size >= 0; })) {

@@ -91,7 +91,7 @@ void Op::run() {
     if (inputs_[i] >= 0 && !asked_[i]) refuse("operand ", i, " ('", text(input_tensor(i).name()), "') is not read");
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    if (outputs_[i] >= 0 && source_.values[static_cast<size_t>(outputs_[i])] == kNoValue)
+    if (outputs_[i] >= 0 && source_.values[outputs_[i]] == kNoValue)
       refuse("result ", i, " ('", text(output_tensor(i).name()), "') is not read");
   }
   if (op_.builtin_options() == nullptr) return;
@@ -119,7 +119,7 @@ const Tensor& Op::output_tensor(size_t i) const {
 }
 
 ValueId Op::made(size_t i) const {
-  const ValueId v = source_.values[static_cast<size_t>(tensor_of(inputs_, i, "input"))];
+  const ValueId v = source_.values[tensor_of(inputs_, i, "input")];
   if (v == kNoValue) fail("input ", i, " is used before it is computed");
   return v;
 }
@@ -158,7 +158,7 @@ ValueId Op::real(size_t i) {
   const ValueId v = raw(i);
   const Tensor& tensor = input_tensor(i);
   if (!quantized(tensor)) return v;
-  ValueId& real = source_.reals[static_cast<size_t>(inputs_[i])];
+  ValueId& real = source_.reals[inputs_[i]];
   if (real == kNoValue) {
     Attributes attributes;
     std::vector<ValueId> inputs = quantization(tensor, &attributes);
@@ -256,7 +256,7 @@ void Op::define(size_t i, ValueId v) {
 }
 
 void Op::define_raw(size_t i, ValueId v) {
-  const auto index = static_cast<size_t>(tensor_of(outputs_, i, "output"));
+  const size_t index = tensor_of(outputs_, i, "output");
   if (source_.values[index] != kNoValue) fail("output ", i, " is computed twice, or a constant or input");
   source_.values[index] = named(v, text(output_tensor(i).name()));
 }

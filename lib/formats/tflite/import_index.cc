@@ -62,9 +62,9 @@ void one_hot(Op& op) {
   int64_t axis = op.options<OneHotOptions>()(&OneHotOptions::axis);
   if (axis < 0) axis += rank + 1;
   if (axis < 0 || axis > rank) op.fail("axis ", axis, " of rank ", rank);
-  Shape shape(static_cast<size_t>(rank + 1), 1);
-  shape[static_cast<size_t>(axis)] = depth[0];
-  std::vector<int64_t> places(static_cast<size_t>(depth[0]));
+  Shape shape(rank + 1, 1);
+  shape[axis] = depth[0];
+  std::vector<int64_t> places(depth[0]);
   std::iota(places.begin(), places.end(), int64_t{0});
   const ValueId range = op.store("places", dnn::Tensor::of<int64_t>(shape, places));
   const ValueId at = op.emit("Unsqueeze", {op.to_dtype(op.raw(0), DType::Int64), op.list({axis})});

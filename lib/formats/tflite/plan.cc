@@ -95,7 +95,7 @@ class Sinker {
     for (NodeId id : std::vector<NodeId>(graph_.order())) {
       const Node node = graph_.node(id);
       if (!is_op(node, "QuantizeLinear")) continue;
-      const NodeId before = uses.producer[static_cast<size_t>(node.inputs[0])];
+      const NodeId before = uses.producer[node.inputs[0]];
       if (before < 0 || !is_op(graph_.node(before), "DequantizeLinear")) continue;
       const ValueId x = graph_.node(before).inputs[0], y = node.outputs[0];
       const auto from = scales_of(graph_, graph_.node(before)), to = scales_of(graph_, node);
@@ -106,14 +106,13 @@ class Sinker {
       graph_.node(id).inputs = {x};
       graph_.node(id).outputs = {y};
       // What made x makes y, where only this reads it.
-      const NodeId maker = uses.producer[static_cast<size_t>(x)];
-      const std::vector<NodeId>& readers = uses.readers[static_cast<size_t>(x)];
+      const NodeId maker = uses.producer[x];
+      const std::vector<NodeId>& readers = uses.readers[x];
       const bool alone = readers.size() == 1 && readers[0] == before && !graph_.is_output(x) &&
-                         uses.readers[static_cast<size_t>(node.inputs[0])].size() == 1 &&
-                         !graph_.is_output(node.inputs[0]);
+                         uses.readers[node.inputs[0]].size() == 1 && !graph_.is_output(node.inputs[0]);
       if (maker < 0 || !alone || graph_.node(maker).outputs.size() != 1) continue;
       graph_.node(maker).outputs[0] = y;
-      uses.producer[static_cast<size_t>(y)] = maker;  // another pair may follow
+      uses.producer[y] = maker;  // another pair may follow
       graph_.remove_node(id);
       graph_.remove_node(before);
     }
@@ -126,7 +125,7 @@ class Sinker {
     for (NodeId id : std::vector<NodeId>(graph_.order())) {
       order.push_back(id);
       const ValueId x = graph_.node(id).input(0);
-      const NodeId before = x == kNoValue ? -1 : uses.producer[static_cast<size_t>(x)];
+      const NodeId before = x == kNoValue ? -1 : uses.producer[x];
       if (!is_op(graph_.node(id), "Transpose") || before < 0 || !is_dynamic_quantize(graph_.node(before))) continue;
       Node round = graph_.node(before);
       const std::vector<int64_t> perm = graph_.node(id).attribute_ints("perm");
@@ -149,9 +148,7 @@ class Sinker {
   // QuantizeLinear of what was moved: QuantizeLinear, then moving the integers. Nodes change places.
   void hoist() {
     const Uses uses(graph_);
-    const auto alone = [&](ValueId v) {
-      return uses.readers[static_cast<size_t>(v)].size() == 1 && !graph_.is_output(v);
-    };
+    const auto alone = [&](ValueId v) { return uses.readers[v].size() == 1 && !graph_.is_output(v); };
     for (NodeId id : std::vector<NodeId>(graph_.order())) {
       if (!is_op(graph_.node(id), "QuantizeLinear") || !single_scale(graph_, graph_.node(id))) continue;
       NodeId at = id;
@@ -159,7 +156,7 @@ class Sinker {
         const Node quantize = graph_.node(at);
         const ValueId x = quantize.inputs[0];
         if (static_cast<size_t>(x) >= uses.producer.size() || !alone(x)) break;
-        const NodeId before = uses.producer[static_cast<size_t>(x)];
+        const NodeId before = uses.producer[x];
         if (before < 0 || !moves(graph_.node(before))) break;
         Node move = graph_.node(before), first = quantize;
         first.inputs[0] = move.inputs[0];
@@ -208,13 +205,13 @@ class Planner {
 
  private:
   const Node* dequantize(ValueId v) const {
-    const NodeId id = v == kNoValue ? -1 : uses_.producer[static_cast<size_t>(v)];
+    const NodeId id = v == kNoValue ? -1 : uses_.producer[v];
     return id >= 0 && is_op(graph_.node(id), "DequantizeLinear") ? &graph_.node(id) : nullptr;
   }
 
   // A constant of 16-bit floats that a Cast widens.
   const Node* widened(ValueId v) const {
-    const NodeId id = v == kNoValue ? -1 : uses_.producer[static_cast<size_t>(v)];
+    const NodeId id = v == kNoValue ? -1 : uses_.producer[v];
     if (id < 0 || !is_op(graph_.node(id), "Cast") || dtype(v) != DType::Float32) return nullptr;
     const ValueId x = graph_.node(id).inputs[0];
     return graph_.constant(x) != nullptr && dtype(x) == DType::Float16 ? &graph_.node(id) : nullptr;
@@ -285,7 +282,7 @@ class Planner {
     if (planned.row == nullptr) fail_unsupported(node.label(), " has no counterpart in TFLite that can be written");
     planned.inputs.assign(node.inputs.size(), kNoValue);
     planned.output = node.outputs[0];
-    const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(planned.output)];
+    const std::vector<NodeId>& readers = uses_.readers[planned.output];
     if (planned.row->fuses && readers.size() == 1 && !graph_.is_output(planned.output)) {
       planned.activation = activation_of(graph_, graph_.node(readers[0]));
       if (planned.activation != Activation::NONE) {
@@ -374,7 +371,7 @@ class Planner {
 
   void quantize(const Node& node, PlannedNode* planned) {
     const ValueId y = planned->output;
-    const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(y)];
+    const std::vector<NodeId>& readers = uses_.readers[y];
     const bool alone = readers.size() == 1 && !graph_.is_output(y);
     const NodeId behind = alone && is_op(graph_.node(readers[0]), "QuantizeLinear") ? readers[0] : -1;
     std::vector<ValueId> inputs = planned->inputs;  // what they would be
@@ -405,7 +402,7 @@ class Planner {
 
   // The DynamicFakeQuantize that makes a node's input 0, where it rounds as the format's kernel for the node does.
   const Node* rounded(const Node& node) const {
-    const NodeId id = uses_.producer[static_cast<size_t>(node.inputs[0])];
+    const NodeId id = uses_.producer[node.inputs[0]];
     if (id < 0 || !is_dynamic_quantize(graph_.node(id))) return nullptr;
     const auto n = static_cast<int64_t>(rank(node.inputs[0]));
     std::vector<int64_t> axes = ints_attribute(graph_.node(id), "axes"), wanted = {n - 1};
@@ -422,7 +419,7 @@ class Planner {
       if (!is_op(node, "DequantizeLinear") && !is_dynamic_quantize(node) && widened(node.outputs[0]) == nullptr)
         continue;
       if (graph_.is_output(node.outputs[0])) continue;
-      const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(node.outputs[0])];
+      const std::vector<NodeId>& readers = uses_.readers[node.outputs[0]];
       const bool unread = std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
         const auto planned = plan_.nodes.find(reader);
         if (planned == plan_.nodes.end()) return false;

@@ -149,7 +149,7 @@ class Reader {
   void read_inputs() {
     for (int32_t index : numbers(source_.subgraph->inputs())) {
       const Tensor& t = tensor(index);
-      ValueId& v = source_.values[static_cast<size_t>(index)];
+      ValueId& v = source_.values[index];
       if (v != kNoValue) fail_malformed("input '", text(t.name()), "' is given twice, or holds a constant");
       v = source_.draft.add_value(text(t.name()), Draft::Name::Given);
       source_.draft.graph.value(v).type = Type(dtype_of(t.type()), extents(t));
@@ -183,7 +183,7 @@ class Reader {
   void read_outputs() {
     for (int32_t index : numbers(source_.subgraph->outputs())) {
       const Tensor& t = tensor(index);
-      const ValueId v = source_.values[static_cast<size_t>(index)];
+      const ValueId v = source_.values[index];
       if (v == kNoValue) fail_malformed("output '", text(t.name()), "' is not computed");
       source_.draft.graph.outputs.push_back(v);
     }

@@ -28,7 +28,7 @@ class Shifter {
     for (ValueId v = 0; v < uses_count(); ++v) {
       if (!unsigned_number(v) || graph_.is_input(v) || parameters_.count(v) != 0) continue;
       if (graph_.constant(v) != nullptr) {
-        if (uses_.readers[static_cast<size_t>(v)].empty()) continue;
+        if (uses_.readers[v].empty()) continue;
         graph_.value(v).constant = shifted(*graph_.constant(v));
       }
       graph_.value(v).type.dtype = DType::Int8;
@@ -44,7 +44,7 @@ class Shifter {
   bool converts(const Node& node) const { return is_op(node, "QuantizeLinear") || is_op(node, "DequantizeLinear"); }
 
   const Node* dequantize(ValueId v) const {
-    const NodeId id = v == kNoValue ? -1 : uses_.producer[static_cast<size_t>(v)];
+    const NodeId id = v == kNoValue ? -1 : uses_.producer[v];
     return id >= 0 && is_op(graph_.node(id), "DequantizeLinear") ? &graph_.node(id) : nullptr;
   }
 
@@ -84,7 +84,7 @@ class Shifter {
       if (zero != kNoValue) parameters_.insert(zero);
     }
     const auto converted = [&](ValueId v) {
-      const std::vector<NodeId>& readers = uses_.readers[static_cast<size_t>(v)];
+      const std::vector<NodeId>& readers = uses_.readers[v];
       return !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](NodeId id) {
         return is_op(graph_.node(id), "DequantizeLinear") && graph_.node(id).inputs[0] == v;
       });
@@ -93,7 +93,7 @@ class Shifter {
       if (unsigned_number(v) && (!converted(v) || graph_.is_output(v))) return false;
     }
     for (ValueId v : graph_.outputs) {
-      const NodeId made = uses_.producer[static_cast<size_t>(v)];
+      const NodeId made = uses_.producer[v];
       if (unsigned_number(v) && (made < 0 || !is_op(graph_.node(made), "QuantizeLinear"))) return false;
     }
     return true;
@@ -144,7 +144,7 @@ class Shifter {
 
   // An unsigned input stays one; a requantised copy of it is read.
   void enter(ValueId v) {
-    const std::vector<NodeId> readers = uses_.readers[static_cast<size_t>(v)];
+    const std::vector<NodeId> readers = uses_.readers[v];
     const Node like = graph_.node(readers[0]);
     const ValueId real = value_like(v, ".real", DType::Float32), copy = value_like(v, ".signed", DType::UInt8);
     convert(like, "DequantizeLinear", v, like.input(2), real);
@@ -161,12 +161,12 @@ class Shifter {
 
   // An unsigned output stays one, made from a signed value.
   void leave(ValueId v) {
-    const NodeId made = uses_.producer[static_cast<size_t>(v)];
+    const NodeId made = uses_.producer[v];
     const Node like = graph_.node(made);  // with a signed zero point already
     graph_.value(v).type.dtype = DType::UInt8;
     const ValueId number = value_like(v, ".signed", DType::Int8), real = value_like(v, ".real", DType::Float32);
     graph_.node(made).outputs[0] = number;
-    for (NodeId id : uses_.readers[static_cast<size_t>(v)]) {
+    for (NodeId id : uses_.readers[v]) {
       for (ValueId& input : graph_.node(id).inputs) input = input == v ? number : input;
     }
     const dnn::Tensor& zero = *graph_.constant(like.inputs[2]);

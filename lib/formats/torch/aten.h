@@ -76,7 +76,7 @@ struct Program {
   std::vector<VarId> inputs, outputs;
   std::vector<std::pair<std::string, std::string>> symbols;  // open extents: the model's symbol, the program's
 
-  const Var& var(VarId id) const { return vars[static_cast<size_t>(id)]; }
+  const Var& var(VarId id) const { return vars[id]; }
 };
 
 // Number of PyTorch's element type, as TorchScript has it and as .pt2 has it (they differ). Unsupported for types it lacks.

@@ -347,7 +347,7 @@ Result item(Evaluator& e, const Arguments& arguments) {
   const auto n = static_cast<int64_t>((*list)->items.size());
   const int64_t at = integer_of(index) < 0 ? integer_of(index) + n : integer_of(index);
   if (at < 0 || at >= n) e.fail("place ", integer_of(index), " of a list of ", n);
-  return (*list)->items[static_cast<size_t>(at)];
+  return (*list)->items[at];
 }
 
 Result list_slice(Evaluator& e, const Arguments& arguments) {
@@ -364,7 +364,7 @@ Result list_slice(Evaluator& e, const Arguments& arguments) {
   const int64_t step = arguments.size() > 3 && is_integer_number(arguments[3]) ? integer_of(arguments[3]) : 1;
   if (step < 1) e.refuse("a step of ", step);
   std::vector<Any> items;
-  for (int64_t i = start; i < end; i += step) items.push_back((*list)->items[static_cast<size_t>(i)]);
+  for (int64_t i = start; i < end; i += step) items.push_back((*list)->items[i]);
   e.work(items.size());
   return make_list(std::move(items), (*list)->tuple);
 }
@@ -404,7 +404,7 @@ Result set_item(Evaluator& e, const Arguments& arguments) {
   item(e, arguments);
   ListCell& list = list_at(e, arguments, 0);
   const int64_t at = integer_of(arguments[1]);
-  list.items[static_cast<size_t>(at < 0 ? at + static_cast<int64_t>(list.items.size()) : at)] = arguments.at(2);
+  list.items[at < 0 ? at + static_cast<int64_t>(list.items.size()) : at] = arguments.at(2);
   return arguments[0];
 }
 Result copy_list(Evaluator& e, const Arguments& arguments) {

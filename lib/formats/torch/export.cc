@@ -106,8 +106,7 @@ VarId Builder::var(ValueId v) {
     return vars_of_[v] = id;
   }
   if (value.constant) return vars_of_[v] = constant(value.name, *value.constant);
-  if (const Tensor& known = known_[static_cast<size_t>(v)]; known.defined())
-    return vars_of_[v] = constant(value.name, known);
+  if (const Tensor& known = known_[v]; known.defined()) return vars_of_[v] = constant(value.name, known);
   const auto list = items_of_.find(v);
   if (list == items_of_.end()) fail_internal("value ", quoted(value.name), " has no variable");
   std::vector<VarId> elements;
@@ -127,7 +126,7 @@ std::optional<Items> Builder::items(ValueId v) {
   const auto at = items_of_.find(v);
   if (at != items_of_.end()) return at->second;
   const Tensor* value = graph_.constant(v);
-  if (value == nullptr && known_[static_cast<size_t>(v)].defined()) value = &known_[static_cast<size_t>(v)];
+  if (value == nullptr && known_[v].defined()) value = &known_[v];
   constexpr int64_t kLongest = 4096;
   if (value == nullptr || !is_integer(value->dtype()) || value->rank() > 1 || value->size() > kLongest)
     return std::nullopt;
@@ -152,7 +151,7 @@ std::string Builder::symbol(const Dim& dim) {
 
 Item Builder::extent(VarId tensor_var, int64_t axis) {
   const Type& type = program_.var(tensor_var).type;
-  const Dim dim = type.shape ? type.shape->at(static_cast<size_t>(axis)) : Dim();
+  const Dim dim = type.shape ? type.shape->at(axis) : Dim();
   if (dim.fixed()) return dim.size;
   const auto key = std::pair(tensor_var, axis);
   const auto at = extents_.find(key);
@@ -196,7 +195,7 @@ Item Builder::arithmetic(const std::string& op, const Item& a, const Item& b) {
 
 bool Builder::known(const Node& node) const {
   return std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
-    return v == kNoValue || (known_[static_cast<size_t>(v)].defined() && !is_float(graph_.value(v).type.dtype));
+    return v == kNoValue || (known_[v].defined() && !is_float(graph_.value(v).type.dtype));
   });
 }
 

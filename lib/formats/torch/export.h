@@ -20,7 +20,7 @@ class Builder {
   // The variable of a value; of a list of integers, a tensor made of it.
   VarId var(ValueId v);
   const Type& var_type(VarId var) const { return program_.var(var).type; }
-  void set_type(VarId var, Type type) { program_.vars[static_cast<size_t>(var)].type = std::move(type); }
+  void set_type(VarId var, Type type) { program_.vars[var].type = std::move(type); }
   void set(ValueId v, VarId var) { vars_of_[v] = var; }
   // A list (or single number) of integers that are constants or extents; nothing where it is computed otherwise.
   std::optional<Items> items(ValueId v);

@@ -50,7 +50,7 @@ std::vector<int64_t> reduced_axes(Export& e) {
   const int64_t rank = e.rank(0);
   if (axes.empty() && e.node().attribute_int("noop_with_empty_axes", 0) != 0) e.refuse("a reduction of no axes");
   if (axes.empty()) {
-    axes.resize(static_cast<size_t>(rank));
+    axes.resize(rank);
     std::iota(axes.begin(), axes.end(), 0);
   }
   for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;

@@ -267,7 +267,7 @@ void write_rms_normalization(Export& e) {
   Type reduced = e.type(0);
   for (int64_t i = e.axis("axis", -1); i < e.rank(0); ++i) {
     axes.push_back(i);
-    reduced = with_extent(reduced, static_cast<size_t>(i), Dim(1));
+    reduced = with_extent(reduced, i, Dim(1));
   }
   const VarId squared = e.step("mul.Tensor", {tensor(x), tensor(x)}, "squared", e.type(0));
   const VarId mean = e.step("mean.dim", {tensor(squared), ints(axes), true}, "mean", reduced);

@@ -20,10 +20,10 @@ Operand operand(Export& e, size_t i) {
   const VarId var = e.input(i);
   const int64_t rank = e.rank(0), axis = e.axis("axis", 1);
   if (e.type(i).shape->empty() || rank == 1) return {std::nullopt, var};
-  Type type(e.type(i).dtype, std::vector<Dim>(static_cast<size_t>(rank), Dim(1)));
-  type.shape->at(static_cast<size_t>(axis)) = e.type(i).shape->at(0);
-  std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
-  shape[static_cast<size_t>(axis)] = e.shape(i)[0];
+  Type type(e.type(i).dtype, std::vector<Dim>(rank, Dim(1)));
+  type.shape->at(axis) = e.type(i).shape->at(0);
+  std::vector<int64_t> shape(rank, 1);
+  shape[axis] = e.shape(i)[0];
   return {std::nullopt, e.step("reshape", {tensor(var), ints(shape)}, i == 1 ? "scale" : "zero_point", type)};
 }
 

@@ -72,7 +72,7 @@ void reshape(Export& e, VarId x, const Items& shape) {
 
 VarId permuted(Export& e, VarId x, const Type& type, const Numbers& perm, const char* what) {
   Type result = type;
-  for (size_t i = 0; i < perm.size(); ++i) (*result.shape)[i] = (*type.shape)[static_cast<size_t>(perm[i])];
+  for (size_t i = 0; i < perm.size(); ++i) (*result.shape)[i] = (*type.shape)[perm[i]];
   return e.step("permute", {tensor(x), ints(perm)}, what, result);
 }
 
@@ -190,7 +190,7 @@ void write_transpose(Export& e) {
 void write_expand(Export& e) {
   if (const std::optional<Items> shape = fixed_output(e)) return e.define("expand", {tensor(e.input(0)), *shape});
   Items shape = e.items(1, "shape");
-  const auto rank = static_cast<size_t>(e.rank(0));
+  const size_t rank = e.rank(0);
   if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), Item(1));
   const std::vector<Dim>& dims = *e.output_type().shape;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -224,7 +224,7 @@ void write_concat(Export& e) {
 }
 
 void write_split(Export& e) {
-  const int64_t axis = e.axis("axis", 0), extent = e.shape(0)[static_cast<size_t>(axis)];
+  const int64_t axis = e.axis("axis", 0), extent = e.shape(0)[axis];
   Items sizes;
   if (e.has_input(1)) {
     sizes = e.items(1, "list of sizes");
@@ -272,7 +272,7 @@ void write_slice(Export& e) {
   Type type = e.type(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = from_front(axes[i], rank);
-    const auto at = static_cast<size_t>(axis);
+    const size_t at = axis;
     const Dim before = (*type.shape)[at];
     (*type.shape)[at] = e.output_type().shape ? (*e.output_type().shape)[at] : Dim();
     int64_t step = steps[i];
@@ -309,7 +309,7 @@ void write_gather(Export& e) {
     for (const Item& item : *at) {
       const int64_t i = from_front(item.number, static_cast<int64_t>(list->size()));
       if (i < 0 || i >= static_cast<int64_t>(list->size())) e.refuse("element ", i, " of ", list->size());
-      chosen.push_back((*list)[static_cast<size_t>(i)]);
+      chosen.push_back((*list)[i]);
     }
     return e.define_items(std::move(chosen));
   }
@@ -326,7 +326,7 @@ void write_gather(Export& e) {
   if (indices.size() == 1) return e.define("index_select", {tensor(x), number(axis), tensor(index)});
   const VarId flat = e.step("reshape", {tensor(index), ints({-1})}, "flat", Type(e.type(1).dtype, {Dim()}));
   Type type = e.type(0);
-  (*type.shape)[static_cast<size_t>(axis)] = Dim();
+  (*type.shape)[axis] = Dim();
   const VarId rows = e.step("index_select", {tensor(x), number(axis), tensor(flat)}, "rows", type);
   Items shape;
   for (int64_t i = 0; i < axis; ++i) shape.push_back(e.builder().extent(x, i));
@@ -354,9 +354,9 @@ void write_pad(Export& e) {
   for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
   if (e.has_input(3)) axes = e.known_ints(3, "list of axes");
   if (given.size() != 2 * axes.size()) e.refuse(given.size(), " paddings for ", axes.size(), " axes");
-  Numbers begin(static_cast<size_t>(rank), 0), end = begin;
+  Numbers begin(rank, 0), end = begin;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const auto axis = static_cast<size_t>(from_front(axes[i], rank));
+    const size_t axis = from_front(axes[i], rank);
     begin[axis] = given[i];
     end[axis] = given[i + axes.size()];
   }
@@ -438,7 +438,7 @@ void write_resize(Export& e) {
     Numbers axes = node.attribute_ints("axes");
     for (int64_t axis = 0; axes.size() < given.size(); ++axis) axes.push_back(axis);
     for (size_t i = 0; i < given.size(); ++i) {
-      const auto axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + static_cast<int64_t>(x.size()) : axes[i]);
+      const size_t axis = axes[i] < 0 ? axes[i] + static_cast<int64_t>(x.size()) : axes[i];
       if (axis < 2) continue;  // whose extents stay
       const double in = static_cast<double>(x[axis]), out = static_cast<double>(y[axis]);
       if (at == "align_corners" && std::abs(given[i] * in - out) > 1e-4)

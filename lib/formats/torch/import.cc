@@ -239,7 +239,7 @@ Any Importer::extent(ValueId v, int64_t axis) {
     const auto rank = static_cast<int64_t>(t.shape->size());
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank) fail_malformed("axis ", axis, " of ", t.text());
-    Dim& dim = (*draft.graph.value(v).type.shape)[static_cast<size_t>(axis)];
+    Dim& dim = (*draft.graph.value(v).type.shape)[axis];
     if (dim.fixed()) return dim.size;
     // A name of its own, by which it is recognised where it comes back.
     if (dim.symbol.empty()) dim.symbol = cat(draft.graph.value(v).name, "_dim", axis);

@@ -118,8 +118,7 @@ struct Norm {
 
 ValueId vector_or(Op& op, size_t i, int64_t n, float value, DType dtype) {
   if (op.has(i)) return op.tensor(i);
-  return op.store(value == 0 ? "bias" : "scale",
-                  convert(Tensor::of<float>({n}, std::vector<float>(static_cast<size_t>(n), value)), dtype));
+  return op.store(value == 0 ? "bias" : "scale", convert(Tensor::of<float>({n}, std::vector<float>(n, value)), dtype));
 }
 
 ValueId normalize_batch(Op& op, double eps) {
@@ -150,8 +149,7 @@ ValueId normalize_layer(Op& op) {
     inputs.push_back(op.tensor(2));
   } else {
     Tensor ones(dtype, shape);
-    inputs.push_back(
-        op.store("scale", convert(Tensor::of<float>(shape, std::vector<float>(static_cast<size_t>(n), 1.0f)), dtype)));
+    inputs.push_back(op.store("scale", convert(Tensor::of<float>(shape, std::vector<float>(n, 1.0f)), dtype)));
   }
   if (op.has(3)) inputs.push_back(op.tensor(3));
   return op.emit("LayerNormalization", std::move(inputs),

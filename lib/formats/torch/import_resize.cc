@@ -17,7 +17,7 @@ struct ResizeKind {
 
   explicit ResizeKind(const std::string& text)
       : mode(text.substr(0, text.find_first_of("123"))),
-        axes(static_cast<size_t>(text[mode.size()] - '0')),
+        axes(text[mode.size()] - '0'),
         antialias(ends_with(text, "a")) {}
   bool nearest() const { return mode == "nearest" || mode == "exact"; }
 };

@@ -91,7 +91,7 @@ Any transpose(Op& op) {
   const ValueId x = op.tensor(0);
   std::vector<int64_t> perm = identity_perm(op.rank(x));
   if (perm.empty()) return op.argument(0);
-  std::swap(perm[static_cast<size_t>(op.axis(op.integer(1), x))], perm[static_cast<size_t>(op.axis(op.integer(2), x))]);
+  std::swap(perm[op.axis(op.integer(1), x)], perm[op.axis(op.integer(2), x)]);
   return op.like(0, op.transpose(x, perm));
 }
 Any transpose_all(Op& op) {

@@ -132,11 +132,11 @@ int64_t Op::axis(int64_t axis, ValueId v) {
 
 bool Op::fixed(ValueId v, int64_t axis) {
   const Type& t = importer_.type(v);
-  return t.shape && (*t.shape)[static_cast<size_t>(this->axis(axis, v))].fixed();
+  return t.shape && (*t.shape)[this->axis(axis, v)].fixed();
 }
 
 int64_t Op::extent(ValueId v, int64_t axis) {
-  const Dim dim = shape(v)[static_cast<size_t>(this->axis(axis, v))];
+  const Dim dim = shape(v)[this->axis(axis, v)];
   if (!dim.fixed())
     refuse("extent ", axis, " of its input, ", importer_.type(v).text(),
            ", is open; fix the input's shape with --shape");
@@ -246,7 +246,7 @@ void Op::declare_shape(ValueId y, const Type& before, const std::vector<Any>& ta
       }
     }
     if (open == open_before && elements > 0 && elements_before % elements == 0 && elements_before <= INT32_MAX)
-      dims[static_cast<size_t>(place)] = Dim(elements_before / elements);
+      dims[place] = Dim(elements_before / elements);
   }
   importer_.draft.graph.value(y).type.shape = std::move(dims);
 }

@@ -52,11 +52,11 @@ void name_after_layer(const Graph& graph, const Uses& uses, const Node& node, Va
   const std::string path = module_path(node.name);
   const auto rename = [&](ValueId v, const std::string& name) {
     if (v == kNoValue || graph.constant(v) == nullptr || !made_up(graph.value(v).name)) return;
-    if (uses.readers[static_cast<size_t>(v)].size() != 1 || graph.find_value(name) != kNoValue) return;
+    if (uses.readers[v].size() != 1 || graph.find_value(name) != kNoValue) return;
     const bool taken = std::any_of(held->begin(), held->end(), [&](const auto& h) { return h.second.key == name; });
     if (!taken) held->at(v).key = name;
   };
-  if (bias != kNoValue && uses.readers[static_cast<size_t>(bias)].size() == 1 && !made_up(graph.value(bias).name) &&
+  if (bias != kNoValue && uses.readers[bias].size() == 1 && !made_up(graph.value(bias).name) &&
       ends_with(graph.value(bias).name, "bias")) {
     const std::string& name = graph.value(bias).name;
     rename(weight, name.substr(0, name.size() - 4) + "weight");
@@ -83,7 +83,7 @@ std::string module_path(const std::string& node_name) {
 
 std::map<NodeId, Dense> dense_layers(const Graph& graph) {
   const Uses uses(graph);
-  const auto only_reader = [&](ValueId v) { return uses.readers[static_cast<size_t>(v)].size() == 1; };
+  const auto only_reader = [&](ValueId v) { return uses.readers[v].size() == 1; };
   std::map<NodeId, Dense> layers;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
@@ -102,7 +102,7 @@ std::map<NodeId, Dense> dense_layers(const Graph& graph) {
       dense.bias = node.input(2);
       if (!plain || (dense.bias != kNoValue && !fits(dense.bias))) continue;
     } else if (const ValueId y = node.outputs[0]; only_reader(y) && !graph.is_output(y)) {
-      const NodeId reader = uses.readers[static_cast<size_t>(y)][0];
+      const NodeId reader = uses.readers[y][0];
       const Node& add = graph.node(reader);
       if (add.op == "Add" && add.domain.empty() && add.inputs[0] != add.inputs[1]) {
         const ValueId other = add.inputs[add.inputs[0] == y ? 1 : 0];

@@ -99,7 +99,7 @@ Any Evaluator::constant(const std::string& name) {
   if (name.size() < 2 || name[0] != 'c' || !parse_int(std::string_view(name).substr(1), &at) || at < 0 ||
       at >= static_cast<int64_t>(items.size()))
     fail("there is no constant ", name);
-  return constants_[name] = from_pickle(constants, items[static_cast<size_t>(at)], "CONSTANTS." + name);
+  return constants_[name] = from_pickle(constants, items[at], "CONSTANTS." + name);
 }
 
 Any Evaluator::attribute(const Any::Module& module, const std::string& name) {

@@ -42,7 +42,7 @@ Tensor load(const Json& entry, Bytes data, const std::shared_ptr<const void>& ow
   const int64_t begin = torch::integer(offsets[0], "an offset"), end = torch::integer(offsets[1], "an offset");
   if (begin < 0 || end < begin || static_cast<uint64_t>(end) > data.size())
     fail_malformed("bytes ", begin, " to ", end, " of ", data.size());
-  const Bytes bytes = data.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  const Bytes bytes = data.subspan(begin, end - begin);
   const int64_t n = element_count(shape);
   if (n > end - begin || static_cast<size_t>(n) * dtype_size(row->dtype) != bytes.size())
     fail_malformed(bytes.size(), " bytes for ", dtype_name(row->dtype), shape_text(shape));

@@ -34,9 +34,9 @@ bool is_dict(const pickle::Tree& tree, Ref ref) {
 
 size_t count_tensors(const pickle::Tree& tree, const torch::TensorTable& tensors, Ref dict) {
   const auto pairs = tree.pairs(dict);
-  return static_cast<size_t>(std::count_if(pairs.begin(), pairs.end(), [&](const auto& pair) {
+  return std::count_if(pairs.begin(), pairs.end(), [&](const auto& pair) {
     return tree.is(pair.first, Kind::String) && tensors.is_tensor(pair.second);
-  }));
+  });
 }
 
 // The dictionary of tensors: the root, or what a checkpoint has under a usual name.

@@ -257,7 +257,7 @@ void TensorTable::quantize(Ref quantizer, StoredTensor* tensor) {
   tensor->zero_points = to_int64s(this->tensor(parts[2]).values);
   const Shape& shape = tensor->values.shape();
   if (tensor->axis < 0 || tensor->axis >= static_cast<int64_t>(shape.size()) ||
-      shape[static_cast<size_t>(tensor->axis)] != static_cast<int64_t>(tensor->scales.size()) ||
+      shape[tensor->axis] != static_cast<int64_t>(tensor->scales.size()) ||
       tensor->scales.size() != tensor->zero_points.size())
     fail_malformed("a tensor of shape ", shape_text(shape), " with ", tensor->scales.size(), " scales along axis ",
                    tensor->axis);

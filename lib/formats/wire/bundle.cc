@@ -23,7 +23,7 @@ Tensor read_strings(const Shape& shape, Bytes bytes, uint32_t* crc) {
   const int64_t n = element_count(shape);
   if (n > static_cast<int64_t>(bytes.size())) fail_malformed(n, " texts in ", bytes.size(), " bytes");
   ByteReader reader(bytes, "texts");
-  std::vector<uint64_t> lengths(static_cast<size_t>(n));
+  std::vector<uint64_t> lengths(n);
   *crc = 0;
   for (uint64_t& length : lengths) {
     for (int shift = 0; shift < 64; shift += 7) {
@@ -80,7 +80,7 @@ Tensor TensorBundle::read(const std::string& key) {
     if (entry.offset() < 0 || entry.size() < 0 || static_cast<uint64_t>(entry.offset()) > whole.size() ||
         static_cast<uint64_t>(entry.size()) > whole.size() - static_cast<size_t>(entry.offset()))
       fail_malformed("its ", entry.size(), " bytes at ", entry.offset(), " lie behind the end of the shard");
-    const Bytes bytes = whole.subspan(static_cast<size_t>(entry.offset()), static_cast<size_t>(entry.size()));
+    const Bytes bytes = whole.subspan(entry.offset(), entry.size());
     uint32_t crc = 0;
     Tensor result;
     if (dtype == DType::String) {

@@ -114,7 +114,7 @@ void File::read_messages_1(uint64_t address, std::vector<Message>* out) const {
     while (block.remaining() >= 8) {
       const int type = block.u16(), bytes = block.u16(), flags = block.u8();
       block.take(3);
-      const Bytes content = block.take(static_cast<size_t>(bytes));
+      const Bytes content = block.take(bytes);
       if (type == kContinuation) {
         ByteReader next(content, "continuation");
         const uint64_t start = offset(next);
@@ -152,7 +152,7 @@ void File::read_messages_2(uint64_t address, std::vector<Message>* out) const {
     while (block.position() + 4 + order <= end) {
       const int type = block.u8(), bytes = block.u16(), message_flags = block.u8();
       block.take(order);
-      const Bytes content = block.take(static_cast<size_t>(bytes));
+      const Bytes content = block.take(bytes);
       if (type == kContinuation) {
         ByteReader next(content, "continuation");
         const uint64_t start = offset(next);

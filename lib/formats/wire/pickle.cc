@@ -219,12 +219,12 @@ class Unpickler {
 
   // A list, or a call that makes one.
   void append(const std::vector<Ref>& values) {
-    Node& list = tree_.nodes_[static_cast<size_t>(top())];
+    Node& list = tree_.nodes_[top()];
     if (list.kind != Kind::List) fail("what is appended to is no list");
     list.items.insert(list.items.end(), values.begin(), values.end());
   }
   void set_items(const std::vector<Ref>& values) {
-    Node& dict = tree_.nodes_[static_cast<size_t>(top())];
+    Node& dict = tree_.nodes_[top()];
     if (dict.kind != Kind::Dict && dict.kind != Kind::Call) fail("what gets keys is no dictionary");
     dict.items.insert(dict.items.end(), values.begin(), values.end());
   }
@@ -277,7 +277,7 @@ class Unpickler {
   }
   void build() {
     const Ref state = pop();
-    Node& object = tree_.nodes_[static_cast<size_t>(top())];
+    Node& object = tree_.nodes_[top()];
     if (object.kind != Kind::Call) fail("what gets a state is no object");
     if (object.items[2] != kNone) fail("a second state of one object");
     object.items[2] = state;
@@ -288,14 +288,14 @@ class Unpickler {
     constexpr int kOpen = -1;
     std::vector<int> depth(tree_.nodes_.size(), 0);  // of the tree below; 0: not seen
     std::vector<std::pair<Ref, size_t>> path = {{tree_.root, 0}};
-    depth[static_cast<size_t>(tree_.root)] = kOpen;
+    depth[tree_.root] = kOpen;
     while (!path.empty()) {
       auto& [ref, next] = path.back();
       const std::vector<Ref>& items = tree_[ref].items;
       if (next < items.size()) {
         const Ref child = items[next++];
         if (child == kNone) continue;
-        int& d = depth[static_cast<size_t>(child)];
+        int& d = depth[child];
         if (d == kOpen) fail_malformed("pickle: a value that holds itself");
         if (d != 0) continue;
         d = kOpen;
@@ -304,10 +304,10 @@ class Unpickler {
       }
       int deepest = 0;
       for (Ref child : items) {
-        if (child != kNone) deepest = std::max(deepest, depth[static_cast<size_t>(child)]);
+        if (child != kNone) deepest = std::max(deepest, depth[child]);
       }
       if (deepest >= kMaxPickleDepth) fail_malformed("pickle: values are nested deeper than ", kMaxPickleDepth);
-      depth[static_cast<size_t>(ref)] = deepest + 1;
+      depth[ref] = deepest + 1;
       path.pop_back();
     }
   }

@@ -41,7 +41,7 @@ struct Node {
 
 class Tree {
  public:
-  const Node& operator[](Ref ref) const { return nodes_[static_cast<size_t>(ref)]; }
+  const Node& operator[](Ref ref) const { return nodes_[ref]; }
   size_t size() const { return nodes_.size(); }
   Ref root = kNone;
 

@@ -46,7 +46,7 @@ void infer(InferContext& context) {
     Type slice = context.input(form.n_states + i);
     if (slice.shape) {
       const int64_t axis = checked_axes(context.node, {form.input_axes[i]}, slice.shape->size())[0];
-      const Dim dim = (*slice.shape)[static_cast<size_t>(axis)];
+      const Dim dim = (*slice.shape)[axis];
       if (length.fixed() && dim.fixed() && length.size != dim.size)
         context.fail("scanned extents ", length.size, " and ", dim.size, " differ");
       if (!length.fixed() && (dim.fixed() || length.symbol.empty())) length = dim;
@@ -85,7 +85,7 @@ void reference(ReferenceContext& context) {
   int64_t length = 0;
   for (size_t i = 0; i < form.n_scanned; ++i) {
     const Tensor& x = context.input(form.n_states + i);
-    axes.push_back(static_cast<size_t>(checked_axes(context.node, {form.input_axes[i]}, x.shape().size())[0]));
+    axes.push_back(checked_axes(context.node, {form.input_axes[i]}, x.shape().size())[0]);
     if (i > 0 && x.shape()[axes[i]] != length)
       context.fail("scanned extents ", length, " and ", x.shape()[axes[i]], " differ");
     length = x.shape()[axes[i]];

@@ -93,12 +93,12 @@ void moments(ReferenceContext& context) {
   const Planes planes(x.shape());
   Tensor mean = allocate_output(context, infer_moments, 0), variance = allocate_output(context, infer_moments, 1);
   const C size = static_cast<C>(planes.size()), count = static_cast<C>(planes.n);
-  std::vector<C> means(static_cast<size_t>(planes.n)), squares(means.size());
+  std::vector<C> means(planes.n), squares(means.size());
   for (int64_t c = 0; c < planes.channels; ++c) {
     C sum = 0, spread = 0;
     for (int64_t n = 0; n < planes.n; ++n) {
       const T* from = x.data<T>() + (n * planes.channels + c) * planes.size();
-      const auto i = static_cast<size_t>(n);
+      const size_t i = n;
       const C own = means[i] = sum_of<C>(planes, [&](int64_t k) { return widen(from[k]); }) / size;
       squares[i] = sum_of<C>(planes, [&](int64_t k) { return (widen(from[k]) - own) * (widen(from[k]) - own); });
       sum += own;

@@ -93,7 +93,7 @@ Tensor input_gradient(const ReferenceContext& context) {
   T* to = dx.mutable_data<T>();
   const double operations = static_cast<double>(dy.size()) * static_cast<double>(e.channels * e.taps);
   share(context.pool, e.n * e.group * e.channels, operations, [&](int64_t begin, int64_t end) {
-    std::vector<S> sums(static_cast<size_t>(e.plane));
+    std::vector<S> sums(e.plane);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t c = i % e.channels, g = i / e.channels % e.group, n = i / e.channels / e.group;
       std::fill(sums.begin(), sums.end(), S(0));
@@ -102,12 +102,12 @@ Tensor input_gradient(const ReferenceContext& context) {
         for (int64_t k = e.taps; k-- > 0;) {
           const S weight = widen(weights[(m * e.channels + c) * e.taps + k]);
           for (int64_t p = 0; p < e.positions; ++p) {
-            const int64_t at = offsets[static_cast<size_t>(k * e.positions + p)];
-            if (at >= 0) sums[static_cast<size_t>(at)] += static_cast<S>(widen(rows[p])) * weight;
+            const int64_t at = offsets[k * e.positions + p];
+            if (at >= 0) sums[at] += static_cast<S>(widen(rows[p])) * weight;
           }
         }
       }
-      for (int64_t p = 0; p < e.plane; ++p) to[i * e.plane + p] = narrow<T>(sums[static_cast<size_t>(p)]);
+      for (int64_t p = 0; p < e.plane; ++p) to[i * e.plane + p] = narrow<T>(sums[p]);
     }
   });
   return dx;
@@ -132,7 +132,7 @@ Tensor weight_gradient(const ReferenceContext& context) {
         const T *plane = image + ((n * e.group + g) * e.channels + c) * e.plane,
                 *rows = gradients + (n * e.group * e.units + m) * e.positions;
         for (int64_t p = 0; p < e.positions; ++p) {
-          const int64_t at = offsets[static_cast<size_t>(k * e.positions + p)];
+          const int64_t at = offsets[k * e.positions + p];
           if (at >= 0) sum += static_cast<S>(widen(plane[at])) * static_cast<S>(widen(rows[p]));
         }
       }

@@ -25,11 +25,10 @@ void infer(InferContext& context) {
 // The elements that share a scale, by group; each is an offset into the tensor.
 std::vector<size_t> groups_of(const Shape& shape, const std::vector<int64_t>& axes) {
   std::vector<bool> shared(shape.size());
-  for (int64_t axis : axes)
-    shared[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis)] = true;
+  for (int64_t axis : axes) shared[axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis] = true;
   std::vector<size_t> group = {0};  // by element of the axes so far
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const auto extent = static_cast<size_t>(shape[axis]);
+    const size_t extent = shape[axis];
     std::vector<size_t> next;
     next.reserve(group.size() * extent);
     for (size_t before : group) {

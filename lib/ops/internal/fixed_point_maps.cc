@@ -83,8 +83,7 @@ void reference_pair(ReferenceContext& context, const Wide& wide) {
   int64_t* out = all.mutable_data<int64_t>();
   for_each_broadcast(context.pool, y.shape(), context.input(0).shape(), context.input(1).shape(),
                      [&](int64_t i, int64_t ia, int64_t ib) {
-                       out[i] = result.of(wide(static_cast<int32_t>(a[static_cast<size_t>(ia)]),
-                                               static_cast<int32_t>(b[static_cast<size_t>(ib)])));
+                       out[i] = result.of(wide(static_cast<int32_t>(a[ia]), static_cast<int32_t>(b[ib])));
                      });
   context.outputs[0] = convert(all, y.dtype());
 }

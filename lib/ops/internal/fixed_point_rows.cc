@@ -25,7 +25,7 @@ DType target_of(const Node& node) { return dtype_from_onnx(int_attribute(node, "
 
 std::vector<bool> axes_of(const Node& node, size_t rank) {
   std::vector<bool> reduced(rank, false);
-  for (int64_t axis : checked_axes(node, ints_attribute(node, "axes"), rank)) reduced[static_cast<size_t>(axis)] = true;
+  for (int64_t axis : checked_axes(node, ints_attribute(node, "axes"), rank)) reduced[axis] = true;
   return reduced;
 }
 
@@ -66,8 +66,7 @@ void reference_mean(ReferenceContext& context) {
   Tensor wide(DType::Int64, y.shape());
   for (size_t i = 0; i < offsets.kept.size(); ++i) {
     uint32_t sum = 0;
-    for (int64_t inner : offsets.inner)
-      sum += static_cast<uint32_t>(in[static_cast<size_t>(offsets.kept[i] + inner)] - mean.zero);
+    for (int64_t inner : offsets.inner) sum += static_cast<uint32_t>(in[offsets.kept[i] + inner] - mean.zero);
     const int64_t moved = multiplied(static_cast<int32_t>(sum), mean.factor) + mean.zero_point;
     wide.mutable_data<int64_t>()[i] = std::clamp(moved, mean.low, mean.high);
   }

@@ -37,26 +37,25 @@ void compute(ReferenceContext& context) {
   const int64_t plane = element_count(window.input), positions = element_count(window.output),
                 taps = element_count(window.kernel);
   share(context.pool, x.dim(0) * x.dim(1), static_cast<double>(y.size() * taps), [&](int64_t begin, int64_t end) {
-    std::vector<int64_t> first(static_cast<size_t>(positions));
-    std::vector<S> sums(static_cast<size_t>(plane));
+    std::vector<int64_t> first(positions);
+    std::vector<S> sums(plane);
     for (int64_t i = begin; i < end; ++i) {
       const T *from = x.data<T>() + i * plane, *best = y.data<T>() + i * positions,
               *part = dy.data<T>() + i * positions;
       std::fill(first.begin(), first.end(), int64_t{-1});
       std::fill(sums.begin(), sums.end(), S(0));
       for (int64_t p = 0; p < positions; ++p) {
-        for (int64_t k = 0; k < taps && first[static_cast<size_t>(p)] < 0; ++k) {
-          const int64_t at = offsets[static_cast<size_t>(k * positions + p)];
-          if (at >= 0 && widen(from[at]) == widen(best[p])) first[static_cast<size_t>(p)] = k;
+        for (int64_t k = 0; k < taps && first[p] < 0; ++k) {
+          const int64_t at = offsets[k * positions + p];
+          if (at >= 0 && widen(from[at]) == widen(best[p])) first[p] = k;
         }
       }
       for (int64_t k = taps; k-- > 0;) {
         for (int64_t p = 0; p < positions; ++p) {
-          if (first[static_cast<size_t>(p)] == k)
-            sums[static_cast<size_t>(offsets[static_cast<size_t>(k * positions + p)])] += widen(part[p]);
+          if (first[p] == k) sums[offsets[k * positions + p]] += widen(part[p]);
         }
       }
-      for (int64_t p = 0; p < plane; ++p) dx.mutable_data<T>()[i * plane + p] = narrow<T>(sums[static_cast<size_t>(p)]);
+      for (int64_t p = 0; p < plane; ++p) dx.mutable_data<T>()[i * plane + p] = narrow<T>(sums[p]);
     }
   });
   context.outputs[0] = std::move(dx);

@@ -89,8 +89,8 @@ void reference(ReferenceContext& context) {
     for (int64_t channel = 0; channel < x.dim(0) * x.dim(1); ++channel) {
       int64_t sum = 0;
       for (int64_t k = 0; k < taps; ++k) {
-        const int64_t offset = offsets[static_cast<size_t>(k * positions + p)];
-        if (offset >= 0) sum += in[static_cast<size_t>(channel * plane + offset)] - grids.padding;
+        const int64_t offset = offsets[k * positions + p];
+        if (offset >= 0) sum += in[channel * plane + offset] - grids.padding;
       }
       if (grids.whole) {
         const int64_t all = sum + grids.padding * n, half = all < 0 ? -(n / 2) : n / 2;

@@ -74,7 +74,7 @@ void infer(InferContext& context) {
 
 template <class T>
 std::vector<int32_t> widened(const Tensor& tensor, int32_t less) {
-  std::vector<int32_t> result(static_cast<size_t>(tensor.size()));
+  std::vector<int32_t> result(tensor.size());
   const T* from = tensor.data<T>();
   for (size_t i = 0; i < result.size(); ++i) result[i] = static_cast<int32_t>(from[i]) - less;
   return result;
@@ -97,12 +97,11 @@ void compute(ReferenceContext& context) {
   }
   const int64_t positions = element_count(window.output);
   // Padding counts as zero there, which x less its padding is; what was taken from all products is added once.
-  std::vector<uint32_t> start(static_cast<size_t>(channels));
+  std::vector<uint32_t> start(channels);
   for (int64_t m = 0; m < channels; ++m) {
     uint32_t sum = 0;
-    for (int64_t k = 0; k < taps; ++k) sum += static_cast<uint32_t>(ws[static_cast<size_t>(m * taps + k)]);
-    start[static_cast<size_t>(m)] =
-        static_cast<uint32_t>(context.input(2).data<int32_t>()[m]) + sum * static_cast<uint32_t>(padding);
+    for (int64_t k = 0; k < taps; ++k) sum += static_cast<uint32_t>(ws[m * taps + k]);
+    start[m] = static_cast<uint32_t>(context.input(2).data<int32_t>()[m]) + sum * static_cast<uint32_t>(padding);
   }
   const bool fixed = in_fixed_point(context.node);
   const float* scale = fixed ? nullptr : context.input(3).data<float>();
@@ -115,7 +114,7 @@ void compute(ReferenceContext& context) {
                      [&](int64_t n, int64_t m, int64_t first, int64_t width, const uint32_t* sums) {
                        Y* to = out + (n * channels + m) * positions + first;
                        for (int64_t j = 0; j < width; ++j) {
-                         const auto sum = static_cast<int32_t>(sums[j] + start[static_cast<size_t>(m)]);
+                         const auto sum = static_cast<int32_t>(sums[j] + start[m]);
                          if (fixed) {
                            const int64_t moved = multiplied(sum, {multiplier[m], shift[m]}) + make.zero_point;
                            to[j] = static_cast<Y>(std::clamp(moved, make.lowest, make.highest));

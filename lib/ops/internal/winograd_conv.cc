@@ -26,8 +26,7 @@ int64_t room(const Tiles& tiles, int64_t channels) {
   int64_t best = 0, least = tiles.form.products();
   for (int64_t room = 0; room < winograd::kMostRoom && least > kFew && tiles.n == 1; ++room) {
     std::vector<int64_t> lines(kSets, 0);
-    for (int64_t p = 0; p < tiles.form.products(); ++p)
-      ++lines[static_cast<size_t>(p * (tiles.count + room) * channels / kLine % kSets)];
+    for (int64_t p = 0; p < tiles.form.products(); ++p) ++lines[p * (tiles.count + room) * channels / kLine % kSets];
     const int64_t most = *std::max_element(lines.begin(), lines.end());
     if (most >= least) continue;
     least = most;
@@ -67,7 +66,7 @@ void reference_of(ReferenceContext& context) {
   const int64_t high = down.products(), wide = across.products();
   const T *in = x.data<T>(), *weights = u.data<T>();
   T* out = y.mutable_data<T>();
-  std::vector<T> v(static_cast<size_t>(high * wide * e.c));
+  std::vector<T> v(high * wide * e.c);
   for (int64_t tile = 0; tile < e.count; ++tile) {
     const int64_t n = tile / (e.rows * e.columns), row = tile / e.columns % e.rows, column = tile % e.columns;
     for (int64_t c = 0; c < e.c; ++c) {
@@ -80,13 +79,13 @@ void reference_of(ReferenceContext& context) {
           d[i * across.in + j] = inside ? in[((n * e.c + c) * e.h + h) * e.w + w] : 0;
         }
       }
-      transform_tile(down.input, across.input, d, &v[static_cast<size_t>(c)], e.c);
+      transform_tile(down.input, across.input, d, &v[c], e.c);
     }
     for (int64_t m = 0; m < e.m; ++m) {
       T products[kMostIn * kMostIn], result[kMostOut * kMostOut];
       for (int64_t p = 0; p < high * wide; ++p) {
         T sum = 0;
-        for (int64_t c = 0; c < e.c; ++c) sum += v[static_cast<size_t>(p * e.c + c)] * weights[(p * e.c + c) * e.m + m];
+        for (int64_t c = 0; c < e.c; ++c) sum += v[p * e.c + c] * weights[(p * e.c + c) * e.m + m];
         products[p] = sum;
       }
       transform_tile(down.output, across.output, products, result, 1);

@@ -55,11 +55,10 @@ Tensor weights_of(const ReferenceContext& context) {
   const int64_t m = w.dim(0), c = w.dim(1), taps = w.dim(2) * w.dim(3);
   const T* in = w.data<T>();
   T* out = u.mutable_data<T>();
-  std::vector<T> filter(static_cast<size_t>(taps));
+  std::vector<T> filter(taps);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t k = 0; k < c; ++k) {
-      for (int64_t t = 0; t < taps; ++t)
-        filter[static_cast<size_t>(t)] = in[(i * c + k) * taps + (back ? taps - 1 - t : t)];
+      for (int64_t t = 0; t < taps; ++t) filter[t] = in[(i * c + k) * taps + (back ? taps - 1 - t : t)];
       winograd::transform_tile(form.rows.weights, form.columns.weights, filter.data(),
                                out + (back ? i * c + k : k * m + i), m * c);
     }
@@ -134,26 +133,25 @@ Tensor gradient_of(const ReferenceContext& context) {
   const winograd::Axis &down = e.form.rows, &across = e.form.columns;
   const int64_t products = e.form.products(), taps = down.taps * across.taps;
   const winograd::Matrix high = winograd::transposed(down.output), wide = winograd::transposed(across.output);
-  std::vector<T> v(static_cast<size_t>(products * e.c)), g(static_cast<size_t>(products * e.m)),
-      sums(static_cast<size_t>(products * e.c * e.m));
+  std::vector<T> v(products * e.c), g(products * e.m), sums(products * e.c * e.m);
   for (int64_t tile = 0; tile < e.count; ++tile) {
     const int64_t n = tile / (e.rows * e.columns), row = tile / e.columns % e.rows, column = tile % e.columns;
     T d[kMostIn * kMostIn];
     for (int64_t c = 0; c < e.c; ++c) {
       cut(x.data<T>() + (n * e.c + c) * e.h * e.w, e.h, e.w, row * down.out - e.top, column * across.out - e.left,
           down.in, across.in, d);
-      winograd::transform_tile(down.input, across.input, d, &v[static_cast<size_t>(c)], e.c);
+      winograd::transform_tile(down.input, across.input, d, &v[c], e.c);
     }
     for (int64_t m = 0; m < e.m; ++m) {
       cut(dy.data<T>() + (n * e.m + m) * e.out_h * e.out_w, e.out_h, e.out_w, row * down.out, column * across.out,
           down.out, across.out, d);
-      winograd::transform_tile(high, wide, d, &g[static_cast<size_t>(m)], e.m);
+      winograd::transform_tile(high, wide, d, &g[m], e.m);
     }
     for (int64_t p = 0; p < products; ++p) {
       for (int64_t c = 0; c < e.c; ++c) {
-        const T left = v[static_cast<size_t>(p * e.c + c)];
-        T* sum = &sums[static_cast<size_t>((p * e.c + c) * e.m)];
-        for (int64_t m = 0; m < e.m; ++m) sum[m] += left * g[static_cast<size_t>(p * e.m + m)];
+        const T left = v[p * e.c + c];
+        T* sum = &sums[(p * e.c + c) * e.m];
+        for (int64_t m = 0; m < e.m; ++m) sum[m] += left * g[p * e.m + m];
       }
     }
   }
@@ -162,7 +160,7 @@ Tensor gradient_of(const ReferenceContext& context) {
   for (int64_t m = 0; m < e.m; ++m) {
     for (int64_t c = 0; c < e.c; ++c) {
       T d[kMostIn * kMostIn];
-      for (int64_t p = 0; p < products; ++p) d[p] = sums[static_cast<size_t>((p * e.c + c) * e.m + m)];
+      for (int64_t p = 0; p < products; ++p) d[p] = sums[(p * e.c + c) * e.m + m];
       winograd::transform_tile(rows, columns, d, out + (m * e.c + c) * taps, 1);
     }
   }

@@ -45,8 +45,8 @@ void reference_equal(ReferenceContext& context) {
   Tensor y(DType::Bool, shape);
   bool* out = y.mutable_data<bool>();
   for (int64_t i = 0; i < y.size(); ++i) {
-    const auto at = static_cast<size_t>(i);
-    out[i] = a.strings()[static_cast<size_t>(offsets[0][at])] == b.strings()[static_cast<size_t>(offsets[1][at])];
+    const size_t at = i;
+    out[i] = a.strings()[offsets[0][at]] == b.strings()[offsets[1][at]];
   }
   context.outputs[0] = std::move(y);
 }

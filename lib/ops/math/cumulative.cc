@@ -26,7 +26,7 @@ size_t axis_of(const Node& node, const Tensor& axis, int64_t rank) {
   if (axis.size() != 1) fail_malformed(node.label(), ": axis ", shape_text(axis.shape()), " is not a scalar");
   const int64_t at = to_int64s(axis)[0];
   if (at < -rank || at >= rank) fail_malformed(node.label(), ": axis ", at, " is out of range for rank ", rank);
-  return static_cast<size_t>(at < 0 ? at + rank : at);
+  return at < 0 ? at + rank : at;
 }
 
 void infer(InferContext& context) {

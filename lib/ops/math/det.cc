@@ -53,10 +53,9 @@ void reference(ReferenceContext& context) {
     using T = typename decltype(tag)::type;
     const T* in = x.data<T>();
     T* out = y.mutable_data<T>();
-    std::vector<double> matrix(static_cast<size_t>(n * n));
+    std::vector<double> matrix(n * n);
     for (int64_t i = 0; i < y.size(); ++i) {
-      for (int64_t k = 0; k < n * n; ++k)
-        matrix[static_cast<size_t>(k)] = static_cast<double>(widen(in[i * n * n + k]));
+      for (int64_t k = 0; k < n * n; ++k) matrix[k] = static_cast<double>(widen(in[i * n * n + k]));
       out[i] = static_cast<T>(static_cast<Compute<T>>(determinant(matrix.data(), n)));
     }
   });

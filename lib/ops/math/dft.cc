@@ -17,10 +17,10 @@ constexpr int64_t kLongest = int64_t{1} << 30;
 
 // exp(sign * 2 pi i k / n) for k < n.
 std::vector<Complex> turns(int64_t n, double sign) {
-  std::vector<Complex> table(static_cast<size_t>(n));
+  std::vector<Complex> table(n);
   for (int64_t k = 0; k < n; ++k) {
     const double angle = sign * 2 * kPi * static_cast<double>(k) / static_cast<double>(n);
-    table[static_cast<size_t>(k)] = {std::cos(angle), std::sin(angle)};
+    table[k] = {std::cos(angle), std::sin(angle)};
   }
   return table;
 }
@@ -32,7 +32,7 @@ std::vector<Complex> transform(const std::vector<Complex>& x, const std::vector<
   for (int64_t k = 0; k < bins; ++k) {
     double real = 0, imaginary = 0;
     for (int64_t i = 0, at = 0; i < used; ++i, at = at + k < n ? at + k : at + k - n) {
-      const Complex &value = x[static_cast<size_t>(i)], &turn = table[static_cast<size_t>(at)];
+      const Complex &value = x[i], &turn = table[at];
       real += value.real() * turn.real() - value.imag() * turn.imag();
       imaginary += value.real() * turn.imag() + value.imag() * turn.real();
     }
@@ -43,11 +43,11 @@ std::vector<Complex> transform(const std::vector<Complex>& x, const std::vector<
 
 // The whole spectrum of a real signal of n values from its first half.
 std::vector<Complex> mirrored(std::vector<Complex> half, int64_t n) {
-  half.resize(static_cast<size_t>(n / 2 + 1));
+  half.resize(n / 2 + 1);
   if (n > 0) half[0] = half[0].real();
   if (n % 2 == 0) half.back() = half.back().real();
   std::vector<Complex> whole(half.begin(), half.begin() + static_cast<std::ptrdiff_t>(std::min<int64_t>(n, n / 2 + 1)));
-  for (int64_t k = n / 2 + 1; k < n; ++k) whole.push_back(std::conj(half[static_cast<size_t>(n - k)]));
+  for (int64_t k = n / 2 + 1; k < n; ++k) whole.push_back(std::conj(half[n - k]));
   return whole;
 }
 
@@ -102,7 +102,7 @@ void infer_dft(InferContext& context) {
       const int64_t axis =
           context.axis(context.has_input(2) ? number(context.node, *context.known_input(2), "axis") : -2, rank);
       if (axis == rank - 1) context.fail("axis ", axis, " holds the parts of the numbers");
-      Dim& dim = shape[static_cast<size_t>(axis)];
+      Dim& dim = shape[axis];
       const Tensor* asked = context.has_input(1) ? context.known_input(1) : nullptr;
       if (asked != nullptr || (!context.has_input(1) && dim.fixed())) {
         dim = lengths_of(context.node, flags, dim.fixed() ? dim.size : 1, asked).output;
@@ -139,7 +139,7 @@ void dft(ReferenceContext& context) {
     for (int64_t i = 0; i < inner; ++i) {
       signal.clear();
       for (int64_t k = 0; k < extent; ++k) {
-        const auto from = static_cast<size_t>(((o * extent + k) * inner + i) * parts);
+        const size_t from = ((o * extent + k) * inner + i) * parts;
         signal.emplace_back(in[from], parts == 2 ? in[from + 1] : 0);
       }
       if (flags.inverse && flags.onesided) signal = mirrored(std::move(signal), lengths.transform);
@@ -147,8 +147,8 @@ void dft(ReferenceContext& context) {
       const double scale = flags.inverse ? static_cast<double>(lengths.transform) : 1;
       for (int64_t k = 0; k < lengths.output; ++k) {
         double* to = out + ((o * lengths.output + k) * inner + i) * out_parts;
-        to[0] = result[static_cast<size_t>(k)].real() / scale;
-        if (out_parts == 2) to[1] = result[static_cast<size_t>(k)].imag() / scale;
+        to[0] = result[k].real() / scale;
+        if (out_parts == 2) to[1] = result[k].imag() / scale;
       }
     }
   }
@@ -208,18 +208,18 @@ void stft(ReferenceContext& context) {
   const Frames frames = frames_of(context.node, x.dim(1), context.input(1),
                                   context.has_input(3) ? context.inputs[3] : nullptr, window_length);
   const std::vector<double> in = to_doubles(x);
-  std::vector<double> window(static_cast<size_t>(frames.length), 1);
+  std::vector<double> window(frames.length, 1);
   if (context.has_input(2)) window = to_doubles(context.input(2));
   const std::vector<Complex> table = turns(frames.length, -1);
   Tensor wide(DType::Float64, y.shape());
   double* out = wide.mutable_data<double>();
-  std::vector<Complex> frame(static_cast<size_t>(frames.length));
+  std::vector<Complex> frame(frames.length);
   for (int64_t b = 0; b < x.dim(0); ++b) {
     for (int64_t f = 0; f < frames.count; ++f) {
       for (int64_t i = 0; i < frames.length; ++i) {
-        const auto from = static_cast<size_t>((b * x.dim(1) + f * frames.step + i) * parts);
-        const double weight = window[static_cast<size_t>(i)];
-        frame[static_cast<size_t>(i)] = {in[from] * weight, parts == 2 ? in[from + 1] * weight : 0};
+        const size_t from = (b * x.dim(1) + f * frames.step + i) * parts;
+        const double weight = window[i];
+        frame[i] = {in[from] * weight, parts == 2 ? in[from + 1] * weight : 0};
       }
       for (const Complex& value : transform(frame, table, frames.bins)) {
         *out++ = value.real();

@@ -183,9 +183,7 @@ void reference(ReferenceContext& context) {
     for (int64_t o = 0; o < y.size(); ++o) {
       Compute<T> sum = 0;
       for (int64_t s = 0; s < n_summed; ++s) {
-        const auto at = [&](size_t i) {
-          return widen(in[i][base[i][static_cast<size_t>(o)] + inner[i][static_cast<size_t>(s)]]);
-        };
+        const auto at = [&](size_t i) { return widen(in[i][base[i][o] + inner[i][s]]); };
         Compute<T> term = at(0);
         for (size_t i = 1; i < in.size(); ++i) term = elementwise::multiply(term, at(i));
         sum = elementwise::add(sum, term);

@@ -84,8 +84,7 @@ void reference_uniform(ReferenceContext& context) {
 
 void reference_bernoulli(ReferenceContext& context) {
   const std::vector<double> p = to_doubles(context.input(0));
-  fill(context,
-       [&](Generator& generator, int64_t i) { return generator.uniform() < p[static_cast<size_t>(i)] ? 1.0 : 0.0; });
+  fill(context, [&](Generator& generator, int64_t i) { return generator.uniform() < p[i] ? 1.0 : 0.0; });
 }
 
 void infer_multinomial(InferContext& context) {
@@ -105,7 +104,7 @@ void reference_multinomial(ReferenceContext& context) {
   Tensor y(DType::Int64, {x.dim(0), n_samples});
   int64_t* out = y.mutable_data<int64_t>();
   Generator generator(context.node);
-  const auto n_classes = static_cast<size_t>(x.dim(1));
+  const size_t n_classes = x.dim(1);
   std::vector<double> cumulative(n_classes);
   for (int64_t row = 0; row < x.dim(0); ++row) {
     const double* score = scores.data() + static_cast<size_t>(row) * n_classes;

@@ -11,7 +11,7 @@ namespace {
 
 size_t topk_axis(const Node& node, size_t rank) {
   if (rank == 0) fail_malformed(node.label(), ": a scalar has no axis");
-  return static_cast<size_t>(checked_axes(node, {int_attribute(node, "axis")}, rank)[0]);
+  return checked_axes(node, {int_attribute(node, "axis")}, rank)[0];
 }
 
 int64_t topk_count(const Node& node, const std::vector<int64_t>& k, int64_t extent) {
@@ -48,7 +48,7 @@ void select_top(const Tensor& x, size_t axis, bool largest, Tensor* values, Tens
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= x.shape()[i];
   for (size_t i = axis + 1; i < x.shape().size(); ++i) inner *= x.shape()[i];
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::vector<int64_t> order(n);
   const T* in = x.data<T>();
   T* out = values->mutable_data<T>();
   int64_t* at = indices->mutable_data<int64_t>();
@@ -65,7 +65,7 @@ void select_top(const Tensor& x, size_t axis, bool largest, Tensor* values, Tens
                         });
       for (int64_t i = 0; i < k; ++i) {
         const int64_t to = (a * k + i) * inner + b;
-        at[to] = order[static_cast<size_t>(i)];
+        at[to] = order[i];
         out[to] = row[at[to] * inner];
       }
     }

@@ -211,12 +211,10 @@ struct Kernel {
       C number = 0;
       if (!mask.empty() || mask_columns == 0) {
         const int64_t row = (b * heads + h) * queries + i;
-        number = j >= mask_columns
-                     ? -kInfinity
-                     : mask[static_cast<size_t>(mask_offsets[static_cast<size_t>(row * mask_columns + j)])];
+        number = j >= mask_columns ? -kInfinity : mask[mask_offsets[row * mask_columns + j]];
       }
       if (hidden) number += -kInfinity;
-      bias[static_cast<size_t>(j)] = number;
+      bias[j] = number;
       any = any || number != -kInfinity;
     }
     return any;
@@ -235,7 +233,7 @@ struct Kernel {
       sum += powers.back();
     }
     sum = step(sum);
-    for (int64_t j = 0; j < keys; ++j) out[j] = rounded(static_cast<C>(step(powers[static_cast<size_t>(j)] / sum)));
+    for (int64_t j = 0; j < keys; ++j) out[j] = rounded(static_cast<C>(step(powers[j] / sum)));
   }
 
   void run() {
@@ -243,8 +241,8 @@ struct Kernel {
     Tensor y(kDTypeOf<T>, {batch, heads, queries, value_size}),
         scores(kDTypeOf<T>, {batch, heads, queries, wants_scores ? keys : 0});
     T *out = y.mutable_data<T>(), *shown = scores.mutable_data<T>();
-    std::vector<C> q(static_cast<size_t>(queries * size)), k(static_cast<size_t>(keys * size));
-    std::vector<C> logits(static_cast<size_t>(queries * keys)), bias(static_cast<size_t>(keys));
+    std::vector<C> q(queries * size), k(keys * size);
+    std::vector<C> logits(queries * keys), bias(keys);
     const auto scaled = [&](const T* from, std::vector<C>& to) {
       for (size_t i = 0; i < to.size(); ++i) to[i] = rounded(widen(from[i]) * root);
     };
@@ -255,7 +253,7 @@ struct Kernel {
         scaled(key.data<T>() + group * keys * size, k);
         const MatrixView<C> left_view{q.data(), size, 1}, right_view{k.data(), size, 1};
         multiply<C>(context.pool, queries, keys, size, left_view, right_view.transposed(),
-                    [&](int64_t i, int64_t j, C sum) { logits[static_cast<size_t>(i * keys + j)] = rounded(sum); });
+                    [&](int64_t i, int64_t j, C sum) { logits[i * keys + j] = rounded(sum); });
         for (int64_t i = 0; i < queries; ++i) {
           C* row = logits.data() + i * keys;
           const auto show = [&](int64_t when) {
@@ -270,7 +268,7 @@ struct Kernel {
           }
           show(1);
           const bool any = fill_bias(b, h, i, bias);
-          for (int64_t j = 0; j < keys; ++j) row[j] = rounded(row[j] + bias[static_cast<size_t>(j)]);
+          for (int64_t j = 0; j < keys; ++j) row[j] = rounded(row[j] + bias[j]);
           show(2);
           if (!any) {
             std::fill_n(row, keys, C(0));

@@ -29,7 +29,7 @@ std::vector<bool> row_axes(const Node& node, size_t rank) {
     const int64_t at = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
     if (at < 0 || at >= static_cast<int64_t>(rank))
       fail_malformed(node.label(), ": axis ", axis, " is out of range for rank ", rank);
-    in_row[static_cast<size_t>(at)] = true;
+    in_row[at] = true;
   }
   return in_row;
 }
@@ -59,12 +59,12 @@ void compute(const Node& node, const Tensor& x, Tensor& y) {
     rows[i] = 1;
   }
   const std::vector<int64_t> row_of = broadcast_offsets(x.shape(), {rows})[0];
-  const auto n_rows = static_cast<size_t>(element_count(rows));
+  const size_t n_rows = element_count(rows);
   std::vector<C> mean(n_rows, 0), norm(n_rows, 0);
   const T* in = x.data<T>();
   T* out = y.mutable_data<T>();
   const auto each = [&](auto&& body) {
-    for (int64_t i = 0; i < x.size(); ++i) body(i, static_cast<size_t>(row_of[static_cast<size_t>(i)]));
+    for (int64_t i = 0; i < x.size(); ++i) body(i, row_of[i]);
   };
   if (lp(node)) {
     const int64_t p = norm_power(node);

@@ -68,7 +68,7 @@ void use_batch_statistics(ReferenceContext& context, Parameters<C>& p) {
     const C count = static_cast<C>(n * plane), mean = sum / count;
     each([&](C value) { squares += (value - mean) * (value - mean); });
     const C variance = squares / count;
-    const auto at = static_cast<size_t>(c);
+    const size_t at = c;
     running_mean.push_back(p.mean[at] * momentum + mean * (C(1) - momentum));
     running_variance.push_back(p.variance[at] * momentum + variance * (C(1) - momentum));
     p.mean[at] = mean;
@@ -98,7 +98,7 @@ void normalize(ReferenceContext& context) {
   T* out = y.mutable_data<T>();
   share(context.pool, planes, static_cast<double>(4 * x.size()), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const auto c = static_cast<size_t>(i % c_count);
+      const size_t c = i % c_count;
       const C mean = p.mean[c], deviation = std::sqrt(p.variance[c] + epsilon), scale = p.scale[c], bias = p.bias[c];
       for (int64_t k = i * plane; k < (i + 1) * plane; ++k)
         out[k] = static_cast<T>((static_cast<C>(widen(in[k])) - mean) / deviation * scale + bias);

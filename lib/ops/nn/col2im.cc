@@ -49,16 +49,16 @@ template <class T>
 void compute(const Tensor& x, Tensor& y, const std::vector<int64_t>& offsets) {
   using S = Sum<T>;
   const int64_t planes = y.dim(0) * y.dim(1), plane = planes == 0 ? 0 : y.size() / planes;
-  std::vector<S> sums(static_cast<size_t>(plane));
+  std::vector<S> sums(plane);
   const T* in = x.data<T>();
   T* out = y.mutable_data<T>();
   for (int64_t image = 0; image < planes; ++image, out += plane) {
     std::fill(sums.begin(), sums.end(), S(0));
     for (int64_t offset : offsets) {
       const S value = static_cast<S>(widen(*in++));
-      if (offset >= 0) sums[static_cast<size_t>(offset)] += value;
+      if (offset >= 0) sums[offset] += value;
     }
-    for (int64_t i = 0; i < plane; ++i) out[i] = static_cast<T>(sums[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < plane; ++i) out[i] = static_cast<T>(sums[i]);
   }
 }
 

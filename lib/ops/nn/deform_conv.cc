@@ -62,7 +62,7 @@ void compute(ReferenceContext& context, Tensor& y) {
   const T* bias = context.has_input(3) ? context.input(3).data<T>() : nullptr;
   const T* mask = context.has_input(4) ? context.input(4).data<T>() : nullptr;
   T* out = y.mutable_data<T>();
-  std::vector<C> samples(static_cast<size_t>(channels * taps));
+  std::vector<C> samples(channels * taps);
   for (int64_t n = 0; n < x.dim(0); ++n) {
     for (int64_t p = 0; p < positions; ++p) {
       for (int64_t c = 0; c < channels; ++c) {
@@ -72,8 +72,7 @@ void compute(ReferenceContext& context, Tensor& y) {
           const C at_y = static_cast<C>(window.position(0, p / y.dim(3), k / w.dim(3))) + dy;
           const C at_x = static_cast<C>(window.position(1, p % y.dim(3), k % w.dim(3))) + dx;
           const C value = sample(in + (n * channels + c) * height * width, height, width, at_y, at_x);
-          samples[static_cast<size_t>(c * taps + k)] =
-              mask == nullptr ? value : value * widen(mask[tap * positions + p]);
+          samples[c * taps + k] = mask == nullptr ? value : value * widen(mask[tap * positions + p]);
         }
       }
       for (int64_t m = 0; m < w.dim(0); ++m) {

@@ -19,7 +19,7 @@ namespace {
 size_t row_axis(const Node& node, size_t rank) {
   const int64_t axis = int_attribute(node, "axis"), r = static_cast<int64_t>(rank);
   if (axis < -r || axis >= r) fail_malformed(node.label(), ": axis ", axis, " is out of range for rank ", rank);
-  return static_cast<size_t>(axis < 0 ? axis + r : axis);
+  return axis < 0 ? axis + r : axis;
 }
 
 // The type of Mean and InvStdDev. Statistics are computed in float32 (float64 for float64 inputs).
@@ -73,7 +73,7 @@ struct Parameter {
     if (!whole_row) offsets = broadcast_offsets(x, {tensor.shape()})[0];
     data = values.template data<C>();
   }
-  C at(int64_t start, int64_t i) const { return data[whole_row ? i : offsets[static_cast<size_t>(start + i)]]; }
+  C at(int64_t start, int64_t i) const { return data[whole_row ? i : offsets[start + i]]; }
   Tensor values;
   bool whole_row = false;
   std::vector<int64_t> offsets;
@@ -202,8 +202,7 @@ void gradient(GradientContext& context) {
   const ValueId x = context.input(0), scale = context.input(1), dy = context.dy();
   const auto rank = static_cast<int64_t>(build.shape(x).size());
   std::vector<int64_t> axes;
-  for (auto i = static_cast<int64_t>(row_axis(context.node, static_cast<size_t>(rank))); i < rank; ++i)
-    axes.push_back(i);
+  for (auto i = static_cast<int64_t>(row_axis(context.node, rank)); i < rank; ++i) axes.push_back(i);
   const auto node = [&](const char* op, ValueId a, ValueId b) { return build.emit(op, {a, b}); };
   const auto mean_of = [&](ValueId v) { return build.emit("ReduceMean", {v, build.list(axes)}); };
   const ValueId centred = rms ? x : node("Sub", x, mean_of(x));

@@ -86,7 +86,7 @@ void compute(ReferenceContext& context) {
   T* out = losses.mutable_data<T>();
   C sum = 0, total = 0;
   for (int64_t i = 0; i < losses.size(); ++i) {
-    const int64_t label = labels[static_cast<size_t>(i)];
+    const int64_t label = labels[i];
     if (ignores && label == ignored) continue;
     if (label < 0 || label >= classes) context.fail("label ", label, " is not one of ", classes, " classes");
     const C weight = weights == nullptr ? C(1) : widen(weights[label]);

@@ -37,7 +37,7 @@ void compute(const Form& form, const Tensor& x, Tensor& y) {
   using C = Compute<T>;
   const C scale = static_cast<C>(form.alpha) / static_cast<C>(form.size);
   const int64_t channels = x.dim(1), plane = element_count({x.shape().begin() + 2, x.shape().end()});
-  std::vector<C> sums(static_cast<size_t>(plane));
+  std::vector<C> sums(plane);
   for (int64_t n = 0; n < x.dim(0); ++n) {
     const T* image = x.data<T>() + n * channels * plane;
     T* out = y.mutable_data<T>() + n * channels * plane;
@@ -48,11 +48,11 @@ void compute(const Form& form, const Tensor& x, Tensor& y) {
       for (int64_t k = low; k < high; ++k) {
         for (int64_t i = 0; i < plane; ++i) {
           const C value = widen(image[k * plane + i]);
-          sums[static_cast<size_t>(i)] += value * value;
+          sums[i] += value * value;
         }
       }
       for (int64_t i = 0; i < plane; ++i) {
-        const C base = static_cast<C>(form.bias) + scale * sums[static_cast<size_t>(i)];
+        const C base = static_cast<C>(form.bias) + scale * sums[i];
         out[c * plane + i] = narrow<T>(widen(image[c * plane + i]) / std::pow(base, static_cast<C>(form.beta)));
       }
     }

@@ -62,7 +62,7 @@ class WindowReader {
     const size_t last = taps_.size() - 1;
     int64_t offset = 0;
     for (size_t i = 0; i <= last; ++i) {
-      taps_[i] = all_[i][static_cast<size_t>(at[i])];
+      taps_[i] = all_[i][at[i]];
       if (taps_[i].count() == 0) return;
       tap_[i] = taps_[i].first;
       offset += window_.position(i, at[i], tap_[i]) * stride_[i];
@@ -215,7 +215,7 @@ void reference(ReferenceContext& context) {
           context, window, [](C value) { return value; },
           [&](C sum, const std::vector<int64_t>& at) {
             C count = 1;
-            for (size_t i = 0; i < at.size(); ++i) count *= counts[i][static_cast<size_t>(at[i])];
+            for (size_t i = 0; i < at.size(); ++i) count *= counts[i][at[i]];
             return sum / count;
           });
     } else {
@@ -323,7 +323,7 @@ void gradient_average(GradientContext& context) {
     counts.push_back(count);
   }
   const ValueId divisors = build.store("counts", convert(Tensor::of(counts_shape, counts), dtype));
-  const std::vector<double> ones(static_cast<size_t>(element_count(ones_shape)), 1);
+  const std::vector<double> ones(element_count(ones_shape), 1);
   const ValueId filters = build.store("ones", convert(Tensor::of(ones_shape, ones), dtype));
   const ValueId share = build.emit("Div", {context.dy(), divisors});
   context.set(0, conv_input_gradient(build, share, filters, window, x[1]));

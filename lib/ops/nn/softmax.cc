@@ -33,7 +33,7 @@ struct Rows {
     int64_t axis = int_attribute(node, "axis");
     if (axis < 0) axis += rank;
     for (int64_t i = 0; i < rank; ++i) {
-      (i < axis ? outer : i == axis ? size : inner) *= shape[static_cast<size_t>(i)];
+      (i < axis ? outer : i == axis ? size : inner) *= shape[i];
     }
   }
 };
@@ -101,7 +101,7 @@ void lower(LowerContext& context) {
     for (int64_t i = 0; i < rank; ++i) result.push_back(variable(i == axis ? along : cat("d", i)));
     return result;
   };
-  const int64_t size = x->shape[static_cast<size_t>(axis)];
+  const int64_t size = x->shape[axis];
   const bool kept = kind == Kind::Soft && size <= kKeptRow;
   const BufferRef best = local_buffer("best", dtype), sum = local_buffer("sum", dtype),
                   power = local_buffer("power", dtype, {size});
@@ -129,7 +129,7 @@ void lower(LowerContext& context) {
   body.push_back(loop("r2", size, store(y, indices("r2"), result)));
   Stmt nest = block(std::move(body));
   for (int64_t i = rank; i-- > 0;) {
-    if (i != axis) nest = loop(cat("d", i), x->shape[static_cast<size_t>(i)], std::move(nest));
+    if (i != axis) nest = loop(cat("d", i), x->shape[i], std::move(nest));
   }
   context.emit("row", std::move(nest));
 }

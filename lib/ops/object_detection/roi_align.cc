@@ -119,7 +119,7 @@ void align(const ReferenceContext& context, const AlignSettings& settings, const
           }
         }
         for (int64_t c = 0; c < channels; ++c) {
-          const T* image = x.data<T>() + (batch[static_cast<size_t>(r)] * channels + c) * height * width;
+          const T* image = x.data<T>() + (batch[r] * channels + c) * height * width;
           C result = 0;
           bool first = true;
           for (const Point<C>& point : points) {

@@ -37,7 +37,7 @@ void infer_quantized(InferContext& context) {
 // One number for all channels, or one each.
 std::vector<double> per_channel(const Node& node, const Tensor* tensor, int64_t channels) {
   std::vector<double> values = tensor == nullptr ? std::vector<double>{0} : to_doubles(*tensor);
-  if (values.size() == 1) values.resize(static_cast<size_t>(std::max<int64_t>(1, channels)), values[0]);
+  if (values.size() == 1) values.resize(std::max<int64_t>(1, channels), values[0]);
   if (static_cast<int64_t>(values.size()) != channels && channels > 0)
     fail_malformed(node.label(), ": ", values.size(), " scales or zero points for ", channels, " channels");
   return values;
@@ -98,7 +98,7 @@ void quantized(ReferenceContext& context) {
   int64_t* out = wide.mutable_data<int64_t>();
   convolve_bytes(context, 3, 2, 5, [&](int64_t i, int64_t m, uint32_t sum) {
     if (bias != nullptr) sum += static_cast<uint32_t>(bias[m]);
-    const float factor = x_scale * static_cast<float>(w_scales[static_cast<size_t>(m)]) / y_scale;
+    const float factor = x_scale * static_cast<float>(w_scales[m]) / y_scale;
     out[i] = saturate(static_cast<float>(static_cast<int32_t>(sum)) * factor, y_zero, y.dtype());
   });
   context.outputs[0] = convert(wide, y.dtype());

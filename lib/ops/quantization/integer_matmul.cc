@@ -55,7 +55,7 @@ struct PerLine {
   double at(int64_t line) const {
     if (values.empty()) return 0;
     if (!per_line) return values[0];
-    return values[static_cast<size_t>(repeat != 0 ? line % repeat : line)];
+    return values[repeat != 0 ? line % repeat : line];
   }
   std::vector<double> values;
   bool per_line = false;

@@ -74,8 +74,8 @@ void quantize(ReferenceContext& context) {
   uint8_t* codes = to_float ? y.mutable_data<uint8_t>() : nullptr;
   const bool has_infinity = dtype_bits(y.dtype()) == 8;  // 4- and 6-bit floats always saturate
   for (int64_t i = 0; i < x.size(); ++i) {
-    const auto s = static_cast<size_t>(place(i));
-    const double quotient = round_to(in, round_to(in, values[static_cast<size_t>(i)]) / round_to(in, scales[s]));
+    const size_t s = place(i);
+    const double quotient = round_to(in, round_to(in, values[i]) / round_to(in, scales[s]));
     const double zero_point = zero_points.empty() ? 0 : zero_points[s];
     if (to_float) {
       codes[i] = small_float_encode(y.dtype(), static_cast<float>(quotient + zero_point), saturating || !has_infinity);
@@ -101,8 +101,8 @@ void dequantize(ReferenceContext& context) {
   const auto run = [&](auto* out) {
     using T = std::remove_reference_t<decltype(*out)>;
     for (int64_t i = 0; i < x.size(); ++i) {
-      const auto s = static_cast<size_t>(place(i));
-      const double moved = values[static_cast<size_t>(i)] - (zero_points.empty() ? 0 : zero_points[s]);
+      const size_t s = place(i);
+      const double moved = values[i] - (zero_points.empty() ? 0 : zero_points[s]);
       out[i] = static_cast<T>(moved) * static_cast<T>(scales[s]);
     }
   };
@@ -121,7 +121,7 @@ loops::Expr parameter(const LowerContext& context, size_t input, const std::vect
   if (element_count(buffer->shape) == 1)
     return loops::load(buffer, std::vector<loops::Expr>(buffer->shape.size(), loops::constant_int(DType::Int64, 0)));
   const int64_t axis = int_attribute(context.node, "axis");
-  return loops::load(buffer, {indices[static_cast<size_t>(axis < 0 ? axis + rank : axis)]});
+  return loops::load(buffer, {indices[axis < 0 ? axis + rank : axis]});
 }
 
 // Integers of 8 and 16 bits, of which float32 holds every sum, with one scale for all or one for each index of an axis.

@@ -17,7 +17,7 @@ struct Search {
     if (given < -rank || given >= rank)
       fail_malformed(node.label(), ": axis ", given, " is out of range for rank ", rank);
     axis = static_cast<size_t>(given < 0 ? given + rank : given);
-    reduced.resize(static_cast<size_t>(rank), false);
+    reduced.resize(rank, false);
     reduced[axis] = true;
   }
   // Whether x, found after `best`, takes its place. Works on numbers and on loop expressions.

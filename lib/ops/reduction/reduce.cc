@@ -157,8 +157,8 @@ Tensor reduce(const Tensor& x, const std::vector<bool>& reduced, bool keepdims) 
   const auto n = static_cast<int64_t>(offsets.inner.size());
   for (size_t i = 0; i < offsets.kept.size(); ++i) {
     const T* from = in + offsets.kept[i];
-    out[i] = static_cast<T>(reduce_one<Functor, Compute<T>>(
-        n, [&](int64_t k) { return widen(from[offsets.inner[static_cast<size_t>(k)]]); }));
+    out[i] =
+        static_cast<T>(reduce_one<Functor, Compute<T>>(n, [&](int64_t k) { return widen(from[offsets.inner[k]]); }));
   }
   return y;
 }

@@ -52,7 +52,7 @@ class Layer {
       for (int64_t step = 0; step < e.steps; ++step) {
         recur(step);
         for (int64_t b = 0; b < e.batch; ++b) {
-          if (step >= lengths_[static_cast<size_t>(b)]) continue;
+          if (step >= lengths_[b]) continue;
           update(b, time_of(b, step));
           if (!outputs.empty())
             write(outputs[0].template mutable_data<T>() + e.y_at(time_of(b, step), d, b), hidden_, b);
@@ -74,36 +74,35 @@ class Layer {
     const int64_t width = kGates * e.hidden;
     const MatrixView<T> w{context_.input(1).data<T>() + d * width * e.inputs, e.inputs, 1};
     recurrent_ = {context_.input(2).data<T>() + d * width * e.hidden, e.hidden, 1};
-    from_input_.resize(static_cast<size_t>(e.steps * e.batch * width));
+    from_input_.resize(e.steps * e.batch * width);
     const MatrixView<T> x{context_.input(0).data<T>(), e.inputs, 1};  // rows in x's own order
     multiply<C>(context_.pool, e.steps * e.batch, width, e.inputs, x, w.transposed(),
-                [&](int64_t i, int64_t j, C sum) { from_input_[static_cast<size_t>(i * width + j)] = sum; });
-    bias_.assign(static_cast<size_t>(2 * width), 0);
+                [&](int64_t i, int64_t j, C sum) { from_input_[i * width + j] = sum; });
+    bias_.assign(2 * width, 0);
     if (context_.has_input(3)) fill(bias_, context_.input(3).data<T>() + d * 2 * width);
-    peephole_.assign(static_cast<size_t>(3 * e.hidden), 0);
+    peephole_.assign(3 * e.hidden, 0);
     if (context_.has_input(7)) fill(peephole_, context_.input(7).data<T>() + d * 3 * e.hidden);
-    hidden_.assign(static_cast<size_t>(e.batch * e.hidden), 0);
+    hidden_.assign(e.batch * e.hidden, 0);
     cell_ = hidden_;
     for (int64_t b = 0; b < e.batch; ++b) {
       if (context_.has_input(5)) read(context_.input(5).data<T>() + e.state_at(d, b), hidden_, b);
       if (context_.has_input(6)) read(context_.input(6).data<T>() + e.state_at(d, b), cell_, b);
     }
-    from_hidden_.assign(static_cast<size_t>(e.batch * width), 0);
+    from_hidden_.assign(e.batch * width, 0);
   }
 
   static void fill(std::vector<C>& to, const T* from) {
     for (size_t i = 0; i < to.size(); ++i) to[i] = widen(from[i]);
   }
   void read(const T* from, std::vector<C>& state, int64_t b) const {
-    for (int64_t i = 0; i < extents_.hidden; ++i) state[static_cast<size_t>(b * extents_.hidden + i)] = widen(from[i]);
+    for (int64_t i = 0; i < extents_.hidden; ++i) state[b * extents_.hidden + i] = widen(from[i]);
   }
   void write(T* to, const std::vector<C>& state, int64_t b) const {
-    for (int64_t i = 0; i < extents_.hidden; ++i)
-      to[i] = narrow<T>(state[static_cast<size_t>(b * extents_.hidden + i)]);
+    for (int64_t i = 0; i < extents_.hidden; ++i) to[i] = narrow<T>(state[b * extents_.hidden + i]);
   }
 
   int64_t time_of(int64_t b, int64_t step) const {
-    return runs_backward(node_, direction_) ? lengths_[static_cast<size_t>(b)] - 1 - step : step;
+    return runs_backward(node_, direction_) ? lengths_[b] - 1 - step : step;
   }
 
   // The hidden state's part of every gate, for all sequences.
@@ -111,7 +110,7 @@ class Layer {
     const int64_t width = kGates * extents_.hidden;
     const MatrixView<C> h{hidden_.data(), extents_.hidden, 1};
     multiply<C>(context_.pool, extents_.batch, width, extents_.hidden, h, recurrent_.transposed(),
-                [&](int64_t i, int64_t j, C sum) { from_hidden_[static_cast<size_t>(i * width + j)] = sum; });
+                [&](int64_t i, int64_t j, C sum) { from_hidden_[i * width + j] = sum; });
   }
 
   C activate(size_t which, C value) const {
@@ -143,29 +142,27 @@ class Layer {
         state[i] = out * activate(2, cell[i]);
       }
     } else {  // gates in the order update, reset, hidden
-      std::vector<C> update_gate(static_cast<size_t>(h)), reset(static_cast<size_t>(h)),
-          candidate(static_cast<size_t>(h));
+      std::vector<C> update_gate(h), reset(h), candidate(h);
       for (int64_t i = 0; i < h; ++i) {
-        update_gate[static_cast<size_t>(i)] = activate(0, gate(0, i, 0));
-        reset[static_cast<size_t>(i)] = activate(0, gate(1, i, 0));
+        update_gate[i] = activate(0, gate(0, i, 0));
+        reset[i] = activate(0, gate(1, i, 0));
       }
       const auto k = [&](int64_t i) { return 2 * h + i; };
       if (linear_before_reset_) {
         for (int64_t i = 0; i < h; ++i)
-          candidate[static_cast<size_t>(i)] =
-              activate(1, x[k(i)] + reset[static_cast<size_t>(i)] * (r[k(i)] + r_bias[k(i)]) + w_bias[k(i)]);
+          candidate[i] = activate(1, x[k(i)] + reset[i] * (r[k(i)] + r_bias[k(i)]) + w_bias[k(i)]);
       } else {
-        std::vector<C> kept(static_cast<size_t>(h));
-        for (int64_t i = 0; i < h; ++i) kept[static_cast<size_t>(i)] = reset[static_cast<size_t>(i)] * state[i];
+        std::vector<C> kept(h);
+        for (int64_t i = 0; i < h; ++i) kept[i] = reset[i] * state[i];
         const MatrixView<C> left{kept.data(), h, 1};
         const MatrixView<T> right{recurrent_.data + 2 * h * h, h, 1};
         multiply<C>(context_.pool, 1, h, h, left, right.transposed(), [&](int64_t, int64_t i, C sum) {
-          candidate[static_cast<size_t>(i)] = activate(1, ((x[k(i)] + sum) + w_bias[k(i)]) + r_bias[k(i)]);
+          candidate[i] = activate(1, ((x[k(i)] + sum) + w_bias[k(i)]) + r_bias[k(i)]);
         });
       }
       for (int64_t i = 0; i < h; ++i) {
-        const C z = update_gate[static_cast<size_t>(i)];
-        state[i] = (C(1) - z) * candidate[static_cast<size_t>(i)] + z * state[i];
+        const C z = update_gate[i];
+        state[i] = (C(1) - z) * candidate[i] + z * state[i];
       }
     }
   }

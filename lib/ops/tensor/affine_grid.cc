@@ -21,7 +21,7 @@ void infer(InferContext& context) {
   if (const auto size = known_ints(context, 1)) {
     type.shape = to_dims(grid_shape(context.node, *size));
   } else if (const int64_t n = known_length(context, 1); n == 4 || n == 5) {
-    type.shape = std::vector<Dim>(static_cast<size_t>(n - 1));
+    type.shape = std::vector<Dim>(n - 1);
     type.shape->push_back(Dim(n - 2));
   }
   context.set_output(0, std::move(type));
@@ -44,7 +44,7 @@ void reference(ReferenceContext& context) {
       double position[4];  // x, y, (z), 1: the last spatial axis first
       int64_t rest = p;
       for (int64_t i = 0; i < rank; ++i) {
-        const int64_t extent = shape[static_cast<size_t>(rank - i)];
+        const int64_t extent = shape[rank - i];
         const auto at = static_cast<double>(rest % extent), length = static_cast<double>(extent);
         rest /= extent;
         const double step = align ? (extent == 1 ? 0 : 2 / (length - 1)) : 2 / length;

@@ -18,7 +18,7 @@ std::vector<Dim> cropped_dims(const Node& node, std::vector<Dim> dims, const std
   if (axes.size() != wanted.size())
     fail_malformed(node.label(), ": shape ", shape_text(wanted), " for ", axes.size(), " axes");
   element_count(wanted);  // refuses negative extents
-  for (size_t i = 0; i < axes.size(); ++i) dims[static_cast<size_t>(axes[i])] = Dim(wanted[i]);
+  for (size_t i = 0; i < axes.size(); ++i) dims[axes[i]] = Dim(wanted[i]);
   return dims;
 }
 
@@ -30,7 +30,7 @@ void infer(InferContext& context) {
     if (const auto wanted = known_ints(context, 1)) {
       dims = cropped_dims(context.node, std::move(dims), *wanted);
     } else {
-      for (int64_t axis : crop_axes(context.node, dims.size())) dims[static_cast<size_t>(axis)] = Dim();
+      for (int64_t axis : crop_axes(context.node, dims.size())) dims[axis] = Dim();
     }
     type.shape = std::move(dims);
   }

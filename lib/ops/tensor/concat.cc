@@ -54,7 +54,7 @@ void infer(InferContext& context) {
     if (input.shape) shapes.push_back(&*input.shape);
   }
   if (!shapes.empty()) {
-    const auto axis = static_cast<size_t>(concat_axis(context.node, shapes[0]->size()));
+    const size_t axis = concat_axis(context.node, shapes[0]->size());
     std::vector<Dim> dims = joined(context.node, shapes, axis);
     if (shapes.size() < context.inputs.size()) dims[axis] = Dim();
     type.shape = std::move(dims);
@@ -72,7 +72,7 @@ void reference(ReferenceContext& context) {
   }
   std::vector<const std::vector<Dim>*> shapes;
   for (const auto& shape : dims) shapes.push_back(&shape);
-  const auto axis = static_cast<size_t>(concat_axis(context.node, dims[0].size()));
+  const size_t axis = concat_axis(context.node, dims[0].size());
   Tensor y(context.input(0).dtype(), to_shape(joined(context.node, shapes, axis)));
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= y.shape()[i];
@@ -93,7 +93,7 @@ void lower(LowerContext& context) {
   using namespace loops;
   const BufferRef y = context.outputs[0];
   if (!has_loops(y)) return;
-  const auto axis = static_cast<size_t>(concat_axis(context.node, y->shape.size()));
+  const size_t axis = concat_axis(context.node, y->shape.size());
   int64_t start = 0;
   for (const BufferRef& x : context.inputs) {
     const std::vector<Expr> source = map_variables(x->shape.size());
@@ -108,7 +108,7 @@ void lower(LowerContext& context) {
 
 void gradient(GradientContext& context) {
   GraphBuilder& build = context.build;
-  const auto axis = static_cast<size_t>(concat_axis(context.node, build.shape(context.dy()).size()));
+  const size_t axis = concat_axis(context.node, build.shape(context.dy()).size());
   int64_t start = 0;
   for (size_t i = 0; i < context.node.inputs.size(); ++i) {
     const int64_t count = build.shape(context.input(i))[axis];

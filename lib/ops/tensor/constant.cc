@@ -58,7 +58,7 @@ void infer_constant_of_shape(InferContext& context) {
   } else if (context.has_shape(0) && context.shape(0, 1)[0].fixed()) {
     const int64_t rank = context.shape(0, 1)[0].size;
     constexpr int64_t kMaxRank = 64;
-    if (rank <= kMaxRank) type.shape = std::vector<Dim>(static_cast<size_t>(rank));
+    if (rank <= kMaxRank) type.shape = std::vector<Dim>(rank);
   }
   context.set_output(0, std::move(type));
 }

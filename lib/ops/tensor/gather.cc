@@ -18,7 +18,7 @@ Extents gathered(const Extents& data, const Extents& indices, size_t axis) {
 
 size_t gather_axis(const Node& node, size_t rank) {
   if (rank == 0) fail_malformed(node.label(), ": a scalar has no axis to gather from");
-  return static_cast<size_t>(checked_axes(node, {int_attribute(node, "axis")}, rank)[0]);
+  return checked_axes(node, {int_attribute(node, "axis")}, rank)[0];
 }
 
 void infer(InferContext& context) {
@@ -44,9 +44,8 @@ void reference(ReferenceContext& context) {
   const std::vector<int64_t> at = checked_indices(context.node, indices, data.shape()[axis]);
   const Shape rows = {static_cast<int64_t>(at.size())};
   const std::vector<int64_t> stride = row_major_strides(data.shape());
-  const Tensor y = pick(data, gathered(data.shape(), rows, axis), [&](size_t i, int64_t index) {
-    return (i == axis ? at[static_cast<size_t>(index)] : index) * stride[i];
-  });
+  const Tensor y = pick(data, gathered(data.shape(), rows, axis),
+                        [&](size_t i, int64_t index) { return (i == axis ? at[index] : index) * stride[i]; });
   context.outputs[0] = y.reshaped(gathered(data.shape(), indices.shape(), axis));
 }
 
@@ -93,12 +92,12 @@ void gradient(GradientContext& context) {
   std::vector<int64_t> begin(shape.size()), end(shape.size());
   end[axis] = 1;
   const ValueId dy = pad_with_zeros(build, reshape_to(build, context.dy(), gathered(shape, {count}, axis)), begin, end);
-  std::vector<std::vector<int64_t>> rounds(1, std::vector<int64_t>(static_cast<size_t>(shape[axis]), count));
+  std::vector<std::vector<int64_t>> rounds(1, std::vector<int64_t>(shape[axis], count));
   for (int64_t i = 0; i < count; ++i) {
-    const auto element = static_cast<size_t>(at[static_cast<size_t>(i)]);
+    const size_t element = at[i];
     size_t round = 0;
     while (round < rounds.size() && rounds[round][element] != count) ++round;
-    if (round == rounds.size()) rounds.emplace_back(static_cast<size_t>(shape[axis]), count);
+    if (round == rounds.size()) rounds.emplace_back(shape[axis], count);
     rounds[round][element] = i;
   }
   ValueId dx = kNoValue;

@@ -16,14 +16,13 @@ void reference_elements(ReferenceContext& context) {
   const Tensor &data = context.input(0), &indices = context.input(1);
   if (data.rank() == 0) context.fail("a scalar has no axis to gather from");
   const int64_t axis = checked_axes(context.node, {int_attribute(context.node, "axis")}, data.shape().size())[0];
-  context.outputs[0] =
-      take(data, indices.shape(), element_offsets(context.node, data.shape(), indices, static_cast<size_t>(axis)));
+  context.outputs[0] = take(data, indices.shape(), element_offsets(context.node, data.shape(), indices, axis));
 }
 
 size_t batch_dims(const Node& node) {
   const int64_t batch = int_attribute(node, "batch_dims");
   if (batch < 0) fail_malformed(node.label(), ": batch_dims ", batch);
-  return static_cast<size_t>(batch);
+  return batch;
 }
 
 // data: [B..., X..., S...], indices: [B..., I..., length of X] -> [B..., I..., S...]

@@ -88,8 +88,8 @@ struct Taps {
 Taps taps_of(const Axis& axis, Mode mode, double x) {
   Taps taps;
   auto add = [&](double index, double weight) {
-    taps.index[static_cast<size_t>(taps.count)] = axis.element(index);
-    taps.weight[static_cast<size_t>(taps.count)] = weight;
+    taps.index[taps.count] = axis.element(index);
+    taps.weight[taps.count] = weight;
     ++taps.count;
   };
   if (mode == Mode::Nearest) {
@@ -173,7 +173,7 @@ void reference(ReferenceContext& context) {
   const Mode mode = sample_mode(context.node);
   const Padding padding = padding_mode(context.node);
   const bool align = flag_attribute(context.node, "align_corners");
-  const auto rank = static_cast<size_t>(std::max(0, x.rank() - 2));
+  const size_t rank = std::max(0, x.rank() - 2);
   if (rank < 1 || grid.rank() != x.rank() || grid.shape().back() != static_cast<int64_t>(rank) ||
       grid.dim(0) != x.dim(0)) {
     context.fail("grid ", Type(grid).text(), " does not fit input ", Type(x).text());

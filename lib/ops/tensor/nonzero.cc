@@ -16,7 +16,7 @@ void reference_nonzero(ReferenceContext& context) {
   std::vector<int64_t> at;
   if (x.dtype() == DType::String) {
     for (int64_t i = 0; i < x.size(); ++i) {
-      if (!x.strings()[static_cast<size_t>(i)].empty()) at.push_back(i);
+      if (!x.strings()[i].empty()) at.push_back(i);
     }
   } else {
     const Tensor flags = convert(x, DType::Bool);
@@ -41,8 +41,7 @@ void infer_compress(InferContext& context) {
     type.shape = {Dim()};
   } else if (context.has_shape(0)) {
     std::vector<Dim> dims = context.shape(0);
-    dims[static_cast<size_t>(checked_axes(context.node, {int_attribute(context.node, "axis")}, dims.size())[0])] =
-        Dim();
+    dims[checked_axes(context.node, {int_attribute(context.node, "axis")}, dims.size())[0]] = Dim();
     type.shape = std::move(dims);
   }
   context.set_output(0, std::move(type));
@@ -65,9 +64,8 @@ void reference_compress(ReferenceContext& context) {
   Shape shape = x.shape();
   shape[axis] = static_cast<int64_t>(chosen.size());
   const std::vector<int64_t> stride = row_major_strides(x.shape());
-  context.outputs[0] = pick(x, shape, [&](size_t i, int64_t index) {
-    return (i == axis ? chosen[static_cast<size_t>(index)] : index) * stride[i];
-  });
+  context.outputs[0] =
+      pick(x, shape, [&](size_t i, int64_t index) { return (i == axis ? chosen[index] : index) * stride[i]; });
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 // Position of the new axis among rank + 1 axes.
 size_t new_axis(const Node& node, size_t rank) {
-  return static_cast<size_t>(checked_axes(node, {int_attribute(node, "axis")}, rank + 1)[0]);
+  return checked_axes(node, {int_attribute(node, "axis")}, rank + 1)[0];
 }
 
 int64_t checked_depth(const Node& node, const Tensor& depth) {
@@ -39,14 +39,14 @@ void reference(ReferenceContext& context) {
   Shape shape = indices.shape();
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth);
   if (element_count(shape) > (int64_t{1} << 40)) context.fail("output ", shape_text(shape), " does not fit in memory");
-  std::vector<int64_t> places(static_cast<size_t>(element_count(shape)), 0);
+  std::vector<int64_t> places(element_count(shape), 0);
   int64_t inner = 1;
   for (size_t i = axis; i < indices.shape().size(); ++i) inner *= indices.shape()[i];
   const std::vector<int64_t> wanted = to_int64s(indices);
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] < -depth || wanted[i] >= depth) continue;
     const int64_t place = wanted[i] < 0 ? wanted[i] + depth : wanted[i], at = static_cast<int64_t>(i);
-    places[static_cast<size_t>((at / inner * depth + place) * inner + at % inner)] = 1;
+    places[(at / inner * depth + place) * inner + at % inner] = 1;
   }
   context.outputs[0] = take(values, shape, places);
 }

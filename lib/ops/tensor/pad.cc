@@ -31,7 +31,7 @@ std::vector<Pads> pads_of(const Node& node, size_t rank, const std::vector<int64
   if (pads.size() != 2 * axes.size())
     fail_malformed(node.label(), ": ", pads.size(), " pads for ", axes.size(), " axes");
   std::vector<Pads> result(rank);
-  for (size_t i = 0; i < axes.size(); ++i) result[static_cast<size_t>(axes[i])] = {pads[i], pads[axes.size() + i]};
+  for (size_t i = 0; i < axes.size(); ++i) result[axes[i]] = {pads[i], pads[axes.size() + i]};
   return result;
 }
 
@@ -62,7 +62,7 @@ void infer(InferContext& context) {
         }
       }
     } else if (context.has_input(3) && axes) {
-      for (int64_t axis : checked_axes(context.node, *axes, dims.size())) dims[static_cast<size_t>(axis)] = Dim();
+      for (int64_t axis : checked_axes(context.node, *axes, dims.size())) dims[axis] = Dim();
     } else {
       dims.assign(dims.size(), Dim());
     }

@@ -62,7 +62,7 @@ void infer_reshape(InferContext& context) {
   if (const auto wanted = known_ints(context, 1); wanted && context.has_shape(0)) {
     type.shape = reshaped_dims(context.node, context.shape(0), *wanted);
   } else if (const int64_t rank = known_length(context, 1); rank >= 0 && !wanted) {
-    type.shape = std::vector<Dim>(static_cast<size_t>(rank));
+    type.shape = std::vector<Dim>(rank);
   }
   context.set_output(0, std::move(type));
 }
@@ -85,7 +85,7 @@ std::vector<Dim> flattened_dims(const Node& node, const std::vector<Dim>& in) {
     Shape fixed;
     std::vector<Dim> open;
     for (int64_t i = from; i < to; ++i) {
-      const Dim& dim = in[static_cast<size_t>(i)];
+      const Dim& dim = in[i];
       if (!dim.fixed()) {
         open.push_back(dim);
       } else if (dim.size != 1) {
@@ -112,10 +112,10 @@ void reference_flatten(ReferenceContext& context) {
 std::vector<Dim> squeezed_dims(const Node& node, const std::vector<Dim>& in, std::vector<int64_t> axes) {
   std::vector<bool> drop(in.size(), false);
   for (int64_t axis : checked_axes(node, std::move(axes), in.size())) {
-    const Dim& dim = in[static_cast<size_t>(axis)];
+    const Dim& dim = in[axis];
     if (dim.fixed() && dim.size != 1)
       fail_malformed(node.label(), ": axis ", axis, " of ", Type({}, in).text(), " is not of extent 1");
-    drop[static_cast<size_t>(axis)] = true;
+    drop[axis] = true;
   }
   std::vector<Dim> out;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -161,7 +161,7 @@ void reference_squeeze(ReferenceContext& context) {
 std::vector<Dim> unsqueezed_dims(const Node& node, const std::vector<Dim>& in, std::vector<int64_t> axes) {
   const size_t rank = in.size() + axes.size();
   std::vector<bool> added(rank, false);
-  for (int64_t axis : checked_axes(node, std::move(axes), rank)) added[static_cast<size_t>(axis)] = true;
+  for (int64_t axis : checked_axes(node, std::move(axes), rank)) added[axis] = true;
   std::vector<Dim> out;
   size_t next = 0;
   for (size_t i = 0; i < rank; ++i) out.push_back(added[i] ? Dim(1) : in[next++]);

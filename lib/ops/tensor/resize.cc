@@ -115,7 +115,7 @@ std::vector<Axis> plan(const Node& node, const std::vector<int64_t>& extents, co
   bool known = true;
   double common = policy == "not_smaller" ? 0 : std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < axes.size(); ++i) {
-    Axis& axis = result[static_cast<size_t>(axes[i])];
+    Axis& axis = result[axes[i]];
     known = known && axis.in >= 0;
     if (factors.empty()) {
       if (targets[i] < 0) fail_malformed(node.label(), ": sizes ", shape_text(int_values(node, *sizes)));
@@ -124,7 +124,7 @@ std::vector<Axis> plan(const Node& node, const std::vector<int64_t>& extents, co
     }
   }
   for (size_t i = 0; i < axes.size(); ++i) {
-    Axis& axis = result[static_cast<size_t>(axes[i])];
+    Axis& axis = result[axes[i]];
     const auto in = static_cast<double>(axis.in);
     if (!region.empty()) {
       axis.begin = region[i];
@@ -149,7 +149,7 @@ std::vector<Axis> plan(const Node& node, const std::vector<int64_t>& extents, co
     axis.resized = axis.out != axis.in || axis.scale != 1 || axis.begin != 0 || axis.end != 1;
   }
   if (!known && policy != "stretch" && factors.empty()) {
-    for (int64_t i : axes) result[static_cast<size_t>(i)].out = -1;
+    for (int64_t i : axes) result[i].out = -1;
   }
   return result;
 }
@@ -176,7 +176,7 @@ void infer(InferContext& context) {
         }
       }
     } else {
-      for (int64_t axis : resize_axes(context.node, dims.size())) dims[static_cast<size_t>(axis)] = Dim();
+      for (int64_t axis : resize_axes(context.node, dims.size())) dims[axis] = Dim();
     }
     type.shape = std::move(dims);
   }
@@ -301,7 +301,7 @@ Tensor interpolate_axis(const Settings& settings, const Axis& axis, const Tensor
   Tensor y(x.dtype(), shape);
   if (y.size() == 0) return y;
   const Footprint footprint(settings, axis);
-  const auto n = static_cast<size_t>(footprint.count);
+  const size_t n = footprint.count;
   std::vector<int64_t> index;
   std::vector<T> weight;
   std::vector<double> row(n);
@@ -399,8 +399,7 @@ void reference(ReferenceContext& context) {
     const Tensor value = convert(Tensor::scalar<float>(settings.extrapolation), x.dtype());
     const std::vector<int64_t> stride = row_major_strides(shape);
     y = pick(
-        y, shape, [&](size_t i, int64_t o) { return outside[i][static_cast<size_t>(o)] ? kFill : o * stride[i]; },
-        &value);
+        y, shape, [&](size_t i, int64_t o) { return outside[i][o] ? kFill : o * stride[i]; }, &value);
   }
   context.outputs[0] = std::move(y);
 }

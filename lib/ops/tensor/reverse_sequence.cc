@@ -22,7 +22,7 @@ void reference(ReferenceContext& context) {
   std::vector<int64_t> offsets;
   for (int64_t i = 0; i < x.dim(0) && x.size() > 0; ++i) {
     for (int64_t j = 0; j < x.dim(1); ++j) {
-      const int64_t length = lengths[static_cast<size_t>(batch == 0 ? i : j)];
+      const int64_t length = lengths[batch == 0 ? i : j];
       int64_t from_i = i, from_j = j;
       int64_t& t = time == 0 ? from_i : from_j;
       if (t < length) t = length - 1 - t;

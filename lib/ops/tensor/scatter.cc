@@ -56,7 +56,7 @@ void reference_elements(ReferenceContext& context) {
   check_updates(context, updates, indices.shape());
   const int64_t axis = checked_axes(context.node, {int_attribute(context.node, "axis")}, data.shape().size())[0];
   Tensor y = data;
-  apply(context.node, updates, element_offsets(context.node, data.shape(), indices, static_cast<size_t>(axis)), 1, &y);
+  apply(context.node, updates, element_offsets(context.node, data.shape(), indices, axis), 1, &y);
   context.outputs[0] = std::move(y);
 }
 
@@ -85,7 +85,7 @@ void reference_cache(ReferenceContext& context) {
     context.fail("update ", Type(update).text(), " does not fit past_cache ", Type(past).text(), " along axis ", axis);
   wanted[axis] = update.shape()[axis];
   check_updates(context, update, wanted);
-  std::vector<int64_t> start(static_cast<size_t>(past.dim(0)), 0);
+  std::vector<int64_t> start(past.dim(0), 0);
   if (context.has_input(2)) start = int_values(context.node, context.input(2));
   const int64_t total = past.shape()[axis], n = update.shape()[axis];
   if (static_cast<int64_t>(start.size()) != past.dim(0)) context.fail(start.size(), " write_indices");
@@ -98,7 +98,7 @@ void reference_cache(ReferenceContext& context) {
   for (size_t i = 0; i < axis; ++i) prefixes *= past.shape()[i];
   std::vector<int64_t> offsets;
   for (int64_t prefix = 0; prefix < prefixes && n > 0; ++prefix) {
-    const int64_t first = start[static_cast<size_t>(prefix / (prefixes / past.dim(0)))] % total;
+    const int64_t first = start[prefix / (prefixes / past.dim(0))] % total;
     for (int64_t i = 0; i < n; ++i) offsets.push_back((prefix * total + (first + i) % total) * inner);
   }
   Tensor y = past;

@@ -60,7 +60,7 @@ void infer_slice(InferContext& context) {
       SliceInputs slice{*starts, *ends, *axes, *steps};
       slice.complete(context.node, dims.size(), context.has_input(3), context.has_input(4));
       for (size_t i = 0; i < slice.axes.size(); ++i) {
-        Dim& dim = dims[static_cast<size_t>(slice.axes[i])];
+        Dim& dim = dims[slice.axes[i]];
         if (dim.fixed()) {
           dim = Dim(sliced(context.node, slice.starts[i], slice.ends[i], slice.steps[i], dim.size).count);
         } else if (slice.starts[i] != 0 || slice.ends[i] < INT32_MAX || slice.steps[i] != 1) {
@@ -68,7 +68,7 @@ void infer_slice(InferContext& context) {
         }
       }
     } else if (context.has_input(3) && axes) {
-      for (int64_t axis : checked_axes(context.node, *axes, dims.size())) dims[static_cast<size_t>(axis)] = Dim();
+      for (int64_t axis : checked_axes(context.node, *axes, dims.size())) dims[axis] = Dim();
     } else {
       dims.assign(dims.size(), Dim());
     }
@@ -82,7 +82,7 @@ std::vector<Range> ranges(const Node& node, const Shape& shape, SliceInputs slic
   std::vector<Range> result;
   for (int64_t extent : shape) result.push_back({0, 1, extent});
   for (size_t i = 0; i < slice.axes.size(); ++i) {
-    const auto axis = static_cast<size_t>(slice.axes[i]);
+    const size_t axis = slice.axes[i];
     result[axis] = sliced(node, slice.starts[i], slice.ends[i], slice.steps[i], shape[axis]);
   }
   return result;
@@ -195,7 +195,7 @@ void infer_split(InferContext& context) {
 
 std::vector<std::vector<Range>> split_ranges(const Node& node, const Shape& shape, const std::vector<int64_t>* split) {
   if (shape.empty()) fail_malformed(node.label(), ": a scalar has no axis to split");
-  const auto axis = static_cast<size_t>(checked_axes(node, {int_attribute(node, "axis")}, shape.size())[0]);
+  const size_t axis = checked_axes(node, {int_attribute(node, "axis")}, shape.size())[0];
   std::vector<std::vector<Range>> result;
   int64_t start = 0;
   for (int64_t part : split_extents(node, shape[axis], split)) {

@@ -24,7 +24,7 @@ void infer_transpose(InferContext& context) {
   if (context.has_shape(0)) {
     const std::vector<Dim>& in = context.shape(0);
     type.shape.emplace();
-    for (int64_t axis : permutation(context.node, in.size())) type.shape->push_back(in[static_cast<size_t>(axis)]);
+    for (int64_t axis : permutation(context.node, in.size())) type.shape->push_back(in[axis]);
   }
   context.set_output(0, std::move(type));
 }
@@ -34,8 +34,7 @@ void reference_transpose(ReferenceContext& context) {
   const std::vector<int64_t> perm = permutation(context.node, x.shape().size()), stride = row_major_strides(x.shape());
   Shape shape;
   for (int64_t axis : perm) shape.push_back(x.dim(static_cast<int>(axis)));
-  context.outputs[0] =
-      pick(x, shape, [&](size_t axis, int64_t i) { return i * stride[static_cast<size_t>(perm[axis])]; });
+  context.outputs[0] = pick(x, shape, [&](size_t axis, int64_t i) { return i * stride[perm[axis]]; });
 }
 
 void lower_transpose(LowerContext& context) {
@@ -44,7 +43,7 @@ void lower_transpose(LowerContext& context) {
   const std::vector<int64_t> perm = permutation(context.node, x->shape.size());
   emit_map(context, context.outputs[0], [&](const std::vector<loops::Expr>& indices) {
     std::vector<loops::Expr> source(perm.size());
-    for (size_t i = 0; i < perm.size(); ++i) source[static_cast<size_t>(perm[i])] = indices[i];
+    for (size_t i = 0; i < perm.size(); ++i) source[perm[i]] = indices[i];
     return loops::load(x, source);
   });
 }
@@ -146,7 +145,7 @@ OpDef define_Transpose() {
   op.gradient = [](GradientContext& context) {
     const std::vector<int64_t> perm = permutation(context.node, context.build.shape(context.dy()).size());
     std::vector<int64_t> inverse(perm.size());
-    for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+    for (size_t i = 0; i < perm.size(); ++i) inverse[perm[i]] = static_cast<int64_t>(i);
     if (context.wants(0)) context.set(0, context.build.transpose(context.dy(), inverse));
   };
   op.infer = infer_transpose;

@@ -15,8 +15,7 @@ void infer(InferContext& context) {
     type.shape = {Dim()};
   } else if (context.has_shape(0)) {
     std::vector<Dim> dims = context.shape(0);
-    dims[static_cast<size_t>(checked_axes(context.node, {int_attribute(context.node, "axis")}, dims.size())[0])] =
-        Dim();
+    dims[checked_axes(context.node, {int_attribute(context.node, "axis")}, dims.size())[0]] = Dim();
     type.shape = std::move(dims);
   }
   context.set_output(0, std::move(type));
@@ -33,12 +32,12 @@ Groups group(const std::vector<T>& keys, int64_t n, bool sorted, Compare compare
   const int64_t block = n == 0 ? 0 : static_cast<int64_t>(keys.size()) / n;
   auto order_of = [&](int64_t i, int64_t j) {
     for (int64_t k = 0; k < block; ++k) {
-      const int c = compare(keys[static_cast<size_t>(i * block + k)], keys[static_cast<size_t>(j * block + k)]);
+      const int c = compare(keys[i * block + k], keys[j * block + k]);
       if (c != 0) return c;
     }
     return 0;
   };
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::vector<int64_t> order(n);
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return order_of(i, j) < 0; });
   Groups groups;
@@ -49,7 +48,7 @@ Groups group(const std::vector<T>& keys, int64_t n, bool sorted, Compare compare
       groups.count.push_back(0);
     }
     ++groups.count.back();
-    groups.inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(groups.first.size()) - 1;
+    groups.inverse[order[i]] = static_cast<int64_t>(groups.first.size()) - 1;
   }
   if (sorted) return groups;
   std::vector<size_t> by_occurrence(groups.first.size()), place(groups.first.size());
@@ -62,7 +61,7 @@ Groups group(const std::vector<T>& keys, int64_t n, bool sorted, Compare compare
     result.first.push_back(groups.first[by_occurrence[i]]);
     result.count.push_back(groups.count[by_occurrence[i]]);
   }
-  for (int64_t at : groups.inverse) result.inverse.push_back(static_cast<int64_t>(place[static_cast<size_t>(at)]));
+  for (int64_t at : groups.inverse) result.inverse.push_back(static_cast<int64_t>(place[at]));
   return result;
 }
 
@@ -103,9 +102,8 @@ void reference(ReferenceContext& context) {
   const Groups groups = group_tensor(items, front[0], flag_attribute(context.node, "sorted"));
   Shape shape = x.shape();
   shape[axis] = static_cast<int64_t>(groups.first.size());
-  context.outputs[0] = pick(x, shape, [&](size_t i, int64_t index) {
-    return (i == axis ? groups.first[static_cast<size_t>(index)] : index) * stride[i];
-  });
+  context.outputs[0] =
+      pick(x, shape, [&](size_t i, int64_t index) { return (i == axis ? groups.first[index] : index) * stride[i]; });
   auto list = [&](size_t output, const std::vector<int64_t>& values) {
     if (context.wants_output(output))
       context.outputs[output] = Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values);

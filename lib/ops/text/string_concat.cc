@@ -11,8 +11,7 @@ void reference(ReferenceContext& context) {
   const auto offsets = broadcast_offsets(shape, {a.shape(), b.shape()});
   Tensor y(DType::String, shape);
   std::vector<std::string>& out = y.mutable_strings();
-  for (size_t i = 0; i < out.size(); ++i)
-    out[i] = a.strings()[static_cast<size_t>(offsets[0][i])] + b.strings()[static_cast<size_t>(offsets[1][i])];
+  for (size_t i = 0; i < out.size(); ++i) out[i] = a.strings()[offsets[0][i]] + b.strings()[offsets[1][i]];
   context.outputs[0] = std::move(y);
 }
 

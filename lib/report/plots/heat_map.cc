@@ -113,12 +113,11 @@ class HeatMap {
       for (size_t j = 0; j < n_columns_; ++j) {
         const std::optional<double>& cell = heat_.cells[i * n_columns_ + j];
         if (!cell || !std::isfinite(*cell)) continue;
-        corners[static_cast<size_t>(step(*cell))].push_back(
+        corners[step(*cell)].push_back(
             {left_ + static_cast<double>(j) * size_, top_ + static_cast<double>(i) * high_cell_});
       }
     }
-    for (int k = 0; k < kSteps; ++k)
-      drawing_.squares(corners[static_cast<size_t>(k)], size_ - gap, high_cell_ - gap, k);
+    for (int k = 0; k < kSteps; ++k) drawing_.squares(corners[k], size_ - gap, high_cell_ - gap, k);
     for (size_t i = 0; i < n_rows_; ++i) {
       for (size_t j = 0; j < n_columns_; ++j) {
         const std::optional<double>& cell = heat_.cells[i * n_columns_ + j];

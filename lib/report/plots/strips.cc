@@ -145,7 +145,7 @@ double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   const double at = q * static_cast<double>(values.size() - 1);
-  const auto i = static_cast<size_t>(at);
+  const size_t i = at;
   if (i + 1 >= values.size()) return values.back();
   return values[i] + (at - static_cast<double>(i)) * (values[i + 1] - values[i]);
 }

@@ -69,7 +69,7 @@ void add_timeline(const Branched& network, size_t number, Blocks* blocks) {
   std::vector<Bar> list;
   for (const Branched::Segment& segment : network.segments) {
     const auto at = std::find(rows.begin(), rows.end(), segment.part);
-    const auto row = static_cast<size_t>(at - rows.begin());
+    const size_t row = at - rows.begin();
     if (at == rows.end()) rows.push_back(segment.part);
     list.push_back({row, segment.begin_us / 1e3, segment.us / 1e3, segment.merges ? 1 : 0});
   }

@@ -76,8 +76,8 @@ void add_samples(const Localization& found, const std::string& id, Blocks* block
                  relabelled ? " *: another label in the target." : ""),
              heat_map(heat)});
   const size_t n_samples = found.samples.size() + static_cast<size_t>(found.n_samples_left_out);
-  const auto n_diverging = static_cast<size_t>(
-      std::count_if(found.layers.begin(), found.layers.end(), [](const Localization::Layer& l) { return l.diverges; }));
+  const size_t n_diverging =
+      std::count_if(found.layers.begin(), found.layers.end(), [](const Localization::Layer& l) { return l.diverges; });
   if (rows.size() < n_diverging || columns.size() < n_samples)
     blocks->push_back(Paragraph{
         cat("By sample, of ", counted(n_diverging, "diverging layer"),
@@ -126,7 +126,7 @@ void add_maps(const Localization& found, const std::string& id, Blocks* blocks) 
 void add(const Localization& found, size_t number, Blocks* blocks) {
   const std::string id = cat("divergence-", number);
   Line verdict = cat(found.target, " against ", found.source, ", ",
-                     counted(static_cast<size_t>(std::max<int64_t>(0, found.n_samples)), "sample"), ": ");
+                     counted(std::max<int64_t>(0, found.n_samples), "sample"), ": ");
   if (found.first) {
     verdict.add(cat("the first layer that diverges is ", found.first->name,
                     found.first->op.empty() ? "" : cat(" (", found.first->op, ")")),
