@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "base/sha256.h"
@@ -10,8 +11,6 @@
 
 namespace dnn {
 namespace {
-
-constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 bool is_small_float(DType dtype) { return is_float(dtype) && dtype_size(dtype) == 1; }
 bool is_small_integer(DType dtype) { return is_integer(dtype) && dtype_bits(dtype) < 8; }
@@ -46,42 +45,6 @@ std::string element_text(DType dtype, const std::byte* element) {
 }
 
 }  // namespace
-
-std::string base64(Bytes bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t n = std::min<size_t>(3, bytes.size() - i);
-    uint32_t word = 0;
-    for (size_t k = 0; k < 3; ++k) word = word << 8 | (k < n ? static_cast<uint32_t>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) text += k <= n ? kDigits[word >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
-
-std::string base64_decode(std::string_view text) {
-  static const std::array<int8_t, 256> values = [] {
-    std::array<int8_t, 256> table;
-    table.fill(-1);
-    for (int8_t i = 0; i < 64; ++i) table[static_cast<unsigned char>(kDigits[i])] = i;
-    return table;
-  }();
-  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3 + 2);
-  uint32_t word = 0;
-  int held = 0;
-  for (unsigned char c : text) {
-    if (values[c] < 0)
-      fail_malformed("base64 text has the character ", dnn::quoted(std::string(1, static_cast<char>(c))));
-    word = word << 6 | static_cast<uint32_t>(values[c]);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    bytes += static_cast<char>(word >> held & 0xff);
-  }
-  return bytes;
-}
 
 bool parse_element(DType dtype, std::string_view word, std::byte* element) {
   if (dtype == DType::Bool) {
@@ -164,7 +127,7 @@ std::string tensor_text(const Tensor& tensor, const TextOptions& options) {
     }
     if (items.empty() || !items.back().empty()) return "{" + join(items) + (uniform ? ", ...}" : "}");
   }
-  if (small || options.inline_all) return "base64 " + dnn::quoted(base64(bytes));
+  if (small || options.inline_all) return "base64 " + dnn::quoted(base64_encode(bytes));
   return "sha256 " + dnn::quoted(sha256_hex(bytes));
 }
 

@@ -13,10 +13,6 @@ std::string tensor_text(const Tensor& tensor, const TextOptions& options);
 // One element written as a number, "true" or "nan"; false when `word` is not one of `dtype`.
 bool parse_element(DType dtype, std::string_view word, std::byte* element);
 
-std::string base64(Bytes bytes);
-// Throws Malformed.
-std::string base64_decode(std::string_view text);
-
 // Uniform in [-1, 1) for floating-point types, 0 or 1 for others; the same on every machine.
 Tensor random_tensor(DType dtype, const Shape& shape, uint64_t seed);
 

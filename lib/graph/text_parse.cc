@@ -1,8 +1,10 @@
 // Parsing of the text form; see text.h.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <unordered_map>
 
+#include "base/base64.h"
 #include "graph/tensor_text.h"
 #include "graph/text.h"
 
@@ -224,10 +226,10 @@ class Parser {
                                  : static_cast<uint64_t>(n) * std::max<size_t>(1, dtype_size(type.dtype));
     if (is_word("base64")) {
       advance();
-      const std::string bytes = base64_decode(take_text());
+      const std::vector<uint8_t> bytes = base64_decode(take_text());
       if (type.dtype == DType::String || bytes.size() != n_bytes)
         fail(type_text(type), " does not take ", bytes.size(), " bytes");
-      if (type.dtype == DType::Bool && bytes.find_first_not_of(std::string("\0\1", 2)) != std::string::npos)
+      if (type.dtype == DType::Bool && !std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b <= 1; }))
         fail("a bool is neither 0 nor 1");
       Tensor tensor(type.dtype, shape);
       if (n_bytes > 0) std::memcpy(tensor.mutable_bytes(), bytes.data(), bytes.size());

@@ -1,13 +1,13 @@
 // The HTML printer; see document.h.
 #include <cctype>
 
+#include "base/base64.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "report/document.h"
 #include "report/escape.h"
 #include "report/page_script.h"
 #include "report/palette.h"
-#include "stream/base64.h"
 
 namespace dnn::report {
 namespace {
@@ -93,7 +93,7 @@ std::string digest(std::string_view script) {
   const std::string digits = sha256_hex(as_bytes(script));
   std::string bytes;
   for (size_t i = 0; i < digits.size(); i += 2) bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
-  return stream::base64_encode(as_bytes(bytes));
+  return base64_encode(as_bytes(bytes));
 }
 
 // Escaped text, in which no line ends between the hyphen of an option ("-O0") and its letters.
@@ -214,7 +214,7 @@ class Printer {
   void print_block(const Picture& picture) {
     out_ +=
         cat("<img class=\"picture\" alt=\"", html_text(picture.text), "\" width=\"", picture.width, "\" height=\"",
-            picture.height, "\" src=\"data:image/png;base64,", stream::base64_encode(as_bytes(picture.png)), "\">\n");
+            picture.height, "\" src=\"data:image/png;base64,", base64_encode(as_bytes(picture.png)), "\">\n");
   }
 
   void print_block(const Cards& cards) {

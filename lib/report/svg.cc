@@ -1,16 +1,16 @@
 // SVG; see svg.h.
 #include "report/svg.h"
-#include "base/printable.h"
 
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 
+#include "base/base64.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "report/escape.h"
 #include "report/palette.h"
-#include "stream/base64.h"
 
 namespace dnn::report {
 namespace {
@@ -115,7 +115,7 @@ void Drawing::squares(const std::vector<PlotPoint>& corners, double width, doubl
 void Drawing::picture(PlotPoint corner, double width, double height, std::string_view png) {
   body_ += cat("<image class=\"p\" preserveAspectRatio=\"none\" x=\"", svg_number(corner.x), "\" y=\"",
                svg_number(corner.y), "\" width=\"", svg_number(width), "\" height=\"", svg_number(height),
-               "\" href=\"data:image/png;base64,", stream::base64_encode(as_bytes(png)), "\"/>");
+               "\" href=\"data:image/png;base64,", base64_encode(as_bytes(png)), "\"/>");
 }
 
 void Drawing::text(PlotPoint at, std::string_view text, Anchor anchor, Ink ink, double angle) {

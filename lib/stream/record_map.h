@@ -2,7 +2,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
-#include "stream/base64.h"
+#include "base/base64.h"
 #include "stream/msgpack.h"
 #include "stream/records.h"
 

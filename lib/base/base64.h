@@ -7,9 +7,9 @@
 
 #include "base/bytes.h"
 
-namespace dnn::stream {
+namespace dnn {
 
 std::string base64_encode(Bytes bytes);
 std::vector<uint8_t> base64_decode(std::string_view text);  // throws Malformed
 
-}  // namespace dnn::stream
+}  // namespace dnn

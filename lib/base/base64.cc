@@ -1,30 +1,30 @@
-// Base64 (RFC 4648, section 4) for bytes within JSON lines.
+// Base64 (RFC 4648, section 4); see base64.h.
+#include "base/base64.h"
+
 #include <array>
 
-#include "stream/base64.h"
-
-namespace dnn::stream {
+namespace dnn {
 namespace {
 
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 std::array<int8_t, 256> decode_table() {
   std::array<int8_t, 256> table;
   table.fill(-1);
-  for (size_t i = 0; i < kAlphabet.size(); ++i) table[static_cast<uint8_t>(kAlphabet[i])] = static_cast<int8_t>(i);
+  for (size_t i = 0; i < kBase64Digits.size(); ++i) table[static_cast<uint8_t>(kBase64Digits[i])] = static_cast<int8_t>(i);
   return table;
 }
 
 }  // namespace
 
 std::string base64_encode(Bytes bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
+  std::string text((bytes.size() + 2) / 3 * 4, '=');
+  char* out = text.data();
+  for (size_t i = 0; i < bytes.size(); i += 3, out += 4) {
     const size_t n = std::min<size_t>(3, bytes.size() - i);
     uint32_t group = 0;
     for (size_t j = 0; j < 3; ++j) group = group << 8 | (j < n ? static_cast<uint8_t>(bytes[i + j]) : 0);
-    for (size_t j = 0; j < 4; ++j) text += j <= n ? kAlphabet[group >> (18 - 6 * j) & 63] : '=';
+    for (size_t j = 0; j <= n; ++j) out[j] = kBase64Digits[group >> (18 - 6 * j) & 63];
   }
   return text;
 }
@@ -48,4 +48,4 @@ std::vector<uint8_t> base64_decode(std::string_view text) {
   return bytes;
 }
 
-}  // namespace dnn::stream
+}  // namespace dnn
