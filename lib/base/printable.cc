@@ -21,6 +21,7 @@ Character character_at(std::string_view text, size_t at) {
 }
 
 bool is_unseen(uint32_t code) {
+  if (code >= 0x20 && code < 0x7F) return false;
   struct Range {
     uint32_t first, last;
   };

@@ -81,12 +81,24 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+namespace {
+// How many characters at the start of `text` are printable ASCII that needs no escape.
+size_t plain_run(std::string_view text) {
+  size_t n = 0;
+  while (n < text.size() && text[n] >= ' ' && text[n] <= '~' && text[n] != '"' && text[n] != '\\') ++n;
+  return n;
+}
+}  // namespace
+
 std::string quoted(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
-    if (c == '"' || c == '\\') {
+    if (const size_t plain = plain_run(text.substr(at)); plain > 0) {
+      out += text.substr(at, plain);
+      at += plain;
+    } else if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
       ++at;
