@@ -155,7 +155,7 @@ TEST(ScheduleCpu, AnOddNumberOfTasksIsHalved) {
   for (const auto& [maps, tasks] :
        {std::pair<int64_t, const char*>(160, "parallel m_o_o < 5:\n    parallel which_half < 2:"),
         {192, "parallel m_o_o < 6:\n    for c_o"}}) {
-    const Kernel before = conv(32, maps, 17, 3), after = cpu_scheduled(before, 3);
+    const Kernel before = conv(32, maps, 13, 3), after = cpu_scheduled(before, 3);
     EXPECT_NE(to_text(after).find(tasks), std::string::npos) << to_text(after);
     EXPECT_TRUE(cpu_result(after).identical(cpu_result(before))) << maps;
     EXPECT_EQ(to_text(cpu_scheduled(before, 2)).find("which_half"), std::string::npos);
