@@ -11,7 +11,8 @@ constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghij
 std::array<int8_t, 256> decode_table() {
   std::array<int8_t, 256> table;
   table.fill(-1);
-  for (size_t i = 0; i < kBase64Digits.size(); ++i) table[static_cast<uint8_t>(kBase64Digits[i])] = static_cast<int8_t>(i);
+  for (size_t i = 0; i < kBase64Digits.size(); ++i)
+    table[static_cast<uint8_t>(kBase64Digits[i])] = static_cast<int8_t>(i);
   return table;
 }
 

@@ -212,9 +212,8 @@ class Printer {
   }
 
   void print_block(const Picture& picture) {
-    out_ +=
-        cat("<img class=\"picture\" alt=\"", html_text(picture.text), "\" width=\"", picture.width, "\" height=\"",
-            picture.height, "\" src=\"data:image/png;base64,", base64_encode(as_bytes(picture.png)), "\">\n");
+    out_ += cat("<img class=\"picture\" alt=\"", html_text(picture.text), "\" width=\"", picture.width, "\" height=\"",
+                picture.height, "\" src=\"data:image/png;base64,", base64_encode(as_bytes(picture.png)), "\">\n");
   }
 
   void print_block(const Cards& cards) {
