@@ -150,27 +150,69 @@ complete -o filenames -F _dnn_tools @COMMANDS@
 """
 
 
-def bash(helps, lists, endings):
-    """`lists` and `endings`: of lists_of() and endings_of()."""
-    rows, values = [], values_of(helps)
-    for (tool, option), found in values.items():
+ZSH = r"""#compdef @COMMANDS@
+# Completion of the dnn-tools' options, their values and files for zsh; made from their --help.
+# Asked for once a shell: what dnn-infer lists takes half a second.
+_dnn_tools_devices() {
+  (( $+_dnn_tools_devices_here )) || typeset -ga _dnn_tools_devices_here=(${${(f)"$(dnn-infer --list-devices 2>/dev/null)"}%%$'\t'*})
+  (( $#_dnn_tools_devices_here )) || _dnn_tools_devices_here=(cpu reference)  # dnn-infer is not in PATH
+}
+local -a options values endings
+local tool=${words[1]:t} before=${words[CURRENT-1]}
+if [[ $tool == dnn-tools && $CURRENT -gt 2 ]]; then tool=dnn-${words[2]#dnn-}; fi
+if [[ $PREFIX == --*=* ]]; then before=${PREFIX%%=*}; compset -P '*='; fi
+case $tool in
+@OPTIONS@
+esac
+case "$tool $before" in
+@VALUES@
+esac
+if (( $#endings )); then
+  local stem=${PREFIX:r}
+  if [[ -n ${PREFIX:t} ]]; then compadd -- $stem$^endings; fi
+  _files
+elif (( $#values )); then
+  compset -P '*,'  # one of a list
+  compadd -S '' -- ${(M)values:#*:}
+  compadd -- ${values:#*:}
+elif [[ $PREFIX == -* ]]; then
+  compadd -- $options
+elif [[ $tool == dnn-tools ]]; then
+  compadd @TOOLS@
+else
+  _files
+fi
+"""
+
+
+def rows_of(helps, lists, endings, devices, row):
+    """The lines of a shell's case over "TOOL OPTION"; `devices` asks for this machine's, `row` assigns words to a variable."""
+    rows = []
+    for (tool, option), found in values_of(helps).items():
         found = lists.get(option, found)
         if option in DEVICES:
-            rows.append(f"    '{tool} {option}') values=$(_dnn_tools_devices) ;;")
+            rows.append(f"    '{tool} {option}') {devices} ;;")
         elif found:
-            rows.append(f"    '{tool} {option}') values='{' '.join(found)}' ;;")
+            rows.append(f"    '{tool} {option}') {row('values', found)} ;;")
     if endings:
-        rows += [f"    'dnn-convert {option}') endings='{' '.join(endings)}' ;;" for option in ("-o", "--output")]
-    text = BASH.replace("@OPTIONS@", "\n".join(f"    {name}) options='{' '.join(option for option, _ in options(text))}' ;;" for name, text in helps))
-    text = text.replace("@VALUES@", "\n".join(rows) or "    '') ;;")
-    return text.replace("@TOOLS@", names_of_tools(helps)).replace("@COMMANDS@", " ".join(name for name, _ in helps))
+        rows += [f"    'dnn-convert {option}') {row('endings', endings)} ;;" for option in ("-o", "--output")]
+    return "\n".join(rows) or "    '') ;;"
 
 
-def zsh(helps):
-    out = ["#compdef " + " ".join(name for name, _ in helps), "# Completion of the dnn-tools' options and files for zsh; made from their --help.",
-           "local -a options", "local tool=${words[1]:t}", "if [[ $tool == dnn-tools && $CURRENT -gt 2 ]]; then tool=dnn-${words[2]#dnn-}; fi",
-           "case $tool in"]
-    for name, text in helps:
-        out.append(f"  {name}) options=({' '.join(option for option, _ in options(text))}) ;;")
-    out += ["esac", f"if [[ $PREFIX == -* ]]; then compadd -- $options; elif [[ $tool == dnn-tools ]]; then compadd {names_of_tools(helps)}; else _files; fi"]
-    return "\n".join(out) + "\n"
+def filled(template, helps, values, row):
+    text = template.replace("@OPTIONS@", "\n".join(f"    {name}) {row('options', [option for option, _ in options(text)])} ;;" for name, text in helps))
+    return text.replace("@VALUES@", values).replace("@TOOLS@", names_of_tools(helps)).replace("@COMMANDS@", " ".join(name for name, _ in helps))
+
+
+def bash(helps, lists, endings):
+    """`lists` and `endings`: of lists_of() and endings_of()."""
+    def row(name, words):
+        return f"{name}='{' '.join(words)}'"
+    return filled(BASH, helps, rows_of(helps, lists, endings, "values=$(_dnn_tools_devices)", row), row)
+
+
+def zsh(helps, lists, endings):
+    """As bash()."""
+    def row(name, words):
+        return f"{name}=({' '.join(words)})"
+    return filled(ZSH, helps, rows_of(helps, lists, endings, "_dnn_tools_devices; values=($_dnn_tools_devices_here)", row), row)

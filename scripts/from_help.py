@@ -2,7 +2,7 @@
 """from_help: makes a man page or shell completion out of what the tools' own --help says, so that they cannot drift.
 
 usage: from_help.py man TOOL OUT.gz       the gzipped man page of one tool
-       from_help.py bash|zsh OUT TOOL...  completion of options and files for all tools; for bash of options' values too
+       from_help.py bash|zsh OUT TOOL...  completion of options, of their values and of files, for all tools
 
 TOOL is the executable. Exit codes: 0 done, 2 usage, 5 a tool did not print its help.
 """
@@ -107,8 +107,8 @@ def main(arguments):
     elif len(arguments) > 2 and arguments[0] in ("bash", "zsh"):
         helps = [(pathlib.Path(tool).name, run(tool, "--help")) for tool in arguments[2:]]
         programs = {pathlib.Path(tool).name: tool for tool in arguments[2:]}
-        made = completion.zsh(helps) if arguments[0] == "zsh" else completion.bash(
-            helps, completion.lists_of(helps, programs, run), completion.endings_of(helps, programs, run))
+        shell = completion.zsh if arguments[0] == "zsh" else completion.bash
+        made = shell(helps, completion.lists_of(helps, programs, run), completion.endings_of(helps, programs, run))
         pathlib.Path(arguments[1]).write_text(made)
     else:
         sys.stderr.write(__doc__)

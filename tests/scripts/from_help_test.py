@@ -1,6 +1,9 @@
 """from_help: a man page keeps every word of --help, and completion offers every option."""
 import gzip
+import os
 import pathlib
+import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -110,6 +113,56 @@ class FromHelp(unittest.TestCase):
         text = out.read_text()
         self.assertTrue(text.startswith("#compdef dnn-fake\n"))
         self.assertIn("dnn-fake) options=(--device --form --level --list-things --opt --output --precision --resize -o) ;;", text)
+        self.assertIn("'dnn-fake --resize') values=(none stretch crop crop:) ;;", text)
+
+    def offered_by_zsh(self, line):
+        """The words that zsh offers behind this command line, each in place of the last word, by a shell at a terminal."""
+        rc, found = pathlib.Path(self.folder.name, ".rc"), pathlib.Path(self.folder.name, ".found")
+        rc.write_text(f"""
+            fpath=({self.folder.name} $fpath) PS1='ready>' LISTMAX=1000
+            autoload -U compinit && compinit -D -u
+            compadd() {{ local -a found; builtin compadd -O found "$@"; print -rl -- $found >>{found}; builtin compadd "$@" }}
+            """)
+        found.write_text("")
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder.name)
+            os.execve("/usr/bin/env", ["env", "-i", f"PATH={self.folder.name}:/usr/bin:/bin", "TERM=dumb", "zsh", "-f", "-i"], {})
+        seen = b""
+
+        def answer(text, until):
+            nonlocal seen
+            os.write(terminal, text)
+            while until not in seen:
+                self.assertTrue(select.select([terminal], [], [], 20)[0], seen)
+                seen += os.read(terminal, 4096)
+            seen = b""
+        answer(b". ./.rc\n", b"ready>")
+        answer(line.encode() + b"\t\x15print done\"\"now\n", b"donenow")  # the tab, then a line in place of this one
+        os.close(terminal)
+        os.waitpid(child, 0)
+        return found.read_text().split()
+
+    @unittest.skipUnless(shutil.which("zsh"), "no zsh here")
+    def test_zsh_completion_offers_options_and_values(self):
+        program = self.tool.with_name("dnn-tools")
+        program.symlink_to(self.tool.name)
+        writer = self.tool.with_name("dnn-convert")
+        writer.write_text("""#!/bin/sh
+            [ $1 = --list-formats ] && printf 'onnx\\t.onnx\\tx\\twrite\\nold\\t.old\\tx\\tread\\n' && exit
+            printf 'usage: dnn-convert\\n\\nOptions:\\n  -o, --output FILE  where\\n      --list-formats  print them\\n'
+            """)
+        writer.chmod(0o755)
+        self.assertEqual(self.make("zsh", pathlib.Path(self.folder.name, "_dnn-tools"), program, self.tool, writer).returncode, 0)
+        lister = self.tool.with_name("dnn-infer")
+        lister.write_text("#!/bin/sh\n[ $1 = --list-devices ] && printf 'cpu\\tx\\nopencl:0\\ty\\nopencl:1\\tz\\n'\n")
+        lister.chmod(0o755)
+        for line, values in (("dnn-fake --l", ["--level", "--list-things"]), ("dnn-fake --opt ", ["0", "1", "2"]), ("dnn-fake --form ", ["a", "b"]),
+                             ("dnn-fake --resize cr", ["crop", "crop:"]), ("dnn-fake --resize=st", ["stretch"]), ("dnn-fake --resize none,st", ["stretch"]),
+                             ("dnn-fake --device op", ["opencl:0", "opencl:1"]), ("dnn-tools fa", ["fake"]), ("dnn-tools fake --opt ", ["0", "1", "2"]),
+                             ("dnn-fake --level dnn-f", ["dnn-fake"]), ("dnn-convert -o net", ["net.onnx"]),
+                             ("dnn-convert -o dnn-f", ["dnn-f.onnx", "dnn-fake"]), ("dnn-convert -o net.o", ["net.onnx"])):
+            self.assertEqual(sorted(set(self.offered_by_zsh(line))), sorted(values), line)
 
     def test_broken_tool_is_an_error(self):
         self.tool.write_text("#!/bin/sh\nexit 70\n")
