@@ -129,6 +129,7 @@ void check_compile(const CompileArgs& o, const CompileDevice& device, const std:
     fail_usage("say where the package goes: -o FILE");
   if (!o.emit_c.empty() && (!output.empty() || o.explain || !builds_here(device.kind)))
     fail_usage("--emit-c writes C for processors in place of a package: leave out -o, --explain and other devices");
+  if (o.keep_source && output.empty()) fail_usage("--keep-source is about what the package holds: give -o FILE");
   if (output == "-" && o.explain) fail_usage("--explain and the package cannot both go to standard output");
   if (device.remote && (!o.isas.empty() || !o.targets.empty() || !o.processor.empty() || !o.emit_c.empty()))
     fail_usage("--device ", o.device, ": that machine says what to compile for, so leave out --isa, --target, ",
