@@ -232,7 +232,27 @@ for kind in ("LSTM", "GRU", "SimpleRNN"):
 layer("gru_before", ROW, lambda: L.GRU(3, reset_after=False))
 layer("lstm_bidirectional", ROW, lambda: L.Bidirectional(L.LSTM(3, return_sequences=True)))
 layer("gru_bidirectional_sum", ROW, lambda: L.Bidirectional(L.GRU(3), merge_mode="sum"))
-case("lstm_state", ROW, lambda x: L.LSTM(3, return_state=True)(x))
+for mode in ("mul", "ave", None):
+    case(f"simplernn_bidirectional_{mode}", ROW, lambda x, m=mode: L.Bidirectional(L.SimpleRNN(3, return_sequences=True), merge_mode=m)(x))
+case("gru_bidirectional_other", ROW, lambda x: L.Bidirectional(L.GRU(3), backward_layer=L.LSTM(2, go_backwards=True))(x))
+case("lstm_bidirectional_state", ROW, lambda x: L.Bidirectional(L.LSTM(3, return_state=True))(x))
+case("lstm_bidirectional_dropout", ROW, lambda x: L.Bidirectional(L.LSTM(3, dropout=0.5))(x))
+layer("time_distributed_norm", VOLUME, lambda: L.TimeDistributed(L.BatchNormalization()))
+layer("time_distributed_twice", VOLUME, lambda: L.TimeDistributed(L.TimeDistributed(L.Dense(2))))
+layer("time_distributed_model", VOLUME, lambda: L.TimeDistributed(keras.Sequential([L.Input(VOLUME[1:]), L.Conv2D(2, 2), L.Flatten(), L.Dense(3)])))
+for kind in ("LSTM", "GRU", "SimpleRNN"):
+    case(f"{kind.lower()}_state", ROW, lambda x, k=kind: getattr(L, k)(3, return_state=True, return_sequences=True)(x))
+    case(f"{kind.lower()}_backwards_state", ROW, lambda x, k=kind: getattr(L, k)(3, return_state=True, go_backwards=True)(x))
+
+
+def handed_on(x, kind):
+    """A decoder that begins where an encoder ended."""
+    states = getattr(L, kind)(3, return_state=True)(x)[1:]
+    return getattr(L, kind)(3, return_sequences=True)(x, initial_state=states)
+
+
+for kind in ("LSTM", "GRU", "SimpleRNN"):
+    case(f"{kind.lower()}_initial", ROW, lambda x, k=kind: handed_on(x, k))
 layer("rnn_cells", ROW, lambda: L.RNN([L.LSTMCell(3), L.GRUCell(2)]))
 layer("conv_lstm_2d", (3, 5, 5, 2), lambda: L.ConvLSTM2D(2, 3, padding="same"))
 

@@ -145,6 +145,20 @@ void collect_vars(const hdf5::Object& group, const std::string& prefix, int dept
   }
 }
 
+void load_layers(const hdf5::Object& group, Model& model, int depth);
+
+// Weights of one layer, from its group.
+void load_layer(const hdf5::Object& own, Layer& layer, int depth) {
+  if (layer.model != nullptr) return load_layers(own, *layer.model, depth + 1);
+  if (layer.inner.empty()) return collect_vars(own, "", 0, &layer.weights);
+  if (depth > 32) fail_unsupported("layers nested deeper than 32");
+  const bool both = layer.inner.size() == 2;
+  for (size_t i = 0; i < layer.inner.size(); ++i) {
+    if (const auto group = own.member(!both ? "layer" : i == 0 ? "forward_layer" : "backward_layer"))
+      load_layer(*group, layer.inner[i], depth + 1);
+  }
+}
+
 void load_layers(const hdf5::Object& group, Model& model, int depth) {
   if (depth > 32) fail_unsupported("models nested deeper than 32");
   std::optional<hdf5::Object> layers = group.member("layers");
@@ -156,12 +170,36 @@ void load_layers(const hdf5::Object& group, Model& model, int depth) {
     const int n = used[name]++;
     if (!layers) continue;
     const std::optional<hdf5::Object> own = layers->member(n == 0 ? name : cat(name, "_", n));
-    if (!own) continue;
-    if (layer.model != nullptr) {
-      load_layers(*own, *layer.model, depth + 1);
-    } else {
-      collect_vars(*own, "", 0, &layer.weights);
+    if (own) load_layer(*own, layer, depth);
+  }
+}
+
+// Hands the weights of an .h5 file's wrappers down to the layers that they call, in the order of the file: Bidirectional's
+// first half goes forwards.
+void hand_down(Model& model) {
+  for (Layer& layer : model.layers) {
+    if (layer.model != nullptr) hand_down(*layer.model);
+    if (layer.inner.empty()) continue;
+    std::vector<Weight> weights;
+    for (Weight& weight : layer.weights) {
+      if (weight.name.find("seed_generator") == std::string::npos) weights.push_back(std::move(weight));
     }
+    layer.weights.clear();
+    const size_t n = layer.inner.size();
+    if (weights.size() % n != 0) fail_malformed(layer.label(), ": ", weights.size(), " weights for ", n, " layers");
+    for (size_t i = 0; i < n; ++i) {
+      Layer& inner = layer.inner[i];
+      const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(i * (weights.size() / n));
+      inner.weights.assign(begin, begin + static_cast<std::ptrdiff_t>(weights.size() / n));
+      if (inner.model != nullptr) {
+        share_out(*inner.model, inner.weights);
+        hand_down(*inner.model);
+      }
+    }
+    Model within;  // wrappers of wrappers
+    within.layers = std::move(layer.inner);
+    hand_down(within);
+    layer.inner = std::move(within.layers);
   }
 }
 
@@ -205,6 +243,7 @@ Archive open_h5(const ModelSource& source) {
   archive.flips_kernels = text_or(root, "backend") == "theano";
   if (root.has_attribute(kMetadataKey)) read_metadata(parse_json(root.text(kMetadataKey), kMetadataKey), &archive);
   load_h5(*weights, archive.model);
+  hand_down(archive.model);
   return archive;
 }
 

@@ -304,8 +304,32 @@ class ModelReader {
         model.input_shape = built["input_shape"];
     }
     if (layer.name.empty()) layer.name = cat(layer.class_name, "_", model.layers.size());
+    add_inner(json["config"], &layer);
     entries.finish(layer.label(), layer.class_name, FieldKind::Entry, ignored_);
     return layer;
+  }
+
+  // The layers that a wrapper's configuration holds.
+  void add_inner(const Json& config, Layer* layer) {
+    if (layer->class_name != "TimeDistributed" && layer->class_name != "Bidirectional") return;
+    const auto wrapped = [&](const Json& json) {
+      Model apart;
+      apart.sequential = true;  // nothing calls it but the wrapper
+      layer->inner.push_back(this->layer(json, {}, apart));
+    };
+    const Json& own = field(config, "layer", layer->label().c_str());
+    wrapped(own);
+    if (layer->class_name == "TimeDistributed") return;
+    if (config.contains("backward_layer") && !config["backward_layer"].is_null()) {
+      wrapped(config["backward_layer"]);
+    } else {  // the same layer, the other way round
+      Json other = own;
+      Json& options = other["config"];
+      if (!options.is_object()) fail_malformed(layer->label(), ": the layer in it has no configuration");
+      options["go_backwards"] = !options.contains("go_backwards") || options["go_backwards"] != true;
+      options["name"] = "backward_" + text_of(options, "name", "layer");
+      wrapped(other);
+    }
   }
 
   const int version_;

@@ -40,6 +40,7 @@ struct Layer {
   Fields config;                          // what its import does not take of it is refused
   std::vector<CallConfig> calls;
   std::unique_ptr<Model> model;  // of a layer that is a model itself
+  std::vector<Layer> inner;      // of a wrapper: the layer that it calls; of Bidirectional forwards and backwards
   std::vector<Weight> weights;
 
   std::string label() const { return "layer '" + name + "' (" + class_name + ")"; }

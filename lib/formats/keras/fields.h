@@ -21,6 +21,8 @@ class Fields {
 
   // Null where it is absent. Whoever asks has taken it.
   const Json& take(const char* key) const;
+  // There, be it null. Takes nothing.
+  bool states(const char* key) const { return object_->contains(key); }
   // There, and not null. A null is taken by the question, another value only by take().
   bool has(const char* key) const;
   // The text, or `fallback` where it is absent or no text.

@@ -1,5 +1,6 @@
 // What importing one call of a Keras layer needs: its options, weights and inputs, and steps to build nodes from.
 #pragma once
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -22,6 +23,8 @@ struct Session {
   // Constants made of weights, by layer and role: a shared layer's are made once.
   std::map<std::pair<const Layer*, std::string>, ValueId> constants;
   size_t calls = 0;
+  // Calls a layer that is part of another; arguments as Call's. Gives its outputs.
+  std::function<std::vector<ValueId>(const Layer&, const std::string& name, Json args, Json kwargs)> call;
 };
 
 // One call of a layer. Its options and arguments are handed out one by one; finish() refuses those that nobody asked for.
@@ -51,7 +54,8 @@ class Call : public DraftBuilder {
   void cast_inputs(DType dtype);
 
   // Options of the layer. Malformed where one is of another kind than asked for.
-  bool has(const char* key) const { return options_.has(key); }  // and not null
+  bool has(const char* key) const { return options_.has(key); }        // and not null
+  bool states(const char* key) const { return options_.states(key); }  // or null
   const Json& option(const char* key) const { return options_.take(key); }
   std::string text(const char* key, const std::string& fallback) const;
   bool flag(const char* key, bool fallback) const;
@@ -90,6 +94,15 @@ class Call : public DraftBuilder {
   ValueId activated(ValueId v, const Json& activation);
   ValueId activated(ValueId v) { return has("activation") ? activated(v, option("activation")) : v; }
 
+  // An output behind the one that the import gives.
+  void add_output(ValueId v) { more_outputs_.push_back(v); }
+  const std::vector<ValueId>& more_outputs() const { return more_outputs_; }
+  // Calls a layer of layer().inner.
+  std::vector<ValueId> call_inner(size_t i, Json args, Json kwargs) {
+    const Layer& inner = layer_.inner[i];
+    return session_.call(inner, name() + "/" + inner.name, std::move(args), std::move(kwargs));
+  }
+
   // Throws Unsupported where an option or argument is left that is not known to be irrelevant; see fields.h.
   void finish() const;
 
@@ -114,6 +127,7 @@ class Call : public DraftBuilder {
   Json given_;                         // its arguments, those with a place by its number
   Fields arguments_;                   // the same
   DType computes_ = DType::Undefined;  // as cast_inputs() was told
+  std::vector<ValueId> more_outputs_;
 };
 
 // True for {"value": id}, as args() and kwargs() name a tensor.

@@ -89,18 +89,29 @@ void check_weights(Call& call, const Kind& kind) {
   if (!fits) call.fail("kernels of shapes ", shape_text(kernel.shape()), " and ", shape_text(state.shape()));
 }
 
+// The input, and the states to begin with: further inputs, or an argument.
+std::vector<ValueId> initial_states(Call& call) {
+  std::vector<ValueId> all = call.inputs();
+  if (all.empty()) call.fail("it has no input");
+  for (ValueId v : call.tensors(call.version() < 3 ? 3 : 1, {"initial_state"})) all.push_back(v);
+  return all;
+}
+
 }  // namespace
 
 ValueId import_recurrent(Call& call) {
   const Kind kind = kind_of_layer(call);
-  if (call.flag("return_state", false)) call.refuse("return_state is not read");
   if (call.flag("stateful", false)) call.refuse("stateful is not read");
   if (call.flag("time_major", false)) call.refuse("time_major is not read");
   check_weights(call, kind);
   const bool backwards = call.flag("go_backwards", false), sequences = call.flag("return_sequences", false);
+  const bool returns_state = call.flag("return_state", false);
+  std::vector<ValueId> states = initial_states(call);
+  const ValueId x = states[0];
+  states.erase(states.begin());
   const bool has_bias = call.flag("use_bias", true);
   const auto kernel = [&](const Tensor& t) { return recurrent_kernel_of(t, kind.gates); };
-  std::vector<ValueId> inputs = {call.transpose(call.x(), {1, 0, 2}), call.weight(0, "kernel", kernel),
+  std::vector<ValueId> inputs = {call.transpose(x, {1, 0, 2}), call.weight(0, "kernel", kernel),
                                  call.weight(1, "recurrent_kernel", kernel)};
   const int64_t units = call.stored(1, "recurrent_kernel").shape()[0];
   Attributes attributes = {{"hidden_size", units}};
@@ -116,7 +127,15 @@ ValueId import_recurrent(Call& call) {
   }
   set_activations(call, kind, &attributes);
   if (backwards) attributes["direction"] = std::string("reverse");
-  const std::vector<ValueId> results = call.emit_many(kind.op, std::move(inputs), std::move(attributes), 2);
+  const size_t n_states = std::string(kind.op) == "LSTM" ? 2 : 1;
+  if (!states.empty() && states.size() != n_states)
+    call.fail(states.size(), " states to begin with, ", n_states, " are its own");
+  inputs.resize(states.empty() ? inputs.size() : 5, kNoValue);
+  for (ValueId state : states) inputs.push_back(call.emit("Unsqueeze", {state, call.list({0})}));
+  const std::vector<ValueId> results =
+      call.emit_many(kind.op, std::move(inputs), std::move(attributes), returns_state ? 1 + n_states : 2);
+  for (size_t i = 1; returns_state && i < results.size(); ++i)
+    call.add_output(call.emit("Squeeze", {results[i], call.list({0})}));
   if (!sequences) return call.emit("Squeeze", {results[1], call.list({0})});
   ValueId y = call.emit("Squeeze", {results[0], call.list({1})});
   // Keras lists what it computed first at first.

@@ -65,6 +65,10 @@ ValueId import_thresholded_relu(Call& call);
 
 ValueId import_recurrent(Call& call);  // import_recurrent.cc
 
+// import_wrappers.cc: layers that call other layers
+ValueId import_bidirectional(Call& call);
+ValueId import_time_distributed(Call& call);
+
 // import_shape.cc: moving elements
 template <size_t n>
 ValueId import_cropping(Call& call);

@@ -36,14 +36,21 @@ Row import_row_of(const Layer& layer) {
   fail_unsupported(layer.label(), ": this ", operates ? "operation" : "layer class", " is not read");
 }
 
+void check_classes(const Model& model);
+
+void check_class(const Layer& layer) {
+  if (layer.model != nullptr) {
+    check_classes(*layer.model);
+  } else if (layer.class_name != "InputLayer") {
+    import_row_of(layer);
+  }
+  for (const Layer& inner : layer.inner) check_class(inner);
+}
+
 // Layers that nothing calls count too: a framework that loads the file makes all of them.
 void check_classes(const Model& model) {
   for (const Layer& layer : model.layers) {
-    if (layer.model != nullptr) {
-      check_classes(*layer.model);
-    } else if (layer.class_name != "InputLayer") {
-      import_row_of(layer);
-    }
+    check_class(layer);
   }
 }
 
@@ -53,6 +60,10 @@ class Reader {
     session_.ignored = std::move(ignored);
     session_.version = archive_.version;
     session_.flips_kernels = archive_.flips_kernels;
+    // A wrapper costs levels of JSON, which are counted.
+    session_.call = [this](const Layer& layer, const std::string& name, Json args, Json kwargs) {
+      return call_layer(layer, name, std::move(args), std::move(kwargs), 0);
+    };
   }
 
   Graph read() {
@@ -159,11 +170,16 @@ class Reader {
     Call call(session_, layer, first && !layer.source_node.empty() ? layer.source_node : name, std::move(args),
               std::move(kwargs));
     if (row.layer != nullptr) call.cast_inputs(compute_dtype(call));
-    ValueId y = row.layer != nullptr ? import_all(call, row.layer->import)
-                                     : import_all(call, row.operation->import, row.operation->detail);
-    if (session_.draft.unnamed.count(y) == 0 || session_.draft.graph.constant(y) != nullptr)
-      y = call.emit("Identity", {y});
-    return {call.named(y, first && !layer.source_value.empty() ? layer.source_value : name)};
+    const ValueId y = row.layer != nullptr ? import_all(call, row.layer->import)
+                                           : import_all(call, row.operation->import, row.operation->detail);
+    const auto named = [&](ValueId v, const std::string& wanted) {
+      if (session_.draft.unnamed.count(v) == 0 || session_.draft.graph.constant(v) != nullptr)
+        v = call.emit("Identity", {v});
+      return call.named(v, wanted);
+    };
+    std::vector<ValueId> outputs = {named(y, first && !layer.source_value.empty() ? layer.source_value : name)};
+    for (ValueId v : call.more_outputs()) outputs.push_back(named(v, cat(name, "_", outputs.size())));
+    return outputs;
   }
 
   std::vector<ValueId> run(const Model& model, const std::vector<ValueId>& inputs, const std::string& prefix,

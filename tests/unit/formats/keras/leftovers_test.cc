@@ -105,6 +105,20 @@ std::map<std::string, Sample> layer_samples() {
   s["LSTM"] = {"", kRow, 1, {{"kernel", {4, 12}}, {"recurrent_kernel", {3, 12}}, {"bias", {12}}}};
   s["GRU"] = {R"("reset_after": true)", kRow, 1, {{"kernel", {4, 9}}, {"recurrent_kernel", {3, 9}}, {"bias", {2, 9}}}};
   s["SimpleRNN"] = {"", kRow, 1, {{"kernel", {4, 3}}, {"recurrent_kernel", {3, 3}}, {"bias", {3}}}};
+  s["Bidirectional"] = {
+      R"("merge_mode": "sum", "layer": {"class_name": "SimpleRNN", "config": {"name": "r", "trainable": true}})",
+      kRow,
+      1,
+      {{"forward_layer/kernel", {4, 3}},
+       {"forward_layer/recurrent_kernel", {3, 3}},
+       {"forward_layer/bias", {3}},
+       {"backward_layer/kernel", {4, 3}},
+       {"backward_layer/recurrent_kernel", {3, 3}},
+       {"backward_layer/bias", {3}}}};
+  s["TimeDistributed"] = {R"("layer": {"class_name": "Dense", "config": {"name": "d", "trainable": true}})",
+                          kRow,
+                          1,
+                          {{"layer/kernel", {4, 3}}, {"layer/bias", {3}}}};
   s["Permute"] = {R"("dims": [2, 1])", kRow};
   s["RepeatVector"] = {R"("n": 2)", kPlain};
   s["Reshape"] = {R"("target_shape": [4, 6])", kRow};
@@ -218,6 +232,7 @@ std::string file(const std::string& name, const Sample& sample, bool operation, 
     const size_t slash = role.find('/');
     const std::string part = slash == std::string::npos                    ? ""
                              : role.substr(0, slash) == "attention_output" ? "output_dense/"
+                             : ends_with(role.substr(0, slash), "layer")   ? role.substr(0, slash) + "/"
                                                                            : role.substr(0, slash) + "_dense/";
     weights.emplace_back(
         kind == Kind::Zip ? cat("layers/", snake_case(name), "/", part, "vars/", counts[part]++) : "l/" + role + ":0",
@@ -271,6 +286,18 @@ TEST(KerasLeftovers, NoneInAnyLayer) {
   for (const LayerRow& row : layer_rows()) {
     ASSERT_EQ(samples.count(row.name), 1u) << row.name << " has no sample here";
     expect_all_refused(row.name, samples.at(row.name), false);
+  }
+}
+
+TEST(KerasLeftovers, NoneInALayerThatAnotherCalls) {
+  Sample dense = layer_samples().at("TimeDistributed");
+  dense.options.insert(dense.options.rfind("}}"), R"(, "planted": 7)");
+  for (Kind kind : kKinds) {
+    ErrorKind error = ErrorKind::Internal;
+    const std::string text = said(file("TimeDistributed", dense, false, kind, {}), &error);
+    EXPECT_NE(text.find("layer 'd' (Dense)"), std::string::npos) << text;
+    EXPECT_NE(text.find(R"(option "planted" = 7)"), std::string::npos) << text;
+    EXPECT_EQ(error, ErrorKind::Unsupported);
   }
 }
 

@@ -170,6 +170,30 @@ TEST(KerasRead, LayersComputeWhatKerasDoes) {
   }
 }
 
+// Keras' numbers for these weights are those of scripts/check-operators keras; here by hand: h = relu(x w + h u).
+TEST(KerasRead, BothDirectionsAndTheirStates) {
+  const std::string config =
+      R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+        {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 3, 1], "name": "x"}, "inbound_nodes": []},
+        {"class_name": "Bidirectional", "name": "b", "config": {"name": "b", "trainable": true, "merge_mode": null, "layer":
+          {"class_name": "SimpleRNN", "config": {"name": "r", "trainable": true, "activation": "relu", "use_bias": false,
+           "return_sequences": true, "return_state": true}}}, "inbound_nodes": [[["x", 0, 0, {}]]]}],
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [["b", 0, 0], ["b", 0, 1], ["b", 0, 2], ["b", 0, 3]]}})";
+  const auto one = [](float v) { return Tensor::of<float>({1, 1}, {v}); };
+  const Graph graph = read_text(h5_file(config, {{"b",
+                                                  {{"b/forward_r/kernel:0", one(1)},
+                                                   {"b/forward_r/recurrent_kernel:0", one(2)},
+                                                   {"b/backward_r/kernel:0", one(10)},
+                                                   {"b/backward_r/recurrent_kernel:0", one(1)}}}}));
+  const std::vector<Tensor> y = interpret(graph, {Tensor::of<float>({1, 3, 1}, {1, 2, 3})});
+  ASSERT_EQ(y.size(), 4u);
+  EXPECT_EQ(to_doubles(y[0]), (std::vector<double>{1, 4, 11}));
+  EXPECT_EQ(to_doubles(y[1]), (std::vector<double>{60, 50, 30}));
+  EXPECT_EQ(to_doubles(y[2]), std::vector<double>{11});
+  EXPECT_EQ(to_doubles(y[3]), std::vector<double>{60});
+}
+
 TEST(KerasRead, CodeAndUnknownLayersAreRefusedByName) {
   ErrorKind kind = ErrorKind::Internal;
   EXPECT_NE(refusal(R"({"class_name": "Lambda", "config": {"name": "evil"}})", &kind)
