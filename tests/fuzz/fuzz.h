@@ -12,13 +12,8 @@
 #include "formats/format.h"
 #include "graph/text.h"
 
-// Begins the function of target `name`, which runs `size` bytes at `data`: libFuzzer's own one in a program of preset fuzz, one of
-// many of fuzz_replay elsewhere.
-#ifdef DNN_LIBFUZZER
-#define DNN_FUZZ(name) extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
-#else
+// Begins the function of target `name`, which runs `size` bytes at `data`.
 #define DNN_FUZZ(name) int fuzz_##name(const uint8_t* data, size_t size)
-#endif
 
 namespace dnn::fuzz {
 

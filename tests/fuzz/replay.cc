@@ -6,26 +6,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "fuzz/targets.h"
 
-#define DNN_FUZZ_TARGET(name) int fuzz_##name(const uint8_t* data, size_t size);
-#include "fuzz_targets.def"
-#undef DNN_FUZZ_TARGET
+using dnn::fuzz::Target;
 
 namespace {
-
-using Target = int (*)(const uint8_t* data, size_t size);
-
-const std::map<std::string, Target> kTargets = {
-#define DNN_FUZZ_TARGET(name) {#name, fuzz_##name},
-#include "fuzz_targets.def"
-#undef DNN_FUZZ_TARGET
-};
 
 constexpr int kSkipped = 77;
 constexpr int kTruncations = 32;
@@ -57,8 +47,8 @@ void run_with_damage(Target target, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto target = argc > 1 ? kTargets.find(argv[1]) : kTargets.end();
-  if (target == kTargets.end()) {
+  const Target target = argc > 1 ? dnn::fuzz::target_of(argv[1]) : nullptr;
+  if (target == nullptr) {
     std::fprintf(stderr, "usage: fuzz_replay TARGET FILE|FOLDER...\n");
     return 2;
   }
@@ -80,11 +70,11 @@ int main(int argc, char** argv) {
     }
   }
   std::sort(files.begin(), files.end());
-  run(target->second, "");
+  run(target, "");
   for (const std::string& file : files) {
     std::printf("%s\n", file.c_str());
     std::fflush(stdout);
-    run_with_damage(target->second, dnn::read_file(file));
+    run_with_damage(target, dnn::read_file(file));
   }
   std::printf("%zu inputs, each with %d truncations and %d damaged copies\n", files.size(), kTruncations, kFlips);
   return 0;
