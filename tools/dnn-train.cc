@@ -86,6 +86,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&r.logdir, "--logdir", "DIR", "write files for TensorBoard, and train.log with json_stats lines");
   args.flag(&r.histograms, "--histograms", "with --logdir: histograms of the weights too");
   args.flag(&r.winograd, "--winograd", "faster steps of convolutions, by Winograd's algorithm, that round more");
+  args.flag(&r.recompute, "--recompute", "compute activations again in place of keeping them: less memory, more time");
   args.flag(&r.profile, "--profile", "show at the end what each part of a step took, and what bounds it");
   args.flag(&r.resume, "--resume", "go on from FILE.checkpoint, where it is there");
   args.preprocess(&r.preprocess, &r.spelled_out, &r.apply_orientation);

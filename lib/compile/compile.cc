@@ -181,6 +181,11 @@ Package compile_group(const Graph& source, const CompileOptions& options, const 
   }
   const std::vector<PassLog> log = run_passes(graph, rewriting);
   if (options.on_passes) options.on_passes(log);
+  if (options.recompute && backend != nullptr) {
+    const codegen::Recomputation done = codegen::recompute(graph, group[0]);
+    if (options.on_recompute) options.on_recompute(done);
+    if (options.emit) options.emit("recompute.txt", to_text(graph));
+  }
   Package package;
   if (backend == nullptr) {
     package = interpreted_package(std::move(graph));

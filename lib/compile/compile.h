@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/generate.h"
+#include "codegen/recompute.h"
 #include "compile/build_c.h"
 #include "graph/graph.h"
 #include "package/package.h"
@@ -26,12 +27,15 @@ struct CompileOptions {
   codegen::Schedules schedules;  // of tuned kernels
   // {output, input} by name: the output is the input of the next run (Variant::state).
   std::vector<std::pair<std::string, std::string>> state;
+  // Nodes are repeated where that takes less memory (codegen/recompute.h): more time, the same numbers.
+  bool recompute = false;
   // As in PassOptions. A package made with one of the functions, or with rows, is not cached (cache_key.h).
   std::function<bool(const Graph& graph, const std::string& pass, const Patch& patch)> allow;
   const std::vector<Pass>* rows = nullptr;
   BuildOptions build;
-  std::function<void(const std::vector<PassLog>& log)> on_passes;      // what the passes did
-  std::function<void(const codegen::Workload& workload)> on_workload;  // each kernel that there is to schedule
+  std::function<void(const std::vector<PassLog>& log)> on_passes;        // what the passes did
+  std::function<void(const codegen::Recomputation& done)> on_recompute;  // with `recompute`, for each group of targets
+  std::function<void(const codegen::Workload& workload)> on_workload;    // each kernel that there is to schedule
   // Called after each pass with its name and graph, and with the codes: what --emit writes.
   std::function<void(const std::string& stage, const std::string& text)> emit;
   std::function<void(const codegen::CText& text)>

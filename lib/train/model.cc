@@ -212,6 +212,7 @@ class Run {
     options.seed = random_bits(request_.seed, {5});
     options.threads = request_.threads;
     options.winograd = request_.winograd;
+    options.recompute = request_.recompute;
     options.compile = request_.compile;
     trainer_ = std::make_unique<Trainer>(std::move(trained), options);
     if (trainer_->classes() != images_->classes().size())
@@ -262,6 +263,8 @@ class Run {
     hooks.step = [&](const StepReport& report) { log.step(report); };
     hooks.checkpoint = [this](const Progress& now) { write_checkpoint(checkpoint_, now, settings()); };
     if (request_.profile) trainer_->enable_profile();
+    if (request_.say && progress.epoch < request_.epochs)
+      request_.say(memory_text(trainer_->prepare(std::min(request_.batch, images_to_train_))));
     const FitEnd end = fit(*trainer_, training, validation ? &*validation : nullptr, options, hooks, &progress);
     if (request_.profile && request_.say) {
       const std::string profile = trainer_->profile();

@@ -18,11 +18,12 @@ struct Sums {
   int64_t nodes = 0;
 };
 
-// "gradient ConvInputGradient"; the names are those that a step's nodes, or else their results, are made with.
+// "gradient ConvInputGradient", "recompute Conv"; the names are those that a step's nodes, or else their results, are made with.
 std::string kind_of(const Graph& graph, const Node& node) {
   const std::string& name = node.name.empty() ? graph.value(node.outputs[0]).name : node.name;
   const auto begins = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
-  const char* part = begins("gradient/")                                        ? "gradient "
+  const char* part = begins("recompute/")                                       ? "recompute "
+                     : begins("gradient/")                                      ? "gradient "
                      : begins("update/") || begins("clip") || begins("gather/") ? "update "
                                                                                 : "forward ";
   return part + head_of(node).node->op;

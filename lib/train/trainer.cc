@@ -46,7 +46,35 @@ void check_masked(const StepGraph& masked, const std::vector<Variable>& variable
     fail_internal("the steps of a supernet's children carry other variables than the largest one's");
 }
 
+int64_t bytes_of(const Type& type) {
+  return element_count(type.fixed_shape()) * static_cast<int64_t>(dtype_size(type.dtype));
+}
+
+void measure(const Session& session, const StepGraph& step, int64_t samples, StepMemory* memory) {
+  const Variant& variant = session.variant();
+  memory->samples = samples;
+  memory->between =
+      variant.arena_bytes + std::min<int64_t>(variant.samples(), session.threads()) * variant.sample_arena_bytes;
+  const std::vector<Type>&inputs = session.package().input_types, &outputs = session.package().output_types;
+  const size_t feeds = inputs.size() - step.reads.size(), results = outputs.size() - step.writes.size();
+  for (size_t i = 0; i < inputs.size(); ++i) (i < feeds ? memory->batch : memory->state) += bytes_of(inputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) (i < results ? memory->batch : memory->state) += bytes_of(outputs[i]);
+}
+
 }  // namespace
+
+std::string memory_text(const StepMemory& memory) {
+  constexpr double kMiB = 1 << 20;
+  const auto mib = [](int64_t bytes) { return std::llround(static_cast<double>(bytes) / kMiB); };
+  std::string text = cat("a step of ", memory.samples, " samples takes ", mib(memory.total()), " MiB: activations and ",
+                         "gradients ", mib(memory.between), ", weights and the optimiser's state ", mib(memory.state),
+                         ", samples ", mib(memory.batch));
+  if (!memory.recomputation) return text;
+  const codegen::Recomputation& done = *memory.recomputation;
+  return text + cat("\n--recompute: activations and gradients ", mib(done.after_bytes), " MiB, without ",
+                    mib(done.before_bytes), "; ", done.nodes, " nodes run again, about ",
+                    std::llround(100 * done.added), " % more time");
+}
 
 // As in log-sum-exp: the largest is subtracted first.
 Score score_logits(const Tensor& logits, const std::vector<int64_t>& labels) {
@@ -114,6 +142,8 @@ Trainer::Step& Trainer::step_of(const StepKey& key) {
     // A step writes where the one before it read: memory that is there. Smaller batches, which are few, do not.
     CompileOptions compile = options_.compile;
     if (options_.winograd) compile.pass_changes = "+winograd";
+    compile.recompute = options_.recompute;
+    compile.on_recompute = [&](const codegen::Recomputation& done) { step.memory.recomputation = done; };
     const Graph& graph = step.graph.graph;
     const size_t first_read = graph.inputs.size() - step.graph.reads.size();
     largest_ = std::max(largest_, batch);
@@ -125,10 +155,15 @@ Trainer::Step& Trainer::step_of(const StepKey& key) {
       compile.state.emplace_back(graph.value(graph.outputs[k + 2]).name, graph.value(before).name);
     }
     step.session = open(graph, compile);
+    measure(*step.session, step.graph, batch, &step.memory);
     step.graph.graph = Graph();
     step.graph.variables.clear();
   }
   return step;
+}
+
+StepMemory Trainer::prepare(int64_t batch) {
+  return step_of({batch, options_.step.batches > 1 ? StepKind::Gather : StepKind::Whole, false}).memory;
 }
 
 Tensor Trainer::targets(const std::vector<int64_t>& labels) const {

@@ -31,7 +31,8 @@ struct TrainerOptions {
   uint64_t seed = 0;           // of Dropouts and children
   std::optional<Children> children;
   int threads = 0;
-  bool winograd = false;  // steps go by the pass winograd, too, which -O3 does without
+  bool winograd = false;   // steps go by the pass winograd, too, which -O3 does without
+  bool recompute = false;  // steps compute activations again in place of keeping them (codegen/recompute.h)
   CompileOptions compile;
 };
 
@@ -59,11 +60,27 @@ struct StepBatch {
   bool last = true;             // of the step
 };
 
+// What a step holds in memory at once, in bytes.
+struct StepMemory {
+  int64_t samples = 0;
+  int64_t between = 0;  // its nodes: activations, gradients and what kernels need
+  int64_t state = 0;    // what is carried from step to step, before and after the step
+  int64_t batch = 0;
+  std::optional<codegen::Recomputation> recomputation;
+  int64_t total() const { return between + state + batch; }
+};
+
+// "a step of 16 samples takes 598 MiB: ...", and a second line for a recomputation.
+std::string memory_text(const StepMemory& memory);
+
 // Gives the same bits on any number of threads.
 class Trainer {
  public:
   // `model`: a classifier whose batch may be set. Throws Usage where nothing is left to train.
   Trainer(Graph model, const TrainerOptions& options);
+
+  // Compiles the step that a batch of so many samples begins with, which step() does else.
+  StepMemory prepare(int64_t batch);
 
   // One step, or with several batches a step, a part of one. The loss is that of the step graph. With children, their gradients and those
   // of the model count alike, and make one step together; loss and hits are the model's.
@@ -94,6 +111,7 @@ class Trainer {
   struct Step {
     StepGraph graph;  // without nodes
     std::unique_ptr<Session> session;
+    StepMemory memory;
   };
 
   // A step of the model, or of its masked network.

@@ -29,6 +29,7 @@ TEST(CacheKey, AnotherOptionIsAnotherKey) {
   expect_new("passes", [](CompileOptions* o) { o->pass_changes = "+fuse-ops"; });
   expect_new("their end", [](CompileOptions* o) { o->stop_after = 1; });
   expect_new("what looks like both", [](CompileOptions* o) { o->pass_changes = "+fuse-ops 1"; });
+  expect_new("nodes run again", [](CompileOptions* o) { o->recompute = true; });
   expect_new("a schedule", [](CompileOptions* o) { o->schedules["avx2"]["conv_1"].tile = 4; });
   expect_new("of another kernel", [](CompileOptions* o) { o->schedules["avx2"]["conv_2"].tile = 4; });
   expect_new("of another instruction set", [](CompileOptions* o) { o->schedules["avx512"]["conv_1"].tile = 4; });
@@ -53,6 +54,7 @@ TEST(CacheKey, NoneWhereAFunctionHasASay) {
   const std::vector<Pass> rows;
   EXPECT_FALSE(key_of([](CompileOptions* o) { o->emit = [](const std::string&, const std::string&) {}; }));
   EXPECT_FALSE(key_of([](CompileOptions* o) { o->on_passes = [](const std::vector<PassLog>&) {}; }));
+  EXPECT_FALSE(key_of([](CompileOptions* o) { o->on_recompute = [](const codegen::Recomputation&) {}; }));
   EXPECT_FALSE(key_of([](CompileOptions* o) { o->on_workload = [](const codegen::Workload&) {}; }));
   EXPECT_FALSE(key_of([](CompileOptions* o) { o->on_c_text = [](const codegen::CText&) {}; }));
   EXPECT_FALSE(key_of(

@@ -11,6 +11,7 @@
 #include "ops/lowering.h"
 #include "target/isa.h"
 #include "train/step.h"
+#include "train/trainer.h"
 
 namespace dnn::train {
 namespace {
@@ -149,6 +150,89 @@ TEST(Compiled, AStepByWinogradIsTheInterpreters) {
   expect_the_interpreters_step(network_of_tiles(), "+winograd", 5e-5, &heads);
   for (const char* op : {"WinogradWeights", "WinogradConv", "WinogradWeightGradient", "ConvWeightGradient"})
     EXPECT_TRUE(heads.count(op) != 0) << op;
+}
+
+// Eight layers with norms, residual sums, a Reshape in between that copies nothing, and a Dropout.
+Graph network_to_recompute() {
+  Net n;
+  ValueId x = n.net.input("x", Type(DType::Float32, {6, 3, 20, 16}));
+  x = n.relu(n.norm(n.conv(x, {16, 3, 3, 3}, {1, 1})));
+  for (int i = 0; i < 2; ++i) {
+    const ValueId before = x;
+    x = n.relu(n.norm(n.conv(x, {32, 16, 1, 1}, {1, 1})));
+    x = n.relu(n.norm(n.conv(x, {32, 1, 3, 3}, {1, 1}, 32)));
+    x = n.net.emit("Add", {before, n.norm(n.conv(x, {16, 32, 1, 1}, {1, 1}))});
+  }
+  n.net.set_name("drop");
+  x = n.net.emit("Dropout", {x, n.net.store("ratio", Tensor::scalar(0.25F))});
+  x = n.net.emit("Reshape", {x, n.net.list(Ints{0, 16, 16, 20})});
+  x = n.relu(n.norm(n.conv(x, {24, 16, 3, 3}, {2, 2})));
+  x = n.net.emit("Flatten", {n.net.emit("GlobalAveragePool", {x})});
+  n.net.set_name("dense");
+  x = n.net.emit("Gemm", {x, n.net.store("w", wave({24, 5}, 3, 0.3)), n.net.store("b", wave({5}, 4, 0.1))});
+  n.net.output(x, "y");
+  return n.net.finish();
+}
+
+struct ThreeSteps {
+  std::vector<Tensor> state;
+  std::vector<double> losses;
+  StepMemory memory;
+};
+
+// Three steps of Adam, with gradients clipped by the norm of all together.
+ThreeSteps train_three(bool recompute, int threads) {
+  ThreeSteps result;
+  TrainerOptions options;
+  options.step.optimizer.clip = 0.5;
+  options.recompute = recompute;
+  options.threads = threads;
+  options.seed = 5;
+  options.compile.isas = {supported_isas().back()};
+  Trainer trainer(network_to_recompute(), options);
+  result.memory = trainer.prepare(6);
+  for (int64_t t = 0; t < 3; ++t) {
+    const Tensor batch = wave({6, 3, 20, 16}, 1000.0 * static_cast<double>(t + 1), 1);
+    result.losses.push_back(trainer.step(batch, {0, 1, 2, 3, 4, t}, 0.01).loss);
+  }
+  result.state = trainer.state();
+  return result;
+}
+
+// Weights, moments and running statistics, which follow each batch once.
+TEST(Compiled, AStepThatRecomputesHasTheSameBitsInLessMemory) {
+  const ThreeSteps plain = train_three(false, 1), again = train_three(true, 3);
+  ASSERT_FALSE(plain.memory.recomputation);
+  ASSERT_TRUE(again.memory.recomputation);
+  EXPECT_GT(again.memory.recomputation->nodes, 3);
+  EXPECT_LT(again.memory.between, plain.memory.between * 2 / 3);
+  EXPECT_EQ(again.memory.state, plain.memory.state);
+  EXPECT_EQ(again.losses, plain.losses);
+  ASSERT_EQ(again.state.size(), plain.state.size());
+  for (size_t i = 0; i < again.state.size(); ++i) EXPECT_TRUE(again.state[i].identical(plain.state[i])) << i;
+}
+
+// Operators of nodes that a step runs again.
+std::set<std::string> repeated_operators(const Graph& model) {
+  const StepGraph step = make_step(model, find_parameters(model, {}), {});
+  CompileOptions options;
+  options.isas = {supported_isas().back()};
+  options.recompute = true;
+  const Package package = compile(step.graph, options);
+  std::set<std::string> found;
+  const Graph& made = *package.variants[0].graph;
+  for (NodeId id : made.order()) {
+    if (made.node(id).name.rfind("recompute/", 0) == 0) found.insert(head_of(made.node(id)).node->op);
+  }
+  return found;
+}
+
+// Statistics of a batch are kept, as they are small; what normalises by them runs again, and so do convolutions.
+TEST(Compiled, LayersRunAgainAndStatisticsDoNot) {
+  const std::set<std::string> found = repeated_operators(network_to_recompute());
+  EXPECT_EQ(found.count("Sub"), 1U);  // the mean, from what is normalised
+  EXPECT_EQ(found.count("Conv"), 1U);
+  EXPECT_EQ(found.count("ChannelMoments"), 0U);
 }
 
 }  // namespace
