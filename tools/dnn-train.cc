@@ -85,6 +85,8 @@ void declare(cli::Args& args, Options& o) {
       "with; then dnn-branch search");
   args.option(&r.logdir, "--logdir", "DIR", "write files for TensorBoard, and train.log with json_stats lines");
   args.flag(&r.histograms, "--histograms", "with --logdir: histograms of the weights too");
+  args.choice(&r.precision, "--precision", {"float32", "float64"},
+              "of the arithmetic of steps; the file keeps its own");
   args.flag(&r.winograd, "--winograd", "faster steps of convolutions, by Winograd's algorithm, that round more");
   args.flag(&r.recompute, "--recompute", "compute activations again in place of keeping them: less memory, more time");
   args.flag(&r.profile, "--profile", "show at the end what each part of a step took, and what bounds it");

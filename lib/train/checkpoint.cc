@@ -26,11 +26,12 @@ Json describe(const std::vector<Tensor>& tensors) {
 std::vector<Tensor> take(const Json& rows, std::string_view* bytes) {
   std::vector<Tensor> tensors;
   for (const Json& row : rows) {
-    if (row.at("dtype").get<std::string>() != dtype_name(DType::Float32)) fail_malformed("a tensor is not float32");
+    const DType dtype = dtype_from_name(row.at("dtype").get<std::string>());
+    if (dtype != DType::Float32 && dtype != DType::Float64) fail_malformed("a tensor is not of real numbers");
     const Shape shape = row.at("shape").get<Shape>();
     const int64_t count = element_count(shape);
-    if (count > static_cast<int64_t>(bytes->size() / sizeof(float))) fail_malformed("it ends within a tensor");
-    Tensor tensor(DType::Float32, shape);
+    if (count > static_cast<int64_t>(bytes->size() / dtype_size(dtype))) fail_malformed("it ends within a tensor");
+    Tensor tensor(dtype, shape);
     if (count > 0) std::memcpy(tensor.mutable_bytes(), bytes->data(), tensor.size_bytes());
     bytes->remove_prefix(tensor.size_bytes());
     tensors.push_back(std::move(tensor));

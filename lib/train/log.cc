@@ -114,10 +114,10 @@ void TrainLog::epoch(const EpochReport& report, const Trainer& trainer) {
   if (validates) scalars(*validation_, report.validation);
   if (!options_.histograms) return;
   for (size_t i = 0; i < trainer.variables().size(); ++i) {
-    const Tensor& tensor = trainer.state()[i];
-    if (trainer.variables()[i].in_model && tensor.dtype() == DType::Float32)
-      training_->histogram(trainer.variables()[i].name, {tensor.data<float>(), static_cast<size_t>(tensor.size())},
-                           report.epoch);
+    if (!trainer.variables()[i].in_model || !is_float(trainer.state()[i].dtype())) continue;
+    const Tensor tensor = convert(trainer.state()[i], DType::Float32);
+    training_->histogram(trainer.variables()[i].name, {tensor.data<float>(), static_cast<size_t>(tensor.size())},
+                         report.epoch);
   }
 }
 

@@ -131,6 +131,8 @@ class Run {
     if (request_.init && *request_.init != "he" && *request_.init != "torch")
       fail_usage("--init=", *request_.init, ": choose from torch, he");
     optimizer_of(request_);
+    if (is_wide() && (!request_.supernet.empty() || !request_.quantize.empty()))
+      fail_usage("--precision float64: without --supernet and --quantize");
     if (!request_.supernet.empty()) {
       if (request_.replace_head || !request_.freeze.empty() || !request_.quantize.empty())
         fail_usage("--supernet trains all layers of a float network: without --replace-head, --freeze and --quantize");
@@ -142,6 +144,8 @@ class Run {
     if (format != find_format("onnx") && format != find_format("tflite"))
       fail_usage(request_.output, ": quantised networks are written as .onnx or .tflite");
   }
+
+  bool is_wide() const { return request_.precision == "float64"; }
 
   void read() {
     model_ = read_to_convert(request_.model, format_for_path(request_.output), {.warn = request_.warn});
@@ -211,6 +215,7 @@ class Run {
     if (supernet_) options.children = children_of(supernet_);
     options.seed = random_bits(request_.seed, {5});
     options.threads = request_.threads;
+    if (is_wide()) options.precision = DType::Float64;
     options.winograd = request_.winograd;
     options.recompute = request_.recompute;
     options.compile = request_.compile;
@@ -315,6 +320,7 @@ class Run {
     add("feature_variants", request_.feature_variants, plain.feature_variants);
     add("rate_scale", request_.rate_scale, plain.rate_scale);
     add("quantize", request_.quantize, plain.quantize);
+    add("precision", request_.precision, plain.precision);
     add("winograd", request_.winograd, plain.winograd);
     if (supernet_) json["supernet"] = branch::ranges_text(ranges_);
     if (!request_.teacher.empty())

@@ -30,8 +30,9 @@ struct TrainRequest {
   double temperature = 4, teacher_weight = 0.5;
   std::string logdir;  // "" for none
   bool histograms = false;
-  bool profile = false;    // say at the end where the time of a step goes
-  bool winograd = false;   // steps by Winograd's algorithm: less time, more rounding
+  bool profile = false;               // say at the end where the time of a step goes
+  std::string precision = "float32";  // or float64: of the steps; the file keeps the model's own
+  bool winograd = false;              // steps by Winograd's algorithm: less time, more rounding
   bool recompute = false;  // steps compute activations again in place of keeping them: less memory, more time
   bool logits = false;     // no Softmax behind a new head
   bool io_spec = false;    // write OUTPUT.json as Kenning does

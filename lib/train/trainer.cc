@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "convert/surgery.h"
+#include "interp/interpreter.h"
 #include "ops/op.h"
 #include "train/profile.h"
 #include "train/random.h"
@@ -81,16 +82,17 @@ Score score_logits(const Tensor& logits, const std::vector<int64_t>& labels) {
   constexpr std::ptrdiff_t kFew = 5;
   Score result;
   const int64_t classes = logits.dim(1);
-  const float* row = logits.data<float>();
+  const Tensor wide = convert(logits, DType::Float64);
+  const double* row = wide.data<double>();
   for (int64_t label : labels) {
-    const float* best = std::max_element(row, row + classes);
+    const double* best = std::max_element(row, row + classes);
     double sum = 0;
-    for (int64_t i = 0; i < classes; ++i) sum += std::exp(double{row[i]} - double{*best});
-    result.loss += std::log(sum) + double{*best} - double{row[label]};
+    for (int64_t i = 0; i < classes; ++i) sum += std::exp(row[i] - *best);
+    result.loss += std::log(sum) + *best - row[label];
     result.hits += best - row == label ? 1 : 0;
     // Among equal logits the first comes first.
-    const auto before = std::count_if(row, row + label, [&](float v) { return v >= row[label]; }) +
-                        std::count_if(row + label, row + classes, [&](float v) { return v > row[label]; });
+    const auto before = std::count_if(row, row + label, [&](double v) { return v >= row[label]; }) +
+                        std::count_if(row + label, row + classes, [&](double v) { return v > row[label]; });
     result.hits5 += before < kFew ? 1 : 0;
     ++result.samples;
     row += classes;
@@ -106,7 +108,7 @@ void Score::add(const Score& other) {
 }
 
 Trainer::Trainer(Graph model, const TrainerOptions& options) : model_(std::move(model)), options_(options) {
-  const Graph graph = with_batch(model_, 1);
+  const Graph graph = network(1);
   if (find_parameters(graph, options_.frozen).parameters.empty())
     fail_usage("nothing is left to train: every layer with weights is frozen");
   if (options_.children) options_.step.batches = std::max<int64_t>(options_.step.batches, 2);  // gradients are gathered
@@ -118,9 +120,17 @@ Trainer::Trainer(Graph model, const TrainerOptions& options) : model_(std::move(
   classes_ = step.graph.value(step.graph.inputs[targets]).type.fixed_shape()[1];
 }
 
+Graph Trainer::network(int64_t batch) const {
+  Graph graph = with_batch(model_, batch);
+  if (options_.precision != DType::Float64) return graph;
+  graph = widen_to_float64(graph);  // before the step is made, whose own numbers are then of float64, too
+  infer_types(graph);
+  return graph;
+}
+
 StepGraph Trainer::build(const StepKey& key) const {
   const auto& [batch, kind, is_masked] = key;
-  const Graph graph = with_batch(model_, batch);
+  const Graph graph = network(batch);
   const Trained trained = find_parameters(graph, options_.frozen);
   if (!is_masked) return make_step(graph, trained, options_.step, kind);
   const Graph masked = options_.children->network(graph);
@@ -130,7 +140,8 @@ StepGraph Trainer::build(const StepKey& key) const {
   return make_step(masked, same_parameters(graph, trained, masked), options, kind);
 }
 
-std::unique_ptr<Session> Trainer::open(const Graph& graph, const CompileOptions& compile) const {
+std::unique_ptr<Session> Trainer::open(const Graph& graph, CompileOptions compile) const {
+  compile.element = options_.precision;
   return open_here(graph, options_.threads, compile);
 }
 
@@ -168,12 +179,12 @@ StepMemory Trainer::prepare(int64_t batch) {
 
 Tensor Trainer::targets(const std::vector<int64_t>& labels) const {
   const auto n = static_cast<int64_t>(labels.size());
-  Tensor targets(DType::Float32, {n, classes_});
+  Tensor targets(DType::Float64, {n, classes_});
   const double other = options_.label_smoothing / static_cast<double>(classes_);
-  float* row = targets.mutable_data<float>();
+  double* row = targets.mutable_data<double>();
   for (int64_t label : labels) {
-    if (other != 0) std::fill_n(row, classes_, static_cast<float>(other));
-    row[label] = static_cast<float>(1 - options_.label_smoothing + other);
+    if (other != 0) std::fill_n(row, classes_, other);
+    row[label] = 1 - options_.label_smoothing + other;
     row += classes_;
   }
   return targets;
@@ -181,14 +192,18 @@ Tensor Trainer::targets(const std::vector<int64_t>& labels) const {
 
 // By the number of the step, of its batch and of the element: whatever was drawn before.
 Tensor Trainer::mask(const StepGraph::Mask& mask, uint64_t layer) const {
-  Tensor tensor(DType::Float32, mask.shape);
   const uint64_t key =
       random_bits(options_.seed, {layer, static_cast<uint64_t>(steps_), static_cast<uint64_t>(batches_)});
-  const auto kept = static_cast<float>(1 / (1 - mask.ratio));
-  float* out = tensor.mutable_data<float>();
-  for (int64_t i = 0; i < tensor.size(); ++i)
-    out[i] = random_unit(key, {static_cast<uint64_t>(i)}) < mask.ratio ? 0.0F : kept;
-  return tensor;
+  const auto fill = [&](auto kept) {
+    using Number = decltype(kept);
+    Tensor tensor(options_.precision, mask.shape);
+    Number* out = tensor.mutable_data<Number>();
+    for (int64_t i = 0; i < tensor.size(); ++i)
+      out[i] = random_unit(key, {static_cast<uint64_t>(i)}) < mask.ratio ? Number{0} : kept;
+    return tensor;
+  };
+  const double kept = 1 / (1 - mask.ratio);
+  return options_.precision == DType::Float64 ? fill(kept) : fill(static_cast<float>(kept));
 }
 
 Score Trainer::step(const StepBatch& batch, double rate) {
@@ -221,7 +236,7 @@ Score Trainer::run_step(const StepBatch& batch, double rate, const std::vector<T
     rate /= 1 - std::pow(optimizer.beta1, t);
     root = std::sqrt(1 - std::pow(optimizer.beta2, t));
   }
-  const auto number = [](double value) { return Tensor::scalar(static_cast<float>(value)); };
+  const auto number = [](double value) { return Tensor::scalar(value); };
   std::vector<Tensor> inputs;
   uint64_t dropouts = 0;
   size_t child = 0;
@@ -241,13 +256,14 @@ Score Trainer::run_step(const StepBatch& batch, double rate, const std::vector<T
       case Feed::Child: inputs.push_back(masks->at(child++)); break;
     }
   }
+  for (Tensor& input : inputs) input = in_precision(input);
   for (size_t i : run.graph.reads) inputs.push_back(state_[i]);
   std::vector<Tensor> outputs = run.session->run(inputs);
   if (profile_) run.session->enable_profile(true);  // the first run also asks for its memory
   Score result = score_logits(outputs[1], batch.labels);
   if (logits != nullptr) *logits = outputs[1];
   if (options_.label_smoothing != 0 || options_.step.distillation.weight != 0)
-    result.loss = double{outputs[0].data<float>()[0]} * static_cast<double>(n);
+    result.loss = to_doubles(outputs[0])[0] * static_cast<double>(n);
   for (size_t k = 0; k < run.graph.writes.size(); ++k) state_[run.graph.writes[k]] = std::move(outputs[k + 2]);
   ++batches_;
   if (!batch.last) return result;
@@ -257,10 +273,15 @@ Score Trainer::run_step(const StepBatch& batch, double rate, const std::vector<T
   return result;
 }
 
+Tensor Trainer::in_precision(const Tensor& tensor) const {
+  const bool is_other = is_float(tensor.dtype()) && tensor.dtype() != options_.precision;
+  return is_other ? convert(tensor, options_.precision) : tensor;
+}
+
 Score Trainer::evaluate(const Tensor& batch, const std::vector<int64_t>& labels) {
   std::unique_ptr<Session>& found = evaluations_[batch.dim(0)];
-  if (found == nullptr) found = open(make_evaluation(with_batch(model_, batch.dim(0)), variables_), options_.compile);
-  std::vector<Tensor> inputs = {batch};
+  if (found == nullptr) found = open(make_evaluation(network(batch.dim(0)), variables_), options_.compile);
+  std::vector<Tensor> inputs = {in_precision(batch)};
   for (size_t i = 0; i < variables_.size(); ++i) {
     if (variables_[i].in_model) inputs.push_back(state_[i]);
   }
@@ -313,7 +334,9 @@ void Trainer::restore(std::vector<Tensor> state, int64_t steps) {
 Graph Trainer::model(const std::vector<Tensor>& state) const {
   Graph graph = model_;
   for (size_t i = 0; i < variables_.size(); ++i) {
-    if (variables_[i].in_model) graph.value(graph.find_value(variables_[i].name)).constant = state[i];
+    if (!variables_[i].in_model) continue;
+    std::optional<Tensor>& constant = graph.value(graph.find_value(variables_[i].name)).constant;
+    constant = convert(state[i], constant->dtype());
   }
   return graph;
 }

@@ -31,8 +31,9 @@ struct TrainerOptions {
   uint64_t seed = 0;           // of Dropouts and children
   std::optional<Children> children;
   int threads = 0;
-  bool winograd = false;   // steps go by the pass winograd, too, which -O3 does without
-  bool recompute = false;  // steps compute activations again in place of keeping them (codegen/recompute.h)
+  bool winograd = false;             // steps go by the pass winograd, too, which -O3 does without
+  DType precision = DType::Float32;  // or Float64: of all arithmetic, and of what is carried from step to step
+  bool recompute = false;            // steps compute activations again in place of keeping them (codegen/recompute.h)
   CompileOptions compile;
 };
 
@@ -48,7 +49,7 @@ struct Score {
   double share(int64_t n) const { return samples == 0 ? 0 : static_cast<double>(n) / static_cast<double>(samples); }
 };
 
-// Cross entropy and hits of logits [n, classes].
+// Cross entropy and hits of logits [n, classes], of any real numbers.
 Score score_logits(const Tensor& logits, const std::vector<int64_t>& labels);
 
 // One batch of a step.
@@ -103,7 +104,7 @@ class Trainer {
   void restore(std::vector<Tensor> state, int64_t steps);
   // Throws Malformed unless the state fits the variables.
   void check(const std::vector<Tensor>& state) const;
-  // The model with constants of that state.
+  // The model with constants of that state, in the model's own precision.
   Graph model(const std::vector<Tensor>& state) const;
 
  private:
@@ -117,11 +118,13 @@ class Trainer {
   // A step of the model, or of its masked network.
   using StepKey = std::tuple<int64_t, StepKind, bool>;  // batch, kind, masked
 
+  Graph network(int64_t batch) const;  // the model with its batch, in the precision asked for
   StepGraph build(const StepKey& key) const;
   Step& step_of(const StepKey& key);
   // Runs a step graph; `masks`: of a child, or null for the model. `logits`: may be null.
   Score run_step(const StepBatch& batch, double rate, const std::vector<Tensor>* masks, Tensor* logits);
-  std::unique_ptr<Session> open(const Graph& graph, const CompileOptions& compile) const;
+  std::unique_ptr<Session> open(const Graph& graph, CompileOptions compile) const;
+  Tensor in_precision(const Tensor& tensor) const;
   Tensor targets(const std::vector<int64_t>& labels) const;
   Tensor mask(const StepGraph::Mask& mask, uint64_t layer) const;
 

@@ -230,6 +230,30 @@ TEST(Step, GroupsHaveRatesOfTheirOwn) {
                                                    1.3818828190699679, 0.36180129581201198, 1.1493766426398504});
 }
 
+// The same by a Trainer, whose steps are compiled; the constants of its optimiser need not be numbers that float32 has.
+TEST(Step, ATrainerInFloat64HasPyTorchsLosses) {
+  TrainerOptions options;
+  options.step = sgd_options();
+  options.precision = DType::Float64;
+  Trainer trainer(small_network(Dim("batch")), options);
+  std::vector<double> losses;
+  for (int64_t t = 0; t < 20; ++t) {
+    std::vector<int64_t> labels;
+    for (int64_t i = 0; i < 4; ++i) labels.push_back((i + t) % 4);
+    losses.push_back(trainer.step(fill({4, 2, 7, 6}, 1000 + 7 * t, 1), labels, 0.1).mean_loss());
+  }
+  EXPECT_NEAR(losses[0], 1.505653427071, 1e-10);
+  EXPECT_NEAR(losses[1], 1.4938041757908729, 1e-10);
+  EXPECT_NEAR(losses[9], 1.39190496081016, 1e-10);
+  EXPECT_NEAR(losses[19], 1.3892179736717152, 1e-10);
+  for (const Tensor& tensor : trainer.state()) EXPECT_EQ(tensor.dtype(), DType::Float64);
+  const Graph model = trainer.model(trainer.state());
+  const Tensor* weights = model.constant(model.find_value("conv1/w"));
+  ASSERT_EQ(weights->dtype(), DType::Float32);
+  EXPECT_EQ(weights->data<float>()[5], 0.36361871509391325F);
+  EXPECT_NEAR(trainer.evaluate(fill({4, 2, 7, 6}, 1000, 1), {0, 1, 2, 3}).mean_loss(), 1.4, 0.2);
+}
+
 // cross_entropy(label_smoothing=0.125) of PyTorch for the first batch.
 TEST(Step, SmoothedLabelsArePyTorchs) {
   TrainerOptions options;
