@@ -76,6 +76,13 @@ Stmt vector_split(const Stmt& stmt, const std::string& v, int64_t lanes, bool tw
   return body;
 }
 
+Stmt padded_vector_split(const Stmt& stmt, const std::string& v, int64_t lanes, bool twice,
+                         std::vector<std::string>* names) {
+  if (!room_for_padding(stmt, v, lanes)) return vector_split(stmt, v, lanes, twice, names);
+  names->push_back(v + "_i");
+  return split_padded(stmt, v, lanes);
+}
+
 namespace {
 
 bool holds_loop(const Stmt& s) {

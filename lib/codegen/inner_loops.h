@@ -28,6 +28,10 @@ bool stores_only(const loops::Stmt& stmt);
 loops::Stmt vector_split(const loops::Stmt& stmt, const std::string& v, int64_t lanes, bool twice,
                          std::vector<std::string>* names);
 
+// The same, but padded to whole vectors where the buffers have room.
+loops::Stmt padded_vector_split(const loops::Stmt& stmt, const std::string& v, int64_t lanes, bool twice,
+                                std::vector<std::string>* names);
+
 // Runs innermost loops in vectors: those that store one element each, and, with `reassociate`, those that add up a scalar
 // (or keep its largest or smallest): `lanes` partial results, joined in pairs after the loop.
 loops::Stmt vectorise_inner(const loops::Stmt& body, DType dtype, int64_t lanes, bool reassociate);

@@ -83,4 +83,19 @@ Stmt outermost(const Stmt& body, const std::string& v) {
   return loop(v, extent, loops::block(std::move(parts)));
 }
 
+Stmt move_inside(const Stmt& stmt, const std::string& v, const std::string& inner) {
+  return at_loop(stmt, v, [&](const Stmt& l) {
+    std::vector<std::string> order;
+    bool found = false;
+    for (const std::string& name : nest_variables(l)) {
+      if (name != v) order.push_back(name);
+      if (name != inner) continue;
+      order.push_back(v);
+      found = true;
+      break;
+    }
+    return found ? reorder(l, order) : l;
+  });
+}
+
 }  // namespace dnn::codegen

@@ -22,4 +22,7 @@ loops::Stmt in_order_of_reading(const loops::Stmt& nest);
 // One loop over v around nests that each have one of the same extent; the body as it is where they have not.
 loops::Stmt outermost(const loops::Stmt& body, const std::string& v);
 
+// Moves the loop over v directly inside the loop over `inner`, where both are of one perfect nest.
+loops::Stmt move_inside(const loops::Stmt& stmt, const std::string& v, const std::string& inner);
+
 }  // namespace dnn::codegen
