@@ -41,7 +41,7 @@ void add(std::vector<Hypothesis>* list, const Hypothesis& candidate) {
 
 }  // namespace
 
-std::vector<Hypothesis> arithmetic_candidates(const Hypothesis& base, const PreprocessSearch& search) {
+std::vector<Hypothesis> arithmetic_candidates(const Hypothesis& base, const std::vector<Preprocess>& of_sides) {
   std::vector<Hypothesis> list = {base};
   const auto with = [&](const PixelArithmetic& a, Channels channels, bool mean_reversed) {
     Hypothesis h = base;
@@ -79,13 +79,12 @@ std::vector<Hypothesis> arithmetic_candidates(const Hypothesis& base, const Prep
     all_orders(a);
   };
   own(base.preprocess);
-  own(search.assumed);
-  if (search.source_preprocess) own(*search.source_preprocess);
+  for (const Preprocess& p : of_sides) own(p);
   for (const PixelArithmetic& a : kArithmetics) all_orders(a);
   return list;
 }
 
-std::vector<Hypothesis> geometry_candidates(const Hypothesis& base, const PreprocessSearch& search) {
+std::vector<Hypothesis> geometry_candidates(const Hypothesis& base, const std::vector<Preprocess>& of_sides) {
   std::vector<Hypothesis> list = {base};
   const auto with = [&](ResizeMode mode, int short_side) {
     Hypothesis h = base;
@@ -95,8 +94,8 @@ std::vector<Hypothesis> geometry_candidates(const Hypothesis& base, const Prepro
     if (mode == ResizeMode::ShortCrop && short_side < std::max(base.preprocess.height, base.preprocess.width)) return;
     add(&list, h);
   };
-  for (const Preprocess* p : {&search.assumed, search.source_preprocess ? &*search.source_preprocess : nullptr}) {
-    if (p != nullptr && p->resize != ResizeMode::None) with(p->resize, p->short_side);
+  for (const Preprocess& p : of_sides) {
+    if (p.resize != ResizeMode::None) with(p.resize, p.short_side);
   }
   const int size = std::max(base.preprocess.height, base.preprocess.width);
   with(ResizeMode::Stretch, 0);

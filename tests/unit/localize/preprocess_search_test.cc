@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "base/error.h"
 #include "localize/preprocess_candidates.h"
+#include "localize/preprocess_scores.h"
 #include "unit/localize/questions.h"
 
 namespace dnn {
@@ -208,6 +210,45 @@ TEST(LabelMaps, NoClassIsNone) {
   EXPECT_EQ((LabelMap{0, {1, 0}}).at(-1), -1);
   EXPECT_EQ((LabelMap{1, {}}).at(-1), -1);
   EXPECT_EQ((LabelMap{0, {1, 0}}).at(0), 1);
+}
+
+TEST(PreprocessScores, NearnessGoesThroughTheMap) {
+  const std::vector<ScorePair> images = {{{1, 0, 2}, {0, 2, 1}}, {{3, 4, 0}, {4, 0, 3}}};
+  const LabelMap rotated = {0, {2, 0, 1}};
+  EXPECT_EQ(nearness(images, rotated).distance, 0);
+  EXPECT_EQ(nearness(images, rotated).n_relabelled, 0u);
+  const Nearness as_they_are = nearness(images, {});
+  EXPECT_EQ(as_they_are.n_images, 2u);
+  EXPECT_EQ(as_they_are.n_relabelled, 2u);
+  EXPECT_DOUBLE_EQ(as_they_are.distance, std::sqrt((1.0 + 4 + 1 + 1 + 16 + 9) / (5 + 25)));
+  EXPECT_EQ(sorted_distance(images), 0);  // whatever the order of classes
+  EXPECT_EQ(nearest_classes(images), rotated);
+}
+
+TEST(PreprocessScores, NanIsNearNothingButNan) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<ScorePair> images = {{{nan, 1}, {1.5, nan}}};
+  EXPECT_EQ(nearness(images, {}).distance, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(nearest_classes(images), (LabelMap{0, {1, 0}}));
+}
+
+TEST(PreprocessScores, ProbabilitiesAreDistributions) {
+  EXPECT_TRUE(are_probabilities({{0.25, 0.75}, {0, 1}}));
+  EXPECT_FALSE(are_probabilities({{0.25, 0.75}, {0.5, 0.75}}));
+  EXPECT_FALSE(are_probabilities({{-0.25, 1.25}}));
+  EXPECT_FALSE(are_probabilities({}));
+}
+
+TEST(PreprocessFactors, AllOfThemMakeOneHypothesisTheOther) {
+  Hypothesis from, to;
+  from.preprocess = preset_named("imagenet-caffe");
+  to.preprocess = preset_named("imagenet-torch");
+  from.preprocess.filter = ResizeFilter::Lanczos;
+  from.handling = Handling::Mirrored;
+  from.labels.offset = 1;
+  to.preprocess.name = from.preprocess.name;
+  for (const PreprocessFactor& factor : preprocess_factors()) factor.copy(&to, from);
+  EXPECT_EQ(to, from);
 }
 
 TEST(PreprocessSpec, ReadsBackWhatItWrites) {
