@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -12,9 +10,6 @@
 #include "base/mappings.h"
 #include "base/printable.h"
 #include "base/threads.h"
-#include "interp/interpreter.h"
-#include "localize/isolated.h"
-#include "localize/precision_layers.h"
 #include "ops/op.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -27,23 +22,6 @@ namespace {
 // Operators that a model spells out are one layer; what it computes of constants is a constant.
 constexpr const char* kPasses = "only:fold-constant,recognize-activations,recognize-normalization,recognize-dense";
 
-// ||a - b||^2 and ||a||^2, summed up.
-struct Squares {
-  double difference = 0, reference = 0;
-  void add(const Squares& other) {
-    difference += other.difference;
-    reference += other.reference;
-  }
-  double relative() const {
-    return difference == 0 ? 0 : reference == 0 ? kInfinite : std::sqrt(difference / reference);
-  }
-};
-
-Squares squares(const Tensor& reference, const Tensor& other) {
-  const Distance d = compare(reference, other);
-  return {std::isinf(d.max_abs) ? kInfinite : d.difference_squares, d.reference_squares};
-}
-
 bool has_nan(const Tensor& tensor) {
   return dispatch_float(tensor.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -52,119 +30,46 @@ bool has_nan(const Tensor& tensor) {
   });
 }
 
-// How one sample's outputs moved.
-struct MovedOutputs {
-  std::vector<Squares> outputs;
-  Movement movement;
-};
-
-MovedOutputs moved_outputs(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
-                           const std::optional<OutputTolerance>& tolerance) {
-  MovedOutputs m;
-  for (size_t i = 0; i < before.size(); ++i)
-    m.outputs.push_back(before[i].dtype() == DType::String ? Squares() : squares(before[i], after[i]));
-  m.movement = movement({before, {}}, {after, {}}, tolerance.value_or(kUnlabelled));
-  return m;
-}
-
-// Samples in their order, so that sums are the same however threads shared them.
-PrecisionEffect effect_of(const std::vector<MovedOutputs>& samples) {
-  PrecisionEffect effect;
-  std::vector<Squares> sums;
-  for (size_t s = 0; s < samples.size(); ++s) {
-    const MovedOutputs& m = samples[s];
-    sums.resize(std::max(sums.size(), m.outputs.size()));
-    for (size_t i = 0; i < m.outputs.size(); ++i) sums[i].add(m.outputs[i]);
-    if (m.movement.relabelled()) effect.relabelled.push_back(s);
-    effect.excess = std::max(effect.excess, m.movement.excess);
-    if (m.movement.max_abs <= effect.max_abs) continue;
-    effect.max_abs = m.movement.max_abs;
-    effect.largest = m.movement.largest;
-  }
-  for (const Squares& sum : sums) effect.error = std::max(effect.error, sum.relative());
-  return effect;
-}
-
-struct Measured {
-  Squares own;
+// What rounding one layer does in one sample, to what it makes and to the outputs.
+struct LayerEffect {
+  SquaredDistance own;
   MovedOutputs moved;
 };
 
-class Judge {
+struct SampleEffects {
+  std::vector<LayerEffect> effects;  // by layer, as are:
+  std::vector<SpotLosses> losses;
+};
+
+// Runs samples side by side, each thread in a session of its own.
+class SampleRunner {
  public:
-  Judge(const Graph& model, const std::vector<BisectSample>& samples, const PrecisionOptions& options)
-      : graph_(model), samples_(samples), options_(options), pool_(options.threads) {
-    infer_types(graph_);
-    PassOptions passes;
-    passes.changes = kPasses;
-    run_passes(graph_, passes);
-    layers_ = computing_layers(graph_);
-    std::erase_if(layers_, [](const ComputingLayer& layer) { return layer.outputs.empty(); });
-    if (layers_.empty()) fail_unsupported("the model has no layer that computes in float32");
-    layer_of_.assign(graph_.node_slots(), -1);
-    reads_.resize(graph_.value_count(), 0);
-    results_.resize(layers_.size());
-    for (size_t l = 0; l < layers_.size(); ++l) {
-      for (NodeId id : layers_[l].nodes) layer_of_[id] = static_cast<int64_t>(l);
-      for (ValueId v : layers_[l].inputs) ++reads_[v];
-      made_.insert(layers_[l].outputs.begin(), layers_[l].outputs.end());
-      last_[layers_[l].outputs.back()] = l;
-    }
-    const CompileOptions level = [&] {
-      CompileOptions compile = options.compile;
-      compile.opt = 0;
-      compile.pass_changes.clear();
-      return compile;
-    }();
-    package_ = std::make_shared<const Package>(compile(graph_, level));
-    for (ValueId v = 0; v < graph_.value_count(); ++v) by_name_[graph_.value(v).name] = v;
-    forget_mapped_files();  // the weights have been packed
-  }
-
-  PrecisionReport run() {
-    open_sessions();
-    describe_layers();
-    if (options_.begin) options_.begin(static_cast<int64_t>(samples_.size()));
-    outputs_.resize(samples_.size());
-    const Deadline first = options_.deadline.until(options_.dtype == DType::Int8 ? 0.2 : 0.1);
-    each_sample(first, [&](size_t s, Session& session) { watch(s, session); });
-    drop_unrun();
-    refuse_nan();
-    const Tensor& scores = outputs_[ran_.front()].front();
-    report_.labelled = top_label(scores) >= 0;
-    report_.tolerance = options_.tolerance;
-    if (!report_.labelled && !report_.tolerance) report_.tolerance = kUnlabelled;
-    measured_.assign(samples_.size(), {});
-    each_sample(options_.deadline.until(0.7), [&](size_t s, Session& session) { measure(s, session); });
-    drop_unrun();
-    finish_layers();
-    find_kept();
-    report_.ran_out = options_.deadline.ran_out();
-    return std::move(report_);
-  }
-
- private:
-  bool is_float32(const Tensor& tensor) const { return tensor.dtype() == DType::Float32; }
-
-  void open_sessions() {
-    const int n = static_cast<int>(std::min<size_t>(samples_.size(), static_cast<size_t>(pool_.size())));
+  // Opens as many sessions as samples run at a time.
+  SampleRunner(size_t n_samples, const std::shared_ptr<const Package>& package, const PrecisionOptions& options,
+               ThreadPool* pool)
+      : pool_(pool) {
+    const int n = static_cast<int>(std::min<size_t>(n_samples, static_cast<size_t>(pool->size())));
     for (int i = 0; i < n; ++i)
       free_.push_back(
-          open_session(options_.device, package_,
-                       {.threads = std::max(1, pool_.size() / n), .isa = {}, .variable = options_.variable}));
-    for (size_t s = 0; s < samples_.size(); ++s) ran_.push_back(s);
+          open_session(options.device, package,
+                       {.threads = std::max(1, pool->size() / n), .isa = {}, .variable = options.variable}));
+    for (size_t s = 0; s < n_samples; ++s) ran_.push_back(s);
   }
 
-  // Runs body(sample, session) for all that ran so far, but for those that the time is over for; those it leaves out stand in unrun_.
+  // Samples that all calls of each() had time for.
+  const std::vector<size_t>& ran() const { return ran_; }
+
+  // Runs body(sample, session) for all that ran so far, the first one at least, until the deadline.
   template <class Body>
-  void each_sample(const Deadline& deadline, Body&& body) {
-    share_out(pool_, static_cast<int64_t>(ran_.size()), [&](int64_t i) {
+  void each(const Deadline& deadline, Body&& body) {
+    std::set<size_t> unrun;
+    share_out(*pool_, static_cast<int64_t>(ran_.size()), [&](int64_t i) {
       const size_t s = ran_[i];
       std::unique_ptr<Session> session;
       {
         std::lock_guard lock(mutex_);
         if (i > 0 && deadline.stops()) {
-          unrun_.insert(s);
+          unrun.insert(s);
           return;
         }
         if (free_.empty()) fail_internal("more threads than sessions");
@@ -175,171 +80,205 @@ class Judge {
       std::lock_guard lock(mutex_);
       free_.push_back(std::move(session));
     });
+    std::erase_if(ran_, [&](size_t s) { return unrun.count(s) != 0; });
   }
 
-  void drop_unrun() {
-    std::erase_if(ran_, [&](size_t s) { return unrun_.count(s) != 0; });
-    unrun_.clear();
+ private:
+  ThreadPool* pool_;
+  std::mutex mutex_;  // of free_ and of samples that are left out
+  std::vector<std::unique_ptr<Session>> free_;
+  std::vector<size_t> ran_;
+};
+
+// The outputs of a sample as it is, and the ranges of values that layers read or make.
+std::vector<Tensor> run_with_ranges(const RoundedNetwork& network, const std::vector<Tensor>& inputs, Session& session,
+                                    std::map<ValueId, NumberRange>* ranges) {
+  const Graph& shown = session.graph();
+  return session.trace(inputs, [&](const Graph& of, ValueId id, const Tensor& tensor) {
+    if (&of != &shown || tensor.dtype() != DType::Float32) return;
+    const ValueId v = network.own_id(shown, id);
+    if (v != kNoValue && (network.reads()[v] > 0 || network.is_made(v))) (*ranges)[v].add(tensor);
+  });
+}
+
+// Each layer of a sample rounded by itself, where the rest runs on from what it makes then. `outputs` are those as it is.
+SampleEffects effects_of(const RoundedNetwork& network, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& outputs, const std::optional<OutputTolerance>& tolerance,
+                         Session& session) {
+  const size_t n = network.layers().size();
+  SampleEffects result = {std::vector<LayerEffect>(n), std::vector<SpotLosses>(n)};
+  std::map<ValueId, Tensor> held;  // values that layers to come read
+  std::vector<int> reads = network.reads();
+  const Graph& shown = session.graph();
+  std::map<ValueId, ValueId> theirs;
+  session.fork(inputs, [&](ValueId id, const Tensor& value, const Session::Resume& resume) {
+    const ValueId v = network.own_id(shown, id);
+    if (v == kNoValue) return;
+    theirs[v] = id;
+    if (network.is_made(v) || reads[v] > 0) held[v] = value;
+    const std::optional<size_t> l = network.completed_by(v);
+    if (!l) return;
+    const ComputingLayer& layer = network.layers()[*l];
+    LayerEffect& effect = result.effects[*l];
+    const std::map<ValueId, Tensor> made = network.run_layer(*l, held, &result.losses[*l]);
+    Session::Instead instead;
+    for (ValueId out : layer.outputs) {
+      const Tensor& now = made.at(out);
+      const Tensor& before = held.at(out);
+      if (now.dtype() == DType::Float32) effect.own.add(squared_distance(before, now));
+      if (!now.identical(before)) instead.emplace_back(theirs.at(out), now);
+    }
+    effect.moved = moved_outputs(outputs, instead.empty() ? outputs : resume(instead), tolerance);
+    for (ValueId in : layer.inputs) {
+      if (--reads[in] == 0) held.erase(in);
+    }
+    for (ValueId out : layer.outputs) {
+      if (reads[out] == 0) held.erase(out);
+    }
+  });
+  return result;
+}
+
+// A layer's names, and what its constants lose.
+PrecisionLayer described(const RoundedNetwork& network, const ComputingLayer& layer) {
+  const Graph& graph = network.graph();
+  PrecisionLayer result;
+  result.value = graph.value(layer.outputs.back()).name;
+  for (NodeId id : layer.nodes) {
+    const Node& node = graph.node(id);
+    for (const std::string& name : sources_of(node)) result.nodes.push_back(name);
+    result.ops.push_back(node.op);
+    for (size_t in = 0; in < node.inputs.size(); ++in) {
+      const Tensor* constant = graph.constant(node.inputs[in]);
+      if (constant == nullptr || constant->dtype() != DType::Float32) continue;
+      RoundingLoss loss;
+      network.round_constant(node, in, *constant, &loss);
+      result.n_parameters += loss.n;
+      if (loss.any()) result.spots.push_back({PrecisionSpot::Role::Constant, graph.value(node.inputs[in]).name, loss});
+    }
+  }
+  return result;
+}
+
+// Layers, worst first: by labels, then by the outputs, then by what they make.
+std::vector<size_t> worst_first(const std::vector<PrecisionLayer>& layers) {
+  std::vector<size_t> ranked(layers.size());
+  std::iota(ranked.begin(), ranked.end(), size_t{0});
+  std::stable_sort(ranked.begin(), ranked.end(), [&](size_t a, size_t b) {
+    const PrecisionLayer &x = layers[a], &y = layers[b];
+    if (x.effect.relabelled.size() != y.effect.relabelled.size())
+      return x.effect.relabelled.size() > y.effect.relabelled.size();
+    return x.effect.error != y.effect.error ? x.effect.error > y.effect.error : x.own_error > y.own_error;
+  });
+  return ranked;
+}
+
+struct Kept {
+  size_t n = 0;
+  bool known = false;  // that fewer do not hold the bound
+};
+
+// The fewest of n layers to keep. `holds` tries so many; nothing where the time is over. 0, 1, 2, 4, ... and then between the last
+// that does not hold the bound and the first that does; with all of them kept it holds.
+Kept fewest_kept(size_t n, const std::function<std::optional<bool>(size_t kept)>& holds) {
+  size_t least = 0, enough = n;
+  std::optional<bool> held = holds(0);
+  if (held == true) return {0, true};
+  for (size_t k = 1; held == false && k < n; k *= 2) {
+    held = holds(k);
+    if (!held) return {enough, false};
+    (*held ? enough : least) = k;
+  }
+  while (enough > least + 1) {
+    const size_t middle = least + (enough - least) / 2;
+    held = holds(middle);
+    if (!held) return {enough, false};
+    (*held ? enough : least) = middle;
+  }
+  return {enough, true};
+}
+
+RoundedNetwork simplified(const Graph& model, DType dtype) {
+  Graph graph = model;
+  infer_types(graph);
+  PassOptions passes;
+  passes.changes = kPasses;
+  run_passes(graph, passes);
+  return {std::move(graph), dtype};
+}
+
+std::shared_ptr<const Package> compiled_at_level_0(const Graph& graph, CompileOptions options) {
+  options.opt = 0;
+  options.pass_changes.clear();
+  return std::make_shared<const Package>(compile(graph, options));
+}
+
+class PrecisionJudge {
+ public:
+  PrecisionJudge(const Graph& model, const std::vector<BisectSample>& samples, const PrecisionOptions& options)
+      : samples_(samples),
+        options_(options),
+        pool_(options.threads),
+        network_(simplified(model, options.dtype)),
+        package_(compiled_at_level_0(network_.graph(), options.compile)) {
+    forget_mapped_files();  // the weights have been packed
   }
 
-  void describe_layers() {
-    share_out(pool_, static_cast<int64_t>(layers_.size()), [&](int64_t i) {
-      const ComputingLayer& layer = layers_[i];
-      PrecisionLayer& result = results_[i];
-      result.value = graph_.value(layer.outputs.back()).name;
-      for (NodeId id : layer.nodes) {
-        const Node& node = graph_.node(id);
-        for (const std::string& name : sources_of(node)) result.nodes.push_back(name);
-        result.ops.push_back(node.op);
-        for (size_t in = 0; in < node.inputs.size(); ++in) {
-          const Tensor* constant = graph_.constant(node.inputs[in]);
-          if (constant == nullptr || !is_float32(*constant)) continue;
-          RoundingLoss loss;
-          round_constant(node, in, *constant, &loss);
-          result.n_parameters += loss.n;
-          if (loss.any())
-            result.spots.push_back({PrecisionSpot::Role::Constant, graph_.value(node.inputs[in]).name, loss});
-        }
+  PrecisionReport run() {
+    const size_t n_layers = network_.layers().size();
+    SampleRunner runner(samples_.size(), package_, options_, &pool_);
+    layers_.resize(n_layers);
+    share_out(pool_, static_cast<int64_t>(n_layers),
+              [&](int64_t i) { layers_[i] = described(network_, network_.layers()[i]); });
+    if (options_.begin) options_.begin(static_cast<int64_t>(samples_.size()));
+    watch(&runner);
+    refuse_nan(runner.ran());
+    report_.labelled = top_label(outputs_[runner.ran().front()].front()) >= 0;
+    report_.tolerance = options_.tolerance;
+    if (!report_.labelled && !report_.tolerance) report_.tolerance = kUnlabelled;
+    measure(&runner);
+    finish_layers(runner.ran());
+    find_kept(runner.ran());
+    report_.ran_out = options_.deadline.ran_out();
+    return std::move(report_);
+  }
+
+ private:
+  // Samples as they are: their outputs, and for int8 the ranges of values.
+  void watch(SampleRunner* runner) {
+    outputs_.resize(samples_.size());
+    const bool ranged = options_.dtype == DType::Int8;
+    std::mutex mutex;
+    runner->each(options_.deadline.until(ranged ? 0.2 : 0.1), [&](size_t s, Session& session) {
+      if (!ranged) {
+        outputs_[s] = session.run(samples_[s].inputs);
+        return;
       }
+      std::map<ValueId, NumberRange> ranges;
+      outputs_[s] = run_with_ranges(network_, samples_[s].inputs, session, &ranges);
+      std::lock_guard lock(mutex);
+      network_.add_ranges(ranges);
     });
   }
 
-  Tensor round_constant(const Node& node, size_t input, const Tensor& constant, RoundingLoss* loss) const {
-    if (node.domain.empty() && node.op == "Resize" && input > 0) return constant;  // extents and regions
-    if (options_.dtype != DType::Int8) return rounded_to(constant, options_.dtype, loss);
-    const Int8Constant how = int8_constant(node, input, constant.rank());
-    if (how.as == Int8Constant::As::Float32) return constant;
-    if (how.as == Int8Constant::As::Weight) return rounded_to_int8_symmetric(constant, how.axis, loss);
-    NumberRange range;
-    range.add(constant);
-    return rounded_to_int8(constant, range, loss);
-  }
-
-  Tensor round_value(ValueId v, const Tensor& value, RoundingLoss* loss) const {
-    if (!is_float32(value)) return value;
-    if (options_.dtype != DType::Int8) return rounded_to(value, options_.dtype, loss);
-    const auto range = ranges_.find(v);
-    return range == ranges_.end() ? value : rounded_to_int8(value, range->second, loss);
-  }
-
-  // A sample as it is: what it gives, and the ranges of what layers read and make.
-  void watch(size_t s, Session& session) {
-    if (options_.dtype != DType::Int8) {
-      outputs_[s] = session.run(samples_[s].inputs);
-      return;
-    }
-    std::map<ValueId, NumberRange> ranges;
-    const Graph& shown = session.graph();
-    outputs_[s] = session.trace(samples_[s].inputs, [&](const Graph& of, ValueId id, const Tensor& tensor) {
-      if (&of != &shown || !is_float32(tensor)) return;
-      const ValueId v = own_id(shown, id);
-      if (v != kNoValue && (reads_[v] > 0 || made_.count(v) != 0)) ranges[v].add(tensor);
+  void measure(SampleRunner* runner) {
+    effects_.resize(samples_.size());
+    losses_.resize(layers_.size());
+    std::mutex mutex;
+    runner->each(options_.deadline.until(0.7), [&](size_t s, Session& session) {
+      SampleEffects measured = effects_of(network_, samples_[s].inputs, outputs_[s], report_.tolerance, session);
+      std::lock_guard lock(mutex);
+      effects_[s] = std::move(measured.effects);
+      for (size_t l = 0; l < layers_.size(); ++l) {
+        for (const auto& [spot, loss] : measured.losses[l]) losses_[l][spot].add(loss);
+      }
+      if (options_.done) options_.done();
     });
-    std::lock_guard lock(mutex_);
-    for (const auto& [v, range] : ranges) ranges_[v].add(range);
   }
 
-  ValueId own_id(const Graph& shown, ValueId id) const {
-    const auto found = by_name_.find(shown.value(id).name);
-    return found == by_name_.end() ? kNoValue : found->second;
-  }
-
-  using Losses = std::map<std::pair<PrecisionSpot::Role, ValueId>, RoundingLoss>;
-
-  // What a node of a layer makes of its inputs, as they are read by it, with the layer rounded.
-  std::vector<Tensor> rounded_node(NodeId id, const std::function<const Tensor&(ValueId)>& get, Losses* losses) const {
-    const Node& node = graph_.node(id);
-    const ComputingLayer& layer = layers_[layer_of_[id]];
-    const auto among = [](const std::vector<ValueId>& values, ValueId v) {
-      return std::find(values.begin(), values.end(), v) != values.end();
-    };
-    RoundingLoss unused;
-    const auto loss_of = [&](PrecisionSpot::Role role, ValueId v) {
-      return losses == nullptr ? &unused : &(*losses)[{role, v}];
-    };
-    std::vector<Tensor> rounded(node.inputs.size());
-    std::vector<const Tensor*> inputs;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const ValueId v = node.inputs[i];
-      if (v == kNoValue) {
-        inputs.push_back(nullptr);
-        continue;
-      }
-      const Tensor* constant = graph_.constant(v);
-      if (constant != nullptr && is_float32(*constant)) {
-        rounded[i] = round_constant(node, i, *constant, &unused);
-      } else if (constant == nullptr && among(layer.inputs, v)) {
-        // Read twice in a layer, it is rounded once.
-        const bool again = losses != nullptr && losses->count({PrecisionSpot::Role::Input, v}) != 0;
-        rounded[i] = round_value(v, get(v), again ? &unused : loss_of(PrecisionSpot::Role::Input, v));
-      } else {
-        rounded[i] = constant != nullptr ? *constant : get(v);
-      }
-      inputs.push_back(&rounded[i]);
-    }
-    std::vector<Tensor> outputs = interpret_node(node, inputs);
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ValueId v = node.outputs[i];
-      if (v == kNoValue || (options_.dtype == DType::Int8 && !among(layer.outputs, v))) continue;
-      outputs[i] = round_value(v, outputs[i], loss_of(PrecisionSpot::Role::Output, v));
-    }
-    return outputs;
-  }
-
-  // Each layer of a sample rounded by itself, and the rest run on from what it makes then.
-  void measure(size_t s, Session& session) {
-    std::vector<Measured> measured(layers_.size());
-    std::vector<Losses> losses(layers_.size());
-    std::map<ValueId, Tensor> held;  // what layers to come read
-    std::vector<int> reads = reads_;
-    const Graph& shown = session.graph();
-    std::map<ValueId, ValueId> theirs;
-    session.fork(samples_[s].inputs, [&](ValueId id, const Tensor& value, const Session::Resume& resume) {
-      const ValueId v = own_id(shown, id);
-      if (v == kNoValue) return;
-      theirs[v] = id;
-      const auto layer = last_.find(v);
-      if (made_.count(v) != 0 || reads[v] > 0) held[v] = value;
-      if (layer == last_.end()) return;
-      const size_t l = layer->second;
-      std::map<ValueId, Tensor> made;
-      const auto get = [&](ValueId wanted) -> const Tensor& {
-        const auto own = made.find(wanted);
-        return own == made.end() ? held.at(wanted) : own->second;
-      };
-      for (NodeId node : layers_[l].nodes) {
-        const std::vector<Tensor> results = rounded_node(node, get, &losses[l]);
-        for (size_t i = 0; i < results.size(); ++i) {
-          if (graph_.node(node).outputs[i] != kNoValue) made[graph_.node(node).outputs[i]] = results[i];
-        }
-      }
-      Session::Instead instead;
-      for (ValueId out : layers_[l].outputs) {
-        const Tensor& now = made.at(out);
-        const Tensor& before = held.at(out);
-        if (is_float32(now)) measured[l].own.add(squares(before, now));
-        if (!now.identical(before)) instead.emplace_back(theirs.at(out), now);
-      }
-      measured[l].moved =
-          moved_outputs(outputs_[s], instead.empty() ? outputs_[s] : resume(instead), report_.tolerance);
-      for (ValueId in : layers_[l].inputs) {
-        if (--reads[in] == 0) held.erase(in);
-      }
-      for (ValueId out : layers_[l].outputs) {
-        if (reads[out] == 0) held.erase(out);
-      }
-    });
-    std::lock_guard lock(mutex_);
-    measured_[s] = std::move(measured);
-    for (size_t l = 0; l < layers_.size(); ++l) {
-      for (const auto& [spot, loss] : losses[l]) losses_[l][spot].add(loss);
-    }
-    if (options_.done) options_.done();
-  }
-
-  // What is no number before anything is rounded tells nothing of rounding.
-  void refuse_nan() const {
-    for (size_t s : ran_) {
+  // Outputs that are NaN before anything is rounded tell nothing of rounding.
+  void refuse_nan(const std::vector<size_t>& ran) const {
+    for (size_t s : ran) {
       for (const Tensor& output : outputs_[s]) {
         if (!is_float(output.dtype()) || !has_nan(output)) continue;
         throw Error(ErrorKind::Negative,
@@ -350,151 +289,72 @@ class Judge {
     }
   }
 
-  void finish_layers() {
-    for (size_t s : ran_) report_.paths.push_back(samples_[s].path);
+  void finish_layers(const std::vector<size_t>& ran) {
+    const Graph& graph = network_.graph();
+    for (size_t s : ran) report_.paths.push_back(samples_[s].path);
     report_.dtype = options_.dtype;
-    report_.n_samples = ran_.size();
-    for (NodeId id : nodes_with_subgraphs(graph_)) {
-      const Node& node = graph_.node(id);
-      report_.left_alone.push_back(node.name.empty() ? graph_.value(node.outputs[0]).name : node.name);
+    report_.n_samples = ran.size();
+    for (NodeId id : nodes_with_subgraphs(graph)) {
+      const Node& node = graph.node(id);
+      report_.left_alone.push_back(node.name.empty() ? graph.value(node.outputs[0]).name : node.name);
     }
     for (size_t l = 0; l < layers_.size(); ++l) {
-      PrecisionLayer& result = results_[l];
+      PrecisionLayer& result = layers_[l];
       std::vector<MovedOutputs> moves;
-      Squares own;
-      for (size_t s : ran_) {
-        own.add(measured_[s][l].own);
-        moves.push_back(std::move(measured_[s][l].moved));
+      SquaredDistance own;
+      for (size_t s : ran) {
+        own.add(effects_[s][l].own);
+        moves.push_back(std::move(effects_[s][l].moved));
       }
       result.own_error = own.relative();
       result.effect = effect_of(moves);
       for (const auto& [spot, loss] : losses_[l]) {
-        if (loss.any()) result.spots.push_back({spot.first, graph_.value(spot.second).name, loss});
+        if (loss.any()) result.spots.push_back({spot.first, graph.value(spot.second).name, loss});
       }
       std::stable_sort(result.spots.begin(), result.spots.end(),
                        [](const PrecisionSpot& a, const PrecisionSpot& b) { return a.role < b.role; });
     }
-    ranked_.resize(layers_.size());
-    std::iota(ranked_.begin(), ranked_.end(), size_t{0});
-    std::stable_sort(ranked_.begin(), ranked_.end(), [&](size_t a, size_t b) {
-      const PrecisionLayer &x = results_[a], &y = results_[b];
-      if (x.effect.relabelled.size() != y.effect.relabelled.size())
-        return x.effect.relabelled.size() > y.effect.relabelled.size();
-      return x.effect.error != y.effect.error ? x.effect.error > y.effect.error : x.own_error > y.own_error;
-    });
-    for (size_t l : ranked_) report_.layers.push_back(std::move(results_[l]));
+    ranked_ = worst_first(layers_);
+    for (size_t l : ranked_) report_.layers.push_back(std::move(layers_[l]));
   }
 
-  // The whole network on the interpreter, all layers rounded but those that are kept.
-  std::vector<Tensor> run_rounded(const std::vector<Tensor>& inputs, const std::vector<bool>& keep) const {
-    std::vector<Tensor> held(graph_.value_count());
-    std::vector<int> readers(held.size(), 0);
-    for (NodeId id : graph_.order()) {
-      for (ValueId v : read_by(id)) ++readers[v];
-    }
-    for (ValueId v : graph_.outputs) ++readers[v];
-    const auto get = [&](ValueId v) -> const Tensor& {
-      const Tensor* constant = graph_.constant(v);
-      const Tensor& value = held[v];
-      return value.defined() || constant == nullptr ? value : *constant;
-    };
-    for (size_t i = 0; i < inputs.size(); ++i) held[graph_.inputs[i]] = inputs[i];
-    for (NodeId id : graph_.order()) {
-      const Node& node = graph_.node(id);
-      const int64_t layer = layer_of_[id];
-      std::vector<Tensor> made;
-      if (layer >= 0 && !keep[layer]) {
-        made = rounded_node(id, get, nullptr);
-      } else {
-        std::vector<const Tensor*> given;
-        for (ValueId v : node.inputs) given.push_back(v == kNoValue ? nullptr : &get(v));
-        std::map<std::string, Tensor> captured;
-        for (ValueId v : captured_values(graph_, node)) captured[graph_.value(v).name] = get(v);
-        made = interpret_node(node, given, captured);
-      }
-      for (size_t i = 0; i < node.outputs.size(); ++i) {
-        if (node.outputs[i] != kNoValue) held[node.outputs[i]] = std::move(made[i]);
-      }
-      for (ValueId v : read_by(id)) {
-        if (--readers[v] == 0) held[v] = Tensor();
-      }
-    }
-    std::vector<Tensor> outputs;
-    for (ValueId v : graph_.outputs) outputs.push_back(get(v));
-    return outputs;
-  }
-
-  std::vector<ValueId> read_by(NodeId id) const {
-    std::vector<ValueId> read = captured_values(graph_, graph_.node(id));
-    for (ValueId v : graph_.node(id).inputs) {
-      if (v != kNoValue) read.push_back(v);
-    }
-    return read;
-  }
-
-  bool try_kept(size_t kept) {
-    if (!report_.trials.empty() && options_.deadline.stops()) return false;
-    std::vector<bool> keep(layers_.size(), false);
+  // The whole network on the interpreter, all layers rounded but the worst so many.
+  PrecisionReport::Trial tried(size_t kept, const std::vector<size_t>& ran) {
+    std::vector<bool> keep(ranked_.size(), false);
     for (size_t i = 0; i < kept; ++i) keep[ranked_[i]] = true;
-    std::vector<MovedOutputs> moves(ran_.size());
-    share_out(pool_, static_cast<int64_t>(ran_.size()), [&](int64_t i) {
-      const size_t s = ran_[i];
-      moves[i] = moved_outputs(outputs_[s], run_rounded(samples_[s].inputs, keep), report_.tolerance);
+    std::vector<MovedOutputs> moves(ran.size());
+    share_out(pool_, static_cast<int64_t>(ran.size()), [&](int64_t i) {
+      const size_t s = ran[i];
+      moves[i] = moved_outputs(outputs_[s], network_.run(samples_[s].inputs, keep), report_.tolerance);
     });
     PrecisionReport::Trial trial = {kept, effect_of(moves), false};
     trial.holds = trial.effect.relabelled.empty() && std::isfinite(trial.effect.error) &&
                   (!report_.tolerance || trial.effect.excess <= 1);
-    report_.trials.push_back(std::move(trial));
-    return true;
+    return trial;
   }
 
-  // 0, 1, 2, 4, ... and then between the last that does not hold the bound and the first that does; with all kept it holds.
-  void find_kept() {
-    size_t fails = 0, holds = layers_.size();
-    if (!try_kept(0)) return;
-    bool found = report_.trials.back().holds;
-    if (found) holds = 0;
-    for (size_t k = 1; !found && k < layers_.size(); k *= 2) {
-      if (!try_kept(k)) return keep(holds, false);
-      found = report_.trials.back().holds;
-      (found ? holds : fails) = k;
-    }
-    while (holds > fails + 1) {
-      const size_t middle = fails + (holds - fails) / 2;
-      if (!try_kept(middle)) return keep(holds, false);
-      (report_.trials.back().holds ? holds : fails) = middle;
-    }
-    keep(holds, true);
-  }
-
-  void keep(size_t n, bool known) {
+  void find_kept(const std::vector<size_t>& ran) {
+    const Kept kept = fewest_kept(ranked_.size(), [&](size_t n) -> std::optional<bool> {
+      if (!report_.trials.empty() && options_.deadline.stops()) return std::nullopt;
+      report_.trials.push_back(tried(n, ran));
+      return report_.trials.back().holds;
+    });
     const auto held = [](const PrecisionReport::Trial& trial) { return trial.holds; };
-    if (!known && std::none_of(report_.trials.begin(), report_.trials.end(), held)) return;
-    for (size_t i = 0; i < n; ++i) report_.layers[i].stays = true;
-    if (known) report_.keeps = n;
+    if (!kept.known && std::none_of(report_.trials.begin(), report_.trials.end(), held)) return;
+    for (size_t i = 0; i < kept.n; ++i) report_.layers[i].stays = true;
+    if (kept.known) report_.keeps = kept.n;
   }
 
-  Graph graph_;
   const std::vector<BisectSample>& samples_;
   const PrecisionOptions& options_;
   ThreadPool pool_;
+  RoundedNetwork network_;
   std::shared_ptr<const Package> package_;
-  std::vector<ComputingLayer> layers_;
-  std::vector<int64_t> layer_of_;           // by NodeId; -1: none
-  std::vector<int> reads_;                  // by ValueId: layers that read it
-  std::set<ValueId> made_;                  // by layers, for others
-  std::map<ValueId, size_t> last_;          // the last value that a layer makes for others: the layer
-  std::map<std::string, ValueId> by_name_;  // of graph_
-  std::mutex mutex_;                        // of what stands below while samples run
-  std::vector<std::unique_ptr<Session>> free_;
-  std::map<ValueId, NumberRange> ranges_;
-  std::map<size_t, Losses> losses_;
-  std::vector<std::vector<Tensor>> outputs_;     // by sample
-  std::vector<std::vector<Measured>> measured_;  // by sample and layer
-  std::vector<size_t> ran_;                      // samples
-  std::set<size_t> unrun_;
-  std::vector<PrecisionLayer> results_;
-  std::vector<size_t> ranked_;  // layers, worst first
+  std::vector<PrecisionLayer> layers_;             // in the graph's order, until they are ranked
+  std::vector<SpotLosses> losses_;                 // by layer
+  std::vector<std::vector<Tensor>> outputs_;       // by sample
+  std::vector<std::vector<LayerEffect>> effects_;  // by sample and layer
+  std::vector<size_t> ranked_;                     // layers, worst first
   PrecisionReport report_;
 };
 
@@ -516,7 +376,7 @@ const PrecisionReport::Trial* PrecisionReport::trial(size_t kept) const {
 PrecisionReport judge_precision(const Graph& model, const std::vector<BisectSample>& samples,
                                 const PrecisionOptions& options) {
   if (samples.empty()) throw Error(ErrorKind::Negative, "there is no sample to run");
-  return Judge(model, samples, options).run();
+  return PrecisionJudge(model, samples, options).run();
 }
 
 }  // namespace dnn

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "localize/bisect.h"
-#include "localize/rounding.h"
+#include "localize/precision_effect.h"
+#include "localize/rounded_network.h"
 
 namespace dnn {
 
@@ -25,23 +26,6 @@ struct PrecisionOptions {
   Deadline deadline;
   std::function<void(int64_t n_samples)> begin;  // may be empty, as may:
   std::function<void()> done;                    // a sample is measured; any thread
-};
-inline constexpr OutputTolerance kUnlabelled = {0, 1e-2};
-
-// What rounding does to the outputs, over all samples.
-struct PrecisionEffect {
-  double error =
-      0;  // relative L2, of the output where that is largest; infinite where a number is NaN or infinite in one alone
-  double max_abs = 0, largest = 0;  // the largest difference, and the largest magnitude of that output in that sample
-  double excess = 0;                // the largest difference over what the tolerance allows, where there is one
-  std::vector<size_t> relabelled;   // samples
-};
-
-struct PrecisionSpot {
-  enum class Role : uint8_t { Input, Constant, Output };
-  Role role = Role::Input;
-  std::string value;
-  RoundingLoss loss;  // of a constant once, of other values over all samples
 };
 
 struct PrecisionLayer {

@@ -119,6 +119,32 @@ TEST(ComputingLayers, AnOperatorWithTheActivationBehindIt) {
   EXPECT_EQ(described(graph), "conv+norm+gate+silu(1)1 next(1)1 join(2)1 other(1)1 mean(1)1");
 }
 
+// 1 + 2^-9 rounds to 1 in bfloat16, and 3.001 to 3: by layer, in the order of the graph.
+TEST(RoundedNetwork, RoundsTheLayersThatAreNotKept) {
+  const RoundedNetwork network(typed(R"(graph "net" {
+  opset 28
+  input x: float32[1,1]
+  const w: float32[1,1] = {3.001}
+  const one: float32[1,1] = {1}
+  a = Gemm(x, one) @first
+  y = Gemm(a, w) @second
+  output y
+})"),
+                               DType::BFloat16);
+  const std::vector<Tensor> inputs = {row_of({1 + 0x1p-9F})};
+  const auto given = [&](bool first, bool second) { return floats(network.run(inputs, {first, second})[0])[0]; };
+  EXPECT_EQ(given(true, true), (1 + 0x1p-9F) * 3.001F);
+  EXPECT_EQ(given(false, true), 3.001F);
+  EXPECT_EQ(given(true, false), 3);
+  EXPECT_EQ(given(false, false), 3);
+  SpotLosses losses;
+  const ValueId x = network.graph().inputs[0];
+  EXPECT_EQ(floats(network.run_layer(0, {{x, inputs[0]}}, &losses).at(network.layers()[0].outputs[0]))[0], 1);
+  EXPECT_EQ((losses[{PrecisionSpot::Role::Input, x}].n), 1);
+  EXPECT_EQ(network.completed_by(network.layers()[1].outputs[0]), 1u);
+  EXPECT_EQ(network.completed_by(x), std::nullopt);
+}
+
 struct PrecisionCase {
   explicit PrecisionCase(const std::string& text, DType dtype, const std::vector<std::vector<Tensor>>& inputs,
                          int threads = 2, const std::string& device = "reference") {
