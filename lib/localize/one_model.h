@@ -10,7 +10,7 @@
 #include "image/labels.h"
 #include "image/preprocess.h"
 #include "infer/setup.h"
-#include "localize/bisect.h"
+#include "localize/bisect_side.h"
 #include "localize/judged.h"
 
 namespace dnn {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "localize/bisect.h"
+#include "localize/bisect_side.h"
 #include "localize/precision_effect.h"
 #include "localize/rounded_network.h"
 

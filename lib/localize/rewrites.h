@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compile/compile.h"
-#include "localize/bisect.h"
+#include "localize/bisect_findings.h"
 
 namespace dnn {
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "localize/bisect_side.h"
 #include "localize/rewrites.h"
 
 namespace dnn {

@@ -9,6 +9,8 @@
 #include "cache.h"
 #include "graph/text.h"
 #include "localize/kernel_errors.h"
+#include "localize/kernel_search.h"
+#include "localize/rewrite_search.h"
 #include "localize/rewrites.h"
 #include "tensor/compare.h"
 #include "unit/localize/questions.h"
@@ -339,6 +341,47 @@ TEST(Bisect, NamesAKernelOfIntegers) {
 }
 
 // Extents that depend on values may not be those of the run that the error is of.
+TEST(BisectedRange, AsksForEndsOfPassesFirst) {
+  std::vector<int64_t> asked;
+  const auto departs_from = [&](int64_t guilty) {
+    return [&, guilty](int64_t n) {
+      asked.push_back(n);
+      return n >= guilty;
+    };
+  };
+  const std::vector<int64_t> ends = {2, 5, 9};
+  for (int64_t guilty = 1; guilty <= 12; ++guilty) {
+    const BisectedRange range = bisected_range(ends, 12, departs_from(guilty), {});
+    EXPECT_EQ(range.good, guilty - 1);
+    EXPECT_EQ(range.bad, guilty);
+  }
+  asked.clear();
+  bisected_range(ends, 12, departs_from(7), {});
+  EXPECT_EQ(asked, (std::vector<int64_t>{5, 9, 7, 6}));
+  const BisectedRange cut = bisected_range(ends, 12, departs_from(7), after_questions(2));
+  EXPECT_EQ(cut.good, 5);
+  EXPECT_EQ(cut.bad, 9);
+}
+
+TEST(KernelSuspects, AreThoseThatAreWrongOrElseThoseThatRoundWorst) {
+  std::vector<KernelError> errors(4);
+  for (size_t i = 0; i < errors.size(); ++i) errors[i].node = static_cast<NodeId>(i);
+  for (KernelError& error : errors) error.largest = 1;
+  errors[0].max_abs = 1e-6;
+  errors[1].max_abs = 3e-6;
+  errors[2].max_abs = 2e-6;
+  const auto nodes = [&](size_t most) {
+    std::vector<NodeId> list;
+    for (const KernelError* error : kernel_suspects(errors, {}, most).errors) list.push_back(error->node);
+    return list;
+  };
+  EXPECT_EQ(nodes(3), (std::vector<NodeId>{1, 2, 0}));
+  EXPECT_FALSE(kernel_suspects(errors, {}, 3).wrong);
+  errors[3].max_abs = errors[2].max_abs = 0.5;
+  EXPECT_EQ(nodes(3), (std::vector<NodeId>{2, 3}));
+  EXPECT_TRUE(kernel_suspects(errors, {}, 3).wrong);
+}
+
 TEST(KernelErrors, AreAddedToTheirOwnExtentsAlone) {
   const Tensor three = Tensor::of<int32_t>({3}, {1, 2, 3});
   EXPECT_EQ(to_doubles(added(three, Tensor::of<double>({3}, {0, 1, -1}))), (std::vector<double>{1, 3, 2}));
