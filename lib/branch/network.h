@@ -3,16 +3,10 @@
 #include <cstdint>
 
 #include "branch/config.h"
+#include "branch/counted_layers.h"
 #include "graph/graph.h"
 
 namespace dnn::branch {
-
-// As pycls counts a network: `flops` are multiply-adds of convolutions and linear layers, `params` their weights and two for each channel of
-// a norm, `acts` the elements that convolutions, linear layers and max pools make. The 1x1 convolution behind a branch of MB_VER 1 is not counted there.
-struct Counts {
-  int64_t params = 0, flops = 0, acts = 0;
-  int64_t weights = 0;  // parameters that the network really has: those above and all others
-};
 
 // `image_size` 0: the configuration's. Throws Unsupported where a block does not fit its stage.
 Counts count_network(const Config& config, int64_t image_size = 0);
