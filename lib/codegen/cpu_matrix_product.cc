@@ -20,7 +20,7 @@ constexpr int64_t kFetches = 16, kSteps = 16;
 
 // A remainder of the columns belongs to the last turn of the loop before it, so that its turns can be tasks.
 Stmt rest_in_last_turn(const Stmt& given) {
-  const Stmt body = simplify(given);
+  Stmt body = simplify(given);
   if (!stores_only(body)) return body;
   const std::function<Stmt(const Stmt&)> visit = [&](const Stmt& s) -> Stmt {
     if (s->kind == StmtKind::For && s->loop == LoopKind::Serial) return rebuild(*s, {visit(s->children[0])});
