@@ -1,0 +1,24 @@
+// Constants as kernels read them; see packed_constants.h.
+#include "codegen/packed_constants.h"
+
+namespace dnn::codegen {
+
+int64_t PackedConstants::index_of(ValueId id, const loops::Layout& layout, DType dtype) {
+  auto [entry, fresh] = index_.try_emplace({id, layout.text(), dtype}, static_cast<int64_t>(constants_.size()));
+  if (fresh) {
+    const Tensor arranged = convert(graph_.constant(id)->arranged_copy(), dtype);
+    constants_.push_back(layout.row_major() ? arranged : loops::pack(arranged, layout));
+  }
+  return entry->second;
+}
+
+bool PackedConstants::fits(ValueId id, DType dtype) {
+  auto [entry, fresh] = fits_.try_emplace({id, dtype}, false);
+  if (fresh) {
+    const Tensor arranged = graph_.constant(id)->arranged_copy();
+    entry->second = arranged.identical(convert(convert(arranged, dtype), arranged.dtype()));
+  }
+  return entry->second;
+}
+
+}  // namespace dnn::codegen
