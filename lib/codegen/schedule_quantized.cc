@@ -14,6 +14,8 @@
 #include "codegen/inner_loops.h"
 #include "codegen/loop_order.h"
 #include "codegen/narrow_vectors.h"
+#include "codegen/quantized_tiles.h"
+#include "codegen/schedule_bytes.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
 #include "ops/quantization.h"
@@ -22,18 +24,6 @@ namespace dnn::codegen {
 namespace {
 
 using namespace loops;
-
-constexpr int64_t kIntegerLanes = 16;  // of int32, as channels are blocked
-constexpr int64_t kDot = 4;
-// The most positions of a tile, and rows of them.
-constexpr int64_t kMostColumns = 14, kMostRows = 4;
-// Vectors of sums that hide a dot product's latency.
-constexpr double kLatency = 10;
-// Bytes of weights that stay in the L1 cache while the tiles of a row are computed, and how much longer others take to read.
-constexpr int64_t kNearWeights = 24 << 10;
-constexpr double kFarWeight = 4;
-// Taps of a depthwise convolution that are unrolled.
-constexpr int64_t kMostUnrolledTaps = 5;
 
 class QuantizedSchedule {
  public:
@@ -44,9 +34,9 @@ class QuantizedSchedule {
     const bool conv = kernel_.pattern == "quantized_conv";
     body_ = simplify(drop_guards(body_, conv));
     if (kernel_.pattern == "border") {
-      border();
+      body_ = byte_border(body_, *kernel_.arguments[0]);
     } else if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
-      bytes();
+      body_ = bytes_in_vectors(body_);
     } else if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       if (extent("m") > 1 && groups_are_blocks() && find_operands() && dot_fits()) {
         dense();
@@ -136,32 +126,6 @@ class QuantizedSchedule {
     }
   }
 
-  std::vector<std::string> vectors_over(const std::string& v) {
-    if (room_for_padding(body_, v, kIntegerLanes)) {
-      body_ = split_padded(body_, v, kIntegerLanes);
-      return {v + "_i"};
-    }
-    std::vector<std::string> names;
-    body_ = vector_split(body_, v, kIntegerLanes, false, &names);
-    return names;
-  }
-
-  // Moves the loop over v directly inside the loop over `inner`, where both are of one perfect nest.
-  void move_inside(const std::string& v, const std::string& inner) {
-    body_ = at_loop(body_, v, [&](const Stmt& l) {
-      std::vector<std::string> order;
-      bool found = false;
-      for (const std::string& name : nest_variables(l)) {
-        if (name != v) order.push_back(name);
-        if (name != inner) continue;
-        order.push_back(v);
-        found = true;
-        break;
-      }
-      return found ? reorder(l, order) : l;
-    });
-  }
-
   std::string last_axis() const {
     std::string name = "n";
     for (int i = 0; extent(cat("o", i)) > 0; ++i) name = cat("o", i);
@@ -188,12 +152,13 @@ class QuantizedSchedule {
     }
     innermost_of("c_o", dot);
     const std::string column = last_axis();
-    const std::vector<std::string> vectors = vectors_over("m");
-    for (const std::string& v : vectors) move_inside(v, column);
-    const Tile best = best_tile(extent("m_o"), std::max<int64_t>(1, extent(column)));
+    std::vector<std::string> vectors;
+    body_ = padded_vector_split(body_, "m", kIntegerLanes, false, &vectors);
+    for (const std::string& v : vectors) body_ = move_inside(body_, v, column);
+    const QuantizedTile best = fastest_tile(work());
     if (best.across > 1) {
       body_ = split(body_, "m_o", best.across);
-      move_inside("m_o_i", column);
+      body_ = move_inside(body_, "m_o_i", column);
     }
     body_ = with_kind(body_, dot, LoopKind::Matrix);
     tile(column, vectors, best);
@@ -211,60 +176,16 @@ class QuantizedSchedule {
     });
   }
 
-  // A register tile: columns and rows of positions, and blocks of channels of the output.
-  struct Tile {
-    int64_t width = 1, rows = 1, across = 1;
-  };
-
-  // Half cycles, about, that a step of the reduction takes in such a tile: its dot products, as many as hide their latency at least,
-  // and what it reads, where a block's weights are read `near` times as slowly as a number of the input.
-  double step_time(const Tile& t, double near) const {
-    const auto products = static_cast<double>(t.width * t.rows * t.across * registers_of_vector()),
-               reads =
-                   static_cast<double>(t.width * t.rows) + near * static_cast<double>(t.across * registers_of_vector());
-    return std::max(products, kLatency) + reads / 2;
-  }
-
-  // The same for all columns and rows, of which the last tiles may have fewer.
-  double time(const Tile& t, int64_t columns, int64_t rows) const {
-    double result = 0;
-    const int64_t bytes = element_count(weights_->shape) / weights_->shape[0] * kIntegerLanes * t.across *
-                          static_cast<int64_t>(dtype_size(weights_->dtype));
-    const double near = bytes <= kNearWeights ? 1 : kFarWeight;
-    for (const auto& [height, tall] : {std::pair(t.rows, rows / t.rows), std::pair(rows % t.rows, int64_t{1})}) {
-      for (const auto& [width, wide] :
-           {std::pair(t.width, columns / t.width), std::pair(columns % t.width, int64_t{1})}) {
-        if (height > 0 && width > 0)
-          result += static_cast<double>(tall * wide) * step_time({width, height, t.across}, near);
-      }
-    }
-    return result / static_cast<double>(t.across);
-  }
-
-  bool fits(const Tile& t) const {
-    const int64_t wide = t.across * registers_of_vector();
-    return t.width * t.rows * wide + wide + 2 <= isa().vector_registers;
-  }
-
-  // The fastest tile. Several rows only where a tile takes whole ones.
-  Tile best_tile(int64_t wide, int64_t columns) const {
-    Tile best;
+  QuantizedWork work() const {
     const std::string row = row_axis();
-    const int64_t rows = row.empty() ? 1 : extent(row);
-    double least = time(best, columns, rows);
-    for (int64_t across : {1, 2, 3, 4, 6, 8}) {
-      if (across > wide || wide % across != 0) continue;
-      for (int64_t tiles = 1; tiles <= columns; ++tiles) {
-        const int64_t width = (columns + tiles - 1) / tiles;
-        for (int64_t tall = 1; tall <= (tiles == 1 ? std::min(rows, kMostRows) : 1); ++tall) {
-          const Tile t = {width, tall, across};
-          if (width * tall > kMostColumns || !fits(t)) continue;
-          const double needed = time(t, columns, rows);
-          if (needed < least) best = t, least = needed;
-        }
-      }
-    }
-    return best;
+    const int64_t block_bytes = element_count(weights_->shape) / weights_->shape[0] * kIntegerLanes *
+                                static_cast<int64_t>(dtype_size(weights_->dtype));
+    return {.blocks = extent("m_o"),
+            .columns = std::max<int64_t>(1, extent(last_axis())),
+            .rows = row.empty() ? 1 : extent(row),
+            .block_bytes = block_bytes,
+            .vector_registers = isa().vector_registers,
+            .registers_of_vector = registers_of_vector()};
   }
 
   // The axis of positions around the last one; empty where there is none.
@@ -275,7 +196,7 @@ class QuantizedSchedule {
     return at == nest.begin() || at == nest.end() || (at - 1)->front() != 'o' ? "" : *(at - 1);
   }
 
-  void tile(const std::string& column, const std::vector<std::string>& vectors, const Tile& t) {
+  void tile(const std::string& column, const std::vector<std::string>& vectors, const QuantizedTile& t) {
     const std::string row = row_axis();
     if (t.width > 1) body_ = split(body_, column, t.width);
     if (t.rows > 1) body_ = split(body_, row, t.rows);
@@ -319,8 +240,9 @@ class QuantizedSchedule {
             rows ? loops::Layout().block(0, kIntegerLanes).block(2, kDot) : loops::Layout().block(0, kIntegerLanes));
     pack_by_channel();
     const std::string column = last_axis();
-    const std::vector<std::string> vectors = vectors_over("g");
-    for (const std::string& v : vectors) move_inside(v, column);
+    std::vector<std::string> vectors;
+    body_ = padded_vector_split(body_, "g", kIntegerLanes, false, &vectors);
+    for (const std::string& v : vectors) body_ = move_inside(body_, v, column);
     const int64_t columns = std::max<int64_t>(1, extent(column));
     // A column takes a sum and, of rows, the bytes that it shares with its neighbours; weights and masks take some eight.
     const int64_t most = rows ? std::clamp<int64_t>((isa().vector_registers - 8) / 2, 4, 8) : 4;
@@ -334,62 +256,6 @@ class QuantizedSchedule {
       if (extent(tap) <= kMostUnrolledTaps && !(rows && tap == std::string("k0")))
         body_ = with_kind(body_, tap, LoopKind::Unrolled);
     }
-  }
-
-  void border() {
-    body_ = in_integers(body_);
-    for (int axis = 0; axis < static_cast<int>(kernel_.arguments[0]->shape.size()); ++axis) {
-      const std::string v = cat("d", axis);
-      if (kernel_.arguments[0]->layout.block_of(axis) != kIntegerLanes || !room_for_padding(body_, v, kIntegerLanes))
-        continue;
-      body_ = outermost(with_kind(split_padded(body_, v, kIntegerLanes), v + "_i", LoopKind::Vector), v + "_o");
-    }
-  }
-
-  // Maps and pools: the loop along which most of what is read and written lies side by side in vectors, innermost.
-  void bytes() {
-    body_ = in_integers(body_);
-    const std::vector<std::string> nest = nest_variables(body_);
-    const Ranges ranges = loop_ranges(body_);
-    std::string best;
-    int most = 0;
-    for (const std::string& v : nest) {
-      int together = 0;
-      for (const Access& access : accesses(body_)) {
-        if (access.buffer->scope != Scope::Global || extent(v) < kDot) continue;
-        std::vector<Expr> at = access.indices;
-        int64_t step = 0;
-        // Within a block: an extent beyond it is split by vectors.
-        Ranges within = ranges;
-        within[v] = {0, std::min<int64_t>(extent(v), kIntegerLanes) - 1};
-        const Expr offset = simplify(flat_offset(*access.buffer, at), within);
-        if (linear_coefficient(offset, v, within, &step) && step == 1) together += access.is_store ? 2 : 1;
-      }
-      if (together > 0 && together >= most) best = v, most = together;
-    }
-    if (best.empty()) return;
-    const std::string& innermost = nest.back();
-    const std::vector<std::string> vectors = vectors_over(best);
-    for (const std::string& v : vectors) {
-      if (best != innermost) move_inside(v, innermost);
-      body_ = jam(body_, v, LoopKind::Vector);
-    }
-    for (const char* tap : {"k0", "k1"}) {
-      if (extent(tap) <= kMostUnrolledTaps) body_ = with_kind(body_, tap, LoopKind::Unrolled);
-    }
-  }
-
-  // Bytes that are stored as they were read go through int32, which vectors are of.
-  static Stmt in_integers(const Stmt& s) {
-    if (s->kind == StmtKind::Store) {
-      const bool byte = is_byte(s->buffer->dtype);
-      const bool narrowed = s->value->op == Op::Cast && s->value->args[0]->dtype == DType::Int32;
-      return byte && !narrowed ? store(s->buffer, s->indices, cast(s->buffer->dtype, cast(DType::Int32, s->value))) : s;
-    }
-    if (s->children.empty()) return s;
-    std::vector<Stmt> children;
-    for (const Stmt& child : s->children) children.push_back(in_integers(child));
-    return rebuild(*s, std::move(children));
   }
 
   // Outer loops become tasks until there are enough of them.

@@ -1,0 +1,83 @@
+// Kernels of bytes in vectors; see schedule_bytes.h.
+#include "codegen/schedule_bytes.h"
+
+#include <algorithm>
+
+#include "codegen/inner_loops.h"
+#include "codegen/loop_order.h"
+#include "codegen/quantized_tiles.h"
+#include "loops/simplify.h"
+#include "loops/steps.h"
+#include "ops/quantization.h"
+
+namespace dnn::codegen {
+namespace {
+
+using namespace loops;
+
+// Bytes that are stored as they were read go through int32, which vectors are of.
+Stmt in_integers(const Stmt& s) {
+  if (s->kind == StmtKind::Store) {
+    const bool byte = is_byte(s->buffer->dtype);
+    const bool narrowed = s->value->op == Op::Cast && s->value->args[0]->dtype == DType::Int32;
+    return byte && !narrowed ? store(s->buffer, s->indices, cast(s->buffer->dtype, cast(DType::Int32, s->value))) : s;
+  }
+  if (s->children.empty()) return s;
+  std::vector<Stmt> children;
+  for (const Stmt& child : s->children) children.push_back(in_integers(child));
+  return rebuild(*s, std::move(children));
+}
+
+// How much lies side by side along v, what is written twice as much.
+int side_by_side(const Stmt& body, const std::string& v, const Ranges& ranges) {
+  const int64_t extent = loop_extent(body, v);
+  int together = 0;
+  for (const Access& access : accesses(body)) {
+    if (access.buffer->scope != Scope::Global || extent < kDot) continue;
+    int64_t step = 0;
+    // Within a block: an extent beyond it is split by vectors.
+    Ranges within = ranges;
+    within[v] = {0, std::min<int64_t>(extent, kIntegerLanes) - 1};
+    const Expr offset = simplify(flat_offset(*access.buffer, access.indices), within);
+    if (linear_coefficient(offset, v, within, &step) && step == 1) together += access.is_store ? 2 : 1;
+  }
+  return together;
+}
+
+}  // namespace
+
+Stmt bytes_in_vectors(const Stmt& given) {
+  Stmt body = in_integers(given);
+  const std::vector<std::string> nest = nest_variables(body);
+  const Ranges ranges = loop_ranges(body);
+  std::string best;
+  int most = 0;
+  for (const std::string& v : nest) {
+    const int together = side_by_side(body, v, ranges);
+    if (together > 0 && together >= most) best = v, most = together;
+  }
+  if (best.empty()) return body;
+  const std::string& innermost = nest.back();
+  std::vector<std::string> vectors;
+  body = padded_vector_split(body, best, kIntegerLanes, false, &vectors);
+  for (const std::string& v : vectors) {
+    if (best != innermost) body = move_inside(body, v, innermost);
+    body = jam(body, v, LoopKind::Vector);
+  }
+  for (const char* tap : {"k0", "k1"}) {
+    if (loop_extent(body, tap) <= kMostUnrolledTaps) body = with_kind(body, tap, LoopKind::Unrolled);
+  }
+  return body;
+}
+
+Stmt byte_border(const Stmt& given, const Buffer& y) {
+  Stmt body = in_integers(given);
+  for (int axis = 0; axis < static_cast<int>(y.shape.size()); ++axis) {
+    const std::string v = cat("d", axis);
+    if (y.layout.block_of(axis) != kIntegerLanes || !room_for_padding(body, v, kIntegerLanes)) continue;
+    body = outermost(with_kind(split_padded(body, v, kIntegerLanes), v + "_i", LoopKind::Vector), v + "_o");
+  }
+  return body;
+}
+
+}  // namespace dnn::codegen
