@@ -1,0 +1,24 @@
+// Tiles of sums of products that a block of a GPU's threads computes together.
+#pragma once
+#include "codegen/parameters.h"
+#include "codegen/product_sums.h"
+
+namespace dnn::codegen {
+
+// A tile of one block, and of one of its threads.
+struct GpuTile {
+  int64_t rows, columns;
+  int64_t thread_rows, thread_columns;  // multiples of a quad
+  double share;                         // of the processor's multiply-adds that it is taken to reach: an estimate
+
+  int64_t across() const { return columns / thread_columns; }
+  int64_t threads() const { return rows / thread_rows * across(); }
+};
+
+// The one whose rows and columns were asked for, or that of the least time by the tiles that each multiprocessor goes through.
+GpuTile choose_gpu_tile(const ProductSums& sums, const ScheduleParameters& asked);
+
+// The sums by such tiles. `matrix_unit`: by the products of warps.
+loops::Stmt tiled_sums(const ProductSums& sums, const GpuTile& tile, bool matrix_unit);
+
+}  // namespace dnn::codegen
