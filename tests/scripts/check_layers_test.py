@@ -72,6 +72,20 @@ class Breaches(unittest.TestCase):
     def test_layers_row_upward(self):
         self.expect("check_layers.py", {"lib/LAYERS": LAYERS + "1 low -> graph\n"}, "LAYERS:9", "low")
 
+    def test_large_class(self):
+        body = "  int x;\n" * 300
+        base = '// A file on the ground.\nclass Text;\nconst char* text = "class Other {";\n'
+        for head in ("class Text {\n", "struct Text final : Word {\n", "template <class T>\nclass Text\n    : public Word {\n"):
+            self.assertEqual(self.run_on("check_layers.py", {"lib/base/x.cc": base + head + body + "};\n" + body}), [])
+            self.expect("check_layers.py", {"lib/base/x.cc": base + head + "  int y;\n" + body + "};\n"}, "lib/base/x.cc:4", "Text", "301", "300")
+        self.assertEqual(self.run_on("check_layers.py", {"tests/unit/x.cc": base + "class Text {\n  int y;\n" + body + "};\n"}), [])
+
+    def test_large_class_that_is_known(self):
+        known = lambda lines: {"lib/graph/text_parse.cc": "// Reads graphs out of text.\nclass Parser {\n" + "  int x;\n" * lines + "};\n"}
+        self.assertEqual(self.run_on("check_layers.py", known(414)), [])
+        self.expect("check_layers.py", known(415), "lib/graph/text_parse.cc:2", "Parser", "415", "414")
+        self.expect("check_layers.py", known(300), "Parser", "take its row out")
+
     def test_long_file(self):
         self.expect("check_layers.py", {"tools/x.cc": "// A tool that only grows.\n" * 801}, "tools/x.cc", "801")
 
