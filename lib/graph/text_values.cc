@@ -10,7 +10,7 @@
 namespace dnn {
 namespace {
 
-// What {x, ...} and random() may make out of a few bytes of text, for the whole file.
+// The most that {x, ...} and random() make out of a few bytes of text, for the whole file.
 constexpr uint64_t kMaxExpandedBytes = uint64_t{256} << 20;
 
 using Kind = TextToken::Kind;

@@ -14,7 +14,7 @@ class ValueParser {
   // `reader` outlives this.
   explicit ValueParser(TextReader& reader) : reader_(reader) {}
 
-  // What stands behind the type of a constant.
+  // The value behind the type of a constant.
   Tensor tensor(const Type& type);
   // Any but a graph.
   Attribute attribute();

@@ -146,6 +146,12 @@ class Breaches(unittest.TestCase):
         files = {"lib/passes/fold.cc": "// Folding.\nstd::vector<Patch> fold(const Graph& graph, const PassContext&) {\n"}
         self.expect("check_tree.py", files, "lib/passes/fold.cc", "passes.def")
 
+    def test_part_of_a_pass_has_a_header(self):
+        part = {"lib/passes/parts.cc": "// Parts of a pattern.\nint parts() { return 1; }\n"}
+        self.expect("check_tree.py", part, "lib/passes/parts.cc", "passes.def")
+        part["lib/passes/parts.h"] = "// Parts of a pattern.\n#pragma once\nint parts();\n"
+        self.assertEqual(self.run_on("check_tree.py", part), [])
+
 
 if __name__ == "__main__":
     unittest.main()
