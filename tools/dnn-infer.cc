@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "base/affinity.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/console.h"
@@ -54,7 +55,8 @@ int report(const RecordedRun& run, const BatchPlan& plan, bool pinned) {
   for (const std::string& warning : warnings_of(summary, pinned)) cli::warn(warning);
   for (const std::string& line : summary_lines(summary, plan, run.usage.get())) cli::say_unless_quiet(line);
   if (summary.n_failed == 0) return 0;
-  cli::say_error(cat(summary.n_failed, " of ", summary.n_failed + summary.n_samples, " inputs could not be read"));
+  cli::say_error(
+      cat(summary.n_failed, " of ", counted(summary.n_failed + summary.n_samples, "input"), " could not be read"));
   return static_cast<int>(*summary.first_failure);
 }
 

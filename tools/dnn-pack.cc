@@ -1,4 +1,5 @@
 // dnn-pack: puts the images of a data set into one file, which dnn-train and dnn-infer read like the folder.
+#include "base/counted.h"
 #include "cli/cli.h"
 #include "cli/console.h"
 #include "image/pack_write.h"
@@ -47,8 +48,8 @@ int work(const Options& o) {
   cli::Progress progress("images", 0);
   options.progress = [&](int64_t n) { progress.advance(n); };
   const PackSummary summary = write_pack(o.folder, o.output, options);
-  std::string line =
-      cat(o.output, ": ", summary.images, " images of ", summary.classes, " classes, ", summary.size_bytes, " bytes");
+  std::string line = cat(o.output, ": ", counted(summary.images, "image"), " of ", summary.classes,
+                         summary.classes == 1 ? " class" : " classes", ", ", summary.size_bytes, " bytes");
   if (summary.resumed > 0) line += cat("; ", summary.resumed, " were there");
   if (summary.stored_anew > 0) line += cat("; ", summary.stored_anew, " stored anew");
   if (summary.skipped > 0) line += cat("; ", summary.skipped, " left out");

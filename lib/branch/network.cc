@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "branch/blocks.h"
 #include "convert/weights.h"
@@ -165,7 +166,8 @@ void load_weights(Graph& graph, const std::string& path, const std::function<voi
   }
   std::string text = "a file's";
   if (!kept.empty()) {
-    warn(cat(path, ": says nothing of ", kept.size(), " weights, which stay random; the first is ", kept[0]));
+    warn(cat(path, ": says nothing of ", counted(kept.size(), "weight"),
+             kept.size() == 1 ? ", which stays random: " : ", which stay random; the first is ", kept[0]));
     text = cat("a file's, ", kept.size(), " are random");
   }
   for (auto& [key, value] : graph.metadata) {

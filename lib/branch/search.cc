@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/affinity.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "branch/config.h"
 #include "branch/evaluate.h"
@@ -93,8 +94,8 @@ std::string percent(double share) { return cat(std::lround(100 * share), " %"); 
 
 std::string stage_line(const SourceStage& stage, size_t index, const SearchedStage& found,
                        const std::vector<Part>& parts) {
-  std::string line = cat("stage ", index + 1, ": ", stage.channels, " channels of ", stage.height, " x ", stage.width,
-                         ", ", stage.blocks.size(), " block", stage.blocks.size() == 1 ? "" : "s", ";");
+  std::string line = cat("stage ", index + 1, ": ", counted(stage.channels, "channel"), " of ", stage.height, " x ",
+                         stage.width, ", ", counted(stage.blocks.size(), "block"), ";");
   for (const Candidate& c : found.whole)
     line += cat(" ", parts[c.part].letter, " ", std::lround(c.us), " us", c.part + 1 < parts.size() ? "," : ";");
   if (found.branches.empty()) return line + " not branched";

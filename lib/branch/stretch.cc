@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "branch/config.h"
@@ -172,8 +173,9 @@ std::string plan_text(const StretchPlan& plan, const SourceStages& stages) {
       widths += cat(comma, exact_text(branch.width));
     }
     const SourceStage& stage = stages.stages[s];
-    text += cat("  # ", stage.channels, " channels of ", stage.height, " x ", stage.width, ", ", stage.blocks.size(),
-                " blocks\n  - {DEVICES: [", devices, "], DEPTHS: [", depths, "], WIDTHS: [", widths, "]}\n");
+    text += cat("  # ", counted(stage.channels, "channel"), " of ", stage.height, " x ", stage.width, ", ",
+                counted(stage.blocks.size(), "block"), "\n  - {DEVICES: [", devices, "], DEPTHS: [", depths,
+                "], WIDTHS: [", widths, "]}\n");
   }
   return text;
 }

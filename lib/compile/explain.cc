@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/counted.h"
 #include "base/json_text.h"
 #include "base/printable.h"
 #include "base/sha256.h"
@@ -223,7 +224,7 @@ std::string package_line(const Package& package) {
   std::string arenas = cat("arena of ", plan.arena_bytes / 1024, " KiB");
   if (plan.sample_arena_bytes > 0)
     arenas += cat(", ", plan.sample_arena_bytes / 1024, " KiB for each sample on its way");
-  return cat(plan.kernels.size(), " kernels, ", plan.steps.size(), " steps, ", arenas);
+  return cat(counted(plan.kernels.size(), "kernel"), ", ", counted(plan.steps.size(), "step"), ", ", arenas);
 }
 
 std::string explain_passes(const std::vector<PassLog>& log) {
@@ -291,7 +292,8 @@ std::string package_to_text(const Package& package) {
   }
   if (!package.source.kept()) out += "the model's weights are in it only as kernels read them\n";
   if (package.placed != nullptr) return out + "\n" + placed_text(package) + to_text(package.graph());
-  out += cat(package.constants.size(), " constants of ", constant_bytes(package), " bytes\n\n", explain(package), "\n");
+  out += cat(counted(package.constants.size(), "constant"), " of ", constant_bytes(package), " bytes\n\n",
+             explain(package), "\n");
   return out + to_text(package.graph());
 }
 

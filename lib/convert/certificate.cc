@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/json_text.h"
 #include "base/mappings.h"
 #include "base/threads.h"
@@ -112,7 +113,7 @@ std::string Certificate::text() const {
   const auto side = [](const std::string& by) { return by.empty() ? "read by dnn-tools" : "run by " + by; };
   const std::string how = source_by == target_by ? "source and target " + side(source_by)
                                                  : cat("source ", side(source_by), ", target ", side(target_by));
-  return cat("certificate: ", how, " on ", probes, " probes in ", time, " s: ", join(parts, "; "));
+  return cat("certificate: ", how, " on ", counted(probes, "probe"), " in ", time, " s: ", join(parts, "; "));
 }
 
 std::string Certificate::json() const {

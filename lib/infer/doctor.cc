@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/box.h"
+#include "base/counted.h"
 #include "base/private.h"
 #include "compile/build_c.h"
 
@@ -52,7 +53,7 @@ MachineFact examine_folder(const std::string& subject, const std::string& path) 
       ++files;
       bytes += entry.file_size(ignored);
     }
-    return cat(path, ": ", files, " files, ", bytes >> 20, " MiB");
+    return cat(path, ": ", counted(files, "file"), ", ", bytes >> 20, " MiB");
   });
 }
 

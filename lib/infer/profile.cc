@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/counted.h"
 #include "base/printable.h"
 #include "ops/lowering.h"
 
@@ -70,9 +71,9 @@ std::string profile_table(const Variant& variant, const std::vector<StepProfile>
   };
   std::string out;
   if (peaks) {
-    out = cat("peaks measured on ", peaks->threads, peaks->threads == 1 ? " thread of " : " threads of ", peaks->isa,
-              ": ", number("%.1f", peaks->gflops), " GFLOP/s of float32 multiply-add, ",
-              number("%.1f", peaks->gbytes_per_s), " GB/s of memory\n");
+    out = cat("peaks measured on ", counted(peaks->threads, "thread"), " of ", peaks->isa, ": ",
+              number("%.1f", peaks->gflops), " GFLOP/s of float32 multiply-add, ", number("%.1f", peaks->gbytes_per_s),
+              " GB/s of memory\n");
   }
   out += line({"us/run", "%", "GFLOP/s", "GB/s", "KiB", "bound"}, "dtype", "kernel", "node");
   for (size_t i = 0; i < n; ++i) {

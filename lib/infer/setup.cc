@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "base/printable.h"
@@ -312,8 +313,8 @@ std::vector<std::string> summary_lines(const RunSummary& summary, const BatchPla
     std::snprintf(rates, sizeof rates, ", %.1f samples/s in the network", it->second);
   char wall[32];
   std::snprintf(wall, sizeof wall, "%.2f", summary.wall_s);
-  std::vector<std::string> lines = {
-      cat(summary.n_samples, " samples in ", wall, " s; ", summary.n_runs, " timed runs of batch ", plan.batch, rates)};
+  std::vector<std::string> lines = {cat(counted(summary.n_samples, "sample"), " in ", wall, " s; ",
+                                        counted(summary.n_runs, "timed run"), " of batch ", plan.batch, rates)};
   if (summary.n_runs == 0) return lines;
   const auto ms = [&](const char* key) { return milliseconds(v, key); };
   lines.push_back(cat("latency ms: mean ", ms("latency_mean"), ", std ", ms("latency_std"), ", min ", ms("latency_min"),

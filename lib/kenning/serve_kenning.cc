@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/counted.h"
 #include "base/json_text.h"
 #include "base/version.h"
 #include "kenning/uart.h"
@@ -282,7 +283,7 @@ class Client {
     output_order_ = order_of(package_->graph(), package_->graph().outputs, output_names_);
     DeviceOptions device = options_.device;
     session_ = open_session(here, package_, device);
-    log(cat("compiled for ", session_->isa(), ", ", session_->threads(), " threads"));
+    log(cat("compiled for ", session_->isa(), ", ", counted(session_->threads(), "thread")));
     succeed(request);
   }
 

@@ -1,6 +1,7 @@
 // Edits as text: for people, and as JSON that makes them again; see edits.h.
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/json_text.h"
 #include "graph/text.h"
 #include "image/preprocess.h"
@@ -148,12 +149,11 @@ std::string edit_text(const Edit& edit) {
     case Edit::Kind::Classes: return cat("order of the first output's ", edit.classes.size(), " classes");
     case Edit::Kind::Skip: return cat("layers left out: what reads ", plain(edit.target), " reads ", plain(edit.key));
     case Edit::Kind::Quantised:
-      return edit.key == "integers"
-                 ? cat("integers: ", edit.rows.size(), edit.rows.size() == 1 ? " row" : " rows", " of ",
-                       plain(edit.target), " quantised again from ", plain(edit.source), folded)
-                 : cat(edit.key, " of ", plain(edit.target), ": ",
-                       edit.numbers.size() == 1 ? words::number(edit.numbers[0])
-                                                : cat(edit.numbers.size(), " numbers"));
+      return edit.key == "integers" ? cat("integers: ", counted(edit.rows.size(), "row"), " of ", plain(edit.target),
+                                          " quantised again from ", plain(edit.source), folded)
+                                    : cat(edit.key, " of ", plain(edit.target), ": ",
+                                          edit.numbers.size() == 1 ? words::number(edit.numbers[0])
+                                                                   : cat(edit.numbers.size(), " numbers"));
   }
   return "";
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/counted.h"
 #include "localize/attributes.h"
 #include "localize/edits.h"
 #include "localize/pair_nodes.h"
@@ -196,8 +197,8 @@ Finding new_finding(const Sides& sides, const std::vector<OwnError>& own, size_t
     const auto n = std::count_if(r.source.nodes.begin(), r.source.nodes.end(), [&](NodeId id) {
       return std::find(r.left_out.begin(), r.left_out.end(), id) == r.left_out.end();
     });
-    f.evidence.insert(f.evidence.begin(), cat("computed from an earlier value than in the source, past ", n,
-                                              n == 1 ? " layer" : " layers"));
+    f.evidence.insert(f.evidence.begin(),
+                      cat("computed from an earlier value than in the source, past ", counted(n, "layer")));
   } else if (!r.left_out.empty()) {
     const Node& node = sides.source.node(r.missing);
     f.evidence.insert(f.evidence.begin(),
@@ -288,8 +289,7 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
   std::string out;
   const size_t n = top == 0 ? findings.size() : std::min(findings.size(), static_cast<size_t>(top));
   if (!findings.empty())
-    out += cat(findings.size(), findings.size() == 1 ? " fault found" : " faults found",
-               n < findings.size() ? cat(" (the first ", n, ")") : "",
+    out += cat(counted(findings.size(), "fault"), " found", n < findings.size() ? cat(" (the first ", n, ")") : "",
                ", each from the source's own activations in front of it:\n");
   for (size_t i = 0; i < n; ++i) {
     const Finding& f = findings[i];
@@ -316,12 +316,13 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
     out += "no fault found: ";
   else
     out += "elsewhere ";
-  out += cat(residual.n_same, " layers are the same, ", residual.n_rounded, " differ by rounding");
+  out += cat(counted(residual.n_same, "layer"), residual.n_same == 1 ? " is" : " are", " the same, ",
+             residual.n_rounded, residual.n_rounded == 1 ? " differs" : " differ", " by rounding");
   if (residual.n_rounded > 0)
     out += cat(", by at most ", words::number(residual.largest), " of their largest, ",
                words::number(100 * residual.largest_in_bounds), " % of the bound of rounding");
   if (residual.n_equivalent > 0)
-    out += cat("; ", residual.n_equivalent, residual.n_equivalent == 1 ? " layer is" : " layers are",
+    out += cat("; ", counted(residual.n_equivalent, "layer"), residual.n_equivalent == 1 ? " is" : " are",
                " in another form (channels in another order or scaled) that the layers behind undo");
   if (!residual.complete)
     out += "; not every way to line the layers up was tried: a fault may be listed under the layers beside it too";

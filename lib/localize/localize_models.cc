@@ -1,6 +1,7 @@
 // Comparing two model files; see localize_models.h.
 #include "localize/localize_models.h"
 
+#include "base/counted.h"
 #include "base/mappings.h"
 #include "base/printable.h"
 #include "compile/arithmetic.h"
@@ -173,8 +174,8 @@ LocalizeReport ModelComparison::run() {
   const auto tell_early = [&] {
     const std::vector<Finding> found = findings_of(source_.graph, target_.graph, own_.results());
     if (!found.empty())
-      request_.folders.note(cat("after the first sample: ", found.size(),
-                                found.size() == 1 ? " layer is" : " layers are", " wrong, the first ",
+      request_.folders.note(cat("after the first sample: ", counted(found.size(), "layer"),
+                                found.size() == 1 ? " is" : " are", " wrong, the first ",
                                 plain(found[0].target.nodes.empty() ? "" : found[0].target.nodes[0]), ": ",
                                 plain(found[0].what)));
   };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/printable.h"
 #include "localize/localize_models.h"
 #include "localize/words.h"
@@ -127,10 +128,11 @@ SearchedPreprocess search_preprocess_of(const PreprocessRequest& request) {
 std::string preprocess_report_text(const SearchedPreprocess& s) {
   const PreprocessReport& r = s.report;
   using Verdict = PreprocessReport::Verdict;
-  std::string out = cat("source ", plain(s.source), "\ntarget ", plain(s.target), "\n", r.n_searched + r.n_unseen,
-                        " images: ", r.n_searched, " searched, ", r.n_unseen,
-                        r.n_unseen == 0 ? " unseen, so judged on itself" : " unseen until the end", s.not_judged.text(),
-                        "; ", r.n_runs, " runs of the target\n");
+  std::string out =
+      cat("source ", plain(s.source), "\ntarget ", plain(s.target), "\n",
+          counted(static_cast<int64_t>(r.n_searched + r.n_unseen), "image"), ": ", r.n_searched, " searched, ",
+          r.n_unseen, r.n_unseen == 0 ? " unseen, so judged on itself" : " unseen until the end", s.not_judged.text(),
+          "; ", counted(r.n_runs, "run"), " of the target\n");
   if (r.source_softmax != r.target_softmax)
     out += cat("the ", r.source_softmax ? "source" : "target",
                " gives probabilities; the other's are computed from its outputs\n");

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/rows.h"
 #include "base/text.h"
 #include "localize/words.h"
@@ -60,7 +61,7 @@ std::string parameter_text(const ParameterDifference& d) {
 std::string counts_line(const LocalizeReport& report) {
   std::map<std::string_view, int64_t> by;
   for (const LayerResult& r : report.layers) ++by[by_name(r.by)];
-  std::string text = cat(report.layers.size(), " layers lined up, of ", report.source.size(), " and ",
+  std::string text = cat(counted(report.layers.size(), "layer"), " lined up, of ", report.source.size(), " and ",
                          report.target.size(), ": ", by["name"], " by name, ", by["place"], " by place");
   for (const char* way : {"values", "parameters", "wiring"}) {
     if (by[way] > 0) text += cat(", ", by[way], " by ", way);
@@ -100,8 +101,8 @@ std::string not_finite_text(const LocalizeReport& report, int64_t top) {
                  layer.role == stream::Role::Input ? " is given " : " makes ", o.n_nan > 0 ? cat(o.n_nan, " NaN") : "",
                  o.n_nan > 0 && o.n_infinite > 0 ? " and " : "",
                  o.n_infinite > 0 ? cat(o.n_infinite, o.n_infinite == 1 ? " infinity" : " infinities") : "", " in ",
-                 o.n_samples, " of ", report.n_samples, report.n_samples == 1 ? " sample" : " samples", ", first at ",
-                 shape_text(o.element), o.sample.empty() ? "" : cat(" of ", plain(o.sample)));
+                 o.n_samples, " of ", counted(report.n_samples, "sample"), ", first at ", shape_text(o.element),
+                 o.sample.empty() ? "" : cat(" of ", plain(o.sample)));
       if (!o.parameter.empty()) {
         out += cat("; its parameter ", plain(o.parameter), " is not finite\n");
       } else {
@@ -133,7 +134,7 @@ Json not_finite_json(const std::vector<Layer>& layers, const std::vector<NotFini
 }
 
 std::string draws_text(int64_t repeats, const LabelSampling& asked) {
-  return cat(repeats, repeats == 1 ? " draw of " : " draws of ", asked.n_equal, " samples whose label is the same and ",
+  return cat(counted(repeats, "draw"), " of ", counted(asked.n_equal, "sample"), " whose label is the same and ",
              asked.n_different, " whose label differs");
 }
 
@@ -147,7 +148,7 @@ std::string label_ranking_text(const LocalizeReport& report, int64_t top) {
   std::string out =
       cat("\nranked by labels, by ", draws_text(n_draws, ranking.asked), ", ", there, ", seed ", ranking.asked.seed);
   if (n_draws < ranking.asked.n_repeats) out += cat(" (", ranking.asked.n_repeats, " asked for)");
-  out += cat(n < ranking.rows.size() ? cat(" (the first ", n, " layers)") : "", ":\n");
+  out += cat(n < ranking.rows.size() ? cat(" (the first ", counted(n, "layer"), ")") : "", ":\n");
   std::vector<Row> cells = {{"", "layer", "op", "points", "effects", "label p"}};
   for (size_t i = 0; i < n; ++i) {
     const LabelRanking::Row& row = ranking.rows[i];
@@ -219,9 +220,8 @@ Json layer_json(const LocalizeReport& report, const LayerResult& r) {
 }  // namespace
 
 std::string localize_table(const LocalizeReport& report, const LocalizePresentation& how) {
-  std::string out =
-      cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n", report.n_samples,
-          report.n_samples == 1 ? " sample" : " samples", report.not_judged.text(), "; ", counts_line(report));
+  std::string out = cat("source ", plain(how.source), "\ntarget ", plain(how.target), "\n",
+                        counted(report.n_samples, "sample"), report.not_judged.text(), "; ", counts_line(report));
   if (report.ran_out == true)
     out += "the time ran out (--time-limit): samples or layers were left out, and what follows is not all\n";
   if (report.quantisation) out += quantisation_text(*report.quantisation, how.top);
@@ -262,7 +262,8 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
     const std::string order = how.sort == "order" ? "in order of execution" : "by " + how.sort;
     std::vector<bool> left = {false, true, true, false, false, false, false, true, true};
     if (labels) left.insert(left.begin() + 7, {false, false});
-    out += cat("\n", report.n_diverging, " of ", report.layers.size(), " layers diverge, ", order,
+    out += cat("\n", report.n_diverging, " of ", counted(report.layers.size(), "layer"),
+               report.layers.size() == 1 ? " diverges, " : " diverge, ", order,
                n < rows.size() ? cat(" (the first ", n, ")") : "", ":\n");
     out += table(cells, left);
     if (labels)
@@ -275,14 +276,15 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
     const size_t n =
         how.top == 0 ? report.differences.size() : std::min(report.differences.size(), static_cast<size_t>(how.top));
     out +=
-        cat("\nnot the same, of ", report.n_parameters, " parameters and the attributes of lined-up nodes",
+        cat("\nnot the same, of ", counted(report.n_parameters, "parameter"), " and the attributes of lined-up nodes",
             n < report.differences.size() ? cat(" (the first ", n, " of ", report.differences.size(), ")") : "", ":\n");
     for (size_t i = 0; i < n; ++i) {
       const ParameterDifference& d = report.differences[i];
       out += cat("  ", layer_label(report.source[d.layer]), ": ", parameter_text(d), "\n");
     }
   } else if (report.n_parameters > 0) {
-    out += cat("\nall ", report.n_parameters, " parameters of lined-up nodes are the same\n");
+    out += cat("\n", report.n_parameters == 1 ? "the one parameter" : cat("all ", report.n_parameters, " parameters"),
+               " of lined-up nodes ", report.n_parameters == 1 ? "is" : "are", " the same\n");
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/printable.h"
 #include "localize/bisect_model.h"
 #include "localize/words.h"
@@ -82,7 +83,8 @@ std::string rewrite_text(const BisectedModel& b, const RewriteFinding& f) {
   for (size_t i = 0; i < std::min(f.layouts.size(), kMostLines); ++i)
     out += cat("  layout of ", plain(f.layouts[i].first), ": ", plain(f.layouts[i].second), "\n");
   if (f.kind == FaultKind::Breaks) {
-    out += cat("  evidence: the ", f.number - 1, " rewrites before it run; with it: ", plain(f.error), "\n");
+    out += cat("  evidence: the ", counted(f.number - 1, "rewrite"), " before it ", f.number == 2 ? "runs" : "run",
+               "; with it: ", plain(f.error), "\n");
   } else {
     out += cat(
         "  evidence: outputs are off the model as written by ", number(f.max_abs_before), " with the ", f.number - 1,
@@ -195,8 +197,8 @@ Json kernel_json(const BisectedModel& b, const KernelFinding& f) {
 
 std::string bisect_text(const BisectedModel& b) {
   const BisectReport& r = b.report;
-  std::string out = cat("model ", plain(b.model), "\nsource ", b.source, "\ntarget ", b.target, "\n", r.n_samples,
-                        r.n_samples == 1 ? " sample" : " samples", b.not_judged.text(), "; outputs differ by up to ",
+  std::string out = cat("model ", plain(b.model), "\nsource ", b.source, "\ntarget ", b.target, "\n",
+                        counted(r.n_samples, "sample"), b.not_judged.text(), "; outputs differ by up to ",
                         number(r.max_abs), r.largest > 0 ? " of " + number(r.largest) : "", "; ", r.relabelled.size(),
                         r.relabelled.size() == 1 ? " label changes" : " labels change", "\n");
   out += relabelled_lines(b, r.relabelled, "  ");
@@ -224,9 +226,9 @@ std::string bisect_text(const BisectedModel& b) {
   if (r.ran_out == true)
     out += "the time ran out (--time-limit): samples, rewrites or kernels were left out, and what follows is not all\n";
   for (const UnfinishedSearch& u : r.unfinished)
-    out +=
-        cat("not searched to the end: of the ", u.of_source ? "source" : "target", "'s ", u.n_rewrites,
-            " rewrites, one of ", u.after + 1, " to ", u.before, " (", join(u.passes), ") is the first that departs\n");
+    out += cat("not searched to the end: of the ", u.of_source ? "source" : "target", "'s ",
+               counted(u.n_rewrites, "rewrite"), ", one of ", u.after + 1, " to ", u.before, " (", join(u.passes),
+               ") is the first that departs\n");
   size_t n = 0;
   for (const RewriteFinding& f : r.rewrites) out += cat("\n", ++n, ". ", rewrite_text(b, f));
   for (const KernelFinding& f : r.kernels) out += cat("\n", ++n, ". ", kernel_text(b, f));
@@ -239,10 +241,10 @@ std::string bisect_text(const BisectedModel& b) {
   if (b.reduced && b.reduced->folder.empty()) {
     out += cat("\nnot reduced: ", plain(b.reduced->why_not), "\n");
   } else if (b.reduced) {
-    out +=
-        cat("\nreduced to ", b.reduced->n_nodes, " of ", b.reduced->n_nodes_before, " nodes, which differ by ",
-            number(b.reduced->max_abs), b.reduced->files_differ ? "" : "; read back from its file it no longer differs",
-            ": ", plain(b.reduced->folder), "/reduced.onnx, inputs.npz, report.md\n");
+    out += cat("\nreduced to ", b.reduced->n_nodes, " of ", counted(b.reduced->n_nodes_before, "node"),
+               ", which differ by ", number(b.reduced->max_abs),
+               b.reduced->files_differ ? "" : "; read back from its file it no longer differs", ": ",
+               plain(b.reduced->folder), "/reduced.onnx, inputs.npz, report.md\n");
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // Reports of layers' precision; see precision_model.h.
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/rows.h"
 #include "localize/precision_model.h"
 #include "localize/words.h"
@@ -30,10 +31,10 @@ std::string precision_label(const PrecisionLayer& layer) {
   return plain(named == layer.nodes.end() ? layer.value : *named);
 }
 
-std::string counted(size_t n, const char* what) { return cat(n, " ", what, n == 1 ? "" : "s"); }
-
 std::string effect_text(const PrecisionReport& report, const PrecisionEffect& effect) {
-  return cat(report.labelled ? cat(effect.relabelled.size(), " of ", report.n_samples, " labels differ, ") : "",
+  return cat(report.labelled ? cat(effect.relabelled.size(), " of ", counted(report.n_samples, "label"),
+                                   report.n_samples == 1 ? " differs, " : " differ, ")
+                             : "",
              "outputs by ", number(effect.error), " (relative L2), at most ", number(effect.max_abs), " of ",
              number(effect.largest));
 }

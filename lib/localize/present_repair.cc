@@ -1,4 +1,5 @@
 // Reports of a repair; see repair_model.h.
+#include "base/counted.h"
 #include "localize/repair_model.h"
 #include "localize/words.h"
 
@@ -18,7 +19,7 @@ const char* verdict_text(RepairReport::Verdict verdict) {
 
 std::string apart_text(const Apart& apart) {
   return cat(
-      apart.n_relabelled, " of ", apart.n_images, " labels differ",
+      apart.n_relabelled, " of ", counted(apart.n_images, "label"), apart.n_images == 1 ? " differs" : " differ",
       apart.n_ties == 0 ? "" : cat(" (", apart.n_ties, apart.n_ties == 1 ? " more is a tie)" : " more are ties)"),
       ", outputs by ", words::number(apart.distance), " of their largest");
 }
@@ -42,8 +43,7 @@ const Finding* find_finding(const RepairReport& report, size_t own) {
 std::string repair_text(const RepairReport& r) {
   std::string out = cat("source ", plain(r.source), "\ntarget ", plain(r.target), "\n");
   if (r.n_searched > 0)
-    out += cat(r.n_searched, r.n_searched == 1 ? " sample" : " samples", " searched: ", r.findings.size(),
-               r.findings.size() == 1 ? " fault\n" : " faults\n");
+    out += cat(counted(r.n_searched, "sample"), " searched: ", counted(r.findings.size(), "fault"), "\n");
   if (r.ran_out == true) out += "the time ran out (--time-limit): what was found by then is below\n";
   int i = 0;
   for (const SegmentRepair& repair : r.repairs) {
@@ -65,7 +65,7 @@ std::string repair_text(const RepairReport& r) {
   }
   if (r.before.n_images > 0) {
     out += cat(
-        "on ", r.before.n_images, r.before.n_images == 1 ? " sample" : " samples",
+        "on ", counted(r.before.n_images, "sample"),
         r.unseen ? " that the search did not see:\n" : ", which the search has seen (give more to judge on others):\n",
         "  before: ", apart_text(r.before), "\n  after: ", apart_text(r.after), "\n");
     for (const Finding& f : r.left)
@@ -73,16 +73,17 @@ std::string repair_text(const RepairReport& r) {
   }
   if (r.verdict == RepairReport::Verdict::Healthy) {
     if (r.n_parameters_differing > 0)
-      out += cat(r.n_parameters_differing, " parameters and attributes differ, without effect on these inputs\n");
-    return out + cat("healthy on all ", r.n_judged, r.n_judged == 1 ? " sample" : " samples",
-                     ": nothing is repaired, and nothing written\n");
+      out +=
+          cat(r.n_parameters_differing,
+              r.n_parameters_differing == 1 ? " parameter or attribute differs" : " parameters and attributes differ",
+              ", without effect on these inputs\n");
+    return out + cat("healthy on all ", counted(r.n_judged, "sample"), ": nothing is repaired, and nothing written\n");
   }
   if (!r.output.empty())
     out += cat("written as ", plain(r.output), r.certificate ? cat(": ", r.certificate->text()) : "", "\n");
   if (r.verdict == RepairReport::Verdict::Repaired)
-    return out + cat("repaired: right on all ", r.n_judged, r.n_judged == 1 ? " sample\n" : " samples\n");
-  if (r.not_judged.any())
-    out += cat(r.n_judged, r.n_judged == 1 ? " sample judged" : " samples judged", r.not_judged.text(), "\n");
+    return out + cat("repaired: right on all ", counted(r.n_judged, "sample"), "\n");
+  if (r.not_judged.any()) out += cat(counted(r.n_judged, "sample"), " judged", r.not_judged.text(), "\n");
   return out + verdict_text(r.verdict) + (r.why_not.empty() ? "" : cat(": ", plain(r.why_not))) + "\n";
 }
 

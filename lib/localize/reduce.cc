@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/counted.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "base/printable.h"
@@ -121,7 +122,7 @@ class Reducer {
     if (nodes.empty()) return false;
     const std::optional<Part> part = part_of(nodes);
     const bool result = part && differs(*part);
-    if (options_.note) options_.note(cat(nodes.size(), " nodes: ", result ? "differ" : "agree"));
+    if (options_.note) options_.note(cat(counted(nodes.size(), "node"), ": ", result ? "differ" : "agree"));
     return result;
   }
 
@@ -190,7 +191,7 @@ class Reducer {
 };
 
 std::string report_of(const Reduced& r, const ReproFacts& facts) {
-  std::string nodes = cat(r.graph.order().size(), r.graph.order().size() == 1 ? " node" : " nodes");
+  const std::string nodes = counted(r.graph.order().size(), "node");
   std::string out = cat("# ", plain(facts.target), " differs from ", plain(facts.source), " on ", nodes, "\n\n");
   const auto failed = [](const Outcome& o) { return !o.error.empty(); };
   if (failed(r.source) || failed(r.target)) {
@@ -203,11 +204,12 @@ std::string report_of(const Reduced& r, const ReproFacts& facts) {
                words::precise(r.got), " |\n| largest difference | ", words::number(r.movement.max_abs), " of ",
                words::number(r.movement.largest), " |\n");
   }
-  out += cat(
-      "\nReduced from `", plain(facts.model), "` (", r.n_nodes_before, " nodes) in ", r.n_probes,
-      " probes. What the nodes left read from nodes that are gone is in `inputs.npz`.\n\n## To reproduce\n\n    ",
-      facts.command, "\n\n`reduced.onnx` is an ordinary ONNX file; `inputs.npz` has one array per input, by name.\n\n",
-      versions_section(), "\n## The network\n\n```\n");
+  out += cat("\nReduced from `", plain(facts.model), "` (", counted(r.n_nodes_before, "node"), ") in ",
+             counted(r.n_probes, "probe"),
+             ". What the nodes left read from nodes that are gone is in `inputs.npz`.\n\n## To reproduce\n\n    ",
+             facts.command,
+             "\n\n`reduced.onnx` is an ordinary ONNX file; `inputs.npz` has one array per input, by name.\n\n",
+             versions_section(), "\n## The network\n\n```\n");
   return out + to_text(r.graph, {.inline_elements = 16, .inline_all = false}) + "```\n";
 }
 

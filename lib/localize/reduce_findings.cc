@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -381,10 +382,9 @@ class Writer {
                result_.n_target_nodes_before, " |\n");
     out += "\n## Evidence\n\n";
     for (const std::string& line : f.evidence) out += cat("- ", plain(line), "\n");
-    out +=
-        cat("- in the whole model, on ", f.n_differing, " of ", f.n_samples, f.n_samples == 1 ? " sample" : " samples",
-            ": largest difference ", words::number(f.max_abs), " of ", words::number(f.largest), ", ",
-            words::number(f.times_rounding), " times what rounding explains: ", f.sure, "\n");
+    out += cat("- in the whole model, on ", f.n_differing, " of ", counted(f.n_samples, "sample"),
+               ": largest difference ", words::number(f.max_abs), " of ", words::number(f.largest), ", ",
+               words::number(f.times_rounding), " times what rounding explains: ", f.sure, "\n");
     out +=
         "\n## Expected and got\n\nOn the inputs of `inputs.npz`, which are what the source computes in front of these "
         "nodes, "
@@ -480,7 +480,7 @@ std::string reduced_text(const std::vector<ReducedFinding>& reduced) {
     for (const Shape& shape : r.inputs) inputs.push_back(shape_text(shape));
     out +=
         cat(" reduced to ", r.n_source_nodes, " of ", r.n_source_nodes_before, " and ", r.n_target_nodes, " of ",
-            r.n_target_nodes_before, " nodes on ", join(inputs), ", in ", plain(r.folder),
+            counted(r.n_target_nodes_before, "node"), " on ", join(inputs), ", in ", plain(r.folder),
             r.own_file.empty() ? "" : " (also as " + r.own_file + ")",
             r.reproduced ? "; run again, it is found\n" : "; run again, it is not found: " + plain(r.why_not) + "\n");
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "interp/interpreter.h"
 #include "ops/quantization.h"
@@ -89,7 +90,7 @@ class RewriteSearcher {
     result.departs = side_.departs(w, limit) || !graph.error.empty();
     result.error = graph.error;
     if (!options_.note) return result;
-    options_.note(cat(n, " of ", whole.applied.size(), " rewrites",
+    options_.note(cat(n, " of ", counted(whole.applied.size(), "rewrite"),
                       result.after.empty() ? "" : ", to the end of " + result.after,
                       result.departs ? ": departs" : ": agrees"));
     return result;

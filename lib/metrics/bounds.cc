@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -74,8 +75,8 @@ class Judge {
       say(false, cat("cannot be judged: ", pair.note.empty() ? "no sample has labels in both" : pair.note));
     } else {
       const double value = 100 - it->second;
-      say(value <= most,
-          cat("differs on ", value, " % of ", pair.n_common, " samples, the limit is ", exact_text(most), " %"));
+      say(value <= most, cat("differs on ", value, " % of ", counted(pair.n_common, "sample"), ", the limit is ",
+                             exact_text(most), " %"));
     }
   }
 

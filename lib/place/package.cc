@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/affinity.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -105,8 +106,8 @@ Plan plan_of(const Package& package) {
 
 std::string placed_line(const Package& package) {
   const Plan plan = plan_of(package);
-  return cat(plan.segments.size(), " segments on ", join(package.placed->parts), ", ", plan.copies, " copies of ",
-             plan.copied_bytes, " bytes in all");
+  return cat(counted(plan.segments.size(), "segment"), " on ", join(package.placed->parts), ", ", plan.copies,
+             plan.copies == 1 ? " copy of " : " copies of ", plan.copied_bytes, " bytes in all");
 }
 
 PlacedSession::PlacedSession(std::shared_ptr<const Package> package, const PlacedOptions& options)

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/json_text.h"
 #include "base/printable.h"
 #include "place/measure.h"
@@ -144,8 +145,9 @@ std::string profile_text(const RunReport& report) {
   for (const std::string& part : parts)
     text += cat(padded(part, width), formatted("  %10.1f", busy[part]), formatted(" %7.1f", 100 * busy[part] / whole),
                 " busy; idle ", formatted("%.1f", std::max(0.0, whole - busy[part])), " us\n");
-  text += cat(report.copies, " copies of ", formatted("%.1f", static_cast<double>(report.copied_bytes) / 1024),
-              " KiB in all; handing over ", formatted("%.1f", report.handoff_us), " us; ", report.merges, " merges, ",
+  text += cat(report.copies, report.copies == 1 ? " copy of " : " copies of ",
+              formatted("%.1f", static_cast<double>(report.copied_bytes) / 1024), " KiB in all; handing over ",
+              formatted("%.1f", report.handoff_us), " us; ", counted(report.merges, "merge"), ", ",
               formatted("%.1f", report.merge_us), " us\n");
   return text + picture(report, parts, width);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "convert/certificate.h"
@@ -158,7 +159,7 @@ class Job {
       zeros += zeros_in(other.weights);
       put(which.node, std::move(other));
     }
-    say(cat(zeros, " of ", all, " weights of ", layers.size(), " layers are 0 (",
+    say(cat(zeros, " of ", all, " weights of ", counted(layers.size(), "layer"), " are 0 (",
             number_text(100.0 * static_cast<double>(zeros) / static_cast<double>(all), "%.1f"), " %)"));
   }
 
@@ -223,7 +224,8 @@ class Job {
                                            quant::ChannelMeans{1, seen->second.sums, seen->second.count});
       put(which.node, std::move(other));
     }
-    say(cat("weights of ", layers.size(), " layers have ", *request_.clusters, " different numbers each at most"));
+    say(cat("weights of ", counted(layers.size(), "layer"), " have ", *request_.clusters,
+            " different numbers each at most"));
   }
 
   void validate() {

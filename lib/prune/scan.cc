@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/counted.h"
 #include "base/printable.h"
 #include "base/rows.h"
 #include "ops/attributes.h"
@@ -162,7 +163,7 @@ std::string scan_text(const Scan& scan, What what) {
   std::vector<bool> left(rows[0].size(), false);
   left[1] = true;
   return cat("what the outputs suffer where one row alone loses a share of its ",
-             what == What::Weights ? "weights" : "channels", "; ", scan.samples, " samples\n",
+             what == What::Weights ? "weights" : "channels", "; ", counted(scan.samples, "sample"), "\n",
              scan.labelled ? "mean divergence of the classes' probabilities" : "relative squared error of the outputs",
              ", by share\n", words::table(rows, left));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "convert/certificate.h"
@@ -53,7 +54,7 @@ class Job {
     if (request_.equalise) equalise_network();
     calibrate_network();
     if (request_.output.empty() && !request_.sensitivity) {
-      say(cat(calibration_.samples, " samples in ", request_.states.front()));
+      say(cat(counted(calibration_.samples, "sample"), " in ", request_.states.front()));
       return std::move(result_);
     }
     Reports& reports = result_.reports;
@@ -111,7 +112,7 @@ class Job {
     calibrate(bound_, *source, options, &measured);
     const int changed = equalise(prepared_, bound_, measured.figures);
     bound_ = bound_graph(prepared_);
-    say(cat("equalised the channels of ", changed, changed == 1 ? " value" : " values", " between layers"));
+    say(cat("equalised the channels of ", counted(changed, "value"), " between layers"));
   }
 
   void calibrate_network() {
@@ -147,7 +148,7 @@ class Job {
     }
     calibrate(bound_, *source, options, &calibration_);
     if (calibration_.samples < kFewSamples)
-      warn(cat("calibrated on ", calibration_.samples, calibration_.samples == 1 ? " input" : " inputs",
+      warn(cat("calibrated on ", counted(calibration_.samples, "input"),
                ": ranges may be too narrow; 100 suffice for most networks"));
     const Movement movement = range_movement(bound_, calibration_, options_);
     if (calibration_.samples >= kLeastToWarnOf && movement.moved * 10 > movement.ranges)

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/json_text.h"
 #include "base/printable.h"
 #include "base/rows.h"
@@ -106,8 +107,9 @@ std::string summary_text(const QuantizeReport& report) {
   for (size_t i = 0; i < report.quantizers.size(); ++i) {
     if (report.quantizers[i].cost.sqnr_db() < report.quantizers[worst].cost.sqnr_db()) worst = static_cast<int64_t>(i);
   }
-  std::string text = cat(report.scheme, ", ", report.method, " of ", report.samples, " samples: ", report.integer_nodes,
-                         " operators on integers, ", report.weights.size(), " with int8 weights");
+  std::string text =
+      cat(report.scheme, ", ", report.method, " of ", counted(report.samples, "sample"), ": ",
+          counted(report.integer_nodes, "operator"), " on integers, ", report.weights.size(), " with int8 weights");
   if (!report.quantizers.empty()) {
     const QuantizerReport& lowest = report.quantizers[worst];
     char figure[32];
@@ -150,8 +152,8 @@ std::string sensitivity_text(const SensitivityReport& report) {
     rows.push_back({cat(i + 1), plain(row.layer), row.op, number_text(100 * row.share, "%.1f"), w[0], a[0], w[1], a[1],
                     w[2], a[2]});
   }
-  return cat("each layer rounded alone, worst first; ", report.samples,
-             " samples; w: its weights, a: what it makes; labels: that change\n",
+  return cat("each layer rounded alone, worst first; ", counted(report.samples, "sample"),
+             "; w: its weights, a: what it makes; labels: that change\n",
              report.labelled ? "KL: mean divergence of the classes' probabilities"
                              : "KL: here the relative squared error of the outputs",
              "; dB: signal over what the rounding adds to the layer's result\n",
@@ -159,8 +161,10 @@ std::string sensitivity_text(const SensitivityReport& report) {
 }
 
 std::string split_text(const SearchResult& search) {
-  return cat("--validate split by seed ", search.seed, ": ", search.searching, " inputs search, ", search.judging,
-             " judge; ", search.trials.size(), " choices of layers tried");
+  return cat("--validate split by seed ", search.seed, ": ", counted(search.searching, "input"),
+             search.searching == 1 ? " searches, " : " search, ", search.judging,
+             search.judging == 1 ? " judges; " : " judge; ", counted(search.trials.size(), "choice"),
+             " of layers tried");
 }
 
 std::string search_text(const SearchResult& search, const std::string& output) {

@@ -1,6 +1,7 @@
 // Checks and runs as a Markdown comment; see ci.h.
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "metrics/present.h"
@@ -70,8 +71,8 @@ std::string check_tables(const metrics::Report& report, const std::vector<Check>
   std::string out;
   if (!missed.empty()) out += table(head, missed);
   if (!kept.empty()) {
-    out += cat("<details><summary>", kept.size(), kept.size() == 1 ? " check" : " checks", " kept</summary>\n\n",
-               table(head, kept), "</details>\n\n");
+    out += cat("<details><summary>", counted(kept.size(), "check"), " kept</summary>\n\n", table(head, kept),
+               "</details>\n\n");
   }
   return out;
 }
@@ -146,11 +147,11 @@ std::string comment_markdown(const metrics::Report& report, const std::vector<Ch
   const auto n_missed = std::count_if(checks.begin(), checks.end(), [](const Check& check) { return !check.kept; });
   std::string out = "### dnn-eval: ";
   if (checks.empty()) {
-    out += cat(report.runs.size(), report.runs.size() == 1 ? " run" : " runs");
+    out += counted(report.runs.size(), "run");
   } else if (n_missed == 0) {
-    out += cat("all ", checks.size(), " checks kept");
+    out += cat(checks.size() == 1 ? "" : "all ", counted(checks.size(), "check"), " kept");
   } else {
-    out += cat(n_missed, " of ", checks.size(), " checks missed");
+    out += cat(n_missed, " of ", counted(checks.size(), "check"), " missed");
   }
   out += "\n\n";
   std::vector<std::string> parts;

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/json_text.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -268,7 +269,8 @@ Document network_document(const std::vector<Network>& networks, const Localizati
   document.title = title;
   Section section{"network-section", networks.size() == 1 ? "The network" : "The networks, lined up", {}, {}};
   std::vector<std::string> sizes;
-  for (const Network& network : networks) sizes.push_back(cat(network.name, " has ", network.nodes.size(), " nodes"));
+  for (const Network& network : networks)
+    sizes.push_back(cat(network.name, " has ", counted(network.nodes.size(), "node")));
   section.blocks.push_back(Paragraph{join(sizes, "; ") + "."});
   if (found != nullptr) {
     Points points;

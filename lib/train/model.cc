@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/json_text.h"
 #include "convert/certificate.h"
@@ -184,7 +185,7 @@ class Run {
       std::iota(parts.validation.begin(), parts.validation.end(), int64_t{0});
     }
     images_to_train_ = static_cast<int64_t>(parts.train.size());
-    note(cat(images_to_train_, " images of ", images_->classes().size(), " classes to train on, ",
+    note(cat(counted(images_to_train_, "image"), " of ", images_->classes().size(), " classes to train on, ",
              parts.validation.size(), " to validate on"));
     training_.emplace(*images_, std::move(parts.train), augmentation_, request_.feature_variants, request_.seed, pool_);
     if (!request_.validate.empty())
@@ -224,8 +225,8 @@ class Run {
       fail_usage("the network has ", trainer_->classes(), " classes, the images ", images_->classes().size(),
                  "; --replace-head linear gives it a new last layer");
     if (supernet_)
-      note(cat("a supernet of ", supernet_->stages.stages.size(), " stages; ", ranges_.networks,
-               " networks in each step"));
+      note(cat("a supernet of ", counted(supernet_->stages.stages.size(), "stage"), "; ",
+               counted(ranges_.networks, "network"), " in each step"));
     note(cat(trainer_->trained_numbers(), " numbers to train", cached_ ? ", on features that are computed once" : ""));
   }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/counted.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "base/json_text.h"
@@ -208,7 +209,7 @@ class Tuning {
         ++known;
       }
     }
-    if (known > 0) options_.note(cat(options_.log, ": goes on from ", known, " trials"));
+    if (known > 0) options_.note(cat(options_.log, ": goes on from ", counted(known, "trial")));
   }
 
   void learn(size_t w, const Candidate& candidate, double cost) {
@@ -292,7 +293,7 @@ class Tuning {
     size_t gains = 0;
     for (const Search& search : searches_) gains += search.best()->cost < kGain ? 1 : 0;
     options_.note(cat("tuning: ", static_cast<int64_t>(seconds_since(start_)), " s, ", proposed.size(), " of ",
-                      searches_.size(), " kernels tried, ", gains, " faster so far"));
+                      counted(searches_.size(), "kernel"), " tried, ", gains, " faster so far"));
     return true;
   }
 

@@ -48,8 +48,6 @@ Column column_of(std::string_view key) {
   return {std::string(row.title), true, std::string(row.text)};
 }
 
-std::string counted(size_t n, std::string_view what) { return cat(n, " ", what, n == 1 ? "" : "s"); }
-
 std::vector<size_t> runs_in_order(const Data& data) {
   std::map<std::string, size_t> models;
   for (const Run& run : data.runs) models.emplace(run.model, models.size());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "report/plots.h"
@@ -33,9 +34,6 @@ bool is_resource(const metrics::Row& row);
 bool is_accuracy(const metrics::Row& row);
 const metrics::Row& row_of(std::string_view key);
 Column column_of(std::string_view key);
-
-// "3 runs", "1 run".
-std::string counted(size_t n, std::string_view what);
 
 // Runs by model (in the order of first appearance), device and level.
 std::vector<size_t> runs_in_order(const Data& data);

@@ -78,8 +78,9 @@ void add_differences(const Data& data, const std::vector<VerdictGroup>& groups, 
                            {}, true);
     line.add(" " + who(data, group));
     line.add(cat(" against ", group.of_models ? "the baseline" : data.runs[v.base].full(), ". "));
-    line.add(cat("The label differs on ", group.verdicts.size() > 1 ? "up to " : "", v.flips, " of ", v.n_common,
-                 " samples", v.near_ties > 0 ? cat(", near ties (", v.near_ties, ") aside") : "", ". "));
+    line.add(cat("The label differs on ", group.verdicts.size() > 1 ? "up to " : "", v.flips, " of ",
+                 counted(v.n_common, "sample"), v.near_ties > 0 ? cat(", near ties (", v.near_ties, ") aside") : "",
+                 ". "));
     if (v.change && *v.change == 0 && v.low && v.high && *v.low == *v.high) {
       line.add("Top-1 accuracy is the same: no sample is right in one of them and wrong in the other.");
     } else if (v.change && v.low && v.high && v.p) {

@@ -369,7 +369,7 @@ TEST(Bounds, NameBoundValueAndLimit) {
   EXPECT_EQ(
       lines({.min_accuracy = 50, .max_disagreement = 99, .atol = 0.5, .rtol = 0.125}),
       (std::vector<std::string>{"--min-accuracy: run B has a top-1 accuracy of 0 %, the limit is 50 %",
-                                "--max-disagreement: B against A differs on 100 % of 1 samples, the limit is 99 %",
+                                "--max-disagreement: B against A differs on 100 % of 1 sample, the limit is 99 %",
                                 "--atol/--rtol: B against A differs by 1 on \"p\", the limit there is 0.75"}));
 }
 
