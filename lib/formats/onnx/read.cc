@@ -1,16 +1,16 @@
 // ModelProto to Graph: names resolved across subgraphs, functions inlined, initializers and Constant nodes as constants.
 #include <algorithm>
 #include <climits>
-#include <unordered_map>
-#include <unordered_set>
 
 #include <schemas/onnx.pb.h>
 
 #include "base/text.h"
 #include "formats/onnx/attribute_proto.h"
 #include "formats/onnx/fields.h"
+#include "formats/onnx/functions.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/reference.h"
+#include "formats/onnx/scope.h"
 #include "formats/onnx/tensor_proto.h"
 #include "formats/onnx/upgrade.h"
 #include "formats/wire/proto.h"
@@ -19,16 +19,9 @@
 namespace dnn::onnx {
 namespace {
 
-// What inlining may add: a few hundred bytes of nested functions can otherwise ask for 2^n nodes.
-constexpr int64_t kMaxInlinedNodes = 50'000;
-constexpr size_t kMaxInlinedBytes = size_t{512} << 20;
-constexpr int kMaxFunctionDepth = 64;
-
 using Opsets = std::map<std::string, int64_t>;
 template <class Proto>
 using Repeated = google::protobuf::RepeatedPtrField<Proto>;
-
-std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 Opsets read_opsets(const Repeated<OperatorSetIdProto>& imports) {
   Opsets opsets;
@@ -74,40 +67,34 @@ void require_tensor(const Value& value, const Repeated<ValueInfoProto>& infos, c
   }
 }
 
-// A graph while it is read: its names, and the opset that each node is written in.
-struct Draft {
-  Graph graph;
-  std::unordered_set<std::string> names;
-  std::unordered_map<std::string, ValueId> captured;  // by the name in the enclosing graph
-  std::vector<int> opsets;                            // by NodeId
+void read_initializer(Scope& scope, const std::string& name, Tensor tensor) {
+  if (name.empty()) fail_malformed("an initializer has no name");
+  set_constant(scope.draft.graph, declare(scope, name, {}), std::move(tensor));
+}
 
-  std::string unused_name(const std::string& wanted) {
-    std::string name = wanted;
-    for (int n = 1; !names.insert(name).second; ++n) name = cat(wanted, "_", n);
-    return name;
+void declare_outputs(Scope& scope, const Repeated<NodeProto>& nodes) {
+  for (const NodeProto& node : nodes) {
+    for (const std::string& output : node.output()) {
+      if (!output.empty()) declare(scope, output, {});
+    }
   }
-};
+}
 
-// What names mean at one place: a graph's own, or a function body's, which lives in its caller's graph.
-struct Scope {
-  Draft& draft;
-  Scope* parent = nullptr;  // of the enclosing graph, for captures; null at the top and in functions
-  int opset = 1;
-  std::string prefix;                               // of the values and nodes of an inlined function
-  std::string source;                               // the source node that calls the function
-  const Arguments* arguments = nullptr;             // attributes that a function body may refer to
-  std::unordered_map<std::string, ValueId> values;  // kNoValue: an optional argument that the call leaves out
-};
+void read_value_infos(Scope& scope, const Repeated<ValueInfoProto>& infos) {
+  for (const ValueInfoProto& info : infos) {
+    if (scope.values.count(info.name()) == 0) continue;
+    const ValueId id = declare(scope, info.name(), read_type(info.type()));
+    if (id != kNoValue && scope.draft.graph.value(id).doc.empty()) scope.draft.graph.value(id).doc = info.doc_string();
+  }
+}
 
 class Reader {
  public:
-  Reader(ModelProto& model, const ModelSource& source) : model_(model), ignored_(source.ignored), files_(source) {}
+  Reader(ModelProto& model, const ModelSource& source)
+      : model_(model), functions_(model), ignored_(source.ignored), files_(source) {}
 
   Graph read() {
     const Opsets opsets = read_opsets(model_.opset_import());
-    for (const FunctionProto& function : model_.functions()) {
-      functions_[function_key(function.domain(), function.name(), function.overload())] = &function;
-    }
     Draft draft;
     Scope scope{draft, nullptr, onnx_opset(opsets), "", "", nullptr, {}};
     Graph& graph = draft.graph;
@@ -125,79 +112,6 @@ class Reader {
   }
 
  private:
-  static std::string function_key(const std::string& domain, const std::string& name, const std::string& overload) {
-    return canonical_domain(domain) + '\0' + name + '\0' + overload;
-  }
-
-  // The value of that name in this scope, new if need be; a known type is kept.
-  static ValueId declare(Scope& scope, const std::string& name, Type type) {
-    Graph& graph = scope.draft.graph;
-    auto [found, fresh] = scope.values.try_emplace(name, kNoValue);
-    if (fresh) {
-      found->second = graph.add_value(scope.draft.unused_name(scope.prefix + name), std::move(type));
-    } else if (found->second != kNoValue && graph.value(found->second).type == Type()) {
-      graph.value(found->second).type = std::move(type);
-    }
-    return found->second;
-  }
-
-  // The value of that name here or in an enclosing graph, captured all the way down; nothing when there is none.
-  static std::optional<ValueId> resolve(Scope& scope, const std::string& name) {
-    const auto found = scope.values.find(name);
-    if (found != scope.values.end()) return found->second;
-    if (scope.parent == nullptr) return {};
-    const std::optional<ValueId> outer = resolve(*scope.parent, name);
-    if (!outer || *outer == kNoValue) return outer;
-    const Value& value = scope.parent->draft.graph.value(*outer);
-    Draft& draft = scope.draft;
-    auto [captured, fresh] = draft.captured.try_emplace(value.name, kNoValue);
-    if (fresh) {
-      if (!draft.names.insert(value.name).second) {
-        fail_malformed("value '", value.name, "' of the enclosing graph is hidden by another of that name");
-      }
-      captured->second = draft.graph.add_value(value.name, value.type);
-      draft.graph.captures.push_back(captured->second);
-    }
-    scope.values[name] = captured->second;
-    return captured->second;
-  }
-
-  static ValueId resolve_input(Scope& scope, const std::string& name) {
-    if (name.empty()) return kNoValue;
-    const std::optional<ValueId> id = resolve(scope, name);
-    if (!id) fail_malformed("input '", name, "' is not produced by any node, input or initializer");
-    return *id;
-  }
-
-  static void set_constant(Graph& graph, ValueId id, Tensor tensor) {
-    Value& value = graph.value(id);
-    if (value.constant || graph.is_input(id)) fail_malformed("constant '", value.name, "' is given twice");
-    value.type = Type(tensor);
-    value.constant = std::move(tensor);
-  }
-
-  static void read_initializer(Scope& scope, const std::string& name, Tensor tensor) {
-    if (name.empty()) fail_malformed("an initializer has no name");
-    set_constant(scope.draft.graph, declare(scope, name, {}), std::move(tensor));
-  }
-
-  static void declare_outputs(Scope& scope, const Repeated<NodeProto>& nodes) {
-    for (const NodeProto& node : nodes) {
-      for (const std::string& output : node.output()) {
-        if (!output.empty()) declare(scope, output, {});
-      }
-    }
-  }
-
-  static void read_value_infos(Scope& scope, const Repeated<ValueInfoProto>& infos) {
-    for (const ValueInfoProto& info : infos) {
-      if (scope.values.count(info.name()) == 0) continue;
-      const ValueId id = declare(scope, info.name(), read_type(info.type()));
-      if (id != kNoValue && scope.draft.graph.value(id).doc.empty())
-        scope.draft.graph.value(id).doc = info.doc_string();
-    }
-  }
-
   void read_graph(GraphProto& proto, Scope& scope) {
     Graph& graph = scope.draft.graph;
     graph.name = proto.name();
@@ -252,9 +166,8 @@ class Reader {
       for (const std::string& name : proto.output()) {
         node.outputs.push_back(name.empty() ? kNoValue : scope.values.at(name));
       }
-      const auto function = functions_.find(function_key(proto.domain(), proto.op_type(), proto.overload()));
-      if (function != functions_.end()) {
-        inline_function(*function->second, proto, node, scope);
+      if (const FunctionProto* function = functions_.called(proto)) {
+        inline_function(*function, proto, node, scope);
         return;
       }
       for (AttributeProto& attribute : *proto.mutable_attribute()) read_attribute(attribute, scope, node);
@@ -270,18 +183,13 @@ class Reader {
     add_node(scope, std::move(node));
   }
 
-  static void add_node(Scope& scope, Node node) {
-    scope.draft.graph.add_node(std::move(node));
-    scope.draft.opsets.push_back(scope.opset);
-  }
-
   void read_attribute(AttributeProto& proto, Scope& scope, Node& node) {
     if (proto.has_ref_attr_name()) {
       const AttributeProto* argument = find_argument(proto.ref_attr_name(), scope);
       if (argument == nullptr) return;  // left out by the call and without a default
       if (argument->has_g())
         fail_unsupported("attribute '", proto.name(), "': graphs as function arguments are not supported");
-      spend(1, argument->ByteSizeLong());
+      functions_.spend(1, argument->ByteSizeLong());
       AttributeProto copy = *argument;
       node.attributes[proto.name()] = attribute_value(copy, files_);
     } else if (proto.has_g()) {
@@ -298,64 +206,16 @@ class Reader {
     }
   }
 
-  static const AttributeProto* find_argument(const std::string& name, const Scope& scope) {
-    if (scope.arguments == nullptr) fail_malformed("attribute '", name, "' is referred to outside a function");
-    const auto found = scope.arguments->find(name);
-    return found == scope.arguments->end() ? nullptr : found->second;
-  }
-
-  void spend(int64_t n_nodes, size_t n_bytes) {
-    inlined_nodes_ += n_nodes;
-    inlined_bytes_ += n_bytes;
-    if (inlined_nodes_ > kMaxInlinedNodes || inlined_bytes_ > kMaxInlinedBytes) {
-      fail_unsupported("inlining the model's functions makes more than ", kMaxInlinedNodes, " nodes or ",
-                       kMaxInlinedBytes, " bytes");
-    }
-  }
-
-  // Nodes that the body becomes, calls within it inlined; counted before any is made.
-  int64_t inlined_size(const FunctionProto& function, int depth) {
-    if (depth > kMaxFunctionDepth) {
-      fail_malformed("functions nest deeper than ", kMaxFunctionDepth, ", or call themselves");
-    }
-    const auto [known, fresh] = inlined_sizes_.try_emplace(&function, 0);
-    if (!fresh && known->second > 0) return known->second;
-    int64_t n = 1;
-    for (const NodeProto& node : function.node()) {
-      const auto called = functions_.find(function_key(node.domain(), node.op_type(), node.overload()));
-      n += called == functions_.end() ? 1 : inlined_size(*called->second, depth + 1);
-      if (n > kMaxInlinedNodes) n = kMaxInlinedNodes + 1;
-    }
-    inlined_sizes_[&function] = n;
-    return n;
-  }
-
   // Puts the function's body into the caller's graph, its values and nodes named "<call>/<name>".
   void inline_function(const FunctionProto& function, const NodeProto& call, const Node& node, Scope& scope) {
-    if (function_depth_ == 0) {
-      spend(inlined_size(function, 1), 0);
-    } else if (function_depth_ >= kMaxFunctionDepth) {
-      fail_malformed("functions nest deeper than ", kMaxFunctionDepth, ", or call themselves");
-    }
+    const Functions::Call counted(functions_, function);
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size()) {
       fail_malformed("the call has more inputs or outputs than the function");
     }
     const std::string called = !call.name().empty()     ? call.name()
                                : call.output_size() > 0 ? call.output(0)
                                                         : call.op_type();
-    Arguments arguments;
-    for (const AttributeProto& attribute : function.attribute_proto()) arguments[attribute.name()] = &attribute;
-    const auto takes = [&](const std::string& name) {
-      return arguments.count(name) != 0 ||
-             std::find(function.attribute().begin(), function.attribute().end(), name) != function.attribute().end();
-    };
-    for (const AttributeProto& attribute : call.attribute()) {
-      if (!takes(attribute.name()) && !is_ignored(ignored_, node.op, attribute.name()))
-        fail_unknown_attribute(node, attribute.name(), {function.attribute().begin(), function.attribute().end()});
-      const AttributeProto* argument =
-          attribute.has_ref_attr_name() ? find_argument(attribute.ref_attr_name(), scope) : &attribute;
-      if (argument != nullptr) arguments[attribute.name()] = argument;
-    }
+    const Arguments arguments = function_arguments(function, call, node, scope, ignored_);
     Scope inner{scope.draft,
                 nullptr,
                 onnx_opset(read_opsets(function.opset_import())),
@@ -363,7 +223,7 @@ class Reader {
                 scope.source.empty() ? called : scope.source,
                 &arguments,
                 {}};
-    spend(0, function.ByteSizeLong() + 2 * inner.prefix.size() * static_cast<size_t>(function.node_size()));
+    functions_.spend(0, function.ByteSizeLong() + 2 * inner.prefix.size() * static_cast<size_t>(function.node_size()));
     for (int i = 0; i < function.input_size(); ++i) inner.values[function.input(i)] = node.input(i);
     std::vector<std::pair<std::string, ValueId>> passed_through;  // outputs that are inputs, or given twice
     for (int i = 0; i < function.output_size(); ++i) {
@@ -374,12 +234,10 @@ class Reader {
     }
     declare_outputs(inner, function.node());
     read_value_infos(inner, function.value_info());
-    ++function_depth_;
     for (const NodeProto& body : function.node()) {
       NodeProto copy = body;
       read_node(copy, inner);
     }
-    --function_depth_;
     for (const auto& [name, actual] : passed_through) {
       Node identity;
       identity.name = inner.prefix + name;
@@ -394,13 +252,9 @@ class Reader {
   }
 
   ModelProto& model_;
+  Functions functions_;
   const IgnoredFields& ignored_;
   ExternalFiles files_;
-  std::map<std::string, const FunctionProto*> functions_;
-  std::map<const FunctionProto*, int64_t> inlined_sizes_;
-  int function_depth_ = 0;
-  int64_t inlined_nodes_ = 0;
-  size_t inlined_bytes_ = 0;
 };
 
 }  // namespace
