@@ -19,7 +19,7 @@ static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const GpuTile
 }));  // whole warps
 // Elements that a thread has side by side: as many as a vector load brings.
 constexpr int64_t kQuad = 4;
-// Of the depth, at once; what is added to a staged row that is written across, so that at most two threads of a warp write to a bank; and to
+// Steps of the depth at once; what is added to a staged row that is written across, so that at most two threads of a warp write to a bank; and to
 // one whose elements a warp's matrix products read, 8 side by side of each of 4 rows, all from different banks (four write to one).
 constexpr int64_t kChunk = 16, kSkew = 4, kMatrixSkew = 8;
 // Multiprocessors that tiles are to keep busy: an A100 has 108, an H100 132.
@@ -96,7 +96,7 @@ class TiledSums {
     return loop("turn", kChunk * size / threads, store(to, {depth, place}, value), LoopKind::Unrolled);
   }
 
-  // Of a thread's elements along an axis the i-th: kQuad side by side, the next ones as many further on as the other threads have.
+  // The i-th of a thread's elements along an axis: kQuad side by side, the next ones as many further on as the other threads have.
   static Expr element(const Expr& thread, const Expr& i, int64_t each, int64_t threads) {
     if (each == kQuad) return thread * constant_index(kQuad) + i;
     return floordiv(i, constant_index(kQuad)) * constant_index(kQuad * threads) + thread * constant_index(kQuad) +

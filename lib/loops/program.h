@@ -29,7 +29,7 @@ struct Storage {
     for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d].extent;
   }
 
-  // Whether all of `index`, one number an axis, is addressable; where its element is in the memory.
+  // `index` has one number an axis. True where all are addressable; then offset() is where its element is in the memory.
   bool inside(const int64_t* index) const {
     for (size_t axis = 0; axis < low.size(); ++axis) {
       if (index[axis] < low[axis] || index[axis] >= high[axis]) return false;

@@ -41,7 +41,7 @@ bool place(View view, const std::vector<int64_t>& from, HeadProjection* p, HeadE
   return true;
 }
 
-// What the heads give, seen as a view of [batch, length, heads, size], or with the sequence first.
+// The heads' results, seen as a view of [batch, length, heads, size], or with the sequence first.
 View heads_of(const HeadExtents& e, bool sequence_first) {
   View view(sequence_first ? std::vector<int64_t>{e.length, e.batch, e.heads, e.size}
                            : std::vector<int64_t>{e.batch, e.length, e.heads, e.size});
@@ -107,7 +107,7 @@ class HeadFinder {
     double by = 1;
   };
 
-  // What a value is times a number, through Mul and Div by numbers.
+  // A value times a number, through Mul and Div by numbers.
   Scaled scaled(ValueId v) const {
     Scaled result{v, 1};
     for (int steps = 0; steps < 8; ++steps) {

@@ -366,11 +366,10 @@ TEST(Bounds, NameBoundValueAndLimit) {
   EXPECT_TRUE(lines({}).empty());
   EXPECT_TRUE(lines({.min_accuracy = 0, .max_disagreement = 100, .atol = 1, .rtol = {}}).empty());
   EXPECT_TRUE(lines({.min_accuracy = {}, .max_disagreement = {}, .atol = {}, .rtol = 0.5}).empty());
-  EXPECT_EQ(
-      lines({.min_accuracy = 50, .max_disagreement = 99, .atol = 0.5, .rtol = 0.125}),
-      (std::vector<std::string>{"--min-accuracy: run B has a top-1 accuracy of 0 %, the limit is 50 %",
-                                "--max-disagreement: B against A differs on 100 % of 1 sample, the limit is 99 %",
-                                "--atol/--rtol: B against A differs by 1 on \"p\", the limit there is 0.75"}));
+  EXPECT_EQ(lines({.min_accuracy = 50, .max_disagreement = 99, .atol = 0.5, .rtol = 0.125}),
+            (std::vector<std::string>{"--min-accuracy: run B has a top-1 accuracy of 0 %, the limit is 50 %",
+                                      "--max-disagreement: B against A differs on 100 % of 1 sample, the limit is 99 %",
+                                      "--atol/--rtol: B against A differs by 1 on \"p\", the limit there is 0.75"}));
 }
 
 TEST(Bounds, AnyMetricCanBeRequired) {
