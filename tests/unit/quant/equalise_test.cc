@@ -118,6 +118,27 @@ TEST(Equalise, LeavesValuesThatOthersRead) {
   EXPECT_TRUE(equalised_values(bound_graph(graph)).empty());
 }
 
+// Two kernels for each channel: the value in front of them stays as it is.
+TEST(Equalise, ComputesTheSameWithSeveralKernelsForAChannel) {
+  const std::vector<Tensor> samples = random_samples({1, 3, 6, 6}, 20);
+  const Graph graph = prepare(parsed(R"(
+  input x: float32[1,3,6,6]
+  const w: float32[2,3,1,1] = {200, -100, 50, 1, 0.5, -1}
+  const v: float32[4,1,3,3] = random(3)
+  const u: float32[5,4,1,1] = random(4)
+  c = Conv(x, w) @first
+  r = Relu(c) @act
+  d = Conv(r, v) @two_for_each {group = 2}
+  s = Relu(d) @relu
+  y = Conv(s, u) @last
+  output y
+)"));
+  const Graph bound = bound_graph(graph);
+  Graph equal = graph;
+  EXPECT_EQ(equalise(equal, bound, measured(bound, samples).figures), 1);
+  for (const Tensor& sample : samples) EXPECT_LT(largest_difference(graph, equal, sample), 1e-5);
+}
+
 TEST(Equalise, ScalesALayerNormForTheLayersBehindIt) {
   const std::vector<Tensor> samples = random_samples({1, 5, 4}, 20);
   const Graph graph = prepare(parsed(R"(
