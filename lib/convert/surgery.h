@@ -46,6 +46,10 @@ void rename(Graph& graph, std::string_view spec);
 // many.
 int fold_batch_norms(Graph& graph);
 
+// fold_into_layers.cc: constants that nodes compute, batch norms, and scales and shifts per channel, into weights and biases, as quantisers do
+// before they choose a number. Types are inferred.
+void fold_into_layers(Graph& graph);
+
 // to_dtype.cc: constants and arithmetic of float32 and float16 in one of the two, with Casts around what must stay: operators
 // that ONNX has for float32 alone, and inputs and outputs, which become or stay `io`. Returns the constants with numbers
 // beyond float16, which become its largest. Types must be inferred.

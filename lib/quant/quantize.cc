@@ -9,7 +9,6 @@
 #include "convert/certificate.h"
 #include "convert/surgery.h"
 #include "ops/op.h"
-#include "passes/pass.h"
 #include "quant/bias.h"
 #include "quant/rewrite.h"
 
@@ -84,12 +83,7 @@ Graph prepare(Graph model) {
     if (computes_on_integers(model.node(id)))
       fail_unsupported(model.node(id).label(), ": the network is quantised already; give the float32 one");
   }
-  infer_types(model);
-  fold_batch_norms(model);
-  PassOptions passes;
-  passes.changes = "only:simplify-inference,canonicalize-cast,fold-constant,recognize-activations,fold-scale-axis";
-  run_passes(model, passes);
-  infer_types(model);
+  fold_into_layers(model);
   return model;
 }
 
