@@ -333,8 +333,15 @@ void set_classes(const Edit& edit, Graph& target) {
 
 }  // namespace
 
-const Graph& EditSource::graph(bool folded) {
+const Graph& EditSource::graph(bool folded, bool all) {
   if (!folded) return graph_;
+  if (all) {
+    if (!all_folded_) {
+      all_folded_ = graph_;
+      fold_into_layers(*all_folded_);
+    }
+    return *all_folded_;
+  }
   if (!folded_) {
     folded_ = graph_;
     fold_batch_norms(*folded_);
@@ -359,7 +366,7 @@ ValueId constant_behind(const Graph& graph, const Uses& uses, ValueId value) {
 
 void apply_edits(const std::vector<Edit>& edits, EditSource& source, Graph& target) {
   for (const Edit& edit : edits) {
-    const Graph& from = source.graph(edit.folded);
+    const Graph& from = source.graph(edit.folded, edit.all_folded);
     switch (edit.kind) {
       case Edit::Kind::Constant: set_input(edit, from, target); break;
       case Edit::Kind::Attribute: set_attribute(edit, from, target); break;

@@ -27,11 +27,14 @@ struct Edit {
   // The values that the two nodes make first; of Layers, the two that `output` names.
   std::string source, target;
   bool folded = false;       // the source's node as it is with batch norms folded into it
+  bool all_folded = false;   // and whatever else fold_into_layers() does
   size_t input = 0;          // of a constant, in both nodes
   std::vector<size_t> perm;  // of a constant: axis i of the target's is axis perm[i] of the source's; empty: as it is
   std::string key;  // of an attribute; of Preprocess its JSON, as the metadata holds it; of Skip the value that is read
   std::vector<double> numbers;  // of Quantised
   std::vector<size_t> rows;
+  std::vector<double> divided,
+      multiplied;  // of "integers": the source's rows and columns, as the target's quantiser scaled them; empty: by 1
   std::vector<size_t> classes;  // of Classes: class c is what was class classes[c]
   CommonValue output;           // of Layers, and the values that they are computed from
   std::vector<CommonValue> inputs;
@@ -44,11 +47,11 @@ struct Edit {
 class EditSource {
  public:
   explicit EditSource(const Graph& graph) : graph_(graph) {}
-  const Graph& graph(bool folded);
+  const Graph& graph(bool folded, bool all = false);
 
  private:
   const Graph& graph_;
-  std::optional<Graph> folded_;
+  std::optional<Graph> folded_, all_folded_;
 };
 
 // Makes the edits, in the target's own precision: weights that it keeps as float16 or as integers of a scale become that. Types of

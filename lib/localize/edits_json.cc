@@ -41,6 +41,15 @@ std::vector<T> numbers_of(const Json& json, const char* key, size_t most = kMost
   return result;
 }
 
+std::vector<double> real_numbers(const Json& json, const char* key) {
+  std::vector<double> result;
+  if (!json.contains(key)) return result;
+  if (!json.at(key).is_array() || json.at(key).size() > kMostClasses)
+    fail_malformed("'", key, "' is no list of numbers");
+  for (const Json& n : json.at(key)) result.push_back(n.get<double>());
+  return result;
+}
+
 void check_permutation(const std::vector<size_t>& order, const char* key) {
   std::vector<bool> seen(order.size(), false);
   for (size_t axis : order) {
@@ -65,6 +74,7 @@ Edit edit_of(const Json& json) {
   const auto kind = json.at("kind").get<std::string>();
   Edit edit;
   edit.folded = json.value("folded", false);
+  edit.all_folded = json.value("all_folded", false);
   if (kind == kKinds[2]) {
     edit.kind = Edit::Kind::Layers;
     edit.output = common_of(json.at("output"));
@@ -110,11 +120,9 @@ Edit edit_of(const Json& json) {
     edit.key = json.at("key").get<std::string>();
     edit.input = json.contains("input") ? static_cast<size_t>(natural(json.at("input"), "input")) : 0;
     if (json.contains("rows")) edit.rows = numbers_of<size_t>(json, "rows", kMostClasses);
-    if (json.contains("numbers")) {
-      if (!json.at("numbers").is_array() || json.at("numbers").size() > kMostClasses)
-        fail_malformed("'numbers' is no list of numbers");
-      for (const Json& n : json.at("numbers")) edit.numbers.push_back(n.get<double>());
-    }
+    edit.numbers = real_numbers(json, "numbers");
+    edit.divided = real_numbers(json, "divided");
+    edit.multiplied = real_numbers(json, "multiplied");
     return edit;
   }
   if (kind != kKinds[0]) fail_malformed("there is no kind '", kind, "'");
@@ -131,7 +139,9 @@ Edit edit_of(const Json& json) {
 }  // namespace
 
 std::string edit_text(const Edit& edit) {
-  const std::string folded = edit.folded ? ", batch norms folded" : "";
+  const std::string folded = edit.all_folded ? ", batch norms and scales folded"
+                             : edit.folded   ? ", batch norms folded"
+                                             : "";
   switch (edit.kind) {
     case Edit::Kind::Constant:
       return cat("constant: input ", edit.input, " of what makes ", plain(edit.target), " from ", plain(edit.source),
@@ -184,9 +194,12 @@ std::string edits_json(const std::vector<Edit>& edits) {
       json["input"] = edit.input;
       if (!edit.rows.empty()) json["rows"] = edit.rows;
       if (!edit.numbers.empty()) json["numbers"] = edit.numbers;
+      if (!edit.divided.empty()) json["divided"] = edit.divided;
+      if (!edit.multiplied.empty()) json["multiplied"] = edit.multiplied;
     }
     if (!edit.perm.empty()) json["perm"] = edit.perm;
     if (edit.folded) json["folded"] = true;
+    if (edit.all_folded) json["all_folded"] = true;
     list.push_back(std::move(json));
   }
   return words::json_line({{"edits", list}});

@@ -142,12 +142,21 @@ ModelComparison::ModelComparison(const LocalizeRequest& request)
       pool_(request.threads),
       own_(source_.graph, target_.graph, own_options(request, &pool_)) {}
 
+// As it was read, or this in its place.
+ComparedNetwork ModelComparison::open_source(const Graph* instead) const {
+  ComparedNetwork source(request_, source_network(request_), request_.source, request_.preprocess);
+  if (instead != nullptr) source.replace(request_, source_network(request_), request_.preprocess, *instead);
+  return source;
+}
+
 // As it was written, or what it is a quantisation of.
 ComparedNetwork ModelComparison::open_target() {
   ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
   if (!QuantisedPair::is_one(source_.graph, target.graph)) return target;
-  ComparedNetwork ranged(request_, source_network(request_), request_.source, request_.preprocess);
-  quantised_ = std::make_unique<QuantisedPair>(source_.graph, target.graph, measure_ranges(request_, ranged));
+  quantised_ = std::make_unique<QuantisedPair>(source_.graph, target.graph, [&](const Graph* instead) {
+    ComparedNetwork ranged = open_source(instead);
+    return measure_ranges(request_, ranged);
+  });
   target.replace(request_, request_.network, target_preprocess_of(request_), quantised_->undone());
   return target;
 }
@@ -156,7 +165,7 @@ ComparedNetwork ModelComparison::open_target() {
 void ModelComparison::add_quantisation(LocalizeReport* report) {
   quantised_->add_findings(own_, &report->findings);
   report->quantisation = quantised_->report();
-  ComparedNetwork source(request_, source_network(request_), request_.source, request_.preprocess);
+  ComparedNetwork source = open_source(quantised_->instead());
   ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
   measure_costs(request_, *quantised_, source, target, &pool_, &*report->quantisation);
 }

@@ -96,6 +96,7 @@ class ModelComparison {
 
  private:
   void add_maps(LocalizeReport* report) const;
+  ComparedNetwork open_source(const Graph* instead) const;
   ComparedNetwork open_target();
   void add_quantisation(LocalizeReport* report);
 

@@ -27,7 +27,8 @@ struct Point {
 
 class Costs {
  public:
-  Costs(const QuantisedPair& pair, ThreadPool* pool) : pair_(pair), own_(pair.source(), pair.written(), options(pool)) {
+  Costs(const QuantisedPair& pair, ThreadPool* pool)
+      : pair_(pair), source_(pair.as_quantised()), own_(source_, pair.written(), options(pool)) {
     const Graph& target = pair.written();
     std::vector<Joint> joints;
     for (NodeId id : target.order()) {
@@ -43,8 +44,8 @@ class Costs {
       const auto there = pair.verdict().match.values.find(out);
       if (there != pair.verdict().match.values.end()) add_joint(there->second, out, &joints);
     }
-    for (size_t i = 0; i < std::min(target.inputs.size(), pair.source().inputs.size()); ++i)
-      add_joint(pair.source().inputs[i], target.inputs[i], &joints);
+    for (size_t i = 0; i < std::min(target.inputs.size(), source_.inputs.size()); ++i)
+      add_joint(source_.inputs[i], target.inputs[i], &joints);
     own_.line_up(joints, std::vector<LayerPair::By>(joints.size(), LayerPair::By::Values));
   }
 
@@ -54,7 +55,7 @@ class Costs {
     for (const stream::TensorRecord& r : target) theirs[r.name] = r.tensor;
     own_.add(ours);
     for (Point& p : points_) {
-      const auto a = ours.find(pair_.source().value(p.joint.source).name);
+      const auto a = ours.find(source_.value(p.joint.source).name);
       const auto b = theirs.find(pair_.written().value(p.joint.target).name);
       if (a == ours.end() || b == theirs.end() || a->second.size() != b->second.size()) continue;
       const std::vector<AxisOrder> orders = axis_orders(a->second.shape(), b->second.shape());
@@ -65,7 +66,7 @@ class Costs {
       const auto clamp = pair_.verdict().match.clamps.find(p.quantizer);
       const auto bounds = clamp == pair_.verdict().match.clamps.end()
                               ? std::nullopt
-                              : clamp_bounds(pair_.source(), pair_.source().node(clamp->second));
+                              : clamp_bounds(source_, source_.node(clamp->second));
       for (size_t i = 0; i < left.size(); ++i) {
         const double x = bounds ? std::clamp(left[i], bounds->first, bounds->second) : left[i];
         const double y = bounds ? std::clamp(right[i], bounds->first, bounds->second) : right[i];
@@ -79,13 +80,13 @@ class Costs {
 
   std::vector<QuantisedCost> costs() const {
     std::vector<QuantisedCost> found;
-    const Uses uses(pair_.source());
+    const Uses uses(source_);
     for (const Point& p : points_) {
       QuantisedCost cost;
-      cost.layer = pair_.source().value(p.joint.source).name;
+      cost.layer = source_.value(p.joint.source).name;
       const NodeId maker = uses.producer[p.joint.source];
       if (maker < 0) continue;
-      cost.op = pair_.source().node(maker).op;
+      cost.op = source_.node(maker).op;
       cost.whole = p.whole.decibels();
       cost.clipped = p.whole.n == 0 ? 0 : p.whole.beyond / p.whole.n;
       for (const OwnError& r : own_.results()) {
@@ -112,7 +113,7 @@ class Costs {
     for (const Joint& j : *joints) {
       if (j.source == source || j.target == target) return false;
     }
-    const Type &a = pair_.source().value(source).type, &b = pair_.written().value(target).type;
+    const Type &a = source_.value(source).type, &b = pair_.written().value(target).type;
     Joint joint;
     joint.source = source;
     joint.target = target;
@@ -126,6 +127,7 @@ class Costs {
   }
 
   const QuantisedPair& pair_;
+  const Graph& source_;
   OwnErrors own_;
   std::vector<Point> points_;
 };

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/printable.h"
-#include "localize/quantised_layers.h"
+#include "localize/quantised_scaling.h"
 
 namespace dnn {
 namespace {
@@ -48,8 +48,12 @@ std::vector<double> source_numbers(const Edit& edit, const Graph& source, const 
     const auto theirs = weight_rows(reader, shape, numbers);
     if (!ours || !theirs || ours->n != theirs->n || ours->width != theirs->width)
       fail_unsupported("the weights of '", plain(edit.source), "' do not fit");
+    if ((!edit.divided.empty() && edit.divided.size() != ours->n) ||
+        (!edit.multiplied.empty() && (ours->width * ours->n) % edit.multiplied.size() != 0))
+      fail_unsupported("the factors of '", plain(edit.source), "' do not fit");
+    const std::vector<double> scales = element_scales(from, *ours, {edit.divided, edit.multiplied, {}});
     for (size_t place = 0; place < n; ++place) {
-      numbers[theirs->elements[place]] = ours->numbers[place];
+      numbers[theirs->elements[place]] = ours->numbers[place] * scales[place];
       (*rows)[theirs->elements[place]] = place / theirs->width;
     }
     return numbers;
@@ -57,7 +61,10 @@ std::vector<double> source_numbers(const Edit& edit, const Graph& source, const 
   if (tensor != nullptr && static_cast<size_t>(tensor->size()) != n)
     fail_unsupported("the bias of '", plain(edit.source), "' does not fit");
   if (tensor != nullptr) numbers = to_doubles(*tensor);
-  for (size_t i = 0; i < n; ++i) (*rows)[i] = i;
+  for (size_t i = 0; i < n; ++i) {
+    (*rows)[i] = i;
+    if (edit.divided.size() == n) numbers[i] /= edit.divided[i];
+  }
   return numbers;
 }
 

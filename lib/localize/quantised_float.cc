@@ -10,11 +10,20 @@ namespace {
 
 class Floats {
  public:
-  Floats(const Graph& source, const Graph& target, const QuantisedVerdict& verdict)
-      : source_(source), target_(target), verdict_(verdict), uses_(target), graph_(target) {}
+  Floats(const QuantisedSource& source, const Graph& target, const QuantisedVerdict& verdict)
+      : source_(source.folded),
+        scaled_(source.scaled),
+        target_(target),
+        verdict_(verdict),
+        uses_(target),
+        graph_(target) {}
 
   Graph run() {
-    for (const QuantisedLayer& layer : verdict_.match.layers) take_source_numbers(layer);
+    for (const QuantisedLayer& layer : verdict_.match.layers) {
+      take_source_weights(layer);
+      take_source_bias(layer);
+    }
+    for (const auto& [theirs, ours] : scaled_.norms) scale_norm_back(theirs, ours);
     for (NodeId id : target_.order()) {
       const Node& node = target_.node(id);
       if (node.op == "Pad") pad_with_number(id);
@@ -53,33 +62,71 @@ class Floats {
     return convert(Tensor::of<double>(shape, numbers), DType::Float32);
   }
 
-  void take_source_numbers(const QuantisedLayer& layer) {
+  const LayerScales* scales_of(NodeId source) const {
+    const auto found = scaled_.layers.find(source);
+    return found == scaled_.layers.end() ? nullptr : &found->second;
+  }
+
+  // A constant at an input becomes other numbers.
+  void set_numbers(NodeId node, size_t input, bool held, const Shape& shape, const std::vector<double>& numbers) {
+    const ValueId value = target_.node(node).input(input);
+    if (held)
+      fix(value, floats(shape, numbers));
+    else
+      set_constant(graph_, node, input, floats(shape, numbers), target_.value(value).name);
+  }
+
+  void take_source_weights(const QuantisedLayer& layer) {
     const Node& ours = source_.node(layer.source);
     const Node& theirs = target_.node(layer.target);
-    const auto weights = verdict_.weights.find(layer.target);
-    if (weights != verdict_.weights.end() && weights->second) {
-      const auto held = quantised_constant(target_, uses_, layer.target, 1);
-      const Tensor& tensor = *source_.constant(ours.input(1));
-      const auto to = weight_rows(theirs, held->shape, held->numbers);
-      const auto from = weight_rows(ours, tensor.shape(), to_doubles(tensor));
-      std::vector<double> numbers(held->numbers.size());
-      for (size_t place = 0; place < from->numbers.size(); ++place) numbers[to->elements[place]] = from->numbers[place];
-      fix(theirs.input(1), floats(held->shape, numbers));
-    }
-    const auto biases = verdict_.biases.find(layer.target);
-    if (biases == verdict_.biases.end() || !biases->second || theirs.op == "MatMul" || theirs.input(2) == kNoValue)
-      return;
+    const auto verdict = verdict_.weights.find(layer.target);
+    const bool right = verdict != verdict_.weights.end() && verdict->second;
+    const LayerScales* scales = scales_of(layer.source);
+    if (!right && scales == nullptr) return;
+    const auto held = quantised_constant(target_, uses_, layer.target, 1);
+    const Tensor *tensor = source_.constant(ours.input(1)), *plain = target_.constant(theirs.input(1));
+    if (tensor == nullptr || (!held && plain == nullptr)) return;
+    const Shape shape = held ? held->shape : plain->shape();
+    std::vector<double> numbers = held ? held->numbers : to_doubles(*plain);
+    const auto to = weight_rows(theirs, shape, numbers);
+    const auto from = weight_rows(ours, tensor->shape(), to_doubles(*tensor));
+    if (!to || !from || to->numbers.size() != from->numbers.size()) return;
+    const std::vector<double> factors =
+        scales == nullptr ? std::vector<double>() : element_scales(ours, *from, *scales);
+    for (size_t place = 0; place < from->numbers.size(); ++place)
+      numbers[to->elements[place]] = right ? from->numbers[place] : to->numbers[place] / factors[place];
+    set_numbers(layer.target, 1, held.has_value(), shape, numbers);
+  }
+
+  void take_source_bias(const QuantisedLayer& layer) {
+    const Node& theirs = target_.node(layer.target);
+    const auto verdict = verdict_.biases.find(layer.target);
+    const bool right = verdict != verdict_.biases.end() && verdict->second;
+    const LayerScales* scales = scales_of(layer.source);
+    const bool scaled = scales != nullptr && !scales->rows.empty();
+    if ((!right && !scaled) || theirs.op == "MatMul" || theirs.input(2) == kNoValue) return;
     const auto held = quantised_constant(target_, uses_, layer.target, 2);
     const Tensor* plain = target_.constant(theirs.input(2));
     if (!held && plain == nullptr) return;
     const Shape shape = held ? held->shape : plain->shape();
     std::vector<double> numbers = layer.bias;
     if (numbers.empty()) numbers.assign(element_count(shape), 0);
+    if (!right) numbers = held ? held->numbers : to_doubles(*plain);
     if (static_cast<int64_t>(numbers.size()) != element_count(shape)) return;
-    if (held) {
-      fix(theirs.input(2), floats(shape, numbers));
-    } else {
-      set_constant(graph_, layer.target, 2, floats(shape, numbers), target_.value(theirs.input(2)).name);
+    // The judge compared it with the scaled source, whose bias layer.bias is.
+    for (size_t row = 0; scaled && row < numbers.size(); ++row) numbers[row] *= scales->rows[row % scales->rows.size()];
+    set_numbers(layer.target, 2, held.has_value(), shape, numbers);
+  }
+
+  void scale_norm_back(NodeId theirs, NodeId ours) {
+    const LayerScales* scales = scales_of(ours);
+    for (size_t input : {1, 2}) {
+      const ValueId value = target_.node(theirs).input(input);
+      const Tensor* tensor = value == kNoValue ? nullptr : target_.constant(value);
+      if (scales == nullptr || tensor == nullptr) continue;
+      std::vector<double> numbers = to_doubles(*tensor);
+      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] *= scales->rows[i % scales->rows.size()];
+      set_numbers(theirs, input, false, tensor->shape(), numbers);
     }
   }
 
@@ -156,7 +203,9 @@ class Floats {
     graph_.remove_node(id);
   }
 
-  const Graph &source_, &target_;
+  const Graph& source_;
+  const ScaledChannels& scaled_;
+  const Graph& target_;
   const QuantisedVerdict& verdict_;
   const Uses uses_;
   Graph graph_;
@@ -165,8 +214,8 @@ class Floats {
 
 }  // namespace
 
-Graph float_of(const Graph& folded_source, const Graph& target, const QuantisedVerdict& verdict) {
-  return Floats(folded_source, target, verdict).run();
+Graph float_of(const QuantisedSource& source, const Graph& target, const QuantisedVerdict& verdict) {
+  return Floats(source, target, verdict).run();
 }
 
 }  // namespace dnn

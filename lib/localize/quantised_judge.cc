@@ -21,6 +21,9 @@ constexpr double kSameScale =
 constexpr double kAdaptiveShare = 0.5;
 // Tells what calibration saw of a channel beside what these inputs show: so many times it, and of a silent one so much of the others.
 constexpr double kOnOtherInputs = 4, kSilent = 0.1;
+constexpr double kMostChannels = 0.75;  // whose ranges tell of a value whose channels were scaled
+constexpr double kMoved =
+    0.1;  // of a range: more than a quantiser leaves out on one side where there is room on the other
 constexpr double kOutlier = 1.6;  // of a range: no quantiser leaves so much out on inputs like those that it saw
 
 std::string first_made(const Graph& graph, NodeId id) {
@@ -28,10 +31,8 @@ std::string first_made(const Graph& graph, NodeId id) {
   return v == kNoValue ? "" : graph.value(v).name;
 }
 // A layer of both networks whose weights are integers in the target.
-struct Held {
+struct Held : HeldRows {
   const QuantisedLayer* layer = nullptr;
-  QuantisedConstant weights;
-  WeightRows theirs, ours;  // in the same order
   RowsJudged judged;
   bool weights_right = true, bias_right = true;
   std::vector<double> bias, source_bias, allowed;  // of quantised biases
@@ -45,22 +46,45 @@ struct Used {
   std::vector<NodeId> readers;
   bool shared = false;   // one scale for several values, which all have to fit
   bool bounded = false;  // of a function whose range is known
+  double of_all = 0;     // beyond(), of all channels
   double least_part() const { return low / own.low(); }
   double most_part() const { return high / own.high(); }
-  // How far the source goes beyond the range, of the range to that side.
+  // How far the source goes beyond the range, of the range to that side; of a short side, what is beyond it is of the long one: what is there
+  // has the same steps.
   double beyond() const {
-    return std::max(low < 0 ? own.low() < 0 ? low / own.low() : kFar : 0,
-                    high > 0 ? own.high() > 0 ? high / own.high() : kFar : 0);
+    const double longest = std::max(-own.low(), own.high());
+    const auto part = [&](double used, double end) {
+      if (used <= 0) return 0.0;
+      return end <= 0 ? kFar : used <= end ? used / end : 1 + (used - end) / longest;
+    };
+    return std::max(part(-low, -own.low()), part(high, own.high()));
   }
-  double width() const { return (high - low) / (own.high() - own.low()); }
+  // Tells whether the range ends too early on one side, and goes on for nothing on the other.
+  bool is_moved() const {
+    const double below = own.low() - low, above = high - own.high(), most = std::max(below, above);
+    return most > kMoved * (own.high() - own.low()) && -std::min(below, above) >= most / 2;
+  }
   static constexpr double kFar = 1000;
 };
 
 // Both networks, and what is asked of them again and again.
 class Ground {
  public:
-  Ground(const Graph& source, const Graph& target, const SourceRanges& ranges)
-      : source_(source), target_(target), ranges_(ranges), uses_(target), source_uses_(source) {}
+  Ground(const QuantisedSource& source, const Graph& target, const SourceRanges& ranges)
+      : of_(source),
+        source_(source.as_quantised()),
+        target_(target),
+        ranges_(ranges),
+        uses_(target),
+        source_uses_(source_) {
+    for (const ScaledChannels::Value& value : source.scaled.values) {
+      for (ValueId v = value.between.value; v != kNoValue;) {
+        scaled_.insert(v);
+        const NodeId maker = source_uses_.producer[static_cast<size_t>(v)];
+        v = maker < 0 || maker == value.between.maker ? kNoValue : source_.node(maker).input(0);
+      }
+    }
+  }
 
  protected:
   const SourceRange* range_of(ValueId value) const {
@@ -118,9 +142,11 @@ class Ground {
     if (there != verdict_.match.values.end()) fault.source = source_uses_.producer[there->second];
     return fault;
   }
+  const QuantisedSource& of_;
   const Graph &source_, &target_;
   const SourceRanges& ranges_;
   const Uses uses_, source_uses_;
+  std::set<ValueId> scaled_;  // the source's values whose channels were scaled
   std::vector<Held> layers_;
   QuantisedVerdict verdict_;
 };
@@ -141,18 +167,11 @@ class LayerJudge : public Ground {
   void read_layers() {
     size_t n_rows = 0, n_adaptive = 0;
     for (const QuantisedLayer& layer : verdict_.match.layers) {
-      auto weights = quantised_constant(target_, uses_, layer.target, 1);
-      const Node& source = source_.node(layer.source);
-      const Tensor* tensor = source_.constant(source.input(1));
-      if (!weights || tensor == nullptr) continue;
-      auto theirs = weight_rows(target_.node(layer.target), weights->shape, weights->numbers);
-      auto ours = weight_rows(source, tensor->shape(), to_doubles(*tensor));
-      if (!theirs || !ours || theirs->n != ours->n || theirs->width != ours->width) continue;
+      auto rows = held_rows(source_, target_, uses_, layer);
+      if (!rows) continue;
       Held held;
+      static_cast<HeldRows&>(held) = std::move(*rows);
       held.layer = &layer;
-      held.weights = std::move(*weights);
-      held.theirs = std::move(*theirs);
-      held.ours = std::move(*ours);
       held.judged = judge_rows(held.ours, held.theirs, held.weights, false);
       n_rows += held.theirs.n;
       n_adaptive += held.judged.n_adaptive;
@@ -177,8 +196,13 @@ class LayerJudge : public Ground {
     edit.source = first_made(source_, held.layer->source);
     edit.target = first_made(target_, node);
     edit.folded = true;
+    edit.all_folded = of_.all_folded;
     edit.input = input;
     edit.key = key;
+    const auto scales = of_.scaled.layers.find(held.layer->source);
+    if (scales == of_.scaled.layers.end() || edit.key != "integers") return edit;
+    edit.divided = scales->second.rows;
+    if (input == 1) edit.multiplied = scales->second.columns;
     return edit;
   }
 
@@ -250,10 +274,14 @@ class LayerJudge : public Ground {
     const auto scale = input_scale(held->layer->target);
     double largest = 0;
     for (double x : ours) largest = std::max(largest, std::abs(x));
+    const auto scales = of_.scaled.layers.find(held->layer->source);
+    const bool scaled = scales != of_.scaled.layers.end() && !scales->second.errors.empty();
     std::vector<double> allowed;
-    for (size_t c = 0; c < ours.size(); ++c)
+    for (size_t c = 0; c < ours.size(); ++c) {
       allowed.push_back(steps[c] * 0.501 + 1e-5 * largest +
                         made_up(*held, c, *input, scale ? scale->scale : 0, !held->weights_right));
+      if (scaled) allowed[c] += scales->second.errors[c] * std::abs(ours[c]);
+    }
     BiasDiagnosis found = diagnose_bias(ours, theirs, steps, allowed);
     held->bias = theirs;
     held->source_bias = ours;
@@ -273,12 +301,18 @@ class LayerJudge : public Ground {
     edit.numbers = found.numbers;
     edit.rows = found.rows;
     if (quantised && edit.key == "scale" && quantised->n_scales != edit.numbers.size()) edit.numbers.resize(1);
+    // A bias in float is copied, which one that was divided cannot be.
+    if (!quantised && !edit.divided.empty()) {
+      verdict_.faults.push_back(std::move(fault));
+      return;
+    }
     if (!quantised) {
       edit = Edit();
       edit.source = first_made(source_, held->layer->source);
       edit.target = first_made(target_, held->layer->target);
       edit.input = 2;
       edit.folded = true;
+      edit.all_folded = of_.all_folded;
     }
     fault.edits.push_back(std::move(edit));
     verdict_.faults.push_back(std::move(fault));
@@ -292,9 +326,15 @@ class RangeJudge : public LayerJudge {
 
  protected:
   void keep_range(NodeId id, const QuantisedScale& own, const SourceRange& range, const std::vector<NodeId>& readers) {
-    Used used = {id, own, std::min(range.low, 0.0), std::max(range.high, 0.0), readers};
     const auto there = verdict_.match.values.find(target_.node(id).output(0));
     const ValueId value = there->second;
+    // Factors of channels were made of what calibration saw of them: of a few, other inputs show a multiple.
+    const auto [low, high] =
+        scaled_.count(value) != 0 ? range.of_channels(kMostChannels) : std::pair(range.low, range.high);
+    Used used = {id, own, std::min(range.low, 0.0), std::max(range.high, 0.0), readers};
+    used.of_all = used.beyond();
+    used.low = std::min(low, 0.0);
+    used.high = std::max(high, 0.0);
     const Uses& uses = source_uses_;
     const std::vector<NodeId>& behind = uses.readers[value];
     if (behind.size() == 1 && !source_.is_output(value)) {
@@ -323,15 +363,16 @@ class RangeJudge : public LayerJudge {
       for (size_t j = 0; j < used_.size(); ++j) {
         if (j == i || used_[j].bounded) continue;
         // A single other one may be wrong as well.
-        if (used_[j].beyond() < kOutlier) others = std::max(others, used_[j].beyond());
+        for (double beyond : {used_[j].beyond(), used_[j].of_all})
+          others = beyond < kOutlier ? std::max(others, beyond) : others;
         symmetric = symmetric && is_symmetric(used_[j].own);
       }
       const double usual = std::max(1.15, others) * 1.1;
       // A zero point at the end, where the source has nothing to the other side.
       const bool one_sided = used.low >= 0 && used.own.low() < -0.02 * used.own.high() && !is_symmetric(used.own);
-      const bool moved = (symmetric && !is_symmetric(used.own)) || one_sided ||
-                         (used.beyond() > usual && used.width() <= usual && !is_symmetric(used.own));
-      if (moved && (one_sided || used.beyond() > usual || symmetric)) {
+      const bool moved =
+          (symmetric && !is_symmetric(used.own)) || one_sided || (used.is_moved() && !is_symmetric(used.own));
+      if (moved && (one_sided || used.is_moved() || symmetric)) {
         report_zero_point(used, symmetric);
       } else if (used.beyond() > usual * 1.25) {
         report_scale(used, "less than the source has there");
@@ -584,6 +625,8 @@ void SourceRange::add(const Tensor& tensor) {
   const size_t stride = image ? static_cast<size_t>(row_major_strides(tensor.shape())[1]) : 1;
   if (sums_.size() != channels) {
     sums_.assign(channels, 0);
+    lows_.assign(channels, numbers[0]);
+    highs_.assign(channels, numbers[0]);
     n_ = 0;
   }
   const size_t step = std::max<size_t>(1, numbers.size() / kMostSome);
@@ -591,11 +634,23 @@ void SourceRange::add(const Tensor& tensor) {
     if (!std::isfinite(numbers[i])) continue;
     low = some.empty() ? numbers[i] : std::min(low, numbers[i]);
     high = some.empty() ? numbers[i] : std::max(high, numbers[i]);
-    sums_[i / stride % channels] += std::abs(numbers[i]);
+    const size_t channel = i / stride % channels;
+    sums_[channel] += std::abs(numbers[i]);
+    lows_[channel] = std::min(lows_[channel], numbers[i]);
+    highs_[channel] = std::max(highs_[channel], numbers[i]);
     if (i % step == 0 || some.empty()) some.push_back(static_cast<float>(numbers[i]));
   }
   const size_t positions = numbers.size() / channels;
   n_ += static_cast<double>(positions);
+}
+
+std::pair<double, double> SourceRange::of_channels(double share) const {
+  if (lows_.empty()) return {low, high};
+  std::vector<double> lows = lows_, highs = highs_;
+  std::sort(lows.rbegin(), lows.rend());
+  std::sort(highs.begin(), highs.end());
+  const auto last = static_cast<size_t>(share * static_cast<double>(lows.size() - 1));
+  return {lows[last], highs[last]};
 }
 
 double SourceRange::mean_abs(size_t channel) const {
@@ -604,8 +659,8 @@ double SourceRange::mean_abs(size_t channel) const {
   return std::accumulate(sums_.begin(), sums_.end(), 0.0) / n_ / static_cast<double>(sums_.size());
 }
 
-QuantisedVerdict judge_quantised(const Graph& folded, const Graph& target, const SourceRanges& ranges) {
-  return PairJudge(folded, target, ranges).run();
+QuantisedVerdict judge_quantised(const QuantisedSource& source, const Graph& target, const SourceRanges& ranges) {
+  return PairJudge(source, target, ranges).run();
 }
 
 }  // namespace dnn

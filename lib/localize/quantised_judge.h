@@ -11,6 +11,7 @@
 
 #include "localize/edits.h"
 #include "localize/quantised_layers.h"
+#include "localize/quantised_scaling.h"
 
 namespace dnn {
 
@@ -21,10 +22,12 @@ struct SourceRange {
   void add(const Tensor& tensor);
   // The mean magnitude of a channel (axis 1 of images, else the last), or of all where there are not so many.
   double mean_abs(size_t channel) const;
+  // The range that this share of the channels stay in, to either side.
+  std::pair<double, double> of_channels(double share) const;
 
  private:
-  std::vector<double> sums_;  // by channel
-  double n_ = 0;              // elements of a channel
+  std::vector<double> sums_, lows_, highs_;  // by channel
+  double n_ = 0;                             // elements of a channel
 };
 using SourceRanges = std::map<std::string, SourceRange, std::less<>>;
 
@@ -48,7 +51,7 @@ struct QuantisedVerdict {
   bool adaptive = false;  // weights are rounded up or down, as suits the layer
 };
 
-// `folded` is the source with its batch norms folded.
-QuantisedVerdict judge_quantised(const Graph& folded, const Graph& target, const SourceRanges& ranges);
+// `ranges` are of source.as_quantised().
+QuantisedVerdict judge_quantised(const QuantisedSource& source, const Graph& target, const SourceRanges& ranges);
 
 }  // namespace dnn

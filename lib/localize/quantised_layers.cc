@@ -14,8 +14,9 @@
 namespace dnn {
 namespace {
 
-constexpr double kAlike = 0.8;  // the cosine of rows of one layer's weights
-constexpr size_t kMostRows = 64, kMostColumns = 512;
+constexpr double kAlike = 0.8;      // the cosine of rows of one layer's weights
+constexpr double kSameSigns = 0.9;  // of the numbers of one layer's weights, whatever was scaled
+constexpr size_t kMostRows = 64, kMostColumns = 512, kFewestSigns = 32;
 
 bool quantises(const Node& node) { return node.op == "QuantizeLinear" || node.op == "DequantizeLinear"; }
 
@@ -84,6 +85,21 @@ double rows_alike(const WeightRows& a, const WeightRows& b) {
   return cosines[cosines.size() / 2];
 }
 
+// The share of numbers with the same sign, which scaled channels leave as they are; 0 of few numbers.
+double signs_alike(const WeightRows& a, const WeightRows& b) {
+  if (a.n != b.n || a.width != b.width || a.n == 0 || a.width == 0) return 0;
+  const size_t rows = std::max<size_t>(1, a.n / kMostRows), columns = std::max<size_t>(1, a.width / kMostColumns);
+  size_t n = 0, same = 0;
+  for (size_t r = 0; r < a.n; r += rows) {
+    for (size_t i = 0; i < a.width; i += columns) {
+      const double product = a.at(r, i) * b.at(r, i);
+      n += product != 0 ? 1 : 0;
+      same += product > 0 ? 1 : 0;
+    }
+  }
+  return n < kFewestSigns ? 0 : static_cast<double>(same) / static_cast<double>(n);
+}
+
 class Match {
  public:
   Match(const Graph& source, const Graph& target)
@@ -121,15 +137,28 @@ class Match {
 
   void match_layers() {
     std::vector<Layer> ours = layers_of(source_, source_uses_), theirs = layers_of(target_, target_uses_);
+    take_alike(rows_alike, kAlike, &ours, &theirs);
+    take_alike(signs_alike, kSameSigns, &ours, &theirs);
+    for (Layer& b : theirs) {
+      for (Layer& a : ours) {
+        if (!a.taken && !b.taken && a.rows.n == b.rows.n && a.rows.width == b.rows.width) take(&a, &b);
+      }
+    }
+  }
+
+  // Those that are more alike than `least`, the most alike first.
+  template <class Alike>
+  void take_alike(const Alike& alike, double least, std::vector<Layer>* ours, std::vector<Layer>* theirs) {
     struct Pair {
       double alike;
       size_t a, b;
     };
     std::vector<Pair> pairs;
-    for (size_t a = 0; a < ours.size(); ++a) {
-      for (size_t b = 0; b < theirs.size(); ++b) {
-        const double alike = rows_alike(ours[a].rows, theirs[b].rows);
-        if (alike > kAlike) pairs.push_back({alike, a, b});
+    for (size_t a = 0; a < ours->size(); ++a) {
+      for (size_t b = 0; b < theirs->size() && !(*ours)[a].taken; ++b) {
+        if ((*theirs)[b].taken) continue;
+        const double how = alike((*ours)[a].rows, (*theirs)[b].rows);
+        if (how > least) pairs.push_back({how, a, b});
       }
     }
     const auto apart = [](const Pair& p) { return p.a > p.b ? p.a - p.b : p.b - p.a; };
@@ -138,12 +167,7 @@ class Match {
       return std::abs(x.alike - y.alike) > 1e-6 ? x.alike > y.alike : apart(x) < apart(y);
     });
     for (const Pair& p : pairs) {
-      if (!ours[p.a].taken && !theirs[p.b].taken) take(&ours[p.a], &theirs[p.b]);
-    }
-    for (Layer& b : theirs) {
-      for (Layer& a : ours) {
-        if (!a.taken && !b.taken && a.rows.n == b.rows.n && a.rows.width == b.rows.width) take(&a, &b);
-      }
+      if (!(*ours)[p.a].taken && !(*theirs)[p.b].taken) take(&(*ours)[p.a], &(*theirs)[p.b]);
     }
   }
 
@@ -376,6 +400,18 @@ std::optional<WeightRows> weight_rows(const Node& layer, const Shape& shape, con
     rows.elements[place] = i;
   }
   return rows;
+}
+
+std::optional<HeldRows> held_rows(const Graph& folded_source, const Graph& target, const Uses& uses,
+                                  const QuantisedLayer& layer) {
+  auto weights = quantised_constant(target, uses, layer.target, 1);
+  const Node& source = folded_source.node(layer.source);
+  const Tensor* tensor = folded_source.constant(source.input(1));
+  if (!weights || tensor == nullptr) return std::nullopt;
+  auto theirs = weight_rows(target.node(layer.target), weights->shape, weights->numbers);
+  auto ours = weight_rows(source, tensor->shape(), to_doubles(*tensor));
+  if (!theirs || !ours || theirs->n != ours->n || theirs->width != ours->width) return std::nullopt;
+  return HeldRows{std::move(*weights), std::move(*theirs), std::move(*ours)};
 }
 
 QuantisedMatch match_quantised(const Graph& folded_source, const Graph& target) {

@@ -60,6 +60,15 @@ struct QuantisedMatch {
   // By QuantizeLinear: an activation of the source that neither its range nor a layer beside it stands for.
   std::map<NodeId, NodeId> missing;
 };
+// Weights of a layer of both networks, integers in the target, row by row in the same order.
+struct HeldRows {
+  QuantisedConstant weights;
+  WeightRows theirs, ours;
+};
+// Nullopt where the target has no integers there, or the extents do not fit. `uses` are the target's.
+std::optional<HeldRows> held_rows(const Graph& folded_source, const Graph& target, const Uses& uses,
+                                  const QuantisedLayer& layer);
+
 // By weights, row by row, whatever their names; layers whose weights are no other's go together in order.
 QuantisedMatch match_quantised(const Graph& folded_source, const Graph& target);
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/printable.h"
-#include "convert/surgery.h"
 #include "graph/text.h"
 #include "localize/quantised_float.h"
 #include "localize/words.h"
@@ -16,13 +15,6 @@ namespace dnn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Graph folded(const Graph& source) {
-  Graph graph = source;
-  fold_batch_norms(graph);
-  infer_types(graph);
-  return graph;
-}
 
 FindingSide side_with(const Graph& graph, const std::vector<NodeId>& nodes) {
   FindingSide side;
@@ -52,9 +44,10 @@ bool QuantisedPair::is_one(const Graph& source, const Graph& target) {
   return has_quantised_weights(target) && !has_quantised_weights(source) && !has_quantised_activations(source);
 }
 
-QuantisedPair::QuantisedPair(const Graph& source, const Graph& target, const SourceRanges& ranges)
-    : folded_(folded(source)), written_(target), verdict_(judge_quantised(folded_, written_, ranges)) {
-  undone_ = float_of(folded_, written_, verdict_);
+QuantisedPair::QuantisedPair(const Graph& source, const Graph& target, const Measure& measure)
+    : source_(quantised_source(source, target)), written_(target) {
+  verdict_ = judge_quantised(source_, written_, measure(instead()));
+  undone_ = float_of(source_, written_, verdict_);
 }
 
 Finding QuantisedPair::finding_of(size_t i) const {
@@ -67,7 +60,7 @@ Finding QuantisedPair::finding_of(size_t i) const {
   std::vector<NodeId> nodes = {fault.node, fault.layer == fault.node ? -1 : fault.layer};
   nodes.insert(nodes.end(), fault.beside.begin(), fault.beside.end());
   f.target = side_with(written_, nodes);
-  f.source = side_with(folded_, {fault.source});
+  f.source = side_with(source_.folded, {fault.source});
   f.evidence = {fault.what};
   f.times_rounding = fault.times;
   f.sure = "certain";
@@ -110,6 +103,7 @@ QuantisationReport QuantisedPair::report() const {
   report.n_layers = verdict_.n_layers;
   report.n_activations = verdict_.n_activations;
   report.adaptive = verdict_.adaptive;
+  report.n_scaled = static_cast<int64_t>(source_.scaled.values.size());
   std::string weights, activations;
   for (NodeId id : written_.order()) {
     const Node& node = written_.node(id);
@@ -130,7 +124,11 @@ std::string quantisation_text(const QuantisationReport& r, int64_t top) {
   std::string out =
       cat("the target is a quantisation of the source: ", r.form, "; ", r.n_layers,
           r.n_layers == 1 ? " layer" : " layers", " and ", r.n_activations,
-          " activations held to what quantising can choose", r.adaptive ? ", weights rounded adaptively" : "", "\n");
+          " activations held to what quantising can choose", r.adaptive ? ", weights rounded adaptively" : "",
+          r.n_scaled == 0
+              ? ""
+              : cat(", channels of ", r.n_scaled, r.n_scaled == 1 ? " value" : " values", " scaled between layers"),
+          "\n");
   if (!r.why_no_costs.empty()) return out + cat("it does not run: ", plain(r.why_no_costs), "\n");
   if (r.n_samples > 0)
     out += cat("as it runs, its outputs are ", words::number(r.outputs_apart), " of their largest apart, and ",
@@ -163,6 +161,7 @@ std::string quantisation_json(const QuantisationReport& r) {
                      {"layers", r.n_layers},
                      {"activations", r.n_activations},
                      {"adaptive", r.adaptive},
+                     {"scaled_values", r.n_scaled},
                      {"samples", r.n_samples},
                      {"outputs_apart", words::json_number(r.outputs_apart)},
                      {"relabelled", r.n_relabelled},

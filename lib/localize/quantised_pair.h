@@ -21,6 +21,7 @@ struct QuantisedCost {
 struct QuantisationReport {
   std::string form;                         // "int8 weights and activations"
   int64_t n_layers = 0, n_activations = 0;  // that were judged
+  int64_t n_scaled = 0;                     // values whose channels were scaled between layers
   bool adaptive = false;
   std::vector<QuantisedCost> costs;  // dearest first
   // Measured of the network as it ran: how far its first outputs are, of their largest, and how many labels differ.
@@ -33,10 +34,15 @@ class QuantisedPair {
  public:
   // Tells whether the target is to be compared as the quantisation of the source.
   static bool is_one(const Graph& source, const Graph& target);
-  // Both graphs are copied; types inferred.
-  QuantisedPair(const Graph& source, const Graph& target, const SourceRanges& ranges);
+  // Both graphs are copied; types inferred. `measure` gives the ranges of values of the source, or of `instead`, where that is not null.
+  using Measure = std::function<SourceRanges(const Graph* instead)>;
+  QuantisedPair(const Graph& source, const Graph& target, const Measure& measure);
 
-  const Graph& source() const { return folded_; }
+  const Graph& source() const { return source_.folded; }
+  bool all_folded() const { return source_.all_folded; }
+  const Graph& as_quantised() const { return source_.as_quantised(); }
+  // The network whose values are compared with those of the target as it was written; null: the source itself.
+  const Graph* instead() const { return source_.equal || source_.all_folded ? &as_quantised() : nullptr; }
   const Graph& written() const { return written_; }
   const Graph& undone() const { return undone_; }
   const QuantisedVerdict& verdict() const { return verdict_; }
@@ -47,7 +53,8 @@ class QuantisedPair {
  private:
   Finding finding_of(size_t fault) const;
 
-  Graph folded_, written_, undone_;
+  QuantisedSource source_;
+  Graph written_, undone_;
   QuantisedVerdict verdict_;
 };
 

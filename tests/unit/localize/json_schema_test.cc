@@ -99,7 +99,7 @@ TEST(LocalizeSchemas, Layers) {
   }
   LocalizeReport quantised = cut;
   quantised.quantisation =
-      QuantisationReport{"int8 weights", 1, 2, false, {{"a", "Gemm", 31.5, {}, 0}}, 0.25, 1, 2, ""};
+      QuantisationReport{"int8 weights", 1, 2, 3, false, {{"a", "Gemm", 31.5, {}, 0}}, 0.25, 1, 2, ""};
   quantised.quantisation->costs.push_back({"y", "Relu", {}, 40.5, 0.5});
   schema.expect(localize_json(quantised, kShown));
   Localizer traces(nullptr, nullptr);
@@ -266,6 +266,13 @@ TEST(LocalizeSchemas, Edits) {
   Edit folded_attribute = edits[1];
   folded_attribute.folded = true;
   schema.expect(edits_json({folded_layers, folded_attribute}));
+  // As quantisers fold and scale.
+  std::vector<Edit> all = {edits[0], edits[1], edits[2], edits[6]};
+  for (Edit& edit : all) edit.all_folded = true;
+  all[3].divided = {0.5, 2};
+  all[3].multiplied = {4};
+  EXPECT_EQ(parse_edits(edits_json(all), "all folded"), all);
+  schema.expect(edits_json(all));
   schema.expect_all_seen();
 }
 

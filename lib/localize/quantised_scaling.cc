@@ -1,0 +1,472 @@
+// Telling scaled channels from integers; see quantised_scaling.h.
+#include "localize/quantised_scaling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "convert/surgery.h"
+#include "localize/quantised_rows.h"
+#include "ops/op.h"
+#include "ops/weights.h"
+
+namespace dnn {
+namespace {
+
+constexpr double kHalfStep = 0.5;                            // of a step: rounding to nearest
+constexpr double kFine = 8;                                  // steps from which an integer tells of a ratio
+constexpr size_t kMostRatios = 512;                          // that a median is of
+constexpr double kSameFactor = 0.05, kSameBiasFactor = 0.2;  // logarithms of factors that are taken for one
+constexpr double kErrors = 3;                                // and so many times what rounding has them off by
+constexpr double kLeastError = 1e-3;                         // what a factor may be off by, however narrow its interval
+constexpr double kVague = 0.01;                              // an error with which a bias tells better
+constexpr double kNoWitness = 0.3;                           // an error of rounding that leaves nothing to tell by
+constexpr double kScaled = 0.05;                             // the logarithm of a factor that is none of rounding
+constexpr double kInputs = 100;                              // how large a layer's inputs may be in the mean
+constexpr double kBiasSteps = 64;                            // from which a bias tells of a ratio
+constexpr double kFloat = 1e-6;                              // of a number that is no integer's
+constexpr int kRobustSweeps = 6, kFineRounds = 4, kFineSweeps = 6;
+
+// A layer of both networks, row by row in the same order.
+struct BothWeights {
+  NodeId source = -1, target = -1;
+  size_t n = 0, width = 0, taps = 1;
+  bool depthwise = false;
+  std::vector<double> ours, theirs, steps;
+  std::vector<bool> at_end;
+  std::vector<double> bias, target_bias, bias_steps;
+  int in = -1, out = -1;  // the values that it reads and makes
+  bool off = false;       // some row is wrong if nothing was scaled
+
+  size_t columns() const { return depthwise ? n : width / taps; }
+  size_t column(size_t place) const { return depthwise ? place / width : place % width / taps; }
+  double half(size_t place) const { return kHalfStep * steps[place] + kFloat * std::abs(theirs[place]); }
+};
+
+double median(std::vector<double>* numbers) {
+  const auto middle = numbers->begin() + static_cast<std::ptrdiff_t>(numbers->size() / 2);
+  std::nth_element(numbers->begin(), middle, numbers->end());
+  return *middle;
+}
+
+// The factors of a channel that are compatible with rounding.
+struct Interval {
+  double low = 0, high = std::numeric_limits<double>::infinity();
+  bool bounded() const { return low > 0 && std::isfinite(high); }
+};
+
+class ScaleFinder {
+ public:
+  ScaleFinder(const Graph& folded, const Graph& target, const QuantisedMatch& match)
+      : folded_(folded), target_(target), match_(match), uses_(target), folded_uses_(folded) {}
+
+  ScaledChannels run() {
+    read_sides();
+    read_values();
+    for (bool again = !values_.empty(); again;) {
+      estimate();
+      again = drop_rejected();
+    }
+    return result();
+  }
+
+ private:
+  struct Value {
+    ValueBetween between;
+    size_t maker = 0;
+    std::vector<size_t> readers;
+    std::vector<double> factors, errors;
+    std::vector<bool> agreed;   // by channel: two witnesses say the same
+    std::vector<bool> by_bias;  // the weights tell too little
+    bool live = true;
+  };
+
+  // ------------------------------------------------------------------------------------------ what is there
+
+  void read_sides() {
+    for (const QuantisedLayer& layer : match_.layers) read_layer(layer);
+    for (const auto& [theirs, ours] : match_.values) read_norm(theirs, ours);
+  }
+
+  void read_layer(const QuantisedLayer& layer) {
+    const Node &ours = folded_.node(layer.source), &theirs = target_.node(layer.target);
+    const Tensor *weights = folded_.constant(ours.input(1)), *plain = target_.constant(theirs.input(1));
+    if (weights == nullptr) return;
+    const auto held = quantised_constant(target_, uses_, layer.target, 1);
+    if (!held && plain == nullptr) return;
+    const auto from = weight_rows(ours, weights->shape(), to_doubles(*weights));
+    const auto to = held ? weight_rows(theirs, held->shape, held->numbers)
+                         : weight_rows(theirs, plain->shape(), to_doubles(*plain));
+    if (!from || !to || from->n != to->n || from->width != to->width) return;
+    BothWeights both;
+    both.source = layer.source;
+    both.target = layer.target;
+    both.n = from->n;
+    both.width = from->width;
+    both.depthwise = is_depthwise(folded_, ours);
+    if (is_convolution(ours) && !both.depthwise) both.taps = both.width / static_cast<size_t>(weights->dim(1));
+    both.ours = from->numbers;
+    both.theirs = to->numbers;
+    both.steps.assign(both.theirs.size(), 0);
+    both.at_end.assign(both.theirs.size(), false);
+    for (size_t place = 0; held && place < both.theirs.size(); ++place) {
+      both.steps[place] = held->steps[to->elements[place]];
+      both.at_end[place] = held->at_end[to->elements[place]];
+    }
+    // A whole step, so that weights rounded adaptively are no sign of a factor.
+    both.off = held ? !judge_rows(*from, *to, *held, true).wrong.empty() : differ(both);
+    read_bias(layer, &both);
+    sides_.push_back(std::move(both));
+  }
+
+  void read_bias(const QuantisedLayer& layer, BothWeights* both) const {
+    const Node& theirs = target_.node(layer.target);
+    if (theirs.op == "MatMul" || theirs.input(2) == kNoValue || layer.bias.size() != both->n) return;
+    if (const auto held = quantised_constant(target_, uses_, layer.target, 2)) {
+      both->target_bias = held->numbers;
+      both->bias_steps = held->steps;
+    } else if (const Tensor* plain = target_.constant(theirs.input(2)); plain != nullptr && is_float(plain->dtype())) {
+      both->target_bias = to_doubles(*plain);
+      both->bias_steps.assign(both->n, 0);
+    }
+    both->bias = layer.bias;
+    if (both->target_bias.size() != both->n || both->bias_steps.size() != both->n) both->target_bias.clear();
+  }
+
+  // A LayerNormalization multiplies channels, and stays in float.
+  void read_norm(ValueId theirs_value, ValueId ours_value) {
+    const NodeId theirs = uses_.producer[theirs_value], ours = folded_uses_.producer[ours_value];
+    if (theirs < 0 || ours < 0 || target_.node(theirs).op != "LayerNormalization" ||
+        folded_.node(ours).op != "LayerNormalization")
+      return;
+    const Tensor *from = folded_.constant(folded_.node(ours).input(1)),
+                 *to = target_.constant(target_.node(theirs).input(1));
+    if (from == nullptr || to == nullptr || from->size() != to->size()) return;
+    BothWeights both;
+    both.source = ours;
+    both.target = theirs;
+    both.n = static_cast<size_t>(from->size());
+    both.width = 1;
+    both.depthwise = true;
+    both.ours = to_doubles(*from);
+    both.theirs = to_doubles(*to);
+    both.steps.assign(both.n, 0);
+    both.at_end.assign(both.n, false);
+    both.off = differ(both);
+    const Tensor *shift = folded_.constant(folded_.node(ours).input(2)),
+                 *shifted = target_.constant(target_.node(theirs).input(2));
+    if (shift != nullptr && shifted != nullptr && shift->size() == from->size() && shifted->size() == from->size()) {
+      both.bias = to_doubles(*shift);
+      both.target_bias = to_doubles(*shifted);
+      both.bias_steps.assign(both.n, 0);
+    }
+    sides_.push_back(std::move(both));
+  }
+
+  static bool differ(const BothWeights& both) {
+    for (size_t i = 0; i < both.ours.size(); ++i) {
+      if (std::abs(both.ours[i] - both.theirs[i]) > 10 * kFloat * std::abs(both.ours[i])) return true;
+    }
+    return false;
+  }
+
+  void read_values() {
+    const auto side_of = [&](NodeId node) {
+      return static_cast<size_t>(
+          std::find_if(sides_.begin(), sides_.end(), [&](const BothWeights& s) { return s.source == node; }) -
+          sides_.begin());
+    };
+    for (ValueBetween& between : values_between(folded_)) {
+      Value value;
+      value.maker = side_of(between.maker);
+      if (value.maker == sides_.size() || !sides_[value.maker].off) continue;
+      bool off = false, fit = true;
+      for (NodeId reader : between.readers) {
+        value.readers.push_back(side_of(reader));
+        fit = fit && value.readers.back() < sides_.size() &&
+              sides_[value.readers.back()].columns() == sides_[value.maker].n;
+        off = off || (fit && sides_[value.readers.back()].off);
+      }
+      if (!fit || !off) continue;
+      const int index = static_cast<int>(values_.size());
+      sides_[value.maker].out = index;
+      for (size_t reader : value.readers) sides_[reader].in = index;
+      value.factors.assign(sides_[value.maker].n, 1);
+      value.errors.assign(value.factors.size(), 0);
+      value.agreed.assign(value.factors.size(), false);
+      value.by_bias.assign(value.factors.size(), false);
+      value.between = std::move(between);
+      values_.push_back(std::move(value));
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------ what they say
+
+  double in_factor(const BothWeights& both, size_t place) const {
+    return both.in < 0 ? 1 : values_[both.in].factors[both.column(place)];
+  }
+  double out_factor(const BothWeights& both, size_t place) const {
+    return both.out < 0 ? 1 : values_[both.out].factors[place / both.width];
+  }
+
+  // The places in a layer's rows that a channel of the value that it makes, or reads, is in.
+  template <class Visit>
+  static void places(const BothWeights& both, bool makes, size_t channel, const Visit& visit) {
+    if (makes || both.depthwise) {
+      for (size_t i = 0; i < both.width; ++i) visit(channel * both.width + i);
+      return;
+    }
+    for (size_t row = 0; row < both.n; ++row) {
+      for (size_t k = 0; k < both.taps; ++k) visit(row * both.width + channel * both.taps + k);
+    }
+  }
+
+  // The logarithm of a channel's factor, and what rounding may have it off by.
+  struct Said {
+    double factor = 0, error = 0;
+  };
+  using Witness = std::optional<Said>;
+
+  // By a layer's weights: of integers that tell, the median, which one wrong number does not move; of small ones the least squares.
+  Witness by_weights(const BothWeights& both, bool makes, size_t channel) const {
+    std::vector<double> ratios;
+    double product = 0, squares = 0, noise = 0;
+    places(both, makes, channel, [&](size_t place) {
+      const double a = std::abs(both.ours[place]) * (makes ? in_factor(both, place) : 1 / out_factor(both, place));
+      const double t = both.ours[place] < 0 ? -both.theirs[place] : both.theirs[place], step = both.steps[place];
+      if (a == 0) return;
+      product += a * t;
+      squares += a * a;
+      noise += a * a * step * step / 12;
+      if (t > 0 && t >= kFine * step && ratios.size() < kMostRatios) ratios.push_back(makes ? a / t : t / a);
+    });
+    if (!(product > 0)) return std::nullopt;
+    const double error = std::sqrt(noise) / product;
+    if (error > kNoWitness) return std::nullopt;
+    if (!ratios.empty()) return Said{std::log(median(&ratios)), error};
+    return Said{std::log(makes ? squares / product : product / squares), error};
+  }
+
+  Witness by_bias(const BothWeights& both, size_t channel) const {
+    if (both.target_bias.empty() || both.bias.size() != both.n) return std::nullopt;
+    const double ours = both.bias[channel], theirs = both.target_bias[channel];
+    if (!(ours * theirs > 0) || std::abs(theirs) < kBiasSteps * both.bias_steps[channel]) return std::nullopt;
+    // It may make up for the row's own error: of a row of next to nothing, for next to nothing.
+    double steps = both.bias_steps[channel];
+    places(both, true, channel, [&](size_t place) { steps += both.steps[place]; });
+    return Said{std::log(ours / theirs), std::min(kSameBiasFactor / kErrors, kInputs * steps / std::abs(theirs))};
+  }
+
+  static bool alike(const Witness& a, const Witness& b) {
+    return a && b && std::abs(a->factor - b->factor) <= kSameFactor + kErrors * (a->error + b->error);
+  }
+
+  // What two witnesses say; where all contradict each other, what the layers behind say.
+  void choose(Value* value, size_t channel) const {
+    const BothWeights& maker = sides_[value->maker];
+    const Witness front = by_weights(maker, true, channel), bias = by_bias(maker, channel);
+    Witness behind;
+    for (size_t reader : value->readers) {
+      const Witness one = by_weights(sides_[reader], false, channel);
+      if (one && (!behind || one->error < behind->error)) behind = one;
+    }
+    Witness chosen = behind ? behind : front ? front : bias;
+    value->agreed[channel] = true;
+    if (alike(front, behind)) {
+      if (front->error < behind->error) chosen = front;
+    } else if (alike(front, bias) && !(alike(behind, bias) && apart(behind, bias) < apart(front, bias))) {
+      chosen = front;
+    } else if (!alike(behind, bias)) {
+      value->agreed[channel] = false;
+    }
+    value->by_bias[channel] = chosen && bias && chosen->error > std::min(kVague, bias->error) && alike(chosen, bias);
+    if (value->by_bias[channel]) chosen = bias;
+    if (chosen) value->factors[channel] = std::exp(chosen->factor);
+  }
+  static double apart(const Witness& a, const Witness& b) { return std::abs(a->factor - b->factor); }
+
+  void estimate() {
+    for (Value& value : values_) std::fill(value.factors.begin(), value.factors.end(), 1);
+    for (Value& value : values_) {
+      for (size_t c = 0; value.live && c < value.factors.size(); ++c) {
+        if (const Witness front = by_weights(sides_[value.maker], true, c)) value.factors[c] = std::exp(front->factor);
+      }
+    }
+    for (int sweep = 0; sweep < kRobustSweeps; ++sweep) {
+      for (size_t i = 0; i < values_.size(); ++i) {
+        Value& value = values_[sweep % 2 == 0 ? values_.size() - 1 - i : i];
+        for (size_t c = 0; value.live && c < value.factors.size(); ++c) choose(&value, c);
+      }
+    }
+    for (int round = 0; round < kFineRounds; ++round) {
+      move_chains();
+      for (int sweep = 0; sweep < kFineSweeps; ++sweep) {
+        for (Value& value : values_) {
+          for (size_t c = 0; value.live && c < value.factors.size(); ++c) refine(&value, c);
+        }
+      }
+    }
+  }
+
+  // What sweeps over single channels reach last: one number that all factors of a value, and of those behind it, are off by.
+  void move_chains() {
+    for (size_t v = 0; v < values_.size(); ++v) {
+      if (!values_[v].live) continue;
+      const double move = off_by(sides_[values_[v].maker], true);
+      for (size_t w = v; w < values_.size(); ++w) {
+        if (values_[w].live && is_behind(w, v)) multiply(&values_[w], move);
+      }
+    }
+    // What is left where a chain ends goes evenly over it.
+    for (const BothWeights& both : sides_) {
+      if (both.in < 0 || both.out >= 0) continue;
+      const double move = off_by(both, false);
+      std::vector<size_t> chain;
+      for (int v = both.in; v >= 0 && values_[v].live; v = sides_[values_[v].maker].in) chain.push_back(v);
+      for (size_t i = 0; i < chain.size(); ++i)
+        multiply(&values_[chain[i]],
+                 std::pow(move, static_cast<double>(chain.size() - i) / static_cast<double>(chain.size() + 1)));
+    }
+  }
+  static void multiply(Value* value, double by) {
+    for (double& factor : value->factors) factor *= by;
+  }
+  // Tells whether a value is made of another by layers that scale.
+  bool is_behind(size_t value, size_t other) const {
+    for (int v = static_cast<int>(value); v >= 0; v = sides_[values_[v].maker].in) {
+      if (v == static_cast<int>(other)) return true;
+    }
+    return false;
+  }
+  // What all factors that a layer makes, or reads, would be multiplied by to have its integers in the middle of what rounding allows.
+  double off_by(const BothWeights& both, bool makes) const {
+    Interval interval;
+    const size_t channels = makes ? both.n : both.columns();
+    for (size_t c = 0; c < channels; ++c) narrow(both, makes, c, &interval);
+    return interval.bounded() ? std::sqrt(interval.low * interval.high) : 1;
+  }
+
+  // To the middle of what rounding to nearest allows, by the layers that agree.
+  void refine(Value* value, size_t channel) const {
+    const Witness now = Said{std::log(value->factors[channel]), 0};
+    Interval interval;
+    if (alike(by_weights(sides_[value->maker], true, channel), now))
+      narrow(sides_[value->maker], true, channel, &interval);
+    for (size_t reader : value->readers) {
+      if (alike(by_weights(sides_[reader], false, channel), now)) narrow(sides_[reader], false, channel, &interval);
+    }
+    value->errors[channel] = kNoWitness;
+    if (!interval.bounded()) return;
+    value->errors[channel] = std::max(kLeastError, std::abs(std::log(interval.high / interval.low)) / 2);
+    if (!value->by_bias[channel]) value->factors[channel] *= std::sqrt(interval.low * interval.high);
+  }
+
+  // What a channel's factor may be multiplied by.
+  void narrow(const BothWeights& both, bool makes, size_t channel, Interval* interval) const {
+    places(both, makes, channel, [&](size_t place) {
+      const double a = std::abs(both.ours[place]) * in_factor(both, place) / out_factor(both, place);
+      const double t = std::abs(both.theirs[place]), half = both.half(place);
+      if (a == 0 || std::abs(a - t) > 3 * half) return;  // another number, or beyond the last integer
+      const double most = both.at_end[place] ? std::numeric_limits<double>::infinity() : t + half;
+      const double least = t - half;
+      interval->low = std::max(interval->low, makes ? a / most : least / a);
+      if (!makes || least > 0) interval->high = std::min(interval->high, makes ? a / least : most / a);
+    });
+  }
+
+  // ------------------------------------------------------------------------------------------ what counts
+
+  // Values whose layers do not agree that they were scaled; the others are estimated again without them.
+  bool drop_rejected() {
+    bool dropped = false, left = false;
+    for (Value& value : values_) {
+      if (!value.live) continue;
+      size_t agreed = 0, scaled = 0;
+      for (size_t c = 0; c < value.factors.size(); ++c) {
+        if (!value.agreed[c]) continue;
+        ++agreed;
+        scaled += std::abs(std::log(value.factors[c])) > kScaled ? 1 : 0;
+      }
+      value.live = agreed * 2 > value.factors.size() && scaled > 0;
+      dropped = dropped || !value.live;
+      left = left || value.live;
+    }
+    return dropped && left;
+  }
+
+  ScaledChannels result() const {
+    ScaledChannels found;
+    for (const Value& value : values_) {
+      if (!value.live) continue;
+      const BothWeights& maker = sides_[value.maker];
+      found.layers[maker.source].rows = value.factors;
+      found.layers[maker.source].errors = value.errors;
+      for (size_t reader : value.readers) found.layers[sides_[reader].source].columns = value.factors;
+      if (folded_.node(maker.source).op == "LayerNormalization") found.norms[maker.target] = maker.source;
+      found.values.push_back({value.between, value.factors});
+    }
+    return found;
+  }
+
+  const Graph &folded_, &target_;
+  const QuantisedMatch& match_;
+  const Uses uses_, folded_uses_;
+  std::vector<BothWeights> sides_;
+  std::vector<Value> values_;
+};
+
+QuantisedSource folded_as(const Graph& source, const Graph& target, bool all) {
+  QuantisedSource made;
+  made.folded = source;
+  made.all_folded = all;
+  if (all)
+    fold_into_layers(made.folded);
+  else
+    fold_batch_norms(made.folded);
+  infer_types(made.folded);
+  made.scaled = ScaleFinder(made.folded, target, match_quantised(made.folded, target)).run();
+  if (made.scaled.values.empty()) return made;
+  made.equal = made.folded;
+  for (const ScaledChannels::Value& value : made.scaled.values)
+    scale_between(*made.equal, made.folded, value.between, value.factors);
+  infer_types(*made.equal);
+  return made;
+}
+
+// Layers of the target whose integers are no rounding of the source's weights.
+size_t n_unexplained(const QuantisedSource& source, const Graph& target) {
+  const Uses uses(target);
+  const QuantisedMatch match = match_quantised(source.as_quantised(), target);
+  size_t n = 0;
+  for (NodeId id : target.order())
+    n += has_weight_input(target.node(id)) && quantised_constant(target, uses, id, 1) ? 1 : 0;
+  for (const QuantisedLayer& layer : match.layers) {
+    const auto rows = held_rows(source.as_quantised(), target, uses, layer);
+    if (rows && judge_rows(rows->ours, rows->theirs, rows->weights, true).wrong.empty()) --n;
+  }
+  return n;
+}
+
+}  // namespace
+
+QuantisedSource quantised_source(const Graph& source, const Graph& target) {
+  QuantisedSource plain = folded_as(source, target, false);
+  const size_t unexplained = n_unexplained(plain, target);
+  if (unexplained == 0) return plain;
+  QuantisedSource all = folded_as(source, target, true);
+  return n_unexplained(all, target) < unexplained ? all : plain;
+}
+
+std::vector<double> element_scales(const Node& layer, const WeightRows& rows, const LayerScales& scales) {
+  std::vector<double> factors(rows.numbers.size(), 1);
+  const bool by_row = is_convolution(layer) && int_attribute(layer, "group") > 1;  // a kernel for each channel
+  const size_t taps = scales.columns.empty() || by_row ? 1 : rows.width / scales.columns.size();
+  for (size_t place = 0; place < factors.size(); ++place) {
+    const size_t row = place / rows.width;
+    if (!scales.columns.empty()) factors[place] *= scales.columns[by_row ? row : place % rows.width / taps];
+    if (!scales.rows.empty()) factors[place] /= scales.rows[row];
+  }
+  return factors;
+}
+
+}  // namespace dnn
