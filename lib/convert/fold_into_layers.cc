@@ -1,4 +1,4 @@
-// What quantisers fold into layers; see surgery.h.
+// Scales, shifts and constants into layers, as quantisers fold them; see surgery.h.
 #include "convert/surgery.h"
 #include "ops/op.h"
 #include "passes/pass.h"

@@ -341,8 +341,12 @@ class ScaleFinder {
   // What all factors that a layer makes, or reads, would be multiplied by to have its integers in the middle of what rounding allows.
   double off_by(const BothWeights& both, bool makes) const {
     Interval interval;
-    const size_t channels = makes ? both.n : both.columns();
-    for (size_t c = 0; c < channels; ++c) narrow(both, makes, c, &interval);
+    // By the channels that agree: a faulty row would move all.
+    const std::vector<double>& factors = values_[makes ? both.out : both.in].factors;
+    for (size_t c = 0; c < factors.size(); ++c) {
+      const Witness says = by_weights(both, makes, c);
+      if (says && says->error < kVague && alike(says, Said{std::log(factors[c]), 0})) narrow(both, makes, c, &interval);
+    }
     return interval.bounded() ? std::sqrt(interval.low * interval.high) : 1;
   }
 
@@ -366,7 +370,7 @@ class ScaleFinder {
     places(both, makes, channel, [&](size_t place) {
       const double a = std::abs(both.ours[place]) * in_factor(both, place) / out_factor(both, place);
       const double t = std::abs(both.theirs[place]), half = both.half(place);
-      if (a == 0 || std::abs(a - t) > 3 * half) return;  // another number, or beyond the last integer
+      if (a == 0 || std::abs(a - t) > 2 * half) return;  // another number, or beyond the last integer
       const double most = both.at_end[place] ? std::numeric_limits<double>::infinity() : t + half;
       const double least = t - half;
       interval->low = std::max(interval->low, makes ? a / most : least / a);
