@@ -80,7 +80,7 @@ class Ground {
     for (const ScaledChannels::Value& value : source.scaled.values) {
       for (ValueId v = value.between.value; v != kNoValue;) {
         scaled_.insert(v);
-        const NodeId maker = source_uses_.producer[static_cast<size_t>(v)];
+        const NodeId maker = source_uses_.producer[v];
         v = maker < 0 || maker == value.between.maker ? kNoValue : source_.node(maker).input(0);
       }
     }
@@ -649,7 +649,7 @@ std::pair<double, double> SourceRange::of_channels(double share) const {
   std::vector<double> lows = lows_, highs = highs_;
   std::sort(lows.rbegin(), lows.rend());
   std::sort(highs.begin(), highs.end());
-  const auto last = static_cast<size_t>(share * static_cast<double>(lows.size() - 1));
+  const size_t last = share * static_cast<double>(lows.size() - 1);
   return {lows[last], highs[last]};
 }
 

@@ -43,51 +43,19 @@ struct BothWeights {
   double half(size_t place) const { return kHalfStep * steps[place] + kFloat * std::abs(theirs[place]); }
 };
 
-double median(std::vector<double>* numbers) {
-  const auto middle = numbers->begin() + static_cast<std::ptrdiff_t>(numbers->size() / 2);
-  std::nth_element(numbers->begin(), middle, numbers->end());
-  return *middle;
-}
-
-// The factors of a channel that are compatible with rounding.
-struct Interval {
-  double low = 0, high = std::numeric_limits<double>::infinity();
-  bool bounded() const { return low > 0 && std::isfinite(high); }
-};
-
-class ScaleFinder {
+// Reads what both networks hold of their layers.
+class SideReader {
  public:
-  ScaleFinder(const Graph& folded, const Graph& target, const QuantisedMatch& match)
-      : folded_(folded), target_(target), match_(match), uses_(target), folded_uses_(folded) {}
+  SideReader(const Graph& folded, const Graph& target)
+      : folded_(folded), target_(target), uses_(target), folded_uses_(folded) {}
 
-  ScaledChannels run() {
-    read_sides();
-    read_values();
-    for (bool again = !values_.empty(); again;) {
-      estimate();
-      again = drop_rejected();
-    }
-    return result();
+  std::vector<BothWeights> read(const QuantisedMatch& match) {
+    for (const QuantisedLayer& layer : match.layers) read_layer(layer);
+    for (const auto& [theirs, ours] : match.values) read_norm(theirs, ours);
+    return std::move(sides_);
   }
 
  private:
-  struct Value {
-    ValueBetween between;
-    size_t maker = 0;
-    std::vector<size_t> readers;
-    std::vector<double> factors, errors;
-    std::vector<bool> agreed;   // by channel: two witnesses say the same
-    std::vector<bool> by_bias;  // the weights tell too little
-    bool live = true;
-  };
-
-  // ------------------------------------------------------------------------------------------ what is there
-
-  void read_sides() {
-    for (const QuantisedLayer& layer : match_.layers) read_layer(layer);
-    for (const auto& [theirs, ours] : match_.values) read_norm(theirs, ours);
-  }
-
   void read_layer(const QuantisedLayer& layer) {
     const Node &ours = folded_.node(layer.source), &theirs = target_.node(layer.target);
     const Tensor *weights = folded_.constant(ours.input(1)), *plain = target_.constant(theirs.input(1));
@@ -145,7 +113,7 @@ class ScaleFinder {
     BothWeights both;
     both.source = ours;
     both.target = theirs;
-    both.n = static_cast<size_t>(from->size());
+    both.n = from->size();
     both.width = 1;
     both.depthwise = true;
     both.ours = to_doubles(*from);
@@ -169,6 +137,49 @@ class ScaleFinder {
     }
     return false;
   }
+
+  const Graph &folded_, &target_;
+  const Uses uses_, folded_uses_;
+  std::vector<BothWeights> sides_;
+};
+
+double median(std::vector<double>* numbers) {
+  const auto middle = numbers->begin() + static_cast<std::ptrdiff_t>(numbers->size() / 2);
+  std::nth_element(numbers->begin(), middle, numbers->end());
+  return *middle;
+}
+
+// The factors of a channel that are compatible with rounding.
+struct Interval {
+  double low = 0, high = std::numeric_limits<double>::infinity();
+  bool bounded() const { return low > 0 && std::isfinite(high); }
+};
+
+class ScaleFinder {
+ public:
+  ScaleFinder(const Graph& folded, std::vector<BothWeights> sides) : folded_(folded), sides_(std::move(sides)) {}
+
+  ScaledChannels run() {
+    read_values();
+    for (bool again = !values_.empty(); again;) {
+      estimate();
+      again = drop_rejected();
+    }
+    return result();
+  }
+
+ private:
+  struct Value {
+    ValueBetween between;
+    size_t maker = 0;
+    std::vector<size_t> readers;
+    std::vector<double> factors, errors;
+    std::vector<bool> agreed;   // by channel: two witnesses say the same
+    std::vector<bool> by_bias;  // the weights tell too little
+    bool live = true;
+  };
+
+  // ------------------------------------------------------------------------------------------ what is there
 
   void read_values() {
     const auto side_of = [&](NodeId node) {
@@ -412,9 +423,7 @@ class ScaleFinder {
     return found;
   }
 
-  const Graph &folded_, &target_;
-  const QuantisedMatch& match_;
-  const Uses uses_, folded_uses_;
+  const Graph& folded_;
   std::vector<BothWeights> sides_;
   std::vector<Value> values_;
 };
@@ -428,7 +437,8 @@ QuantisedSource folded_as(const Graph& source, const Graph& target, bool all) {
   else
     fold_batch_norms(made.folded);
   infer_types(made.folded);
-  made.scaled = ScaleFinder(made.folded, target, match_quantised(made.folded, target)).run();
+  made.scaled =
+      ScaleFinder(made.folded, SideReader(made.folded, target).read(match_quantised(made.folded, target))).run();
   if (made.scaled.values.empty()) return made;
   made.equal = made.folded;
   for (const ScaledChannels::Value& value : made.scaled.values)

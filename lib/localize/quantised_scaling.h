@@ -1,4 +1,4 @@
-// What a quantiser did to its source before it rounded anything, told from the integers: what it folded into layers, and channels that it
+// Scalings by a quantiser before it rounded anything, told from the integers: what it folded into layers, and channels that it
 // scaled between layers (cross-layer equalisation).
 #pragma once
 #include <map>
@@ -36,7 +36,7 @@ struct QuantisedSource {
   const Graph& as_quantised() const { return equal ? *equal : folded; }
 };
 
-// Of the ways to fold a source, that of which more of the target's integers are roundings; of one that explains all, the least. A factor of a
+// Takes of the ways to fold a source that of which more of the target's integers are roundings; of one that explains all, the least. A factor of a
 // channel counts where the layer in front and a layer behind say the same, or one of them and the bias in front, so that one faulty
 // layer makes none. Types are inferred.
 QuantisedSource quantised_source(const Graph& source, const Graph& target);

@@ -89,7 +89,7 @@ class Finder {
 // Elements along the axis times factors, or divided by them.
 Tensor scaled(const Tensor& tensor, size_t axis, const std::vector<double>& factors, bool divide) {
   Tensor result(DType::Float32, tensor.shape());
-  const auto step = static_cast<size_t>(row_major_strides(tensor.shape())[axis]);
+  const size_t step = row_major_strides(tensor.shape())[axis];
   const std::span<const float> from = tensor.values<float>();
   float* to = result.mutable_data<float>();
   for (size_t i = 0; i < from.size(); ++i) {
@@ -122,7 +122,7 @@ std::optional<size_t> column_axis(const Graph& graph, const Node& node, int axis
   }
   if (weights->rank() != 2 || (axis != -1 && axis + 1 != rank_of(graph, node.inputs[0]))) return std::nullopt;
   if (!is_op(node, "MatMul") && !(is_op(node, "Gemm") && int_attribute(node, "transA") == 0)) return std::nullopt;
-  return static_cast<size_t>(weight_axes(node, weights->rank())->input);
+  return weight_axes(node, weights->rank())->input;
 }
 
 std::map<size_t, size_t> row_axes(const Graph& graph, const Node& node) {
@@ -132,7 +132,7 @@ std::map<size_t, size_t> row_axes(const Graph& graph, const Node& node) {
   if (is_convolution(node)) {
     axes[1] = 0;
   } else if (is_op(node, "Gemm") && weights->rank() == 2) {
-    axes[1] = static_cast<size_t>(weight_axes(node, weights->rank())->output);
+    axes[1] = weight_axes(node, weights->rank())->output;
   } else if (is_op(node, "LayerNormalization") && weights->rank() == 1) {
     axes[1] = 0;
   } else {
@@ -140,7 +140,7 @@ std::map<size_t, size_t> row_axes(const Graph& graph, const Node& node) {
   }
   if (bias == nullptr) return axes;
   if (bias->rank() == 0 || bias->dim(bias->rank() - 1) != bias->size()) return {};
-  axes[2] = static_cast<size_t>(bias->rank() - 1);
+  axes[2] = bias->rank() - 1;
   return axes;
 }
 

@@ -15,9 +15,7 @@ constexpr double kLeastFactor = 1e-3;  // smaller ones would take a channel's we
 constexpr double kMargin = 1.1;        // what is seen later may be larger than what was seen
 constexpr double kReached = 0.999;     // of a Clip's bound
 
-size_t stride_of(const Tensor& tensor, size_t axis) {
-  return static_cast<size_t>(row_major_strides(tensor.shape())[axis]);
-}
+size_t stride_of(const Tensor& tensor, size_t axis) { return row_major_strides(tensor.shape())[axis]; }
 
 // By input channel: its largest weight against the largest of the row that it is in, over all rows. A row has a scale of its own.
 std::vector<double> column_peaks(const Tensor& weights, size_t columns) {

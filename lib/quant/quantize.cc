@@ -22,7 +22,7 @@ bool computes_on_integers(const Node& node) {
 }
 
 double weights_sqnr_db(const Tensor& real, const QuantizedWeights& rounded, int64_t axis) {
-  const auto step = static_cast<size_t>(axis < 0 ? real.size() : row_major_strides(real.shape())[axis]);
+  const size_t step = axis < 0 ? real.size() : row_major_strides(real.shape())[axis];
   const std::span<const float> w = real.values<float>();
   const std::span<const int8_t> q = rounded.values.values<int8_t>();
   double signal = 0, noise = 0;
