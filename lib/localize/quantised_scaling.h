@@ -1,5 +1,5 @@
-// Scalings by a quantiser before it rounded anything, told from the integers: what it folded into layers, and channels that it
-// scaled between layers (cross-layer equalisation).
+// The source as the target's quantiser had it before it rounded anything, told from the integers: scales that it folded into layers,
+// and channels that it scaled between layers (cross-layer equalisation).
 #pragma once
 #include <map>
 #include <optional>
@@ -36,7 +36,7 @@ struct QuantisedSource {
   const Graph& as_quantised() const { return equal ? *equal : folded; }
 };
 
-// Takes of the ways to fold a source that of which more of the target's integers are roundings; of one that explains all, the least. A factor of a
+// Folds the source in the way of which more of the target's integers are roundings; of one that explains all, the least. A factor of a
 // channel counts where the layer in front and a layer behind say the same, or one of them and the bias in front, so that one faulty
 // layer makes none. Types are inferred.
 QuantisedSource quantised_source(const Graph& source, const Graph& target);

@@ -1,4 +1,4 @@
-// Channels scaled between layers and scales folded into weights, which a quantiser did before it rounded, are no faults.
+// Channels that a quantiser scaled between layers, and scales that it folded into weights: neither is a fault.
 #include "localize/quantised_scaling.h"
 
 #include <gtest/gtest.h>
@@ -111,7 +111,7 @@ TEST(QuantisedScaling, ScaledChannelsAreNoFault) {
   const QuantisedPair pair = pair_of(source, target);
   EXPECT_TRUE(pair.verdict().faults.empty()) << pair.verdict().faults[0].what;
   EXPECT_EQ(pair.report().n_scaled, 1);
-  // The part left in float is the source, weight by weight.
+  // The float network left is the source, weight by weight.
   const Tensor x = random_tensor(DType::Float32, {1, 4, 5, 5}, 3);
   EXPECT_LT(part_of_largest(compare(interpret(source, {x})[0], interpret(pair.undone(), {x})[0])), 1e-6);
 }
