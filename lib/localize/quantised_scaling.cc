@@ -272,7 +272,7 @@ class ScaleFinder {
     return a && b && std::abs(a->factor - b->factor) <= kSameFactor + kErrors * (a->error + b->error);
   }
 
-  // What two witnesses say; where all contradict each other, what the layers behind say.
+  // Takes what two witnesses say; where all contradict each other, what the layers behind say.
   void choose(Value* value, size_t channel) const {
     const BothWeights& maker = sides_[value->maker];
     const Witness front = by_weights(maker, true, channel), bias = by_bias(maker, channel);
@@ -319,7 +319,7 @@ class ScaleFinder {
     }
   }
 
-  // What sweeps over single channels reach last: one number that all factors of a value, and of those behind it, are off by.
+  // Moves what sweeps over single channels reach last: one number that all factors of a value, and of those behind it, are off by.
   void move_chains() {
     for (size_t v = 0; v < values_.size(); ++v) {
       if (!values_[v].live) continue;
@@ -328,7 +328,7 @@ class ScaleFinder {
         if (values_[w].live && is_behind(w, v)) multiply(&values_[w], move);
       }
     }
-    // What is left where a chain ends goes evenly over it.
+    // The rest where a chain ends goes evenly over it.
     for (const BothWeights& both : sides_) {
       if (both.in < 0 || both.out >= 0) continue;
       const double move = off_by(both, false);
@@ -349,7 +349,7 @@ class ScaleFinder {
     }
     return false;
   }
-  // What all factors that a layer makes, or reads, would be multiplied by to have its integers in the middle of what rounding allows.
+  // The number that all factors that a layer makes, or reads, would be multiplied by to have its integers in the middle of what rounding allows.
   double off_by(const BothWeights& both, bool makes) const {
     Interval interval;
     // By the channels that agree: a faulty row would move all.
@@ -376,7 +376,7 @@ class ScaleFinder {
     if (!value->by_bias[channel]) value->factors[channel] *= std::sqrt(interval.low * interval.high);
   }
 
-  // What a channel's factor may be multiplied by.
+  // Narrows what a channel's factor may be multiplied by.
   void narrow(const BothWeights& both, bool makes, size_t channel, Interval* interval) const {
     places(both, makes, channel, [&](size_t place) {
       const double a = std::abs(both.ours[place]) * in_factor(both, place) / out_factor(both, place);
