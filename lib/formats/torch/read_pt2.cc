@@ -6,6 +6,8 @@
 #include "formats/torch/import.h"
 #include "formats/torch/json.h"
 #include "formats/torch/pt2.h"
+#include "formats/torch/pt2_values.h"
+#include "formats/torch/pt2_weights.h"
 #include "formats/torch/shapes.h"
 #include "formats/torch/signature.h"
 
@@ -14,103 +16,21 @@ namespace {
 
 using torch::Any;
 using torch::Json;
-using torch::make_list;
 using torch::member;
-using torch::StoredTensor;
 
 constexpr const char* kModel = "models/model.json";
 constexpr const char* kOldModel = "serialized_exported_program.json";
 
-// The file's own numbers of element types, as torch's.
-int64_t torch_code(int64_t code) {
-  switch (code) {
-    case 1: return 0;
-    case 2: return 1;
-    case 3: return 2;
-    case 4: return 3;
-    case 5: return 4;
-    case 6: return 5;
-    case 7: return 6;
-    case 8: return 7;
-    case 12: return 11;
-    case 13: return 15;
-    default: fail_unsupported("element type ", code, " is not read");
-  }
+// A node's module: the last entry of "name,path,class;name,path,class".
+std::string module_path(const Json& node) {
+  const Json* metadata = torch::find_member(node, "metadata");
+  const Json* stack = metadata == nullptr ? nullptr : torch::find_member(*metadata, "nn_module_stack");
+  if (stack == nullptr || !stack->is_string()) return "";
+  const std::string& text = stack->get_ref<const std::string&>();
+  const size_t last = text.rfind(';');
+  const std::vector<std::string> parts = split(last == std::string::npos ? text : text.substr(last + 1), ',');
+  return parts.size() >= 2 && parts[1].size() < 1000 ? parts[1] : "";
 }
-
-DType dtype_of(const Json& meta) {
-  return torch::dtype_of_code(torch_code(torch::integer(member(meta, "dtype"), "a dtype")));
-}
-
-std::vector<int64_t> fixed_sizes(const Json& list, std::string_view what) {
-  std::vector<int64_t> result;
-  for (const Json& size : torch::array(list, what)) result.push_back(torch::integer(member(size, "as_int"), what));
-  return result;
-}
-
-// The parameters, buffers and constants by their names.
-class Weights {
- public:
-  virtual ~Weights() = default;
-  virtual const StoredTensor* find(const std::string& name) = 0;
-};
-
-// A folder of raw storages, which a JSON lists.
-class RawWeights : public Weights {
- public:
-  RawWeights(torch::Archive& archive, const std::string& folder, const std::string& config,
-             torch::StridedTensors& tensors)
-      : archive_(archive), folder_(folder), tensors_(tensors) {
-    if (archive.has(folder + config)) json_ = torch::parse_json(archive.text(folder + config), config);
-  }
-
-  const StoredTensor* find(const std::string& name) override {
-    const auto done = done_.find(name);
-    if (done != done_.end()) return &done->second;
-    const Json* config = torch::find_member(json_, "config");
-    const Json* entry = config == nullptr ? nullptr : torch::find_member(*config, name.c_str());
-    if (entry == nullptr) return nullptr;
-    const Json* pickled = torch::find_member(*entry, "use_pickle");
-    if (pickled != nullptr && *pickled == Json(true)) fail_unsupported("'", name, "' is pickled, which is not read");
-    const Json& meta = member(*entry, "tensor_meta");
-    const Bytes bytes = archive_.bytes(folder_ + torch::text(member(*entry, "path_name"), "path_name"));
-    StoredTensor tensor;
-    tensor.values = tensors_.read(
-        dtype_of(meta), bytes, torch::integer(member(member(meta, "storage_offset"), "as_int"), "an offset"),
-        fixed_sizes(member(meta, "sizes"), "a size"), fixed_sizes(member(meta, "strides"), "a stride"));
-    return &done_.emplace(name, std::move(tensor)).first->second;
-  }
-
- private:
-  torch::Archive& archive_;
-  std::string folder_;
-  torch::StridedTensors& tensors_;
-  Json json_;
-  std::map<std::string, StoredTensor> done_;
-};
-
-// A dictionary that torch.save wrote into the archive.
-class SavedWeights : public Weights {
- public:
-  explicit SavedWeights(const SharedBytes& file)
-      : archive_(file.bytes, file.owner),
-        text_(archive_.text("data.pkl")),
-        tree_(pickle::parse(as_bytes(text_), torch::check_weight_global)),
-        tensors_(
-            tree_, [this](const std::string& key) { return archive_.bytes("data/" + key); }, archive_.owner(),
-            archive_.big_endian(), file.bytes.size()) {}
-
-  const StoredTensor* find(const std::string& name) override {
-    const pickle::Ref ref = tree_.find(tree_.root, name);
-    return ref == pickle::kNone ? nullptr : &tensors_.tensor(ref);
-  }
-
- private:
-  torch::Archive archive_;
-  std::string text_;
-  pickle::Tree tree_;
-  torch::TensorTable tensors_;
-};
 
 class Reader {
  public:
@@ -118,23 +38,14 @@ class Reader {
       : shapes_(source.shapes),
         archive_(source.bytes, source.owner),
         tensors_(archive_.owner(), archive_.big_endian(), source.bytes.size()),
-        importer_(source.ignored) {}
+        importer_(source.ignored),
+        values_(importer_) {}
 
   Graph read() {
     const bool old = !archive_.has(kModel);
     const char* file = old ? kOldModel : kModel;
     const Json json = torch::parse_json(archive_.text(file), file);
-    if (old) {
-      for (const char* record : {"serialized_state_dict.pt", "serialized_constants.pt"}) {
-        if (archive_.has(record) && !archive_.bytes(record).empty())
-          weights_.push_back(std::make_unique<SavedWeights>(SharedBytes{archive_.bytes(record), archive_.owner()}));
-      }
-    } else {
-      weights_.push_back(
-          std::make_unique<RawWeights>(archive_, "data/weights/", "model_weights_config.json", tensors_));
-      weights_.push_back(
-          std::make_unique<RawWeights>(archive_, "data/constants/", "model_constants_config.json", tensors_));
-    }
+    values_.set_weights(open_weights(archive_, tensors_, old));
     importer_.draft.graph.producer = "torch.export";
     const std::string record = std::string("extra/") + torch::kSignatureKey;
     if (archive_.has(record)) signature_ = torch::parse_signature(archive_.text(record));
@@ -150,13 +61,6 @@ class Reader {
   }
 
  private:
-  StoredTensor weight(const std::string& name) {
-    for (const auto& weights : weights_) {
-      if (const StoredTensor* tensor = weights->find(name)) return *tensor;
-    }
-    fail_malformed("there is no weight ", dnn::quoted(name));
-  }
-
   // An extent of a user's input: open ones by the name of their symbol, the first axis' as batch.
   Dim extent(const Json& size, const std::string& input, size_t axis, size_t rank) {
     if (const Json* fixed = torch::find_member(size, "as_int")) {
@@ -195,7 +99,7 @@ class Reader {
           if (!own.fixed() && !dims[i].fixed()) dims[i] = own;
         }
         const Type type = torch::with_shape(Type(dtype_of(meta), dims), shapes_, label, n_inputs);
-        values_[name] = importer_.cell(importer_.add_input(label, type));
+        values_.set(name, importer_.cell(importer_.add_input(label, type)));
         continue;
       }
       static constexpr std::array<std::pair<const char*, const char*>, 3> kKinds = {
@@ -204,25 +108,14 @@ class Reader {
       for (const auto& kind : kKinds) {
         const Json* entry = torch::find_member(spec, kind.first);
         if (entry == nullptr) continue;
-        pending_[torch::text(member(member(*entry, "arg"), "name"), "a name")] =
-            torch::text(member(*entry, kind.second), "a name");
+        const std::string& weight = torch::text(member(*entry, kind.second), "a name");
+        values_.set_weight(torch::text(member(member(*entry, "arg"), "name"), "a name"), weight);
         found = true;
       }
       if (!found)
         fail_unsupported("inputs of the kind ", spec.is_object() && !spec.empty() ? spec.begin().key() : "?",
                          " are not read");
     }
-  }
-
-  // A node's module: the last entry of "name,path,class;name,path,class".
-  static std::string module_path(const Json& node) {
-    const Json* metadata = torch::find_member(node, "metadata");
-    const Json* stack = metadata == nullptr ? nullptr : torch::find_member(*metadata, "nn_module_stack");
-    if (stack == nullptr || !stack->is_string()) return "";
-    const std::string& text = stack->get_ref<const std::string&>();
-    const size_t last = text.rfind(';');
-    const std::vector<std::string> parts = split(last == std::string::npos ? text : text.substr(last + 1), ',');
-    return parts.size() >= 2 && parts[1].size() < 1000 ? parts[1] : "";
   }
 
   void find_leaves(const Json& graph) {
@@ -235,66 +128,6 @@ class Reader {
     const auto inside = paths_.lower_bound(path + ".");
     const bool leaf = inside == paths_.end() || !starts_with(*inside, path + ".");
     return leaf ? path : path + "." + op;
-  }
-
-  Any value(const std::string& name) {
-    const auto found = values_.find(name);
-    if (found != values_.end()) return found->second;
-    const auto pending = pending_.find(name);
-    if (pending == pending_.end()) fail_malformed("there is no value ", dnn::quoted(name));
-    return values_[name] = importer_.constant(pending->second, weight(pending->second));
-  }
-
-  Any symbolic(const Json& entry) {
-    if (const Json* fixed = torch::find_member(entry, "as_int")) return torch::integer(*fixed, "an int");
-    return value(torch::text(member(entry, "as_name"), "the name of an int"));
-  }
-
-  static Any real(const Json& number) {
-    if (number.is_number()) return number.get<double>();
-    double parsed = 0;
-    std::string text = torch::text(number, "a float");
-    if (text == "Infinity" || text == "-Infinity" || text == "NaN")
-      text = text == "NaN" ? "nan" : text[0] == '-' ? "-inf" : "inf";
-    if (!parse_double(text, &parsed)) fail_malformed("JSON: ", dnn::quoted(text), " is no number");
-    return parsed;
-  }
-
-  template <class Convert>
-  static Any many(const Json& list, const Convert& convert) {
-    std::vector<Any> items;
-    for (const Json& item : torch::array(list, "an argument")) items.push_back(convert(item));
-    return make_list(std::move(items));
-  }
-
-  Any argument(const Json& arg) {
-    if (!arg.is_object() || arg.size() != 1) fail_malformed("JSON: an argument is no union");
-    const std::string& kind = arg.begin().key();
-    const Json& body = arg.begin().value();
-    const auto tensor = [this](const Json& t) { return value(torch::text(member(t, "name"), "a tensor's name")); };
-    const auto integer = [](const Json& n) { return Any(torch::integer(n, "an int")); };
-    if (kind == "as_none") return {};
-    if (kind == "as_tensor") return tensor(body);
-    if (kind == "as_tensors") return many(body, tensor);
-    if (kind == "as_int") return integer(body);
-    if (kind == "as_ints") return many(body, integer);
-    if (kind == "as_float") return real(body);
-    if (kind == "as_floats") return many(body, real);
-    if (kind == "as_bool") return body == Json(true);
-    if (kind == "as_bools") return many(body, [](const Json& b) { return Any(b == Json(true)); });
-    if (kind == "as_string") return torch::text(body, "a text");
-    if (kind == "as_sym_int") return symbolic(body);
-    if (kind == "as_sym_ints") return many(body, [this](const Json& n) { return symbolic(n); });
-    if (kind == "as_scalar_type") return torch_code(torch::integer(body, "a dtype"));
-    if (kind == "as_memory_format" || kind == "as_layout" || kind == "as_device") return {};
-    if (kind == "as_optional_tensor" || kind == "as_optional_tensors") {
-      const auto optional = [this](const Json& t) {
-        const Json* inner = torch::find_member(t, "as_tensor");
-        return inner == nullptr ? Any() : value(torch::text(member(*inner, "name"), "a tensor's name"));
-      };
-      return kind == "as_optional_tensor" ? optional(body) : many(body, optional);
-    }
-    fail_unsupported("arguments of the kind ", kind, " are not read");
   }
 
   // A sum, product or quotient of extents, which is rounded down.
@@ -331,7 +164,7 @@ class Reader {
     std::vector<std::string> keywords;
     try {
       for (const Json& input : torch::array(member(node, "inputs"), "inputs")) {
-        arguments.push_back(argument(member(input, "arg")));
+        arguments.push_back(values_.argument(member(input, "arg")));
         const Json* name = torch::find_member(input, "name");
         const bool named = name != nullptr && name->is_string() && !name->get_ref<const std::string&>().empty();
         if (named) keywords.push_back(name->get<std::string>());
@@ -375,15 +208,15 @@ class Reader {
       }
       const Json& output = outputs[i];
       if (const Json* tensor = torch::find_member(output, "as_tensor")) {
-        values_[torch::text(member(*tensor, "name"), "a name")] = part;
+        values_.set(torch::text(member(*tensor, "name"), "a name"), part);
       } else if (const Json* number = torch::find_member(output, "as_sym_int")) {
-        if (const Json* name = torch::find_member(*number, "as_name")) values_[torch::text(*name, "a name")] = part;
+        if (const Json* name = torch::find_member(*number, "as_name")) values_.set(torch::text(*name, "a name"), part);
       } else if (const Json* tensors = torch::find_member(output, "as_tensors")) {
         const auto* list = part.get<Any::List>();
         if (list == nullptr || (*list)->items.size() != torch::array(*tensors, "outputs").size())
           fail_malformed("other outputs than results");
         for (size_t k = 0; k < tensors->size(); ++k)
-          values_[torch::text(member((*tensors)[k], "name"), "a name")] = (*list)->items[k];
+          values_.set(torch::text(member((*tensors)[k], "name"), "a name"), (*list)->items[k]);
       }
     }
   }
@@ -395,7 +228,7 @@ class Reader {
     for (size_t i = 0; i < outputs.size() && i < specs.size(); ++i) {
       const Json* tensor = torch::find_member(outputs[i], "as_tensor");
       if (torch::find_member(specs[i], "user_output") == nullptr || tensor == nullptr) continue;
-      const Any cell = value(torch::text(member(*tensor, "name"), "an output's name"));
+      const Any cell = values_.value(torch::text(member(*tensor, "name"), "an output's name"));
       if (!cell.tensor()) fail_malformed("an output is ", kind_of(cell));
       ValueId v = importer_.real_of(*cell.get<Any::Tensor>(), steps, "the output");
       if (result.is_input(v) || result.is_output(v) || result.constant(v) != nullptr) v = steps.emit("Identity", {v});
@@ -411,9 +244,7 @@ class Reader {
   torch::Archive archive_;
   torch::StridedTensors tensors_;
   torch::Importer importer_;
-  std::vector<std::unique_ptr<Weights>> weights_;
-  std::map<std::string, std::string> pending_;  // by name in the graph: weights that nothing has read yet
-  std::map<std::string, Any> values_;
+  ProgramValues values_;
   std::map<std::string, Dim> symbols_;
   std::set<std::string> paths_;
 };
