@@ -120,7 +120,7 @@ T binary_integer(Op op, T a, T b, int bits) {
 }  // namespace
 
 bool has_arithmetic(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Bool ||
+  return dtype == DType::Bool || (is_float(dtype) && dtype_bits(dtype) >= 32) ||
          (is_integer(dtype) && dtype_bits(dtype) >= 8);
 }
 

@@ -36,9 +36,7 @@ void expect_dtype(const InferContext& context, size_t i, DType dtype) {
 void expect_float(const InferContext& context, size_t i) {
   if (!context.has_input(i)) return;
   const DType found = context.inputs[i]->dtype;
-  if (found == DType::Undefined || found == DType::Float32 || found == DType::Float64 || found == DType::Float16 ||
-      found == DType::BFloat16)
-    return;
+  if (found == DType::Undefined || (is_float(found) && dtype_bits(found) >= 16)) return;
   fail_unsupported(context.node.label(), ": input ", i, " is ", dtype_name(found), ", a floating-point type expected");
 }
 

@@ -239,7 +239,7 @@ void lower(LowerContext& context) {
   using namespace loops;
   const BufferRef x = context.inputs[0], y = context.outputs[0];
   const DType dtype = x->dtype;
-  const bool real = dtype == DType::Float32 || dtype == DType::Float64;
+  const bool real = is_float(dtype) && has_arithmetic(dtype);
   if (y == nullptr || (!real && !(kind == Kind::Max && (dtype == DType::Int8 || dtype == DType::UInt8)))) return;
   if (context.outputs.size() > 1 && context.outputs[1] != nullptr) return;
   const Window window = Window::of(context.node, spatial(x->shape), {});
