@@ -171,7 +171,7 @@ std::string edit_text(const Edit& edit) {
 std::string edits_json(const std::vector<Edit>& edits) {
   Json list = Json::array();
   for (const Edit& edit : edits) {
-    Json json = {{"kind", kKinds[edit.kind]}};
+    Json json = {{"kind", kKinds[static_cast<size_t>(edit.kind)]}};
     if (edit.kind == Edit::Kind::Layers) {
       json["output"] = common_json(edit.output);
       json["inputs"] = Json::array();

@@ -9,7 +9,7 @@
 namespace dnn::onnx {
 namespace {
 
-// What inlining may add: a few hundred bytes of nested functions can otherwise ask for 2^n nodes.
+// The limits of inlining: a few hundred bytes of nested functions can otherwise ask for 2^n nodes.
 constexpr int64_t kMaxInlinedNodes = 50'000;
 constexpr size_t kMaxInlinedBytes = size_t{512} << 20;
 constexpr int kMaxFunctionDepth = 64;

@@ -1,4 +1,4 @@
-// What names mean at one place of an ONNX model while it is read: values of a graph, of those around it, of a function's body.
+// The meanings of names in an ONNX model while it is read: values of a graph, of those around it, of a function body.
 #pragma once
 #include <optional>
 #include <string>
@@ -27,7 +27,7 @@ struct Draft {
   }
 };
 
-// What names mean at one place: a graph's own, or a function body's, which lives in its caller's graph.
+// The meanings of names at one place: a graph's own, or a function body's, which lives in its caller's graph.
 struct Scope {
   Draft& draft;
   Scope* parent = nullptr;  // of the enclosing graph, for captures; null at the top and in functions

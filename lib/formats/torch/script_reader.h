@@ -11,7 +11,7 @@
 
 namespace dnn::torch {
 
-// What is expected and is missing throws Malformed with file and line.
+// The next word, and questions about it. Throws Malformed with file and line where an expected word is missing.
 class ScriptReader {
  public:
   // `file` outlives this.
