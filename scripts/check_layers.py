@@ -8,7 +8,7 @@ LAYERS does not name, a library file that prints, exits or reads the environment
 stand where a program does, may),
 an instruction set, processor or device named in a string, or a level compared with a number, where rows of lib/target should be asked,
 a tool that writes to standard error past lib/cli, which makes names out of files visible,
-a tool above 120 lines, a source file above 800, a class of lib or tools above 300 (LARGE_CLASSES may not grow), a first line that does not say what the file is, a note to
+a tool above 120 lines, a source file above 800, a class of lib or tools above 300, a first line that does not say what the file is, a note to
 self in place of the work.
 """
 import pathlib
@@ -20,9 +20,6 @@ import usage
 LINE_LIMIT = 800
 TOOL_LIMIT = 120  # a tool shows its data path; options and work are the library's (docs/decisions/0081)
 CLASS_LIMIT = 300  # lines between its braces
-# Classes that are larger still, with their lines: none may grow, and one that is taken apart loses its row.
-LARGE_CLASSES = {
-}
 ROW = r"(\d+) (\w+) ->((?: \w+)*)(?:  # .+)?"  # of lib/LAYERS
 FORBIDDEN = {
     r"\bstd::c(out|err|log)\b|(?<![\w:])(std::)?(printf|puts|perror)\(|fprintf\(std(out|err)": "prints",
@@ -130,14 +127,9 @@ def classes_of(text):
 
 
 def check_classes(name, text):
-    """Classes above the limit, or above what they are known to have; rows of LARGE_CLASSES that a file no longer needs."""
-    large = {(name, found): (line, lines) for found, line, lines in classes_of(text) if lines > CLASS_LIMIT}
-    for key, (line, lines) in large.items():
-        if lines > LARGE_CLASSES.get(key, CLASS_LIMIT):
-            yield f"{name}:{line}: {key[1]} has {lines} lines, above {LARGE_CLASSES.get(key, CLASS_LIMIT)}; take it apart by concern"
-    for key in LARGE_CLASSES:
-        if key[0] == name and key not in large:
-            yield f"{name}: {key[1]} is not above {CLASS_LIMIT} lines any more; take its row out of LARGE_CLASSES in scripts/check_layers.py"
+    for found, line, lines in classes_of(text):
+        if lines > CLASS_LIMIT:
+            yield f"{name}:{line}: {found} has {lines} lines, above {CLASS_LIMIT}; take it apart by concern"
 
 
 def check_source(name, suffix, text):

@@ -80,12 +80,6 @@ class Breaches(unittest.TestCase):
             self.expect("check_layers.py", {"lib/base/x.cc": base + head + "  int y;\n" + body + "};\n"}, "lib/base/x.cc:4", "Text", "301", "300")
         self.assertEqual(self.run_on("check_layers.py", {"tests/unit/x.cc": base + "class Text {\n  int y;\n" + body + "};\n"}), [])
 
-    def test_large_class_that_is_known(self):
-        known = lambda lines: {"lib/graph/text_parse.cc": "// Reads graphs out of text.\nclass Parser {\n" + "  int x;\n" * lines + "};\n"}
-        self.assertEqual(self.run_on("check_layers.py", known(414)), [])
-        self.expect("check_layers.py", known(415), "lib/graph/text_parse.cc:2", "Parser", "415", "414")
-        self.expect("check_layers.py", known(300), "Parser", "take its row out")
-
     def test_long_file(self):
         self.expect("check_layers.py", {"tools/x.cc": "// A tool that only grows.\n" * 801}, "tools/x.cc", "801")
 
