@@ -7,6 +7,7 @@
 #include "base/counted.h"
 #include "base/printable.h"
 #include "ops/lowering.h"
+#include "target/isa.h"
 
 namespace dnn {
 namespace {
