@@ -12,8 +12,13 @@
 #include "formats/format.h"
 #include "graph/text.h"
 
-// Begins the function of target `name`, which runs `size` bytes at `data`.
+// Begins the function of target `name`, which runs `size` bytes at `data`: libFuzzer's own one in a program of preset fuzz, one of
+// many of fuzz_replay elsewhere.
+#ifdef DNN_LIBFUZZER
+#define DNN_FUZZ(name) extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+#else
 #define DNN_FUZZ(name) int fuzz_##name(const uint8_t* data, size_t size)
+#endif
 
 namespace dnn::fuzz {
 

@@ -6,16 +6,26 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
-#include "fuzz/targets.h"
 
-using dnn::fuzz::Target;
+#define DNN_FUZZ_TARGET(name) int fuzz_##name(const uint8_t* data, size_t size);
+#include "fuzz_targets.def"
+#undef DNN_FUZZ_TARGET
 
 namespace {
+
+using Target = int (*)(const uint8_t* data, size_t size);
+
+const std::map<std::string, Target> kTargets = {
+#define DNN_FUZZ_TARGET(name) {#name, fuzz_##name},
+#include "fuzz_targets.def"
+#undef DNN_FUZZ_TARGET
+};
 
 constexpr int kSkipped = 77;
 constexpr int kTruncations = 32;
@@ -47,8 +57,8 @@ void run_with_damage(Target target, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Target target = argc > 1 ? dnn::fuzz::target_of(argv[1]) : nullptr;
-  if (target == nullptr) {
+  const auto target = argc > 1 ? kTargets.find(argv[1]) : kTargets.end();
+  if (target == kTargets.end()) {
     std::fprintf(stderr, "usage: fuzz_replay TARGET FILE|FOLDER...\n");
     return 2;
   }
@@ -70,11 +80,11 @@ int main(int argc, char** argv) {
     }
   }
   std::sort(files.begin(), files.end());
-  run(target, "");
+  run(target->second, "");
   for (const std::string& file : files) {
     std::printf("%s\n", file.c_str());
     std::fflush(stdout);
-    run_with_damage(target, dnn::read_file(file));
+    run_with_damage(target->second, dnn::read_file(file));
   }
   std::printf("%zu inputs, each with %d truncations and %d damaged copies\n", files.size(), kTruncations, kFlips);
   return 0;
