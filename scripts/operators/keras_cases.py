@@ -234,6 +234,8 @@ layer("lstm_bidirectional", ROW, lambda: L.Bidirectional(L.LSTM(3, return_sequen
 layer("gru_bidirectional_sum", ROW, lambda: L.Bidirectional(L.GRU(3), merge_mode="sum"))
 for mode in ("mul", "ave", None):
     case(f"simplernn_bidirectional_{mode}", ROW, lambda x, m=mode: L.Bidirectional(L.SimpleRNN(3, return_sequences=True), merge_mode=m)(x))
+case("simplernn_bidirectional_both", ROW,
+     lambda x: L.Bidirectional(L.SimpleRNN(3, return_sequences=True, return_state=True), merge_mode=None)(x))
 case("gru_bidirectional_other", ROW, lambda x: L.Bidirectional(L.GRU(3), backward_layer=L.LSTM(2, go_backwards=True))(x))
 case("lstm_bidirectional_state", ROW, lambda x: L.Bidirectional(L.LSTM(3, return_state=True))(x))
 case("lstm_bidirectional_dropout", ROW, lambda x: L.Bidirectional(L.LSTM(3, dropout=0.5))(x))

@@ -170,7 +170,7 @@ TEST(KerasRead, LayersComputeWhatKerasDoes) {
   }
 }
 
-// Keras' numbers for these weights are those of scripts/check-operators keras; here by hand: h = relu(x w + h u).
+// By hand: h = relu(x w + h u). That Keras computes so is seen by scripts/check-operators keras, case simplernn_bidirectional_both.
 TEST(KerasRead, BothDirectionsAndTheirStates) {
   const std::string config =
       R"({"class_name": "Functional", "config": {"name": "m", "layers": [
