@@ -30,7 +30,8 @@ const cli::Tool kTool = {
 FrameworkSession open(const InferArgs& o, NetworkOptions* network, DeviceOptions options,
                       const std::shared_ptr<const Package>& package) {
   const Framework* framework = network->device.framework();
-  if (framework == nullptr) return {{}, place::open_where_placed(&network->device, package, options)};
+  if (framework == nullptr)
+    return {{}, place::open_where_placed(&network->device, package, options, o.runs_in_flight())};
   options.opt = framework_level(*network);
   options.trust_model = network->trust_model;
   FrameworkSession opened = open_in_framework(network->device, o.model, package, options, o.traces(), cli::warn);

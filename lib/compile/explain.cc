@@ -189,12 +189,14 @@ std::string placed_lines(const Package& package) {
   const Graph& graph = package.graph();
   const std::vector<std::vector<std::string>> copied = copied_values(package);
   for (const std::string& part : package.placed->parts) out += line({{"type", "part"}, {"device", part}});
+  if (!package.placed->lanes.empty()) out += line({{"type", "lanes"}, {"ways", package.placed->lanes}});
   for (size_t i = 0; i < copied.size(); ++i) {
     const PlacedSegment& s = package.placed->segments[i];
     out += line({{"type", "segment"},
                  {"id", i},
                  {"name", s.name},
                  {"part", package.placed->parts[s.part]},
+                 {"way", s.way},
                  {"target", package_of(package, s).backend()},
                  {"inputs", values_json(graph, s.inputs)},
                  {"outputs", values_json(graph, s.outputs)},
@@ -215,6 +217,9 @@ std::string placed_text(const Package& package) {
     out += cat(i, "\t", package.placed->parts[s.part], "\t", steps_of(s), "\t", clean(s.name), "\t",
                copied[i].empty() ? "-" : clean(join(copied[i], "+")), "\n");
   }
+  if (!package.placed->lanes.empty())
+    out += cat("\nruns at once\t", package.placed->lanes.size(), "\nways in turn\t", join(package.placed->lanes, " "),
+               "\n");
   return out + "\n";
 }
 }  // namespace

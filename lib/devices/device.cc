@@ -2,6 +2,7 @@
 #include "devices/device.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "devices/kenning.h"
 #include "devices/library.h"
@@ -116,6 +117,13 @@ bool DeviceSpec::on_gpu() const {
 const char* Device::target() const {
   const Backend* backend = backend_of_device(kind);
   return backend == nullptr ? "" : backend->name;
+}
+
+void Session::submit(const std::vector<Tensor>& inputs) { submitted_ = inputs; }
+
+std::vector<Tensor> Session::collect() {
+  const std::vector<Tensor> inputs = std::exchange(submitted_, {});
+  return run(inputs);
 }
 
 std::vector<Tensor> Session::fork(const std::vector<Tensor>&, const Fork&) {

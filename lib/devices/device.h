@@ -63,7 +63,12 @@ class Session {
   // One inference: inputs in the graph's order and of its types, outputs in its order. The outputs belong to the caller. An input that is
   // the variant's state may be no tensor: it is then what the last run left there, in the memory where that run wrote it.
   virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;
-  // How long the last run() took, where the device knows better than a clock around run().
+  // Several at once: as many may be on their way. submit() begins an inference, collect() gives what run() would for the oldest that was not
+  // collected yet. Here one at a time, which runs in collect().
+  virtual size_t most_in_flight() const { return 1; }
+  virtual void submit(const std::vector<Tensor>& inputs);
+  virtual std::vector<Tensor> collect();
+  // How long the last run() took, or the inference that was collected last, where the device knows better than a clock around it.
   virtual std::optional<int64_t> latency_ns() const { return std::nullopt; }
   virtual std::string latency_contains() const { return {}; }
   // How much longer the caller waited for it, where it came from another machine.
@@ -100,6 +105,7 @@ class Session {
 
  private:
   std::vector<Tensor> state_, spare_;  // by number in Variant::state
+  std::vector<Tensor> submitted_;
 };
 
 struct Device {

@@ -69,7 +69,7 @@ std::vector<Tensor> PlannedSession::execute(const std::vector<Tensor>& given, co
       for (observe_outputs(*node); ++node != order.end() && stepped.count(*node) == 0;) observe_outputs(*node);
     }
   }
-  std::vector<Tensor> results = collect();
+  std::vector<Tensor> results = gather_outputs();
   if (stateful) keep_state(inputs, results);
   return results;
 }
@@ -103,7 +103,7 @@ void PlannedSession::run_samples(size_t first, size_t last) {
   }
 }
 
-std::vector<Tensor> PlannedSession::collect() {
+std::vector<Tensor> PlannedSession::gather_outputs() {
   finish();
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].defined()) {
@@ -126,7 +126,7 @@ std::vector<Tensor> PlannedSession::resume(size_t step, const Instead& instead) 
   const std::vector<Tensor> slots = slots_, outputs = outputs_;
   for (const auto& [id, tensor] : instead) store(id, tensor);
   for (size_t i = step; i < variant_->steps.size(); ++i) run_step(i);
-  std::vector<Tensor> results = collect();
+  std::vector<Tensor> results = gather_outputs();
   slots_ = slots;
   outputs_ = outputs;
   for (size_t i = 0; i < outputs_.size(); ++i) {

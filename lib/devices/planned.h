@@ -51,7 +51,7 @@ class PlannedSession : public Session {
   void run_samples(size_t first, size_t last);
   template <class Move>
   void move(ValueId id, size_t bytes, Move&& one);
-  std::vector<Tensor> collect();
+  std::vector<Tensor> gather_outputs();
   std::vector<Tensor> resume(size_t step, const Instead& instead);
   Tensor fetch(ValueId id);
   void store(ValueId id, Tensor tensor);

@@ -19,6 +19,12 @@ std::vector<std::string> InferArgs::traced_layers() const {
   return layers;
 }
 
+// Who looks at single runs wants them one at a time.
+size_t InferArgs::runs_in_flight() const {
+  const bool looks = run.profile || !timeline.empty() || traces();
+  return static_cast<size_t>(in_flight.value_or(looks ? 1 : 0));
+}
+
 int InferArgs::usage_ms() const { return usage ? usage_interval_ms(*usage) : 0; }
 
 void declare_infer(cli::Args& args, InferArgs& o) {
@@ -52,8 +58,9 @@ void declare_infer(cli::Args& args, InferArgs& o) {
   args.option(&o.decode_threads, "--decode-threads", "N",
               "threads that decode ahead, 0: none (default: 1 if one is free)");
   args.option(&o.affinity, "--affinity", "LIST", "processors, a thread on each in turn: 0,2-5; or cores: big, little");
-  args.flag(&o.run.profile, "--profile", "a table of the package's steps or segments, and what bounds them");
-  args.option(&o.timeline, "--timeline", "FILE", "of a placed package: write one run as a Chrome trace");
+  args.option(&o.in_flight, "--in-flight", "N", "of a placed package: runs on their way at once", 1);
+  args.flag(&o.run.profile, "--profile", "a table of its steps or segments; --timeline FILE: a trace of these");
+  args.option(&o.timeline, "--timeline", "FILE", "");  // of a placed package: one run as a Chrome trace
   args.optional_value(&o.usage, "--usage", "MS", "100",
                       "record what the run takes, every MS (100): memory, energy, ...");
   args.option(&o.source.most_expanded, "--max-expanded", "BYTES", "", 0);  // --max-memory, of an .npz alone
@@ -86,9 +93,14 @@ void check_infer(const InferArgs& o, const DeviceSpec& device) {
 
 void check_placement(const InferArgs& o, const DeviceSpec& device, const Package& package) {
   if (package.placed == nullptr || device.framework() != nullptr) {
-    if (!o.timeline.empty())
-      fail_usage("--timeline is for a package that is placed on several devices (dnn-compile --place)");
+    for (const char* name : {"--timeline", "--in-flight"}) {
+      if (o.gives(name)) fail_usage(name, " is for a package that is placed on several devices (dnn-compile --place)");
+    }
     return;
+  }
+  for (const char* name : {"--profile", "--timeline", "--trace", "--select"}) {
+    if (o.gives(name) && o.in_flight.value_or(1) > 1)
+      fail_usage(name, " shows one run at a time, and --in-flight ", *o.in_flight, " has several on their way");
   }
   for (const char* name : {"--device", "--threads", "--affinity", "--isa"}) {
     if (o.gives(name))

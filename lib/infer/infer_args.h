@@ -16,7 +16,7 @@ struct InferArgs : DeviceArgs {
   PreprocessOptions spelled_out;
   SourceOptions source;
   RunOptions run;
-  std::optional<int64_t> decode_threads;
+  std::optional<int64_t> decode_threads, in_flight;
   std::optional<std::string> usage, affinity, trace;
   std::vector<std::string> select, given, command;
   int threads = 0;
@@ -28,6 +28,7 @@ struct InferArgs : DeviceArgs {
   bool traces() const { return trace || !select.empty(); }
   std::vector<std::string> traced_layers() const;  // of --trace and --select; none: all
   int usage_ms() const;                            // between usage records; 0: none are wanted. Throws Usage
+  size_t runs_in_flight() const;                   // through a placed package; 0: as many as it says
 };
 
 void declare_infer(cli::Args& args, InferArgs& o);

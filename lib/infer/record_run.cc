@@ -16,6 +16,7 @@ RecordedRun record_run(const InferArgs& o, Session& session, const BatchPlan& pl
   options.labels = inputs.labels().set;
   options.profile = o.run.profile || !o.timeline.empty();
   options.postprocess = inputs.postprocess();
+  options.in_flight = session.most_in_flight();
   options.decode_threads = decode_threads(o.decode_threads, session);
   RecordedRun run;
   if (o.usage) run.usage = usage_of(session, place.host, o.usage_ms());
@@ -28,6 +29,7 @@ RecordedRun record_run(const InferArgs& o, Session& session, const BatchPlan& pl
   header.affinity = processors_text(place.processors);
   header.command = o.command;
   header.latency_contains = latency_contains(options, session);
+  if (options.in_flight > 1) header.host["in_flight"] = std::to_string(options.in_flight);
   if (run.usage) describe_usage(*run.usage, o.usage_ms(), &header);
   inputs.describe(&header);
   add_facts(&header);

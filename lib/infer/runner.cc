@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <numeric>
 
 #include "base/affinity.h"
@@ -48,6 +49,9 @@ std::string latency_contains(const RunOptions& options, const Session& session) 
   text += "; not decoding and preprocessing";
   if (options.decode_threads > 0) text += ", which other threads do meanwhile";
   if (options.profile) text += "; with a clock read around each step";
+  if (options.in_flight > 1)
+    text += cat("; ", options.in_flight,
+                " runs are on their way at once, and the time has their waits for each other in it");
   return text;
 }
 
@@ -57,12 +61,24 @@ struct Runner::Batch {
   int64_t first = 0;           // samples before this batch
 };
 
+// A run on its way.
+struct Runner::Flight {
+  std::shared_ptr<const Batch> batch;
+  bool repeats = false;  // not the batch's first run
+  Clock::time_point start;
+};
+
+struct Runner::Timing {
+  std::optional<int64_t> latency_ns, transport_ns, done_ns;
+};
+
 struct Runner::State {
   std::unique_ptr<Prefetch> prefetch;
   std::exception_ptr source_failure;  // what ended the samples; thrown when those before it are done
   std::optional<int64_t> count;
   std::vector<std::unique_ptr<metrics::RunMetric>> metrics = metrics::make_run_metrics();
   Clock::time_point start;
+  std::deque<Flight> flights;  // oldest first
   bool warm = false;
   std::optional<PinnedThread> pinned;
   // The first sample's inputs and scores, and how far others go away from them.
@@ -183,30 +199,49 @@ bool Runner::more_runs(int64_t done) const {
   return seconds_since(state_->start) < options_.duration_s * share;
 }
 
-void Runner::infer(const Batch& batch) {
-  write_samples(batch);
-  summary_.n_samples += static_cast<int64_t>(batch.samples.size());
-  for (int64_t done = 0; done == 0 || more_runs(done); ++done) {
-    const Clock::time_point start = Clock::now();
-    const std::vector<Tensor> outputs = session_.run(batch.inputs);
-    const int64_t around_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    std::optional<int64_t> latency_ns = session_.latency_ns();
-    if (!latency_ns && !session_.is_emulated()) latency_ns = around_ns;
-    ++summary_.n_runs;
-    summary_.transport_ns += session_.transport_ns().value_or(0);
-    metrics::Outcome outcome;
-    outcome.latency_ns = latency_ns;
-    outcome.batch = static_cast<int64_t>(batch.samples.size());
-    for (size_t i = 0; i < batch.samples.size(); ++i) {
-      for (const auto& metric : state_->metrics) metric->add(outcome);
-    }
-    if (done == 0) {
-      write_predictions(batch, outputs, latency_ns);
-    } else {
-      write_repeat(batch, latency_ns);
-    }
+void Runner::infer(const std::shared_ptr<const Batch>& batch) {
+  summary_.n_samples += static_cast<int64_t>(batch->samples.size());
+  for (int64_t begun = 0; begun == 0 || more_runs(begun); ++begun) {
+    state_->flights.push_back({batch, begun > 0, Clock::now()});
+    session_.submit(batch->inputs);
+    if (state_->flights.size() >= options_.in_flight) finish_one();
   }
-  if (options_.trace) write_trace(batch);
+  if (options_.trace) write_trace(*batch);
+}
+
+// The oldest run on its way: waits for its end and writes what it gave.
+void Runner::finish_one() {
+  const Flight flight = std::move(state_->flights.front());
+  state_->flights.pop_front();
+  const Batch& batch = *flight.batch;
+  const std::vector<Tensor> outputs = session_.collect();
+  const Timing timing = time_of(flight);
+  ++summary_.n_runs;
+  summary_.transport_ns += timing.transport_ns.value_or(0);
+  metrics::Outcome outcome;
+  outcome.latency_ns = timing.latency_ns;
+  outcome.done_ns = timing.done_ns;
+  outcome.batch = static_cast<int64_t>(batch.samples.size());
+  for (size_t i = 0; i < batch.samples.size(); ++i) {
+    for (const auto& metric : state_->metrics) metric->add(outcome);
+  }
+  if (flight.repeats) {
+    write_repeat(batch, timing);
+  } else {
+    write_samples(batch);
+    write_predictions(batch, outputs, timing);
+  }
+}
+
+// Of a run that has just been collected.
+Runner::Timing Runner::time_of(const Flight& flight) const {
+  const auto ns_since = [](Clock::time_point start) -> int64_t {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  };
+  Timing timing{session_.latency_ns(), session_.transport_ns(), std::nullopt};
+  if (!timing.latency_ns && !session_.is_emulated()) timing.latency_ns = ns_since(flight.start);
+  if (options_.in_flight > 1 && timing.latency_ns) timing.done_ns = ns_since(state_->start);
+  return timing;
 }
 
 void Runner::write_samples(const Batch& batch) {
@@ -230,15 +265,20 @@ void Runner::write_samples(const Batch& batch) {
   }
 }
 
-void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& outputs,
-                               std::optional<int64_t> latency_ns) {
+stream::Prediction Runner::prediction_of(const Batch& batch, size_t i, const Timing& timing) const {
+  stream::Prediction prediction;
+  prediction.sample = batch.samples[i].id;
+  prediction.latency_ns = timing.latency_ns;
+  prediction.transport_ns = timing.transport_ns;
+  prediction.done_ns = timing.done_ns;
+  prediction.batch = static_cast<int64_t>(batch.samples.size());
+  return prediction;
+}
+
+void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, const Timing& timing) {
   const Graph& graph = session_.graph();
   for (size_t i = 0; i < batch.samples.size(); ++i) {
-    stream::Prediction prediction;
-    prediction.sample = batch.samples[i].id;
-    prediction.latency_ns = latency_ns;
-    prediction.transport_ns = session_.transport_ns();
-    prediction.batch = static_cast<int64_t>(batch.samples.size());
+    stream::Prediction prediction = prediction_of(batch, i, timing);
     for (size_t o : outputs_) {
       const Tensor output = slice(outputs[o], i);
       if (o == outputs_[0] && output.dtype() != DType::String) {
@@ -256,15 +296,8 @@ void Runner::write_predictions(const Batch& batch, const std::vector<Tensor>& ou
   }
 }
 
-void Runner::write_repeat(const Batch& batch, std::optional<int64_t> latency_ns) {
-  for (const LoadedSample& sample : batch.samples) {
-    stream::Prediction prediction;
-    prediction.sample = sample.id;
-    prediction.latency_ns = latency_ns;
-    prediction.transport_ns = session_.transport_ns();
-    prediction.batch = static_cast<int64_t>(batch.samples.size());
-    writer_.write(prediction);
-  }
+void Runner::write_repeat(const Batch& batch, const Timing& timing) {
+  for (size_t i = 0; i < batch.samples.size(); ++i) writer_.write(prediction_of(batch, i, timing));
 }
 
 void Runner::write_trace(const Batch& batch) {
@@ -327,12 +360,14 @@ RunSummary Runner::run(SampleSource& source) {
                                           plan_.batch + 2 * std::max(options_.decode_threads, 1));
   s.start = Clock::now();
   const Clock::time_point begin = s.start;
-  Batch batch;
-  while (fill(&batch)) {
-    warm_up(batch);
+  for (;;) {
+    const auto batch = std::make_shared<Batch>();
+    if (!fill(batch.get())) break;
+    warm_up(*batch);
     infer(batch);
     write_usage();
   }
+  while (!s.flights.empty()) finish_one();
   s.pinned.reset();
   if (options_.usage != nullptr) options_.usage->stop();
   write_usage();

@@ -21,6 +21,7 @@ struct RunOptions {
   bool sample_tensors = false;       // samples hold the inputs, so that the stream can be another run's input
   bool trace = false;                // every value of the source model as a tensor record
   std::vector<std::string> traced;   // of them these alone; empty: all
+  size_t in_flight = 1;              // runs on their way at once, no more than the session takes
   int64_t warmup = 0;                // untimed runs of the first batch
   int64_t iterations = 1;            // timed runs of each batch
   double duration_s = 0;             // go on until then, each batch its share; wants a source of known count
@@ -61,12 +62,17 @@ class Runner {
 
  private:
   struct Batch;
+  struct Flight;
+  struct Timing;
   bool fill(Batch* batch);
   void warm_up(const Batch& batch);
-  void infer(const Batch& batch);
+  void infer(const std::shared_ptr<const Batch>& batch);
+  void finish_one();
+  Timing time_of(const Flight& flight) const;
   void write_samples(const Batch& batch);
-  void write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, std::optional<int64_t> latency_ns);
-  void write_repeat(const Batch& batch, std::optional<int64_t> latency_ns);
+  stream::Prediction prediction_of(const Batch& batch, size_t i, const Timing& timing) const;
+  void write_predictions(const Batch& batch, const std::vector<Tensor>& outputs, const Timing& timing);
+  void write_repeat(const Batch& batch, const Timing& timing);
   void write_trace(const Batch& batch);
   void write_usage();
   bool more_runs(int64_t done) const;

@@ -239,6 +239,7 @@ struct Evaluation::RunState {
     outcome.shelved = shelved;
     outcome.shelf = shelf;
     outcome.latency_ns = prediction.latency_ns;
+    outcome.done_ns = prediction.done_ns;
     outcome.batch = prediction.batch;
     for (const auto& metric : metrics) metric->add(outcome);
     if (pool != nullptr) pool->add(outcome);

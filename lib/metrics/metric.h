@@ -43,6 +43,7 @@ struct Outcome {
   std::span<const Shelved> shelved;   // the same, for who wants to keep them
   const Shelf* shelf = nullptr;       // which may be asked once all predictions are there
   std::optional<int64_t> latency_ns;  // of the batch
+  std::optional<int64_t> done_ns;     // since the first run began, where several were on their way at once
   int64_t batch = 1;
 };
 

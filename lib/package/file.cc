@@ -36,9 +36,10 @@ using flatbuffers::Offset;
 constexpr char kMagic[8] = {'D', 'N', 'N', 'P', 'K', 'G', 0, 1};
 constexpr size_t kHead = 56;  // magic, manifest size, HMAC, checksum
 constexpr size_t kAlign = 64;
+constexpr uint32_t kLanes = 6;  // of packages with a plan by which several runs are on their way at once
 constexpr uint32_t kShared =
-    5;  // of packages with a plan for the processors of one machine, which share one package's steps out
-constexpr uint32_t kPlaced = 4;       // of packages with a plan for several devices
+    5;  // of those with a plan for the processors of one machine, which share one package's steps out
+constexpr uint32_t kPlaced = 4;       // of those with another plan for several devices
 constexpr uint32_t kPlain = 3;        // of all others; of older ones the source alone is read
 constexpr uint64_t kLarge = 1 << 16;  // bytes of a constant that is not read before it is needed
 
@@ -145,10 +146,19 @@ Offset<fb::Placed> pack_placed(FlatBufferBuilder& b, const Placed& placed, const
     const auto steps = s.steps.empty() ? 0 : b.CreateVector(std::vector<uint32_t>(s.steps.begin(), s.steps.end()));
     const auto name = b.CreateString(s.name);
     const auto inputs = b.CreateVector(s.inputs), outputs = b.CreateVector(s.outputs);
-    segments.push_back(fb::CreateSegment(b, name, static_cast<uint32_t>(s.part), inputs, outputs, package, steps));
+    segments.push_back(fb::CreateSegment(b, name, static_cast<uint32_t>(s.part), inputs, outputs, package, steps,
+                                         static_cast<uint32_t>(s.way)));
   }
   const auto list = b.CreateVector(segments);
-  return fb::CreatePlaced(b, parts, list, pack(placed.whole));
+  const std::vector<uint32_t> lanes(placed.lanes.begin(), placed.lanes.end());
+  const auto whole = pack(placed.whole);
+  return fb::CreatePlaced(b, parts, list, whole, lanes.empty() ? 0 : b.CreateVector(lanes));
+}
+
+uint32_t version_of(const Placed* placed) {
+  if (placed == nullptr) return kPlain;
+  if (!placed->lanes.empty()) return kLanes;
+  return placed->whole == nullptr ? kPlaced : kShared;
 }
 
 Offset<fb::Manifest> pack_package(FlatBufferBuilder& b, const Package& p, const StoreBlob& put) {
@@ -172,8 +182,7 @@ Offset<fb::Manifest> pack_package(FlatBufferBuilder& b, const Package& p, const 
   const auto gs = b.CreateVector(graphs);
   const auto vs = b.CreateVector(variants);
   const auto placed = p.placed == nullptr ? Offset<fb::Placed>() : pack_placed(b, *p.placed, put);
-  const uint32_t version = p.placed == nullptr ? kPlain : p.placed->whole == nullptr ? kPlaced : kShared;
-  return fb::CreateManifest(b, version, info, source, cs, gs, vs, !p.source.kept(), placed);
+  return fb::CreateManifest(b, version_of(p.placed.get()), info, source, cs, gs, vs, !p.source.kept(), placed);
 }
 
 std::string build_manifest(const Package& p, BlobStore& blobs) {
@@ -436,11 +445,14 @@ std::shared_ptr<const Placed> unpack_placed(const fb::Placed& p, const BlobReade
     for (const auto* part : *p.parts()) placed->parts.push_back(part->str());
   }
   if (p.whole() != nullptr) placed->whole = unpack_plain(p.whole(), "the whole", blobs, owner);
+  check_alignment(p.lanes(), sizeof(uint32_t));
+  if (p.lanes() != nullptr) placed->lanes.assign(p.lanes()->begin(), p.lanes()->end());
   if (p.segments() == nullptr) return placed;
   for (const auto* s : *p.segments()) {
     PlacedSegment segment;
     if (s->name() != nullptr) segment.name = s->name()->str();
     segment.part = s->part();
+    segment.way = s->way();
     segment.inputs = unpack_ids(s->inputs());
     segment.outputs = unpack_ids(s->outputs());
     if (p.whole() == nullptr) {
@@ -469,8 +481,7 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, 1 << 28);
   if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
   const fb::Manifest* m = fb::GetManifest(manifest.data());
-  if (m->version() > kShared)
-    fail_unsupported("package version ", m->version(), " is newer than this tool's ", kShared);
+  if (m->version() > kLanes) fail_unsupported("package version ", m->version(), " is newer than this tool's ", kLanes);
   OpenedPackage opened;
   opened.older = m->version() < kPlain;
   opened.trusted = !opened.older && !key.secret.empty() && same_digest(sign(manifest, key), digest);
@@ -483,10 +494,9 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     return opened;
   }
   opened.package = unpack_package(*m, blobs, owner, when);
-  const bool shared = m->placed() != nullptr && m->placed()->whole() != nullptr;
-  if ((m->version() >= kPlaced) != (m->placed() != nullptr) || (m->version() == kShared) != shared)
-    fail_malformed("the plan is damaged: version ", m->version(), m->placed() == nullptr ? " lacks" : " has", " parts");
   if (m->placed() != nullptr) opened.package->placed = unpack_placed(*m->placed(), blobs, owner);
+  if (m->version() != version_of(opened.package->placed.get()))
+    fail_malformed("the plan is damaged: version ", m->version(), m->placed() == nullptr ? " lacks" : " has", " parts");
   check_placed(*opened.package);
   return opened;
 }

@@ -6,22 +6,27 @@
 namespace dnn {
 namespace {
 
-constexpr size_t kMostParts = 26, kMostText = 4096;
+constexpr size_t kMostParts = 26, kMostText = 4096, kMostLanes = 256;
 
 class PlanCheck {
  public:
-  explicit PlanCheck(const Package& package)
-      : graph_(package.graph()), placed_(*package.placed), made_(graph_.value_count(), false) {}
+  explicit PlanCheck(const Package& package) : graph_(package.graph()), placed_(*package.placed) {}
 
   void check() {
     check_parts();
     if (placed_.segments.empty()) fail_plan("it has no segments");
     if (placed_.whole != nullptr) check_whole();
-    for (ValueId v : graph_.inputs) made_[v] = true;
-    for (size_t s = 0; s < placed_.segments.size(); ++s) check_segment(s, placed_.segments[s]);
-    for (ValueId v : graph_.outputs) {
-      if (!made_[v]) fail_plan("no segment makes output ", quoted(graph_.value(v).name));
+    check_lanes();
+    size_t s = 0;
+    for (size_t way = 0; way < placed_.ways(); ++way) {
+      made_.assign(graph_.value_count(), false);
+      for (ValueId v : graph_.inputs) made_[v] = true;
+      for (; s < placed_.segments.size() && placed_.segments[s].way == way; ++s) check_segment(s, placed_.segments[s]);
+      for (ValueId v : graph_.outputs) {
+        if (!made_[v]) fail_plan("no segment makes output ", quoted(graph_.value(v).name));
+      }
     }
+    if (s != placed_.segments.size()) fail_plan("segment ", s, " is of way ", placed_.segments[s].way);
   }
 
  private:
@@ -31,6 +36,17 @@ class PlanCheck {
       const bool plain =
           std::all_of(part.begin(), part.end(), [](char c) { return c > ' ' && c < '\x7f' && c != ','; });
       if (part.empty() || part.size() > kMostText || !plain) fail_plan("a part is called ", quoted(part.substr(0, 64)));
+    }
+  }
+
+  void check_lanes() const {
+    const std::vector<size_t>& lanes = placed_.lanes;
+    if (lanes.size() > kMostLanes) fail_plan(lanes.size(), " lanes");
+    if (placed_.ways() > kMostLanes || (placed_.ways() > 1 && (lanes.empty() || placed_.whole != nullptr)))
+      fail_plan(placed_.ways(), " ways");
+    if (!lanes.empty() && lanes.front() != 0) fail_plan("the first lane is of way ", lanes.front());
+    for (size_t way : lanes) {
+      if (way >= placed_.ways()) fail_plan("a lane is of way ", way);
     }
   }
 

@@ -26,15 +26,21 @@ struct PlacedSegment {
   std::vector<ValueId> inputs, outputs;    // of the placed package's graph, in the order of those of the segment's own
   std::shared_ptr<const Package> package;  // null where there is one for the whole network
   std::vector<size_t> steps = {};          // then, of that package's variant, ascending
+  size_t way = 0;                          // each makes all outputs of the network; a run takes one
 };
 
 struct Placed {
   std::vector<std::string> parts;       // as a user writes them, "C=cpu@0"
-  std::vector<PlacedSegment> segments;  // each behind those that it reads from
+  std::vector<PlacedSegment> segments;  // way by way, each behind those that it reads from
   std::shared_ptr<const Package> whole = nullptr;
+  // For several runs on their way at once, as many as there are lanes: runs take the lanes in turn, each lane its way, the first one way 0.
+  // Empty: one at a time, of way 0.
+  std::vector<size_t> lanes = {};
+
+  size_t ways() const { return segments.empty() ? 1 : segments.back().way + 1; }
 };
 
-// Throws Malformed unless the plan computes the graph's outputs: every value is made once, before it is read, by parts that there are,
+// Throws Malformed unless each way of the plan computes the graph's outputs: every value is made once, before it is read, by parts that there are,
 // and has the type that the graph says; each step of a package for the whole is one segment's. Also where the variant says that there is a plan, and there is none.
 void check_placed(const Package& package);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -63,15 +62,8 @@ class AutoPlacement {
     std::vector<Part> all = parts_;
     const std::vector<Part> joined = joined_parts(parts_);
     all.insert(all.end(), joined.begin(), joined.end());
-    std::map<std::string, std::shared_ptr<const Package>> packages;  // by device
-    for (const Part& part : all) {
-      std::shared_ptr<const Package>& package = packages[part.device.text()];
-      on_part(part, [&] {
-        if (package == nullptr) package = std::make_shared<Package>(compile(numbered_, options_for(part, options_)));
-        sessions_.push_back(open_alone(package, part));
-      });
-      found_.singles.push_back({part, {}});
-    }
+    sessions_ = open_each_alone(numbered_, all, options_).sessions;
+    for (const Part& part : all) found_.singles.push_back({part, {}});
   }
 
   // Placements worth measuring: the best by the measured costs, and the best where handing over costs more than was measured.

@@ -188,13 +188,17 @@ std::optional<Joint> compile_joint(const Graph& graph, const Plan& plan, const s
 }
 
 std::unique_ptr<ParallelSession> open_joint(const Graph& graph, Plan plan, const std::vector<Part>& parts,
-                                            const Joint& joint) {
+                                            const Joint& joint, size_t lanes) {
   plan.copies = plan.copied_bytes = 0;
   std::vector<DeviceOptions> options;
   for (const Part& part : parts) options.push_back(part.options());
-  std::vector<std::unique_ptr<Session>> sessions =
-      dnn::open_joint(joint.package, joint_segments(graph, plan, joint), options);
-  return std::make_unique<ParallelSession>(std::move(plan), parts, std::move(sessions));
+  std::vector<Lane> opened(lanes);
+  for (Lane& lane : opened) {
+    for (std::unique_ptr<Session>& session :
+         dnn::open_joint(joint.package, joint_segments(graph, plan, joint), options))
+      lane.sessions.push_back(std::move(session));
+  }
+  return std::make_unique<ParallelSession>(std::vector<Plan>{std::move(plan)}, parts, std::move(opened));
 }
 
 }  // namespace dnn::place

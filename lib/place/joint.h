@@ -20,8 +20,8 @@ struct Joint {
 std::optional<Joint> compile_joint(const Graph& graph, const Plan& plan, const std::vector<Part>& parts,
                                    const CompileOptions& options);
 
-// `graph` has the names of the plan's values.
+// `graph` has the names of the plan's values. Each lane has memory of its own for what lies between the segments.
 std::unique_ptr<ParallelSession> open_joint(const Graph& graph, Plan plan, const std::vector<Part>& parts,
-                                            const Joint& joint);
+                                            const Joint& joint, size_t lanes = 1);
 
 }  // namespace dnn::place

@@ -1,6 +1,7 @@
 // Compiling the segments of a plan and opening sessions on parts.
 #include "place/open.h"
 
+#include <map>
 #include <thread>
 
 #include "base/affinity.h"
@@ -67,29 +68,65 @@ std::shared_ptr<Package> compile_segment(const Segment& segment, const Part& par
 }
 
 std::unique_ptr<ParallelSession> open_compiled(Plan plan, const std::vector<Part>& parts,
-                                               const std::vector<std::shared_ptr<const Package>>& packages) {
-  std::vector<std::unique_ptr<Session>> sessions;
-  for (size_t s = 0; s < plan.segments.size(); ++s) {
-    const Part& part = parts[plan.segments[s].part];
-    try {
-      sessions.push_back(open_alone(packages[s], part));
-    } catch (Error& e) {
-      throw e.within(cat("part ", part.label(), ", ", plan.segments[s].name));
+                                               const SegmentPackages& packages) {
+  return open_ways({std::move(plan)}, parts, {packages}, {0});
+}
+
+std::unique_ptr<ParallelSession> open_ways(std::vector<Plan> ways, const std::vector<Part>& parts,
+                                           const std::vector<SegmentPackages>& packages,
+                                           const std::vector<size_t>& lanes) {
+  std::vector<Lane> of_way;
+  for (size_t w = 0; w < ways.size(); ++w) {
+    Lane& lane = of_way.emplace_back();
+    lane.way = w;
+    for (size_t s = 0; s < ways[w].segments.size(); ++s) {
+      const Part& part = parts[ways[w].segments[s].part];
+      try {
+        lane.sessions.push_back(open_alone(packages[w][s], part));
+      } catch (Error& e) {
+        throw e.within(cat("part ", part.label(), ", ", ways[w].segments[s].name));
+      }
     }
   }
-  return std::make_unique<ParallelSession>(std::move(plan), parts, std::move(sessions));
+  std::vector<Lane> opened;
+  for (size_t way : lanes) opened.push_back(of_way.at(way));
+  return std::make_unique<ParallelSession>(std::move(ways), parts, std::move(opened));
 }
 
 std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
                                                const std::vector<size_t>& places, const CompileOptions& options) {
-  check_precisions(graph, parts, places);
-  Plan plan = cut_into_segments(graph, places);
-  if (const std::optional<Joint> joint = compile_joint(graph, plan, parts, options))
-    return open_joint(graph, std::move(plan), parts, *joint);
-  std::vector<std::shared_ptr<const Package>> packages;
-  for (const Segment& segment : plan.segments)
-    packages.push_back(compile_segment(segment, parts[segment.part], options));
-  return open_compiled(std::move(plan), parts, packages);
+  return open_placement(graph, parts, {{places}}, options);
+}
+
+std::unique_ptr<ParallelSession> open_placement(const Graph& graph, const std::vector<Part>& parts,
+                                                const Placement& placement, const CompileOptions& options) {
+  const std::vector<size_t> lanes = placement.lanes.empty() ? std::vector<size_t>{0} : placement.lanes;
+  std::vector<Plan> ways;
+  std::vector<SegmentPackages> packages;
+  for (const std::vector<size_t>& places : placement.ways) {
+    check_precisions(graph, parts, places);
+    Plan& plan = ways.emplace_back(cut_into_segments(graph, places));
+    if (placement.ways.size() == 1) {
+      if (const std::optional<Joint> joint = compile_joint(graph, plan, parts, options))
+        return open_joint(graph, std::move(plan), parts, *joint, lanes.size());
+    }
+    SegmentPackages& own = packages.emplace_back();
+    for (const Segment& segment : plan.segments) own.push_back(compile_segment(segment, parts[segment.part], options));
+  }
+  return open_ways(std::move(ways), parts, packages, lanes);
+}
+
+AloneSessions open_each_alone(const Graph& graph, const std::vector<Part>& parts, const CompileOptions& options) {
+  AloneSessions alone{parts, {}};
+  std::map<std::string, std::shared_ptr<const Package>> packages;  // by device
+  for (const Part& part : parts) {
+    std::shared_ptr<const Package>& package = packages[part.device.text()];
+    on_part(part, [&] {
+      if (package == nullptr) package = std::make_shared<Package>(compile(graph, options_for(part, options)));
+      alone.sessions.push_back(open_alone(package, part));
+    });
+  }
+  return alone;
 }
 
 }  // namespace dnn::place

@@ -10,6 +10,13 @@
 
 namespace dnn::place {
 
+// Where nodes run: the ways that a run of the network may take, each with the part of each node (by NodeId), and the way of each lane
+// (package/placed.h). One way without lanes: one run at a time.
+struct Placement {
+  std::vector<std::vector<size_t>> ways;
+  std::vector<size_t> lanes = {};
+};
+
 // Calls `work` and returns its result; an error that it throws names the part.
 template <class Work>
 auto on_part(const Part& part, Work&& work) {
@@ -38,11 +45,28 @@ std::shared_ptr<Package> compile_segment(const Segment& segment, const Part& par
 std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
                                                const std::vector<size_t>& places, const CompileOptions& options);
 
+// The ways of a placement on parts, with its lanes. Throws as open_parallel() does.
+std::unique_ptr<ParallelSession> open_placement(const Graph& graph, const std::vector<Part>& parts,
+                                                const Placement& placement, const CompileOptions& options);
+
 // The same of segments that are compiled already, one package for each.
+using SegmentPackages = std::vector<std::shared_ptr<const Package>>;
 std::unique_ptr<ParallelSession> open_compiled(Plan plan, const std::vector<Part>& parts,
-                                               const std::vector<std::shared_ptr<const Package>>& packages);
+                                               const SegmentPackages& packages);
+
+// Several ways, with the packages of each, and the way of each lane. Lanes of one way share its sessions.
+std::unique_ptr<ParallelSession> open_ways(std::vector<Plan> ways, const std::vector<Part>& parts,
+                                           const std::vector<SegmentPackages>& packages,
+                                           const std::vector<size_t>& lanes);
 
 // The whole network on one part, to be measured: an emulated one is refused.
 std::unique_ptr<Session> open_alone(std::shared_ptr<const Package> package, const Part& part);
+
+// The whole network on each of `parts` alone.
+struct AloneSessions {
+  std::vector<Part> parts;
+  std::vector<std::unique_ptr<Session>> sessions;
+};
+AloneSessions open_each_alone(const Graph& graph, const std::vector<Part>& parts, const CompileOptions& options);
 
 }  // namespace dnn::place

@@ -53,12 +53,11 @@ Graph ready_to_place(const Graph& graph) {
   return ready;
 }
 
-Package make_placed(const Graph& source, const Graph& ready, const std::vector<Part>& parts,
-                    const std::vector<size_t>& places, const CompileOptions& options, bool keep_source) {
-  check_precisions(ready, parts, places);
-  const Plan plan = cut_into_segments(ready, places);
+Package make_placed(const Graph& source, const Graph& ready, const std::vector<Part>& parts, const Placement& placement,
+                    const CompileOptions& options, bool keep_source) {
   auto placed = std::make_shared<Placed>();
   for (const Part& part : parts) placed->parts.push_back(part.entry());
+  placed->lanes = placement.lanes;
   Package package;
   const auto holds = [&](const std::shared_ptr<Package>& own) {
     if (!keep_source) own->source = own->source.without_constants();
@@ -66,15 +65,20 @@ Package make_placed(const Graph& source, const Graph& ready, const std::vector<P
     if (package.info.compiler.empty()) package.info.compiler = own->info.compiler;
     return own;
   };
-  const std::optional<Joint> joint = compile_joint(ready, plan, parts, options);
-  if (joint) placed->whole = holds(std::make_shared<Package>(*joint->package));
-  for (size_t s = 0; s < plan.segments.size(); ++s) {
-    const Segment& segment = plan.segments[s];
-    placed->segments.push_back({segment.name, segment.part, segment.inputs, segment.outputs, nullptr, {}});
-    if (joint) {
-      placed->segments.back().steps = joint->steps[s];
-    } else {
-      placed->segments.back().package = holds(compile_segment(segment, parts[segment.part], options));
+  for (size_t way = 0; way < placement.ways.size(); ++way) {
+    check_precisions(ready, parts, placement.ways[way]);
+    const Plan plan = cut_into_segments(ready, placement.ways[way]);
+    const std::optional<Joint> joint =
+        placement.ways.size() == 1 ? compile_joint(ready, plan, parts, options) : std::nullopt;
+    if (joint) placed->whole = holds(std::make_shared<Package>(*joint->package));
+    for (size_t s = 0; s < plan.segments.size(); ++s) {
+      const Segment& segment = plan.segments[s];
+      placed->segments.push_back({segment.name, segment.part, segment.inputs, segment.outputs, nullptr, {}, way});
+      if (joint) {
+        placed->segments.back().steps = joint->steps[s];
+      } else {
+        placed->segments.back().package = holds(compile_segment(segment, parts[segment.part], options));
+      }
     }
   }
   Variant& variant = package.variants.emplace_back();
@@ -90,7 +94,7 @@ Package make_placed(const Graph& source, const Graph& ready, const std::vector<P
   return package;
 }
 
-Plan plan_of(const Package& package) {
+Plan plan_of(const Package& package, size_t way) {
   const Graph& graph = package.graph();
   const Placed& placed = *package.placed;
   Plan plan;
@@ -98,39 +102,65 @@ Plan plan_of(const Package& package) {
   plan.outputs = graph.outputs;
   plan.values = static_cast<size_t>(graph.value_count());
   plan.parts = placed.parts.size();
-  for (const PlacedSegment& s : placed.segments) plan.segments.push_back({s.name, s.part, s.inputs, s.outputs});
+  for (const PlacedSegment& s : placed.segments) {
+    if (s.way == way) plan.segments.push_back({s.name, s.part, s.inputs, s.outputs});
+  }
   count_copies(graph, plan);
   if (placed.whole != nullptr) plan.copies = plan.copied_bytes = 0;
   return plan;
 }
 
 std::string placed_line(const Package& package) {
+  const Placed& placed = *package.placed;
   const Plan plan = plan_of(package);
-  return cat(counted(plan.segments.size(), "segment"), " on ", join(package.placed->parts), ", ", plan.copies,
-             plan.copies == 1 ? " copy of " : " copies of ", plan.copied_bytes, " bytes in all");
+  std::string line = cat(counted(placed.segments.size(), "segment"), " on ", join(placed.parts));
+  if (placed.ways() == 1)
+    line += cat(", ", plan.copies, plan.copies == 1 ? " copy of " : " copies of ", plan.copied_bytes, " bytes in all");
+  if (!placed.lanes.empty()) line += cat(", ", counted(placed.lanes.size(), "run"), " at once");
+  return line;
 }
 
 PlacedSession::PlacedSession(std::shared_ptr<const Package> package, const PlacedOptions& options)
-    : Session(std::move(package)) {
+    : Session(std::move(package)), in_flight_(options.in_flight) {
   const Placed& placed = *package_->placed;
+  if (in_flight_ == 0) in_flight_ = std::max<size_t>(1, placed.lanes.size());
+  if (placed.ways() > 1 && in_flight_ > placed.lanes.size())
+    fail_usage("this package has ", counted(placed.ways(), "way"), " for a run to take, and ", placed.lanes.size(),
+               " runs at once at most, not ", in_flight_);
   std::vector<Part> parts = parse_parts(join(placed.parts, ","));
   connect_parts(parts, options.connection);
   if (placed.whole != nullptr) {
     Joint joint{placed.whole, {}};
     for (const PlacedSegment& segment : placed.segments) joint.steps.push_back(segment.steps);
-    parallel_ = open_joint(package_->graph(), plan_of(*package_), parts, joint);
+    parallel_ = open_joint(package_->graph(), plan_of(*package_), parts, joint, in_flight_);
     return;
   }
-  std::vector<std::shared_ptr<const Package>> packages;
-  for (const PlacedSegment& segment : placed.segments) packages.push_back(segment.package);
-  parallel_ = open_compiled(plan_of(*package_), parts, packages);
+  std::vector<Plan> ways;
+  std::vector<SegmentPackages> packages(placed.ways());
+  for (const PlacedSegment& segment : placed.segments) packages[segment.way].push_back(segment.package);
+  for (size_t way = 0; way < packages.size(); ++way) ways.push_back(plan_of(*package_, way));
+  // Lanes of several ways are what runs are dealt to, however many are on their way: the same predictions in any case.
+  const std::vector<size_t> lanes = packages.size() == 1 ? std::vector<size_t>(in_flight_, 0) : placed.lanes;
+  parallel_ = open_ways(std::move(ways), parts, packages, lanes);
+}
+
+std::vector<const Lane*> PlacedSession::first_lanes() const {
+  std::vector<const Lane*> lanes;
+  std::vector<bool> known(parallel_->ways(), false);
+  for (const Lane& lane : parallel_->lanes()) {
+    if (!known[lane.way]) lanes.push_back(&lane);
+    known[lane.way] = true;
+  }
+  return lanes;
 }
 
 std::string PlacedSession::isa() const {
   std::vector<std::string> isas;
-  for (size_t s = 0; s < parallel_->plan().segments.size(); ++s) {
-    const std::string isa = parallel_->session(s).isa();
-    if (!isa.empty() && std::find(isas.begin(), isas.end(), isa) == isas.end()) isas.push_back(isa);
+  for (const Lane* lane : first_lanes()) {
+    for (const auto& session : lane->sessions) {
+      const std::string isa = session->isa();
+      if (!isa.empty() && std::find(isas.begin(), isas.end(), isa) == isas.end()) isas.push_back(isa);
+    }
   }
   return join(isas, "+");
 }
@@ -138,9 +168,11 @@ std::string PlacedSession::isa() const {
 // A part's threads are those of its sessions, which take turns.
 int PlacedSession::threads() const {
   std::vector<int> threads(parallel_->parts().size(), 0);
-  for (size_t s = 0; s < parallel_->plan().segments.size(); ++s) {
-    int& most = threads[parallel_->plan().segments[s].part];
-    most = std::max(most, parallel_->session(s).threads());
+  for (const Lane* lane : first_lanes()) {
+    for (size_t s = 0; s < lane->sessions.size(); ++s) {
+      int& most = threads[parallel_->plan(lane->way).segments[s].part];
+      most = std::max(most, lane->sessions[s]->threads());
+    }
   }
   int sum = 0;
   for (int n : threads) sum += n;
@@ -153,27 +185,35 @@ std::vector<int> PlacedSession::pinned_to() const {
 }
 
 std::map<std::string, std::string> PlacedSession::facts() const {
-  const Plan& plan = parallel_->plan();
   std::map<std::string, std::string> facts;
   std::vector<size_t> segments(parallel_->parts().size(), 0);
-  for (size_t s = 0; s < plan.segments.size(); ++s) {
-    const size_t p = plan.segments[s].part;
-    ++segments[p];
-    for (const auto& [key, value] : parallel_->session(s).facts())
-      facts.emplace(cat(parallel_->parts()[p].letter, ".", key), value);
+  int64_t copies = 0, bytes = 0;
+  for (const Lane* lane : first_lanes()) {
+    const Plan& plan = parallel_->plan(lane->way);
+    copies += plan.copies;
+    bytes += plan.copied_bytes;
+    for (size_t s = 0; s < plan.segments.size(); ++s) {
+      const size_t p = plan.segments[s].part;
+      ++segments[p];
+      for (const auto& [key, value] : lane->sessions[s]->facts())
+        facts.emplace(cat(parallel_->parts()[p].letter, ".", key), value);
+    }
   }
   std::vector<std::string> lines;
   for (size_t p = 0; p < segments.size(); ++p) {
     if (segments[p] > 0) lines.push_back(cat(segments[p], " on ", parallel_->parts()[p].label()));
   }
   facts["segments"] = join(lines);
-  facts["copies"] = cat(plan.copies, " of ", plan.copied_bytes, " bytes in all");
+  facts["copies"] = cat(copies, " of ", bytes, " bytes in all");
+  if (parallel_->ways() > 1) facts["ways"] = cat(parallel_->ways(), ", taken in turn");
   return facts;
 }
 
 bool PlacedSession::is_emulated() const {
-  for (size_t s = 0; s < parallel_->plan().segments.size(); ++s) {
-    if (parallel_->session(s).is_emulated()) return true;
+  for (const Lane* lane : first_lanes()) {
+    for (const auto& session : lane->sessions) {
+      if (session->is_emulated()) return true;
+    }
   }
   return false;
 }
@@ -184,10 +224,23 @@ std::string PlacedSession::latency_contains() const {
 }
 
 std::vector<Tensor> PlacedSession::run(const std::vector<Tensor>& inputs) {
+  submit(inputs);
+  return collect();
+}
+
+void PlacedSession::submit(const std::vector<Tensor>& inputs) {
   check_inputs(inputs);
-  std::vector<Tensor> outputs = parallel_->run(inputs);
-  if (profiling_ && runs_.size() < kMostRuns) runs_.push_back(parallel_->times());
+  parallel_->submit(inputs);
+}
+
+std::vector<Tensor> PlacedSession::collect() {
+  std::vector<Tensor> outputs = parallel_->collect();
+  if (profiling_ && parallel_->last_way() == 0 && runs_.size() < kMostRuns) runs_.push_back(parallel_->times());
   return outputs;
+}
+
+std::optional<int64_t> PlacedSession::latency_ns() const {
+  return in_flight_ == 1 || is_emulated() ? std::nullopt : std::optional(parallel_->latency_ns());
 }
 
 std::vector<Tensor> PlacedSession::trace(const std::vector<Tensor>& inputs, const Observer& observe) {
@@ -235,8 +288,9 @@ std::string PlacedSession::device() const {
 }
 
 std::unique_ptr<Session> open_where_placed(DeviceSpec* device, std::shared_ptr<const Package> package,
-                                           const DeviceOptions& options) {
-  if (package->placed != nullptr) return std::make_unique<PlacedSession>(std::move(package), PlacedOptions{options});
+                                           const DeviceOptions& options, size_t in_flight) {
+  if (package->placed != nullptr)
+    return std::make_unique<PlacedSession>(std::move(package), PlacedOptions{options, in_flight});
   device->connect(options);
   return open_session(*device, std::move(package), options);
 }

@@ -9,11 +9,15 @@
 namespace dnn::place {
 
 inline constexpr const char* kAuto = "auto";
+inline constexpr const char* kLatency = "latency";
+inline constexpr const char* kThroughput = "throughput";
 
 struct PlaceRequest {
-  std::string file;   // kAuto, or the name of a file of rules (rules.h)
+  std::string file;   // kAuto, or the name of a file of rules (placement_text.h)
   std::string rules;  // the text of that file
   std::vector<Part> parts;
+  std::string goal =
+      kLatency;  // of a search: the shortest time of one run, or kThroughput: the most runs a second, several at once
   std::string rules_out;  // where the rules of what the search chose go; "": nowhere
   int64_t runs = 50;      // timed ones of each way that is compared
   DeviceOptions connection;

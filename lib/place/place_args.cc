@@ -14,13 +14,15 @@ void declare_place(cli::Args& args, PlaceArgs* o) {
       "run parts of the model on several devices: as the rules in FILE say, or as a search on these devices finds");
   args.option(&o->devices, "--devices", "LIST",
               "with --place: [LETTER=]KIND[:N][@CORES][:PRECISION], as C=cpu@0-1,G=opencl:0,ssh://board/cpu");
+  args.choice(&o->goal, "--place-for", {kLatency, kThroughput},
+              "with --place auto: the shortest time of one run, or the most runs a second, several at once");
   args.option(&o->rules_out, "--place-out", "FILE", "with --place auto: write what it found as rules");
 }
 
 void check_place(const PlaceArgs& o, const std::vector<std::string>& given, const std::string& output) {
   const auto is_given = [&](const char* name) { return std::find(given.begin(), given.end(), name) != given.end(); };
   if (!o.any()) {
-    for (const char* name : {"--devices", "--place-out"}) {
+    for (const char* name : {"--devices", "--place-out", "--place-for"}) {
       if (is_given(name)) fail_usage(name, " is for parts on several devices: with --place");
     }
     return;
@@ -33,6 +35,8 @@ void check_place(const PlaceArgs& o, const std::vector<std::string>& given, cons
   }
   if (!o.rules_out.empty() && o.file != kAuto)
     fail_usage("--place-out writes what --place auto finds; ", o.file, " has the rules already");
+  if (is_given("--place-for") && o.file != kAuto)
+    fail_usage("--place-for is for the search of --place auto; ", o.file, " has the rules already");
 }
 
 std::shared_ptr<const Package> compile_placed(const PlaceArgs& o, const std::string& path, const OpenOptions& open,
@@ -41,6 +45,7 @@ std::shared_ptr<const Package> compile_placed(const PlaceArgs& o, const std::str
   request.parts = parse_parts(o.devices);
   request.file = o.file;
   if (o.file != kAuto) request.rules = read_file(o.file);
+  request.goal = o.goal;
   request.rules_out = o.rules_out;
   request.connection = connection;
   request.compile = open.compile;

@@ -11,7 +11,7 @@ namespace dnn::place {
 
 struct PlaceArgs {
   std::string file;  // of rules, or kAuto; "": the package is for one device
-  std::string devices, rules_out;
+  std::string devices, rules_out, goal = kLatency;
 
   bool any() const { return !file.empty(); }
 };

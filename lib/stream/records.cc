@@ -244,6 +244,7 @@ Json to_map(const Prediction& p) {
   }
   put_optional(map, "latency_ns", p.latency_ns);
   put_optional(map, "transport_ns", p.transport_ns);
+  put_optional(map, "done_ns", p.done_ns);
   if (p.batch != 1) map["batch"] = p.batch;
   return map;
 }
@@ -369,6 +370,7 @@ Prediction prediction_from(const Json& map) {
   }
   p.latency_ns = fields.integer("latency_ns");
   p.transport_ns = fields.integer("transport_ns");
+  p.done_ns = fields.integer("done_ns");
   p.batch = fields.integer("batch").value_or(1);
   if (p.batch < 1) fail_malformed(fields.name("batch"), ": ", p.batch, " is not positive");
   return p;

@@ -70,7 +70,8 @@ struct Prediction {
   std::vector<std::pair<std::string, Tensor>> outputs;  // optional, by the model's output names
   std::optional<int64_t> latency_ns;                    // of the batch that this sample was in
   std::optional<int64_t> transport_ns;                  // how much longer it took to get to another machine and back
-  int64_t batch = 1;                                    // samples in that batch
+  std::optional<int64_t> done_ns;  // since the first run began; where several are on their way at once
+  int64_t batch = 1;               // samples in that batch
 };
 
 enum class Role : uint8_t { Activation, Parameter, Output, Input };

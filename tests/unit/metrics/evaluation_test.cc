@@ -168,6 +168,15 @@ TEST(Evaluation, LatencyAndThroughputByHand) {
   for (int64_t i = 0; i < 4; ++i) records.emplace_back(prediction(i, {0}, 8'000'000, 4));
   records.emplace_back(prediction(4, {0}, 4'000'000, 1));
   EXPECT_DOUBLE_EQ(report_of(records).runs.at(0).values.at("throughput"), 5 / 0.012);
+
+  // Two at once, each 4 ms on its way, 6 of them after 14 ms; of two shards the times add up.
+  records = {header("m")};
+  for (int64_t i = 0; i < 6; ++i) {
+    records.emplace_back(prediction(i, {0}, 4'000'000));
+    std::get<stream::Prediction>(records.back()).done_ns = (4 + 2 * i) * 1'000'000;
+  }
+  EXPECT_DOUBLE_EQ(report_of(records).runs.at(0).values.at("throughput"), 6 / 0.014);
+  EXPECT_DOUBLE_EQ(report_of(records).runs.at(0).values.at("latency_mean"), 4);
 }
 
 TEST(Evaluation, PairsMeetByPathAndAgreeByLabel) {

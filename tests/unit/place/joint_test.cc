@@ -164,7 +164,7 @@ std::shared_ptr<const Package> through_a_file(const Package& package) {
 
 Package placed_jointly() {
   const Graph graph = joined_network(), ready = ready_to_place(graph);
-  return make_placed(graph, ready, two_processors(), by_branches(ready), options(3));
+  return make_placed(graph, ready, two_processors(), {{by_branches(ready)}}, options(3));
 }
 
 TEST(JointPackage, IsWrittenAndReadAndRuns) {

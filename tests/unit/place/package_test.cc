@@ -82,7 +82,7 @@ std::shared_ptr<const Package> written_and_read(const Package& package) {
 
 Package placed_on(const std::string& devices, const std::vector<size_t>& places, int opt) {
   const Graph graph = packaged_network(), ready = ready_to_place(graph);
-  return make_placed(graph, ready, parse_parts(devices), places, options(opt));
+  return make_placed(graph, ready, parse_parts(devices), {{places}}, options(opt));
 }
 
 std::vector<size_t> places_for(const std::string& rules, const std::string& devices) {
@@ -140,7 +140,7 @@ TEST(PlacedPackage, AnyPlacementOfTheReferenceIsTheNetwork) {
   for (size_t bits = 0; bits < (size_t{1} << order.size()); bits += 7) {
     std::vector<size_t> places(static_cast<size_t>(ready.node_slots()), 0);
     for (size_t i = 0; i < order.size(); ++i) places[static_cast<size_t>(order[i])] = bits >> i & 1;
-    PlacedSession session(std::make_shared<Package>(make_placed(graph, ready, parts, places, options(0))), {});
+    PlacedSession session(std::make_shared<Package>(make_placed(graph, ready, parts, {{places}}, options(0))), {});
     ASSERT_TRUE(session.run(inputs)[0].identical(wanted)) << bits;
   }
 }
