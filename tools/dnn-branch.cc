@@ -50,7 +50,11 @@ int print_counts(const Options& o) {
 }
 
 int eval(const Options& o) {
+  train::ChildSearch others = o.search;
+  others.data.clear();
+  train::refuse_children(others);
   branch::EvaluateRequest request = o.evaluate_request();
+  request.data = o.search.data;
   request.warn = cli::warn;
   request.say = cli::say_unless_quiet;
   branch::evaluate(request);

@@ -1,11 +1,42 @@
 // Options of branched networks; see branch_args.h.
 #include "branch/branch_args.h"
 
+#include <algorithm>
+
+#include "base/affinity.h"
+#include "base/counted.h"
 #include "cli/console.h"
 #include "compile/open.h"
 #include "place/open.h"
 
 namespace dnn::branch {
+
+namespace {
+
+// Keeps this process, before anything starts threads, to the processors of a hexadecimal mask, and to the first of these where fewer threads
+// are asked for.
+void limit_processors(const std::string& mask, int64_t threads) {
+  if (mask.empty() && threads == 0) return;
+  std::vector<int> processors = allowed_processors();
+  if (!mask.empty()) {
+    const std::string digits = starts_with(mask, "0x") ? mask.substr(2) : mask;
+    const auto bit_of = [&](int processor) {
+      const size_t digit = processor / 4;
+      if (digit >= digits.size()) return false;
+      return (std::stoi(digits.substr(digits.size() - 1 - digit, 1), nullptr, 16) >> processor % 4 & 1) != 0;
+    };
+    if (digits.empty() || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+      fail_usage("--core-affinity ", mask, ": not a hexadecimal mask of processors, as f0");
+    std::erase_if(processors, [&](int processor) { return !bit_of(processor); });
+    if (processors.empty()) fail_usage("--core-affinity ", mask, ": this process may use none of these processors");
+  }
+  if (threads > static_cast<int64_t>(processors.size()))
+    fail_usage("--num-threads ", threads, ": there are ", counted(processors.size(), "processor"));
+  if (threads > 0) processors.resize(threads);
+  keep_to(processors);
+}
+
+}  // namespace
 
 std::vector<Part> BranchArgs::parts() const {
   std::vector<Part> parts = parse_parts(devices);
@@ -29,7 +60,9 @@ EvaluateRequest BranchArgs::evaluate_request() const {
   if (request.configs.empty()) fail_usage("eval: no network; name models, configurations or folders of these");
   if (devices.empty()) fail_usage("eval: pass --devices, e.g. C=cpu@0,D=cpu@1");
   if (output.empty()) fail_usage("eval: pass -o result.csv");
-  if (!weights.empty() || flops) fail_usage("eval measures; leave out --weights and --flops");
+  if (flops) fail_usage("eval measures; leave out --flops");
+  request.weights = weights;
+  limit_processors(affinity, threads);
   request.parts = parts();
   request.output = output;
   request.compile = compile();
@@ -56,7 +89,9 @@ void declare_branch(cli::Args& args, BranchArgs* options) {
   args.option(&o.output, "-o,--output", "FILE",
               "write the network, in the format that the name says; of eval: the CSV of latencies");
   args.option(&o.weights, "--weights", "FILE",
-              "a checkpoint of pycls, or a state dict, whose weights the network gets");
+              "a checkpoint of pycls, or a state dict, whose weights the network gets; of eval also a folder of such "
+              "files, called as "
+              "the configurations");
   args.flag(&o.flops, "--flops", "print parameters, multiply-adds and activations as pycls counts them");
   args.option(&o.evaluate.image_size, "--image-size", "N", "height and width of the input (0: TRAIN.IM_SIZE)", 0);
   args.option(&o.devices, "--devices", "LIST",
@@ -75,6 +110,8 @@ void declare_branch(cli::Args& args, BranchArgs* options) {
   args.option(&o.evaluate.preprocess, "--preprocess", "NAME", "eval: how the image becomes the input");
   args.option(&o.evaluate.runs, "--runs", "N", "eval: timed runs of each network", 1);
   args.option(&o.evaluate.warmup, "--warmup", "N", "eval: runs before them", 0);
+  args.option(&o.threads, "--num-threads", "N", "eval: no more processors than these in all (0: all)", 0);
+  args.option(&o.affinity, "--core-affinity", "MASK", "eval: no processors but those of this hexadecimal mask, as f0");
   args.option(&o.evaluate.timeline, "--timeline", "FILE", "eval: write one inference as a Chrome trace");
 }
 
@@ -82,8 +119,11 @@ void check_branch(const BranchArgs& o, bool is_model) {
   const BranchArgs left_out;
   const EvaluateRequest &given = o.evaluate, &none = left_out.evaluate;
   if (given.image != none.image || given.preprocess != none.preprocess || given.warmup != none.warmup ||
-      given.timeline != none.timeline || given.baseline != none.baseline)
-    fail_usage("--input-image, --preprocess, --warmup, --timeline and --baseline belong to dnn-branch eval NET...");
+      given.timeline != none.timeline || given.baseline != none.baseline || o.threads != 0 || !o.affinity.empty())
+    fail_usage(
+        "--input-image, --preprocess, --warmup, --timeline, --baseline, --num-threads and --core-affinity belong to "
+        "dnn-branch eval "
+        "NET...");
   const SearchOptions &search = o.make.search, &usual = left_out.make.search;
   const bool searches = search.alpha != usual.alpha || search.beta != usual.beta || search.gamma != usual.gamma ||
                         search.merge_us != usual.merge_us;

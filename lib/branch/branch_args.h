@@ -11,7 +11,8 @@ namespace dnn::branch {
 
 struct BranchArgs {
   std::vector<std::string> configs;  // networks, behind "eval" or "search" where that is asked for
-  std::string output, weights, devices, key, level = "3";
+  std::string output, weights, devices, key, level = "3", affinity;
+  int64_t threads = 0;
   bool flops = false;
   MakeRequest make;          // without what the texts say
   EvaluateRequest evaluate;  // the same; its seed and runs are for all

@@ -129,6 +129,8 @@ class Measurement {
     };
     for (size_t p = 0; p < parts_.size(); ++p) result.alone.push_back(baseline(parts_[p].label(), ways[1 + p]));
     if (all_) result.together = baseline(all_->text, ways.back());
+    if (!request_.data.empty())
+      result.accuracy = judge(*session_, alone_[0]->package(), request_.data, request_.preprocess, request_.warn);
   }
 
  private:
@@ -186,6 +188,20 @@ std::vector<std::string> files_of(const std::vector<std::string>& configs) {
   return files;
 }
 
+// The file of a configuration's weights: in a folder the one that is called as it is.
+std::string weights_of(const std::string& cfg, const std::string& weights) {
+  if (!std::filesystem::is_directory(weights)) return weights;
+  const std::filesystem::path name = std::filesystem::path(cfg).stem();
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(weights)) {
+    if (entry.is_regular_file() && entry.path().stem() == name) found.push_back(entry.path().string());
+  }
+  if (found.size() != 1)
+    fail_usage("--weights ", weights, ": ", found.empty() ? "no file is" : "several files are", " called ",
+               name.string(), ", as ", cfg, " is");
+  return found[0];
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -241,6 +257,8 @@ EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& re
   std::optional<Graph> alone;
   if (!request.baseline.empty()) alone = read_one_sample(request.baseline);
   if (!is_config(cfg)) {
+    if (!request.weights.empty())
+      fail_usage("--weights is for configurations; ", cfg, " is a model, which has its own");
     const Graph graph = read_one_sample(cfg);
     EvaluateResult result = evaluate_graph(cfg, graph, alone ? *alone : graph, request);
     result.flops = static_cast<int64_t>(graph_flops(graph) / 2);
@@ -250,7 +268,9 @@ EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& re
   }
   const Config config = read_config(cfg, request.warn);
   const int64_t size = request.image_size == 0 ? config.image_size : request.image_size;
-  const Graph graph = with_one_sample(build_network(config, request.seed, size));
+  Graph built = build_network(config, request.seed, size);
+  if (!request.weights.empty()) load_weights(built, weights_of(cfg, request.weights), request.warn);
+  const Graph graph = with_one_sample(std::move(built));
   EvaluateResult result = evaluate_graph(cfg, graph, alone ? *alone : graph, request);
   result.image_size = size;
   const Counts counts = count_network(config, size);
@@ -284,6 +304,7 @@ void evaluate(const EvaluateRequest& request) {
     write_file(json_path(request.output), json_text(nlohmann::ordered_json{{"results", earlier.results}}, 2) + "\n");
     write_file(request.output, earlier.csv);
     request.say(result_line(results.back()));
+    if (results.back().accuracy) request.say(stats_line(results.back()));
   }
   if (skipped > 0)
     request.say(cat(skipped, " of ", files.size(), " configurations are in ", request.output, " already"));

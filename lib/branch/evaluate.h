@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "branch/config.h"
+#include "branch/judge.h"
 #include "branch/placement.h"
 #include "place/measure.h"
 #include "place/timeline.h"
@@ -21,6 +22,8 @@ struct EvaluateRequest {
   std::string output;    // result.csv; the JSON stands beside it
   std::string timeline;  // where a Chrome trace of one inference goes; "": nowhere
   std::string image, preprocess = "imagenet-torch";
+  std::string data;     // labelled images that each network is judged on; "": none
+  std::string weights;  // of configurations: a file, or a folder of files called as they are; "": random ones
   int64_t runs = 50, warmup = 5, image_size = 0;
   uint64_t seed = 1;
   CompileOptions compile;
@@ -41,6 +44,7 @@ struct EvaluateResult {
   int64_t image_size = 0, params = 0, flops = 0;
   bool branched = false;
   Latency latency;
+  std::optional<Accuracy> accuracy;
   std::optional<double> energy_uj;
   std::string energy_contains;
   place::RunReport runs;             // segments, merges and copies of the branches
@@ -66,6 +70,8 @@ void evaluate(const EvaluateRequest& request);
 std::string csv_row(const EvaluateResult& result);
 std::string result_json(const EvaluateResult& result);  // one object
 std::string result_line(const EvaluateResult& result);  // for the person
+// A line as pycls writes it: 'json_stats: {"_type":"test_epoch", ...}'. The result has an accuracy.
+std::string stats_line(const EvaluateResult& result);
 // Chrome's trace events of the last run of each.
 std::string timeline_json(const std::vector<EvaluateResult>& results);
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/json_text.h"
 #include "branch/evaluate.h"
 
@@ -46,6 +47,10 @@ std::string result_json(const EvaluateResult& r) {
   Json json = {
       {"cfg", r.cfg}, {"image_size", r.image_size}, {"params", r.params}, {"flops", r.flops}, {"branched", r.branched}};
   json["latency"] = json_of(r.latency);
+  json["accuracy"] = r.accuracy ? Json({{"images", r.accuracy->images},
+                                        {"top1_percent", thousandths(r.accuracy->percent(r.accuracy->top1))},
+                                        {"top5_percent", thousandths(r.accuracy->percent(r.accuracy->top5))}})
+                                : Json();
   json["energy_uj"] = r.energy_uj ? Json(tenths(*r.energy_uj)) : Json();
   json["energy_contains"] = r.energy_contains;
   std::map<std::string, double> busy;
@@ -83,12 +88,27 @@ std::string result_json(const EvaluateResult& r) {
 std::string result_line(const EvaluateResult& r) {
   std::string text =
       cat(r.cfg, ": median ", ms(r.latency.median), " ms (min ", ms(r.latency.min), ", p95 ", ms(r.latency.p95), ")");
+  if (r.accuracy)
+    text += cat("; ", two_decimals(r.accuracy->percent(r.accuracy->top1)), " % of ",
+                counted(r.accuracy->images, "image"), " right");
   if (r.alone.size() == 1) return text + cat("; all on ", r.alone[0].name);
   for (const Baseline& baseline : r.alone) text += cat("; ", baseline.name, " alone ", ms(baseline.latency.median));
   if (r.together) text += cat("; ", r.together->name, " ", ms(r.together->latency.median));
   text +=
       cat("; ", two_decimals(r.ratio), " times the best single device (", r.best, "), bound ", ms(r.bound_us), " ms");
   return text + (r.ratio < kWorthIt ? ": not worth it" : "");
+}
+
+std::string stats_line(const EvaluateResult& r) {
+  const double top1 = thousandths(100 - r.accuracy->percent(r.accuracy->top1)),
+               top5 = thousandths(100 - r.accuracy->percent(r.accuracy->top5));
+  return "json_stats: " + json_text(Json{{"_type", "test_epoch"},
+                                         {"cfg", r.cfg},
+                                         {"epoch", "1/1"},
+                                         {"images", r.accuracy->images},
+                                         {"min_top1_err", top1},
+                                         {"top1_err", top1},
+                                         {"top5_err", top5}});
 }
 
 std::string timeline_json(const std::vector<EvaluateResult>& results) {

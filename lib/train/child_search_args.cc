@@ -8,7 +8,8 @@ namespace dnn::train {
 
 void declare_children(cli::Args& args, ChildSearch* o) {
   args.option(&o->supernet, "--supernet", "MODEL", "search: a network that dnn-train --supernet has trained");
-  args.option(&o->data, "--data", "FOLDER", "search: images of its training, for the statistics of norms");
+  args.option(&o->data, "--data", "FOLDER",
+              "eval: labelled images, for the accuracy; search: images of its training, for the statistics of norms");
   args.option(&o->validate, "--validate", "FOLDER", "search: images that the children are judged on");
   args.option(&o->latency_us, "--latency", "US",
               "search: no child that takes longer (0: than the network itself on the best single device)", 0);
@@ -20,7 +21,9 @@ void refuse_children(const ChildSearch& o) {
   const ChildSearch none;
   if (o.supernet != none.supernet || o.data != none.data || o.validate != none.validate ||
       o.latency_us != none.latency_us || o.children != none.children || o.images != none.images)
-    fail_usage("--supernet, --data, --validate, --latency, --children and --calibrate belong to dnn-branch search");
+    fail_usage(
+        "--supernet, --validate, --latency, --children and --calibrate belong to dnn-branch search, --data to it and "
+        "to dnn-branch eval");
 }
 
 ChildSearch child_search_request(const ChildSearch& o, const branch::BranchArgs& others) {
