@@ -25,7 +25,7 @@ class StageTimes {
     }
   }
 
-  // Of blocks [i, k) on a device; behind the first stage with the way of their input from the one before.
+  // Time of blocks [i, k) on a device; behind the first stage with the way of their input from the one before.
   double us(size_t i, size_t k, size_t device, const size_t* before) const {
     const double work = sums_[device][k] - sums_[device][i];
     return before == nullptr ? work : work + cost_.copy[*before][device].of(cost_.blocks[i].bytes_in);

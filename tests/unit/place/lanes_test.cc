@@ -316,7 +316,7 @@ TEST(Stages, AreThoseThatTryingAllOfThemFinds) {
     EXPECT_TRUE(std::is_sorted(stages.of_blocks.begin(), stages.of_blocks.end()));
     EXPECT_EQ(stages.of_blocks.back(), stages.devices.size() - 1);
   }
-  // What is slower beside others gets less.
+  // A device that is slower beside others gets less.
   const NetworkCost even = costs(std::vector<std::vector<double>>(6, {10, 10}), {0, 0});
   const Stages uneven = search_stages(even, {1, 2});
   EXPECT_EQ(uneven.us, 40);
