@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/op.h"
+#include "ops/per_channel.h"
 #include "ops/weights.h"
 
 namespace dnn::branch {
@@ -13,22 +14,6 @@ namespace {
 
 bool is_any_of(const Node& node, std::initializer_list<const char*> ops) {
   return node.domain.empty() && std::any_of(ops.begin(), ops.end(), [&](const char* op) { return node.op == op; });
-}
-
-// True where the node computes each channel alone, whichever it is, from the same channel of its input.
-bool keeps_channels(const Graph& graph, const Node& node) {
-  if (is_any_of(node, {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Dropout"})) return true;
-  if (is_any_of(node, {"Pad"})) {
-    const Tensor* pads = graph.constant(node.input(1));
-    if (pads == nullptr || pads->dtype() != DType::Int64 || pads->size() != 8 || node.input(3) != kNoValue)
-      return false;
-    return pads->values<int64_t>()[1] == 0 && pads->values<int64_t>()[5] == 0;
-  }
-  if (!is_any_of(node, {"ReduceMean", "ReduceMax"})) return false;
-  const Tensor* axes = graph.constant(node.input(1));
-  if (axes == nullptr || axes->dtype() != DType::Int64 || node.attribute_int("keepdims", 1) != 1) return false;
-  const auto values = axes->values<int64_t>();
-  return std::all_of(values.begin(), values.end(), [](int64_t a) { return a == 2 || a == 3 || a == -1 || a == -2; });
 }
 
 // [1, C, H, W] -> [1, C * H * W], by whatever operator.

@@ -10,13 +10,14 @@
 #include "ops/quantization.h"
 #include "ops/window.h"
 #include "ops/winograd.h"
+#include "passes/channel_block.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
 namespace dnn {
 namespace {
 
-constexpr int64_t kBlock = 16;
+constexpr int64_t kBlock = kChannelBlock;
 constexpr int64_t kLeastBlockedChannels = 8;  // below, blocks would be mostly padding
 constexpr int64_t kBytes = 4;                 // in a block of fewer channels of 8 bits: what a dot product takes
 

@@ -25,11 +25,6 @@ std::vector<bool> of_constants(const Graph& graph, const Uses& uses) {
   return result;
 }
 
-int64_t bytes_of(const Graph& graph, ValueId v) {
-  const Type& type = graph.value(v).type;
-  return type.fixed() ? element_count(type.fixed_shape()) * static_cast<int64_t>(dtype_size(type.dtype)) : 0;
-}
-
 // Groups of nodes that are connected by other values than `without`.
 std::vector<std::vector<NodeId>> connected(const Graph& graph, const Uses& uses, const std::vector<NodeId>& nodes,
                                            ValueId without) {
@@ -59,6 +54,11 @@ std::vector<std::vector<NodeId>> connected(const Graph& graph, const Uses& uses,
 }
 
 }  // namespace
+
+int64_t bytes_of(const Graph& graph, ValueId v) {
+  const Type& type = graph.value(v).type;
+  return type.fixed() ? element_count(type.fixed_shape()) * static_cast<int64_t>(dtype_size(type.dtype)) : 0;
+}
 
 std::vector<Run> find_runs(const Graph& graph, const std::function<bool(ValueId)>& may_cut) {
   const Uses uses(graph);

@@ -29,6 +29,9 @@ struct Block {
   bool join_reads_input = false;
 };
 
+// The bytes of a value of fixed shape; 0 of others.
+int64_t bytes_of(const Graph& graph, ValueId v);
+
 // `graph`: its types inferred and fixed.
 std::vector<Block> find_blocks(const Graph& graph);
 
