@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "place/blocks.h"
 #include "place/costs.h"
+#include "place/divisions.h"
 #include "place/timeline.h"
 
 namespace dnn::place {
@@ -39,7 +40,8 @@ class AutoPlacement {
       ways.push_back({[this, i] { return on_part(found_.singles[i].part, [&] { return sessions_[i]->run(inputs_); }); },
                       found_.singles[i].part.cores});
     for (Candidate& candidate : candidates) {
-      candidate.session = open_parallel(graph_, parts_, candidate.places, options_);
+      const Divided divided = divide(graph_, candidate.placement);
+      candidate.session = open_parallel(divided.graph, parts_, divided.places, options_);
       ways.push_back(
           {[&candidate, this] { return candidate.session->run(inputs_); }, candidate.session->callers_processors()});
     }
@@ -51,7 +53,7 @@ class AutoPlacement {
 
  private:
   struct Candidate {
-    std::vector<size_t> places;
+    Placement placement;
     double predicted_us = 0;
     bool proved = false;  // that the measured costs predict no faster one
     std::unique_ptr<ParallelSession> session;
@@ -77,18 +79,32 @@ class AutoPlacement {
     std::vector<Candidate> candidates;
     for (double dearer : kDearer) {
       NetworkCost cost = cost_;
-      for (std::vector<CopyCost>& row : cost.copy) {
-        for (CopyCost& copy : row) copy = {copy.us * dearer, copy.us_per_byte * dearer};
-      }
+      cost.copy = dearer_copies(cost_.copy, dearer);
       const Searched searched = search_placement(cost);
       if (dearer == 1) found_.proved = searched.proved;
-      Candidate candidate{places_of(graph_, blocks_, searched.blocks), predicted_us(cost_, searched.blocks),
-                          searched.proved && dearer == 1, nullptr};
-      const bool known = std::any_of(candidates.begin(), candidates.end(),
-                                     [&](const Candidate& c) { return c.places == candidate.places; });
-      if (!known && !on_one_device(graph_, candidate.places)) candidates.push_back(std::move(candidate));
+      add({{places_of(graph_, blocks_, searched.blocks)},
+           predicted_us(cost_, searched.blocks),
+           searched.proved && dearer == 1,
+           nullptr},
+          &candidates);
+    }
+    for (double dearer : kDearer) {
+      DividedSearch searched = search_divided(graph_, blocks_, measured_, dearer);
+      found_.chains = searched.chains;
+      if (searched.placement.divisions.empty()) continue;
+      // The others are not the best by these costs then.
+      for (Candidate& other : candidates) other.proved = other.proved && other.predicted_us <= searched.us;
+      add({std::move(searched.placement), searched.us, searched.proved, nullptr}, &candidates);
     }
     return candidates;
+  }
+
+  // Where it is on several devices, and not there yet.
+  void add(Candidate candidate, std::vector<Candidate>* candidates) const {
+    const bool known = std::any_of(candidates->begin(), candidates->end(),
+                                   [&](const Candidate& c) { return c.placement == candidate.placement; });
+    const bool several = !candidate.placement.divisions.empty() || !on_one_device(graph_, candidate.placement.places);
+    if (!known && several) candidates->push_back(std::move(candidate));
   }
 
   void compare(const std::vector<Way>& ways, const std::vector<Candidate>& candidates) {
@@ -100,8 +116,10 @@ class AutoPlacement {
     }
     found_.bound_us = 1 / rate;
     const Candidate* fastest = nullptr;
+    found_.undivided_us = found_.singles[found_.best].latency.median;
     for (size_t c = 0; c < candidates.size(); ++c) {
       const Latency latency = latency_of(ways[found_.singles.size() + c].us);
+      count_divided(candidates[c].placement.divisions.size(), latency.median);
       if (fastest != nullptr && latency.median >= found_.placed.median) continue;
       fastest = &candidates[c];
       found_.placed = latency;
@@ -111,7 +129,17 @@ class AutoPlacement {
     const Single& best = found_.singles[found_.best];
     found_.worth_it = fastest != nullptr && best.latency.median >= kWorthIt * found_.placed.median;
     found_.parts = found_.worth_it ? parts_ : std::vector<Part>{best.part};
-    found_.places = found_.worth_it ? fastest->places : std::vector<size_t>(graph_.node_slots(), 0);
+    found_.placement = found_.worth_it ? fastest->placement : Placement{std::vector<size_t>(graph_.node_slots(), 0)};
+  }
+
+  // A placement that divides so many layers was measured.
+  void count_divided(size_t divisions, double us) {
+    if (divisions == 0) {
+      found_.undivided_us = std::min(found_.undivided_us, us);
+    } else if (found_.divided == 0 || us < found_.divided_us) {
+      found_.divided = divisions;
+      found_.divided_us = us;
+    }
   }
 
   void say_what_is_in_the_way() {
@@ -175,6 +203,12 @@ std::string found_text(const Found& found) {
                 formatted("%.2f", best.latency.median / found.placed.median), " times the best single device\n");
   } else if (found.singles.size() > 1) {
     text += cat("no placement on several devices is predicted to be faster", found.proved ? "" : ", not proved", "\n");
+  }
+  if (found.divided > 0) {
+    text += cat("with ", found.divided, " of ", found.chains, " layers divided over devices: ", ms(found.divided_us),
+                "; with none: ", ms(found.undivided_us), "\n");
+  } else if (found.chains > 0) {
+    text += cat("none of ", found.chains, " layers is predicted to be faster divided over devices\n");
   }
   for (const std::string& sentence : found.in_the_way) text += cat("in the way: ", sentence, "\n");
   if (!found.worth_it) text += cat("not worth it: all runs on ", best.part.label(), "\n");

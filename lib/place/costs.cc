@@ -103,35 +103,35 @@ std::vector<double> medians_at_once(const std::vector<Part>& parts,
   return medians;
 }
 
-// Two small nodes in a row, on values of so many bytes.
-Graph two_nodes(int64_t bytes) {
+// Small nodes in a row, on values of so many bytes.
+Graph nodes_in_a_row(size_t count, int64_t bytes) {
   Graph graph;
   const Type type(DType::Float32, {1, 4, 16, bytes / static_cast<int64_t>(4 * 16 * sizeof(float))});
-  const ValueId x = graph.add_value("x", type), y = graph.add_value("y", type), z = graph.add_value("z", type);
-  graph.inputs = {x};
-  graph.outputs = {z};
-  graph.add_node({"0", "Relu", "", {x}, {y}, {}, {}, {}});
-  graph.add_node({"1", "Relu", "", {y}, {z}, {}, {}, {}});
+  graph.inputs = {graph.add_value("x", type)};
+  graph.outputs = graph.inputs;
+  for (size_t i = 0; i < count; ++i) {
+    const ValueId made = graph.add_value(cat("y", i), type);
+    graph.add_node({std::to_string(i), "Relu", "", graph.outputs, {made}, {}, {}, {}});
+    graph.outputs = {made};
+  }
   infer_types(graph);
   return graph;
 }
 
 // The time that the first node takes on a part beyond its computation: the value's way in and out.
 double in_and_out_us(const Part& part, int64_t bytes, const CompileOptions& options) {
-  Graph graph = two_nodes(bytes);
-  graph.outputs = {1};
-  remove_dead_nodes(graph);
+  const Graph graph = nodes_in_a_row(1, bytes);
   const auto session = open_alone(std::make_shared<Package>(compile(graph, options_for(part, options))), part);
   const std::vector<Tensor> inputs = inputs_for(graph);
   const double whole = median_of_runs(*session, inputs, part.cores);
   return std::max(0.0, whole - sum_of(profiled(graph, *session, inputs, part.cores)) / 1e3);
 }
 
-// From when one part has made a value until the other begins with it.
-double handover_us(const std::vector<Part>& parts, size_t from, size_t to, const CompileOptions& options) {
-  const Graph graph = two_nodes(kSmall);
-  const std::vector<Part> two = {parts[from], parts[to]};
-  const auto session = open_parallel(graph, two, {0, 1}, options);
+// Runs of a node on one part, one on another, and perhaps one on the first again. `places`: 0 for the one part, 1 for the other.
+RunReport handover(const Part& one, const Part& other, const std::vector<size_t>& places, int64_t bytes,
+                   const CompileOptions& options) {
+  const Graph graph = nodes_in_a_row(places.size(), bytes);
+  const auto session = open_parallel(graph, {one, other}, places, options);
   const std::vector<Tensor> inputs = inputs_for(graph);
   const PinnedThread pinned(session->callers_processors());
   std::vector<std::vector<SegmentTime>> runs;
@@ -139,20 +139,40 @@ double handover_us(const std::vector<Part>& parts, size_t from, size_t to, const
     session->run(inputs);
     if (i >= kNodeWarmUp) runs.push_back(session->times());
   }
-  return report_runs(*session, runs).handoff_us;
+  return report_runs(*session, runs);
+}
+
+// From when one part has made a value until the other begins with it.
+double wake_us(const Part& from, const Part& to, const CompileOptions& options) {
+  return handover(from, to, {0, 1}, kSmall, options).handoff_us;
+}
+
+// Processors that share out the steps of one package: a value stays where it is, and is read from there by the other. That takes as much as the
+// second of three equal nodes takes longer than the first, whose input is in its own caches.
+CopyCost shared_read(const Part& from, const Part& to, const CompileOptions& options) {
+  const std::vector<SegmentReport> segments = handover(from, to, {0, 1, 0}, kLarge, options).segments;
+  const double longer = std::max(0.0, segments[1].us - segments[0].us);
+  return {wake_us(from, to, options), longer / static_cast<double>(kLarge)};
 }
 
 std::vector<std::vector<CopyCost>> measure_copies(const std::vector<Part>& parts, const CompileOptions& options) {
+  std::vector<std::vector<CopyCost>> copy(parts.size(), std::vector<CopyCost>(parts.size()));
+  if (std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.on_this_processor(); })) {
+    for (size_t a = 0; a < parts.size(); ++a) {
+      for (size_t b = 0; b < parts.size(); ++b)
+        copy[a][b] = a == b ? CopyCost() : shared_read(parts[a], parts[b], options);
+    }
+    return copy;
+  }
   std::vector<CopyCost> way;  // into and out of each part
   for (const Part& part : parts) {
     const double small = in_and_out_us(part, kSmall, options), large = in_and_out_us(part, kLarge, options);
     const double per_byte = std::max(0.0, large - small) / static_cast<double>(kLarge - kSmall);
     way.push_back({std::max(0.0, small - per_byte * static_cast<double>(kSmall)), per_byte});
   }
-  std::vector<std::vector<CopyCost>> copy(parts.size(), std::vector<CopyCost>(parts.size()));
   for (size_t a = 0; a < parts.size(); ++a) {
     for (size_t b = 0; b < parts.size(); ++b) {
-      const double wake = a == b ? 0 : handover_us(parts, a, b, options);
+      const double wake = a == b ? 0 : wake_us(parts[a], parts[b], options);
       // Out of the one and into the other: half of each way.
       copy[a][b] = {wake + (way[a].us + way[b].us) / 2, (way[a].us_per_byte + way[b].us_per_byte) / 2};
     }
@@ -222,6 +242,13 @@ NetworkCost cost_of(const std::vector<Block>& blocks, const Measured& measured) 
     result.blocks.push_back(std::move(cost));
   }
   return result;
+}
+
+std::vector<std::vector<CopyCost>> dearer_copies(std::vector<std::vector<CopyCost>> copy, double times) {
+  for (std::vector<CopyCost>& row : copy) {
+    for (CopyCost& one : row) one = {one.us * times, one.us_per_byte * times};
+  }
+  return copy;
 }
 
 }  // namespace dnn::place

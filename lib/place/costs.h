@@ -32,4 +32,7 @@ Graph numbered(const Graph& graph);
 
 NetworkCost cost_of(const std::vector<Block>& blocks, const Measured& measured);
 
+// As if each copy cost so many times as much.
+std::vector<std::vector<CopyCost>> dearer_copies(std::vector<std::vector<CopyCost>> copy, double times);
+
 }  // namespace dnn::place

@@ -18,10 +18,8 @@ constexpr size_t kUnknown = SIZE_MAX;
 bool is_shared_out(const Plan& plan, const std::vector<Part>& parts) {
   std::set<size_t> used;
   for (const Segment& segment : plan.segments) used.insert(segment.part);
-  return used.size() > 1 && std::all_of(used.begin(), used.end(), [&](size_t p) {
-           const DeviceSpec& device = parts[p].device;
-           return !device.is_remote() && device.text() == "cpu";
-         });
+  return used.size() > 1 &&
+         std::all_of(used.begin(), used.end(), [&](size_t p) { return parts[p].on_this_processor(); });
 }
 
 // Which segments are done before which others begin: by values, and as a part's segments take turns.

@@ -95,18 +95,18 @@ std::unique_ptr<ParallelSession> open_ways(std::vector<Plan> ways, const std::ve
 
 std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
                                                const std::vector<size_t>& places, const CompileOptions& options) {
-  return open_placement(graph, parts, {{places}}, options);
+  return open_routing(graph, parts, {{places}}, options);
 }
 
-std::unique_ptr<ParallelSession> open_placement(const Graph& graph, const std::vector<Part>& parts,
-                                                const Placement& placement, const CompileOptions& options) {
-  const std::vector<size_t> lanes = placement.lanes.empty() ? std::vector<size_t>{0} : placement.lanes;
+std::unique_ptr<ParallelSession> open_routing(const Graph& graph, const std::vector<Part>& parts,
+                                                const Routing& routing, const CompileOptions& options) {
+  const std::vector<size_t> lanes = routing.lanes.empty() ? std::vector<size_t>{0} : routing.lanes;
   std::vector<Plan> ways;
   std::vector<SegmentPackages> packages;
-  for (const std::vector<size_t>& places : placement.ways) {
+  for (const std::vector<size_t>& places : routing.ways) {
     check_precisions(graph, parts, places);
     Plan& plan = ways.emplace_back(cut_into_segments(graph, places));
-    if (placement.ways.size() == 1) {
+    if (routing.ways.size() == 1) {
       if (const std::optional<Joint> joint = compile_joint(graph, plan, parts, options))
         return open_joint(graph, std::move(plan), parts, *joint, lanes.size());
     }

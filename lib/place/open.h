@@ -12,7 +12,7 @@ namespace dnn::place {
 
 // Where nodes run: the ways that a run of the network may take, each with the part of each node (by NodeId), and the way of each lane
 // (package/placed.h). One way without lanes: one run at a time.
-struct Placement {
+struct Routing {
   std::vector<std::vector<size_t>> ways;
   std::vector<size_t> lanes = {};
 };
@@ -45,9 +45,9 @@ std::shared_ptr<Package> compile_segment(const Segment& segment, const Part& par
 std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
                                                const std::vector<size_t>& places, const CompileOptions& options);
 
-// The ways of a placement on parts, with its lanes. Throws as open_parallel() does.
-std::unique_ptr<ParallelSession> open_placement(const Graph& graph, const std::vector<Part>& parts,
-                                                const Placement& placement, const CompileOptions& options);
+// A network on parts by its ways and lanes. Throws as open_parallel() does.
+std::unique_ptr<ParallelSession> open_routing(const Graph& graph, const std::vector<Part>& parts,
+                                                const Routing& routing, const CompileOptions& options);
 
 // The same of segments that are compiled already, one package for each.
 using SegmentPackages = std::vector<std::shared_ptr<const Package>>;

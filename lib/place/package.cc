@@ -53,11 +53,11 @@ Graph ready_to_place(const Graph& graph) {
   return ready;
 }
 
-Package make_placed(const Graph& source, const Graph& ready, const std::vector<Part>& parts, const Placement& placement,
+Package make_placed(const Graph& source, const Graph& ready, const std::vector<Part>& parts, const Routing& routing,
                     const CompileOptions& options, bool keep_source) {
   auto placed = std::make_shared<Placed>();
   for (const Part& part : parts) placed->parts.push_back(part.entry());
-  placed->lanes = placement.lanes;
+  placed->lanes = routing.lanes;
   Package package;
   const auto holds = [&](const std::shared_ptr<Package>& own) {
     if (!keep_source) own->source = own->source.without_constants();
@@ -65,11 +65,11 @@ Package make_placed(const Graph& source, const Graph& ready, const std::vector<P
     if (package.info.compiler.empty()) package.info.compiler = own->info.compiler;
     return own;
   };
-  for (size_t way = 0; way < placement.ways.size(); ++way) {
-    check_precisions(ready, parts, placement.ways[way]);
-    const Plan plan = cut_into_segments(ready, placement.ways[way]);
+  for (size_t way = 0; way < routing.ways.size(); ++way) {
+    check_precisions(ready, parts, routing.ways[way]);
+    const Plan plan = cut_into_segments(ready, routing.ways[way]);
     const std::optional<Joint> joint =
-        placement.ways.size() == 1 ? compile_joint(ready, plan, parts, options) : std::nullopt;
+        routing.ways.size() == 1 ? compile_joint(ready, plan, parts, options) : std::nullopt;
     if (joint) placed->whole = holds(std::make_shared<Package>(*joint->package));
     for (size_t s = 0; s < plan.segments.size(); ++s) {
       const Segment& segment = plan.segments[s];

@@ -15,7 +15,7 @@ Graph ready_to_place(const Graph& graph);
 
 // The package of `ready`, of which `source` was made. `keep_source`: each segment keeps its model's weights, too. Throws as open_parallel()
 // does.
-Package make_placed(const Graph& source, const Graph& ready, const std::vector<Part>& parts, const Placement& placement,
+Package make_placed(const Graph& source, const Graph& ready, const std::vector<Part>& parts, const Routing& routing,
                     const CompileOptions& options, bool keep_source = false);
 
 // The plan of one way in a placed package; its segments have no graphs.

@@ -21,6 +21,8 @@ struct Part {
   std::string label() const;
   // "C=cpu@0": what parse_parts() reads again.
   std::string entry() const;
+  // True for processors of this machine that run native code: several such parts share out the steps of one package (joint.h).
+  bool on_this_processor() const { return !device.is_remote() && device.text() == "cpu"; }
   // Options for sessions on it: a thread for each of its processors.
   DeviceOptions options() const;
 };

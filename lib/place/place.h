@@ -13,7 +13,7 @@ inline constexpr const char* kLatency = "latency";
 inline constexpr const char* kThroughput = "throughput";
 
 struct PlaceRequest {
-  std::string file;   // kAuto, or the name of a file of rules (placement_text.h)
+  std::string file;   // kAuto, or the name of a file of rules (routing_text.h)
   std::string rules;  // the text of that file
   std::vector<Part> parts;
   std::string goal =

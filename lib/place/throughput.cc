@@ -1,4 +1,4 @@
-// find_stream_placement(); see throughput.h.
+// find_stream_routing(); see throughput.h.
 #include "place/throughput.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class StreamSearch {
     for (size_t d : stages.devices) in_order.push_back(parts_[d]);
     StreamWay way{
         cat("in stages on ", labels_of(in_order)), parts_, {{places_of(graph_, blocks, stages)}, {}}, stages.us};
-    way.placement.lanes.assign(stages.devices.size() + 1, 0);
+    way.routing.lanes.assign(stages.devices.size() + 1, 0);
     found_.shared.push_back(std::move(way));
   }
 
@@ -96,11 +96,11 @@ class StreamSearch {
     std::vector<size_t> number(parts_.size(), parts_.size());  // of a part's way: the first lane's is 0
     for (size_t d : devices) {
       if (number[d] == parts_.size()) {
-        number[d] = way.placement.ways.size();
-        way.placement.ways.push_back(all_on(d));
+        number[d] = way.routing.ways.size();
+        way.routing.ways.push_back(all_on(d));
         used.push_back(parts_[d]);
       }
-      way.placement.lanes.push_back(number[d]);
+      way.routing.lanes.push_back(number[d]);
     }
     if (used.size() < 2) return;  // the others are too slow to be given any
     way.name = cat("each whole on one of ", labels_of(used));
@@ -108,7 +108,7 @@ class StreamSearch {
   }
 
   std::unique_ptr<ParallelSession> open(const StreamWay& way) {
-    return open_placement(graph_, way.parts, way.placement, options_);
+    return open_routing(graph_, way.parts, way.routing, options_);
   }
 
   // In turns, so that a disturbance meets all alike. The first runs of a turn bring weights back into the caches.
@@ -155,7 +155,7 @@ std::string rate_of(double us) { return cat(formatted("%.1f", us > 0 ? 1e6 / us 
 
 }  // namespace
 
-FoundStream find_stream_placement(const Graph& graph, const std::vector<Part>& parts, const CompileOptions& options,
+FoundStream find_stream_routing(const Graph& graph, const std::vector<Part>& parts, const CompileOptions& options,
                                   int64_t runs) {
   return StreamSearch(graph, parts, options).find(runs);
 }
@@ -166,7 +166,7 @@ std::string found_text(const FoundStream& found) {
   for (const StreamWay& way : found.singles) text += cat(way.name, ": ", rate_of(way.us), "\n");
   text += cat("bound sum(1/t): ", rate_of(found.bound_us), "\n");
   for (const StreamWay& way : found.shared) {
-    text += cat(way.name, ", ", counted(way.placement.lanes.size(), "run"), " at once: ", rate_of(way.us),
+    text += cat(way.name, ", ", counted(way.routing.lanes.size(), "run"), " at once: ", rate_of(way.us),
                 " (predicted ", formatted("%.1f", 1e6 / way.predicted_us), "), ", formatted("%.2f", best.us / way.us),
                 " times the best single device\n");
   }

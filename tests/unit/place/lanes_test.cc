@@ -17,7 +17,7 @@
 #include "place/measure.h"
 #include "place/package.h"
 #include "place/pipeline.h"
-#include "place/placement_text.h"
+#include "place/routing_text.h"
 #include "place/throughput.h"
 #include "unit/place/options.h"
 
@@ -47,13 +47,13 @@ Tensor numbered_input(int n) {
 std::vector<Part> two_references() { return parse_parts("C=reference,D=reference"); }
 
 // One way in two stages, or each run whole on one of the devices.
-Placement staged(const Graph& graph, size_t lanes) {
+Routing staged(const Graph& graph, size_t lanes) {
   std::vector<size_t> places(graph.node_slots(), 0);
   for (size_t i = 2; i < graph.order().size(); ++i) places[graph.order()[i]] = 1;
   return {{places}, std::vector<size_t>(lanes, 0)};
 }
 
-Placement dealt(const Graph& graph, const std::vector<size_t>& lanes) {
+Routing dealt(const Graph& graph, const std::vector<size_t>& lanes) {
   return {{std::vector<size_t>(graph.node_slots(), 0), std::vector<size_t>(graph.node_slots(), 1)}, lanes};
 }
 
@@ -72,9 +72,9 @@ void expect_stream(ParallelSession& session, const Graph& graph, int runs) {
 TEST(Lanes, GiveTheBitsOfOneRunAtATime) {
   const Graph graph = ready_to_place(row_of_layers());
   for (size_t lanes : {1u, 2u, 3u, 7u})
-    expect_stream(*open_placement(graph, two_references(), staged(graph, lanes), options(0)), graph, 25);
+    expect_stream(*open_routing(graph, two_references(), staged(graph, lanes), options(0)), graph, 25);
   for (const std::vector<size_t>& lanes : {std::vector<size_t>{0, 1}, {0, 0, 1, 0}, {0, 1, 0, 1}})
-    expect_stream(*open_placement(graph, two_references(), dealt(graph, lanes), options(0)), graph, 25);
+    expect_stream(*open_routing(graph, two_references(), dealt(graph, lanes), options(0)), graph, 25);
 }
 
 // The processors of this machine share one package's memory out, of which each lane has its own.
@@ -83,8 +83,8 @@ TEST(Lanes, OfProcessorsThatShareOnePackageKeepApart) {
   if (cores.size() < 2) GTEST_SKIP() << "one processor";
   const Graph graph = ready_to_place(row_of_layers());
   const std::vector<Part> parts = parse_parts(cat("C=cpu@", cores[0], ",D=cpu@", cores[1]));
-  const auto one = open_placement(graph, parts, staged(graph, 1), options(3));
-  const auto three = open_placement(graph, parts, staged(graph, 3), options(3));
+  const auto one = open_routing(graph, parts, staged(graph, 1), options(3));
+  const auto three = open_routing(graph, parts, staged(graph, 3), options(3));
   ASSERT_EQ(three->most_in_flight(), 3u);
   int begun = 0;
   for (int done = 0; done < 40; ++done) {
@@ -178,19 +178,19 @@ std::shared_ptr<const Package> read_again(const Package& package) {
   return parse_package(as_bytes(*owner), owner, key).package;
 }
 
-Package placed_by(const Placement& placement) {
+Package placed_by(const Routing& routing) {
   const Graph graph = row_of_layers();
-  return make_placed(graph, ready_to_place(graph), two_references(), placement, options(0));
+  return make_placed(graph, ready_to_place(graph), two_references(), routing, options(0));
 }
 
 TEST(Lanes, ArePartOfAPackage) {
   const Graph graph = ready_to_place(row_of_layers());
-  for (const Placement& placement : {staged(graph, 3), dealt(graph, {0, 1, 0, 1})}) {
-    const std::shared_ptr<const Package> package = read_again(placed_by(placement));
-    EXPECT_EQ(package->placed->lanes, placement.lanes);
+  for (const Routing& routing : {staged(graph, 3), dealt(graph, {0, 1, 0, 1})}) {
+    const std::shared_ptr<const Package> package = read_again(placed_by(routing));
+    EXPECT_EQ(package->placed->lanes, routing.lanes);
     for (size_t in_flight : {0u, 1u, 2u}) {
       PlacedSession session(package, {{}, in_flight});
-      EXPECT_EQ(session.most_in_flight(), in_flight == 0 ? placement.lanes.size() : in_flight);
+      EXPECT_EQ(session.most_in_flight(), in_flight == 0 ? routing.lanes.size() : in_flight);
       for (int i = 0; i < 5; ++i)
         ASSERT_TRUE(session.run({numbered_input(i)})[0].identical(interpret(graph, {numbered_input(i)})[0]));
       EXPECT_EQ(session.latency_ns().has_value(), session.most_in_flight() > 1);
@@ -234,23 +234,23 @@ TEST(Lanes, OfADamagedPlanAreRefused) {
   EXPECT_EQ(refusal([](Placed& p) { p.segments.back().way = 0; }), damaged + "a lane is of way 1");
 }
 
-TEST(PlacementText, GivesThePlacementAgain) {
+TEST(RoutingText, GivesThePlacementAgain) {
   const Graph graph = ready_to_place(row_of_layers());
   const std::vector<Part> parts = two_references();
-  for (const Placement& placement : {staged(graph, 0), staged(graph, 3), dealt(graph, {0, 1, 0})}) {
-    const std::string text = placement_text(graph, parts, placement);
-    const Placement again = read_placement(graph, parts, text, "rules");
-    EXPECT_EQ(again.lanes, placement.lanes) << text;
-    ASSERT_EQ(again.ways.size(), placement.ways.size()) << text;
+  for (const Routing& routing : {staged(graph, 0), staged(graph, 3), dealt(graph, {0, 1, 0})}) {
+    const std::string text = routing_text(graph, parts, routing);
+    const Routing again = read_routing(graph, parts, text, "rules").routing;
+    EXPECT_EQ(again.lanes, routing.lanes) << text;
+    ASSERT_EQ(again.ways.size(), routing.ways.size()) << text;
     for (size_t w = 0; w < again.ways.size(); ++w) {
-      for (NodeId id : graph.order()) EXPECT_EQ(again.ways[w][id], placement.ways[w][id]) << text;
+      for (NodeId id : graph.order()) EXPECT_EQ(again.ways[w][id], routing.ways[w][id]) << text;
     }
   }
   // The first letter's way is the first, whatever the device's place in the list.
-  EXPECT_EQ(read_placement(graph, parts, "each D C", "rules").lanes, (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(read_routing(graph, parts, "each D C", "rules").routing.lanes, (std::vector<size_t>{0, 1}));
   const auto refusal = [&](const std::string& text) -> std::string {
     try {
-      read_placement(graph, parts, text, "rules");
+      read_routing(graph, parts, text, "rules");
     } catch (const Error& e) {
       return cat(e.exit_code(), " ", e.what());
     }
@@ -333,12 +333,12 @@ TEST(Deal, GivesEachDeviceItsShare) {
   EXPECT_DOUBLE_EQ(dealt_us({0, 0, 1, 0}, {10, 30}), 7.5);
 }
 
-TEST(FindStreamPlacement, MeasuresAndNeverTakesAWorseOne) {
+TEST(FindStreamRouting, MeasuresAndNeverTakesAWorseOne) {
   const std::vector<int> cores = allowed_processors();
   if (cores.size() < 2) GTEST_SKIP() << "one processor";
   const Graph graph = ready_to_place(row_of_layers());
   const std::vector<Part> parts = parse_parts(cat("C=cpu@", cores[0], ",D=cpu@", cores[1]));
-  const FoundStream found = find_stream_placement(graph, parts, options(3), 10);
+  const FoundStream found = find_stream_routing(graph, parts, options(3), 10);
   ASSERT_EQ(found.singles.size(), 3u);
   ASSERT_FALSE(found.shared.empty());
   const double best = found.singles[found.best_single].us;
@@ -350,7 +350,7 @@ TEST(FindStreamPlacement, MeasuresAndNeverTakesAWorseOne) {
   for (const char* words : {" alone: ", " a second", "bound sum(1/t): ", "each whole on one of C (cpu@"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   EXPECT_NE(text.find(found.worth_it ? "chosen: " : "not worth it: all runs on "), std::string::npos) << text;
-  const auto session = open_placement(graph, found.chosen().parts, found.chosen().placement, options(3));
+  const auto session = open_routing(graph, found.chosen().parts, found.chosen().routing, options(3));
   EXPECT_EQ(session->run({numbered_input(1)}).size(), 1u);
 }
 
@@ -408,8 +408,8 @@ std::vector<std::string> stream_of(const std::shared_ptr<const Package>& package
 
 TEST(Runner, WritesTheSameStreamWithSeveralOnTheirWay) {
   const Graph graph = ready_to_place(row_of_layers());
-  for (const Placement& placement : {staged(graph, 3), dealt(graph, {0, 1, 0, 1})}) {
-    const std::shared_ptr<const Package> package = read_again(placed_by(placement));
+  for (const Routing& routing : {staged(graph, 3), dealt(graph, {0, 1, 0, 1})}) {
+    const std::shared_ptr<const Package> package = read_again(placed_by(routing));
     RunSummary one, several;
     const std::vector<std::string> records = stream_of(package, 1, &one);
     EXPECT_GT(records.size(), 20u);

@@ -86,7 +86,15 @@ Package placed_on(const std::string& devices, const std::vector<size_t>& places,
 }
 
 std::vector<size_t> places_for(const std::string& rules, const std::string& devices) {
-  return places_by_rules(ready_to_place(packaged_network()), parse_parts(devices), rules, "rules");
+  return place_by_rules(ready_to_place(packaged_network()), parse_parts(devices), rules, "rules").places;
+}
+
+// As the rules say, divided layers included.
+Package placed_by(const std::string& devices, const std::string& rules, int opt) {
+  const Graph graph = packaged_network(), ready = ready_to_place(graph);
+  const std::vector<Part> parts = parse_parts(devices);
+  const Divided divided = divide(ready, place_by_rules(ready, parts, rules, "rules"));
+  return make_placed(graph, divided.graph, parts, {{divided.places}}, options(opt));
 }
 
 // The outputs of the segments run one after another, each in a session of its own.
@@ -116,11 +124,16 @@ TEST(PlacedPackage, ArithmeticOnShapesIsNoPart) {
 
 TEST(PlacedPackage, GivesTheBitsOfEachDeviceAlone) {
   const std::vector<Tensor> inputs = inputs_for(packaged_network());
-  const char* const placements[] = {"C *", "D *", "C *\nD left*", "C *\nD right\nD gate",
-                                    "D *\nC stem .. stem_relu\nC product"};
+  const char* const placements[] = {"C *",
+                                    "D *",
+                                    "C *\nD left*",
+                                    "C *\nD right\nD gate",
+                                    "D *\nC stem .. stem_relu\nC product",
+                                    "C+D *",
+                                    "D *\nD:1+C:3 stem\nC+D right"};
   for (const std::string& devices : device_lists()) {
     for (const char* rules : placements) {
-      const Package made = placed_on(devices, places_for(rules, devices), 3);
+      const Package made = placed_by(devices, rules, 3);
       const std::shared_ptr<const Package> package = written_and_read(made);
       PlacedSession session(package, {});
       EXPECT_EQ(session.device(), devices);
@@ -298,10 +311,12 @@ TEST(FindPlacement, MeasuresAndNeverTakesAWorseOne) {
   const double best = found.singles[found.best].latency.median;
   EXPECT_EQ(found.worth_it, found.placed.median > 0 && best >= 1.05 * found.placed.median);
   EXPECT_EQ(found.parts.size(), found.worth_it ? 2u : 1u);
-  const auto moved = std::count_if(found.places.begin(), found.places.end(), [](size_t part) { return part != 0; });
-  EXPECT_EQ(moved > 0, found.worth_it);
+  const std::vector<size_t>& places = found.placement.places;
+  const bool moved = std::any_of(places.begin(), places.end(), [](size_t part) { return part != 0; });
+  EXPECT_EQ(moved || !found.placement.divisions.empty(), found.worth_it);
   const std::string text = found_text(found);
-  for (const char* words : {"alone: ", "bound 1/sum(1/t): ", "in the way: 1 of "})
+  for (const char* words : {"alone: ", "bound 1/sum(1/t): ", "in the way: 1 of ",
+                            "none of 4 layers is predicted to be faster divided over devices"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   EXPECT_EQ(text.find("not worth it: all runs on ") == std::string::npos, found.worth_it) << text;
 }

@@ -69,7 +69,7 @@ Graph chain() {
 std::string letters(const std::string& rules) {
   const Graph graph = chain();
   const std::vector<Part> parts = parse_parts("C=reference,D=cpu,X=cpu");
-  const std::vector<size_t> places = places_by_rules(graph, parts, rules, "rules.txt");
+  const std::vector<size_t> places = place_by_rules(graph, parts, rules, "rules.txt").places;
   std::string text;
   for (NodeId id : graph.order()) text += parts[places[static_cast<size_t>(id)]].letter;
   return text;
@@ -99,7 +99,7 @@ TEST(PlaceRules, AreWrittenAsTheyAreRead) {
   for (size_t bits = 0; bits < 16; ++bits) {
     std::vector<size_t> places;
     for (size_t i = 0; i < 4; ++i) places.push_back(bits >> i & 1);
-    EXPECT_EQ(places_by_rules(graph, parts, rules_text(graph, parts, places), "r"), places);
+    EXPECT_EQ(place_by_rules(graph, parts, rules_text(graph, parts, {places}), "r").places, places);
   }
 }
 

@@ -1,11 +1,10 @@
-// Reading and writing placements; see placement_text.h.
-#include "place/placement_text.h"
+// Reading and writing routings; see routing_text.h.
+#include "place/routing_text.h"
 
 #include <algorithm>
 #include <sstream>
 
 #include "base/error.h"
-#include "place/rules.h"
 
 namespace dnn::place {
 namespace {
@@ -28,19 +27,19 @@ size_t part_called(const std::string& word, const std::vector<Part>& parts, cons
 }
 
 // The way of a part, which is begun where it is new.
-size_t way_on(size_t part, const Graph& graph, Placement* placement) {
+size_t way_on(size_t part, const Graph& graph, Routing* routing) {
   const std::vector<size_t> places(graph.node_slots(), part);
-  const auto found = std::find(placement->ways.begin(), placement->ways.end(), places);
-  const size_t way = found - placement->ways.begin();
-  if (found == placement->ways.end()) placement->ways.push_back(places);
+  const auto found = std::find(routing->ways.begin(), routing->ways.end(), places);
+  const size_t way = found - routing->ways.begin();
+  if (found == routing->ways.end()) routing->ways.push_back(places);
   return way;
 }
 
 }  // namespace
 
-Placement read_placement(const Graph& graph, const std::vector<Part>& parts, const std::string& text,
-                         const std::string& file) {
-  Placement placement;
+Routed read_routing(const Graph& graph, const std::vector<Part>& parts, const std::string& text,
+                    const std::string& file) {
+  Routing routing;
   std::string rules;  // the other lines, each where it was
   bool has_rules = false;
   int64_t in_flight = 0;
@@ -51,7 +50,7 @@ Placement read_placement(const Graph& graph, const std::vector<Part>& parts, con
     if (!words.empty() && words[0] == kEach) {
       if (words.size() < 2) fail_usage(at, ": \"each\" wants letters of devices, as \"each C C D\"");
       for (size_t w = 1; w < words.size(); ++w)
-        placement.lanes.push_back(way_on(part_called(words[w], parts, at), graph, &placement));
+        routing.lanes.push_back(way_on(part_called(words[w], parts, at), graph, &routing));
     } else if (!words.empty() && words[0] == kInFlight) {
       if (words.size() != 2 || !parse_int(words[1], &in_flight) || in_flight < 1 || in_flight > kMostInFlight)
         fail_usage(at, ": \"in-flight\" wants a number from 1 to ", kMostInFlight);
@@ -61,25 +60,26 @@ Placement read_placement(const Graph& graph, const std::vector<Part>& parts, con
     }
     rules += "\n";
   }
-  if (placement.lanes.size() > kMostInFlight) fail_usage(file, ": \"each\" has more than ", kMostInFlight, " letters");
-  if (!placement.ways.empty()) {
+  if (routing.lanes.size() > kMostInFlight) fail_usage(file, ": \"each\" has more than ", kMostInFlight, " letters");
+  if (!routing.ways.empty()) {
     if (has_rules || in_flight > 0)
       fail_usage(file, ": \"each\" says all of where runs are; leave out the other lines");
-    return placement;
+    return {graph, routing};
   }
-  placement.ways = {places_by_rules(graph, parts, rules, file)};
-  if (in_flight > 1) placement.lanes.assign(in_flight, 0);
-  return placement;
+  Divided divided = divide(graph, place_by_rules(graph, parts, rules, file));
+  routing.ways = {std::move(divided.places)};
+  if (in_flight > 1) routing.lanes.assign(in_flight, 0);
+  return {std::move(divided.graph), std::move(routing)};
 }
 
-std::string placement_text(const Graph& graph, const std::vector<Part>& parts, const Placement& placement) {
-  if (placement.ways.size() == 1) {
-    std::string text = rules_text(graph, parts, placement.ways.front());
-    if (!placement.lanes.empty()) text += cat(kInFlight, " ", placement.lanes.size(), "\n");
+std::string routing_text(const Graph& graph, const std::vector<Part>& parts, const Routing& routing) {
+  if (routing.ways.size() == 1) {
+    std::string text = rules_text(graph, parts, {routing.ways.front()});
+    if (!routing.lanes.empty()) text += cat(kInFlight, " ", routing.lanes.size(), "\n");
     return text;
   }
   std::string text(kEach);
-  for (size_t way : placement.lanes) text += cat(" ", parts[placement.ways[way].at(graph.order().front())].letter);
+  for (size_t way : routing.lanes) text += cat(" ", parts[routing.ways[way].at(graph.order().front())].letter);
   return text + "\n";
 }
 
