@@ -45,6 +45,13 @@ bool channel_concat(const Graph& graph, const Node& node) {
          (node.attribute_int("axis", 0) == 1 || node.attribute_int("axis", 0) == -3);
 }
 
+bool channel_split(const Graph& graph, const Node& node) {
+  if (!is_op(node, "Split")) return false;
+  const Type& type = graph.value(node.inputs[0]).type;
+  return type.fixed() && type.shape->size() == 4 &&
+         (node.attribute_int("axis", 0) == 1 || node.attribute_int("axis", 0) == -3);
+}
+
 class Chooser {
  public:
   explicit Chooser(const Graph& graph) : graph_(graph), uses_(graph) {}
@@ -57,6 +64,14 @@ class Chooser {
       again = blocked_.size() != before;
     }
     for (NodeId id : graph_.order()) copies_of(id);
+    for (auto id = graph_.order().rbegin(); id != graph_.order().rend(); ++id) {
+      const Node& node = graph_.node(*id);
+      if (channel_concat(graph_, node)) pass_border_on(*id, node.outputs[0], node.inputs);
+    }
+    for (NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (channel_split(graph_, node)) pass_border_on(id, node.inputs[0], node.outputs);
+    }
     Patch patch(graph_, "layouts");
     for (ValueId v : blocked_) layouts_[v].block(1, kBlock);
     for (ValueId v : in_fours_) layouts_[v].block(1, kBytes);
@@ -95,6 +110,12 @@ class Chooser {
     const Node& node = graph_.node(id);
     const Head anchor = head_of(node);
     const bool concat = channel_concat(graph_, *anchor.node) || channel_concat(graph_, node);
+    if (channel_split(graph_, node)) {
+      for (ValueId v : node.outputs) {
+        if (v != kNoValue && uses_.readers[v].empty())
+          block(v);  // as those that are read, so that all lie in the input
+      }
+    }
     if (!spatial(*anchor.node) && !concat) return;
     if (!anchor.inputs.empty()) block(anchor.inputs[0]);
     if (is_convolution(*anchor.node)) computed_weights(anchor);
@@ -225,6 +246,22 @@ class Chooser {
     patch.add_node(std::move(reader));
     patch.remove_node(id);
     copies_.push_back(std::move(patch));  // stands where the reader does
+  }
+
+  // Values that are blocks of channels of `whole`, by a Concat or a Split, get its border. They lie in it then, and the node is no step
+  // (codegen/parts.h). Not bytes, whose border is filled as the value's own readers say.
+  void pass_border_on(NodeId id, ValueId whole, const std::vector<ValueId>& parts) {
+    const auto its = layouts_.find(whole);
+    if (its == layouts_.end() || !its->second.has_halo() || blocked_.count(whole) == 0) return;
+    if (is_byte(graph_.value(whole).type.dtype)) return;
+    for (ValueId v : parts) {
+      const bool made_here = v != kNoValue && uses_.producer[v] == id;
+      if (v == kNoValue || blocked_.count(v) == 0 || layouts_.count(v) != 0) return;
+      if ((!made_here && only_reader(graph_, uses_, v) != id) || (*graph_.value(v).type.shape)[1].size % kBlock != 0)
+        return;
+    }
+    const loops::Layout layout = its->second;
+    for (ValueId v : parts) layouts_[v] = layout;
   }
 
   void borders(const Head& anchor, std::vector<std::pair<ValueId, loops::Layout>>* wanted) {
