@@ -37,7 +37,14 @@ bool is_stored(const Graph& graph, const Uses& uses, ValueId v) {
          std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId i) { return i == kNoValue || constant(i); });
 }
 
-ChannelChains::ChannelChains(const Graph& graph) : graph_(graph), uses_(graph) {}
+ChannelChains::ChannelChains(const Graph& graph) : graph_(graph), uses_(graph), first_of_(graph.node_slots(), -1) {
+  for (NodeId id : graph.order()) {
+    Chain first;
+    if (first_of_[id] >= 0 || !begin(id, &first).empty() || !first.reads_all()) continue;
+    all_.push_back(grown(id, [&](NodeId next) { return first_of_[next] < 0; }));
+    for (const ChainNode& node : all_.back().nodes) first_of_[node.id] = id;
+  }
+}
 
 // Notes an input of constants that has the channels along `axis`. One that has a single index there, or no such axis, is the same for all
 // channels. False for computed inputs, and for those of other channels.
@@ -129,7 +136,7 @@ bool ChannelChains::keeps(const Node& node, const Chain& chain, size_t rank, Cha
                      [&](ValueId v) { return v == kNoValue || graph_.constant(v) != nullptr; });
 }
 
-// True where a node makes each channel of the chain alone, of values of the chain and constants; notes where these have the channels.
+// True where a node makes each channel of the chain alone; notes where operands of others and constants have the channels.
 bool ChannelChains::follows(const Node& node, const Chain& chain, const std::map<ValueId, NodeId>& made,
                             ChannelInputs* inputs) const {
   const auto of_chain = [&](ValueId v) { return v != kNoValue && made.count(v) != 0; };
@@ -144,8 +151,10 @@ bool ChannelChains::follows(const Node& node, const Chain& chain, const std::map
     const ValueId v = node.inputs[i];
     if (v == kNoValue || of_chain(v)) continue;
     if (!graph_.value(v).type.fixed()) return false;
-    const auto axis = static_cast<int64_t>(chain.axis + shape(v).size()) - static_cast<int64_t>(rank);
-    if (!take(node, i, axis, chain.channels, inputs)) return false;
+    const Shape extents = shape(v);
+    const auto axis = static_cast<int64_t>(chain.axis + extents.size()) - static_cast<int64_t>(rank);
+    if (axis < 0 || extents[axis] == 1) continue;
+    (*inputs)[i] = axis;  // as many as in the output
   }
   return true;
 }
@@ -160,7 +169,7 @@ size_t ChannelChains::leaving(const std::map<ValueId, NodeId>& made) const {
   });
 }
 
-Chain ChannelChains::chain(NodeId layer, const std::function<bool(NodeId)>& may_follow) const {
+Chain ChannelChains::grown(NodeId layer, const std::function<bool(NodeId)>& may_follow) const {
   Chain chain;
   const std::string why = begin(layer, &chain);
   DNN_CHECK(why.empty());
@@ -169,7 +178,7 @@ Chain ChannelChains::chain(NodeId layer, const std::function<bool(NodeId)>& may_
   size_t whole = 1;  // nodes of the longest chain so far that one value leaves
   for (auto id = std::find(order.begin(), order.end(), layer) + 1; id != order.end(); ++id) {
     ChainNode next{*id, {}};
-    if (!follows(graph_.node(*id), chain, made, &next.inputs) || (may_follow && !may_follow(*id))) continue;
+    if (!may_follow(*id) || !follows(graph_.node(*id), chain, made, &next.inputs)) continue;
     made[graph_.node(*id).outputs[0]] = *id;
     chain.nodes.push_back(std::move(next));
     if (leaving(made) == 1) whole = chain.nodes.size();
@@ -178,16 +187,10 @@ Chain ChannelChains::chain(NodeId layer, const std::function<bool(NodeId)>& may_
   return chain;
 }
 
-std::vector<Chain> ChannelChains::all() const {
-  std::vector<Chain> chains;
-  std::set<NodeId> taken;
-  for (NodeId id : graph_.order()) {
-    Chain first;
-    if (taken.count(id) != 0 || !begin(id, &first).empty() || !first.reads_all()) continue;
-    chains.push_back(chain(id));
-    for (const ChainNode& node : chains.back().nodes) taken.insert(node.id);
-  }
-  return chains;
+Chain ChannelChains::chain(NodeId layer, const std::function<bool(NodeId)>& may_follow) const {
+  return grown(layer, [&](NodeId next) {
+    return (first_of_[next] < 0 || first_of_[next] == first_of_[layer]) && (!may_follow || may_follow(next));
+  });
 }
 
 }  // namespace dnn::place

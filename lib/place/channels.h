@@ -10,7 +10,8 @@
 
 namespace dnn::place {
 
-// By input of a node: the axis of the chain's channels in it. An input that is not listed is a value of the chain or read as a whole.
+// By input of a node: the axis of the chain's channels in it, a constant or a value of others. An input that is not listed is a value of the
+// chain or read as a whole.
 using ChannelInputs = std::map<size_t, size_t>;
 
 struct ChainNode {
@@ -35,7 +36,8 @@ bool is_stored(const Graph& graph, const Uses& uses, ValueId v);
 
 class ChannelChains {
  public:
-  // `graph`: its types inferred. It outlives the object, and does not change.
+  // `graph`: its types inferred. It outlives the object, and does not change. A node that could follow several layers, as a sum, follows the
+  // first of them in the graph's order, whichever are divided.
   explicit ChannelChains(const Graph& graph);
 
   // Why a node begins no chain, as part of a sentence: "its weights are computed". Empty where it does.
@@ -45,10 +47,11 @@ class ChannelChains {
   Chain chain(NodeId layer, const std::function<bool(NodeId)>& may_follow = {}) const;
 
   // All chains that begin with a layer that reads all, in the graph's order, each as long as it can be. No node is in two of them.
-  std::vector<Chain> all() const;
+  const std::vector<Chain>& all() const { return all_; }
 
  private:
   std::string begin(NodeId id, Chain* chain) const;
+  Chain grown(NodeId layer, const std::function<bool(NodeId)>& may_follow) const;
   bool take(const Node& node, size_t input, int64_t axis, int64_t channels, ChannelInputs* inputs) const;
   bool take_biases(const Node& node, int64_t channels, ChannelInputs* inputs) const;
   bool follows(const Node& node, const Chain& chain, const std::map<ValueId, NodeId>& made,
@@ -60,6 +63,8 @@ class ChannelChains {
 
   const Graph& graph_;
   const Uses uses_;
+  std::vector<Chain> all_;
+  std::vector<NodeId> first_of_;  // by NodeId: the layer whose chain of all_ has the node; -1: none
 };
 
 }  // namespace dnn::place

@@ -134,8 +134,8 @@ class Divider {
   ValueId input_piece(ValueId v, size_t axis, size_t index, NodeId before) {
     Graph& graph = result_.graph;
     const Piece& piece = pieces_[index];
-    if (graph.constant(v) != nullptr) return constant_piece(v, axis, piece);
-    if (!is_stored(graph, uses_, v)) return split(v, axis, before)[index];
+    if (graph.constant(v) != nullptr && !graph.is_input(v)) return constant_piece(v, axis, piece);
+    if (!is_stored(graph, uses_, v)) return split(v, axis, index, before);
     const Node& maker = graph.node(uses_.producer[v]);
     const bool by_channel = axis_in(graph, maker, v) == axis;
     std::vector<ValueId> inputs = maker.inputs;
@@ -160,13 +160,13 @@ class Divider {
     return only_scaled ? dequantized(v, inputs, piece, before) : v;
   }
 
-  // A computed value by the channels of the slices, once for each division.
-  const std::vector<ValueId>& split(ValueId v, size_t axis, NodeId before) {
-    if (const auto known = made_.find(v); known != made_.end()) return known->second;
+  // The channels of a slice in a computed value. Its part has the whole value and reads what it needs, so that no slice waits for another.
+  ValueId split(ValueId v, size_t axis, size_t index, NodeId before) {
     Graph& graph = result_.graph;
+    const Piece& own = pieces_[index];
     Node node;
     node.op = "Split";
-    node.name = graph.value(v).name + ".split";
+    node.name = cat(graph.value(v).name, ".split", own.label);
     node.attributes["axis"] = static_cast<int64_t>(axis);
     std::vector<int64_t> sizes;
     for (const Piece& piece : pieces_) {
@@ -174,11 +174,10 @@ class Divider {
       node.outputs.push_back(value_like(v, piece.label));
     }
     const auto count = static_cast<int64_t>(sizes.size());
-    node.inputs = {v, graph.add_constant(graph.unused_value_name(graph.value(v).name + ".sizes"),
-                                         Tensor::of<int64_t>({count}, sizes))};
-    const std::vector<ValueId>& outputs = made_[v] = node.outputs;
-    insert(before, std::move(node), pieces_.front().part);
-    return outputs;
+    node.inputs = {v, graph.add_constant(graph.unused_value_name(node.name), Tensor::of<int64_t>({count}, sizes))};
+    const ValueId made = node.outputs[index];
+    insert(before, std::move(node), own.part);
+    return made;
   }
 
   // The whole value of the chain's last node: by a Concat, or as inputs of the one that alone reads it.

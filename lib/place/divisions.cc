@@ -12,15 +12,13 @@
 namespace dnn::place {
 namespace {
 
-double share_of(int64_t part, int64_t all) { return static_cast<double>(part) / static_cast<double>(all); }
-
 // Microseconds of one slice, with its ways from and to the device `join`.
 double slice_us(const ChainCost& cost, const std::vector<std::vector<CopyCost>>& copy, size_t join,
                 const Slice& slice) {
   const size_t d = slice.part;
-  const auto back = static_cast<int64_t>(static_cast<double>(cost.bytes_out) * share_of(slice.channels, cost.channels));
-  return copy[join][d].of(cost.bytes_in) + cost.busy_us[d] * share_of(slice.channels, cost.channels) +
-         copy[d][join].of(back);
+  const double share = static_cast<double>(slice.channels) / static_cast<double>(cost.channels);
+  const auto back = static_cast<int64_t>(static_cast<double>(cost.bytes_out) * share);
+  return copy[join][d].of(cost.bytes_in) + cost.busy_us[d] * share + copy[d][join].of(back);
 }
 
 // From now on a device takes `us` for the chain; all of it counts to the layer.
@@ -39,12 +37,21 @@ std::set<NodeId> nodes_beside_others(const std::vector<Block>& blocks, const std
   return result;
 }
 
-// Bytes of a layer's input: of integers where a DequantizeLinear is in front.
-int64_t bytes_read(const Graph& graph, const Uses& uses, const Node& layer) {
-  ValueId x = layer.inputs[0];
+// Bytes of the layer's input, of integers where a DequantizeLinear is in front, and of other values that the nodes behind it read.
+int64_t bytes_read(const Graph& graph, const Uses& uses, const Chain& chain) {
+  std::set<ValueId> values;
+  const ValueId x = graph.node(chain.nodes.front().id).inputs[0];
   const NodeId maker = uses.producer[x];
-  if (maker >= 0 && is_op(graph.node(maker), "DequantizeLinear")) x = graph.node(maker).inputs[0];
-  return bytes_of(graph, x);
+  values.insert(maker >= 0 && is_op(graph.node(maker), "DequantizeLinear") ? graph.node(maker).inputs[0] : x);
+  for (const ChainNode& node : chain.nodes) {
+    for (const auto& [input, axis] : node.inputs) {
+      const ValueId v = graph.node(node.id).inputs[input];
+      if (!is_stored(graph, uses, v)) values.insert(v);
+    }
+  }
+  int64_t bytes = 0;
+  for (ValueId v : values) bytes += bytes_of(graph, v);
+  return bytes;
 }
 
 }  // namespace
@@ -52,7 +59,7 @@ int64_t bytes_read(const Graph& graph, const Uses& uses, const Node& layer) {
 ChainCost chain_cost(const Graph& graph, const Chain& chain, const Measured& measured) {
   ChainCost cost;
   cost.channels = chain.channels;
-  cost.bytes_in = bytes_read(graph, Uses(graph), graph.node(chain.nodes.front().id));
+  cost.bytes_in = bytes_read(graph, Uses(graph), chain);
   cost.bytes_out = bytes_of(graph, graph.node(chain.nodes.back().id).outputs[0]);
   for (const DeviceCost& device : measured.devices) {
     double alone = 0, busy = 0;

@@ -10,7 +10,7 @@ namespace dnn::place {
 // The costs of a chain with all its channels.
 struct ChainCost {
   int64_t channels = 0;
-  int64_t bytes_in = 0, bytes_out = 0;    // that the layer reads, weights aside, and that the last node makes
+  int64_t bytes_in = 0, bytes_out = 0;    // of values that it reads, weights aside, and that the last node makes
   std::vector<double> alone_us, busy_us;  // by device; `busy`: while the other devices work, too
 };
 

@@ -45,11 +45,9 @@ TEST(FastestSlices, AreTheBestOfAll) {
   int divided = 0;
   for (int round = 0; round < 300; ++round) {
     const size_t devices = 2 + random() % 2;
-    ChainCost cost{static_cast<int64_t>(kChannelBlock * (2 + random() % 8)),
-                   static_cast<int64_t>(uniform(0, 4000)),
-                   static_cast<int64_t>(uniform(0, 4000)),
-                   {},
-                   {}};
+    ChainCost cost;
+    cost.channels = static_cast<int64_t>(kChannelBlock * (2 + random() % 8));
+    for (int64_t* bytes : {&cost.bytes_in, &cost.bytes_out}) *bytes = static_cast<int64_t>(uniform(0, 4000));
     Copies copy(devices);
     for (size_t d = 0; d < devices; ++d) {
       cost.alone_us.push_back(uniform(1, 200));
