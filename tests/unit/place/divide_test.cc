@@ -15,6 +15,7 @@
 #include "place/open.h"
 #include "place/rules.h"
 #include "refused.h"
+#include "tensor/compare.h"
 #include "unit/place/options.h"
 
 namespace dnn::place {
@@ -248,26 +249,35 @@ TEST(Divide, TheReferenceGivesTheBitsOfTheWhole) {
   }
 }
 
-// At -O4 algorithms are chosen by the number of channels, among others, and layers of one input become one.
-TEST(Divide, ProcessorsGiveTheBitsOfTheWholeBelowLevel4) {
+std::vector<Tensor> whole_on(const Part& part, const Graph& graph, int opt, const std::vector<Tensor>& inputs) {
+  return open_alone(std::make_shared<Package>(compile(graph, options_for(part, options(opt)))), part)->run(inputs);
+}
+
+// Above level 2 the order of sums is chosen by the number of channels, among others.
+TEST(Divide, ProcessorsGiveTheBitsOfTheWholeUpToLevel2) {
   const std::vector<Part> parts = parse_parts("C=cpu,D=cpu");
   std::mt19937 random(4);
-  int divisions = 0;
+  size_t divisions = 0;
   for (const Graph& graph : networks()) {
     const std::vector<Tensor> inputs = inputs_for(graph);
-    for (int opt = 0; opt <= 3; ++opt) {
-      const std::vector<Tensor> wanted =
-          open_alone(std::make_shared<Package>(compile(graph, options_for(parts[0], options(opt)))), parts[0])
-              ->run(inputs);
+    for (int opt = 0; opt <= 4; ++opt) {
+      const std::vector<Tensor> wanted = whole_on(parts[0], graph, opt, inputs);
       const Placement placement = random_placement(graph, 2, random);
-      divisions += static_cast<int>(placement.divisions.size());
+      divisions += placement.divisions.size();
       const Divided divided = divide(graph, placement);
       const auto session = open_parallel(divided.graph, parts, divided.places, options(opt));
-      for (int run = 0; run < 3; ++run)
-        expect_same_bits(session->run(inputs), wanted, cat(graph.order().back(), " nodes, -O", opt));
+      for (int run = 0; run < 3; ++run) {
+        const std::vector<Tensor> found = session->run(inputs);
+        if (opt <= 2) {
+          expect_same_bits(found, wanted, cat(graph.order().back(), " nodes, -O", opt));
+          continue;
+        }
+        for (size_t i = 0; i < wanted.size(); ++i)
+          EXPECT_LT(compare(wanted[i], found[i]).relative(), 1e-5) << graph.order().back() << " nodes, -O" << opt;
+      }
     }
   }
-  EXPECT_GT(divisions, 20);
+  EXPECT_GT(divisions, 25u);
 }
 
 std::string nodes_text(const Graph& graph, const std::string& rules) {
@@ -370,9 +380,9 @@ TEST(Divide, ProcessorsJoinSlicesWithoutACopy) {
   }
   EXPECT_EQ(free, "relu1.join\nrelu2.join\n");
   const std::vector<Tensor> inputs = inputs_for(graph);
-  const auto whole = std::make_shared<Package>(compile(graph, options_for(parts[0], options(3))));
+  // Each processor gives what one alone gives for this package.
   expect_same_bits(open_joint(divided.graph, plan, parts, *joint)->run(inputs),
-                   open_alone(whole, parts[0])->run(inputs), "joined");
+                   open_alone(joint->package, parts[0])->run(inputs), "joined");
 }
 
 std::string divisions_text(const Graph& graph, const std::string& rules) {
