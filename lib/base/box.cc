@@ -199,70 +199,85 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr uint32_t kArchitecture = 0;
 #endif
 
-// Calls fail with EPERM, so that a library that can do without goes on.
-int close_calls() {
-  if (kArchitecture == 0) return ENOSYS;
-  constexpr uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM, kUnknown = SECCOMP_RET_ERRNO | ENOSYS;
-  constexpr uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kEqual = BPF_JMP | BPF_JEQ | BPF_K,
-                     kAbove = BPF_JMP | BPF_JGE | BPF_K, kHas = BPF_JMP | BPF_JSET | BPF_K, kReturn = BPF_RET | BPF_K;
-  constexpr uint32_t kNumber = offsetof(seccomp_data, nr), kFirst = offsetof(seccomp_data, args),
-                     kSecond = kFirst + sizeof(uint64_t), kThird = kSecond + sizeof(uint64_t);
+// A program of the kernel's filter of system calls. Calls fail with EPERM, so that a library that can do without goes on.
+struct CallFilter {
+  static constexpr uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM, kUnknown = SECCOMP_RET_ERRNO | ENOSYS;
+  static constexpr uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kEqual = BPF_JMP | BPF_JEQ | BPF_K,
+                            kAbove = BPF_JMP | BPF_JGE | BPF_K, kHas = BPF_JMP | BPF_JSET | BPF_K,
+                            kReturn = BPF_RET | BPF_K;
+  static constexpr uint32_t kNumber = offsetof(seccomp_data, nr), kFirst = offsetof(seccomp_data, args),
+                            kSecond = kFirst + sizeof(uint64_t), kThird = kSecond + sizeof(uint64_t);
   std::vector<sock_filter> code;
-  const auto line = [&](uint16_t what, uint32_t k, uint8_t yes = 0, uint8_t no = 0) {
-    code.push_back({what, yes, no, k});
-  };
-  line(kLoad, offsetof(seccomp_data, arch));
-  line(kEqual, kArchitecture, 1, 0);
-  line(kReturn, kRefuse);
-  line(kLoad, kNumber);
-  line(kAbove, 0x40000000, 0, 1);  // x32's numbers
-  line(kReturn, kRefuse);
-  for (const long number : kRefused) {
+
+  // One instruction, and how many are skipped behind it where it holds and where not.
+  void line(uint16_t what, uint32_t k, uint8_t yes = 0, uint8_t no = 0) { code.push_back({what, yes, no, k}); }
+  // This call gives `result`.
+  void answer(long number, uint32_t result) {
     line(kEqual, static_cast<uint32_t>(number), 0, 1);
-    line(kReturn, kRefuse);
+    line(kReturn, result);
   }
-  // Threads may be made, processes not. glibc goes back to clone where clone3 is not known, whose flags cannot be looked at.
-  line(kEqual, SYS_clone3, 0, 1);
-  line(kReturn, kUnknown);
-  line(kEqual, SYS_clone, 0, 4);
-  line(kLoad, kFirst);
-  line(kHas, CLONE_THREAD, 1, 0);
-  line(kReturn, kRefuse);
-  line(kReturn, SECCOMP_RET_ALLOW);
-  // Files are opened to be read.
-  const auto opens = [&](long number, uint32_t flags) {
+  // This call is allowed where its argument at `offset` is `value`.
+  void allow_if(long number, uint32_t offset, uint32_t value) {
+    line(kEqual, static_cast<uint32_t>(number), 0, 4);
+    line(kLoad, offset);
+    line(kEqual, value, 1, 0);
+    line(kReturn, kRefuse);
+    line(kReturn, SECCOMP_RET_ALLOW);
+  }
+  // Files are opened to be read; `flags`: the offset of that argument.
+  void open_to_read(long number, uint32_t flags) {
     line(kEqual, static_cast<uint32_t>(number), 0, 4);
     line(kLoad, flags);
     line(kHas, O_ACCMODE | O_CREAT | O_TRUNC, 0, 1);
     line(kReturn, kRefuse);
     line(kReturn, SECCOMP_RET_ALLOW);
-  };
-  opens(SYS_openat, kThird);
-#ifdef __x86_64__
-  opens(SYS_open, kSecond);
-#endif
-  line(kEqual, SYS_openat2, 0, 1);
-  line(kReturn, kUnknown);
+  }
+  // Calls of another architecture are refused; the rest of the program sees the call's number.
+  void begin() {
+    line(kLoad, offsetof(seccomp_data, arch));
+    line(kEqual, kArchitecture, 1, 0);
+    line(kReturn, kRefuse);
+    line(kLoad, kNumber);
+    line(kAbove, 0x40000000, 0, 1);  // x32's numbers
+    line(kReturn, kRefuse);
+  }
+  // Threads may be made, processes not. glibc goes back to clone where clone3 is not known, whose flags cannot be looked at.
+  void threads_alone() {
+    answer(SYS_clone3, kUnknown);
+    line(kEqual, SYS_clone, 0, 4);
+    line(kLoad, kFirst);
+    line(kHas, CLONE_THREAD, 1, 0);
+    line(kReturn, kRefuse);
+    line(kReturn, SECCOMP_RET_ALLOW);
+  }
   // No keys are put into a terminal, whose shell would run them.
-  line(kEqual, SYS_ioctl, 0, 5);
-  line(kLoad, kSecond);
-  line(kEqual, TIOCSTI, 1, 0);
-  line(kEqual, TIOCLINUX, 0, 1);
-  line(kReturn, kRefuse);
-  line(kReturn, SECCOMP_RET_ALLOW);
+  void no_keys() {
+    line(kEqual, SYS_ioctl, 0, 5);
+    line(kLoad, kSecond);
+    line(kEqual, TIOCSTI, 1, 0);
+    line(kEqual, TIOCLINUX, 0, 1);
+    line(kReturn, kRefuse);
+    line(kReturn, SECCOMP_RET_ALLOW);
+  }
+};
+
+int close_calls() {
+  if (kArchitecture == 0) return ENOSYS;
+  CallFilter filter;
+  filter.begin();
+  for (const long number : kRefused) filter.answer(number, CallFilter::kRefuse);
+  filter.threads_alone();
+  filter.open_to_read(SYS_openat, CallFilter::kThird);
+#ifdef __x86_64__
+  filter.open_to_read(SYS_open, CallFilter::kSecond);
+#endif
+  filter.answer(SYS_openat2, CallFilter::kUnknown);
+  filter.no_keys();
   // Signals and limits of this process alone: abort() sends one, and a library may ask for its limits.
-  line(kEqual, SYS_tgkill, 0, 4);
-  line(kLoad, kFirst);
-  line(kEqual, static_cast<uint32_t>(::getpid()), 1, 0);
-  line(kReturn, kRefuse);
-  line(kReturn, SECCOMP_RET_ALLOW);
-  line(kEqual, SYS_prlimit64, 0, 4);
-  line(kLoad, kFirst);
-  line(kEqual, 0, 1, 0);
-  line(kReturn, kRefuse);
-  line(kReturn, SECCOMP_RET_ALLOW);
-  line(kReturn, SECCOMP_RET_ALLOW);
-  const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
+  filter.allow_if(SYS_tgkill, CallFilter::kFirst, static_cast<uint32_t>(::getpid()));
+  filter.allow_if(SYS_prlimit64, CallFilter::kFirst, 0);
+  filter.line(CallFilter::kReturn, SECCOMP_RET_ALLOW);
+  const sock_fprog program{static_cast<unsigned short>(filter.code.size()), filter.code.data()};
   // Without the processor's mitigations for code of others, which is not run here: on older kernels they would slow the thread.
   return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 ? 0 : errno;
 }

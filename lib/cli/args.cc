@@ -220,38 +220,42 @@ void refuse_files_as_options(const std::vector<std::string>& command) {
   }
 }
 
-}  // namespace
+// The command line's words by what they belong to.
+struct Given {
+  bool flag = false;
+  std::vector<std::string> values;
+};
+struct Words {
+  bool want_help = false, want_version = false;
+  std::deque<Given> rows;              // by row; stable addresses
+  std::vector<std::string> arguments;  // of no option
+  std::vector<std::string> remaining;  // behind "--", or of no row
+};
 
-Args::Outcome Args::parse() {
-  refuse_files_as_options(command_);
+Words words_of(const std::vector<std::string>& command, const std::vector<Args::Row>& rows) {
+  Words words;
+  words.rows.resize(rows.size());
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
-  bool want_help = false, want_version = false;
-  app.add_flag("-h,--help", want_help);
-  app.add_flag("--version", want_version);
-  struct Given {
-    bool flag = false;
-    std::vector<std::string> values;
-  };
-  std::deque<Given> given(rows_.size());  // stable addresses
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    if (row.kind == Row::Kind::Flag) {
-      app.add_flag(row.names, given[i].flag);
-    } else if (row.kind == Row::Kind::OptionalValue) {
-      app.add_flag(row.names + "{" + row.bare + "}", given[i].values)
+  app.add_flag("-h,--help", words.want_help);
+  app.add_flag("--version", words.want_version);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Args::Row& row = rows[i];
+    if (row.kind == Args::Row::Kind::Flag) {
+      app.add_flag(row.names, words.rows[i].flag);
+    } else if (row.kind == Args::Row::Kind::OptionalValue) {
+      app.add_flag(row.names + "{" + row.bare + "}", words.rows[i].values)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     } else {
-      app.add_option(row.names, given[i].values)
+      app.add_option(row.names, words.rows[i].values)
           ->allow_extra_args(false)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   }
-  std::vector<std::string> arguments;
-  app.add_option("arguments", arguments);
+  app.add_option("arguments", words.arguments);
   try {
-    std::vector<std::string> reversed(command_.rbegin(), command_.rend());
+    std::vector<std::string> reversed(command.rbegin(), command.rend());
     if (!reversed.empty()) reversed.pop_back();
     app.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch& e) {
@@ -262,43 +266,63 @@ Args::Outcome Args::parse() {
     std::replace(text.begin(), text.end(), '\n', ' ');
     fail_usage(text);
   }
-  if (want_help) return Outcome::Help;
-  if (want_version) return Outcome::Version;
+  words.remaining = app.remaining();
+  return words;
+}
 
+[[noreturn]] void fail_unknown(const std::string& option, const std::vector<Args::Row>& rows) {
   std::vector<std::string> names = {"--help", "--version"};
-  for (const Row& row : rows_) {
+  for (const Args::Row& row : rows) {
     for (const std::string& name : split(row.names, ',')) names.push_back(name);
   }
-  for (const std::string& extra : app.remaining()) {
-    if (extra == "--") continue;  // ended the options
-    if (extra.size() > 1 && extra[0] == '-') {
-      const std::string word = extra.substr(0, extra.find('='));
-      const std::string suggestion = nearest_word(word, names);
-      fail_usage("unknown option '", word, "'", suggestion.empty() ? "" : cat("; did you mean '", suggestion, "'?"));
-    }
-    arguments.push_back(extra);
-  }
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    std::vector<std::string>& values = given[i].values;
-    if (row.kind == Row::Kind::Flag && given[i].flag) values = {""};
-    if (row.kind != Row::Kind::List && values.size() > 1) values = {values.back()};
+  const std::string word = option.substr(0, option.find('='));
+  const std::string suggestion = nearest_word(word, names);
+  fail_usage("unknown option '", word, "'", suggestion.empty() ? "" : cat("; did you mean '", suggestion, "'?"));
+}
+
+// Hands the values out to the rows; `names` gets those of rows with a value, or is null.
+void set_rows(const std::vector<Args::Row>& rows, std::deque<Given>* given, std::vector<std::string>* names) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Args::Row& row = rows[i];
+    std::vector<std::string>& values = (*given)[i].values;
+    if (row.kind == Args::Row::Kind::Flag && (*given)[i].flag) values = {""};
+    if (row.kind != Args::Row::Kind::List && values.size() > 1) values = {values.back()};
     for (const std::string& value : values) row.set(value);
-    if (given_ != nullptr && !values.empty()) given_->push_back(main_name(row.names));
+    if (names != nullptr && !values.empty()) names->push_back(main_name(row.names));
   }
+}
+
+// Each positional takes as many as it can, but for the minimum of those behind it.
+void set_positionals(const std::vector<Args::Positional>& positionals, const std::vector<std::string>& arguments) {
   size_t used = 0;
   size_t still_needed = 0;
-  for (const Positional& p : positionals_) {
+  for (const Args::Positional& p : positionals) {
     still_needed += p.minimum;
     if (still_needed > arguments.size()) fail_usage("no ", p.name, " given");
   }
-  for (const Positional& p : positionals_) {
+  for (const Args::Positional& p : positionals) {
     still_needed -= p.minimum;
     const size_t left = arguments.size() - used;
     const size_t n = std::min(p.maximum, left - still_needed);
     for (size_t i = 0; i < n; ++i) p.set(arguments[used++]);
   }
   if (used < arguments.size()) fail_usage("unexpected argument '", arguments[used], "'");
+}
+
+}  // namespace
+
+Args::Outcome Args::parse() {
+  refuse_files_as_options(command_);
+  Words words = words_of(command_, rows_);
+  if (words.want_help) return Outcome::Help;
+  if (words.want_version) return Outcome::Version;
+  for (const std::string& extra : words.remaining) {
+    if (extra == "--") continue;  // ended the options
+    if (extra.size() > 1 && extra[0] == '-') fail_unknown(extra, rows_);
+    words.arguments.push_back(extra);
+  }
+  set_rows(rows_, &words.rows, given_);
+  set_positionals(positionals_, words.arguments);
   return Outcome::Work;
 }
 

@@ -65,6 +65,46 @@ bool packs(const Kernel& kernel) {
   return blocked > 1 && !inner->buffer->layout.has_halo() && inner->value->buffer->layout.row_major();
 }
 
+// In the order of what is written: reads go on within some rows that stay in the L1 cache.
+Stmt in_order_of_writes(const Stmt& nest) {
+  Stmt inner = nest;
+  while (inner->kind == StmtKind::For) inner = inner->children[0];
+  const Buffer& y = *inner->buffer;
+  Stmt body = nest;
+  std::vector<std::string> order;
+  for (const LayoutDim& dim : y.layout.dims(y.shape)) {
+    const int64_t width = y.layout.block_of(dim.axis), all = y.shape[dim.axis];
+    const std::string d = cat("d", dim.axis);
+    if (width == 1) {
+      if (loop_extent(body, d) > 0) order.push_back(d);
+      continue;
+    }
+    if (all % width != 0) return nest;
+    if (dim.outermost && all > width) {
+      body = split(body, d, width);
+      order.push_back(d + "_o");
+    } else if (!dim.outermost) {
+      order.push_back(all > width ? d + "_i" : d);
+    }
+  }
+  return reorder(body, order);
+}
+
+// Sizes of the loops that sum up dense weights' gradients.
+struct DenseTiles {
+  int64_t unit_blocks = 1;  // of kGradientLanes of m
+  int64_t width = 1;        // channels of a block of c
+  int64_t blocks = 1;       // of c
+  int64_t tile = 1;         // channels of c in registers
+  std::string side;         // the taps whose neighbours are in registers, too; or ""
+  int64_t across = 1;       // of these
+  int64_t together = 1;     // blocks of c whose sums a task keeps
+  int64_t rows = 1;         // that accumulators are kept for
+
+  // The block of c at hand.
+  Expr block() const { return variable("c_p") * together + variable("c_q"); }
+};
+
 class GradientSchedule {
  public:
   GradientSchedule(const Kernel& kernel, const ScheduleOptions& options)
@@ -74,7 +114,7 @@ class GradientSchedule {
 
   Kernel run() {
     if (kernel_.pattern == "map") {
-      pack();
+      body_ = in_order_of_writes(body_);
     } else if (kernel_.pattern == "channels") {
       channels();
     } else if (!weights()) {
@@ -143,6 +183,15 @@ class GradientSchedule {
     return rows;
   }
 
+  // for the positions of these rows: body.
+  Stmt over_rows(int64_t rows, Stmt body) const {
+    const std::vector<std::string> positions = axes("o");
+    for (size_t i = positions.size(); i-- > 0;)
+      body = positions[i] == "o0" ? loop("o0_i", rows, std::move(body))
+                                  : loop(positions[i], extent(positions[i]), std::move(body));
+    return body;
+  }
+
   bool weights() {
     Sums sums;
     if (!level().reassociate || dtype_ != DType::Float32 || native_lanes() < 4 || !take_apart(body_, &sums))
@@ -168,88 +217,96 @@ class GradientSchedule {
     return around(axes("k"), substitute(after, place));
   }
 
-  bool dense(const Sums& sums) {
-    const int64_t units = extent("m"), channels = extent("c"),
-                  unit_blocks = (units + kGradientLanes - 1) / kGradientLanes;
-    const std::vector<std::string> taps = axes("k"), positions = axes("o");
-    const bool blocked = in_blocks(sums.term, "c") && channels > 1;
-    const int64_t width = blocked ? kGradientLanes : largest_divisor(channels, kGradientLanes),
-                  blocks = (channels + width - 1) / width;
-    const int64_t tile = largest_divisor(width, accumulators());
+  DenseTiles dense_tiles(const Expr& term) const {
+    const int64_t channels = extent("c");
+    const std::vector<std::string> taps = axes("k");
+    DenseTiles t;
+    t.unit_blocks = (extent("m") + kGradientLanes - 1) / kGradientLanes;
+    t.width = in_blocks(term, "c") && channels > 1 ? kGradientLanes : largest_divisor(channels, kGradientLanes);
+    t.blocks = (channels + t.width - 1) / t.width;
+    t.tile = largest_divisor(t.width, accumulators());
     // Few channels, as of an image: neighbouring taps in registers, too.
-    const std::string side = taps.empty() ? "" : taps.back();
-    const bool beside = !side.empty() && tile == width && width * extent(side) <= accumulators();
-    const int64_t across = beside ? extent(side) : 1;
+    if (!taps.empty() && t.tile == t.width && t.width * extent(taps.back()) <= accumulators()) {
+      t.side = taps.back();
+      t.across = extent(t.side);
+    }
     int64_t all_taps = 1;
     for (const std::string& k : taps) all_taps *= extent(k);
-    const int64_t block_bytes = all_taps * width * kGradientLanes * bytes();
-    int64_t together = 1;
-    for (int64_t d = 1; d <= blocks; ++d) {
-      if (blocks % d == 0 && d * block_bytes <= kSumBytes &&
-          unit_blocks * (blocks / d) >= options_.target.processor->least_tasks)
-        together = d;
+    const int64_t block_bytes = all_taps * t.width * kGradientLanes * bytes();
+    for (int64_t d = 1; d <= t.blocks; ++d) {
+      if (t.blocks % d == 0 && d * block_bytes <= kSumBytes &&
+          t.unit_blocks * (t.blocks / d) >= options_.target.processor->least_tasks)
+        t.together = d;
     }
-    const int64_t rows = rows_together();
+    t.rows = rows_together();
+    return t;
+  }
 
-    Shape shape = {together};
-    std::vector<Expr> tap_index;
-    for (const std::string& k : taps) {
-      shape.push_back(extent(k));
-      tap_index.push_back(variable(k));
-    }
-    shape.push_back(width);
-    shape.push_back(kGradientLanes);
-    const BufferRef own = local_buffer("sums", dtype_, shape),
-                    tile_sums = local_buffer("tile", dtype_, {tile, across, kGradientLanes});
-    const auto own_at = [&](const Expr& c, const Expr& m) {
-      std::vector<Expr> at = {variable("c_q")};
-      at.insert(at.end(), tap_index.begin(), tap_index.end());
-      at.push_back(c);
-      at.push_back(m);
-      return at;
-    };
-    const Expr first = variable("c_p") * together + variable("c_q"),
-               in_block = variable("c_t") * tile + variable("c_i");
+  // Indices of a task's sums: block of c, taps, channels of c and m.
+  std::vector<Expr> dense_at(const Expr& c, const Expr& m) const {
+    std::vector<Expr> at = {variable("c_q")};
+    for (const std::string& k : axes("k")) at.push_back(variable(k));
+    at.push_back(c);
+    at.push_back(m);
+    return at;
+  }
+
+  // Adds all products to a task's sums, by way of accumulators.
+  Stmt dense_products(const DenseTiles& t, const Expr& term, const BufferRef& own) const {
+    const BufferRef tile_sums = local_buffer("tile", dtype_, {t.tile, t.across, kGradientLanes});
+    const Expr in_block = variable("c_t") * t.tile + variable("c_i");
     const std::map<std::string, Expr> place = {{"m", variable("m_o") * kGradientLanes + variable("m_i")},
-                                               {"c", first * width + in_block},
-                                               {"o0", variable("o0_o") * rows + variable("o0_i")}};
-    const std::vector<Expr> tile_at = {variable("c_i"), beside ? variable(side) : constant_index(0), variable("m_i")};
+                                               {"c", t.block() * t.width + in_block},
+                                               {"o0", variable("o0_o") * t.rows + variable("o0_i")}};
+    const std::vector<Expr> tile_at = {variable("c_i"), t.side.empty() ? constant_index(0) : variable(t.side),
+                                       variable("m_i")};
     const auto in_tile = [&](Stmt body) {
       body = vector("m_i", std::move(body));
-      if (beside) body = unrolled(side, across, std::move(body));
-      return unrolled("c_i", tile, std::move(body));
+      if (!t.side.empty()) body = unrolled(t.side, t.across, std::move(body));
+      return unrolled("c_i", t.tile, std::move(body));
     };
-    Stmt add = in_tile(store(tile_sums, tile_at, load(tile_sums, tile_at) + substitute(sums.term, place)));
-    for (size_t i = positions.size(); i-- > 0;)
-      add = positions[i] == "o0" ? loop("o0_i", rows, std::move(add))
-                                 : loop(positions[i], extent(positions[i]), std::move(add));
-    const std::vector<Expr> here = own_at(in_block, variable("m_i"));
+    Stmt add =
+        over_rows(t.rows, in_tile(store(tile_sums, tile_at, load(tile_sums, tile_at) + substitute(term, place))));
+    const std::vector<Expr> here = dense_at(in_block, variable("m_i"));
     Stmt body = block({alloc(tile_sums), in_tile(store(tile_sums, tile_at, constant(dtype_, 0))), std::move(add),
                        in_tile(store(own, here, load(own, here) + load(tile_sums, tile_at)))});
-    body = loop("c_t", width / tile, std::move(body));
-    std::vector<std::string> serial = taps;
-    if (beside) serial.pop_back();
-    body = loop("c_q", together, around(serial, std::move(body)));
-    body = loop("o0_o", extent("o0") / rows, std::move(body));
-    body = around({"n"}, std::move(body));
+    body = loop("c_t", t.width / t.tile, std::move(body));
+    std::vector<std::string> serial = axes("k");
+    if (!t.side.empty()) serial.pop_back();
+    body = loop("c_q", t.together, around(serial, std::move(body)));
+    body = loop("o0_o", extent("o0") / t.rows, std::move(body));
+    return around({"n"}, std::move(body));
+  }
 
+  // Stores a task's sums.
+  Stmt dense_results(const DenseTiles& t, const Sums& sums, const BufferRef& own) const {
+    const int64_t units = extent("m"), channels = extent("c");
+    const Expr m = variable("m_o") * kGradientLanes + variable("m_f"), c = t.block() * t.width + variable("c_f");
+    Stmt end = finished(sums, own, dense_at(variable("c_f"), variable("m_f")), {{"m", m}, {"c", c}});
+    if (t.blocks * t.width > channels) end = if_then(c < constant_index(channels), std::move(end));
+    end = loop("c_q", t.together, loop("c_f", t.width, std::move(end)));
+    if (t.unit_blocks * kGradientLanes > units) end = if_then(m < constant_index(units), std::move(end));
+    return loop("m_f", kGradientLanes, std::move(end));
+  }
+
+  bool dense(const Sums& sums) {
+    const DenseTiles t = dense_tiles(sums.term);
+    Shape shape = {t.together};
+    for (const std::string& k : axes("k")) shape.push_back(extent(k));
+    shape.push_back(t.width);
+    shape.push_back(kGradientLanes);
+    const BufferRef own = local_buffer("sums", dtype_, shape);
+    const std::vector<Expr> at = dense_at(variable("c_z"), variable("m_z"));
     const Stmt clear = loop(
-        "c_q", together,
-        around(taps, loop("c_z", width,
-                          vector("m_z", store(own, own_at(variable("c_z"), variable("m_z")), constant(dtype_, 0))))));
-    const Expr m = variable("m_o") * kGradientLanes + variable("m_f"), c = first * width + variable("c_f");
-    Stmt end = finished(sums, own, own_at(variable("c_f"), variable("m_f")), {{"m", m}, {"c", c}});
-    if (blocks * width > channels) end = if_then(c < constant_index(channels), std::move(end));
-    end = loop("c_q", together, loop("c_f", width, std::move(end)));
-    if (unit_blocks * kGradientLanes > units) end = if_then(m < constant_index(units), std::move(end));
-    body = block({alloc(own), clear, std::move(body), loop("m_f", kGradientLanes, std::move(end))});
-    body_ = loop("m_o", unit_blocks, loop("c_p", blocks / together, std::move(body)));
+        "c_q", t.together, around(axes("k"), loop("c_z", t.width, vector("m_z", store(own, at, constant(dtype_, 0))))));
+    Stmt body = block({alloc(own), clear, dense_products(t, sums.term, own), dense_results(t, sums, own)});
+    body_ = loop("m_o", t.unit_blocks, loop("c_p", t.blocks / t.together, std::move(body)));
     return true;
   }
 
   bool depthwise(const Sums& sums) {
     const int64_t groups = extent("g"), blocks = (groups + kGradientLanes - 1) / kGradientLanes, rows = rows_together();
-    const std::vector<std::string> taps = axes("k"), positions = axes("o");
+    const std::vector<std::string> taps = axes("k");
     std::vector<std::string> spelt = taps, serial;  // taps in registers, and outside of their loops
     const auto count = [&](const std::vector<std::string>& names) {
       int64_t n = 1;
@@ -286,10 +343,7 @@ class GradientSchedule {
     };
     const std::map<std::string, Expr> place = {{"g", variable("g_o") * kGradientLanes + variable("g_i")},
                                                {"o0", variable("o0_o") * rows + variable("o0_i")}};
-    Stmt add = in_tile(store(tile, tile_at, load(tile, tile_at) + substitute(sums.term, place)));
-    for (size_t i = positions.size(); i-- > 0;)
-      add = positions[i] == "o0" ? loop("o0_i", rows, std::move(add))
-                                 : loop(positions[i], extent(positions[i]), std::move(add));
+    Stmt add = over_rows(rows, in_tile(store(tile, tile_at, load(tile, tile_at) + substitute(sums.term, place))));
     Stmt body = block({alloc(tile), in_tile(store(tile, tile_at, constant(dtype_, 0))), std::move(add),
                        in_tile(store(own, at("g_i"), load(own, at("g_i")) + load(tile, tile_at)))});
     body = loop("o0_o", extent("o0") / rows, around(serial, std::move(body)));
@@ -317,31 +371,6 @@ class GradientSchedule {
     }
     body_ = split;
     for (const std::string& v : vectors) body_ = jam(body_, v, LoopKind::Vector);
-  }
-
-  // In the order of what is written: reads go on within some rows that stay in the L1 cache.
-  void pack() {
-    Stmt inner = body_;
-    while (inner->kind == StmtKind::For) inner = inner->children[0];
-    const Buffer& y = *inner->buffer;
-    Stmt body = body_;
-    std::vector<std::string> order;
-    for (const LayoutDim& dim : y.layout.dims(y.shape)) {
-      const int64_t width = y.layout.block_of(dim.axis), all = y.shape[dim.axis];
-      const std::string d = cat("d", dim.axis);
-      if (width == 1) {
-        if (loop_extent(body, d) > 0) order.push_back(d);
-        continue;
-      }
-      if (all % width != 0) return;
-      if (dim.outermost && all > width) {
-        body = split(body, d, width);
-        order.push_back(d + "_o");
-      } else if (!dim.outermost) {
-        order.push_back(all > width ? d + "_i" : d);
-      }
-    }
-    body_ = reorder(body, order);
   }
 
   // Each turn of the perfect nest stores elements of its own.

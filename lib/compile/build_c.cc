@@ -94,6 +94,102 @@ uint16_t machine_of(const std::string& object) {
   return static_cast<uint16_t>(static_cast<uint8_t>(object[kAt]) | static_cast<uint8_t>(object[kAt + 1]) << 8);
 }
 
+// What every unit of a variant is compiled with.
+struct Compilation {
+  const Architecture& architecture;
+  std::string compiler, identity;
+  std::vector<std::string> flags;
+
+  // What a failure's text goes on with.
+  std::string hint() const {
+    if (&architecture == &host_architecture()) return "";
+    return cat(" (for ", architecture.name, " it needs ", architecture.packages, ")");
+  }
+};
+
+Compilation compilation_of(const Variant& variant, const BuildOptions& options) {
+  const Isa* isa = find_isa(Language::C, variant.target.isa);
+  const Architecture& architecture = isa == nullptr ? host_architecture() : architecture_of(isa->architecture);
+  return {architecture, find_compiler(options, architecture), compiler_identity(options, architecture),
+          flags(variant.target.isa, options.contract)};
+}
+
+// Objects of earlier compilations. A cache that cannot be written, on a full disk say, costs time but is no failure.
+class EarlierObjects {
+ public:
+  explicit EarlierObjects(const BuildOptions& options) : options_(options), store_(!options.cache_folder.empty()) {
+    if (!store_) return;
+    if_possible([&] {
+      cache_.emplace(options.cache_folder,
+                     options.key_path.empty() ? PackageKey() : load_or_make_key(options.key_path));
+    });
+  }
+  // The object of this key; "" where there is none.
+  std::string find(const std::string& key) const { return cache_ ? cache_->find(key) : ""; }
+  // Any thread.
+  void keep(const std::string& key, const std::string& path) {
+    if (cache_ && store_) if_possible([&] { cache_->keep(key, read_file(path)); });
+  }
+
+ private:
+  template <class Step>
+  void if_possible(const Step& step) {
+    try {
+      step();
+    } catch (const Error& e) {
+      if (store_.exchange(false) && options_.warn) options_.warn(cat("working without the cache: ", e.what()));
+    }
+  }
+
+  const BuildOptions& options_;
+  std::atomic<bool> store_;
+  std::optional<ObjectCache> cache_;
+};
+
+// Compiles one unit to `base`.o, in this folder, or takes its object from the cache. Throws Environment.
+void build_object(const Compilation& with, const std::string& text, const std::string& folder, const std::string& base,
+                  EarlierObjects* earlier) {
+  std::vector<std::string> own = with.flags;
+  // Integers wrap, and their products are rounded before they are added.
+  if (text.find(codegen::kExactUnit) != std::string::npos) own.insert(own.end(), {"-ffp-contract=off", "-fwrapv"});
+  const std::string key = sha256_hex(as_bytes(with.identity + "\n" + join(own, " ") + "\n" + text));
+  // What is linked is a copy, which lies where nobody else writes.
+  if (const std::string cached = earlier->find(key); !cached.empty()) {
+    write_file(base + ".o", cached);
+    return;
+  }
+  write_file(base + ".c", text);
+  std::vector<std::string> argv = {with.compiler};
+  argv.insert(argv.end(), own.begin(), own.end());
+  argv.insert(argv.end(), {"-c", base + ".c", "-o", base + ".o"});
+  const std::string problem = run_compiler(argv, folder);
+  if (!problem.empty()) throw Error(ErrorKind::Environment, problem);
+  earlier->keep(key, base + ".o");
+}
+
+// step(0) to step(n - 1), by this many threads. After a failure none is begun any more; returns the first one's text, or "".
+std::string share_steps(size_t n, int jobs, const std::function<void(size_t)>& step) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::string failure;
+  const auto work = [&] {
+    for (size_t i = next++; i < n; i = next++) {
+      try {
+        step(i);
+      } catch (const std::exception& e) {
+        std::lock_guard lock(mutex);
+        if (failure.empty()) failure = e.what();
+        next = n;
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int j = 1; j < jobs; ++j) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  return failure;
+}
+
 }  // namespace
 
 std::string compiler_identity(const BuildOptions& options, const Architecture& architecture) {
@@ -107,82 +203,27 @@ std::string compiler_identity(const BuildOptions& options, const Architecture& a
 }
 
 void build_code(Variant& variant, const BuildOptions& options) {
-  const Isa* isa = find_isa(Language::C, variant.target.isa);
-  const Architecture& architecture = isa == nullptr ? host_architecture() : architecture_of(isa->architecture);
-  const std::string compiler = find_compiler(options, architecture),
-                    identity = compiler_identity(options, architecture);
-  const std::vector<std::string> common = flags(variant.target.isa, options.contract);
+  const Compilation with = compilation_of(variant, options);
   std::vector<std::string> parts = units(variant.code.source);
   if (parts.size() > 1) parts.erase(parts.begin());  // nothing stands before the first divider
   TemporaryFolder folder(std::filesystem::temp_directory_path().string());
-  std::vector<std::string> objects(parts.size());
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::string failure;
-  // A cache that cannot be written, on a full disk say, costs time but is no failure.
-  std::atomic<bool> store{!options.cache_folder.empty()};
-  auto if_possible = [&](const auto& keep) {
-    try {
-      keep();
-    } catch (const Error& e) {
-      if (store.exchange(false) && options.warn) options.warn(cat("working without the cache: ", e.what()));
-    }
-  };
-  std::optional<ObjectCache> cache;
-  if (store) {
-    if_possible([&] {
-      cache.emplace(options.cache_folder, options.key_path.empty() ? PackageKey() : load_or_make_key(options.key_path));
-    });
-  }
-  auto work = [&] {
-    for (size_t i = next++; i < parts.size(); i = next++) {
-      try {
-        const std::string& text = parts[i];
-        std::vector<std::string> own = common;
-        // Integers wrap, and their products are rounded before they are added.
-        if (text.find(codegen::kExactUnit) != std::string::npos)
-          own.insert(own.end(), {"-ffp-contract=off", "-fwrapv"});
-        const std::string key = sha256_hex(as_bytes(identity + "\n" + join(own, " ") + "\n" + text));
-        const std::string base = folder.path() + "/" + std::to_string(i);
-        objects[i] = base + ".o";
-        // What is linked is a copy, which lies where nobody else writes.
-        if (const std::string cached = cache ? cache->find(key) : ""; !cached.empty()) {
-          write_file(base + ".o", cached);
-          continue;
-        }
-        write_file(base + ".c", text);
-        std::vector<std::string> argv = {compiler};
-        argv.insert(argv.end(), own.begin(), own.end());
-        argv.insert(argv.end(), {"-c", base + ".c", "-o", base + ".o"});
-        const std::string problem = run_compiler(argv, folder.path());
-        if (!problem.empty()) throw Error(ErrorKind::Environment, problem);
-        if (cache && store) if_possible([&] { cache->keep(key, read_file(base + ".o")); });
-      } catch (const std::exception& e) {
-        std::lock_guard lock(mutex);
-        if (failure.empty()) failure = e.what();
-        next = parts.size();
-      }
-    }
-  };
-  const int jobs = options.jobs > 0 ? options.jobs : available_processors();
-  std::vector<std::thread> threads;
-  for (int j = 1; j < jobs; ++j) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  const std::string hint = &architecture == &host_architecture()
-                               ? ""
-                               : cat(" (for ", architecture.name, " it needs ", architecture.packages, ")");
-  if (!failure.empty()) fail_environment(failure, hint);
+  const auto base_of = [&](size_t i) { return folder.path() + "/" + std::to_string(i); };
+  EarlierObjects earlier(options);
+  const std::string failure =
+      share_steps(parts.size(), options.jobs > 0 ? options.jobs : available_processors(),
+                  [&](size_t i) { build_object(with, parts[i], folder.path(), base_of(i), &earlier); });
+  if (!failure.empty()) fail_environment(failure, with.hint());
   const std::string shared = folder.path() + "/kernels.so";
-  std::vector<std::string> argv = {compiler, "-shared", "-Wl,--build-id=none", "-Wl,--hash-style=gnu", "-s",
-                                   "-o",     shared};
-  argv.insert(argv.end(), objects.begin(), objects.end());
+  std::vector<std::string> argv = {with.compiler, "-shared", "-Wl,--build-id=none", "-Wl,--hash-style=gnu", "-s",
+                                   "-o",          shared};
+  for (size_t i = 0; i < parts.size(); ++i) argv.push_back(base_of(i) + ".o");
   argv.emplace_back("-lm");
   const std::string problem = run_compiler(argv, folder.path());
-  if (!problem.empty()) fail_environment(problem, hint);
+  if (!problem.empty()) fail_environment(problem, with.hint());
   variant.code.binary = read_file(shared);
-  if (machine_of(variant.code.binary) != architecture.elf_machine)
-    fail_usage("compiler ", compiler, " makes no code for ", architecture.name, "; name one that does with --compiler");
+  if (machine_of(variant.code.binary) != with.architecture.elf_machine)
+    fail_usage("compiler ", with.compiler, " makes no code for ", with.architecture.name,
+               "; name one that does with --compiler");
 }
 
 }  // namespace dnn

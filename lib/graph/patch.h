@@ -42,6 +42,10 @@ class Patch {
   bool apply(Graph& graph) const;
 
  private:
+  // Everything that the patch relies on is still there.
+  bool fits(const Graph& graph) const;
+  // The node in front of which the new ones stand; -1: they come last.
+  NodeId place_in(const Graph& graph) const;
   ValueId resolve(ValueId id, ValueId first_new) const { return id >= base_ ? id - base_ + first_new : id; }
 
   std::string reason_;

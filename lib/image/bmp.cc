@@ -91,49 +91,68 @@ void read_row_16(const uint8_t* row, bool green_has_6_bits, uint8_t* out, size_t
   }
 }
 
-}  // namespace
-
-Image decode_bmp(Bytes file, const DecodeOptions& options) {
-  ByteReader in(file, "bitmap");
-  const BmpHeader h = read_bmp_header(in);
+void check_bmp_kind(const BmpHeader& h) {
   if (h.compression == kRle8 || h.compression == kRle4) fail_unsupported("run-length compression");
   if (h.compression != kRaw && h.compression != kBitfields) fail_unsupported("compression ", h.compression);
   if (h.bits != 1 && h.bits != 4 && h.bits != 8 && h.bits != 16 && h.bits != 24 && h.bits != 32) {
     fail_unsupported("pixels of ", h.bits, " bits");
   }
+}
 
-  size_t pixel_offset = h.pixel_offset;
-  std::vector<std::array<uint8_t, 3>> palette;  // always 256 entries; beyond those of the file black
-  if (h.bits <= 8) {
-    if (h.compression == kBitfields) fail_unsupported("channel masks in pixels of ", h.bits, " bits");
-    const uint32_t n_colours = h.n_colours != 0 ? h.n_colours : uint32_t{1} << h.bits;
-    if (n_colours > 65536) fail_malformed("a palette of ", n_colours, " colours");
-    // Some writers leave the palette out of the offset to the pixels.
-    if (pixel_offset == 14 + h.header_size) pixel_offset += h.palette_entry_bytes * n_colours;
-    palette.resize(256);
-    in.seek(h.after);
-    for (size_t i = 0; i < n_colours && i < 256; ++i) {
-      const Bytes entry = in.take(h.palette_entry_bytes);
-      for (size_t c = 0; c < 3; ++c) palette[i][c] = static_cast<uint8_t>(entry[2 - c]);
-    }
-  } else if (pixel_offset == 0) {
-    pixel_offset = h.after;
-  }
+// Colours by index: always 256 entries, those that the file does not have black.
+using BmpPalette = std::vector<std::array<uint8_t, 3>>;
 
-  bool green_has_6_bits = false;
-  Bytes8 order{2, 1, 0};
-  if (h.bits == 16 && h.compression == kBitfields) {
-    green_has_6_bits = h.masks[0] == 0xf800 && h.masks[1] == 0x7e0 && h.masks[2] == 0x1f;
-    if (!green_has_6_bits && !(h.masks[0] == 0x7c00 && h.masks[1] == 0x3e0 && h.masks[2] == 0x1f)) {
-      fail_unsupported("channel masks ", h.masks[0], ", ", h.masks[1], ", ", h.masks[2], " in pixels of 16 bits");
-    }
-  } else if (h.bits >= 24) {
-    order = byte_order_of(h);
+uint32_t colours_of(const BmpHeader& h) { return h.n_colours != 0 ? h.n_colours : uint32_t{1} << h.bits; }
+
+BmpPalette read_bmp_palette(ByteReader& in, const BmpHeader& h) {
+  if (h.compression == kBitfields) fail_unsupported("channel masks in pixels of ", h.bits, " bits");
+  const uint32_t n_colours = colours_of(h);
+  if (n_colours > 65536) fail_malformed("a palette of ", n_colours, " colours");
+  BmpPalette palette(256);
+  in.seek(h.after);
+  for (size_t i = 0; i < n_colours && i < 256; ++i) {
+    const Bytes entry = in.take(h.palette_entry_bytes);
+    for (size_t c = 0; c < 3; ++c) palette[i][c] = static_cast<uint8_t>(entry[2 - c]);
   }
+  return palette;
+}
+
+size_t pixel_offset_of(const BmpHeader& h) {
+  if (h.bits > 8) return h.pixel_offset == 0 ? h.after : h.pixel_offset;
+  // Some writers leave the palette out of the offset to the pixels.
+  const bool without_palette = h.pixel_offset == 14 + h.header_size;
+  return h.pixel_offset + (without_palette ? h.palette_entry_bytes * colours_of(h) : 0);
+}
+
+// True if pixels of 16 bits have 5, 6 and 5 bits a channel, not 5 each.
+bool green_has_6_bits(const BmpHeader& h) {
+  if (h.compression != kBitfields || (h.masks[0] == 0x7c00 && h.masks[1] == 0x3e0 && h.masks[2] == 0x1f)) return false;
+  if (h.masks[0] == 0xf800 && h.masks[1] == 0x7e0 && h.masks[2] == 0x1f) return true;
+  fail_unsupported("channel masks ", h.masks[0], ", ", h.masks[1], ", ", h.masks[2], " in pixels of 16 bits");
+}
+
+void read_row_of_bytes(const uint8_t* row, size_t step, const Bytes8& order, uint8_t* out, size_t width) {
+  for (size_t x = 0; x < width; ++x) {
+    out[3 * x] = row[step * x + order.red];
+    out[3 * x + 1] = row[step * x + order.green];
+    out[3 * x + 2] = row[step * x + order.blue];
+  }
+}
+
+}  // namespace
+
+Image decode_bmp(Bytes file, const DecodeOptions& options) {
+  ByteReader in(file, "bitmap");
+  const BmpHeader h = read_bmp_header(in);
+  check_bmp_kind(h);
+  const BmpPalette palette = h.bits <= 8 ? read_bmp_palette(in, h) : BmpPalette();
+  const bool six_bits = h.bits == 16 && green_has_6_bits(h);
+  const Bytes8 order = h.bits >= 24 ? byte_order_of(h) : Bytes8{2, 1, 0};
 
   // Before allocating: rows are padded to 4 bytes, and all of them must be there.
   if (h.width <= 0 || h.height <= 0) fail_malformed("an image of ", h.width, "x", h.height, " pixels");
   const size_t stride = (static_cast<size_t>(h.width) * static_cast<size_t>(h.bits) + 31) / 32 * 4;
+  const size_t pixel_offset = pixel_offset_of(h);
   in.seek(pixel_offset);
   const size_t row_bytes = (static_cast<size_t>(h.width) * static_cast<size_t>(h.bits) + 7) / 8;
   const size_t n_rows = h.height;
@@ -150,14 +169,9 @@ Image decode_bmp(Bytes file, const DecodeOptions& options) {
     if (h.bits <= 8) {
       read_palette_row(row, h.bits, palette, out, width);
     } else if (h.bits == 16) {
-      read_row_16(row, green_has_6_bits, out, width);
+      read_row_16(row, six_bits, out, width);
     } else {
-      const size_t step = static_cast<size_t>(h.bits) / 8;
-      for (size_t x = 0; x < width; ++x) {
-        out[3 * x] = row[step * x + order.red];
-        out[3 * x + 1] = row[step * x + order.green];
-        out[3 * x + 2] = row[step * x + order.blue];
-      }
+      read_row_of_bytes(row, static_cast<size_t>(h.bits) / 8, order, out, width);
     }
   }
   return image;

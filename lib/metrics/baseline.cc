@@ -220,9 +220,11 @@ std::string_view verdict_name(Verdict verdict) {
   return kNames[static_cast<size_t>(verdict)];
 }
 
-Comparison compare_with(const Report& report, const Baseline& baseline, const std::vector<Allowance>& given) {
+namespace {
+
+// The default allowances, in their places, and what was given for further keys behind them.
+std::vector<Allowance> all_allowances(const std::vector<Allowance>& given) {
   std::vector<Allowance> allowances = default_allowances();
-  const size_t n_default = allowances.size();
   for (const Allowance& allowance : given) {
     const auto it =
         std::find_if(allowances.begin(), allowances.end(), [&](const Allowance& a) { return a.row == allowance.row; });
@@ -232,43 +234,56 @@ Comparison compare_with(const Report& report, const Baseline& baseline, const st
       *it = allowance;
     }
   }
-  Comparison result;
-  result.baseline = baseline.name;
+  return allowances;
+}
+
+// By run of the baseline: its counterpart in the report.
+using Places = std::vector<std::optional<size_t>>;
+
+Places counterparts_in(const Report& report, const Baseline& baseline, std::vector<std::string>* notes) {
   std::vector<std::string> before, now;
   for (const Baseline::Run& run : baseline.runs) before.push_back(identity_of(run.header));
   for (const RunReport& run : report.runs) now.push_back(identity_of(run.header));
-  std::vector<std::optional<size_t>> places = counterparts(before, now);
+  Places places = counterparts(before, now);
   const bool none = std::none_of(places.begin(), places.end(), [](const auto& place) { return place.has_value(); });
   if (none && !places.empty() && before.size() == now.size()) {
     for (size_t i = 0; i < places.size(); ++i) places[i] = i;
-    result.notes.emplace_back("no run has the model, level, device and type of one here; compared in their order");
+    notes->emplace_back("no run has the model, level, device and type of one here; compared in their order");
   }
+  return places;
+}
 
-  std::vector<bool> known(now.size(), false);
+void compare_runs(const Report& report, const Baseline& baseline, const Places& places,
+                  const std::vector<Allowance>& allowances, Comparison* result) {
+  std::vector<bool> known(report.runs.size(), false);
   for (size_t i = 0; i < places.size(); ++i) {
     const Baseline::Run& run = baseline.runs[i];
     if (!places[i]) {
-      result.gone.push_back(run_title(run.header));
+      result->gone.push_back(run_title(run.header));
       continue;
     }
     known[*places[i]] = true;
     const int64_t n = report.runs[*places[i]].n_predictions;
     if (run.n_predictions.value_or(n) != n) {
-      result.notes.push_back(cat("run ", run_letter(*places[i]), " has ", n, " predictions, had ", *run.n_predictions,
-                                 ": are the samples the same?"));
+      result->notes.push_back(cat("run ", run_letter(*places[i]), " has ", n, " predictions, had ", *run.n_predictions,
+                                  ": are the samples the same?"));
     }
     for (const Allowance& allowance : allowances) {
       if (allowance.row->scope != Scope::Run) continue;
       compare_values(allowance, run.values, report.runs[*places[i]].values,
-                     {.run = *places[i], .base = {}, .before = {}, .now = {}}, &result.changes);
+                     {.run = *places[i], .base = {}, .before = {}, .now = {}}, &result->changes);
     }
   }
   std::vector<std::string> unknown;
-  for (size_t i = 0; i < now.size(); ++i) {
+  for (size_t i = 0; i < known.size(); ++i) {
     if (!known[i]) unknown.push_back(run_letter(i));
   }
-  if (!unknown.empty()) result.notes.push_back(cat("not in it: ", join(unknown)));
+  if (!unknown.empty()) result->notes.push_back(cat("not in it: ", join(unknown)));
+}
 
+void compare_pairs(const Report& report, const Baseline& baseline, const Places& places,
+                   const std::vector<Allowance>& allowances, Comparison* result) {
+  const size_t n_default = default_allowances().size();
   std::map<std::pair<size_t, size_t>, const PairReport*> pairs;
   for (const PairReport& pair : report.pairs) pairs.emplace(std::minmax(pair.base, pair.other), &pair);
   for (const Baseline::Pair& pair : baseline.pairs) {
@@ -280,9 +295,20 @@ Comparison compare_with(const Report& report, const Baseline& baseline, const st
     for (size_t k = 0; k < (turned ? n_default : allowances.size()); ++k) {
       if (allowances[k].row->scope != Scope::Pair) continue;
       compare_values(allowances[k], pair.values, it->second->values,
-                     {.run = it->second->other, .base = it->second->base, .before = {}, .now = {}}, &result.changes);
+                     {.run = it->second->other, .base = it->second->base, .before = {}, .now = {}}, &result->changes);
     }
   }
+}
+
+}  // namespace
+
+Comparison compare_with(const Report& report, const Baseline& baseline, const std::vector<Allowance>& given) {
+  const std::vector<Allowance> allowances = all_allowances(given);
+  Comparison result;
+  result.baseline = baseline.name;
+  const Places places = counterparts_in(report, baseline, &result.notes);
+  compare_runs(report, baseline, places, allowances, &result);
+  compare_pairs(report, baseline, places, allowances, &result);
   return result;
 }
 

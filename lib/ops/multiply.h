@@ -51,6 +51,50 @@ PanelSums<S> panel_sums();
 template <class S>
 PanelSums<S> panel_sums(int64_t vector_bytes);
 
+// Rows of a, [m, depth], for panel sums: as they lie, or converted, as many at a time as fit.
+template <class S, class A>
+class FactorRows {
+ public:
+  FactorRows(const MatrixView<A>& a, int64_t m, int64_t depth) : a_(a), depth_(depth) {
+    constexpr int64_t kFactors = int64_t{1} << 20;  // converted at a time
+    as_they_lie_ = std::is_same_v<A, S> && a.column_stride == 1;
+    const int64_t blocks = blocks_of(m);
+    blocks_at_once_ = as_they_lie_ ? blocks : std::min(blocks, std::max(kFactors / depth / kPanelRows, int64_t{1}));
+    converted_ = std::make_unique_for_overwrite<S[]>(as_they_lie_ ? 0 : blocks_at_once_ * kPanelRows * depth);
+  }
+  // Blocks of kPanelRows rows, the last may have fewer.
+  static int64_t blocks_of(int64_t rows) { return (rows + kPanelRows - 1) / kPanelRows; }
+  int64_t blocks_at_once() const { return blocks_at_once_; }
+
+  // Makes data() and stride() those of rows [top, below).
+  void take(ThreadPool* pool, int64_t top, int64_t below) {
+    data_ = converted_.get();
+    stride_ = depth_;
+    if constexpr (std::is_same_v<A, S>) {
+      if (as_they_lie_) data_ = a_.data + top * a_.row_stride;
+      if (as_they_lie_) stride_ = a_.row_stride;
+    }
+    if (as_they_lie_) return;
+    const double size = static_cast<double>(depth_) * static_cast<double>(kPanelRows);
+    share(pool, below - top, static_cast<double>(blocks_of(below - top)) * size, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const A* from = a_.data + (top + i) * a_.row_stride;
+        S* to = converted_.get() + i * depth_;
+        for (int64_t k = 0; k < depth_; ++k) to[k] = static_cast<S>(widen(from[k * a_.column_stride]));
+      }
+    });
+  }
+  const S* data() const { return data_; }
+  int64_t stride() const { return stride_; }
+
+ private:
+  const MatrixView<A>& a_;
+  int64_t depth_, stride_ = 0, blocks_at_once_ = 0;
+  bool as_they_lie_ = false;
+  std::unique_ptr<S[]> converted_;
+  const S* data_ = nullptr;
+};
+
 // The product of a, [m, depth], and b, [depth, n], shared out over `pool` (null: one thread). gather(begin, end, first, width, out)
 // writes b(k, first + j) to out[(k - begin) * kPanelColumns<S> + j] for k in [begin, end) and j < width;
 // store(i, first, width, sums) takes sums[j] = sum over k of a(i, k) * b(k, first + j). Both are called from any thread.
@@ -66,13 +110,7 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
     }
     return;
   }
-  // Rows of a as they lie, or converted, this many elements at a time.
-  constexpr int64_t kFactors = int64_t{1} << 20;
-  constexpr bool kSame = std::is_same_v<A, S>;
-  const bool as_they_lie = kSame && a.column_stride == 1;
-  const int64_t blocks = (m + kRows - 1) / kRows;
-  const int64_t at_once = as_they_lie ? blocks : std::min(blocks, std::max(kFactors / depth / kRows, int64_t{1}));
-  const auto converted = std::make_unique_for_overwrite<S[]>(as_they_lie ? 0 : at_once * kRows * depth);
+  FactorRows<S, A> rows(a, m, depth);
   const PanelSums<S> sum = panel_sums<S>();
   const int64_t panels = (n + kColumns - 1) / kColumns;
   // Columns beyond a narrow panel's are multiplied, too: by what happens to lie there, denormal numbers say, that takes many times as long.
@@ -82,31 +120,18 @@ void multiply_panels(ThreadPool* pool, int64_t m, int64_t n, int64_t depth, cons
   };
   const bool few = panels < 2 * threads_of(pool);  // then rows are shared out
   const auto shared = std::make_unique_for_overwrite<S[]>(few ? depth * kColumns : 0);
-  for (int64_t done = 0; done < blocks; done += at_once) {
-    const int64_t now = std::min(at_once, blocks - done), top = done * kRows, below = std::min(m, (done + now) * kRows);
-    const double size = static_cast<double>(depth) * static_cast<double>(kRows);
-    const S* rows = converted.get();
-    int64_t stride = depth;
-    if constexpr (kSame) {
-      if (as_they_lie) rows = a.data + top * a.row_stride;
-      if (as_they_lie) stride = a.row_stride;
-    }
-    const auto convert_rows = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const A* from = a.data + (top + i) * a.row_stride;
-        S* to = converted.get() + i * depth;
-        for (int64_t k = 0; k < depth; ++k) to[k] = static_cast<S>(widen(from[k * a.column_stride]));
-      }
-    };
-    if (!as_they_lie) share(pool, below - top, static_cast<double>(now) * size, convert_rows);
+  for (int64_t top = 0; top < m; top += rows.blocks_at_once() * kRows) {
+    const int64_t below = std::min(m, top + rows.blocks_at_once() * kRows), now = rows.blocks_of(below - top);
+    rows.take(pool, top, below);
     const auto multiply_blocks = [&](int64_t begin, int64_t end, const S* panel, int64_t first, int64_t width) {
       S sums[kRows * kColumns];
       for (int64_t i = begin * kRows; i < end * kRows; i += kRows) {
         const int64_t height = std::min(kRows, below - top - i);
-        sum(rows + i * stride, stride, panel, height, depth, sums);
+        sum(rows.data() + i * rows.stride(), rows.stride(), panel, height, depth, sums);
         for (int64_t r = 0; r < height; ++r) store(top + i + r, first, width, sums + r * kColumns);
       }
     };
+    const double size = static_cast<double>(depth) * static_cast<double>(kRows);
     const double each = static_cast<double>(now) * size * static_cast<double>(kColumns);  // products
     if (few) {
       for (int64_t first = 0; first < n; first += kColumns) {

@@ -2,9 +2,9 @@
 #include "report/page_script.h"
 
 namespace dnn::report {
+namespace {
 
-std::string_view page_script() {
-  return R"js(
+constexpr std::string_view kScript = R"js(
 "use strict";
 (() => {
   const make = (tag, props, ...inside) => {
@@ -164,6 +164,9 @@ std::string_view page_script() {
   compare();
 })();
 )js";
-}
+
+}  // namespace
+
+std::string_view page_script() { return kScript; }
 
 }  // namespace dnn::report

@@ -27,7 +27,12 @@ struct Reader::State {
     if (looks_like_stream(first)) return;
     if (const std::string kind = looks_like(first); !kind.empty()) fail_malformed("not a stream: ", kind);
   }
+  Json take(size_t size);
+  void check_order(const std::string& type);
   std::optional<Json> assemble(Json map);
+  void keep(const std::string& attach, TensorRecord tensor);
+  void attach_kept(Record* record);
+  void close_run(const End& end_record);
   void forget_parts() {
     split = nullptr;
     split_data = {};
@@ -79,6 +84,54 @@ std::optional<Json> Reader::State::assemble(Json map) {
   return std::exchange(split, Json());
 }
 
+// The map of the record that waits, of `size` bytes.
+Json Reader::State::take(size_t size) {
+  const Bytes bytes = Bytes(buffer).subspan(begin, size);
+  if ((static_cast<uint8_t>(bytes[0]) & 0xf0) != 0x80 && static_cast<uint8_t>(bytes[0]) < 0xde) {
+    fail_malformed("not a stream: no map of msgpack");
+  }
+  Json map = msgpack_decode_scanned(bytes);
+  begin += size;
+  offset += size;
+  ++n_records;
+  return map;
+}
+
+// Throws Malformed where a record of this type may not come now.
+void Reader::State::check_order(const std::string& type) {
+  if (type != "header" && !in_run)
+    fail_malformed("a ", dnn::quoted(type), " record outside a run: no header before it");
+  if (type == "header") forget_parts();  // of a run that was cut off
+  if (type != "tensor" && !split.is_null()) {
+    fail_malformed("tensor '", text_at(split, "name"), "': its parts are interrupted");
+  }
+}
+
+// Keeps a tensor for the record that it belongs to, which comes behind it.
+void Reader::State::keep(const std::string& attach, TensorRecord tensor) {
+  if (attach == "sample") sample_tensor = std::move(tensor.tensor);
+  if (attach == "prediction") outputs.emplace_back(tensor.name, std::move(tensor.tensor));
+}
+
+void Reader::State::attach_kept(Record* record) {
+  if (auto* sample = std::get_if<Sample>(record); sample != nullptr && sample_tensor.defined()) {
+    sample->tensor = std::exchange(sample_tensor, {});
+  }
+  if (auto* prediction = std::get_if<Prediction>(record); prediction != nullptr && !outputs.empty()) {
+    prediction->outputs = std::exchange(outputs, {});
+  }
+}
+
+// Throws Malformed where another number of records arrived than the run's end counts.
+void Reader::State::close_run(const End& end_record) {
+  if (end_record.records != counts) {
+    for (const auto& [key, n] : end_record.records) {
+      if (counts[key] != n) fail_malformed("`end` counts ", n, " ", key, " records, ", counts[key], " arrived");
+    }
+  }
+  in_run = false;
+}
+
 Reader::Reader(ByteSource& source, std::string name)
     : source_(source), name_(std::move(name)), state_(std::make_unique<State>()) {}
 Reader::~Reader() = default;
@@ -98,36 +151,29 @@ bool Reader::fill() {
   return n > 0;
 }
 
+// Waits until a record has arrived: its bytes, or 0 at the end.
+size_t Reader::wait_for_record() {
+  State& s = *state_;
+  MsgpackScanner scanner;
+  while (!scanner.complete(Bytes(s.buffer).subspan(s.begin, s.end - s.begin))) {
+    const bool at_start = s.end == 0 && s.n_records == 0;
+    if (fill()) {
+      if (at_start) s.refuse_other_files();
+      continue;
+    }
+    s.ended = true;
+    truncated_ = truncated_ || s.end > s.begin || s.in_run || !s.any_run;
+    return 0;
+  }
+  return scanner.size();
+}
+
 std::optional<Record> Reader::read_record() {
   State& s = *state_;
-  while (true) {
-    MsgpackScanner scanner;
-    while (!scanner.complete(Bytes(s.buffer).subspan(s.begin, s.end - s.begin))) {
-      const bool at_start = s.end == 0 && s.n_records == 0;
-      if (fill()) {
-        if (at_start) s.refuse_other_files();
-        continue;
-      }
-      s.ended = true;
-      truncated_ = truncated_ || s.end > s.begin || s.in_run || !s.any_run;
-      return std::nullopt;
-    }
-    const Bytes bytes = Bytes(s.buffer).subspan(s.begin, scanner.size());
-    if ((static_cast<uint8_t>(bytes[0]) & 0xf0) != 0x80 && static_cast<uint8_t>(bytes[0]) < 0xde) {
-      fail_malformed("not a stream: no map of msgpack");
-    }
-    Json map = msgpack_decode_scanned(bytes);
-    s.begin += scanner.size();
-    s.offset += scanner.size();
-    ++s.n_records;
-
+  while (const size_t size = wait_for_record()) {
+    Json map = s.take(size);
     const std::string type(text_at(map, "type"));
-    if (type != "header" && !s.in_run)
-      fail_malformed("a ", dnn::quoted(type), " record outside a run: no header before it");
-    if (type == "header") s.forget_parts();  // of a run that was cut off
-    if (type != "tensor" && !s.split.is_null()) {
-      fail_malformed("tensor '", text_at(s.split, "name"), "': its parts are interrupted");
-    }
+    s.check_order(type);
     std::string attach;
     if (type == "tensor") {
       std::optional<Json> whole = s.assemble(std::move(map));
@@ -138,33 +184,20 @@ std::optional<Record> Reader::read_record() {
     if (attach.empty() && type != "header" && type != "end") ++s.counts[type];
     std::optional<Record> record = record_from_map(map);
     if (!record) continue;
-
     if (auto* tensor = std::get_if<TensorRecord>(&*record); tensor != nullptr && !attach.empty()) {
-      if (attach == "sample") s.sample_tensor = std::move(tensor->tensor);
-      if (attach == "prediction") s.outputs.emplace_back(tensor->name, std::move(tensor->tensor));
+      s.keep(attach, std::move(*tensor));
       continue;
     }
-    if (auto* sample = std::get_if<Sample>(&*record); sample != nullptr && s.sample_tensor.defined()) {
-      sample->tensor = std::exchange(s.sample_tensor, {});
-    }
-    if (auto* prediction = std::get_if<Prediction>(&*record); prediction != nullptr && !s.outputs.empty()) {
-      prediction->outputs = std::exchange(s.outputs, {});
-    }
+    s.attach_kept(&*record);
     if (std::holds_alternative<Header>(*record)) {
       truncated_ = truncated_ || s.in_run;
       s.in_run = s.any_run = true;
       s.counts.clear();
     }
-    if (const auto* end = std::get_if<End>(&*record)) {
-      if (end->records != s.counts) {
-        for (const auto& [key, n] : end->records) {
-          if (s.counts[key] != n) fail_malformed("`end` counts ", n, " ", key, " records, ", s.counts[key], " arrived");
-        }
-      }
-      s.in_run = false;
-    }
+    if (const auto* end = std::get_if<End>(&*record)) s.close_run(*end);
     return record;
   }
+  return std::nullopt;
 }
 
 std::optional<Record> Reader::next() {

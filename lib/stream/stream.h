@@ -38,6 +38,7 @@ class Reader {
  private:
   struct State;
   bool fill();
+  size_t wait_for_record();
   std::optional<Record> read_record();
 
   ByteSource& source_;

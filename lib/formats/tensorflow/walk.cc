@@ -37,6 +37,21 @@ std::string function_of(const NodeFields& fields, const std::string& key) {
   return value->func().name();
 }
 
+const Item& first_of(const std::vector<Item>& inputs) {
+  if (inputs.empty()) fail_malformed("there is no input 0");
+  return inputs[0];
+}
+
+// The one input that is alive.
+Item merged(const std::vector<Item>& inputs) {
+  std::vector<Item> alive;
+  for (const Item& input : inputs) {
+    if (!input.dead) alive.push_back(input);
+  }
+  if (alive.size() > 1) fail_unsupported("which way comes here is computed; only a constant choice is read");
+  return alive.empty() ? first_of(inputs) : alive[0];
+}
+
 // Operators that structural() follows, and that do nothing beside.
 bool is_structural(const std::string& op) {
   static const std::set<std::string> names = {
@@ -204,76 +219,81 @@ Walk::Result Walk::imported(Scope& scope, NodeDef& node, std::vector<Item> input
   return result;
 }
 
+// A constant of one bool; Unsupported for any other item.
+bool Walk::choice(const Item& item) const {
+  const Tensor* tensor = item.value == kNoValue ? nullptr : source_.draft.graph.constant(item.value);
+  if (tensor == nullptr || tensor->size() != 1 || tensor->dtype() != DType::Bool)
+    fail_unsupported("which way it goes is computed; only a constant choice is read");
+  return tensor->data<bool>()[0];
+}
+
+// An input of the model; nothing for one with a default that the model does not name.
+std::optional<Item> Walk::placeholder(const Scope& scope, const NodeDef& node, const NodeFields& fields) const {
+  for (const auto& [key, value] : node.attr()) {
+    if (starts_with(key, kMetadataPrefix)) fields.take(key);  // read_metadata() has it
+  }
+  const auto input = &scope == &top_ ? around_.inputs.find(node.name()) : around_.inputs.end();
+  if (input != around_.inputs.end()) return Item::of(input->second);
+  if (node.op() == "Placeholder") fail_unsupported("it is no input of the signature");
+  return std::nullopt;
+}
+
+// A variable's handle, or its value where the node is the variable itself.
+Item Walk::variable(const NodeDef& node) {
+  const auto found = around_.variable_of.find(node.name());
+  if (found == around_.variable_of.end())
+    fail_unsupported("its value is not in the file; freeze the graph, or read the SavedModel with its variables");
+  Item handle;
+  handle.variable = found->second;
+  return node.op() == "VarHandleOp" ? handle : read_variable(handle);
+}
+
+// Its first input goes on at the output that the second chooses.
+Walk::Result Walk::switched(const std::vector<Item>& inputs) const {
+  if (inputs.size() != 2) fail_malformed(inputs.size(), " inputs, not 2");
+  if (!inputs[1].reason.empty() || inputs[1].dead) return {{}, inputs[1]};
+  Item dead;
+  dead.dead = true;
+  if (choice(inputs[1])) return {{dead, inputs[0]}, {}};
+  return {{inputs[0], dead}, {}};
+}
+
 // Nodes that compute nothing themselves.
 bool Walk::structural(Scope& scope, NodeDef& node, const NodeFields& fields, std::vector<Item>& inputs,
                       Result* result) {
   const std::string& op = node.op();
-  const auto first = [&]() -> Item& {
-    if (inputs.empty()) fail_malformed("there is no input 0");
-    return inputs[0];
-  };
-  const auto known = [&](const Item& item) {
-    const Tensor* tensor = item.value == kNoValue ? nullptr : source_.draft.graph.constant(item.value);
-    if (tensor == nullptr || tensor->size() != 1 || tensor->dtype() != DType::Bool)
-      fail_unsupported("which way it goes is computed; only a constant choice is read");
-    return tensor->data<bool>()[0];
-  };
   if (op == "Placeholder" || op == "PlaceholderWithDefault") {
-    for (const auto& [key, value] : node.attr()) {
-      if (starts_with(key, kMetadataPrefix)) fields.take(key);  // read_metadata() has it
-    }
-    const auto input = &scope == &top_ ? around_.inputs.find(node.name()) : around_.inputs.end();
-    if (input != around_.inputs.end()) {
-      result->outputs = {Item::of(input->second)};
+    if (const std::optional<Item> input = placeholder(scope, node, fields)) {
+      result->outputs = {*input};
       return true;
     }
-    if (op == "Placeholder") fail_unsupported("it is no input of the signature");
   }
   if (op == "Const") {
     fields.take("value");
     result->outputs = {constant(node)};
   } else if (op == "VarHandleOp" || op == "VariableV2" || op == "Variable") {
-    const auto variable = around_.variable_of.find(node.name());
-    if (variable == around_.variable_of.end())
-      fail_unsupported("its value is not in the file; freeze the graph, or read the SavedModel with its variables");
-    Item handle;
-    handle.variable = variable->second;
-    result->outputs = {op == "VarHandleOp" ? handle : read_variable(handle)};
+    result->outputs = {variable(node)};
   } else if (op == "ReadVariableOp") {
-    if (first().dead || !first().reason.empty()) {
-      result->otherwise = first();
+    if (first_of(inputs).dead || !first_of(inputs).reason.empty()) {
+      result->otherwise = first_of(inputs);
     } else {
-      result->outputs = {read_variable(first())};
+      result->outputs = {read_variable(first_of(inputs))};
     }
   } else if (passes_on(op)) {
-    result->outputs = {first()};
+    result->outputs = {first_of(inputs)};
   } else if (op == "IdentityN") {
     result->outputs = std::move(inputs);
   } else if (op == "Switch" || op == "RefSwitch") {
-    if (inputs.size() != 2) fail_malformed(inputs.size(), " inputs, not 2");
-    Item dead;
-    dead.dead = true;
-    if (!inputs[1].reason.empty() || inputs[1].dead) {
-      result->otherwise = inputs[1];
-    } else if (known(inputs[1])) {
-      result->outputs = {dead, inputs[0]};
-    } else {
-      result->outputs = {inputs[0], dead};
-    }
+    *result = switched(inputs);
   } else if (op == "Merge" || op == "RefMerge") {
-    std::vector<Item> alive;
-    for (const Item& input : inputs) {
-      if (!input.dead) alive.push_back(input);
-    }
-    if (alive.size() > 1) fail_unsupported("which way comes here is computed; only a constant choice is read");
-    result->outputs = {alive.empty() ? first() : alive[0]};
+    result->outputs = {merged(inputs)};
   } else if (op == "If" || op == "StatelessIf") {
-    if (first().dead || !first().reason.empty()) {
-      result->otherwise = first();
+    if (first_of(inputs).dead || !first_of(inputs).reason.empty()) {
+      result->otherwise = first_of(inputs);
       return true;
     }
     const std::string taken = function_of(fields, "then_branch"), other = function_of(fields, "else_branch");
-    *result = call(scope, known(first()) ? taken : other, {inputs.begin() + 1, inputs.end()});
+    *result = call(scope, choice(first_of(inputs)) ? taken : other, {inputs.begin() + 1, inputs.end()});
   } else if (is_call(op)) {
     *result = call(scope, function_of(fields, "f"), std::move(inputs));
   } else if (functions_.count(op) != 0) {

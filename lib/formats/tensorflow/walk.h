@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -75,6 +76,10 @@ class Walk {
   Result import(Scope& scope, NodeDef& node);
   Result imported(Scope& scope, NodeDef& node, std::vector<Item> inputs);
   bool structural(Scope& scope, NodeDef& node, const NodeFields& fields, std::vector<Item>& inputs, Result* result);
+  bool choice(const Item& item) const;
+  std::optional<Item> placeholder(const Scope& scope, const NodeDef& node, const NodeFields& fields) const;
+  Item variable(const NodeDef& node);
+  Result switched(const std::vector<Item>& inputs) const;
   Result with_controls(Scope& scope, const NodeDef& node, Result result);
   void check_run(const Body& body, std::vector<int> nodes);
   void check_effect(const NodeDef& node) const;

@@ -16,6 +16,29 @@ constexpr int kMaxCallDepth = 1200;  // of expressions and blocks in all calls t
 
 bool arithmetic_name(const std::string& name) { return name == "inf" || name == "nan"; }
 
+// The type that isinstance() sees; "?" for another.
+const char* type_name(const Any& value) {
+  if (value.tensor()) return "Tensor";
+  if (value.get<int64_t>() != nullptr || value.get<Any::Symbolic>() != nullptr) return "int";
+  if (value.get<double>() != nullptr) return "float";
+  if (value.get<bool>() != nullptr) return "bool";
+  if (value.get<std::string>() != nullptr) return "str";
+  if (value.none()) return "NoneType";
+  if (!value.list()) return "?";
+  return (*value.get<Any::List>())->tuple ? "Tuple" : "List";
+}
+
+// isinstance() of a value and a type, or a list of types.
+bool is_instance(const Any& value, const Expr& type) {
+  const bool several = type.kind == Expr::Kind::List || type.kind == Expr::Kind::Tuple;
+  const std::vector<Expr> types = several ? type.items : std::vector<Expr>{type};
+  const std::string_view actual = type_name(value);
+  return std::any_of(types.begin(), types.end(), [&](const Expr& t) {
+    const std::string& name = t.kind == Expr::Kind::Subscript ? t.items[0].text : t.text;
+    return name == actual || (name == "list" && value.list());
+  });
+}
+
 }  // namespace
 
 std::string Evaluator::where() const {
@@ -265,6 +288,30 @@ Any Evaluator::evaluate_call(const Expr& e, Variables& variables) {
   return call_dotted(dotted->name, std::move(arguments), e.keywords);
 }
 
+// range() of one to three integers, all at once.
+Any Evaluator::range(const Expr& e, Variables& variables) {
+  const size_t n = e.items.size() - 1;
+  std::vector<int64_t> bounds;
+  for (size_t i = 0; i < n; ++i) {
+    const Any bound = evaluate(e.items[i + 1], variables);
+    if (bound.get<Any::Symbolic>() != nullptr)
+      refuse("a loop over an input's open extent; fix the input's shape with --shape");
+    if (bound.get<int64_t>() == nullptr) fail("range() of ", kind_of(bound));
+    bounds.push_back(*bound.get<int64_t>());
+  }
+  if (bounds.empty() || bounds.size() > 3) fail("range() with ", n, " arguments");
+  if (bounds.size() == 1) bounds.insert(bounds.begin(), 0);
+  if (bounds.size() == 2) bounds.push_back(1);
+  if (bounds[2] == 0) fail("a range of step 0");
+  std::vector<Any> items;
+  for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1];) {
+    work();
+    items.emplace_back(i);
+    if (__builtin_add_overflow(i, bounds[2], &i)) break;
+  }
+  return make_list(std::move(items));
+}
+
 // The functions that stand without a module, some of which do not evaluate all that they are given.
 Any Evaluator::call_name(const std::string& name, const Expr& e, Variables& variables) {
   const size_t n = e.items.size() - 1;
@@ -292,45 +339,9 @@ Any Evaluator::call_name(const std::string& name, const Expr& e, Variables& vari
   if (name == "str") return *call_builtin(*this, "format", {std::string("{}"), argument(0)});
   if (name == "isinstance") {
     const Any value = argument(0);
-    std::vector<std::string> types;
-    const Expr& type = e.items.at(2);
-    for (const Expr& t :
-         type.kind == Expr::Kind::List || type.kind == Expr::Kind::Tuple ? type.items : std::vector<Expr>{type})
-      types.push_back(t.kind == Expr::Kind::Subscript ? t.items[0].text : t.text);
-    const char* actual = value.tensor()                          ? "Tensor"
-                         : value.get<int64_t>() != nullptr       ? "int"
-                         : value.get<Any::Symbolic>() != nullptr ? "int"
-                         : value.get<double>() != nullptr        ? "float"
-                         : value.get<bool>() != nullptr          ? "bool"
-                         : value.get<std::string>() != nullptr   ? "str"
-                         : value.none()                          ? "NoneType"
-                         : !value.list()                         ? "?"
-                         : (*value.get<Any::List>())->tuple      ? "Tuple"
-                                                                 : "List";
-    return std::any_of(types.begin(), types.end(),
-                       [&](const std::string& t) { return t == actual || (t == "list" && value.list()); });
+    return is_instance(value, e.items.at(2));
   }
-  if (name == "range") {
-    std::vector<int64_t> bounds;
-    for (size_t i = 0; i < n; ++i) {
-      const Any bound = argument(i);
-      if (bound.get<Any::Symbolic>() != nullptr)
-        refuse("a loop over an input's open extent; fix the input's shape with --shape");
-      if (bound.get<int64_t>() == nullptr) fail("range() of ", kind_of(bound));
-      bounds.push_back(*bound.get<int64_t>());
-    }
-    if (bounds.empty() || bounds.size() > 3) fail("range() with ", n, " arguments");
-    if (bounds.size() == 1) bounds.insert(bounds.begin(), 0);
-    if (bounds.size() == 2) bounds.push_back(1);
-    if (bounds[2] == 0) fail("a range of step 0");
-    std::vector<Any> items;
-    for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1];) {
-      work();
-      items.emplace_back(i);
-      if (__builtin_add_overflow(i, bounds[2], &i)) break;
-    }
-    return make_list(std::move(items));
-  }
+  if (name == "range") return range(e, variables);
   if (name == "print") return {};
   refuse("the function ", name, "() is not read");
 }

@@ -83,6 +83,7 @@ class Evaluator {
   Any member(const Any& base, const std::string& name);
   Any subscript(const Any& base, const Any& index);
   Any evaluate_call(const Expr& e, Variables& variables);
+  Any range(const Expr& e, Variables& variables);
   Any call_name(const std::string& name, const Expr& e, Variables& variables);
   Any call_method(const Any& base, const std::string& method, std::vector<Any> arguments,
                   const std::vector<std::string>& keywords);

@@ -128,69 +128,28 @@ class Pt2Printer {
 
   OrderedJson model() {
     OrderedJson inputs = OrderedJson::array(), input_specs = OrderedJson::array(), outputs = OrderedJson::array(),
-                output_specs = OrderedJson::array(), nodes = OrderedJson::array(), tensors = OrderedJson::object(),
-                integers = OrderedJson::object();
+                output_specs = OrderedJson::array();
     for (VarId v : held_) {
-      const Var& var = program_.var(v);
-      inputs.push_back(as_tensor(var.name));
-      const OrderedJson arg = named(var.name);
-      if (var.role == Role::Parameter) {
-        input_specs.push_back({{"parameter", {{"arg", arg}, {"parameter_name", key(v)}}}});
-      } else if (var.role == Role::Buffer) {
-        input_specs.push_back({{"buffer", {{"arg", arg}, {"buffer_name", key(v)}, {"persistent", true}}}});
-      } else {
-        input_specs.push_back({{"tensor_constant", {{"arg", arg}, {"tensor_constant_name", key(v)}}}});
-      }
+      inputs.push_back(as_tensor(program_.var(v).name));
+      input_specs.push_back(held_spec(v));
     }
-    std::vector<std::string> argument_names;
     for (VarId v : program_.inputs) {
-      const Var& var = program_.var(v);
-      argument_names.push_back(var.name);
-      inputs.push_back(as_tensor(var.name));
-      input_specs.push_back({{"user_input", {{"arg", as_tensor(var.name)}}}});
+      inputs.push_back(as_tensor(program_.var(v).name));
+      input_specs.push_back({{"user_input", {{"arg", as_tensor(program_.var(v).name)}}}});
     }
-    for (const Var& var : program_.vars) {
-      if (var.kind == Kind::Tensor) tensors[var.name] = meta(var);
-      if (var.kind == Kind::Int) integers[var.name] = expression(parsed(var.extent));
-    }
-    for (const Call& call : program_.calls) nodes.push_back(node(call));
     for (VarId v : program_.outputs) {
       outputs.push_back(as_tensor(program_.var(v).name));
       output_specs.push_back({{"user_output", {{"arg", as_tensor(program_.var(v).name)}}}});
     }
-    const size_t n = program_.inputs.size(), m = program_.outputs.size();
-    OrderedJson arguments = {
-        {"type", "builtins.tuple"},
-        {"context", "null"},
-        {"children_spec",
-         {tuple_of(n), {{"type", "builtins.dict"}, {"context", "[]"}, {"children_spec", OrderedJson::array()}}}}};
-    const OrderedJson root = {{"fqn", ""},
-                              {"signature",
-                               {{"inputs", OrderedJson::array()},
-                                {"outputs", OrderedJson::array()},
-                                {"in_spec", json_text(OrderedJson::array({1, arguments}))},
-                                {"out_spec", json_text(OrderedJson::array({1, m == 1 ? leaf() : tuple_of(m)}))},
-                                {"forward_arg_names", argument_names}}}};
-    const OrderedJson graph = {{"inputs", inputs},
-                               {"outputs", outputs},
-                               {"nodes", nodes},
-                               {"tensor_values", tensors},
-                               {"sym_int_values", integers},
-                               {"sym_bool_values", OrderedJson::object()},
-                               {"is_single_tensor_return", false},
-                               {"custom_obj_values", OrderedJson::object()},
-                               {"sym_float_values", OrderedJson::object()}};
-    OrderedJson ranges = OrderedJson::object();
-    for (const auto& [model, own] : program_.symbols) ranges[own] = {{"min_val", 0}, {"max_val", nullptr}};
-    for (const std::string& own : unnamed_) ranges[own] = {{"min_val", 0}, {"max_val", nullptr}};
+    const OrderedJson graph = graph_of(inputs, outputs);  // first: it numbers the unnamed symbols
     return {{"graph_module",
              {{"graph", graph},
               {"signature", {{"input_specs", input_specs}, {"output_specs", output_specs}}},
-              {"module_call_graph", OrderedJson::array({root})},
+              {"module_call_graph", OrderedJson::array({root_call()})},
               {"metadata", OrderedJson::object()},
               {"treespec_namedtuple_fields", OrderedJson::object()}}},
             {"opset_version", {{"aten", kAtenOpset}}},
-            {"range_constraints", ranges},
+            {"range_constraints", ranges()},
             {"schema_version", {{"major", kSchemaMajor}, {"minor", kSchemaMinor}}},
             {"verifiers", {"TRAINING"}},
             {"torch_version", "<=2.4"},
@@ -198,6 +157,59 @@ class Pt2Printer {
   }
 
  private:
+  // A parameter, buffer or constant as an input of the graph.
+  OrderedJson held_spec(VarId v) const {
+    const Var& var = program_.var(v);
+    const OrderedJson arg = named(var.name);
+    if (var.role == Role::Parameter) return {{"parameter", {{"arg", arg}, {"parameter_name", key(v)}}}};
+    if (var.role == Role::Buffer) return {{"buffer", {{"arg", arg}, {"buffer_name", key(v)}, {"persistent", true}}}};
+    return {{"tensor_constant", {{"arg", arg}, {"tensor_constant_name", key(v)}}}};
+  }
+
+  // The call of the whole module, with its user's arguments.
+  OrderedJson root_call() const {
+    std::vector<std::string> argument_names;
+    for (VarId v : program_.inputs) argument_names.push_back(program_.var(v).name);
+    const size_t n = program_.inputs.size(), m = program_.outputs.size();
+    OrderedJson arguments = {
+        {"type", "builtins.tuple"},
+        {"context", "null"},
+        {"children_spec",
+         {tuple_of(n), {{"type", "builtins.dict"}, {"context", "[]"}, {"children_spec", OrderedJson::array()}}}}};
+    return {{"fqn", ""},
+            {"signature",
+             {{"inputs", OrderedJson::array()},
+              {"outputs", OrderedJson::array()},
+              {"in_spec", json_text(OrderedJson::array({1, arguments}))},
+              {"out_spec", json_text(OrderedJson::array({1, m == 1 ? leaf() : tuple_of(m)}))},
+              {"forward_arg_names", argument_names}}}};
+  }
+
+  OrderedJson graph_of(const OrderedJson& inputs, const OrderedJson& outputs) {
+    OrderedJson nodes = OrderedJson::array(), tensors = OrderedJson::object(), integers = OrderedJson::object();
+    for (const Var& var : program_.vars) {
+      if (var.kind == Kind::Tensor) tensors[var.name] = meta(var);
+      if (var.kind == Kind::Int) integers[var.name] = expression(parsed(var.extent));
+    }
+    for (const Call& call : program_.calls) nodes.push_back(node(call));
+    return {{"inputs", inputs},
+            {"outputs", outputs},
+            {"nodes", nodes},
+            {"tensor_values", tensors},
+            {"sym_int_values", integers},
+            {"sym_bool_values", OrderedJson::object()},
+            {"is_single_tensor_return", false},
+            {"custom_obj_values", OrderedJson::object()},
+            {"sym_float_values", OrderedJson::object()}};
+  }
+
+  OrderedJson ranges() const {
+    OrderedJson ranges = OrderedJson::object();
+    for (const auto& [model, own] : program_.symbols) ranges[own] = {{"min_val", 0}, {"max_val", nullptr}};
+    for (const std::string& own : unnamed_) ranges[own] = {{"min_val", 0}, {"max_val", nullptr}};
+    return ranges;
+  }
+
   static OrderedJson number(int64_t value) { return {{"as_int", value}}; }
   static OrderedJson expression(const std::string& text) {
     return {{"as_expr", {{"expr_str", text}, {"hint", nullptr}}}};

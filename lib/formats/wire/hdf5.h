@@ -56,10 +56,13 @@ class Object {
  private:
   friend class File;
   struct Attribute;
+  struct Chunks;
   Object(File& file, std::vector<Message> messages) : file_(&file), messages_(std::move(messages)) {}
   const std::map<std::string_view, uint64_t>& links() const;
   const Message* find(int type) const;
   std::optional<Attribute> attribute(std::string_view name) const;
+  // Of a chunked dataset's layout message.
+  Chunks chunks(Bytes layout, const Datatype& type, const Shape& shape) const;
   Tensor read_chunks(Bytes layout, const Datatype& type, const Shape& shape) const;
 
   File* file_;

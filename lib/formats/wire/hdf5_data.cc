@@ -118,6 +118,23 @@ void place(std::string_view chunk, const Shape& extents, const Shape& origin, co
   }
 }
 
+// Section IV.A.2.f: `total` bytes, which are 0 so far, become elements of the fill value.
+void fill_with(Bytes message, uint64_t element_size, uint64_t total, std::byte* out) {
+  ByteReader in(message, "fill value");
+  const int version = in.u8();
+  const int flags = version == 3 ? in.u8() : 0;
+  if (version < 3) in.take(2);
+  const bool defined = version == 3 ? (flags & 0x20) != 0 : version == 1 || in.u8() != 0;
+  if (!defined || in.remaining() < 4 || in.u32() != element_size) return;
+  const Bytes element = in.take(element_size);
+  if (total == 0 || std::all_of(element.begin(), element.end(), [](std::byte b) { return b == std::byte{0}; })) return;
+  std::memcpy(out, element.data(), element_size);
+  for (uint64_t filled = element_size, n = 0; filled < total; filled += n) {  // what is there once more
+    n = std::min(filled, total - filled);
+    std::memcpy(out + filled, out, n);
+  }
+}
+
 DType dtype_of(const Datatype& type) {
   if (type.kind == Datatype::Kind::Float)
     return type.size == 2 ? DType::Float16 : type.size == 4 ? DType::Float32 : DType::Float64;
@@ -361,54 +378,43 @@ Tensor Object::read() const {
   return file_->tensor(type, shape, stored.first(size));
 }
 
-// Section III.A.1: chunks found through a B-tree of version 1.
-Tensor Object::read_chunks(Bytes layout, const Datatype& type, const Shape& shape) const {
+struct Object::Chunks {
+  uint64_t tree = 0;  // its address
+  Shape extents;      // of a chunk
+  uint64_t size = 0;  // bytes of a chunk
+};
+
+// Section IV.A.2.i.
+Object::Chunks Object::chunks(Bytes layout, const Datatype& type, const Shape& shape) const {
   ByteReader in(layout, "layout");
   const int version = in.u8();
   if (version == 4) fail_unsupported("HDF5 chunk indices of the newest version; write the file with libver 'earliest'");
-  uint64_t tree = 0;
-  size_t rank = 0;
-  if (version == 3) {
-    in.take(1);
-    rank = in.u8();
-    tree = file_->offset(in);
-  } else {
-    rank = in.u8();
-    in.take(6);
-    tree = file_->offset(in);
-  }
+  Chunks result;
+  if (version == 3) in.take(1);
+  const size_t rank = in.u8();
+  if (version != 3) in.take(6);
+  result.tree = file_->offset(in);
   if (rank != shape.size() + 1) fail_malformed("chunks of rank ", rank, " in a dataset of rank ", shape.size());
-  Shape extents;
-  for (size_t i = 0; i + 1 < rank; ++i) extents.push_back(in.u32());
+  for (size_t i = 0; i + 1 < rank; ++i) result.extents.push_back(in.u32());
   if (in.u32() != type.size) fail_malformed("chunks of another element size");
+  file_->spend(static_cast<uint64_t>(element_count(shape)) * type.size);
+  const int64_t count = element_count(result.extents);
+  if (count < 1 || count > int64_t{1} << 32) fail_malformed("chunks of ", count, " elements");
+  result.size = static_cast<uint64_t>(count) * type.size;
+  return result;
+}
+
+// Section III.A.1: chunks found through a B-tree of version 1.
+Tensor Object::read_chunks(Bytes layout, const Datatype& type, const Shape& shape) const {
+  const Chunks chunks = this->chunks(layout, type, shape);
   const uint64_t total = static_cast<uint64_t>(element_count(shape)) * type.size;
-  file_->spend(total);
-  const int64_t chunk_count = element_count(extents);
-  if (chunk_count < 1 || chunk_count > int64_t{1} << 32) fail_malformed("chunks of ", chunk_count, " elements");
-  const uint64_t chunk_size = static_cast<uint64_t>(chunk_count) * type.size;
   const Message* pipeline = find(kFilters);
   const std::vector<Filter> filters = pipeline == nullptr ? std::vector<Filter>() : filters_of(pipeline->content);
   Tensor result(dtype_of(type), shape);
   std::byte* out = result.mutable_bytes();
-  if (const Message* fill = find(kFillValue)) {
-    ByteReader value(fill->content, "fill value");
-    const int fill_version = value.u8();
-    const int flags = fill_version == 3 ? value.u8() : 0;
-    if (fill_version < 3) value.take(2);
-    const bool defined = fill_version == 3 ? (flags & 0x20) != 0 : fill_version == 1 || value.u8() != 0;
-    if (defined && value.remaining() >= 4 && value.u32() == type.size) {
-      const Bytes element = value.take(type.size);
-      const auto zero = [](std::byte b) { return b == std::byte{0}; };
-      uint64_t filled = std::min<uint64_t>(total, std::all_of(element.begin(), element.end(), zero) ? 0 : type.size);
-      if (filled > 0) std::memcpy(out, element.data(), type.size);
-      for (uint64_t n = 0; filled > 0 && filled < total; filled += n) {  // what is there once more
-        n = std::min(filled, total - filled);
-        std::memcpy(out + filled, out, n);
-      }
-    }
-  }
-  std::vector<uint64_t> open = {tree};
-  if (file_->undefined(tree)) open.clear();
+  if (const Message* fill = find(kFillValue)) fill_with(fill->content, type.size, total, out);
+  std::vector<uint64_t> open = {chunks.tree};
+  if (file_->undefined(chunks.tree)) open.clear();
   uint64_t entries = 0;
   while (!open.empty()) {
     ByteReader node = file_->at(open.back(), "chunks");
@@ -424,9 +430,9 @@ Tensor Object::read_chunks(Bytes layout, const Datatype& type, const Shape& shap
       const uint64_t stored = node.u32();
       const uint32_t skipped = node.u32();
       Shape origin;
-      for (size_t axis = 0; axis + 1 < rank; ++axis) {
+      for (const int64_t extent : shape) {
         const uint64_t offset = node.u64();
-        if (offset > static_cast<uint64_t>(shape[axis])) fail_malformed("a chunk outside its dataset");
+        if (offset > static_cast<uint64_t>(extent)) fail_malformed("a chunk outside its dataset");
         origin.push_back(static_cast<int64_t>(offset));
       }
       node.u64();
@@ -435,9 +441,9 @@ Tensor Object::read_chunks(Bytes layout, const Datatype& type, const Shape& shap
         open.push_back(child);
         continue;
       }
-      file_->spend(chunk_size);
-      place(unfiltered(file_->range(child, stored, "chunk"), filters, skipped, chunk_size), extents, origin, shape,
-            type.size, out);
+      file_->spend(chunks.size);
+      place(unfiltered(file_->range(child, stored, "chunk"), filters, skipped, chunks.size), chunks.extents, origin,
+            shape, type.size, out);
     }
   }
   for (uint64_t i = 0; type.big_endian && i < total; i += type.size) std::reverse(out + i, out + i + type.size);

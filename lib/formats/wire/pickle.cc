@@ -21,6 +21,35 @@ double big_endian_double(Bytes bytes) {
   return value;
 }
 
+// Every path from the root ends within kMaxPickleDepth steps: whoever walks the tree may recurse.
+void check_depth(const Tree& tree) {
+  constexpr int kOpen = -1;
+  std::vector<int> depth(tree.size(), 0);  // of the tree below; 0: not seen
+  std::vector<std::pair<Ref, size_t>> path = {{tree.root, 0}};
+  depth[tree.root] = kOpen;
+  while (!path.empty()) {
+    auto& [ref, next] = path.back();
+    const std::vector<Ref>& items = tree[ref].items;
+    if (next < items.size()) {
+      const Ref child = items[next++];
+      if (child == kNone) continue;
+      int& d = depth[child];
+      if (d == kOpen) fail_malformed("pickle: a value that holds itself");
+      if (d != 0) continue;
+      d = kOpen;
+      path.emplace_back(child, 0);
+      continue;
+    }
+    int deepest = 0;
+    for (Ref child : items) {
+      if (child != kNone) deepest = std::max(deepest, depth[child]);
+    }
+    if (deepest >= kMaxPickleDepth) fail_malformed("pickle: values are nested deeper than ", kMaxPickleDepth);
+    depth[ref] = deepest + 1;
+    path.pop_back();
+  }
+}
+
 }  // namespace
 
 class Unpickler {
@@ -31,7 +60,7 @@ class Unpickler {
     while (step(in_.u8())) {
     }
     if (end != nullptr) *end = in_.position();
-    check_depth();
+    check_depth(tree_);
     return std::move(tree_);
   }
 
@@ -55,6 +84,17 @@ class Unpickler {
       case '0': drop(); return true;
       case '1': pop_mark(); return true;
       case '2': stack_.push_back(top()); return true;
+      default: break;
+    }
+    if (push_value(op) || collect(op) || make_object(op) || use_memo(op)) return true;
+    if (op == 'P' || (op >= 0x82 && op <= 0x84))  // PERSID, EXT1 to EXT4
+      fail_unsupported("pickle: byte ", at_, ": opcode 0x", hex(op), " is not read");
+    fail("0x", hex(op), " is no opcode");
+  }
+
+  // Each of the following does what the opcode says, if it is one of its kind.
+  bool push_value(uint8_t op) {
+    switch (op) {
       case 'N': push(Kind::None); return true;
       case 0x88: push_int(Kind::Bool, 1); return true;
       case 0x89: push_int(Kind::Bool, 0); return true;
@@ -77,6 +117,11 @@ class Unpickler {
       case 'B': push_text(Kind::ByteString, as_text(in_.take(in_.u32()))); return true;
       case 'C': push_text(Kind::ByteString, as_text(in_.take(in_.u8()))); return true;
       case 0x8e: push_text(Kind::ByteString, as_text(in_.take(in_.u64()))); return true;
+      default: return false;
+    }
+  }
+  bool collect(uint8_t op) {
+    switch (op) {
       case ')': push(Kind::Tuple); return true;
       case 't': push_items(Kind::Tuple, pop_mark()); return true;
       case 0x85: push_last(1); return true;
@@ -93,6 +138,11 @@ class Unpickler {
       case 'd': push_items(Kind::Dict, even(pop_mark())); return true;
       case 's': set_item(); return true;
       case 'u': set_items(even(pop_mark())); return true;
+      default: return false;
+    }
+  }
+  bool make_object(uint8_t op) {
+    switch (op) {
       case 'c': global(); return true;
       case 0x93: stack_global(); return true;
       case 'i': instance(); return true;
@@ -102,6 +152,11 @@ class Unpickler {
       case 0x92: call(true); return true;   // NEWOBJ_EX
       case 'b': build(); return true;
       case 'Q': push_items(Kind::Persistent, {pop()}); return true;
+      default: return false;
+    }
+  }
+  bool use_memo(uint8_t op) {
+    switch (op) {
       case 'q': memo_[in_.u8()] = top(); return true;
       case 'r': memo_[in_.u32()] = top(); return true;
       case 'p': memo_[memo_line()] = top(); return true;
@@ -113,11 +168,8 @@ class Unpickler {
       case 'h': recall(in_.u8()); return true;
       case 'j': recall(in_.u32()); return true;
       case 'g': recall(memo_line()); return true;
-      default: break;
+      default: return false;
     }
-    if (op == 'P' || (op >= 0x82 && op <= 0x84))  // PERSID, EXT1 to EXT4
-      fail_unsupported("pickle: byte ", at_, ": opcode 0x", hex(op), " is not read");
-    fail("0x", hex(op), " is no opcode");
   }
 
   static std::string hex(uint8_t op) {
@@ -281,35 +333,6 @@ class Unpickler {
     if (object.kind != Kind::Call) fail("what gets a state is no object");
     if (object.items[2] != kNone) fail("a second state of one object");
     object.items[2] = state;
-  }
-
-  // Every path from the root ends within kMaxDepth steps: whoever walks the tree may recurse.
-  void check_depth() const {
-    constexpr int kOpen = -1;
-    std::vector<int> depth(tree_.nodes_.size(), 0);  // of the tree below; 0: not seen
-    std::vector<std::pair<Ref, size_t>> path = {{tree_.root, 0}};
-    depth[tree_.root] = kOpen;
-    while (!path.empty()) {
-      auto& [ref, next] = path.back();
-      const std::vector<Ref>& items = tree_[ref].items;
-      if (next < items.size()) {
-        const Ref child = items[next++];
-        if (child == kNone) continue;
-        int& d = depth[child];
-        if (d == kOpen) fail_malformed("pickle: a value that holds itself");
-        if (d != 0) continue;
-        d = kOpen;
-        path.emplace_back(child, 0);
-        continue;
-      }
-      int deepest = 0;
-      for (Ref child : items) {
-        if (child != kNone) deepest = std::max(deepest, depth[child]);
-      }
-      if (deepest >= kMaxPickleDepth) fail_malformed("pickle: values are nested deeper than ", kMaxPickleDepth);
-      depth[ref] = deepest + 1;
-      path.pop_back();
-    }
   }
 
   ByteReader in_;

@@ -65,81 +65,125 @@ void reference(ReferenceContext& context) {
   dispatch_float(context.input(0).dtype(), [&](auto tag) { compute<typename decltype(tag)::type>(context); });
 }
 
+// The buffers that both kinds of stages read and write.
+struct Pooled {
+  loops::BufferRef x, y, dy, dx;
+  loops::BufferRef chosen;  // of y's shape: the tap that takes all
+  Window window;
+  int64_t taps = 0;
+  std::vector<int64_t> steps;  // of taps, along each axis
+
+  int64_t tap_of(int64_t k, size_t axis) const { return k / steps[axis] % window.kernel[axis]; }
+  loops::Expr number(int64_t value) const { return loops::constant(x->dtype, static_cast<double>(value)); }
+};
+
+Pooled pooled_of(const LowerContext& context) {
+  Pooled pooled;
+  pooled.x = context.inputs[0];
+  pooled.y = context.inputs[1];
+  pooled.dy = context.inputs[2];
+  pooled.dx = context.outputs[0];
+  pooled.window = window_of(context.node, pooled.x->shape, pooled.y->shape);
+  pooled.taps = element_count(pooled.window.kernel);
+  pooled.steps = row_major_strides(pooled.window.kernel);
+  // In the blocks of y, so that a vector of channels is one vector of these, too.
+  loops::Layout blocks;
+  if (pooled.y->layout.block_of(1) > 1) blocks.block(1, pooled.y->layout.block_of(1));
+  pooled.chosen = std::make_shared<loops::Buffer>(loops::Buffer{"chosen", pooled.x->dtype, pooled.y->shape, blocks});
+  return pooled;
+}
+
+std::vector<loops::Expr> plane_index() { return {loops::variable("n"), loops::variable("c")}; }
+
+// for n, c, o0, o1, ..: body, the positions of these extents.
+loops::Stmt over_positions(const Pooled& pooled, const std::vector<int64_t>& extents, loops::Stmt body) {
+  for (size_t i = extents.size(); i-- > 0;) body = loops::loop(cat("o", i), extents[i], std::move(body));
+  return loops::loop("n", pooled.x->shape[0], loops::loop("c", pooled.x->shape[1], std::move(body)));
+}
+
+// For each window, the number of the tap that takes all.
+loops::Stmt choose_taps(const Pooled& pooled) {
+  using namespace loops;
+  const Window& window = pooled.window;
+  std::vector<Expr> at = plane_index();
+  for (size_t i = 0; i < window.rank(); ++i) at.push_back(variable(cat("o", i)));
+  Expr first = pooled.number(pooled.taps);
+  for (int64_t k = pooled.taps; k-- > 0;) {  // the first comes last, so that it stands
+    std::vector<Expr> read = plane_index(), positions;
+    for (size_t i = 0; i < window.rank(); ++i)
+      positions.push_back(variable(cat("o", i)) * window.strides[i] +
+                          (pooled.tap_of(k, i) * window.dilations[i] - window.pad_begin[i]));
+    read.insert(read.end(), positions.begin(), positions.end());
+    Expr value = load(pooled.x, read);
+    const Expr inside = inside_window(window, positions);
+    if (inside.defined()) value = loops::select(inside, value, load(pooled.y, at) - pooled.number(1));
+    first = loops::select(value == load(pooled.y, at), pooled.number(k), first);
+  }
+  return over_positions(pooled, window.output, store(pooled.chosen, at, first));
+}
+
+// Inputs at `phase` modulo the strides: how many there are along each axis.
+std::vector<int64_t> inputs_at(const Window& window, const std::vector<int64_t>& phase) {
+  std::vector<int64_t> count(window.rank());
+  for (size_t i = 0; i < window.rank(); ++i)
+    count[i] = (window.input[i] - phase[i] + window.strides[i] - 1) / window.strides[i];
+  return count;
+}
+
+// The gradient that these inputs get as tap k of a window; undefined where they are that of none.
+loops::Expr part_of_tap(const Pooled& pooled, const std::vector<int64_t>& phase, int64_t k) {
+  using namespace loops;
+  const Window& window = pooled.window;
+  const std::vector<int64_t> count = inputs_at(window, phase);
+  std::vector<Expr> from = plane_index();
+  Expr inside;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const int64_t shift = phase[i] + window.pad_begin[i] - pooled.tap_of(k, i) * window.dilations[i];
+    if (shift % window.strides[i] != 0) return {};
+    const int64_t by = shift / window.strides[i];
+    from.push_back(variable(cat("o", i)) + by);
+    for (const auto& [needed, condition] :
+         {std::pair(by < 0, from.back() >= 0),
+          std::pair(count[i] - 1 + by >= window.output[i], from.back() < window.output[i])}) {
+      if (needed) inside = inside.defined() ? inside && condition : condition;
+    }
+  }
+  Expr part = load(pooled.dy, from), which = load(pooled.chosen, from);
+  if (inside.defined()) {
+    part = loops::select(inside, part, pooled.number(0));
+    which = loops::select(inside, which, pooled.number(-1));
+  }
+  return loops::select(which == pooled.number(k), part, pooled.number(0));
+}
+
+// The gradient of the inputs at `phase` modulo the strides.
+loops::Stmt add_parts(const Pooled& pooled, const std::vector<int64_t>& phase) {
+  using namespace loops;
+  std::vector<Expr> place = plane_index();
+  for (size_t i = 0; i < pooled.window.rank(); ++i)
+    place.push_back(variable(cat("o", i)) * pooled.window.strides[i] + phase[i]);
+  Expr sum;
+  for (int64_t k = pooled.taps; k-- > 0;) {
+    const Expr part = part_of_tap(pooled, phase, k);
+    if (part.defined()) sum = sum.defined() ? sum + part : part;
+  }
+  return over_positions(pooled, inputs_at(pooled.window, phase),
+                        store(pooled.dx, place, sum.defined() ? sum : pooled.number(0)));
+}
+
 // Two kinds of stages: the number of the tap that takes all, for each window; then, for the inputs of each residue of the strides,
 // what the windows give.
 void lower(LowerContext& context) {
-  using namespace loops;
-  const BufferRef x = context.inputs[0], y = context.inputs[1], dy = context.inputs[2], dx = context.outputs[0];
-  const DType dtype = x->dtype;
+  const DType dtype = context.inputs[0]->dtype;
   if (dtype != DType::Float32 && dtype != DType::Float64) return;
-  const Window window = window_of(context.node, x->shape, y->shape);
-  const size_t rank = window.rank();
-  const int64_t taps = element_count(window.kernel);
-  const auto real = [&](int64_t value) { return constant(dtype, static_cast<double>(value)); };
-  // In the blocks of y, so that a vector of channels is one vector of these, too.
-  loops::Layout blocks;
-  if (y->layout.block_of(1) > 1) blocks.block(1, y->layout.block_of(1));
-  const BufferRef chosen = std::make_shared<Buffer>(Buffer{"chosen", dtype, y->shape, blocks});
-  context.temporaries.push_back(chosen);
-  const std::vector<Expr> plane = {variable("n"), variable("c")};
-  const std::vector<int64_t> steps = row_major_strides(window.kernel);
-  const auto tap_of = [&](int64_t k, size_t axis) { return k / steps[axis] % window.kernel[axis]; };
-
-  std::vector<Expr> at = plane;
-  for (size_t i = 0; i < rank; ++i) at.push_back(variable(cat("o", i)));
-  Expr first = real(taps);
-  for (int64_t k = taps; k-- > 0;) {  // the first comes last, so that it stands
-    std::vector<Expr> read = plane, positions;
-    for (size_t i = 0; i < rank; ++i)
-      positions.push_back(variable(cat("o", i)) * window.strides[i] +
-                          (tap_of(k, i) * window.dilations[i] - window.pad_begin[i]));
-    read.insert(read.end(), positions.begin(), positions.end());
-    Expr value = load(x, read);
-    const Expr inside = inside_window(window, positions);
-    if (inside.defined()) value = loops::select(inside, value, load(y, at) - constant(dtype, 1));
-    first = loops::select(value == load(y, at), real(k), first);
-  }
-  Stmt body = store(chosen, at, first);
-  for (size_t i = rank; i-- > 0;) body = loop(cat("o", i), window.output[i], std::move(body));
-  context.emit("map", loop("n", x->shape[0], loop("c", x->shape[1], std::move(body))));
-
-  std::vector<int64_t> phase(rank, 0);
+  const Pooled pooled = pooled_of(context);
+  context.temporaries.push_back(pooled.chosen);
+  context.emit("map", choose_taps(pooled));
+  const Window& window = pooled.window;
+  std::vector<int64_t> phase(window.rank(), 0);
   while (true) {
-    std::vector<int64_t> count(rank);
-    std::vector<Expr> place = plane;
-    for (size_t i = 0; i < rank; ++i) {
-      count[i] = (window.input[i] - phase[i] + window.strides[i] - 1) / window.strides[i];
-      place.push_back(variable(cat("o", i)) * window.strides[i] + phase[i]);
-    }
-    Expr sum;
-    for (int64_t k = taps; k-- > 0;) {
-      std::vector<Expr> from = plane;
-      Expr inside;
-      bool reads = true;
-      for (size_t i = 0; i < rank; ++i) {
-        const int64_t shift = phase[i] + window.pad_begin[i] - tap_of(k, i) * window.dilations[i];
-        reads = reads && shift % window.strides[i] == 0;
-        const int64_t by = shift / window.strides[i];
-        from.push_back(variable(cat("o", i)) + by);
-        for (const auto& [needed, condition] :
-             {std::pair(by < 0, from.back() >= 0),
-              std::pair(count[i] - 1 + by >= window.output[i], from.back() < window.output[i])}) {
-          if (needed) inside = inside.defined() ? inside && condition : condition;
-        }
-      }
-      if (!reads) continue;
-      Expr part = load(dy, from), which = load(chosen, from);
-      if (inside.defined()) {
-        part = loops::select(inside, part, constant(dtype, 0));
-        which = loops::select(inside, which, real(-1));
-      }
-      part = loops::select(which == real(k), part, constant(dtype, 0));
-      sum = sum.defined() ? sum + part : part;
-    }
-    Stmt one = store(dx, place, sum.defined() ? sum : constant(dtype, 0));
-    for (size_t i = rank; i-- > 0;) one = loop(cat("o", i), count[i], std::move(one));
-    context.emit("map", loop("n", x->shape[0], loop("c", x->shape[1], std::move(one))));
-    size_t axis = rank;
+    context.emit("map", add_parts(pooled, phase));
+    size_t axis = window.rank();
     while (axis > 0 && ++phase[axis - 1] == std::min(window.strides[axis - 1], window.input[axis - 1]))
       phase[--axis] = 0;
     if (axis == 0) return;

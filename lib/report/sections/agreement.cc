@@ -16,46 +16,59 @@ std::string short_cell(const std::optional<double>& value) {
   return value ? number_text(*value, *value == 100 ? "%.0f" : "%.1f") : "";
 }
 
-}  // namespace
+// Agreement of a run with the others, in %.
+struct RunAgreement {
+  double total = 0, least = 101;
+  size_t n = 0, least_with = 0;
 
-Blocks section_agreement(const Data& data, const Options&) {
-  Blocks blocks;
-  const std::vector<size_t> order = runs_in_order(data);
-  const size_t n = std::min(order.size(), kMostRuns);
-  std::vector<size_t> place(order.size(), SIZE_MAX);  // by run
-  for (size_t i = 0; i < n; ++i) place[order[i]] = i;
-  Heat heat;
-  heat.cells.resize(n * n);
-  double low = 100;
-  struct Sum {
-    double total = 0, least = 101;
-    size_t n = 0, with = 0;
-  };
-  std::vector<Sum> sums(data.runs.size());
+  void add(double same, size_t with) {
+    total += same;
+    ++n;
+    if (same < least) {
+      least = same;
+      least_with = with;
+    }
+  }
+};
+
+// Agreement of runs: each with all others, and the first of them with each other.
+struct Agreement {
+  std::vector<size_t> order;  // runs, of which the matrix has the first n
+  size_t n = 0;
+  std::vector<RunAgreement> runs;            // by run
+  std::vector<std::optional<double>> cells;  // [n, n], by place in the order
+  double low = 100;                          // the least of them
   bool any = false;
+};
+
+Agreement agreement_of(const Data& data) {
+  Agreement all;
+  all.order = runs_in_order(data);
+  all.n = std::min(all.order.size(), kMostRuns);
+  all.runs.resize(data.runs.size());
+  all.cells.resize(all.n * all.n);
+  std::vector<size_t> place(all.order.size(), SIZE_MAX);  // by run
+  for (size_t i = 0; i < all.n; ++i) place[all.order[i]] = i;
   for (const metrics::PairReport& pair : data.evaluation.pairs) {
     const std::optional<double> same = value_of(pair.values, "top1_agreement");
     if (!same) continue;
-    any = true;
-    const auto note = [&](size_t run, size_t with) {
-      Sum& sum = sums[run];
-      sum.total += *same;
-      ++sum.n;
-      if (*same < sum.least) {
-        sum.least = *same;
-        sum.with = with;
-      }
-    };
-    note(pair.base, pair.other);
-    note(pair.other, pair.base);
-    if (place[pair.base] == SIZE_MAX || place[pair.other] == SIZE_MAX) continue;
-    low = std::min(low, *same);
-    heat.cells[place[pair.base] * n + place[pair.other]] = same;
-    heat.cells[place[pair.other] * n + place[pair.base]] = same;
+    all.any = true;
+    all.runs[pair.base].add(*same, pair.other);
+    all.runs[pair.other].add(*same, pair.base);
+    const size_t row = place[pair.base], column = place[pair.other];
+    if (row == SIZE_MAX || column == SIZE_MAX) continue;
+    all.low = std::min(all.low, *same);
+    all.cells[row * all.n + column] = same;
+    all.cells[column * all.n + row] = same;
   }
-  if (!any) return blocks;
-  for (size_t i = 0; i < n; ++i) {
-    const Run& run = data.runs[order[i]];
+  return all;
+}
+
+Figure figure_of(const Data& data, const Agreement& all) {
+  Heat heat;
+  heat.cells = all.cells;
+  for (size_t i = 0; i < all.n; ++i) {
+    const Run& run = data.runs[all.order[i]];
     heat.rows.push_back(run.full());
     heat.columns.push_back(run.letter);
     heat.row_groups.push_back(run.model);
@@ -64,41 +77,55 @@ Blocks section_agreement(const Data& data, const Options&) {
   heat.dark_is_low = true;
   heat.unit = "%";
   heat.column_title = "top-1 agreement of every two runs, %";
-  blocks.push_back(
-      Figure{"agreement-figure", "Agreement of every two runs",
-             "Share of common samples on which two runs have the same best label; the darker, the fewer. Empty "
-             "cells: a run with itself, or two whose labels cannot be compared.",
-             heat_map(heat)});
+  return {"agreement-figure", "Agreement of every two runs",
+          "Share of common samples on which two runs have the same best label; the darker, the fewer. Empty "
+          "cells: a run with itself, or two whose labels cannot be compared.",
+          heat_map(heat)};
+}
 
-  Table per_run{"agreement-runs",
-                "Each run against the others",
-                {{"run"}, {"with others, mean %", true}, {"least %", true}, {"with"}},
-                {}};
-  for (const size_t i : order) {
-    const Sum& sum = sums[i];
-    if (sum.n == 0) continue;
-    per_run.rows.push_back({data.runs[i].full(), number_text(sum.total / static_cast<double>(sum.n), "%.2f"),
-                            number_text(sum.least, "%.2f"), data.runs[sum.with].full()});
+Table table_of_runs(const Data& data, const Agreement& all) {
+  Table table{"agreement-runs",
+              "Each run against the others",
+              {{"run"}, {"with others, mean %", true}, {"least %", true}, {"with"}},
+              {}};
+  for (const size_t i : all.order) {
+    const RunAgreement& run = all.runs[i];
+    if (run.n == 0) continue;
+    table.rows.push_back({data.runs[i].full(), number_text(run.total / static_cast<double>(run.n), "%.2f"),
+                          number_text(run.least, "%.2f"), data.runs[run.least_with].full()});
   }
-  blocks.push_back(std::move(per_run));
+  return table;
+}
 
+Table matrix_of(const Data& data, const Agreement& all) {
   Table matrix{"agreement-matrix", "Top-1 agreement, %", {{"run"}}, {}};
-  for (size_t j = 0; j < n; ++j) matrix.columns.push_back({data.runs[order[j]].letter, true, data.runs[order[j]].name});
-  for (size_t i = 0; i < n; ++i) {
-    std::vector<Cell> row = {data.runs[order[i]].full()};
-    for (size_t j = 0; j < n; ++j) {
-      const std::optional<double>& cell = heat.cells[i * n + j];
-      row.emplace_back(short_cell(cell), cell && low < 100 ? step_below(*cell, low, 100) : -1);
+  for (size_t j = 0; j < all.n; ++j)
+    matrix.columns.push_back({data.runs[all.order[j]].letter, true, data.runs[all.order[j]].name});
+  for (size_t i = 0; i < all.n; ++i) {
+    std::vector<Cell> row = {data.runs[all.order[i]].full()};
+    for (size_t j = 0; j < all.n; ++j) {
+      const std::optional<double>& cell = all.cells[i * all.n + j];
+      row.emplace_back(short_cell(cell), cell && all.low < 100 ? step_below(*cell, all.low, 100) : -1);
     }
     matrix.rows.push_back(std::move(row));
   }
-  Blocks inside = {std::move(matrix)};
-  if (n < order.size()) {
-    const std::string cut =
-        cat("The figure and the matrix hold the first ", n, " of ", order.size(), " runs; dnn-eval --json has all.");
+  return matrix;
+}
+
+}  // namespace
+
+Blocks section_agreement(const Data& data, const Options&) {
+  const Agreement all = agreement_of(data);
+  if (!all.any) return {};
+  Blocks blocks;
+  blocks.push_back(figure_of(data, all));
+  blocks.push_back(table_of_runs(data, all));
+  if (all.n < all.order.size()) {
+    const std::string cut = cat("The figure and the matrix hold the first ", all.n, " of ", all.order.size(),
+                                " runs; dnn-eval --json has all.");
     blocks.push_back(Paragraph{cut, true});
   }
-  blocks.push_back(Fold{"", "The matrix as numbers", std::move(inside)});
+  blocks.push_back(Fold{"", "The matrix as numbers", {matrix_of(data, all)}});
   return blocks;
 }
 

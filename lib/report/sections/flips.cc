@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include "report/axes.h"
@@ -175,104 +176,149 @@ Table pairs_table(const Data& data, const std::vector<PairFlips>& pairs, size_t 
   return table;
 }
 
-}  // namespace
-
-Blocks section_flips(const Data& data, const Options& options) {
-  Blocks blocks;
-  if (data.runs.size() < 2) return blocks;
+// Those whose runs of one model disagree come first.
+std::vector<Flip> flips_in_order(const Data& data) {
   std::vector<Flip> flips;
   for (size_t i = 0; i < data.samples.size(); ++i) {
     if (const Flip flip = flip_of(data, i); flip.n_pairs > 0) flips.push_back(flip);
   }
-  if (flips.empty()) {
-    const bool comparable = std::any_of(data.evaluation.pairs.begin(), data.evaluation.pairs.end(),
-                                        [](const auto& pair) { return pair.values.contains("top1_agreement"); });
-    if (comparable)
-      blocks.push_back(
-          Paragraph{"There is none: on every common sample, all comparable runs have the same best label."});
-    return blocks;
-  }
   std::stable_sort(flips.begin(), flips.end(), [](const Flip& a, const Flip& b) {
     return a.n_within != b.n_within ? a.n_within > b.n_within : a.n_pairs > b.n_pairs;
   });
+  return flips;
+}
+
+// What there is to say without a flip: nothing if no two runs can be compared.
+Blocks without_flips(const Data& data) {
+  const bool comparable = std::any_of(data.evaluation.pairs.begin(), data.evaluation.pairs.end(),
+                                      [](const auto& pair) { return pair.values.contains("top1_agreement"); });
+  if (!comparable) return {};
+  return {Paragraph{"There is none: on every common sample, all comparable runs have the same best label."}};
+}
+
+Paragraph introduction(const Data& data, const std::vector<Flip>& flips) {
   const auto within =
       static_cast<size_t>(std::count_if(flips.begin(), flips.end(), [](const Flip& f) { return f.n_within > 0; }));
-  blocks.push_back(Paragraph{
-      cat("On ", flips.size(), " of ", counted(data.samples.size(), "sample"),
-          ", some comparable runs have different best labels; on ", within == 0 ? "none" : cat(within),
-          " of these, runs of one and the same model do", within == 0 ? "" : ", and they stand first",
-          ". Each list is of the runs below it, its scores are the first one's; the margin is how far the best is "
-          "ahead.")});
-  if (options.thumbnails) {
-    const std::filesystem::path root = options.image_root.empty() ? "." : options.image_root;
-    std::error_code ignored;
-    const std::string name = std::filesystem::canonical(root, ignored).filename().string();
-    blocks.push_back(Paragraph{cat("Pictures are only of files below the folder ", name.empty() ? "/" : name,
-                                   options.image_root.empty() ? ", where the report was made" : "",
-                                   " (--images); whatever else a stream names is not opened."),
-                               true});
-  }
+  return {cat("On ", flips.size(), " of ", counted(data.samples.size(), "sample"),
+              ", some comparable runs have different best labels; on ", within == 0 ? "none" : cat(within),
+              " of these, runs of one and the same model do", within == 0 ? "" : ", and they stand first",
+              ". Each list is of the runs below it, its scores are the first one's; the margin is how far the best is "
+              "ahead.")};
+}
+
+Paragraph note_on_pictures(const Options& options) {
+  const std::filesystem::path root = options.image_root.empty() ? "." : options.image_root;
+  std::error_code ignored;
+  const std::string name = std::filesystem::canonical(root, ignored).filename().string();
+  return {cat("Pictures are only of files below the folder ", name.empty() ? "/" : name,
+              options.image_root.empty() ? ", where the report was made" : "",
+              " (--images); whatever else a stream names is not opened."),
+          true};
+}
+
+// A fold for each of the first samples, as many as the report has room for, and counts of what they lack.
+struct ShownFlips {
   Blocks samples;
-  size_t list_bytes = 0, picture_bytes = 0, n_unread = 0, n_without_room = 0, n_shown = 0, n_cut = 0;
-  for (; n_shown < flips.size(); ++n_shown) {
-    const SampleLists& sample = data.samples[flips[n_shown].sample];
+  size_t n_cut = 0;           // samples with more lists than cards
+  size_t n_unread = 0;        // whose image cannot be read
+  size_t n_without_room = 0;  // without a thumbnail for want of room
+  size_t picture_bytes = 0;
+};
+
+// Adds a thumbnail where options and room allow one.
+void add_picture(const SampleLists& sample, const Options& options, ShownFlips* shown, Blocks* inside) {
+  if (!options.thumbnails) return;
+  if (shown->picture_bytes >= options.picture_bytes) {
+    ++shown->n_without_room;
+  } else if (std::optional<Picture> picture = thumbnail(sample, options)) {
+    shown->picture_bytes += picture->png.size() * 4 / 3;
+    inside->push_back(std::move(*picture));
+  } else {
+    ++shown->n_unread;
+  }
+}
+
+ShownFlips show_flips(const Data& data, const Options& options, const std::vector<Flip>& flips) {
+  ShownFlips shown;
+  size_t list_bytes = 0;
+  for (size_t i = 0; i < flips.size(); ++i) {
+    const SampleLists& sample = data.samples[flips[i].sample];
     Cards cards = cards_of(data, sample);
     list_bytes += 400 + size_of(cards);
-    if (list_bytes > options.list_bytes && n_shown > 0) break;
+    if (list_bytes > options.list_bytes && i > 0) break;
     Blocks inside;
-    if (options.thumbnails && picture_bytes < options.picture_bytes) {
-      if (std::optional<Picture> picture = thumbnail(sample, options)) {
-        picture_bytes += picture->png.size() * 4 / 3;
-        inside.push_back(std::move(*picture));
-      } else {
-        ++n_unread;
-      }
-    } else if (options.thumbnails) {
-      ++n_without_room;
-    }
-    Line facts = cat(counted(flips[n_shown].n_pairs, "pair"), " of runs differ, ", flips[n_shown].n_within,
-                     " of them of one model.");
+    add_picture(sample, options, &shown, &inside);
+    Line facts =
+        cat(counted(flips[i].n_pairs, "pair"), " of runs differ, ", flips[i].n_within, " of them of one model.");
     if (const TopList& list = sample.lists[0]; list.truth)
       facts.add(cat(" Truth: ", data.class_name(list.classes, *list.truth), "."));
     inside.push_back(Paragraph{std::move(facts)});
     if (sample.lists.size() > cards.cards.size()) {
-      n_cut += 1;
+      ++shown.n_cut;
       inside.push_back(Paragraph{cat(sample.lists.size() - cards.cards.size(), " further lists are left out."), true});
     }
     inside.push_back(std::move(cards));
-    samples.push_back(Fold{id_of(n_shown), summary_of(data, sample), std::move(inside)});
+    shown.samples.push_back(Fold{id_of(i), summary_of(data, sample), std::move(inside)});
   }
+  return shown;
+}
+
+Blocks pairs_blocks(const Data& data, const std::vector<Flip>& flips, size_t n_shown) {
   const std::vector<PairFlips> pairs = flips_by_pair(data, flips);
-  if (!pairs.empty()) {
-    if (data.runs.size() > kFewPairedRuns || pairs.size() > kMostFlipPairs)
-      blocks.push_back(Paragraph{
-          cat("The table holds ", std::min(kMostFlipPairs, pairs.size()), " of ", counted(pairs.size(), "pair"),
-              data.runs.size() > kFewPairedRuns ? " of runs of one model" : " of runs",
-              " with flipped samples; dnn-eval --disagreements lists all."),
-          true});
-    blocks.push_back(pairs_table(data, pairs, n_shown, flips));
-  }
+  if (pairs.empty()) return {};
+  Blocks blocks;
+  if (data.runs.size() > kFewPairedRuns || pairs.size() > kMostFlipPairs)
+    blocks.push_back(
+        Paragraph{cat("The table holds ", std::min(kMostFlipPairs, pairs.size()), " of ", counted(pairs.size(), "pair"),
+                      data.runs.size() > kFewPairedRuns ? " of runs of one model" : " of runs",
+                      " with flipped samples; dnn-eval --disagreements lists all."),
+                  true});
+  blocks.push_back(pairs_table(data, pairs, n_shown, flips));
+  return blocks;
+}
+
+std::vector<std::string> left_out_of(const ShownFlips& shown, size_t n_flips) {
+  const size_t n_named = n_flips - shown.samples.size();
   std::vector<std::string> left_out;
-  if (n_unread > 0)
+  if (shown.n_unread > 0)
     left_out.push_back(
-        cat("thumbnails of ", counted(n_unread, "sample"), " whose image could not be read below that folder"));
-  if (n_without_room > 0)
-    left_out.push_back(cat("thumbnails of ", counted(n_without_room, "sample"), ", to keep the report small"));
-  if (n_cut > 0) left_out.push_back(cat("lists beyond ", kMostLists, " of ", counted(n_cut, "sample")));
-  if (n_shown < flips.size())
-    left_out.push_back(
-        cat("lists of ", counted(flips.size() - n_shown, "sample"), " named at the end, to keep the report small"));
-  if (!left_out.empty()) blocks.push_back(Paragraph{cat("Left out: ", join(left_out, "; "), "."), true});
-  std::move(samples.begin(), samples.end(), std::back_inserter(blocks));
-  if (n_shown < flips.size()) {
-    std::vector<std::string> names;
-    for (size_t f = n_shown; f < std::min(flips.size(), n_shown + kMostNamed); ++f)
-      names.push_back(data.samples[flips[f].sample].path);
-    const size_t beyond = flips.size() - n_shown - names.size();
-    blocks.push_back(Fold{"",
-                          cat("Flipped as well: ", counted(flips.size() - n_shown, "sample")),
-                          {Paragraph{cat(join(names), beyond > 0 ? cat(" and ", beyond, " more") : "", ".")}}});
-  }
+        cat("thumbnails of ", counted(shown.n_unread, "sample"), " whose image could not be read below that folder"));
+  if (shown.n_without_room > 0)
+    left_out.push_back(cat("thumbnails of ", counted(shown.n_without_room, "sample"), ", to keep the report small"));
+  if (shown.n_cut > 0) left_out.push_back(cat("lists beyond ", kMostLists, " of ", counted(shown.n_cut, "sample")));
+  if (n_named > 0)
+    left_out.push_back(cat("lists of ", counted(n_named, "sample"), " named at the end, to keep the report small"));
+  return left_out;
+}
+
+Fold names_of_others(const Data& data, const std::vector<Flip>& flips, size_t n_shown) {
+  std::vector<std::string> names;
+  for (size_t f = n_shown; f < std::min(flips.size(), n_shown + kMostNamed); ++f)
+    names.push_back(data.samples[flips[f].sample].path);
+  const size_t beyond = flips.size() - n_shown - names.size();
+  return {"",
+          cat("Flipped as well: ", counted(flips.size() - n_shown, "sample")),
+          {Paragraph{cat(join(names), beyond > 0 ? cat(" and ", beyond, " more") : "", ".")}}};
+}
+
+void append(Blocks more, Blocks* blocks) { std::move(more.begin(), more.end(), std::back_inserter(*blocks)); }
+
+}  // namespace
+
+Blocks section_flips(const Data& data, const Options& options) {
+  if (data.runs.size() < 2) return {};
+  const std::vector<Flip> flips = flips_in_order(data);
+  if (flips.empty()) return without_flips(data);
+  Blocks blocks;
+  blocks.push_back(introduction(data, flips));
+  if (options.thumbnails) blocks.push_back(note_on_pictures(options));
+  ShownFlips shown = show_flips(data, options, flips);
+  const size_t n_shown = shown.samples.size();
+  append(pairs_blocks(data, flips, n_shown), &blocks);
+  if (const std::vector<std::string> left_out = left_out_of(shown, flips.size()); !left_out.empty())
+    blocks.push_back(Paragraph{cat("Left out: ", join(left_out, "; "), "."), true});
+  append(std::move(shown.samples), &blocks);
+  if (n_shown < flips.size()) blocks.push_back(names_of_others(data, flips, n_shown));
   return blocks;
 }
 
