@@ -1,6 +1,7 @@
 // Traces; see trace.h.
 #include "infer/trace.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -105,6 +106,20 @@ class Axes {
   std::vector<std::string> axes_;
 };
 
+// The source's inputs, and the values of its nodes with their nodes, but those that a reduced precision adds to the model's.
+std::vector<std::pair<ValueId, std::string>> traced_values(const Graph& source, const Graph& model) {
+  std::vector<std::pair<ValueId, std::string>> wanted;
+  for (ValueId id : source.inputs) wanted.emplace_back(id, "");
+  std::set<std::string_view> names;
+  for (ValueId id = 0; id < model.value_count(); ++id) names.insert(model.value(id).name);
+  for (NodeId id : source.order()) {
+    for (ValueId out : source.node(id).outputs) {
+      if (out != kNoValue && names.count(source.value(out).name) != 0) wanted.emplace_back(out, source.node(id).name);
+    }
+  }
+  return wanted;
+}
+
 }  // namespace
 
 std::vector<std::string> values_of_layers(const Graph& model, const std::vector<std::string>& layers) {
@@ -163,18 +178,10 @@ std::vector<stream::TensorRecord> trace_run(Session& session, const std::vector<
   infer_types(source);
   const std::vector<std::string> axes = logical_axes(source);
 
-  std::vector<std::pair<ValueId, std::string>> wanted;  // with the source's node
-  for (ValueId id : source.inputs) wanted.emplace_back(id, "");
-  bool complete = true;
-  std::set<std::string_view> names;  // a reduced precision adds values of its own
-  for (ValueId id = 0; id < model.value_count(); ++id) names.insert(model.value(id).name);
-  for (NodeId id : source.order()) {
-    for (ValueId out : source.node(id).outputs) {
-      if (out == kNoValue || names.count(source.value(out).name) == 0) continue;
-      wanted.emplace_back(out, source.node(id).name);
-      complete = complete && seen.count(source.value(out).name) != 0;
-    }
-  }
+  const std::vector<std::pair<ValueId, std::string>> wanted = traced_values(source, model);
+  const bool complete = std::all_of(wanted.begin(), wanted.end(), [&](const auto& value) {
+    return source.is_input(value.first) || seen.count(source.value(value.first).name) != 0;
+  });
   std::map<ValueId, Tensor> recomputed;
   if (!complete) {
     interpret(source, inputs, [&](const Graph& graph, ValueId id, const Tensor& tensor) {

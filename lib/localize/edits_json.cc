@@ -70,6 +70,25 @@ CommonValue common_of(const Json& json) {
   return c;
 }
 
+void read_layers_edit(const Json& json, Edit* edit) {
+  edit->output = common_of(json.at("output"));
+  for (const Json& input : json.at("inputs")) edit->inputs.push_back(common_of(input));
+  edit->source = edit->output.source;
+  edit->target = edit->output.target;
+  if (!json.contains("held")) return;
+  for (const Json& pair : json.at("held"))
+    edit->held.emplace_back(pair.at("source").get<std::string>(), pair.at("target").get<std::string>());
+}
+
+void read_quantised_edit(const Json& json, Edit* edit) {
+  edit->key = json.at("key").get<std::string>();
+  edit->input = json.contains("input") ? static_cast<size_t>(natural(json.at("input"), "input")) : 0;
+  if (json.contains("rows")) edit->rows = numbers_of<size_t>(json, "rows", kMostClasses);
+  edit->numbers = real_numbers(json, "numbers");
+  edit->divided = real_numbers(json, "divided");
+  edit->multiplied = real_numbers(json, "multiplied");
+}
+
 Edit edit_of(const Json& json) {
   const auto kind = json.at("kind").get<std::string>();
   Edit edit;
@@ -77,14 +96,7 @@ Edit edit_of(const Json& json) {
   edit.all_folded = json.value("all_folded", false);
   if (kind == kKinds[2]) {
     edit.kind = Edit::Kind::Layers;
-    edit.output = common_of(json.at("output"));
-    for (const Json& input : json.at("inputs")) edit.inputs.push_back(common_of(input));
-    edit.source = edit.output.source;
-    edit.target = edit.output.target;
-    if (json.contains("held")) {
-      for (const Json& pair : json.at("held"))
-        edit.held.emplace_back(pair.at("source").get<std::string>(), pair.at("target").get<std::string>());
-    }
+    read_layers_edit(json, &edit);
     return edit;
   }
   if (kind == kKinds[3]) {
@@ -117,12 +129,7 @@ Edit edit_of(const Json& json) {
   }
   if (kind == kKinds[6]) {
     edit.kind = Edit::Kind::Quantised;
-    edit.key = json.at("key").get<std::string>();
-    edit.input = json.contains("input") ? static_cast<size_t>(natural(json.at("input"), "input")) : 0;
-    if (json.contains("rows")) edit.rows = numbers_of<size_t>(json, "rows", kMostClasses);
-    edit.numbers = real_numbers(json, "numbers");
-    edit.divided = real_numbers(json, "divided");
-    edit.multiplied = real_numbers(json, "multiplied");
+    read_quantised_edit(json, &edit);
     return edit;
   }
   if (kind != kKinds[0]) fail_malformed("there is no kind '", kind, "'");

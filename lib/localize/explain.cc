@@ -67,33 +67,38 @@ void OwnErrors::explain_left_out(size_t joint, const Uses& uses, const NamedTens
   }
 }
 
+// True if the segment of `changed`, a variant of the target, is right.
+bool OwnErrors::is_right_in(const Graph& changed, size_t joint, const NamedTensors& values) {
+  const std::vector<ValueId> a = ends(true), b = ends(false);
+  const OwnError& r = results_[joint];
+  const std::vector<Segment> parts = cut_at(changed, b);
+  const auto part = std::find_if(parts.begin(), parts.end(), [&](const Segment& s) { return s.joint == joint; });
+  if (part == parts.end() || part->open || part->inputs.empty()) return false;
+  try {
+    const Tensor& reference = expected(joint, values);
+    const Tensor made = run(changed, b, *part, values, false, true);
+    if (!reference.defined() || made.size() != reference.size()) return false;
+    const Tensor exact = run(source_, a, r.source, values, true, true);
+    const Tensor turned = reordered(made, r.joint.order, exact.shape());
+    return part_of_largest(compare(exact, turned)) <= rounding_bound(part_of_largest(compare(exact, reference)));
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+    return false;
+  }
+}
+
 // Looks for the one attribute or constant of the source's, or the one node of the target's to leave out, that makes the segment right.
 void OwnErrors::find_cause(size_t joint, const NamedTensors& values) {
-  const std::vector<ValueId> a = ends(true), b = ends(false);
+  const ValueId end = ends(false)[joint];
   OwnError& r = results_[joint];
-  const auto right_with = [&](const Graph& changed) {
-    const std::vector<Segment> parts = cut_at(changed, b);
-    const auto part = std::find_if(parts.begin(), parts.end(), [&](const Segment& s) { return s.joint == joint; });
-    if (part == parts.end() || part->open || part->inputs.empty()) return false;
-    try {
-      const Tensor& reference = expected(joint, values);
-      const Tensor made = run(changed, b, *part, values, false, true);
-      if (!reference.defined() || made.size() != reference.size()) return false;
-      const Tensor exact = run(source_, a, r.source, values, true, true);
-      const Tensor turned = reordered(made, r.joint.order, exact.shape());
-      return part_of_largest(compare(exact, turned)) <= rounding_bound(part_of_largest(compare(exact, reference)));
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
-      return false;
-    }
-  };
+  const auto right_with = [&](const Graph& changed) { return is_right_in(changed, joint, values); };
   for (const auto& [ours, theirs] : pair_nodes(source_, r.source.nodes, target_, r.target.nodes)) {
     if (theirs < 0) continue;
     const Node& node = target_.node(theirs);
     if (ours < 0) {
       for (ValueId in : node.inputs) {
         const ValueId out = node.output(0);
-        if (in == kNoValue || target_.constant(in) != nullptr || target_.is_output(out) || out == b[joint] ||
+        if (in == kNoValue || target_.constant(in) != nullptr || target_.is_output(out) || out == end ||
             !(target_.value(in).type == target_.value(out).type))
           continue;
         if (!may_try()) return;

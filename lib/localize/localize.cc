@@ -234,6 +234,63 @@ void Localizer::show_samples(LocalizeReport* report) const {
 // What rounding may grow to on its way to an output, relative (L2): layers that amplify it, and steps of quantisation.
 constexpr double kMostAmplified = 0.1;
 
+// How far each layer errs beyond the layers that it reads.
+void Localizer::relate_inputs(LocalizeReport* report) const {
+  for (LayerResult& r : report->layers) {
+    std::vector<size_t> inputs;
+    find_inputs(report->layers, r.source, &inputs);
+    bool input_diverges = false;
+    for (size_t input : inputs) {
+      r.input_error = std::max(r.input_error, report->layers[input].error);
+      input_diverges = input_diverges || report->layers[input].diverges;
+    }
+    r.added = r.error > r.input_error ? r.error - r.input_error : 0;
+    r.makes = r.diverges && !input_diverges;
+    report->n_diverging += r.diverges ? 1 : 0;
+    if (r.diverges && !report->first) report->first = static_cast<size_t>(&r - report->layers.data());
+  }
+}
+
+// Parameters of both networks, and their outputs.
+void Localizer::compare_graphs(const ParameterTolerance& tolerance, LocalizeReport* report) const {
+  std::vector<LayerPair> pairs;
+  for (const LayerResult& r : report->layers) pairs.push_back({r.source, r.target, r.by});
+  report->differences =
+      compare_parameters(*source_graph_, source_, *target_graph_, target_, pairs, tolerance, &report->n_parameters);
+  const Uses source_uses(*source_graph_), target_uses(*target_graph_);
+  for (LayerResult& r : report->layers) {
+    if (!r.statistics) continue;
+    r.statistics->source_parameters = parameters_of(*source_graph_, source_uses, source_[r.source].name);
+    r.statistics->target_parameters = parameters_of(*target_graph_, target_uses, target_[r.target].name);
+  }
+  const auto is_output = [](const Layer& layer) { return layer.role == stream::Role::Output; };
+  const auto lined_up = std::count_if(report->layers.begin(), report->layers.end(), [&](const LayerResult& r) {
+    return is_output(source_[r.source]) && is_output(target_[r.target]);
+  });
+  report->outputs_lined_up = lined_up == std::count_if(source_.begin(), source_.end(), is_output) &&
+                             lined_up == std::count_if(target_.begin(), target_.end(), is_output);
+}
+
+// What the segments' own errors say, and whether that explains the outputs.
+void Localizer::take_findings(LocalizeReport* report) const {
+  const std::vector<OwnError>& own = own_->results();
+  report->findings = findings_of(*source_graph_, *target_graph_, own);
+  report->residual = residual_of(*own_);
+  report->explained = report->findings.empty();
+  for (ValueId output : target_graph_->outputs) {
+    report->explained = report->explained && std::any_of(own.begin(), own.end(), [&](const OwnError& r) {
+                          return r.joint.target == output && r.n_samples > 0;
+                        });
+  }
+  // No segment shows how values come in and go out.
+  for (const LayerResult& r : report->layers) {
+    const stream::Role role = source_[r.source].role;
+    const bool apart =
+        (role == stream::Role::Input && r.diverges) || (role == stream::Role::Output && !(r.error <= kMostAmplified));
+    report->explained = report->explained && !apart;
+  }
+}
+
 LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
   LocalizeReport report;
   for (const Sum& sum : sums_) {
@@ -247,19 +304,7 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
     throw Error(ErrorKind::Negative, n_samples_ == 0 ? "the two have no sample in common"
                                                      : "no layer of the one could be lined up with one of the other");
   withdraw(&report.layers);
-  for (LayerResult& r : report.layers) {
-    std::vector<size_t> inputs;
-    find_inputs(report.layers, r.source, &inputs);
-    bool input_diverges = false;
-    for (size_t input : inputs) {
-      r.input_error = std::max(r.input_error, report.layers[input].error);
-      input_diverges = input_diverges || report.layers[input].diverges;
-    }
-    r.added = r.error > r.input_error ? r.error - r.input_error : 0;
-    r.makes = r.diverges && !input_diverges;
-    report.n_diverging += r.diverges ? 1 : 0;
-    if (r.diverges && !report.first) report.first = static_cast<size_t>(&r - report.layers.data());
-  }
+  relate_inputs(&report);
   test_labels(&report.layers);
   if (sampling_) {
     std::vector<const SampleErrors*> errors;
@@ -271,44 +316,8 @@ LocalizeReport Localizer::finish(const ParameterTolerance& tolerance) {
   report.n_samples = n_samples_;
   report.n_relabelled = std::count(relabelled_.begin(), relabelled_.end(), true);
   report.n_withdrawn = n_withdrawn_;
-  if (source_graph_ != nullptr && target_graph_ != nullptr) {
-    std::vector<LayerPair> pairs;
-    for (const LayerResult& r : report.layers) pairs.push_back({r.source, r.target, r.by});
-    report.differences =
-        compare_parameters(*source_graph_, source_, *target_graph_, target_, pairs, tolerance, &report.n_parameters);
-    const Uses source_uses(*source_graph_), target_uses(*target_graph_);
-    for (LayerResult& r : report.layers) {
-      if (!r.statistics) continue;
-      r.statistics->source_parameters = parameters_of(*source_graph_, source_uses, source_[r.source].name);
-      r.statistics->target_parameters = parameters_of(*target_graph_, target_uses, target_[r.target].name);
-    }
-  }
-  if (source_graph_ != nullptr && target_graph_ != nullptr) {
-    const auto is_output = [](const Layer& layer) { return layer.role == stream::Role::Output; };
-    const auto lined_up = std::count_if(report.layers.begin(), report.layers.end(), [&](const LayerResult& r) {
-      return is_output(source_[r.source]) && is_output(target_[r.target]);
-    });
-    report.outputs_lined_up = lined_up == std::count_if(source_.begin(), source_.end(), is_output) &&
-                              lined_up == std::count_if(target_.begin(), target_.end(), is_output);
-  }
-  if (own_ != nullptr) {
-    const std::vector<OwnError>& own = own_->results();
-    report.findings = findings_of(*source_graph_, *target_graph_, own);
-    report.residual = residual_of(*own_);
-    report.explained = report.findings.empty();
-    for (ValueId output : target_graph_->outputs) {
-      report.explained = report.explained && std::any_of(own.begin(), own.end(), [&](const OwnError& r) {
-                           return r.joint.target == output && r.n_samples > 0;
-                         });
-    }
-    // No segment shows how values come in and go out.
-    for (const LayerResult& r : report.layers) {
-      const stream::Role role = source_[r.source].role;
-      const bool apart =
-          (role == stream::Role::Input && r.diverges) || (role == stream::Role::Output && !(r.error <= kMostAmplified));
-      report.explained = report.explained && !apart;
-    }
-  }
+  if (source_graph_ != nullptr && target_graph_ != nullptr) compare_graphs(tolerance, &report);
+  if (own_ != nullptr) take_findings(&report);
   if (report.first && report.findings.empty() && first_ && first_->maps &&
       first_->source == report.layers[*report.first].source)
     report.maps.push_back({std::nullopt, source_[first_->source].name, first_->sample, *first_->maps});

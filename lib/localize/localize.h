@@ -126,6 +126,9 @@ class Localizer {
   std::optional<Distance> compare_pair(Sum* sum, const Tensor& a, const Tensor& b) const;
   void find_inputs(const std::vector<LayerResult>& layers, size_t layer_i, std::vector<size_t>* found) const;
   void withdraw(std::vector<LayerResult>* layers);
+  void relate_inputs(LocalizeReport* report) const;
+  void compare_graphs(const ParameterTolerance& tolerance, LocalizeReport* report) const;
+  void take_findings(LocalizeReport* report) const;
   void line_up_own();
   const Sum& sum_of(const LayerResult& layer) const;
   void test_labels(std::vector<LayerResult>* layers) const;

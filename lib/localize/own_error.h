@@ -133,6 +133,7 @@ class OwnErrors {
   bool move_end(size_t joint, bool source, ValueId to, const NamedTensors& values);
   void explain(const NamedTensors& values);
   void explain_left_out(size_t joint, const Uses& uses, const NamedTensors& values);
+  bool is_right_in(const Graph& changed, size_t joint, const NamedTensors& values);
   void find_cause(size_t joint, const NamedTensors& values);
   std::vector<size_t> in_target_order() const;
   std::optional<std::set<size_t>> vanishing(size_t joint, const std::vector<size_t>& order,

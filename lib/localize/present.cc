@@ -217,6 +217,88 @@ Json layer_json(const LocalizeReport& report, const LayerResult& r) {
           {"label_effect", r.label_effect ? words::json_number(*r.label_effect) : Json()}};
 }
 
+// The layers that `how` asks for, one a row.
+std::string layers_text(const LocalizeReport& report, const LocalizePresentation& how) {
+  const std::vector<size_t> rows = ranked(report, how.sort);
+  const size_t n = how.top == 0 ? rows.size() : std::min(rows.size(), static_cast<size_t>(how.top));
+  std::vector<Row> cells = {{"", "layer", "op", "max abs", "rel L2", "of inputs", "added"}};
+  const bool labels = report.n_relabelled > 0 && report.n_relabelled < report.n_samples;
+  if (labels) cells[0].insert(cells[0].end(), {"label p", "effect"});
+  cells[0].insert(cells[0].end(), {"", ""});
+  bool recomputed = false;
+  for (size_t i = 0; i < n; ++i) {
+    const LayerResult& r = report.layers[rows[i]];
+    const Layer &a = report.source[r.source], &b = report.target[r.target];
+    recomputed = recomputed || r.recomputed;
+    const std::string other = layer_label(a) == layer_label(b) ? "" : layer_label(b);
+    if (!other.empty()) cells[0].back() = "in the target";
+    cells.push_back({cat(i + 1), layer_label(a) + (r.recomputed ? " *" : ""), plain(a.op), words::number(r.max_abs),
+                     words::number(r.error), words::number(r.input_error), words::number(r.added)});
+    if (labels)
+      cells.back().insert(cells.back().end(), {r.label_p ? words::number(*r.label_p) : "-",
+                                               r.label_effect ? words::number(*r.label_effect) : "-"});
+    cells.back().insert(cells.back().end(), {r.makes ? "makes it" : r.added > 0 ? "adds" : "passes on", other});
+  }
+  const std::string order = how.sort == "order" ? "in order of execution" : "by " + how.sort;
+  std::vector<bool> left = {false, true, true, false, false, false, false, true, true};
+  if (labels) left.insert(left.begin() + 7, {false, false});
+  std::string out = cat("\n", report.n_diverging, " of ", counted(report.layers.size(), "layer"),
+                        report.layers.size() == 1 ? " diverges, " : " diverge, ", order,
+                        n < rows.size() ? cat(" (the first ", n, ")") : "", ":\n");
+  out += table(cells, left);
+  if (labels)
+    out += cat("label p: whether a layer errs more on the ", report.n_relabelled, " of ", report.n_samples,
+               " samples whose label differs (Mann-Whitney, corrected by Holm); effect: 1 where it always does\n");
+  if (recomputed) out += "* fused away on one side, and computed beside its run\n";
+  return out;
+}
+
+std::string differences_text(const LocalizeReport& report, int64_t top) {
+  if (report.differences.empty()) {
+    if (report.n_parameters <= 0) return "";
+    return cat("\n", report.n_parameters == 1 ? "the one parameter" : cat("all ", report.n_parameters, " parameters"),
+               " of lined-up nodes ", report.n_parameters == 1 ? "is" : "are", " the same\n");
+  }
+  const size_t n = top == 0 ? report.differences.size() : std::min(report.differences.size(), static_cast<size_t>(top));
+  std::string out =
+      cat("\nnot the same, of ", counted(report.n_parameters, "parameter"), " and the attributes of lined-up nodes",
+          n < report.differences.size() ? cat(" (the first ", n, " of ", report.differences.size(), ")") : "", ":\n");
+  for (size_t i = 0; i < n; ++i) {
+    const ParameterDifference& d = report.differences[i];
+    out += cat("  ", layer_label(report.source[d.layer]), ": ", parameter_text(d), "\n");
+  }
+  return out;
+}
+
+Json by_sample_json(const LocalizeReport& report) {
+  Json samples = Json::array(), errors = Json::array();
+  for (const ShownSample& sample : report.shown_samples)
+    samples.push_back({{"name", sample.name}, {"relabelled", sample.relabelled}});
+  for (const LayerResult& r : report.layers) {
+    errors.push_back(Json::array());
+    for (const std::optional<double>& error : r.sample_errors)
+      errors.back().push_back(error ? words::json_number(*error) : Json());
+  }
+  return {{"samples", samples},
+          {"left_out", report.n_samples - static_cast<int64_t>(report.shown_samples.size())},
+          {"errors", errors}};
+}
+
+Json difference_json(const LocalizeReport& report, const ParameterDifference& d) {
+  Json entry = {{"layer", report.source[d.layer].name}, {"node", d.node}, {"relation", d.relation}};
+  if (d.input < 0) {
+    entry["attribute"] = d.source;
+  } else {
+    entry["input"] = d.input;
+    entry["source"] = d.source;
+    entry["target"] = d.target;
+    entry["source_shape"] = d.source_shape;
+    entry["target_shape"] = d.target_shape;
+    entry["max_abs"] = words::json_number(d.max_abs);
+  }
+  return entry;
+}
+
 }  // namespace
 
 std::string localize_table(const LocalizeReport& report, const LocalizePresentation& how) {
@@ -235,58 +317,14 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
         "this does not explain how far the outputs are apart: inputs or outputs may mean something else\n"
         "(--preprocessing searches that), or a layer could not be run by itself\n\n";
   out += not_finite_text(report, how.top);
-  if (!report.first) {
-    out += "no layer diverges\n";
-  } else {
+  if (report.first) {
     out += first_lines(report, report.layers[*report.first]);
-    const std::vector<size_t> rows = ranked(report, how.sort);
-    const size_t n = how.top == 0 ? rows.size() : std::min(rows.size(), static_cast<size_t>(how.top));
-    std::vector<Row> cells = {{"", "layer", "op", "max abs", "rel L2", "of inputs", "added"}};
-    const bool labels = report.n_relabelled > 0 && report.n_relabelled < report.n_samples;
-    if (labels) cells[0].insert(cells[0].end(), {"label p", "effect"});
-    cells[0].insert(cells[0].end(), {"", ""});
-    bool recomputed = false;
-    for (size_t i = 0; i < n; ++i) {
-      const LayerResult& r = report.layers[rows[i]];
-      const Layer &a = report.source[r.source], &b = report.target[r.target];
-      recomputed = recomputed || r.recomputed;
-      const std::string other = layer_label(a) == layer_label(b) ? "" : layer_label(b);
-      if (!other.empty()) cells[0].back() = "in the target";
-      cells.push_back({cat(i + 1), layer_label(a) + (r.recomputed ? " *" : ""), plain(a.op), words::number(r.max_abs),
-                       words::number(r.error), words::number(r.input_error), words::number(r.added)});
-      if (labels)
-        cells.back().insert(cells.back().end(), {r.label_p ? words::number(*r.label_p) : "-",
-                                                 r.label_effect ? words::number(*r.label_effect) : "-"});
-      cells.back().insert(cells.back().end(), {r.makes ? "makes it" : r.added > 0 ? "adds" : "passes on", other});
-    }
-    const std::string order = how.sort == "order" ? "in order of execution" : "by " + how.sort;
-    std::vector<bool> left = {false, true, true, false, false, false, false, true, true};
-    if (labels) left.insert(left.begin() + 7, {false, false});
-    out += cat("\n", report.n_diverging, " of ", counted(report.layers.size(), "layer"),
-               report.layers.size() == 1 ? " diverges, " : " diverge, ", order,
-               n < rows.size() ? cat(" (the first ", n, ")") : "", ":\n");
-    out += table(cells, left);
-    if (labels)
-      out += cat("label p: whether a layer errs more on the ", report.n_relabelled, " of ", report.n_samples,
-                 " samples whose label differs (Mann-Whitney, corrected by Holm); effect: 1 where it always does\n");
-    if (recomputed) out += "* fused away on one side, and computed beside its run\n";
+    out += layers_text(report, how);
+  } else {
+    out += "no layer diverges\n";
   }
   if (report.label_ranking) out += label_ranking_text(report, how.top);
-  if (!report.differences.empty()) {
-    const size_t n =
-        how.top == 0 ? report.differences.size() : std::min(report.differences.size(), static_cast<size_t>(how.top));
-    out +=
-        cat("\nnot the same, of ", counted(report.n_parameters, "parameter"), " and the attributes of lined-up nodes",
-            n < report.differences.size() ? cat(" (the first ", n, " of ", report.differences.size(), ")") : "", ":\n");
-    for (size_t i = 0; i < n; ++i) {
-      const ParameterDifference& d = report.differences[i];
-      out += cat("  ", layer_label(report.source[d.layer]), ": ", parameter_text(d), "\n");
-    }
-  } else if (report.n_parameters > 0) {
-    out += cat("\n", report.n_parameters == 1 ? "the one parameter" : cat("all ", report.n_parameters, " parameters"),
-               " of lined-up nodes ", report.n_parameters == 1 ? "is" : "are", " the same\n");
-  }
-  return out;
+  return out + differences_text(report, how.top);
 }
 
 std::string localize_json(const LocalizeReport& report, const LocalizePresentation& how) {
@@ -317,31 +355,8 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
     json["layers"].push_back(layer_json(report, r));
     if (report.source[r.source].role == stream::Role::Output) json["outputs"].push_back(json["layers"].back());
   }
-  Json samples = Json::array(), errors = Json::array();
-  for (const ShownSample& sample : report.shown_samples)
-    samples.push_back({{"name", sample.name}, {"relabelled", sample.relabelled}});
-  for (const LayerResult& r : report.layers) {
-    errors.push_back(Json::array());
-    for (const std::optional<double>& error : r.sample_errors)
-      errors.back().push_back(error ? words::json_number(*error) : Json());
-  }
-  json["by_sample"] = {{"samples", samples},
-                       {"left_out", report.n_samples - static_cast<int64_t>(report.shown_samples.size())},
-                       {"errors", errors}};
-  for (const ParameterDifference& d : report.differences) {
-    Json entry = {{"layer", report.source[d.layer].name}, {"node", d.node}, {"relation", d.relation}};
-    if (d.input < 0) {
-      entry["attribute"] = d.source;
-    } else {
-      entry["input"] = d.input;
-      entry["source"] = d.source;
-      entry["target"] = d.target;
-      entry["source_shape"] = d.source_shape;
-      entry["target_shape"] = d.target_shape;
-      entry["max_abs"] = words::json_number(d.max_abs);
-    }
-    json["parameters"].push_back(std::move(entry));
-  }
+  json["by_sample"] = by_sample_json(report);
+  for (const ParameterDifference& d : report.differences) json["parameters"].push_back(difference_json(report, d));
   if (!report.maps.empty()) {
     json["maps"] = Json::array();
     for (const ShownMaps& shown : report.maps) json["maps"].push_back(shown_maps_json(shown));

@@ -242,6 +242,44 @@ class LayerJudge : public Ground {
     return kOnOtherInputs * error + std::abs(sum) * input_step / 2;
   }
 
+  // How far a bias may be off, by channel.
+  std::vector<double> allowed_of(const Held& held, const std::vector<double>& ours, const std::vector<double>& steps,
+                                 const SourceRange& input) const {
+    const auto scale = input_scale(held.layer->target);
+    double largest = 0;
+    for (double x : ours) largest = std::max(largest, std::abs(x));
+    const auto scales = of_.scaled.layers.find(held.layer->source);
+    const bool scaled = scales != of_.scaled.layers.end() && !scales->second.errors.empty();
+    std::vector<double> allowed;
+    for (size_t c = 0; c < ours.size(); ++c) {
+      // A layer whose weights are wrong says nothing of what its bias makes up for.
+      allowed.push_back(steps[c] * 0.501 + 1e-5 * largest +
+                        made_up(held, c, input, scale ? scale->scale : 0, !held.weights_right));
+      if (scaled) allowed[c] += scales->second.errors[c] * std::abs(ours[c]);
+    }
+    return allowed;
+  }
+
+  // The edit that mends a bias, which the node `at` makes. One in float is copied, which one that was divided cannot be: nothing then.
+  std::optional<Edit> bias_edit(const Held& held, NodeId at, const BiasDiagnosis& found,
+                                const std::optional<QuantisedConstant>& quantised) const {
+    Edit edit = edit_of(held, at, 2, quantised ? found.key : "integers");
+    if (quantised) {
+      edit.numbers = found.numbers;
+      edit.rows = found.rows;
+      if (edit.key == "scale" && quantised->n_scales != edit.numbers.size()) edit.numbers.resize(1);
+      return edit;
+    }
+    if (!edit.divided.empty()) return std::nullopt;
+    edit = Edit();
+    edit.source = first_made(source_, held.layer->source);
+    edit.target = first_made(target_, held.layer->target);
+    edit.input = 2;
+    edit.folded = true;
+    edit.all_folded = of_.all_folded;
+    return edit;
+  }
+
   void judge_bias(Held* held) {
     const Node& node = target_.node(held->layer->target);
     verdict_.biases[held->layer->target] = true;
@@ -270,18 +308,7 @@ class LayerJudge : public Ground {
       verdict_.biases[held->layer->target] = false;
       return;
     }
-    // A layer whose weights are wrong says nothing of what its bias makes up for.
-    const auto scale = input_scale(held->layer->target);
-    double largest = 0;
-    for (double x : ours) largest = std::max(largest, std::abs(x));
-    const auto scales = of_.scaled.layers.find(held->layer->source);
-    const bool scaled = scales != of_.scaled.layers.end() && !scales->second.errors.empty();
-    std::vector<double> allowed;
-    for (size_t c = 0; c < ours.size(); ++c) {
-      allowed.push_back(steps[c] * 0.501 + 1e-5 * largest +
-                        made_up(*held, c, *input, scale ? scale->scale : 0, !held->weights_right));
-      if (scaled) allowed[c] += scales->second.errors[c] * std::abs(ours[c]);
-    }
+    const std::vector<double> allowed = allowed_of(*held, ours, steps, *input);
     BiasDiagnosis found = diagnose_bias(ours, theirs, steps, allowed);
     held->bias = theirs;
     held->source_bias = ours;
@@ -289,6 +316,7 @@ class LayerJudge : public Ground {
     if (found.what.empty()) return;
     held->bias_right = verdict_.biases[held->layer->target] = false;
     // The product that it should be, where that is what the estimate means.
+    const auto scale = input_scale(held->layer->target);
     for (size_t c = 0; c < found.numbers.size() && scale; ++c) {
       const double product = scale->scale * held->weights.steps[held->theirs.elements[c * held->theirs.width]];
       if (std::abs(found.numbers[c] / product - 1) < 0.1) found.numbers[c] = product;
@@ -297,24 +325,7 @@ class LayerJudge : public Ground {
     fault.times = found.times;
     fault.what = found.what;
     fault.fix = found.fix;
-    Edit edit = edit_of(*held, at, 2, quantised ? found.key : "integers");
-    edit.numbers = found.numbers;
-    edit.rows = found.rows;
-    if (quantised && edit.key == "scale" && quantised->n_scales != edit.numbers.size()) edit.numbers.resize(1);
-    // A bias in float is copied, which one that was divided cannot be.
-    if (!quantised && !edit.divided.empty()) {
-      verdict_.faults.push_back(std::move(fault));
-      return;
-    }
-    if (!quantised) {
-      edit = Edit();
-      edit.source = first_made(source_, held->layer->source);
-      edit.target = first_made(target_, held->layer->target);
-      edit.input = 2;
-      edit.folded = true;
-      edit.all_folded = of_.all_folded;
-    }
-    fault.edits.push_back(std::move(edit));
+    if (std::optional<Edit> edit = bias_edit(*held, at, found, quantised)) fault.edits.push_back(std::move(*edit));
     verdict_.faults.push_back(std::move(fault));
   }
 };

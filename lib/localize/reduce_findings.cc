@@ -36,6 +36,19 @@ bool holds(const Arrays& arrays, const std::string& name, const Tensor& tensor) 
   return other != nullptr && other->identical(tensor);
 }
 
+// Names as code in a cell of a Markdown table; "-" for none.
+std::string names_cell(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    std::string shown = plain(name);
+    std::replace(shown.begin(), shown.end(), '`', '\'');
+    for (size_t at = 0; (at = shown.find('|', at)) != std::string::npos; at += 2)
+      shown.insert(at, "\\");  // ends a cell
+    text += cat(text.empty() ? "`" : ", `", shown, "`");
+  }
+  return text.empty() ? "-" : text;
+}
+
 // ------------------------------------------------------------------------------------------ smaller
 
 // The target's axis for each of the source's that is wider than 1; nothing where they are not lined up.
@@ -358,28 +371,17 @@ class Writer {
   std::string report(Pair& reduced) const {
     const Isolated& pair = reduced.pair();
     const Trial& trial = reduced.trial();
-    const auto listed = [](const std::vector<std::string>& names) {
-      std::string text;
-      for (const std::string& name : names) {
-        std::string shown = plain(name);
-        std::replace(shown.begin(), shown.end(), '`', '\'');
-        for (size_t at = 0; (at = shown.find('|', at)) != std::string::npos; at += 2)
-          shown.insert(at, "\\");  // ends a cell
-        text += cat(text.empty() ? "`" : ", `", shown, "`");
-      }
-      return text.empty() ? std::string("-") : text;
-    };
     const Finding& f = finding_;
     std::string out =
         cat("# ", plain(join(f.target.nodes)), " (", plain(join(f.target.ops)), "): ", plain(f.what), "\n\n");
     out += cat("| | source (taken to be right) | target |\n|---|---|---|\n| model | ",
                file_facts(of_.request.source, of_.source), " | ", file_facts(of_.request.target, of_.target),
-               " |\n| nodes | ", listed(f.source.nodes), " | ", listed(f.target.nodes), " |\n| operators | ",
-               plain(join(f.source.ops)), " | ", plain(join(f.target.ops)), " |\n| values | ", listed(f.source.values),
-               " | ", listed(f.target.values), " |\n| value compared | `", plain(of_.source.value(joint_.source).name),
-               "` | `", plain(of_.target.value(joint_.target).name), "` |\n| nodes here, of the whole | ",
-               result_.n_source_nodes, " of ", result_.n_source_nodes_before, " | ", result_.n_target_nodes, " of ",
-               result_.n_target_nodes_before, " |\n");
+               " |\n| nodes | ", names_cell(f.source.nodes), " | ", names_cell(f.target.nodes), " |\n| operators | ",
+               plain(join(f.source.ops)), " | ", plain(join(f.target.ops)), " |\n| values | ",
+               names_cell(f.source.values), " | ", names_cell(f.target.values), " |\n| value compared | `",
+               plain(of_.source.value(joint_.source).name), "` | `", plain(of_.target.value(joint_.target).name),
+               "` |\n| nodes here, of the whole | ", result_.n_source_nodes, " of ", result_.n_source_nodes_before,
+               " | ", result_.n_target_nodes, " of ", result_.n_target_nodes_before, " |\n");
     out += "\n## Evidence\n\n";
     for (const std::string& line : f.evidence) out += cat("- ", plain(line), "\n");
     out += cat("- in the whole model, on ", f.n_differing, " of ", counted(f.n_samples, "sample"),

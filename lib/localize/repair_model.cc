@@ -136,6 +136,36 @@ std::vector<Edit> preprocess_edits(const RepairRequest& request, std::string* wh
   return edits;
 }
 
+// The layers that are wrong, made right one by one, and the edits of all together.
+void repair_layers(const RepairRequest& request, ModelComparison& comparison, RepairReport* report) {
+  const QuantisedPair* quantised = comparison.quantised();
+  std::vector<size_t> wrong;
+  for (size_t i = 0; i < report->findings.size(); ++i) {
+    const Finding& finding = report->findings[i];
+    if (!finding.quantised) {
+      wrong.push_back(finding.own);
+      continue;
+    }
+    const QuantisedFault& fault = quantised->verdict().faults[*finding.quantised];
+    SegmentRepair& repair = report->repairs.emplace_back();
+    repair.own = finding.own == Finding::kNoOwn ? Finding::kNoOwn - 1 - *finding.quantised : finding.own;
+    report->findings[i].own = repair.own;
+    repair.edits = fault.edits;
+    repair.times_before = fault.times;
+    repair.times_without.assign(fault.edits.size(), fault.times);
+    if (fault.edits.empty()) repair.why_not = "no edit in the target's own format mends it";
+  }
+  for (SegmentRepair& repair : search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong,
+                                              request.deadline.until(kEditsShare), quantised))
+    report->repairs.push_back(std::move(repair));
+  report->edits = edits_together(comparison.source(), quantised == nullptr ? comparison.target() : quantised->written(),
+                                 &report->repairs);
+  if (report->edits.empty() && request.deadline.ran_out() == true)
+    report->why_not = kRanOut;
+  else if (report->edits.empty())
+    report->why_not = "no edit that was tried makes a wrong layer right";
+}
+
 void search(const RepairRequest& request, const std::set<int64_t>& places, RepairReport* report) {
   LocalizeRequest localize = request;
   localize.takes = [&](int64_t place) { return places.count(place) != 0; };
@@ -174,32 +204,7 @@ void search(const RepairRequest& request, const std::set<int64_t>& places, Repai
     report->edits = preprocess_edits(request, &report->why_not);
     return;
   }
-  const QuantisedPair* quantised = comparison->quantised();
-  std::vector<size_t> wrong;
-  for (size_t i = 0; i < found.findings.size(); ++i) {
-    const Finding& finding = found.findings[i];
-    if (!finding.quantised) {
-      wrong.push_back(finding.own);
-      continue;
-    }
-    const QuantisedFault& fault = quantised->verdict().faults[*finding.quantised];
-    SegmentRepair& repair = report->repairs.emplace_back();
-    repair.own = finding.own == Finding::kNoOwn ? Finding::kNoOwn - 1 - *finding.quantised : finding.own;
-    report->findings[i].own = repair.own;
-    repair.edits = fault.edits;
-    repair.times_before = fault.times;
-    repair.times_without.assign(fault.edits.size(), fault.times);
-    if (fault.edits.empty()) repair.why_not = "no edit in the target's own format mends it";
-  }
-  for (SegmentRepair& repair : search_repairs(comparison->source(), comparison->target(), comparison->own(), wrong,
-                                              request.deadline.until(kEditsShare), quantised))
-    report->repairs.push_back(std::move(repair));
-  report->edits = edits_together(comparison->source(),
-                                 quantised == nullptr ? comparison->target() : quantised->written(), &report->repairs);
-  if (report->edits.empty() && request.deadline.ran_out() == true)
-    report->why_not = kRanOut;
-  else if (report->edits.empty())
-    report->why_not = "no edit that was tried makes a wrong layer right";
+  repair_layers(request, *comparison, report);
 }
 
 void write(const RepairRequest& request, RepairReport* report) {
