@@ -8,7 +8,8 @@ LAYERS does not name, a library file that prints, exits or reads the environment
 stand where a program does, may),
 an instruction set, processor or device named in a string, or a level compared with a number, where rows of lib/target should be asked,
 a tool that writes to standard error past lib/cli, which makes names out of files visible,
-a tool above 120 lines, a source file above 800, a class of lib or tools above 300, a first line that does not say what the file is, a note to
+a tool above 120 lines, a source file above 800, a class of lib or tools above 300, a function
+of theirs above 60, a first line that does not say what the file is, a note to
 self in place of the work.
 """
 import pathlib
@@ -20,6 +21,7 @@ import usage
 LINE_LIMIT = 800
 TOOL_LIMIT = 120  # a tool shows its data path; options and work are the library's (docs/decisions/0081)
 CLASS_LIMIT = 300  # lines between its braces
+FUNCTION_LIMIT = 60  # likewise; a member function counts like any other
 ROW = r"(\d+) (\w+) ->((?: \w+)*)(?:  # .+)?"  # of lib/LAYERS
 FORBIDDEN = {
     r"\bstd::c(out|err|log)\b|(?<![\w:])(std::)?(printf|puts|perror)\(|fprintf\(std(out|err)": "prints",
@@ -55,9 +57,9 @@ def read_layers(path):
 
 
 def code_of(text):
-    """The source with comments and string literals blanked, line numbers kept."""
+    """The source with comments, string and character literals blanked, line numbers kept."""
     blank = lambda match: re.sub(r"[^\n]", " ", match[0])
-    return re.sub(r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.DOTALL)
+    return re.sub(r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|\'(?:\\.|[^\'\\\n])\'|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.DOTALL)
 
 
 def read_targets(folder):
@@ -132,6 +134,49 @@ def check_classes(name, text):
             yield f"{name}:{line}: {found} has {lines} lines, above {CLASS_LIMIT}; take it apart by concern"
 
 
+def opened_by(head, outer):
+    """Tells what a brace opens by the text between the last statement and it: "scope" (of declarations), "values", or "body"."""
+    if re.search(r"\b(namespace|class|struct|union|enum)\b[^()]*$|^extern$", head):
+        return "scope"
+    if (head or outer != "scope") and not re.search(r"([)\]]|\bconst|\bnoexcept|\boverride|\bfinal|\bmutable|->[^()]*)$", head):
+        return "values"
+    return "body"
+
+
+def name_of(head):
+    """The function whose body follows this text."""
+    named = re.search(r"(\w+) = \[|(operator\W+|[\w:~]+)\s*\(", head)
+    return named[1] or named[2] if named else "a function"
+
+
+def functions_of(text):
+    """(name, line, lines between its braces) of each function, member function, and lambda that stands in no function."""
+    code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda match: re.sub(r"[^\n]", " ", match[0]), code_of(text), flags=re.MULTILINE)
+    outer, body, deep, head = [], None, 0, 0  # open scopes and values; of the function at hand: its name and brace, and braces within
+    for mark in re.finditer(r"[{};]", code):
+        at, before, head = mark.start(), head, mark.end()
+        if body:
+            deep += {"{": 1, "}": -1, ";": 0}[mark[0]]
+            if deep == 0:
+                yield body[0], code.count("\n", 0, body[1]) + 1, max(0, code.count("\n", body[1], at) - 1)
+                body = None
+        elif mark[0] == "{":
+            text_before = code[before:at].strip()
+            opened = opened_by(text_before, outer[-1] if outer else "scope")
+            if opened == "body":
+                body, deep = (name_of(text_before), at), 1
+            else:
+                outer.append(opened)
+        elif mark[0] == "}" and outer:
+            outer.pop()
+
+
+def check_functions(name, text):
+    for found, line, lines in functions_of(text):
+        if lines > FUNCTION_LIMIT:
+            yield f"{name}:{line}: {found} has {lines} lines, above {FUNCTION_LIMIT}; let each step be a function with a name"
+
+
 def check_source(name, suffix, text):
     lines = text.splitlines()
     if len(lines) > LINE_LIMIT:
@@ -170,6 +215,7 @@ def main(root):
                 breaches += check_tool(name, text)
             if top in ("lib", "tools") and path.suffix in (".cc", ".h"):
                 breaches += check_classes(name, text)
+                breaches += check_functions(name, text)
             breaches += check_source(name, path.suffix, text)
     for breach in breaches:
         print(breach)

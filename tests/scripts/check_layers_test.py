@@ -80,6 +80,27 @@ class Breaches(unittest.TestCase):
             self.expect("check_layers.py", {"lib/base/x.cc": base + head + "  int y;\n" + body + "};\n"}, "lib/base/x.cc:4", "Text", "301", "300")
         self.assertEqual(self.run_on("check_layers.py", {"tests/unit/x.cc": base + "class Text {\n  int y;\n" + body + "};\n"}), [])
 
+    def test_long_function(self):
+        base = '// A file on the ground.\nnamespace dnn {\nconst char kOpen = \'{\', kQuote = \'"\';\nconst Row kRows[] = {\n' + "  {1, 2},\n" * 80 + "};\n"
+        heads = (
+            "int f(int x) {\n",
+            "class Text : public Word {\n  int f(int x) const override {\n",
+            "class Text {\n  explicit Text(int x)\n      : x_{x},\n        y_{x} {\n",
+            "struct Text {\n  bool operator()(int x) const {\n",
+            "template <class T>\nauto f(T x) -> std::vector<T> {\n",
+            "const OpDef kDef = {.reference = [](Context& c) {\n",
+            "static const int kValue = [] {\n",
+        )
+        for head in heads:
+            body = "  if (x) {\n    step();\n  }\n" * 20
+            ends = "}\n" * (head.count("{\n"))
+            files = {"lib/base/x.cc": base + head + body + ends + "}\n"}
+            self.assertEqual(self.run_on("check_layers.py", files), [])
+            files = {"lib/base/x.cc": base + head + body + "  step();\n" + ends + "}\n"}
+            line = (base + head).count("\n")
+            self.expect("check_layers.py", files, f"lib/base/x.cc:{line}:", "61", "60")
+        self.assertEqual(self.run_on("check_layers.py", {"tests/unit/x.cc": files["lib/base/x.cc"]}), [])
+
     def test_long_file(self):
         self.expect("check_layers.py", {"tools/x.cc": "// A tool that only grows.\n" * 801}, "tools/x.cc", "801")
 
