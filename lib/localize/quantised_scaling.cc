@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "convert/surgery.h"
+#include "localize/factor_bounds.h"
 #include "localize/quantised_rows.h"
 #include "ops/op.h"
 #include "ops/weights.h"
@@ -13,7 +14,6 @@
 namespace dnn {
 namespace {
 
-constexpr double kHalfStep = 0.5;                            // of a step: rounding to nearest
 constexpr double kFine = 8;                                  // steps from which an integer tells of a ratio
 constexpr size_t kMostRatios = 512;                          // that a median is of
 constexpr double kSameFactor = 0.05, kSameBiasFactor = 0.2;  // logarithms of factors that are taken for one
@@ -26,22 +26,6 @@ constexpr double kInputs = 100;                              // how large a laye
 constexpr double kBiasSteps = 64;                            // from which a bias tells of a ratio
 constexpr double kFloat = 1e-6;                              // of a number that is no integer's
 constexpr int kRobustSweeps = 6, kFineRounds = 4, kFineSweeps = 6;
-
-// A layer of both networks, row by row in the same order.
-struct BothWeights {
-  NodeId source = -1, target = -1;
-  size_t n = 0, width = 0, taps = 1;
-  bool depthwise = false;
-  std::vector<double> ours, theirs, steps;
-  std::vector<bool> at_end;
-  std::vector<double> bias, target_bias, bias_steps;
-  int in = -1, out = -1;  // the values that it reads and makes
-  bool off = false;       // some row is wrong if nothing was scaled
-
-  size_t columns() const { return depthwise ? n : width / taps; }
-  size_t column(size_t place) const { return depthwise ? place / width : place % width / taps; }
-  double half(size_t place) const { return kHalfStep * steps[place] + kFloat * std::abs(theirs[place]); }
-};
 
 // Reads what both networks hold of their layers.
 class SideReader {
@@ -165,6 +149,7 @@ class ScaleFinder {
       estimate();
       again = drop_rejected();
     }
+    take_bounds();
     return result();
   }
 
@@ -387,6 +372,25 @@ class ScaleFinder {
       interval->low = std::max(interval->low, makes ? a / most : least / a);
       if (!makes || least > 0) interval->high = std::min(interval->high, makes ? a / least : most / a);
     });
+  }
+
+  // To what all layers together allow, so that every integer is a rounding; and what a factor may be off by then. A bias tells better where
+  // the weights tell little.
+  void take_bounds() {
+    std::vector<std::vector<double>> factors;
+    std::vector<std::vector<bool>> keep;
+    for (const Value& value : values_) {
+      factors.push_back(value.live ? value.factors : std::vector<double>());
+      keep.push_back(value.by_bias);
+    }
+    const std::vector<SettledFactors> settled = settle_factors(sides_, factors, keep, kVague);
+    for (size_t v = 0; v < values_.size(); ++v) {
+      for (size_t c = 0; c < factors[v].size(); ++c) {
+        values_[v].factors[c] = settled[v].factors[c];
+        const double error = settled[v].errors[c];
+        if (error > 0) values_[v].errors[c] = std::clamp(error, kLeastError, kNoWitness);
+      }
+    }
   }
 
   // ------------------------------------------------------------------------------------------ what counts

@@ -6,10 +6,8 @@
 #include <cmath>
 
 #include "convert/surgery.h"
-#include "graph/tensor_text.h"
-#include "isolated.h"
-#include "localize/quantised_pair.h"
 #include "tensor/compare.h"
+#include "unit/localize/quantised_graphs.h"
 
 namespace dnn {
 namespace {
@@ -31,43 +29,6 @@ Graph source_with(const std::string& behind_first) {
 })");
 }
 
-// Rows of weights rounded to nearest, each by a scale of its own.
-struct Rounded {
-  Tensor integers, scales;
-};
-Rounded rounded(const Tensor& weights) {
-  const std::vector<double> w = to_doubles(weights);
-  const auto rows = static_cast<size_t>(weights.dim(0));
-  const size_t width = w.size() / rows;
-  std::vector<double> scales(rows, 0), integers(w.size(), 0);
-  for (size_t i = 0; i < w.size(); ++i) scales[i / width] = std::max(scales[i / width], std::abs(w[i]) / 127);
-  for (size_t i = 0; i < w.size(); ++i) integers[i] = std::nearbyint(w[i] / scales[i / width]);
-  return {convert(Tensor::of<double>(weights.shape(), integers), DType::Int8),
-          convert(Tensor::of<double>({static_cast<int64_t>(rows)}, scales), DType::Float32)};
-}
-
-// The target: both layers' weights as integers.
-Graph quantised(const Graph& float_graph) {
-  Graph graph = float_graph;
-  for (NodeId id : float_graph.order()) {
-    if (float_graph.node(id).op != "Conv") continue;
-    const Rounded made = rounded(*float_graph.constant(float_graph.node(id).input(1)));
-    Node dequantize;
-    dequantize.op = "DequantizeLinear";
-    dequantize.name = float_graph.node(id).name + "_dequantize";
-    dequantize.attributes["axis"] = int64_t{0};
-    dequantize.inputs = {graph.add_constant(graph.unused_value_name("q"), made.integers),
-                         graph.add_constant(graph.unused_value_name("s"), made.scales)};
-    dequantize.outputs = {graph.add_value(graph.unused_value_name("d"))};
-    const ValueId numbers = dequantize.outputs[0];
-    graph.add_node(std::move(dequantize));
-    graph.node(id).inputs[1] = numbers;
-  }
-  sort_nodes(graph);
-  infer_types(graph);
-  return graph;
-}
-
 const std::vector<double> kFactors = {0.5, 1, 0.2, 0.03, 0.8, 0.35};
 
 Graph scaled(const Graph& graph) {
@@ -75,16 +36,6 @@ Graph scaled(const Graph& graph) {
   scale_between(equal, graph, values_between(graph).at(0), kFactors);
   infer_types(equal);
   return equal;
-}
-
-QuantisedPair pair_of(const Graph& source, const Graph& target) {
-  return QuantisedPair(source, target, [&](const Graph* instead) {
-    SourceRanges ranges;
-    const Graph& graph = instead == nullptr ? source : *instead;
-    for (const stream::TensorRecord& r : trace_of(graph, random_tensor(DType::Float32, {1, 4, 5, 5}, 7)))
-      ranges[r.name].add(r.tensor);
-    return ranges;
-  });
 }
 
 void set_integer(Graph& graph, const char* layer, size_t at, double integer) {
@@ -114,6 +65,46 @@ TEST(QuantisedScaling, ScaledChannelsAreNoFault) {
   // The float network left is the source, weight by weight.
   const Tensor x = random_tensor(DType::Float32, {1, 4, 5, 5}, 3);
   EXPECT_LT(part_of_largest(compare(interpret(source, {x})[0], interpret(pair.undone(), {x})[0])), 1e-6);
+}
+
+// A kernel for each channel between two layers, as in MobileNets, and both values scaled: its rows tell of one factor over another.
+TEST(QuantisedScaling, ChannelsScaledInFrontOfAndBehindAKernelForEachAreNoFault) {
+  for (int seed = 1; seed <= 12; ++seed) {
+    const Graph source = typed(cat(R"(graph "depthwise" {
+  input x: float32[1,4,5,5]
+  const w: float32[16,4,1,1] = random()",
+                                   10 * seed, R"()
+  const b: float32[16] = random()",
+                                   10 * seed + 1, R"()
+  const d: float32[16,1,3,3] = random()",
+                                   10 * seed + 2, R"()
+  const e: float32[16] = random()",
+                                   10 * seed + 3, R"()
+  const u: float32[8,16,1,1] = random()",
+                                   10 * seed + 4, R"()
+  const a: float32[8] = random()",
+                                   10 * seed + 5, R"()
+  c = Conv(x, w, b) @first
+  r = Relu(c) @act
+  m = Conv(r, d, e) @middle {group = 16, pads = [1, 1, 1, 1]}
+  s = Relu(m) @act2
+  y = Conv(s, u, a) @last
+  output y
+})"));
+    Graph equal = source;
+    const std::vector<ValueBetween> between = values_between(source);
+    ASSERT_EQ(between.size(), 2u);
+    for (size_t v = 0; v < 2; ++v) {
+      std::vector<double> factors;
+      for (double x : to_doubles(random_tensor(DType::Float32, {16}, 1000 * static_cast<uint64_t>(seed) + v)))
+        factors.push_back(std::exp(-3 * std::abs(x)));
+      scale_between(equal, source, between[v], factors);
+    }
+    infer_types(equal);
+    const QuantisedPair pair = pair_of(source, quantised(equal));
+    EXPECT_EQ(pair.report().n_scaled, 2) << seed;
+    EXPECT_TRUE(pair.verdict().faults.empty()) << seed << ": " << pair.verdict().faults[0].what;
+  }
 }
 
 TEST(QuantisedScaling, ANumberThatIsWrongAmongScaledChannelsIsNamed) {
