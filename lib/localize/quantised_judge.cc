@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -16,14 +17,13 @@ namespace dnn {
 namespace {
 
 constexpr size_t kMostSome = 2048;  // elements of a sample that are kept
-constexpr double kSameScale =
-    2e-3;  // two scales of one quantity, each rounded to float32, some by way of a product of others
 constexpr double kAdaptiveShare = 0.5;
 // Tells what calibration saw of a channel beside what these inputs show: so many times it, and of a silent one so much of the others.
 constexpr double kOnOtherInputs = 4, kSilent = 0.1;
 constexpr double kMostChannels = 0.75;  // whose ranges tell of a value whose channels were scaled
 constexpr double kMoved =
     0.1;  // of a range: more than a quantiser leaves out on one side where there is room on the other
+constexpr double kErrsMore = 4;   // times what another zero point leaves
 constexpr double kOutlier = 1.6;  // of a range: no quantiser leaves so much out on inputs like those that it saw
 
 std::string first_made(const Graph& graph, NodeId id) {
@@ -41,6 +41,7 @@ struct Held : HeldRows {
 // Tells what of an activation's range the source uses. The least range that matters behind an activation that cuts it off is what is left.
 struct Used {
   NodeId quantizer = -1;
+  const SourceRange* range = nullptr;
   QuantisedScale own;
   double low = 0, high = 0;
   std::vector<NodeId> readers;
@@ -64,8 +65,26 @@ struct Used {
     const double below = own.low() - low, above = high - own.high(), most = std::max(below, above);
     return most > kMoved * (own.high() - own.low()) && -std::min(below, above) >= most / 2;
   }
+  // The zero point that leaves as much room, in parts of what is used, on both sides.
+  double centred_zero() const {
+    const double slack = own.high() - own.low() - (high - low);
+    const double least = low - (high > low ? slack * -low / (high - low) : 0);
+    return std::clamp(std::nearbyint(own.least - least / own.scale), own.least, own.most);
+  }
   static constexpr double kFar = 1000;
 };
+
+// The mean square of what rounding and ends take from the source's values, which something behind cuts off at `low` and `high`.
+double range_error(const QuantisedScale& scale, const SourceRange& range, double low, double high) {
+  double sum = 0;
+  for (float number : range.some) {
+    const double x = std::clamp(static_cast<double>(number), low, high);
+    const double q = std::clamp(std::nearbyint(x / scale.scale) + scale.zero_point, scale.least, scale.most);
+    const double d = (q - scale.zero_point) * scale.scale - x;
+    sum += d * d;
+  }
+  return range.some.empty() ? 0 : sum / static_cast<double>(range.some.size());
+}
 
 // Both networks, and what is asked of them again and again.
 class Ground {
@@ -215,7 +234,7 @@ class LayerJudge : public Ground {
     QuantisedFault fault = fault_of(*held, held->weights.dequantize);
     fault.times = held->judged.times;
     const WeightDiagnosis found = diagnose_weights(held->ours, held->theirs, held->weights, held->judged,
-                                                   target_.node(held->weights.dequantize), target_);
+                                                   target_.node(held->weights.dequantize), target_, errors_of(*held));
     fault.what = found.what;
     fault.fix = found.fix;
     Edit edit = edit_of(*held, held->weights.dequantize, 1, found.key);
@@ -224,6 +243,13 @@ class LayerJudge : public Ground {
     if (!held->weights.moved || edit.key != "integers") fault.edits.push_back(std::move(edit));
     verdict_.faults.push_back(std::move(fault));
   }
+  // Errors of the factors that rows were scaled by; empty where none were.
+  const std::vector<double>& errors_of(const Held& held) const {
+    static const std::vector<double> none;
+    const auto scales = of_.scaled.layers.find(held.layer->source);
+    return scales == of_.scaled.layers.end() ? none : scales->second.errors;
+  }
+
   // Tells what a quantiser may take from or add to a bias to make up for the layer's own mean error.
   double made_up(const Held& held, size_t row, const SourceRange& input, double input_step, bool by_steps) const {
     const Node& layer = target_.node(held.layer->target);
@@ -248,14 +274,13 @@ class LayerJudge : public Ground {
     const auto scale = input_scale(held.layer->target);
     double largest = 0;
     for (double x : ours) largest = std::max(largest, std::abs(x));
-    const auto scales = of_.scaled.layers.find(held.layer->source);
-    const bool scaled = scales != of_.scaled.layers.end() && !scales->second.errors.empty();
+    const std::vector<double>& errors = errors_of(held);
     std::vector<double> allowed;
     for (size_t c = 0; c < ours.size(); ++c) {
       // A layer whose weights are wrong says nothing of what its bias makes up for.
       allowed.push_back(steps[c] * 0.501 + 1e-5 * largest +
                         made_up(held, c, input, scale ? scale->scale : 0, !held.weights_right));
-      if (scaled) allowed[c] += scales->second.errors[c] * std::abs(ours[c]);
+      if (!errors.empty()) allowed[c] += errors[c] * std::abs(ours[c]);
     }
     return allowed;
   }
@@ -278,6 +303,14 @@ class LayerJudge : public Ground {
     edit.folded = true;
     edit.all_folded = of_.all_folded;
     return edit;
+  }
+
+  // By row: the scale of an input times that of the weights.
+  static std::vector<double> products(const Held& held, const QuantisedScale& input) {
+    std::vector<double> scales;
+    for (size_t c = 0; c < held.theirs.n; ++c)
+      scales.push_back(input.scale * held.weights.steps[held.theirs.elements[c * held.theirs.width]]);
+    return scales;
   }
 
   void judge_bias(Held* held) {
@@ -309,17 +342,22 @@ class LayerJudge : public Ground {
       return;
     }
     const std::vector<double> allowed = allowed_of(*held, ours, steps, *input);
-    BiasDiagnosis found = diagnose_bias(ours, theirs, steps, allowed);
+    const auto scale = input_scale(held->layer->target);
+    BiasDiagnosis found;
+    if (quantised && scale && held->weights_right)
+      found = diagnose_bias_scale(ours, *quantised, products(*held, *scale));
+    if (found.what.empty()) found = diagnose_bias(ours, theirs, steps, allowed);
     held->bias = theirs;
     held->source_bias = ours;
     held->allowed = allowed;
     if (found.what.empty()) return;
     held->bias_right = verdict_.biases[held->layer->target] = false;
     // The product that it should be, where that is what the estimate means.
-    const auto scale = input_scale(held->layer->target);
-    for (size_t c = 0; c < found.numbers.size() && scale; ++c) {
-      const double product = scale->scale * held->weights.steps[held->theirs.elements[c * held->theirs.width]];
-      if (std::abs(found.numbers[c] / product - 1) < 0.1) found.numbers[c] = product;
+    if (scale && !found.numbers.empty()) {
+      const std::vector<double> wanted = products(*held, *scale);
+      for (size_t c = 0; c < found.numbers.size(); ++c) {
+        if (std::abs(found.numbers[c] / wanted[c] - 1) < 0.1) found.numbers[c] = wanted[c];
+      }
     }
     QuantisedFault fault = fault_of(*held, at);
     fault.times = found.times;
@@ -342,7 +380,7 @@ class RangeJudge : public LayerJudge {
     // Factors of channels were made of what calibration saw of them: of a few, other inputs show a multiple.
     const auto [low, high] =
         scaled_.count(value) != 0 ? range.of_channels(kMostChannels) : std::pair(range.low, range.high);
-    Used used = {id, own, std::min(range.low, 0.0), std::max(range.high, 0.0), readers};
+    Used used = {id, &range, own, std::min(range.low, 0.0), std::max(range.high, 0.0), readers};
     used.of_all = used.beyond();
     used.low = std::min(low, 0.0);
     used.high = std::max(high, 0.0);
@@ -382,8 +420,8 @@ class RangeJudge : public LayerJudge {
       // A zero point at the end, where the source has nothing to the other side.
       const bool one_sided = used.low >= 0 && used.own.low() < -0.02 * used.own.high() && !is_symmetric(used.own);
       const bool moved =
-          (symmetric && !is_symmetric(used.own)) || one_sided || (used.is_moved() && !is_symmetric(used.own));
-      if (moved && (one_sided || used.is_moved() || symmetric)) {
+          (symmetric && !is_symmetric(used.own)) || one_sided || (is_moved(used) && !is_symmetric(used.own));
+      if (moved) {
         report_zero_point(used, symmetric);
       } else if (used.beyond() > usual * 1.25) {
         report_scale(used, "less than the source has there");
@@ -391,6 +429,15 @@ class RangeJudge : public LayerJudge {
         report_scale(used, "far more than the source has there");
       }
     }
+  }
+  // A range that ends early on one side may be its quantiser's choice, which leaves out what is rare: then another zero point would err as
+  // much.
+  static bool is_moved(const Used& used) {
+    if (!used.is_moved()) return false;
+    QuantisedScale other = used.own;
+    other.zero_point = used.centred_zero();
+    const auto error = [&](const QuantisedScale& own) { return range_error(own, *used.range, used.low, used.high); };
+    return error(used.own) > kErrsMore * error(other);
   }
   static bool is_symmetric(const QuantisedScale& own) {
     return own.zero_point == std::ceil((own.least + own.most) / 2);
@@ -413,11 +460,7 @@ class RangeJudge : public LayerJudge {
 
   void report_zero_point(const Used& used, bool symmetric) {
     QuantisedFault fault = range_fault(used, cat("zero point ", words::number(used.own.zero_point)));
-    const double slack = used.own.high() - used.own.low() - (used.high - used.low);
-    const double low = used.low - (used.high > used.low ? slack * -used.low / (used.high - used.low) : 0);
-    const double zero =
-        symmetric ? std::ceil((used.own.least + used.own.most) / 2)
-                  : std::clamp(std::nearbyint(used.own.least - low / used.own.scale), used.own.least, used.own.most);
+    const double zero = symmetric ? std::ceil((used.own.least + used.own.most) / 2) : used.centred_zero();
     if (zero == used.own.zero_point) return;
     fault.times = std::max(2.0, 4 * used.beyond());
     fault.edits.push_back(scale_edit(used.quantizer, "zero point", zero));
@@ -550,15 +593,23 @@ class PairJudge : public RangeJudge {
     if (range != nullptr) keep_range(id, *own, *range, readers);
   }
 
-  // A range that would stand for an activation of the source if its zero point were at the end: it ends too early by as much as it
-  // begins too early.
+  // A range that would stand for an activation of the source if its zero point were at the end. That activation is nowhere else, so that
+  // the zero point is wrong, or the activation is missing. In the first case the range is as wide as what the activation leaves, in
+  // the other it ends where the source does without it.
   bool moved_from_end(NodeId id, const QuantisedScale& own, NodeId clamp, const std::vector<NodeId>& readers) {
-    const ValueId made = source_.node(clamp).output(0);
-    const auto range = ranges_.find(source_.value(made).name);
+    const ValueId made = source_.node(clamp).output(0), before = source_.node(clamp).input(0);
+    const auto range = ranges_.find(source_.value(made).name), without = ranges_.find(source_.value(before).name);
     const auto bounds = clamp_bounds(source_, source_.node(clamp));
     if (range == ranges_.end() || !bounds || bounds->first != 0 || own.zero_point == own.least) return false;
     const double width = own.high() - own.low();
-    if (range->second.high < 1.2 * own.high() || range->second.high > kOutlier * width || width > bounds->second * 1.01)
+    if (!(range->second.high > 0) || range->second.high > kOutlier * width || width > bounds->second * 1.01)
+      return false;
+    const auto apart = [](double a, double b) {
+      return a > 0 && b > 0 ? std::abs(std::log(a / b)) : std::numeric_limits<double>::infinity();
+    };
+    if (without != ranges_.end() &&
+        apart(width, range->second.high) >=
+            std::max(apart(-own.low(), -without->second.low), apart(own.high(), without->second.high)))
       return false;
     verdict_.match.clamps[id] = clamp;
     verdict_.match.values[target_.node(id).output(0)] = made;
@@ -585,23 +636,12 @@ class PairJudge : public RangeJudge {
       return own.zero_point != own.least;
     if (!all) return false;
     if (range != nullptr) {
-      const double with_own = range_error(own, *range), with_theirs = range_error(theirs, *range);
+      const double with_own = range_error(own, *range, range->low, range->high),
+                   with_theirs = range_error(theirs, *range, range->low, range->high);
       if (with_own > 1.5 * with_theirs) return true;
       if (with_theirs > 1.5 * with_own) return false;
     }
     return n > 1;
-  }
-
-  // The mean square of what rounding and ends take from the source's values.
-  static double range_error(const QuantisedScale& scale, const SourceRange& range) {
-    double sum = 0;
-    for (float x : range.some) {
-      const double q =
-          std::clamp(std::nearbyint(static_cast<double>(x) / scale.scale) + scale.zero_point, scale.least, scale.most);
-      const double d = (q - scale.zero_point) * scale.scale - static_cast<double>(x);
-      sum += d * d;
-    }
-    return range.some.empty() ? 0 : sum / static_cast<double>(range.some.size());
   }
 
   // A bias whose scale is no product of its input's and its weights', and whose numbers are right all the same, speaks of its

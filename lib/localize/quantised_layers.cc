@@ -228,9 +228,7 @@ class Match {
       const auto scale = scale_of(target_, node);
       const NodeId clamp = clamp_behind(there);
       const auto bounds = clamp < 0 ? std::nullopt : clamp_bounds(source_, source_.node(clamp));
-      // A step or two let through no more than rounding does.
-      if (scale && bounds && scale->low() >= bounds->first - 2 * scale->scale &&
-          scale->high() <= bounds->second + 2 * scale->scale) {
+      if (scale && bounds && stands_for(node, *scale, *bounds)) {
         match_.clamps[id] = clamp;
         there = source_.node(clamp).output(0);
       } else if (scale && bounds && !clamped_behind(node.output(0))) {
@@ -238,6 +236,22 @@ class Match {
       }
     }
     match_.values[node.output(0)] = there;
+  }
+
+  // A range stands for an activation if it ends where that does. Where a quantiser and what dequantises do not agree, one is wrong, and
+  // the other says what was meant.
+  bool stands_for(const Node& quantizer, const QuantisedScale& own, const std::pair<double, double>& bounds) const {
+    // A step or two let through no more than rounding does.
+    const auto within = [&](const QuantisedScale& scale) {
+      return scale.low() >= bounds.first - 2 * scale.scale && scale.high() <= bounds.second + 2 * scale.scale;
+    };
+    if (within(own)) return true;
+    const std::vector<NodeId>& readers = target_uses_.readers[quantizer.output(0)];
+    return !clamped_behind(quantizer.output(0)) && std::any_of(readers.begin(), readers.end(), [&](NodeId id) {
+      const Node& reader = target_.node(id);
+      const auto scale = reader.op == "DequantizeLinear" ? scale_of(target_, reader) : std::nullopt;
+      return scale && within(*scale);
+    });
   }
 
   // Tells whether the target bounds what is quantised there, once it is dequantised.

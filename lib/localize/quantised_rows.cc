@@ -15,6 +15,8 @@ constexpr double kHalf = 0.502;     // of a step: rounding to nearest, scales an
 constexpr double kFolded = 4e-6;    // of a row's largest weight: a batch norm that was folded in float32
 constexpr double kMostClipped = 2;  // of the last number that there is: what a quantiser of weights leaves out
 constexpr double kOtherFactor = 0.01;
+constexpr double kNearer = 0.7;      // of squares of what a bias's numbers are off by, with other scales
+constexpr double kPerOctave = 1000;  // times what quantising explains: an exact relation that does not hold
 
 double largest_weight(const WeightRows& rows, size_t row) {
   double largest = 0;
@@ -42,8 +44,15 @@ struct Fit {
 class Diagnosis {
  public:
   Diagnosis(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
-            const RowsJudged& judged, const Node& dequantize, const Graph& target)
-      : ours_(ours), theirs_(theirs), weights_(weights), judged_(judged), node_(dequantize), graph_(target) {
+            const RowsJudged& judged, const Node& dequantize, const Graph& target,
+            const std::vector<double>& row_errors)
+      : ours_(ours),
+        theirs_(theirs),
+        weights_(weights),
+        judged_(judged),
+        node_(dequantize),
+        graph_(target),
+        row_errors_(row_errors) {
     const std::vector<double> scales = to_doubles(*graph_.constant(node_.input(1)));
     scales_ = scales;
     wrong_.assign(ours.n, false);
@@ -101,14 +110,19 @@ class Diagnosis {
   bool stands_for(const Group& rows, double scale, double steps, const std::function<size_t(size_t)>& from) const {
     for (size_t row : rows) {
       const size_t source = from ? from(row) : row;
-      const double slack = kFolded * largest_weight(ours_, source);
       for (size_t i = 0; i < theirs_.width; ++i) {
         const double w = ours_.at(source, i), t = integer(row, i) * scale;
-        if (std::abs(t - w) <= steps * scale + slack || clipped(weights_, element_at(theirs_, row, i), w, t)) continue;
+        if (std::abs(t - w) <= steps * scale + slack(source, w) || clipped(weights_, element_at(theirs_, row, i), w, t))
+          continue;
         return false;
       }
     }
     return true;
+  }
+
+  // The source's number may be off: it was folded in float32, and scaled by a factor that is not known to the last digit.
+  double slack(size_t row, double w) const {
+    return kFolded * largest_weight(ours_, row) + (row < row_errors_.size() ? row_errors_[row] * std::abs(w) : 0);
   }
 
   // A scale that a quantiser would have computed from the largest weight, where its integers are these; else the estimate.
@@ -228,7 +242,7 @@ class Diagnosis {
         for (size_t i = 0; i < theirs_.width && all; ++i) {
           const size_t at = element_at(theirs_, row, i);
           const double scale = scales_[at / stride % scales_.size()], w = ours_.at(row, i), t = integer(row, i) * scale;
-          all = std::abs(t - w) <= kHalf * scale + kFolded * largest_weight(ours_, row) || clipped(weights_, at, w, t);
+          all = std::abs(t - w) <= kHalf * scale + slack(row, w) || clipped(weights_, at, w, t);
         }
       }
       if (!all) continue;
@@ -300,6 +314,7 @@ class Diagnosis {
   const RowsJudged& judged_;
   const Node& node_;
   const Graph& graph_;
+  const std::vector<double>& row_errors_;
   std::vector<double> scales_;
   std::vector<bool> wrong_;
   WeightDiagnosis found_;
@@ -330,8 +345,9 @@ RowsJudged judge_rows(const WeightRows& ours, const WeightRows& theirs, const Qu
 }
 
 WeightDiagnosis diagnose_weights(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
-                                 const RowsJudged& judged, const Node& dequantize, const Graph& target) {
-  return Diagnosis(ours, theirs, weights, judged, dequantize, target).run();
+                                 const RowsJudged& judged, const Node& dequantize, const Graph& target,
+                                 const std::vector<double>& row_errors) {
+  return Diagnosis(ours, theirs, weights, judged, dequantize, target, row_errors).run();
 }
 
 BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<double>& theirs,
@@ -363,12 +379,44 @@ BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<d
   found.what = cat("bias: ", found.rows.size(), " of ", ours.size(),
                    " numbers further from the source's than quantisation explains");
   // With them goes what other inputs would show.
+  const bool most =
+      found.rows.size() * 2 > ours.size() || std::all_of(theirs.begin(), theirs.end(), [](double b) { return b == 0; });
   found.rows.clear();
   for (size_t c = 0; c < ours.size(); ++c) {
-    if (std::abs(theirs[c] - ours[c]) > allowed[c] / 4) found.rows.push_back(c);
+    if (most || std::abs(theirs[c] - ours[c]) > allowed[c] / 4) found.rows.push_back(c);
   }
   found.fix = steps[0] > 0 ? "quantise the source's bias again, with the scales that are there"
                            : "copy the bias from the source";
+  return found;
+}
+
+BiasDiagnosis diagnose_bias_scale(const std::vector<double>& ours, const QuantisedConstant& bias,
+                                  const std::vector<double>& products) {
+  BiasDiagnosis found;
+  if (bias.numbers.size() != ours.size() || products.size() != ours.size()) return found;
+  double as_it_is = 0, by_product = 0, low = 0, high = 0, times = 0;
+  size_t n_other = 0;
+  for (size_t c = 0; c < ours.size(); ++c) {
+    if (!(bias.steps[c] > 0) || !(products[c] > 0)) return found;
+    // One scale for all channels can be no product of theirs.
+    if (bias.n_scales == 1 && std::abs(products[c] / products[0] - 1) > kSameScale) return found;
+    const double factor = bias.steps[c] / products[c];
+    if (std::abs(factor - 1) <= kSameScale) continue;
+    low = n_other == 0 ? factor : std::min(low, factor);
+    high = std::max(high, factor);
+    ++n_other;
+    times = std::max(times, kPerOctave * std::abs(std::log2(factor)));
+    as_it_is += std::pow(bias.numbers[c] - ours[c], 2);
+    by_product += std::pow(bias.numbers[c] / factor - ours[c], 2);
+  }
+  if (n_other == 0 || !(by_product < kNearer * as_it_is)) return found;
+  found.times = times;
+  found.what = cat("bias: ", n_other == ours.size() ? "scale " : cat("scales of ", n_other, " channels "),
+                   words::number(low), high > low * (1 + kOtherFactor) ? cat(" to ", words::number(high)) : "",
+                   " times the input's by the weights'");
+  found.fix = "set the scale to the input's times the weights'";
+  found.key = "scale";
+  found.numbers = products;
   return found;
 }
 

@@ -7,6 +7,9 @@
 
 namespace dnn {
 
+// Two scales of one quantity, each rounded to float32, some by way of a product of others.
+inline constexpr double kSameScale = 2e-3;
+
 struct RowsJudged {
   std::vector<size_t> wrong;  // rows
   size_t n_adaptive = 0;      // rows that are right to a whole step and not to half of one
@@ -22,8 +25,10 @@ struct WeightDiagnosis {
   std::vector<double> numbers;  // of "scale", "zero point", "axis"
   std::vector<size_t> rows;     // of "integers"
 };
+// `row_errors`: what each of our rows may be off by, of itself; empty: nothing.
 WeightDiagnosis diagnose_weights(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
-                                 const RowsJudged& judged, const Node& dequantize, const Graph& target);
+                                 const RowsJudged& judged, const Node& dequantize, const Graph& target,
+                                 const std::vector<double>& row_errors);
 
 struct BiasDiagnosis : WeightDiagnosis {
   double factor = 1, times = 0;
@@ -31,5 +36,10 @@ struct BiasDiagnosis : WeightDiagnosis {
 // `what` is empty where every number is within what is allowed.
 BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<double>& theirs,
                             const std::vector<double>& steps, const std::vector<double>& allowed);
+
+// `what` is empty where its scales are these products, the input's scale times those of the weights, and where they may rightly be
+// others: its integers do not mean the source's numbers by the products.
+BiasDiagnosis diagnose_bias_scale(const std::vector<double>& ours, const QuantisedConstant& bias,
+                                  const std::vector<double>& products);
 
 }  // namespace dnn

@@ -1,0 +1,175 @@
+// Choices that no quantiser makes: scales of biases that are no products, and zero points that leave an activation out.
+#include "localize/quantised_judge.h"
+
+#include <gtest/gtest.h>
+
+#include "localize/quantised_rows.h"
+#include "unit/localize/quantised_graphs.h"
+
+namespace dnn {
+namespace {
+
+const char* const kFloat = R"(graph "source" {
+  input x: float32[1,4,5,5]
+  const w: float32[6,4,3,3] = random(1)
+  const b: float32[6] = {0.5, -0.25, 0.75, 1, -0.5, 0.3}
+  const u: float32[8,6,1,1] = random(2)
+  const a: float32[8] = {0.1, 0.2, -0.3, 0.4, 0.5, -0.6, 0.7, 0.8}
+  c = Conv(x, w, b) @first
+  r = Relu(c) @act
+  y = Conv(r, u, a) @last
+  output y
+})";
+
+double largest_of(const Graph& graph, const std::string& name) {
+  double largest = 0;
+  for (const stream::TensorRecord& r : trace_of(graph, random_tensor(DType::Float32, {1, 4, 5, 5}, 7))) {
+    for (double x : r.name == name ? to_doubles(r.tensor) : std::vector<double>()) largest = std::max(largest, x);
+  }
+  return largest;
+}
+
+struct Range {
+  float scale;
+  uint8_t zero, zero_behind;  // of the quantiser, and of what dequantises
+};
+
+// Both layers' weights as integers, and the activation between them, of which the range alone is left.
+Graph target_with(const Graph& source, const Range& range) {
+  Graph graph = quantised(source);
+  for (NodeId id : std::vector<NodeId>(graph.order())) {
+    if (graph.node(id).name != "act") continue;
+    const ValueId made = graph.node(id).output(0), real = graph.node(id).input(0);
+    graph.remove_node(id);
+    const auto add = [&](const char* op, ValueId in, uint8_t zero, ValueId out) {
+      Node node;
+      node.op = op;
+      node.name = op;
+      node.inputs = {in, graph.add_constant(graph.unused_value_name("s"), Tensor::scalar(range.scale)),
+                     graph.add_constant(graph.unused_value_name("z"), Tensor::scalar(zero))};
+      node.outputs = {out};
+      graph.add_node(std::move(node));
+    };
+    const ValueId integers = graph.add_value("integers");
+    add("QuantizeLinear", real, range.zero, integers);
+    add("DequantizeLinear", integers, range.zero_behind, made);
+  }
+  sort_nodes(graph);
+  infer_types(graph);
+  return graph;
+}
+
+float fitting(const Graph& source) { return static_cast<float>(largest_of(source, "r") * 1.2 / 255); }
+
+// The bias of the layer behind as integers, of the product of its input's scale and its weights', times a factor.
+Graph with_bias(const Graph& source, double factor) {
+  const float input = fitting(source);
+  Graph graph = target_with(source, {input, 0, 0});
+  for (NodeId id : std::vector<NodeId>(graph.order())) {
+    if (graph.node(id).name != "last") continue;
+    const std::vector<double> scales = to_doubles(rounded(*source.constant(source.find_value("u"))).scales),
+                              bias = to_doubles(*source.constant(source.find_value("a")));
+    std::vector<double> products, integers;
+    for (size_t c = 0; c < bias.size(); ++c) {
+      products.push_back(scales[c] * static_cast<double>(input));
+      integers.push_back(std::nearbyint(bias[c] / products[c]));
+      products[c] *= factor;
+    }
+    graph.node(id).inputs[2] = dequantised(&graph, "bias", convert(Tensor::of<double>({8}, integers), DType::Int32),
+                                           convert(Tensor::of<double>({8}, products), DType::Float32));
+  }
+  sort_nodes(graph);
+  infer_types(graph);
+  return graph;
+}
+
+TEST(QuantisedJudge, ARangeThatStandsForAnActivationIsNoFault) {
+  const Graph source = typed(kFloat);
+  const QuantisedPair pair = pair_of(source, target_with(source, {fitting(source), 0, 0}));
+  EXPECT_TRUE(pair.verdict().faults.empty()) << pair.verdict().faults[0].what;
+  EXPECT_EQ(pair.verdict().match.clamps.size(), 1u);
+}
+
+// Both have it alike, so that nothing but the activation that is left out tells of it.
+TEST(QuantisedJudge, AZeroPointThatLeavesAnActivationOutIsMoved) {
+  const Graph source = typed(kFloat);
+  for (const uint8_t zero : {64, 96}) {
+    const QuantisedPair pair = pair_of(source, target_with(source, {fitting(source), zero, zero}));
+    ASSERT_EQ(pair.verdict().faults.size(), 1u) << int{zero};
+    const QuantisedFault& fault = pair.verdict().faults[0];
+    EXPECT_EQ(pair.written().node(fault.node).op, "QuantizeLinear");
+    ASSERT_EQ(fault.edits.size(), 2u);
+    for (const Edit& edit : fault.edits) {
+      EXPECT_EQ(edit.key, "zero point");
+      EXPECT_EQ(edit.numbers, std::vector<double>{0});
+    }
+  }
+}
+
+// As wide as what the first layer makes: no range of the activation, which is missing.
+TEST(QuantisedJudge, ARangeOfWhatTheActivationWouldCutOffIsNoMovedZeroPoint) {
+  const Graph source = typed(kFloat);
+  double low = 0, high = 0;
+  for (const stream::TensorRecord& r : trace_of(source, random_tensor(DType::Float32, {1, 4, 5, 5}, 7))) {
+    for (double x : r.name == "c" ? to_doubles(r.tensor) : std::vector<double>()) {
+      low = std::min(low, x);
+      high = std::max(high, x);
+    }
+  }
+  const auto scale = static_cast<float>((high - low) / 255);
+  const auto zero = static_cast<uint8_t>(std::nearbyint(-low / static_cast<double>(scale)));
+  const QuantisedPair pair = pair_of(source, target_with(source, {scale, zero, zero}));
+  EXPECT_TRUE(pair.verdict().faults.empty()) << pair.verdict().faults[0].what;
+  EXPECT_TRUE(pair.verdict().match.clamps.empty());
+}
+
+TEST(QuantisedJudge, OfTwoZeroPointsTheOneThatStandsForTheActivationIsRight) {
+  const Graph source = typed(kFloat);
+  for (const bool first : {false, true}) {
+    const Range range = {fitting(source), static_cast<uint8_t>(first ? 8 : 0), static_cast<uint8_t>(first ? 0 : 8)};
+    const QuantisedPair pair = pair_of(source, target_with(source, range));
+    ASSERT_EQ(pair.verdict().faults.size(), 1u);
+    const QuantisedFault& fault = pair.verdict().faults[0];
+    EXPECT_EQ(pair.written().node(fault.node).op, first ? "QuantizeLinear" : "DequantizeLinear");
+    ASSERT_EQ(fault.edits.size(), 1u);
+    EXPECT_EQ(fault.edits[0].numbers, std::vector<double>{0});
+  }
+}
+
+TEST(QuantisedJudge, AScaleOfABiasIsTheProductOfItsInputsAndItsWeights) {
+  const Graph source = typed(kFloat);
+  EXPECT_TRUE(pair_of(source, with_bias(source, 1)).verdict().faults.empty());
+  for (const double factor : {0.5, 0.9, 1.1, 4.0}) {
+    const Graph target = with_bias(source, factor);
+    const QuantisedPair pair = pair_of(source, target);
+    ASSERT_EQ(pair.verdict().faults.size(), 1u) << factor;
+    const QuantisedFault& fault = pair.verdict().faults[0];
+    EXPECT_EQ(pair.written().node(fault.node).name, "bias");
+    ASSERT_EQ(fault.edits.size(), 1u);
+    EXPECT_EQ(fault.edits[0].key, "scale");
+    Graph mended = target;
+    EditSource from(source);
+    apply_edits(fault.edits, from, mended);
+    infer_types(mended);
+    EXPECT_TRUE(pair_of(source, mended).verdict().faults.empty());
+  }
+}
+
+// The bias holds the source's numbers at its own scale, so that it is the other one that is off.
+TEST(QuantisedJudge, ABiasThatIsRightByItsOwnScaleIsNoFault) {
+  QuantisedConstant bias;
+  bias.n_scales = 2;
+  bias.steps = {0.02, 0.04};
+  bias.numbers = {1, -2};
+  EXPECT_EQ(diagnose_bias_scale({1.001, -2.002}, bias, {0.01, 0.02}).what, "");
+  EXPECT_NE(diagnose_bias_scale({0.5, -1}, bias, {0.01, 0.02}).what, "");
+}
+
+TEST(QuantisedJudge, AMissingBiasIsWrittenWhole) {
+  // The second number alone is further off than its layer's own error explains.
+  const BiasDiagnosis found = diagnose_bias({0.01, 5}, {0, 0}, {0.001, 0.001}, {0.1, 0.1});
+  EXPECT_EQ(found.rows, (std::vector<size_t>{0, 1}));
+}
+
+}  // namespace
+}  // namespace dnn
