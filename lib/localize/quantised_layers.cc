@@ -265,12 +265,19 @@ class Match {
     return false;
   }
 
+  // A constant of the target, or integers that are one.
+  bool is_constant(ValueId v) const {
+    const NodeId maker = target_uses_.producer[v];
+    return target_.constant(v) != nullptr || (maker >= 0 && target_.node(maker).op == "DequantizeLinear" &&
+                                              target_.constant(target_.node(maker).input(0)) != nullptr);
+  }
+
   // An operator of the source that computes from what the source has at this one's inputs.
   void follow(NodeId id) {
     const Node& node = target_.node(id);
     std::vector<std::vector<ValueId>> inputs;
     for (ValueId v : node.inputs) {
-      if (v == kNoValue || target_.constant(v) != nullptr) continue;
+      if (v == kNoValue || is_constant(v)) continue;
       const auto known = match_.values.find(v);
       if (known == match_.values.end()) return;
       inputs.push_back({known->second});

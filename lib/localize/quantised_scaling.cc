@@ -7,6 +7,7 @@
 
 #include "convert/surgery.h"
 #include "localize/factor_bounds.h"
+#include "localize/hard_functions.h"
 #include "localize/quantised_rows.h"
 #include "ops/op.h"
 #include "ops/weights.h"
@@ -441,6 +442,7 @@ QuantisedSource folded_as(const Graph& source, const Graph& target, bool all) {
   else
     fold_batch_norms(made.folded);
   infer_types(made.folded);
+  decompose_hard_functions(made.folded, target);
   made.scaled =
       ScaleFinder(made.folded, SideReader(made.folded, target).read(match_quantised(made.folded, target))).run();
   if (made.scaled.values.empty()) return made;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "localize/quantised_rows.h"
+#include "tensor/compare.h"
 #include "unit/localize/quantised_graphs.h"
 
 namespace dnn {
@@ -134,6 +135,35 @@ TEST(QuantisedJudge, OfTwoZeroPointsTheOneThatStandsForTheActivationIsRight) {
     ASSERT_EQ(fault.edits.size(), 1u);
     EXPECT_EQ(fault.edits[0].numbers, std::vector<double>{0});
   }
+}
+
+// The target has the Clip of a decomposed HardSwish in a range alone.
+TEST(QuantisedJudge, ARangeMayStandForTheBoundsOfAHardSwish) {
+  const std::string text = R"(graph "hard" {
+  input x: float32[1,4,5,5]
+  const w: float32[6,4,3,3] = random(1)
+  const u: float32[8,6,1,1] = random(2)
+  const three: float32[] = {3}
+  const six: float32[] = {6}
+  const low: float32[] = {0}
+  const s: float32[] = {0.023529412}
+  const z: uint8[] = {0}
+  c = Conv(x, w) @first
+HARD
+  y = Conv(h, u) @last
+  output y
+})";
+  const Graph source = typed(with_text(text, "HARD", "  h = HardSwish(c) @hard"));
+  const char* const decomposed = R"(  a = Add(c, three) @shift
+  q = QuantizeLinear(a, s, z) @quantise
+  b = DequantizeLinear(q, s, z) @dequantise
+  m = Mul(c, b) @times
+  h = Div(m, six) @part)";
+  const QuantisedPair pair = pair_of(source, quantised(typed(with_text(text, "HARD", decomposed))));
+  EXPECT_TRUE(pair.verdict().faults.empty());
+  EXPECT_EQ(pair.verdict().match.clamps.size(), 1u);
+  const Tensor x = random_tensor(DType::Float32, {1, 4, 5, 5}, 3);
+  EXPECT_LT(part_of_largest(compare(interpret(source, {x})[0], interpret(pair.undone(), {x})[0])), 1e-6);
 }
 
 TEST(QuantisedJudge, AScaleOfABiasIsTheProductOfItsInputsAndItsWeights) {
