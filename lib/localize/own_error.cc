@@ -345,12 +345,32 @@ bool OwnErrors::move_end(size_t joint, bool source, ValueId to, const NamedTenso
   return false;
 }
 
+// The nodes that all wrong segments have in common that read a joint, where these are several: one fault, which each of them holds.
+std::set<NodeId> OwnErrors::shared_nodes(size_t joint, bool source) const {
+  std::map<NodeId, size_t> n_in;
+  size_t n_wrong = 0;
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const OwnError& r = results_[i];
+    if (!active_[i] || !r.wrong() || std::count(r.target.inputs.begin(), r.target.inputs.end(), joint) == 0) continue;
+    ++n_wrong;
+    for (NodeId id : (source ? r.source : r.target).nodes) ++n_in[id];
+  }
+  std::set<NodeId> shared;
+  for (const auto& [id, n] : n_in) {
+    if (n_wrong > 1 && n == n_wrong) shared.insert(id);
+  }
+  return shared;
+}
+
 // Where a joint and what reads it are wrong, another end of it may be the same value: where a network has folded one layer into
-// another that is wrong.
+// another that is wrong. So where all that reads it is wrong by the same nodes, which are one fault then and not several.
 bool OwnErrors::realign(const NamedTensors& values) {
   bool any = false;
   for (size_t j = 0; j < results_.size(); ++j) {
-    if (!doubtful(j) || target_.is_output(results_[j].joint.target)) continue;
+    if (!active_[j] || results_[j].by == LayerPair::By::Given || target_.is_output(results_[j].joint.target)) continue;
+    const std::set<NodeId> ours = shared_nodes(j, true), theirs = shared_nodes(j, false);
+    // A joint that is right stays, but for a fault that all behind it share; so does an input, which nothing makes.
+    if (!results_[j].wrong() && ((ours.empty() && theirs.empty()) || results_[j].target.nodes.empty())) continue;
     std::vector<std::pair<bool, ValueId>> candidates;
     const std::vector<ValueId> a = ends(true), b = ends(false);
     const std::set<ValueId> used_source(a.begin(), a.end()), used_target(b.begin(), b.end());
@@ -358,6 +378,7 @@ bool OwnErrors::realign(const NamedTensors& values) {
       const Graph& graph = source ? source_ : target_;
       if (segment.nodes.size() > 12) return;
       for (NodeId id : segment.nodes) {
+        if (!results_[j].wrong() && (source ? ours : theirs).count(id) == 0) continue;
         for (ValueId v : graph.node(id).outputs) {
           const bool used = source ? used_source.count(v) != 0 : used_target.count(v) != 0;
           if (v != kNoValue && !used && is_float(graph.value(v).type.dtype)) candidates.emplace_back(source, v);
@@ -373,8 +394,10 @@ bool OwnErrors::realign(const NamedTensors& values) {
       offer(false, results_[i].target);
     }
     if (!behind_wrong) continue;
-    offer(true, results_[j].source);
-    offer(false, results_[j].target);
+    if (results_[j].wrong()) {
+      offer(true, results_[j].source);
+      offer(false, results_[j].target);
+    }
     for (const auto& candidate : candidates) {
       if (!may_try()) return any;
       if (!move_end(j, candidate.first, candidate.second, values)) continue;

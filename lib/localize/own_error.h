@@ -129,6 +129,7 @@ class OwnErrors {
               const std::set<size_t>& changed, const std::vector<AxisOrder>& orders, const NamedTensors& values) const;
   std::set<size_t> behind(const std::set<size_t>& joints) const;
   bool agrees_without(const std::set<size_t>& withdrawn, const NamedTensors& values) const;
+  std::set<NodeId> shared_nodes(size_t joint, bool source) const;
   bool realign(const NamedTensors& values);
   bool move_end(size_t joint, bool source, ValueId to, const NamedTensors& values);
   void explain(const NamedTensors& values);

@@ -167,6 +167,17 @@ TEST(OwnErrors, ALayerThatIsMissingIsNamed) {
   }
 }
 
+// In front of a layer and of a skip beside it, both of which are wrong by it.
+TEST(OwnErrors, AFaultThatTwoLayersReadIsOneFinding) {
+  for (const char* spec : {"activation-missing@relu1", "values-reversed@relu1", "transpose-extra@relu1"}) {
+    SCOPED_TRACE(spec);
+    const LocalizeReport report = localized_graphs(typed(kOwnErrorNet), with_faults({spec}));
+    ASSERT_EQ(report.findings.size(), 1u) << join(found_names(report), "; ");
+    const Names& nodes = report.findings[0].source.nodes;
+    EXPECT_NE(std::find(nodes.begin(), nodes.end(), "relu1"), nodes.end()) << join(nodes);
+  }
+}
+
 TEST(OwnErrors, ASkipThatIsMissingIsNamedAlthoughItsBranchIsGone) {
   Graph wrong = typed(kOwnErrorNet);
   inject(wrong, "layer-missing@add2", 3);
