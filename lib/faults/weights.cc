@@ -176,6 +176,16 @@ bool weights_int8(FaultContext& context) {
   });
 }
 
+bool weights_noise(FaultContext& context) {
+  constexpr double kNoise = 1e-5;  // of each weight, its standard deviation
+  const std::optional<Place> place = weights_of(context, context.node);
+  if (!place || !is_float(tensor_at(context.graph, *place).dtype())) return false;
+  context.what = cat("weights with noise of ", kNoise, " of each");
+  return change_numbers(context, *place, [&](std::vector<double>& values) {
+    for (double& x : values) x *= 1 + kNoise * std::sqrt(3.0) * (2 * context.random.unit() - 1);
+  });
+}
+
 bool weights_scaled(FaultContext& context) {
   const std::optional<Place> place = weights_of(context, context.node);
   static const double kFactors[] = {0.5, 0.9, 0.99, 1.01, 1.1, 2};

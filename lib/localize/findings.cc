@@ -187,8 +187,9 @@ Finding new_finding(const Sides& sides, const std::vector<OwnError>& own, size_t
   f.largest = r.largest;
   f.exact = r.exact.value_or(0);
   f.rounding = r.rounding;
+  f.hides = r.bound();
   f.times_rounding = r.certainty();
-  f.sure = r.wrong() ? f.times_rounding >= kCertain ? "certain" : "likely" : "latent";
+  f.sure = r.wrong() ? f.times_rounding >= kCertain ? "certain" : "likely" : r.latent ? "latent" : "hidden";
   f.n_samples = r.n_samples;
   f.n_differing = r.n_differing;
   f.evidence = compare_segments(sides, r);
@@ -205,7 +206,11 @@ Finding new_finding(const Sides& sides, const std::vector<OwnError>& own, size_t
                       cat(node.op, " ", plain(node_label(sides.source, node)),
                           " only in the source: without it the source computes what the target does"));
   }
-  if (!r.failure.empty()) {
+  if (f.sure == "hidden") {
+    f.times_rounding = r.hidden->times;
+    f.what = cat("weights: ", r.hidden->n_apart, " of ", r.hidden->n, " numbers differ by up to ",
+                 words::number(r.hidden->of_row), " of their row's largest, more than rounding them explains");
+  } else if (!r.failure.empty()) {
     f.what = cat("does not run on the source's activations: ", r.failure);
   } else if (r.cause < 0 && (!r.source_shape.empty() || !r.target_shape.empty())) {
     f.what = cat("makes ", shape_text(r.target_shape), " where the source makes ", shape_text(r.source_shape));
@@ -214,7 +219,7 @@ Finding new_finding(const Sides& sides, const std::vector<OwnError>& own, size_t
   } else {
     f.what = "computes something else from the same parameters";
   }
-  f.fix = fix_for(f, r);
+  f.fix = f.sure == "hidden" ? "copy the weights from the source" : fix_for(f, r);
   return f;
 }
 
@@ -262,6 +267,9 @@ std::vector<Finding> findings_of(const Graph& source, const Graph& target, const
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].latent && !own[i].wrong()) findings.push_back(new_finding(sides, own, i));
   }
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i].hidden && !own[i].latent && !own[i].wrong()) findings.push_back(new_finding(sides, own, i));
+  }
   return findings;
 }
 
@@ -280,6 +288,11 @@ Residual residual_of(const OwnErrors& own) {
       const double part = r.largest == 0 ? 0 : r.max_abs / r.largest;
       residual.largest = std::max(residual.largest, part);
       residual.largest_in_bounds = std::max(residual.largest_in_bounds, part / r.bound());
+      const std::string& layer = own.source().value(r.joint.source).name;
+      residual.hides_by_layer[layer] = r.bound();
+      if (!(r.bound() > residual.hides)) continue;
+      residual.hides = r.bound();
+      residual.hides_at = layer;
     }
   }
   return residual;
@@ -299,6 +312,10 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
     if (f.sure == "latent")
       out += cat("   latent: right on ", f.n_samples == 1 ? "the sample" : cat("all ", f.n_samples, " samples"),
                  ", none of which comes to where the two part\n");
+    else if (f.sure == "hidden")
+      out += cat("   hidden: right on ", f.n_samples == 1 ? "the sample" : cat("all ", f.n_samples, " samples"),
+                 ", where rounding hides a difference of up to ", words::number(f.hides), " of the largest, ",
+                 words::number(f.hides * f.largest), "\n");
     else if (f.own == Finding::kNoOwn || (f.quantised && f.largest == 0))
       out += cat("   ", words::number(f.times_rounding), " times what quantising explains: ", f.sure, "\n");
     else
@@ -320,7 +337,8 @@ std::string findings_text(const std::vector<Finding>& findings, const Residual& 
              residual.n_rounded, residual.n_rounded == 1 ? " differs" : " differ", " by rounding");
   if (residual.n_rounded > 0)
     out += cat(", by at most ", words::number(residual.largest), " of their largest, ",
-               words::number(100 * residual.largest_in_bounds), " % of the bound of rounding");
+               words::number(100 * residual.largest_in_bounds), " % of the bound of rounding, which hides up to ",
+               words::number(residual.hides), " at ", plain(residual.hides_at));
   if (residual.n_equivalent > 0)
     out += cat("; ", counted(residual.n_equivalent, "layer"), residual.n_equivalent == 1 ? " is" : " are",
                " in another form (channels in another order or scaled) that the layers behind undo");
@@ -343,17 +361,23 @@ std::string findings_json(const std::vector<Finding>& findings, const Residual& 
                     {"largest", words::json_number(f.largest)},
                     {"exact", words::json_number(f.exact)},
                     {"rounding", words::json_number(f.rounding)},
+                    {"hides", words::json_number(f.hides)},
                     {"times_rounding", words::json_number(f.times_rounding)},
                     {"sure", f.sure},
                     {"samples", f.n_samples},
                     {"differing", f.n_differing},
                     {"behind_another", f.behind_another}});
   }
+  Json by_layer = Json::object();
+  for (const auto& [layer, hides] : residual.hides_by_layer) by_layer[layer] = words::json_number(hides);
   const Json residual_json = {{"same", residual.n_same},
                               {"rounded", residual.n_rounded},
                               {"wrong", residual.n_wrong},
                               {"largest", words::json_number(residual.largest)},
                               {"part_of_bound", words::json_number(residual.largest_in_bounds)},
+                              {"hides", words::json_number(residual.hides)},
+                              {"hides_at", residual.hides_at},
+                              {"hides_by_layer", by_layer},
                               {"equivalent", residual.n_equivalent},
                               {"complete", residual.complete}};
   const Json json = {{"findings", list}, {"residual", residual_json}};

@@ -576,6 +576,7 @@ void OwnErrors::settle(const NamedTensors& values) {
   most_flops_ = flops_ + left;
   explain(values);
   find_latent(values);
+  find_hidden(values);
   forget_mapped_files();  // the weights as the models hold them
 }
 

@@ -23,6 +23,13 @@ namespace dnn {
 
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
+// Tells how far the weights of a layer are apart, once scales are folded into them.
+struct WeightsApart {
+  size_t n = 0, n_apart = 0;  // numbers, and those that differ by more than rounding them explains
+  double times = 0;           // how many times that, at most
+  double of_row = 0;          // the largest difference, of the largest number of its row
+};
+
 struct OwnError {
   enum class Verdict : uint8_t { Same, Rounding, Wrong, Fails };
   Joint joint;
@@ -50,6 +57,9 @@ struct OwnError {
 
   // Right on all samples, while both graphs bound their activations otherwise, and part where no sample comes.
   bool latent = false;
+  // Right on all samples, while weights differ by more than rounding them explains: what that changes is below what rounding of the
+  // layer's sums may be.
+  std::optional<WeightsApart> hidden;
 
   bool wrong() const { return verdict == Verdict::Wrong || verdict == Verdict::Fails; }
   // What rounding explains, of the largest magnitude; and how many times that the difference is.
@@ -79,6 +89,7 @@ class OwnErrors {
   // values that agree join.
   void add(const NamedTensors& values);
 
+  const Graph& source() const { return source_; }
   const std::vector<OwnError>& results() const { return results_; }
   // A segment of another target that has the same joints under the same ids (the target after an edit), on a kept sample.
   Trial try_target(const Graph& target, size_t joint, size_t kept) const;
@@ -87,6 +98,9 @@ class OwnErrors {
   Isolated isolate(const Graph& target, size_t joint, size_t kept) const;
   // Trials where no sample comes, on the kept one's activations times some factors: what a latent fault is judged by.
   Trial try_beyond(const Graph& target, size_t joint, size_t kept) const;
+  // How many times what rounding explains weights differ in another target that has the same joints: what a hidden fault is judged by.
+  // Infinite where the two have no weights to compare. At least one sample is kept.
+  double times_hidden(const Graph& target, size_t joint) const;
   size_t kept() const { return kept_.size(); }
   // What the source has at a joint on a kept sample, and what the target's segment makes of the source's activations, in the same
   // order of axes; nullopt where it does not run, or fit.
@@ -146,6 +160,8 @@ class OwnErrors {
   bool take_between(size_t joint, const Joint& between, const NamedTensors& values);
   void narrow(const NamedTensors& values);
   void find_latent(const NamedTensors& values);
+  std::optional<WeightsApart> weights_apart(const Graph& target, size_t joint, const NamedTensors& values) const;
+  void find_hidden(const NamedTensors& values);
   void measure_fresh(const NamedTensors& values);
   bool withdraw(const NamedTensors& values);
   bool join(const NamedTensors& values);

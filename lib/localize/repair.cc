@@ -61,6 +61,7 @@ class RepairSearch {
     result.own = joint;
     joint_ = joint;
     latent_ = own_.results()[joint].latent && !own_.results()[joint].wrong();
+    hidden_ = own_.results()[joint].hidden && !latent_ && !own_.results()[joint].wrong();
     why_not_.clear();
     if (deadline_.stops()) return out_of_time(result);
     result.times_before = worst({});
@@ -133,6 +134,7 @@ class RepairSearch {
           std::max(times, trial.right() ? std::min(trial.certainty(), 1.0) : std::max(trial.certainty(), 1.0 + 1e-9));
       if (!trial.right() && !edits.empty()) break;
     }
+    if (hidden_ && own_.kept() > 0) times = std::max(times, own_.times_hidden(edited, joint_));
     return times;
   }
   bool right(const Edits& edits) {
@@ -322,6 +324,7 @@ class RepairSearch {
   Uses target_uses_;
   size_t joint_ = 0;
   bool latent_ = false;  // the wrong segment is right on the samples
+  bool hidden_ = false;  // as far as rounding lets it be seen
   bool cut_ = false;     // orders of axes were left out, for want of time
   Edits set_;            // the last that was right
   std::map<std::tuple<std::string, size_t, bool>, std::vector<std::vector<size_t>>> perms_;

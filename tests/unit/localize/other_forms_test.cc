@@ -304,6 +304,40 @@ TEST(OtherForms, AReshapeWithExchangedExtentsIsOneFault) {
   EXPECT_EQ(apart(source, result.repaired, {1, 1, 6, 10}), 0);
 }
 
+// The source, with one weight in each row that is off in its last digits.
+Graph with_noise(const Graph& source, const char* weights, double noise) {
+  Graph target = source;
+  Tensor tensor = *target.constant(target.find_value(weights));
+  const int64_t width = tensor.size() / tensor.dim(0);
+  float* numbers = tensor.mutable_data<float>();
+  for (int64_t row = 0; row < tensor.dim(0); ++row) numbers[row * width] *= static_cast<float>(1 + noise);
+  target.value(target.find_value(weights)).constant = tensor;
+  return target;
+}
+
+TEST(OtherForms, WeightsThatAreOffWhereRoundingHidesItAreAHiddenFaultAndAreRepaired) {
+  const Graph source = typed(kBounded), target = with_noise(source, "w", 2e-5);
+  const JudgedForms result = judged(source, target, kFormsShape, true);
+  ASSERT_EQ(result.report.findings.size(), 1u);
+  const Finding& found = result.report.findings[0];
+  EXPECT_EQ(found_text(result.report), "conv; ");
+  EXPECT_EQ(found.sure, "hidden");
+  EXPECT_GT(found.times_rounding, 2);
+  EXPECT_LT(found.times_rounding, 20);
+  EXPECT_GT(found.hides, 0);
+  EXPECT_FALSE(result.report.agree());
+  EXPECT_EQ(apart(source, result.repaired, kFormsShape), 0);
+}
+
+// As where a batch norm was folded in another order of steps.
+TEST(OtherForms, WeightsThatWereRoundedAFewTimesMoreAreNoFault) {
+  const Graph source = typed(kBounded);
+  const LocalizeReport report = judged(source, with_noise(source, "w", 4 * 0x1p-23)).report;
+  EXPECT_EQ(found_text(report), "");
+  EXPECT_GT(report.residual->hides, 0);
+  EXPECT_EQ(report.residual->hides_at, "c");
+}
+
 // More than a few samples that round apart, and then one that is wrong.
 TEST(OwnErrors, AFaultThatOnlyALateSampleShowsIsFound) {
   const Graph source = typed(kBounded), target = typed(with_text(kBounded, "{60}", "{8}"));
