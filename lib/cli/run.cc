@@ -6,19 +6,18 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
+#include <exception>
 #include <iostream>
-#include <new>
-#include <stdexcept>
 #include <streambuf>
-#include <system_error>
 
 #include "base/box.h"
+#include "base/failure.h"
 #include "base/io.h"
 #include "base/read_limit.h"
 #include "base/version.h"
 #include "cli/cli.h"
 #include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "stream/records.h"
@@ -94,35 +93,20 @@ int guarded(const Tool& tool, const std::function<int()>& body) {
   try {
     return body();
   } catch (const BrokenPipe& e) {
-    if (e.fd() == STDOUT_FILENO) return kExitClosedOutput;
-    say_error(e.what());
-    return e.exit_code();
-  } catch (const Error& e) {
-    if (e.kind() == ErrorKind::Usage) {
-      say_error(cat(e.what(), " (see ", tool.name, " --help)"));
-    } else {
-      say_error(e.what());
-    }
-    return e.exit_code();
-  } catch (const std::bad_alloc&) {
-    say_error("out of memory");
-    return static_cast<int>(ErrorKind::Environment);
-  } catch (const std::length_error&) {  // more than a container can hold
-    say_error("out of memory");
-    return static_cast<int>(ErrorKind::Environment);
-  } catch (const std::filesystem::filesystem_error& e) {
-    say_error(cat(e.path1().string(), ": ", e.code().message()));
-    return static_cast<int>(ErrorKind::Environment);
-  } catch (const std::system_error& e) {  // no more threads, say
-    say_error(e.what());
-    return static_cast<int>(ErrorKind::Environment);
-  } catch (const std::exception& e) {
-    say_error(cat("internal error: ", e.what()));
-    return static_cast<int>(ErrorKind::Internal);
+    return e.fd() == STDOUT_FILENO ? kExitClosedOutput : say_failure(tool);
+  } catch (const std::exception&) {
+    return say_failure(tool);
   }
 }
 
 }  // namespace
+
+int say_failure(const Tool& tool) {
+  const Failure failure = failure_of(std::current_exception());
+  const bool by_usage = failure.exit_code == static_cast<int>(ErrorKind::Usage);
+  say_error(by_usage ? cat(failure.text, " (see ", tool.name, " --help)") : failure.text);
+  return failure.exit_code;
+}
 
 int run_tool(const Tool& tool, int argc, char** argv, const std::function<void(Args&)>& declare,
              const std::function<int()>& work) {
