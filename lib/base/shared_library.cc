@@ -9,6 +9,11 @@
 
 namespace dnn {
 
+std::filesystem::path program_folder() {
+  std::error_code unknown;
+  return std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+}
+
 #ifndef DNN_STATIC
 std::unique_ptr<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& names) {
   for (const std::string& name : names) {

@@ -1,10 +1,14 @@
 // SharedLibrary: a library of others that is used where it is installed and not needed otherwise.
 #pragma once
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace dnn {
+
+// The folder of the program that runs, links resolved: what is installed with it is found from there.
+std::filesystem::path program_folder();
 
 class SharedLibrary {
  public:

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "base/shared_library.h"
 #include "base/threads.h"
 #include "devices/kenning.h"
 #include "stream/dialogue.h"
@@ -60,17 +61,12 @@ std::string variable(const DeviceOptions& options, const std::string& name) {
   return options.variable ? options.variable(name) : "";
 }
 
-std::filesystem::path tools_folder() {
-  std::error_code unknown;
-  return std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-}
-
 std::string interpreter(const Framework& framework, const DeviceOptions& options) {
   std::string named = variable(options, cat("DNN_PYTHON_", framework.variable));
   if (!named.empty()) return named;
   // What scripts/setup --frameworks made: in the source tree of a build, or where the same variable says.
   std::string folder = variable(options, "DNN_FRAMEWORKS"), name = framework.variable;
-  if (folder.empty()) folder = (tools_folder() / "../../../.venv-frameworks").lexically_normal().string();
+  if (folder.empty()) folder = (program_folder() / "../../../.venv-frameworks").lexically_normal().string();
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   std::string python = cat(folder, "/", name, "/bin/python");
   std::error_code ignored;
@@ -83,7 +79,7 @@ std::string adapter_file(const Framework& framework, const DeviceOptions& option
   if (const std::string named = variable(options, "DNN_ADAPTERS"); !named.empty()) {
     folders.emplace_back(named);
   } else {
-    const std::filesystem::path tools = tools_folder();
+    const std::filesystem::path tools = program_folder();
     folders = {tools / "../share/dnn-tools/adapters", tools / "../../../scripts/adapters"};
   }
   std::error_code ignored;
