@@ -42,13 +42,14 @@ NetworkInput input_of(const Graph& model, const std::string& preprocess, const P
 }
 
 DataPart::DataPart(const Images& images, std::vector<int64_t> picked, const Augmentation& augmentation,
-                   int64_t variants, uint64_t seed, ThreadPool& pool)
+                   int64_t variants, uint64_t seed, ThreadPool& pool, Ranks* ranks)
     : images_(images),
       picked_(std::move(picked)),
       augmentation_(augmentation),
       fixed_variants_(variants),
       seed_(seed),
-      pool_(pool) {}
+      pool_(pool),
+      ranks_(ranks) {}
 
 int64_t DataPart::variants() const {
   if (!augmentation_.any()) return 1;
@@ -80,6 +81,12 @@ ImageInputs& DataPart::inputs_of(const NetworkInput& input) {
   return *inputs_.back().second;
 }
 
+ImageInputs& DataPart::kept_inputs_of(const NetworkInput& input) {
+  ImageInputs& inputs = inputs_of(input);
+  together(ranks_, [&] { inputs.keep(pool_, augmentation_.crop > 0, kKeptImageBytes); });
+  return inputs;
+}
+
 Batches DataPart::labels() const {
   Batches batches;
   for (int64_t i : picked_) batches.labels.push_back(images_.labels()[i]);
@@ -107,8 +114,7 @@ Tensor DataPart::stack(const ImageInputs& inputs, const std::vector<int64_t>& sa
 }
 
 Batches DataPart::images(const NetworkInput& input) {
-  ImageInputs& inputs = inputs_of(input);
-  inputs.keep(pool_, augmentation_.crop > 0, kKeptImageBytes);
+  ImageInputs& inputs = kept_inputs_of(input);
   Batches batches = labels();
   batches.load = [this, &inputs](const std::vector<int64_t>& samples, int64_t epoch) {
     return stack(inputs, samples, epoch, 1);
@@ -120,12 +126,16 @@ std::shared_ptr<const DataPart::Table> DataPart::tabulate(const Graph& graph, co
                                                           const CompileOptions& compile) {
   const ImageInputs& inputs = inputs_of(input);
   auto table = std::make_shared<Table>();
+  const auto count = static_cast<int64_t>(picked_.size());
+  const RankShare own = ranks_ == nullptr ? RankShare{0, count} : ranks_->share(count);
   for (int64_t v = 0; v < variants(); ++v) {
     const auto load = [&](int64_t i) {
-      const int64_t image = picked_[i];
+      const int64_t image = picked_[own.begin + i];
       return inputs.load(image, scaled(change_of(v, image), scale));
     };
-    table->variants.push_back(compute_features(graph, static_cast<int64_t>(picked_.size()), load, pool_, compile));
+    Tensor rows;
+    together(ranks_, [&] { rows = compute_features(graph, own.count, load, pool_, compile); });
+    table->variants.push_back(ranks_ == nullptr ? std::move(rows) : ranks_->join_rows(rows, count));
   }
   return table;
 }
@@ -146,11 +156,12 @@ std::function<Tensor(const std::vector<int64_t>&, int64_t)> DataPart::rows_of(
 }
 
 Batches DataPart::features(const Graph& graph, const NetworkInput& input, const CompileOptions& compile) {
-  if (variants() == 0)
-    fail_usage(
-        "--augment: features are computed once, of each image and its mirror image; take flip, --feature-variants N, "
-        "or "
-        "freeze less");
+  together(ranks_, [&] {
+    if (variants() == 0)
+      fail_usage(
+          "--augment: features are computed once, of each image and its mirror image; take flip, --feature-variants "
+          "N, or freeze less");
+  });
   Batches batches = labels();
   batches.load = rows_of(tabulate(graph, input, 1, compile));
   batches.in_memory = true;
@@ -167,8 +178,7 @@ std::function<Tensor(const std::vector<int64_t>&, int64_t)> DataPart::teacher(co
     set_batch(one, "1");
     return rows_of(tabulate(with_logits(one), input, scale, compile));
   }
-  ImageInputs& inputs = inputs_of(input);
-  inputs.keep(pool_, augmentation_.crop > 0, kKeptImageBytes);
+  ImageInputs& inputs = kept_inputs_of(input);
   auto predictor = std::make_shared<Predictor>(graph, threads, compile);
   return [this, &inputs, predictor, scale](const std::vector<int64_t>& samples, int64_t epoch) {
     return predictor->logits(stack(inputs, samples, epoch, scale));

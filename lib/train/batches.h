@@ -8,6 +8,7 @@
 #include "compile/compile.h"
 #include "train/data.h"
 #include "train/fit.h"
+#include "train/ranks.h"
 
 namespace dnn::train {
 
@@ -24,9 +25,9 @@ NetworkInput input_of(const Graph& model, const std::string& preprocess, const P
 class DataPart {
  public:
   // `variants`: random changes of each image where features are computed once; 0: the image itself, and its mirror image with a
-  // flip. The objects given outlive this one.
+  // flip. `ranks`: who compute features together; null: this process alone. The objects given outlive this one.
   DataPart(const Images& images, std::vector<int64_t> picked, const Augmentation& augmentation, int64_t variants,
-           uint64_t seed, ThreadPool& pool);
+           uint64_t seed, ThreadPool& pool, Ranks* ranks = nullptr);
 
   // Images, changed by the epoch and the image.
   Batches images(const NetworkInput& input);
@@ -46,6 +47,7 @@ class DataPart {
   size_t variant_of(int64_t epoch, int64_t image) const;
   Change change_of(int64_t variant, int64_t image) const;
   ImageInputs& inputs_of(const NetworkInput& input);
+  ImageInputs& kept_inputs_of(const NetworkInput& input);
   std::shared_ptr<const Table> tabulate(const Graph& graph, const NetworkInput& input, double scale,
                                         const CompileOptions& compile);
   std::function<Tensor(const std::vector<int64_t>&, int64_t)> rows_of(std::shared_ptr<const Table> table) const;
@@ -58,6 +60,7 @@ class DataPart {
   const int64_t fixed_variants_;
   const uint64_t seed_;
   ThreadPool& pool_;
+  Ranks* const ranks_;
   mutable std::mutex pool_mutex_;  // a batch is loaded while the teacher looks at the one before
   std::vector<std::pair<Preprocess, std::unique_ptr<ImageInputs>>> inputs_;
 };

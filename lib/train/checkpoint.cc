@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
@@ -39,6 +40,21 @@ std::vector<Tensor> take(const Json& rows, std::string_view* bytes) {
   return tensors;
 }
 
+// The number of ranks in a line of settings; 1 where it says none.
+int64_t ranks_of(const std::string& settings) {
+  const Json json = parse_ordered_json(settings);
+  return json.is_object() ? json.value("ranks", int64_t{1}) : 1;
+}
+
+// With another number of ranks sums have another order, so the run would not be the same.
+void check_rank_count(const std::string& there, const std::string& here) {
+  const int64_t others = ranks_of(there), ranks = ranks_of(here);
+  if (others == ranks) return;
+  fail_usage("it is of a run with ", counted(others, "rank"), ", this one has ", ranks, ": go on ",
+             others == 1 ? std::string("without --mpi") : cat("with mpirun -n ", others),
+             ", or begin anew without --resume");
+}
+
 }  // namespace
 
 void write_checkpoint(const std::string& path, const Progress& progress, const std::string& settings) {
@@ -73,6 +89,7 @@ Progress read_checkpoint(const std::string& path, const std::string& settings) {
       fail_malformed("not a checkpoint of dnn-train");
     std::string_view bytes = std::string_view(text).substr(end + 1);
     if (header.at("sha256").get<std::string>() != sha256_hex(as_bytes(bytes))) fail_malformed("its checksum is wrong");
+    check_rank_count(header.at("settings").get<std::string>(), settings);
     if (header.at("settings").get<std::string>() != settings)
       fail_usage("it is of a run with other settings: ", header.at("settings").get<std::string>(),
                  "; this one: ", settings);

@@ -6,7 +6,7 @@
 
 namespace dnn::train {
 
-// `settings`: one line that says which run it is of.
+// `settings`: one line that says which run it is of; where it is a JSON object, its `ranks` (1) is their number.
 void write_checkpoint(const std::string& path, const Progress& progress, const std::string& settings);
 // Throws Environment, Malformed for a damaged file, Usage for one of other settings.
 Progress read_checkpoint(const std::string& path, const std::string& settings);

@@ -8,6 +8,7 @@
 #include <future>
 #include <numeric>
 
+#include "base/text.h"
 #include "train/random.h"
 
 namespace dnn::train {
@@ -30,6 +31,17 @@ std::vector<Samples> cut(const Samples& order, int64_t batch) {
   return batches;
 }
 
+// This rank's part of each batch; all of it without ranks.
+std::vector<Samples> own_parts(const std::vector<Samples>& cuts, const Ranks* ranks) {
+  if (ranks == nullptr) return cuts;
+  std::vector<Samples> parts;
+  for (const Samples& samples : cuts) {
+    const RankShare share = ranks->share(static_cast<int64_t>(samples.size()));
+    parts.emplace_back(samples.begin() + share.begin, samples.begin() + share.begin + share.count);
+  }
+  return parts;
+}
+
 // Loads each batch while the one before it is worked on.
 class Loader {
  public:
@@ -37,6 +49,7 @@ class Loader {
       : batches_(batches), cuts_(cuts), epoch_(epoch) {
     start();
   }
+  // Undefined for no samples.
   Tensor next() {
     auto [tensor, time_ns] = batches_.in_memory ? load(cuts_[next_++]) : loading_.get();
     load_ns_ += time_ns;
@@ -47,6 +60,7 @@ class Loader {
 
  private:
   std::pair<Tensor, int64_t> load(const Samples& samples) const {
+    if (samples.empty()) return {};
     const auto begin = Clock::now();
     Tensor tensor = batches_.load(samples, epoch_);
     return {std::move(tensor), since(begin)};
@@ -81,8 +95,8 @@ bool train_epoch(Trainer& trainer, const Batches& training, const FitOptions& op
                  EpochReport* report) {
   Samples order = all_of(training);
   shuffle(order, options.seed, {static_cast<uint64_t>(report->epoch)});
-  const std::vector<Samples> cuts = cut(order, options.batch);
-  Loader loader(training, cuts, report->epoch);
+  const std::vector<Samples> cuts = cut(order, options.batch), own = own_parts(cuts, trainer.ranks());
+  Loader loader(training, own, report->epoch);
   const auto start = Clock::now();
   StepReport step;
   step.epoch = report->epoch;
@@ -97,9 +111,10 @@ bool train_epoch(Trainer& trainer, const Batches& training, const FitOptions& op
     for (size_t k = group; k < end; ++k) together += cuts[k].size();
     StepBatch batch;
     batch.batch = loader.next();
-    batch.labels = labels_of(training, cuts[i]);
-    if (training.teach) batch.teacher = training.teach(cuts[i], report->epoch);
-    batch.share = static_cast<double>(cuts[i].size()) / static_cast<double>(together);
+    batch.labels = labels_of(training, own[i]);
+    if (training.teach && !own[i].empty()) batch.teacher = training.teach(own[i], report->epoch);
+    batch.share = static_cast<double>(own[i].size()) / static_cast<double>(together);
+    if (trainer.ranks() != nullptr) batch.first = trainer.ranks()->share(static_cast<int64_t>(cuts[i].size())).begin;
     batch.last = i + 1 == end;
     const Score score = trainer.step(batch, report->rate);
     report->training.add(score);
@@ -130,7 +145,7 @@ void copy_state(const std::vector<Tensor>& from, std::vector<Tensor>* to) {
 }
 
 bool validate(Trainer& trainer, const Batches& validation, const FitOptions& options, EpochReport* report) {
-  const std::vector<Samples> cuts = cut_batches(validation, options.batch);
+  const std::vector<Samples> cuts = own_parts(cut_batches(validation, options.batch), trainer.ranks());
   Loader loader(validation, cuts, 0);
   for (const Samples& samples : cuts)
     report->validation.add(trainer.evaluate(loader.next(), labels_of(validation, samples)));
@@ -158,6 +173,7 @@ FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation,
     progress->epoch = report.epoch;
     progress->steps = trainer.steps();
     progress->state = trainer.state();
+    trainer.check_ranks(cat("after epoch ", report.epoch));
     const double accuracy = report.validation.accuracy();
     report.is_best = validation == nullptr || accuracy > progress->best_accuracy;
     if (report.is_best) {

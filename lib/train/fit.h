@@ -67,6 +67,7 @@ struct FitHooks {
 
 enum class FitEnd { Done, Stopped, NotFinite };
 
+// With ranks (Trainer::ranks) all call it with the same arguments but hooks: each works on its share of each batch, all see the same scores.
 // Goes on from `progress`, which stays that of the last whole epoch, without its state, where the loss stops being finite.
 FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation, const FitOptions& options,
            const FitHooks& hooks, Progress* progress);

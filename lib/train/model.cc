@@ -86,16 +86,87 @@ void write_io_spec(const std::string& model, const Preprocess& p, const std::vec
   write_file(model + ".json", json_text(spec, 4) + "\n");
 }
 
+// One line with what a run that goes on must have in common with the one that stopped. `ranges`: of a supernet, as text.
+std::string settings_of(const TrainRequest& request, const Schedule& schedule, int64_t images, int64_t classes,
+                        const std::string& ranges) {
+  nlohmann::ordered_json json = {{"model", fs::path(request.model).filename().string()},
+                                 {"images", images},
+                                 {"classes", classes},
+                                 {"batch", request.batch},
+                                 {"rate", request.rate},
+                                 {"optimizer", request.optimizer},
+                                 {"momentum", request.momentum},
+                                 {"weight_decay", request.weight_decay},
+                                 {"schedule", request.schedule},
+                                 {"augment", request.augment},
+                                 {"head", request.replace_head.value_or("")},
+                                 {"freeze", request.freeze},
+                                 {"init", request.init.value_or("")},
+                                 {"validate", request.validate},
+                                 {"seed", request.seed}};
+  if (schedule.kind == Schedule::Kind::Cosine) json["epochs"] = request.epochs;
+  // What was not asked for is left out, so that checkpoints of earlier versions stay those of the same run.
+  const auto add = [&](const char* key, const auto& value, const auto& plain) {
+    if (value != plain) json[key] = value;
+  };
+  const TrainRequest plain{};
+  add("nesterov", request.nesterov, plain.nesterov);
+  add("clip", request.clip, plain.clip);
+  add("accumulate", request.accumulate, plain.accumulate);
+  add("warmup", request.warmup, plain.warmup);
+  add("label_smoothing", request.label_smoothing, plain.label_smoothing);
+  add("feature_variants", request.feature_variants, plain.feature_variants);
+  add("rate_scale", request.rate_scale, plain.rate_scale);
+  add("quantize", request.quantize, plain.quantize);
+  add("precision", request.precision, plain.precision);
+  add("winograd", request.winograd, plain.winograd);
+  add("ranks", request.ranks == nullptr ? 1 : request.ranks->size(), 1);
+  add("supernet", ranges, std::string());
+  if (!request.teacher.empty())
+    json["teacher"] = {fs::path(request.teacher).filename().string(), request.temperature, request.teacher_weight};
+  return json_text(json);
+}
+
+std::vector<std::string> names_of(const LabelSet& classes) {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < classes.size(); ++i) names.push_back(classes.label(i));
+  return names;
+}
+
+// All ranks go on from the checkpoint that rank 0 has read. Throws FailedTogether where one does not begin with what the others begin
+// with; `same`: text that all must have.
+void begin_together(Ranks& ranks, const std::string& same, Trainer& trainer, Progress* progress) {
+  struct Counts {
+    int64_t epoch = 0, steps = 0, best_epoch = 0;
+    double best_accuracy = -1;
+  };
+  ranks.check_same(same, "settings or images", "before the first step");
+  const Counts counts =
+      ranks.gather(Counts{progress->epoch, progress->steps, progress->best_epoch, progress->best_accuracy})[0];
+  if (counts.epoch > 0) {
+    std::vector<Tensor> state = trainer.state();
+    ranks.spread(&state);
+    trainer.restore(std::move(state), counts.steps);
+    progress->epoch = counts.epoch;
+    progress->steps = counts.steps;
+    progress->best_epoch = counts.best_epoch;
+    progress->best_accuracy = counts.best_accuracy;
+  }
+  trainer.check_ranks("before the first step");
+}
+
 // What is trained: a whole network, or a head on the features of a frozen one.
 class Run {
  public:
   explicit Run(const TrainRequest& request) : request_(request), pool_(request.threads) {}
 
   void operator()() {
-    check();
-    read();
-    open_images();
-    build();
+    train::together(request_.ranks, [this] {
+      check();
+      read();
+      open_images();
+      build();
+    });
     train();
   }
 
@@ -117,6 +188,9 @@ class Run {
     if (request_.replace_head) hidden_ = parse_head(*request_.replace_head);
     if (request_.init && !request_.freeze.empty())
       fail_usage("--init draws all weights anew; --freeze would keep them so");
+    if (request_.ranks != nullptr && request_.batch < request_.ranks->size())
+      fail_usage("--batch-size ", request_.batch, ": ", request_.ranks->size(),
+                 " ranks share out each batch, so give at least as many");
     if (request_.patience > 0 && request_.validate.empty())
       fail_usage("--patience: without --validate no epoch is better than another");
     if (!(request_.label_smoothing < 1))
@@ -187,10 +261,11 @@ class Run {
     images_to_train_ = static_cast<int64_t>(parts.train.size());
     note(cat(counted(images_to_train_, "image"), " of ", images_->classes().size(), " classes to train on, ",
              parts.validation.size(), " to validate on"));
-    training_.emplace(*images_, std::move(parts.train), augmentation_, request_.feature_variants, request_.seed, pool_);
+    training_.emplace(*images_, std::move(parts.train), augmentation_, request_.feature_variants, request_.seed, pool_,
+                      request_.ranks);
     if (!request_.validate.empty())
       validation_.emplace(held_ ? *held_ : *images_, std::move(parts.validation), Augmentation(), 0, request_.seed,
-                          pool_);
+                          pool_, request_.ranks);
   }
 
   void build() {
@@ -219,6 +294,7 @@ class Run {
     if (is_wide()) options.precision = DType::Float64;
     options.winograd = request_.winograd;
     options.recompute = request_.recompute;
+    options.ranks = request_.ranks;
     options.compile = request_.compile;
     trainer_ = std::make_unique<Trainer>(std::move(trained), options);
     if (trainer_->classes() != images_->classes().size())
@@ -239,14 +315,24 @@ class Run {
 
   void train() {
     std::optional<Teacher> teacher;
-    if (!request_.teacher.empty())
-      teacher = read_teacher(request_.teacher, images_->classes(), request_.preprocess, request_.spelled_out,
-                             request_.apply_orientation, request_.warn);
-    Batches training = batches_of(*training_);
-    if (teacher) {
-      Graph fixed = teacher->graph;
-      training.teach = training_->teacher(fixed, teacher->input, input_, request_.threads, request_.compile);
+    Progress progress;
+    train::together(request_.ranks, [&] {
+      if (!request_.teacher.empty())
+        teacher = read_teacher(request_.teacher, images_->classes(), request_.preprocess, request_.spelled_out,
+                               request_.apply_orientation, request_.warn);
+      resume(&progress);
+    });
+    if (request_.ranks != nullptr) {
+      std::string same = cat(settings(), " ", request_.epochs, " ", request_.patience);
+      for (const std::string& name : names_of(images_->classes())) same += "\n" + name;
+      for (const Images* images : {images_.get(), held_.get()}) {
+        for (int64_t label : images == nullptr ? std::vector<int64_t>() : images->labels()) same += cat(" ", label);
+      }
+      begin_together(*request_.ranks, same, *trainer_, &progress);
     }
+    Batches training = batches_of(*training_);
+    if (teacher)
+      training.teach = training_->teacher(teacher->graph, teacher->input, input_, request_.threads, request_.compile);
     std::optional<Batches> validation;
     if (validation_) validation = batches_of(*validation_);
     FitOptions options;
@@ -256,22 +342,38 @@ class Run {
     options.patience = request_.patience;
     options.schedule = schedule_;
     options.seed = random_bits(request_.seed, {4});
-    Progress progress;
-    resume(&progress);
-    TrainLog log({.folder = request_.logdir,
-                  .histograms = request_.histograms,
-                  .epochs = request_.epochs,
-                  .parameters = trainer_->trained_numbers(),
-                  .say = request_.say},
-                 progress.epoch, progress.steps);
+    std::optional<TrainLog> log;
     FitHooks hooks;
-    hooks.report = [&](const EpochReport& report) { log.epoch(report, *trainer_); };
-    hooks.step = [&](const StepReport& report) { log.step(report); };
-    hooks.checkpoint = [this](const Progress& now) { write_checkpoint(checkpoint_, now, settings()); };
     if (request_.profile) trainer_->enable_profile();
-    if (request_.say && progress.epoch < request_.epochs)
-      request_.say(memory_text(trainer_->prepare(std::min(request_.batch, images_to_train_))));
+    train::together(request_.ranks, [&] {
+      if (is_first()) watch(progress, &log, &hooks);
+    });
     const FitEnd end = fit(*trainer_, training, validation ? &*validation : nullptr, options, hooks, &progress);
+    train::together(request_.ranks, [&] {
+      if (is_first()) finish(end, options, progress);
+    });
+  }
+
+  // Of several ranks the first one alone says and writes.
+  bool is_first() const { return request_.ranks == nullptr || request_.ranks->is_first(); }
+
+  void watch(const Progress& progress, std::optional<TrainLog>* log, FitHooks* hooks) {
+    log->emplace(LogOptions{.folder = request_.logdir,
+                            .histograms = request_.histograms,
+                            .epochs = request_.epochs,
+                            .parameters = trainer_->trained_numbers(),
+                            .say = request_.say},
+                 progress.epoch, progress.steps);
+    hooks->report = [this, log](const EpochReport& report) { (*log)->epoch(report, *trainer_); };
+    hooks->step = [log](const StepReport& report) { (*log)->step(report); };
+    hooks->checkpoint = [this](const Progress& now) { write_checkpoint(checkpoint_, now, settings()); };
+    if (!request_.say || progress.epoch >= request_.epochs) return;
+    int64_t batch = std::min(request_.batch, images_to_train_);
+    if (request_.ranks != nullptr) batch = request_.ranks->share(batch).count;
+    request_.say(memory_text(trainer_->prepare(batch)));
+  }
+
+  void finish(FitEnd end, const FitOptions& options, const Progress& progress) {
     if (request_.profile && request_.say) {
       const std::string profile = trainer_->profile();
       request_.say(profile.empty() ? "no step to profile: of each batch size the first is not timed" : profile);
@@ -285,53 +387,19 @@ class Run {
                                            "; try a smaller --learning-rate"));
     }
     if (end == FitEnd::Stopped)
-      note(cat("stopped: no epoch was better than epoch ", progress.best_epoch, " for ", request_.patience));
+      note(cat("stopped: no epoch was better than epoch ", progress.best_epoch, " for ", options.patience));
     std::error_code ignored;
     fs::remove(checkpoint_, ignored);
   }
 
-  // What a run that goes on must have in common with the one that stopped.
   std::string settings() const {
-    nlohmann::ordered_json json = {{"model", fs::path(request_.model).filename().string()},
-                                   {"images", images_to_train_},
-                                   {"classes", images_->classes().size()},
-                                   {"batch", request_.batch},
-                                   {"rate", request_.rate},
-                                   {"optimizer", request_.optimizer},
-                                   {"momentum", request_.momentum},
-                                   {"weight_decay", request_.weight_decay},
-                                   {"schedule", request_.schedule},
-                                   {"augment", request_.augment},
-                                   {"head", request_.replace_head.value_or("")},
-                                   {"freeze", request_.freeze},
-                                   {"init", request_.init.value_or("")},
-                                   {"validate", request_.validate},
-                                   {"seed", request_.seed}};
-    if (schedule_.kind == Schedule::Kind::Cosine) json["epochs"] = request_.epochs;
-    // What was not asked for is not said, so that checkpoints of earlier versions stay those of the same run.
-    const auto add = [&](const char* key, const auto& value, const auto& plain) {
-      if (value != plain) json[key] = value;
-    };
-    const TrainRequest plain{};
-    add("nesterov", request_.nesterov, plain.nesterov);
-    add("clip", request_.clip, plain.clip);
-    add("accumulate", request_.accumulate, plain.accumulate);
-    add("warmup", request_.warmup, plain.warmup);
-    add("label_smoothing", request_.label_smoothing, plain.label_smoothing);
-    add("feature_variants", request_.feature_variants, plain.feature_variants);
-    add("rate_scale", request_.rate_scale, plain.rate_scale);
-    add("quantize", request_.quantize, plain.quantize);
-    add("precision", request_.precision, plain.precision);
-    add("winograd", request_.winograd, plain.winograd);
-    if (supernet_) json["supernet"] = branch::ranges_text(ranges_);
-    if (!request_.teacher.empty())
-      json["teacher"] = {fs::path(request_.teacher).filename().string(), request_.temperature, request_.teacher_weight};
-    return json_text(json);
+    return settings_of(request_, schedule_, images_to_train_, images_->classes().size(),
+                       supernet_ ? branch::ranges_text(ranges_) : "");
   }
 
   void resume(Progress* progress) {
     std::error_code error;
-    if (!request_.resume || !fs::exists(checkpoint_, error)) return;
+    if (!request_.resume || !is_first() || !fs::exists(checkpoint_, error)) return;
     *progress = read_checkpoint(checkpoint_, settings());
     trainer_->restore(progress->state, progress->steps);
     trainer_->check(progress->best);
@@ -342,8 +410,7 @@ class Run {
     Graph graph = trainer_->model(progress.best);
     if (cached_) graph = train::join(backbone_, graph, softmax_);
     if (integers_) graph = integers_->finish(graph);
-    std::vector<std::string> names;
-    for (int64_t i = 0; i < images_->classes().size(); ++i) names.push_back(images_->classes().label(i));
+    const std::vector<std::string> names = names_of(images_->classes());
     const auto set = [&](const std::string& key, const std::string& text) {
       auto& all = graph.metadata;
       all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& entry) { return entry.first == key; }),

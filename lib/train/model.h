@@ -8,6 +8,7 @@
 #include "compile/compile.h"
 #include "image/preprocess.h"
 #include "train/fit.h"
+#include "train/ranks.h"
 
 namespace dnn::train {
 
@@ -42,14 +43,17 @@ struct TrainRequest {
   PreprocessOptions spelled_out = {};
   bool apply_orientation = false;
   CompileOptions compile = {};
+  Ranks* ranks = nullptr;  // the other processes that train the same network with this one (train/ranks.h); null: none
   std::function<void(const std::string& line)> say = {};      // results as they come; may be empty
   std::function<void(const std::string& line)> note = {};     // what it does; may be empty
   std::function<void(const std::string& message)> warn = {};  // may be empty
 };
 
+// With ranks all call it with the same request, but for the log sinks: rank 0 alone writes files and reads the checkpoint.
 // Trains and writes the network of the best epoch. The checkpoint lies beside the output until then, as OUT.checkpoint.
 // Throws Usage, Malformed for an image that cannot be read, Unsupported with all layers that cannot be trained, Negative where the loss
-// stops being finite (the best network so far is written then), and what reading, compiling and writing throw.
+// stops being finite (the best network so far is written then), and what reading, compiling and writing throw; with ranks also
+// FailedTogether (run_rank()).
 void train_model(const TrainRequest& request);
 
 }  // namespace dnn::train

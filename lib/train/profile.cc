@@ -54,7 +54,9 @@ std::string step_profile(const Session& session, int64_t batch) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.time_ns > b.second.time_ns; });
   rows.emplace_back("all", all);
-  std::string text = cat("where a step of ", counted(batch, "sample"), " goes, mean of ", runs, "\n");
+  std::string text =
+      cat("where ", batch == 0 ? "the optimiser's part of a step" : cat("a step of ", counted(batch, "sample")),
+          " goes, mean of ", runs, "\n");
   char line[160];
   std::snprintf(line, sizeof line, "%10s %6s %8s %8s %6s  %s\n", "ms", "%", "GFLOP/s", "GB/s", "nodes", "kind");
   text += line;

@@ -27,6 +27,7 @@ class StepBuilder {
         trained_(trained),
         options_(options),
         optimizer_(options.optimizer),
+        kind_(kind),
         gathers_(kind == StepKind::Gather),
         net_(without_nodes(model)) {}
 
@@ -34,39 +35,63 @@ class StepBuilder {
     if ((model_.inputs.size() != 1 && !options_.is_masked) || model_.outputs.size() != 1)
       fail_unsupported("a classifier of one input and one output is wanted, this network has ", model_.inputs.size(),
                        " and ", model_.outputs.size());
-    const ValueId model_logits = find_logits(model_);
-    std::vector<ValueId> parameters;
     net_.graph().outputs.clear();
+    net_.graph().inputs.clear();
+    // Variables become inputs behind those that feed the step.
+    for (const Parameter& parameter : trained_.parameters) net_.graph().value(parameter.value).constant.reset();
+    std::vector<ValueId> gradients;
+    if (kind_ == StepKind::Update) {
+      carry_statistics();
+      feed_rates(net_.dtype(trained_.parameters.at(0).value));
+    } else {
+      gradients = add_pass();
+    }
+    if (options_.batches > 1) gather(&gradients);
+    if (optimizer_.kind == Optimizer::Kind::AdamW && optimizer_.weight_decay != 0)
+      decay_ = feed(Feed::Decay, "decay", Type(net_.dtype(rate_), {}));
+    if (optimizer_.clip > 0 && !gathers_) clip(&gradients);
+    for (size_t i = 0; i < gradients.size(); ++i) update(trained_.parameters[i], gradients[i]);
+    carry_gathered();
+    net_.set_name("");
+    if (kind_ == StepKind::Update) {
+      step_.results = 0;
+    } else {
+      net_.output(loss_, "loss");
+      net_.output(logits_, "logits");
+    }
+    output_variables();
+    step_.graph = net_.finish();
+    return std::move(step_);
+  }
+
+ private:
+  // Forward and backward; the gradients by parameter.
+  std::vector<ValueId> add_pass() {
+    const ValueId model_logits = find_logits(model_);
     net_.graph().inputs = model_.inputs;
     step_.feeds.assign(model_.inputs.size(), Feed::Child);
     step_.feeds[0] = Feed::Batch;
-    // Variables become inputs behind those that feed the step.
-    for (const Parameter& parameter : trained_.parameters) {
-      parameters.push_back(parameter.value);
-      net_.graph().value(parameter.value).constant.reset();
-    }
     add_model();
     const Shape shape = net_.shape(model_logits);
     if (shape.empty() || element_count(shape) % shape[0] != 0 || element_count(shape) == shape[0])
       fail_unsupported("the network's output is ", Type(net_.type(model_logits)).text(),
                        ", not scores of two or more classes");
     net_.set_name("loss");
-    const ValueId logits = reshape_to(net_, model_logits, {shape[0], element_count(shape) / shape[0]});
-    const DType dtype = net_.dtype(logits);
-    const ValueId targets = feed(Feed::Targets, "targets", net_.type(logits));
+    logits_ = reshape_to(net_, model_logits, {shape[0], element_count(shape) / shape[0]});
+    const ValueId targets = feed(Feed::Targets, "targets", net_.type(logits_));
+    feed_rates(net_.dtype(logits_));
+    loss_ = add_loss(logits_, targets);
+    std::vector<ValueId> parameters;
+    for (const Parameter& parameter : trained_.parameters) parameters.push_back(parameter.value);
+    return add_gradients(net_, loss_, parameters);
+  }
+
+  void feed_rates(DType dtype) {
     rate_ = feed(Feed::Rate, "rate", Type(dtype, {}));
     root_ = feed(Feed::Root, "root", Type(dtype, {}));
-    const ValueId loss = add_loss(logits, targets);
-    std::vector<ValueId> gradients = add_gradients(net_, loss, parameters);
-    if (options_.batches > 1) gather(&gradients);
-    if (optimizer_.kind == Optimizer::Kind::AdamW && optimizer_.weight_decay != 0)
-      decay_ = feed(Feed::Decay, "decay", Type(dtype, {}));
-    if (optimizer_.clip > 0 && !gathers_) clip(&gradients);
-    for (size_t i = 0; i < parameters.size(); ++i) update(trained_.parameters[i], gradients[i]);
-    carry_gathered();
-    net_.set_name("");
-    net_.output(loss, "loss");
-    net_.output(logits, "logits");
+  }
+
+  void output_variables() {
     for (size_t i = 0; i < step_.variables.size(); ++i) {
       if (reads_[i]) {
         net_.graph().inputs.push_back(before_[i]);
@@ -76,11 +101,8 @@ class StepBuilder {
       net_.output(after_[i], cat(net_.graph().value(before_[i]).name, "/next"));
       step_.writes.push_back(i);
     }
-    step_.graph = net_.finish();
-    return std::move(step_);
   }
 
- private:
   ValueId node(const char* op, ValueId a, ValueId b) { return net_.emit(op, {a, b}); }
   ValueId scaled(ValueId v, double factor) {
     return factor == 1 ? v : node("Mul", v, net_.number(factor, net_.dtype(v)));
@@ -153,8 +175,13 @@ class StepBuilder {
                 scaled(divergence, distillation.weight * temperature * temperature / rows));
   }
 
-  // The gradients of several batches, each by its share in the samples.
+  // The gradients of several batches, each by its share in the samples. An Update finds them there.
   void gather(std::vector<ValueId>* gradients) {
+    if (kind_ == StepKind::Update) {
+      for (const Parameter& parameter : trained_.parameters) gathered_.push_back(moment(parameter.value, "gathered"));
+      *gradients = gathered_;
+      return;
+    }
     const ValueId share = feed(Feed::Share, "share", Type(net_.dtype(rate_), {}));
     for (size_t i = 0; i < gradients->size(); ++i) {
       const ValueId w = trained_.parameters[i].value;
@@ -210,6 +237,18 @@ class StepBuilder {
     follow(norm.inputs[4], batch.variance);
   }
 
+  // Running statistics of an Update, which neither reads nor writes them: variables in the order of the other kinds.
+  void carry_statistics() {
+    const std::set<NodeId> norms(trained_.norms.begin(), trained_.norms.end());
+    for (NodeId id : model_.order()) {
+      if (norms.count(id) == 0) continue;
+      for (size_t i : {3, 4}) {
+        const ValueId v = model_.node(id).inputs[i];
+        carry({model_.value(v).name, *model_.constant(v), true}, kNoValue, kNoValue, false);
+      }
+    }
+  }
+
   double rate_factor(const Parameter& parameter) const {
     double factor = 1;
     for (const RateGroup& group : options_.groups) {
@@ -259,10 +298,11 @@ class StepBuilder {
   const Trained& trained_;
   const StepOptions& options_;
   const Optimizer& optimizer_;
+  const StepKind kind_;
   const bool gathers_;
   NewGraph net_;
   StepGraph step_;
-  ValueId rate_ = kNoValue, root_ = kNoValue, decay_ = kNoValue;
+  ValueId rate_ = kNoValue, root_ = kNoValue, decay_ = kNoValue, loss_ = kNoValue, logits_ = kNoValue;
   std::vector<ValueId> before_, after_;  // by variable
   std::vector<bool> reads_;
   std::vector<ValueId> gathered_, gathered_after_;  // by parameter

@@ -65,12 +65,14 @@ enum class Feed {
 enum class StepKind {
   Whole,   // one step
   Gather,  // with several batches: all but the last, which add to gradients
+  Update,  // with several batches: the optimiser's part alone, on gradients that were gathered
 };
 
 struct StepGraph {
-  // Inputs: feeds, then the variables that `reads` names. Outputs: the mean loss, a scalar; logits[batch, classes]; then the
-  // variables that `writes` names, after the step.
+  // Inputs: feeds, then the variables that `reads` names. Outputs: the mean loss, a scalar; logits[batch, classes] (`results` of them, none
+  // of an Update); then the variables that `writes` names, after the step.
   Graph graph;
+  size_t results = 2;
   std::vector<Feed> feeds;
   struct Mask {
     Shape shape;

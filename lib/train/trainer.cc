@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "convert/surgery.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
@@ -23,6 +24,12 @@ Graph with_batch(const Graph& model, int64_t batch) {
   set_batch(graph, std::to_string(batch));
   infer_types(graph);
   return graph;
+}
+
+Score total_of(const std::vector<Score>& scores) {
+  Score total;
+  for (const Score& score : scores) total.add(score);
+  return total;
 }
 
 constexpr uint64_t kChildDraw = 1000;  // a counter beyond the layers of dropouts
@@ -111,13 +118,24 @@ Trainer::Trainer(Graph model, const TrainerOptions& options) : model_(std::move(
   const Graph graph = network(1);
   if (find_parameters(graph, options_.frozen).parameters.empty())
     fail_usage("nothing is left to train: every layer with weights is frozen");
-  if (options_.children) options_.step.batches = std::max<int64_t>(options_.step.batches, 2);  // gradients are gathered
+  if (options_.children || options_.ranks != nullptr)  // gradients are gathered
+    options_.step.batches = std::max<int64_t>(options_.step.batches, 2);
   const StepGraph step = build({1, StepKind::Whole, false});  // also: what cannot be trained is refused first
   variables_ = step.variables;
   if (options_.children) check_masked(build({1, StepKind::Whole, true}), variables_);
   for (const Variable& variable : variables_) state_.push_back(variable.initial);
   const auto targets = std::find(step.feeds.begin(), step.feeds.end(), Feed::Targets) - step.feeds.begin();
   classes_ = step.graph.value(step.graph.inputs[targets]).type.fixed_shape()[1];
+  if (options_.ranks != nullptr) prepare_ranks();
+}
+
+void Trainer::prepare_ranks() {
+  const StepGraph step = build({1, StepKind::Gather, false});
+  gathered_ = step.gathered;
+  for (size_t i : step.writes) {
+    if (std::find(gathered_.begin(), gathered_.end(), i) == gathered_.end()) followed_.push_back(i);
+  }
+  samples_.assign(static_cast<size_t>(options_.ranks->size()), 0);
 }
 
 Graph Trainer::network(int64_t batch) const {
@@ -130,7 +148,7 @@ Graph Trainer::network(int64_t batch) const {
 
 StepGraph Trainer::build(const StepKey& key) const {
   const auto& [batch, kind, is_masked] = key;
-  const Graph graph = network(batch);
+  const Graph graph = network(std::max<int64_t>(1, batch));
   const Trained trained = find_parameters(graph, options_.frozen);
   if (!is_masked) return make_step(graph, trained, options_.step, kind);
   const Graph masked = options_.children->network(graph);
@@ -158,12 +176,13 @@ Trainer::Step& Trainer::step_of(const StepKey& key) {
     const Graph& graph = step.graph.graph;
     const size_t first_read = graph.inputs.size() - step.graph.reads.size();
     largest_ = std::max(largest_, batch);
-    for (size_t k = 0; batch == largest_ && k < step.graph.writes.size(); ++k) {
+    const bool in_place = batch == largest_ || std::get<1>(key) == StepKind::Update;
+    for (size_t k = 0; in_place && k < step.graph.writes.size(); ++k) {
       const auto& reads = step.graph.reads;
       const auto read = std::find(reads.begin(), reads.end(), step.graph.writes[k]);
       if (read == reads.end()) continue;
       const ValueId before = graph.inputs[first_read + static_cast<size_t>(read - reads.begin())];
-      compile.state.emplace_back(graph.value(graph.outputs[k + 2]).name, graph.value(before).name);
+      compile.state.emplace_back(graph.value(graph.outputs[k + step.graph.results]).name, graph.value(before).name);
     }
     step.session = open(graph, compile);
     measure(*step.session, step.graph, batch, &step.memory);
@@ -190,23 +209,68 @@ Tensor Trainer::targets(const std::vector<int64_t>& labels) const {
   return targets;
 }
 
-// By the number of the step, of its batch and of the element: whatever was drawn before.
-Tensor Trainer::mask(const StepGraph::Mask& mask, uint64_t layer) const {
+// By the number of the step, of its batch and of the element in the whole batch: whatever was drawn before, and by whom.
+Tensor Trainer::mask(const StepGraph::Mask& mask, uint64_t layer, const StepBatch& batch) const {
   const uint64_t key =
       random_bits(options_.seed, {layer, static_cast<uint64_t>(steps_), static_cast<uint64_t>(batches_)});
   const auto fill = [&](auto kept) {
     using Number = decltype(kept);
     Tensor tensor(options_.precision, mask.shape);
     Number* out = tensor.mutable_data<Number>();
+    const int64_t before = batch.first * (tensor.size() / batch.batch.dim(0));
     for (int64_t i = 0; i < tensor.size(); ++i)
-      out[i] = random_unit(key, {static_cast<uint64_t>(i)}) < mask.ratio ? Number{0} : kept;
+      out[i] = random_unit(key, {static_cast<uint64_t>(before + i)}) < mask.ratio ? Number{0} : kept;
     return tensor;
   };
   const double kept = 1 / (1 - mask.ratio);
   return options_.precision == DType::Float64 ? fill(kept) : fill(static_cast<float>(kept));
 }
 
+std::vector<Score> Trainer::scores_of_ranks(const Score& own) const {
+  return options_.ranks == nullptr ? std::vector<Score>{own} : options_.ranks->gather(own);
+}
+
 Score Trainer::step(const StepBatch& batch, double rate) {
+  const std::vector<Score> scores = scores_of_ranks(step_alone(batch, rate));
+  if (options_.ranks != nullptr) step_together(scores, batch.last, rate);
+  return total_of(scores);
+}
+
+void Trainer::step_together(const std::vector<Score>& scores, bool is_last, double rate) {
+  Ranks& ranks = *options_.ranks;
+  int64_t all = 0;
+  for (size_t r = 0; r < scores.size(); ++r) samples_[r] += scores[r].samples;
+  if (!is_last) return;
+  for (int64_t n : samples_) all += n;
+  std::vector<double> shares;
+  for (int64_t n : samples_) shares.push_back(static_cast<double>(n) / static_cast<double>(all));
+  // Each rank's gradients are times its share already.
+  const auto sum = [&](const std::vector<size_t>& variables, const std::vector<double>& weights,
+                       std::vector<Tensor>* sums) {
+    std::vector<Tensor> own;
+    for (size_t i : variables) own.push_back(state_[i]);
+    ranks.sum(own, weights, sums);
+    for (size_t k = 0; k < variables.size(); ++k) state_[variables[k]] = (*sums)[k];
+  };
+  sum(gathered_, std::vector<double>(scores.size(), 1), &gradients_);
+  sum(followed_, shares, &statistics_);
+  Step& update = step_of({0, StepKind::Update, false});
+  run_graph(update, inputs_of(update.graph, {}, rate, nullptr));
+  for (size_t i : gathered_) state_[i] = variables_[i].initial;
+  std::fill(samples_.begin(), samples_.end(), 0);
+  end_step();
+}
+
+void Trainer::end_step() {
+  batches_ = 0;
+  ++steps_;
+}
+
+Score Trainer::step_alone(const StepBatch& batch, double rate) {
+  if (batch.labels.empty()) {  // draws go on as on the other ranks
+    batches_ += 1 + (options_.children ? options_.children->count : 0);
+    return {};
+  }
   if (!options_.children) return run_step(batch, rate, nullptr, nullptr);
   const Children& children = *options_.children;
   StepBatch part = batch;
@@ -225,10 +289,9 @@ Score Trainer::step(const StepBatch& batch, double rate) {
   return score;
 }
 
-Score Trainer::run_step(const StepBatch& batch, double rate, const std::vector<Tensor>* masks, Tensor* logits) {
+std::vector<Tensor> Trainer::inputs_of(const StepGraph& step, const StepBatch& batch, double rate,
+                                       const std::vector<Tensor>* masks) const {
   const Optimizer& optimizer = options_.step.optimizer;
-  const int64_t n = batch.batch.dim(0);
-  Step& run = step_of({n, batch.last ? StepKind::Whole : StepKind::Gather, masks != nullptr});
   const double plain_rate = rate;
   double root = 1;
   if (optimizer.is_adam()) {
@@ -240,7 +303,7 @@ Score Trainer::run_step(const StepBatch& batch, double rate, const std::vector<T
   std::vector<Tensor> inputs;
   uint64_t dropouts = 0;
   size_t child = 0;
-  for (Feed feed : run.graph.feeds) {
+  for (Feed feed : step.feeds) {
     switch (feed) {
       case Feed::Batch: inputs.push_back(batch.batch); break;
       case Feed::Targets: inputs.push_back(targets(batch.labels)); break;
@@ -250,26 +313,39 @@ Score Trainer::run_step(const StepBatch& batch, double rate, const std::vector<T
       case Feed::Share: inputs.push_back(number(batch.share)); break;
       case Feed::Teacher: inputs.push_back(batch.teacher); break;
       case Feed::Mask:
-        inputs.push_back(mask(run.graph.masks[dropouts], dropouts));
+        inputs.push_back(mask(step.masks[dropouts], dropouts, batch));
         ++dropouts;
         break;
       case Feed::Child: inputs.push_back(masks->at(child++)); break;
     }
   }
   for (Tensor& input : inputs) input = in_precision(input);
-  for (size_t i : run.graph.reads) inputs.push_back(state_[i]);
+  for (size_t i : step.reads) inputs.push_back(state_[i]);
+  return inputs;
+}
+
+std::vector<Tensor> Trainer::run_graph(Step& run, const std::vector<Tensor>& inputs) {
   std::vector<Tensor> outputs = run.session->run(inputs);
   if (profile_) run.session->enable_profile(true);  // the first run also asks for its memory
+  const size_t results = run.graph.results;
+  for (size_t k = 0; k < run.graph.writes.size(); ++k) state_[run.graph.writes[k]] = std::move(outputs[k + results]);
+  outputs.resize(results);
+  return outputs;
+}
+
+Score Trainer::run_step(const StepBatch& batch, double rate, const std::vector<Tensor>* masks, Tensor* logits) {
+  const int64_t n = batch.batch.dim(0);
+  const bool is_whole = batch.last && options_.ranks == nullptr;
+  Step& run = step_of({n, is_whole ? StepKind::Whole : StepKind::Gather, masks != nullptr});
+  const std::vector<Tensor> outputs = run_graph(run, inputs_of(run.graph, batch, rate, masks));
   Score result = score_logits(outputs[1], batch.labels);
   if (logits != nullptr) *logits = outputs[1];
   if (options_.label_smoothing != 0 || options_.step.distillation.weight != 0)
     result.loss = to_doubles(outputs[0])[0] * static_cast<double>(n);
-  for (size_t k = 0; k < run.graph.writes.size(); ++k) state_[run.graph.writes[k]] = std::move(outputs[k + 2]);
   ++batches_;
-  if (!batch.last) return result;
+  if (!is_whole) return result;
   for (size_t i : run.graph.gathered) state_[i] = variables_[i].initial;
-  batches_ = 0;
-  ++steps_;
+  end_step();
   return result;
 }
 
@@ -279,6 +355,10 @@ Tensor Trainer::in_precision(const Tensor& tensor) const {
 }
 
 Score Trainer::evaluate(const Tensor& batch, const std::vector<int64_t>& labels) {
+  return total_of(scores_of_ranks(labels.empty() ? Score() : evaluate_alone(batch, labels)));
+}
+
+Score Trainer::evaluate_alone(const Tensor& batch, const std::vector<int64_t>& labels) {
   std::unique_ptr<Session>& found = evaluations_[batch.dim(0)];
   if (found == nullptr) found = open(make_evaluation(network(batch.dim(0)), variables_), options_.compile);
   std::vector<Tensor> inputs = {in_precision(batch)};
@@ -313,6 +393,13 @@ void Trainer::check(const std::vector<Tensor>& state) const {
       fail_malformed("the checkpoint is of another network or optimiser: ", quoted(variables_[i].name), " is ",
                      Type(state[i]).text(), " there");
   }
+}
+
+void Trainer::check_ranks(const std::string& when) const {
+  if (options_.ranks == nullptr) return;
+  Sha256Stream digest;
+  for (const Tensor& tensor : state_) digest.add(tensor.bytes());
+  options_.ranks->check_same(digest.hex(), "weights", when);
 }
 
 void Trainer::enable_profile() { profile_ = true; }

@@ -10,6 +10,7 @@
 
 #include "compile/compile.h"
 #include "devices/device.h"
+#include "train/ranks.h"
 #include "train/step.h"
 
 namespace dnn::train {
@@ -34,6 +35,8 @@ struct TrainerOptions {
   bool winograd = false;             // steps go by the pass winograd, too, which -O3 does without
   DType precision = DType::Float32;  // or Float64: of all arithmetic, and of what is carried from step to step
   bool recompute = false;            // steps compute activations again in place of keeping them (codegen/recompute.h)
+  Ranks* ranks =
+      nullptr;  // whose gradients make one step together, and outlive the trainer; null: this process's alone
   CompileOptions compile;
 };
 
@@ -52,13 +55,14 @@ struct Score {
 // Cross entropy and hits of logits [n, classes], of any real numbers.
 Score score_logits(const Tensor& logits, const std::vector<int64_t>& labels);
 
-// One batch of a step.
+// One batch of a step; with ranks this rank's share of it, which may be empty.
 struct StepBatch {
-  Tensor batch;                 // [b, ...]
+  Tensor batch;                 // [b, ...]; undefined where b is 0
   std::vector<int64_t> labels;  // classes
   Tensor teacher;               // logits [b, classes], with distillation
   double share = 1;             // of its samples in those of the step
   bool last = true;             // of the step
+  int64_t first = 0;            // samples of the batch in front of a rank's share
 };
 
 // What a step holds in memory at once, in bytes.
@@ -84,12 +88,14 @@ class Trainer {
   StepMemory prepare(int64_t batch);
 
   // One step, or with several batches a step, a part of one. The loss is that of the step graph. With children, their gradients and those
-  // of the model count alike, and make one step together; loss and hits are the model's.
+  // of the model count alike, and make one step together; loss and hits are the model's. With ranks all call it with their shares of one
+  // batch, and all have the same state afterwards: their gradients are added up, and running statistics are means of the ranks', by samples.
+  // The score is that of all of them.
   Score step(const StepBatch& batch, double rate);
   Score step(const Tensor& batch, const std::vector<int64_t>& labels, double rate) {
     return step({batch, labels, {}, 1, true}, rate);
   }
-  // Of the network as it is now: cross entropy of the labels.
+  // Of the network as it is now: cross entropy of the labels. With ranks as step().
   Score evaluate(const Tensor& batch, const std::vector<int64_t>& labels);
 
   int64_t classes() const { return classes_; }
@@ -102,6 +108,9 @@ class Trainer {
   void enable_profile();
   std::string profile() const;
   void restore(std::vector<Tensor> state, int64_t steps);
+  Ranks* ranks() const { return options_.ranks; }
+  // Throws FailedTogether where a rank's state is not that of rank 0. `when`: "after epoch 3".
+  void check_ranks(const std::string& when) const;
   // Throws Malformed unless the state fits the variables.
   void check(const std::vector<Tensor>& state) const;
   // The model with constants of that state, in the model's own precision.
@@ -119,14 +128,25 @@ class Trainer {
   using StepKey = std::tuple<int64_t, StepKind, bool>;  // batch, kind, masked
 
   Graph network(int64_t batch) const;  // the model with its batch, in the precision asked for
+  void prepare_ranks();
   StepGraph build(const StepKey& key) const;
   Step& step_of(const StepKey& key);
+  Score evaluate_alone(const Tensor& batch, const std::vector<int64_t>& labels);
+  // This process's part of step().
+  Score step_alone(const StepBatch& batch, double rate);
+  void step_together(const std::vector<Score>& scores, bool is_last, double rate);
+  std::vector<Score> scores_of_ranks(const Score& own) const;  // without ranks its own
   // Runs a step graph; `masks`: of a child, or null for the model. `logits`: may be null.
   Score run_step(const StepBatch& batch, double rate, const std::vector<Tensor>* masks, Tensor* logits);
+  std::vector<Tensor> inputs_of(const StepGraph& step, const StepBatch& batch, double rate,
+                                const std::vector<Tensor>* masks) const;
+  std::vector<Tensor> run_graph(Step& run,
+                                const std::vector<Tensor>& inputs);  // and takes up the state; returns loss and logits
+  void end_step();
   std::unique_ptr<Session> open(const Graph& graph, CompileOptions compile) const;
   Tensor in_precision(const Tensor& tensor) const;
   Tensor targets(const std::vector<int64_t>& labels) const;
-  Tensor mask(const StepGraph::Mask& mask, uint64_t layer) const;
+  Tensor mask(const StepGraph::Mask& mask, uint64_t layer, const StepBatch& batch) const;
 
   Graph model_;
   TrainerOptions options_;
@@ -135,6 +155,10 @@ class Trainer {
   int64_t classes_ = 0, steps_ = 0, batches_ = 0;  // batches_: of the step that is under way
   int64_t largest_ = 0;                            // batch of a step
   bool profile_ = false;
+  // Variables that ranks exchange, the sums of these, and the samples of the step so far, by rank.
+  std::vector<size_t> gathered_, followed_;
+  std::vector<Tensor> gradients_, statistics_;
+  std::vector<int64_t> samples_;
   std::map<StepKey, Step> steps_by_batch_;
   std::map<int64_t, std::unique_ptr<Session>> evaluations_;  // by batch
 };
