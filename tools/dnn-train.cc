@@ -1,11 +1,11 @@
 // dnn-train: trains a network of any format on folders of images, whole or with a new head.
 #include "cli/cli.h"
 #include "cli/console.h"
+#include "cli/failure.h"
 #include "compile/open.h"
-#include "target/isa.h"
-#include "target/processor.h"
 #include "train/model.h"
-#include "train/preset.h"
+#include "train/mpi_link.h"
+#include "train/train_args.h"
 
 namespace {
 
@@ -15,8 +15,7 @@ const cli::Tool kTool = {
     .name = "dnn-train",
     .summary =
         "Trains a classifier on images in folders, one folder a class, or in a pack of dnn-pack. The model may be of "
-        "any "
-        "format, and so may the result. With a frozen backbone its features are computed once, and an epoch takes "
+        "any format, and so may the result. With a frozen backbone its features are computed once, and an epoch takes "
         "seconds. The same command gives the same bits on any number of threads.",
     .negative = "the loss stops being finite; the best network so far is written",
     .examples = {{"dnn-train model.onnx --data flowers/ -o out.onnx --replace-head linear --freeze '*' --validate 0.2",
@@ -30,88 +29,39 @@ const cli::Tool kTool = {
                  {"dnn-train net.onnx --data train/ --quantize net.json -o int8.onnx --epochs 3 --learning-rate 1e-5",
                   "int8, after dnn-quantize net.onnx --calibrate train/ --state net.json"}}};
 
-struct Options {
-  train::TrainRequest request;
-  std::string preset;
-  std::vector<std::string> given;
-};
+void declare(cli::Args& args, train::TrainArgs& o) { train::declare_training(args, &o); }
 
-void declare(cli::Args& args, Options& o) {
-  train::TrainRequest& r = o.request;
-  args.given(&o.given);
-  args.positional(&r.model, "MODEL", "the network to start from, of any format");
-  args.option(&r.data, "--data", "FOLDER",
-              "training images: a folder for each class, a FILE.dnnd of dnn-pack, or the Oxford pets' own layout");
-  args.option(&r.output, "-o,--output", "FILE", "where the trained network goes; the extension says the format");
-  args.option(&r.validate, "--validate", "FOLDER|SHARE",
-              "measure after each epoch, and keep the best: images like --data, or a share of its images, e.g. 0.2");
-  args.choice(&o.preset, "--preset", train::train_preset_names(),
-              "take all that is not given from a scenario (docs/howto/train.md)");
-  args.option(&r.epochs, "--epochs", "N", "how often all images are seen", 1);
-  args.option(&r.batch, "--batch-size", "N", "images in one batch", 1);
-  args.option(&r.accumulate, "--accumulate", "N", "batches in one step", 1);
-  args.option(&r.rate, "--learning-rate", "X", "step size", 0);
-  args.list(&r.rate_scale, "--rate-scale", "PATTERN=X", "learning rate of layers of these names, times X: 'head/*=10'");
-  args.choice(&r.optimizer, "--optimizer", {"adam", "adamw", "sgd"}, "rule of the steps");
-  args.option(&r.momentum, "--momentum", "X", "of sgd", 0);
-  args.flag(&r.nesterov, "--nesterov", "Nesterov's momentum for sgd");
-  args.option(&r.weight_decay, "--weight-decay", "X",
-              "added to the gradient, times the weight (adamw: taken off the weight); not for biases and norms", 0);
-  args.option(&r.clip, "--clip-norm", "X", "scale gradients whose common norm is above X; 0: none", 0);
-  args.option(&r.schedule, "--schedule", "NAME",
-              "learning rate by epoch: constant, cosine, step:EPOCHS:FACTOR, exponential:FACTOR");
-  args.option(&r.warmup, "--warmup", "N", "epochs in which the learning rate rises from a tenth", 0);
-  args.option(&r.patience, "--patience", "N", "stop after N epochs that are not better than the best; 0: never", 0);
-  args.option(&r.label_smoothing, "--label-smoothing", "X", "this share of each target is spread over all classes", 0);
-  args.option(
-      &r.augment, "--augment", "LIST",
-      "change training images at random: flip, shift:PIXELS, crop:AREA, brightness:X, contrast:X, saturation:X");
-  args.option(&r.feature_variants, "--feature-variants", "N",
-              "random changes of each image whose features a frozen network computes; 0: flip alone", 0);
-  args.option(&r.replace_head, "--replace-head", "SPEC",
-              "new last layers: widths of hidden layers, e.g. 1024,512 or 1024:0.5 with dropout, or linear");
-  args.list(&r.freeze, "--freeze", "PATTERN", "leave the model's layers of these names unchanged; '*' is all of them");
-  args.optional_value(&r.init, "--init", "RULE", "torch",
-                      "draw all weights anew, as PyTorch's layers do by themselves, or after He (--init=he)");
-  args.option(&r.teacher, "--teacher", "MODEL", "learn from this network's answers too; it may be of any format");
-  args.option(&r.temperature, "--temperature", "X", "by which the teacher's and the network's logits are divided", 0);
-  args.option(&r.teacher_weight, "--teacher-weight", "X", "of the teacher in the loss; the labels' is 1 - X", 0);
-  args.option(
-      &r.quantize, "--quantize", "STATE",
-      "round as int8 does while training, with the ranges of a --state file of dnn-quantize; the result is int8");
-  args.option(
-      &r.supernet, "--supernet", "RANGES",
-      "train all branched children within these ranges (a YAML file) with the network, which they share weights "
-      "with; then dnn-branch search");
-  args.option(&r.logdir, "--logdir", "DIR", "write files for TensorBoard, and train.log with json_stats lines");
-  args.flag(&r.histograms, "--histograms", "with --logdir: histograms of the weights too");
-  args.choice(&r.precision, "--precision", {"float32", "float64"},
-              "of the arithmetic of steps; the file keeps its own");
-  args.flag(&r.winograd, "--winograd", "faster steps of convolutions, by Winograd's algorithm, that round more");
-  args.flag(&r.recompute, "--recompute", "compute activations again in place of keeping them: less memory, more time");
-  args.flag(&r.profile, "--profile", "show at the end what each part of a step took, and what bounds it");
-  args.flag(&r.resume, "--resume", "go on from FILE.checkpoint, where it is there");
-  args.preprocess(&r.preprocess, &r.spelled_out, &r.apply_orientation);
-  args.seed(&r.seed);
-  args.threads(&r.threads);
-}
-
-int work(const Options& o) {
-  train::TrainRequest request = o.request;
-  if (request.data.empty()) fail_usage("--data: give a folder of images");
-  train::apply_preset(o.preset, o.given, &request);
-  if (const std::string line = train::split_data_folder(o.given, &request); !line.empty()) cli::note(line);
+// With ranks the first one alone says how it goes.
+void train_network(const train::TrainArgs& o, train::Ranks* ranks) {
+  const bool speaks = ranks == nullptr || ranks->is_first();
   OpenOptions folders;
   use_folders(&folders, cli::variable);
-  request.compile = folders.compile;
-  request.compile.isas = {supported_isas().back()};  // it runs here and nowhere else
-  request.compile.processor = processor_kind();
-  request.say = cli::show_unless_quiet;
-  request.note = cli::note;
-  request.warn = cli::warn;
+  std::function<void(const std::string&)> note;
+  if (speaks) note = cli::note;
+  train::TrainRequest request;
+  train::together(ranks, [&] { request = train::train_request(o, folders.compile, note); });
+  request.ranks = ranks;
+  request.note = note;
+  if (speaks) {
+    request.say = cli::show_unless_quiet;
+    request.warn = cli::warn;
+  }
   train::train_model(request);
-  cli::say_wrote(request.output);
-  return 0;
+  if (speaks) cli::say_wrote(request.output);
+}
+
+int work(const train::TrainArgs& o) {
+  if (!o.mpi) {
+    train::refuse_unasked_ranks(cli::variable);
+    train_network(o, nullptr);
+    return 0;
+  }
+  train::Ranks ranks(train::join_mpi_ranks());
+  if (!ranks.is_first()) cli::console().tool += cat(", rank ", ranks.rank());
+  cli::note(cat("rank ", ranks.rank(), " of ", ranks.size()));
+  if (ranks.size() == 1) cli::warn("--mpi: one rank alone, which trains as without it; mpirun -n N starts N ranks");
+  return train::run_rank(
+      ranks, [&] { train_network(o, ranks.size() > 1 ? &ranks : nullptr); }, [] { return cli::say_failure(kTool); });
 }
 
 }  // namespace

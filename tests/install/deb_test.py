@@ -51,6 +51,7 @@ class Package(unittest.TestCase):
         depends = [row.split()[0] for row in fields["Depends"].split(", ")]
         for package in ("gcc", "libc6-dev", "ocl-icd-libopencl1") + ("libc6", "libstdc++6"):
             self.assertIn(package, depends)
+        self.assertEqual([package for package in depends if "mpi" in package], [])  # its module is loaded for --mpi alone
 
     def test_is_small_and_says_what_it_takes_up(self):
         self.assertLess(self.deb.stat().st_size, LARGEST_BYTES)
