@@ -146,7 +146,10 @@ void Ranks::spread(std::vector<Tensor>* tensors) {
 }
 
 void Ranks::fail_together(int rank, int exit_code, std::exception_ptr own) {
-  throw FailedTogether(exit_code, rank == this->rank() ? std::move(own) : nullptr);
+  FailedTogether failed;
+  failed.exit_code = exit_code;
+  if (rank == this->rank()) failed.own = std::move(own);
+  throw failed;
 }
 
 void Ranks::together(const std::function<void()>& work) {
@@ -187,15 +190,15 @@ int run_rank(Ranks& ranks, const std::function<void()>& work, const std::functio
     work();
     return 0;
   } catch (const FailedTogether& failed) {
-    if (failed.own()) {
+    if (failed.own) {
       try {
-        std::rethrow_exception(failed.own());
+        std::rethrow_exception(failed.own);
       } catch (...) {
         say_failure();
       }
     }
     ranks.gather(0);  // a launcher may end the others when the first one ends, which may not have said it by then
-    return failed.exit_code();
+    return failed.exit_code;
   } catch (...) {
     const int code = say_failure();
     ranks.end_all(code);

@@ -30,17 +30,10 @@ class RankLink {
 };
 
 // All ranks throw it at the same point, because of one of them.
-class FailedTogether : public std::exception {
- public:
-  // `own`: the failure, on the rank that has it; null on the others.
-  FailedTogether(int exit_code, std::exception_ptr own) : exit_code_(exit_code), own_(std::move(own)) {}
-  int exit_code() const { return exit_code_; }
-  const std::exception_ptr& own() const { return own_; }
+struct FailedTogether : std::exception {
   const char* what() const noexcept override { return "a rank failed"; }
-
- private:
-  int exit_code_;
-  std::exception_ptr own_;
+  int exit_code = 0;
+  std::exception_ptr own;  // the failure, on the rank that has it; null on the others
 };
 
 // A rank's contiguous part of a number of things; shares differ by one at most, and the larger ones come first.

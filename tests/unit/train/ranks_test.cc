@@ -340,10 +340,10 @@ TEST(Ranks, ARankWithOtherWeightsIsNamed) {
       trainer.check_ranks("after epoch 3");
       ADD_FAILURE();
     } catch (const FailedTogether& failed) {
-      EXPECT_EQ(failed.exit_code(), static_cast<int>(ErrorKind::Environment));
-      ASSERT_EQ(failed.own() != nullptr, ranks.is_first());
+      EXPECT_EQ(failed.exit_code, static_cast<int>(ErrorKind::Environment));
+      ASSERT_EQ(failed.own != nullptr, ranks.is_first());
       if (!ranks.is_first()) return;
-      EXPECT_EQ(failure_of(failed.own()).text.rfind("after epoch 3 rank 2 has other weights than rank 0", 0), 0U);
+      EXPECT_EQ(failure_of(failed.own).text.rfind("after epoch 3 rank 2 has other weights than rank 0", 0), 0U);
     }
   });
 }
