@@ -9,7 +9,6 @@ namespace dnn {
 namespace {
 
 constexpr double kHalfStep = 0.5;       // of a step: rounding to nearest
-constexpr double kFloat = 1e-6;         // of a number that is no integer's
 constexpr double kMostOthers = 0.1;     // of a row's numbers that an estimate may contradict
 constexpr double kFarOff = 2;           // half steps: another number, or an estimate that is off by far
 constexpr double kStill = 1e-7;         // a change that is none

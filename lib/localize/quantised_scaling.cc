@@ -25,7 +25,6 @@ constexpr double kNoWitness = 0.3;                           // an error of roun
 constexpr double kScaled = 0.05;                             // the logarithm of a factor that is none of rounding
 constexpr double kInputs = 100;                              // how large a layer's inputs may be in the mean
 constexpr double kBiasSteps = 64;                            // from which a bias tells of a ratio
-constexpr double kFloat = 1e-6;                              // of a number that is no integer's
 constexpr int kRobustSweeps = 6, kFineRounds = 4, kFineSweeps = 6;
 
 // Reads what both networks hold of their layers.

@@ -99,7 +99,7 @@ std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::ve
 }
 
 std::unique_ptr<ParallelSession> open_routing(const Graph& graph, const std::vector<Part>& parts,
-                                                const Routing& routing, const CompileOptions& options) {
+                                              const Routing& routing, const CompileOptions& options) {
   const std::vector<size_t> lanes = routing.lanes.empty() ? std::vector<size_t>{0} : routing.lanes;
   std::vector<Plan> ways;
   std::vector<SegmentPackages> packages;

@@ -47,7 +47,7 @@ std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::ve
 
 // A network on parts by its ways and lanes. Throws as open_parallel() does.
 std::unique_ptr<ParallelSession> open_routing(const Graph& graph, const std::vector<Part>& parts,
-                                                const Routing& routing, const CompileOptions& options);
+                                              const Routing& routing, const CompileOptions& options);
 
 // The same of segments that are compiled already, one package for each.
 using SegmentPackages = std::vector<std::shared_ptr<const Package>>;

@@ -156,7 +156,7 @@ std::string rate_of(double us) { return cat(formatted("%.1f", us > 0 ? 1e6 / us 
 }  // namespace
 
 FoundStream find_stream_routing(const Graph& graph, const std::vector<Part>& parts, const CompileOptions& options,
-                                  int64_t runs) {
+                                int64_t runs) {
   return StreamSearch(graph, parts, options).find(runs);
 }
 
@@ -166,8 +166,8 @@ std::string found_text(const FoundStream& found) {
   for (const StreamWay& way : found.singles) text += cat(way.name, ": ", rate_of(way.us), "\n");
   text += cat("bound sum(1/t): ", rate_of(found.bound_us), "\n");
   for (const StreamWay& way : found.shared) {
-    text += cat(way.name, ", ", counted(way.routing.lanes.size(), "run"), " at once: ", rate_of(way.us),
-                " (predicted ", formatted("%.1f", 1e6 / way.predicted_us), "), ", formatted("%.2f", best.us / way.us),
+    text += cat(way.name, ", ", counted(way.routing.lanes.size(), "run"), " at once: ", rate_of(way.us), " (predicted ",
+                formatted("%.1f", 1e6 / way.predicted_us), "), ", formatted("%.2f", best.us / way.us),
                 " times the best single device\n");
   }
   text += found.worth_it ? cat("chosen: ", found.chosen().name, "\n")

@@ -13,7 +13,7 @@ namespace dnn::place {
 struct StreamWay {
   std::string name;         // "C (cpu@0) alone", "stages on C (cpu@0), D (cpu@1)"
   std::vector<Part> parts;  // that it is on
-  Routing routing;      // on these
+  Routing routing;          // on these
   double predicted_us = 0;  // for each inference, by the costs; 0 of a single device
   double us = 0;            // measured: the median over the turns
 };
@@ -31,7 +31,7 @@ struct FoundStream {
 
 // `graph` as ready_to_place() gives it; `parts` connected. `runs`: timed inferences of each way, at least.
 FoundStream find_stream_routing(const Graph& graph, const std::vector<Part>& parts, const CompileOptions& options,
-                                  int64_t runs);
+                                int64_t runs);
 
 // For the person.
 std::string found_text(const FoundStream& found);

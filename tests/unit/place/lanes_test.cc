@@ -178,7 +178,7 @@ std::shared_ptr<const Package> read_again(const Package& package) {
   return parse_package(as_bytes(*owner), owner, key).package;
 }
 
-Package placed_by(const Routing& routing) {
+Package placed_as(const Routing& routing) {
   const Graph graph = row_of_layers();
   return make_placed(graph, ready_to_place(graph), two_references(), routing, options(0));
 }
@@ -186,7 +186,7 @@ Package placed_by(const Routing& routing) {
 TEST(Lanes, ArePartOfAPackage) {
   const Graph graph = ready_to_place(row_of_layers());
   for (const Routing& routing : {staged(graph, 3), dealt(graph, {0, 1, 0, 1})}) {
-    const std::shared_ptr<const Package> package = read_again(placed_by(routing));
+    const std::shared_ptr<const Package> package = read_again(placed_as(routing));
     EXPECT_EQ(package->placed->lanes, routing.lanes);
     for (size_t in_flight : {0u, 1u, 2u}) {
       PlacedSession session(package, {{}, in_flight});
@@ -200,9 +200,9 @@ TEST(Lanes, ArePartOfAPackage) {
                     .identical(interpret(graph, {numbered_input(2)})[0]));
   }
   // One way alone has as many lanes as are asked for.
-  EXPECT_EQ(PlacedSession(read_again(placed_by(staged(graph, 0))), {{}, 5}).most_in_flight(), 5u);
+  EXPECT_EQ(PlacedSession(read_again(placed_as(staged(graph, 0))), {{}, 5}).most_in_flight(), 5u);
   try {
-    PlacedSession(read_again(placed_by(dealt(graph, {0, 1}))), {{}, 3});
+    PlacedSession(read_again(placed_as(dealt(graph, {0, 1}))), {{}, 3});
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(std::string(e.what()), "this package has 2 ways for a run to take, and 2 runs at once at most, not 3");
@@ -212,7 +212,7 @@ TEST(Lanes, ArePartOfAPackage) {
 TEST(Lanes, OfADamagedPlanAreRefused) {
   const Graph graph = ready_to_place(row_of_layers());
   const auto refusal = [&](const std::function<void(Placed&)>& change) -> std::string {
-    Package package = placed_by(dealt(graph, {0, 1}));
+    Package package = placed_as(dealt(graph, {0, 1}));
     auto plan = std::make_shared<Placed>(*package.placed);
     change(*plan);
     package.placed = plan;
@@ -409,7 +409,7 @@ std::vector<std::string> stream_of(const std::shared_ptr<const Package>& package
 TEST(Runner, WritesTheSameStreamWithSeveralOnTheirWay) {
   const Graph graph = ready_to_place(row_of_layers());
   for (const Routing& routing : {staged(graph, 3), dealt(graph, {0, 1, 0, 1})}) {
-    const std::shared_ptr<const Package> package = read_again(placed_by(routing));
+    const std::shared_ptr<const Package> package = read_again(placed_as(routing));
     RunSummary one, several;
     const std::vector<std::string> records = stream_of(package, 1, &one);
     EXPECT_GT(records.size(), 20u);
