@@ -154,7 +154,9 @@ class Closure {
 
 }  // namespace
 
-double BothWeights::half(size_t place) const { return kHalfStep * steps[place] + kFloat * std::abs(theirs[place]); }
+double BothWeights::half(size_t place) const {
+  return kHalfStep * steps[place] + kFloatError * std::abs(theirs[place]);
+}
 
 std::vector<FactorBounds> bound_factors(const std::vector<BothWeights>& layers,
                                         const std::vector<std::vector<double>>& factors) {

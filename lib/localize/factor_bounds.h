@@ -8,7 +8,7 @@
 namespace dnn {
 
 // How far a number that is no integer's may be off by its rounding, relative to it.
-inline constexpr double kFloat = 1e-6;
+inline constexpr double kFloatError = 1e-6;
 
 // A layer of both networks, row by row in the same order.
 struct BothWeights {

@@ -117,7 +117,7 @@ class SideReader {
 
   static bool differ(const BothWeights& both) {
     for (size_t i = 0; i < both.ours.size(); ++i) {
-      if (std::abs(both.ours[i] - both.theirs[i]) > 10 * kFloat * std::abs(both.ours[i])) return true;
+      if (std::abs(both.ours[i] - both.theirs[i]) > 10 * kFloatError * std::abs(both.ours[i])) return true;
     }
     return false;
   }
