@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "place/plan.h"
+
 namespace dnn::place {
 namespace {
 
