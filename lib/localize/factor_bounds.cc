@@ -8,7 +8,7 @@
 namespace dnn {
 namespace {
 
-constexpr double kHalfStep = 0.5;       // of a step: rounding to nearest
+constexpr double kRoundingHalf = 0.5;   // of a step: rounding to nearest
 constexpr double kMostOthers = 0.1;     // of a row's numbers that an estimate may contradict
 constexpr double kFarOff = 2;           // half steps: another number, or an estimate that is off by far
 constexpr double kStill = 1e-7;         // a change that is none
@@ -155,7 +155,7 @@ class Closure {
 }  // namespace
 
 double BothWeights::half(size_t place) const {
-  return kHalfStep * steps[place] + kFloatError * std::abs(theirs[place]);
+  return kRoundingHalf * steps[place] + kFloatError * std::abs(theirs[place]);
 }
 
 std::vector<FactorBounds> bound_factors(const std::vector<BothWeights>& layers,

@@ -25,7 +25,9 @@ constexpr double kNoWitness = 0.3;                           // an error of roun
 constexpr double kScaled = 0.05;                             // the logarithm of a factor that is none of rounding
 constexpr double kInputs = 100;                              // how large a layer's inputs may be in the mean
 constexpr double kBiasSteps = 64;                            // from which a bias tells of a ratio
-constexpr int kRobustSweeps = 6, kFineRounds = 4, kFineSweeps = 6;
+constexpr double kLargestInteger = 127, kSameInteger = 1;    // of a row with a scale of its own
+constexpr double kByLargest = 0.8;                           // that have such a scale
+constexpr int kRobustSweeps = 6, kFineSweeps = 6, kBoundRounds = 3;
 
 // Reads what both networks hold of their layers.
 class SideReader {
@@ -139,21 +141,12 @@ struct Interval {
   bool bounded() const { return low > 0 && std::isfinite(high); }
 };
 
-class ScaleFinder {
+// Both networks' layers with what each of them says of a channel's factor.
+class ScaleWitnesses {
  public:
-  ScaleFinder(const Graph& folded, std::vector<BothWeights> sides) : folded_(folded), sides_(std::move(sides)) {}
+  explicit ScaleWitnesses(std::vector<BothWeights> sides) : sides_(std::move(sides)) {}
 
-  ScaledChannels run() {
-    read_values();
-    for (bool again = !values_.empty(); again;) {
-      estimate();
-      again = drop_rejected();
-    }
-    take_bounds();
-    return result();
-  }
-
- private:
+ protected:
   struct Value {
     ValueBetween between;
     size_t maker = 0;
@@ -161,42 +154,9 @@ class ScaleFinder {
     std::vector<double> factors, errors;
     std::vector<bool> agreed;   // by channel: two witnesses say the same
     std::vector<bool> by_bias;  // the weights tell too little
+    std::vector<bool> kept;     // so, or by a scale
     bool live = true;
   };
-
-  // ------------------------------------------------------------------------------------------ what is there
-
-  void read_values() {
-    const auto side_of = [&](NodeId node) {
-      return static_cast<size_t>(
-          std::find_if(sides_.begin(), sides_.end(), [&](const BothWeights& s) { return s.source == node; }) -
-          sides_.begin());
-    };
-    for (ValueBetween& between : values_between(folded_)) {
-      Value value;
-      value.maker = side_of(between.maker);
-      if (value.maker == sides_.size() || !sides_[value.maker].off) continue;
-      bool off = false, fit = true;
-      for (NodeId reader : between.readers) {
-        value.readers.push_back(side_of(reader));
-        fit = fit && value.readers.back() < sides_.size() &&
-              sides_[value.readers.back()].columns() == sides_[value.maker].n;
-        off = off || (fit && sides_[value.readers.back()].off);
-      }
-      if (!fit || !off) continue;
-      const int index = static_cast<int>(values_.size());
-      sides_[value.maker].out = index;
-      for (size_t reader : value.readers) sides_[reader].in = index;
-      value.factors.assign(sides_[value.maker].n, 1);
-      value.errors.assign(value.factors.size(), 0);
-      value.agreed.assign(value.factors.size(), false);
-      value.by_bias.assign(value.factors.size(), false);
-      value.between = std::move(between);
-      values_.push_back(std::move(value));
-    }
-  }
-
-  // ------------------------------------------------------------------------------------------ what they say
 
   double in_factor(const BothWeights& both, size_t place) const {
     return both.in < 0 ? 1 : values_[both.in].factors[both.column(place)];
@@ -253,19 +213,105 @@ class ScaleFinder {
     return Said{std::log(ours / theirs), std::min(kSameBiasFactor / kErrors, kInputs * steps / std::abs(theirs))};
   }
 
+  // By the scale of a row in front, which its largest number gives: it outlives integers that are wrong.
+  Witness by_scale(const BothWeights& both, size_t channel) const {
+    const size_t first = channel * both.width;
+    if (!by_largest_ || !is_by_largest(both, channel)) return std::nullopt;
+    double largest = 0;
+    for (size_t place = first; place < first + both.width; ++place)
+      largest = std::max(largest, std::abs(both.ours[place]) * in_factor(both, place));
+    if (largest == 0) return std::nullopt;
+    return Said{std::log(largest / (kLargestInteger * both.steps[first])), kSameInteger / kLargestInteger};
+  }
+  static bool is_by_largest(const BothWeights& both, size_t row) {
+    double largest = 0;
+    for (size_t place = row * both.width; place < (row + 1) * both.width; ++place)
+      largest = std::max(largest, both.steps[place] > 0 ? std::abs(both.theirs[place]) / both.steps[place] : 0);
+    return std::abs(largest - kLargestInteger) <= kSameInteger;
+  }
+  // True where the quantiser gave rows the scales of their largest numbers.
+  bool rows_by_largest() const {
+    size_t n = 0, n_rows = 0;
+    for (const BothWeights& both : sides_) {
+      for (size_t row = 0; row < both.n; ++row) n += is_by_largest(both, row) ? 1 : 0;
+      n_rows += both.n;
+    }
+    return static_cast<double>(n) > kByLargest * static_cast<double>(n_rows);
+  }
+
   static bool alike(const Witness& a, const Witness& b) {
     return a && b && std::abs(a->factor - b->factor) <= kSameFactor + kErrors * (a->error + b->error);
   }
 
+  std::vector<BothWeights> sides_;
+  std::vector<Value> values_;
+  bool by_largest_ = false;  // each row's scale is of its largest number
+};
+
+class ScaleFinder : public ScaleWitnesses {
+ public:
+  ScaleFinder(const Graph& folded, std::vector<BothWeights> sides)
+      : ScaleWitnesses(std::move(sides)), folded_(folded) {}
+
+  ScaledChannels run() {
+    read_values();
+    by_largest_ = rows_by_largest();
+    for (bool again = !values_.empty(); again;) {
+      estimate();
+      again = drop_rejected();
+    }
+    // Nearer estimates contradict fewer numbers.
+    for (int round = 0; round < kBoundRounds; ++round) take_bounds();
+    return result();
+  }
+
+ private:
+  // ------------------------------------------------------------------------------------------ what is there
+
+  void read_values() {
+    const auto side_of = [&](NodeId node) {
+      return static_cast<size_t>(
+          std::find_if(sides_.begin(), sides_.end(), [&](const BothWeights& s) { return s.source == node; }) -
+          sides_.begin());
+    };
+    for (ValueBetween& between : values_between(folded_)) {
+      Value value;
+      value.maker = side_of(between.maker);
+      if (value.maker == sides_.size() || !sides_[value.maker].off) continue;
+      bool off = false, fit = true;
+      for (NodeId reader : between.readers) {
+        value.readers.push_back(side_of(reader));
+        fit = fit && value.readers.back() < sides_.size() &&
+              sides_[value.readers.back()].columns() == sides_[value.maker].n;
+        off = off || (fit && sides_[value.readers.back()].off);
+      }
+      if (!fit || !off) continue;
+      const int index = static_cast<int>(values_.size());
+      sides_[value.maker].out = index;
+      for (size_t reader : value.readers) sides_[reader].in = index;
+      value.factors.assign(sides_[value.maker].n, 1);
+      value.errors.assign(value.factors.size(), 0);
+      value.agreed.assign(value.factors.size(), false);
+      value.by_bias.assign(value.factors.size(), false);
+      value.kept.assign(value.factors.size(), false);
+      value.between = std::move(between);
+      values_.push_back(std::move(value));
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------ what they say
+
   // Takes what two witnesses say; where all contradict each other, what the layers behind say.
   void choose(Value* value, size_t channel) const {
     const BothWeights& maker = sides_[value->maker];
-    const Witness front = by_weights(maker, true, channel), bias = by_bias(maker, channel);
-    Witness behind;
+    const Witness scale = by_scale(maker, channel), bias = by_bias(maker, channel);
+    Witness front = by_weights(maker, true, channel), behind;
     for (size_t reader : value->readers) {
       const Witness one = by_weights(sides_[reader], false, channel);
       if (one && (!behind || one->error < behind->error)) behind = one;
     }
+    // Integers that contradict their own scale are wrong.
+    if (!alike(front, scale) && (alike(scale, behind) || alike(scale, bias))) front = scale;
     Witness chosen = behind ? behind : front ? front : bias;
     value->agreed[channel] = true;
     if (alike(front, behind)) {
@@ -277,6 +323,7 @@ class ScaleFinder {
     }
     value->by_bias[channel] = chosen && bias && chosen->error > std::min(kVague, bias->error) && alike(chosen, bias);
     if (value->by_bias[channel]) chosen = bias;
+    value->kept[channel] = value->by_bias[channel] || (scale && chosen && chosen->factor == scale->factor);
     if (chosen) value->factors[channel] = std::exp(chosen->factor);
   }
   static double apart(const Witness& a, const Witness& b) { return std::abs(a->factor - b->factor); }
@@ -294,56 +341,11 @@ class ScaleFinder {
         for (size_t c = 0; value.live && c < value.factors.size(); ++c) choose(&value, c);
       }
     }
-    for (int round = 0; round < kFineRounds; ++round) {
-      move_chains();
-      for (int sweep = 0; sweep < kFineSweeps; ++sweep) {
-        for (Value& value : values_) {
-          for (size_t c = 0; value.live && c < value.factors.size(); ++c) refine(&value, c);
-        }
+    for (int sweep = 0; sweep < kFineSweeps; ++sweep) {
+      for (Value& value : values_) {
+        for (size_t c = 0; value.live && c < value.factors.size(); ++c) refine(&value, c);
       }
     }
-  }
-
-  // Moves what sweeps over single channels reach last: one number that all factors of a value, and of those behind it, are off by.
-  void move_chains() {
-    for (size_t v = 0; v < values_.size(); ++v) {
-      if (!values_[v].live) continue;
-      const double move = off_by(sides_[values_[v].maker], true);
-      for (size_t w = v; w < values_.size(); ++w) {
-        if (values_[w].live && is_behind(w, v)) multiply(&values_[w], move);
-      }
-    }
-    // The rest where a chain ends goes evenly over it.
-    for (const BothWeights& both : sides_) {
-      if (both.in < 0 || both.out >= 0) continue;
-      const double move = off_by(both, false);
-      std::vector<size_t> chain;
-      for (int v = both.in; v >= 0 && values_[v].live; v = sides_[values_[v].maker].in) chain.push_back(v);
-      for (size_t i = 0; i < chain.size(); ++i)
-        multiply(&values_[chain[i]],
-                 std::pow(move, static_cast<double>(chain.size() - i) / static_cast<double>(chain.size() + 1)));
-    }
-  }
-  static void multiply(Value* value, double by) {
-    for (double& factor : value->factors) factor *= by;
-  }
-  // Tells whether a value is made of another by layers that scale.
-  bool is_behind(size_t value, size_t other) const {
-    for (int v = static_cast<int>(value); v >= 0; v = sides_[values_[v].maker].in) {
-      if (v == static_cast<int>(other)) return true;
-    }
-    return false;
-  }
-  // The number that all factors that a layer makes, or reads, would be multiplied by to have its integers in the middle of what rounding allows.
-  double off_by(const BothWeights& both, bool makes) const {
-    Interval interval;
-    // By the channels that agree: a faulty row would move all.
-    const std::vector<double>& factors = values_[makes ? both.out : both.in].factors;
-    for (size_t c = 0; c < factors.size(); ++c) {
-      const Witness says = by_weights(both, makes, c);
-      if (says && says->error < kVague && alike(says, Said{std::log(factors[c]), 0})) narrow(both, makes, c, &interval);
-    }
-    return interval.bounded() ? std::sqrt(interval.low * interval.high) : 1;
   }
 
   // To the middle of what rounding to nearest allows, by the layers that agree.
@@ -381,7 +383,7 @@ class ScaleFinder {
     std::vector<std::vector<bool>> keep;
     for (const Value& value : values_) {
       factors.push_back(value.live ? value.factors : std::vector<double>());
-      keep.push_back(value.by_bias);
+      keep.push_back(value.kept);
     }
     const std::vector<SettledFactors> settled = settle_factors(sides_, factors, keep, kVague);
     for (size_t v = 0; v < values_.size(); ++v) {
@@ -428,8 +430,6 @@ class ScaleFinder {
   }
 
   const Graph& folded_;
-  std::vector<BothWeights> sides_;
-  std::vector<Value> values_;
 };
 
 QuantisedSource folded_as(const Graph& source, const Graph& target, bool all) {
